@@ -1,0 +1,47 @@
+# Compile settings shared by every target, and the helpers that turn a folder into targets.
+find_program(FAIRLEAD_CCACHE ccache)
+if(FAIRLEAD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FAIRLEAD_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${FAIRLEAD_CCACHE})
+endif()
+
+add_library(fairlead_settings INTERFACE)
+target_include_directories(fairlead_settings INTERFACE ${PROJECT_SOURCE_DIR})
+# FMA contraction would make the bits of a model's or an app's arithmetic depend on the machine.
+target_compile_options(fairlead_settings INTERFACE -ffp-contract=off)
+if(FAIRLEAD_STRICT)
+  target_compile_options(fairlead_settings INTERFACE
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+endif()
+if(FAIRLEAD_DEBUG_CHECKS)
+  target_compile_definitions(fairlead_settings INTERFACE FAIRLEAD_DEBUG_CHECKS)
+endif()
+if(FAIRLEAD_SANITIZE)
+  string(REPLACE ";" "," _sanitizers "${FAIRLEAD_SANITIZE}")
+  target_compile_options(fairlead_settings INTERFACE -fsanitize=${_sanitizers} -fno-omit-frame-pointer)
+  target_link_options(fairlead_settings INTERFACE -fsanitize=${_sanitizers})
+endif()
+
+# fairlead_folder(NAME): every .cc of this folder and below becomes part of libfairlead
+# (object library fairlead_NAME); *_test.cc become the test program NAME_tests, *_bench.cc one
+# program each. Extra arguments: libraries the folder needs.
+function(fairlead_folder name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+  set(tests ${sources})
+  set(benches ${sources})
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
+  if(sources)
+    add_library(fairlead_${name} OBJECT ${sources})
+    target_link_libraries(fairlead_${name} PUBLIC fairlead_settings fmt::fmt Threads::Threads ${ARGN})
+    set_property(GLOBAL APPEND PROPERTY FAIRLEAD_PARTS fairlead_${name})
+  endif()
+  if(tests AND FAIRLEAD_BUILD_TESTS)
+    set_property(GLOBAL APPEND PROPERTY FAIRLEAD_TEST_FOLDERS ${name})
+    set_property(GLOBAL PROPERTY FAIRLEAD_TESTS_${name} ${tests})
+  endif()
+  if(benches AND FAIRLEAD_BUILD_BENCH)
+    set_property(GLOBAL APPEND PROPERTY FAIRLEAD_FOLDER_BENCHES ${benches})
+  endif()
+endfunction()
