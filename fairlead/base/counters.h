@@ -1,0 +1,31 @@
+// What a port counted since it started (the figure-11 breakdown of the LCI paper and more). Lives
+// in memory that outlives a rank, so that --stats tells the truth about one that was killed.
+#pragma once
+#include <cstdint>
+
+namespace fairlead {
+
+#define FAIRLEAD_PORT_COUNTERS(X)                                                        \
+  X(packets_sent) X(packets_received) X(bytes_sent) X(bytes_received)                    \
+  X(multicasts_sent) X(multicasts_received) X(multicasts_forwarded)                      \
+  X(acks_sent) X(acks_received) X(acks_piggybacked) X(retransmissions)                   \
+  X(fetch_adds_served) X(puts) X(gets) X(atomics)                                        \
+  X(single_copies) X(single_copy_bytes) X(copied_out)                                    \
+  X(credit_stalls) X(buffer_stalls) X(polls) X(empty_polls) X(sleeps) X(interrupts)      \
+  X(foreign_dropped) X(corrupt_dropped) X(bound_dropped) X(duplicates_dropped)
+
+struct PortCounters {
+#define FAIRLEAD_FIELD(name) std::uint64_t name = 0;
+  FAIRLEAD_PORT_COUNTERS(FAIRLEAD_FIELD)
+#undef FAIRLEAD_FIELD
+};
+
+// Calls visit(name, value&) for every counter, in the order of the table.
+template <class Counters, class Visit>
+void for_each_counter(Counters& counters, Visit&& visit) {
+#define FAIRLEAD_VISIT(name) visit(#name, counters.name);
+  FAIRLEAD_PORT_COUNTERS(FAIRLEAD_VISIT)
+#undef FAIRLEAD_VISIT
+}
+
+}  // namespace fairlead

@@ -1,0 +1,66 @@
+// One rank as a programming system sees it, and the one pointer to the current rank that C
+// interfaces such as MPI need (per thread, switched with the fibers).
+#pragma once
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "fairlead/base/result.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::run {
+
+// Which programming system a slot of per-rank state belongs to.
+enum class System : std::size_t { mpi, splitc, am, panda, orca, crl, multigame, dsm, elan, rsm, count };
+
+class Context {
+ public:
+  explicit Context(lci::Port& port) : port_(&port) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  lci::Port& port() { return *port_; }
+
+  // Per-rank state of a system, made by the system, destroyed with the context before the port.
+  void* state(System system) { return states_[static_cast<std::size_t>(system)].get(); }
+  template <class T>
+  T& set_state(System system, std::unique_ptr<T> state) {
+    T& made = *state;
+    states_[static_cast<std::size_t>(system)] =
+        State(state.release(), [](void* p) { delete static_cast<T*>(p); });
+    return made;
+  }
+  void drop_state(System system) { states_[static_cast<std::size_t>(system)].reset(); }
+
+  // Reports an orderly end of a system (MPI_Finalize); a rank that exits without one after it
+  // began a system is named by the launcher.
+  virtual void began(System) {}
+  virtual void ended(System) {}
+  // Ends the whole job: every rank is terminated, the launcher exits with `code` after printing
+  // `reason` with this rank's number. Does not return.
+  [[noreturn]] virtual void abort_job(int code, const std::string& reason) = 0;
+  // Name of the machine this rank runs on, modelled or real.
+  virtual std::string processor_name() const = 0;
+  virtual ~Context() = default;
+
+ private:
+  using State = std::unique_ptr<void, void (*)(void*)>;
+  lci::Port* port_;
+  std::array<State, static_cast<std::size_t>(System::count)> states_ = {
+      State(nullptr, nullptr), State(nullptr, nullptr), State(nullptr, nullptr),
+      State(nullptr, nullptr), State(nullptr, nullptr), State(nullptr, nullptr),
+      State(nullptr, nullptr), State(nullptr, nullptr), State(nullptr, nullptr),
+      State(nullptr, nullptr)};
+};
+
+// The rank this thread (or fiber) is, or nullptr before attach().
+Context* current();
+// Set by run/ when it starts a rank on this thread or switches fibers.
+void set_current(Context* context);
+
+// Joins the job this process was started in, as told by the environment, or makes a job of one
+// rank. Idempotent. The context lives until the process or fiber ends.
+Result<Context*> attach();
+
+}  // namespace fairlead::run

@@ -1,0 +1,51 @@
+// Runs a body on every rank of a job, in either world: forked processes on shared memory, fibers
+// of this thread on `loop` and on the modelled platforms. The launcher, the benches and the tests
+// all start here.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/result.h"
+#include "fairlead/run/context.h"
+
+namespace fairlead::run {
+
+struct WorldOptions {
+  std::uint32_t ranks = 2;
+  std::string on = "shm";       // shm | loop | a platform's name or file
+  std::string lci;              // implementation, paper notation; empty: the world's default
+  std::string faults;           // plan for `faulty`; empty: none
+  std::uint64_t seed = 1;
+  std::string trace_path;       // Chrome/Perfetto JSON; empty: none
+  std::string bind = "auto";    // auto | none | cpu list
+  Ps timeout = kNever;          // real time
+  std::uint32_t fiber_stack_kib = 64;
+  std::uint32_t nodes = 0;      // modelled machine's nodes; 0: as many as ranks
+};
+
+struct RankEnd {
+  int exit_code = 0;
+  int signal = 0;      // that ended the rank; 0: none
+  std::string reason;  // empty when it ended in order
+};
+
+struct RunReport {
+  std::vector<RankEnd> ranks;
+  int exit_code = 0;              // of the first failing rank; 0: all well
+  std::string failure;            // names rank and cause; empty: none
+  Ps virtual_time{};              // model only
+  std::uint64_t events = 0;       // model only
+  std::uint64_t digest = 0;       // model only
+  PortCounters counters;          // summed over the ranks
+  bool modelled = false;
+};
+
+using Body = std::function<int(Context&)>;
+
+// Blocks until every rank has ended. Error: the job could not be started as asked.
+Result<RunReport> run_world(const WorldOptions& options, const Body& body);
+
+}  // namespace fairlead::run
