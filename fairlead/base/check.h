@@ -22,11 +22,10 @@ void set_check_context(const CheckContext* context);
 }  // namespace fairlead
 
 // FAIRLEAD_CHECK(condition, "format", values...): always on.
-#define FAIRLEAD_CHECK(condition, ...)                                     \
-  do {                                                                     \
-    if (!(condition)) [[unlikely]]                                         \
-      ::fairlead::check_failed(__FILE__, __LINE__, #condition,             \
-                               ::fmt::format("" __VA_ARGS__));             \
+#define FAIRLEAD_CHECK(condition, ...)                                                         \
+  do {                                                                                         \
+    if (!(condition)) [[unlikely]]                                                             \
+      ::fairlead::check_failed(__FILE__, __LINE__, #condition, ::fmt::format("" __VA_ARGS__)); \
   } while (false)
 
 // FAIRLEAD_DCHECK: compiled into the dev and sanitizer presets only.

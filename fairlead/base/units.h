@@ -11,8 +11,14 @@ struct Ps {
   std::int64_t count = 0;
 
   friend constexpr auto operator<=>(Ps, Ps) = default;
-  constexpr Ps& operator+=(Ps other) { count += other.count; return *this; }
-  constexpr Ps& operator-=(Ps other) { count -= other.count; return *this; }
+  constexpr Ps& operator+=(Ps other) {
+    count += other.count;
+    return *this;
+  }
+  constexpr Ps& operator-=(Ps other) {
+    count -= other.count;
+    return *this;
+  }
   friend constexpr Ps operator+(Ps a, Ps b) { return Ps{a.count + b.count}; }
   friend constexpr Ps operator-(Ps a, Ps b) { return Ps{a.count - b.count}; }
   friend constexpr Ps operator*(Ps a, std::int64_t n) { return Ps{a.count * n}; }
