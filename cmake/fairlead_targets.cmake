@@ -45,3 +45,14 @@ function(fairlead_folder name)
     set_property(GLOBAL APPEND PROPERTY FAIRLEAD_FOLDER_BENCHES ${benches})
   endif()
 endfunction()
+
+# fairlead_public_headers(GLOB...): headers of this folder that users may include; installed as
+# <prefix>/include/fairlead/<folder>/. What they include must be public too: tests/install compiles
+# every installed header alone against the install.
+function(fairlead_public_headers)
+  file(GLOB headers CONFIGURE_DEPENDS ${ARGN})
+  if(headers)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+  endif()
+endfunction()

@@ -1,0 +1,25 @@
+# What an install holds beside the targets: package files for CMake and pkg-config, platform files,
+# manual pages. The install() of a target stands beside the target (EXPORT fairleadTargets for
+# libraries that CMake users link).
+include(CMakePackageConfigHelpers)
+set(_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fairlead)
+
+install(EXPORT fairleadTargets NAMESPACE fairlead:: DESTINATION ${_package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/fairleadConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/fairleadConfig.cmake INSTALL_DESTINATION ${_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/fairleadConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/package/fairleadConfig.cmake
+  ${PROJECT_BINARY_DIR}/package/fairleadConfigVersion.cmake DESTINATION ${_package_dir})
+
+# pkg-config: paths relative to the file, so that a prefix chosen at install time holds.
+file(RELATIVE_PATH FAIRLEAD_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/fairlead.pc.in ${PROJECT_BINARY_DIR}/package/fairlead.pc
+  @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/fairlead.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+file(GLOB _platforms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/platforms/*.toml)
+install(FILES ${_platforms} DESTINATION ${CMAKE_INSTALL_DATADIR}/fairlead/platforms)
+file(GLOB _manuals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
+install(FILES ${_manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
