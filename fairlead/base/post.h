@@ -10,17 +10,17 @@ using Rank = std::uint32_t;  // process of the job, dense 0..size-1
 using Peer = std::uint32_t;  // reliability endpoint: a rank at the host site, an NI at the NI site
 
 // Back-pressure is an answer with its reason; after again_* the packet stays with the caller.
-enum class [[nodiscard]] Post : std::uint8_t {
-  done,             // accepted; the source may be reused
-  pending,          // accepted; the source may be reused when `done` counts
-  again_credit,     // the peer has no room; poll, then try again
-  again_buffer,     // no local buffer; poll, then try again
-  invalid,          // the arguments cannot be right; nothing was done
-  denied,           // the target does not permit it
-  not_delivered,    // certainly did not reach the target
-  maybe_delivered,  // the peer was lost while it was under way
-  path_changed,     // a rail was lost since the last fence (raw replay ports only)
-  peer_down,        // the peer is gone for the rest of the job
+enum class [[nodiscard]] Post : std::uint8_t{
+    done,             // accepted; the source may be reused
+    pending,          // accepted; the source may be reused when `done` counts
+    again_credit,     // the peer has no room; poll, then try again
+    again_buffer,     // no local buffer; poll, then try again
+    invalid,          // the arguments cannot be right; nothing was done
+    denied,           // the target does not permit it
+    not_delivered,    // certainly did not reach the target
+    maybe_delivered,  // the peer was lost while it was under way
+    path_changed,     // a rail was lost since the last fence (raw replay ports only)
+    peer_down,        // the peer is gone for the rest of the job
 };
 
 // The one completion object: wait on it, chain on it. Failures are counted apart.

@@ -11,9 +11,9 @@
 namespace fairlead::fabric {
 
 enum NicFlag : std::uint64_t {
-  kReliable = 1,     // nothing is lost, duplicated or reordered per (source, destination)
-  kSingleCopy = 2,   // read_peer/write_peer work
-  kMappable = 4,     // map_peer works
+  kReliable = 1,    // nothing is lost, duplicated or reordered per (source, destination)
+  kSingleCopy = 2,  // read_peer/write_peer work
+  kMappable = 4,    // map_peer works
 };
 
 struct NicCaps {

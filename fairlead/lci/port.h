@@ -36,10 +36,11 @@ struct Dest {
 
 // Work the program declares; the platform turns it into time. In the real world it costs nothing.
 struct Work {
-  std::uint64_t ops = 0;                // simple operations (one per cycle on the modelled hosts)
-  std::uint64_t bytes = 0;              // bytes swept over once, in order or not
-  std::uint64_t working_set_bytes = 0;  // what `bytes` and `copied_bytes` range over: cache or memory
-  std::uint64_t copied_bytes = 0;       // bytes moved by memcpy
+  std::uint64_t ops = 0;    // simple operations (one per cycle on the modelled hosts)
+  std::uint64_t bytes = 0;  // bytes swept over once, in order or not
+  std::uint64_t working_set_bytes =
+      0;                           // what `bytes` and `copied_bytes` range over: cache or memory
+  std::uint64_t copied_bytes = 0;  // bytes moved by memcpy
 };
 
 struct Packet;  // an MTU buffer: alloc's caller owns it, then send, then the upcall that keeps it
@@ -190,8 +191,7 @@ class Port {
   // later kAfter packet. `done`: the sources may be reused.
   virtual Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                    CtrId remote, std::uint32_t flags) = 0;
-  virtual Post get(Remote from, void* to, std::size_t size, Counter* done,
-                   std::uint32_t flags) = 0;
+  virtual Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) = 0;
   // On an aligned 8-byte word. add: a; swap: a; compare_swap: a = expected, b = new; bit_*: a.
   // `old` (may be null) holds the former value when `done` counts.
   virtual Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,

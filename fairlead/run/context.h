@@ -12,7 +12,19 @@
 namespace fairlead::run {
 
 // Which programming system a slot of per-rank state belongs to.
-enum class System : std::size_t { mpi, splitc, am, panda, orca, crl, multigame, dsm, elan, rsm, count };
+enum class System : std::size_t {
+  mpi,
+  splitc,
+  am,
+  panda,
+  orca,
+  crl,
+  multigame,
+  dsm,
+  elan,
+  rsm,
+  count
+};
 
 class Context {
  public:

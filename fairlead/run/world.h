@@ -15,15 +15,15 @@ namespace fairlead::run {
 
 struct WorldOptions {
   std::uint32_t ranks = 2;
-  std::string on = "shm";       // shm | loop | a platform's name or file
-  std::string lci;              // implementation, paper notation; empty: the world's default
-  std::string faults;           // plan for `faulty`; empty: none
+  std::string on = "shm";  // shm | loop | a platform's name or file
+  std::string lci;         // implementation, paper notation; empty: the world's default
+  std::string faults;      // plan for `faulty`; empty: none
   std::uint64_t seed = 1;
-  std::string trace_path;       // Chrome/Perfetto JSON; empty: none
-  std::string bind = "auto";    // auto | none | cpu list
-  Ps timeout = kNever;          // real time
+  std::string trace_path;     // Chrome/Perfetto JSON; empty: none
+  std::string bind = "auto";  // auto | none | cpu list
+  Ps timeout = kNever;        // real time
   std::uint32_t fiber_stack_kib = 64;
-  std::uint32_t nodes = 0;      // modelled machine's nodes; 0: as many as ranks
+  std::uint32_t nodes = 0;  // modelled machine's nodes; 0: as many as ranks
 };
 
 struct RankEnd {
@@ -34,12 +34,12 @@ struct RankEnd {
 
 struct RunReport {
   std::vector<RankEnd> ranks;
-  int exit_code = 0;              // of the first failing rank; 0: all well
-  std::string failure;            // names rank and cause; empty: none
-  Ps virtual_time{};              // model only
-  std::uint64_t events = 0;       // model only
-  std::uint64_t digest = 0;       // model only
-  PortCounters counters;          // summed over the ranks
+  int exit_code = 0;         // of the first failing rank; 0: all well
+  std::string failure;       // names rank and cause; empty: none
+  Ps virtual_time{};         // model only
+  std::uint64_t events = 0;  // model only
+  std::uint64_t digest = 0;  // model only
+  PortCounters counters;     // summed over the ranks
   bool modelled = false;
 };
 
