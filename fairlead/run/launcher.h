@@ -1,0 +1,44 @@
+// Runs a program on every rank of a job: what `fairlead run` does once its command line is read.
+// docs/ARCHITECTURE.md draws the processes: command -> guardian -> ranks.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "fairlead/base/result.h"
+#include "fairlead/run/world.h"
+
+namespace fairlead::run {
+
+// How a rank's program is run where there is a choice (loop and modelled platforms).
+enum class BodyKind {
+  automatic,  // fiber for programs that export fairlead_fiber_program, else process
+  process,    // the binary as it is, one process a rank
+  fiber,      // loaded once, its main called once a rank (see program.h for what that needs)
+};
+
+struct LaunchOptions {
+  WorldOptions world;
+  std::vector<std::string> command;  // program and its arguments; the program as a shell finds it
+  std::vector<std::string> environment;  // -x: "VAR" (must be set here) or "VAR=value"
+  std::string working_directory;         // of the ranks; empty: this process's
+  bool label = false;                    // each line of output begins with "[rank] "
+  // SIGINT, SIGTERM, SIGTSTP, SIGCONT, SIGUSR1 and SIGUSR2 that reach this process go to the ranks;
+  // a second SIGINT or SIGTERM kills them.
+  bool forward_signals = true;
+  BodyKind body = BodyKind::automatic;
+};
+
+// Exit code of a job that outlived WorldOptions::timeout, as timeout(1) has it.
+constexpr int kTimeoutExitCode = 124;
+
+// Runs the job to its end. Rank 0 has this process's standard input, the others /dev/null; output
+// goes to this process's. At the first failure (a signal, an exit code other than 0, an exit
+// between began() and ended(), abort_job(), the timeout) every process of the job, children of
+// ranks included, is killed, and `failure` of the report names rank and cause: the caller prints
+// it. The report's exit code is the first failing rank's, 128 + signal for one that a signal ended.
+// Thread: blocks the calling one, which must be the only one that starts child processes
+// meanwhile; orphans of the job become children of this process for a moment.
+// Error: the job could not be started as asked (unknown world, no such program, ...).
+Result<RunReport> launch(const LaunchOptions& options);
+
+}  // namespace fairlead::run
