@@ -13,6 +13,13 @@
 
 namespace fairlead::run {
 
+// Where a modelled rank's computing time comes from.
+enum class Compute {
+  declared,  // Port::charge only: the same digest on every run
+  none,      // computing takes no time
+  measured,  // processor time of the rank's thread, scaled by the platform; the digest varies
+};
+
 struct WorldOptions {
   std::uint32_t ranks = 2;
   std::string on = "shm";  // shm | loop | a platform's name or file
@@ -24,12 +31,14 @@ struct WorldOptions {
   Ps timeout = kNever;        // real time
   std::uint32_t fiber_stack_kib = 64;
   std::uint32_t nodes = 0;  // modelled machine's nodes; 0: as many as ranks
+  Compute compute = Compute::declared;
 };
 
 struct RankEnd {
   int exit_code = 0;
   int signal = 0;      // that ended the rank; 0: none
   std::string reason;  // empty when it ended in order
+  PortCounters counters;
 };
 
 struct RunReport {
