@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Names follow .clang-tidy: runs clang-tidy 14 on the main files and on headers none of them
+includes, in parallel, and only on what changed since it last passed; exit 1 on a wrong name."""
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from checks import common  # noqa: E402
+
+SKIPPED = 77  # ctest's SKIP_RETURN_CODE of these tests
+FLAGS = {".cc": ["-std=c++20"], ".h": ["-xc++", "-std=c++20"], ".c": ["-std=c11"]}
+
+
+def clang_tidy():
+    for name in ("clang-tidy-14", "clang-tidy"):
+        path = shutil.which(name)
+        if path and " 14." in subprocess.run([path, "--version"], capture_output=True, text=True,
+                                             check=False).stdout:
+            return path
+    return None
+
+
+def is_main(name):
+    """Code of the library, the apps and the tools; tests follow the same names by habit."""
+    path = Path(name)
+    return (path.parts[0] in ("fairlead", "apps", "bench", "tools") and path.suffix in (".cc", ".c")
+            and not path.stem.endswith(("_test", "_bench")))
+
+
+def translation_units(root):
+    files = common.cpp_files(root)
+    mains = [n for n in files if is_main(n)]
+    closure = common.Closure(root)
+    seen = set()
+    for name in mains:
+        seen |= closure.of(name)
+    headers = [n for n in files if n.startswith("fairlead/") and n.endswith(".h") and n not in seen]
+    return mains + headers
+
+
+def main():
+    arguments = common.add_arguments(argparse.ArgumentParser(description=__doc__)).parse_args()
+    tool = clang_tidy()
+    if tool is None:
+        print("naming: skipped, clang-tidy 14 is missing; scripts/install-deps brings it")
+        return SKIPPED
+    rules = (Path(arguments.root) / ".clang-tidy").read_text()
+    todo = {n: [tool, "--quiet", n, "--", *FLAGS[Path(n).suffix], "-I."]
+            for n in translation_units(arguments.root)}
+    results = common.run_cached(arguments.root, "naming", todo, rules, arguments.jobs)
+    failed = False
+    said = set()
+    for name, passed, text in results:
+        lines = [l for l in text.splitlines() if re.search(r": (error|warning): ", l)]
+        if not passed and not lines:
+            lines = [f"{name}: clang-tidy failed:\n{text}"]
+        failed = failed or not passed
+        # A header's name is found once per file that includes it.
+        said |= {l.replace(str(arguments.root.resolve()) + "/", "").removeprefix("./")
+                 for l in lines}
+    print("\n".join(sorted(said)) if said else f"naming: {len(todo)} files in order")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

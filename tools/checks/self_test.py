@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""The checks find what they are for: each test builds a small tree with one fault in it."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import check_headers  # noqa: E402
+import check_layers  # noqa: E402
+import check_style  # noqa: E402
+from checks import common  # noqa: E402
+
+
+TREES = []
+
+
+def tearDownModule():
+    for directory in TREES:
+        directory.cleanup()
+
+
+class Tree:
+    def __init__(self, files):
+        self.directory = tempfile.TemporaryDirectory()
+        TREES.append(self.directory)
+        self.root = Path(self.directory.name)
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+
+def layer_faults(name, *targets):
+    tree = Tree({name: "".join(f'#include "{t}"\n' for t in targets)})
+    return check_layers.check(tree.root)
+
+
+class Layers(unittest.TestCase):
+    def test_allowed(self):
+        for name, target in [
+                ("fairlead/sim/a.h", "fairlead/base/units.h"),
+                ("fairlead/hw/a.cc", "fairlead/sim/event_queue.h"),
+                ("fairlead/fabric/model/a.cc", "fairlead/hw/host.h"),
+                ("fairlead/lci/a.cc", "fairlead/fabric/model/nic.h"),
+                ("fairlead/lci/a_test.cc", "fairlead/hw/host.h"),
+                ("fairlead/systems/mpi/a.cc", "fairlead/systems/panda/panda.h"),
+                ("fairlead/systems/mpi/p2p/a.cc", "fairlead/systems/mpi/comm.h"),
+                ("apps/sor/a.cc", "fairlead/systems/mpi/mpi.h"),
+                ("apps/sor/a.cc", "apps/sor/grid.h"),
+                ("tools/fairlead/a.cc", "fairlead/hw/host.h")]:
+            self.assertEqual(layer_faults(name, target), [], f"{name} -> {target}")
+
+    def test_forbidden(self):
+        for name, target in [
+                ("fairlead/base/a.h", "fairlead/sim/clock.h"),
+                ("fairlead/proto/a.h", "fairlead/lci/port.h"),
+                ("fairlead/proto/a_test.cc", "fairlead/lci/port.h"),
+                ("fairlead/sim/a.h", "fairlead/hw/host.h"),
+                ("fairlead/fabric/nic.h", "fairlead/sim/clock.h"),
+                ("fairlead/fabric/shm/a.cc", "fairlead/hw/host.h"),
+                ("fairlead/lci/a.cc", "fairlead/sim/clock.h"),
+                ("fairlead/lci/a.cc", "fairlead/run/world.h"),
+                ("fairlead/systems/mpi/a.cc", "fairlead/fabric/nic.h"),
+                ("fairlead/systems/am/a.cc", "fairlead/systems/mpi/mpi.h"),
+                ("fairlead/systems/mpi/a.cc", "fairlead/systems/panda/group.h"),
+                ("fairlead/strange/a.h", "fairlead/base/units.h"),
+                ("fairlead/run/a.cc", "tools/fairlead/command.h"),
+                ("apps/sor/a.cc", "fairlead/lci/port.h"),
+                ("apps/sor/a.cc", "fairlead/systems/mpi/comm.h"),
+                ("fairlead/sim/a.cc", "clock.h"),
+                ("fairlead/sim/a.cc", "../base/units.h")]:
+            self.assertEqual(len(layer_faults(name, target)), 1, f"{name} -> {target}")
+
+    def test_message_names_file_and_line(self):
+        faults = layer_faults("fairlead/sim/a.h", "fairlead/base/units.h", "fairlead/hw/host.h")
+        # Expect: the second line is the one named.
+        self.assertEqual(len(faults), 1)
+        self.assertTrue(faults[0].startswith("fairlead/sim/a.h:2: "), faults[0])
+
+
+class Style(unittest.TestCase):
+    def errors(self, text, name="fairlead/base/a.cc"):
+        return check_style.check(Tree({name: text}).root)[0]
+
+    def warnings(self, text):
+        return check_style.check(Tree({"fairlead/base/a.cc": text}).root)[1]
+
+    def test_errors(self):
+        for text in ["// TO" "DO later\n", "int a;  // FIX" "ME\n", "\tint a;\n",
+                     "// " + "x" * 98 + "\n", 'auto p = "/wo' 'rk/here";\n']:
+            self.assertEqual(len(self.errors(text)), 1, text)
+
+    def test_in_order(self):
+        self.assertEqual(self.errors('const char* name = "/tmp/fairlead-XXXXXX";\n'), [])
+        # Expect: prose and tables may be wide.
+        self.assertEqual(self.errors("| " + "x" * 120 + "\n", name="docs/a.md"), [])
+
+    def test_long_function(self):
+        body = "  call();\n" * 80
+        self.assertEqual(len(self.warnings("int f(int a) {\n" + body + "}\n")), 1)
+        broken_head = "Type f(int a,\n       int b) {\n"
+        self.assertEqual(len(self.warnings(broken_head + body + "}\n")), 1)
+        # Expect: types, namespaces and short functions in them pass.
+        self.assertEqual(self.warnings("namespace a {\n" + body + "}\n"), [])
+        self.assertEqual(self.warnings("class A : public B<int(int)> {\n" + body + "};\n"), [])
+        short = "  int f(int a) {\n    call();\n  }\n" * 30
+        self.assertEqual(self.warnings("class A {\n" + short + "};\n"), [])
+
+    def test_long_file(self):
+        self.assertEqual(len(self.warnings("int a;\n" * 601)), 1)
+
+
+class Headers(unittest.TestCase):
+    def test_header_that_needs_another_first(self):
+        tree = Tree({"fairlead/base/a.h": "#pragma once\ninline std::size_t f() { return 1; }\n",
+                     "fairlead/base/b.h": "#pragma once\ninline int g() { return 1; }\n"})
+
+        def run():
+            todo = check_headers.commands(tree.root, "g++")
+            answers = common.run_cached(tree.root, "headers", todo, "", 2)
+            return {name: passed for name, passed, _ in answers}
+
+        expected = {"fairlead/base/a.h": False, "fairlead/base/b.h": True}
+        self.assertEqual(run(), expected)
+        # Expect: a failure is not kept as a pass, and a change of content is seen.
+        self.assertEqual(run(), expected)
+        (tree.root / "fairlead/base/b.h").write_text("#pragma once\ninline Unknown g();\n")
+        self.assertFalse(run()["fairlead/base/b.h"])
+
+    def test_change_in_an_included_file_is_seen(self):
+        tree = Tree({"fairlead/base/a.h": '#pragma once\n#include "fairlead/base/b.h"\n',
+                     "fairlead/base/b.h": "#pragma once\n"})
+        before = common.Closure(tree.root).digest("fairlead/base/a.h", "")
+        (tree.root / "fairlead/base/b.h").write_text("#pragma once\nint x;\n")
+        self.assertNotEqual(before, common.Closure(tree.root).digest("fairlead/base/a.h", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
