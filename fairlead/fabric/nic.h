@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "fairlead/base/counters.h"
 #include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/packet.h"
@@ -11,9 +12,12 @@
 namespace fairlead::fabric {
 
 enum NicFlag : std::uint64_t {
-  kReliable = 1,    // nothing is lost, duplicated or reordered per (source, destination)
+  // Nothing is lost, duplicated or reordered per (source, destination, lane), and only the client
+  // part of the header travels: the rest arrives as zero.
+  kReliable = 1,
   kSingleCopy = 2,  // read_peer/write_peer work
-  kMappable = 4,    // map_peer works
+  kMappable = 4,    // region() answers every peer's memory
+  kSameSpace = 8,   // peers live in this address space: any address of theirs can be used
 };
 
 struct NicCaps {
@@ -23,19 +27,27 @@ struct NicCaps {
 };
 
 // A received packet; payload is the fabric's memory, valid until the sink returns, or until
-// release(token) when it answered Keep::yes.
+// release(token) when it answered Keep::yes, which only a keepable packet allows. The header is
+// valid during the call.
 struct Incoming {
   Peer source;
   const PacketHeader* header;
   std::span<const std::byte> payload;
   std::uint64_t token;
+  bool keepable;
 };
 
 struct Sink {
   Keep (*arrived)(void* context, const Incoming& packet) = nullptr;
+  // Once per peer, from reap() or sleep().
   void (*peer_lost)(void* context, Peer peer) = nullptr;
   void* context = nullptr;
 };
+
+// Bit i: lane i may be reaped.
+using LaneMask = std::uint32_t;
+constexpr LaneMask kAllLanes = 7;
+constexpr std::uint32_t kLanes = 3;
 
 // One endpoint's access to a fabric. Thread: one at a time.
 class Nic {
@@ -51,24 +63,33 @@ class Nic {
 
   // Sends header and payload (at most mtu_bytes over all pieces), which may be reused on return.
   // done, again_credit (the way to the peer is full), again_buffer, invalid or peer_down.
+  // header.client.size is the sum of the pieces.
   virtual Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) = 0;
-  // A buffer of the path's own for a payload built in place, handed over by post_buffer() or
-  // cancel_buffer(). nullptr: again.
+  // A buffer of the path's own, at least mtu_bytes long, for a payload built in place, handed over
+  // by post_buffer() when it answers done, or by cancel_buffer(). nullptr: again.
   virtual std::byte* buffer(Peer dest, std::size_t size) = 0;
   virtual Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) = 0;
   virtual void cancel_buffer(Peer dest, std::byte* buffer) = 0;
 
-  // Calls the sink for at most `budget` packets; answers how many.
-  virtual int reap(int budget) = 0;
+  // Calls the sink for at most `budget` packets of the given lanes; answers how many. A fabric
+  // that keeps one queue for all lanes ignores the mask.
+  virtual int reap(int budget, LaneMask lanes) = 0;
   virtual void release(std::uint64_t token) = 0;
 
-  // Blocks until something may have arrived, a peer was lost, or `timeout` passed; spurious
-  // returns are fine. Last rung of the wait ladder: it may sleep in the kernel.
+  // Blocks until something may have arrived, a peer was lost, or `timeout` (a length) passed;
+  // spurious returns are fine. Last rung of the wait ladder: it may sleep in the kernel.
   virtual void sleep(Ps timeout) = 0;
 
   // Copies straight from or to a peer's memory (kSingleCopy). not_delivered: the kernel refused.
   virtual Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) = 0;
   virtual Post write_peer(Peer peer, std::uint64_t address, const void* from, std::size_t size) = 0;
+
+  // Memory of `peer` that every peer can load and store (kMappable), zero at the start, laid out by
+  // lci; of the same size everywhere, touched on use only. Empty: the fabric has none.
+  virtual std::span<std::byte> region(Peer peer) = 0;
+
+  // This endpoint's counters, in memory that outlives it where the fabric has such.
+  virtual PortCounters& counters() = 0;
 };
 
 }  // namespace fairlead::fabric

@@ -1,0 +1,58 @@
+// A job on shared memory: one memfd holds everything its ranks share. The launcher creates it,
+// hands the descriptor to the ranks over a socket and watches; nothing is left when all are gone.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/result.h"
+#include "fairlead/base/units.h"
+#include "fairlead/fabric/shm/layout.h"
+
+namespace fairlead::fabric {
+
+struct ShmJobOptions {
+  std::uint32_t ranks = 1;                  // 1..kShmRanksMax
+  std::uint64_t region_bytes = 1ull << 30;  // per rank for Port::allocate, sparse; >= 1 MiB
+  std::uint64_t nonce = 0;                  // the job's secret; 0: drawn from the kernel
+};
+
+// The mapped memory of a job. The launcher's view; ranks use ShmNic (shm_nic.h).
+class ShmJob {
+ public:
+  // Creates the memfd (close-on-exec) and maps it. Error: what the kernel refused and why.
+  static Result<std::unique_ptr<ShmJob>> create(const ShmJobOptions& options);
+  // Maps an existing job; checks every number it reads. `fd` stays the caller's and may be closed
+  // afterwards. nonce 0: any job.
+  static Result<std::unique_ptr<ShmJob>> open(int fd, std::uint64_t nonce);
+  ~ShmJob();
+  ShmJob(const ShmJob&) = delete;
+  ShmJob& operator=(const ShmJob&) = delete;
+
+  // The descriptor, owned by this object; -1 on a job that was opened.
+  int fd() const { return fd_; }
+  std::uint32_t ranks() const { return layout_.ranks; }
+  std::uint64_t nonce() const;
+  // CLOCK_MONOTONIC at creation: the start of the World.
+  Ps epoch() const;
+  const ShmLayout& layout() const { return layout_; }
+  std::byte* base() const { return base_; }
+
+  // What `rank` has counted so far; it may be running, or dead.
+  PortCounters counters(std::uint32_t rank) const;
+  // Tells every rank that `rank` is gone; their ports answer peer_down and sleepers wake.
+  // Idempotent; safe at any moment of the rank's life.
+  void mark_dead(std::uint32_t rank);
+  bool dead(std::uint32_t rank) const;
+  // Process of the rank as it attached; 0: not yet.
+  std::uint32_t pid(std::uint32_t rank) const;
+
+ private:
+  ShmJob(int fd, std::byte* base, const ShmLayout& layout);
+
+  int fd_;
+  std::byte* base_;
+  ShmLayout layout_;
+};
+
+}  // namespace fairlead::fabric

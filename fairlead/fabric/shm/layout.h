@@ -1,0 +1,114 @@
+// Where everything lies in the memory of a job. All structs are fixed-width and all offsets follow
+// from the few numbers in the header, which attach validates: nothing read from the shared memory
+// is used as an address.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/result.h"
+#include "fairlead/fabric/nic.h"
+#include "fairlead/fabric/packet.h"
+
+namespace fairlead::fabric {
+
+constexpr std::uint32_t kShmRanksMax = 4096;
+constexpr std::uint32_t kShmRingSlots = 64;
+constexpr std::uint32_t kShmBuffers = 64;        // of one sender: the bits of ShmPoolLine::returned
+constexpr std::uint32_t kShmBufferBytes = 8192;  // MTU
+constexpr std::uint32_t kShmInlineBytes = 32;
+constexpr std::uint64_t kShmMagic = 0x6661'6972'6c65'6164;  // "fairlead"
+constexpr std::uint32_t kShmVersion = 1;
+constexpr std::uint64_t kShmPage = 4096;
+
+enum class ShmRankState : std::uint32_t { absent, attached, dead };
+
+struct ShmRankStatus {
+  std::atomic<std::uint32_t> state;  // ShmRankState
+  std::atomic<std::uint32_t> pid;
+};
+static_assert(sizeof(ShmRankStatus) == 8);
+
+struct ShmJobHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t ranks;
+  std::uint64_t nonce;
+  std::uint64_t region_bytes;
+  std::uint64_t total_bytes;
+  std::int64_t epoch_ns;  // CLOCK_MONOTONIC
+  // 1: the kernel has no membarrier for us, so senders fence between slot and hot word.
+  std::uint32_t fences;
+  std::uint32_t zero;
+  // Read by everybody on the slow path, written when a rank dies: a line of its own.
+  alignas(64) std::atomic<std::uint32_t> deaths;
+  // ShmRankStatus[ranks] follows.
+};
+static_assert(sizeof(ShmJobHeader) == 128);
+
+// One message of up to 32 bytes is one cache line, flag included: header.stamp, written last, is
+// (lap << 1) | in_buffer, where lap counts the ring's rounds from 1, so that slots need no
+// clearing. With in_buffer the payload is in the sender's pool, buffer number in `payload`.
+struct alignas(64) ShmSlot {
+  ClientHeader header;
+  std::byte payload[kShmInlineBytes];
+};
+static_assert(sizeof(ShmSlot) == 64 && offsetof(ShmSlot, payload) == 32);
+
+// What a receiver tells one sender, per lane; in the sender's region, written by the receiver only.
+struct alignas(64) ShmPairLine {
+  struct LaneWords {
+    std::atomic<std::uint32_t> head;  // slots consumed, modulo 2^32, told in batches
+    std::atomic<std::uint32_t> hot;   // 1: the receiver polls this ring; 0: set its attention bit
+  };
+  LaneWords lane[kLanes];
+};
+static_assert(sizeof(ShmPairLine) == 64);
+
+// The doorbell of a receiver. `rung` moves when an attention bit was set or a rank died: the futex.
+struct alignas(64) ShmDoorbell {
+  std::atomic<std::uint32_t> rung;
+  std::atomic<std::uint32_t> sleeping;
+};
+
+// Buffers of this sender that receivers gave back, and how many they keep.
+struct alignas(64) ShmPoolLine {
+  std::atomic<std::uint64_t> returned;  // bit i: buffer i is free again
+  std::atomic<std::uint32_t> kept;
+};
+
+// A rank's part begins with this page; then the attention bitmaps, the pair lines (one per
+// receiver), the rings (one page per lane and sender), the pool, and the region lci lays out.
+struct ShmRankControl {
+  ShmDoorbell doorbell;
+  ShmPoolLine pool;
+  alignas(64) PortCounters counters;
+};
+static_assert(sizeof(ShmRankControl) <= kShmPage);
+
+// Offsets in bytes, all page-aligned except attention (64).
+struct ShmLayout {
+  std::uint32_t ranks = 0;
+  std::uint64_t region_bytes = 0;
+  std::uint64_t first_rank = 0;  // offset of rank 0's part
+  std::uint64_t rank_stride = 0;
+  std::uint64_t attention = 0;  // within a rank's part; kLanes bitmaps of attention_words words
+  std::uint64_t attention_words = 0;
+  std::uint64_t pairs = 0;
+  std::uint64_t rings = 0;
+  std::uint64_t pool = 0;
+  std::uint64_t region = 0;
+  std::uint64_t total_bytes = 0;
+
+  std::uint64_t rank(std::uint32_t r) const { return first_rank + r * rank_stride; }
+  std::uint64_t ring(std::uint32_t receiver, std::uint32_t sender, std::uint32_t lane) const {
+    return rank(receiver) + rings + (std::uint64_t{sender} * kLanes + lane) * kShmPage;
+  }
+};
+static_assert(kShmRingSlots * sizeof(ShmSlot) == kShmPage);
+
+// Error: a number out of range, named.
+Result<ShmLayout> shm_layout(std::uint64_t ranks, std::uint64_t region_bytes);
+
+}  // namespace fairlead::fabric
