@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from checks import common  # noqa: E402
 
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE of these tests
-FLAGS = {".cc": ["-std=c++20"], ".h": ["-xc++", "-std=c++20"], ".c": ["-std=c11"]}
+FLAGS = ["-xc++", "-std=c++20", "-I.", "-Ifairlead/systems/mpi"]
 
 
 def clang_tidy():
@@ -25,9 +25,10 @@ def clang_tidy():
 
 
 def is_main(name):
-    """Code of the library, the apps and the tools; tests follow the same names by habit."""
+    """Code of the library, apps and tools. Tests follow the same names by habit; C files are
+    programs as users write them."""
     path = Path(name)
-    return (path.parts[0] in ("fairlead", "apps", "bench", "tools") and path.suffix in (".cc", ".c")
+    return (path.parts[0] in ("fairlead", "apps", "bench", "tools") and path.suffix == ".cc"
             and not path.stem.endswith(("_test", "_bench")))
 
 
@@ -49,7 +50,7 @@ def main():
         print("naming: skipped, clang-tidy 14 is missing; scripts/install-deps brings it")
         return SKIPPED
     rules = (Path(arguments.root) / ".clang-tidy").read_text()
-    todo = {n: [tool, "--quiet", n, "--", *FLAGS[Path(n).suffix], "-I."]
+    todo = {n: [tool, "--quiet", n, "--", *FLAGS]
             for n in translation_units(arguments.root)}
     results = common.run_cached(arguments.root, "naming", todo, rules, arguments.jobs)
     failed = False
