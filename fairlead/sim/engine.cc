@@ -1,0 +1,73 @@
+#include "fairlead/sim/engine.h"
+
+namespace fairlead::sim {
+
+Activity::Activity(Engine& engine, std::uint32_t node, std::uint32_t id)
+    : engine_(engine), node_(node), id_(id), previous_(engine.last_activity_) {
+  (previous_ != nullptr ? previous_->next_ : engine.first_activity_) = this;
+  engine.last_activity_ = this;
+}
+
+Activity::~Activity() {
+  set_unblocked();
+  (previous_ != nullptr ? previous_->next_ : engine_.first_activity_) = next_;
+  (next_ != nullptr ? next_->previous_ : engine_.last_activity_) = previous_;
+}
+
+void Activity::set_blocked(const char* what) {
+  FAIRLEAD_DCHECK(what != nullptr && blocked_on_ == nullptr, "activity {}", id_);
+  blocked_on_ = what;
+  blocked_since_ = engine_.now_;
+  ++engine_.blocked_;
+}
+
+void Activity::set_unblocked() {
+  if (blocked_on_ == nullptr) return;
+  blocked_on_ = nullptr;
+  --engine_.blocked_;
+}
+
+Engine::Engine(std::uint32_t nodes, std::size_t max_pending)
+    : queue_(max_pending), next_sequence_(nodes, 0) {
+  FAIRLEAD_CHECK(nodes <= EventKey::kMaxNodes, "{} nodes", nodes);
+}
+
+Engine::~Engine() {
+  FAIRLEAD_CHECK(first_activity_ == nullptr, "activity {} outlives its engine",
+                 first_activity_->id());
+}
+
+bool Engine::step() {
+  if (queue_.empty()) return false;
+  run_first();
+  return true;
+}
+
+bool Engine::run_until(Ps limit) {
+  FAIRLEAD_CHECK(limit >= now_, "limit {} ps, now {} ps", limit.count, now_.count);
+  limit_ = limit;
+  stopped_ = false;
+  if (limit == kNever) {
+    while (!stopped_ && !queue_.empty()) run_first();
+  } else {
+    while (!stopped_ && !queue_.empty() && queue_.top().at <= limit) run_first();
+    if (!stopped_) now_ = limit;
+  }
+  limit_ = kNever;
+  return queue_.empty();
+}
+
+std::string blocked_report(const Engine& engine, const char* noun, std::size_t lines) {
+  std::string text;
+  std::size_t written = 0;
+  for (const Activity* a = engine.activities(); a != nullptr && written < lines; a = a->next()) {
+    if (a->blocked_on() == nullptr) continue;
+    text += fmt::format("{} {}: blocked since {:.3f} us in {}\n", noun, a->id(),
+                        to_us(a->blocked_since()), a->blocked_on());
+    ++written;
+  }
+  if (engine.blocked() > written) text += fmt::format("and {} more\n", engine.blocked() - written);
+  return text;
+}
+
+}  // namespace fairlead::sim

@@ -1,0 +1,148 @@
+// The pending events of one simulation, in the total order (time, source node, sequence).
+//
+// Two-tier wheel: 2^14 unsorted buckets of 4,096 ps (a horizon of 67 us) with an occupancy bitmap;
+// the bucket being drained is a sorted array; what lies past the horizon waits in a heap. The width
+// is fixed: a machine's steps are nanoseconds, its packets microseconds. event_queue_bench: 30+
+// million pop+push a second at 1 k pending, 15+ at 64 k, 9+ at 1 M, against 11-15 / 7 / 4 of a
+// heap.
+#pragma once
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fairlead/base/check.h"
+#include "fairlead/sim/event.h"
+#include "fairlead/sim/event_heap.h"
+
+namespace fairlead::sim {
+
+class EventQueue {
+ public:
+  // The bound on pending events (48 to 256 bytes each); growing past it is a failed check.
+  static constexpr std::size_t kDefaultMaxPending = std::size_t{1} << 26;
+
+  explicit EventQueue(std::size_t max_pending = kDefaultMaxPending);
+  EventQueue(const EventQueue&) = delete;
+  EventQueue& operator=(const EventQueue&) = delete;
+  ~EventQueue();
+
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+
+  // Any time from 0 up, also one before events already taken out.
+  void push(const Event& event) {
+    ++size_;
+    const std::int64_t bucket = event.at.count >> kWidthBits;
+    const std::int64_t ahead = bucket - current_;
+    if (ahead > 0 && ahead < kBuckets) [[likely]] {
+      push_to_wheel(static_cast<std::size_t>(bucket) & kMask, event);
+    } else if (ahead <= 0) {
+      push_to_current(event);
+    } else {
+      push_far(event);
+    }
+  }
+
+  // The first event; the queue is not empty. Valid until the next call.
+  const Event& top() {
+    if (sorted_size_ == 0 && late_.empty()) next_bucket();
+    return late_is_first() ? late_.top() : sorted_[sorted_size_ - 1];
+  }
+
+  // Takes out the first event; the queue is not empty.
+  Event pop() {
+    if (sorted_size_ == 0 && late_.empty()) next_bucket();
+    --size_;
+    if (late_is_first()) [[unlikely]]
+      return late_.pop();
+    return sorted_[--sorted_size_];
+  }
+
+  // Whether an event of this time and key would be the first of all. Answers without opening the
+  // next bucket where that bucket's start tells.
+  bool would_be_first(Ps at, EventKey key) {
+    if (size_ == 0) return true;
+    if (sorted_size_ == 0 && late_.empty() && at < next_bucket_start()) return true;
+    const Event& first = top();
+    return before(at, key, first.at, first.key);
+  }
+
+ private:
+  static constexpr unsigned kWidthBits = 12;
+  static constexpr std::int64_t kBuckets = std::int64_t{1} << 14;
+  static constexpr std::size_t kMask = static_cast<std::size_t>(kBuckets) - 1;
+  static constexpr std::size_t kWords = static_cast<std::size_t>(kBuckets) / 64;
+  // Past this many moves an insertion into the current bucket goes to a heap instead, so that a
+  // burst at one instant costs n log n and not n^2.
+  static constexpr std::size_t kMaxShift = 24;
+  static constexpr std::uint32_t kChunkEvents = 5;
+  static constexpr std::size_t kSlabChunks = 256;
+
+  // A bucket is a list of chunks; only the first may be part full.
+  struct alignas(64) Chunk {
+    std::array<Event, kChunkEvents> events;
+    Chunk* next;
+    std::uint32_t used;
+  };
+  static_assert(sizeof(Chunk) == 256);
+
+  bool late_is_first() const {
+    if (late_.empty()) [[likely]]
+      return false;
+    return sorted_size_ == 0 || before(late_.top(), sorted_[sorted_size_ - 1]);
+  }
+
+  void push_to_wheel(std::size_t slot, const Event& event) {
+    Chunk* chunk = heads_[slot];
+    if (chunk == nullptr || chunk->used == kChunkEvents) {
+      Chunk* fresh = take_chunk();
+      fresh->next = chunk;
+      fresh->used = 0;
+      heads_[slot] = fresh;
+      if (chunk == nullptr) {
+        occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+        summary_[slot / 4096] |= std::uint64_t{1} << (slot / 64 % 64);
+      }
+      chunk = fresh;
+    }
+    chunk->events[chunk->used++] = event;
+  }
+
+  Chunk* take_chunk() {
+    if (free_ == nullptr) [[unlikely]]
+      grow_chunks();
+    Chunk* chunk = free_;
+    free_ = chunk->next;
+    return chunk;
+  }
+
+  void push_to_current(const Event& event);
+  void push_far(const Event& event);
+  void next_bucket();
+  void drain(std::size_t slot);
+  void sort_current();
+  void grow_chunks();
+  void grow_sorted(std::size_t least);
+  void check_bound() const;
+  std::int64_t next_in_wheel() const;
+  Ps next_bucket_start() const;
+
+  std::size_t size_ = 0;
+  std::int64_t current_ = -1;        // absolute number of the bucket being drained
+  std::unique_ptr<Event[]> sorted_;  // descending, so that the first event is the last element
+  std::size_t sorted_size_ = 0;
+  std::size_t sorted_capacity_ = 0;
+  Chunk* free_ = nullptr;
+  EventHeap late_;  // pushed into the current bucket where shifting would be dear
+  EventHeap far_;
+  std::size_t max_pending_;
+  std::array<std::uint64_t, kWords / 64> summary_{};
+  std::array<std::uint64_t, kWords> occupied_{};
+  std::unique_ptr<Chunk*[]> heads_;
+  std::vector<std::unique_ptr<Chunk[]>> slabs_;
+};
+
+}  // namespace fairlead::sim

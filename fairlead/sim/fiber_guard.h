@@ -1,0 +1,32 @@
+// Names the fiber that ran into its guard page: a SIGSEGV handler on a signal stack of its own.
+#pragma once
+#include <csignal>
+
+#include "fairlead/sim/fiber.h"
+
+namespace fairlead::sim {
+
+// While it lives, the calling thread's stack overflows in the watched pools are reported as
+// FiberPool::report_overflow does, and the process aborts; any other fault goes to the handler that
+// was there before. Made and destroyed in the thread that runs the fibers.
+class FiberGuard {
+ public:
+  static constexpr int kMaxPools = 4;
+
+  FiberGuard();
+  FiberGuard(const FiberGuard&) = delete;
+  FiberGuard& operator=(const FiberGuard&) = delete;
+  ~FiberGuard();
+
+  // False when kMaxPools are watched already. `pool` lives until unwatch or longer than this.
+  [[nodiscard]] bool watch(const FiberPool& pool);
+  void unwatch(const FiberPool& pool);
+
+ private:
+  struct SignalStack;
+  static void on_fault(int signal, siginfo_t* info, void* context);
+
+  SignalStack* stack_;
+};
+
+}  // namespace fairlead::sim

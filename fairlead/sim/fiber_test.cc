@@ -1,0 +1,268 @@
+#include "fairlead/sim/fiber.h"
+
+#include <gtest/gtest.h>
+
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "fairlead/sim/fiber_guard.h"
+#include "fairlead/sim/sanitizers.h"
+
+namespace fairlead::sim {
+namespace {
+
+std::unique_ptr<FiberPool> make_pool(std::uint32_t max_fibers,
+                                     StackGuard guard = StackGuard::automatic) {
+  FiberPoolOptions options;
+  options.max_fibers = max_fibers;
+  options.guard = guard;
+  options.noun = "rank";
+  options.advice = "raise it with --fiber-stack";
+  auto pool = FiberPool::create(options);
+  EXPECT_TRUE(pool.ok());
+  return std::move(pool.value());
+}
+
+TEST(Fiber, ResumeAndSuspendAlternate) {
+  const auto pool = make_pool(4);
+  std::string order;
+  const auto entry = [](Fiber& self, void* argument) {
+    auto& text = *static_cast<std::string*>(argument);
+    for (int i = 0; i < 3; ++i) {
+      text += static_cast<char>('a' + self.id());
+      EXPECT_EQ(self.pool().current(), &self);
+      self.suspend();
+    }
+  };
+  Fiber* const a = pool->spawn(0, entry, &order).value();
+  Fiber* const b = pool->spawn(1, entry, &order).value();
+  for (int i = 0; i < 3; ++i) {
+    a->resume();
+    b->resume();
+    order += '.';
+    EXPECT_EQ(pool->current(), nullptr);
+  }
+  EXPECT_EQ(order, "ab.ab.ab.");
+  EXPECT_FALSE(a->done());
+  a->resume();
+  EXPECT_TRUE(a->done());
+  EXPECT_FALSE(b->done());
+}
+
+TEST(Fiber, StacksAreReusedAndBounded) {
+  const auto pool = make_pool(3);
+  int runs = 0;
+  const auto entry = [](Fiber&, void* count) { ++*static_cast<int*>(count); };
+  for (int round = 0; round < 5; ++round) {
+    Fiber* fibers[3];
+    for (Fiber*& fiber : fibers) fiber = pool->spawn(7, entry, &runs).value();
+    // Expect: a full pool answers with the reason and stays usable.
+    const auto none = pool->spawn(8, entry, &runs);
+    ASSERT_FALSE(none.ok());
+    EXPECT_NE(none.error().text.find("all 3 stacks are in use"), std::string::npos);
+    for (Fiber* fiber : fibers) {
+      fiber->resume();
+      EXPECT_TRUE(fiber->done());
+      pool->reclaim(*fiber);
+    }
+    EXPECT_EQ(pool->live(), 0u);
+  }
+  EXPECT_EQ(runs, 15);
+}
+
+TEST(Fiber, ExceptionsStayWithTheirFiber) {
+  const auto pool = make_pool(2);
+  std::string seen[2];
+  const auto entry = [](Fiber& self, void* argument) {
+    auto& text = static_cast<std::string*>(argument)[self.id()];
+    for (int i = 0; i < 3; ++i) {
+      try {
+        self.suspend();
+        throw std::runtime_error(self.id() == 0 ? "zero" : "one");
+      } catch (const std::runtime_error&) {
+        // Suspended with an exception being handled: the other fiber throws in between.
+        self.suspend();
+        EXPECT_EQ(std::uncaught_exceptions(), 0);
+        try {
+          throw;
+        } catch (const std::exception& mine) {
+          text += mine.what();
+        }
+      }
+    }
+  };
+  Fiber* const a = pool->spawn(0, entry, seen).value();
+  Fiber* const b = pool->spawn(1, entry, seen).value();
+  a->resume();
+  while (!a->done() || !b->done()) {
+    if (!b->done()) b->resume();
+    EXPECT_EQ(std::current_exception(), nullptr);
+    if (!a->done()) a->resume();
+  }
+  EXPECT_EQ(seen[0], "zerozerozero");
+  EXPECT_EQ(seen[1], "oneoneone");
+}
+
+TEST(Fiber, EachKeepsItsRoundingMode) {
+  const auto pool = make_pool(2);
+  const auto entry = [](Fiber& self, void* argument) {
+    if (self.id() == 0) std::fesetround(FE_UPWARD);
+    self.suspend();
+    static_cast<int*>(argument)[self.id()] = std::fegetround();
+    // SSE and x87 agree.
+    volatile double one = 1, tiny = 1e-30;
+    volatile long double long_one = 1, long_tiny = 1e-30L;
+    EXPECT_EQ(one + tiny > 1, self.id() == 0);
+    EXPECT_EQ(long_one + long_tiny > 1, self.id() == 0);
+  };
+  int rounding[2] = {-1, -1};
+  Fiber* const a = pool->spawn(0, entry, rounding).value();
+  Fiber* const b = pool->spawn(1, entry, rounding).value();
+  for (int i = 0; i < 2; ++i) {
+    a->resume();
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+    b->resume();
+  }
+  EXPECT_EQ(rounding[0], FE_UPWARD);
+  EXPECT_EQ(rounding[1], FE_TONEAREST);
+}
+
+TEST(Fiber, CalleeSavedStateAndFloatingPointSurvive) {
+  const auto pool = make_pool(40);
+  const auto entry = [](Fiber& self, void* argument) {
+    double sum = 0;
+    std::uint64_t a = self.id(), b = a * 3, c = a * 5, d = a * 7, e = a * 11, f = a * 13;
+    for (int i = 1; i <= 100; ++i) {
+      sum += std::sqrt(static_cast<double>(i) + self.id());
+      a += b ^ c;
+      b += c ^ d;
+      c += d ^ e;
+      d += e ^ f;
+      e += f ^ a;
+      f += 1;
+      if (argument == nullptr) self.suspend();
+    }
+    self.user = reinterpret_cast<void*>(a ^ b ^ c ^ d ^ e ^ static_cast<std::uint64_t>(sum * 1e6));
+  };
+  int no_suspend = 0;
+  std::vector<Fiber*> interleaved, alone;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    interleaved.push_back(pool->spawn(i, entry, nullptr).value());
+    alone.push_back(pool->spawn(i, entry, &no_suspend).value());
+  }
+  for (int round = 0; round <= 100; ++round) {
+    for (Fiber* fiber : interleaved) fiber->resume();
+  }
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    alone[i]->resume();
+    EXPECT_TRUE(interleaved[i]->done());
+    EXPECT_EQ(interleaved[i]->user, alone[i]->user) << i;
+  }
+}
+
+TEST(Fiber, CostsAPageEach) {
+  if (sanitizers::kStackFactor > 1) GTEST_SKIP() << "instrumented frames are larger";
+  constexpr std::uint32_t kFibers = 2000;
+  const auto pool = make_pool(kFibers);
+  std::vector<Fiber*> fibers;
+  for (std::uint32_t i = 0; i < kFibers; ++i) {
+    fibers.push_back(pool->spawn(
+                             i, [](Fiber& self, void*) { self.suspend(); }, nullptr)
+                         .value());
+    fibers.back()->resume();
+  }
+  EXPECT_LE(pool->high_water_bytes(), 3 * 4096u);
+  std::size_t total = 0;
+  for (const Fiber* fiber : fibers) total += pool->high_water_bytes(*fiber);
+  EXPECT_LE(total / kFibers, 5000u);
+}
+
+__attribute__((noinline)) void use_stack(std::size_t bytes) {
+  volatile char* const block = static_cast<volatile char*>(__builtin_alloca(bytes));
+  for (std::size_t i = bytes; i > 0; --i) block[i - 1] = 1;
+}
+
+TEST(Fiber, HighWaterShowsTheDeepestUse) {
+  const auto pool = make_pool(2, StackGuard::never);
+  Fiber* const fiber = pool->spawn(
+                               0, [](Fiber&, void*) { use_stack(30'000); }, nullptr)
+                           .value();
+  fiber->resume();
+  EXPECT_GE(pool->high_water_bytes(*fiber), 30'000u);
+  EXPECT_LE(pool->high_water_bytes(*fiber), 30'000u + 5 * 4096u);
+}
+
+#if !defined(FAIRLEAD_ASAN) && !defined(FAIRLEAD_TSAN)
+constexpr const char* kOverflow =
+    "rank 42: stack overflow \\(64 KiB\\); raise it with --fiber-stack";
+
+TEST(FiberDeathTest, CanaryNamesTheFiber) {
+  const auto overflow = [] {
+    const auto pool = make_pool(2, StackGuard::never);
+    Fiber* const first = pool->spawn(
+                                 1, [](Fiber&, void*) {}, nullptr)
+                             .value();
+    first->resume();
+    Fiber* const fiber = pool->spawn(
+                                 42, [](Fiber&, void*) { use_stack(66'000); }, nullptr)
+                             .value();
+    fiber->resume();
+    pool->reclaim(*fiber);
+  };
+  EXPECT_DEATH(overflow(), kOverflow);
+}
+
+TEST(FiberDeathTest, StackPointerBelowTheStackNamesTheFiber) {
+  const auto overflow = [] {
+    const auto pool = make_pool(2, StackGuard::never);
+    Fiber* const first = pool->spawn(
+                                 1, [](Fiber&, void*) {}, nullptr)
+                             .value();
+    first->resume();
+    const auto deep = [](Fiber& self, void*) {
+      volatile char* const block = static_cast<volatile char*>(__builtin_alloca(66'000));
+      block[65'999] = 1;
+      self.suspend();
+    };
+    Fiber* const fiber = pool->spawn(42, deep, nullptr).value();
+    fiber->resume();
+  };
+  EXPECT_DEATH(overflow(), kOverflow);
+}
+
+TEST(FiberDeathTest, GuardPageNamesTheFiber) {
+  const auto overflow = [] {
+    const auto pool = make_pool(2, StackGuard::always);
+    FiberGuard guard;
+    EXPECT_TRUE(guard.watch(*pool));
+    pool->spawn(
+            42, [](Fiber&, void*) { use_stack(70'000); }, nullptr)
+        .value()
+        ->resume();
+  };
+  EXPECT_DEATH(overflow(), kOverflow);
+}
+
+TEST(FiberDeathTest, OtherFaultsGoToTheHandlerOfBefore) {
+  const auto fault = [] {
+    std::signal(SIGSEGV, [](int) {
+      const char text[] = "the former handler\n";
+      (void)!write(2, text, sizeof text - 1);
+      _exit(3);
+    });
+    const auto pool = make_pool(2, StackGuard::always);
+    FiberGuard guard;
+    EXPECT_TRUE(guard.watch(*pool));
+    std::raise(SIGSEGV);
+    volatile int* volatile nowhere = nullptr;
+    *nowhere = 1;
+  };
+  EXPECT_EXIT(fault(), testing::ExitedWithCode(3), "the former handler");
+}
+#endif
+
+}  // namespace
+}  // namespace fairlead::sim
