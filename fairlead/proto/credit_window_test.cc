@@ -1,0 +1,70 @@
+#include "fairlead/proto/credit_window.h"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::proto {
+namespace {
+
+// Counts charges; its clock moves one nanosecond a step.
+struct CountingSite {
+  Ps now() const { return nanoseconds(steps); }
+  void charge(Step) { ++steps; }
+  int steps = 0;
+};
+
+TEST(CreditWindow, SharesBuffersEvenly) {
+  // Expect: the paper's windows at 64 nodes: 256 buffers give 4, 512 give 8.
+  EXPECT_EQ(credit_window_size(256, 64), 4u);
+  EXPECT_EQ(credit_window_size(512, 64), 8u);
+  EXPECT_EQ(credit_window_size(256, 400), 0u);
+  EXPECT_EQ(credit_window_size(256, 1), 256u);
+}
+
+TEST(CreditWindow, SenderStopsAtTheWindowAndGoesOnWithCredit) {
+  CountingSite site;
+  CreditWindow window(4, 2);
+  EXPECT_TRUE(window.take(site, 1));
+  EXPECT_TRUE(window.take(site, 1));
+  // Expect: the third packet waits, another peer is not affected.
+  EXPECT_FALSE(window.take(site, 1));
+  EXPECT_TRUE(window.take(site, 2));
+  // Expect: one returned credit lets one packet go.
+  EXPECT_TRUE(window.give(site, 1, 1));
+  EXPECT_TRUE(window.take(site, 1));
+  EXPECT_FALSE(window.take(site, 1));
+  // Expect: every decision was charged.
+  EXPECT_EQ(site.steps, 7);
+}
+
+TEST(CreditWindow, RefusesMoreCreditThanWasLent) {
+  CountingSite site;
+  CreditWindow window(2, 4);
+  // Expect: duplicated or forged credit is refused and changes nothing.
+  EXPECT_FALSE(window.give(site, 1, 1));
+  EXPECT_TRUE(window.take(site, 1));
+  EXPECT_FALSE(window.give(site, 1, 2));
+  EXPECT_EQ(window.credits(1), 3u);
+  EXPECT_TRUE(window.give(site, 1, 1));
+  EXPECT_EQ(window.credits(1), 4u);
+}
+
+TEST(CreditWindow, AcknowledgesExplicitlyAtHalfTheWindow) {
+  CreditWindow window(2, 4);
+  // Expect: W/2 = 2 releases without return traffic ask for an explicit acknowledgment.
+  EXPECT_FALSE(window.released(1));
+  EXPECT_TRUE(window.released(1));
+  EXPECT_EQ(window.take_owed(1), 2u);
+  // Expect: what a packet carried is not acknowledged again.
+  EXPECT_FALSE(window.released(1));
+  EXPECT_EQ(window.take_owed(1), 1u);
+  EXPECT_EQ(window.take_owed(1), 0u);
+  EXPECT_FALSE(window.released(1));
+}
+
+TEST(CreditWindow, WindowOfOneAcknowledgesEveryPacket) {
+  CreditWindow window(2, 1);
+  EXPECT_TRUE(window.released(1));
+}
+
+}  // namespace
+}  // namespace fairlead::proto
