@@ -22,7 +22,7 @@ using CtrId = std::uint16_t;  // remotely incrementable counter; kNoCounter: non
 using Words = std::uint32_t[4];
 
 // Channels from here on belong to lci itself (remote memory by packets, groups).
-constexpr Chan kClientChannels = 64;
+constexpr Chan kClientChannels = 64;  // of 128
 constexpr CtrId kNoCounter = 0xffff;
 
 // An upcall may send only on a strictly higher lane than its packet came on, so that replies

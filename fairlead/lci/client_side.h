@@ -1,0 +1,88 @@
+// What every Port does for its client, whatever carries the packets: the table of channels, upcalls
+// and their rules, deferred tasks and timers, hold and allow. A port owns one and stays in charge
+// of its fabric.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/base/units.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+class ClientSide {
+ public:
+  static constexpr std::size_t kTasksMax = 1024;     // deferred, and timers, each
+  static constexpr std::size_t kUnboundMax = 16384;  // packets that wait for a bind()
+  static constexpr std::size_t kChannels = 128;      // clients' and lci's own
+
+  // --- Port::bind, defer, after, hold, allow.
+  void bind(Chan chan, Upcall upcall, Returned returned);
+  void defer(Task task);
+  void after(Ps due, Task task);
+  void hold() { ++held_; }
+  void allow();
+
+  // No upcall may run now: the client holds them off, or one is running.
+  bool quiet() const { return held_ > 0 || in_upcall_; }
+  bool in_upcall() const { return in_upcall_; }
+
+  // Runs the channel's upcall; not while quiet(). Keep::yes: the packet is the client's until
+  // release(), or waits here for its channel to be bound (`packet` and what `arrival` points to
+  // must stay valid then). arrival.chan is known().
+  Keep deliver(Packet* packet, const Arrival& arrival) {
+    const Channel& channel = channels_[arrival.chan];
+    if (channel.upcall.run == nullptr) [[unlikely]]
+      return wait_for_bind(packet, arrival);
+    in_upcall_ = true;
+    upcall_lane_ = arrival.lane;
+    const Keep keep = channel.upcall.run(channel.upcall.context, packet, arrival);
+    in_upcall_ = false;
+    return keep;
+  }
+  static bool known(Chan chan) { return chan < kChannels; }
+  // Hands an undeliverable packet back; does nothing where the channel has no `returned`.
+  void give_back(const Arrival& arrival, Post why);
+
+  // Runs what is due: packets whose channel was bound meanwhile (`release` gets those that were not
+  // kept), deferred tasks, timers. Answers how many ran. Not while quiet().
+  int run_due(Ps now, void (*release)(void* context, Packet* packet), void* context);
+  // When run_due() next has something to do: kNever, or a time; now or earlier means at once.
+  Ps next_due() const;
+
+  // Debug builds: a send from inside an upcall goes to a higher lane only.
+  void check_send(Lane lane) const;
+  // Debug builds: not from inside an upcall.
+  void check_may_block() const;
+
+ private:
+  struct Channel {
+    Upcall upcall;
+    Returned returned;
+  };
+  struct Timer {
+    Ps due;
+    std::uint64_t order;
+    Task task;
+  };
+  struct Waiting {
+    Packet* packet;
+    Arrival arrival;
+  };
+  static bool later(const Timer& a, const Timer& b);
+  Keep wait_for_bind(Packet* packet, const Arrival& arrival);
+  int run_bound(void (*release)(void* context, Packet* packet), void* context);
+
+  std::array<Channel, kChannels> channels_{};
+  std::vector<Task> deferred_;
+  std::vector<Timer> timers_;  // a heap, earliest first
+  std::vector<Waiting> unbound_;
+  std::uint64_t timer_order_ = 0;
+  std::uint32_t held_ = 0;
+  bool in_upcall_ = false;
+  bool newly_bound_ = false;
+  Lane upcall_lane_ = Lane::request;
+};
+
+}  // namespace fairlead::lci
