@@ -48,6 +48,7 @@ class WaitLadder {
   const WaitPlan* plan_;
   std::uint64_t idle_ = 0;
   std::int64_t yield_until_ns_ = 0;
+  bool sleeping_ = false;
 };
 
 // One processor pause (x86 PAUSE, ARM YIELD).

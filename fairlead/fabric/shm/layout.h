@@ -16,7 +16,9 @@ namespace fairlead::fabric {
 constexpr std::uint32_t kShmRanksMax = 4096;
 constexpr std::uint32_t kShmRingSlots = 64;
 constexpr std::uint32_t kShmBuffers = 64;        // of one sender: the bits of ShmPoolLine::returned
-constexpr std::uint32_t kShmBufferBytes = 8192;  // MTU
+// A packet of 8 KiB and what lci puts before it. Not a power of two: buffers then start in different
+// sets of the cache.
+constexpr std::uint32_t kShmBufferBytes = 8192 + 64;
 constexpr std::uint32_t kShmInlineBytes = 32;
 constexpr std::uint64_t kShmMagic = 0x6661'6972'6c65'6164;  // "fairlead"
 constexpr std::uint32_t kShmVersion = 1;
@@ -40,7 +42,7 @@ struct ShmJobHeader {
   std::int64_t epoch_ns;  // CLOCK_MONOTONIC
   // 1: the kernel has no membarrier for us, so senders fence between slot and hot word.
   std::uint32_t fences;
-  std::uint32_t zero;
+  std::uint32_t creator_pid;  // whose descendants may read each other's memory
   // Read by everybody on the slow path, written when a rank dies: a line of its own.
   alignas(64) std::atomic<std::uint32_t> deaths;
   // ShmRankStatus[ranks] follows.
@@ -72,10 +74,10 @@ struct alignas(64) ShmDoorbell {
   std::atomic<std::uint32_t> sleeping;
 };
 
-// Buffers of this sender that receivers gave back, and how many they keep.
+// Buffers of this sender that receivers gave back, and those they keep. Bit i: buffer i.
 struct alignas(64) ShmPoolLine {
-  std::atomic<std::uint64_t> returned;  // bit i: buffer i is free again
-  std::atomic<std::uint32_t> kept;
+  std::atomic<std::uint64_t> returned;
+  std::atomic<std::uint64_t> kept;
 };
 
 // A rank's part begins with this page; then the attention bitmaps, the pair lines (one per

@@ -1,0 +1,145 @@
+#include "fairlead/fabric/shm/job.h"
+
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/shm/kernel.h"
+#include "fairlead/fabric/shm/view.h"
+
+namespace fairlead::fabric {
+namespace {
+
+Error system_error(const char* what, const char* try_next) {
+  return Error{
+      fmt::format("shared memory of the job: {}: {}{}", what, std::strerror(errno), try_next)};
+}
+
+Result<std::byte*> map_all(int fd, std::uint64_t bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (at == MAP_FAILED)
+    return system_error(
+        "mmap", errno == ENOMEM
+                    ? "; the address space is limited: try ulimit -v unlimited, fewer ranks "
+                      "or a smaller region per rank"
+                    : "");
+  // A core file of a rank should hold the rank, not gigabytes of everybody's sparse memory.
+  madvise(at, bytes, MADV_DONTDUMP);
+  return static_cast<std::byte*>(at);
+}
+
+// Checks a header copied out of the memory against the size of the file behind it.
+Result<ShmLayout> checked_layout(const ShmJobHeader& h, std::uint64_t file_bytes,
+                                 std::uint64_t nonce) {
+  if (h.magic != kShmMagic) return Error{"the descriptor handed over is not a Fairlead job"};
+  if (h.version != kShmVersion)
+    return Error{fmt::format(
+        "the job was made by another version of Fairlead (memory layout {}, this library has {}): "
+        "start it with the launcher of the same install",
+        h.version, kShmVersion)};
+  if (nonce != 0 && h.nonce != nonce)
+    return Error{"the descriptor handed over belongs to another job (its nonce differs)"};
+  auto layout = shm_layout(h.ranks, h.region_bytes);
+  if (!layout.ok()) return layout;
+  if (layout.value().total_bytes != h.total_bytes || file_bytes < h.total_bytes)
+    return Error{fmt::format("the job's memory has {} bytes where its header needs {}", file_bytes,
+                             layout.value().total_bytes)};
+  return layout;
+}
+
+}  // namespace
+
+ShmJob::ShmJob(int fd, std::byte* base, const ShmLayout& layout)
+    : fd_(fd), base_(base), layout_(layout) {}
+
+ShmJob::~ShmJob() {
+  munmap(base_, layout_.total_bytes);
+  if (fd_ >= 0) close(fd_);
+}
+
+Result<std::unique_ptr<ShmJob>> ShmJob::create(const ShmJobOptions& options) {
+  auto layout = shm_layout(options.ranks, options.region_bytes);
+  if (!layout.ok()) return layout.error();
+  std::uint64_t nonce = options.nonce;
+  while (nonce == 0)
+    if (getrandom(&nonce, sizeof nonce, 0) != sizeof nonce) return system_error("getrandom", "");
+  const int fd = memfd_create("fairlead-job", MFD_CLOEXEC);
+  if (fd < 0) return system_error("memfd_create", "");
+  if (ftruncate(fd, static_cast<off_t>(layout.value().total_bytes)) != 0) {
+    Error error = system_error("ftruncate", "; try fewer ranks or a smaller region per rank");
+    close(fd);
+    return error;
+  }
+  auto base = map_all(fd, layout.value().total_bytes);
+  if (!base.ok()) {
+    close(fd);
+    return base.error();
+  }
+  ShmView view(base.value(), layout.value());
+  ShmJobHeader& h = view.header();
+  h.magic = kShmMagic;
+  h.version = kShmVersion;
+  h.ranks = options.ranks;
+  h.nonce = nonce;
+  h.region_bytes = options.region_bytes;
+  h.total_bytes = layout.value().total_bytes;
+  h.epoch_ns = monotonic_ns();
+  h.fences = shm_barrier_known() ? 0 : 1;
+  h.creator_pid = static_cast<std::uint32_t>(getpid());
+  return std::unique_ptr<ShmJob>(new ShmJob(fd, base.value(), layout.value()));
+}
+
+Result<std::unique_ptr<ShmJob>> ShmJob::open(int fd, std::uint64_t nonce) {
+  struct stat file;
+  if (fstat(fd, &file) != 0) return system_error("fstat of the descriptor handed over", "");
+  // pread, not a mapping: a file shorter than a header must not end in SIGBUS.
+  alignas(ShmJobHeader) std::byte raw[sizeof(ShmJobHeader)];
+  if (pread(fd, raw, sizeof raw, 0) != static_cast<ssize_t>(sizeof raw))
+    return Error{"the descriptor handed over is not a Fairlead job (too short)"};
+  const auto& header = *reinterpret_cast<const ShmJobHeader*>(raw);
+  auto layout = checked_layout(header, static_cast<std::uint64_t>(file.st_size), nonce);
+  if (!layout.ok()) return layout.error();
+  auto base = map_all(fd, layout.value().total_bytes);
+  if (!base.ok()) return base.error();
+  return std::unique_ptr<ShmJob>(new ShmJob(-1, base.value(), layout.value()));
+}
+
+std::uint64_t ShmJob::nonce() const { return ShmView(base_, layout_).header().nonce; }
+
+Ps ShmJob::epoch() const { return nanoseconds(ShmView(base_, layout_).header().epoch_ns); }
+
+PortCounters ShmJob::counters(std::uint32_t rank) const {
+  FAIRLEAD_CHECK(rank < layout_.ranks, "rank {} of {}", rank, layout_.ranks);
+  return ShmView(base_, layout_).control(rank).counters;
+}
+
+void ShmJob::mark_dead(std::uint32_t rank) {
+  FAIRLEAD_CHECK(rank < layout_.ranks, "rank {} of {}", rank, layout_.ranks);
+  ShmView view(base_, layout_);
+  constexpr auto kDead = static_cast<std::uint32_t>(ShmRankState::dead);
+  if (view.status(rank).state.exchange(kDead) == kDead) return;
+  view.header().deaths.fetch_add(1);
+  for (std::uint32_t r = 0; r < layout_.ranks; ++r) {
+    // A rank that never came has no page yet, and its futex no sleeper.
+    if (view.status(r).pid.load() == 0) continue;
+    shm_ring(view.control(r).doorbell);
+  }
+}
+
+bool ShmJob::dead(std::uint32_t rank) const {
+  FAIRLEAD_CHECK(rank < layout_.ranks, "rank {} of {}", rank, layout_.ranks);
+  return ShmView(base_, layout_).status(rank).state.load() ==
+         static_cast<std::uint32_t>(ShmRankState::dead);
+}
+
+std::uint32_t ShmJob::pid(std::uint32_t rank) const {
+  FAIRLEAD_CHECK(rank < layout_.ranks, "rank {} of {}", rank, layout_.ranks);
+  return ShmView(base_, layout_).status(rank).pid.load();
+}
+
+}  // namespace fairlead::fabric

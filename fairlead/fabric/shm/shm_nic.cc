@@ -1,0 +1,281 @@
+#include "fairlead/fabric/shm/shm_nic.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "fairlead/base/copy_small.h"
+#include "fairlead/fabric/shm/in_rings.h"
+#include "fairlead/fabric/shm/job.h"
+#include "fairlead/fabric/shm/kernel.h"
+#include "fairlead/fabric/shm/out_rings.h"
+#include "fairlead/fabric/shm/pool.h"
+#include "fairlead/fabric/shm/view.h"
+
+namespace fairlead::fabric {
+namespace {
+
+constexpr std::uint32_t kDead = static_cast<std::uint32_t>(ShmRankState::dead);
+
+class ShmNic final : public Nic {
+ public:
+  struct Barriers {
+    bool usable;  // membarrier(2) works for this process
+    bool fences;  // the job's senders fence, nobody needs it
+  };
+
+  ShmNic(std::unique_ptr<ShmJob> job, Peer self, Barriers barriers, bool single_copy)
+      : job_(std::move(job)),
+        view_(job_->base(), job_->layout()),
+        self_(self),
+        pid_(static_cast<std::uint32_t>(getpid())),
+        caps_{kShmBufferBytes, kShmInlineBytes,
+              kReliable | kMappable | (single_copy ? std::uint64_t{kSingleCopy} : 0)},
+        counters_(view_.control(self).counters),
+        out_(view_, self, barriers.fences || !barriers.usable),
+        pool_(view_, self),
+        in_(view_, self, barriers.usable, barriers.fences),
+        // With few receivers their keeping at the same moment cannot pass the limit by much.
+        strict_keep_(job_->ranks() > 16) {}
+
+  Peer self() const override { return self_; }
+  Peer peers() const override { return job_->ranks(); }
+  const NicCaps& caps(Peer) const override { return caps_; }
+  void attach(Sink sink) override { sink_ = sink; }
+  std::span<std::byte> region(Peer peer) override {
+    return {view_.region(peer), job_->layout().region_bytes};
+  }
+  PortCounters& counters() override { return counters_; }
+
+  Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
+    const std::uint32_t size = header.client.size;
+    const std::uint32_t lane = header.client.lane;
+    if (dest >= peers() || lane >= kLanes) [[unlikely]]
+      return Post::invalid;
+    if (size > kShmInlineBytes) return post_large(dest, header, payload);
+    ShmSlot* slot = out_.claim(dest, lane);
+    if (slot == nullptr) [[unlikely]]
+      return refusal(dest);
+    std::byte* at = slot->payload;
+    for (const Piece& piece : payload) {
+      copy_small(at, piece.data, piece.size);
+      at += piece.size;
+    }
+    out_.publish(dest, lane, slot, header.client, false);
+    return Post::done;
+  }
+
+  std::byte* buffer(Peer, std::size_t) override {
+    const std::uint32_t index = pool_.take();
+    return index == ShmPool::kNone ? nullptr : pool_.at(index);
+  }
+
+  Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) override {
+    const std::uint32_t index = pool_.index_of(buffer);
+    if (dest >= peers() || header.client.lane >= kLanes || index == ShmPool::kNone ||
+        header.client.size > kShmBufferBytes)
+      return Post::invalid;
+    if (header.client.size <= kShmInlineBytes) {
+      const Piece piece{buffer, header.client.size};
+      const Post answer = post(dest, header, {&piece, 1});
+      if (answer == Post::done) pool_.put_back(index);
+      return answer;
+    }
+    return post_index(dest, header, index);
+  }
+
+  void cancel_buffer(Peer, std::byte* buffer) override {
+    const std::uint32_t index = pool_.index_of(buffer);
+    FAIRLEAD_CHECK(index != ShmPool::kNone, "not a buffer of this endpoint");
+    pool_.put_back(index);
+  }
+
+  int reap(int budget, LaneMask lanes) override {
+    if (view_.header().deaths.load(std::memory_order_relaxed) != deaths_seen_) [[unlikely]]
+      note_deaths();
+    const int done = in_.reap(
+        budget, lanes,
+        [this](Peer sender, std::uint32_t lane, ShmSlot * slot, bool in_buffer)
+            __attribute__((always_inline)) { take(sender, lane, slot, in_buffer); });
+    if (!dying_.empty()) [[unlikely]]
+      report_deaths();
+    return done;
+  }
+
+  void release(std::uint64_t token) override {
+    const auto sender = static_cast<Peer>(token >> 8);
+    const std::uint64_t bit = std::uint64_t{1} << (token & 63);
+    ShmPoolLine& line = view_.control(sender).pool;
+    line.kept.fetch_and(~bit, std::memory_order_relaxed);
+    line.returned.fetch_or(bit, std::memory_order_release);
+  }
+
+  void sleep(Ps timeout) override {
+    if (!dying_.empty() || view_.header().deaths.load() != deaths_seen_) return;
+    if (in_.sleep(timeout)) ++counters_.sleeps;
+  }
+
+  Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) override {
+    return copy(peer, address, to, size, false);
+  }
+  Post write_peer(Peer peer, std::uint64_t address, const void* from, std::size_t size) override {
+    return copy(peer, address, const_cast<void*>(from), size, true);
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] Post refusal(Peer dest) const {
+    return out_.closed(dest) ? Post::peer_down : Post::again_credit;
+  }
+
+  Post post_large(Peer dest, const PacketHeader& header, std::span<const Piece> payload) {
+    if (header.client.size > kShmBufferBytes) return Post::invalid;
+    // Before the copy: a full ring should cost nothing.
+    if (out_.claim(dest, header.client.lane) == nullptr) return refusal(dest);
+    const std::uint32_t index = pool_.take();
+    if (index == ShmPool::kNone) return Post::again_buffer;
+    std::byte* at = pool_.at(index);
+    for (const Piece& piece : payload) {
+      std::memcpy(at, piece.data, piece.size);
+      at += piece.size;
+    }
+    return post_index(dest, header, index);
+  }
+
+  Post post_index(Peer dest, const PacketHeader& header, std::uint32_t index) {
+    ShmSlot* slot = out_.claim(dest, header.client.lane);
+    if (slot == nullptr) return refusal(dest);
+    std::memcpy(slot->payload, &index, sizeof index);
+    pool_.sent(index, dest);
+    out_.publish(dest, header.client.lane, slot, header.client, true);
+    return Post::done;
+  }
+
+  // One message. The header is copied before it is looked at: its owner could still change it.
+  void take(Peer sender, std::uint32_t lane, ShmSlot* slot, bool in_buffer) {
+    PacketHeader header;
+    std::memcpy(&header.client, &slot->header, sizeof header.client);
+    header.client.stamp = 0;
+    header.dest_rank = header.sequence = header.ack = header.job = 0;
+    const std::uint32_t size = header.client.size;
+    if (header.client.lane != lane) [[unlikely]] {
+      ++counters_.corrupt_dropped;
+      return;
+    }
+    if (in_buffer) {
+      take_large(sender, slot, header);
+    } else if (size <= kShmInlineBytes) {
+      sink_.arrived(sink_.context, Incoming{sender, &header, {slot->payload, size}, 0, false});
+    } else {
+      ++counters_.corrupt_dropped;
+    }
+  }
+
+  void take_large(Peer sender, const ShmSlot* slot, const PacketHeader& header) {
+    std::uint32_t index;
+    std::memcpy(&index, slot->payload, sizeof index);
+    const std::uint32_t size = header.client.size;
+    if (index >= kShmBuffers || size > kShmBufferBytes) {
+      ++counters_.corrupt_dropped;
+      return;
+    }
+    ShmPoolLine& line = view_.control(sender).pool;
+    const std::uint64_t bit = std::uint64_t{1} << index;
+    // Reserving costs an atomic operation, so it is done up front only where many receivers could
+    // pass the limit together.
+    bool keepable = std::popcount(line.kept.load(std::memory_order_relaxed)) < ShmPool::kKeptMax;
+    if (keepable && strict_keep_)
+      keepable = std::popcount(line.kept.fetch_or(bit, std::memory_order_relaxed) | bit) <=
+                 ShmPool::kKeptMax;
+    const Incoming packet{sender,
+                          &header,
+                          {view_.buffer(sender, index), size},
+                          (std::uint64_t{sender} << 8) | index,
+                          keepable};
+    const Keep keep = sink_.arrived(sink_.context, packet);
+    if (keep == Keep::yes) {
+      FAIRLEAD_CHECK(keepable, "kept a packet that may not be kept");
+      if (!strict_keep_) line.kept.fetch_or(bit, std::memory_order_relaxed);
+    } else {
+      if (strict_keep_) line.kept.fetch_and(~bit, std::memory_order_relaxed);
+      line.returned.fetch_or(bit, std::memory_order_release);
+    }
+  }
+
+  Post copy(Peer peer, std::uint64_t address, void* local, std::size_t size, bool write) {
+    if (peer >= peers() || (caps_.flags & kSingleCopy) == 0) return Post::not_delivered;
+    const ShmRankStatus& status = view_.status(peer);
+    if (status.state.load(std::memory_order_relaxed) == kDead) return Post::peer_down;
+    const std::uint32_t pid = status.pid.load(std::memory_order_relaxed);
+    if (pid == pid_) {
+      void* remote = reinterpret_cast<void*>(address);
+      std::memcpy(write ? remote : local, write ? local : remote, size);
+      return Post::done;
+    }
+    if (pid == 0) return Post::not_delivered;
+    return shm_copy(pid, address, local, size, write);
+  }
+
+  // Messages that a lost rank sent before it died are delivered before its loss is told.
+  [[gnu::noinline, gnu::cold]] void note_deaths() {
+    deaths_seen_ = view_.header().deaths.load();
+    for (Peer peer = 0; peer < peers(); ++peer) {
+      if (view_.status(peer).state.load() != kDead || out_.closed(peer)) continue;
+      out_.close(peer);
+      pool_.reclaim(peer);
+      in_.call_for(peer);
+      dying_.push_back(peer);
+    }
+  }
+  [[gnu::noinline, gnu::cold]] void report_deaths() {
+    for (std::size_t i = 0; i < dying_.size();) {
+      if (in_.called(dying_[i])) {
+        ++i;
+        continue;
+      }
+      const Peer lost = dying_[i];
+      dying_.erase(dying_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, lost);
+    }
+  }
+
+  std::unique_ptr<ShmJob> job_;
+  ShmView view_;
+  Peer self_;
+  std::uint32_t pid_;
+  NicCaps caps_;
+  PortCounters& counters_;
+  Sink sink_;
+  ShmOutRings out_;
+  ShmPool pool_;
+  ShmInRings in_;
+  bool strict_keep_;
+  std::uint32_t deaths_seen_ = 0;
+  std::vector<Peer> dying_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Nic>> attach_shm(int fd, Peer self, const ShmAttachOptions& options) {
+  auto job = ShmJob::open(fd, options.nonce);
+  if (!job.ok()) return job.error();
+  if (self >= job.value()->ranks())
+    return Error{fmt::format("rank {} cannot join a job of {} ranks", self, job.value()->ranks())};
+  ShmView view(job.value()->base(), job.value()->layout());
+  ShmRankStatus& status = view.status(self);
+  auto state = static_cast<std::uint32_t>(ShmRankState::absent);
+  if (!status.state.compare_exchange_strong(state,
+                                            static_cast<std::uint32_t>(ShmRankState::attached)))
+    return Error{fmt::format("rank {} of this job was already {}", self,
+                             state == kDead ? "given up by the launcher" : "taken by a process")};
+  status.pid.store(static_cast<std::uint32_t>(getpid()));
+  const bool fences = view.header().fences != 0;
+  const bool usable = !fences && options.membarrier && shm_barrier_register();
+  if (options.single_copy) shm_permit_copies(view.header().creator_pid);
+  return std::unique_ptr<Nic>(std::make_unique<ShmNic>(
+      std::move(job.value()), self, ShmNic::Barriers{usable, fences}, options.single_copy));
+}
+
+}  // namespace fairlead::fabric
