@@ -85,14 +85,4 @@ Ps ClientSide::next_due() const {
   return timers_.empty() ? kNever : timers_.front().due;
 }
 
-void ClientSide::check_send(Lane lane) const {
-  FAIRLEAD_DCHECK(!in_upcall_ || lane > upcall_lane_, "an upcall on lane {} sends on lane {}",
-                  static_cast<int>(upcall_lane_), static_cast<int>(lane));
-  (void)lane;
-}
-
-void ClientSide::check_may_block() const {
-  FAIRLEAD_DCHECK(!in_upcall_, "poll, wait or a blocking send inside an upcall");
-}
-
 }  // namespace fairlead::lci

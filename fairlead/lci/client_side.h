@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fairlead/base/check.h"
 #include "fairlead/base/units.h"
 #include "fairlead/lci/port.h"
 
@@ -52,9 +53,15 @@ class ClientSide {
   Ps next_due() const;
 
   // Debug builds: a send from inside an upcall goes to a higher lane only.
-  void check_send(Lane lane) const;
+  void check_send(Lane lane) const {
+    FAIRLEAD_DCHECK(!in_upcall_ || lane > upcall_lane_, "an upcall on lane {} sends on lane {}",
+                    static_cast<int>(upcall_lane_), static_cast<int>(lane));
+    (void)lane;
+  }
   // Debug builds: not from inside an upcall.
-  void check_may_block() const;
+  void check_may_block() const {
+    FAIRLEAD_DCHECK(!in_upcall_, "poll, wait or a blocking send inside an upcall");
+  }
 
  private:
   struct Channel {

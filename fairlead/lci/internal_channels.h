@@ -1,0 +1,22 @@
+// Channels of lci itself, above kClientChannels; the parts that use them bind them on any Port.
+#pragma once
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+enum InternalChan : Chan {
+  kPutChan = kClientChannels,
+  kGetChan,
+  kGetReplyChan,
+  kAtomicChan,
+  kFenceChan,
+  kWordReplyChan,  // answers to atomics and fences
+  kBumpChan,       // a put's remote counter
+  kGroupChan,
+  kGroupAckChan,
+};
+
+// What lci itself puts before a client's bytes, at most: a port's mtu is its fabric's less this.
+constexpr std::uint32_t kPrefixBytes = 32;
+
+}  // namespace fairlead::lci

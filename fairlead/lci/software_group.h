@@ -1,0 +1,112 @@
+// Multicast by a tree of unicasts on the hosts: the software default of every Port. A root may have
+// a window of packets under way; members tell it in batches what they have passed on.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+enum class TreeShape : std::uint8_t { binomial, binary };
+
+// Children of the member at `position` (0: the root) in a tree over `members` members.
+std::vector<std::uint32_t> tree_children(TreeShape shape, std::uint32_t position,
+                                         std::uint32_t members);
+
+// Its port creates it, hands it every packet on kGroupChan before any upcall, and calls progress()
+// from poll() while busy(). Thread: the port's.
+class SoftwareGroup {
+ public:
+  static constexpr std::uint32_t kWindow = 32;  // packets of one root under way in one group
+  static constexpr std::size_t kGroupsMax = 4096;
+
+  SoftwareGroup(Port& port, PortCounters& counters, TreeShape shape);
+  SoftwareGroup(const SoftwareGroup&) = delete;
+  SoftwareGroup& operator=(const SoftwareGroup&) = delete;
+
+  // done; invalid: id in use, ranks repeated or out of range, or this rank not among them.
+  Post define(std::uint16_t id, std::span<const Rank> members);
+  // nullptr: not defined here.
+  const std::vector<Rank>* members(std::uint32_t id) const;
+
+  // Sends to every other member; the pieces (at most mtu) are copied. again_credit: the window is
+  // full, or a child has no room; poll, then try again.
+  Post send(std::uint32_t id, Chan chan, Lane lane, const Words& words,
+            std::span<const Piece> pieces);
+
+  // Passes a packet of kGroupChan on and answers the arrival its client sees, whose data lies
+  // within outer.data. false: for nobody here (counted in `counters`), or it waits for its group.
+  bool open(const Arrival& outer, Arrival* inner);
+
+  bool busy() const { return !forwards_.empty() || !ready_.empty(); }
+  // Sends what there is room for; answers packets sent.
+  int progress();
+  // Calls deliver(arrival) for packets that came before their group was defined.
+  template <class Deliver>
+  int deliver_early(Deliver&& deliver) {
+    int n = 0;
+    while (!ready_.empty()) {
+      Early early = std::move(ready_.front());
+      ready_.pop_front();
+      Arrival inner;
+      if (!open(early.arrival(), &inner)) continue;
+      deliver(inner);
+      ++n;
+    }
+    return n;
+  }
+  void peer_lost(Rank rank);
+
+ private:
+  // Before the client's bytes in a packet of kGroupChan.
+  struct Prefix {
+    std::uint16_t group;
+    Chan chan;
+    Rank origin;
+  };
+  static_assert(sizeof(Prefix) == 8);
+
+  struct Group {
+    std::vector<Rank> members;
+    std::uint32_t mine = 0;               // my index among them
+    std::uint32_t sent = 0;               // by me as root
+    std::vector<std::uint32_t> passed;    // of those, per member; empty: never sent
+    std::vector<std::uint32_t> received;  // per root; empty: never received
+  };
+  struct Forward {
+    Rank to;
+    Lane lane;
+    std::uint32_t words[4];
+    std::vector<std::byte> data;  // prefix included
+  };
+  struct Early {
+    Rank source;
+    Lane lane;
+    std::uint32_t words[4];
+    std::vector<std::byte> data;
+    Arrival arrival() const;
+  };
+
+  static Keep on_ack(void* self, Packet*, const Arrival& a);
+
+  bool window_open(Group& group) const;
+  bool transmit(Rank to, Lane lane, const Words& words, std::span<const Piece> pieces);
+  void pass(Rank to, Lane lane, const Words& words, std::span<const Piece> pieces);
+  void acknowledge(std::uint32_t id, Group& group, std::uint32_t root);
+
+  Port& port_;
+  PortCounters& counters_;
+  TreeShape shape_;
+  std::map<std::uint32_t, Group> groups_;
+  std::deque<Forward> forwards_;
+  std::map<std::uint32_t, std::deque<Early>> early_;  // by group not yet defined
+  std::deque<Early> ready_;
+  std::vector<bool> lost_;
+};
+
+}  // namespace fairlead::lci
