@@ -91,7 +91,8 @@ struct Cascade {
       --self.left;
       const auto node = static_cast<std::uint32_t>(self.random.below(8));
       const Ps when = self.engine.now() + Ps{static_cast<std::int64_t>(self.random.below(20'000))};
-      if (self.random.chance(0.0005)) self.engine.at(when + Ps{7}, node, kKind, &step, &self, a + 1);
+      if (self.random.chance(0.0005))
+        self.engine.at(when + Ps{7}, node, kKind, &step, &self, a + 1);
       if (self.inlined && self.engine.advance_inline(when, node, kKind, a + 2)) {
         a += 2;
         ++self.inline_count;

@@ -58,8 +58,6 @@ constexpr bool before(Ps a_at, EventKey a_key, Ps b_at, EventKey b_key) {
   const Wide b = (Wide{static_cast<std::uint64_t>(b_at.count)} << 64) | b_key.word();
   return a < b;
 }
-constexpr bool before(const Event& a, const Event& b) {
-  return before(a.at, a.key, b.at, b.key);
-}
+constexpr bool before(const Event& a, const Event& b) { return before(a.at, a.key, b.at, b.key); }
 
 }  // namespace fairlead::sim

@@ -2,9 +2,8 @@
 //
 // Two-tier wheel: 2^14 unsorted buckets of 4,096 ps (a horizon of 67 us) with an occupancy bitmap;
 // the bucket being drained is a sorted array; what lies past the horizon waits in a heap. The width
-// is fixed: a machine's steps are nanoseconds, its packets microseconds. event_queue_bench: 30+
-// million pop+push a second at 1 k pending, 15+ at 64 k, 9+ at 1 M, against 11-15 / 7 / 4 of a
-// heap.
+// is fixed: a machine's steps are nanoseconds, its packets microseconds. event_queue_bench: 64
+// million pop+push a second at 1 k pending, 39 at 64 k, 14 at 1 M, against 17 / 9 / 3 of a heap.
 #pragma once
 #include <array>
 #include <bit>

@@ -25,9 +25,7 @@ constexpr std::size_t kStaggerSteps = 16;
 constexpr std::size_t kStaggerBytes = 192;
 constexpr std::size_t kMinStack = 4 * kPage;
 
-std::size_t top_offset(std::uint32_t slot) {
-  return slot % kStaggerSteps * kStaggerBytes;
-}
+std::size_t top_offset(std::uint32_t slot) { return slot % kStaggerSteps * kStaggerBytes; }
 
 constexpr std::size_t kFiberSpace =
     (sizeof(Fiber) + kTopAlignment - 1) / kTopAlignment * kTopAlignment;
@@ -36,9 +34,7 @@ constexpr std::size_t kFiberSpace =
 
 // One slot is [a page: guard or canary][stack][Fiber][stagger]. The page makes the distance of two
 // stacks an odd number of pages, so that they differ in their TLB and L2 sets as well.
-std::byte* FiberPool::stack_bottom(std::uint32_t slot) const {
-  return slot_bottom(slot) + kPage;
-}
+std::byte* FiberPool::stack_bottom(std::uint32_t slot) const { return slot_bottom(slot) + kPage; }
 
 Fiber* FiberPool::fiber_of(std::uint32_t slot) const {
   std::byte* const end = slot_bottom(slot) + stride_;

@@ -31,8 +31,6 @@ class Fiber {
   bool done() const { return done_; }
   std::uint32_t id() const { return id_; }
   FiberPool& pool() const { return pool_; }
-  // Brings the frame that resume() will touch into the cache.
-  void prefetch() const { __builtin_prefetch(context_); }
 
   void* user = nullptr;  // the owner's
 

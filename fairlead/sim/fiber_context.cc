@@ -71,7 +71,8 @@ FiberContext make_fiber_context(void* top, std::size_t /*size*/, void (*entry)(v
 
 // System V x86-64: rbx, rbp, r12-r15 and the control bits of MXCSR and of the x87 word belong to
 // the caller; MXCSR's low six bits are the sticky flags, which belong to nobody and stay as they
-// are.
+// are. It ends in a jump: a return would be predicted to go where the other stack came from, which
+// costs 4 ns a switch.
 asm(R"(
   .text
   .p2align 5
@@ -133,7 +134,10 @@ fairlead_switch_fiber_context:
   popq %rbp
   .cfi_adjust_cfa_offset -8
   .cfi_restore rbp
-  ret
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  .cfi_register %rip, %rdx
+  jmpq *%rdx
 2:
   .cfi_restore_state
   ldmxcsr (%rsp)

@@ -30,9 +30,7 @@ TEST(ServerDeathTest, ArrivalsOutOfOrderFail) {
 
 using Order = std::vector<std::uint64_t>;
 
-void note(Waiter& waiter, Ps) {
-  static_cast<Order*>(waiter.context)->push_back(waiter.id);
-}
+void note(Waiter& waiter, Ps) { static_cast<Order*>(waiter.context)->push_back(waiter.id); }
 
 TEST(Holding, GrantsInOrderOfArrival) {
   Holding channel;

@@ -49,26 +49,14 @@ inline void forget_stack(void*, std::size_t) {}
 #endif
 
 #ifdef FAIRLEAD_TSAN
-inline void* make_fiber() {
-  return __tsan_create_fiber(0);
-}
-inline void destroy_fiber(void* fiber) {
-  __tsan_destroy_fiber(fiber);
-}
-inline void* current_fiber() {
-  return __tsan_get_current_fiber();
-}
-inline void switch_to_fiber(void* fiber) {
-  __tsan_switch_to_fiber(fiber, 0);
-}
+inline void* make_fiber() { return __tsan_create_fiber(0); }
+inline void destroy_fiber(void* fiber) { __tsan_destroy_fiber(fiber); }
+inline void* current_fiber() { return __tsan_get_current_fiber(); }
+inline void switch_to_fiber(void* fiber) { __tsan_switch_to_fiber(fiber, 0); }
 #else
-inline void* make_fiber() {
-  return nullptr;
-}
+inline void* make_fiber() { return nullptr; }
 inline void destroy_fiber(void*) {}
-inline void* current_fiber() {
-  return nullptr;
-}
+inline void* current_fiber() { return nullptr; }
 inline void switch_to_fiber(void*) {}
 #endif
 

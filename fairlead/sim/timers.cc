@@ -6,13 +6,9 @@
 
 namespace fairlead::sim {
 
-Timer::~Timer() {
-  FAIRLEAD_DCHECK(!armed_, "timer {} is destroyed while armed", id_);
-}
+Timer::~Timer() { FAIRLEAD_DCHECK(!armed_, "timer {} is destroyed while armed", id_); }
 
-TimerSet::~TimerSet() {
-  FAIRLEAD_DCHECK(root_ == nullptr, "{} timers are armed", size_);
-}
+TimerSet::~TimerSet() { FAIRLEAD_DCHECK(root_ == nullptr, "{} timers are armed", size_); }
 
 // Melds two heaps; either may be null. The roots have no siblings.
 Timer* TimerSet::meld(Timer* a, Timer* b) {
