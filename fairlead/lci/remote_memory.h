@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -32,12 +33,16 @@ class RemoteMemory {
   Post get(const Remote& from, void* to, std::size_t size, Counter* done);
   Post atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
               Counter* done);
-  // Counts failed where the target refused a put since the last fence.
-  Post fence(Rank rank, Counter* done);
+  // `done` counts once, when all of `ranks` have answered; failed where one refused a put since
+  // the last fence, or was lost.
+  Post fence(std::span<const Rank> ranks, Counter* done);
 
   void expose_counter(CtrId id, Counter* counter);
-  // Bumps a counter of this rank; false: there is no such.
-  bool bump(CtrId id);
+  // Bumps a counter that `rank` exposed; for puts that were made without packets.
+  Post bump(Rank rank, CtrId id);
+
+  // Anything ever went by packets: where not, there is nothing to fence.
+  bool used() const { return used_; }
 
   // Something to send: progress() must run.
   bool busy() const { return !queue_.empty() || !replies_.empty(); }
@@ -49,31 +54,50 @@ class RemoteMemory {
   void peer_lost(Rank rank);
 
  private:
-  enum class Kind : std::uint8_t { put, get, atomic, fence };
+  static constexpr std::uint32_t kNoId = ~0u;
+
+  enum class Kind : std::uint8_t { put, get, atomic, fence, bump };
+  // Several operations that count once.
+  struct Join {
+    std::size_t left = 0;
+    bool failed = false;
+    Counter* done = nullptr;
+  };
   struct Op {
     Kind kind;
     Rank rank;
-    SegId segment;
+    SegId segment = 0;
     std::uint64_t offset = 0;
-    std::vector<PutPiece> pieces;
-    std::vector<std::byte> copied;  // pieces' data when the caller did not want to wait
-    std::size_t piece = 0;          // next to send
-    std::uint64_t sent = 0;         // of that piece, or of the get
+    std::vector<PutPiece> pieces{};
+    std::vector<std::byte> copied{};  // the pieces' data when there is no `done` to wait for
+    std::size_t piece = 0;            // next to send
+    std::uint64_t sent = 0;           // bytes of that piece
+    proto::Fragmenter fragments{};    // of a get: next to ask for
     std::byte* to = nullptr;
     std::uint64_t size = 0;
     Counter* done = nullptr;
+    Join* join = nullptr;
     CtrId remote = kNoCounter;
     Atomic op = Atomic::add;
-    std::uint64_t a = 0, b = 0;
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
     std::uint64_t* old = nullptr;
-    std::uint32_t id = 0;  // of its Active, once asked for
+    std::uint32_t id = kNoId;  // of its Active, once it waits for answers
   };
-  // An operation that waits for answers.
+  // An operation that waits for answers; its id is index and generation, so that a late answer
+  // to a former one is told apart.
   struct Active {
     bool used = false;
     std::uint16_t generation = 0;
-    Op op;
-    proto::Reassembly assembly;
+    Kind kind = Kind::get;
+    Rank rank = 0;
+    std::byte* to = nullptr;
+    std::uint64_t* old = nullptr;
+    Counter* done = nullptr;
+    Join* join = nullptr;
+    proto::Reassembly assembly{};
+    std::uint32_t asked = 0;     // fragments asked for
+    std::uint32_t answered = 0;  // of those
     bool refused = false;
   };
   // An answer that found no room.
@@ -84,7 +108,6 @@ class RemoteMemory {
     const std::byte* data;
     std::uint32_t size;
   };
-  enum class Sent { all, some, none };
 
   static Keep on_put(void* self, Packet*, const Arrival& a);
   static Keep on_get(void* self, Packet*, const Arrival& a);
@@ -98,15 +121,19 @@ class RemoteMemory {
   // Address of [offset, offset+size) of a segment of this rank, for `who`; nullptr and *why.
   std::byte* resolve(SegId segment, Rank who, std::uint64_t offset, std::uint64_t size,
                      std::uint32_t permission, Post* why) const;
-  bool advance(Op& op);  // false: no room, or its answers are awaited
+  // Each sends what it can of the operation at the head; true when it needs the queue no more.
+  bool advance(Op& op);
   bool send_put(Op& op);
   bool send_get(Op& op);
   bool send_word(Op& op);
-  void reply(const Reply& reply);
-  bool try_reply(const Reply& reply);
-  std::uint32_t activate(const Op& op);
+  Post send_piece(const Op& op, const Words& words, std::span<const Piece> data);
+  void answer(const Reply& reply);
+  bool try_answer(const Reply& reply);
+  Active& activate(Op& op);
   Active* active(std::uint32_t id, Rank from);
   void finish(Active& active, bool ok);
+  void count(Counter* done, Join* join, bool ok);
+  void fail(Op& op);
   std::uint32_t fragment_bytes(Rank rank) const;
 
   Port& port_;
@@ -114,8 +141,11 @@ class RemoteMemory {
   std::byte* region_;
   std::deque<Op> queue_;  // in the order of the calls
   std::vector<Active> active_;
+  std::vector<std::uint32_t> idle_;  // free entries of active_
   std::size_t active_count_ = 0;
+  bool used_ = false;
   std::uint32_t gets_in_flight_ = 0;
+  std::vector<std::unique_ptr<Join>> joins_;
   std::deque<Reply> replies_;
   std::vector<Counter*> counters_;
   std::vector<std::uint32_t> refused_puts_;  // per source, since its last fence

@@ -81,6 +81,7 @@ class SoftwareGroup {
   struct Forward {
     Rank to;
     Lane lane;
+    bool is_ack;
     std::uint32_t words[4];
     std::vector<std::byte> data;  // prefix included
   };
@@ -97,6 +98,7 @@ class SoftwareGroup {
   bool window_open(Group& group) const;
   bool transmit(Rank to, Lane lane, const Words& words, std::span<const Piece> pieces);
   void pass(Rank to, Lane lane, const Words& words, std::span<const Piece> pieces);
+  bool transmit_ack(Rank to, const Words& words);
   void acknowledge(std::uint32_t id, Group& group, std::uint32_t root);
 
   Port& port_;

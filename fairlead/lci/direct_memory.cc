@@ -1,0 +1,179 @@
+#include "fairlead/lci/direct_memory.h"
+
+#include <atomic>
+#include <cstring>
+
+namespace fairlead::lci {
+namespace {
+
+constexpr std::size_t kPrivateHeap = 1 << 20;  // where the fabric has no regions
+
+std::size_t table_bytes(Rank ranks) { return (Exposures::bytes(ranks) + 4095) / 4096 * 4096; }
+
+}  // namespace
+
+std::uint64_t apply_atomic(std::uint64_t* word, Atomic op, std::uint64_t a, std::uint64_t b) {
+  std::atomic_ref<std::uint64_t> w(*word);
+  switch (op) {
+    case Atomic::add:
+      return w.fetch_add(a);
+    case Atomic::swap:
+      return w.exchange(a);
+    case Atomic::compare_swap:
+      w.compare_exchange_strong(a, b);
+      return a;
+    case Atomic::bit_and:
+      return w.fetch_and(a);
+    case Atomic::bit_or:
+      return w.fetch_or(a);
+    case Atomic::bit_xor:
+      return w.fetch_xor(a);
+  }
+  return 0;
+}
+
+DirectMemory::DirectMemory(fabric::Nic& nic, bool allow_direct)
+    : nic_(nic), counters_(nic.counters()) {
+  const std::uint64_t flags = nic.caps(nic.self()).flags;
+  tables_ = allow_direct && (flags & fabric::kMappable) != 0;
+  single_copy_ = allow_direct && (flags & fabric::kSingleCopy) != 0;
+  const std::size_t table = table_bytes(nic.peers());
+  std::span<std::byte> region = nic.region(nic.self());
+  if (region.size() < table + 4096) {
+    private_ = std::make_unique<std::byte[]>(table + kPrivateHeap);
+    region = {private_.get(), table + kPrivateHeap};
+    tables_ = false;
+  }
+  region_ = region.data();
+  mine_ = Exposures(region_, nic.peers());
+  heap_ = RegionHeap(table, region.size());
+}
+
+void* DirectMemory::allocate(SegId segment, std::size_t size) {
+  bool used_before = false;
+  const std::uint64_t offset = heap_.allocate(size, &used_before);
+  if (offset == RegionHeap::kNone) return nullptr;
+  if (used_before) std::memset(region_ + offset, 0, size);
+  const Exposed what{ExposedIn::region, kRead | kWrite | kAtomic, offset, size};
+  if (mine_.add(segment, what, {}) != Post::done) {
+    heap_.free(offset, size);
+    return nullptr;
+  }
+  return region_ + offset;
+}
+
+Post DirectMemory::expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions,
+                          void* alias, std::span<const Rank> allowed) {
+  const void* at = alias != nullptr ? alias : base;
+  return mine_.add(
+      segment, Exposed{ExposedIn::process, permissions, reinterpret_cast<std::uint64_t>(at), size},
+      allowed);
+}
+
+Post DirectMemory::withdraw(SegId segment) {
+  const Exposed was = mine_.remove(segment);
+  if (was.in == ExposedIn::none) return Post::invalid;
+  if (was.in == ExposedIn::region) heap_.free(was.base, was.size);
+  return Post::done;
+}
+
+std::optional<Post> DirectMemory::find(Rank rank, SegId segment, Exposed* what) {
+  if (rank >= nic_.peers()) return Post::invalid;
+  if (rank == nic_.self()) return mine_.find(segment, rank, what);
+  if (!tables_) return std::nullopt;
+  const std::span<std::byte> region = nic_.region(rank);
+  const Post answer = Exposures(region.data(), nic_.peers()).find(segment, nic_.self(), what);
+  // The table is a peer's: an offset that points out of its region is no segment.
+  if (answer == Post::done && what->in == ExposedIn::region &&
+      (what->base > region.size() || what->size > region.size() - what->base))
+    return Post::invalid;
+  return answer;
+}
+
+std::byte* DirectMemory::address(Rank rank, const Exposed& what, std::uint64_t offset) const {
+  if (what.in == ExposedIn::region)
+    return (rank == nic_.self() ? region_ : nic_.region(rank).data()) + what.base + offset;
+  const bool same_space = rank == nic_.self() || (nic_.caps(rank).flags & fabric::kSameSpace) != 0;
+  return same_space ? reinterpret_cast<std::byte*>(what.base + offset) : nullptr;
+}
+
+void* DirectMemory::map(Rank rank, SegId segment) {
+  Exposed what;
+  const std::optional<Post> found = find(rank, segment, &what);
+  if (!found || *found != Post::done || what.in != ExposedIn::region) return nullptr;
+  return address(rank, what, 0);
+}
+
+// A kernel that refuses once is not asked again: packets from then on.
+std::optional<Post> DirectMemory::copied(Post answer) {
+  if (answer != Post::not_delivered) return answer;
+  single_copy_ = false;
+  return std::nullopt;
+}
+
+std::optional<Post> DirectMemory::put(Rank rank, SegId segment, std::span<const PutPiece> pieces) {
+  Exposed what;
+  const std::optional<Post> found = find(rank, segment, &what);
+  if (!found || *found != Post::done) return found;
+  for (const PutPiece& piece : pieces)
+    if (const Post p = Exposures::check(what, piece.offset, piece.size, kWrite); p != Post::done)
+      return p;
+  for (const PutPiece& piece : pieces) {
+    if (piece.size == 0) continue;
+    if (std::byte* at = address(rank, what, piece.offset)) {
+      // Naturally aligned words appear whole.
+      if (piece.size == 8 && reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
+        std::uint64_t value;
+        std::memcpy(&value, piece.data, 8);
+        std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at))
+            .store(value, std::memory_order_release);
+      } else {
+        std::memcpy(at, piece.data, piece.size);
+      }
+      continue;
+    }
+    if (!single_copy_) return std::nullopt;
+    const std::optional<Post> answer =
+        copied(nic_.write_peer(rank, what.base + piece.offset, piece.data, piece.size));
+    if (!answer || *answer != Post::done) return answer;
+    ++counters_.single_copies;
+    counters_.single_copy_bytes += piece.size;
+  }
+  std::atomic_thread_fence(std::memory_order_release);
+  return Post::done;
+}
+
+std::optional<Post> DirectMemory::get(const Remote& from, void* to, std::size_t size) {
+  Exposed what;
+  const std::optional<Post> found = find(from.rank, from.segment, &what);
+  if (!found || *found != Post::done) return found;
+  if (const Post p = Exposures::check(what, from.offset, size, kRead); p != Post::done) return p;
+  if (size == 0) return Post::done;
+  if (const std::byte* at = address(from.rank, what, from.offset)) {
+    std::memcpy(to, at, size);
+    return Post::done;
+  }
+  if (!single_copy_) return std::nullopt;
+  const std::optional<Post> answer =
+      copied(nic_.read_peer(from.rank, what.base + from.offset, to, size));
+  if (answer && *answer == Post::done) {
+    ++counters_.single_copies;
+    counters_.single_copy_bytes += size;
+  }
+  return answer;
+}
+
+std::optional<Post> DirectMemory::atomic(const Remote& word, Atomic op, std::uint64_t a,
+                                         std::uint64_t b, std::uint64_t* old) {
+  Exposed what;
+  const std::optional<Post> found = find(word.rank, word.segment, &what);
+  if (!found || *found != Post::done) return found;
+  if (const Post p = Exposures::check(what, word.offset, 8, kAtomic); p != Post::done) return p;
+  std::byte* at = address(word.rank, what, word.offset);
+  if (at == nullptr) return std::nullopt;
+  const std::uint64_t before = apply_atomic(reinterpret_cast<std::uint64_t*>(at), op, a, b);
+  if (old != nullptr) *old = before;
+  return Post::done;
+}
+
+}  // namespace fairlead::lci

@@ -1,0 +1,365 @@
+#include "fairlead/lci/direct_port.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "fairlead/lci/direct_port_impl.h"
+
+namespace fairlead::lci {
+namespace {
+
+std::uint64_t caps_flags(const fabric::NicCaps& nic, bool software_remote_memory) {
+  if (software_remote_memory) return 0;
+  std::uint64_t flags = 0;
+  if ((nic.flags & fabric::kMappable) != 0) flags |= kMappable | kHwAtomic | kOrderedPut;
+  if ((nic.flags & fabric::kSingleCopy) != 0) flags |= kSingleCopy | kHwRdma;
+  return flags;
+}
+
+std::size_t total(std::span<const Piece> pieces) {
+  std::size_t sum = 0;
+  for (const Piece& piece : pieces) sum += piece.size;
+  return sum;
+}
+
+}  // namespace
+
+std::unique_ptr<Port> make_direct_port(fabric::Nic& nic, const DirectOptions& options) {
+  return std::make_unique<DirectPort>(nic, options);
+}
+
+DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
+    : nic_(nic),
+      options_(options),
+      counters_(nic.counters()),
+      self_(nic.self()),
+      size_(nic.peers()),
+      caps_{nic.caps(self_).mtu_bytes - kPrefixBytes, nic.caps(self_).inline_bytes_max, 8,
+            caps_flags(nic.caps(self_), options.software_remote_memory)},
+      reliable_((nic.caps(self_).flags & fabric::kReliable) != 0),
+      packets_(nic.caps(self_).mtu_bytes),
+      spare_(packets_.take()),
+      memory_(nic, !options.software_remote_memory),
+      remote_(*this, memory_.mine(), memory_.region()),
+      groups_(*this, counters_, TreeShape::binomial) {
+  if (!reliable_) {
+    next_out_.resize(pair(size_, 0));
+    next_in_.resize(pair(size_, 0));
+  }
+  nic_.attach(fabric::Sink{&DirectPort::on_arrived, &DirectPort::on_peer_lost, this});
+}
+
+DirectPort::~DirectPort() {
+  packets_.for_each([this](DirectPacket& p) {
+    if (p.where != DirectPacket::Body::nic) return;
+    if (p.received)
+      nic_.release(p.token);
+    else
+      nic_.cancel_buffer(p.dest.id, p.buffer);
+  });
+  nic_.attach(
+      fabric::Sink{[](void*, const fabric::Incoming&) { return Keep::no; }, nullptr, nullptr});
+}
+
+void DirectPort::fatal(const std::string& reason) {
+  if (options_.fatal != nullptr) options_.fatal(options_.fatal_context, reason);
+  std::fprintf(stderr, "rank %u: %s\n", self_, reason.c_str());
+  std::abort();
+}
+
+// --- Sending
+
+Post DirectPort::post(const fabric::PacketHeader& header, std::span<const Piece> pieces) {
+  if (reliable_) [[likely]]
+    return nic_.post(header.dest_rank, header, pieces);
+  if (header.dest_rank >= size_) return Post::invalid;
+  fabric::PacketHeader numbered = header;
+  std::uint32_t& next = next_out_[pair(header.dest_rank, header.client.lane)];
+  numbered.sequence = next;
+  const Post answer = nic_.post(header.dest_rank, numbered, pieces);
+  if (answer == Post::done) ++next;
+  return answer;
+}
+
+Post DirectPort::post_buffer(const fabric::PacketHeader& header, std::byte* buffer) {
+  if (reliable_) [[likely]]
+    return nic_.post_buffer(header.dest_rank, header, buffer);
+  if (header.dest_rank >= size_) return Post::invalid;
+  fabric::PacketHeader numbered = header;
+  std::uint32_t& next = next_out_[pair(header.dest_rank, header.client.lane)];
+  numbered.sequence = next;
+  const Post answer = nic_.post_buffer(header.dest_rank, numbered, buffer);
+  if (answer == Post::done) ++next;
+  return answer;
+}
+
+Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
+                            std::span<const std::byte> data, std::uint32_t flags) {
+  client_.check_send(lane);
+  const Piece piece{data.data(), data.size()};
+  if (dest.group) return send_to_group(dest, chan, lane, words, {&piece, 1}, flags);
+  if (data.size() > caps_.inline_bytes_max) [[unlikely]]
+    return Post::invalid;
+  const fabric::PacketHeader header = header_for(dest, chan, lane, words, data.size());
+  const bool behind = overflow_.size(header.client.lane) != 0;
+  Post answer = behind ? Post::again_credit : post(header, {&piece, 1});
+  if (answer != Post::done) [[unlikely]] {
+    answer = post_again(answer, header, {&piece, 1}, flags);
+    if (answer != Post::done) return answer;
+  }
+  count_sent(data.size());
+  return Post::done;
+}
+
+// A send found no room. Inside an upcall it may not wait and, having reserved credit, may not be
+// lost; outside it waits unless told not to.
+[[gnu::noinline, gnu::cold]] Post DirectPort::post_again(Post first,
+                                                         const fabric::PacketHeader& header,
+                                                         std::span<const Piece> pieces,
+                                                         std::uint32_t flags) {
+  Post answer = first;
+  WaitLadder ladder(options_.wait);
+  for (;;) {
+    if (answer == Post::again_credit)
+      ++counters_.credit_stalls;
+    else if (answer == Post::again_buffer)
+      ++counters_.buffer_stalls;
+    else
+      return answer;
+    if (client_.in_upcall()) return put_over(header, pieces);
+    if ((flags & kNoBlock) != 0) return answer;
+    turn(ladder);
+    // What an upcall sent on this lane goes first.
+    answer = overflow_.size(header.client.lane) != 0 ? Post::again_credit : post(header, pieces);
+  }
+}
+
+Post DirectPort::put_over(const fabric::PacketHeader& header, std::span<const Piece> pieces) {
+  if (header.dest_rank >= size_) return Post::invalid;
+  if (overflow_.full(header.client.lane)) return Post::again_credit;
+  Overflow::Entry entry{header.dest_rank, header, nullptr,
+                        std::make_unique<std::byte[]>(header.client.size)};
+  std::byte* at = entry.heap.get();
+  for (const Piece& piece : pieces) {
+    if (piece.size > 0) std::memcpy(at, piece.data, piece.size);
+    at += piece.size;
+  }
+  overflow_.push(header.client.lane, std::move(entry));
+  return Post::done;
+}
+
+Post DirectPort::send_to_group(Dest dest, Chan chan, Lane lane, const Words& words,
+                               std::span<const Piece> pieces, std::uint32_t flags) {
+  if (total(pieces) > caps_.mtu_bytes) return Post::invalid;
+  WaitLadder ladder(options_.wait);
+  for (;;) {
+    const Post answer = groups_.send(dest.id, chan, lane, words, pieces);
+    const bool again = answer == Post::again_credit || answer == Post::again_buffer;
+    if (!again || client_.in_upcall() || (flags & kNoBlock) != 0) return answer;
+    turn(ladder);
+  }
+}
+
+Packet* DirectPort::alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) {
+  DirectPacket* packet = packets_.take();
+  packet->received = false;
+  packet->lane = lane;
+  packet->dest = dest;
+  packet->where = DirectPacket::Body::nic;
+  WaitLadder ladder(options_.wait);
+  while (!dest.group) {
+    packet->buffer = nic_.buffer(dest.id, size_hint);
+    if (packet->buffer != nullptr) return handle(packet);
+    ++counters_.buffer_stalls;
+    if ((flags & kNoBlock) != 0 || client_.in_upcall()) {
+      packets_.give(packet);
+      return nullptr;
+    }
+    turn(ladder);
+  }
+  // A tree copies for each child: the body need not be a fabric's.
+  packet->where = DirectPacket::Body::heap;
+  packet->heap = packets_.body();
+  packet->buffer = packet->heap.get();
+  return handle(packet);
+}
+
+std::span<std::byte> DirectPort::body(Packet* packet) {
+  FAIRLEAD_DCHECK(!object(packet)->received, "a received packet has no writable body");
+  return {object(packet)->buffer, caps_.mtu_bytes};
+}
+
+Post DirectPort::send(Packet* handed, Chan chan, const Words& words, std::size_t size,
+                      std::span<const Piece> gather, Counter* done, std::uint32_t flags) {
+  DirectPacket& packet = *object(handed);
+  client_.check_send(packet.lane);
+  const std::size_t all = size + total(gather);
+  if (all > caps_.mtu_bytes) return Post::invalid;
+  std::byte* at = packet.buffer + size;
+  for (const Piece& piece : gather) {
+    if (piece.size > 0) std::memcpy(at, piece.data, piece.size);
+    at += piece.size;
+  }
+  if (packet.dest.group) {
+    const Piece piece{packet.buffer, all};
+    const Post answer = send_to_group(packet.dest, chan, packet.lane, words, {&piece, 1}, flags);
+    return finish_send(answer, &packet, done);
+  }
+  const fabric::PacketHeader header = header_for(packet.dest, chan, packet.lane, words, all);
+  const Post answer = send_buffer(packet, header, flags);
+  if (answer == Post::done) count_sent(all);
+  return finish_send(answer, &packet, done);
+}
+
+Post DirectPort::send_buffer(DirectPacket& packet, const fabric::PacketHeader& header,
+                             std::uint32_t flags) {
+  const std::uint32_t lane = header.client.lane;
+  WaitLadder ladder(options_.wait);
+  for (;;) {
+    const Post answer =
+        overflow_.size(lane) != 0 ? Post::again_credit : post_buffer(header, packet.buffer);
+    if (answer == Post::done) packet.where = DirectPacket::Body::none;
+    if (answer != Post::again_credit && answer != Post::again_buffer) return answer;
+    ++counters_.credit_stalls;
+    if (client_.in_upcall()) {
+      if (overflow_.full(lane)) return Post::again_credit;
+      overflow_.push(lane, Overflow::Entry{header.dest_rank, header, packet.buffer, nullptr});
+      packet.where = DirectPacket::Body::none;
+      return Post::done;
+    }
+    if ((flags & kNoBlock) != 0) return answer;
+    turn(ladder);
+  }
+}
+
+// The packet is the system's when the answer is done, else still the client's.
+Post DirectPort::finish_send(Post answer, DirectPacket* packet, Counter* done) {
+  if (answer != Post::done) return answer;
+  if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
+  release(handle(packet));
+  return Post::done;
+}
+
+void DirectPort::release(Packet* handed) {
+  DirectPacket* packet = object(handed);
+  if (packet->where == DirectPacket::Body::nic) {
+    if (packet->received)
+      nic_.release(packet->token);
+    else
+      nic_.cancel_buffer(packet->dest.id, packet->buffer);
+  }
+  packets_.give(packet);
+}
+
+// --- Receiving
+
+// What a fabric hands over may come from a broken or hostile process: numbers are checked first.
+bool DirectPort::acceptable(const fabric::Incoming& packet) {
+  const fabric::ClientHeader& h = packet.header->client;
+  if (packet.source >= size_ || h.source != packet.source) {
+    ++counters_.foreign_dropped;
+    return false;
+  }
+  if (!ClientSide::known(h.chan) || h.lane >= fabric::kLanes || h.size != packet.payload.size() ||
+      h.kind != fabric::PacketKind::data) {
+    ++counters_.corrupt_dropped;
+    return false;
+  }
+  return true;
+}
+
+[[gnu::noinline, gnu::cold]] void DirectPort::check_sequence(const fabric::Incoming& packet) {
+  const fabric::PacketHeader& h = *packet.header;
+  std::uint32_t& next = next_in_[pair(packet.source, h.client.lane)];
+  const std::uint32_t got = h.sequence;
+  if (got == next) {
+    ++next;
+    return;
+  }
+  const auto ahead = static_cast<std::int32_t>(got - next);
+  fatal(fmt::format(
+      "the network {} from rank {} (lane {}: expected number {}, got {}), and the direct "
+      "composition has no reliability part to mend it: choose --lci hrx, or no --faults",
+      ahead > 0 ? "lost or reordered a packet" : "repeated a packet", packet.source, h.client.lane,
+      next, got));
+}
+
+Keep DirectPort::arrived(const fabric::Incoming& in) {
+  if (!acceptable(in)) [[unlikely]]
+    return Keep::no;
+  if (!reliable_) [[unlikely]]
+    check_sequence(in);
+  const fabric::ClientHeader& h = in.header->client;
+  DirectPacket* packet = spare_;
+  packet->received = true;
+  const std::size_t size = in.payload.size();
+  const std::byte* data = packet->small;
+  // What the client keeps must not move, so where it stays is settled before the upcall.
+  if (size <= DirectPacket::kSmall) {
+    packet->where = DirectPacket::Body::copied;
+    copy_small(packet->small, in.payload.data(), size);
+  } else if (in.keepable) {
+    packet->where = DirectPacket::Body::nic;
+    packet->token = in.token;
+    data = in.payload.data();
+  } else {
+    packet->where = DirectPacket::Body::heap;
+    packet->heap = packets_.body();
+    std::memcpy(packet->heap.get(), in.payload.data(), size);
+    data = packet->heap.get();
+    ++counters_.copied_out;
+  }
+  ++counters_.packets_received;
+  counters_.bytes_received += size;
+  Arrival arrival{in.source, h.chan, static_cast<Lane>(h.lane), false, {}, {data, size}};
+  std::memcpy(arrival.words, h.words, sizeof arrival.words);
+  const bool in_fabric = packet->where == DirectPacket::Body::nic;
+  if (deliver(packet, arrival)) return in_fabric ? Keep::yes : Keep::no;
+  if (packet->where == DirectPacket::Body::heap) [[unlikely]] {
+    packets_.give(packet);
+    spare_ = packets_.take();
+  }
+  packet->where = DirectPacket::Body::none;
+  return Keep::no;
+}
+
+// True: the client keeps it, and another object is the spare.
+bool DirectPort::deliver(DirectPacket* packet, const Arrival& arrival) {
+  Keep keep;
+  if (arrival.chan == kGroupChan) [[unlikely]] {
+    Arrival inner;
+    if (!groups_.open(arrival, &inner)) return false;
+    keep = client_.deliver(handle(packet), inner);
+  } else {
+    keep = client_.deliver(handle(packet), arrival);
+  }
+  ++upcalls_;
+  if (keep == Keep::no) return false;
+  spare_ = packets_.take();
+  return true;
+}
+
+// A group packet that came before its group: its data is copied, it has no packet yet.
+void DirectPort::deliver_early(const Arrival& arrival) {
+  DirectPacket* packet = packets_.take();
+  packet->received = true;
+  packet->where = DirectPacket::Body::heap;
+  packet->heap = packets_.body();
+  if (!arrival.data.empty())
+    std::memcpy(packet->heap.get(), arrival.data.data(), arrival.data.size());
+  Arrival copy = arrival;
+  copy.data = {packet->heap.get(), arrival.data.size()};
+  ++upcalls_;
+  if (client_.deliver(handle(packet), copy) == Keep::no) packets_.give(packet);
+}
+
+void DirectPort::peer_lost(Peer peer) {
+  ++losses_;
+  remote_.peer_lost(peer);
+  groups_.peer_lost(peer);
+}
+
+}  // namespace fairlead::lci

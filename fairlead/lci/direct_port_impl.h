@@ -1,0 +1,175 @@
+// The class behind make_direct_port(). direct_port.cc: sending and receiving packets;
+// direct_progress.cc: polling, waiting, remote memory, groups.
+#pragma once
+#include <sched.h>
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "fairlead/base/copy_small.h"
+#include "fairlead/lci/client_side.h"
+#include "fairlead/lci/direct_memory.h"
+#include "fairlead/lci/direct_packet.h"
+#include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/overflow.h"
+#include "fairlead/lci/remote_memory.h"
+#include "fairlead/lci/software_group.h"
+
+namespace fairlead::lci {
+
+class DirectPort final : public Port {
+ public:
+  DirectPort(fabric::Nic& nic, const DirectOptions& options);
+  ~DirectPort() override;
+  DirectPort(const DirectPort&) = delete;
+  DirectPort& operator=(const DirectPort&) = delete;
+
+  Rank self() const override { return self_; }
+  Rank size() const override { return size_; }
+  const Caps& caps(Rank) const override { return caps_; }
+  Ps now() const override { return nanoseconds(monotonic_ns()) - options_.epoch; }
+  void charge(const Work&) override {}
+  void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
+  void bind(Chan chan, Upcall upcall, Returned returned) override {
+    client_.bind(chan, upcall, returned);
+  }
+
+  Packet* alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) override;
+  std::span<std::byte> body(Packet* packet) override;
+  Post send(Packet* packet, Chan chan, const Words& words, std::size_t size,
+            std::span<const Piece> gather, Counter* done, std::uint32_t flags) override;
+  Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
+                  std::span<const std::byte> data, std::uint32_t flags) override;
+  void release(Packet* packet) override;
+
+  int poll() override;
+  Post wait(const Until& until) override;
+  void defer(Task task) override { client_.defer(task); }
+  void hold() override { client_.hold(); }
+  void allow() override { client_.allow(); }
+  // Only kInterrupt paths can do more than poll.
+  void wake(Wake, Ps) override {}
+
+  void* allocate(SegId segment, std::size_t size, Place place) override;
+  Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
+              std::span<const Rank> allowed) override {
+    return memory_.expose(segment, base, size, permissions, alias, allowed);
+  }
+  Post withdraw(SegId segment) override { return memory_.withdraw(segment); }
+  void* map(Rank rank, SegId segment) override { return memory_.map(rank, segment); }
+  Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
+           std::uint32_t flags) override;
+  Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) override;
+  Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
+              Counter* done) override;
+  Post fence(Dest dest, Counter* done) override;
+  void expose_counter(CtrId id, Counter* counter) override { remote_.expose_counter(id, counter); }
+  Post group(std::uint16_t id, std::span<const Rank> members) override {
+    return groups_.define(id, members);
+  }
+  const PortCounters& counters() const override { return counters_; }
+
+ private:
+  static constexpr int kReapBudget = 256;
+
+  fabric::PacketHeader header_for(Dest dest, Chan chan, Lane lane, const Words& words,
+                                  std::size_t size) const {
+    fabric::PacketHeader h;
+    h.client.kind = fabric::PacketKind::data;
+    h.client.lane = static_cast<std::uint8_t>(lane);
+    h.client.chan = chan;
+    h.client.source = self_;
+    h.client.size = static_cast<std::uint32_t>(size);
+    h.client.stamp = 0;
+    std::memcpy(h.client.words, words, sizeof h.client.words);
+    h.dest_rank = dest.id;
+    h.sequence = h.ack = h.job = 0;
+    return h;
+  }
+  void count_sent(std::size_t size) {
+    ++counters_.packets_sent;
+    counters_.bytes_sent += size;
+  }
+  std::size_t pair(Peer peer, std::uint32_t lane) const {
+    return std::size_t{peer} * fabric::kLanes + lane;
+  }
+
+  // --- direct_port.cc
+  Post post(const fabric::PacketHeader& header, std::span<const Piece> pieces);
+  Post post_buffer(const fabric::PacketHeader& header, std::byte* buffer);
+  Post post_again(Post first, const fabric::PacketHeader& header, std::span<const Piece> pieces,
+                  std::uint32_t flags);
+  Post put_over(const fabric::PacketHeader& header, std::span<const Piece> pieces);
+  Post send_to_group(Dest dest, Chan chan, Lane lane, const Words& words,
+                     std::span<const Piece> pieces, std::uint32_t flags);
+  Post send_buffer(DirectPacket& packet, const fabric::PacketHeader& header, std::uint32_t flags);
+  Post finish_send(Post answer, DirectPacket* packet, Counter* done);
+  static Keep on_arrived(void* self, const fabric::Incoming& packet) {
+    return static_cast<DirectPort*>(self)->arrived(packet);
+  }
+  static void on_peer_lost(void* self, Peer peer) {
+    static_cast<DirectPort*>(self)->peer_lost(peer);
+  }
+  Keep arrived(const fabric::Incoming& packet);
+  bool acceptable(const fabric::Incoming& packet);
+  void check_sequence(const fabric::Incoming& packet);
+  void peer_lost(Peer peer);
+  bool deliver(DirectPacket* packet, const Arrival& arrival);
+  void deliver_early(const Arrival& arrival);
+  [[noreturn]] void fatal(const std::string& reason);
+
+  // --- direct_progress.cc
+  bool work_waits() const {
+    return !overflow_.empty() || remote_.busy() || groups_.busy() || client_.next_due() != kNever;
+  }
+  int run_waiting_work();
+  int flush_overflow();
+  // One turn of a blocking send: lets time pass until something may have changed.
+  void turn(WaitLadder& ladder);
+  // One rung; sleep_length() says how long its last one may sleep.
+  template <class SleepLength>
+  void pause(WaitLadder& ladder, SleepLength&& sleep_length) {
+    switch (ladder.next()) {
+      case WaitLadder::Step::spin:
+        break;
+      case WaitLadder::Step::pause:
+        cpu_pause();
+        break;
+      case WaitLadder::Step::yield:
+        sched_yield();
+        break;
+      case WaitLadder::Step::sleep:
+        nic_.sleep(sleep_length());
+        break;
+    }
+  }
+  Ps sleep_length(const Until& until) const;
+  bool holds(const Until& until) const;
+  Post counted(Post answer, Counter* done, std::uint64_t& counter);
+  Post put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
+               CtrId remote);
+
+  fabric::Nic& nic_;
+  DirectOptions options_;
+  PortCounters& counters_;
+  Rank self_;
+  Rank size_;
+  Caps caps_;
+  bool reliable_;
+  ClientSide client_;
+  DirectPackets packets_;
+  DirectPacket* spare_;  // the next arrival's object
+  Overflow overflow_;
+  DirectMemory memory_;
+  RemoteMemory remote_;
+  SoftwareGroup groups_;
+  std::uint64_t upcalls_ = 0;
+  std::uint64_t losses_ = 0;             // peers lost
+  std::uint64_t losses_told_ = 0;        // of those, answered by wait()
+  std::vector<std::uint32_t> next_out_;  // sequence per (peer, lane), unless the fabric is reliable
+  std::vector<std::uint32_t> next_in_;
+};
+
+}  // namespace fairlead::lci

@@ -1,0 +1,210 @@
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fairlead/lci/direct_port_impl.h"
+
+namespace fairlead::lci {
+namespace {
+
+// A word that a peer stores into rings no bell: who waits for one looks again this often.
+constexpr Ps kWordNap = microseconds(100);
+// Clock reads while spinning for a deadline.
+constexpr std::uint32_t kClockEvery = 16;
+
+bool compare(std::uint64_t value, Cmp cmp, std::uint64_t with) {
+  switch (cmp) {
+    case Cmp::eq:
+      return value == with;
+    case Cmp::ne:
+      return value != with;
+    case Cmp::lt:
+      return value < with;
+    case Cmp::le:
+      return value <= with;
+    case Cmp::gt:
+      return value > with;
+    case Cmp::ge:
+      return value >= with;
+  }
+  return false;
+}
+
+}  // namespace
+
+int DirectPort::poll() {
+  client_.check_may_block();
+  if (client_.quiet()) return 0;
+  ++counters_.polls;
+  const std::uint64_t before = upcalls_;
+  int tasks = 0;
+  if (work_waits()) [[unlikely]]
+    tasks = run_waiting_work();
+  nic_.reap(kReapBudget, overflow_.may_reap());
+  const int ran = static_cast<int>(upcalls_ - before) + tasks;
+  if (ran == 0) ++counters_.empty_polls;
+  return ran;
+}
+
+[[gnu::noinline]] int DirectPort::run_waiting_work() {
+  int ran = 0;
+  if (!overflow_.empty()) flush_overflow();
+  if (remote_.busy()) remote_.progress();
+  if (groups_.busy()) {
+    groups_.progress();
+    ran += groups_.deliver_early([this](const Arrival& a) { deliver_early(a); });
+  }
+  const Ps due = client_.next_due();
+  if (due == kNever) return ran;
+  const Ps at = due.count <= 0 ? Ps{0} : now();
+  if (due <= at)
+    ran += client_.run_due(
+        due.count <= 0 ? now() : at,
+        [](void* self, Packet* p) { static_cast<DirectPort*>(self)->release(p); }, this);
+  return ran;
+}
+
+int DirectPort::flush_overflow() {
+  return overflow_.flush([this](Overflow::Entry& entry) {
+    const Piece piece{entry.heap.get(), entry.header.client.size};
+    const Post answer = entry.buffer != nullptr ? post_buffer(entry.header, entry.buffer)
+                                                : post(entry.header, {&piece, 1});
+    if (answer == Post::again_credit || answer == Post::again_buffer) return false;
+    if (answer == Post::done) return true;
+    const fabric::ClientHeader& h = entry.header.client;
+    const std::byte* data = entry.buffer != nullptr ? entry.buffer : entry.heap.get();
+    Arrival back{self_, h.chan, static_cast<Lane>(h.lane), false, {}, {data, h.size}};
+    std::memcpy(back.words, h.words, sizeof back.words);
+    client_.give_back(back, answer);
+    if (entry.buffer != nullptr) nic_.cancel_buffer(entry.dest, entry.buffer);
+    return true;
+  });
+}
+
+void DirectPort::turn(WaitLadder& ladder) {
+  if (poll() > 0) {
+    ladder.reset();
+    return;
+  }
+  // Room in a ring rings no bell.
+  pause(ladder, [] { return kWordNap; });
+}
+
+bool DirectPort::holds(const Until& until) const {
+  if (until.counter != nullptr && until.counter->ok.load(std::memory_order_acquire) +
+                                          until.counter->failed.load(std::memory_order_acquire) >=
+                                      until.at)
+    return true;
+  return until.word != nullptr &&
+         compare(until.word->load(std::memory_order_acquire), until.cmp, until.value);
+}
+
+Post DirectPort::wait(const Until& until) {
+  client_.check_may_block();
+  const std::uint64_t upcalls_before = upcalls_;
+  const std::uint64_t failed_before =
+      until.counter != nullptr ? until.counter->failed.load(std::memory_order_relaxed) : 0;
+  WaitLadder ladder(options_.wait);
+  std::uint32_t idle = 0;
+  for (;;) {
+    if (holds(until) || (until.any_packet && upcalls_ != upcalls_before)) {
+      const bool failed = until.counter != nullptr &&
+                          until.counter->failed.load(std::memory_order_relaxed) != failed_before;
+      return failed ? Post::maybe_delivered : Post::done;
+    }
+    if (losses_ != losses_told_) [[unlikely]] {
+      losses_told_ = losses_;
+      return Post::peer_down;
+    }
+    if (poll() > 0) {
+      ladder.reset();
+      idle = 0;
+      continue;
+    }
+    if (until.deadline != kNever && idle++ % kClockEvery == 0 && now() >= until.deadline)
+      return Post::again_credit;
+    pause(ladder, [&] { return sleep_length(until); });
+  }
+}
+
+// How long the last rung may sleep: what ends the wait without ringing the bell limits it.
+[[gnu::noinline, gnu::cold]] Ps DirectPort::sleep_length(const Until& until) const {
+  Ps length = options_.wait.sleep_max;
+  if (until.word != nullptr || work_waits()) length = std::min(length, kWordNap);
+  const Ps event = std::min(until.deadline, client_.next_due());
+  return event == kNever ? length : std::clamp(event - now(), Ps{0}, length);
+}
+
+// --- Remote memory: straight through the fabric where it can, else by packets
+
+Post DirectPort::counted(Post answer, Counter* done, std::uint64_t& counter) {
+  if (answer != Post::done) return answer;
+  ++counter;
+  if (done != nullptr) done->ok.fetch_add(1, std::memory_order_release);
+  return Post::done;
+}
+
+void* DirectPort::allocate(SegId segment, std::size_t size, Place place) {
+  // Words of a network interface live in shared memory here: fetch-and-add is the processor's.
+  (void)place;
+  return memory_.allocate(segment, size);
+}
+
+Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,
+                     CtrId remote, std::uint32_t) {
+  if (!dest.group) return put_one(dest.id, segment, pieces, done, remote);
+  const std::vector<Rank>* members = groups_.members(dest.id);
+  if (members == nullptr) return Post::invalid;
+  for (Rank rank : *members) {
+    if (rank == self_) continue;
+    const Post answer = put_one(rank, segment, pieces, nullptr, remote);
+    if (answer != Post::done && answer != Post::pending) return answer;
+  }
+  if (done != nullptr) done->ok.fetch_add(1, std::memory_order_release);
+  return Post::done;
+}
+
+Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
+                         CtrId remote) {
+  const std::optional<Post> direct = memory_.put(rank, segment, pieces);
+  if (!direct) {
+    const Post answer = remote_.put(rank, segment, pieces, done, remote);
+    if (answer == Post::done || answer == Post::pending) ++counters_.puts;
+    return answer;
+  }
+  if (*direct == Post::done && remote != kNoCounter)
+    if (const Post p = remote_.bump(rank, remote); p != Post::done) return p;
+  return counted(*direct, done, counters_.puts);
+}
+
+Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) {
+  if (const std::optional<Post> direct = memory_.get(from, to, size))
+    return counted(*direct, done, counters_.gets);
+  const Post answer = remote_.get(from, to, size, done);
+  if (answer == Post::done || answer == Post::pending) ++counters_.gets;
+  return answer;
+}
+
+Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b,
+                        std::uint64_t* old, Counter* done) {
+  if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old))
+    return counted(*direct, done, counters_.atomics);
+  const Post answer = remote_.atomic(word, op, a, b, old, done);
+  if (answer == Post::done || answer == Post::pending) ++counters_.atomics;
+  return answer;
+}
+
+Post DirectPort::fence(Dest dest, Counter* done) {
+  if (dest.group && groups_.members(dest.id) == nullptr) return Post::invalid;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!remote_.used()) {
+    // Everything so far was done by this processor's own stores, or the kernel's.
+    if (done != nullptr) done->ok.fetch_add(1, std::memory_order_release);
+    return Post::done;
+  }
+  if (!dest.group) return remote_.fence({&dest.id, 1}, done);
+  return remote_.fence(*groups_.members(dest.id), done);
+}
+
+}  // namespace fairlead::lci
