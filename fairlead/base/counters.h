@@ -21,6 +21,13 @@ struct PortCounters {
 #undef FAIRLEAD_FIELD
 };
 
+// sum += more, counter by counter.
+inline void add_counters(PortCounters& sum, const PortCounters& more) {
+#define FAIRLEAD_ADD(name) sum.name += more.name;
+  FAIRLEAD_PORT_COUNTERS(FAIRLEAD_ADD)
+#undef FAIRLEAD_ADD
+}
+
 // Calls visit(name, value&) for every counter, in the order of the table.
 template <class Counters, class Visit>
 void for_each_counter(Counters& counters, Visit&& visit) {

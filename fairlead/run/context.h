@@ -56,6 +56,12 @@ class Context {
   virtual std::string processor_name() const = 0;
   virtual ~Context() = default;
 
+ protected:
+  // For the destructor of a context that owns its port: states go first.
+  void drop_states() {
+    for (State& state : states_) state.reset();
+  }
+
  private:
   using State = std::unique_ptr<void, void (*)(void*)>;
   lci::Port* port_;

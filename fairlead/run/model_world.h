@@ -1,11 +1,12 @@
-// The modelled world behind run_world(): every rank a fiber of this thread, in virtual time on the
-// platform that options.on names.
+// The modelled world behind run_world() and launch(): ranks in virtual time on a platform.
 #pragma once
 #include "fairlead/base/result.h"
+#include "fairlead/run/launcher.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {
 
+// Every rank a fiber of this thread. options.on is the path of the platform's file.
 // Runs `body` on options.ranks ranks until each has returned. Before a fiber runs its rank is
 // current() (set_current on each switch). The report has modelled = true, virtual_time, events,
 // digest and the summed counters; a deadlock (no event left, ranks waiting) is a failure whose text
@@ -13,5 +14,9 @@ namespace fairlead::run {
 // ends the world with that code and reason. Error: no such platform, a faulty platform file, an
 // implementation the platform does not carry.
 Result<RunReport> run_model_world(const WorldOptions& options, const Body& body);
+
+// Every rank a process that runs `launch.command`, the binary as it is; its time is the model's.
+// launch.world.on is the path of the platform's file. Report and errors as above.
+Result<RunReport> run_model_processes(const LaunchOptions& launch);
 
 }  // namespace fairlead::run

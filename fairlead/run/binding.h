@@ -1,0 +1,30 @@
+// Which processor each rank of this machine runs on.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/result.h"
+#include "fairlead/base/wait_ladder.h"
+#include "fairlead/run/probes.h"
+
+namespace fairlead::run {
+
+struct Binding {
+  // Processor of each rank; empty: ranks are not bound.
+  std::vector<std::uint32_t> processors;
+  WaitPlan wait;
+};
+
+// `how`: "none"; a list such as "0,2-3", used in turn by rank; or "auto": with at most as many
+// ranks as usable processors one core each, spread over the machine (hwloc), else no binding: the
+// kernel balances more ranks than processors better than a fixed assignment. The waiting plan
+// follows from the processors the ranks really have: affinity mask, cgroup quota and shared entries
+// of the list included. Error: a list that does not read, or a processor this process may not use.
+Result<Binding> choose_binding(const std::string& how, std::uint32_t ranks,
+                               const CpuLimits& limits);
+
+// "0,2-3" -> {0, 2, 3}.
+Result<std::vector<std::uint32_t>> parse_cpu_list(const std::string& text);
+
+}  // namespace fairlead::run

@@ -1,0 +1,93 @@
+#include "fairlead/run/board.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace fairlead::run {
+namespace {
+
+std::size_t board_bytes(std::uint32_t ranks) { return std::size_t{ranks} * sizeof(BoardSlot); }
+
+Result<BoardSlot*> map_slots(int fd, std::uint32_t ranks) {
+  void* at = ::mmap(nullptr, board_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) {
+    return Error{fmt::format("cannot map the job's board of {} bytes: {}", board_bytes(ranks),
+                             std::strerror(errno))};
+  }
+  return static_cast<BoardSlot*>(at);
+}
+
+}  // namespace
+
+Board::Board(Fd memory, BoardSlot* slots, std::uint32_t ranks)
+    : memory_(std::move(memory)), slots_(slots), ranks_(ranks) {}
+
+Board::Board(Board&& other) noexcept
+    : memory_(std::move(other.memory_)),
+      slots_(std::exchange(other.slots_, nullptr)),
+      ranks_(other.ranks_) {}
+
+Board::~Board() {
+  if (slots_ != nullptr) ::munmap(slots_, board_bytes(ranks_));
+}
+
+Result<Board> Board::create(std::uint32_t ranks) {
+  Fd memory(::memfd_create("fairlead-board", MFD_CLOEXEC));
+  if (!memory.valid() || ::ftruncate(memory.get(), static_cast<off_t>(board_bytes(ranks))) != 0) {
+    return Error{
+        fmt::format("cannot make the job's board (memfd_create): {}; is /proc/sys/vm "
+                    "or a memory limit in the way?",
+                    std::strerror(errno))};
+  }
+  Result<BoardSlot*> slots = map_slots(memory.get(), ranks);
+  if (!slots.ok()) return slots.error();
+  return Board(std::move(memory), slots.value(), ranks);
+}
+
+Result<Board> Board::attach(Fd memory, std::uint32_t ranks) {
+  struct stat info {};
+  if (::fstat(memory.get(), &info) != 0 || info.st_size < static_cast<off_t>(board_bytes(ranks))) {
+    return Error{
+        "the launcher handed over a board of the wrong size: are `fairlead` and "
+        "libfairlead.so of the same version?"};
+  }
+  Result<BoardSlot*> slots = map_slots(memory.get(), ranks);
+  if (!slots.ok()) return slots.error();
+  return Board(std::move(memory), slots.value(), ranks);
+}
+
+std::uint32_t system_bit(System system) { return 1u << static_cast<std::uint32_t>(system); }
+
+const char* end_call(System system) {
+  switch (system) {
+    case System::mpi:
+      return "MPI_Finalize";
+    case System::splitc:
+      return "the end of splitc_main";
+    case System::am:
+      return "am_terminate";
+    case System::panda:
+      return "pan_end";
+    case System::orca:
+      return "the end of OrcaMain";
+    case System::crl:
+      return "crl_finalize";
+    case System::multigame:
+      return "the end of its search";
+    case System::dsm:
+      return "dsm_exit";
+    case System::elan:
+      return "elan_fini";
+    case System::rsm:
+      return "rsm_exit";
+    case System::count:
+      break;
+  }
+  return "its end";
+}
+
+}  // namespace fairlead::run

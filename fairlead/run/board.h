@@ -1,0 +1,52 @@
+// Shared memory of launcher and ranks, one slot a rank: what a rank got done, readable after it was
+// killed. Ranks write their own slot only; the launcher reads and never trusts a length from it.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "fairlead/base/result.h"
+#include "fairlead/run/context.h"
+#include "fairlead/run/fd.h"
+
+namespace fairlead::run {
+
+struct alignas(64) BoardSlot {
+  static constexpr std::size_t kReasonBytes = 192;
+
+  std::atomic<std::uint32_t> began;       // bit per System
+  std::atomic<std::uint32_t> ended;       // bit per System
+  std::atomic<std::int32_t> start_errno;  // why exec (or chdir) failed; 0: it did not
+  std::atomic<std::uint32_t> attached;    // 1 once a program of the rank joined the job
+  char reason[kReasonBytes];              // of an uncaught failure of a forked body; NUL-terminated
+  std::uint8_t unused[48];
+};
+static_assert(sizeof(BoardSlot) == 256 && std::is_standard_layout_v<BoardSlot>);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+class Board {
+ public:
+  // Anonymous memory (memfd) of `ranks` zeroed slots.
+  static Result<Board> create(std::uint32_t ranks);
+  // Maps the board another process made; takes `memory` over. Checks its size.
+  static Result<Board> attach(Fd memory, std::uint32_t ranks);
+  Board(Board&& other) noexcept;
+  Board& operator=(Board&&) = delete;
+  ~Board();
+
+  int fd() const { return memory_.get(); }
+  BoardSlot& slot(std::uint32_t rank) { return slots_[rank]; }
+
+ private:
+  Board(Fd memory, BoardSlot* slots, std::uint32_t ranks);
+  Fd memory_;
+  BoardSlot* slots_;
+  std::uint32_t ranks_;
+};
+
+std::uint32_t system_bit(System system);
+// The call that ends a system in order: "MPI_Finalize".
+const char* end_call(System system);
+
+}  // namespace fairlead::run

@@ -1,0 +1,145 @@
+#include "fairlead/run/bootstrap.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace fairlead::run {
+namespace {
+
+template <class Number>
+bool take_number(const char*& at, const char* end, char stop, Number& number) {
+  const auto parsed = std::from_chars(at, end, number);
+  if (parsed.ec != std::errc() || parsed.ptr == at) return false;
+  at = parsed.ptr;
+  if (stop == '\0') return at == end;
+  if (at == end || *at != stop) return false;
+  ++at;
+  return true;
+}
+
+Error not_this_process(std::uint32_t rank, const char* why) {
+  return Error{fmt::format(
+      "this process cannot join the job as rank {}: {}. It is probably a child of the rank's "
+      "program, or a second program started by the rank's script; one process is one rank. Clear "
+      "{} from its environment to run it as a job of its own",
+      rank, why, kBootstrapVariable)};
+}
+
+// Descriptors of the first SCM_RIGHTS message; all of them, so that none leaks on an error.
+std::array<Fd, Welcome::kDescriptors> take_descriptors(msghdr& message) {
+  std::array<Fd, Welcome::kDescriptors> taken;
+  const cmsghdr* control = CMSG_FIRSTHDR(&message);
+  if (control == nullptr || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) {
+    return taken;
+  }
+  const std::size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  for (std::size_t i = 0; i < count && i < taken.size(); ++i) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(control) + i * sizeof(int), sizeof fd);
+    taken[i] = Fd(fd);
+  }
+  return taken;
+}
+
+}  // namespace
+
+std::string bootstrap_text(const BootstrapPlace& place) {
+  return fmt::format("{}:{}:{}", place.fd, place.inode, place.rank);
+}
+
+Result<BootstrapPlace> parse_bootstrap(const std::string& text) {
+  BootstrapPlace place;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  if (!take_number(at, end, ':', place.fd) || !take_number(at, end, ':', place.inode) ||
+      !take_number(at, end, '\0', place.rank) || place.fd < 0) {
+    return Error{
+        fmt::format("{}={} is not what `fairlead run` sets (descriptor:inode:rank): "
+                    "clear it from the environment",
+                    kBootstrapVariable, text)};
+  }
+  return place;
+}
+
+Result<SocketPair> socket_pair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return Error{fmt::format("cannot make a socket pair: {}; try fewer ranks or raise ulimit -n",
+                             std::strerror(errno))};
+  }
+  return SocketPair{Fd(ends[0]), Fd(ends[1])};
+}
+
+Result<ino_t> socket_inode(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return Error{std::strerror(errno)};
+  if (!S_ISSOCK(info.st_mode)) return Error{"not a socket"};
+  return info.st_ino;
+}
+
+Result<void> send_welcome(int socket, const Welcome& welcome,
+                          const std::array<int, Welcome::kDescriptors>& descriptors) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)] = {};
+  iovec piece{const_cast<Welcome*>(&welcome), sizeof welcome};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof descriptors);
+  std::memcpy(CMSG_DATA(rights), descriptors.data(), sizeof descriptors);
+  const ssize_t sent = ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent != static_cast<ssize_t>(sizeof welcome)) {
+    return Error{
+        fmt::format("cannot hand rank {} its settings: {}; try fewer ranks or raise "
+                    "ulimit -n",
+                    welcome.head.rank, std::strerror(errno))};
+  }
+  return {};
+}
+
+Result<Joined> receive_welcome(const BootstrapPlace& place) {
+  const Result<ino_t> inode = socket_inode(place.fd);
+  if (!inode.ok() || inode.value() != place.inode) {
+    return not_this_process(place.rank, "the launcher's socket is not open in it");
+  }
+  const Fd socket(place.fd);
+  std::byte bytes[sizeof(Welcome) + 1];
+  alignas(cmsghdr) char control[CMSG_SPACE(Welcome::kDescriptors * sizeof(int))] = {};
+  iovec piece{bytes, sizeof bytes};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t got = 0;
+  do {
+    got = ::recvmsg(socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got <= 0) {
+    return not_this_process(place.rank, "another program of this rank has joined already");
+  }
+  std::array<Fd, Welcome::kDescriptors> fds = take_descriptors(message);
+  Result<Welcome> welcome = parse_welcome({bytes, static_cast<std::size_t>(got)});
+  if (!welcome.ok()) return welcome.error();
+  for (const Fd& fd : fds) {
+    if (!fd.valid()) {
+      return Error{
+          fmt::format("rank {}: the launcher's message came without its descriptors; "
+                      "raise ulimit -n",
+                      place.rank)};
+    }
+  }
+  return Joined{welcome.value(), std::move(fds[0]), std::move(fds[1]), std::move(fds[2])};
+}
+
+}  // namespace fairlead::run

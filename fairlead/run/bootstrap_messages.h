@@ -1,0 +1,103 @@
+// What passes between the launcher and a rank over their sockets: fixed-width, versioned, checked
+// by the reader. Each message is one datagram of a SOCK_SEQPACKET pair.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "fairlead/base/result.h"
+
+namespace fairlead::run {
+
+constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
+constexpr std::uint16_t kBootstrapVersion = 1;
+
+enum class WorldKind : std::uint16_t { shm = 1 };
+
+struct MessageHead {
+  std::uint32_t magic;
+  std::uint16_t version;
+  std::uint16_t kind;  // MessageKind
+  std::uint32_t bytes;
+  std::uint32_t rank;
+};
+static_assert(sizeof(MessageHead) == 16);
+
+enum class MessageKind : std::uint16_t { welcome = 1, abort = 2, signal = 3 };
+
+// Launcher to rank, waiting in the rank's socket before the rank starts, so that joining a job is
+// one receive and no round trip. Carries three descriptors, in this order: the job's memory, the
+// board, and the rank's end of its own socket to the guardian.
+struct Welcome {
+  static constexpr std::size_t kDescriptors = 3;
+  static constexpr std::size_t kLciBytes = 64;
+  static constexpr std::size_t kFaultsBytes = 512;
+  static constexpr std::size_t kPathBytes = 1024;
+
+  MessageHead head;
+  std::uint32_t ranks;
+  std::uint16_t world;  // WorldKind
+  std::uint16_t reserved;
+  std::uint64_t nonce;
+  std::uint64_t seed;
+  std::int64_t epoch_ps;  // CLOCK_MONOTONIC at the start of the World
+  // WaitPlan, see base/wait_ladder.h
+  std::uint32_t wait_spins;
+  std::uint32_t wait_pauses;
+  std::int64_t wait_yield_ps;
+  std::int64_t wait_sleep_ps;
+  // NUL-terminated, rest zero.
+  char lci[kLciBytes];
+  char faults[kFaultsBytes];
+  char trace_path[kPathBytes];
+};
+static_assert(sizeof(Welcome) == 72 + 64 + 512 + 1024);
+static_assert(std::is_trivially_copyable_v<Welcome>);
+
+// Rank to guardian: end the whole job with `code`.
+struct AbortNote {
+  static constexpr std::size_t kReasonBytes = 480;
+
+  MessageHead head;
+  std::int32_t code;
+  std::uint32_t reserved;
+  char reason[kReasonBytes];  // NUL-terminated, cut where it is longer
+};
+static_assert(sizeof(AbortNote) == 504 && std::is_trivially_copyable_v<AbortNote>);
+
+// Command to guardian: send `number` to every rank.
+struct SignalNote {
+  MessageHead head;
+  std::int32_t number;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(SignalNote) == 24 && std::is_trivially_copyable_v<SignalNote>);
+
+template <class Message>
+constexpr MessageKind kKindOf = MessageKind::welcome;
+template <>
+inline constexpr MessageKind kKindOf<AbortNote> = MessageKind::abort;
+template <>
+inline constexpr MessageKind kKindOf<SignalNote> = MessageKind::signal;
+
+template <class Message>
+Message make_message(std::uint32_t rank) {
+  Message message{};
+  message.head = {kBootstrapMagic, kBootstrapVersion, static_cast<std::uint16_t>(kKindOf<Message>),
+                  sizeof(Message), rank};
+  return message;
+}
+
+// Copies `text` into a field, zero-filled and NUL-terminated. False: it did not fit and was cut.
+bool set_text(std::span<char> field, std::string_view text);
+// The text of a field. Error: no NUL in it.
+Result<std::string_view> get_text(std::span<const char> field, const char* name);
+
+// Check what a peer sent, before any of it is used.
+Result<Welcome> parse_welcome(std::span<const std::byte> bytes);
+Result<AbortNote> parse_abort(std::span<const std::byte> bytes);
+Result<SignalNote> parse_signal(std::span<const std::byte> bytes);
+
+}  // namespace fairlead::run

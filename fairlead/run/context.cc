@@ -1,0 +1,74 @@
+#include "fairlead/run/context.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+
+#include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/shm/job.h"
+#include "fairlead/run/bootstrap.h"
+#include "fairlead/run/rank_context.h"
+#include "fairlead/run/welcome.h"
+
+namespace fairlead::run {
+namespace {
+
+// The one exception to "no mutable globals" (context.h): C interfaces find their rank here. A fiber
+// or a forked body sets its thread's pointer; threads of a program that joined share the process's.
+thread_local Context* thread_context = nullptr;
+std::atomic<Context*> process_context{nullptr};
+
+Result<std::unique_ptr<RankContext>> join_alone() {
+  WorldOptions options;
+  options.ranks = 1;
+  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create({.ranks = 1});
+  if (!job.ok()) return job.error();
+  const Welcome welcome = make_welcome(options, *job.value(), wait_plan_dedicated(), 0);
+  return RankContext::join(welcome, job.value()->fd(), std::nullopt, Fd());
+}
+
+Result<std::unique_ptr<RankContext>> join_as_told(const std::string& text) {
+  const Result<BootstrapPlace> place = parse_bootstrap(text);
+  if (!place.ok()) return place.error();
+  Result<Joined> joined = receive_welcome(place.value());
+  if (!joined.ok()) return joined.error();
+  const Welcome& welcome = joined.value().welcome;
+  Result<Board> board = Board::attach(std::move(joined.value().board), welcome.ranks);
+  if (!board.ok()) return board.error();
+  return RankContext::join(welcome, joined.value().job.get(), std::move(board.value()),
+                           std::move(joined.value().life));
+}
+
+}  // namespace
+
+Context* current() {
+  Context* const mine = thread_context;
+  return mine != nullptr ? mine : process_context.load(std::memory_order_acquire);
+}
+
+void set_current(Context* context) { thread_context = context; }
+
+Result<Context*> attach() {
+  static std::mutex joining;
+  static pid_t joined_pid = 0;
+  const std::lock_guard lock(joining);
+  if (Context* context = current(); context != nullptr) {
+    if (joined_pid == 0 || joined_pid == ::getpid()) return context;
+    return Error{
+        "this process was forked by a rank and cannot be the rank too: join the job in "
+        "one process, or start the other one by exec without FAIRLEAD_BOOTSTRAP"};
+  }
+  const char* told = std::getenv(kBootstrapVariable);
+  Result<std::unique_ptr<RankContext>> context =
+      told != nullptr ? join_as_told(told) : join_alone();
+  if (!context.ok()) return context.error();
+  joined_pid = ::getpid();
+  set_check_context(&context.value()->check());
+  // Never destroyed: threads and exit handlers of the program may use it to the very end.
+  process_context.store(context.value().release(), std::memory_order_release);
+  return process_context.load(std::memory_order_relaxed);
+}
+
+}  // namespace fairlead::run

@@ -1,0 +1,320 @@
+#include "fairlead/run/guardian.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "fairlead/run/bootstrap_messages.h"
+#include "fairlead/run/exit_text.h"
+#include "fairlead/run/launcher.h"
+#include "fairlead/run/reaper.h"
+
+namespace fairlead::run {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A job is gone within a second of its first failure; what is left of it goes to exiting.
+constexpr milliseconds kEndLimit{700};
+constexpr milliseconds kDrainLimit{150};
+// After an orderly exit with a code, the others may still say what they found before they go.
+constexpr milliseconds kGrace{200};
+// A process closes its sockets a little before it can be waited for.
+constexpr milliseconds kLostPatience{100};
+
+void raise_file_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+}  // namespace
+
+Guardian::Guardian(const JobPlan& plan, fabric::ShmJob& job, Board& board, JobReport& report,
+                   Fd control, pid_t command)
+    : plan_(plan),
+      job_(job),
+      board_(board),
+      report_(report),
+      control_(std::move(control)),
+      command_(command),
+      relay_({STDOUT_FILENO, STDERR_FILENO}),
+      deadline_(Clock::time_point::max()) {
+  if (plan.options.timeout < kNever) {
+    deadline_ =
+        Clock::now() + milliseconds(plan.options.timeout.count / fairlead::milliseconds(1).count);
+  }
+}
+
+void Guardian::run() {
+  if (!settle()) return;
+  start_ranks();
+  serve();
+  end_all();
+  if (orphaned_) return;
+  relay_.drain(report_.failed() ? kDrainLimit : milliseconds(-1));
+  report_.complete();
+}
+
+bool Guardian::settle() {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "fairlead-guard");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // Blocked already, so the signal cannot be missed; and if the command went before prctl took
+  // effect, this process has another parent by now.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != command_) return false;
+  raise_file_limit();
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGCHLD);
+  sigaddset(&wanted, SIGTERM);
+  signals_ = Fd(::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (signals_.valid()) return true;
+  report_.set_failure(1, fmt::format("cannot watch the ranks (signalfd): {}; raise ulimit -n",
+                                     std::strerror(errno)));
+  report_.complete();
+  return false;
+}
+
+void Guardian::start_ranks() {
+  const std::function<void()> close_inherited = [this] { this->close_inherited(); };
+  wards_.reserve(plan_.options.ranks);
+  for (std::uint32_t rank = 0; rank < plan_.options.ranks; ++rank) {
+    Result<RankProcess> started = start_rank({plan_, job_, board_, rank, close_inherited});
+    if (!started.ok()) return fail(1, started.error().text, milliseconds(0));
+    Ward& ward = wards_.emplace_back();
+    ward.process = std::move(started.value());
+    ++running_;
+    for (int stream = 0; stream < 2; ++stream) {
+      Fd& output = ward.process.output[stream];
+      if (output.valid()) relay_.add(rank, stream, std::move(output));
+    }
+    if (::getppid() != command_) return;
+  }
+}
+
+void Guardian::close_inherited() {
+  control_.reset();
+  signals_.reset();
+  wards_.clear();
+  relay_ = OutputRelay({STDOUT_FILENO, STDERR_FILENO});
+}
+
+bool Guardian::over() const {
+  return orphaned_ || all_reaped() || (kill_at_.has_value() && Clock::now() >= *kill_at_);
+}
+
+void Guardian::serve() {
+  while (!over()) {
+    wait_for_events();
+    read_signals();
+    reap();
+    read_control();
+    for (std::uint32_t rank = 0; rank < wards_.size(); ++rank) read_life(rank);
+    relay_.pump();
+    check_deadlines();
+  }
+}
+
+int Guardian::wait_ms() const {
+  Clock::time_point next = deadline_;
+  if (kill_at_.has_value()) next = std::min(next, *kill_at_);
+  for (const Ward& ward : wards_) {
+    if (ward.lost_at.has_value()) next = std::min(next, *ward.lost_at + kLostPatience);
+  }
+  if (next == Clock::time_point::max()) return -1;
+  const auto left = std::chrono::ceil<milliseconds>(next - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
+}
+
+void Guardian::wait_for_events() {
+  std::vector<pollfd> polls{{signals_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}};
+  for (const Ward& ward : wards_) {
+    if (ward.process.life.valid()) polls.push_back({ward.process.life.get(), POLLIN, 0});
+  }
+  relay_.append_polls(polls);
+  (void)::poll(polls.data(), polls.size(), wait_ms());
+}
+
+void Guardian::read_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo != SIGTERM) continue;
+    if (::getppid() != command_) {
+      orphaned_ = true;
+    } else {
+      fail(signal_exit_code(SIGTERM),
+           "the job's guardian process was told to end by SIGTERM; every rank was ended",
+           milliseconds(0));
+    }
+  }
+}
+
+void Guardian::read_control() {
+  std::byte bytes[sizeof(SignalNote) + 1];
+  for (;;) {
+    const ssize_t got = ::recv(control_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got == 0) orphaned_ = true;  // the command closed its end by ending
+    if (got <= 0) return;
+    const Result<SignalNote> note = parse_signal({bytes, static_cast<std::size_t>(got)});
+    if (note.ok()) forward(note.value().number);
+  }
+}
+
+void Guardian::forward(int signal) {
+  if (signal == SIGINT || signal == SIGTERM) ++interrupts_;
+  if (interrupts_ >= 2) {
+    return fail(signal_exit_code(signal),
+                fmt::format("interrupted twice ({}): every rank was killed", signal_text(signal)),
+                milliseconds(0));
+  }
+  for (const Ward& ward : wards_) {
+    if (!ward.reaped) ::kill(-ward.process.pid, signal);
+  }
+}
+
+void Guardian::read_life(std::uint32_t rank) {
+  Ward& ward = wards_[rank];
+  if (!ward.process.life.valid()) return;
+  std::byte bytes[sizeof(AbortNote) + 1];
+  const ssize_t got = ::recv(ward.process.life.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+  if (got < 0) return;
+  if (got == 0) {
+    ward.process.life.reset();
+    if (!ward.reaped) ward.lost_at = Clock::now();
+    return;
+  }
+  const Result<AbortNote> note = parse_abort({bytes, static_cast<std::size_t>(got)});
+  if (!note.ok()) return;
+  // A job that was told to stop never looks like a success, whatever the code.
+  const int code = (note.value().code & 0xff) != 0 ? note.value().code & 0xff : 1;
+  fail(code,
+       fmt::format("rank {} ended the job: {}", rank,
+                   get_text(note.value().reason, "the reason").value()),
+       milliseconds(0));
+}
+
+void Guardian::check_deadlines() {
+  const Clock::time_point now = Clock::now();
+  if (now >= deadline_ && !report_.failed()) {
+    std::string running;
+    int named = 0;
+    for (std::uint32_t rank = 0; rank < wards_.size() && named < 8; ++rank) {
+      if (!wards_[rank].reaped && ++named > 0) running += fmt::format(" {}", rank);
+    }
+    fail(kTimeoutExitCode,
+         fmt::format("the job outlived its --timeout of {:g} s and was ended; {} of {} ranks were "
+                     "still running:{}{}",
+                     to_seconds(plan_.options.timeout), running_, wards_.size(), running,
+                     running_ > 8 ? " ..." : ""),
+         milliseconds(0));
+  }
+  for (std::uint32_t rank = 0; rank < wards_.size(); ++rank) {
+    Ward& ward = wards_[rank];
+    if (!ward.lost_at.has_value() || now < *ward.lost_at + kLostPatience) continue;
+    ward.lost_at.reset();
+    if (const char* call = missing_end(rank); call != nullptr && !ward.reaped) {
+      fail(1,
+           fmt::format("rank {}: its program ended without {} (the process that started it, {}, "
+                       "still runs)",
+                       rank, call, ward.process.pid),
+           milliseconds(0));
+    }
+  }
+}
+
+void Guardian::reap() {
+  int status = 0;
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    const auto ward = std::find_if(wards_.begin(), wards_.end(), [pid](const Ward& w) {
+      return w.process.pid == pid && !w.reaped;
+    });
+    // Any other process is an orphan of a rank.
+    if (ward != wards_.end()) rank_ended(static_cast<std::uint32_t>(ward - wards_.begin()), status);
+  }
+}
+
+const char* Guardian::missing_end(std::uint32_t rank) const {
+  const BoardSlot& slot = board_.slot(rank);
+  const std::uint32_t open =
+      slot.began.load(std::memory_order_acquire) & ~slot.ended.load(std::memory_order_acquire);
+  if (open == 0) return nullptr;
+  return end_call(static_cast<System>(std::countr_zero(open)));
+}
+
+void Guardian::rank_ended(std::uint32_t rank, int status) {
+  Ward& ward = wards_[rank];
+  ward.reaped = true;
+  ward.lost_at.reset();
+  --running_;
+  read_life(rank);  // an abort note may have come just before
+  const BoardSlot& slot = board_.slot(rank);
+  const pid_t pid = ward.process.pid;
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    std::string text =
+        fmt::format("rank {} (process {}) was ended by {}", rank, pid, signal_text(signal));
+    if (report_.failed()) text = "ended with the job";
+    report_.set_end(rank, signal_exit_code(signal), signal, text);
+    if (const std::string advice = signal_advice(signal); !advice.empty()) text += "; " + advice;
+    return fail(signal_exit_code(signal), text, milliseconds(0));
+  }
+  const int code = WEXITSTATUS(status);
+  const char* call = missing_end(rank);
+  if (code == 0 && call == nullptr) return report_.set_end(rank, 0, 0, "");
+  std::string text = fmt::format("rank {} (process {}) exited with code {}", rank, pid, code);
+  if (const int why = slot.start_errno.load(std::memory_order_acquire); why != 0) {
+    text =
+        fmt::format("rank {} could not run {}: {}", rank, plan_.exec->program, std::strerror(why));
+  } else if (const auto reason = get_text(slot.reason, "reason");
+             reason.ok() && !reason.value().empty()) {
+    text += fmt::format(": {}", reason.value());
+  } else if (call != nullptr) {
+    text += fmt::format(" without {}", call);
+  }
+  report_.set_end(rank, code, 0, text);
+  fail(code != 0 ? code : 1, text, call != nullptr ? milliseconds(0) : kGrace);
+}
+
+void Guardian::fail(int exit_code, const std::string& text, milliseconds grace) {
+  report_.set_failure(exit_code, text);
+  const Clock::time_point at = Clock::now() + grace;
+  if (!kill_at_.has_value() || at < *kill_at_) kill_at_ = at;
+}
+
+void Guardian::end_all() {
+  const Clock::time_point give_up = Clock::now() + kEndLimit;
+  for (auto rank = static_cast<std::uint32_t>(wards_.size()); rank < plan_.options.ranks; ++rank) {
+    report_.set_end(rank, 1, 0, "was not started");
+  }
+  for (const Ward& ward : wards_) {
+    if (!ward.reaped) ::kill(-ward.process.pid, SIGKILL);
+  }
+  constexpr timespec kPause{0, 200'000};
+  for (reap(); !all_reaped() && Clock::now() < give_up; reap()) {
+    for (const Ward& ward : wards_) {
+      if (!ward.reaped) ::kill(ward.process.pid, SIGKILL);
+    }
+    ::nanosleep(&kPause, nullptr);
+  }
+  const auto left = std::chrono::ceil<milliseconds>(give_up - Clock::now());
+  const std::vector<pid_t> stuck = kill_descendants({}, std::max(left, milliseconds(50)));
+  if (!stuck.empty() && report_.failed()) {
+    report_.add_to_failure(fmt::format("; process {} could not be ended yet", stuck.front()));
+  }
+}
+
+}  // namespace fairlead::run

@@ -1,0 +1,80 @@
+// The process between the command and the ranks. It starts the ranks, watches them, and ends all
+// that descends from it at the first failure or when the command is gone. Being a subreaper it
+// inherits every orphan of the job; being in a session of its own it gets no signal from a
+// terminal.
+#pragma once
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fairlead/fabric/shm/job.h"
+#include "fairlead/run/board.h"
+#include "fairlead/run/fd.h"
+#include "fairlead/run/job_plan.h"
+#include "fairlead/run/job_report.h"
+#include "fairlead/run/output_relay.h"
+#include "fairlead/run/rank_process.h"
+
+namespace fairlead::run {
+
+class Guardian {
+ public:
+  // In the freshly forked process, every signal blocked. `control` is the socket to the command,
+  // process `command`.
+  Guardian(const JobPlan& plan, fabric::ShmJob& job, Board& board, JobReport& report, Fd control,
+           pid_t command);
+
+  // Runs the job to its end; the report is complete then, unless the command is gone.
+  void run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Ward {
+    RankProcess process;
+    bool reaped = false;
+    std::optional<Clock::time_point> lost_at;  // its program's socket closed before it was reaped
+  };
+
+  bool settle();
+  void start_ranks();
+  void close_inherited();
+  void serve();
+  int wait_ms() const;
+  void wait_for_events();
+  void read_signals();
+  void read_control();
+  void read_life(std::uint32_t rank);
+  void forward(int signal);
+  void check_deadlines();
+
+  void reap();
+  void rank_ended(std::uint32_t rank, int status);
+  // The call that a rank began a system without; nullptr: none.
+  const char* missing_end(std::uint32_t rank) const;
+  void fail(int exit_code, const std::string& text, std::chrono::milliseconds grace);
+  void end_all();
+  bool all_reaped() const { return running_ == 0; }
+  bool over() const;
+
+  const JobPlan& plan_;
+  fabric::ShmJob& job_;
+  Board& board_;
+  JobReport& report_;
+  Fd control_;
+  pid_t command_;
+  Fd signals_;
+  OutputRelay relay_;
+  std::vector<Ward> wards_;
+  std::uint32_t running_ = 0;
+  std::uint32_t interrupts_ = 0;
+  bool orphaned_ = false;  // the command is gone
+  Clock::time_point deadline_;
+  std::optional<Clock::time_point> kill_at_;
+};
+
+}  // namespace fairlead::run

@@ -1,0 +1,160 @@
+#include "fairlead/run/job.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "fairlead/run/bootstrap.h"
+#include "fairlead/run/exit_text.h"
+#include "fairlead/run/guardian.h"
+#include "fairlead/run/reaper.h"
+
+namespace fairlead::run {
+namespace {
+
+// What the calling process looks like for the length of a job, and as before afterwards.
+class Stage {
+ public:
+  Stage() {
+    ::prctl(PR_GET_CHILD_SUBREAPER, &was_subreaper_);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    // With SIGCHLD ignored the kernel would reap the guardian before we can ask how it ended.
+    struct sigaction plain {};
+    plain.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &plain, &child_action_);
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &mask_);
+  }
+  ~Stage() {
+    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+    ::sigaction(SIGCHLD, &child_action_, nullptr);
+    ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
+  }
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  const sigset_t& mask() const { return mask_; }
+  // Unblocks what is not forwarded; answers the descriptor on which the forwarded signals arrive.
+  Fd watch_signals(bool forward) const {
+    sigset_t blocked = mask_;
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    for (const int signal : kForwardedSignals) {
+      if (!forward) break;
+      sigaddset(&blocked, signal);
+      sigaddset(&wanted, signal);
+    }
+    Fd signals(forward ? ::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK) : -1);
+    ::pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+    return signals;
+  }
+
+ private:
+  int was_subreaper_ = 0;
+  struct sigaction child_action_ {};
+  sigset_t mask_{};
+};
+
+void forward_signals(int signals, int control) {
+  signalfd_siginfo info{};
+  while (::read(signals, &info, sizeof info) == sizeof info) {
+    auto note = make_message<SignalNote>(0);
+    note.number = static_cast<std::int32_t>(info.ssi_signo);
+    (void)::send(control, &note, sizeof note, MSG_NOSIGNAL);
+    // The ranks were told; now this process stops too, as the shell expects of its job.
+    if (info.ssi_signo == SIGTSTP) ::raise(SIGSTOP);
+  }
+}
+
+// Until the guardian closes its end of `control`, which it does by ending.
+void stand_by(int control, int signals) {
+  for (;;) {
+    pollfd polls[] = {{control, POLLIN, 0}, {signals, POLLIN, 0}};
+    (void)::poll(polls, signals >= 0 ? 2 : 1, -1);
+    if (signals >= 0) forward_signals(signals, control);
+    char byte;
+    if (::recv(control, &byte, sizeof byte, MSG_DONTWAIT) == 0) return;
+  }
+}
+
+// The guardian did not finish its work: its children are ours now.
+RunReport end_without_guardian(JobReport& report, std::span<const pid_t> not_of_the_job,
+                               pid_t guardian, int status) {
+  const std::vector<pid_t> stuck = kill_descendants(not_of_the_job, std::chrono::milliseconds(800));
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  const std::string how = signal != 0 ? "was ended by " + signal_text(signal)
+                                      : fmt::format("exited with code {}", WEXITSTATUS(status));
+  report.set_failure(signal != 0 ? signal_exit_code(signal) : 1,
+                     fmt::format("the job's guardian process ({}) {}; every rank was ended{}",
+                                 guardian, how, stuck.empty() ? "" : " or is about to be"));
+  RunReport read = report.read();
+  if (read.exit_code == 0) read.exit_code = 1;
+  return read;
+}
+
+void collect_counters(const fabric::ShmJob& job, RunReport& report) {
+  for (std::uint32_t rank = 0; rank < report.ranks.size(); ++rank) {
+    report.ranks[rank].counters = job.counters(rank);
+    add_counters(report.counters, report.ranks[rank].counters);
+  }
+}
+
+}  // namespace
+
+Result<RunReport> run_job(JobPlan plan) {
+  const std::uint32_t ranks = plan.options.ranks;
+  Result<Binding> binding = choose_binding(plan.options.bind, ranks, cpu_limits());
+  if (!binding.ok()) return binding.error();
+  plan.binding = std::move(binding.value());
+  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create({.ranks = ranks});
+  if (!job.ok()) return job.error();
+  Result<Board> board = Board::create(ranks);
+  if (!board.ok()) return board.error();
+  Result<JobReport> report = JobReport::create(ranks);
+  if (!report.ok()) return report.error();
+  Result<SocketPair> control = socket_pair();
+  if (!control.ok()) return control.error();
+  ::getrlimit(RLIMIT_NOFILE, &plan.rank_files);
+  plan.stdin_is_foreign = ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) != ::getpgrp();
+
+  const std::vector<pid_t> before = children_of_self();
+  const Stage stage;
+  plan.rank_signals = stage.mask();
+  std::fflush(nullptr);  // or every rank would write what is buffered here
+  const pid_t command = ::getpid();
+  const pid_t guardian = ::fork();
+  if (guardian < 0) {
+    return Error{
+        fmt::format("cannot start the job (fork): {}; raise ulimit -u", std::strerror(errno))};
+  }
+  if (guardian == 0) {
+    control.value().ours.reset();
+    Guardian(plan, *job.value(), board.value(), report.value(), std::move(control.value().theirs),
+             command)
+        .run();
+    ::_exit(0);
+  }
+  control.value().theirs.reset();
+  const Fd signals = stage.watch_signals(plan.forward_signals);
+  stand_by(control.value().ours.get(), signals.get());
+  int status = 0;
+  while (::waitpid(guardian, &status, 0) < 0 && errno == EINTR) {
+  }
+  RunReport ended = report.value().is_complete()
+                        ? report.value().read()
+                        : end_without_guardian(report.value(), before, guardian, status);
+  collect_counters(*job.value(), ended);
+  return ended;
+}
+
+}  // namespace fairlead::run

@@ -1,0 +1,39 @@
+// Everything the processes of a job need to know, decided and checked before the first is forked.
+#pragma once
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <string>
+#include <vector>
+
+#include "fairlead/run/binding.h"
+#include "fairlead/run/world.h"
+
+namespace fairlead::run {
+
+struct ExecPlan {
+  std::string program;                   // path for execve
+  std::vector<std::string> arguments;    // argv
+  std::vector<std::string> environment;  // "NAME=value", without what differs by rank
+  std::string working_directory;         // empty: stay
+};
+
+struct JobPlan {
+  WorldOptions options;
+  Binding binding;
+  // One of the two.
+  const ExecPlan* exec = nullptr;
+  const Body* body = nullptr;
+  bool label = false;
+  bool forward_signals = false;
+  // Standard input is a terminal that this job is in the background of: rank 0 gets /dev/null, as
+  // a read would take lines meant for the shell.
+  bool stdin_is_foreign = false;
+  sigset_t rank_signals{};  // mask of the ranks: the caller's before the job
+  rlimit rank_files{};      // RLIMIT_NOFILE of the ranks: the caller's
+};
+
+// Signals that travel from the command to the ranks.
+inline constexpr int kForwardedSignals[] = {SIGINT, SIGTERM, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2};
+
+}  // namespace fairlead::run

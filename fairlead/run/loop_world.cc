@@ -1,0 +1,243 @@
+#include "fairlead/run/loop_world.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "fairlead/base/check.h"
+#include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/loop/loop.h"
+#include "fairlead/lci/direct_port.h"
+#include "fairlead/run/board.h"
+#include "fairlead/run/exit_text.h"
+#include "fairlead/run/launcher.h"
+#include "fairlead/sim/fiber.h"
+
+namespace fairlead::run {
+namespace {
+
+class LoopWorld;
+
+class LoopContext final : public Context {
+ public:
+  LoopContext(LoopWorld& world, std::unique_ptr<fabric::Nic> nic, std::unique_ptr<lci::Port> port)
+      : Context(*port), world_(world), nic_(std::move(nic)), port_(std::move(port)) {
+    check_ = {port_->self(),
+              [](const void* p) {
+                return static_cast<long long>(static_cast<const lci::Port*>(p)->now().count);
+              },
+              port_.get()};
+  }
+  ~LoopContext() override { drop_states(); }
+
+  void began(System system) override { began_ |= system_bit(system); }
+  void ended(System system) override { ended_ |= system_bit(system); }
+  [[noreturn]] void abort_job(int code, const std::string& reason) override;
+  std::string processor_name() const override { return "loop"; }
+
+  const char* missing_end() const {
+    const std::uint32_t open = began_ & ~ended_;
+    return open == 0 ? nullptr : end_call(static_cast<System>(std::countr_zero(open)));
+  }
+  const CheckContext& check() const { return check_; }
+
+ private:
+  LoopWorld& world_;
+  std::unique_ptr<fabric::Nic> nic_;
+  std::unique_ptr<lci::Port> port_;
+  CheckContext check_{};
+  std::uint32_t began_ = 0;
+  std::uint32_t ended_ = 0;
+};
+
+class LoopWorld {
+ public:
+  LoopWorld(const WorldOptions& options, const Body& body) : options_(options), body_(body) {}
+
+  Result<RunReport> run();
+  void abort(std::uint32_t rank, int code, const std::string& reason);
+  [[noreturn]] void leave_for_good();
+
+ private:
+  struct Turn {
+    LoopWorld* world;
+    std::uint32_t rank;
+    std::unique_ptr<LoopContext> context;
+    sim::Fiber* fiber;
+    bool ended;
+  };
+
+  static void enter(sim::Fiber& self, void* turn);
+  static void yield(void* world);
+  Result<void> prepare();
+  void take_turns();
+  void end_rank(Turn& turn, int code, const std::string& reason);
+  void fail(int code, const std::string& text);
+  RunReport finish();
+
+  const WorldOptions& options_;
+  const Body& body_;
+  // The network outlives the contexts, whose ports use it; stacks go first.
+  std::unique_ptr<fabric::LoopNetwork> network_;
+  std::vector<Turn> turns_;
+  std::unique_ptr<sim::FiberPool> pool_;
+  RunReport report_;
+  std::uint32_t running_ = 0;
+  bool stopped_ = false;
+};
+
+void LoopContext::abort_job(int code, const std::string& reason) {
+  world_.abort(port_->self(), code, reason);
+  world_.leave_for_good();
+}
+
+void LoopWorld::abort(std::uint32_t rank, int code, const std::string& reason) {
+  fail((code & 0xff) != 0 ? code & 0xff : 1,
+       fmt::format("rank {} ended the job: {}", rank, reason));
+  report_.ranks[rank].reason = reason;
+  stopped_ = true;
+}
+
+void LoopWorld::leave_for_good() {
+  for (;;) pool_->current()->suspend();
+}
+
+void LoopWorld::fail(int code, const std::string& text) {
+  if (!report_.failure.empty()) return;
+  report_.exit_code = code;
+  report_.failure = text;
+}
+
+void LoopWorld::yield(void* world) {
+  sim::Fiber* const fiber = static_cast<LoopWorld*>(world)->pool_->current();
+  if (fiber != nullptr) fiber->suspend();
+}
+
+void LoopWorld::enter(sim::Fiber&, void* argument) {
+  Turn& turn = *static_cast<Turn*>(argument);
+  int code = 1;
+  std::string reason;
+  try {
+    code = turn.world->body_(*turn.context);
+    if (code != 0) reason = fmt::format("returned {}", code);
+  } catch (const std::exception& failure) {
+    reason = fmt::format("uncaught exception: {}", failure.what());
+  } catch (...) {
+    reason = "uncaught exception of an unknown type";
+  }
+  if (const char* call = turn.context->missing_end(); call != nullptr) {
+    reason = fmt::format("{} without {}", reason.empty() ? "ended" : reason, call);
+    if (code == 0) code = 1;
+  }
+  turn.world->end_rank(turn, code, reason);
+}
+
+void LoopWorld::end_rank(Turn& turn, int code, const std::string& reason) {
+  turn.ended = true;
+  --running_;
+  report_.ranks[turn.rank].exit_code = code & 0xff;
+  report_.ranks[turn.rank].reason = reason;
+  if (code == 0) return;
+  fail((code & 0xff) != 0 ? code & 0xff : 1, fmt::format("rank {}: {}", turn.rank, reason));
+  stopped_ = true;
+}
+
+Result<void> LoopWorld::prepare() {
+  const std::uint32_t ranks = options_.ranks;
+  Result<std::unique_ptr<sim::FiberPool>> pool =
+      sim::FiberPool::create({.stack_bytes = std::size_t{options_.fiber_stack_kib} * 1024,
+                              .max_fibers = ranks,
+                              .noun = "rank",
+                              .advice = "run it with a larger --stack"});
+  if (!pool.ok()) return pool.error();
+  pool_ = std::move(pool.value());
+  fabric::LoopOptions loop;
+  loop.ranks = ranks;
+  loop.yield = yield;
+  loop.yield_context = this;
+  Result<std::unique_ptr<fabric::LoopNetwork>> network = fabric::LoopNetwork::create(loop);
+  if (!network.ok()) return network.error();
+  network_ = std::move(network.value());
+  report_.ranks.resize(ranks);
+  lci::DirectOptions direct;
+  direct.epoch = nanoseconds(monotonic_ns());
+  direct.wait = wait_plan_fibers();
+  turns_.reserve(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    std::unique_ptr<fabric::Nic> nic = network_->endpoint(rank);
+    std::unique_ptr<lci::Port> port = lci::make_direct_port(*nic, direct);
+    auto context = std::make_unique<LoopContext>(*this, std::move(nic), std::move(port));
+    turns_.push_back({this, rank, std::move(context), nullptr, false});
+    Result<sim::Fiber*> fiber = pool_->spawn(rank, enter, &turns_.back());
+    if (!fiber.ok()) return fiber.error();
+    turns_.back().fiber = fiber.value();
+  }
+  running_ = ranks;
+  return {};
+}
+
+void LoopWorld::take_turns() {
+  const std::int64_t start_ns = monotonic_ns();
+  Context* const outer = current();
+  while (running_ > 0 && !stopped_) {
+    for (Turn& turn : turns_) {
+      if (turn.ended) continue;
+      set_current(turn.context.get());
+      set_check_context(&turn.context->check());
+      turn.fiber->resume();
+      if (stopped_) break;
+    }
+    if (options_.timeout < kNever && nanoseconds(monotonic_ns() - start_ns) >= options_.timeout &&
+        running_ > 0) {
+      const auto waiting =
+          std::find_if(turns_.begin(), turns_.end(), [](const Turn& turn) { return !turn.ended; });
+      fail(kTimeoutExitCode,
+           fmt::format("the job outlived its --timeout of {:g} s; {} ranks had not ended, rank {} "
+                       "the first of them",
+                       to_seconds(options_.timeout), running_, waiting->rank));
+      stopped_ = true;
+    }
+  }
+  set_current(outer);
+  set_check_context(nullptr);
+}
+
+RunReport LoopWorld::finish() {
+  for (Turn& turn : turns_) {
+    PortCounters& counters = report_.ranks[turn.rank].counters;
+    counters = network_->counters(turn.rank);
+    add_counters(report_.counters, counters);
+    if (!turn.ended && report_.ranks[turn.rank].reason.empty()) {
+      report_.ranks[turn.rank].exit_code = report_.exit_code;
+      report_.ranks[turn.rank].reason = "ended with the job";
+    }
+  }
+  return std::move(report_);
+}
+
+Result<RunReport> LoopWorld::run() {
+  const Result<void> prepared = prepare();
+  if (!prepared.ok()) return prepared.error();
+  take_turns();
+  return finish();
+}
+
+}  // namespace
+
+Result<RunReport> run_loop_world(const WorldOptions& options, const Body& body) {
+  if (options.ranks == 0) return Error{"0 ranks: a job has at least one"};
+  if (!options.lci.empty() && options.lci != "direct") {
+    return Error{
+        fmt::format("implementation \"{}\" does not exist on loop; valid: direct", options.lci)};
+  }
+  LoopWorld world(options, body);
+  return world.run();
+}
+
+}  // namespace fairlead::run

@@ -1,0 +1,56 @@
+#include "fairlead/run/welcome.h"
+
+#include <fmt/format.h>
+
+#include "fairlead/fabric/shm/layout.h"
+
+namespace fairlead::run {
+namespace {
+Result<void> check_fits(const std::string& text, std::size_t field_bytes, const char* what) {
+  if (text.size() < field_bytes) return {};
+  return Error{
+      fmt::format("{} has {} characters; at most {} fit", what, text.size(), field_bytes - 1)};
+}
+}  // namespace
+
+Result<void> check_shm_options(const WorldOptions& options) {
+  if (options.ranks == 0 || options.ranks > fabric::kShmRanksMax) {
+    return Error{fmt::format("{} ranks: shared memory carries 1 to {}", options.ranks,
+                             fabric::kShmRanksMax)};
+  }
+  if (!options.lci.empty() && options.lci != "direct") {
+    return Error{
+        fmt::format("implementation \"{}\" does not exist on shm; valid: direct", options.lci)};
+  }
+  if (Result<void> fits = check_fits(options.faults, Welcome::kFaultsBytes, "the fault plan");
+      !fits.ok()) {
+    return fits;
+  }
+  return check_fits(options.trace_path, Welcome::kPathBytes, "the trace's path");
+}
+
+Welcome make_welcome(const WorldOptions& options, const fabric::ShmJob& job, const WaitPlan& plan,
+                     std::uint32_t rank) {
+  auto welcome = make_message<Welcome>(rank);
+  welcome.ranks = options.ranks;
+  welcome.world = static_cast<std::uint16_t>(WorldKind::shm);
+  welcome.nonce = job.nonce();
+  welcome.epoch_ps = job.epoch().count;
+  welcome.seed = options.seed;
+  welcome.wait_spins = plan.spins;
+  welcome.wait_pauses = plan.pauses;
+  welcome.wait_yield_ps = plan.yield_for.count;
+  welcome.wait_sleep_ps = plan.sleep_max.count;
+  const bool fits = set_text(welcome.lci, options.lci) &&
+                    set_text(welcome.faults, options.faults) &&
+                    set_text(welcome.trace_path, options.trace_path);
+  FAIRLEAD_CHECK(fits, "options were not checked");
+  return welcome;
+}
+
+WaitPlan wait_plan_of(const Welcome& welcome) {
+  return WaitPlan{welcome.wait_spins, welcome.wait_pauses, Ps{welcome.wait_yield_ps},
+                  Ps{welcome.wait_sleep_ps}};
+}
+
+}  // namespace fairlead::run

@@ -1,0 +1,20 @@
+// From the options of a job to what each rank is told, and the checks that belong to it.
+#pragma once
+#include <cstdint>
+
+#include "fairlead/base/result.h"
+#include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/shm/job.h"
+#include "fairlead/run/bootstrap_messages.h"
+#include "fairlead/run/world.h"
+
+namespace fairlead::run {
+
+// Error: an implementation, fault plan or path that ranks on shared memory cannot be given.
+Result<void> check_shm_options(const WorldOptions& options);
+// `options` have passed check_shm_options().
+Welcome make_welcome(const WorldOptions& options, const fabric::ShmJob& job, const WaitPlan& plan,
+                     std::uint32_t rank);
+WaitPlan wait_plan_of(const Welcome& welcome);
+
+}  // namespace fairlead::run
