@@ -128,7 +128,8 @@ Result<void> ElfImage::read_symbols(const Elf64_Shdr& table, const Elf64_Shdr& s
     Elf64_Sym raw;
     if (!read(table.sh_offset + i * sizeof raw, raw)) return broken("symbol table");
     symbols_.push_back({string_at(strings.sh_offset, strings.sh_size, raw.st_name), raw.st_value,
-                        raw.st_size, ELF64_ST_TYPE(raw.st_info), raw.st_shndx != SHN_UNDEF});
+                        raw.st_size, static_cast<unsigned>(ELF64_ST_TYPE(raw.st_info)),
+                        raw.st_shndx != SHN_UNDEF});
   }
   return {};
 }

@@ -98,9 +98,9 @@ void Guardian::start_ranks() {
     Ward& ward = wards_.emplace_back();
     ward.process = std::move(started.value());
     ++running_;
-    for (int stream = 0; stream < 2; ++stream) {
-      Fd& output = ward.process.output[stream];
-      if (output.valid()) relay_.add(rank, stream, std::move(output));
+    if (plan_.label) {
+      relay_.add(rank, 0, std::move(ward.process.output));
+      relay_.add(rank, 1, std::move(ward.process.errors));
     }
     if (::getppid() != command_) return;
   }

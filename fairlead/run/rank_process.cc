@@ -176,7 +176,8 @@ Result<RankProcess> start_rank(const RankStart& start) {
   RankProcess process;
   process.pid = pid;
   process.life = std::move(life.value().ours);
-  for (std::size_t i = 0; i < output.size(); ++i) process.output[i] = std::move(output[i].read);
+  process.output = std::move(output[0].read);
+  process.errors = std::move(output[1].read);
   return process;
 }
 

@@ -26,8 +26,8 @@ struct RankStart {
 
 struct RankProcess {
   pid_t pid = 0;
-  Fd life;       // the guardian's end of the rank's socket
-  Fd output[2];  // with --label: read ends of its standard output and error
+  Fd life;            // the guardian's end of the rank's socket
+  Fd output, errors;  // with --label: read ends of its standard output and error
 };
 
 // Called by the guardian. The rank leads a process group of its own, dies with the guardian
