@@ -21,9 +21,9 @@ void fairlead_work(uint64_t ops, uint64_t bytes, uint64_t working_set_bytes)
 
 /* Placed once at file scope of a program, promises that it keeps no mutable globals and no
  * thread-local state, so that its main may run once per rank as a fiber of one process. */
-#define FAIRLEAD_FIBER_PROGRAM                                                          \
-  __attribute__((visibility("default"), used)) extern const int fairlead_fiber_program; \
-  const int fairlead_fiber_program = 1
+#define FAIRLEAD_FIBER_PROGRAM                                                    \
+  __attribute__((visibility("default"))) extern const int fairlead_fiber_program; \
+  __attribute__((used)) const int fairlead_fiber_program = 1
 
 #ifdef __cplusplus
 }

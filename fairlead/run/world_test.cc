@@ -1,0 +1,192 @@
+#include "fairlead/run/world.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <stdexcept>
+
+#include "fairlead/run/launcher.h"
+#include "fairlead/run/reaper.h"
+
+namespace fairlead::run {
+namespace {
+
+WorldOptions options(const char* on, std::uint32_t ranks) {
+  WorldOptions made;
+  made.on = on;
+  made.ranks = ranks;
+  return made;
+}
+
+Keep add_word(void* sum, lci::Packet*, const lci::Arrival& arrival) {
+  static_cast<Counter*>(sum)->ok += arrival.words[0];
+  return Keep::no;
+}
+
+// Every rank sends `1` to every other; answers 0 when it got one from each.
+int everybody_to_everybody(Context& context) {
+  lci::Port& port = context.port();
+  Counter received;
+  port.bind(1, {add_word, &received}, {});
+  const lci::Words words{1, 0, 0, 0};
+  for (Rank peer = 0; peer < port.size(); ++peer) {
+    if (peer == port.self()) continue;
+    if (port.send_small({peer}, 1, lci::Lane::request, words, {}, 0) != Post::done) return 1;
+  }
+  const std::uint64_t due = port.size() - 1;
+  if (port.wait({.counter = &received, .at = due}) != Post::done) return 2;
+  return received.ok.load() == due ? 0 : 3;
+}
+
+class Worlds : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Real, Worlds, testing::Values("shm", "loop"),
+                         [](const auto& world) { return std::string(world.param); });
+
+TEST_P(Worlds, EveryRankRunsTheBody) {
+  for (const std::uint32_t ranks : {1u, 2u, 7u}) {
+    const auto report = run_world(options(GetParam(), ranks), everybody_to_everybody);
+    ASSERT_TRUE(report.ok()) << report.error().text;
+    // Expect: all well, and the packets of all ranks in the sum
+    EXPECT_EQ(report.value().exit_code, 0) << report.value().failure;
+    EXPECT_EQ(report.value().ranks.size(), ranks);
+    EXPECT_EQ(report.value().counters.packets_sent, ranks * (ranks - 1));
+    EXPECT_FALSE(report.value().modelled);
+  }
+  // Expect: no process is left
+  EXPECT_TRUE(children_of_self().empty());
+}
+
+TEST_P(Worlds, TheCurrentRankIsTheContext) {
+  const auto report = run_world(options(GetParam(), 3), [](Context& context) {
+    if (current() != &context || attach().value() != &context) return 1;
+    // Others run meanwhile: on loop on this very thread
+    everybody_to_everybody(context);
+    return current() == &context ? 0 : 2;
+  });
+  EXPECT_EQ(report.value().exit_code, 0) << report.value().failure;
+  // Expect: the caller is nobody again
+  EXPECT_EQ(current(), nullptr);
+}
+
+TEST_P(Worlds, TheFirstFailingRankDecides) {
+  const auto report = run_world(options(GetParam(), 3), [](Context& context) {
+    if (context.port().self() == 1) return 42;
+    return everybody_to_everybody(context);  // never ends: rank 1 does not send
+  });
+  ASSERT_TRUE(report.ok());
+  // Expect: its code, its name, and the others ended with the job
+  EXPECT_EQ(report.value().exit_code, 42);
+  EXPECT_NE(report.value().failure.find("rank 1"), std::string::npos) << report.value().failure;
+  EXPECT_EQ(report.value().ranks[1].exit_code, 42);
+  EXPECT_NE(report.value().ranks[2].reason.find("ended with the job"), std::string::npos);
+}
+
+TEST_P(Worlds, AnUncaughtExceptionIsNamed) {
+  const auto report = run_world(options(GetParam(), 2), [](Context& context) -> int {
+    if (context.port().self() == 1) throw std::runtime_error("no convergence");
+    return everybody_to_everybody(context);
+  });
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report.value().exit_code, 1);
+  EXPECT_NE(report.value().failure.find("rank 1"), std::string::npos);
+  EXPECT_NE(report.value().failure.find("no convergence"), std::string::npos)
+      << report.value().failure;
+}
+
+TEST_P(Worlds, AbortEndsEveryRank) {
+  const auto report = run_world(options(GetParam(), 3), [](Context& context) -> int {
+    if (context.port().self() == 2) context.abort_job(6, "out of boards");
+    return everybody_to_everybody(context);
+  });
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report.value().exit_code, 6);
+  EXPECT_NE(report.value().failure.find("rank 2"), std::string::npos);
+  EXPECT_NE(report.value().failure.find("out of boards"), std::string::npos);
+}
+
+TEST_P(Worlds, ASystemThatBeganMustEnd) {
+  const auto report = run_world(options(GetParam(), 2), [](Context& context) {
+    context.began(System::mpi);
+    if (context.port().self() == 0) context.ended(System::mpi);
+    return 0;
+  });
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report.value().exit_code, 1);
+  EXPECT_NE(report.value().failure.find("rank 1"), std::string::npos);
+  EXPECT_NE(report.value().failure.find("without MPI_Finalize"), std::string::npos);
+}
+
+TEST_P(Worlds, TheTimeoutEndsWhoWaitsForever) {
+  WorldOptions limited = options(GetParam(), 2);
+  limited.timeout = milliseconds(50);
+  const auto report = run_world(limited, [](Context& context) {
+    Counter never;
+    return context.port().wait({.counter = &never, .at = 1}) == Post::done ? 0 : 1;
+  });
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report.value().exit_code, kTimeoutExitCode);
+  EXPECT_NE(report.value().failure.find("--timeout of 0.05 s"), std::string::npos);
+}
+
+TEST_P(Worlds, StateOfASystemGoesBeforeThePort) {
+  struct State {
+    explicit State(lci::Port& p) : port(p) {}
+    // Uses the port: a port destroyed earlier shows under the address sanitizer.
+    ~State() { EXPECT_EQ(port.size(), 2u); }
+    lci::Port& port;
+  };
+  const auto report = run_world(options(GetParam(), 2), [](Context& context) {
+    context.set_state(System::am, std::make_unique<State>(context.port()));
+    return context.state(System::am) != nullptr && context.state(System::mpi) == nullptr ? 0 : 1;
+  });
+  EXPECT_EQ(report.value().exit_code, 0) << report.value().failure;
+}
+
+TEST_P(Worlds, AnUnknownImplementationListsTheValidOnes) {
+  WorldOptions wrong = options(GetParam(), 2);
+  wrong.lci = "pio-hmc";
+  const auto report = run_world(wrong, everybody_to_everybody);
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().text.find("valid: direct"), std::string::npos) << report.error().text;
+}
+
+TEST(ShmWorld, ASignalIsNamedAndTheRestIsGoneAtOnce) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto report = run_world(options("shm", 4), [](Context& context) {
+    if (context.port().self() == 3) ::raise(SIGSEGV);
+    for (;;) ::pause();
+    return 0;
+  });
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report.value().exit_code, 128 + SIGSEGV);
+  EXPECT_EQ(report.value().ranks[3].signal, SIGSEGV);
+  EXPECT_NE(report.value().failure.find("rank 3"), std::string::npos);
+  EXPECT_NE(report.value().failure.find("SIGSEGV"), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+TEST(ShmWorld, ChildrenTheCallerHadAreLeftAlone) {
+  const pid_t mine = ::fork();
+  if (mine == 0) {
+    for (;;) ::pause();
+  }
+  (void)run_world(options("shm", 2), [](Context&) { return 1; });
+  // Expect: still there
+  EXPECT_EQ(children_of_self(), std::vector<pid_t>{mine});
+  ::kill(mine, SIGKILL);
+  EXPECT_TRUE(kill_descendants({}, std::chrono::milliseconds(1000)).empty());
+}
+
+TEST(AnyWorld, AnUnknownNameListsTheValidOnes) {
+  const auto report = run_world(options("myrinet-p4", 2), everybody_to_everybody);
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().text.find("valid: shm, loop"), std::string::npos);
+  const auto file = run_world(options("./mine.toml", 2), everybody_to_everybody);
+  ASSERT_FALSE(file.ok());
+  EXPECT_NE(file.error().text.find("./mine.toml"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fairlead::run
