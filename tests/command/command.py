@@ -1,0 +1,27 @@
+"""What the tests of the `fairlead` command share: running it, and its places."""
+import json
+import os
+import subprocess
+from pathlib import Path
+
+BIN = Path(os.environ["FAIRLEAD_BIN"])
+SOURCE = Path(os.environ["FAIRLEAD_SOURCE"])
+COMMANDS = [[], ["run"], ["compare"], ["bench"], ["platforms"], ["info"],
+            *(["bench", name] for name in ("logp", "latency", "rate", "throughput", "barrier"))]
+
+
+def environment():
+    env = dict(os.environ)
+    env["PATH"] = f"{BIN}:{env['PATH']}"
+    return env
+
+
+def fairlead(*arguments, cwd=None):
+    """Runs the command to its end; the answer has returncode, stdout, stderr."""
+    return subprocess.run([str(BIN / "fairlead"), *arguments], capture_output=True, text=True,
+                          timeout=120, stdin=subprocess.DEVNULL, env=environment(), cwd=cwd,
+                          check=False)
+
+
+def json_lines(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]

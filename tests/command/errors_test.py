@@ -1,0 +1,68 @@
+"""What cannot be used as asked is refused with the list of what can."""
+import tempfile
+import unittest
+
+from command import BIN, fairlead
+
+TRUE = "/bin/true"
+
+
+class Errors(unittest.TestCase):
+    def refused(self, arguments, *texts):
+        """Expect: exit code 2, nothing on the standard output, the texts on the error output."""
+        answer = fairlead(*arguments)
+        self.assertEqual(answer.returncode, 2, answer.stdout + answer.stderr)
+        self.assertEqual(answer.stdout, "")
+        for text in texts:
+            self.assertIn(text, answer.stderr)
+
+    def test_commands(self):
+        self.refused([], "needs a command", "run, compare, bench, platforms, info")
+        self.refused(["fly"], "no command fly", "run, compare, bench, platforms, info")
+        self.refused(["bench"], "needs a command", "logp, latency, rate, throughput, barrier")
+        self.refused(["bench", "speed"], "no command speed", "logp, latency, rate")
+
+    def test_options(self):
+        self.refused(["run", "--fast", TRUE], "no option --fast", "--label", "--timeout")
+        self.refused(["bench", "rate", "--fast"], "no option --fast", "--window")
+        self.refused(["compare", "--fast", TRUE], "--fast", "--lci")
+        self.refused(["run", "-n", "0", TRUE], "--ranks")
+        self.refused(["run", "--body", "ghost", TRUE], "process", "fiber")
+        self.refused(["bench", "latency", "--sizes", "8,many"], "--sizes")
+        self.refused(["bench", "rate", "--partner", "7", "-n", "4"], "--partner 7", "1..3")
+        self.refused(["run"], "needs a program")
+
+    def test_places(self):
+        self.refused(["run", "--on", "moon", TRUE], "moon", "shm", "loop", "myrinet-p3",
+                     "myrinet-ppro")
+        self.refused(["bench", "logp", "--on", "moon"], "moon", "myrinet-p3")
+        self.refused(["bench", "logp", "--on", "loop"], "shm")
+
+    def test_implementations(self):
+        self.refused(["bench", "logp", "--on", "myrinet-p3", "--lci", "magic"], "magic", "sdma",
+                     "pio")
+
+    def test_platform_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+            file.write('topology = "clos"\n[host]\nclock_MHz = -1\n')
+            file.flush()
+            # Expect: the file and the key.
+            self.refused(["bench", "logp", "--on", file.name], file.name)
+
+    def test_program(self):
+        self.refused(["run", "./no-such-program"], "no-such-program")
+
+    def test_failure_in_comparison_is_a_row(self):
+        answer = fairlead("compare", "-n", "2", "--on", "shm,moon", str(BIN / "sor"), "--rows", "64",
+                          "--iterations", "2")
+        # Expect: figures for the one, the reason for the other, and an exit code that tells.
+        self.assertEqual(answer.returncode, 1, answer.stderr)
+        rows = answer.stdout.splitlines()
+        self.assertEqual(len(rows), 3, answer.stdout)
+        self.assertIn("best", rows[1])
+        self.assertIn("moon", rows[2])
+        self.assertIn("valid", rows[2])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,111 @@
+"""Keys of JSON output are stable, its numbers sane, and a modelled run repeats itself."""
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import BIN, fairlead, json_lines
+
+MODELLED = ["--on", "myrinet-p3", "--lci", "pio", "-n", "8"]
+SOR = [str(BIN / "sor"), "--rows", "64", "--columns", "64", "--iterations", "4"]
+
+
+class Json(unittest.TestCase):
+    def lines(self, *arguments):
+        answer = fairlead(*arguments)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return json_lines(answer.stdout)
+
+    def bench(self, name, *arguments):
+        return self.lines("bench", name, "--json", *arguments)
+
+    def test_logp(self):
+        for where in (MODELLED, ["--on", "shm", "--repetitions", "200"]):
+            (line,) = self.bench("logp", *where)
+            # Expect: the keys in this order, and parts that make up the whole.
+            self.assertEqual(list(line)[:9], ["bench", "on", "lci", "os_us", "or_us", "l_us", "g_us",
+                                              "end_to_end_us", "fetch_add_us"])
+            self.assertEqual(line["on"], where[1])
+            parts = line["os_us"] + line["l_us"] + line["or_us"]
+            self.assertAlmostEqual(parts, line["end_to_end_us"], places=6)
+            self.assertGreater(line["g_us"], 0)
+            self.assertGreater(line["fetch_add_us"], 0)
+
+    def test_latency(self):
+        for where in (MODELLED, ["--repetitions", "200"]):
+            lines = self.bench("latency", "--sizes", "8,2K,16K", *where)
+            # Expect: one line a size, in order, larger ones slower.
+            self.assertEqual([line["bytes"] for line in lines], [8, 2048, 16384])
+            times = [line["one_way_us"] for line in lines]
+            self.assertGreater(times[2], times[0])
+
+    def test_rate(self):
+        (line,) = self.bench("rate", *MODELLED)
+        # Expect: 8 bytes unless said otherwise, thousands of messages a second at least.
+        self.assertEqual(line["bytes"], 8)
+        self.assertGreater(line["rate_per_s"], 1000)
+
+    def test_throughput(self):
+        for copy in (False, True):
+            arguments = ["--sizes", "2K,64K", *MODELLED, *(["--copy"] if copy else [])]
+            lines = self.bench("throughput", *arguments)
+            # Expect: both units of one rate, and whether the receiver copied.
+            self.assertEqual([line["receiver_copy"] for line in lines], [copy, copy])
+            for line in lines:
+                self.assertAlmostEqual(line["MBps"] * 1e6 / line["MiBps"] / 2**20, 1.0, places=6)
+
+    def test_barrier(self):
+        for where in (MODELLED, ["-n", "4", "--repetitions", "200"]):
+            (line,) = self.bench("barrier", *where)
+            # Expect: the number of ranks, and a tail no shorter than the median.
+            self.assertEqual(line["ranks"], int(where[where.index("-n") + 1]))
+            self.assertGreater(line["us"], 0)
+            self.assertGreater(line["p999_us"], 0)
+
+    def stats(self, *where):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "stats.json"
+            answer = fairlead("run", f"--stats={path}", *where, *SOR)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            return json.loads(path.read_text())
+
+    def test_run_stats(self):
+        real = self.stats("-n", "3")
+        # Expect: counters per rank that add up, nothing of the model.
+        self.assertEqual(len(real["per_rank"]), 3)
+        self.assertGreater(real["counters"]["packets_sent"], 0)
+        for name, total in real["counters"].items():
+            self.assertEqual(total, sum(rank[name] for rank in real["per_rank"]), name)
+        self.assertNotIn("digest", real)
+
+    def test_modelled_run_repeats(self):
+        first, second = self.stats(*MODELLED), self.stats(*MODELLED)
+        # Expect: the model's facts, the same both times.
+        self.assertRegex(first["digest"], "^[0-9a-f]{16}$")
+        for key in ("virtual_time_us", "events", "digest", "counters"):
+            self.assertEqual(first[key], second[key])
+        self.assertGreater(first["virtual_time_us"], 0)
+        self.assertGreater(first["events"], 0)
+
+    def test_compare(self):
+        answer = fairlead("compare", "--json", "-n", "4", "--on", "myrinet-p3,myrinet-ppro", "--lci",
+                          "sdma,pio", *SOR)
+        lines = json_lines(answer.stdout)
+        # Expect: every combination, the best with ratio 1, a reason for each.
+        self.assertEqual(len(lines), 4, answer.stderr)
+        self.assertEqual(min(line["ratio"] for line in lines), 1.0)
+        for line in lines:
+            self.assertTrue(line["why"])
+            self.assertGreater(line["messages"], 0)
+
+    def test_lists(self):
+        names = [line["name"] for line in self.lines("platforms", "--json")]
+        # Expect: both worlds.
+        self.assertLessEqual({"shm", "loop", "myrinet-p3", "myrinet-ppro"}, set(names))
+        (facts,) = self.lines("info", "--json")
+        # Expect: what a bug report needs.
+        self.assertLessEqual({"version", "commit", "kernel", "usable_cpus", "probes"}, set(facts))
+
+
+if __name__ == "__main__":
+    unittest.main()

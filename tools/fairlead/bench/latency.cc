@@ -1,0 +1,39 @@
+// One-way latency by message size: half of a round trip, both sides in Port::wait.
+#include "tools/fairlead/bench/bench.h"
+#include "tools/fairlead/bench/pair.h"
+
+namespace fairlead::tools {
+
+namespace {
+
+void round_trips(Pair& pair, Rank self, std::uint64_t bytes, std::uint32_t count) {
+  const std::uint64_t packets = pair.packets_of(bytes);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (self == 0) pair.send(bytes);
+    pair.await(packets);
+    if (self != 0) pair.send(bytes);
+    pair.await_sent();
+  }
+}
+
+}  // namespace
+
+int latency_body(run::Context& context, const BenchOptions& options, Rows& rows) {
+  lci::Port& port = context.port();
+  const Rank self = port.self();
+  const Rank other = other_of(self, options.partner);
+  if (other == self) return 0;
+  Pair pair(port, other);
+  for (const std::uint64_t bytes : options.sizes) {
+    pair.use_buffer(bytes);
+    if (options.copy) pair.copy_arrivals_to(bytes);
+    round_trips(pair, self, bytes, options.repetitions / 10 + 1);
+    const Ps begin = port.now();
+    round_trips(pair, self, bytes, options.repetitions);
+    const double mean = to_us(port.now() - begin) / options.repetitions;
+    if (self == 0) rows.add({static_cast<double>(bytes), mean / 2});
+  }
+  return 0;
+}
+
+}  // namespace fairlead::tools

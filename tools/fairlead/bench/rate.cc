@@ -1,0 +1,44 @@
+// Messages per second from rank 0 to its partner: windows of messages, an answer to each window.
+#include "tools/fairlead/bench/bench.h"
+#include "tools/fairlead/bench/pair.h"
+
+namespace fairlead::tools {
+
+namespace {
+
+void windows(Pair& pair, Rank self, std::uint64_t bytes, const BenchOptions& options,
+             std::uint32_t count) {
+  const std::uint64_t packets = pair.packets_of(bytes) * options.window;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (self == 0) {
+      for (std::uint32_t w = 0; w < options.window; ++w) pair.send(bytes);
+      pair.await_sent();
+      pair.await_signal();
+    } else {
+      pair.await(packets);
+      pair.signal();
+    }
+  }
+}
+
+}  // namespace
+
+int rate_body(run::Context& context, const BenchOptions& options, Rows& rows) {
+  lci::Port& port = context.port();
+  const Rank self = port.self();
+  const Rank other = other_of(self, options.partner);
+  if (other == self) return 0;
+  Pair pair(port, other);
+  for (const std::uint64_t bytes : options.sizes) {
+    pair.use_buffer(bytes);
+    windows(pair, self, bytes, options, options.repetitions / 10 + 1);
+    const Ps begin = port.now();
+    windows(pair, self, bytes, options, options.repetitions);
+    const double seconds = to_seconds(port.now() - begin);
+    const double messages = static_cast<double>(options.repetitions) * options.window;
+    if (self == 0) rows.add({static_cast<double>(bytes), messages / seconds});
+  }
+  return 0;
+}
+
+}  // namespace fairlead::tools

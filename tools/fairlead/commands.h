@@ -1,0 +1,21 @@
+// The subcommands of `fairlead`, a file each. Every function declares its options, help and
+// examples on `app`, and sets `exit_code` when its subcommand runs.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+
+namespace fairlead::tools {
+
+// Exit code of a command line, platform, implementation or file that cannot be used as asked.
+constexpr int kUsageExitCode = 2;
+
+void add_run(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
+void add_platforms(CLI::App& app, int& exit_code);
+void add_info(CLI::App& app, int& exit_code);
+
+// Prints "fairlead: text" on the standard error stream.
+void complain(const std::string& text);
+
+}  // namespace fairlead::tools

@@ -1,0 +1,227 @@
+// fairlead compare: one program on several places and implementations, one table.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/Option.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+
+#include "fairlead/run/probes.h"
+#include "tools/fairlead/commands.h"
+#include "tools/fairlead/comparison.h"
+#include "tools/fairlead/implementations.h"
+#include "tools/fairlead/subprocess.h"
+#include "tools/fairlead/world_options.h"
+
+namespace fairlead::tools {
+
+namespace {
+
+const char kExamples[] =
+    "Examples:\n"
+    "  fairlead compare -n 64 --on myrinet-ppro,myrinet-p3 --lci sdma,pio ./prog\n"
+    "  fairlead compare -n 64 --on myrinet-p3 --lci all ./prog arg\n"
+    "  fairlead compare -n 2 --on shm,myrinet-p3 --json ./prog\n"
+    "\n"
+    "Modelled runs go side by side on the processors of this machine, real ones alone. Their time\n"
+    "is virtual, a real run's is wall time from start-up to end. The program's output is dropped.";
+
+// Progress is told from here on; what is faster needs none.
+constexpr double kLongRunSeconds = 2.0;
+
+struct CompareArguments {
+  WorldChoice choice;
+  std::vector<std::string> on;
+  std::vector<std::string> lci;
+  std::string body = "auto";
+  bool json = false;
+};
+
+std::vector<Combination> combinations_of(const CompareArguments& arguments) {
+  std::vector<Combination> combinations;
+  for (const std::string& on : arguments.on) {
+    std::vector<std::string> implementations = arguments.lci;
+    if (implementations.empty()) implementations = {""};
+    if (implementations == std::vector<std::string>{"all"})
+      implementations = implementations_on(on);
+    for (const std::string& lci : implementations) combinations.push_back({on, lci});
+  }
+  return combinations;
+}
+
+// The command line of one combination: `fairlead run` of this same binary.
+std::vector<std::string> child_command(const CompareArguments& arguments,
+                                       const Combination& combination, const std::string& stats,
+                                       const std::vector<std::string>& program) {
+  const run::WorldOptions& world = arguments.choice.world;
+  std::vector<std::string> command = {own_path(),
+                                      "run",
+                                      fmt::format("--ranks={}", world.ranks),
+                                      "--on=" + combination.on,
+                                      "--bind=" + world.bind,
+                                      fmt::format("--seed={}", world.seed),
+                                      "--compute=" + arguments.choice.compute,
+                                      "--body=" + arguments.body,
+                                      "--stats=" + stats};
+  if (!combination.lci.empty()) command.push_back("--lci=" + combination.lci);
+  if (!world.faults.empty()) command.push_back("--faults=" + world.faults);
+  if (arguments.choice.timeout_s > 0) {
+    command.push_back(fmt::format("--timeout={}", arguments.choice.timeout_s));
+  }
+  command.insert(command.end(), program.begin(), program.end());
+  return command;
+}
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// The first line that the command itself wrote, or the last of all: the program's own.
+std::string reason_in(const std::string& errors, int exit_code) {
+  const std::string mark = "fairlead: ";
+  std::string last;
+  std::size_t begin = 0;
+  while (begin < errors.size()) {
+    const std::size_t end = std::min(errors.find('\n', begin), errors.size());
+    const std::string line = errors.substr(begin, end - begin);
+    if (line.starts_with(mark)) return line.substr(mark.size());
+    if (!line.empty()) last = line;
+    begin = end + 1;
+  }
+  return last.empty() ? fmt::format("exit code {}", exit_code) : last;
+}
+
+class Comparison {
+ public:
+  Comparison(const CompareArguments& arguments, std::vector<std::string> program,
+             std::string folder)
+      : arguments_(arguments), program_(std::move(program)), folder_(std::move(folder)) {}
+
+  std::vector<Outcome> run() {
+    for (const Combination& one : combinations_of(arguments_)) {
+      outcomes_.emplace_back();
+      outcomes_.back().combination = one;
+    }
+    const std::size_t slots = run::cpu_limits().usable;
+    for (std::size_t next = 0; next < outcomes_.size(); ++next) {
+      const bool alone = !is_modelled(outcomes_[next].combination.on);
+      while (running_.size() >= (alone ? 1 : slots)) finish_one();
+      start(next);
+      if (alone) finish_all();
+    }
+    finish_all();
+    return std::move(outcomes_);
+  }
+
+ private:
+  std::string path(std::size_t index, const char* what) const {
+    return fmt::format("{}/{}.{}", folder_, index, what);
+  }
+
+  void start(std::size_t index) {
+    const auto command =
+        child_command(arguments_, outcomes_[index].combination, path(index, "stats"), program_);
+    auto child = start_child(command, path(index, "errors"));
+    if (child.ok()) {
+      running_[child.value()] = index;
+    } else {
+      outcomes_[index].reason = child.error().text;
+      ++finished_;
+    }
+  }
+
+  void finish_one() {
+    const ChildEnd end = wait_child();
+    const auto found = running_.find(end.pid);
+    if (found == running_.end()) return;
+    Outcome& outcome = outcomes_[found->second];
+    if (end.exit_code == 0) {
+      read_statistics(file_text(path(found->second, "stats")), outcome);
+    } else {
+      outcome.reason = reason_in(file_text(path(found->second, "errors")), end.exit_code);
+    }
+    running_.erase(found);
+    ++finished_;
+    tell_progress(outcome);
+  }
+
+  void finish_all() {
+    while (!running_.empty()) finish_one();
+  }
+
+  void tell_progress(const Outcome& outcome) const {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+    if (elapsed.count() < kLongRunSeconds) return;
+    fmt::print(stderr, "compare: {} of {} done after {:.0f} s ({} {})\n", finished_,
+               outcomes_.size(), elapsed.count(), outcome.combination.on, outcome.combination.lci);
+  }
+
+  const CompareArguments& arguments_;
+  std::vector<std::string> program_;
+  std::string folder_;
+  std::vector<Outcome> outcomes_;
+  std::map<pid_t, std::size_t> running_;
+  std::size_t finished_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+int run_compare(const CLI::App& app, const CompareArguments& arguments) {
+  auto program = program_of(app);
+  if (!program.ok()) {
+    complain(program.error().text);
+    return kUsageExitCode;
+  }
+  auto folder = TemporaryFolder::make();
+  if (!folder.ok()) {
+    complain(folder.error().text);
+    return 1;
+  }
+  Comparison comparison(arguments, program.value(), folder.value().path());
+  const std::vector<Outcome> outcomes = comparison.run();
+  if (arguments.json) {
+    fmt::print("{}", comparison_json(outcomes, arguments.choice.world.ranks));
+  } else {
+    fmt::print("{}", comparison_table(outcomes));
+  }
+  const bool failed = std::any_of(outcomes.begin(), outcomes.end(),
+                                  [](const Outcome& one) { return !one.reason.empty(); });
+  return failed ? 1 : 0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit_code) {
+  auto* compare =
+      app.add_subcommand("compare", "Run a program on several places and implementations");
+  auto arguments = std::make_shared<CompareArguments>();
+  add_job_options(*compare, arguments->choice);
+  compare->add_option("--on", arguments->on, "Places, comma separated: shm, loop, platforms")
+      ->delimiter(',')
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("PLACE,...");
+  compare
+      ->add_option("--lci", arguments->lci,
+                   "Implementations, comma separated; all: every one that a place has; without "
+                   "it the place's default")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
+  compare->add_option("--body", arguments->body, "As in fairlead run: auto, process or fiber")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"auto", "process", "fiber"}))
+      ->capture_default_str();
+  compare->add_flag("--json", arguments->json, "One JSON object a line");
+  compare->prefix_command();
+  compare->footer(kExamples);
+  compare->callback(
+      [compare, arguments, &exit_code] { exit_code = run_compare(*compare, *arguments); });
+}
+
+}  // namespace fairlead::tools

@@ -1,0 +1,73 @@
+#include "tools/fairlead/help_format.h"
+
+#include <CLI/Option.hpp>
+#include <sstream>
+
+namespace fairlead::tools {
+
+namespace {
+
+constexpr std::size_t kColumn = 26;
+constexpr std::size_t kWidth = 100;
+
+std::string wrapped(const std::string& text) {
+  std::istringstream words(text);
+  std::string lines;
+  std::size_t column = kColumn;
+  for (std::string word; words >> word;) {
+    if (column != kColumn && column + 1 + word.size() > kWidth) {
+      lines += '\n';  // the library indents
+      column = kColumn;
+    } else if (column != kColumn) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += word.size();
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string path_of(const CLI::App& app) {
+  const std::string name = app.get_name();
+  return app.get_parent() == nullptr ? name : path_of(*app.get_parent()) + " " + name;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  return names;
+}
+
+HelpFormat::HelpFormat() { column_width(kColumn); }
+
+std::string HelpFormat::make_usage(const CLI::App* app, std::string) const {
+  std::string usage = "\nUsage: " + path_of(*app);
+  if (!command_names(*app).empty()) usage += " COMMAND";
+  usage += " [OPTIONS]";
+  if (app->get_prefix_command()) usage += " PROGRAM [ARGUMENTS]";
+  return usage + "\n";
+}
+
+std::string HelpFormat::make_option_name(const CLI::Option* option, bool is_positional) const {
+  const std::string name = CLI::Formatter::make_option_name(option, is_positional);
+  const std::size_t brace = name.find('{');
+  return brace == std::string::npos ? name : name.substr(0, brace) + "[=FILE]";
+}
+
+std::string HelpFormat::make_option_opts(const CLI::Option* option) const {
+  if (option->get_type_size() == 0) return "";
+  const std::string type = option->get_type_name();
+  return " " + type.substr(0, type.find(':'));
+}
+
+std::string HelpFormat::make_option_desc(const CLI::Option* option) const {
+  std::string text = option->get_description();
+  if (option->get_required()) text += " (required)";
+  if (!option->get_default_str().empty()) text += " [" + option->get_default_str() + "]";
+  return wrapped(text);
+}
+
+}  // namespace fairlead::tools

@@ -1,0 +1,78 @@
+// fairlead: runs parallel programs for real and on modelled clusters, and measures both.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "tools/fairlead/build_facts.h"
+#include "tools/fairlead/commands.h"
+#include "tools/fairlead/help_format.h"
+#include "tools/fairlead/world_options.h"
+
+namespace fairlead::tools {
+
+void complain(const std::string& text) { fmt::print(stderr, "fairlead: {}\n", text); }
+
+namespace {
+
+const char kExamples[] =
+    "Examples:\n"
+    "  fairlead run -n 4 ./prog                      run on this machine\n"
+    "  fairlead run -n 64 --on myrinet-p3 ./prog     run the same binary on a modelled cluster\n"
+    "  fairlead compare -n 64 --on myrinet-ppro,myrinet-p3 --lci all ./prog\n"
+    "  fairlead bench logp --on myrinet-p3 --lci pio\n"
+    "  fairlead COMMAND --help                       options and examples of a command";
+
+// The innermost subcommand that the command line got to.
+const CLI::App& deepest(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : deepest(*parsed.back());
+}
+
+// What was wrong, and what would have been right.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& at = deepest(app);
+  const std::vector<std::string> commands = command_names(at);
+  const std::vector<std::string> extras = app.remaining(true);
+  std::string text;
+  if (!extras.empty() && extras[0][0] == '-') {
+    text = fmt::format("{} has no option {}; it has {}", path_of(at), extras[0], option_names(at));
+  } else if (!commands.empty()) {
+    text = extras.empty() ? fmt::format("{} needs a command", path_of(at))
+                          : fmt::format("{} has no command {}", path_of(at), extras[0]);
+    text += fmt::format("; there are {}", fmt::join(commands, ", "));
+  } else {
+    text = error.what();
+  }
+  return text + fmt::format("\nTry: {} --help", path_of(at));
+}
+
+int run_command(int argc, char** argv) {
+  int exit_code = 0;
+  CLI::App app("Runs parallel programs over a network, real or modelled.", "fairlead");
+  app.set_version_flag("--version", fmt::format("fairlead {} ({})", kVersion, kCommit));
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpFormat>());
+  add_run(app, exit_code);
+  add_compare(app, exit_code);
+  add_bench(app, exit_code);
+  add_platforms(app, exit_code);
+  add_info(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    complain(explain(app, error));
+    return kUsageExitCode;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace fairlead::tools
+
+int main(int argc, char** argv) { return fairlead::tools::run_command(argc, argv); }

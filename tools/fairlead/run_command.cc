@@ -1,0 +1,113 @@
+// fairlead run: a program on every rank of a job, in either world.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "fairlead/run/launcher.h"
+#include "tools/fairlead/commands.h"
+#include "tools/fairlead/stats.h"
+#include "tools/fairlead/world_options.h"
+
+namespace fairlead::tools {
+
+namespace {
+
+const char kExamples[] =
+    "Examples:\n"
+    "  fairlead run -n 4 ./prog                         real: shared memory of this machine\n"
+    "  fairlead run -n 64 --on myrinet-p3 --lci pio ./prog   modelled: 64 nodes in virtual time\n"
+    "  fairlead run -n 2 --label ./prog arg             every line begins with its rank\n"
+    "  fairlead run -n 2 --stats=run.json ./prog        counters of the run as JSON\n"
+    "  fairlead run -n 2 --on myrinet-p3 --trace t.json ./prog   open t.json in ui.perfetto.dev\n"
+    "  fairlead run -n 2 --faults drop=0.01 --seed 7 ./prog      lose packets, repeatably\n"
+    "\n"
+    "The exit code is that of the first failing rank, 128 + signal for one that a signal ended,\n"
+    "124 after --timeout.";
+
+struct RunArguments {
+  WorldChoice choice;
+  run::LaunchOptions launch;
+  std::string body = "auto";
+  std::string stats;  // empty: none; "-": table on the standard error stream; else a file
+};
+
+Result<void> write_stats(const std::string& path, const JobFacts& facts) {
+  if (path == "-") {
+    fmt::print(stderr, "{}", stats_text(facts));
+    return {};
+  }
+  std::ofstream file(path);
+  file << stats_json(facts).dump(2) << "\n";
+  file.close();
+  if (!file) return Error{fmt::format("cannot write the statistics to {}", path)};
+  return {};
+}
+
+int run_job(const CLI::App& app, const RunArguments& arguments) {
+  auto command = program_of(app);
+  if (!command.ok()) {
+    complain(command.error().text);
+    return kUsageExitCode;
+  }
+  run::LaunchOptions launch = arguments.launch;
+  launch.world = arguments.choice.options();
+  launch.command = command.value();
+  const std::map<std::string, run::BodyKind> kinds = {{"auto", run::BodyKind::automatic},
+                                                      {"process", run::BodyKind::process},
+                                                      {"fiber", run::BodyKind::fiber}};
+  launch.body = kinds.at(arguments.body);
+
+  const auto begin = std::chrono::steady_clock::now();
+  auto report = run::launch(launch);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  if (!report.ok()) {
+    complain(report.error().text);
+    return kUsageExitCode;
+  }
+  if (!report.value().failure.empty()) complain(report.value().failure);
+  if (!arguments.stats.empty()) {
+    auto written = write_stats(arguments.stats, {launch.world, report.value(), wall.count()});
+    if (!written.ok()) {
+      complain(written.error().text);
+      if (report.value().exit_code == 0) return 1;
+    }
+  }
+  return report.value().exit_code;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto* run = app.add_subcommand("run", "Run a program, for real or modelled");
+  auto arguments = std::make_shared<RunArguments>();
+  add_job_options(*run, arguments->choice);
+  add_place_options(*run, arguments->choice);
+  run->add_flag("--label", arguments->launch.label, "Begin each line of output with [rank]");
+  run->add_option("-x", arguments->launch.environment,
+                  "Pass VAR on to the ranks, or set VAR=value; may be repeated")
+      ->type_name("VAR[=VALUE]")
+      ->allow_extra_args(false);
+  run->add_option("--wdir", arguments->launch.working_directory, "Working directory of the ranks")
+      ->type_name("DIR");
+  run->add_option("--trace", arguments->choice.world.trace_path,
+                  "Write a trace for ui.perfetto.dev or chrome://tracing")
+      ->type_name("FILE");
+  run->add_flag("--stats{-}", arguments->stats,
+                "Print the counters at the end; --stats=FILE writes them as JSON");
+  run->add_option(
+         "--body", arguments->body,
+         "A modelled rank is a process (any program), a fiber (one without mutable globals), "
+         "or, auto, what the program says it can be")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"auto", "process", "fiber"}))
+      ->capture_default_str();
+  run->prefix_command();
+  run->footer(kExamples);
+  run->callback([run, arguments, &exit_code] { exit_code = run_job(*run, *arguments); });
+}
+
+}  // namespace fairlead::tools

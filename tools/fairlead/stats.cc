@@ -1,0 +1,57 @@
+#include "tools/fairlead/stats.h"
+
+#include <fmt/format.h>
+
+#include "tools/fairlead/build_facts.h"
+#include "tools/fairlead/table.h"
+
+namespace fairlead::tools {
+
+namespace {
+
+nlohmann::ordered_json counters_json(const PortCounters& counters) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for_each_counter(counters, [&](const char* name, std::uint64_t value) { json[name] = value; });
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json stats_json(const JobFacts& facts) {
+  const run::RunReport& report = facts.report;
+  nlohmann::ordered_json json = {{"commit", kCommit},          {"on", facts.options.on},
+                                 {"lci", facts.options.lci},   {"ranks", facts.options.ranks},
+                                 {"seed", facts.options.seed}, {"exit_code", report.exit_code},
+                                 {"wall_s", facts.wall_s}};
+  if (!report.failure.empty()) json["failure"] = report.failure;
+  if (report.modelled) {
+    json["virtual_time_us"] = to_us(report.virtual_time);
+    json["events"] = report.events;
+    json["digest"] = fmt::format("{:016x}", report.digest);
+  }
+  json["counters"] = counters_json(report.counters);
+  json["per_rank"] = nlohmann::ordered_json::array();
+  for (const run::RankEnd& rank : report.ranks) {
+    nlohmann::ordered_json one = counters_json(rank.counters);
+    one["exit_code"] = rank.exit_code;
+    json["per_rank"].push_back(std::move(one));
+  }
+  return json;
+}
+
+std::string stats_text(const JobFacts& facts) {
+  const run::RunReport& report = facts.report;
+  std::string text = fmt::format("{} ranks on {}, {:.3f} s\n", facts.options.ranks,
+                                 facts.options.on, facts.wall_s);
+  if (report.modelled) {
+    text += fmt::format("virtual time {} us, {} events, digest {:016x}\n",
+                        show_number(to_us(report.virtual_time)), report.events, report.digest);
+  }
+  Table table({"counter", "all ranks"});
+  for_each_counter(report.counters, [&](const char* name, std::uint64_t value) {
+    if (value != 0) table.add({name, fmt::format("{}", value)});
+  });
+  return text + table.text();
+}
+
+}  // namespace fairlead::tools

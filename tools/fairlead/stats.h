@@ -1,0 +1,22 @@
+// What a job reported, as JSON (stable keys) and for people.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "fairlead/run/world.h"
+
+namespace fairlead::tools {
+
+struct JobFacts {
+  const run::WorldOptions& options;
+  const run::RunReport& report;
+  double wall_s;  // start-up and end included
+};
+
+// {"commit","on","lci","ranks","seed","exit_code","wall_s", modelled: "virtual_time_us","events",
+// "digest" (16 hex digits), "counters":{..} summed, "per_rank":[{"exit_code",..counters}]}
+nlohmann::ordered_json stats_json(const JobFacts& facts);
+
+std::string stats_text(const JobFacts& facts);
+
+}  // namespace fairlead::tools

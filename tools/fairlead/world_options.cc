@@ -1,0 +1,88 @@
+#include "tools/fairlead/world_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/Option.hpp>
+#include <CLI/Validators.hpp>
+#include <set>
+
+namespace fairlead::tools {
+
+void add_job_options(CLI::App& app, WorldChoice& choice) {
+  app.add_option("-n,--ranks", choice.world.ranks, "Ranks of the job")
+      ->check(CLI::Range(1U, 1U << 20))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--bind", choice.world.bind,
+                 "Processors of the ranks, real world: auto, none, or a list such as 0,2-3")
+      ->type_name("CPUS")
+      ->capture_default_str();
+  app.add_option("--timeout", choice.timeout_s, "End the job after so many seconds (exit code 124)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+  app.add_option("--faults", choice.world.faults,
+                 "Drop, duplicate, delay or corrupt packets, for example drop=0.01,dup=0.001")
+      ->type_name("PLAN");
+  app.add_option("--seed", choice.world.seed, "Of the fault plan and of the model")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--stack-kib", choice.world.fiber_stack_kib,
+                 "Stack of a rank that runs as a fiber, in KiB")
+      ->check(CLI::Range(16U, 1U << 20))
+      ->type_name("KIB")
+      ->capture_default_str();
+  app.add_option("--compute", choice.compute,
+                 "Modelled computing time: declared (by the program), none, or measured (and "
+                 "scaled to the platform)")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"declared", "none", "measured"}))
+      ->capture_default_str();
+}
+
+void add_place_options(CLI::App& app, WorldChoice& choice) {
+  app.add_option("--on", choice.world.on,
+                 "Where: shm (this machine), loop (one thread, no time), or a modelled platform "
+                 "by name or file")
+      ->type_name("PLACE")
+      ->capture_default_str();
+  app.add_option("--lci", choice.world.lci,
+                 "Implementation of the low-level interface, for example sdma or pio; without it "
+                 "the one that suits the place")
+      ->type_name("NAME");
+}
+
+run::WorldOptions WorldChoice::options() const {
+  run::WorldOptions options = world;
+  if (timeout_s > 0) options.timeout = microseconds_rounded(timeout_s * 1e6);
+  if (compute == "none") options.compute = run::Compute::none;
+  if (compute == "measured") options.compute = run::Compute::measured;
+  return options;
+}
+
+bool is_modelled(const std::string& on) { return on != "shm" && on != "loop"; }
+
+std::string option_names(const CLI::App& app) {
+  std::set<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.insert("--" + name);
+    if (option->get_lnames().empty()) {
+      for (const std::string& name : option->get_snames()) names.insert("-" + name);
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Result<std::vector<std::string>> program_of(const CLI::App& app) {
+  const std::vector<std::string> command = app.remaining();
+  if (command.empty()) {
+    return Error{
+        fmt::format("{0} needs a program; for example: fairlead {0} -n 2 ./prog", app.get_name())};
+  }
+  if (command[0][0] == '-') {
+    return Error{fmt::format("{} has no option {}; it has {}", app.get_name(), command[0],
+                             option_names(app))};
+  }
+  return command;
+}
+
+}  // namespace fairlead::tools

@@ -1,0 +1,36 @@
+// The options that say where a job runs, the same for every subcommand that runs one.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/result.h"
+#include "fairlead/run/world.h"
+
+namespace fairlead::tools {
+
+struct WorldChoice {
+  run::WorldOptions world;
+  double timeout_s = 0;  // 0: none
+  std::string compute = "declared";
+
+  // `world` with what needed translation filled in.
+  run::WorldOptions options() const;
+};
+
+// -n, --bind, --timeout, --faults, --seed, --stack-kib, --compute; not --on and --lci, which
+// `compare` has as lists.
+void add_job_options(CLI::App& app, WorldChoice& choice);
+// --on and --lci.
+void add_place_options(CLI::App& app, WorldChoice& choice);
+
+bool is_modelled(const std::string& on);
+
+// Everything after the options: the program and its arguments. `app` must have prefix_command().
+// Error: no program, or an option that `app` does not know in its place.
+Result<std::vector<std::string>> program_of(const CLI::App& app);
+
+// "--label, --on, --timeout, -n": what a wrong option is answered with.
+std::string option_names(const CLI::App& app);
+
+}  // namespace fairlead::tools
