@@ -10,6 +10,7 @@
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
+#include "tools/fairlead/implementations.h"
 #include "tools/fairlead/table.h"
 #include "tools/fairlead/world_options.h"
 
@@ -76,7 +77,9 @@ std::string show_figure(const Column& column, double value) {
 void print_json(const Bench& bench, const BenchArguments& arguments,
                 const run::WorldOptions& options, const Rows& rows) {
   for (const Row& row : rows.all()) {
-    nlohmann::ordered_json line = {{"bench", bench.name}, {"on", options.on}, {"lci", options.lci}};
+    nlohmann::ordered_json line = {{"bench", bench.name},
+                                   {"on", options.on},
+                                   {"lci", implementation_used(options.on, options.lci)}};
     for (std::size_t c = 0; c < bench.columns.size(); ++c) {
       const double value = row.figures[c];
       if (bench.columns[c].whole) {

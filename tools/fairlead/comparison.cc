@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/fairlead/build_facts.h"
+#include "tools/fairlead/implementations.h"
 #include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
@@ -26,8 +27,6 @@ const Outcome& best_of(const std::vector<Outcome>& outcomes, const Outcome& like
   }
   return *best;
 }
-
-std::string name_of(const std::string& lci) { return lci.empty() ? "default" : lci; }
 
 double ratio_of(const Outcome& outcome, const std::vector<Outcome>& outcomes) {
   const Outcome& best = best_of(outcomes, outcome, false);
@@ -85,7 +84,7 @@ std::string explanation(const Outcome& outcome, const std::vector<Outcome>& outc
 std::string comparison_table(const std::vector<Outcome>& outcomes) {
   Table table({"on", "lci", "time s", "ratio", "messages", "bytes", "acks", "stalls", "why"});
   for (const Outcome& one : outcomes) {
-    const std::string lci = name_of(one.combination.lci);
+    const std::string lci = implementation_used(one.combination.on, one.combination.lci);
     if (!one.reason.empty()) {
       table.add({one.combination.on, lci, "-", "-", "-", "-", "-", "-", one.reason});
       continue;
@@ -103,7 +102,9 @@ std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t 
   std::string text;
   for (const Outcome& one : outcomes) {
     nlohmann::ordered_json line = {
-        {"on", one.combination.on}, {"lci", name_of(one.combination.lci)}, {"ranks", ranks}};
+        {"on", one.combination.on},
+        {"lci", implementation_used(one.combination.on, one.combination.lci)},
+        {"ranks", ranks}};
     if (one.reason.empty()) {
       line["seconds"] = one.seconds;
       line["modelled"] = one.modelled;

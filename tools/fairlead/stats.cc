@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/fairlead/build_facts.h"
+#include "tools/fairlead/implementations.h"
 #include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
@@ -19,9 +20,12 @@ nlohmann::ordered_json counters_json(const PortCounters& counters) {
 
 nlohmann::ordered_json stats_json(const JobFacts& facts) {
   const run::RunReport& report = facts.report;
-  nlohmann::ordered_json json = {{"commit", kCommit},          {"on", facts.options.on},
-                                 {"lci", facts.options.lci},   {"ranks", facts.options.ranks},
-                                 {"seed", facts.options.seed}, {"exit_code", report.exit_code},
+  nlohmann::ordered_json json = {{"commit", kCommit},
+                                 {"on", facts.options.on},
+                                 {"lci", implementation_used(facts.options.on, facts.options.lci)},
+                                 {"ranks", facts.options.ranks},
+                                 {"seed", facts.options.seed},
+                                 {"exit_code", report.exit_code},
                                  {"wall_s", facts.wall_s}};
   if (!report.failure.empty()) json["failure"] = report.failure;
   if (report.modelled) {
