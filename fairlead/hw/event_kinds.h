@@ -1,0 +1,17 @@
+// Kinds of the model's events, as the digest and traces see them.
+#pragma once
+#include "fairlead/sim/engine.h"
+
+namespace fairlead::hw {
+
+enum ModelEvent : sim::EventKind {
+  kHeadEvent = sim::kFirstFreeKind,  // a packet's head asks for a channel
+  kTailEvent,                        // its tail is in the destination's memory
+  kLeftEvent,                        // its tail has left the source's memory
+  kNiTurnEvent,                      // the NI processor takes its next work
+  kDoorbellEvent,                    // a host's descriptor is in NI memory
+  kDmaEvent,                         // the host DMA engine is free or a transfer is seen as done
+  kVisibleEvent,                     // the host can see what a transfer left
+};
+
+}  // namespace fairlead::hw

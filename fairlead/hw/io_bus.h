@@ -1,0 +1,80 @@
+// The I/O bus between a host and its network interface: one arbitrated resource for programmed
+// writes and the interface's DMA (at most one transfer at a time: the interface has one host DMA
+// engine). Contention is settled when a transaction starts, by the arithmetic of alternating
+// grants: a line of programmed writes, a burst of DMA.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "fairlead/base/units.h"
+#include "fairlead/hw/platform.h"
+
+namespace fairlead::hw {
+
+class IoBus {
+ public:
+  explicit IoBus(const Platform& platform)
+      : platform_(&platform),
+        dma_rate_(platform.dma_rate()),
+        burst_bytes_(platform.dma_burst_bytes()),
+        burst_(time_for(Bytes{burst_bytes_}, dma_rate_)) {}
+
+  struct Written {
+    Ps processor_free;  // the host goes on: its last lines are in the posting buffers
+    Ps on_card;         // the last byte has crossed the bus
+  };
+
+  // The host writes `size` bytes with programmed stores from `at` on; host time, not before the
+  // engine's now.
+  Written write(Ps at, std::uint64_t size) {
+    const std::uint64_t line_bytes = platform_->pio_line_bytes;
+    const auto lines = static_cast<std::int64_t>((size + line_bytes - 1) / line_bytes);
+    // A part line takes the bus in proportion, at least a quarter line (address, turn-around).
+    const std::uint64_t counted = std::max<std::uint64_t>(size, line_bytes / 4);
+    Ps busy{static_cast<std::int64_t>(static_cast<std::uint64_t>(platform_->pio_line.count) *
+                                      counted / line_bytes)};
+    const Ps start = std::max(at, pio_end_);
+    if (dma_end_ > start && dma_start_ <= start) {
+      // Each line waits for at most one burst; the DMA is held up by as many lines.
+      const Ps rest = dma_end_ - start;
+      const std::int64_t bursts = (rest.count + burst_.count - 1) / burst_.count;
+      const std::int64_t turns = std::min(lines, bursts);
+      busy += std::min(rest, burst_ * turns);
+      dma_end_ += platform_->pio_line * turns;
+    }
+    pio_end_ = start + busy;
+    busy_ += busy;
+    const Ps posted = platform_->pio_line * static_cast<std::int64_t>(platform_->pio_posted_lines);
+    return Written{std::max(at + platform_->pio_issue * lines, pio_end_ - posted), pio_end_};
+  }
+
+  // A DMA transfer of `size` bytes starts at `at` (not before the one before has ended); its first
+  // burst is part of the engine's fixed time. dma_end() says when the bus part ends; a later write
+  // may move it.
+  void start_dma(Ps at, std::uint64_t size) {
+    Ps duration = platform_->dma_fixed;
+    if (size > burst_bytes_) duration += time_for(Bytes{size - burst_bytes_}, dma_rate_);
+    if (pio_end_ > at) {
+      const std::int64_t lines_left = (pio_end_ - at).count / platform_->pio_line.count;
+      const std::int64_t bursts = (duration.count + burst_.count - 1) / burst_.count;
+      duration += platform_->pio_line * std::min(lines_left, bursts);
+    }
+    dma_start_ = at;
+    dma_end_ = at + duration;
+    busy_ += duration;
+  }
+  Ps dma_end() const { return dma_end_; }
+  Ps busy() const { return busy_; }
+
+ private:
+  const Platform* platform_;
+  BytesPerSec dma_rate_;
+  std::uint64_t burst_bytes_;
+  Ps burst_;
+  Ps pio_end_{};
+  Ps dma_start_{};
+  Ps dma_end_{};
+  Ps busy_{};
+};
+
+}  // namespace fairlead::hw

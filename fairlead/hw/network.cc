@@ -1,0 +1,112 @@
+#include "fairlead/hw/network.h"
+
+#include <algorithm>
+
+#include "fairlead/hw/event_kinds.h"
+
+namespace fairlead::hw {
+
+Network::Network(sim::Engine& engine, const Platform& platform, std::uint32_t nodes)
+    : engine_(engine),
+      platform_(platform),
+      topology_(platform.topology, nodes, platform.hosts_per_switch),
+      channels_(topology_.channels()) {}
+
+std::uint32_t Network::take_worm() {
+  if (free_worms_.empty()) {
+    worms_.emplace_back();
+    return static_cast<std::uint32_t>(worms_.size() - 1);
+  }
+  const std::uint32_t index = free_worms_.back();
+  free_worms_.pop_back();
+  return index;
+}
+
+void Network::inject(Ps at, std::uint32_t packet, Peer source, Peer destination,
+                     std::uint64_t bytes) {
+  const std::uint32_t index = take_worm();
+  Worm& worm = worms_[index];
+  worm.packet = packet;
+  worm.source = source;
+  worm.destination = destination;
+  worm.hop = 0;
+  worm.wire_time = time_for(Bytes{bytes}, platform_.link);
+  topology_.route(source, destination, worm.path);
+  engine_.at(at + platform_.network_fixed, source, kHeadEvent, &Network::on_head, this, packet,
+             index);
+}
+
+void Network::on_head(void* self, std::uint64_t, std::uint64_t worm) {
+  static_cast<Network*>(self)->ask(static_cast<std::uint32_t>(worm));
+}
+
+void Network::ask(std::uint32_t index) {
+  Worm& worm = worms_[index];
+  Channel& channel = channels_[worm.path[worm.hop]];
+  worm.asked = engine_.now();
+  if (channel.holder == kNone) {
+    channel.holder = index;
+    granted(index, std::max(engine_.now(), channel.free_at));
+    return;
+  }
+  worm.next_waiting = kNone;
+  if (channel.first_waiting == kNone) {
+    channel.first_waiting = index;
+  } else {
+    worms_[channel.last_waiting].next_waiting = index;
+  }
+  channel.last_waiting = index;
+}
+
+// The head is in its next channel at `when`.
+void Network::granted(std::uint32_t index, Ps when) {
+  Worm& worm = worms_[index];
+  blocked_ += when - worm.asked;
+  if (worm.hop + 1 == worm.path.size()) {
+    const Ps tail = when + worm.wire_time;
+    engine_.at(tail, worm.source, kTailEvent, &Network::on_tail, this, worm.packet, index);
+    head_arrived(worm, when);
+    return;
+  }
+  ++worm.hop;
+  engine_.at(when + platform_.switch_delay, worm.source, kHeadEvent, &Network::on_head, this,
+             worm.packet, index);
+}
+
+// From here on nothing can block the packet: when each channel sees its tail is known.
+void Network::head_arrived(Worm& worm, Ps when) {
+  const Ps now = engine_.now();
+  for (std::size_t i = 0; i < worm.path.size(); ++i) {
+    const auto behind = static_cast<std::int64_t>(worm.path.size() - 1 - i);
+    const Ps tail = std::max(now, when - platform_.switch_delay * behind + worm.wire_time);
+    if (i == 0) {
+      engine_.at(tail, worm.source, kLeftEvent, &Network::on_left, this, worm.packet, worm.source);
+    }
+    release(worm.path[i], tail);
+  }
+}
+
+void Network::release(ChannelId id, Ps when) {
+  Channel& channel = channels_[id];
+  channel.free_at = when;
+  channel.holder = channel.first_waiting;
+  if (channel.holder == kNone) return;
+  const std::uint32_t next = channel.holder;
+  channel.first_waiting = worms_[next].next_waiting;
+  granted(next, when);
+}
+
+void Network::on_tail(void* self, std::uint64_t packet, std::uint64_t index) {
+  auto* network = static_cast<Network*>(self);
+  const Peer destination = network->worms_[index].destination;
+  network->free_worms_.push_back(static_cast<std::uint32_t>(index));
+  network->sink_.arrived(network->sink_.context, destination, static_cast<std::uint32_t>(packet));
+}
+
+void Network::on_left(void* self, std::uint64_t packet, std::uint64_t source) {
+  auto* network = static_cast<Network*>(self);
+  network->sink_.transmitted(network->sink_.context, static_cast<Peer>(source),
+                             static_cast<std::uint32_t>(packet));
+}
+
+}  // namespace fairlead::hw

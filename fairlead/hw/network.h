@@ -1,0 +1,76 @@
+// Wormhole-switched links: a packet's head takes one channel after the other; a blocked packet
+// holds what it occupies until its tail has passed (LCI paper section 3: back-pressure, no loss).
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/base/units.h"
+#include "fairlead/hw/platform.h"
+#include "fairlead/hw/topology.h"
+#include "fairlead/sim/engine.h"
+
+namespace fairlead::hw {
+
+struct NetworkSink {
+  // The whole packet is in the destination's memory; runs in the event of its tail.
+  void (*arrived)(void* context, Peer destination, std::uint32_t packet) = nullptr;
+  // The packet has left the source's memory.
+  void (*transmitted)(void* context, Peer source, std::uint32_t packet) = nullptr;
+  void* context = nullptr;
+};
+
+class Network {
+ public:
+  // `engine` and `platform` outlive the network. Events have the sending node as their source.
+  Network(sim::Engine& engine, const Platform& platform, std::uint32_t nodes);
+
+  void attach(NetworkSink sink) { sink_ = sink; }
+  const Topology& topology() const { return topology_; }
+
+  // `bytes` of payload and LCI header leave the source's send DMA engine from `at` on, one packet
+  // after the other. source != destination.
+  void inject(Ps at, std::uint32_t packet, Peer source, Peer destination, std::uint64_t bytes);
+
+  // Time heads spent blocked, all together: contention in the network.
+  Ps blocked() const { return blocked_; }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct Worm {
+    std::uint32_t packet = 0;
+    Peer source = 0;
+    Peer destination = 0;
+    std::uint32_t hop = 0;
+    std::uint32_t next_waiting = kNone;
+    Ps wire_time{};
+    Ps asked{};
+    std::vector<ChannelId> path;
+  };
+  struct Channel {
+    Ps free_at{};
+    std::uint32_t holder = kNone;
+    std::uint32_t first_waiting = kNone;
+    std::uint32_t last_waiting = kNone;
+  };
+
+  static void on_head(void* self, std::uint64_t packet, std::uint64_t worm);
+  static void on_tail(void* self, std::uint64_t packet, std::uint64_t worm);
+  static void on_left(void* self, std::uint64_t packet, std::uint64_t source);
+  void ask(std::uint32_t worm);
+  void granted(std::uint32_t worm, Ps when);
+  void head_arrived(Worm& worm, Ps when);
+  void release(ChannelId channel, Ps when);
+  std::uint32_t take_worm();
+
+  sim::Engine& engine_;
+  const Platform& platform_;
+  Topology topology_;
+  NetworkSink sink_;
+  std::vector<Channel> channels_;
+  std::vector<Worm> worms_;
+  std::vector<std::uint32_t> free_worms_;
+  Ps blocked_{};
+};
+
+}  // namespace fairlead::hw

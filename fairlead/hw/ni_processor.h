@@ -1,0 +1,91 @@
+// The processor of a network interface: a non-preemptive server that runs one firmware step after
+// the other to completion, in the order the work came (a control program's main loop).
+#pragma once
+#include <cstdint>
+#include <deque>
+
+#include "fairlead/base/step.h"
+#include "fairlead/base/units.h"
+#include "fairlead/hw/event_kinds.h"
+#include "fairlead/hw/platform.h"
+#include "fairlead/sim/engine.h"
+
+namespace fairlead::hw {
+
+// One entry for the control program: what happened, to which packet.
+struct NiWork {
+  std::uint32_t kind;
+  std::uint32_t packet;
+};
+
+class NiProcessor {
+ public:
+  using Program = void (*)(void* context, NiWork work);
+
+  // `engine` and `platform` outlive it. `node` is the source of its events.
+  NiProcessor(sim::Engine& engine, const Platform& platform, std::uint32_t node)
+      : engine_(engine), node_(node) {
+    for (std::size_t i = 0; i < kSteps; ++i) {
+      step_time_[i] = time_for(platform.ni_cycles[i], platform.ni_clock);
+    }
+  }
+
+  void load(Program program, void* context) {
+    program_ = program;
+    context_ = context;
+  }
+
+  // In an event: the control program gets `work` when it next is idle, now if it is.
+  void submit(NiWork work) {
+    if (!turn_scheduled_ && engine_.now() >= clock_) {
+      run(work);
+      return;
+    }
+    pending_.push_back(work);
+    if (!turn_scheduled_) schedule_turn();
+  }
+
+  // Within the program only: time after the charges made so far.
+  Ps now() const { return clock_; }
+  void charge(Step step) { hold(step_time_[static_cast<std::size_t>(step)]); }
+  void hold(Ps time) {
+    clock_ += time;
+    busy_ += time;
+  }
+
+  // Within the program: no other work waits.
+  bool idle_after_this() const { return pending_.empty(); }
+
+  Ps busy() const { return busy_; }
+
+ private:
+  static void on_turn(void* self, std::uint64_t, std::uint64_t) {
+    auto* processor = static_cast<NiProcessor*>(self);
+    processor->turn_scheduled_ = false;
+    const NiWork work = processor->pending_.front();
+    processor->pending_.pop_front();
+    processor->run(work);
+    if (!processor->pending_.empty() && !processor->turn_scheduled_) processor->schedule_turn();
+  }
+  void schedule_turn() {
+    turn_scheduled_ = true;
+    engine_.at(clock_, node_, kNiTurnEvent, &NiProcessor::on_turn, this, pending_.front().packet);
+  }
+  void run(NiWork work) {
+    clock_ = engine_.now();
+    program_(context_, work);
+    charge(Step::main_loop);
+  }
+
+  sim::Engine& engine_;
+  std::uint32_t node_;
+  Program program_ = nullptr;
+  void* context_ = nullptr;
+  Ps clock_{};
+  Ps busy_{};
+  bool turn_scheduled_ = false;
+  std::deque<NiWork> pending_;
+  Ps step_time_[kSteps];
+};
+
+}  // namespace fairlead::hw

@@ -1,0 +1,75 @@
+// Packets under way in the model: one arena of fixed classes, named by 32-bit offsets, so that a
+// packet is copied once (from its sender) whatever it passes through. NI and host buffers are
+// counted where they are, not stored twice.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fairlead/base/check.h"
+
+namespace fairlead::hw {
+
+class PacketPool {
+ public:
+  static constexpr std::uint32_t kUnit = 64;  // offsets count cache lines
+  static constexpr std::uint32_t kClasses = 3;
+
+  // Classes: 2, 9 and enough lines for `largest_bytes`.
+  explicit PacketPool(std::size_t largest_bytes)
+      : lines_{2, 9, static_cast<std::uint32_t>((largest_bytes + kUnit - 1) / kUnit)} {
+    FAIRLEAD_CHECK(lines_[2] * std::uint64_t{kUnit} < kChunkBytes, "{} bytes", largest_bytes);
+  }
+
+  // The id of `bytes` or more of uninitialised memory, 64-byte aligned.
+  std::uint32_t take(std::size_t bytes) {
+    const std::uint32_t size_class = class_of(bytes);
+    std::vector<std::uint32_t>& free = free_[size_class];
+    if (free.empty()) return fresh(size_class);
+    const std::uint32_t id = free.back();
+    free.pop_back();
+    return id;
+  }
+  // `bytes` as given to take().
+  void give(std::uint32_t id, std::size_t bytes) { free_[class_of(bytes)].push_back(id); }
+
+  std::byte* at(std::uint32_t id) const {
+    return chunks_[id / kChunkUnits].get() + std::size_t{id % kChunkUnits} * kUnit;
+  }
+
+ private:
+  static constexpr std::uint32_t kChunkUnits = 1u << 14;
+  static constexpr std::size_t kChunkBytes = std::size_t{kChunkUnits} * kUnit;  // 1 MiB
+
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{kUnit}); }
+  };
+
+  std::uint32_t class_of(std::size_t bytes) const {
+    for (std::uint32_t c = 0; c + 1 < kClasses; ++c) {
+      if (bytes <= std::size_t{lines_[c]} * kUnit) return c;
+    }
+    FAIRLEAD_DCHECK(bytes <= std::size_t{lines_[kClasses - 1]} * kUnit, "{} bytes", bytes);
+    return kClasses - 1;
+  }
+  std::uint32_t fresh(std::uint32_t size_class) {
+    if (next_in_chunk_ + lines_[size_class] > kChunkUnits) {
+      FAIRLEAD_CHECK(chunks_.size() < (std::uint64_t{1} << 32) / kChunkUnits, "packet pool full");
+      chunks_.emplace_back(
+          static_cast<std::byte*>(::operator new[](kChunkBytes, std::align_val_t{kUnit})));
+      next_in_chunk_ = 0;
+    }
+    const auto chunk = static_cast<std::uint32_t>(chunks_.size() - 1);
+    const std::uint32_t id = chunk * kChunkUnits + next_in_chunk_;
+    next_in_chunk_ += lines_[size_class];
+    return id;
+  }
+
+  std::uint32_t lines_[kClasses];
+  std::uint32_t next_in_chunk_ = kChunkUnits;
+  std::vector<std::uint32_t> free_[kClasses];
+  std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
+};
+
+}  // namespace fairlead::hw
