@@ -1,0 +1,127 @@
+#include "fairlead/fabric/model/host_ni.h"
+
+#include <cstring>
+
+namespace fairlead::fabric::model {
+namespace {
+constexpr std::size_t kDescriptorLine = 8;  // bytes of one posted write
+}
+
+ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform, NiHardware& ni)
+    : engine_(engine), platform_(platform), ni_(ni), send_buffers_(platform.send_buffers) {
+  for (std::size_t i = 0; i < kSteps; ++i) {
+    step_time_[i] = time_for(platform.host_cycles[i], platform.host_clock);
+  }
+  HostSink sink;
+  sink.context = this;
+  sink.received = [](void* self, PacketId id) {
+    changed(self, [id](ModelHostNi& host) { host.received_.push_back(id); });
+  };
+  sink.completed = [](void* self, std::uint64_t cookie) {
+    changed(self, [cookie](ModelHostNi& host) { host.completed_.push_back(cookie); });
+  };
+  sink.answered = [](void* self, std::uint64_t cookie, std::uint64_t value) {
+    changed(self, [cookie, value](ModelHostNi& host) {
+      host.answered_.push_back({cookie, value});
+    });
+  };
+  sink.buffers_free = [](void* self, std::uint32_t count) {
+    changed(self, [count](ModelHostNi& host) { host.send_buffers_ += count; });
+  };
+  ni_.attach_host(sink);
+}
+
+PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {
+  const std::size_t bytes = sizeof(ModelPacket) + payload_bytes;
+  const PacketId id = ni_.pool().take(bytes);
+  ModelPacket& made = ni_.packet(id);
+  std::memset(static_cast<void*>(&made), 0, sizeof made);
+  made.id = id;
+  made.slot_bytes = static_cast<std::uint16_t>(bytes);
+  return id;
+}
+
+bool ModelHostNi::alloc(std::size_t payload_bytes, PacketId* id) {
+  if (send_buffers_ == 0) return false;
+  --send_buffers_;
+  *id = alloc_local(payload_bytes);
+  ni_.packet(*id).from_host = true;
+  return true;
+}
+
+void ModelHostNi::cancel(PacketId id) {
+  ni_.free_packet(id);
+  ++send_buffers_;
+}
+
+void ModelHostNi::write(std::size_t size) {
+  if (size == 0) return;
+  sync();
+  local_ = ni_.bus().write(now(), size).processor_free;
+}
+
+void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
+  sync();
+  // Writes are posted in order: the doorbell is behind the data that is still on its way.
+  const hw::IoBus::Written before = ni_.bus().write(now(), kDescriptorLine * descriptor_lines);
+  local_ = now() + platform_.pio_issue * static_cast<std::int64_t>(descriptor_lines);
+  if (before.processor_free > local_) local_ = before.processor_free;
+  ni_.ring_doorbell(local_ + platform_.doorbell, id);
+}
+
+bool ModelHostNi::reap_receive(PacketId* id) {
+  if (received_.empty()) return false;
+  *id = received_.front();
+  received_.pop_front();
+  return true;
+}
+
+bool ModelHostNi::reap_completion(std::uint64_t* cookie) {
+  if (completed_.empty()) return false;
+  *cookie = completed_.front();
+  completed_.pop_front();
+  return true;
+}
+
+bool ModelHostNi::reap_answer(Answer* answer) {
+  if (answered_.empty()) return false;
+  *answer = answered_.front();
+  answered_.pop_front();
+  return true;
+}
+
+void ModelHostNi::release(PacketId id) {
+  ni_.free_packet(id);
+  return_host_buffer();
+}
+
+void ModelHostNi::return_host_buffer() {
+  if (++released_ < platform_.host_ring_batch) return;
+  sync();
+  local_ = ni_.bus().write(now(), std::size_t{4} * released_).processor_free;
+  ni_.return_host_buffers(now() + platform_.doorbell, released_);
+  released_ = 0;
+}
+
+void ModelHostNi::sync() {
+  if (local_ > engine_.now()) task_->sleep_until(local_);
+}
+
+void ModelHostNi::block_for_more(Ps deadline, const char* what) {
+  sync();
+  if (engine_.now() >= deadline) return;
+  waiting_ = true;
+  if (deadline == kNever) {
+    task_->block(what);
+  } else {
+    (void)task_->block_until(deadline, what);
+  }
+  waiting_ = false;
+}
+
+void ModelHostNi::block(Ps deadline, const char* what) {
+  sync();
+  if (!anything_visible()) block_for_more(deadline, what);
+}
+
+}  // namespace fairlead::fabric::model

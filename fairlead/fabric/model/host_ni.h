@@ -1,0 +1,107 @@
+// The host-NI interface on the model (concept lci::HostNi): what a rank's library does to its
+// network interface, with the time each access takes on the host and on the bus. Runs on the
+// rank's task; the rank's clock may be ahead of the engine's until something must be observed.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+
+#include "fairlead/base/step.h"
+#include "fairlead/base/units.h"
+#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/model/ni_hardware.h"
+#include "fairlead/hw/host_cost.h"
+#include "fairlead/sim/task.h"
+
+namespace fairlead::fabric::model {
+
+class ModelHostNi {
+ public:
+  // The references outlive it.
+  ModelHostNi(sim::Engine& engine, const hw::Platform& platform, NiHardware& ni);
+  ModelHostNi(const ModelHostNi&) = delete;
+  ModelHostNi& operator=(const ModelHostNi&) = delete;
+
+  // The task whose time the calls below take; before the first of them.
+  void run_on(sim::Task& task) { task_ = &task; }
+
+  // --- Site of the host.
+  Ps now() const { return local_ > engine_.now() ? local_ : engine_.now(); }
+  void charge(Step step) { local_ = now() + step_time_[static_cast<std::size_t>(step)]; }
+  void work(const hw::HostWork& work) { local_ = now() + hw::work_time(platform_, work); }
+
+  // A memcpy within the L2 cache.
+  void copy(std::size_t size) { work(hw::HostWork{0, 0, 0, size}); }
+
+  // --- Sending. The payload of a packet may be filled by the caller as soon as it is allocated;
+  // write() and post() take the time.
+  // False: every send buffer of the NI is in use; block() until one may be free.
+  [[nodiscard]] bool alloc(std::size_t payload_bytes, PacketId* id);
+  ModelPacket& packet(PacketId id) { return ni_.packet(id); }
+  // Gives back a packet that was allocated and not posted.
+  void cancel(PacketId id);
+  // Programmed copy of `size` bytes into NI memory.
+  void write(std::size_t size);
+  // Hands the packet over: one programmed write per descriptor line, which rings the doorbell.
+  void post(PacketId id, std::size_t descriptor_lines);
+
+  // --- Receiving: what the host can see at its own now; call sync() first.
+  [[nodiscard]] bool reap_receive(PacketId* id);
+  [[nodiscard]] bool reap_completion(std::uint64_t* cookie);
+  struct Answer {
+    std::uint64_t cookie;
+    std::uint64_t value;
+  };
+  [[nodiscard]] bool reap_answer(Answer* answer);
+  // The packet's host buffer may be filled again.
+  void release(PacketId id);
+  // The packet stays, the NI gets another host buffer in its place.
+  void return_host_buffer();
+  // Frees a packet of alloc_local(), or one whose buffer was returned.
+  void release_local(PacketId id) { ni_.free_packet(id); }
+
+  // Lets the rest of the machine catch up with this rank's clock.
+  void sync();
+  // Sleeps until something becomes visible or `deadline`. `what` is shown when the job hangs.
+  void block(Ps deadline, const char* what);
+  // Sleeps until `deadline` or something more becomes visible, whatever is visible already.
+  void block_for_more(Ps deadline, const char* what);
+  bool anything_visible() const {
+    return !received_.empty() || !completed_.empty() || !answered_.empty();
+  }
+  std::uint32_t send_buffers_free() const { return send_buffers_; }
+  // A packet that stays on this host (a rank's message to itself): no send buffer, no NI.
+  PacketId alloc_local(std::size_t payload_bytes);
+  // Memory of the NI: `count` zeroed words, set up before use.
+  [[nodiscard]] bool add_ni_words(std::uint32_t segment, std::uint32_t count) {
+    return ni_.add_words(segment, count);
+  }
+  std::uint64_t* ni_word(std::uint32_t segment, std::uint64_t offset) {
+    return ni_.find_word(segment, offset);
+  }
+  const hw::Platform& platform() const { return platform_; }
+
+ private:
+  template <class Change>
+  static void changed(void* self, Change change) {
+    auto* host = static_cast<ModelHostNi*>(self);
+    change(*host);
+    if (host->waiting_) host->task_->wake(host->engine_.now());
+  }
+
+  sim::Engine& engine_;
+  const hw::Platform& platform_;
+  NiHardware& ni_;
+  sim::Task* task_ = nullptr;
+  Ps local_{};
+  bool waiting_ = false;
+  std::uint32_t send_buffers_;
+  std::uint32_t released_ = 0;  // host buffers not yet given back to the NI
+  std::deque<PacketId> received_;
+  std::deque<std::uint64_t> completed_;
+  std::deque<Answer> answered_;
+  Ps step_time_[kSteps];
+};
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,34 @@
+#include "fairlead/fabric/model/machine.h"
+
+#include <utility>
+
+namespace fairlead::fabric::model {
+
+Result<std::unique_ptr<Machine>> Machine::load(const std::string& platform_file,
+                                               std::uint32_t nodes, std::uint32_t payload_bytes) {
+  Result<hw::Platform> platform = hw::load_platform(platform_file);
+  if (!platform.ok()) return platform.error();
+  return std::make_unique<Machine>(std::move(platform.value()), nodes, payload_bytes);
+}
+
+Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes)
+    : platform_(std::move(platform)),
+      engine_(nodes),
+      pool_(sizeof(ModelPacket) + payload_bytes),
+      network_(engine_, platform_, nodes) {
+  nodes_.reserve(nodes);
+  for (Peer node = 0; node < nodes; ++node) {
+    nodes_.push_back(std::make_unique<Node>(engine_, platform_, network_, pool_, node));
+  }
+  hw::NetworkSink sink;
+  sink.context = this;
+  sink.arrived = [](void* self, Peer node, std::uint32_t packet) {
+    static_cast<Machine*>(self)->ni(node).arrived(packet);
+  };
+  sink.transmitted = [](void* self, Peer node, std::uint32_t packet) {
+    static_cast<Machine*>(self)->ni(node).transmitted(packet);
+  };
+  network_.attach(sink);
+}
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,53 @@
+// A modelled cluster: engine, network, and on every node a network interface and its host side.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/result.h"
+#include "fairlead/fabric/model/host_ni.h"
+#include "fairlead/fabric/model/ni_hardware.h"
+#include "fairlead/hw/network.h"
+#include "fairlead/hw/packet_pool.h"
+#include "fairlead/hw/platform.h"
+#include "fairlead/sim/engine.h"
+
+namespace fairlead::fabric::model {
+
+class Machine {
+ public:
+  // The machine that a platform file describes, with `nodes` nodes. Error: see hw::load_platform.
+  static Result<std::unique_ptr<Machine>> load(const std::string& platform_file,
+                                               std::uint32_t nodes, std::uint32_t payload_bytes);
+  Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  sim::Engine& engine() { return engine_; }
+  const hw::Platform& platform() const { return platform_; }
+  const hw::Network& network() const { return network_; }
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  NiHardware& ni(Peer node) { return nodes_[node]->ni; }
+  ModelHostNi& host(Peer node) { return nodes_[node]->host; }
+  PortCounters& counters(Peer node) { return nodes_[node]->counters; }
+
+ private:
+  struct Node {
+    Node(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
+         hw::PacketPool& pool, Peer self)
+        : ni(engine, platform, network, pool, self, counters), host(engine, platform, ni) {}
+    PortCounters counters;
+    NiHardware ni;
+    ModelHostNi host;
+  };
+
+  hw::Platform platform_;
+  sim::Engine engine_;
+  hw::PacketPool pool_;
+  hw::Network network_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+};
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,35 @@
+// A packet of the model as it lies in the arena: in a send buffer, on the wire, in a receive buffer
+// of the NI and of the host it is the same bytes.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "fairlead/base/post.h"
+#include "fairlead/fabric/packet.h"
+
+namespace fairlead::fabric::model {
+
+using PacketId = std::uint32_t;  // hw::PacketPool's
+
+struct ModelPacket {
+  PacketHeader header;
+  std::uint64_t operand;      // of a fetch-and-add; its reply: the former value
+  std::uint64_t cookie;       // the sending host's, for its completion
+  Peer peer;                  // NI it goes to, or came from
+  PacketId id;                // its own
+  std::uint16_t slot_bytes;   // as taken from the pool
+  std::uint16_t fetch_bytes;  // the NI fetches these by DMA before it can send; 0: written already
+  // The two hosts' and NIs' marks.
+  bool wants_report : 1;  // the host waits for this one's completion
+  bool from_host : 1;     // occupies a send buffer of the NI, then a receive buffer of the host
+  bool received : 1;      // it is the receiving host's
+  bool kept : 1;          // by its client
+  bool for_group : 1;     // to be multicast by the host
+
+  std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }
+  const std::byte* payload() const { return reinterpret_cast<const std::byte*>(this + 1); }
+};
+static_assert(sizeof(ModelPacket) == 80 && std::is_trivially_copyable_v<ModelPacket>);
+
+}  // namespace fairlead::fabric::model

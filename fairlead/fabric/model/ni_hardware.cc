@@ -1,0 +1,207 @@
+#include "fairlead/fabric/model/ni_hardware.h"
+
+#include <cstring>
+
+namespace fairlead::fabric::model {
+
+using hw::kDmaEvent;
+using hw::kDoorbellEvent;
+using hw::kVisibleEvent;
+
+NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
+                       hw::PacketPool& pool, Peer self, PortCounters& counters)
+    : engine_(engine),
+      platform_(platform),
+      network_(network),
+      pool_(pool),
+      self_(self),
+      counters_(counters),
+      processor_(engine, platform, self),
+      bus_(platform),
+      host_buffers_(platform.host_buffers) {
+  processor_.load(&NiHardware::on_work, this);
+}
+
+void NiHardware::on_work(void* self, hw::NiWork work) {
+  auto* ni = static_cast<NiHardware*>(self);
+  ni->in_turn_ = true;
+  if (work.kind == kHardware) {
+    ni->wake_queued_ = false;
+    ni->start_next();
+  } else {
+    ni->program_(ni->program_context_, work);
+  }
+  // Nothing else to do: completions go out though their batch is not full.
+  if (!ni->unreported_.empty() && ni->processor_.idle_after_this()) {
+    ni->batches_.push_back(std::move(ni->unreported_));
+    ni->unreported_.clear();
+    ni->charge(Step::completion);
+    ni->request(DmaKind::completion, 0);
+  }
+  ni->in_turn_ = false;
+}
+
+void NiHardware::report(std::uint64_t cookie) {
+  unreported_.push_back(cookie);
+  if (unreported_.size() < platform_.completion_batch) return;
+  batches_.push_back(std::move(unreported_));
+  unreported_.clear();
+  charge(Step::completion);
+  request(DmaKind::completion, 0);
+}
+
+void NiHardware::send_buffer_free() {
+  ++free_unreported_;
+  // No transfer to carry the count in sight: one of its own before the host runs dry.
+  if (free_unreported_ * 4 == platform_.send_buffers) request(DmaKind::buffers, 0);
+}
+
+void NiHardware::request(DmaKind kind, PacketId id) {
+  dma_queue_.push_back({kind, id});
+  if (in_turn_ && may_start()) start_next();
+}
+
+bool NiHardware::may_start() const {
+  if (dma_running_ || dma_queue_.empty()) return false;
+  return dma_queue_.front().kind != DmaKind::deliver || host_buffers_ > 0;
+}
+
+std::uint64_t NiHardware::transfer_bytes(const DmaRequest& request) {
+  switch (request.kind) {
+    case DmaKind::fetch:
+      return packet(request.id).fetch_bytes;
+    case DmaKind::deliver:
+      return sizeof(ClientHeader) / 2 + packet(request.id).header.client.size;
+    default:
+      return 8;
+  }
+}
+
+// The control program starts the engine and stays with it until the first burst is through; the
+// rest of a transfer overlaps with its other work.
+void NiHardware::start_next() {
+  if (!may_start()) return;
+  dma_current_ = dma_queue_.front();
+  dma_queue_.pop_front();
+  dma_running_ = true;
+  if (dma_current_.kind == DmaKind::deliver) --host_buffers_;
+  bus_.start_dma(processor_.now(), transfer_bytes(dma_current_));
+  processor_.hold(platform_.dma_fixed);
+  engine_.at(bus_.dma_end(), self_, kDmaEvent, &NiHardware::on_dma_end, this, dma_current_.id);
+}
+
+void NiHardware::on_dma_end(void* self, std::uint64_t packet, std::uint64_t) {
+  auto* ni = static_cast<NiHardware*>(self);
+  if (ni->bus_.dma_end() > ni->engine_.now()) {  // programmed writes came between its bursts
+    ni->engine_.at(ni->bus_.dma_end(), ni->self_, kDmaEvent, &NiHardware::on_dma_end, self, packet);
+    return;
+  }
+  ni->dma_done();
+}
+
+void NiHardware::dma_done() {
+  const DmaRequest done = dma_current_;
+  dma_running_ = false;
+  const Ps seen = engine_.now() + platform_.dma_latency - platform_.dma_fixed;
+  if (done.kind == DmaKind::fetch) {
+    engine_.at(seen, self_, kDmaEvent, &NiHardware::on_fetched, this, done.id);
+  } else {
+    // A packet's full flag follows its data in a transaction of its own; a fetch-and-add's result
+    // is its own flag.
+    const Ps visible = done.kind == DmaKind::answer ? seen : seen + platform_.host_visible;
+    engine_.at(visible, self_, kVisibleEvent, &NiHardware::on_visible, this, done.id,
+               static_cast<std::uint64_t>(done.kind));
+    if (done.kind == DmaKind::deliver) processor_.submit({kDelivered, packet(done.id).peer});
+  }
+  if (may_start() && !wake_queued_) {
+    wake_queued_ = true;
+    processor_.submit({kHardware, dma_queue_.front().id});
+  }
+}
+
+void NiHardware::on_fetched(void* self, std::uint64_t packet, std::uint64_t) {
+  static_cast<NiHardware*>(self)->processor_.submit({kFetched, static_cast<PacketId>(packet)});
+}
+
+void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
+  auto* ni = static_cast<NiHardware*>(self);
+  const HostSink& host = ni->host_;
+  if (ni->free_unreported_ > 0) {
+    host.buffers_free(host.context, ni->free_unreported_);
+    ni->free_unreported_ = 0;
+  }
+  switch (static_cast<DmaKind>(kind)) {
+    case DmaKind::deliver:
+      host.received(host.context, static_cast<PacketId>(id));
+      break;
+    case DmaKind::completion: {
+      const std::vector<std::uint64_t> batch = std::move(ni->batches_.front());
+      ni->batches_.pop_front();
+      for (std::uint64_t cookie : batch) host.completed(host.context, cookie);
+      break;
+    }
+    case DmaKind::answer: {
+      const ModelPacket& packet = ni->packet(static_cast<PacketId>(id));
+      host.answered(host.context, packet.cookie, packet.operand);
+      ni->free_packet(static_cast<PacketId>(id));
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void NiHardware::transmit(Peer peer, PacketId id) {
+  const std::uint64_t bytes = platform_.header_bytes + packet(id).header.client.size;
+  network_.inject(processor_.now(), id, self_, peer, bytes);
+}
+
+PacketId NiHardware::make_control(PacketKind kind, Peer peer) {
+  const PacketId id = pool_.take(sizeof(ModelPacket));
+  ModelPacket& made = packet(id);
+  std::memset(static_cast<void*>(&made), 0, sizeof made);
+  made.id = id;
+  made.slot_bytes = sizeof(ModelPacket);
+  made.header.client.kind = kind;
+  made.peer = peer;
+  return id;
+}
+
+bool NiHardware::add_words(std::uint32_t segment, std::uint32_t count) {
+  if (word_segments_.size() == kWordSegments || words_used_ + count > kWords) return false;
+  word_segments_.push_back({segment, words_used_, count});
+  words_used_ += count;
+  return true;
+}
+
+std::uint64_t* NiHardware::find_word(std::uint32_t segment, std::uint64_t offset) {
+  for (const WordSegment& entry : word_segments_) {
+    if (entry.segment != segment) continue;
+    if (offset % 8 != 0 || offset / 8 >= entry.count) return nullptr;
+    return &words_[entry.first + offset / 8];
+  }
+  return nullptr;
+}
+
+void NiHardware::ring_doorbell(Ps at, PacketId id) {
+  engine_.at(at, self_, kDoorbellEvent, &NiHardware::on_doorbell, this, id);
+}
+
+void NiHardware::on_doorbell(void* self, std::uint64_t packet, std::uint64_t) {
+  static_cast<NiHardware*>(self)->processor_.submit({kDescriptor, static_cast<PacketId>(packet)});
+}
+
+void NiHardware::return_host_buffers(Ps at, std::uint32_t count) {
+  engine_.at(at, self_, kDoorbellEvent, &NiHardware::on_host_buffers, this, count);
+}
+
+void NiHardware::on_host_buffers(void* self, std::uint64_t count, std::uint64_t) {
+  auto* ni = static_cast<NiHardware*>(self);
+  ni->host_buffers_ += static_cast<std::uint32_t>(count);
+  if (ni->may_start() && !ni->wake_queued_) {
+    ni->wake_queued_ = true;
+    ni->processor_.submit({kHardware, ni->dma_queue_.front().id});
+  }
+}
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,160 @@
+// What a control program finds on a modelled network interface: its processor (a Site), the host
+// DMA engine, the network's send and receive DMA, packet buffers and fetch-and-add words. The
+// program itself is lci/ni_program.h; nothing here decides a protocol.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/post.h"
+#include "fairlead/base/step.h"
+#include "fairlead/base/units.h"
+#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/hw/io_bus.h"
+#include "fairlead/hw/network.h"
+#include "fairlead/hw/ni_processor.h"
+#include "fairlead/hw/packet_pool.h"
+#include "fairlead/hw/platform.h"
+#include "fairlead/sim/engine.h"
+
+namespace fairlead::fabric::model {
+
+// What the control program is called with (NiWork::kind), and NiWork::packet: a packet's id, or as
+// said here (by then the packet may be gone).
+enum NiEvent : std::uint32_t {
+  kDescriptor,   // the host posted this packet
+  kFetched,      // its data is in NI memory
+  kTransmitted,  // one of the host's packets has left
+  kReceived,     // a packet from the network is in a receive buffer
+  kDelivered,    // one from the NI named here has been copied to the host
+  kHardware,     // not the program's: the DMA engine wants to be started
+};
+
+// Where a host's transfers end; the host side (host_ni.h) implements it.
+struct HostSink {
+  void (*received)(void* context, PacketId packet) = nullptr;
+  void (*completed)(void* context, std::uint64_t cookie) = nullptr;
+  void (*answered)(void* context, std::uint64_t cookie, std::uint64_t value) = nullptr;
+  void (*buffers_free)(void* context, std::uint32_t count) = nullptr;
+  void* context = nullptr;
+};
+
+class NiHardware {
+ public:
+  // All references outlive it. `self` is the node and the source of its events.
+  NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
+             hw::PacketPool& pool, Peer self, PortCounters& counters);
+  NiHardware(const NiHardware&) = delete;
+  NiHardware& operator=(const NiHardware&) = delete;
+
+  void load(hw::NiProcessor::Program program, void* context) {
+    program_ = program;
+    program_context_ = context;
+  }
+  void attach_host(HostSink sink) { host_ = sink; }
+
+  // --- For the control program, inside its turn.
+  Peer self() const { return self_; }
+  Ps now() const { return processor_.now(); }
+  void charge(Step step) { processor_.charge(step); }
+  ModelPacket& packet(PacketId id) { return *reinterpret_cast<ModelPacket*>(pool_.at(id)); }
+  PortCounters& counters() { return counters_; }
+  const hw::Platform& platform() const { return platform_; }
+
+  // Copies the packet's data from host memory; kFetched follows.
+  void fetch(PacketId id) { request(DmaKind::fetch, id); }
+  // Copies the packet to a host receive buffer; the host sees it, kDelivered follows. The packet is
+  // the host's then.
+  void deliver(PacketId id) { request(DmaKind::deliver, id); }
+  // Tells the host that the data of its packet `cookie` may be reused; batched.
+  void report(std::uint64_t cookie);
+  // Writes a fetch-and-add's result to the host word that waits for it; the packet is freed.
+  void answer(PacketId id) { request(DmaKind::answer, id); }
+  // To the network; kTransmitted follows at this NI, kReceived at the other. The packet is the
+  // network's then.
+  void transmit(Peer peer, PacketId id);
+  // One of the host's send buffers is free; it learns of it with the next transfer.
+  void send_buffer_free();
+  // An NI-made packet without payload.
+  PacketId make_control(PacketKind kind, Peer peer);
+  void free_packet(PacketId id) { pool_.give(id, packet(id).slot_bytes); }
+  // An 8-byte word of NI memory the host set aside (paper section 4.3), or nullptr.
+  std::uint64_t* find_word(std::uint32_t segment, std::uint64_t offset);
+
+  // --- For the host side, in an event or the rank's turn at the engine's now.
+  hw::IoBus& bus() { return bus_; }
+  hw::PacketPool& pool() { return pool_; }
+  // Sets aside `count` zeroed words under `segment`. False: no room left.
+  [[nodiscard]] bool add_words(std::uint32_t segment, std::uint32_t count);
+  static constexpr std::uint32_t kWords = 256;
+  static constexpr std::uint32_t kWordSegments = 16;
+  // A descriptor reaches NI memory at `at`.
+  void ring_doorbell(Ps at, PacketId id);
+  // The host has put `count` receive buffers into the receive completions queue; the NI sees them
+  // from `at` on.
+  void return_host_buffers(Ps at, std::uint32_t count);
+
+  // --- For the network.
+  void arrived(PacketId id) { processor_.submit({kReceived, id}); }
+  void transmitted(PacketId id) {
+    if (packet(id).from_host != 0) processor_.submit({kTransmitted, 0});
+  }
+
+  Ps processor_busy() const { return processor_.busy(); }
+  Ps bus_busy() const { return bus_.busy(); }
+
+ private:
+  enum class DmaKind : std::uint8_t { fetch, deliver, completion, answer, buffers };
+  struct DmaRequest {
+    DmaKind kind;
+    PacketId id;
+  };
+
+  static void on_work(void* self, hw::NiWork work);
+  static void on_dma_end(void* self, std::uint64_t packet, std::uint64_t);
+  static void on_fetched(void* self, std::uint64_t packet, std::uint64_t);
+  static void on_visible(void* self, std::uint64_t packet, std::uint64_t kind);
+  static void on_doorbell(void* self, std::uint64_t packet, std::uint64_t);
+  static void on_host_buffers(void* self, std::uint64_t count, std::uint64_t);
+
+  void request(DmaKind kind, PacketId id);
+  bool may_start() const;
+  void start_next();
+  void dma_done();
+  std::uint64_t transfer_bytes(const DmaRequest& request);
+
+  sim::Engine& engine_;
+  const hw::Platform& platform_;
+  hw::Network& network_;
+  hw::PacketPool& pool_;
+  Peer self_;
+  PortCounters& counters_;
+  hw::NiProcessor processor_;
+  hw::IoBus bus_;
+  hw::NiProcessor::Program program_ = nullptr;
+  void* program_context_ = nullptr;
+  HostSink host_;
+
+  std::deque<DmaRequest> dma_queue_;
+  DmaRequest dma_current_{};
+  bool dma_running_ = false;
+  bool in_turn_ = false;
+  bool wake_queued_ = false;
+  std::uint32_t host_buffers_;
+
+  std::vector<std::uint64_t> unreported_;           // completions waiting for a batch
+  std::deque<std::vector<std::uint64_t>> batches_;  // under way to the host
+  std::uint32_t free_unreported_ = 0;  // send buffers the host does not know to be free
+
+  struct WordSegment {
+    std::uint32_t segment;
+    std::uint32_t first;
+    std::uint32_t count;
+  };
+  std::vector<WordSegment> word_segments_;
+  std::uint32_t words_used_ = 0;
+  std::uint64_t words_[kWords] = {};
+};
+
+}  // namespace fairlead::fabric::model
