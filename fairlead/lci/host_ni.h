@@ -1,0 +1,32 @@
+// The host-NI interface: what stands between a Port and an engine at the NI site (LCI paper, figure
+// 2). A concept, not a base class: the boundary lies between a modelled host and its NI
+// (fabric/model/host_ni.h), and may lie between processes or a host and a DPU.
+#pragma once
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "fairlead/base/units.h"
+#include "fairlead/proto/site.h"
+
+namespace fairlead::lci {
+
+// Packets are named by ids (buffer offsets), never pointers; their descriptors are the fixed-width
+// fields in front of the payload.
+template <class T>
+concept HostNi = proto::Site<T> && requires(T ni, std::uint32_t id, std::uint32_t* to,
+                                            std::uint64_t* cookie, std::size_t size, Ps deadline) {
+  { ni.alloc(size, to) } -> std::same_as<bool>;  // a packet buffer in NI memory, the host's
+  ni.cancel(id);                                 // until posted or cancelled
+  ni.write(size);                                // programmed copy into it
+  ni.post(id, size);                             // descriptor of `size` lines, doorbell
+  { ni.reap_receive(to) } -> std::same_as<bool>;
+  { ni.reap_completion(cookie) } -> std::same_as<bool>;
+  ni.release(id);  // a received packet's buffer may be filled again
+  ni.sync();       // what others did up to now() can be seen
+  ni.block(deadline, "");
+  ni.packet(id).header;
+  ni.packet(id).payload();
+};
+
+}  // namespace fairlead::lci
