@@ -87,48 +87,47 @@ class Memory {
   std::uint64_t bytes_;
 };
 
-class Network final : public LoopNetwork {
- public:
-  Network(const LoopOptions& options, Memory memory)
-      : options_(options), memory_(std::move(memory)), endpoints_(options.ranks) {}
+struct Network final : public LoopNetwork {
+  Network(const LoopOptions& network_options, Memory regions)
+      : options(network_options), memory(std::move(regions)), endpoints(network_options.ranks) {}
 
-  std::uint32_t ranks() const override { return options_.ranks; }
+  std::uint32_t ranks() const override { return options.ranks; }
   std::unique_ptr<Nic> endpoint(Peer self) override;
   void mark_dead(Peer peer) override {
-    if (endpoints_.at(peer).dead) return;
-    Endpoint& gone = endpoints_[peer];
+    if (endpoints.at(peer).dead) return;
+    Endpoint& gone = endpoints[peer];
     gone.dead = true;
-    deaths_.push_back(peer);
+    deaths.push_back(peer);
     for (std::uint32_t lane = 0; lane < kLanes; ++lane)
       while (Node* node = gone.arrived[lane].pop()) {
-        --endpoints_[node->source].outstanding[lane];
+        --endpoints[node->source].outstanding[lane];
         give(node);
       }
   }
-  const PortCounters& counters(Peer peer) const override { return endpoints_.at(peer).counters; }
+  const PortCounters& counters(Peer peer) const override { return endpoints.at(peer).counters; }
 
   Node* take(bool large) {
-    NodeList& list = large ? free_large_ : free_small_;
+    NodeList& list = large ? free_large : free_small;
     if (Node* node = list.pop()) return node;
     Node* node = static_cast<Node*>(::operator new(sizeof(Node) + (large ? kMtu : kInline)));
     node->large = large;
     return node;
   }
-  void give(Node* node) { (node->large ? free_large_ : free_small_).push_front(node); }
+  void give(Node* node) { (node->large ? free_large : free_small).push_front(node); }
 
-  LoopOptions options_;
-  Memory memory_;
-  NodeList free_small_;
-  NodeList free_large_;
-  std::vector<Endpoint> endpoints_;
-  std::vector<Peer> deaths_;
+  LoopOptions options;
+  Memory memory;
+  NodeList free_small;
+  NodeList free_large;
+  std::vector<Endpoint> endpoints;
+  std::vector<Peer> deaths;
 };
 
 class LoopNic final : public Nic {
  public:
   LoopNic(Network& network, Peer self)
       : network_(network),
-        me_(network.endpoints_[self]),
+        me_(network.endpoints[self]),
         self_(self),
         caps_{kMtu, kInline, kReliable | kSingleCopy | kMappable | kSameSpace} {}
 
@@ -169,8 +168,8 @@ class LoopNic final : public Nic {
         ++done;
       }
     }
-    while (me_.deaths_seen < network_.deaths_.size()) {
-      const Peer lost = network_.deaths_[me_.deaths_seen++];
+    while (me_.deaths_seen < network_.deaths.size()) {
+      const Peer lost = network_.deaths[me_.deaths_seen++];
       if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, lost);
     }
     return done;
@@ -183,25 +182,24 @@ class LoopNic final : public Nic {
 
   void sleep(Ps) override {
     ++me_.counters.sleeps;
-    if (network_.options_.yield != nullptr)
-      network_.options_.yield(network_.options_.yield_context);
+    if (network_.options.yield != nullptr) network_.options.yield(network_.options.yield_context);
   }
 
   Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) override {
     if (peer >= peers()) return Post::invalid;
-    if (network_.endpoints_[peer].dead) return Post::peer_down;
+    if (network_.endpoints[peer].dead) return Post::peer_down;
     std::memcpy(to, reinterpret_cast<const void*>(address), size);
     return Post::done;
   }
   Post write_peer(Peer peer, std::uint64_t address, const void* from, std::size_t size) override {
     if (peer >= peers()) return Post::invalid;
-    if (network_.endpoints_[peer].dead) return Post::peer_down;
+    if (network_.endpoints[peer].dead) return Post::peer_down;
     std::memcpy(reinterpret_cast<void*>(address), from, size);
     return Post::done;
   }
   std::span<std::byte> region(Peer peer) override {
-    const std::uint64_t bytes = network_.options_.region_bytes;
-    return {network_.memory_.at(peer * bytes), bytes};
+    const std::uint64_t bytes = network_.options.region_bytes;
+    return {network_.memory.at(peer * bytes), bytes};
   }
   PortCounters& counters() override { return me_.counters; }
 
@@ -210,7 +208,7 @@ class LoopNic final : public Nic {
 
   Post admit(Peer dest, const PacketHeader& header) const {
     if (dest >= peers() || header.client.lane >= kLanes) return Post::invalid;
-    if (network_.endpoints_[dest].dead) return Post::peer_down;
+    if (network_.endpoints[dest].dead) return Post::peer_down;
     if (me_.outstanding[header.client.lane] >= kOutstandingMax) return Post::again_credit;
     return Post::done;
   }
@@ -218,10 +216,10 @@ class LoopNic final : public Nic {
     node->header = header;
     node->source = self_;
     ++me_.outstanding[header.client.lane];
-    network_.endpoints_[dest].arrived[header.client.lane].push(node);
+    network_.endpoints[dest].arrived[header.client.lane].push(node);
   }
   void deliver(Node* node, std::uint32_t lane) {
-    --network_.endpoints_[node->source].outstanding[lane];
+    --network_.endpoints[node->source].outstanding[lane];
     const bool keepable = me_.kept < kKeptMax;
     const Incoming packet{node->source,
                           &node->header,

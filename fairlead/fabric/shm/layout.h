@@ -15,9 +15,10 @@ namespace fairlead::fabric {
 
 constexpr std::uint32_t kShmRanksMax = 4096;
 constexpr std::uint32_t kShmRingSlots = 64;
-constexpr std::uint32_t kShmBuffers = 64;        // of one sender: the bits of ShmPoolLine::returned
-// A packet of 8 KiB and what lci puts before it. Not a power of two: buffers then start in different
-// sets of the cache.
+// Of one sender: the bits of ShmPoolLine::returned.
+constexpr std::uint32_t kShmBuffers = 64;
+// A packet of 8 KiB and what lci puts before it. Not a power of two: buffers then start in
+// different sets of the cache.
 constexpr std::uint32_t kShmBufferBytes = 8192 + 64;
 constexpr std::uint32_t kShmInlineBytes = 32;
 constexpr std::uint64_t kShmMagic = 0x6661'6972'6c65'6164;  // "fairlead"
