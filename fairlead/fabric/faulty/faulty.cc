@@ -158,6 +158,7 @@ class FaultyNic final : public Nic {
       if (fate.duplicate) (void)post_inner(dest, header, packet);
       for (Held& held : held_)
         if (held.for_next && held.dest == dest) held.last_poll = polls_;
+      if (!held_.empty()) let_go();
     }
     ++counts_[dest];
     return Post::done;

@@ -1,0 +1,345 @@
+#include "fairlead/fabric/shm/shm_nic.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "fairlead/fabric/shm/job.h"
+#include "fairlead/fabric/shm/out_rings.h"
+#include "fairlead/fabric/shm/view.h"
+
+namespace fairlead::fabric {
+namespace {
+
+constexpr std::uint64_t kSmallRegion = 1 << 20;
+
+PacketHeader header_of(Peer source, std::uint8_t lane, std::size_t size, std::uint32_t word) {
+  PacketHeader h{};
+  h.client.kind = PacketKind::data;
+  h.client.lane = lane;
+  h.client.source = source;
+  h.client.size = static_cast<std::uint32_t>(size);
+  h.client.words[0] = word;
+  return h;
+}
+
+struct Receiver {
+  std::vector<std::uint32_t> words;
+  std::vector<std::vector<std::byte>> data;
+  std::vector<Peer> lost;
+  std::vector<std::uint64_t> kept;
+  bool keep = false;
+  std::function<void(const Incoming&)> check;
+
+  static Keep arrived(void* self, const Incoming& in) {
+    auto& r = *static_cast<Receiver*>(self);
+    r.words.push_back(in.header->client.words[0]);
+    r.data.emplace_back(in.payload.begin(), in.payload.end());
+    if (r.check) r.check(in);
+    if (!r.keep || !in.keepable) return Keep::no;
+    r.kept.push_back(in.token);
+    return Keep::yes;
+  }
+  static void peer_lost(void* self, Peer peer) {
+    static_cast<Receiver*>(self)->lost.push_back(peer);
+  }
+  Sink sink() { return {&Receiver::arrived, &Receiver::peer_lost, this}; }
+};
+
+struct Job {
+  explicit Job(std::uint32_t ranks, ShmAttachOptions options = {})
+      : job(std::move(ShmJob::create({ranks, kSmallRegion, 0}).value())), receivers(ranks) {
+    for (Peer r = 0; r < ranks; ++r) {
+      nics.push_back(std::move(attach_shm(job->fd(), r, options).value()));
+      nics[r]->attach(receivers[r].sink());
+    }
+  }
+  Post send(Peer from, Peer to, std::uint32_t word, std::span<const std::byte> data = {},
+            std::uint8_t lane = 0) {
+    const Piece piece{data.data(), data.size()};
+    return nics[from]->post(to, header_of(from, lane, data.size(), word), {&piece, 1});
+  }
+  ShmView view() const { return ShmView(job->base(), job->layout()); }
+
+  std::unique_ptr<ShmJob> job;
+  std::vector<Receiver> receivers;
+  std::vector<std::unique_ptr<Nic>> nics;
+};
+
+TEST(ShmJob, RefusesWhatIsNotAJobOfThisVersionAndNonce) {
+  auto job = std::move(ShmJob::create({2, kSmallRegion, 77}).value());
+  // Expect: an error that says what is wrong, for each field an outsider could have got wrong.
+  EXPECT_TRUE(ShmJob::open(job->fd(), 77).ok());
+  EXPECT_NE(ShmJob::open(job->fd(), 78).error().text.find("another job"), std::string::npos);
+  const int empty = memfd_create("empty", 0);
+  EXPECT_NE(ShmJob::open(empty, 0).error().text.find("not a Fairlead job"), std::string::npos);
+  ASSERT_EQ(ftruncate(empty, 4096), 0);
+  EXPECT_NE(ShmJob::open(empty, 0).error().text.find("not a Fairlead job"), std::string::npos);
+  const auto with = [&](const std::function<void(ShmJobHeader&)>& change) {
+    ShmJobHeader header{};
+    EXPECT_EQ(pread(job->fd(), &header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
+    change(header);
+    EXPECT_EQ(pwrite(empty, &header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
+    return ShmJob::open(empty, 0).error().text;
+  };
+  EXPECT_NE(with([](auto& h) { h.version = 9; }).find("another version"), std::string::npos);
+  EXPECT_NE(with([](auto& h) { h.ranks = 0; }).find("1 to 4096"), std::string::npos);
+  EXPECT_NE(with([](auto& h) { h.ranks = 1u << 31; }).find("1 to 4096"), std::string::npos);
+  EXPECT_NE(with([](auto& h) { h.region_bytes = 5; }).find("region of 5"), std::string::npos);
+  // A header that promises more than the file has would end in SIGBUS.
+  EXPECT_NE(with([](auto&) {}).find("has 4096"), std::string::npos);
+  close(empty);
+  EXPECT_FALSE(ShmJob::open(-1, 0).ok());
+  EXPECT_FALSE(ShmJob::create({0}).ok());
+  EXPECT_FALSE(ShmJob::create({kShmRanksMax + 1}).ok());
+}
+
+TEST(ShmJob, ARankIsTakenOnceAndNotAfterItWasGivenUp) {
+  auto job = std::move(ShmJob::create({3, kSmallRegion, 0}).value());
+  auto nic = attach_shm(job->fd(), 1);
+  ASSERT_TRUE(nic.ok());
+  EXPECT_EQ(job->pid(1), static_cast<std::uint32_t>(getpid()));
+  // Expect: named errors.
+  EXPECT_NE(attach_shm(job->fd(), 1).error().text.find("already taken"), std::string::npos);
+  EXPECT_NE(attach_shm(job->fd(), 3).error().text.find("of 3 ranks"), std::string::npos);
+  job->mark_dead(2);
+  EXPECT_TRUE(job->dead(2));
+  EXPECT_NE(attach_shm(job->fd(), 2).error().text.find("given up"), std::string::npos);
+}
+
+TEST(ShmNic, LanesAreReapedApart) {
+  Job j(2);
+  ASSERT_EQ(j.send(0, 1, 1, {}, 0), Post::done);
+  ASSERT_EQ(j.send(0, 1, 2, {}, 1), Post::done);
+  ASSERT_EQ(j.send(0, 1, 3, {}, 2), Post::done);
+  // Expect: a closed lane waits, the others pass it.
+  EXPECT_EQ(j.nics[1]->reap(100, 6), 2);
+  EXPECT_EQ(j.receivers[1].words, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(j.nics[1]->reap(100, kAllLanes), 1);
+  EXPECT_EQ(j.receivers[1].words.back(), 1u);
+}
+
+TEST(ShmNic, AFullRingAndAnEmptyPoolAreAnswers) {
+  Job j(3);
+  std::uint32_t sent = 0;
+  while (j.send(0, 1, sent) == Post::done) ++sent;
+  // Expect: as many as slots, then back-pressure; other lanes and peers have their own room.
+  EXPECT_EQ(sent, kShmRingSlots);
+  EXPECT_EQ(j.send(0, 1, 0), Post::again_credit);
+  EXPECT_EQ(j.send(0, 1, 0, {}, 1), Post::done);
+  EXPECT_EQ(j.send(0, 2, 0), Post::done);
+  while (j.nics[1]->reap(256, kAllLanes) > 0) {
+  }
+  EXPECT_EQ(j.send(0, 1, 0), Post::done);
+  std::vector<std::byte*> buffers;
+  while (std::byte* buffer = j.nics[0]->buffer(1, 100)) buffers.push_back(buffer);
+  EXPECT_EQ(buffers.size(), std::size_t{kShmBuffers});
+  const std::vector<std::byte> large(100);
+  EXPECT_EQ(j.send(0, 1, 0, large), Post::again_buffer);
+  for (std::byte* buffer : buffers) j.nics[0]->cancel_buffer(1, buffer);
+  EXPECT_EQ(j.send(0, 1, 0, large), Post::done);
+  EXPECT_EQ(j.nics[0]->post_buffer(1, header_of(0, 0, 100, 0), buffers[0] + 1), Post::invalid);
+  const std::vector<std::byte> huge(kShmBufferBytes + 1);
+  EXPECT_EQ(j.send(0, 1, 0, huge), Post::invalid);
+}
+
+TEST(ShmNic, SlotsThatMakeNoSenseAreCountedAndDropped) {
+  Job j(2);
+  ShmSlot* ring = j.view().ring(1, 0, 0);
+  std::uint64_t position = shm_ring_start(0, 0);
+  const auto forge = [&](ClientHeader header, bool in_buffer, std::uint32_t index) {
+    ShmSlot& slot = ring[position % kShmRingSlots];
+    header.stamp = shm_lap(position) << 1 | (in_buffer ? 1 : 0);
+    std::memcpy(slot.payload, &index, sizeof index);
+    slot.header = header;
+    ++position;
+  };
+  ClientHeader header{};
+  header.size = 33;
+  forge(header, false, 0);  // more than a slot holds
+  header.size = 0xffffffff;
+  forge(header, false, 0);
+  header.size = 100;
+  forge(header, true, kShmBuffers);  // no such buffer
+  forge(header, true, 0xffffffff);
+  header.size = kShmBufferBytes + 1;
+  forge(header, true, 0);  // more than a buffer holds
+  header.size = 0;
+  header.lane = 2;
+  forge(header, false, 0);  // in another lane's ring
+  header.lane = 0;
+  header.words[0] = 42;
+  forge(header, false, 0);  // good
+  j.view().attention(1, 0)[0].fetch_or(1);
+  j.view().attention(1, 0)[0].fetch_or(~std::uint64_t{1});  // ranks that do not exist
+  j.view().control(1).doorbell.rung.fetch_add(1);
+  j.nics[1]->reap(100, kAllLanes);
+  // Expect: six dropped, the good one delivered.
+  EXPECT_EQ(j.job->counters(1).corrupt_dropped, 6u);
+  EXPECT_EQ(j.receivers[1].words, std::vector<std::uint32_t>{42});
+}
+
+TEST(ShmNic, ALostPeerIsToldOnceAndItsBuffersComeBack) {
+  Job j(3);
+  const std::vector<std::byte> large(1000);
+  ASSERT_EQ(j.send(1, 0, 7), Post::done);
+  for (std::uint32_t i = 0; i < kShmBuffers; ++i)
+    ASSERT_EQ(j.send(0, 1, i, large, static_cast<std::uint8_t>(i % 3)), Post::done);
+  EXPECT_EQ(j.nics[0]->buffer(2, 1000), nullptr);
+  j.job->mark_dead(1);
+  j.job->mark_dead(1);
+  for (int i = 0; i < 5; ++i) j.nics[0]->reap(100, kAllLanes);
+  // Expect: what it had sent came, its loss was told once, and its buffers are ours again.
+  EXPECT_EQ(j.receivers[0].words, std::vector<std::uint32_t>{7});
+  EXPECT_EQ(j.receivers[0].lost, std::vector<Peer>{1});
+  EXPECT_NE(j.nics[0]->buffer(2, 1000), nullptr);
+  EXPECT_EQ(j.send(0, 1, 0), Post::peer_down);
+  EXPECT_EQ(j.send(0, 1, 0, large), Post::peer_down);
+  EXPECT_EQ(j.send(0, 2, 0, large), Post::done);
+}
+
+TEST(ShmNic, ManySendersShareAShortHotList) {
+  constexpr std::uint32_t kRanks = 40;
+  Job j(kRanks);
+  constexpr std::uint32_t kRounds = 3000;
+  std::vector<std::uint32_t> next(kRanks);
+  bool ordered = true;
+  j.receivers[0].check = [&](const Incoming& in) {
+    ordered = ordered && in.header->client.words[0] == next[in.source];
+    ++next[in.source];
+  };
+  std::vector<std::uint32_t> sent(kRanks);
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    // A moving third of the ranks is active, so rings turn hot and cold again.
+    for (Peer from = 1; from < kRanks; ++from)
+      if ((from + round / 500) % 3 == 0) {
+        ASSERT_EQ(j.send(from, 0, sent[from]), Post::done);
+        ++sent[from];
+      }
+    for (int i = 0; i < 3; ++i) j.nics[0]->reap(256, kAllLanes);
+    // A sleep in between turns every ring cold, and must not be entered with messages left.
+    if (round % 100 == 0) j.nics[0]->sleep(Ps{0});
+  }
+  for (int i = 0; i < 10; ++i) j.nics[0]->reap(256, kAllLanes);
+  // Expect: all of each sender, in order.
+  EXPECT_TRUE(ordered);
+  EXPECT_EQ(next, sent);
+}
+
+// Two threads as two ranks: the receiver sleeps whenever it finds nothing, so that bells, cold
+// rings and credits race; the thread sanitizer watches.
+void stress(ShmAttachOptions options) {
+  Job j(2, options);
+  constexpr std::uint32_t kCount = 60000;
+  std::vector<std::byte> bytes(3000);
+  std::thread sender([&] {
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      const std::size_t size = i % 7 == 0 ? 33 + i % 2900 : i % 33;
+      for (std::size_t b = 0; b < size; b += 16) bytes[b] = static_cast<std::byte>(i + b);
+      while (j.send(0, 1, i, {bytes.data(), size}) != Post::done) std::this_thread::yield();
+      // Pauses now and then: the receiver has gone to sleep.
+      if (i % 5000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  std::uint32_t next = 0;
+  std::uint32_t wrong = 0;
+  j.receivers[1].check = [&](const Incoming& in) {
+    const std::uint32_t i = next++;
+    if (in.header->client.words[0] != i) ++wrong;
+    for (std::size_t b = 0; b < in.payload.size(); b += 16)
+      if (in.payload[b] != static_cast<std::byte>(i + b)) ++wrong;
+    j.receivers[1].words.clear();
+    j.receivers[1].data.clear();
+  };
+  while (next < kCount)
+    if (j.nics[1]->reap(64, kAllLanes) == 0) j.nics[1]->sleep(seconds(1));
+  sender.join();
+  // Expect: all, in order, intact; no wake-up was lost (a lost one costs a second each).
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(next, kCount);
+}
+
+TEST(ShmNic, TwoThreadsRaceWithSleepsBetween) { stress({}); }
+TEST(ShmNic, TwoThreadsRaceWithoutMembarrier) { stress({0, true, false}); }
+
+TEST(ShmNic, CopiesFromAndToAnotherProcess) {
+  auto job = std::move(ShmJob::create({2, kSmallRegion, 0}).value());
+  std::vector<std::byte> memory(100000, std::byte{1});
+  const pid_t child = fork();
+  if (child == 0) {
+    std::fill(memory.begin(), memory.end(), std::byte{2});
+    auto nic = attach_shm(job->fd(), 1);
+    if (!nic.ok()) _exit(2);
+    Receiver receiver;
+    nic.value()->attach(receiver.sink());
+    auto header = header_of(1, 0, 0, 0);
+    if (nic.value()->post(0, header, {}) != Post::done) _exit(3);
+    // Until the parent has written its mark behind our back, and tells so.
+    while (receiver.words.empty())
+      if (nic.value()->reap(10, kAllLanes) == 0) nic.value()->sleep(milliseconds(10));
+    _exit(memory[7] == std::byte{3} ? 0 : 4);
+  }
+  auto nic = std::move(attach_shm(job->fd(), 0).value());
+  Receiver receiver;
+  nic->attach(receiver.sink());
+  while (receiver.words.empty())
+    if (nic->reap(10, kAllLanes) == 0) nic->sleep(milliseconds(10));
+  std::vector<std::byte> to(memory.size());
+  const auto address = reinterpret_cast<std::uint64_t>(memory.data());
+  const Post read = nic->read_peer(1, address, to.data(), to.size());
+  if (read == Post::not_delivered) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    GTEST_SKIP() << "this kernel does not permit process_vm_readv";
+  }
+  // Expect: the child's bytes, not ours; an address it has not is an answer.
+  EXPECT_EQ(read, Post::done);
+  EXPECT_EQ(to, std::vector<std::byte>(memory.size(), std::byte{2}));
+  const std::byte mark{3};
+  EXPECT_EQ(nic->write_peer(1, address + 7, &mark, 1), Post::done);
+  EXPECT_EQ(nic->read_peer(1, 16, to.data(), 8), Post::invalid);
+  EXPECT_EQ(nic->post(1, header_of(0, 0, 0, 0), {}), Post::done);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(nic->read_peer(1, address, to.data(), 8), Post::peer_down);
+}
+
+TEST(ShmNic, IdlePairsCostNothingAndActiveOnesLittle) {
+  constexpr std::uint32_t kRanks = 64;
+  const auto touched = [](const ShmJob& job) {
+    struct stat file;
+    EXPECT_EQ(fstat(job.fd(), &file), 0);
+    return static_cast<std::uint64_t>(file.st_blocks) * 512;
+  };
+  Job j(kRanks);
+  for (auto& nic : j.nics) nic->reap(10, kAllLanes);
+  // Expect: idle, a rank has touched its control page only.
+  EXPECT_LE(touched(*j.job), std::uint64_t{kRanks + 4} * kShmPage);
+  const std::uint64_t before = touched(*j.job);
+  const std::vector<std::byte> full(8192);
+  for (std::uint32_t i = 0; i < 1000; ++i)
+    for (std::uint8_t lane = 0; lane < kLanes; ++lane) {
+      ASSERT_EQ(j.send(3, 5, i, {full.data(), i % 2 == 0 ? 8u : 8192u}, lane), Post::done);
+      j.nics[5]->reap(10, kAllLanes);
+    }
+  // Expect: a pair that used every lane and large packets stays within 64 KiB.
+  EXPECT_LE(touched(*j.job) - before, 64u << 10);
+  // Expect: all pairs active with small messages: below 3 MiB a rank.
+  for (Peer from = 0; from < kRanks; ++from)
+    for (Peer to = 0; to < kRanks; ++to) ASSERT_EQ(j.send(from, to, 0), Post::done);
+  EXPECT_LE(touched(*j.job) / kRanks, 1u << 20);
+}
+
+}  // namespace
+}  // namespace fairlead::fabric
