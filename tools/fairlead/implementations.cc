@@ -1,11 +1,12 @@
 #include "tools/fairlead/implementations.h"
 
+#include "fairlead/lci/implementations.h"
 #include "tools/fairlead/world_options.h"
 
 namespace fairlead::tools {
 
 std::vector<std::string> implementations_on(const std::string& on) {
-  if (is_modelled(on)) return {"sdma", "pio"};
+  if (is_modelled(on)) return lci::implementation_names();
   return {"direct"};
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "fairlead/hw/platform.h"
 #include "fairlead/run/platform_files.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/implementations.h"
@@ -34,7 +35,10 @@ std::vector<Place> places() {
       {"shm", "real", "this machine: processes on shared memory", ""},
       {"loop", "real", "this process: fibers of one thread, for tests; has no time", ""}};
   for (const run::PlatformFile& one : run::list_platforms()) {
-    found.push_back({one.name, "modelled", one.path, one.path});
+    const auto platform = hw::load_platform(one.path);
+    found.push_back({one.name, "modelled",
+                     platform.ok() ? platform.value().description : platform.error().text,
+                     one.path});
   }
   return found;
 }

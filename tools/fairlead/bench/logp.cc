@@ -82,9 +82,9 @@ double gap_us(Pair& pair, Rank self, std::uint32_t count) {
 
 double fetch_add_us(Pair& pair, Rank self, Rank partner, std::uint32_t count) {
   lci::Port& port = pair.port();
+  // On both sides: NI memory is named alike everywhere.
+  FAIRLEAD_CHECK(port.allocate(kWordSegment, 8, lci::Place::ni) != nullptr, "no memory on the NI");
   if (self != 0) {
-    FAIRLEAD_CHECK(port.allocate(kWordSegment, 8, lci::Place::ni) != nullptr,
-                   "no memory on the NI");
     pair.signal();
     pair.await_signal();
     return 0;
