@@ -23,6 +23,7 @@ Exposures::Exposures(std::byte* memory, Rank ranks)
 }
 
 std::uint32_t Exposures::index_of(SegId segment) const {
+  if (entries_ == nullptr) return kEntries;  // nothing was ever exposed
   std::uint32_t i = first_of(segment);
   for (std::uint32_t n = 0; n < kEntries; ++n, i = (i + 1) % kEntries) {
     const ExposedIn in = entries_[i].in.load(std::memory_order_acquire);

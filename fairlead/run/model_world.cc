@@ -8,6 +8,7 @@
 
 #include "fairlead/fabric/model/machine.h"
 #include "fairlead/lci/implementations.h"
+#include "fairlead/run/platform_files.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::run {
@@ -198,6 +199,13 @@ Result<RunReport> run_model_processes(const LaunchOptions& launch) {
       "--on {}: {} would have to run as one process a rank, which this build cannot model; if it "
       "keeps no mutable globals run it with --body fiber",
       launch.world.on, launch.command.front())};
+}
+
+Rank mean_partner(const std::string& on, std::uint32_t ranks) {
+  const Result<std::string> file = find_platform(on);
+  if (!file.ok() || ranks < 2) return ranks / 2;
+  const Result<std::unique_ptr<Machine>> machine = Machine::load(file.value(), ranks, 0);
+  return machine.ok() ? machine.value()->network().topology().mean_partner() : ranks / 2;
 }
 
 }  // namespace fairlead::run

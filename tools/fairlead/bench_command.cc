@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "fairlead/run/model_world.h"
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
@@ -123,7 +124,7 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
   if (world.ranks < 2) return Error{"bench needs two ranks at least; try -n 2"};
   BenchOptions& options = arguments.options;
   if (app.get_option_no_throw("--partner") != nullptr) {
-    if (app.count("--partner") == 0) options.partner = world.ranks / 2;
+    if (app.count("--partner") == 0) options.partner = run::mean_partner(world.on, world.ranks);
     if (options.partner == 0 || options.partner >= world.ranks) {
       return Error{fmt::format("--partner {} is not one of the ranks 1..{}", options.partner,
                                world.ranks - 1)};
