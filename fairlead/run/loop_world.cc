@@ -1,7 +1,7 @@
 #include "fairlead/run/loop_world.h"
 
 #include <fmt/format.h>
-#include <time.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <bit>
@@ -12,11 +12,13 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/faulty/faulty.h"
 #include "fairlead/fabric/loop/loop.h"
 #include "fairlead/lci/direct_port.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/launcher.h"
+#include "fairlead/run/welcome.h"
 #include "fairlead/sim/fiber.h"
 
 namespace fairlead::run {
@@ -26,8 +28,14 @@ class LoopWorld;
 
 class LoopContext final : public Context {
  public:
-  LoopContext(LoopWorld& world, std::unique_ptr<fabric::Nic> nic, std::unique_ptr<lci::Port> port)
-      : Context(*port), world_(world), nic_(std::move(nic)), port_(std::move(port)) {
+  // `faulty` stands between nic and port, with --faults.
+  LoopContext(LoopWorld& world, std::unique_ptr<fabric::Nic> nic,
+              std::unique_ptr<fabric::Nic> faulty, std::unique_ptr<lci::Port> port)
+      : Context(*port),
+        world_(world),
+        nic_(std::move(nic)),
+        faulty_(std::move(faulty)),
+        port_(std::move(port)) {
     check_ = {port_->self(),
               [](const void* p) {
                 return static_cast<long long>(static_cast<const lci::Port*>(p)->now().count);
@@ -50,6 +58,7 @@ class LoopContext final : public Context {
  private:
   LoopWorld& world_;
   std::unique_ptr<fabric::Nic> nic_;
+  std::unique_ptr<fabric::Nic> faulty_;
   std::unique_ptr<lci::Port> port_;
   CheckContext check_{};
   std::uint32_t began_ = 0;
@@ -63,6 +72,9 @@ class LoopWorld {
   Result<RunReport> run();
   void abort(std::uint32_t rank, int code, const std::string& reason);
   [[noreturn]] void leave_for_good();
+  // Of the rank whose turn it is: the port cannot go on; the fault plan ends it.
+  static void end_job(void* world, const std::string& reason);
+  static void kill_rank(void* world);
 
  private:
   struct Turn {
@@ -87,6 +99,7 @@ class LoopWorld {
   std::unique_ptr<fabric::LoopNetwork> network_;
   std::vector<Turn> turns_;
   std::unique_ptr<sim::FiberPool> pool_;
+  std::optional<fabric::FaultPlan> plan_;
   RunReport report_;
   std::uint32_t running_ = 0;
   bool stopped_ = false;
@@ -102,6 +115,17 @@ void LoopWorld::abort(std::uint32_t rank, int code, const std::string& reason) {
        fmt::format("rank {} ended the job: {}", rank, reason));
   report_.ranks[rank].reason = reason;
   stopped_ = true;
+}
+
+void LoopWorld::end_job(void* world, const std::string& reason) {
+  const LoopWorld& self = *static_cast<LoopWorld*>(world);
+  const std::string repeat =
+      self.plan_.has_value() ? "; to see it again: " + fabric::repeat_line(*self.plan_) : "";
+  current()->abort_job(1, reason + repeat);
+}
+
+void LoopWorld::kill_rank(void*) {
+  current()->abort_job(signal_exit_code(SIGKILL), "killed by the fault plan");
 }
 
 void LoopWorld::leave_for_good() {
@@ -168,11 +192,20 @@ Result<void> LoopWorld::prepare() {
   lci::DirectOptions direct;
   direct.epoch = nanoseconds(monotonic_ns());
   direct.wait = wait_plan_fibers();
+  direct.fatal = end_job;
+  direct.fatal_context = this;
+  plan_ = fault_plan_of(options_.faults, options_.seed);
   turns_.reserve(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     std::unique_ptr<fabric::Nic> nic = network_->endpoint(rank);
-    std::unique_ptr<lci::Port> port = lci::make_direct_port(*nic, direct);
-    auto context = std::make_unique<LoopContext>(*this, std::move(nic), std::move(port));
+    std::unique_ptr<fabric::Nic> faulty;
+    if (plan_.has_value()) {
+      faulty = fabric::make_faulty(
+          *nic, *plan_, {.epoch = direct.epoch, .kill = kill_rank, .kill_context = this});
+    }
+    auto port = lci::make_direct_port(faulty != nullptr ? *faulty : *nic, direct);
+    auto context =
+        std::make_unique<LoopContext>(*this, std::move(nic), std::move(faulty), std::move(port));
     turns_.push_back({this, rank, std::move(context), nullptr, false});
     Result<sim::Fiber*> fiber = pool_->spawn(rank, enter, &turns_.back());
     if (!fiber.ok()) return fiber.error();
@@ -236,6 +269,8 @@ Result<RunReport> run_loop_world(const WorldOptions& options, const Body& body) 
     return Error{
         fmt::format("implementation \"{}\" does not exist on loop; valid: direct", options.lci)};
   }
+  const auto plan = fabric::parse_fault_plan(options.faults, options.seed);
+  if (!plan.ok()) return plan.error();
   LoopWorld world(options, body);
   return world.run();
 }

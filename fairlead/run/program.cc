@@ -30,8 +30,10 @@ constexpr std::array<std::string_view, 11> kHarmless = {
     "__TMC_END__",           "_edata",       "_end",       "__bss_start",
     "_ZStL8__ioinit",  // counts the files that include <iostream>
     "_GLOBAL_OFFSET_TABLE_", "_DYNAMIC"};
-// Pointers for the unwinder, filled in by the loader.
-constexpr std::string_view kUnwindReference = "DW.ref.";
+// Pointers for the unwinder, filled in by the loader; the state of a sanitizer's run-time, which is
+// the process's and not the program's.
+constexpr std::array<std::string_view, 5> kHarmlessBeginnings = {"DW.ref.", "__asan_", "__odr_asan",
+                                                                 "__ubsan_", "__tsan_"};
 // Pointers that the loader copies once and no sane program assigns.
 constexpr std::array<std::string_view, 3> kStandardStreams = {"stdin", "stdout", "stderr"};
 
@@ -41,7 +43,9 @@ bool among(const std::array<std::string_view, n>& names, std::string_view name) 
 }
 
 bool is_harmless(std::string_view name) {
-  return among(kHarmless, name) || name.starts_with(kUnwindReference);
+  return among(kHarmless, name) ||
+         std::any_of(kHarmlessBeginnings.begin(), kHarmlessBeginnings.end(),
+                     [name](std::string_view beginning) { return name.starts_with(beginning); });
 }
 
 std::string readable(std::string_view name) {
@@ -113,7 +117,8 @@ Result<void> check_nothing_shared(const std::string& path, const ElfImage& image
     return refused(path, "its thread-local variables would be shared by its ranks");
   }
   for (const ElfImage::CopyRelocation& copy : image.copy_relocations()) {
-    if (among(kStandardStreams, copy.symbol) || !image.stays_writable(copy.address)) continue;
+    if (among(kStandardStreams, copy.symbol) || is_harmless(copy.symbol)) continue;
+    if (!image.stays_writable(copy.address)) continue;
     return refused(path, fmt::format("it has a copy of its own of the library variable {}",
                                      readable(copy.symbol)));
   }

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "fairlead/base/check.h"
+#include "fairlead/fabric/faulty/faulty.h"
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/lci/direct_port.h"
 #include "fairlead/run/welcome.h"
@@ -20,28 +21,49 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   const std::uint32_t rank = welcome.head.rank;
   auto nic = fabric::attach_shm(job_fd, rank, {.nonce = welcome.nonce});
   if (!nic.ok()) return Error{fmt::format("rank {}: {}", rank, nic.error().text)};
+  Parts parts;
+  parts.nic = std::move(nic.value());
+  parts.fatal = std::make_unique<FatalLink>();
+  fabric::Nic* below = parts.nic.get();
+  const auto plan =
+      fault_plan_of(std::string(get_text(welcome.faults, "faults").value()), welcome.seed);
+  if (plan.has_value()) {
+    fabric::FaultyOptions faults;
+    faults.epoch = Ps{welcome.epoch_ps};
+    parts.faulty = fabric::make_faulty(*below, *plan, faults);
+    parts.fatal->repeat = "; to see it again: " + fabric::repeat_line(*plan);
+    below = parts.faulty.get();
+  }
   lci::DirectOptions options;
   options.epoch = Ps{welcome.epoch_ps};
   options.wait = wait_plan_of(welcome);
-  auto port = lci::make_direct_port(*nic.value(), options);
+  options.fatal = end_job;
+  options.fatal_context = parts.fatal.get();
+  parts.port = lci::make_direct_port(*below, options);
   if (board.has_value()) board->slot(rank).attached.store(1, std::memory_order_release);
-  return std::unique_ptr<RankContext>(new RankContext(rank, std::move(nic.value()), std::move(port),
-                                                      std::move(board), std::move(life)));
+  std::unique_ptr<RankContext> context(
+      new RankContext(rank, std::move(parts), std::move(board), std::move(life)));
+  context->parts_.fatal->context = context.get();
+  return context;
 }
 
-RankContext::RankContext(std::uint32_t rank, std::unique_ptr<fabric::Nic> nic,
-                         std::unique_ptr<lci::Port> port, std::optional<Board> board, Fd life)
-    : Context(*port),
+void RankContext::end_job(void* link, const std::string& reason) {
+  const auto& fatal = *static_cast<const FatalLink*>(link);
+  FAIRLEAD_CHECK(fatal.context != nullptr, "{}", reason);
+  fatal.context->abort_job(1, reason + fatal.repeat);
+}
+
+RankContext::RankContext(std::uint32_t rank, Parts parts, std::optional<Board> board, Fd life)
+    : Context(*parts.port),
       rank_(rank),
-      nic_(std::move(nic)),
-      port_(std::move(port)),
+      parts_(std::move(parts)),
       board_(std::move(board)),
       life_(std::move(life)),
       check_{rank,
              [](const void* clock) {
                return static_cast<long long>(static_cast<const lci::Port*>(clock)->now().count);
              },
-             port_.get()} {}
+             parts_.port.get()} {}
 
 RankContext::~RankContext() { drop_states(); }
 

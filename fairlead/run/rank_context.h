@@ -30,12 +30,25 @@ class RankContext final : public Context {
   const CheckContext& check() const { return check_; }
 
  private:
-  RankContext(std::uint32_t rank, std::unique_ptr<fabric::Nic> nic, std::unique_ptr<lci::Port> port,
-              std::optional<Board> board, Fd life);
+  // What the port calls when the fabric did what its composition cannot mend; made before there is
+  // a context, so it goes through a link of its own.
+  struct FatalLink {
+    RankContext* context = nullptr;
+    std::string repeat;  // how to see it again
+  };
+  // In the order they are built on each other.
+  struct Parts {
+    std::unique_ptr<fabric::Nic> nic;
+    std::unique_ptr<fabric::Nic> faulty;  // around nic, with --faults
+    std::unique_ptr<FatalLink> fatal;
+    std::unique_ptr<lci::Port> port;
+  };
+  static void end_job(void* link, const std::string& reason);
+
+  RankContext(std::uint32_t rank, Parts parts, std::optional<Board> board, Fd life);
 
   std::uint32_t rank_;
-  std::unique_ptr<fabric::Nic> nic_;
-  std::unique_ptr<lci::Port> port_;
+  Parts parts_;
   std::optional<Board> board_;
   Fd life_;
   CheckContext check_;

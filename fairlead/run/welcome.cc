@@ -22,11 +22,20 @@ Result<void> check_shm_options(const WorldOptions& options) {
     return Error{
         fmt::format("implementation \"{}\" does not exist on shm; valid: direct", options.lci)};
   }
+  if (const auto plan = fabric::parse_fault_plan(options.faults, options.seed); !plan.ok()) {
+    return plan.error();
+  }
   if (Result<void> fits = check_fits(options.faults, Welcome::kFaultsBytes, "the fault plan");
       !fits.ok()) {
     return fits;
   }
   return check_fits(options.trace_path, Welcome::kPathBytes, "the trace's path");
+}
+
+std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed) {
+  if (faults.empty()) return std::nullopt;
+  Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(faults, seed);
+  return plan.value();
 }
 
 Welcome make_welcome(const WorldOptions& options, const fabric::ShmJob& job, const WaitPlan& plan,

@@ -1,9 +1,12 @@
 // From the options of a job to what each rank is told, and the checks that belong to it.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "fairlead/base/result.h"
 #include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/fault_plan.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/world.h"
@@ -12,6 +15,8 @@ namespace fairlead::run {
 
 // Error: an implementation, fault plan or path that ranks on shared memory cannot be given.
 Result<void> check_shm_options(const WorldOptions& options);
+// The plan to give Nics, whose text passed check_shm_options(); nullopt: no faults.
+std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed);
 // `options` have passed check_shm_options().
 Welcome make_welcome(const WorldOptions& options, const fabric::ShmJob& job, const WaitPlan& plan,
                      std::uint32_t rank);

@@ -152,10 +152,57 @@ TEST_P(Worlds, AnUnknownImplementationListsTheValidOnes) {
   EXPECT_NE(report.error().text.find("valid: direct"), std::string::npos) << report.error().text;
 }
 
+TEST_P(Worlds, AFaultyFabricStopsTheDirectCompositionByName) {
+  WorldOptions faulty = options(GetParam(), 3);
+  faulty.faults = "drop=0.5";
+  faulty.seed = 7;
+  faulty.timeout = seconds(10);
+  const auto report = run_world(faulty, [](Context& context) {
+    lci::Port& port = context.port();
+    Counter received;
+    port.bind(1, {add_word, &received}, {});
+    const lci::Words words{1, 0, 0, 0};
+    const Rank next = (port.self() + 1) % port.size();
+    for (int i = 0; i < 50; ++i) {
+      if (port.send_small({next}, 1, lci::Lane::request, words, {}, 0) != Post::done) return 2;
+    }
+    return port.wait({.counter = &received, .at = 50}) == Post::done ? 0 : 3;
+  });
+  ASSERT_TRUE(report.ok()) << report.error().text;
+  // Expect: a rank says what happened, and how to see it again
+  EXPECT_EQ(report.value().exit_code, 1);
+  EXPECT_NE(report.value().failure.find("--faults"), std::string::npos) << report.value().failure;
+  EXPECT_NE(report.value().failure.find("--seed 7"), std::string::npos);
+}
+
+TEST_P(Worlds, ANonsensicalFaultPlanIsRefused) {
+  WorldOptions faulty = options(GetParam(), 2);
+  faulty.faults = "drip=0.5";
+  const auto report = run_world(faulty, everybody_to_everybody);
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().text.find("drip"), std::string::npos) << report.error().text;
+}
+
+TEST_P(Worlds, AKillOfThePlanEndsTheJob) {
+  WorldOptions faulty = options(GetParam(), 3);
+  faulty.faults = "kill=2@20ms";
+  faulty.timeout = seconds(10);
+  const auto report = run_world(faulty, [](Context& context) {
+    Counter never;
+    return context.port().wait({.counter = &never, .at = 1}) == Post::done ? 0 : 1;
+  });
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report.value().exit_code, 128 + SIGKILL) << report.value().failure;
+  EXPECT_NE(report.value().failure.find("rank 2"), std::string::npos) << report.value().failure;
+}
+
 TEST(ShmWorld, ASignalIsNamedAndTheRestIsGoneAtOnce) {
   const auto start = std::chrono::steady_clock::now();
   const auto report = run_world(options("shm", 4), [](Context& context) {
-    if (context.port().self() == 3) ::raise(SIGSEGV);
+    if (context.port().self() == 3) {
+      ::signal(SIGSEGV, SIG_DFL);  // sanitizers catch it
+      ::raise(SIGSEGV);
+    }
     for (;;) ::pause();
     return 0;
   });

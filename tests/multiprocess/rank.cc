@@ -134,7 +134,10 @@ int misbehave(const std::string& how, Rank who, int number) {
     for (;;) ::pause();
   }
   if (how == "exit") std::exit(number);
-  if (how == "signal") ::raise(number);
+  if (how == "signal") {
+    ::signal(number, SIG_DFL);  // sanitizers catch what ends a program
+    ::raise(number);
+  }
   if (how == "abort") context.abort_job(number, "the matrix is singular");
   return 1;
 }
