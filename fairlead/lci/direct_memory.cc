@@ -139,7 +139,6 @@ std::optional<Post> DirectMemory::put(Rank rank, SegId segment, std::span<const 
     ++counters_.single_copies;
     counters_.single_copy_bytes += piece.size;
   }
-  std::atomic_thread_fence(std::memory_order_release);
   return Post::done;
 }
 

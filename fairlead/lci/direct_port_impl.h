@@ -3,6 +3,7 @@
 #pragma once
 #include <sched.h>
 
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -170,6 +171,7 @@ class DirectPort final : public Port {
   std::uint64_t losses_told_ = 0;        // of those, answered by wait()
   std::vector<std::uint32_t> next_out_;  // sequence per (peer, lane), unless the fabric is reliable
   std::vector<std::uint32_t> next_in_;
+  std::atomic<std::uint32_t> fenced_{0};
 };
 
 }  // namespace fairlead::lci

@@ -26,6 +26,8 @@ struct Way {
   bool membarrier = true;
 };
 
+void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
+
 std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
   Prng prng(seed);
   std::vector<std::byte> bytes(size);

@@ -197,7 +197,8 @@ Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b
 
 Post DirectPort::fence(Dest dest, Counter* done) {
   if (dest.group && groups_.members(dest.id) == nullptr) return Post::invalid;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // Plain stores to mapped memory leave this processor before anything that follows.
+  fenced_.exchange(1);
   if (!remote_.used()) {
     // Everything so far was done by this processor's own stores, or the kernel's.
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_release);

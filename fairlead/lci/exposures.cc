@@ -59,6 +59,7 @@ Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> al
   }
   e.in.store(what.in, std::memory_order_release);
   e.version.fetch_add(1);
+  ++live_;
   return Post::done;
 }
 
@@ -71,6 +72,10 @@ Exposed Exposures::remove(SegId segment) {
   e.in.store(ExposedIn::gone, std::memory_order_release);
   e.version.fetch_add(1);
   // Searches end at a never-used entry: give such ends back, or they would grow with every use.
+  if (--live_ == 0) {
+    for (std::uint32_t k = 0; k < kEntries; ++k) entries_[k].in.store(ExposedIn::none);
+    return was;
+  }
   if (entries_[(i + 1) % kEntries].in.load() == ExposedIn::none)
     for (; entries_[i].in.load() == ExposedIn::gone; i = (i + kEntries - 1) % kEntries)
       entries_[i].in.store(ExposedIn::none);
@@ -84,15 +89,14 @@ Post Exposures::find(SegId segment, Rank who, Exposed* what) const {
     const Entry& e = entries_[i];
     const std::uint32_t version = e.version.load(std::memory_order_acquire);
     if (version % 2 != 0) continue;
-    const bool same = e.segment.load(std::memory_order_relaxed) == segment;
+    const bool same = e.segment.load(std::memory_order_acquire) == segment;
     *what =
-        Exposed{e.in.load(std::memory_order_relaxed), e.permissions.load(std::memory_order_relaxed),
-                e.base.load(std::memory_order_relaxed), e.size.load(std::memory_order_relaxed)};
-    const bool listed = e.listed.load(std::memory_order_relaxed) != 0;
+        Exposed{e.in.load(std::memory_order_acquire), e.permissions.load(std::memory_order_acquire),
+                e.base.load(std::memory_order_acquire), e.size.load(std::memory_order_acquire)};
+    const bool listed = e.listed.load(std::memory_order_acquire) != 0;
     const bool allowed =
         !listed || (who / 64 < words_ &&
-                    (list(i)[who / 64].load(std::memory_order_relaxed) >> (who % 64) & 1) != 0);
-    std::atomic_thread_fence(std::memory_order_acquire);
+                    (list(i)[who / 64].load(std::memory_order_acquire) >> (who % 64) & 1) != 0);
     if (e.version.load(std::memory_order_relaxed) != version) continue;
     if (!same || what->in == ExposedIn::none || what->in == ExposedIn::gone) continue;
     return allowed ? Post::done : Post::denied;

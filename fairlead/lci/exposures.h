@@ -66,6 +66,7 @@ class Exposures {
   Entry* entries_ = nullptr;
   std::atomic<std::uint64_t>* lists_ = nullptr;
   std::size_t words_ = 0;
+  std::uint32_t live_ = 0;  // owner's
 };
 
 }  // namespace fairlead::lci

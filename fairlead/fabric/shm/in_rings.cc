@@ -96,11 +96,11 @@ bool ShmInRings::cool(std::uint64_t idle_for) {
       hot_[left++] = hot_[i];
       continue;
     }
-    ring.words->hot.store(0, std::memory_order_seq_cst);
+    // Ordered before the look at the slots below, where senders fence too.
+    ring.words->hot.exchange(0);
     cooled[cooled_count++] = hot_[i];
   }
   if (cooled_count == 0) return true;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!fences_ && !shm_barrier()) {
     barriers_ = false;
     for (std::uint32_t i = 0; i < cooled_count; ++i) {

@@ -51,15 +51,17 @@ class ShmOutRings {
     std::memcpy(slot->header.words, header.words, sizeof header.words);
     std::memcpy(&slot->header, &header, offsetof(ClientHeader, stamp));
     const std::uint32_t stamp = (shm_lap(ring.tail) << 1) | (in_buffer ? 1u : 0u);
-    std::atomic_ref<std::uint32_t>(slot->header.stamp).store(stamp, std::memory_order_release);
     ++ring.tail;
     // A receiver that turns `hot` off runs a membarrier before it looks at the ring for the last
-    // time, so that this needs no fence: it sees the slot, or this thread sees the word.
-    if (fences_)
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-    else
+    // time, so that a plain store will do: it sees the slot, or this thread sees the word.
+    std::atomic_ref<std::uint32_t> flag(slot->header.stamp);
+    if (fences_) {
+      flag.exchange(stamp);
+    } else {
+      flag.store(stamp, std::memory_order_release);
       std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (ring.words->hot.load(std::memory_order_relaxed) == 0) [[unlikely]]
+    }
+    if (ring.words->hot.load(std::memory_order_acquire) == 0) [[unlikely]]
       call(dest, lane);
   }
 
