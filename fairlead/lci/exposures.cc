@@ -46,6 +46,7 @@ Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> al
   }
   if (n == kEntries) return Post::again_buffer;
   Entry& e = entries_[i];
+  if (e.in.load(std::memory_order_relaxed) == ExposedIn::gone) --gone_;
   e.version.fetch_add(1);
   e.segment.store(segment, std::memory_order_relaxed);
   e.permissions.store(what.permissions, std::memory_order_relaxed);
@@ -71,14 +72,15 @@ Exposed Exposures::remove(SegId segment) {
   e.version.fetch_add(1);
   e.in.store(ExposedIn::gone, std::memory_order_release);
   e.version.fetch_add(1);
+  ++gone_;
   // Searches end at a never-used entry: give such ends back, or they would grow with every use.
-  if (--live_ == 0) {
-    for (std::uint32_t k = 0; k < kEntries; ++k) entries_[k].in.store(ExposedIn::none);
-    return was;
-  }
   if (entries_[(i + 1) % kEntries].in.load() == ExposedIn::none)
-    for (; entries_[i].in.load() == ExposedIn::gone; i = (i + kEntries - 1) % kEntries)
+    for (; entries_[i].in.load() == ExposedIn::gone; i = (i + kEntries - 1) % kEntries, --gone_)
       entries_[i].in.store(ExposedIn::none);
+  if (--live_ == 0 && gone_ > 0) {
+    for (std::uint32_t k = 0; k < kEntries; ++k) entries_[k].in.store(ExposedIn::none);
+    gone_ = 0;
+  }
   return was;
 }
 

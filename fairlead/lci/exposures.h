@@ -66,7 +66,9 @@ class Exposures {
   Entry* entries_ = nullptr;
   std::atomic<std::uint64_t>* lists_ = nullptr;
   std::size_t words_ = 0;
-  std::uint32_t live_ = 0;  // owner's
+  // The owner's: entries in use, and withdrawn ones that searches still pass.
+  std::uint32_t live_ = 0;
+  std::uint32_t gone_ = 0;
 };
 
 }  // namespace fairlead::lci
