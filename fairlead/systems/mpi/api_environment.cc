@@ -1,0 +1,133 @@
+// Starting and ending MPI, versions, time, error texts.
+#include <unistd.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/collectives/collectives.h"
+#include "fairlead/systems/mpi/errors.h"
+#include "mpi_calls.h"
+
+namespace fairlead::mpi::api {
+namespace {
+
+constexpr std::string_view kLibraryVersion = "Fairlead 0.1 (MPI 5.0 standard ABI)";
+
+// Copies `text` with its final zero; `room` is the standard's maximum for it.
+void copy_text(std::string_view text, std::size_t room, char* to, int* length) {
+  const std::size_t n = text.size() < room ? text.size() : room - 1;
+  std::memcpy(to, text.data(), n);
+  to[n] = '\0';
+  *length = static_cast<int>(n);
+}
+
+int start(const char* name, int required, int* provided) {
+  const Result<run::Context*> joined = run::attach();
+  if (!joined.ok()) exit_with(fmt::format("{}: {}", name, joined.error().text));
+  run::Context& context = *joined.value();
+  if (context.state(run::System::mpi) != nullptr) {
+    end_job(context, MPI_ERR_OTHER, fmt::format("{} was called a second time", name));
+  }
+  const int level = required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
+                    : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
+                    : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
+                                                        : MPI_THREAD_MULTIPLE;
+  context.set_state(run::System::mpi, std::make_unique<Process>(context, level));
+  context.began(run::System::mpi);
+  if (provided != nullptr) *provided = level;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int init(int*, char***) { return start("MPI_Init", MPI_THREAD_SINGLE, nullptr); }
+
+int init_thread(int*, char***, int required, int* provided) {
+  return start("MPI_Init_thread", required, provided);
+}
+
+int query_thread(int* provided) {
+  const Call call("MPI_Query_thread");
+  *provided = call.process().thread_level;
+  return MPI_SUCCESS;
+}
+
+int initialized(int* flag) {
+  *flag = Process::current() != nullptr;
+  return MPI_SUCCESS;
+}
+
+int finalized(int* flag) {
+  const Process* process = Process::current();
+  *flag = process != nullptr && process->phase == Process::Phase::finalized;
+  return MPI_SUCCESS;
+}
+
+int finalize() {
+  const Call call("MPI_Finalize");
+  Process& process = call.process();
+  call.engine().drain(call.name());
+  barrier(process, process.world(), CollectiveKind::finalize, call.name());
+  call.engine().drain(call.name());
+  process.phase = Process::Phase::finalized;
+  process.context().ended(run::System::mpi);
+  return MPI_SUCCESS;
+}
+
+int abort(MPI_Comm, int errorcode) {
+  const Process* process = Process::current();
+  run::Context* context = run::current();
+  const std::string reason =
+      process == nullptr
+          ? fmt::format("MPI_Abort with code {}, outside MPI_Init and MPI_Finalize", errorcode)
+          : fmt::format("MPI_Abort with code {} on rank {}", errorcode, context->port().self());
+  if (context == nullptr) exit_with(reason);
+  end_job(*context, errorcode, reason);
+}
+
+int abi_get_version(int* abi_major, int* abi_minor) {
+  *abi_major = MPI_ABI_VERSION;
+  *abi_minor = MPI_ABI_SUBVERSION;
+  return MPI_SUCCESS;
+}
+
+int get_version(int* version, int* subversion) {
+  *version = MPI_VERSION;
+  *subversion = MPI_SUBVERSION;
+  return MPI_SUCCESS;
+}
+
+int get_library_version(char* version, int* resultlen) {
+  copy_text(kLibraryVersion, MPI_MAX_LIBRARY_VERSION_STRING, version, resultlen);
+  return MPI_SUCCESS;
+}
+
+int get_processor_name(char* name, int* resultlen) {
+  const Call call("MPI_Get_processor_name");
+  copy_text(call.process().context().processor_name(), MPI_MAX_PROCESSOR_NAME, name, resultlen);
+  return MPI_SUCCESS;
+}
+
+double wtime() {
+  const Process* process = Process::current();
+  if (process == nullptr) exit_with("MPI_Wtime was called before MPI_Init");
+  return to_seconds(run::current()->port().now());
+}
+
+double wtick() { return 1e-9; }
+
+int error_class(int errorcode, int* errorclass) {
+  *errorclass = find_error(errorcode) != nullptr ? errorcode : MPI_ERR_UNKNOWN;
+  return MPI_SUCCESS;
+}
+
+int error_string(int errorcode, char* string, int* resultlen) {
+  const ErrorClass* known = find_error(errorcode);
+  const std::string text = known != nullptr ? fmt::format("{}: {}", known->name, known->text)
+                                            : fmt::format("{} is no MPI error code", errorcode);
+  copy_text(text, MPI_MAX_ERROR_STRING, string, resultlen);
+  return MPI_SUCCESS;
+}
+
+}  // namespace fairlead::mpi::api

@@ -1,0 +1,261 @@
+// The point-to-point calls: arguments to engine terms.
+#include "fairlead/systems/mpi/call.h"
+#include "mpi_calls.h"
+
+namespace fairlead::mpi::api {
+namespace {
+
+// Arguments of one side of a message, checked with few branches; what is unusual (an error,
+// MPI_PROC_NULL) is told apart off the message path.
+struct Side {
+  Comm* comm;
+  std::uint64_t size;  // bytes
+  Envelope envelope;
+  int error = MPI_SUCCESS;
+  bool nobody = false;  // MPI_PROC_NULL
+};
+
+[[gnu::cold, gnu::noinline]] void unusual(const Call& call, Side& side, const void* buffer,
+                                          MPI_Count count, MPI_Datatype datatype, int rank, int tag,
+                                          MPI_Comm handle, bool receive) {
+  side.nobody = rank == MPI_PROC_NULL;
+  side.error = call.check_comm(handle);
+  if (side.error == 0) side.error = call.check_data(side.comm, buffer, count, datatype, "");
+  if (side.error == 0) {
+    side.error = call.check_rank(side.comm, rank, receive ? "source" : "dest", receive);
+  }
+  if (side.error == 0) side.error = call.check_tag(side.comm, tag, receive);
+}
+
+// True: the message can go on as described.
+inline bool describe(const Call& call, Side& side, const void* buffer, MPI_Count count,
+                     MPI_Datatype datatype, int dest, int tag, MPI_Comm handle) {
+  Comm* const comm = call.process().find(handle);
+  const std::uint64_t element = size_of_type(datatype);
+  side.comm = comm;
+  if (comm == nullptr || element == 0 || count < 0 || tag < 0 ||
+      (reinterpret_cast<std::uintptr_t>(buffer) <= 1 && (count > 0 || buffer != nullptr)) ||
+      static_cast<unsigned>(dest) >= static_cast<unsigned>(comm->size)) [[unlikely]] {
+    unusual(call, side, buffer, count, datatype, dest, tag, handle, false);
+    return false;
+  }
+  side.size = static_cast<std::uint64_t>(count) * element;
+  side.envelope = {comm->context, comm->job_rank(dest), tag};
+  return true;
+}
+
+inline bool describe_receive(const Call& call, Side& side, const void* buffer, MPI_Count count,
+                             MPI_Datatype datatype, int source, int tag, MPI_Comm handle) {
+  Comm* const comm = call.process().find(handle);
+  const std::uint64_t element = size_of_type(datatype);
+  side.comm = comm;
+  const bool any = source == MPI_ANY_SOURCE;
+  if (comm == nullptr || element == 0 || count < 0 || (tag < 0 && tag != MPI_ANY_TAG) ||
+      (reinterpret_cast<std::uintptr_t>(buffer) <= 1 && (count > 0 || buffer != nullptr)) ||
+      (!any && static_cast<unsigned>(source) >= static_cast<unsigned>(comm->size))) [[unlikely]] {
+    unusual(call, side, buffer, count, datatype, source, tag, handle, true);
+    return false;
+  }
+  static_assert(MPI_ANY_TAG == kAnyTag);
+  side.size = static_cast<std::uint64_t>(count) * element;
+  side.envelope = {comm->context, any ? kAnySource : comm->job_rank(source), tag};
+  return true;
+}
+
+[[gnu::cold, gnu::noinline]] int truncated(const Call& call, const Comm* comm, int source, int tag,
+                                           std::uint64_t sent, std::uint64_t room) {
+  return call.fail(comm, MPI_ERR_TRUNCATE,
+                   fmt::format("the message of rank {} with tag {} has {} bytes, the receive "
+                               "buffer {}",
+                               source, tag, sent, room));
+}
+
+// Ends a receive that was waited for; raises its error.
+int end_receive(const Call& call, Request* request, MPI_Status* status) {
+  Comm* const comm = request->comm;
+  const Envelope envelope = request->envelope;
+  const std::uint64_t size = request->size;
+  const std::uint64_t room = request->capacity;
+  const int error = call.process().complete(request, status);
+  if (error == MPI_SUCCESS) [[likely]]
+    return MPI_SUCCESS;
+  return truncated(call, comm, comm->rank_of(envelope.peer), envelope.tag, size, room);
+}
+
+Request* start_receive(const Call& call, void* buf, const Side& side) {
+  Request* request = call.engine().irecv(buf, side.size, side.envelope);
+  request->comm = side.comm;
+  ++side.comm->uses;
+  return request;
+}
+
+// The handle of a started send.
+MPI_Request handle_of(const Call& call, Request* request, Comm* comm) {
+  if (request == nullptr)
+    request = &call.process().done_send();
+  else {
+    request->comm = comm;
+    ++comm->uses;
+  }
+  return reinterpret_cast<MPI_Request>(request);
+}
+
+int blocking_send(const Call& call, const void* buf, MPI_Count count, MPI_Datatype datatype,
+                  int dest, int tag, MPI_Comm comm, bool sync) {
+  Side side;
+  if (!describe(call, side, buf, count, datatype, dest, tag, comm)) return side.error;
+  return call.engine().send(buf, side.size, side.envelope, sync, call.name());
+}
+
+int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Datatype datatype,
+                  int dest, int tag, MPI_Comm comm, bool sync, MPI_Request* request) {
+  Side side;
+  if (!describe(call, side, buf, count, datatype, dest, tag, comm)) {
+    if (side.error == MPI_SUCCESS) *request = handle_of(call, nullptr, nullptr);
+    return side.error;
+  }
+  Request* made = call.engine().isend(buf, side.size, side.envelope, sync);
+  *request = handle_of(call, made, side.comm);
+  return MPI_SUCCESS;
+}
+
+void fill_probed(const Comm* comm, const Unexpected& message, MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = comm->rank_of(message.envelope.peer);
+  status->MPI_TAG = message.envelope.tag;
+  set_bytes(*status, message.size);
+}
+
+}  // namespace
+
+int send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+         MPI_Comm comm) {
+  const Call call("MPI_Send");
+  return blocking_send(call, buf, count, datatype, dest, tag, comm, false);
+}
+
+int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+          MPI_Comm comm) {
+  const Call call("MPI_Ssend");
+  return blocking_send(call, buf, count, datatype, dest, tag, comm, true);
+}
+
+int isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  const Call call("MPI_Isend");
+  return starting_send(call, buf, count, datatype, dest, tag, comm, false, request);
+}
+
+int issend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+           MPI_Comm comm, MPI_Request* request) {
+  const Call call("MPI_Issend");
+  return starting_send(call, buf, count, datatype, dest, tag, comm, true, request);
+}
+
+int recv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+         MPI_Status* status) {
+  const Call call("MPI_Recv");
+  Side side;
+  if (!describe_receive(call, side, buf, count, datatype, source, tag, comm)) {
+    if (side.error == MPI_SUCCESS) set_empty(status, MPI_PROC_NULL);
+    return side.error;
+  }
+  Request* request = start_receive(call, buf, side);
+  call.engine().wait(*request, call.name());
+  return end_receive(call, request, status);
+}
+
+int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  const Call call("MPI_Irecv");
+  Side side;
+  if (!describe_receive(call, side, buf, count, datatype, source, tag, comm)) {
+    if (side.error != MPI_SUCCESS) return side.error;
+    // Nothing will come: a receive that is done, with the status the standard asks for.
+    *request = reinterpret_cast<MPI_Request>(&call.process().done_receive());
+    return MPI_SUCCESS;
+  }
+  *request = reinterpret_cast<MPI_Request>(start_receive(call, buf, side));
+  return MPI_SUCCESS;
+}
+
+int sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+             MPI_Comm comm, MPI_Status* status) {
+  const Call call("MPI_Sendrecv");
+  Side in;
+  Side out;
+  const bool receives =
+      describe_receive(call, in, recvbuf, recvcount, recvtype, source, recvtag, comm);
+  if (in.error != MPI_SUCCESS) return in.error;
+  const bool sends = describe(call, out, sendbuf, sendcount, sendtype, dest, sendtag, comm);
+  if (out.error != MPI_SUCCESS) return out.error;
+
+  Request* receive = receives ? start_receive(call, recvbuf, in) : nullptr;
+  Request* send = sends ? call.engine().isend(sendbuf, out.size, out.envelope, false) : nullptr;
+  if (send != nullptr) {
+    call.engine().wait(*send, call.name());
+    call.engine().finish(send);
+  }
+  if (receive == nullptr) {
+    set_empty(status, MPI_PROC_NULL);
+    return MPI_SUCCESS;
+  }
+  call.engine().wait(*receive, call.name());
+  return end_receive(call, receive, status);
+}
+
+int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  const Call call("MPI_Probe");
+  Side side;
+  if (!describe_receive(call, side, nullptr, 0, MPI_BYTE, source, tag, comm)) {
+    if (side.error == MPI_SUCCESS) set_empty(status, MPI_PROC_NULL);
+    return side.error;
+  }
+  const Unexpected* found = call.engine().probe(side.envelope);
+  while (found == nullptr) {
+    call.engine().wait_for_change(call.name());
+    found = call.engine().probe(side.envelope);
+  }
+  fill_probed(side.comm, *found, status);
+  return MPI_SUCCESS;
+}
+
+int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  const Call call("MPI_Iprobe");
+  Side side;
+  if (!describe_receive(call, side, nullptr, 0, MPI_BYTE, source, tag, comm)) {
+    *flag = 1;
+    if (side.error == MPI_SUCCESS) set_empty(status, MPI_PROC_NULL);
+    return side.error;
+  }
+  call.engine().poll();
+  const Unexpected* found = call.engine().probe(side.envelope);
+  *flag = found != nullptr;
+  if (found != nullptr) fill_probed(side.comm, *found, status);
+  return MPI_SUCCESS;
+}
+
+int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
+  const Call call("MPI_Get_count");
+  const std::uint64_t element = size_of_type(datatype);
+  if (element == 0) return call.check_data(nullptr, &element, 0, datatype, "");
+  if (status == MPI_STATUS_IGNORE || count == nullptr) {
+    return call.fail(nullptr, MPI_ERR_ARG, "status or count is a null pointer");
+  }
+  const std::uint64_t bytes = bytes_of(*status);
+  *count =
+      bytes % element == 0 ? static_cast<MPI_Count>(bytes / element) : MPI_Count{MPI_UNDEFINED};
+  return MPI_SUCCESS;
+}
+
+int type_size(MPI_Datatype datatype, MPI_Count* size) {
+  const Call call("MPI_Type_size");
+  const std::uint64_t element = size_of_type(datatype);
+  if (element == 0) return call.check_data(nullptr, &element, 0, datatype, "");
+  if (size == nullptr) return call.fail(nullptr, MPI_ERR_ARG, "size is a null pointer");
+  *size = static_cast<MPI_Count>(element);
+  return MPI_SUCCESS;
+}
+
+}  // namespace fairlead::mpi::api

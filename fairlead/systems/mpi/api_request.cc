@@ -1,0 +1,157 @@
+// Waiting for requests and testing them.
+#include <span>
+
+#include "fairlead/systems/mpi/call.h"
+#include "mpi_calls.h"
+
+namespace fairlead::mpi::api {
+namespace {
+
+constexpr std::uintptr_t kFirstObject = 0x400;
+
+Request* object_of(MPI_Request handle) { return reinterpret_cast<Request*>(handle); }
+
+// MPI_REQUEST_NULL is allowed. A request that is complete and freed is told apart as long as its
+// object was not used again.
+bool valid(MPI_Request handle) {
+  if (handle == MPI_REQUEST_NULL) return true;
+  return reinterpret_cast<std::uintptr_t>(handle) >= kFirstObject &&
+         object_of(handle)->state != State::idle;
+}
+
+int check(const Call& call, std::span<const MPI_Request> handles) {
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    if (!valid(handles[i])) {
+      return call.fail(nullptr, MPI_ERR_REQUEST,
+                       fmt::format("request {} is no request, or one already complete", i));
+    }
+  }
+  return MPI_SUCCESS;
+}
+
+bool done(MPI_Request handle) { return handle == MPI_REQUEST_NULL || object_of(handle)->done(); }
+
+bool all_done(std::span<const MPI_Request> handles) {
+  for (MPI_Request handle : handles) {
+    if (!done(handle)) return false;
+  }
+  return true;
+}
+
+// Frees a done request and fills the status; answers its error without raising it.
+int complete(const Call& call, MPI_Request* handle, MPI_Status* status) {
+  if (*handle == MPI_REQUEST_NULL) {
+    set_empty(status, MPI_ANY_SOURCE);
+    return MPI_SUCCESS;
+  }
+  Request* request = object_of(*handle);
+  *handle = MPI_REQUEST_NULL;
+  return call.process().complete(request, status);
+}
+
+// The same for a call on one request: raises the error where the request belongs.
+int complete_one(const Call& call, MPI_Request* handle, MPI_Status* status) {
+  if (*handle == MPI_REQUEST_NULL || object_of(*handle)->error == MPI_SUCCESS) [[likely]]
+    return complete(call, handle, status);
+  const Request* request = object_of(*handle);
+  Comm* const comm = request->comm;
+  const std::string what =
+      fmt::format("the message of rank {} with tag {} has {} bytes, the receive buffer {}",
+                  comm->rank_of(request->envelope.peer), request->envelope.tag, request->size,
+                  request->capacity);
+  const int error = complete(call, handle, status);
+  return call.fail(comm, error, what);
+}
+
+int complete_all(const Call& call, std::span<MPI_Request> handles, MPI_Status* statuses) {
+  int failed = 0;
+  const Comm* on = nullptr;
+  std::string what;
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+    const Request* request = handles[i] == MPI_REQUEST_NULL ? nullptr : object_of(handles[i]);
+    if (request != nullptr && request->error != MPI_SUCCESS) [[unlikely]] {
+      ++failed;
+      on = request->comm;
+      what = fmt::format("request {}: the message has {} bytes, the receive buffer {}", i,
+                         request->size, request->capacity);
+    }
+    const int error = complete(call, &handles[i], status);
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+  }
+  return failed == 0 ? MPI_SUCCESS : call.fail(on, MPI_ERR_IN_STATUS, what);
+}
+
+std::span<MPI_Request> span_of(MPI_Request* requests, int count) {
+  return {requests, static_cast<std::size_t>(count)};
+}
+
+int check_array(const Call& call, int count, const MPI_Request* requests) {
+  if (count < 0) {
+    return call.fail(nullptr, MPI_ERR_COUNT, fmt::format("count is {}, which is negative", count));
+  }
+  if (count > 0 && requests == nullptr) {
+    return call.fail(nullptr, MPI_ERR_ARG, "array_of_requests is a null pointer");
+  }
+  return check(call, {requests, static_cast<std::size_t>(count)});
+}
+
+}  // namespace
+
+int wait(MPI_Request* request, MPI_Status* status) {
+  const Call call("MPI_Wait");
+  if (const int error = check_array(call, 1, request)) return error;
+  if (!done(*request)) call.engine().wait(*object_of(*request), call.name());
+  return complete_one(call, request, status);
+}
+
+int waitall(int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses) {
+  const Call call("MPI_Waitall");
+  if (const int error = check_array(call, count, array_of_requests)) return error;
+  const std::span<MPI_Request> handles = span_of(array_of_requests, count);
+  for (MPI_Request handle : handles) {
+    if (!done(handle)) call.engine().wait(*object_of(handle), call.name());
+  }
+  return complete_all(call, handles, array_of_statuses);
+}
+
+int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* status) {
+  const Call call("MPI_Waitany");
+  if (const int error = check_array(call, count, array_of_requests)) return error;
+  while (true) {
+    bool any = false;
+    for (int i = 0; i < count; ++i) {
+      if (array_of_requests[i] == MPI_REQUEST_NULL) continue;
+      any = true;
+      if (object_of(array_of_requests[i])->done()) {
+        *indx = i;
+        return complete_one(call, &array_of_requests[i], status);
+      }
+    }
+    if (!any) {
+      *indx = MPI_UNDEFINED;
+      set_empty(status, MPI_ANY_SOURCE);
+      return MPI_SUCCESS;
+    }
+    call.engine().wait_for_change(call.name());
+  }
+}
+
+int test(MPI_Request* request, int* flag, MPI_Status* status) {
+  const Call call("MPI_Test");
+  if (const int error = check_array(call, 1, request)) return error;
+  if (!done(*request)) call.engine().poll();
+  *flag = done(*request);
+  return *flag == 0 ? MPI_SUCCESS : complete_one(call, request, status);
+}
+
+int testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status* array_of_statuses) {
+  const Call call("MPI_Testall");
+  if (const int error = check_array(call, count, array_of_requests)) return error;
+  const std::span<MPI_Request> handles = span_of(array_of_requests, count);
+  if (!all_done(handles)) call.engine().poll();
+  *flag = all_done(handles);
+  return *flag == 0 ? MPI_SUCCESS : complete_all(call, handles, array_of_statuses);
+}
+
+}  // namespace fairlead::mpi::api

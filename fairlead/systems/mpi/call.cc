@@ -1,0 +1,86 @@
+#include "fairlead/systems/mpi/call.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "fairlead/systems/mpi/errors.h"
+
+namespace fairlead::mpi {
+
+void exit_with(const std::string& reason) {
+  std::fprintf(stderr, "fairlead: %s\n", reason.c_str());
+  std::fflush(nullptr);
+  std::_Exit(1);
+}
+
+void Call::outside(const char* name) {
+  const Process* process = Process::current();
+  const std::string reason = process == nullptr
+                                 ? fmt::format("{} was called before MPI_Init", name)
+                                 : fmt::format("{} was called after MPI_Finalize", name);
+  if (run::Context* context = run::current(); context != nullptr) {
+    end_job(*context, MPI_ERR_OTHER, reason);
+  }
+  exit_with(reason);
+}
+
+int Call::fail(const Comm* comm, int error, const std::string& what) const {
+  const Comm& on = comm != nullptr ? *comm : process_->self();
+  if (on.handler == MPI_ERRORS_RETURN) return error;
+  const ErrorClass* known = find_error(error);
+  end_job(process_->context(), error,
+          fmt::format("{} failed on rank {} of {}: {} ({}: {})", name_, on.rank, on.name, what,
+                      known->name, known->text));
+}
+
+int Call::check_comm(MPI_Comm handle) const {
+  if (process_->find(handle) != nullptr) return MPI_SUCCESS;
+  return fail(
+      nullptr, MPI_ERR_COMM,
+      fmt::format("comm is {}", handle == MPI_COMM_NULL
+                                    ? "MPI_COMM_NULL"
+                                    : "no communicator of this library, or one that was freed"));
+}
+
+int Call::check_data(const Comm* comm, const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                     const char* which) const {
+  if (count < 0) {
+    return fail(comm, MPI_ERR_COUNT, fmt::format("{}count is {}, which is negative", which, count));
+  }
+  if (size_of_type(datatype) == 0) {
+    return fail(comm, MPI_ERR_TYPE,
+                fmt::format("{}datatype is {}", which,
+                            datatype == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL"
+                                                          : "no datatype of this library"));
+  }
+  if (buffer == nullptr && count > 0) {
+    return fail(comm, MPI_ERR_BUFFER,
+                fmt::format("{}buf is a null pointer, but {}count is {}", which, which, count));
+  }
+  if (buffer == MPI_IN_PLACE) {
+    return fail(comm, MPI_ERR_BUFFER, fmt::format("{}buf may not be MPI_IN_PLACE here", which));
+  }
+  return MPI_SUCCESS;
+}
+
+int Call::check_rank(const Comm* comm, int rank, const char* which, bool wildcard) const {
+  if (rank == MPI_PROC_NULL || (rank >= 0 && rank < comm->size) ||
+      (wildcard && rank == MPI_ANY_SOURCE)) {
+    return MPI_SUCCESS;
+  }
+  return fail(comm, MPI_ERR_RANK,
+              fmt::format("{} is {}, but the ranks are 0 to {}", which, rank, comm->size - 1));
+}
+
+int Call::check_tag(const Comm* comm, int tag, bool wildcard) const {
+  if (tag >= 0 || (wildcard && tag == MPI_ANY_TAG)) return MPI_SUCCESS;
+  return fail(comm, MPI_ERR_TAG, fmt::format("tag is {}, which is negative", tag));
+}
+
+int Call::check_root(const Comm* comm, int root) const {
+  if (root >= 0 && root < comm->size) return MPI_SUCCESS;
+  return fail(comm, MPI_ERR_ROOT,
+              fmt::format("root is {}, but the ranks are 0 to {}", root, comm->size - 1));
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,89 @@
+#include <cstring>
+
+#include "fairlead/systems/mpi/collectives/choose.h"
+#include "fairlead/systems/mpi/collectives/group_call.h"
+
+namespace fairlead::mpi {
+namespace {
+
+std::uint64_t offset_of(int rank, std::uint64_t block) {
+  return static_cast<std::uint64_t>(rank) * block;
+}
+
+// Step i: send to the rank i after this one, receive from the rank i before it.
+void alltoall_pairwise(GroupCall& group, const void* from, void* to, std::uint64_t block) {
+  const int size = group.size();
+  for (int i = 1; i < size; ++i) {
+    const int dest = (group.rank() + i) % size;
+    const int source = (group.rank() - i + size) % size;
+    group.exchange(dest, at(from, offset_of(dest, block)), block, source,
+                   at(to, offset_of(source, block)), block);
+  }
+}
+
+// In place a pair swaps its two blocks through a copy of one; each round pairs every rank once.
+void alltoall_in_place(GroupCall& group, void* to, std::uint64_t block) {
+  const int size = group.size();
+  Scratch copy(block);
+  for (int i = 0; i < size; ++i) {
+    const int other = (i - group.rank() + size) % size;
+    if (other == group.rank()) continue;
+    std::byte* const place = at(to, offset_of(other, block));
+    if (block != 0) std::memcpy(copy.data(), place, block);
+    group.exchange(other, copy.data(), block, other, place, block);
+  }
+}
+
+// Bruck: slot j holds the block for the rank j after this one. In step k all slots whose number has
+// bit k set go 2^k ranks on, as one message; slot j then holds the block from the rank j before.
+void alltoall_bruck(GroupCall& group, const void* from, void* to, std::uint64_t block) {
+  const int size = group.size();
+  const int rank = group.rank();
+  Scratch slots(offset_of(size, block));
+  Scratch out(offset_of((size + 1) / 2, block));
+  Scratch in(offset_of((size + 1) / 2, block));
+  for (int j = 0; j < size; ++j) {
+    std::memcpy(slots.data() + offset_of(j, block), at(from, offset_of((rank + j) % size, block)),
+                block);
+  }
+  for (int step = 1; step < size; step *= 2) {
+    std::uint64_t packed = 0;
+    for (int j = step; j < size; ++j) {
+      if ((j & step) == 0) continue;
+      std::memcpy(out.data() + packed, slots.data() + offset_of(j, block), block);
+      packed += block;
+    }
+    group.exchange((rank + step) % size, out.data(), packed, (rank - step + size) % size, in.data(),
+                   packed);
+    std::uint64_t taken = 0;
+    for (int j = step; j < size; ++j) {
+      if ((j & step) == 0) continue;
+      std::memcpy(slots.data() + offset_of(j, block), in.data() + taken, block);
+      taken += block;
+    }
+  }
+  for (int j = 0; j < size; ++j) {
+    std::memcpy(at(to, offset_of((rank - j + size) % size, block)),
+                slots.data() + offset_of(j, block), block);
+  }
+}
+
+}  // namespace
+
+void alltoall(Process& process, Comm& comm, const char* call, const void* from, void* to,
+              std::uint64_t block) {
+  GroupCall group(process, comm, CollectiveKind::alltoall, call);
+  if (from == nullptr) {
+    alltoall_in_place(group, to, block);
+    return;
+  }
+  const std::uint64_t own = offset_of(group.rank(), block);
+  if (block != 0 && block <= kAlltoallBruckBlockBytes && group.size() >= kAlltoallBruckRanks) {
+    alltoall_bruck(group, from, to, block);
+    return;
+  }
+  if (block != 0) std::memcpy(at(to, own), at(from, own), block);
+  alltoall_pairwise(group, from, to, block);
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "fairlead/systems/mpi/collectives/choose.h"
+#include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/tree.h"
+
+namespace fairlead::mpi {
+namespace {
+
+void bcast_tree(GroupCall& group, void* buffer, std::uint64_t size, int root) {
+  const Tree tree(group.rank(), group.size(), root);
+  if (!tree.is_root()) group.receive(tree.parent(), buffer, size);
+  for (int step = tree.limit() / 2; step > 0; step /= 2) {
+    if (tree.relative + step < tree.size) {
+      group.send(tree.rank_of(tree.relative + step), buffer, size);
+    }
+  }
+}
+
+// The message in P pieces: piece i goes down the tree to node i, then every node passes the pieces
+// it has around the ring (van de Geijn).
+void bcast_split(GroupCall& group, void* buffer, std::uint64_t size, int root) {
+  const Tree tree(group.rank(), group.size(), root);
+  const auto nodes = static_cast<std::uint64_t>(tree.size);
+  const std::uint64_t piece = (size + nodes - 1) / nodes;
+  const auto begin_of = [&](int node) {
+    return std::min(size, static_cast<std::uint64_t>(node) * piece);
+  };
+  const auto bytes_of_nodes = [&](int first, int count) {
+    return begin_of(first + count) - begin_of(first);
+  };
+  if (!tree.is_root()) {
+    const int below = std::min(tree.limit(), tree.size - tree.relative);
+    group.receive(tree.parent(), at(buffer, begin_of(tree.relative)),
+                  bytes_of_nodes(tree.relative, below));
+  }
+  for (int step = tree.limit() / 2; step > 0; step /= 2) {
+    const int child = tree.relative + step;
+    if (child >= tree.size) continue;
+    group.send(tree.rank_of(child), at(buffer, begin_of(child)),
+               bytes_of_nodes(child, tree.subtree(step)));
+  }
+  const int to = tree.rank_of(tree.relative + 1);
+  const int from = tree.rank_of(tree.relative - 1 + tree.size);
+  for (int i = 0; i < tree.size - 1; ++i) {
+    const int out = (tree.relative - i + tree.size) % tree.size;
+    const int in = (tree.relative - i - 1 + tree.size) % tree.size;
+    group.exchange(to, at(buffer, begin_of(out)), bytes_of_nodes(out, 1), from,
+                   at(buffer, begin_of(in)), bytes_of_nodes(in, 1));
+  }
+}
+
+}  // namespace
+
+void bcast(Process& process, Comm& comm, const char* call, void* buffer, std::uint64_t size,
+           int root) {
+  GroupCall group(process, comm, CollectiveKind::bcast, call);
+  if (group.size() == 1) return;
+  if (size >= kBcastSplitBytes && group.size() >= kBcastSplitRanks) {
+    bcast_split(group, buffer, size, root);
+  } else {
+    bcast_tree(group, buffer, size, root);
+  }
+}
+
+}  // namespace fairlead::mpi

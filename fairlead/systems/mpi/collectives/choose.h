@@ -1,0 +1,29 @@
+// Which algorithm serves which size and number of ranks. One table, so that a measurement moves a
+// number without a search; every rank computes the same answer from the same arguments.
+#pragma once
+#include <cstdint>
+
+namespace fairlead::mpi {
+
+// Bcast: a binomial tree sends the whole message log2(P) times one after the other; splitting it
+// (scatter, then ring allgather) moves it about twice, in P + log2(P) steps.
+constexpr std::uint64_t kBcastSplitBytes = 128 * 1024;
+constexpr int kBcastSplitRanks = 4;
+
+// Allreduce: recursive doubling combines the whole vector log2(P) times; a ring combines each byte
+// once at each rank but takes 2 (P - 1) steps, so its pieces must be worth a message.
+constexpr std::uint64_t kAllreduceRingBytes = 32 * 1024;
+constexpr std::uint64_t kAllreduceRingPieceBytes = 1024;
+
+// Gather and scatter: the binomial tree saves messages at the root and copies blocks up to log2(P)
+// times; large blocks go straight.
+constexpr std::uint64_t kTreeBlockBytes = 8 * 1024;
+
+// Allgather: Bruck's log2(P) steps need a rotation of the result; the ring needs none.
+constexpr std::uint64_t kAllgatherBruckBytes = 4 * 1024;  // of the whole result
+
+// Alltoall: Bruck sends log2(P) messages of half the data each instead of P - 1 blocks.
+constexpr std::uint64_t kAlltoallBruckBlockBytes = 256;
+constexpr int kAlltoallBruckRanks = 8;
+
+}  // namespace fairlead::mpi

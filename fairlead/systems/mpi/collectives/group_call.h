@@ -1,0 +1,88 @@
+// One collective call of one rank: messages to the other members, checked to belong to it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "fairlead/systems/mpi/collectives/collectives.h"
+
+namespace fairlead::mpi {
+
+class GroupCall {
+ public:
+  // Enters the communicator's next collective.
+  GroupCall(Process& process, Comm& comm, CollectiveKind kind, const char* call)
+      : process_(process),
+        comm_(comm),
+        call_(call),
+        tag_(static_cast<std::int32_t>((comm.collectives++ & kNumberMask) << kKindBits |
+                                       static_cast<std::uint32_t>(kind))) {}
+
+  int rank() const { return comm_.rank; }
+  int size() const { return comm_.size; }
+
+  void send(int to, const void* from, std::uint64_t size) {
+    process_.engine().send(from, size, envelope(to), false, call_);
+  }
+  void receive(int from, void* to, std::uint64_t size) { end(begin_receive(from, to, size), size); }
+  // Both at once, so that no order of the members can lock.
+  void exchange(int to, const void* out, std::uint64_t out_size, int from, void* in,
+                std::uint64_t in_size);
+
+  Request* begin_receive(int from, void* to, std::uint64_t size) {
+    Envelope expected = envelope(from);
+    expected.tag = kAnyTag;  // messages of a pair come in order: another tag is a wrong call
+    return process_.engine().irecv(to, size, expected);
+  }
+  void end(Request* receive, std::uint64_t size) {
+    process_.engine().wait(*receive, call_);
+    if (receive->envelope.tag != tag_ || receive->size != size) [[unlikely]]
+      mismatch(*receive, size);
+    process_.engine().finish(receive);
+  }
+  // Declares the work of combining or moving `bytes` twice read and once written.
+  void charge(std::uint64_t ops, std::uint64_t bytes) {
+    process_.engine().port().charge({.ops = ops, .bytes = bytes, .working_set_bytes = bytes});
+  }
+  void combine(const Operand& operand, const void* lower, const void* higher, void* out,
+               std::uint64_t count) {
+    operand.combine(lower, higher, out, count);
+    charge(count, 3 * count * operand.element);
+  }
+
+ private:
+  static constexpr unsigned kKindBits = 8;
+  static constexpr std::uint32_t kNumberMask = 0x7fffff;
+
+  Envelope envelope(int member) const { return {comm_.context + 1, comm_.job_rank(member), tag_}; }
+  // The member is in another call, or in the same with another count. Ends the job.
+  [[noreturn, gnu::cold, gnu::noinline]] void mismatch(const Request& receive,
+                                                       std::uint64_t size) const;
+
+  Process& process_;
+  Comm& comm_;
+  const char* call_;
+  std::int32_t tag_;
+};
+
+// Memory for the length of one call.
+class Scratch {
+ public:
+  explicit Scratch(std::uint64_t size)
+      : memory_(size <= kSmall ? nullptr : std::make_unique_for_overwrite<std::byte[]>(size)) {}
+  std::byte* data() { return memory_ == nullptr ? small_ : memory_.get(); }
+
+ private:
+  static constexpr std::size_t kSmall = 256;  // fiber stacks are short
+  std::unique_ptr<std::byte[]> memory_;
+  alignas(16) std::byte small_[kSmall];
+};
+
+inline std::byte* at(void* base, std::uint64_t offset) {
+  return static_cast<std::byte*>(base) + offset;
+}
+inline const std::byte* at(const void* base, std::uint64_t offset) {
+  return static_cast<const std::byte*>(base) + offset;
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <cstring>
+
+#include "fairlead/systems/mpi/collectives/choose.h"
+#include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/tree.h"
+
+namespace fairlead::mpi {
+namespace {
+
+void scatter_straight(GroupCall& group, const void* all, void* own, std::uint64_t block, int root) {
+  if (group.rank() != root) {
+    group.receive(root, own, block);
+    return;
+  }
+  for (int i = 1; i < group.size(); ++i) {
+    const int to = (root + i) % group.size();
+    group.send(to, at(all, static_cast<std::uint64_t>(to) * block), block);
+  }
+}
+
+// Every node holds the blocks of its subtree, in node order; the root packs them.
+void scatter_tree(GroupCall& group, const void* all, void* own, std::uint64_t block, int root) {
+  const Tree tree(group.rank(), group.size(), root);
+  const int below = std::min(tree.limit(), tree.size - tree.relative);
+  Scratch held(static_cast<std::uint64_t>(below) * block);
+  if (tree.is_root()) {
+    const std::uint64_t first = static_cast<std::uint64_t>(root) * block;
+    const std::uint64_t run = static_cast<std::uint64_t>(tree.size - root) * block;
+    std::memcpy(held.data(), at(all, first), run);
+    if (first != 0) std::memcpy(held.data() + run, all, first);
+  } else {
+    group.receive(tree.parent(), held.data(), static_cast<std::uint64_t>(below) * block);
+    std::memcpy(own, held.data(), block);
+  }
+  for (int step = tree.limit() / 2; step > 0; step /= 2) {
+    if (tree.relative + step >= tree.size) continue;
+    group.send(tree.rank_of(tree.relative + step),
+               held.data() + static_cast<std::uint64_t>(step) * block,
+               static_cast<std::uint64_t>(tree.subtree(step)) * block);
+  }
+}
+
+}  // namespace
+
+void scatter(Process& process, Comm& comm, const char* call, const void* all, void* own,
+             std::uint64_t block, int root) {
+  GroupCall group(process, comm, CollectiveKind::scatter, call);
+  if (group.rank() == root && own != nullptr && block != 0) {
+    std::memmove(own, at(all, static_cast<std::uint64_t>(root) * block), block);
+  }
+  if (group.size() == 1) return;
+  if (block == 0 || block > kTreeBlockBytes) {
+    scatter_straight(group, all, own, block, root);
+  } else {
+    scatter_tree(group, all, own, block, root);
+  }
+}
+
+}  // namespace fairlead::mpi

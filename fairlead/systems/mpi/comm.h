@@ -1,0 +1,42 @@
+// A communicator: who belongs to it, and the contexts that keep its traffic apart.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fairlead/base/post.h"
+#include "fairlead/systems/mpi/mpi.h"
+
+namespace fairlead::mpi {
+
+struct Comm {
+  static constexpr std::uint32_t kLive = 0x6d70636d;
+
+  std::uint32_t live = kLive;  // else freed: a handle kept too long is told apart from a live one
+  std::uint32_t context = 0;   // point-to-point; context + 1: collectives
+  int rank = 0;                // this process
+  int size = 0;
+  std::uint32_t collectives = 0;  // entered so far
+  std::uint32_t uses = 0;         // requests that refer to it
+  MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
+  std::string name;  // for error texts
+  // Job rank by rank here, and the reverse sorted by job rank; empty: the same numbers.
+  std::vector<Rank> members;
+  std::vector<std::pair<Rank, int>> ranks;
+
+  // Fills `ranks` from `members`.
+  void index_members();
+  Rank job_rank(int r) const {
+    return members.empty() ? static_cast<Rank>(r) : members[static_cast<std::size_t>(r)];
+  }
+  // `member` belongs to the communicator.
+  int rank_of(Rank member) const {
+    return members.empty() ? static_cast<int>(member) : find(member);
+  }
+
+ private:
+  int find(Rank member) const;
+};
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,32 @@
+#include "fairlead/systems/mpi/datatype.h"
+
+#include "fairlead/systems/mpi/datatype_c.h"
+
+namespace fairlead::mpi {
+namespace {
+
+constexpr DatatypeTable make_table() {
+  DatatypeTable table{};
+#define FAIRLEAD_MPI_TYPE(name, value, type, group) \
+  table[value - kFirstDatatype] =                   \
+      Datatype{#name, static_cast<std::uint8_t>(sizeof(type)), TypeGroup::group};
+#include "fairlead/systems/mpi/datatypes.inc"
+#undef FAIRLEAD_MPI_TYPE
+  return table;
+}
+
+constexpr DatatypeSizes make_sizes() {
+  DatatypeSizes sizes{};
+#define FAIRLEAD_MPI_TYPE(name, value, type, group) \
+  sizes[value - kFirstDatatype] = static_cast<std::uint8_t>(sizeof(type));
+#include "fairlead/systems/mpi/datatypes.inc"
+#undef FAIRLEAD_MPI_TYPE
+  return sizes;
+}
+
+}  // namespace
+
+constinit const DatatypeTable kDatatypeTable = make_table();
+constinit const DatatypeSizes kDatatypeSizes = make_sizes();
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,136 @@
+#include "fairlead/systems/mpi/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace fairlead::mpi {
+namespace {
+
+// A Port has no condition "room again"; how long a stalled send that nobody waits for directly may
+// sleep before it asks again. A few packet times of the networks at hand.
+constexpr Ps kAskAgain = microseconds(2);
+
+// With several threads: how long one waits before the next may call.
+constexpr Ps kOthersTurn = microseconds(20);
+
+}  // namespace
+
+Engine::Engine(lci::Port& port, Fatal fatal)
+    : port_(port), self_(port.self()), fatal_(fatal), matcher_(port.size()) {
+  port_.bind(kChannel, {&Engine::upcall, this}, {&Engine::returned, this});
+}
+
+void Engine::fatal(const std::string& reason) {
+  if (fatal_.run != nullptr) fatal_.run(fatal_.context, reason);
+  FAIRLEAD_CHECK(false, "{}", reason);
+  std::abort();
+}
+
+void Engine::wait_slow(Request& request, const char* call) {
+  request.awaited = true;
+  while (!request.done()) wait_for_change(call);
+}
+
+void Engine::wait_for_change(const char* call) {
+  lci::Until until;
+  until.any_packet = true;
+  until.what = call;
+  if (has_work()) [[unlikely]] {
+    if (progress()) return;
+    if (Request* get = gets_.front(); get != nullptr && get->state == State::get_started) {
+      until.counter = &get->got;
+      until.at = 1;
+    }
+    if (!outgoing_.empty() || !replies_.empty()) until.deadline = port_.now() + kAskAgain;
+  }
+  if (lock_ != nullptr) until.deadline = std::min(until.deadline, port_.now() + kOthersTurn);
+  const Post answer = port_.wait(until);
+  if (lock_ != nullptr) {
+    lock_->unlock();
+    lock_->lock();
+  }
+  if (answer == Post::peer_down) [[unlikely]] {
+    fatal(fmt::format("{}: a rank of the job was lost", call));
+  }
+}
+
+void Engine::poll() {
+  port_.poll();
+  if (has_work()) [[unlikely]]
+    progress();
+}
+
+void Engine::drain(const char* call) {
+  while (has_work()) wait_for_change(call);
+}
+
+// True when something moved, so that a waiting call looks at its request again.
+bool Engine::progress() {
+  const bool replied = push_replies();
+  const bool fetched = push_gets();
+  const bool sent = push_outgoing();
+  return replied || fetched || sent;
+}
+
+void Engine::reply(Rank to, Kind kind, std::uint32_t peer_id, std::uint32_t own_id,
+                   std::uint64_t wanted) {
+  const Reply made{to, {first_word(kind, 0), peer_id, own_id, 0}, wanted};
+  if (!replies_.empty() || !send_reply(made)) replies_.push_back(made);
+}
+
+bool Engine::send_reply(const Reply& reply) {
+  static_assert(sizeof reply.wanted <= 32, "send_small carries it on every fabric");
+  const Post answer = port_.send_small({reply.to}, kChannel, lci::Lane::reply, reply.words,
+                                       std::as_bytes(std::span(&reply.wanted, 1)), lci::kNoBlock);
+  return accepted(answer, reply.to);
+}
+
+bool Engine::push_replies() {
+  std::size_t sent = 0;
+  while (sent < replies_.size() && send_reply(replies_[sent])) ++sent;
+  replies_.erase(replies_.begin(), replies_.begin() + static_cast<std::ptrdiff_t>(sent));
+  return sent != 0;
+}
+
+bool Engine::push_gets() {
+  bool any_ended = false;
+  for (Request* r = gets_.front(); r != nullptr;) {
+    Request* const following = Requests::next(r);
+    if (r->state == State::get_queued) start_get(*r);
+    const bool failed = r->got.failed.load(std::memory_order_acquire) != 0;
+    if (failed || r->got.ok.load(std::memory_order_acquire) != 0) {
+      end_get(*r, failed);
+      any_ended = true;
+    }
+    r = following;
+  }
+  return any_ended;
+}
+
+void Engine::start_get(Request& receive) {
+  const std::uint64_t wanted = std::min(receive.size, receive.capacity);
+  const lci::Remote from{receive.envelope.peer, receive.segment, 0};
+  const Post answer = port_.get(from, receive.to, wanted, &receive.got, lci::kNoBlock);
+  if (answer == Post::again_credit || answer == Post::again_buffer) return;
+  receive.state = State::get_started;
+  if (answer != Post::done && answer != Post::pending) {
+    receive.got.failed.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Engine::end_get(Request& receive, bool failed) {
+  gets_.remove(&receive);
+  if (failed) {
+    fatal(
+        fmt::format("cannot fetch {} bytes from the memory of rank {} (a buffer freed before "
+                    "its send was complete, or the rank is gone)",
+                    receive.size, receive.envelope.peer));
+  }
+  receive.state = State::done;
+  reply(receive.envelope.peer, Kind::finished, receive.peer_id, 0, 0);
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,151 @@
+// MPI point-to-point over a Port: eager messages, rendezvous, matching, completion. Knows ranks of
+// the job, contexts and bytes; communicators, datatypes and argument checks are above it.
+//
+// Three kinds of code run here. Calls of the program start requests and wait. Upcalls match and
+// copy; they answer only on the reply lane and put everything longer on a work list. Progress,
+// between the two, empties the work lists: fetches from exposed memory, messages that waited for
+// room, the bytes of accepted rendezvous sends.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fairlead/lci/port.h"
+#include "fairlead/systems/mpi/fair_lock.h"
+#include "fairlead/systems/mpi/matcher.h"
+#include "fairlead/systems/mpi/pool.h"
+#include "fairlead/systems/mpi/request.h"
+#include "fairlead/systems/mpi/wire.h"
+
+namespace fairlead::mpi {
+
+// What is wrong when a program cannot go on; does not return.
+struct Fatal {
+  void (*run)(void* context, const std::string& reason) = nullptr;
+  void* context = nullptr;
+};
+
+class Engine {
+ public:
+  // Binds kChannel of `port`, which outlives the engine.
+  Engine(lci::Port& port, Fatal fatal);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  lci::Port& port() { return port_; }
+
+  // Sends and returns when the buffer may be reused. Answers an MPI error class.
+  int send(const void* from, std::uint64_t size, const Envelope& to, bool sync, const char* call);
+  // Starts a send; the buffer belongs to the engine until the request is done. nullptr: already
+  // done. The request is given back with finish().
+  Request* isend(const void* from, std::uint64_t size, const Envelope& to, bool sync);
+  // Starts a receive into `to`, which belongs to the engine until the request is done.
+  Request* irecv(void* to, std::uint64_t capacity, const Envelope& from);
+  // Waits until `request` is done; `call` names the MPI call for a hanging job's report.
+  void wait(Request& request, const char* call) {
+    if (!request.done()) wait_slow(request, call);
+  }
+  // Gives a done request back to the pool.
+  void finish(Request* request) {
+    request->state = State::idle;
+    requests_.give(request);
+  }
+  // Runs the upcalls of what has arrived, then what they left to do.
+  void poll();
+  // Blocks until an upcall ran or work is to be done, then does it.
+  void wait_for_change(const char* call);
+  // The earliest message `wanted` matches, which stays, or nullptr.
+  const Unexpected* probe(const Envelope& wanted) const { return matcher_.probe(wanted); }
+  // Waits until nothing this rank has to send is left.
+  void drain(const char* call);
+
+  // Several threads call, one at a time, under `lock`: waiting lets the others in. nullptr: one.
+  void share(FairLock* lock) { lock_ = lock; }
+
+  // Packets that belonged to no message under way; they were dropped.
+  std::uint64_t strays() const { return strays_; }
+  // True while messages wait for room or memory waits to be fetched.
+  bool has_work() const { return !outgoing_.empty() || !gets_.empty() || !replies_.empty(); }
+
+ private:
+  using Requests = List<Request, &Request::link>;
+  using Streams = List<Stream, &Stream::link>;
+  // A packet for the reply lane that found no room.
+  struct Reply {
+    Rank to;
+    lci::Words words;
+    std::uint64_t wanted;
+  };
+  enum class Sent : std::uint8_t { all, blocked };
+
+  // engine_send.cc
+  bool send_now(const void* from, std::uint64_t size, const Envelope& to, std::uint32_t flags);
+  Request* start_send(const void* from, std::uint64_t size, const Envelope& to, bool sync);
+  void send_to_self(Request& send);
+  Sent push(Request& send);
+  Sent push_eager(Request& send, std::uint32_t flags);
+  Sent push_offer(Request& send, std::uint32_t flags);
+  Sent push_data(Request& send, std::uint32_t flags);
+  bool send_packet(Rank to, lci::Lane lane, const lci::Words& words, Piece piece,
+                   std::uint32_t flags);
+  bool accepted(Post answer, Rank peer);
+  bool expose(Request& send);
+  void complete_send(Request& send);
+  bool push_outgoing();
+
+  // engine_receive.cc
+  static Keep upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival);
+  static void returned(void* self, const lci::Arrival& arrival, Post why);
+  Keep on_eager(lci::Packet* packet, const lci::Arrival& arrival);
+  void on_eager_first(const lci::Arrival& arrival);
+  void on_eager_more(const lci::Arrival& arrival);
+  void on_offer(const lci::Arrival& arrival);
+  void on_accept(const lci::Arrival& arrival);
+  void on_data(const lci::Arrival& arrival);
+  void on_finished(const lci::Arrival& arrival);
+  void matched(Request& receive, Rank source, std::int32_t tag, std::uint64_t size);
+  void deliver(Request& receive, const void* from, std::uint64_t size);
+  void start_rendezvous(Request& receive, std::uint32_t sender_id, const Offer& offer);
+  void take_early(Request& receive, Unexpected* message);
+  void take_from_self(Request& receive, Unexpected* message);
+  Unexpected* keep_early(const Envelope& envelope, Unexpected::Place place, std::uint64_t size);
+  void drop_early(Unexpected* message);
+  std::byte* heap_for(Unexpected& message);
+  void stream_bytes(Stream& stream, const std::byte* from, std::uint64_t size);
+  void end_stream(Stream& stream);
+  Streams& streams_of(Rank source) { return streams_[source % kStreamBins]; }
+  void charge_copy(std::uint64_t ops, std::uint64_t copied, std::uint64_t buffer);
+
+  // engine.cc
+  void wait_slow(Request& request, const char* call);
+  void reply(Rank to, Kind kind, std::uint32_t peer_id, std::uint32_t own_id, std::uint64_t wanted);
+  bool send_reply(const Reply& reply);
+  bool push_replies();
+  bool push_gets();
+  void start_get(Request& receive);
+  void end_get(Request& receive, bool failed);
+  bool progress();
+  [[noreturn]] void fatal(const std::string& reason);
+
+  static constexpr std::size_t kStreamBins = 16;
+
+  lci::Port& port_;
+  const Rank self_;
+  Fatal fatal_;
+  FairLock* lock_ = nullptr;
+  Matcher matcher_;
+  Pool<Request> requests_;
+  Pool<Unexpected> early_;
+  Pool<Stream> stream_pool_;
+  Streams streams_[kStreamBins];
+  Requests outgoing_;           // sends in the states *_queued, in the order they were started
+  Requests gets_;               // receives in the states get_*
+  std::vector<Reply> replies_;  // bounded by the requests of the peers that wait for them
+  std::uint32_t next_message_ = 0;
+  std::uint32_t next_segment_ = 0;
+  std::uint64_t early_bytes_ = 0;
+  std::uint64_t strays_ = 0;
+};
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,36 @@
+// A doubly linked list through a member of its elements: no allocation, removal from the middle.
+// The list owns nothing.
+#pragma once
+
+namespace fairlead::mpi {
+
+template <class T>
+struct Link {
+  T* previous = nullptr;
+  T* next = nullptr;
+};
+
+template <class T, Link<T> T::*kLink>
+class List {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  T* front() const { return head_; }
+  static T* next(const T* element) { return (element->*kLink).next; }
+
+  void push_back(T* element) {
+    (element->*kLink) = Link<T>{tail_, nullptr};
+    (tail_ == nullptr ? head_ : (tail_->*kLink).next) = element;
+    tail_ = element;
+  }
+  void remove(T* element) {
+    const Link<T> link = element->*kLink;
+    (link.previous == nullptr ? head_ : (link.previous->*kLink).next) = link.next;
+    (link.next == nullptr ? tail_ : (link.next->*kLink).previous) = link.previous;
+  }
+
+ private:
+  T* head_ = nullptr;
+  T* tail_ = nullptr;
+};
+
+}  // namespace fairlead::mpi

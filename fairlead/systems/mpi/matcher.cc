@@ -1,0 +1,72 @@
+#include "fairlead/systems/mpi/matcher.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace fairlead::mpi {
+namespace {
+
+// `wanted` is a receive's envelope, `message` a message's (no wildcards).
+bool matches(const Envelope& wanted, const Envelope& message) {
+  return wanted.context == message.context &&
+         (wanted.tag == message.tag || wanted.tag == kAnyTag) &&
+         (wanted.peer == message.peer || wanted.peer == kAnySource);
+}
+
+}  // namespace
+
+Matcher::Matcher(Rank ranks)
+    : posted_(std::bit_ceil(std::clamp<std::size_t>(ranks, 16, 1024))), early_(posted_.size()) {}
+
+Unexpected* Matcher::probe(const Envelope& wanted) const {
+  if (early_all_.empty()) return nullptr;
+  if (wanted.peer == kAnySource) {
+    for (Unexpected* u = early_all_.front(); u != nullptr; u = All::next(u)) {
+      if (matches(wanted, u->envelope)) return u;
+    }
+    return nullptr;
+  }
+  for (Unexpected* u = early_[bin(wanted)].front(); u != nullptr; u = Bin::next(u)) {
+    if (matches(wanted, u->envelope)) return u;
+  }
+  return nullptr;
+}
+
+Unexpected* Matcher::post(Request* receive) {
+  if (Unexpected* found = probe(receive->envelope); found != nullptr) {
+    remove(found);
+    return found;
+  }
+  receive->order = next_order_++;
+  receive->state = State::posted;
+  const bool any = receive->envelope.peer == kAnySource;
+  (any ? posted_any_ : posted_[bin(receive->envelope)]).push_back(receive);
+  return nullptr;
+}
+
+Request* Matcher::arrive(const Envelope& message) {
+  Posted& own = posted_[bin(message)];
+  Request* exact = own.front();
+  while (exact != nullptr && !matches(exact->envelope, message)) exact = Posted::next(exact);
+  Request* any = posted_any_.front();
+  while (any != nullptr && !matches(any->envelope, message)) any = Posted::next(any);
+
+  if (any != nullptr && (exact == nullptr || any->order < exact->order)) {
+    posted_any_.remove(any);
+    return any;
+  }
+  if (exact != nullptr) own.remove(exact);
+  return exact;
+}
+
+void Matcher::add(Unexpected* message) {
+  early_[bin(message->envelope)].push_back(message);
+  early_all_.push_back(message);
+}
+
+void Matcher::remove(Unexpected* message) {
+  early_[bin(message->envelope)].remove(message);
+  early_all_.remove(message);
+}
+
+}  // namespace fairlead::mpi

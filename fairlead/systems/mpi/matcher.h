@@ -1,0 +1,43 @@
+// MPI matching: posted receives against arriving messages, in the order the standard asks for.
+// Both sides lie in bins by (context, source); receives from any source lie in a list of their own
+// and compete by the order they were posted in; messages are also linked in order of arrival.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/systems/mpi/request.h"
+
+namespace fairlead::mpi {
+
+class Matcher {
+ public:
+  // `ranks` of the job: sizes the bins (16 to 1024), 16 bytes each per side.
+  explicit Matcher(Rank ranks);
+
+  // The earliest message that `receive` matches, removed; else posts it and answers nullptr.
+  Unexpected* post(Request* receive);
+  // The earliest posted receive the message matches, removed, or nullptr.
+  Request* arrive(const Envelope& message);
+  // Keeps a message no receive matched.
+  void add(Unexpected* message);
+  // As post(), but the message stays.
+  Unexpected* probe(const Envelope& wanted) const;
+  void remove(Unexpected* message);
+
+ private:
+  using Posted = List<Request, &Request::link>;
+  using Bin = List<Unexpected, &Unexpected::in_bin>;
+  using All = List<Unexpected, &Unexpected::in_all>;
+
+  std::size_t bin(const Envelope& e) const {
+    return (e.peer ^ e.context * 0x9e3779b1u) & (posted_.size() - 1);
+  }
+
+  std::uint64_t next_order_ = 0;
+  std::vector<Posted> posted_;
+  Posted posted_any_;
+  std::vector<Bin> early_;
+  All early_all_;
+};
+
+}  // namespace fairlead::mpi

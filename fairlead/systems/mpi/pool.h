@@ -1,0 +1,61 @@
+// Objects of one type, made in blocks and used again: no malloc on the message path once warm.
+// Each object has an id that a peer may name it by; the id changes with every use, so that a late
+// packet cannot reach the wrong message.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fairlead/base/check.h"
+
+namespace fairlead::mpi {
+
+// T has the members `std::uint32_t id` and `T* next_free`, both kept by the pool. An id is the
+// index (24 bits) below the generation (8 bits), never 0. Bound: 2^24 - 1 objects, then CHECK.
+template <class T>
+class Pool {
+ public:
+  T* take() {
+    if (free_ == nullptr) [[unlikely]]
+      grow();
+    T* object = free_;
+    free_ = object->next_free;
+    return object;
+  }
+  void give(T* object) {
+    object->id += 1u << kIndexBits;
+    object->next_free = free_;
+    free_ = object;
+  }
+  // The object in use under `id`, or nullptr. It may be one given back but not taken again since:
+  // callers also check its state.
+  T* find(std::uint32_t id) const {
+    const std::uint32_t index = id & kIndexMask;
+    if (index / kBlock >= blocks_.size()) return nullptr;
+    T* object = &blocks_[index / kBlock][index % kBlock];
+    return object->id == id ? object : nullptr;
+  }
+
+ private:
+  static constexpr std::uint32_t kIndexBits = 24;
+  static constexpr std::uint32_t kIndexMask = (1u << kIndexBits) - 1;
+  static constexpr std::uint32_t kBlock = 64;
+
+  [[gnu::noinline, gnu::cold]] void grow() {
+    const auto first = static_cast<std::uint32_t>(blocks_.size()) * kBlock;
+    FAIRLEAD_CHECK(first + kBlock <= kIndexMask, "{} MPI objects in use", first);
+    blocks_.push_back(std::make_unique<T[]>(kBlock));
+    for (std::uint32_t i = kBlock; i-- > 0;) {
+      T* object = &blocks_.back()[i];
+      object->id = (first + i) | (1u << kIndexBits);
+      object->next_free = free_;
+      free_ = object;
+    }
+  }
+
+  T* free_ = nullptr;
+  std::vector<std::unique_ptr<T[]>> blocks_;
+};
+
+}  // namespace fairlead::mpi

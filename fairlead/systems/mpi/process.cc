@@ -1,0 +1,100 @@
+#include "fairlead/systems/mpi/process.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace fairlead::mpi {
+namespace {
+
+constexpr std::uintptr_t kFirstObject = 0x400;  // smaller handle values are predefined
+
+void abort_with(void* context, const std::string& reason) {
+  end_job(*static_cast<run::Context*>(context), MPI_ERR_OTHER, "MPI: " + reason);
+}
+
+}  // namespace
+
+Process::Process(run::Context& context, int level)
+    : thread_level(level),
+      shared(level == MPI_THREAD_MULTIPLE),
+      context_(context),
+      engine_(context.port(), {&abort_with, &context}) {
+  const Rank rank = context.port().self();
+  world_.context = 0;
+  world_.rank = static_cast<int>(rank);
+  world_.size = static_cast<int>(context.port().size());
+  world_.name = "MPI_COMM_WORLD";
+  self_.context = 2;
+  self_.size = 1;
+  self_.name = "MPI_COMM_SELF";
+  self_.members = {rank};
+  self_.index_members();
+  done_send_.state = State::done;
+  done_send_.is_send = true;
+  done_receive_.state = State::done;
+  if (shared) engine_.share(&lock);
+}
+
+Comm* Process::find_other(std::uintptr_t value) {
+  if (value == reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF)) return &self_;
+  if (value < kFirstObject) return nullptr;
+  Comm* comm = reinterpret_cast<Comm*>(value);
+  return comm->live == Comm::kLive ? comm : nullptr;
+}
+
+Comm* Process::make_comm() {
+  for (const std::unique_ptr<Comm>& old : comms_) {
+    if (old->live != Comm::kLive && old->uses == 0) {
+      *old = Comm();
+      return old.get();
+    }
+  }
+  comms_.push_back(std::make_unique<Comm>());
+  return comms_.back().get();
+}
+
+void Process::free_comm(Comm* comm) { comm->live = 0; }
+
+int Process::complete(Request* request, MPI_Status* status) {
+  if (request == &done_send_ || request == &done_receive_) {
+    set_empty(status, request == &done_send_ ? MPI_ANY_SOURCE : MPI_PROC_NULL);
+    return MPI_SUCCESS;
+  }
+  const int error = request->error;
+  if (request->is_send) {
+    set_empty(status, MPI_ANY_SOURCE);
+  } else if (status != MPI_STATUS_IGNORE) {
+    status->MPI_SOURCE = request->comm->rank_of(request->envelope.peer);
+    status->MPI_TAG = request->envelope.tag;
+    set_bytes(*status, std::min(request->size, request->capacity));
+  }
+  --request->comm->uses;
+  engine_.finish(request);
+  return error;
+}
+
+void end_job(run::Context& context, int code, const std::string& reason) {
+  context.abort_job(code, reason);
+  std::abort();
+}
+
+void set_empty(MPI_Status* status, int source) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = source;
+  status->MPI_TAG = MPI_ANY_TAG;
+  set_bytes(*status, 0);
+}
+
+void set_bytes(MPI_Status& status, std::uint64_t bytes) {
+  std::memcpy(status.MPI_internal, &bytes, sizeof bytes);
+  status.MPI_internal[2] = 0;  // not cancelled
+}
+
+std::uint64_t bytes_of(const MPI_Status& status) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, status.MPI_internal, sizeof bytes);
+  return bytes;
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,82 @@
+// One MPI process: what MPI_Init makes and every call finds through the current rank.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/run/context.h"
+#include "fairlead/systems/mpi/comm.h"
+#include "fairlead/systems/mpi/engine.h"
+#include "fairlead/systems/mpi/fair_lock.h"
+
+namespace fairlead::mpi {
+
+class Process {
+ public:
+  enum class Phase : std::uint8_t { running, finalized };
+  // What a new communicator's first context would be: two a communicator, the last kept free.
+  static constexpr std::uint32_t kFirstFreeContext = 4;
+  static constexpr std::uint32_t kContextsEnd = kContextMask - 1;
+
+  Process(run::Context& context, int thread_level);
+
+  // Of the current rank; nullptr before MPI_Init.
+  static Process* current() {
+    run::Context* context = run::current();
+    return context == nullptr ? nullptr : static_cast<Process*>(context->state(run::System::mpi));
+  }
+
+  // nullptr when the handle is no communicator.
+  Comm* find(MPI_Comm handle) {
+    const auto value = reinterpret_cast<std::uintptr_t>(handle);
+    if (value == reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD)) [[likely]]
+      return &world_;
+    return find_other(value);
+  }
+  static MPI_Comm handle_of(Comm* comm) { return reinterpret_cast<MPI_Comm>(comm); }
+  // A communicator object to fill in; bounded by the contexts there are.
+  Comm* make_comm();
+  // The object is used again once no request refers to it.
+  void free_comm(Comm* comm);
+
+  // Gives a done request back and fills `status` (may be ignored); answers its error class.
+  int complete(Request* request, MPI_Status* status);
+
+  run::Context& context() { return context_; }
+  Engine& engine() { return engine_; }
+  Comm& world() { return world_; }
+  Comm& self() { return self_; }
+  // What the handle of a send that was done at once points to; never given back.
+  Request& done_send() { return done_send_; }
+  // The same for a receive from MPI_PROC_NULL.
+  Request& done_receive() { return done_receive_; }
+
+  Phase phase = Phase::running;
+  const int thread_level;
+  const bool shared;  // MPI_THREAD_MULTIPLE: calls take the lock
+  FairLock lock;
+  std::uint32_t next_context = kFirstFreeContext;
+
+ private:
+  Comm* find_other(std::uintptr_t value);
+
+  run::Context& context_;
+  Engine engine_;
+  Comm world_;
+  Comm self_;
+  Request done_send_;
+  Request done_receive_;
+  std::vector<std::unique_ptr<Comm>> comms_;
+};
+
+// Ends the job (Context::abort_job; GCC forgets that a virtual function does not return).
+[[noreturn]] void end_job(run::Context& context, int code, const std::string& reason);
+
+// A status as the standard wants it for a request that is null, or a receive from MPI_PROC_NULL.
+void set_empty(MPI_Status* status, int source);
+// Size in bytes of the message a status tells of.
+void set_bytes(MPI_Status& status, std::uint64_t bytes);
+std::uint64_t bytes_of(const MPI_Status& status);
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,107 @@
+// The two things a matching list holds: a request (a send or receive of this rank) and a message
+// that came before its receive.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "fairlead/base/post.h"
+#include "fairlead/lci/port.h"
+#include "fairlead/systems/mpi/intrusive_list.h"
+#include "fairlead/systems/mpi/wire.h"
+
+namespace fairlead::mpi {
+
+struct Comm;
+
+// Wildcards as the engine knows them; ranks are those of the job.
+constexpr Rank kAnySource = 0xffffffffu;
+constexpr std::int32_t kAnyTag = -2;
+
+// What a message is matched by.
+struct Envelope {
+  std::uint32_t context;
+  Rank peer;         // source of a receive (kAnySource: any), destination of a send
+  std::int32_t tag;  // kAnyTag: any (receives only)
+};
+
+enum class State : std::uint8_t {
+  idle,          // in the pool
+  posted,        // receive without a message
+  receiving,     // receive whose bytes are coming
+  get_queued,    // receive whose bytes are to be fetched from the sender's memory
+  get_started,   // the same, under way
+  eager_queued,  // send that waits for room
+  offer_queued,  // the same, its offer
+  offered,       // send whose offer is out
+  data_queued,   // accepted send whose bytes wait for room
+  done,
+};
+
+struct Request {
+  Link<Request> link;  // in a posted list or a work list of the engine
+  std::uint64_t order = 0;
+  std::uint32_t id = 0;  // kept by the pool
+  State state = State::idle;
+  bool is_send = false;
+  bool sync = false;     // the send completes when it is matched
+  bool awaited = false;  // the program waits for it now: sending may wait for room
+  bool exposed = false;  // a send whose memory is exposed
+  Envelope envelope{};   // of a matched receive: the message's source and tag
+  const std::byte* from = nullptr;
+  std::byte* to = nullptr;
+  std::uint64_t capacity = 0;  // of the receive buffer
+  std::uint64_t size = 0;      // of the message; of an accepted send: what the receiver wants
+  std::uint64_t moved = 0;
+  std::uint32_t peer_id = 0;
+  std::uint32_t segment = 0;
+  int error = 0;         // MPI error class
+  Comm* comm = nullptr;  // for the status and the error handler; nullptr: a collective's
+  Counter got;
+  Request* next_free = nullptr;
+
+  bool done() const { return state == State::done; }
+};
+// 64 outstanding requests fit half of a 32 KiB first-level cache.
+static_assert(sizeof(Request) <= 192);
+
+struct Unexpected;
+
+// A message of several packets that is coming in: its later packets need no matching.
+struct Stream {
+  Link<Stream> link;
+  std::uint32_t id = 0;
+  Rank source = 0;
+  std::uint32_t message = 0;  // the sender's number for it
+  std::uint64_t size = 0;
+  std::uint64_t received = 0;
+  Request* request = nullptr;  // either this ...
+  Unexpected* early = nullptr;
+  Stream* next_free = nullptr;
+};
+
+// A message without a receive. Small ones lie in the object, those of one packet in the kept
+// packet, longer ones in memory of their own; offers and large messages to this rank itself stay
+// with the sender.
+struct Unexpected {
+  enum class Place : std::uint8_t { bytes, offer, self };
+  static constexpr std::size_t kInside = 64;
+
+  Link<Unexpected> in_bin;
+  Link<Unexpected> in_all;
+  std::uint32_t id = 0;
+  Envelope envelope{};
+  Place place = Place::bytes;
+  std::uint32_t sender_id = 0;  // of an offer, or of a synchronous send; 0: nobody waits
+  std::uint64_t size = 0;
+  Offer offer{};
+  lci::Packet* packet = nullptr;
+  const std::byte* data = nullptr;
+  Stream* stream = nullptr;  // not all there yet
+  Request* sender = nullptr;
+  std::unique_ptr<std::byte[]> heap;
+  Unexpected* next_free = nullptr;
+  std::byte inside[kInside];
+};
+
+}  // namespace fairlead::mpi

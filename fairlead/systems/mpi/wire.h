@@ -1,0 +1,45 @@
+// What MPI packets say: the four words every packet carries, and the body of a rendezvous offer.
+// All ranks of a job have one byte order (one machine type), which the job's start checks.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "fairlead/lci/port.h"
+
+namespace fairlead::mpi {
+
+// Point-to-point and collectives share one channel: the context tells them apart.
+constexpr lci::Chan kChannel = 0;
+
+//                     words[1]      words[2]             words[3]      body
+enum class Kind : std::uint8_t {
+  eager = 1,        // tag           sender id if sync    -             the message
+  eager_first = 2,  // tag           size of the message  message id    its first bytes
+  eager_more = 3,   // message id    offset               -             bytes from offset on
+  offer = 4,        // tag           sender id            -             Offer
+  accept = 5,       // sender id     receiver id          -             bytes wanted (8)
+  data = 6,         // receiver id   offset, low          offset, high  bytes from offset on
+  finished = 7,     // sender id     -                    -             -
+};
+
+// A context is one communicator's point-to-point or collective traffic: 24 bits.
+constexpr std::uint32_t kContextBits = 24;
+constexpr std::uint32_t kContextMask = (1u << kContextBits) - 1;
+
+constexpr std::uint32_t first_word(Kind kind, std::uint32_t context) {
+  return context | static_cast<std::uint32_t>(kind) << kContextBits;
+}
+constexpr Kind kind_of(std::uint32_t first_word) {
+  return static_cast<Kind>(first_word >> kContextBits);
+}
+
+// Body of Kind::offer: a message too large to send unasked. With `exposed` the receiver gets the
+// bytes from the sender's memory and answers `finished`; else it answers `accept`.
+struct Offer {
+  std::uint64_t size;
+  std::uint32_t segment;
+  std::uint32_t exposed;
+};
+static_assert(sizeof(Offer) == 16 && std::is_trivially_copyable_v<Offer>);
+
+}  // namespace fairlead::mpi
