@@ -1,0 +1,290 @@
+#include <complex>
+#include <cstring>
+
+#include "fairlead/systems/mpi/datatype_c.h"
+#include "fairlead/systems/mpi/operation.h"
+#include "mpi_worlds.h"
+
+namespace fairlead::mpi_test {
+namespace {
+
+struct Collectives : testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Worlds, Collectives, testing::ValuesIn(worlds()),
+                         [](const auto& info) { return info.param; });
+
+constexpr unsigned kRanksMax = 9;
+// Elements or bytes; small, one packet, several packets, past every threshold of choose.h.
+constexpr int kCounts[] = {0, 1, 3, 257, 5000, 70000};
+
+constexpr MPI_Op op_of(int i) {
+  return reinterpret_cast<MPI_Op>(static_cast<std::uintptr_t>(i));
+}
+
+// Values on which every order of sums and products gives the same bits.
+template <class T>
+T value_of(std::size_t i, int rank) {
+  if constexpr (requires(T t) { t.index; }) {
+    T made{};
+    made.value = static_cast<decltype(made.value)>((i * 7 + static_cast<std::size_t>(rank) * 3) % 5);
+    made.index = static_cast<decltype(made.index)>(rank);
+    return made;
+  } else {
+    return static_cast<T>(1 + (i + static_cast<std::size_t>(rank)) % 2);
+  }
+}
+
+template <class T>
+bool same(const T& a, const T& b) {
+  if constexpr (requires(T t) { t.index; }) {
+    return a.value == b.value && a.index == b.index;
+  } else {
+    return a == b;
+  }
+}
+
+template <class T>
+bool reduce_all_ops(MPI_Datatype type, int rank, int size, std::size_t count, const char* name) {
+  bool good = true;
+  for (int code = 0x21; code <= 0x39; ++code) {
+    const auto combine = mpi::find_combine(op_of(code), type);
+    if (combine == nullptr) continue;
+    std::vector<T> own(count);
+    std::vector<T> expected(count);
+    for (std::size_t i = 0; i < count; ++i) own[i] = value_of<T>(i, rank);
+    for (int r = 0; r < size; ++r) {
+      std::vector<T> other(count);
+      for (std::size_t i = 0; i < count; ++i) other[i] = value_of<T>(i, r);
+      if (r == 0) {
+        expected = other;
+      } else {
+        combine(expected.data(), other.data(), expected.data(), count);
+      }
+    }
+    std::vector<T> got(count);
+    MPI_Allreduce(own.data(), got.data(), static_cast<int>(count), type, op_of(code),
+                  MPI_COMM_WORLD);
+    bool equal = true;
+    for (std::size_t i = 0; i < count; ++i) equal = equal && same(got[i], expected[i]);
+    good &= check(equal, name, rank, code);
+    const int root = size - 1;
+    std::vector<T> at_root = own;
+    MPI_Reduce(rank == root ? MPI_IN_PLACE : own.data(), at_root.data(), static_cast<int>(count),
+               type, op_of(code), root, MPI_COMM_WORLD);
+    for (std::size_t i = 0; rank == root && i < count; ++i) {
+      equal = equal && same(at_root[i], expected[i]);
+    }
+    good &= check(equal, name, rank, code);
+  }
+  return good;
+}
+
+// std::vector<bool> is no array.
+struct Bool {
+  bool value;
+  friend bool operator==(Bool, Bool) = default;
+  Bool() = default;
+  explicit Bool(std::size_t v) : value(v != 1) {}
+};
+template <class T>
+struct Element {
+  using Type = T;
+};
+template <>
+struct Element<bool> {
+  using Type = Bool;
+};
+
+TEST_P(Collectives, EveryOperationOnEveryType) {
+  using namespace fairlead::mpi;
+  for (unsigned ranks = 1; ranks <= kRanksMax; ++ranks) {
+    run_ranks(GetParam(), ranks, [](int rank, int size) {
+      bool good = true;
+#define FAIRLEAD_MPI_TYPE(handle, value, type, group) \
+  good &= reduce_all_ops<Element<type>::Type>(handle, rank, size, 5, #handle);
+#include "fairlead/systems/mpi/datatypes.inc"
+#undef FAIRLEAD_MPI_TYPE
+      return good;
+    });
+  }
+}
+
+TEST_P(Collectives, ReductionsOfEverySize) {
+  for (unsigned ranks = 1; ranks <= kRanksMax; ++ranks) {
+    run_ranks(GetParam(), ranks, [](int rank, int size) {
+      bool good = true;
+      for (const int count : kCounts) {
+        good &= reduce_all_ops<long>(MPI_LONG, rank, size, static_cast<std::size_t>(count), "long");
+      }
+      return good;
+    });
+  }
+}
+
+// Every rank must get the same bits, and a second run the same again, also where the order of
+// additions shows.
+TEST_P(Collectives, AllreduceGivesTheSameBitsEverywhere) {
+  run_ranks(GetParam(), 7, [](int rank, int) {
+    bool good = true;
+    for (const int count : {1, 100, 50000}) {
+      const auto n = static_cast<std::size_t>(count);
+      std::vector<double> own(n);
+      for (std::size_t i = 0; i < n; ++i) own[i] = 1.0 / static_cast<double>(3 * i + 7 * rank + 1);
+      std::vector<double> sum(n);
+      std::vector<double> again = own;
+      MPI_Allreduce(own.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      MPI_Allreduce(MPI_IN_PLACE, again.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      std::vector<double> first = sum;
+      MPI_Bcast(first.data(), count, MPI_DOUBLE, 3, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(std::memcmp(first.data(), sum.data(), n * 8) == 0, rank, count);
+      good &= MPI_TEST_CHECK(std::memcmp(again.data(), sum.data(), n * 8) == 0, rank, count);
+    }
+    return good;
+  });
+}
+
+TEST_P(Collectives, BcastFromEveryRoot) {
+  for (unsigned ranks = 1; ranks <= kRanksMax; ++ranks) {
+    run_ranks(GetParam(), ranks, [](int rank, int size) {
+      bool good = true;
+      for (const int count : {0, 1, 3, 257, 5000, 70000, 300001}) {
+        for (int root = 0; root < size; ++root) {
+          const auto data = patterned(static_cast<std::size_t>(count), static_cast<unsigned>(root));
+          std::vector<unsigned char> got = data;
+          if (rank != root) std::fill(got.begin(), got.end(), 0);
+          MPI_Bcast(got.data(), count, MPI_BYTE, root, MPI_COMM_WORLD);
+          good &= MPI_TEST_CHECK(got == data, rank, count * 100 + root);
+        }
+      }
+      return good;
+    });
+  }
+}
+
+// The block that rank `from` has for rank `to`.
+std::vector<unsigned char> block_of(int from, int to, std::size_t size) {
+  return patterned(size, static_cast<unsigned>(from * 31 + to));
+}
+void put_block(std::vector<unsigned char>& all, int place, const std::vector<unsigned char>& block) {
+  std::copy(block.begin(), block.end(),
+            all.begin() + static_cast<std::ptrdiff_t>(block.size()) * place);
+}
+
+bool gather_and_scatter(int rank, int size, int count) {
+  bool good = true;
+  const auto n = static_cast<std::size_t>(count);
+  for (int root = 0; root < size; ++root) {
+    const bool at_root = rank == root;
+    std::vector<unsigned char> whole(n * static_cast<std::size_t>(size));
+    for (int r = 0; r < size; ++r) put_block(whole, r, block_of(r, root, n));
+    const auto own = block_of(rank, root, n);
+    std::vector<unsigned char> got(at_root ? whole.size() : 0);
+    MPI_Gather(own.data(), count, MPI_BYTE, got.data(), count, MPI_BYTE, root, MPI_COMM_WORLD);
+    if (at_root) {
+      good &= MPI_TEST_CHECK(got == whole, rank, count * 100 + root);
+      std::vector<unsigned char> in_place(whole.size());
+      put_block(in_place, rank, own);
+      MPI_Gather(MPI_IN_PLACE, 0, MPI_BYTE, in_place.data(), count, MPI_BYTE, root, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(in_place == whole, rank, count * 100 + root);
+    } else {
+      MPI_Gather(own.data(), count, MPI_BYTE, nullptr, 0, MPI_BYTE, root, MPI_COMM_WORLD);
+    }
+    std::vector<unsigned char> back(n);
+    MPI_Scatter(at_root ? whole.data() : nullptr, at_root ? count : 0, MPI_BYTE, back.data(), count,
+                MPI_BYTE, root, MPI_COMM_WORLD);
+    good &= MPI_TEST_CHECK(back == own, rank, count * 100 + root);
+    MPI_Scatter(at_root ? whole.data() : nullptr, at_root ? count : 0, MPI_BYTE,
+                at_root ? MPI_IN_PLACE : back.data(), count, MPI_BYTE, root, MPI_COMM_WORLD);
+    good &= MPI_TEST_CHECK(back == own, rank, count * 100 + root);
+  }
+  return good;
+}
+
+bool gather_to_all(int rank, int size, int count) {
+  bool good = true;
+  const auto n = static_cast<std::size_t>(count);
+  std::vector<unsigned char> whole(n * static_cast<std::size_t>(size));
+  for (int r = 0; r < size; ++r) put_block(whole, r, block_of(r, 0, n));
+  std::vector<unsigned char> got(whole.size());
+  const auto own = block_of(rank, 0, n);
+  MPI_Allgather(own.data(), count, MPI_BYTE, got.data(), count, MPI_BYTE, MPI_COMM_WORLD);
+  good &= MPI_TEST_CHECK(got == whole, rank, count);
+  std::fill(got.begin(), got.end(), 0);
+  put_block(got, rank, own);
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, got.data(), count, MPI_BYTE, MPI_COMM_WORLD);
+  good &= MPI_TEST_CHECK(got == whole, rank, count);
+
+  std::vector<unsigned char> to_all(whole.size());
+  std::vector<unsigned char> from_all(whole.size());
+  for (int r = 0; r < size; ++r) {
+    put_block(to_all, r, block_of(rank, r, n));
+    put_block(from_all, r, block_of(r, rank, n));
+  }
+  MPI_Alltoall(to_all.data(), count, MPI_BYTE, got.data(), count, MPI_BYTE, MPI_COMM_WORLD);
+  good &= MPI_TEST_CHECK(got == from_all, rank, count);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_BYTE, to_all.data(), count, MPI_BYTE, MPI_COMM_WORLD);
+  good &= MPI_TEST_CHECK(to_all == from_all, rank, count);
+  return good;
+}
+
+TEST_P(Collectives, BlocksReachTheirPlaces) {
+  for (unsigned ranks = 1; ranks <= kRanksMax; ++ranks) {
+    run_ranks(GetParam(), ranks, [](int rank, int size) {
+      bool good = true;
+      for (const int count : {0, 1, 3, 100, 257, 9000, 40000}) {
+        good &= gather_and_scatter(rank, size, count);
+        good &= gather_to_all(rank, size, count);
+      }
+      return good;
+    });
+  }
+}
+
+// No rank leaves a barrier before the last has entered: ranks take turns to come late.
+TEST_P(Collectives, BarrierHoldsEveryone) {
+  for (const unsigned ranks : {2u, 5u, 8u}) {
+    run_ranks(GetParam(), ranks, [](int rank, int size) {
+      bool good = true;
+      for (int late = 0; late < size; ++late) {
+        // The late rank tells the others by message before it enters; whoever is through the
+        // barrier must find the message there.
+        if (rank == late) {
+          for (int r = 0; r < size; ++r) {
+            if (r != rank) MPI_Send(&late, 1, MPI_INT, r, 77, MPI_COMM_WORLD);
+          }
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == late) continue;
+        int flag = 0;
+        for (int tries = 0; tries < 3 && flag == 0; ++tries) {
+          MPI_Iprobe(late, 77, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        }
+        good &= MPI_TEST_CHECK(flag == 1, rank, late);
+        int value = -1;
+        MPI_Recv(&value, 1, MPI_INT, late, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        good &= MPI_TEST_CHECK(value == late, rank, value);
+      }
+      return good;
+    });
+  }
+}
+
+TEST_P(Collectives, OnPartsOfTheWorld) {
+  run_ranks(GetParam(), 9, [](int rank, int) {
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 3, rank, &part);
+    bool good = true;
+    for (int i = 0; i < 20; ++i) {
+      int sum = 0;
+      MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, part);
+      good &= MPI_TEST_CHECK(sum == 3 * (rank % 3) + 9, rank, sum);
+      int all[3] = {-1, -1, -1};
+      MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, part);
+      good &= MPI_TEST_CHECK(all[0] == rank % 3 && all[2] == rank % 3 + 6, rank, all[2]);
+    }
+    MPI_Comm_free(&part);
+    return good;
+  });
+}
+
+}  // namespace
+}  // namespace fairlead::mpi_test

@@ -1,0 +1,145 @@
+#include <string>
+
+#include "mpi_worlds.h"
+
+namespace fairlead::mpi_test {
+namespace {
+
+struct Errors : testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Worlds, Errors, testing::ValuesIn(worlds()),
+                         [](const auto& info) { return info.param; });
+
+// Runs a program that must end the job; answers the job's last words.
+std::string failure_of(const std::string& world, unsigned ranks, const std::function<void(int)>& f) {
+  const run::RunReport report = run_bare(world, ranks, [&f] {
+    MPI_Init(nullptr, nullptr);
+    int rank = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    f(rank);
+    MPI_Finalize();
+    return 0;
+  });
+  EXPECT_NE(report.exit_code, 0) << "the job ended well";
+  return report.failure;
+}
+
+void expect_words(const std::string& text, std::initializer_list<const char*> words) {
+  for (const char* word : words) EXPECT_NE(text.find(word), std::string::npos) << word << ": " << text;
+}
+
+TEST_P(Errors, TextsNameCallRankAndArgument) {
+  int value = 0;
+  expect_words(failure_of(GetParam(), 2,
+                          [&](int rank) {
+                            if (rank == 1)
+                              MPI_Send(&value, 1, MPI_INT, 9, 0, MPI_COMM_WORLD);
+                            else
+                              MPI_Barrier(MPI_COMM_WORLD);
+                          }),
+               {"MPI_Send", "rank 1 of MPI_COMM_WORLD", "dest is 9", "0 to 1", "MPI_ERR_RANK"});
+  expect_words(failure_of(GetParam(), 1,
+                          [&](int) { MPI_Recv(&value, -3, MPI_INT, 0, 0, MPI_COMM_WORLD, nullptr); }),
+               {"MPI_Recv", "count is -3", "MPI_ERR_COUNT"});
+  expect_words(
+      failure_of(GetParam(), 1,
+                 [&](int) { MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD); }),
+      {"MPI_Bcast", "MPI_DATATYPE_NULL", "MPI_ERR_TYPE"});
+  double number = 0;
+  expect_words(failure_of(GetParam(), 1,
+                          [&](int) {
+                            MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_DOUBLE, MPI_BAND,
+                                          MPI_COMM_WORLD);
+                          }),
+               {"MPI_Allreduce", "MPI_BAND", "MPI_DOUBLE", "MPI_ERR_OP"});
+}
+
+TEST_P(Errors, CallsOutsideInitAndFinalizeAreNamed) {
+  const run::RunReport before = run_bare(GetParam(), 1, [] {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return 0;
+  });
+  expect_words(before.failure, {"MPI_Comm_rank was called before MPI_Init"});
+  const run::RunReport after = run_bare(GetParam(), 1, [] {
+    MPI_Init(nullptr, nullptr);
+    MPI_Finalize();
+    MPI_Barrier(MPI_COMM_WORLD);
+    return 0;
+  });
+  expect_words(after.failure, {"MPI_Barrier was called after MPI_Finalize"});
+}
+
+TEST_P(Errors, AbortEndsEveryRankWithItsCode) {
+  const run::RunReport report = run_bare(GetParam(), 3, [] {
+    MPI_Init(nullptr, nullptr);
+    int rank = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 2) MPI_Abort(MPI_COMM_WORLD, 7);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+  });
+  EXPECT_EQ(report.exit_code, 7);
+  expect_words(report.failure, {"MPI_Abort", "7", "rank 2"});
+}
+
+TEST_P(Errors, RanksInDifferentCollectivesAreTold) {
+  int value = 0;
+  expect_words(failure_of(GetParam(), 2,
+                          [&](int rank) {
+                            if (rank == 0)
+                              MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+                            else
+                              MPI_Barrier(MPI_COMM_WORLD);
+                            MPI_Barrier(MPI_COMM_WORLD);
+                          }),
+               {"do not agree", "MPI_Bcast", "MPI_Barrier"});
+}
+
+TEST_P(Errors, ReturnedWhenAskedTo) {
+  run_ranks(GetParam(), 2, [](int rank, int) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+    bool good = MPI_TEST_CHECK(handler == MPI_ERRORS_RETURN, rank, 0);
+    int v[2] = {1, 2};
+    const auto same = [&](int error, int expected) {
+      good &= MPI_TEST_CHECK(error == expected, rank, error * 1000 + expected);
+    };
+    same(MPI_Send(v, 1, MPI_INT, 2, 0, MPI_COMM_WORLD), MPI_ERR_RANK);
+    same(MPI_Send(v, 1, MPI_INT, 0, -5, MPI_COMM_WORLD), MPI_ERR_TAG);
+    same(MPI_Send(nullptr, 1, MPI_INT, 0, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    same(MPI_Send(v, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM);
+    same(MPI_Reduce(v, v + 1, 1, MPI_INT, MPI_SUM, 5, MPI_COMM_WORLD), MPI_ERR_ROOT);
+    same(MPI_Allreduce(v, v + 1, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD), MPI_ERR_OP);
+    MPI_Comm world = MPI_COMM_WORLD;
+    same(MPI_Comm_free(&world), MPI_ERR_COMM);
+    // A message that does not fit: the class, what fits received, the rest dropped. Small, eager of
+    // several packets, rendezvous.
+    for (const int count : {2, 5000, 200000}) {
+      std::vector<int> data(static_cast<std::size_t>(count), 9);
+      if (rank == 0) {
+        same(MPI_Send(data.data(), count, MPI_INT, 1, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+      } else {
+        std::vector<int> part(static_cast<std::size_t>(count), 5);
+        MPI_Status status;
+        same(MPI_Recv(part.data(), count - 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &status),
+             MPI_ERR_TRUNCATE);
+        good &= MPI_TEST_CHECK(part[static_cast<std::size_t>(count) - 2] == 9, rank, count);
+        good &= MPI_TEST_CHECK(part[static_cast<std::size_t>(count) - 1] == 5, rank, count);
+      }
+    }
+    int error_class = 0;
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_class(MPI_ERR_TRUNCATE, &error_class);
+    MPI_Error_string(MPI_ERR_TRUNCATE, text, &length);
+    good &= MPI_TEST_CHECK(error_class == MPI_ERR_TRUNCATE, rank, error_class);
+    good &= MPI_TEST_CHECK(std::string(text).find("TRUNCATE") != std::string::npos, rank, length);
+    return good;
+  });
+}
+
+}  // namespace
+}  // namespace fairlead::mpi_test

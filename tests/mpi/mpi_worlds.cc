@@ -1,0 +1,49 @@
+#include "mpi_worlds.h"
+
+#include <cstdio>
+
+namespace fairlead::mpi_test {
+
+std::vector<std::string> worlds() { return {"loop", "shm"}; }
+
+run::RunReport run_bare(const std::string& world, unsigned ranks,
+                        const std::function<int()>& body) {
+  run::WorldOptions options;
+  options.ranks = ranks;
+  options.on = world;
+  options.timeout = seconds(60);
+  options.fiber_stack_kib = 256;
+  Result<run::RunReport> report =
+      run::run_world(options, [&body](run::Context&) { return body(); });
+  EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().text);
+  return report.ok() ? report.value() : run::RunReport{};
+}
+
+void run_ranks(const std::string& world, unsigned ranks,
+               const std::function<bool(int, int)>& program) {
+  const run::RunReport report = run_bare(world, ranks, [&program] {
+    MPI_Init(nullptr, nullptr);
+    int rank = -1;
+    int size = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const bool good = program(rank, size);
+    MPI_Finalize();
+    return good ? 0 : 1;
+  });
+  EXPECT_EQ(report.exit_code, 0) << world << " with " << ranks << " ranks: " << report.failure;
+  EXPECT_EQ(report.failure, "");
+}
+
+std::vector<unsigned char> patterned(std::size_t size, unsigned seed) {
+  std::vector<unsigned char> made(size);
+  for (std::size_t i = 0; i < size; ++i) made[i] = pattern(i, seed);
+  return made;
+}
+
+bool check(bool ok, const char* what, int rank, long long detail) {
+  if (!ok) std::fprintf(stderr, "rank %d: not so: %s (%lld)\n", rank, what, detail);
+  return ok;
+}
+
+}  // namespace fairlead::mpi_test

@@ -1,0 +1,36 @@
+// Runs a piece of MPI program on every rank of a job, in each world the tests know.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fairlead/run/world.h"
+#include "fairlead/systems/mpi/mpi.h"
+
+namespace fairlead::mpi_test {
+
+// The worlds every system test runs in: one list, so that a new one is one line.
+std::vector<std::string> worlds();
+
+// Runs `program` between MPI_Init and MPI_Finalize; it answers whether all was as it should be.
+// Failed expectations inside a rank print and must make it answer false: a rank may be a process of
+// its own. Expects that every rank answered true.
+void run_ranks(const std::string& world, unsigned ranks, const std::function<bool(int, int)>& program);
+
+// The same without MPI_Init, MPI_Finalize and expectations: what became of the job.
+run::RunReport run_bare(const std::string& world, unsigned ranks, const std::function<int()>& body);
+
+// A byte that tells position and seed apart.
+inline unsigned char pattern(std::size_t i, unsigned seed) {
+  return static_cast<unsigned char>((i * 131 + i / 256 + seed * 17) & 0xff);
+}
+std::vector<unsigned char> patterned(std::size_t size, unsigned seed);
+
+// Prints where a rank saw something else than it should.
+bool check(bool ok, const char* what, int rank, long long detail = 0);
+#define MPI_TEST_CHECK(condition, rank, detail) \
+  ::fairlead::mpi_test::check((condition), #condition, rank, static_cast<long long>(detail))
+
+}  // namespace fairlead::mpi_test
