@@ -3,33 +3,32 @@
 
 #include "fairlead/systems/mpi/datatype_c.h"
 #include "fairlead/systems/mpi/operation.h"
-#include "mpi_worlds.h"
+#include "tests/mpi/mpi_worlds.h"
 
 namespace fairlead::mpi_test {
 namespace {
 
 struct Collectives : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Collectives, testing::ValuesIn(worlds()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& world) { return world.param; });
 
 constexpr unsigned kRanksMax = 9;
 // Elements or bytes; small, one packet, several packets, past every threshold of choose.h.
 constexpr int kCounts[] = {0, 1, 3, 257, 5000, 70000};
 
-constexpr MPI_Op op_of(int i) {
-  return reinterpret_cast<MPI_Op>(static_cast<std::uintptr_t>(i));
-}
+constexpr MPI_Op op_of(int i) { return reinterpret_cast<MPI_Op>(static_cast<std::uintptr_t>(i)); }
 
 // Values on which every order of sums and products gives the same bits.
 template <class T>
 T value_of(std::size_t i, int rank) {
   if constexpr (requires(T t) { t.index; }) {
     T made{};
-    made.value = static_cast<decltype(made.value)>((i * 7 + static_cast<std::size_t>(rank) * 3) % 5);
+    made.value =
+        static_cast<decltype(made.value)>((i * 7 + static_cast<std::size_t>(rank) * 3) % 5);
     made.index = static_cast<decltype(made.index)>(rank);
     return made;
   } else {
-    return static_cast<T>(1 + (i + static_cast<std::size_t>(rank)) % 2);
+    return T((i + static_cast<std::size_t>(rank)) % 2 == 0 ? 1 : 2);
   }
 }
 
@@ -164,7 +163,8 @@ TEST_P(Collectives, BcastFromEveryRoot) {
 std::vector<unsigned char> block_of(int from, int to, std::size_t size) {
   return patterned(size, static_cast<unsigned>(from * 31 + to));
 }
-void put_block(std::vector<unsigned char>& all, int place, const std::vector<unsigned char>& block) {
+void put_block(std::vector<unsigned char>& all, int place,
+               const std::vector<unsigned char>& block) {
   std::copy(block.begin(), block.end(),
             all.begin() + static_cast<std::ptrdiff_t>(block.size()) * place);
 }

@@ -1,16 +1,17 @@
 #include <string>
 
-#include "mpi_worlds.h"
+#include "tests/mpi/mpi_worlds.h"
 
 namespace fairlead::mpi_test {
 namespace {
 
 struct Errors : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Errors, testing::ValuesIn(worlds()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& world) { return world.param; });
 
 // Runs a program that must end the job; answers the job's last words.
-std::string failure_of(const std::string& world, unsigned ranks, const std::function<void(int)>& f) {
+std::string failure_of(const std::string& world, unsigned ranks,
+                       const std::function<void(int)>& f) {
   const run::RunReport report = run_bare(world, ranks, [&f] {
     MPI_Init(nullptr, nullptr);
     int rank = -1;
@@ -24,7 +25,8 @@ std::string failure_of(const std::string& world, unsigned ranks, const std::func
 }
 
 void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-  for (const char* word : words) EXPECT_NE(text.find(word), std::string::npos) << word << ": " << text;
+  for (const char* word : words)
+    EXPECT_NE(text.find(word), std::string::npos) << word << ": " << text;
 }
 
 TEST_P(Errors, TextsNameCallRankAndArgument) {
@@ -37,13 +39,13 @@ TEST_P(Errors, TextsNameCallRankAndArgument) {
                               MPI_Barrier(MPI_COMM_WORLD);
                           }),
                {"MPI_Send", "rank 1 of MPI_COMM_WORLD", "dest is 9", "0 to 1", "MPI_ERR_RANK"});
-  expect_words(failure_of(GetParam(), 1,
-                          [&](int) { MPI_Recv(&value, -3, MPI_INT, 0, 0, MPI_COMM_WORLD, nullptr); }),
-               {"MPI_Recv", "count is -3", "MPI_ERR_COUNT"});
   expect_words(
       failure_of(GetParam(), 1,
-                 [&](int) { MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD); }),
-      {"MPI_Bcast", "MPI_DATATYPE_NULL", "MPI_ERR_TYPE"});
+                 [&](int) { MPI_Recv(&value, -3, MPI_INT, 0, 0, MPI_COMM_WORLD, nullptr); }),
+      {"MPI_Recv", "count is -3", "MPI_ERR_COUNT"});
+  expect_words(failure_of(GetParam(), 1,
+                          [&](int) { MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD); }),
+               {"MPI_Bcast", "MPI_DATATYPE_NULL", "MPI_ERR_TYPE"});
   double number = 0;
   expect_words(failure_of(GetParam(), 1,
                           [&](int) {

@@ -1,4 +1,4 @@
-#include "mpi_worlds.h"
+#include "tests/mpi/mpi_worlds.h"
 
 #include <cstdio>
 

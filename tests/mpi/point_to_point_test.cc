@@ -1,14 +1,14 @@
 #include <array>
 #include <cstring>
 
-#include "mpi_worlds.h"
+#include "tests/mpi/mpi_worlds.h"
 
 namespace fairlead::mpi_test {
 namespace {
 
 struct PointToPoint : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, PointToPoint, testing::ValuesIn(worlds()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& world) { return world.param; });
 
 // Zero, one cache line and past it, one packet and past it, eager and rendezvous.
 constexpr std::size_t kSizes[] = {0,    1,    8,     31,    32,    33,    64,     65,      1000,
@@ -41,8 +41,8 @@ bool exchange_all_sizes(int rank, bool receive_first) {
       int received = -1;
       MPI_Get_count(&status, MPI_BYTE, &received);
       good &= MPI_TEST_CHECK(received == count, rank, received);
-      good &= MPI_TEST_CHECK(size == 0 || std::memcmp(got.data(), data.data(), size) == 0, rank,
-                             size);
+      good &=
+          MPI_TEST_CHECK(size == 0 || std::memcmp(got.data(), data.data(), size) == 0, rank, size);
       good &= MPI_TEST_CHECK(got[size] == 0xee, rank, size);
     }
   }

@@ -3,14 +3,14 @@
 #include <memory>
 
 #include "fairlead/base/prng.h"
-#include "mpi_worlds.h"
+#include "tests/mpi/mpi_worlds.h"
 
 namespace fairlead::mpi_test {
 namespace {
 
 struct Stress : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Stress, testing::ValuesIn(worlds()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& world) { return world.param; });
 
 struct Planned {
   int source;
@@ -84,10 +84,12 @@ bool run_plan(int rank, const std::vector<Planned>& plan, std::uint64_t seed) {
   for (std::size_t i = requests.size(); i > 1; --i) {
     std::swap(requests[i - 1], requests[random.below(i)]);
   }
-  for (std::size_t i = 0; i < requests.size() / 2; ++i) {
+  const auto left = std::count_if(requests.begin(), requests.end(),
+                                  [](MPI_Request r) { return r != MPI_REQUEST_NULL; });
+  for (std::ptrdiff_t i = 0; i < left / 2; ++i) {
     int index = -1;
     MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE);
-    good &= MPI_TEST_CHECK(index != MPI_UNDEFINED, rank, index) || requests.empty();
+    good &= MPI_TEST_CHECK(index != MPI_UNDEFINED, rank, index);
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   for (const auto& expected : in) {

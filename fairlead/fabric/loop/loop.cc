@@ -172,6 +172,8 @@ class LoopNic final : public Nic {
       const Peer lost = network_.deaths[me_.deaths_seen++];
       if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, lost);
     }
+    // A rank that polls in a loop of its own must not keep the thread for ever.
+    if (done == 0) yield();
     return done;
   }
 
@@ -182,7 +184,7 @@ class LoopNic final : public Nic {
 
   void sleep(Ps) override {
     ++me_.counters.sleeps;
-    if (network_.options.yield != nullptr) network_.options.yield(network_.options.yield_context);
+    yield();
   }
 
   Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) override {
@@ -232,6 +234,11 @@ class LoopNic final : public Nic {
     } else {
       network_.give(node);
     }
+  }
+
+  void yield() {
+    if (network_.options.yield != nullptr)
+      network_.options.yield(network_.options.yield_context);
   }
 
   Network& network_;

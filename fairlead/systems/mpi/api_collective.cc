@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collectives/collectives.h"
 #include "fairlead/systems/mpi/operation.h"
-#include "mpi_calls.h"
 
 namespace fairlead::mpi::api {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collectives/collectives.h"
-#include "mpi_calls.h"
 
 namespace fairlead::mpi::api {
 namespace {

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collectives/collectives.h"
 #include "fairlead/systems/mpi/errors.h"
-#include "mpi_calls.h"
 
 namespace fairlead::mpi::api {
 namespace {

@@ -1,6 +1,6 @@
 // The point-to-point calls: arguments to engine terms.
 #include "fairlead/systems/mpi/call.h"
-#include "mpi_calls.h"
+#include "fairlead/systems/mpi/calls.h"
 
 namespace fairlead::mpi::api {
 namespace {

@@ -2,7 +2,7 @@
 #include <span>
 
 #include "fairlead/systems/mpi/call.h"
-#include "mpi_calls.h"
+#include "fairlead/systems/mpi/calls.h"
 
 namespace fairlead::mpi::api {
 namespace {

@@ -17,8 +17,9 @@ struct Comm {
   std::uint32_t context = 0;   // point-to-point; context + 1: collectives
   int rank = 0;                // this process
   int size = 0;
-  std::uint32_t collectives = 0;  // entered so far
-  std::uint32_t uses = 0;         // requests that refer to it
+  std::uint32_t collectives = 0;   // entered so far
+  std::uint8_t collective = 0xff;  // CollectiveKind of the last, 0xff: none
+  std::uint32_t uses = 0;          // requests that refer to it
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   std::string name;  // for error texts
   // Job rank by rank here, and the reverse sorted by job rank; empty: the same numbers.

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Turns calls.txt into what depends on the list of MPI calls.
 
-generate.py calls.txt entries OUT.cc    exported MPI_/PMPI_ functions (library mpi_abi)
-generate.py calls.txt declarations OUT.h    the functions that do the work, on MPI_Count
-generate.py calls.txt header mpi.h      rewrites the prototypes between the markers of mpi.h
-generate.py calls.txt check mpi.h       fails when they are not up to date
+generate.py calls.txt entries OUT.cc    the exported MPI_/PMPI_ functions (library mpi_abi)
+generate.py calls.txt headers DIR       rewrites calls.h, and the prototypes of mpi.h, in DIR
+generate.py calls.txt check DIR         fails when they are not up to date
 generate.py calls.txt names             prints every exported name
 """
+import pathlib
 import re
 import sys
 import textwrap
@@ -81,7 +81,7 @@ def entry(call, name, count):
 
 def entries(calls):
     """MPI_ names are weak: a profiling tool defines its own and calls the PMPI_ ones."""
-    text = '#include <climits>\n\n#include "mpi_calls.h"\n\nextern "C" {\n'
+    text = '#include <climits>\n\n#include "fairlead/systems/mpi/calls.h"\n\nextern "C" {\n'
     for call in calls:
         for name, count in call.forms():
             text += entry(call, name, count)
@@ -89,36 +89,41 @@ def entries(calls):
 
 
 def declarations(calls):
-    text = ('#pragma once\n#include "fairlead/systems/mpi/mpi.h"\n\n'
+    text = ("// The functions that do the work of the MPI calls, on MPI_Count. Written by "
+            "generate.py.\n// clang-format off\n"
+            '#pragma once\n#include "fairlead/systems/mpi/mpi.h"\n\n'
             "namespace fairlead::mpi::api {\n")
     for call in calls:
         text += f"{call.answer} {call.name.lower()}({call.parameter_list('MPI_Count')});\n"
     return text + "}  // namespace fairlead::mpi::api\n"
 
 
-def with_prototypes(path, calls):
-    with open(path, encoding="utf-8") as source:
-        text = source.read()
+def with_prototypes(text, calls):
     head, rest = text.split(BEGIN)
-    tail = rest.split(END)[1]
-    return text, head + BEGIN + prototypes(calls) + END + tail
+    return head + BEGIN + prototypes(calls) + END + rest.split(END)[1]
+
+
+def headers(calls, folder, write):
+    """The headers that depend on the table: writes them, or answers whether they are as it says."""
+    fresh = True
+    for name, make in (("mpi.h", with_prototypes), ("calls.h", lambda _, c: declarations(c))):
+        path = pathlib.Path(folder, name)
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        new = make(old, calls)
+        fresh = fresh and old == new
+        if write:
+            path.write_text(new, encoding="utf-8")
+    return fresh
 
 
 def main():
-    calls, verb, out = read(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None
+    calls, verb = read(sys.argv[1]), sys.argv[2]
     if verb == "names":
         print("\n".join(p + n for c in calls for n, _ in c.forms() for p in ("MPI_", "PMPI_")))
-        return
-    if verb in ("header", "check"):
-        old, new = with_prototypes(out, calls)
-        if verb == "check" and old != new:
-            sys.exit("mpi.h is behind calls.txt: run generate.py calls.txt header mpi.h")
-        if verb == "check":
-            return
-    else:
-        new = {"entries": entries, "declarations": declarations}[verb](calls)
-    with open(out, "w", encoding="utf-8") as target:
-        target.write(new)
+    elif verb == "entries":
+        pathlib.Path(sys.argv[3]).write_text(entries(calls), encoding="utf-8")
+    elif not headers(calls, sys.argv[3], write=verb == "headers") and verb == "check":
+        sys.exit("mpi.h or calls.h is behind calls.txt: run generate.py calls.txt headers DIR")
 
 
 if __name__ == "__main__":

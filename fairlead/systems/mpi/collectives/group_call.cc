@@ -25,17 +25,20 @@ void GroupCall::mismatch(const Request& receive, std::uint64_t size) const {
   const std::uint32_t kind = other & ((1u << kKindBits) - 1);
   const auto own = static_cast<std::uint32_t>(tag_);
   const std::uint32_t number = own >> kKindBits;
+  const char* theirs = kind < std::size(kNames) ? kNames[kind] : "no collective of this library";
   std::string what;
   if (other == own) {
     what =
         fmt::format("rank {} sent {} bytes where {} were expected: its count or datatype differs",
                     member, receive.size, size);
-  } else if (other >> kKindBits != number || kind >= std::size(kNames)) {
-    what = fmt::format("rank {} is in collective number {}, this rank in number {}", member,
-                       other >> kKindBits, number);
-  } else {
+  } else if (other >> kKindBits == number) {
     what = fmt::format("rank {} called {} as collective number {} where this rank called {}",
-                       member, kNames[kind], number, call_);
+                       member, theirs, number, call_);
+  } else {
+    what = fmt::format(
+        "rank {} is in {}, its collective number {}, this rank in {}, its number {}{}", member,
+        theirs, other >> kKindBits, call_, number,
+        before_ < std::size(kNames) ? fmt::format(" (after {})", kNames[before_]) : std::string());
   }
   end_job(process_.context(), MPI_ERR_OTHER,
           fmt::format("{} failed on rank {} of {}: the ranks do not agree: {}", call_, comm_.rank,

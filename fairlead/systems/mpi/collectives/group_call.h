@@ -16,7 +16,10 @@ class GroupCall {
         comm_(comm),
         call_(call),
         tag_(static_cast<std::int32_t>((comm.collectives++ & kNumberMask) << kKindBits |
-                                       static_cast<std::uint32_t>(kind))) {}
+                                       static_cast<std::uint32_t>(kind))),
+        before_(comm.collective) {
+    comm.collective = static_cast<std::uint8_t>(kind);
+  }
 
   int rank() const { return comm_.rank; }
   int size() const { return comm_.size; }
@@ -63,6 +66,7 @@ class GroupCall {
   Comm& comm_;
   const char* call_;
   std::int32_t tag_;
+  std::uint8_t before_;  // the collective before this one, for the text of a mismatch
 };
 
 // Memory for the length of one call.

@@ -5,8 +5,8 @@
 namespace fairlead::mpi {
 
 struct Tree {
-  Tree(int rank, int size_, int root_)
-      : size(size_), root(root_), relative((rank - root_ + size_) % size_) {}
+  Tree(int rank, int ranks, int top)
+      : size(ranks), root(top), relative((rank - top + ranks) % ranks) {}
 
   // The children of a node are relative + step for the steps below limit(), as far as they exist;
   // its parent is relative - limit().
