@@ -237,8 +237,7 @@ class LoopNic final : public Nic {
   }
 
   void yield() {
-    if (network_.options.yield != nullptr)
-      network_.options.yield(network_.options.yield_context);
+    if (network_.options.yield != nullptr) network_.options.yield(network_.options.yield_context);
   }
 
   Network& network_;

@@ -44,17 +44,17 @@ def read(path):
         return [Call(line) for line in lines if line and not line.startswith("#")]
 
 
+def wrapped(text):
+    """Lines of at most 100 columns, broken after commas only: "~" holds the other blanks."""
+    text = text.replace(" ", "~").replace(",~", ", ")
+    lines = textwrap.wrap(text, 100, subsequent_indent=" " * 4)
+    return "".join(line.replace("~", " ") + "\n" for line in lines)
+
+
 def prototypes(calls):
-    lines = []
-    for prefix in ("MPI_", "PMPI_"):
-        for call in calls:
-            for name, count in call.forms():
-                text = f"{call.answer} {prefix}{name}({call.parameter_list(count)});"
-                # Break after commas only: "~" holds the other blanks together.
-                text = text.replace(" ", "~").replace(",~", ", ")
-                wrapped = textwrap.wrap(text, 100, subsequent_indent=" " * 4)
-                lines += [line.replace("~", " ") for line in wrapped]
-    return "\n".join(lines) + "\n"
+    return "".join(wrapped(f"{call.answer} {prefix}{name}({call.parameter_list(count)});")
+                   for prefix in ("MPI_", "PMPI_") for call in calls
+                   for name, count in call.forms())
 
 
 def entry(call, name, count):
@@ -94,7 +94,7 @@ def declarations(calls):
             '#pragma once\n#include "fairlead/systems/mpi/mpi.h"\n\n'
             "namespace fairlead::mpi::api {\n")
     for call in calls:
-        text += f"{call.answer} {call.name.lower()}({call.parameter_list('MPI_Count')});\n"
+        text += wrapped(f"{call.answer} {call.name.lower()}({call.parameter_list('MPI_Count')});")
     return text + "}  // namespace fairlead::mpi::api\n"
 
 
