@@ -63,9 +63,10 @@ void Network::granted(std::uint32_t index, Ps when) {
   Worm& worm = worms_[index];
   blocked_ += when - worm.asked;
   if (worm.hop + 1 == worm.path.size()) {
-    const Ps tail = when + worm.wire_time;
-    engine_.at(tail, worm.source, kTailEvent, &Network::on_tail, this, worm.packet, index);
+    // It has left before it is there, also where a switch takes no time.
     head_arrived(worm, when);
+    engine_.at(when + worms_[index].wire_time, worms_[index].source, kTailEvent, &Network::on_tail,
+               this, worms_[index].packet, index);
     return;
   }
   ++worm.hop;

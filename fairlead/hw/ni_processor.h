@@ -37,12 +37,12 @@ class NiProcessor {
 
   // In an event: the control program gets `work` when it next is idle, now if it is.
   void submit(NiWork work) {
-    if (!turn_scheduled_ && engine_.now() >= clock_) {
+    if (!running_ && !turn_scheduled_ && engine_.now() >= clock_) {
       run(work);
       return;
     }
     pending_.push_back(work);
-    if (!turn_scheduled_) schedule_turn();
+    if (!running_ && !turn_scheduled_) schedule_turn();
   }
 
   // Within the program only: time after the charges made so far.
@@ -65,7 +65,6 @@ class NiProcessor {
     const NiWork work = processor->pending_.front();
     processor->pending_.pop_front();
     processor->run(work);
-    if (!processor->pending_.empty() && !processor->turn_scheduled_) processor->schedule_turn();
   }
   void schedule_turn() {
     turn_scheduled_ = true;
@@ -73,8 +72,12 @@ class NiProcessor {
   }
   void run(NiWork work) {
     clock_ = engine_.now();
+    running_ = true;
     program_(context_, work);
     charge(Step::main_loop);
+    running_ = false;
+    // Its turn starts when this one has ended, also where this one brought the work.
+    if (!pending_.empty()) schedule_turn();
   }
 
   sim::Engine& engine_;
@@ -83,6 +86,7 @@ class NiProcessor {
   void* context_ = nullptr;
   Ps clock_{};
   Ps busy_{};
+  bool running_ = false;
   bool turn_scheduled_ = false;
   std::deque<NiWork> pending_;
   Ps step_time_[kSteps];

@@ -102,6 +102,7 @@ class Loader {
       if (!value.ok()) return value.error();
       field.store(value.value());
     }
+    if (Result<void> r = together(table, platform); !r.ok()) return r.error();
     if (Result<void> r = steps(platform); !r.ok()) return r.error();
     return platform;
   }
@@ -208,6 +209,28 @@ class Loader {
       }
     }
     return *value;
+  }
+
+  // Numbers that are possible alone and not together.
+  Result<void> together(const toml::table& table, const Platform& platform) const {
+    const auto line_of = [&table](const char* section, const char* key) {
+      return table[section][key].node()->source().begin.line;
+    };
+    if (platform.dma_burst_bytes() == 0 || platform.dma_rate().count == 0) {
+      return bad(line_of("bus", "dma_burst_clocks"), "bus.dma_burst_clocks",
+                 fmt::format(
+                     "{} clocks of {} MHz at {} MB/s move less than a byte; more clocks, or "
+                     "a faster bus",
+                     platform.dma_burst_clocks, static_cast<double>(platform.bus_clock.count) / 1e6,
+                     static_cast<double>(platform.bus_peak.count) / 1e6));
+    }
+    if (platform.dma_latency < platform.dma_fixed) {
+      return bad(line_of("ni", "dma_latency_us"), "ni.dma_latency_us",
+                 fmt::format("{} is less than dma_fixed_us, {}: a transfer is seen as done after "
+                             "its start",
+                             to_us(platform.dma_latency), to_us(platform.dma_fixed)));
+    }
+    return {};
   }
 
   Result<void> steps(Platform& platform) {

@@ -1,0 +1,210 @@
+#include "fairlead/hw/platform.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "fairlead/base/prng.h"
+
+namespace fairlead::hw {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// A copy of the platform files to spoil.
+class PlatformTest : public testing::Test {
+ protected:
+  PlatformTest() {
+    fs::create_directories(folder_);
+    platform_ = read(fs::path(FAIRLEAD_PLATFORMS) / "myrinet-ppro.toml");
+    steps_ = read(fs::path(FAIRLEAD_PLATFORMS) / "lci-firmware.toml");
+    write("lci-firmware.toml", steps_);
+  }
+  ~PlatformTest() override { fs::remove_all(folder_); }
+
+  void write(const char* name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+  Result<Platform> load(const std::string& text) const {
+    write("p.toml", text);
+    return load_platform((folder_ / "p.toml").string());
+  }
+  // The platform with the first `from` replaced.
+  std::string with(const std::string& from, const std::string& to) const {
+    std::string text = platform_;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  }
+  // The text of the error that `text` gives, less the folder's name.
+  std::string error(const std::string& text) const {
+    const Result<Platform> loaded = load(text);
+    if (loaded.ok()) return "loaded";
+    std::string what = loaded.error().text;
+    const std::string folder = folder_.string() + "/";
+    if (what.starts_with(folder)) what.erase(0, folder.size());
+    return what;
+  }
+
+  fs::path folder_ =
+      fs::path(testing::TempDir()) / ("fairlead-platform-" + std::to_string(::getpid()));
+  std::string platform_;
+  std::string steps_;
+};
+
+TEST_F(PlatformTest, TheFilesOfTheRepositoryAreGood) {
+  const Result<Platform> ppro =
+      load_platform((fs::path(FAIRLEAD_PLATFORMS) / "myrinet-ppro.toml").string());
+  ASSERT_TRUE(ppro.ok()) << ppro.error().text;
+  // Expect: table I's numbers, in our units
+  EXPECT_EQ(ppro.value().name, "myrinet-ppro");
+  EXPECT_EQ(ppro.value().host_clock.count, 200'000'000u);
+  EXPECT_EQ(ppro.value().l2_bytes, 256u * 1024);
+  EXPECT_EQ(ppro.value().memory_latency, nanoseconds(236));
+  EXPECT_EQ(ppro.value().receive_buffers, 256u);
+  EXPECT_EQ(ppro.value().topology, TopologyKind::grid);
+  const Result<Platform> p3 =
+      load_platform((fs::path(FAIRLEAD_PLATFORMS) / "myrinet-p3.toml").string());
+  ASSERT_TRUE(p3.ok()) << p3.error().text;
+  EXPECT_EQ(p3.value().link.count, 240'000'000u);
+  EXPECT_EQ(p3.value().topology, TopologyKind::clos);
+  // Expect: one table of steps for both
+  EXPECT_EQ(p3.value().ni_cycles, ppro.value().ni_cycles);
+  EXPECT_EQ(p3.value().host_cycles[static_cast<std::size_t>(Step::send)].count, 250);
+}
+
+TEST_F(PlatformTest, AMissingKeyIsNamed) {
+  const std::string line = platform_.substr(platform_.find("watchdog_us"));
+  EXPECT_EQ(error(with(line.substr(0, line.find('\n')), "")),
+            "p.toml:6: host.watchdog_us: missing");
+  EXPECT_EQ(error(with("description", "# description")),
+            "p.toml:1: description: missing; it is a text at the top of the file");
+  EXPECT_EQ(error(platform_.substr(0, platform_.find("[network]"))),
+            "p.toml:1: network.link_MBps: missing: no section [network]");
+}
+
+TEST_F(PlatformTest, AnImpossibleValueIsNamed) {
+  EXPECT_EQ(error(with("clock_MHz = { value = 200", "clock_MHz = { value = 0")),
+            "p.toml:7: host.clock_MHz: 0 is impossible; 1 to 100000");
+  EXPECT_EQ(error(with("clock_MHz = { value = 200", "clock_MHz = { value = nan")),
+            "p.toml:7: host.clock_MHz: value must be a number");
+  EXPECT_EQ(error(with("clock_MHz = { value = 200", "clock_MHz = { value = \"200\"")),
+            "p.toml:7: host.clock_MHz: value must be a number");
+  EXPECT_EQ(error(with("topology = \"grid\"", "topology = \"torus\"")),
+            "p.toml:3: topology: unknown 'torus'; valid: grid, clos, single-switch");
+  EXPECT_EQ(error(with("topology = \"grid\"", "topology = 3")),
+            "p.toml:3: topology: must be a text");
+  // Expect: numbers that are possible alone and not together
+  std::string slow = with("peak_MBps = { value = 127.2", "peak_MBps = { value = 1");
+  slow.replace(slow.find("dma_burst_clocks = { value = 16"), 31, "dma_burst_clocks = { value = 1");
+  EXPECT_EQ(error(slow),
+            "p.toml:22: bus.dma_burst_clocks: 1 clocks of 33.333 MHz at 1 MB/s move less than a "
+            "byte; more clocks, or a faster bus");
+  EXPECT_EQ(error(with("dma_latency_us = { value = 2.10", "dma_latency_us = { value = 1.4")),
+            "p.toml:32: ni.dma_latency_us: 1.4 is less than dma_fixed_us, 1.5: a transfer is seen "
+            "as done after its start");
+}
+
+TEST_F(PlatformTest, ANumberHasASourceAndAMark) {
+  EXPECT_EQ(error(with("source = \"P6 processors\", ", "")),
+            "p.toml:9: host.line_bytes: has no source");
+  EXPECT_EQ(error(with("source = \"P6 processors\"", "source = \"\"")),
+            "p.toml:9: host.line_bytes: has no source");
+  EXPECT_EQ(error(with("mark = \"from paper\"", "mark = \"hearsay\"")),
+            "p.toml:7: host.clock_MHz: mark must be one of: measured, from paper, fitted, guessed");
+  EXPECT_EQ(error(with("mark = \"from paper\" }", "mark = \"from paper\", unit = 3 }")),
+            "p.toml:7: host.clock_MHz.unit: unknown; valid: value, source, mark");
+  EXPECT_EQ(
+      error(with("{ value = 200, source = \"LCI paper table I\", mark = \"from paper\" }", "200")),
+      "p.toml:7: host.clock_MHz: must be { value = NUMBER, source = \"...\", mark = \"...\" }");
+}
+
+TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
+  EXPECT_EQ(error(with("header_bytes", "head_bytes")),
+            "p.toml:45: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
+            "fixed_us, header_bytes, hosts_per_switch, nodes");
+  EXPECT_EQ(error(with("[network]", "[net]")),
+            "p.toml:41: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
+            "[network]");
+}
+
+TEST_F(PlatformTest, WhatIsNotTomlSaysWhere) {
+  const std::string what = error(with("[bus]", "[bus"));
+  EXPECT_TRUE(what.starts_with("p.toml:17: not a TOML file: ")) << what;
+  const Result<Platform> none = load_platform((folder_ / "none.toml").string());
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().text.find("none.toml"), std::string::npos) << none.error().text;
+}
+
+TEST_F(PlatformTest, TheStepsFileIsCheckedToo) {
+  const std::string missing = error(with("lci-firmware.toml", "gone.toml"));
+  EXPECT_TRUE(missing.starts_with("gone.toml:")) << missing;
+  write("lci-firmware.toml",
+        steps_ + "teleport = { value = 1, source = \"-\", mark = \"guessed\" }\n");
+  const std::string step = error(platform_);
+  EXPECT_NE(step.find(": ni.teleport: no such step"), std::string::npos) << step;
+  write("lci-firmware.toml", "[moon]\nsend = { value = 1, source = \"-\", mark = \"guessed\" }\n");
+  EXPECT_EQ(error(platform_), "lci-firmware.toml:1: moon: unknown; valid: [host], [ni]");
+}
+
+// Flips, drops, doubles or replaces a few bytes.
+std::string spoiled(std::string text, Prng& draw) {
+  static constexpr std::string_view kPieces[] = {"=",  "{",   "}",    "[",        "]",      "\n",
+                                                 "\"", "nan", "-1e9", "\xff\xfe", "[[ni]]", "\0"};
+  for (std::uint64_t changes = 1 + draw.below(4); changes > 0 && !text.empty(); --changes) {
+    const std::size_t at = draw.below(text.size());
+    const std::size_t length = std::min<std::size_t>(draw.below(12), text.size() - at);
+    switch (draw.below(4)) {
+      case 0:
+        text[at] = static_cast<char>(text[at] ^ (1 << draw.below(8)));
+        break;
+      case 1:
+        text.erase(at, length);
+        break;
+      case 2:
+        text.insert(at, text.substr(draw.below(text.size()), length));
+        break;
+      default:
+        text.replace(at, length, kPieces[draw.below(std::size(kPieces))]);
+    }
+  }
+  return text;
+}
+
+// "p.toml:12: ..."
+bool says_where(const std::string& what) {
+  const std::size_t name = what.find(".toml:");
+  if (name == std::string::npos || name == 0) return false;
+  const std::size_t line = name + 6;
+  const std::size_t end = what.find_first_not_of("0123456789", line);
+  return end != std::string::npos && end > line && what.compare(end, 2, ": ") == 0;
+}
+
+TEST_F(PlatformTest, SpoiledFilesNeverCrashAndSayWhere) {
+  int refused = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    Prng draw(seed);
+    const bool steps = seed % 4 == 3;
+    write("lci-firmware.toml", steps ? spoiled(steps_, draw) : steps_);
+    const std::string what = error(steps ? platform_ : spoiled(platform_, draw));
+    if (what == "loaded") continue;
+    ++refused;
+    // Expect: file, line and reason
+    EXPECT_TRUE(says_where(what)) << "seed " << seed << ": " << what;
+  }
+  // Expect: most changes are noticed, and some fall into comments and sources
+  EXPECT_GT(refused, 500);
+  EXPECT_LT(refused, 2000);
+}
+
+}  // namespace
+}  // namespace fairlead::hw
