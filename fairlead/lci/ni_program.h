@@ -35,6 +35,7 @@ class CreditProgram {
         options_(options),
         credit_(options.endpoints, options.window),
         waiting_(options.endpoints, options.queued_max),
+        fetching_(1, options.queued_max),
         expected_(options.endpoints, 0),
         next_(options.endpoints, 0) {}
 
@@ -46,10 +47,16 @@ class CreditProgram {
     if (ni_.packet(id).fetch_bytes > 0) {
       ni_.charge(Step::dma_program);
       ni_.charge(Step::dma_queue);
+      in_order(id);
       ni_.fetch(id);
       return;
     }
-    send(id);
+    // What needs no fetch does not overtake what waits for one.
+    if (fetching_.empty(0)) {
+      send(id);
+    } else {
+      in_order(id);
+    }
   }
 
   void on_fetched(PacketId id) {
@@ -58,7 +65,12 @@ class CreditProgram {
     packet.fetch_bytes = 0;
     const std::uint64_t cookie = packet.cookie;
     const bool report = packet.wants_report;
-    send(id);
+    FAIRLEAD_DCHECK(fetching_.front(0) == id, "NI {}: fetched out of order", ni_.self());
+    do {
+      const PacketId next = fetching_.front(0);
+      fetching_.pop(0);
+      send(next);
+    } while (!fetching_.empty(0) && ni_.packet(fetching_.front(0)).fetch_bytes == 0);
     if (report) ni_.report(cookie);
   }
 
@@ -114,6 +126,10 @@ class CreditProgram {
   }
 
  private:
+  void in_order(PacketId id) {
+    FAIRLEAD_CHECK(fetching_.push(0, id), "NI {}: host send queue full", ni_.self());
+  }
+
   void send(PacketId id) {
     const Peer peer = ni_.packet(id).peer;
     if (!waiting_.empty(peer) || !credit_.take(ni_, peer)) {
@@ -183,7 +199,8 @@ class CreditProgram {
   Hardware& ni_;
   Options options_;
   proto::CreditWindow credit_;
-  proto::SendQueues waiting_;
+  proto::SendQueues waiting_;            // for credit, per destination
+  proto::SendQueues fetching_;           // for their data or those before them: the host's order
   std::vector<std::uint32_t> expected_;  // sequence per peer: FIFO is assumed, and checked
   std::vector<std::uint32_t> next_;
 };
