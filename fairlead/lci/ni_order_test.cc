@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "fairlead/base/counters.h"
 #include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/lci/ni_program.h"
 
