@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Compares Fairlead with the MPIs of the system: the same C sources compiled with each one's mpicc,
+run in turn (ours, the peers, the machine's own limit, ours, ...), medians and ratios of one session.
+
+  bench/peers/peers.py                          everything, 5 rounds, a table
+  bench/peers/peers.py --json > peers.jsonl     one object a line
+  bench/peers/peers.py --only rate,barrier      the programs or figures named so
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from figures import BARS, HIGHER_IS_BETTER, JOBS  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+JOB_TIMEOUT_S = 180
+LIMIT = "limit"
+OURS = "fairlead"
+
+
+class Implementation:
+    """An MPI: its compiler and how it starts a job."""
+
+    def __init__(self, name, compiler, launcher):
+        self.name, self.compiler, self.launcher = name, compiler, launcher
+
+    def command(self, program, job):
+        if self.name == OURS:
+            return [self.launcher, "run", "-n", str(job.ranks), program]
+        if self.name == "openmpi":
+            # As its users tune it: told to yield when there are more ranks than processors.
+            how = (["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"] if job.oversubscribed
+                   else ["--bind-to", "core", "--map-by", "core"])
+            return [self.launcher, "--oversubscribe", *how, "-n", str(job.ranks), program]
+        how = [] if job.oversubscribed else ["-bind-to", "core"]
+        return [self.launcher, *how, "-n", str(job.ranks), program]
+
+
+def note(text):
+    print(f"peers: {text}", file=sys.stderr, flush=True)
+
+
+def find_implementations(build):
+    candidates = [
+        Implementation(OURS, build / "bin/fairlead-mpicc", build / "bin/fairlead"),
+        Implementation("openmpi", shutil.which("mpicc.openmpi"), shutil.which("mpirun.openmpi")),
+        Implementation("mpich", shutil.which("mpicc.mpich"), shutil.which("mpirun.mpich")),
+    ]
+    found = []
+    for one in candidates:
+        if one.compiler and one.launcher and Path(one.compiler).exists() and Path(
+                one.launcher).exists():
+            one.compiler, one.launcher = str(one.compiler), str(one.launcher)
+            found.append(one)
+        else:
+            note(f"{one.name} is left out: no compiler wrapper or launcher found")
+    return found
+
+
+def environment():
+    env = dict(os.environ)
+    if os.geteuid() == 0:
+        env["OMPI_ALLOW_RUN_AS_ROOT"] = env["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    return env
+
+
+def compile_all(implementations, folder):
+    """Programs by (implementation, program), the null program and the limits."""
+    here = ROOT / "bench/peers"
+    c_flags = ["-O2", "-std=c11", "-D_GNU_SOURCE", "-Wno-stringop-overflow", f"-I{ROOT}"]
+    for one in implementations:
+        for program in sorted({job.program for job in JOBS}):
+            subprocess.run([one.compiler, *c_flags, str(here / f"{program}.c"), "-o",
+                            str(folder / f"{program}.{one.name}")], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), *c_flags, str(here / "null.c"), "-o",
+                    str(folder / "null")], check=True)
+    subprocess.run([os.environ.get("CXX", "c++"), "-O2", "-std=c++20", f"-I{ROOT}",
+                    str(here / "limits.cc"), "-o", str(folder / "limits")], check=True)
+
+
+def read_figures(text, suffix):
+    """{(figure, bytes): (value, unit)} of a program's output."""
+    values = {}
+    for line in text.splitlines():
+        if line.startswith("{"):
+            one = json.loads(line)
+            name = one["figure"]
+            if suffix:
+                name = (name.removesuffix("_p999") + suffix +
+                        ("_p999" if name.endswith("_p999") else ""))
+            values[name, one["bytes"]] = (one["value"], one["unit"])
+    return values
+
+
+def run_job(one, job, folder):
+    """Figures of one run; nothing, and a note, where it failed."""
+    command = one.command(str(folder / f"{job.program}.{one.name}"), job)
+    begin = time.monotonic()
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=JOB_TIMEOUT_S,
+                              env=environment(), stdin=subprocess.DEVNULL, check=False)
+    except subprocess.TimeoutExpired:
+        note(f"{' '.join(command)}: not done after {JOB_TIMEOUT_S} s")
+        return {}
+    elapsed = time.monotonic() - begin
+    if done.returncode != 0:
+        note(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()[-400:]}")
+        return {}
+    if job.timed_as:
+        return {(job.timed_as, 0): (elapsed * 1e3, "ms")}
+    return read_figures(done.stdout, job.suffix)
+
+
+def null_memory(folder, count):
+    """Sum of PSS in MiB of so many copies of a program that does nothing."""
+    copies = [subprocess.Popen([str(folder / "null")], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    try:
+        for copy in copies:
+            copy.stdin.write("\n")
+            copy.stdin.flush()
+        total_kib = sum(int(copy.stdout.readline()) for copy in copies)
+    finally:
+        for copy in copies:
+            copy.stdin.close()
+            copy.wait()
+            copy.stdout.close()
+    return total_kib / 1024
+
+
+def run_limits(folder):
+    done = subprocess.run([str(folder / "limits")], capture_output=True, text=True, check=True)
+    values = read_figures(done.stdout, "")
+    values["memory", 0] = (null_memory(folder, 64), "MiB")
+    return values
+
+
+def add_memory_per_rank(samples):
+    """MiB a rank over the null program, from the sums of 64 ranks."""
+    for name, rounds in samples.items():
+        for number, values in enumerate(rounds):
+            null = samples[LIMIT][number].get(("memory", 0))
+            if name != LIMIT and null and ("memory", 0) in values:
+                over = (values["memory", 0][0] - null[0]) / 64
+                values["memory_per_rank", 0] = (over, "MiB")
+
+
+def measure(implementations, jobs, rounds, folder):
+    """samples[name][round][(figure, bytes)] = (value, unit)"""
+    samples = {name: [] for name in [*(one.name for one in implementations), LIMIT]}
+    for number in range(rounds):
+        begin = time.monotonic()
+        for one_round in samples.values():
+            one_round.append({})
+        for job in jobs:
+            for one in implementations:
+                samples[one.name][number].update(run_job(one, job, folder))
+        samples[LIMIT][number].update(run_limits(folder))
+        note(f"round {number + 1} of {rounds}: {time.monotonic() - begin:.0f} s")
+    add_memory_per_rank(samples)
+    return samples
+
+
+def values_of(samples, name, key):
+    return [values[key][0] if key in values else None for values in samples.get(name, [])]
+
+
+def median(values):
+    present = [v for v in values if v is not None]
+    return statistics.median(present) if present else None
+
+
+def ratio_of(ours, other):
+    """Median of the rounds' ratios: what disturbs a round disturbs both."""
+    return median([a / b for a, b in zip(ours, other) if a is not None and b])
+
+
+def best_peer(samples, key):
+    medians = {name: median(values_of(samples, name, key)) for name in samples
+               if name not in (OURS, LIMIT)}
+    medians = {name: value for name, value in medians.items() if value is not None}
+    if not medians:
+        return None, None
+    choose = max if key[0] in HIGHER_IS_BETTER else min
+    name = choose(medians, key=medians.get)
+    return name, medians[name]
+
+
+def bar_ratio(samples, key, bar, ours, peer_name):
+    if bar.of == "1":
+        return median(ours)
+    if bar.of == "peer":
+        return ratio_of(ours, values_of(samples, peer_name, key)) if peer_name else None
+    if bar.of == LIMIT:
+        return ratio_of(ours, values_of(samples, LIMIT, key))
+    return ratio_of(ours, values_of(samples, OURS, (bar.of, 0)))
+
+
+def summarize(samples):
+    rows = []
+    units = {}
+    for rounds in samples.values():
+        for values in rounds:
+            for key, (_, unit) in values.items():
+                units.setdefault(key, unit)
+    for key in sorted(units):
+        ours = values_of(samples, OURS, key)
+        peer_name, peer = best_peer(samples, key)
+        row = {"figure": key[0], "bytes": key[1], "unit": units[key], "ours": median(ours),
+               "peer": peer, "peer_name": peer_name,
+               "limit": median(values_of(samples, LIMIT, key)),
+               "ratio": ratio_of(ours, values_of(samples, peer_name, key)) if peer_name else None}
+        bar = BARS.get(key)
+        if bar:
+            against = bar_ratio(samples, key, bar, ours, peer_name)
+            row["bar"] = bar.text()
+            row["met"] = None if against is None else bar.met(against)
+        rows.append(row)
+    return rows
+
+
+def show(value):
+    return "-" if value is None else f"{value:.4g}" if abs(value) < 1e5 else f"{value:.3e}"
+
+
+def print_table(rows):
+    line = "{:<22} {:>8} {:>10} {:>10} {:<8} {:>10} {:>7}  {:<6} {}"
+    print(line.format("figure", "bytes", "ours", "peer", "", "limit", "ratio", "unit", "bar"))
+    for row in rows:
+        verdict = {True: "met", False: "MISSED", None: ""}[row.get("met")]
+        print(line.format(row["figure"], row["bytes"] or "", show(row["ours"]), show(row["peer"]),
+                          row["peer_name"] or "", show(row["limit"]), show(row["ratio"]),
+                          row["unit"], f"{row.get('bar', '')} {verdict}".strip()))
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release",
+                        help="build folder that holds bin/fairlead (build/release)")
+    parser.add_argument("--rounds", type=int, default=5, help="of all programs in turn (5)")
+    parser.add_argument("--only", default="",
+                        help="programs or figures to run, comma separated: " +
+                        ", ".join(dict.fromkeys(j.timed_as or j.program + j.suffix for j in JOBS)))
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser.parse_args()
+
+
+def chosen_jobs(only):
+    if not only:
+        return JOBS
+    wanted = set(only.split(","))
+    jobs = [j for j in JOBS if wanted & {j.program, j.program + j.suffix, j.timed_as}]
+    if not jobs:
+        known = dict.fromkeys(j.timed_as or j.program + j.suffix for j in JOBS)
+        sys.exit(f"peers: nothing is called {only}; there are {', '.join(known)}")
+    return jobs
+
+
+def main():
+    arguments = parse_arguments()
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        note("one processor only: two-rank figures are of time sharing")
+    os.sched_setaffinity(0, cpus)  # the figures are of two processors, whatever the machine has
+    jobs = chosen_jobs(arguments.only)
+    implementations = find_implementations(arguments.build.resolve())
+    with tempfile.TemporaryDirectory(prefix="fairlead-peers-") as name:
+        folder = Path(name)
+        compile_all(implementations, folder)
+        rows = summarize(measure(implementations, jobs, arguments.rounds, folder))
+    if arguments.json:
+        for row in rows:
+            print(json.dumps(row))
+    else:
+        print_table(rows)
+    return 1 if any(row.get("met") is False for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
