@@ -73,17 +73,24 @@ def environment():
 
 
 def compile_all(implementations, folder):
-    """Programs by (implementation, program), the null program and the limits."""
+    """PROGRAM.IMPLEMENTATION in `folder`, the null program and the limits; answers the
+    implementations that could compile."""
     here = ROOT / "bench/peers"
     c_flags = ["-O2", "-std=c11", "-D_GNU_SOURCE", "-Wno-stringop-overflow", f"-I{ROOT}"]
+    usable = []
     for one in implementations:
-        for program in sorted({job.program for job in JOBS}):
-            subprocess.run([one.compiler, *c_flags, str(here / f"{program}.c"), "-o",
-                            str(folder / f"{program}.{one.name}")], check=True)
+        try:
+            for program in sorted({job.program for job in JOBS}):
+                subprocess.run([one.compiler, *c_flags, str(here / f"{program}.c"), "-o",
+                                str(folder / f"{program}.{one.name}")], check=True)
+            usable.append(one)
+        except subprocess.CalledProcessError:
+            note(f"{one.name} is left out: {one.compiler} does not compile")
     subprocess.run([os.environ.get("CC", "cc"), *c_flags, str(here / "null.c"), "-o",
                     str(folder / "null")], check=True)
     subprocess.run([os.environ.get("CXX", "c++"), "-O2", "-std=c++20", f"-I{ROOT}",
                     str(here / "limits.cc"), "-o", str(folder / "limits")], check=True)
+    return usable
 
 
 def read_figures(text, suffix):
@@ -275,7 +282,7 @@ def main():
     implementations = find_implementations(arguments.build.resolve())
     with tempfile.TemporaryDirectory(prefix="fairlead-peers-") as name:
         folder = Path(name)
-        compile_all(implementations, folder)
+        implementations = compile_all(implementations, folder)
         rows = summarize(measure(implementations, jobs, arguments.rounds, folder))
     if arguments.json:
         for row in rows:

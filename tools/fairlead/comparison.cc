@@ -65,6 +65,7 @@ std::string explanation(const Outcome& outcome, const std::vector<Outcome>& outc
     const bool everywhere = &best_of(outcomes, outcome, false) == &outcome;
     return everywhere ? "best" : "best on " + outcome.combination.on;
   }
+  if (outcome.seconds < 1.01 * best.seconds) return "as fast as the best there";
   const double messages = static_cast<double>(best.messages()) + 1;
   const char* most = nullptr;
   double most_rise = 0.05;  // less than one in twenty messages explains nothing
