@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares Fairlead with the MPIs of the system: the same C sources compiled with each one's mpicc,
-run in turn (ours, the peers, the machine's own limit, ours, ...), medians and ratios of one session.
+run in turn (ours, the peers, the machine's own limit, ours, ...), medians and ratios of one run.
 
   bench/peers/peers.py                          everything, 5 rounds, a table
   bench/peers/peers.py --json > peers.jsonl     one object a line

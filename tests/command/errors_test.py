@@ -53,8 +53,8 @@ class Errors(unittest.TestCase):
         self.refused(["run", "./no-such-program"], "no-such-program")
 
     def test_failure_in_comparison_is_a_row(self):
-        answer = fairlead("compare", "-n", "2", "--on", "shm,moon", str(BIN / "sor"), "--rows", "64",
-                          "--iterations", "2")
+        answer = fairlead("compare", "-n", "2", "--on", "shm,moon", str(BIN / "sor"), "--rows",
+                          "64", "--iterations", "2")
         # Expect: figures for the one, the reason for the other, and an exit code that tells.
         self.assertEqual(answer.returncode, 1, answer.stderr)
         rows = answer.stdout.splitlines()

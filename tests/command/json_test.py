@@ -23,8 +23,8 @@ class Json(unittest.TestCase):
         for where in (MODELLED, ["--on", "shm", "--repetitions", "200"]):
             (line,) = self.bench("logp", *where)
             # Expect: the keys in this order, and parts that make up the whole.
-            self.assertEqual(list(line)[:9], ["bench", "on", "lci", "os_us", "or_us", "l_us", "g_us",
-                                              "end_to_end_us", "fetch_add_us"])
+            self.assertEqual(list(line)[:9], ["bench", "on", "lci", "os_us", "or_us", "l_us",
+                                              "g_us", "end_to_end_us", "fetch_add_us"])
             self.assertEqual(line["on"], where[1])
             parts = line["os_us"] + line["l_us"] + line["or_us"]
             self.assertAlmostEqual(parts, line["end_to_end_us"], places=6)
@@ -88,8 +88,8 @@ class Json(unittest.TestCase):
         self.assertGreater(first["events"], 0)
 
     def test_compare(self):
-        answer = fairlead("compare", "--json", "-n", "4", "--on", "myrinet-p3,myrinet-ppro", "--lci",
-                          "sdma,pio", *SOR)
+        answer = fairlead("compare", "--json", "-n", "4", "--on", "myrinet-p3,myrinet-ppro",
+                          "--lci", "sdma,pio", *SOR)
         lines = json_lines(answer.stdout)
         # Expect: every combination, the best with ratio 1, a reason for each.
         self.assertEqual(len(lines), 4, answer.stderr)
