@@ -34,10 +34,12 @@ class Json(unittest.TestCase):
     def test_latency(self):
         for where in (MODELLED, ["--repetitions", "200"]):
             lines = self.bench("latency", "--sizes", "8,2K,16K", *where)
-            # Expect: one line a size, in order, larger ones slower.
+            # Expect: one line a size, in order; larger ones slower where no other job disturbs.
             self.assertEqual([line["bytes"] for line in lines], [8, 2048, 16384])
             times = [line["one_way_us"] for line in lines]
-            self.assertGreater(times[2], times[0])
+            self.assertGreater(min(times), 0)
+            if where is MODELLED:
+                self.assertEqual(times, sorted(times))
 
     def test_rate(self):
         (line,) = self.bench("rate", *MODELLED)
