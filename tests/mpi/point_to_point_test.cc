@@ -11,8 +11,9 @@ INSTANTIATE_TEST_SUITE_P(Worlds, PointToPoint, testing::ValuesIn(worlds()),
                          [](const auto& world) { return world.param; });
 
 // Zero, one cache line and past it, one packet and past it, eager and rendezvous.
-constexpr std::size_t kSizes[] = {0,    1,    8,     31,    32,    33,    64,     65,      1000,
-                                  8191, 8192, 16384, 16385, 32768, 32769, 100000, 1 << 20, 3000001};
+constexpr std::size_t kSizes[] = {0,     1,      8,       31,      32,           33,    64,
+                                  65,    1000,   8191,    8192,    16384,        16385, 32768,
+                                  32769, 100000, 1 << 20, 3000001, (8 << 20) + 1};
 
 bool exchange_all_sizes(int rank, bool receive_first) {
   bool good = true;

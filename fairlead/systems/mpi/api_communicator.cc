@@ -5,7 +5,7 @@
 
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
-#include "fairlead/systems/mpi/collectives/collectives.h"
+#include "fairlead/systems/mpi/collectives/board.h"
 
 namespace fairlead::mpi::api {
 namespace {
@@ -133,6 +133,7 @@ int comm_free(MPI_Comm* comm) {
   if (found == &call.process().world() || found == &call.process().self()) {
     return call.fail(found, MPI_ERR_COMM, "comm is predefined and cannot be freed");
   }
+  drop_board(call.process(), *found, call.name());
   call.process().free_comm(found);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;

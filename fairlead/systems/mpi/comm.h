@@ -10,6 +10,8 @@
 
 namespace fairlead::mpi {
 
+struct Board;
+
 struct Comm {
   static constexpr std::uint32_t kLive = 0x6d70636d;
 
@@ -19,7 +21,11 @@ struct Comm {
   int size = 0;
   std::uint32_t collectives = 0;   // entered so far
   std::uint8_t collective = 0xff;  // CollectiveKind of the last, 0xff: none
+  std::uint8_t before = 0xff;      // of the one before
   std::uint32_t uses = 0;          // requests that refer to it
+  Board* board = nullptr;          // collectives/board.h; owned by the port of the first member
+  std::uint64_t board_meetings = 0;
+  bool board_settled = false;
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   std::string name;  // for error texts
   // Job rank by rank here, and the reverse sorted by job rank; empty: the same numbers.

@@ -34,8 +34,7 @@ void Engine::wait_slow(Request& request, const char* call) {
   while (!request.done()) wait_for_change(call);
 }
 
-void Engine::wait_for_change(const char* call) {
-  lci::Until until;
+void Engine::wait_until(lci::Until until, const char* call) {
   until.any_packet = true;
   until.what = call;
   if (has_work()) [[unlikely]] {

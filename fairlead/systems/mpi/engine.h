@@ -6,6 +6,7 @@
 // between the two, empties the work lists: fetches from exposed memory, messages that waited for
 // room, the bytes of accepted rendezvous sends.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -54,7 +55,16 @@ class Engine {
   // Runs the upcalls of what has arrived, then what they left to do.
   void poll();
   // Blocks until an upcall ran or work is to be done, then does it.
-  void wait_for_change(const char* call);
+  void wait_for_change(const char* call) { wait_until({}, call); }
+  // The same, or until `word`, which a peer stores into, is at least `value`.
+  void wait_for_word(const std::atomic<std::uint64_t>& word, std::uint64_t value,
+                     const char* call) {
+    lci::Until until;
+    until.word = &word;
+    until.cmp = lci::Cmp::ge;
+    until.value = value;
+    wait_until(until, call);
+  }
   // The earliest message `wanted` matches, which stays, or nullptr.
   const Unexpected* probe(const Envelope& wanted) const { return matcher_.probe(wanted); }
   // Waits until nothing this rank has to send is left.
@@ -119,6 +129,7 @@ class Engine {
 
   // engine.cc
   void wait_slow(Request& request, const char* call);
+  void wait_until(lci::Until until, const char* call);
   void reply(Rank to, Kind kind, std::uint32_t peer_id, std::uint32_t own_id, std::uint64_t wanted);
   bool send_reply(const Reply& reply);
   bool push_replies();

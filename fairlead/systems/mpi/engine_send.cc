@@ -49,7 +49,7 @@ bool Engine::send_now(const void* from, std::uint64_t size, const Envelope& to,
                                          bytes_of(from, size), flags);
     return answer == Post::done || accepted(answer, to.peer);
   }
-  if (size > eager_bytes_max(caps)) return false;
+  if (size > kEagerBytesMax) return false;
   return send_packet(to.peer, lci::Lane::request, words, {from, size}, flags);
 }
 
@@ -90,8 +90,8 @@ Request* Engine::start_send(const void* from, std::uint64_t size, const Envelope
   }
   const lci::Caps& caps = port_.caps(to.peer);
   // A synchronous message of one packet asks for an answer by its own packet.
-  const bool eager = size <= (sync ? std::min<std::uint64_t>(caps.mtu_bytes, eager_bytes_max(caps))
-                                   : eager_bytes_max(caps));
+  const bool eager =
+      size <= (sync ? std::min<std::uint64_t>(caps.mtu_bytes, kEagerBytesMax) : kEagerBytesMax);
   request->state = eager ? State::eager_queued : State::offer_queued;
   outgoing_.push_back(request);
   push_outgoing();
@@ -179,7 +179,9 @@ Engine::Sent Engine::push_eager(Request& send, std::uint32_t flags) {
 // Exposes the message's memory where the path moves it with one copy.
 bool Engine::expose(Request& send) {
   if (send.exposed) return true;
-  if ((port_.caps(send.envelope.peer).flags & lci::kSingleCopy) == 0) return false;
+  if (send.size < kSingleCopyBytesMin ||
+      (port_.caps(send.envelope.peer).flags & lci::kSingleCopy) == 0)
+    return false;
   send.segment = kSegmentBase | (next_segment_++ & ~kSegmentBase);
   const Rank reader[] = {send.envelope.peer};
   // Only read through; the port takes a plain pointer because segments may also be written.

@@ -266,7 +266,7 @@ TEST_F(EngineTest, ReceiverFetchesFromExposedMemory) {
 
 TEST_F(EngineTest, SenderExposesUntilFinished) {
   port.capabilities.flags = lci::kSingleCopy;
-  const std::string data = text(kEagerBytesMaxSingleCopy + 1);
+  const std::string data = text(kSingleCopyBytesMin);
   Request* s = engine.isend(data.data(), data.size(), {kContext, 1, 5}, false);
   ASSERT_EQ(port.exposed.size(), 1u);
   EXPECT_EQ(port.exposed.begin()->second.size(), data.size());

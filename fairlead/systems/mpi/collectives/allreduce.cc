@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstring>
 
+#include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 
@@ -70,12 +71,35 @@ void allreduce_ring(GroupCall& group, const Operand& operand, std::byte* sum) {
   }
 }
 
+// Every member combines what all entered, in rank order.
+void allreduce_board(Process& process, Comm& comm, const char* call, const Operand& operand,
+                     const void* own, void* result) {
+  const std::uint64_t bytes = operand.bytes();
+  const BoardSlot* slots =
+      meet_on_board(process, comm, CollectiveKind::allreduce, call, own, bytes);
+  alignas(16) std::byte sum[kBoardBytes];
+  alignas(16) std::byte next[kBoardBytes];
+  std::memcpy(sum, slots[0].data, bytes);
+  for (int r = 1; r < comm.size; ++r) {
+    std::memcpy(next, slots[r].data, bytes);
+    operand.combine(sum, next, sum, operand.count);
+  }
+  if (bytes != 0) std::memcpy(result, sum, bytes);
+}
+
 }  // namespace
 
 void allreduce(Process& process, Comm& comm, const char* call, const void* own, void* result,
                const Operand& operand) {
-  GroupCall group(process, comm, CollectiveKind::allreduce, call);
   const std::uint64_t bytes = operand.bytes();
+  if (bytes <= kBoardBytes && comm.size > 1) {
+    if (comm.board == nullptr) settle_board(process, comm, CollectiveKind::allreduce, call);
+    if (comm.board != nullptr) {
+      allreduce_board(process, comm, call, operand, own, result);
+      return;
+    }
+  }
+  GroupCall group(process, comm, CollectiveKind::allreduce, call);
   if (own != result && bytes != 0) std::memcpy(result, own, bytes);
   if (group.size() == 1) return;
   std::byte* const sum = static_cast<std::byte*>(result);

@@ -23,6 +23,7 @@ enum class CollectiveKind : std::uint8_t {
   alltoall,
   comm_dup,
   comm_split,
+  comm_free,
   finalize,
   count  // not a kind
 };

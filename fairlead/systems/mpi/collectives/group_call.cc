@@ -5,9 +5,10 @@
 namespace fairlead::mpi {
 namespace {
 
-constexpr const char* kNames[] = {
-    "MPI_Barrier",   "MPI_Bcast",    "MPI_Reduce",   "MPI_Allreduce",  "MPI_Gather",  "MPI_Scatter",
-    "MPI_Allgather", "MPI_Alltoall", "MPI_Comm_dup", "MPI_Comm_split", "MPI_Finalize"};
+constexpr const char* kNames[] = {"MPI_Barrier",    "MPI_Bcast",     "MPI_Reduce",
+                                  "MPI_Allreduce",  "MPI_Gather",    "MPI_Scatter",
+                                  "MPI_Allgather",  "MPI_Alltoall",  "MPI_Comm_dup",
+                                  "MPI_Comm_split", "MPI_Comm_free", "MPI_Finalize"};
 static_assert(std::size(kNames) == static_cast<std::size_t>(CollectiveKind::count));
 
 }  // namespace
@@ -19,30 +20,31 @@ void GroupCall::exchange(int to, const void* out, std::uint64_t out_size, int fr
   end(receive, in_size);
 }
 
+void disagree(Process& process, const Comm& comm, const char* call, int member,
+              std::uint64_t number, std::uint32_t kind) {
+  const char* theirs = kind < std::size(kNames) ? kNames[kind] : "no collective of this library";
+  const std::string after = comm.before < std::size(kNames)
+                                ? fmt::format(" (after {})", kNames[comm.before])
+                                : std::string();
+  end_job(process.context(), MPI_ERR_OTHER,
+          fmt::format("{} failed on rank {} of {}: the ranks do not agree: rank {} is in {}, its "
+                      "collective number {}, this rank in {}, its number {}{}",
+                      call, comm.rank, comm.name, member, theirs, number, call, comm.collectives,
+                      after));
+}
+
 void GroupCall::mismatch(const Request& receive, std::uint64_t size) const {
   const int member = comm_.rank_of(receive.envelope.peer);
   const auto other = static_cast<std::uint32_t>(receive.envelope.tag);
-  const std::uint32_t kind = other & ((1u << kKindBits) - 1);
-  const auto own = static_cast<std::uint32_t>(tag_);
-  const std::uint32_t number = own >> kKindBits;
-  const char* theirs = kind < std::size(kNames) ? kNames[kind] : "no collective of this library";
-  std::string what;
-  if (other == own) {
-    what =
-        fmt::format("rank {} sent {} bytes where {} were expected: its count or datatype differs",
-                    member, receive.size, size);
-  } else if (other >> kKindBits == number) {
-    what = fmt::format("rank {} called {} as collective number {} where this rank called {}",
-                       member, theirs, number, call_);
-  } else {
-    what = fmt::format(
-        "rank {} is in {}, its collective number {}, this rank in {}, its number {}{}", member,
-        theirs, other >> kKindBits, call_, number,
-        before_ < std::size(kNames) ? fmt::format(" (after {})", kNames[before_]) : std::string());
+  if (receive.envelope.tag != tag_) {
+    disagree(process_, comm_, call_, member, (other >> kKindBits) + 1,
+             other & ((1u << kKindBits) - 1));
   }
-  end_job(process_.context(), MPI_ERR_OTHER,
-          fmt::format("{} failed on rank {} of {}: the ranks do not agree: {}", call_, comm_.rank,
-                      comm_.name, what));
+  end_job(
+      process_.context(), MPI_ERR_OTHER,
+      fmt::format("{} failed on rank {} of {}: rank {} sent {} bytes where {} were expected: its "
+                  "count or datatype differs",
+                  call_, comm_.rank, comm_.name, member, receive.size, size));
 }
 
 }  // namespace fairlead::mpi

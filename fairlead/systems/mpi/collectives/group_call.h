@@ -8,6 +8,12 @@
 
 namespace fairlead::mpi {
 
+// Ends the job: `member` is in its collective `number` (from 1), of kind `kind`, which is not this
+// rank's last.
+[[noreturn, gnu::cold, gnu::noinline]] void disagree(Process& process, const Comm& comm,
+                                                     const char* call, int member,
+                                                     std::uint64_t number, std::uint32_t kind);
+
 class GroupCall {
  public:
   // Enters the communicator's next collective.
@@ -16,8 +22,8 @@ class GroupCall {
         comm_(comm),
         call_(call),
         tag_(static_cast<std::int32_t>((comm.collectives++ & kNumberMask) << kKindBits |
-                                       static_cast<std::uint32_t>(kind))),
-        before_(comm.collective) {
+                                       static_cast<std::uint32_t>(kind))) {
+    comm.before = comm.collective;
     comm.collective = static_cast<std::uint8_t>(kind);
   }
 
@@ -66,7 +72,6 @@ class GroupCall {
   Comm& comm_;
   const char* call_;
   std::int32_t tag_;
-  std::uint8_t before_;  // the collective before this one, for the text of a mismatch
 };
 
 // Memory for the length of one call.

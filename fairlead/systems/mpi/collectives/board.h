@@ -1,0 +1,43 @@
+// Where every member of a communicator can map the memory of the first one, barriers and small
+// reductions meet there: each member writes one cache line and reads those of the others. One round
+// whatever the number of ranks, and nobody has to be scheduled twice: with more ranks than cores
+// that is what a collective costs. Elsewhere the algorithms over messages serve.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "fairlead/systems/mpi/collectives/collectives.h"
+
+namespace fairlead::mpi {
+
+// Beyond, reading every member's line costs more than the logarithm of messages.
+constexpr int kBoardRanks = 32;
+constexpr std::size_t kBoardBytes = 56;
+
+struct BoardSlot {
+  // (number of the collective + 1) << 8 | its kind, once the member has entered it.
+  std::atomic<std::uint64_t> entered;
+  std::byte data[kBoardBytes];
+};
+static_assert(sizeof(BoardSlot) == 64);
+
+// Meetings use the two halves in turn: a member can be one meeting ahead of the slowest, whose
+// unread lines then lie in the other half.
+struct Board {
+  alignas(64) BoardSlot half[2][kBoardRanks];
+};
+
+// At the first call on a communicator of at most kBoardRanks members all agree, in the course of a
+// barrier over messages, whether they have a board. True: they met by doing so.
+bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char* call);
+
+// Enters `size` (up to kBoardBytes) bytes and waits until every member has entered theirs. Answers
+// the members' lines, valid until this member's next meeting but one.
+const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind, const char* call,
+                               const void* data, std::size_t size);
+
+// Collective: waits until no member needs the board, then gives its memory back.
+void drop_board(Process& process, Comm& comm, const char* call);
+
+}  // namespace fairlead::mpi
