@@ -82,9 +82,11 @@ Result<std::unique_ptr<FiberPool>> FiberPool::create(const FiberPoolOptions& wan
 
 FiberPool::~FiberPool() {
   FAIRLEAD_CHECK(current_ == nullptr, "{} {} is running", options_.noun, current_->id_);
+  const bool abandons = live_ > 0;
   for (std::uint32_t slot = 0; slot < used_slots_; ++slot) {
     if (in_use_[slot]) reclaim(*fiber_of(slot));
   }
+  if (abandons && sanitizers::keep_abandoned_stacks(arena_, arena_bytes_)) return;
   munmap(arena_, arena_bytes_);
 }
 

@@ -21,6 +21,7 @@
 #ifdef FAIRLEAD_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 #ifdef FAIRLEAD_TSAN
 #include <sanitizer/tsan_interface.h>
@@ -41,11 +42,17 @@ inline void enter_stack(void* kept, const void** from_bottom, std::size_t* from_
 inline void forget_stack(void* bottom, std::size_t size) {
   __asan_unpoison_memory_region(bottom, size);
 }
+// What abandoned stacks hold is not a leak: true when they must stay mapped to prove it.
+inline bool keep_abandoned_stacks(const void* arena, std::size_t size) {
+  __lsan_register_root_region(arena, size);
+  return true;
+}
 #else
 constexpr std::size_t kStackFactor = 1;
 inline void leave_stack(void**, const void*, std::size_t) {}
 inline void enter_stack(void*, const void**, std::size_t*) {}
 inline void forget_stack(void*, std::size_t) {}
+inline bool keep_abandoned_stacks(const void*, std::size_t) { return false; }
 #endif
 
 #ifdef FAIRLEAD_TSAN
