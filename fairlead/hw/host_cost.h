@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
 #include "fairlead/hw/platform.h"
 
@@ -16,19 +17,48 @@ struct HostWork {
   std::uint64_t copied_bytes;
 };
 
+// The numbers of a platform that time a host's own work, fixed-width: what a rank in a process of
+// its own is told.
+struct HostRates {
+  explicit HostRates(const Platform& platform)
+      : host_clock(platform.host_clock),
+        l2_bytes(platform.l2_bytes),
+        line_bytes(platform.line_bytes),
+        memory_latency(platform.memory_latency),
+        l2_latency(platform.l2_latency),
+        memcpy_memory(platform.memcpy_memory),
+        memcpy_l2(platform.memcpy_l2) {
+    for (std::size_t i = 0; i < kSteps; ++i) {
+      step[i] = time_for(platform.host_cycles[i], platform.host_clock);
+    }
+  }
+
+  Hertz host_clock;
+  std::uint64_t l2_bytes;
+  std::uint64_t line_bytes;
+  Ps memory_latency;
+  Ps l2_latency;
+  BytesPerSec memcpy_memory;
+  BytesPerSec memcpy_l2;
+  Ps step[kSteps];
+};
+
 // Operations (one a cycle) overlap with the sweep's cache misses: the longer of the two counts.
 // A sweep that fits L2 pays L2 latency a line; one that does not pays memory latency for every
 // line (a cyclic sweep of an LRU cache that is too small hits nothing). Copies come on top, at the
 // machine's memcpy rate.
-inline Ps work_time(const Platform& platform, const HostWork& work) {
-  const bool in_l2 = work.working_set_bytes <= platform.l2_bytes;
-  const Ps ops = time_for(Cycles{static_cast<std::int64_t>(work.ops)}, platform.host_clock);
-  const std::uint64_t lines = (work.bytes + platform.line_bytes - 1) / platform.line_bytes;
-  const Ps line = in_l2 ? platform.l2_latency : platform.memory_latency;
+inline Ps work_time(const HostRates& host, const HostWork& work) {
+  const bool in_l2 = work.working_set_bytes <= host.l2_bytes;
+  const Ps ops = time_for(Cycles{static_cast<std::int64_t>(work.ops)}, host.host_clock);
+  const std::uint64_t lines = (work.bytes + host.line_bytes - 1) / host.line_bytes;
+  const Ps line = in_l2 ? host.l2_latency : host.memory_latency;
   const Ps sweep = line * static_cast<std::int64_t>(lines);
-  const Ps copy =
-      time_for(Bytes{work.copied_bytes}, in_l2 ? platform.memcpy_l2 : platform.memcpy_memory);
+  const Ps copy = time_for(Bytes{work.copied_bytes}, in_l2 ? host.memcpy_l2 : host.memcpy_memory);
   return std::max(ops, sweep) + copy;
+}
+
+inline Ps work_time(const Platform& platform, const HostWork& work) {
+  return work_time(HostRates(platform), work);
 }
 
 }  // namespace fairlead::hw

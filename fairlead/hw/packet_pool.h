@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fairlead/base/check.h"
@@ -16,9 +17,12 @@ class PacketPool {
   static constexpr std::uint32_t kUnit = 64;  // offsets count cache lines
   static constexpr std::uint32_t kClasses = 3;
 
-  // Classes: 2, 9 and enough lines for `largest_bytes`.
-  explicit PacketPool(std::size_t largest_bytes)
-      : lines_{2, 9, static_cast<std::uint32_t>((largest_bytes + kUnit - 1) / kUnit)} {
+  // Classes: 2, 9 and enough lines for `largest_bytes`. The packets lie in `shared` (64-byte
+  // aligned, its owner's, mapped by rank processes too) from its start, or, where that is empty, in
+  // memory of the pool's own.
+  explicit PacketPool(std::size_t largest_bytes, std::span<std::byte> shared = {})
+      : lines_{2, 9, static_cast<std::uint32_t>((largest_bytes + kUnit - 1) / kUnit)},
+        shared_(shared) {
     FAIRLEAD_CHECK(lines_[2] * std::uint64_t{kUnit} < kChunkBytes, "{} bytes", largest_bytes);
   }
 
@@ -31,11 +35,13 @@ class PacketPool {
     free.pop_back();
     return id;
   }
+  // The most that take() serves.
+  std::size_t largest_bytes() const { return std::size_t{lines_[kClasses - 1]} * kUnit; }
   // `bytes` as given to take().
   void give(std::uint32_t id, std::size_t bytes) { free_[class_of(bytes)].push_back(id); }
 
   std::byte* at(std::uint32_t id) const {
-    return chunks_[id / kChunkUnits].get() + std::size_t{id % kChunkUnits} * kUnit;
+    return chunks_[id / kChunkUnits] + std::size_t{id % kChunkUnits} * kUnit;
   }
 
  private:
@@ -53,12 +59,23 @@ class PacketPool {
     FAIRLEAD_DCHECK(bytes <= std::size_t{lines_[kClasses - 1]} * kUnit, "{} bytes", bytes);
     return kClasses - 1;
   }
+  void add_chunk() {
+    FAIRLEAD_CHECK(chunks_.size() < (std::uint64_t{1} << 32) / kChunkUnits, "packet pool full");
+    if (shared_.empty()) {
+      owned_.emplace_back(
+          static_cast<std::byte*>(::operator new[](kChunkBytes, std::align_val_t{kUnit})));
+      chunks_.push_back(owned_.back().get());
+    } else {
+      const std::size_t begin = chunks_.size() * kChunkBytes;
+      FAIRLEAD_CHECK(begin + kChunkBytes <= shared_.size(), "{} MiB of shared packets are full",
+                     shared_.size() >> 20);
+      chunks_.push_back(shared_.data() + begin);
+    }
+    next_in_chunk_ = 0;
+  }
   std::uint32_t fresh(std::uint32_t size_class) {
     if (next_in_chunk_ + lines_[size_class] > kChunkUnits) {
-      FAIRLEAD_CHECK(chunks_.size() < (std::uint64_t{1} << 32) / kChunkUnits, "packet pool full");
-      chunks_.emplace_back(
-          static_cast<std::byte*>(::operator new[](kChunkBytes, std::align_val_t{kUnit})));
-      next_in_chunk_ = 0;
+      add_chunk();
     }
     const auto chunk = static_cast<std::uint32_t>(chunks_.size() - 1);
     const std::uint32_t id = chunk * kChunkUnits + next_in_chunk_;
@@ -69,7 +86,9 @@ class PacketPool {
   std::uint32_t lines_[kClasses];
   std::uint32_t next_in_chunk_ = kChunkUnits;
   std::vector<std::uint32_t> free_[kClasses];
-  std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
+  std::span<std::byte> shared_;
+  std::vector<std::unique_ptr<std::byte[], Free>> owned_;
+  std::vector<std::byte*> chunks_;
 };
 
 }  // namespace fairlead::hw

@@ -16,10 +16,11 @@ namespace fairlead::lci {
 template <class T>
 concept HostNi = proto::Site<T> && requires(T ni, std::uint32_t id, std::uint32_t* to,
                                             std::uint64_t* cookie, std::size_t size, Ps deadline) {
-  { ni.alloc(size, to) } -> std::same_as<bool>;  // a packet buffer in NI memory, the host's
-  ni.cancel(id);                                 // until posted or cancelled
-  ni.write(size);                                // programmed copy into it
-  ni.post(id, size);                             // descriptor of `size` lines, doorbell
+  // A packet buffer in NI memory, the host's; false: no more than `id` of them are free.
+  { ni.alloc(size, id, to) } -> std::same_as<bool>;
+  ni.cancel(id);      // until posted or cancelled
+  ni.write(size);     // programmed copy into it
+  ni.post(id, size);  // descriptor of `size` lines, doorbell
   { ni.reap_receive(to) } -> std::same_as<bool>;
   { ni.reap_completion(cookie) } -> std::same_as<bool>;
   ni.release(id);  // a received packet's buffer may be filled again

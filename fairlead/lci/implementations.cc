@@ -19,21 +19,16 @@ std::uint32_t receive_buffers(const hw::Platform& platform, std::uint32_t mtu_by
   return static_cast<std::uint32_t>(std::uint64_t{platform.receive_buffers} * 2048 / mtu_bytes);
 }
 
-template <class Transfer>
-class CreditEndpoint final : public Endpoint {
+// The control program on one node's NI.
+class CreditNi final : public NiSide {
  public:
-  CreditEndpoint(const Implementation& implementation, Machine& machine, Peer node,
-                 std::uint32_t window, const Fatal& fatal)
+  CreditNi(Machine& machine, Peer node, std::uint32_t window, const Fatal& fatal)
       : fatal_(fatal),
-        ni_(machine.ni(node)),
-        program_(ni_, {machine.nodes(), window, machine.platform().send_buffers + kReplies,
-                       &CreditEndpoint::violated, this}),
-        port_(machine.host(node), {node, machine.nodes(), implementation.mtu_bytes},
-              machine.counters(node)) {
-    ni_.load(&CreditEndpoint::turn, this);
+        program_(machine.ni(node),
+                 {machine.nodes(), window, machine.platform().send_buffers + kReplies,
+                  &CreditNi::violated, this}) {
+    machine.ni(node).load(&CreditNi::turn, this);
   }
-
-  Port& port() override { return port_; }
 
  private:
   // Fetch-and-add replies wait in the send queues beside the host's packets: at most one of each
@@ -41,7 +36,7 @@ class CreditEndpoint final : public Endpoint {
   static constexpr std::uint32_t kReplies = 4096;
 
   static void turn(void* self, hw::NiWork work) {
-    auto& program = static_cast<CreditEndpoint*>(self)->program_;
+    auto& program = static_cast<CreditNi*>(self)->program_;
     switch (work.kind) {
       case fabric::model::kDescriptor:
         return program.on_descriptor(work.packet);
@@ -58,21 +53,42 @@ class CreditEndpoint final : public Endpoint {
     }
   }
   static void violated(void* self, Peer at, Peer from, const char* what) {
-    static_cast<CreditEndpoint*>(self)->fatal_(
+    static_cast<CreditNi*>(self)->fatal_(
         at, fmt::format("this implementation assumes a reliable network: {} (from node {}); "
                         "choose one with a reliability protocol",
                         what, from));
   }
 
   const Fatal& fatal_;
-  NiHardware& ni_;
   CreditProgram<NiHardware> program_;
-  NiPort<ModelHostNi, Transfer> port_;
 };
 
-// Table II, one line each.
-using ISdma = CreditEndpoint<SdmaTransfer>;
-using IPio = CreditEndpoint<PioTransfer>;
+// Table II, one line each: how the host hands data over.
+template <class Ni>
+using ISdma = NiPort<Ni, SdmaTransfer>;
+template <class Ni>
+using IPio = NiPort<Ni, PioTransfer>;
+
+template <class Ni>
+std::unique_ptr<Port> make_port(const Implementation& implementation, Ni& ni, Rank self,
+                                std::uint32_t ranks, PortCounters& counters) {
+  const NiPortOptions options{self, ranks, implementation.mtu_bytes};
+  if (implementation.transfer == TransferKind::pio) {
+    return std::make_unique<IPio<Ni>>(ni, options, counters);
+  }
+  return std::make_unique<ISdma<Ni>>(ni, options, counters);
+}
+
+class WholeEndpoint final : public Endpoint {
+ public:
+  WholeEndpoint(std::unique_ptr<NiSide> ni, std::unique_ptr<Port> port)
+      : ni_(std::move(ni)), port_(std::move(port)) {}
+  Port& port() override { return *port_; }
+
+ private:
+  std::unique_ptr<NiSide> ni_;
+  std::unique_ptr<Port> port_;
+};
 
 }  // namespace
 
@@ -116,8 +132,8 @@ Result<Implementation> parse_implementation(std::string_view name) {
   return made;
 }
 
-Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementation,
-                                                Machine& machine, Peer node, const Fatal& fatal) {
+Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementation, Machine& machine,
+                                             Peer node, const Fatal& fatal) {
   const std::uint32_t buffers = receive_buffers(machine.platform(), implementation.mtu_bytes);
   const std::uint32_t window = proto::credit_window_size(buffers, machine.nodes());
   if (window == 0) {
@@ -126,13 +142,25 @@ Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementa
         "of one packet to at most {} nodes",
         implementation.name, machine.nodes(), buffers, buffers + 1)};
   }
-  std::unique_ptr<Endpoint> made;
-  if (implementation.transfer == TransferKind::pio) {
-    made = std::make_unique<IPio>(implementation, machine, node, window, fatal);
-  } else {
-    made = std::make_unique<ISdma>(implementation, machine, node, window, fatal);
-  }
+  std::unique_ptr<NiSide> made = std::make_unique<CreditNi>(machine, node, window, fatal);
   return made;
+}
+
+Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementation,
+                                                Machine& machine, Peer node, std::uint32_t ranks,
+                                                const Fatal& fatal) {
+  Result<std::unique_ptr<NiSide>> ni = make_ni_side(implementation, machine, node, fatal);
+  if (!ni.ok()) return ni.error();
+  std::unique_ptr<Endpoint> made = std::make_unique<WholeEndpoint>(
+      std::move(ni.value()),
+      make_port(implementation, machine.host(node), node, ranks, machine.counters(node)));
+  return made;
+}
+
+std::unique_ptr<Port> make_host_side(const Implementation& implementation,
+                                     fabric::model::RemoteHostNi& ni, Rank self,
+                                     std::uint32_t ranks, PortCounters& counters) {
+  return make_port(implementation, ni, self, ranks, counters);
 }
 
 }  // namespace fairlead::lci

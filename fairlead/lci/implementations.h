@@ -10,6 +10,7 @@
 
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/model/machine.h"
+#include "fairlead/fabric/model/remote_host_ni.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {
@@ -42,10 +43,25 @@ class Endpoint {
 // Called when an implementation sees its assumptions violated (paper section 4: it aborts).
 using Fatal = std::function<void(Rank self, const std::string& reason)>;
 
-// `machine` and `fatal` outlive the endpoint. Error: the NIs' memory does not give every sender a
-// window; names the number of nodes that it does.
+// `machine` and `fatal` outlive the endpoint. `ranks`: of the job, one a node from node 0 on.
+// Error: the NIs' memory does not give every sender a window; names the number of nodes that it
+// does.
 Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementation,
                                                 fabric::model::Machine& machine, Peer node,
-                                                const Fatal& fatal);
+                                                std::uint32_t ranks, const Fatal& fatal);
+
+// The two sides of an endpoint apart, for a rank that is a process of its own: what runs on the
+// node's NI, in the simulator ...
+class NiSide {
+ public:
+  virtual ~NiSide() = default;
+};
+Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementation,
+                                             fabric::model::Machine& machine, Peer node,
+                                             const Fatal& fatal);
+// ... and the port, in the rank's process. `ni` and `counters` outlive it.
+std::unique_ptr<Port> make_host_side(const Implementation& implementation,
+                                     fabric::model::RemoteHostNi& ni, Rank self,
+                                     std::uint32_t ranks, PortCounters& counters);
 
 }  // namespace fairlead::lci

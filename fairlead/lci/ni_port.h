@@ -137,9 +137,9 @@ class NiPort final : public Port {
     client_.check_may_block();
     bool ran = false;
     for (;;) {
-      if (std::optional<Post> answer = met(until, ran, now())) return *answer;
+      if (std::optional<Post> answer = met(until, ran, clock_for(until))) return *answer;
       ran = progress() > 0;
-      if (std::optional<Post> answer = met(until, ran, now())) return *answer;
+      if (std::optional<Post> answer = met(until, ran, clock_for(until))) return *answer;
       if (ran) continue;
       if (client_.quiet()) {
         ni_.block_for_more(until.deadline, until.what);
@@ -209,15 +209,16 @@ class NiPort final : public Port {
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }
   static Packet* handle(NiPacket& packet) { return reinterpret_cast<Packet*>(&packet); }
 
+  // Where the interface is in another process, asking for the time costs a round trip.
+  Ps clock_for(const Until& until) const { return until.deadline == kNever ? Ps{0} : now(); }
+
   // A buffer holds a client's MTU and what lci itself puts before it.
   std::size_t body_bytes() const { return options_.mtu_bytes + kPrefixBytes; }
 
   bool take_buffer(Lane lane, std::uint32_t flags, std::size_t size_hint, std::uint32_t* id) {
     const std::size_t bytes = size_hint <= kInlineBytes ? kInlineBytes : body_bytes();
     for (;;) {
-      const bool allowed =
-          lane != Lane::request || ni_.send_buffers_free() > options_.reply_reserve;
-      if (allowed && ni_.alloc(bytes, id)) return true;
+      if (ni_.alloc(bytes, lane == Lane::request ? options_.reply_reserve : 0, id)) return true;
       ++counters_.buffer_stalls;
       if (client_.in_upcall() || (flags & kNoBlock) != 0) return false;
       // Receiving goes on, or two ranks that send to each other would wait for ever.
@@ -324,7 +325,7 @@ class NiPort final : public Port {
       ran += groups_.deliver_early([this](const Arrival& inner) { (void)deliver_copy(inner); });
     }
     if (remote_.busy()) ran += remote_.progress();
-    ran += client_.run_due(now(), &NiPort::release_waiting, this);
+    if (client_.next_due() != kNever) ran += client_.run_due(now(), &NiPort::release_waiting, this);
     return ran;
   }
 
@@ -409,7 +410,7 @@ class NiPort final : public Port {
     }
     ++counters_.copied_out;
     ni_.copy(packet.header.client.size);
-    ni_.return_host_buffer();
+    ni_.return_host_buffer(packet.id);
     packet.from_host = false;
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <hwloc.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <charconv>
@@ -100,6 +101,16 @@ Result<Binding> choose_binding(const std::string& how, std::uint32_t ranks,
   if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) {
     binding.processors = std::move(processors);
   }
+  return binding;
+}
+
+Result<Binding> choose_model_binding(const std::string& how, std::uint32_t ranks,
+                                     const CpuLimits& limits) {
+  if (how != "none" && how != "auto") return bind_to_list(how, ranks, limits);
+  Binding binding;
+  binding.wait = wait_plan_oversubscribed();
+  const int here = how == "auto" ? ::sched_getcpu() : -1;
+  if (here >= 0) binding.processors.assign(ranks, static_cast<std::uint32_t>(here));
   return binding;
 }
 

@@ -59,7 +59,8 @@ Result<Welcome> parse_welcome(std::span<const std::byte> bytes) {
       welcome.head.rank >= welcome.ranks) {
     return Error{fmt::format("start-up message: rank {} of {}", welcome.head.rank, welcome.ranks)};
   }
-  if (welcome.world != static_cast<std::uint16_t>(WorldKind::shm)) {
+  if (welcome.world != static_cast<std::uint16_t>(WorldKind::shm) &&
+      welcome.world != static_cast<std::uint16_t>(WorldKind::model)) {
     return Error{fmt::format("start-up message: unknown world {}", welcome.world)};
   }
   if (welcome.wait_yield_ps < 0 || welcome.wait_sleep_ps <= 0) {

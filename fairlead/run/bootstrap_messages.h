@@ -14,7 +14,7 @@ namespace fairlead::run {
 constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
 constexpr std::uint16_t kBootstrapVersion = 1;
 
-enum class WorldKind : std::uint16_t { shm = 1 };
+enum class WorldKind : std::uint16_t { shm = 1, model = 2 };
 
 struct MessageHead {
   std::uint32_t magic;
@@ -56,7 +56,7 @@ struct Welcome {
 static_assert(sizeof(Welcome) == 72 + 64 + 512 + 1024);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
-// Rank to guardian: end the whole job with `code`.
+// Rank, or command of a modelled job, to guardian: end the whole job with `code`.
 struct AbortNote {
   static constexpr std::size_t kReasonBytes = 480;
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fairlead/base/prng.h"
+#include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {
@@ -19,7 +20,8 @@ Welcome sample(std::uint32_t rank = 3) {
   options.lci = "direct";
   options.trace_path = "/tmp/trace.json";
   const auto job = fabric::ShmJob::create({.ranks = 8});
-  return make_welcome(options, *job.value(), wait_plan_oversubscribed(), rank);
+  return make_welcome(options, {WorldKind::shm, -1, job.value()->nonce(), job.value()->epoch()},
+                      wait_plan_oversubscribed(), rank);
 }
 
 std::span<const std::byte> bytes_of(const Welcome& welcome) {

@@ -9,6 +9,7 @@
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/bootstrap.h"
+#include "fairlead/run/model_rank_context.h"
 #include "fairlead/run/rank_context.h"
 #include "fairlead/run/welcome.h"
 
@@ -20,16 +21,24 @@ namespace {
 thread_local Context* thread_context = nullptr;
 std::atomic<Context*> process_context{nullptr};
 
-Result<std::unique_ptr<RankContext>> join_alone() {
+template <class T>
+Result<std::unique_ptr<ProcessContext>> widened(Result<std::unique_ptr<T>> made) {
+  if (!made.ok()) return made.error();
+  return std::unique_ptr<ProcessContext>(std::move(made.value()));
+}
+
+Result<std::unique_ptr<ProcessContext>> join_alone() {
   WorldOptions options;
   options.ranks = 1;
   Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create({.ranks = 1});
   if (!job.ok()) return job.error();
-  const Welcome welcome = make_welcome(options, *job.value(), wait_plan_dedicated(), 0);
-  return RankContext::join(welcome, job.value()->fd(), std::nullopt, Fd());
+  const JobGround ground{WorldKind::shm, job.value()->fd(), job.value()->nonce(),
+                         job.value()->epoch()};
+  const Welcome welcome = make_welcome(options, ground, wait_plan_dedicated(), 0);
+  return widened(RankContext::join(welcome, job.value()->fd(), std::nullopt, Fd()));
 }
 
-Result<std::unique_ptr<RankContext>> join_as_told(const std::string& text) {
+Result<std::unique_ptr<ProcessContext>> join_as_told(const std::string& text) {
   const Result<BootstrapPlace> place = parse_bootstrap(text);
   if (!place.ok()) return place.error();
   Result<Joined> joined = receive_welcome(place.value());
@@ -37,8 +46,13 @@ Result<std::unique_ptr<RankContext>> join_as_told(const std::string& text) {
   const Welcome& welcome = joined.value().welcome;
   Result<Board> board = Board::attach(std::move(joined.value().board), welcome.ranks);
   if (!board.ok()) return board.error();
-  return RankContext::join(welcome, joined.value().job.get(), std::move(board.value()),
-                           std::move(joined.value().life));
+  const int job = joined.value().job.get();
+  if (static_cast<WorldKind>(welcome.world) == WorldKind::model) {
+    return widened(ModelRankContext::join(welcome, job, std::move(board.value()),
+                                          std::move(joined.value().life)));
+  }
+  return widened(
+      RankContext::join(welcome, job, std::move(board.value()), std::move(joined.value().life)));
 }
 
 }  // namespace
@@ -61,7 +75,7 @@ Result<Context*> attach() {
         "one process, or start the other one by exec without FAIRLEAD_BOOTSTRAP"};
   }
   const char* told = std::getenv(kBootstrapVariable);
-  Result<std::unique_ptr<RankContext>> context =
+  Result<std::unique_ptr<ProcessContext>> context =
       told != nullptr ? join_as_told(told) : join_alone();
   if (!context.ok()) return context.error();
   joined_pid = ::getpid();

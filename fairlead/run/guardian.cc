@@ -17,6 +17,7 @@
 
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/exit_text.h"
+#include "fairlead/run/job.h"
 #include "fairlead/run/launcher.h"
 #include "fairlead/run/reaper.h"
 
@@ -42,10 +43,8 @@ void raise_file_limit() {
 
 }  // namespace
 
-Guardian::Guardian(const JobPlan& plan, fabric::ShmJob& job, Board& board, JobReport& report,
-                   Fd control, pid_t command)
+Guardian::Guardian(const JobPlan& plan, Board& board, JobReport& report, Fd control, pid_t command)
     : plan_(plan),
-      job_(job),
       board_(board),
       report_(report),
       control_(std::move(control)),
@@ -93,7 +92,7 @@ void Guardian::start_ranks() {
   const std::function<void()> close_inherited = [this] { this->close_inherited(); };
   wards_.reserve(plan_.options.ranks);
   for (std::uint32_t rank = 0; rank < plan_.options.ranks; ++rank) {
-    Result<RankProcess> started = start_rank({plan_, job_, board_, rank, close_inherited});
+    Result<RankProcess> started = start_rank({plan_, board_, rank, close_inherited});
     if (!started.ok()) return fail(1, started.error().text, milliseconds(0));
     Ward& ward = wards_.emplace_back();
     ward.process = std::move(started.value());
@@ -164,14 +163,23 @@ void Guardian::read_signals() {
 }
 
 void Guardian::read_control() {
-  std::byte bytes[sizeof(SignalNote) + 1];
+  std::byte bytes[sizeof(AbortNote) + 1];
   for (;;) {
     const ssize_t got = ::recv(control_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
     if (got == 0) orphaned_ = true;  // the command closed its end by ending
     if (got <= 0) return;
-    const Result<SignalNote> note = parse_signal({bytes, static_cast<std::size_t>(got)});
-    if (note.ok()) forward(note.value().number);
+    obey({bytes, static_cast<std::size_t>(got)});
   }
+}
+
+void Guardian::obey(std::span<const std::byte> message) {
+  if (const Result<SignalNote> note = parse_signal(message); note.ok()) {
+    return forward(note.value().number);
+  }
+  const Result<AbortNote> note = parse_abort(message);
+  if (!note.ok()) return;
+  fail(note.value().code != 0 ? note.value().code : 1,
+       std::string(get_text(note.value().reason, "the reason").value()), milliseconds(0));
 }
 
 void Guardian::forward(int signal) {
@@ -261,6 +269,12 @@ void Guardian::rank_ended(std::uint32_t rank, int status) {
   ward.lost_at.reset();
   --running_;
   read_life(rank);  // an abort note may have come just before
+  judge_end(rank, status);
+  if (plan_.watch != nullptr) plan_.watch->rank_ended(rank);
+}
+
+void Guardian::judge_end(std::uint32_t rank, int status) {
+  const Ward& ward = wards_[rank];
   const BoardSlot& slot = board_.slot(rank);
   const pid_t pid = ward.process.pid;
   if (WIFSIGNALED(status)) {

@@ -8,10 +8,10 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/fd.h"
 #include "fairlead/run/job_plan.h"
@@ -25,8 +25,7 @@ class Guardian {
  public:
   // In the freshly forked process, every signal blocked. `control` is the socket to the command,
   // process `command`.
-  Guardian(const JobPlan& plan, fabric::ShmJob& job, Board& board, JobReport& report, Fd control,
-           pid_t command);
+  Guardian(const JobPlan& plan, Board& board, JobReport& report, Fd control, pid_t command);
 
   // Runs the job to its end; the report is complete then, unless the command is gone.
   void run();
@@ -48,12 +47,15 @@ class Guardian {
   void wait_for_events();
   void read_signals();
   void read_control();
+  void obey(std::span<const std::byte> message);
   void read_life(std::uint32_t rank);
   void forward(int signal);
   void check_deadlines();
 
   void reap();
   void rank_ended(std::uint32_t rank, int status);
+  // Whether that was a failure, and whose.
+  void judge_end(std::uint32_t rank, int status);
   // The call that a rank began a system without; nullptr: none.
   const char* missing_end(std::uint32_t rank) const;
   void fail(int exit_code, const std::string& text, std::chrono::milliseconds grace);
@@ -62,7 +64,6 @@ class Guardian {
   bool over() const;
 
   const JobPlan& plan_;
-  fabric::ShmJob& job_;
   Board& board_;
   JobReport& report_;
   Fd control_;

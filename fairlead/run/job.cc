@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/bootstrap.h"
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/guardian.h"
@@ -76,17 +77,6 @@ void forward_signals(int signals, int control) {
   }
 }
 
-// Until the guardian closes its end of `control`, which it does by ending.
-void stand_by(int control, int signals) {
-  for (;;) {
-    pollfd polls[] = {{control, POLLIN, 0}, {signals, POLLIN, 0}};
-    (void)::poll(polls, signals >= 0 ? 2 : 1, -1);
-    if (signals >= 0) forward_signals(signals, control);
-    char byte;
-    if (::recv(control, &byte, sizeof byte, MSG_DONTWAIT) == 0) return;
-  }
-}
-
 // The guardian did not finish its work: its children are ours now.
 RunReport end_without_guardian(JobReport& report, std::span<const pid_t> not_of_the_job,
                                pid_t guardian, int status) {
@@ -111,6 +101,24 @@ void collect_counters(const fabric::ShmJob& job, RunReport& report) {
 
 }  // namespace
 
+bool GuardianLink::over() {
+  if (signals_ >= 0) forward_signals(signals_, control_);
+  char byte;
+  return ::recv(control_, &byte, sizeof byte, MSG_DONTWAIT) == 0;
+}
+
+void GuardianLink::wait() {
+  pollfd polls[] = {{control_, POLLIN, 0}, {signals_, POLLIN, 0}};
+  (void)::poll(polls, signals_ >= 0 ? 2 : 1, -1);
+}
+
+void GuardianLink::abort(int code, const std::string& reason) {
+  auto note = make_message<AbortNote>(0);
+  note.code = code;
+  set_text(note.reason, reason);
+  (void)::send(control_, &note, sizeof note, MSG_NOSIGNAL);
+}
+
 Result<RunReport> run_job(JobPlan plan) {
   const std::uint32_t ranks = plan.options.ranks;
   Result<Binding> binding = choose_binding(plan.options.bind, ranks, cpu_limits());
@@ -118,6 +126,14 @@ Result<RunReport> run_job(JobPlan plan) {
   plan.binding = std::move(binding.value());
   Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create({.ranks = ranks});
   if (!job.ok()) return job.error();
+  plan.ground = {WorldKind::shm, job.value()->fd(), job.value()->nonce(), job.value()->epoch()};
+  Result<RunReport> ended = run_job_on(std::move(plan));
+  if (ended.ok()) collect_counters(*job.value(), ended.value());
+  return ended;
+}
+
+Result<RunReport> run_job_on(JobPlan plan) {
+  const std::uint32_t ranks = plan.options.ranks;
   Result<Board> board = Board::create(ranks);
   if (!board.ok()) return board.error();
   Result<JobReport> report = JobReport::create(ranks);
@@ -139,22 +155,20 @@ Result<RunReport> run_job(JobPlan plan) {
   }
   if (guardian == 0) {
     control.value().ours.reset();
-    Guardian(plan, *job.value(), board.value(), report.value(), std::move(control.value().theirs),
-             command)
-        .run();
+    Guardian(plan, board.value(), report.value(), std::move(control.value().theirs), command).run();
     ::_exit(0);
   }
   control.value().theirs.reset();
   const Fd signals = stage.watch_signals(plan.forward_signals);
-  stand_by(control.value().ours.get(), signals.get());
+  GuardianLink link(control.value().ours.get(), signals.get());
+  if (plan.watch != nullptr) plan.watch->run(link);
+  while (!link.over()) link.wait();
   int status = 0;
   while (::waitpid(guardian, &status, 0) < 0 && errno == EINTR) {
   }
-  RunReport ended = report.value().is_complete()
-                        ? report.value().read()
-                        : end_without_guardian(report.value(), before, guardian, status);
-  collect_counters(*job.value(), ended);
-  return ended;
+  return report.value().is_complete()
+             ? report.value().read()
+             : end_without_guardian(report.value(), before, guardian, status);
 }
 
 }  // namespace fairlead::run

@@ -1,14 +1,48 @@
-// A job of processes on this machine's shared memory, seen from the command: makes the memory,
-// forks the guardian, forwards signals, and stands in should the guardian be killed.
+// A job of processes on this machine, seen from the command: forks the guardian, forwards signals,
+// and stands in should the guardian be killed.
 #pragma once
+#include <cstdint>
+#include <string>
+
 #include "fairlead/base/result.h"
 #include "fairlead/run/job_plan.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {
 
-// `plan.options` are for shm and checked; binding, rank_signals, rank_files and stdin_is_foreign
-// are filled in here. Threads and children: see launcher.h.
+// The command's end of its socket to the guardian, for a JobWatch.
+class GuardianLink {
+ public:
+  // `control` and `signals` (a signalfd; -1: none) outlive it.
+  GuardianLink(int control, int signals) : control_(control), signals_(signals) {}
+  // Forwards what signals have come; true once the guardian has ended. A microsecond.
+  [[nodiscard]] bool over();
+  // Blocks until over() may have something to do.
+  void wait();
+  // Ends every rank; `reason` is what is reported, cut to AbortNote::kReasonBytes - 1.
+  void abort(int code, const std::string& reason);
+
+ private:
+  int control_;
+  int signals_;
+};
+
+// What a job's kind of World does beside the guardian.
+class JobWatch {
+ public:
+  virtual ~JobWatch() = default;
+  // In the guardian, after a rank's process has ended and the failure, if it is one, is on record.
+  virtual void rank_ended(std::uint32_t rank) = 0;
+  // In the command, once the guardian is at work. The command stands by when it returns.
+  virtual void run(GuardianLink& link) = 0;
+};
+
+// Runs ranks as processes on shared memory. `plan.options` are checked; ground, binding,
+// rank_signals, rank_files and stdin_is_foreign are filled in here. Threads and children: see
+// launcher.h.
 Result<RunReport> run_job(JobPlan plan);
+
+// The same on what plan.ground says, with plan.binding as given; the counters are the caller's.
+Result<RunReport> run_job_on(JobPlan plan);
 
 }  // namespace fairlead::run

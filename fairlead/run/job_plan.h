@@ -3,10 +3,12 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "fairlead/run/binding.h"
+#include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {
@@ -18,8 +20,20 @@ struct ExecPlan {
   std::string working_directory;         // empty: stay
 };
 
+// What the ranks of a job share, as each is told; the descriptor is the job's maker's.
+struct JobGround {
+  WorldKind world = WorldKind::shm;
+  int fd = -1;
+  std::uint64_t nonce = 0;
+  Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
+};
+
+class JobWatch;
+
 struct JobPlan {
   WorldOptions options;
+  JobGround ground;
+  JobWatch* watch = nullptr;  // job.h; nullptr: the command only stands by
   Binding binding;
   // One of the two.
   const ExecPlan* exec = nullptr;

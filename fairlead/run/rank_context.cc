@@ -1,12 +1,9 @@
 #include "fairlead/run/rank_context.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <climits>
-#include <cstdio>
 
 #include "fairlead/base/check.h"
 #include "fairlead/fabric/faulty/faulty.h"
@@ -54,45 +51,10 @@ void RankContext::end_job(void* link, const std::string& reason) {
 }
 
 RankContext::RankContext(std::uint32_t rank, Parts parts, std::optional<Board> board, Fd life)
-    : Context(*parts.port),
-      rank_(rank),
-      parts_(std::move(parts)),
-      board_(std::move(board)),
-      life_(std::move(life)),
-      check_{rank,
-             [](const void* clock) {
-               return static_cast<long long>(static_cast<const lci::Port*>(clock)->now().count);
-             },
-             parts_.port.get()} {}
+    : ProcessContext(rank, *parts.port, std::move(board), std::move(life)),
+      parts_(std::move(parts)) {}
 
 RankContext::~RankContext() { drop_states(); }
-
-void RankContext::began(System system) {
-  if (board_) board_->slot(rank_).began.fetch_or(system_bit(system), std::memory_order_release);
-}
-
-void RankContext::ended(System system) {
-  if (board_) board_->slot(rank_).ended.fetch_or(system_bit(system), std::memory_order_release);
-}
-
-void RankContext::abort_job(int code, const std::string& reason) {
-  std::fflush(nullptr);
-  if (!life_.valid()) {
-    fmt::print(stderr, "fairlead: rank {} ended the job: {}\n", rank_, reason);
-    ::_exit(code);
-  }
-  auto note = make_message<AbortNote>(rank_);
-  note.code = code;
-  set_text(note.reason, reason);
-  ssize_t sent = 0;
-  do {
-    sent = ::send(life_.get(), &note, sizeof note, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  // The guardian kills this process; should it be gone itself, its end does.
-  constexpr timespec kLongest{5, 0};
-  if (sent > 0) ::nanosleep(&kLongest, nullptr);
-  ::_exit(code);
-}
 
 std::string RankContext::processor_name() const {
   char name[HOST_NAME_MAX + 1] = {};

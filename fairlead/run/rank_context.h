@@ -5,16 +5,15 @@
 #include <optional>
 #include <string>
 
-#include "fairlead/base/check.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/bootstrap_messages.h"
-#include "fairlead/run/context.h"
 #include "fairlead/run/fd.h"
+#include "fairlead/run/process_context.h"
 
 namespace fairlead::run {
 
-class RankContext final : public Context {
+class RankContext final : public ProcessContext {
  public:
   // Joins the shared-memory job behind `job_fd` (which stays the caller's) as welcome says. `board`
   // and `life` may be empty: a job of one rank without a launcher.
@@ -22,12 +21,7 @@ class RankContext final : public Context {
                                                    std::optional<Board> board, Fd life);
   ~RankContext() override;
 
-  void began(System system) override;
-  void ended(System system) override;
-  [[noreturn]] void abort_job(int code, const std::string& reason) override;
   std::string processor_name() const override;
-  // For set_check_context() on the thread that is this rank.
-  const CheckContext& check() const { return check_; }
 
  private:
   // What the port calls when the fabric did what its composition cannot mend; made before there is
@@ -47,11 +41,7 @@ class RankContext final : public Context {
 
   RankContext(std::uint32_t rank, Parts parts, std::optional<Board> board, Fd life);
 
-  std::uint32_t rank_;
   Parts parts_;
-  std::optional<Board> board_;
-  Fd life_;
-  CheckContext check_;
 };
 
 }  // namespace fairlead::run

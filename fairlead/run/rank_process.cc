@@ -122,7 +122,7 @@ int guarded_body(const RankStart& start, Context& context) {
       Board::attach(Fd(::fcntl(start.board.fd(), F_DUPFD_CLOEXEC, 0)), welcome.ranks);
   if (!board.ok()) fail(board.error().text);
   Result<std::unique_ptr<RankContext>> context =
-      RankContext::join(welcome, start.job.fd(), std::move(board.value()), std::move(life));
+      RankContext::join(welcome, start.plan.ground.fd, std::move(board.value()), std::move(life));
   if (!context.ok()) fail(context.error().text);
   set_current(context.value().get());
   set_check_context(&context.value()->check());
@@ -151,10 +151,10 @@ Result<RankProcess> start_rank(const RankStart& start) {
     if (!made.ok()) return made.error();
     pipe = std::move(made.value());
   }
-  const Welcome welcome = make_welcome(plan.options, start.job, plan.binding.wait, start.rank);
+  const Welcome welcome = make_welcome(plan.options, plan.ground, plan.binding.wait, start.rank);
   const Result<void> sent =
       send_welcome(bootstrap.value().ours.get(), welcome,
-                   {start.job.fd(), start.board.fd(), life.value().theirs.get()});
+                   {start.plan.ground.fd, start.board.fd(), life.value().theirs.get()});
   if (!sent.ok()) return sent.error();
 
   const pid_t guardian = ::getpid();

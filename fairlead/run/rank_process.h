@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "fairlead/base/result.h"
-#include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/fd.h"
 #include "fairlead/run/job_plan.h"
@@ -17,7 +16,6 @@ namespace fairlead::run {
 
 struct RankStart {
   const JobPlan& plan;
-  fabric::ShmJob& job;
   Board& board;
   std::uint32_t rank;
   // Closes what the guardian has open, in a rank that does not exec.

@@ -38,13 +38,13 @@ std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::u
   return plan.value();
 }
 
-Welcome make_welcome(const WorldOptions& options, const fabric::ShmJob& job, const WaitPlan& plan,
+Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const WaitPlan& plan,
                      std::uint32_t rank) {
   auto welcome = make_message<Welcome>(rank);
   welcome.ranks = options.ranks;
-  welcome.world = static_cast<std::uint16_t>(WorldKind::shm);
-  welcome.nonce = job.nonce();
-  welcome.epoch_ps = job.epoch().count;
+  welcome.world = static_cast<std::uint16_t>(ground.world);
+  welcome.nonce = ground.nonce;
+  welcome.epoch_ps = ground.epoch.count;
   welcome.seed = options.seed;
   welcome.wait_spins = plan.spins;
   welcome.wait_pauses = plan.pauses;

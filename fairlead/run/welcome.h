@@ -7,8 +7,8 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/fault_plan.h"
-#include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/bootstrap_messages.h"
+#include "fairlead/run/job_plan.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {
@@ -18,7 +18,7 @@ Result<void> check_shm_options(const WorldOptions& options);
 // The plan to give Nics, whose text passed check_shm_options(); nullopt: no faults.
 std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed);
 // `options` have passed check_shm_options().
-Welcome make_welcome(const WorldOptions& options, const fabric::ShmJob& job, const WaitPlan& plan,
+Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const WaitPlan& plan,
                      std::uint32_t rank);
 WaitPlan wait_plan_of(const Welcome& welcome);
 

@@ -8,10 +8,11 @@ constexpr std::size_t kDescriptorLine = 8;  // bytes of one posted write
 }
 
 ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform, NiHardware& ni)
-    : engine_(engine), platform_(platform), ni_(ni), send_buffers_(platform.send_buffers) {
-  for (std::size_t i = 0; i < kSteps; ++i) {
-    step_time_[i] = time_for(platform.host_cycles[i], platform.host_clock);
-  }
+    : engine_(engine),
+      platform_(platform),
+      ni_(ni),
+      send_buffers_(platform.send_buffers),
+      rates_(platform) {
   HostSink sink;
   sink.context = this;
   sink.received = [](void* self, PacketId id) {
@@ -41,8 +42,8 @@ PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {
   return id;
 }
 
-bool ModelHostNi::alloc(std::size_t payload_bytes, PacketId* id) {
-  if (send_buffers_ == 0) return false;
+bool ModelHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id) {
+  if (send_buffers_ <= reserve) return false;
   --send_buffers_;
   *id = alloc_local(payload_bytes);
   ni_.packet(*id).from_host = true;

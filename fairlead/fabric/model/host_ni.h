@@ -28,16 +28,20 @@ class ModelHostNi {
 
   // --- Site of the host.
   Ps now() const { return local_ > engine_.now() ? local_ : engine_.now(); }
-  void charge(Step step) { local_ = now() + step_time_[static_cast<std::size_t>(step)]; }
-  void work(const hw::HostWork& work) { local_ = now() + hw::work_time(platform_, work); }
+  void charge(Step step) { local_ = now() + rates_.step[static_cast<std::size_t>(step)]; }
+  void work(const hw::HostWork& work) { local_ = now() + hw::work_time(rates_, work); }
+  // Work that was timed elsewhere.
+  void advance(Ps time) { local_ = now() + time; }
+  // The rank's clock is ahead of what it has seen of others: sync() would take time.
+  bool ahead() const { return local_ > engine_.now(); }
 
   // A memcpy within the L2 cache.
   void copy(std::size_t size) { work(hw::HostWork{0, 0, 0, size}); }
 
   // --- Sending. The payload of a packet may be filled by the caller as soon as it is allocated;
   // write() and post() take the time.
-  // False: every send buffer of the NI is in use; block() until one may be free.
-  [[nodiscard]] bool alloc(std::size_t payload_bytes, PacketId* id);
+  // False: no more than `reserve` send buffers of the NI are free; block() until more may be.
+  [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);
   ModelPacket& packet(PacketId id) { return ni_.packet(id); }
   // Gives back a packet that was allocated and not posted.
   void cancel(PacketId id);
@@ -49,15 +53,12 @@ class ModelHostNi {
   // --- Receiving: what the host can see at its own now; call sync() first.
   [[nodiscard]] bool reap_receive(PacketId* id);
   [[nodiscard]] bool reap_completion(std::uint64_t* cookie);
-  struct Answer {
-    std::uint64_t cookie;
-    std::uint64_t value;
-  };
+  using Answer = HostAnswer;
   [[nodiscard]] bool reap_answer(Answer* answer);
   // The packet's host buffer may be filled again.
   void release(PacketId id);
   // The packet stays, the NI gets another host buffer in its place.
-  void return_host_buffer();
+  void return_host_buffer(PacketId) { return_host_buffer(); }
   // Frees a packet of alloc_local(), or one whose buffer was returned.
   void release_local(PacketId id) { ni_.free_packet(id); }
 
@@ -83,6 +84,7 @@ class ModelHostNi {
   const hw::Platform& platform() const { return platform_; }
 
  private:
+  void return_host_buffer();
   template <class Change>
   static void changed(void* self, Change change) {
     auto* host = static_cast<ModelHostNi*>(self);
@@ -101,7 +103,7 @@ class ModelHostNi {
   std::deque<PacketId> received_;
   std::deque<std::uint64_t> completed_;
   std::deque<Answer> answered_;
-  Ps step_time_[kSteps];
+  hw::HostRates rates_;
 };
 
 }  // namespace fairlead::fabric::model

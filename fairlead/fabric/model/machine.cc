@@ -11,14 +11,17 @@ Result<std::unique_ptr<Machine>> Machine::load(const std::string& platform_file,
   return std::make_unique<Machine>(std::move(platform.value()), nodes, payload_bytes);
 }
 
-Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes)
+Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes,
+                 const SharedMemory& shared)
     : platform_(std::move(platform)),
       engine_(nodes),
-      pool_(sizeof(ModelPacket) + payload_bytes),
+      pool_(sizeof(ModelPacket) + payload_bytes, shared.packets),
       network_(engine_, platform_, nodes) {
   nodes_.reserve(nodes);
   for (Peer node = 0; node < nodes; ++node) {
-    nodes_.push_back(std::make_unique<Node>(engine_, platform_, network_, pool_, node));
+    std::uint64_t* words =
+        shared.words.empty() ? nullptr : &shared.words[std::size_t{node} * NiHardware::kWords];
+    nodes_.push_back(std::make_unique<Node>(engine_, platform_, network_, pool_, node, words));
   }
   hw::NetworkSink sink;
   sink.context = this;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,21 @@
 
 namespace fairlead::fabric::model {
 
+// What of a machine other processes share: its packets, and the NIs' words (NiHardware::kWords
+// each, nodes one after the other, zeroed). Empty: nobody does. The owner's; it outlives the
+// machine.
+struct SharedMemory {
+  std::span<std::byte> packets;
+  std::span<std::uint64_t> words;
+};
+
 class Machine {
  public:
   // The machine that a platform file describes, with `nodes` nodes. Error: see hw::load_platform.
   static Result<std::unique_ptr<Machine>> load(const std::string& platform_file,
                                                std::uint32_t nodes, std::uint32_t payload_bytes);
-  Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes);
+  Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes,
+          const SharedMemory& shared = {});
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
@@ -32,12 +42,13 @@ class Machine {
   NiHardware& ni(Peer node) { return nodes_[node]->ni; }
   ModelHostNi& host(Peer node) { return nodes_[node]->host; }
   PortCounters& counters(Peer node) { return nodes_[node]->counters; }
+  hw::PacketPool& pool() { return pool_; }
 
  private:
   struct Node {
     Node(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
-         hw::PacketPool& pool, Peer self)
-        : ni(engine, platform, network, pool, self, counters), host(engine, platform, ni) {}
+         hw::PacketPool& pool, Peer self, std::uint64_t* words)
+        : ni(engine, platform, network, pool, self, counters, words), host(engine, platform, ni) {}
     PortCounters counters;
     NiHardware ni;
     ModelHostNi host;

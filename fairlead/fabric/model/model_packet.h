@@ -32,4 +32,10 @@ struct ModelPacket {
 };
 static_assert(sizeof(ModelPacket) == 80 && std::is_trivially_copyable_v<ModelPacket>);
 
+// The result of a fetch-and-add, as the host that asked sees it.
+struct HostAnswer {
+  std::uint64_t cookie;  // of its request
+  std::uint64_t value;
+};
+
 }  // namespace fairlead::fabric::model

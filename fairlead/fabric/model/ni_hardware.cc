@@ -9,7 +9,8 @@ using hw::kDoorbellEvent;
 using hw::kVisibleEvent;
 
 NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
-                       hw::PacketPool& pool, Peer self, PortCounters& counters)
+                       hw::PacketPool& pool, Peer self, PortCounters& counters,
+                       std::uint64_t* words)
     : engine_(engine),
       platform_(platform),
       network_(network),
@@ -18,7 +19,8 @@ NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Ne
       counters_(counters),
       processor_(engine, platform, self),
       bus_(platform),
-      host_buffers_(platform.host_buffers) {
+      host_buffers_(platform.host_buffers),
+      words_(words != nullptr ? words : own_words_) {
   processor_.load(&NiHardware::on_work, this);
 }
 
@@ -168,7 +170,7 @@ PacketId NiHardware::make_control(PacketKind kind, Peer peer) {
 }
 
 bool NiHardware::add_words(std::uint32_t segment, std::uint32_t count) {
-  if (word_segments_.size() == kWordSegments || words_used_ + count > kWords) return false;
+  if (word_segments_.size() == kWordSegments || count > kWords - words_used_) return false;
   word_segments_.push_back({segment, words_used_, count});
   words_used_ += count;
   return true;

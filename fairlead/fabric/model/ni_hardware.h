@@ -42,9 +42,11 @@ struct HostSink {
 
 class NiHardware {
  public:
-  // All references outlive it. `self` is the node and the source of its events.
+  // All references outlive it. `self` is the node and the source of its events. `words`: kWords
+  // zeroed words where another process shares the NI's memory; nullptr: of its own.
   NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
-             hw::PacketPool& pool, Peer self, PortCounters& counters);
+             hw::PacketPool& pool, Peer self, PortCounters& counters,
+             std::uint64_t* words = nullptr);
   NiHardware(const NiHardware&) = delete;
   NiHardware& operator=(const NiHardware&) = delete;
 
@@ -87,6 +89,7 @@ class NiHardware {
   hw::PacketPool& pool() { return pool_; }
   // Sets aside `count` zeroed words under `segment`. False: no room left.
   [[nodiscard]] bool add_words(std::uint32_t segment, std::uint32_t count);
+  std::uint32_t words_used() const { return words_used_; }
   static constexpr std::uint32_t kWords = 256;
   static constexpr std::uint32_t kWordSegments = 16;
   // A descriptor reaches NI memory at `at`.
@@ -154,7 +157,8 @@ class NiHardware {
   };
   std::vector<WordSegment> word_segments_;
   std::uint32_t words_used_ = 0;
-  std::uint64_t words_[kWords] = {};
+  std::uint64_t own_words_[kWords] = {};
+  std::uint64_t* words_;
 };
 
 }  // namespace fairlead::fabric::model

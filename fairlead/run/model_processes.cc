@@ -1,0 +1,244 @@
+// Modelled ranks that are processes: the command simulates, the guardian starts and watches the
+// ranks as it does for real ones, and each rank's task here stands for its process.
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/model/gate.h"
+#include "fairlead/fabric/model/rank_gate.h"
+#include "fairlead/run/job.h"
+#include "fairlead/run/model_simulation.h"
+#include "fairlead/run/model_world.h"
+#include "fairlead/run/program_path.h"
+
+namespace fairlead::run {
+namespace {
+
+using fabric::model::GateMemory;
+using fabric::model::GateTurn;
+using fabric::model::RankGate;
+
+// How long a rank may compute before the simulator looks for signals and for the job's end.
+constexpr Ps kLookAround = milliseconds(20);
+constexpr std::uint32_t kTurnsPerLook = 1024;
+constexpr std::uint32_t kEventsPerLook = 1u << 16;
+
+// Runs the calling thread on one processor for its lifetime, if there is one to choose.
+class Pinned {
+ public:
+  explicit Pinned(const std::vector<std::uint32_t>& processors) {
+    if (processors.empty() || ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    CPU_SET(processors.front(), &mask);
+    pinned_ = ::sched_setaffinity(0, sizeof mask, &mask) == 0;
+  }
+  ~Pinned() {
+    if (pinned_) (void)::sched_setaffinity(0, sizeof before_, &before_);
+  }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+
+ private:
+  cpu_set_t before_{};
+  bool pinned_ = false;
+};
+
+class ProcessWorld final : public JobWatch {
+ public:
+  explicit ProcessWorld(const WorldOptions& options) : simulation_(options) {}
+
+  // Before the first process of the job. Error: as run_model_processes().
+  Result<void> make();
+  int memory_fd() const { return memory_->fd(); }
+  void set_processors(std::vector<std::uint32_t> processors) {
+    processors_ = std::move(processors);
+  }
+
+  void rank_ended(std::uint32_t rank) override { memory_->mark_left(rank); }
+  void run(GuardianLink& link) override;
+  // After the job. Adds what the simulation knows to what the guardian saw.
+  void complete(RunReport& report);
+
+ private:
+  // A rank's process as the engine sees it.
+  struct Proxy {
+    Proxy(ProcessWorld& of, Rank number)
+        : world(of), rank(number), gate(*of.memory_, of.machine(), number) {}
+    ProcessWorld& world;
+    Rank rank;
+    RankGate gate;
+    CheckContext check{};
+    std::unique_ptr<sim::Task> task;
+  };
+
+  fabric::model::Machine& machine() { return simulation_.machine(); }
+  Result<void> add_node(Rank rank);
+  static void run_proxy(sim::Task& task, void* self);
+  void take_turns(Proxy& proxy);
+  bool run_rank(Proxy& proxy);
+  [[noreturn]] static void abandon(sim::Task& task);
+
+  std::unique_ptr<GateMemory> memory_;
+  ModelSimulation simulation_;
+  std::vector<std::unique_ptr<lci::NiSide>> nis_;
+  std::vector<std::unique_ptr<Proxy>> proxies_;
+  std::vector<std::uint32_t> processors_;
+  GuardianLink* link_ = nullptr;
+  std::uint32_t turns_ = 0;
+  bool job_over_ = false;
+
+  static constexpr sim::TaskHooks kHooks{
+      [](sim::Task& task) { set_check_context(&static_cast<Proxy*>(task.user)->check); },
+      [](sim::Task&) { set_check_context(nullptr); }};
+};
+
+Result<void> ProcessWorld::make() {
+  if (Result<void> chosen = simulation_.choose(); !chosen.ok()) return chosen;
+  Result<fabric::model::SharedMachine> shared =
+      fabric::model::load_shared_machine(simulation_.options().on, simulation_.options().ranks,
+                                         simulation_.nodes(), simulation_.buffer_bytes());
+  if (!shared.ok()) return shared.error();
+  memory_ = std::move(shared.value().memory);
+  const Result<void> made = simulation_.make(std::move(shared.value().machine));
+  if (!made.ok()) return made;
+  for (Rank rank = 0; rank < simulation_.nodes(); ++rank) {
+    if (Result<void> added = add_node(rank); !added.ok()) return added;
+  }
+  return {};
+}
+
+Result<void> ProcessWorld::add_node(Rank rank) {
+  Result<std::unique_ptr<lci::NiSide>> ni =
+      lci::make_ni_side(simulation_.implementation(), machine(), rank, simulation_.fatal());
+  if (!ni.ok()) return ni.error();
+  nis_.push_back(std::move(ni.value()));
+  if (rank >= simulation_.options().ranks) return {};
+  proxies_.push_back(std::make_unique<Proxy>(*this, rank));
+  Proxy& made = *proxies_.back();
+  made.task =
+      std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), rank, rank, &kHooks);
+  made.task->user = &made;
+  made.check = simulation_.check_of(rank);
+  machine().host(rank).run_on(*made.task);
+  return made.task->start(Ps{0}, &ProcessWorld::run_proxy, &made);
+}
+
+void ProcessWorld::run_proxy(sim::Task&, void* self) {
+  auto* proxy = static_cast<Proxy*>(self);
+  proxy->world.take_turns(*proxy);
+}
+
+// Nothing of it runs any more; the task goes with the world.
+void ProcessWorld::abandon(sim::Task& task) {
+  for (;;) task.block("the end of the job");
+}
+
+// The order of the ranks' turns is the engine's: it does not matter which process was first to
+// join.
+void ProcessWorld::take_turns(Proxy& proxy) {
+  for (;;) {
+    const bool there = run_rank(proxy);
+    if (job_over_) {
+      simulation_.stop();
+      abandon(*proxy.task);
+    }
+    // What a rank queued before it left happened.
+    const Result<void> done = proxy.gate.execute();
+    if (!done.ok()) {
+      simulation_.fail(proxy.rank, 1, done.error().text);
+      abandon(*proxy.task);
+    }
+    if (!there) break;
+    give_turn(proxy.gate.slot(), GateTurn::rank);
+  }
+  // Its last charges are part of the run.
+  machine().host(proxy.rank).sync();
+}
+
+// Waits until the rank's process hands control back. False: it has left, or the job is over.
+bool ProcessWorld::run_rank(Proxy& proxy) {
+  fabric::model::GateSlot& slot = proxy.gate.slot();
+  for (;;) {
+    if (++turns_ % kTurnsPerLook == 0) job_over_ = link_->over();
+    while (!job_over_ && !await_turn(slot, GateTurn::simulator, kLookAround)) {
+      // The rank may have ended while control was being handed to it.
+      if (slot.left.load() != 0) memory_->mark_left(proxy.rank);
+      job_over_ = link_->over();
+    }
+    if (job_over_) return false;
+    return static_cast<GateTurn>(slot.turn.load()) == GateTurn::simulator;
+  }
+}
+
+void ProcessWorld::run(GuardianLink& link) {
+  link_ = &link;
+  const Pinned pinned(processors_);
+  sim::Engine& engine = machine().engine();
+  for (std::uint32_t events = 0; !simulation_.stopped() && engine.step();) {
+    if (++events % kEventsPerLook == 0 && link.over()) {
+      job_over_ = true;
+      simulation_.stop();
+    }
+  }
+  simulation_.conclude();
+  link_ = nullptr;
+  if (!simulation_.failure().empty()) link.abort(simulation_.exit_code(), simulation_.failure());
+}
+
+void ProcessWorld::complete(RunReport& report) {
+  for (Rank rank = 0; rank < simulation_.options().ranks; ++rank) {
+    add_counters(report.ranks[rank].counters, memory_->slot(rank).counters);
+  }
+  simulation_.report(report);
+  // The guardian was told the beginning.
+  const std::string& whole = simulation_.failure();
+  if (!report.failure.empty() && whole.size() > report.failure.size() &&
+      whole.compare(0, report.failure.size(), report.failure) == 0) {
+    report.failure = whole;
+  }
+}
+
+Result<void> check_options(const WorldOptions& options) {
+  if (options.compute == Compute::measured) {
+    return Error{"--compute measured is not there yet; use declared or none"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RunReport> run_model_processes(const LaunchOptions& launch) {
+  if (const Result<void> checked = check_options(launch.world); !checked.ok()) {
+    return checked.error();
+  }
+  const Result<ExecPlan> exec =
+      plan_exec(launch.command, launch.environment, launch.working_directory);
+  if (!exec.ok()) return exec.error();
+  Result<Binding> binding =
+      choose_model_binding(launch.world.bind, launch.world.ranks, cpu_limits());
+  if (!binding.ok()) return binding.error();
+  ProcessWorld world(launch.world);
+  if (Result<void> made = world.make(); !made.ok()) return made.error();
+  world.set_processors(binding.value().processors);
+
+  JobPlan plan;
+  plan.options = launch.world;
+  plan.options.trace_path.clear();
+  plan.options.faults.clear();
+  plan.exec = &exec.value();
+  plan.label = launch.label;
+  plan.forward_signals = launch.forward_signals;
+  plan.ground = {WorldKind::model, world.memory_fd(), 0, nanoseconds(monotonic_ns())};
+  plan.binding = std::move(binding.value());
+  plan.watch = &world;
+  Result<RunReport> ended = run_job_on(std::move(plan));
+  if (ended.ok()) world.complete(ended.value());
+  return ended;
+}
+
+}  // namespace fairlead::run

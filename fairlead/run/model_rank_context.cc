@@ -1,0 +1,39 @@
+#include "fairlead/run/model_rank_context.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fairlead/lci/implementations.h"
+
+namespace fairlead::run {
+
+using fabric::model::GateMemory;
+using fabric::model::RemoteHostNi;
+
+Result<std::unique_ptr<ModelRankContext>> ModelRankContext::join(const Welcome& welcome, int job_fd,
+                                                                 Board board, Fd life) {
+  const std::uint32_t rank = welcome.head.rank;
+  const Result<lci::Implementation> implementation = lci::parse_implementation(welcome.lci);
+  if (!implementation.ok()) return implementation.error();
+  Result<std::unique_ptr<GateMemory>> memory = GateMemory::open(job_fd);
+  if (!memory.ok()) return Error{fmt::format("rank {}: {}", rank, memory.error().text)};
+  if (memory.value()->header().ranks != welcome.ranks) {
+    return Error{fmt::format("rank {}: the modelled job is of {} ranks, not {}", rank,
+                             memory.value()->header().ranks, welcome.ranks)};
+  }
+  Below below;
+  below.memory = std::move(memory.value());
+  board.slot(rank).attached.store(1, std::memory_order_release);
+  below.ni = std::make_unique<RemoteHostNi>(*below.memory, rank);
+  below.port = lci::make_host_side(implementation.value(), *below.ni, rank, welcome.ranks,
+                                   below.memory->slot(rank).counters);
+  return std::unique_ptr<ModelRankContext>(
+      new ModelRankContext(rank, std::move(below), std::move(board), std::move(life)));
+}
+
+std::string ModelRankContext::processor_name() const {
+  return fmt::format("{}-{}", below_.memory->header().platform, rank_);
+}
+
+}  // namespace fairlead::run

@@ -1,0 +1,39 @@
+// The context of a modelled rank that is a process: its port on a host-NI interface that the
+// simulator answers, through the rank's gate.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "fairlead/fabric/model/gate.h"
+#include "fairlead/fabric/model/remote_host_ni.h"
+#include "fairlead/run/bootstrap_messages.h"
+#include "fairlead/run/process_context.h"
+
+namespace fairlead::run {
+
+class ModelRankContext final : public ProcessContext {
+ public:
+  // Joins the modelled job behind `job_fd` (which stays the caller's) and waits for the rank's
+  // first turn: this process runs in virtual time from here on.
+  static Result<std::unique_ptr<ModelRankContext>> join(const Welcome& welcome, int job_fd,
+                                                        Board board, Fd life);
+  ~ModelRankContext() override { drop_states(); }
+
+  std::string processor_name() const override;
+
+ private:
+  struct Below {
+    std::unique_ptr<fabric::model::GateMemory> memory;
+    std::unique_ptr<fabric::model::RemoteHostNi> ni;
+    std::unique_ptr<lci::Port> port;
+  };
+  ModelRankContext(std::uint32_t rank, Below below, Board board, Fd life)
+      : ProcessContext(rank, *below.port, std::move(board), std::move(life)),
+        rank_(rank),
+        below_(std::move(below)) {}
+
+  std::uint32_t rank_;
+  Below below_;
+};
+
+}  // namespace fairlead::run

@@ -1,0 +1,64 @@
+// What both bodies of a modelled rank share: the machine, the stacks of the ranks' tasks, and how a
+// run ends and is reported.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fairlead/base/check.h"
+#include "fairlead/fabric/model/machine.h"
+#include "fairlead/lci/implementations.h"
+#include "fairlead/run/world.h"
+#include "fairlead/sim/task.h"
+
+namespace fairlead::run {
+
+class ModelSimulation {
+ public:
+  // `options` outlive it.
+  explicit ModelSimulation(const WorldOptions& options) : options_(options) {}
+
+  const WorldOptions& options() const { return options_; }
+  // Nodes of the machine: those beyond the ranks are part of it (windows, routes), and idle.
+  std::uint32_t nodes() const { return std::max(options_.nodes, options_.ranks); }
+  // The implementation asked for. Error: lists what is known.
+  Result<void> choose();
+  const lci::Implementation& implementation() const { return implementation_; }
+  // On a machine of nodes() nodes whose packets hold buffer_bytes().
+  Result<void> make(std::unique_ptr<fabric::model::Machine> machine);
+  std::uint32_t buffer_bytes() const { return lci::buffer_bytes(implementation_); }
+  fabric::model::Machine& machine() { return *machine_; }
+  sim::FiberPool& stacks() { return *pool_; }
+  const lci::Fatal& fatal() const { return fatal_; }
+  // Who is in trouble, for failed checks in the rank's task.
+  CheckContext check_of(Rank rank) const;
+
+  // A rank, or the implementation below it, ends the job; the first reason is kept. From an event.
+  void fail(Rank rank, int code, const std::string& reason);
+  // Nothing more is simulated. From an event.
+  void stop();
+  bool stopped() const { return stopped_; }
+  // After the last event: a deadlock is a failure.
+  void conclude();
+
+  // Empty: none.
+  const std::string& failure() const { return failure_; }
+  int exit_code() const { return exit_code_; }
+  Rank failed_rank() const { return failed_rank_; }
+  // Adds what is known here: time, events, digest, the machine's counters.
+  void report(RunReport& report);
+
+ private:
+  const WorldOptions& options_;
+  lci::Implementation implementation_;
+  lci::Fatal fatal_;
+  std::unique_ptr<fabric::model::Machine> machine_;
+  std::unique_ptr<sim::FiberPool> pool_;
+  std::string failure_;
+  int exit_code_ = 0;
+  Rank failed_rank_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace fairlead::run

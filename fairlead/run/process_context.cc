@@ -1,0 +1,55 @@
+#include "fairlead/run/process_context.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "fairlead/run/bootstrap_messages.h"
+
+namespace fairlead::run {
+
+ProcessContext::ProcessContext(std::uint32_t rank, lci::Port& port, std::optional<Board> board,
+                               Fd life)
+    : Context(port),
+      rank_(rank),
+      board_(std::move(board)),
+      life_(std::move(life)),
+      check_{rank,
+             [](const void* clock) {
+               return static_cast<long long>(static_cast<const lci::Port*>(clock)->now().count);
+             },
+             &port} {}
+
+void ProcessContext::began(System system) {
+  if (board_) board_->slot(rank_).began.fetch_or(system_bit(system), std::memory_order_release);
+}
+
+void ProcessContext::ended(System system) {
+  if (board_) board_->slot(rank_).ended.fetch_or(system_bit(system), std::memory_order_release);
+}
+
+void ProcessContext::abort_job(int code, const std::string& reason) {
+  std::fflush(nullptr);
+  if (!life_.valid()) {
+    fmt::print(stderr, "fairlead: rank {} ended the job: {}\n", rank_, reason);
+    ::_exit(code);
+  }
+  auto note = make_message<AbortNote>(rank_);
+  note.code = code;
+  set_text(note.reason, reason);
+  ssize_t sent = 0;
+  do {
+    sent = ::send(life_.get(), &note, sizeof note, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  // The guardian kills this process; should it be gone itself, its end does.
+  constexpr int kLongestMs = 5000;
+  if (sent > 0) (void)::poll(nullptr, 0, kLongestMs);
+  ::_exit(code);
+}
+
+}  // namespace fairlead::run

@@ -1,0 +1,35 @@
+// What every rank that is a process shares, whatever carries its packets: its slot on the board,
+// its socket to the guardian.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fairlead/base/check.h"
+#include "fairlead/run/board.h"
+#include "fairlead/run/context.h"
+#include "fairlead/run/fd.h"
+
+namespace fairlead::run {
+
+class ProcessContext : public Context {
+ public:
+  void began(System system) override;
+  void ended(System system) override;
+  [[noreturn]] void abort_job(int code, const std::string& reason) override;
+  // For set_check_context() on the thread that is this rank.
+  const CheckContext& check() const { return check_; }
+
+ protected:
+  // `board` and `life` may be empty: a job of one rank without a launcher. `port` is the derived
+  // class's, which calls drop_states() before it goes.
+  ProcessContext(std::uint32_t rank, lci::Port& port, std::optional<Board> board, Fd life);
+
+ private:
+  std::uint32_t rank_;
+  std::optional<Board> board_;
+  Fd life_;
+  CheckContext check_;
+};
+
+}  // namespace fairlead::run

@@ -1,0 +1,161 @@
+"""Ranks of a modelled job as processes: what a fiber computes a process computes, in the same
+virtual time; and every way to end."""
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PLATFORM = "myrinet-p3"
+
+
+def run(ranks, body, *arguments, lci="sdma", options=()):
+    """Runs a job to its end: exit code, both outputs, statistics."""
+    with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
+        done = subprocess.run(
+            [FAIRLEAD, "run", "-n", str(ranks), "--on", PLATFORM, "--lci", lci, "--body", body,
+             f"--stats={stats.name}", *options, RANK, *arguments],
+            capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+        text = stats.read()
+    return done, json.loads(text) if text else {}
+
+
+def gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+class Bodies(unittest.TestCase):
+    def same(self, ranks, *arguments, lci):
+        fiber, expected = run(ranks, "fiber", *arguments, lci=lci)
+        self.assertEqual(fiber.returncode, 0, fiber.stderr)
+        for _ in range(2):
+            process, got = run(ranks, "process", *arguments, lci=lci)
+            self.assertEqual(process.returncode, 0, process.stderr)
+            self.assertEqual(process.stdout, fiber.stdout)
+            for key in ("virtual_time_us", "events", "digest"):
+                self.assertEqual(got[key], expected[key], key)
+            self.assertEqual(got["counters"]["packets_sent"], expected["counters"]["packets_sent"])
+
+    def test_pingpong(self):
+        # Expect: payloads intact, and time, events and digest of the fiber body, run after run.
+        for lci in ("sdma", "pio"):
+            self.same(2, "pingpong", "60", lci=lci)
+
+    def test_traffic(self):
+        # Expect: the same with everything a port offers, on one rank and on several.
+        for lci in ("sdma", "pio-1k"):
+            for ranks in (1, 2, 5):
+                self.same(ranks, "traffic", "6", lci=lci)
+
+    def test_binding(self):
+        _, bound = run(2, "process", "pingpong", "20")
+        _, free = run(2, "process", "pingpong", "20", options=["--bind", "none"])
+        # Expect: where the processes run changes nothing.
+        self.assertEqual(bound["digest"], free["digest"])
+
+
+class Ends(unittest.TestCase):
+    def test_deadlock(self):
+        done, _ = run(3, "process", "deadlock")
+        # Expect: who waits since when for what; not a success; said once.
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stderr.count("deadlock"), 1, done.stderr)
+        for rank in range(3):
+            self.assertRegex(done.stderr,
+                             rf"rank {rank}: blocked since [0-9.]+ us in a letter that nobody")
+
+    def test_whole_deadlock_report(self):
+        done, _ = run(14, "process", "deadlock")
+        # Expect: more than fits the guardian's note.
+        for rank in range(14):
+            self.assertIn(f"rank {rank}: blocked since", done.stderr)
+
+    def test_exit_with_a_message_queued(self):
+        done, stats = run(2, "process", "leave", "0")
+        # Expect: what was sent before exit arrives.
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(stats["counters"]["packets_received"], 1)
+
+    def test_exits(self):
+        for how, code, texts in (("1", 1, ["rank 1", "MPI_Finalize"]),
+                                 ("2", 9, ["rank 1", "exited with code 9"]),
+                                 ("3", 5, ["rank 1 ended the job", "had enough"]),
+                                 ("4", 139, ["rank 1", "SIGSEGV"])):
+            done, _ = run(2, "process", "leave", how)
+            # Expect: the rank's own end is what is reported, not that the others wait for it.
+            self.assertEqual(done.returncode, code, done.stderr)
+            for text in texts:
+                self.assertIn(text, done.stderr)
+            self.assertNotIn("deadlock", done.stderr)
+
+    def test_ranks_that_never_join(self):
+        for mode in ("stranger", "absent"):
+            done, _ = run(3, "process", mode)
+            # Expect: a rank that ends in order without a word is nobody's failure.
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_foreign_program(self):
+        done = subprocess.run([FAIRLEAD, "run", "-n", "2", "--on", PLATFORM, "/bin/echo", "hi"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "hi\nhi\n"), done.stderr)
+
+
+class Kills(unittest.TestCase):
+    def start(self):
+        job = subprocess.Popen([FAIRLEAD, "run", "-n", "3", "--on", PLATFORM, "--body", "process",
+                                RANK, "hang"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+        return job, int(job.stdout.readline().split()[1])
+
+    def finish(self, job, pid, begin):
+        out, errors = job.communicate(timeout=20)
+        # Expect: all gone within a second.
+        self.assertLess(time.monotonic() - begin, 1.0)
+        self.assertTrue(gone(pid))
+        return out, errors
+
+    def test_rank_killed(self):
+        job, pid = self.start()
+        begin = time.monotonic()
+        os.kill(pid, signal.SIGKILL)
+        _, errors = self.finish(job, pid, begin)
+        # Expect: rank and signal.
+        self.assertEqual(job.returncode, 137)
+        self.assertIn("rank 1", errors)
+        self.assertIn("SIGKILL", errors)
+
+    def test_interrupt(self):
+        job, pid = self.start()
+        begin = time.monotonic()
+        job.send_signal(signal.SIGINT)
+        _, errors = self.finish(job, pid, begin)
+        self.assertEqual(job.returncode, 130, errors)
+
+    def test_command_killed(self):
+        job, pid = self.start()
+        begin = time.monotonic()
+        job.kill()
+        self.finish(job, pid, begin)
+
+    def test_timeout(self):
+        done = subprocess.run([FAIRLEAD, "run", "-n", "3", "--on", PLATFORM, "--body", "process",
+                               "--timeout", "0.5", RANK, "hang"], capture_output=True, text=True,
+                              timeout=20, check=False)
+        self.assertEqual(done.returncode, 124, done.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fairlead", required=True)
+    parser.add_argument("--rank", required=True)
+    known, rest = parser.parse_known_args()
+    FAIRLEAD, RANK = known.fairlead, known.rank
+    unittest.main(argv=[sys.argv[0], *rest])
