@@ -12,6 +12,7 @@ enum ModelEvent : sim::EventKind {
   kDoorbellEvent,                    // a host's descriptor is in NI memory
   kDmaEvent,                         // the host DMA engine is free or a transfer is seen as done
   kVisibleEvent,                     // the host can see what a transfer left
+  kHeldEvent,                        // a packet that a fault plan held back arrives
 };
 
 }  // namespace fairlead::hw

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
 #include "fairlead/hw/platform.h"
 
@@ -18,6 +19,9 @@ class IoBus {
         dma_rate_(platform.dma_rate()),
         burst_bytes_(platform.dma_burst_bytes()),
         burst_(time_for(Bytes{burst_bytes_}, dma_rate_)) {}
+
+  // Shows programmed writes on a lane.
+  void trace(TraceLane lane) { trace_ = lane; }
 
   struct Written {
     Ps processor_free;  // the host goes on: its last lines are in the posting buffers
@@ -43,6 +47,8 @@ class IoBus {
       dma_end_ += platform_->pio_line * turns;
     }
     pio_end_ = start + busy;
+    if (trace_.on()) [[unlikely]]
+      trace_.interval(start, pio_end_, "write", {"bytes", size});
     busy_ += busy;
     const Ps posted = platform_->pio_line * static_cast<std::int64_t>(platform_->pio_posted_lines);
     return Written{std::max(at + platform_->pio_issue * lines, pio_end_ - posted), pio_end_};
@@ -63,6 +69,7 @@ class IoBus {
     dma_end_ = at + duration;
     busy_ += duration;
   }
+  Ps dma_start() const { return dma_start_; }
   Ps dma_end() const { return dma_end_; }
   Ps busy() const { return busy_; }
 
@@ -75,6 +82,7 @@ class IoBus {
   Ps dma_start_{};
   Ps dma_end_{};
   Ps busy_{};
+  TraceLane trace_;
 };
 
 }  // namespace fairlead::hw

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fairlead/hw/event_kinds.h"
+#include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::hw {
 
@@ -62,6 +63,7 @@ void Network::ask(std::uint32_t index) {
 void Network::granted(std::uint32_t index, Ps when) {
   Worm& worm = worms_[index];
   blocked_ += when - worm.asked;
+  if (worm.hop == 0) worm.entered = when;
   if (worm.hop + 1 == worm.path.size()) {
     // It has left before it is there, also where a switch takes no time.
     head_arrived(worm, when);
@@ -82,6 +84,10 @@ void Network::head_arrived(Worm& worm, Ps when) {
     const Ps tail = std::max(now, when - platform_.switch_delay * behind + worm.wire_time);
     if (i == 0) {
       engine_.at(tail, worm.source, kLeftEvent, &Network::on_left, this, worm.packet, worm.source);
+      if (trace_ != nullptr) [[unlikely]] {
+        trace_->interval({worm.source, kLinkOutLine}, worm.entered, tail, "packet",
+                         {"dest", worm.destination}, {"packet", worm.packet});
+      }
     }
     release(worm.path[i], tail);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
 #include "fairlead/hw/platform.h"
 #include "fairlead/hw/topology.h"
@@ -31,6 +32,9 @@ class Network {
   // after the other. source != destination.
   void inject(Ps at, std::uint32_t packet, Peer source, Peer destination, std::uint64_t bytes);
 
+  // Shows on each node's line when its link out is taken. `writer` outlives the network.
+  void trace(TraceWriter& writer) { trace_ = &writer; }
+
   // Time heads spent blocked, all together: contention in the network.
   Ps blocked() const { return blocked_; }
 
@@ -45,6 +49,7 @@ class Network {
     std::uint32_t next_waiting = kNone;
     Ps wire_time{};
     Ps asked{};
+    Ps entered{};  // its head is in the first channel
     std::vector<ChannelId> path;
   };
   struct Channel {
@@ -71,6 +76,7 @@ class Network {
   std::vector<Worm> worms_;
   std::vector<std::uint32_t> free_worms_;
   Ps blocked_{};
+  TraceWriter* trace_ = nullptr;
 };
 
 }  // namespace fairlead::hw

@@ -48,6 +48,8 @@ class CreditNi final : public NiSide {
         return program.on_received(work.packet);
       case fabric::model::kDelivered:
         return program.on_delivered(work.packet);
+      case fabric::model::kCorrupt:
+        return program.on_corrupt(work.packet);
       default:
         FAIRLEAD_CHECK(false, "work kind {}", work.kind);
     }

@@ -84,7 +84,10 @@ class CreditProgram {
     auto& packet = ni_.packet(id);
     const Peer peer = packet.peer;
     if (peer >= options_.endpoints || packet.header.sequence != expected_[peer]) {
-      options_.violated(options_.context, ni_.self(), peer, "a packet is missing or out of order");
+      const bool again = peer < options_.endpoints &&
+                         static_cast<std::int32_t>(packet.header.sequence - expected_[peer]) < 0;
+      options_.violated(options_.context, ni_.self(), peer,
+                        again ? "a packet came twice" : "a packet is missing or out of order");
       return;
     }
     ++expected_[peer];
@@ -116,6 +119,15 @@ class CreditProgram {
         ++ni_.counters().corrupt_dropped;
         ni_.free_packet(id);
     }
+  }
+
+  // Its CRC says that what came is not what was sent.
+  void on_corrupt(PacketId id) {
+    ni_.charge(Step::detect);
+    ++ni_.counters().corrupt_dropped;
+    const Peer peer = ni_.packet(id).peer;
+    ni_.free_packet(id);
+    options_.violated(options_.context, ni_.self(), peer, "a packet failed its CRC check");
   }
 
   // The packet is the host's now; its receive buffer here is free.

@@ -1,6 +1,10 @@
 #include "fairlead/fabric/model/machine.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::fabric::model {
 
@@ -26,12 +30,30 @@ Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t paylo
   hw::NetworkSink sink;
   sink.context = this;
   sink.arrived = [](void* self, Peer node, std::uint32_t packet) {
-    static_cast<Machine*>(self)->ni(node).arrived(packet);
+    auto* machine = static_cast<Machine*>(self);
+    if (machine->faults_ != nullptr) [[unlikely]] {
+      machine->faults_->arrived(node, packet);
+    } else {
+      machine->ni(node).arrived(packet);
+    }
   };
   sink.transmitted = [](void* self, Peer node, std::uint32_t packet) {
     static_cast<Machine*>(self)->ni(node).transmitted(packet);
   };
   network_.attach(sink);
+}
+
+void Machine::trace(TraceWriter& writer) {
+  network_.trace(writer);
+  for (Peer node = 0; node < nodes(); ++node) {
+    writer.name_node(node, fmt::format("node {}", node));
+    writer.name_lane({node, hw::kHostLine}, "host");
+    writer.name_lane({node, hw::kNiProcessorLine}, "NI processor");
+    writer.name_lane({node, hw::kHostDmaLine}, "host DMA");
+    writer.name_lane({node, hw::kBusLine}, "programmed writes");
+    writer.name_lane({node, hw::kLinkOutLine}, "link out");
+    ni(node).trace(writer);
+  }
 }
 
 }  // namespace fairlead::fabric::model

@@ -8,8 +8,10 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/result.h"
+#include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/host_ni.h"
 #include "fairlead/fabric/model/ni_hardware.h"
+#include "fairlead/fabric/model/wire_faults.h"
 #include "fairlead/hw/network.h"
 #include "fairlead/hw/packet_pool.h"
 #include "fairlead/hw/platform.h"
@@ -44,6 +46,14 @@ class Machine {
   PortCounters& counters(Peer node) { return nodes_[node]->counters; }
   hw::PacketPool& pool() { return pool_; }
 
+  // Before the first event: what arrives from then on meets the plan's faults.
+  void set_faults(const FaultPlan& plan) { faults_ = std::make_unique<WireFaults>(*this, plan); }
+  // Or nullptr.
+  const WireFaults* faults() const { return faults_.get(); }
+
+  // Shows every node on lines of its own; the host's is its port's. `writer` outlives the machine.
+  void trace(TraceWriter& writer);
+
  private:
   struct Node {
     Node(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
@@ -59,6 +69,7 @@ class Machine {
   hw::PacketPool pool_;
   hw::Network network_;
   std::vector<std::unique_ptr<Node>> nodes_;
+  std::unique_ptr<WireFaults> faults_;
 };
 
 }  // namespace fairlead::fabric::model

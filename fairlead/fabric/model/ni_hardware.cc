@@ -2,11 +2,20 @@
 
 #include <cstring>
 
+#include "fairlead/hw/trace_lines.h"
+
 namespace fairlead::fabric::model {
 
 using hw::kDmaEvent;
 using hw::kDoorbellEvent;
 using hw::kVisibleEvent;
+
+namespace {
+// What the processor and the DMA engine do, as traces name it: NiEvent's and DmaKind's.
+constexpr const char* kTurnNames[] = {"descriptor", "fetched",   "transmitted", "received",
+                                      "delivered",  "corrupt",   "start DMA"};
+constexpr const char* kDmaNames[] = {"fetch", "deliver", "completions", "answer", "free buffers"};
+}  // namespace
 
 NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
                        hw::PacketPool& pool, Peer self, PortCounters& counters,
@@ -27,6 +36,7 @@ NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Ne
 void NiHardware::on_work(void* self, hw::NiWork work) {
   auto* ni = static_cast<NiHardware*>(self);
   ni->in_turn_ = true;
+  const Ps began = ni->processor_.now();
   if (work.kind == kHardware) {
     ni->wake_queued_ = false;
     ni->start_next();
@@ -41,6 +51,15 @@ void NiHardware::on_work(void* self, hw::NiWork work) {
     ni->request(DmaKind::completion, 0);
   }
   ni->in_turn_ = false;
+  if (ni->trace_processor_.on()) [[unlikely]] {
+    ni->trace_processor_.interval(began, ni->processor_.now(), kTurnNames[work.kind]);
+  }
+}
+
+void NiHardware::trace(TraceWriter& writer) {
+  trace_processor_ = TraceLane(writer, {self_, hw::kNiProcessorLine});
+  trace_dma_ = TraceLane(writer, {self_, hw::kHostDmaLine});
+  bus_.trace(TraceLane(writer, {self_, hw::kBusLine}));
 }
 
 void NiHardware::report(std::uint64_t cookie) {
@@ -104,6 +123,10 @@ void NiHardware::on_dma_end(void* self, std::uint64_t packet, std::uint64_t) {
 void NiHardware::dma_done() {
   const DmaRequest done = dma_current_;
   dma_running_ = false;
+  if (trace_dma_.on()) [[unlikely]] {
+    trace_dma_.interval(bus_.dma_start(), engine_.now(),
+                        kDmaNames[static_cast<std::size_t>(done.kind)]);
+  }
   const Ps seen = engine_.now() + platform_.dma_latency - platform_.dma_fixed;
   if (done.kind == DmaKind::fetch) {
     engine_.at(seen, self_, kDmaEvent, &NiHardware::on_fetched, this, done.id);

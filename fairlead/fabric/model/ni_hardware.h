@@ -9,6 +9,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/post.h"
 #include "fairlead/base/step.h"
+#include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/hw/io_bus.h"
@@ -28,6 +29,7 @@ enum NiEvent : std::uint32_t {
   kTransmitted,  // one of the host's packets has left
   kReceived,     // a packet from the network is in a receive buffer
   kDelivered,    // one from the NI named here has been copied to the host
+  kCorrupt,      // a packet from the network failed its CRC check
   kHardware,     // not the program's: the DMA engine wants to be started
 };
 
@@ -100,9 +102,14 @@ class NiHardware {
 
   // --- For the network.
   void arrived(PacketId id) { processor_.submit({kReceived, id}); }
+  void arrived_corrupt(PacketId id) { processor_.submit({kCorrupt, id}); }
   void transmitted(PacketId id) {
     if (packet(id).from_host != 0) processor_.submit({kTransmitted, 0});
   }
+
+  // Shows the processor's turns, DMA and programmed writes on the node's lines. `writer` outlives
+  // the NI.
+  void trace(TraceWriter& writer);
 
   Ps processor_busy() const { return processor_.busy(); }
   Ps bus_busy() const { return bus_.busy(); }
@@ -138,6 +145,8 @@ class NiHardware {
   hw::NiProcessor::Program program_ = nullptr;
   void* program_context_ = nullptr;
   HostSink host_;
+  TraceLane trace_processor_;
+  TraceLane trace_dma_;
 
   std::deque<DmaRequest> dma_queue_;
   DmaRequest dma_current_{};

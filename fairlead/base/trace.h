@@ -1,0 +1,96 @@
+// Traces in the Chrome/Perfetto trace-event format (JSON): intervals, instants and arrows on named
+// lanes, streamed to a file through one buffer of fixed size. Open them in ui.perfetto.dev.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "fairlead/base/result.h"
+#include "fairlead/base/units.h"
+
+namespace fairlead {
+
+// A lane of the picture: a line of a node's or rank's part of it.
+struct TracePlace {
+  std::uint32_t node;
+  std::uint32_t line;
+};
+// One number shown with an interval; `name` nullptr: none.
+struct TraceDetail {
+  const char* name = nullptr;
+  std::uint64_t value = 0;
+};
+
+// Thread: one at a time. Times are since the World started; the picosecond shows in the file.
+class TraceWriter {
+ public:
+  enum class Form {
+    whole,  // a JSON document once closed; readable by the viewers even when it never was
+    part,   // lines for merge_traces()
+  };
+  static constexpr std::size_t kBufferBytes = 64 * 1024;
+  static constexpr std::size_t kNameBytes = 120;  // longer names are cut
+
+  // Error: the file cannot be written; names it.
+  static Result<std::unique_ptr<TraceWriter>> create(const std::string& path, Form form);
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
+  ~TraceWriter();
+
+  void name_node(std::uint32_t node, std::string_view name);
+  void name_lane(TracePlace lane, std::string_view name);
+  // Intervals of one lane nest or follow each other.
+  void interval(TracePlace lane, Ps from, Ps to, std::string_view name, TraceDetail first = {},
+                TraceDetail second = {});
+  void instant(TracePlace lane, Ps at, std::string_view name);
+  // An arrow from the interval that encloses `at` to the one where it ends; `id` ties the two.
+  void arrow_begins(TracePlace lane, Ps at, std::uint64_t id);
+  void arrow_ends(TracePlace lane, Ps at, std::uint64_t id);
+
+  // Writes out what is buffered; what comes later is for the next flush.
+  void flush();
+  // Ends the document. Error: something could not be written (a full disk), the file is cut.
+  Result<void> close();
+
+ private:
+  TraceWriter(int fd, std::string path, Form form);
+  void event(std::string_view line);
+  void write_out(std::size_t keep);
+
+  int fd_;
+  std::string path_;
+  Form form_;
+  int error_ = 0;  // errno of the first write that failed; nothing is written after it
+  std::string buffer_;
+};
+
+// A lane of a writer, or none: what traced parts hold. Off, it costs a test of a null pointer.
+class TraceLane {
+ public:
+  TraceLane() = default;
+  // `writer` outlives the lane.
+  TraceLane(TraceWriter& writer, TracePlace lane) : writer_(&writer), lane_(lane) {}
+
+  bool on() const { return writer_ != nullptr; }
+  // Only when on().
+  void interval(Ps from, Ps to, std::string_view name, TraceDetail first = {},
+                TraceDetail second = {}) const {
+    writer_->interval(lane_, from, to, name, first, second);
+  }
+  void instant(Ps at, std::string_view name) const { writer_->instant(lane_, at, name); }
+  void arrow_begins(Ps at, std::uint64_t id) const { writer_->arrow_begins(lane_, at, id); }
+  void arrow_ends(Ps at, std::uint64_t id) const { writer_->arrow_ends(lane_, at, id); }
+
+ private:
+  TraceWriter* writer_ = nullptr;
+  TracePlace lane_{0, 0};
+};
+
+// Joins parts into the document `path`. A part that does not exist is left out, a line that its
+// writer did not live to end is dropped. Error: `path` cannot be written.
+Result<void> merge_traces(const std::string& path, std::span<const std::string> parts);
+
+}  // namespace fairlead

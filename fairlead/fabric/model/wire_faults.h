@@ -1,0 +1,44 @@
+// What goes wrong on the modelled wires, by a seeded plan: packets are lost, broken, doubled or
+// held back where they arrive, before the destination's NI has seen them.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "fairlead/base/units.h"
+#include "fairlead/fabric/fault_plan.h"
+#include "fairlead/fabric/model/model_packet.h"
+
+namespace fairlead::fabric::model {
+
+class Machine;
+
+class WireFaults {
+ public:
+  // `machine` outlives it. The plan's kills are not its business: ranks are not the wire's.
+  WireFaults(Machine& machine, const FaultPlan& plan) : machine_(machine), plan_(plan) {}
+  WireFaults(const WireFaults&) = delete;
+  WireFaults& operator=(const WireFaults&) = delete;
+
+  // The tail of packet `id` has reached the NI of `node`; in its event.
+  void arrived(Peer node, PacketId id);
+
+  // Packets lost so far, and which was the first; empty while none was.
+  std::string losses() const;
+
+ private:
+  // Long enough for the packets behind it to pass.
+  static constexpr Ps kReorderHold = microseconds(100);
+
+  static void on_held(void* self, std::uint64_t packet, std::uint64_t node);
+  void lose(Peer source, Peer node, PacketId id);
+  void duplicate(Peer node, PacketId id);
+
+  Machine& machine_;
+  FaultPlan plan_;
+  std::unordered_map<std::uint64_t, std::uint64_t> counts_;  // packets so far, per pair
+  std::uint64_t lost_ = 0;
+  std::string first_lost_;
+};
+
+}  // namespace fairlead::fabric::model
