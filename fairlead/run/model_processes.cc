@@ -156,6 +156,7 @@ void ProcessWorld::take_turns(Proxy& proxy) {
     if (!there) break;
     give_turn(proxy.gate.slot(), GateTurn::rank);
   }
+  simulation_.rank_ended(proxy.rank);
   // Its last charges are part of the run.
   machine().host(proxy.rank).sync();
 }

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <utility>
+
+#include "fairlead/run/exit_text.h"
 
 namespace fairlead::run {
 
@@ -17,6 +20,9 @@ Result<void> ModelSimulation::choose() {
 
 Result<void> ModelSimulation::make(std::unique_ptr<Machine> machine) {
   machine_ = std::move(machine);
+  ended_.assign(options_.ranks, false);
+  if (Result<void> r = add_faults(); !r.ok()) return r;
+  if (Result<void> r = add_trace(); !r.ok()) return r;
   fatal_ = [this](Rank rank, const std::string& reason) { fail(rank, 1, reason); };
   sim::FiberPoolOptions stacks;
   stacks.stack_bytes = std::size_t{options_.fiber_stack_kib} * 1024;
@@ -27,6 +33,48 @@ Result<void> ModelSimulation::make(std::unique_ptr<Machine> machine) {
   if (!pool.ok()) return pool.error();
   pool_ = std::move(pool.value());
   return {};
+}
+
+Result<void> ModelSimulation::add_faults() {
+  Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options_.faults, options_.seed);
+  if (!plan.ok()) return plan.error();
+  if (options_.faults.empty()) return {};
+  plan_ = std::move(plan.value());
+  for (const fabric::FaultPlan::Kill& kill : plan_->kills) {
+    if (kill.rank >= options_.ranks) {
+      return Error{
+          fmt::format("faults: kill={}: the job has ranks 0 to {}", kill.rank, options_.ranks - 1)};
+    }
+    machine_->engine().at(
+        kill.at, kill.rank, sim::kTimerEvent,
+        [](void* self, std::uint64_t rank, std::uint64_t) {
+          static_cast<ModelSimulation*>(self)->kill(static_cast<Rank>(rank));
+        },
+        this, kill.rank);
+  }
+  machine_->set_faults(*plan_);
+  return {};
+}
+
+Result<void> ModelSimulation::add_trace() {
+  if (options_.trace_path.empty()) return {};
+  Result<std::unique_ptr<TraceWriter>> writer =
+      TraceWriter::create(options_.trace_path, TraceWriter::Form::whole);
+  if (!writer.ok()) return writer.error();
+  trace_ = std::move(writer.value());
+  machine_->trace(*trace_);
+  return {};
+}
+
+void ModelSimulation::kill(Rank rank) {
+  if (!ended_[rank]) fail(rank, signal_exit_code(SIGKILL), "killed by the fault plan");
+}
+
+void ModelSimulation::blame() {
+  if (failure_.ends_with('\n')) failure_.pop_back();
+  const std::string losses = machine_->faults()->losses();
+  failure_ += fmt::format("{}{}; to see it again: {}", losses.empty() ? "" : "; ", losses,
+                          fabric::repeat_line(*plan_));
 }
 
 CheckContext ModelSimulation::check_of(Rank rank) const {
@@ -53,9 +101,16 @@ void ModelSimulation::stop() {
 
 void ModelSimulation::conclude() {
   const sim::Engine& engine = machine_->engine();
-  if (stopped_ || engine.blocked() == 0) return;
-  failure_ = fmt::format("deadlock: no event is left and {} of {} ranks wait\n{}", engine.blocked(),
-                         options_.ranks, sim::blocked_report(engine, "rank"));
+  if (!stopped_ && engine.blocked() > 0) {
+    failure_ = fmt::format("deadlock: no event is left and {} of {} ranks wait\n{}",
+                           engine.blocked(), options_.ranks, sim::blocked_report(engine, "rank"));
+    exit_code_ = 1;
+  }
+  if (!failure_.empty() && plan_.has_value()) blame();
+  if (trace_ == nullptr) return;
+  const Result<void> closed = trace_->close();
+  if (closed.ok() || !failure_.empty()) return;
+  failure_ = closed.error().text;
   exit_code_ = 1;
 }
 

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/trace.h"
+#include "fairlead/fabric/fault_plan.h"
 #include "fairlead/fabric/model/machine.h"
 #include "fairlead/lci/implementations.h"
 #include "fairlead/run/world.h"
@@ -36,10 +40,13 @@ class ModelSimulation {
 
   // A rank, or the implementation below it, ends the job; the first reason is kept. From an event.
   void fail(Rank rank, int code, const std::string& reason);
+  // The rank has ended: the fault plan cannot kill it any more.
+  void rank_ended(Rank rank) { ended_[rank] = true; }
   // Nothing more is simulated. From an event.
   void stop();
   bool stopped() const { return stopped_; }
-  // After the last event: a deadlock is a failure.
+  // After the last event: a deadlock is a failure, and so is a trace that could not be written;
+  // a failure under a fault plan says what the plan did and how to see it again.
   void conclude();
 
   // Empty: none.
@@ -50,15 +57,23 @@ class ModelSimulation {
   void report(RunReport& report);
 
  private:
+  Result<void> add_faults();
+  Result<void> add_trace();
+  void kill(Rank rank);
+  void blame();
+
   const WorldOptions& options_;
   lci::Implementation implementation_;
   lci::Fatal fatal_;
+  std::optional<fabric::FaultPlan> plan_;
+  std::unique_ptr<TraceWriter> trace_;
   std::unique_ptr<fabric::model::Machine> machine_;
   std::unique_ptr<sim::FiberPool> pool_;
   std::string failure_;
   int exit_code_ = 0;
   Rank failed_rank_ = 0;
   bool stopped_ = false;
+  std::vector<bool> ended_;
 };
 
 }  // namespace fairlead::run

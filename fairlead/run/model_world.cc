@@ -8,6 +8,7 @@
 
 #include "fairlead/fabric/model/machine.h"
 #include "fairlead/lci/implementations.h"
+#include "fairlead/lci/traced_port.h"
 #include "fairlead/run/model_simulation.h"
 #include "fairlead/run/platform_files.h"
 #include "fairlead/sim/task.h"
@@ -22,8 +23,14 @@ class ModelWorld;
 // One rank: its port on the machine, its task, and how it ended.
 class ModelRank final : public Context {
  public:
-  ModelRank(ModelWorld& world, Rank rank, std::unique_ptr<lci::Endpoint> endpoint)
-      : Context(endpoint->port()), world_(world), rank_(rank), endpoint_(std::move(endpoint)) {}
+  // `traced` stands between the endpoint's port and the rank, with --trace.
+  ModelRank(ModelWorld& world, Rank rank, std::unique_ptr<lci::Endpoint> endpoint,
+            std::unique_ptr<lci::Port> traced)
+      : Context(traced != nullptr ? *traced : endpoint->port()),
+        world_(world),
+        rank_(rank),
+        endpoint_(std::move(endpoint)),
+        traced_(std::move(traced)) {}
   ~ModelRank() override {
     for (std::size_t i = 0; i < static_cast<std::size_t>(System::count); ++i) {
       drop_state(static_cast<System>(i));
@@ -46,6 +53,7 @@ class ModelRank final : public Context {
   Rank rank_;
   int open_ = 0;
   std::unique_ptr<lci::Endpoint> endpoint_;
+  std::unique_ptr<lci::Port> traced_;
 };
 
 class ModelWorld {
@@ -88,7 +96,12 @@ class ModelWorld {
     Result<std::unique_ptr<lci::Endpoint>> endpoint = lci::make_endpoint(
         simulation_.implementation(), machine(), rank, ranks, simulation_.fatal());
     if (!endpoint.ok()) return endpoint.error();
-    ranks_.push_back(std::make_unique<ModelRank>(*this, rank, std::move(endpoint.value())));
+    std::unique_ptr<lci::Port> traced;
+    if (const TraceLane lane = machine().host_lane(rank); lane.on()) {
+      traced = lci::make_traced_port(endpoint.value()->port(), lane);
+    }
+    ranks_.push_back(
+        std::make_unique<ModelRank>(*this, rank, std::move(endpoint.value()), std::move(traced)));
     ModelRank& made = *ranks_.back();
     made.task =
         std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), rank, rank, &kHooks);
@@ -108,6 +121,7 @@ class ModelWorld {
       world->simulation_.fail(rank->rank(), 1,
                               "exited without ending the system it began (MPI_Finalize)");
     }
+    world->simulation_.rank_ended(rank->rank());
     // Its last charges are part of the run.
     world->machine().host(rank->rank()).sync();
   }

@@ -43,7 +43,12 @@ Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t paylo
   network_.attach(sink);
 }
 
+TraceLane Machine::host_lane(Peer node) const {
+  return trace_ == nullptr ? TraceLane() : TraceLane(*trace_, {node, hw::kHostLine});
+}
+
 void Machine::trace(TraceWriter& writer) {
+  trace_ = &writer;
   network_.trace(writer);
   for (Peer node = 0; node < nodes(); ++node) {
     writer.name_node(node, fmt::format("node {}", node));

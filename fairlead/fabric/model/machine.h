@@ -51,8 +51,10 @@ class Machine {
   // Or nullptr.
   const WireFaults* faults() const { return faults_.get(); }
 
-  // Shows every node on lines of its own; the host's is its port's. `writer` outlives the machine.
+  // Shows every node on lines of its own. `writer` outlives the machine.
   void trace(TraceWriter& writer);
+  // The host's line of a traced node: its port's to draw on.
+  TraceLane host_lane(Peer node) const;
 
  private:
   struct Node {
@@ -70,6 +72,7 @@ class Machine {
   hw::Network network_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unique_ptr<WireFaults> faults_;
+  TraceWriter* trace_ = nullptr;
 };
 
 }  // namespace fairlead::fabric::model

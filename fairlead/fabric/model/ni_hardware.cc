@@ -12,8 +12,8 @@ using hw::kVisibleEvent;
 
 namespace {
 // What the processor and the DMA engine do, as traces name it: NiEvent's and DmaKind's.
-constexpr const char* kTurnNames[] = {"descriptor", "fetched",   "transmitted", "received",
-                                      "delivered",  "corrupt",   "start DMA"};
+constexpr const char* kTurnNames[] = {"descriptor", "fetched", "transmitted", "received",
+                                      "delivered",  "corrupt", "start DMA"};
 constexpr const char* kDmaNames[] = {"fetch", "deliver", "completions", "answer", "free buffers"};
 }  // namespace
 
