@@ -18,7 +18,8 @@ namespace {
 
 // The one exception to "no mutable globals" (context.h): C interfaces find their rank here. A fiber
 // or a forked body sets its thread's pointer; threads of a program that joined share the process's.
-thread_local Context* thread_context = nullptr;
+// Every call of such an interface reads it; initial-exec spares the call that looks a slot up.
+[[gnu::tls_model("initial-exec")]] thread_local Context* thread_context = nullptr;
 std::atomic<Context*> process_context{nullptr};
 
 template <class T>

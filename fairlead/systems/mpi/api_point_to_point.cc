@@ -83,7 +83,8 @@ int end_receive(const Call& call, Request* request, MPI_Status* status) {
 }
 
 Request* start_receive(const Call& call, void* buf, const Side& side) {
-  Request* request = call.engine().irecv(buf, side.size, side.envelope);
+  Request* request = call.engine().irecv(buf, side.size, side.envelope.context, side.envelope.peer,
+                                         side.envelope.tag);
   request->comm = side.comm;
   ++side.comm->uses;
   return request;
@@ -104,7 +105,10 @@ int blocking_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
                   int dest, int tag, MPI_Comm comm, bool sync) {
   Side side;
   if (!describe(call, side, buf, count, datatype, dest, tag, comm)) return side.error;
-  return call.engine().send(buf, side.size, side.envelope, sync, call.name());
+  Engine& engine = call.engine();
+  if (!sync && engine.send_small(buf, side.size, side.envelope, lci::kNoFlags)) [[likely]]
+    return MPI_SUCCESS;
+  return engine.send(buf, side.size, side.envelope, sync, call.name());
 }
 
 int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Datatype datatype,
@@ -114,7 +118,12 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
     if (side.error == MPI_SUCCESS) *request = handle_of(call, nullptr, nullptr);
     return side.error;
   }
-  Request* made = call.engine().isend(buf, side.size, side.envelope, sync);
+  Engine& engine = call.engine();
+  if (!sync && engine.send_small(buf, side.size, side.envelope, lci::kNoBlock)) [[likely]] {
+    *request = reinterpret_cast<MPI_Request>(&call.process().done_send());
+    return MPI_SUCCESS;
+  }
+  Request* made = engine.isend(buf, side.size, side.envelope, sync);
   *request = handle_of(call, made, side.comm);
   return MPI_SUCCESS;
 }
@@ -192,7 +201,9 @@ int sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, in
   if (out.error != MPI_SUCCESS) return out.error;
 
   Request* receive = receives ? start_receive(call, recvbuf, in) : nullptr;
-  Request* send = sends ? call.engine().isend(sendbuf, out.size, out.envelope, false) : nullptr;
+  Engine& engine = call.engine();
+  const bool sent = !sends || engine.send_small(sendbuf, out.size, out.envelope, lci::kNoBlock);
+  Request* send = sent ? nullptr : engine.isend(sendbuf, out.size, out.envelope, false);
   if (send != nullptr) {
     call.engine().wait(*send, call.name());
     call.engine().finish(send);

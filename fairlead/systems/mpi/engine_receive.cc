@@ -62,8 +62,8 @@ void Engine::matched(Request& receive, Rank source, std::int32_t tag, std::uint6
 void Engine::deliver(Request& receive, const void* from, std::uint64_t size) {
   const std::uint64_t fits = std::min(size, receive.capacity);
   if (fits != 0) std::memcpy(receive.to, from, fits);
-  charge_copy(kMatchOps, fits, receive.capacity);
   receive.state = State::done;
+  charge_copy(kMatchOps, fits, receive.capacity);
 }
 
 Keep Engine::on_eager(lci::Packet* packet, const lci::Arrival& arrival) {
@@ -282,11 +282,12 @@ void Engine::drop_early(Unexpected* message) {
   early_.give(message);
 }
 
-Request* Engine::irecv(void* to, std::uint64_t capacity, const Envelope& from) {
+Request* Engine::irecv(void* to, std::uint64_t capacity, std::uint32_t context, Rank source,
+                       std::int32_t tag) {
   Request* r = requests_.take();
   r->is_send = false;
   r->awaited = false;
-  r->envelope = from;
+  r->envelope = {context, source, tag};
   r->to = static_cast<std::byte*>(to);
   r->capacity = capacity;
   r->error = 0;

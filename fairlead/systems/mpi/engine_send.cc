@@ -38,8 +38,7 @@ bool Engine::send_packet(Rank to, lci::Lane lane, const lci::Words& words, Piece
 }
 
 // The whole message at once, when it is small and nothing is queued before it.
-bool Engine::send_now(const void* from, std::uint64_t size, const Envelope& to,
-                      std::uint32_t flags) {
+bool Engine::send_now(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags) {
   const lci::Caps& caps = port_.caps(to.peer);
   if (size > caps.mtu_bytes || !outgoing_.empty() || to.peer == self_) return false;
   const lci::Words words = {first_word(Kind::eager, to.context), static_cast<std::uint32_t>(to.tag),
@@ -53,11 +52,8 @@ bool Engine::send_now(const void* from, std::uint64_t size, const Envelope& to,
   return send_packet(to.peer, lci::Lane::request, words, {from, size}, flags);
 }
 
-int Engine::send(const void* from, std::uint64_t size, const Envelope& to, bool sync,
-                 const char* call) {
-  port_.charge({.ops = kSendOps});
-  if (!sync && send_now(from, size, to, lci::kNoFlags)) [[likely]]
-    return 0;
+int Engine::send(const void* from, std::uint64_t size, Envelope to, bool sync, const char* call) {
+  if (!sync && send_now(from, size, to, lci::kNoFlags)) return 0;
   Request* request = start_send(from, size, to, sync);
   wait(*request, call);
   const int error = request->error;
@@ -65,14 +61,12 @@ int Engine::send(const void* from, std::uint64_t size, const Envelope& to, bool 
   return error;
 }
 
-Request* Engine::isend(const void* from, std::uint64_t size, const Envelope& to, bool sync) {
-  port_.charge({.ops = kSendOps});
-  if (!sync && send_now(from, size, to, lci::kNoBlock)) [[likely]]
-    return nullptr;
+Request* Engine::isend(const void* from, std::uint64_t size, Envelope to, bool sync) {
+  if (!sync && send_now(from, size, to, lci::kNoBlock)) return nullptr;
   return start_send(from, size, to, sync);
 }
 
-Request* Engine::start_send(const void* from, std::uint64_t size, const Envelope& to, bool sync) {
+Request* Engine::start_send(const void* from, std::uint64_t size, Envelope to, bool sync) {
   Request* request = requests_.take();
   request->is_send = true;
   request->sync = sync;

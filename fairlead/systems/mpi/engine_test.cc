@@ -32,7 +32,7 @@ struct EngineTest : testing::Test {
   // A receive of up to `capacity` bytes, and where they go.
   Request* receive(std::string& buffer, std::size_t capacity, Rank source = 1, int tag = 5) {
     buffer.assign(capacity, '.');
-    return engine.irecv(buffer.data(), capacity, {kContext, source, tag});
+    return engine.irecv(buffer.data(), capacity, kContext, source, tag);
   }
 };
 

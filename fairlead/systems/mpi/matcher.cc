@@ -4,19 +4,10 @@
 #include <bit>
 
 namespace fairlead::mpi {
-namespace {
-
-// `wanted` is a receive's envelope, `message` a message's (no wildcards).
-bool matches(const Envelope& wanted, const Envelope& message) {
-  return wanted.context == message.context &&
-         (wanted.tag == message.tag || wanted.tag == kAnyTag) &&
-         (wanted.peer == message.peer || wanted.peer == kAnySource);
-}
-
-}  // namespace
-
 Matcher::Matcher(Rank ranks)
-    : posted_(std::bit_ceil(std::clamp<std::size_t>(ranks, 16, 1024))), early_(posted_.size()) {}
+    : bin_mask_(std::bit_ceil(std::clamp<std::size_t>(ranks, 16, 1024)) - 1),
+      posted_(bin_mask_ + 1),
+      early_(bin_mask_ + 1) {}
 
 Unexpected* Matcher::probe(const Envelope& wanted) const {
   if (early_all_.empty()) return nullptr;
@@ -32,20 +23,13 @@ Unexpected* Matcher::probe(const Envelope& wanted) const {
   return nullptr;
 }
 
-Unexpected* Matcher::post(Request* receive) {
-  if (Unexpected* found = probe(receive->envelope); found != nullptr) {
-    remove(found);
-    return found;
-  }
-  receive->order = next_order_++;
-  receive->state = State::posted;
-  const bool any = receive->envelope.peer == kAnySource;
-  (any ? posted_any_ : posted_[bin(receive->envelope)]).push_back(receive);
-  return nullptr;
+Unexpected* Matcher::take(const Envelope& wanted) {
+  Unexpected* found = probe(wanted);
+  if (found != nullptr) remove(found);
+  return found;
 }
 
-Request* Matcher::arrive(const Envelope& message) {
-  Posted& own = posted_[bin(message)];
+Request* Matcher::search(Posted& own, const Envelope& message) {
   Request* exact = own.front();
   while (exact != nullptr && !matches(exact->envelope, message)) exact = Posted::next(exact);
   Request* any = posted_any_.front();

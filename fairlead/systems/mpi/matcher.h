@@ -15,9 +15,25 @@ class Matcher {
   explicit Matcher(Rank ranks);
 
   // The earliest message that `receive` matches, removed; else posts it and answers nullptr.
-  Unexpected* post(Request* receive);
+  Unexpected* post(Request* receive) {
+    if (!early_all_.empty()) [[unlikely]]
+      if (Unexpected* found = take(receive->envelope)) return found;
+    receive->order = next_order_++;
+    receive->state = State::posted;
+    const bool any = receive->envelope.peer == kAnySource;
+    (any ? posted_any_ : posted_[bin(receive->envelope)]).push_back(receive);
+    return nullptr;
+  }
   // The earliest posted receive the message matches, removed, or nullptr.
-  Request* arrive(const Envelope& message);
+  Request* arrive(const Envelope& message) {
+    Posted& own = posted_[bin(message)];
+    Request* const first = own.front();
+    if (posted_any_.empty() && first != nullptr && matches(first->envelope, message)) [[likely]] {
+      own.remove(first);
+      return first;
+    }
+    return search(own, message);
+  }
   // Keeps a message no receive matched.
   void add(Unexpected* message);
   // As post(), but the message stays.
@@ -29,11 +45,21 @@ class Matcher {
   using Bin = List<Unexpected, &Unexpected::in_bin>;
   using All = List<Unexpected, &Unexpected::in_all>;
 
+  // `wanted` is a receive's envelope, `message` a message's (no wildcards).
+  static bool matches(const Envelope& wanted, const Envelope& message) {
+    return wanted.context == message.context &&
+           (wanted.tag == message.tag || wanted.tag == kAnyTag) &&
+           (wanted.peer == message.peer || wanted.peer == kAnySource);
+  }
+  Unexpected* take(const Envelope& wanted);
+  Request* search(Posted& own, const Envelope& message);
+
   std::size_t bin(const Envelope& e) const {
-    return (e.peer ^ e.context * 0x9e3779b1u) & (posted_.size() - 1);
+    return (e.peer ^ e.context * 0x9e3779b1u) & bin_mask_;
   }
 
   std::uint64_t next_order_ = 0;
+  std::size_t bin_mask_;
   std::vector<Posted> posted_;
   Posted posted_any_;
   std::vector<Bin> early_;

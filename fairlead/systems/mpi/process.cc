@@ -56,22 +56,14 @@ Comm* Process::make_comm() {
 
 void Process::free_comm(Comm* comm) { comm->live = 0; }
 
-int Process::complete(Request* request, MPI_Status* status) {
-  if (request == &done_send_ || request == &done_receive_) {
-    set_empty(status, request == &done_send_ ? MPI_ANY_SOURCE : MPI_PROC_NULL);
-    return MPI_SUCCESS;
+void Process::fill_status(const Request& request, MPI_Status& status) const {
+  if (request.is_send || &request == &done_receive_) {
+    set_empty(&status, request.is_send ? MPI_ANY_SOURCE : MPI_PROC_NULL);
+    return;
   }
-  const int error = request->error;
-  if (request->is_send) {
-    set_empty(status, MPI_ANY_SOURCE);
-  } else if (status != MPI_STATUS_IGNORE) {
-    status->MPI_SOURCE = request->comm->rank_of(request->envelope.peer);
-    status->MPI_TAG = request->envelope.tag;
-    set_bytes(*status, std::min(request->size, request->capacity));
-  }
-  --request->comm->uses;
-  engine_.finish(request);
-  return error;
+  status.MPI_SOURCE = request.comm->rank_of(request.envelope.peer);
+  status.MPI_TAG = request.envelope.tag;
+  set_bytes(status, std::min(request.size, request.capacity));
 }
 
 void end_job(run::Context& context, int code, const std::string& reason) {

@@ -41,7 +41,14 @@ class Process {
   void free_comm(Comm* comm);
 
   // Gives a done request back and fills `status` (may be ignored); answers its error class.
-  int complete(Request* request, MPI_Status* status);
+  int complete(Request* request, MPI_Status* status) {
+    if (status != MPI_STATUS_IGNORE) fill_status(*request, *status);
+    if (request == &done_send_ || request == &done_receive_) return MPI_SUCCESS;
+    const int error = request->error;
+    --request->comm->uses;
+    engine_.finish(request);
+    return error;
+  }
 
   run::Context& context() { return context_; }
   Engine& engine() { return engine_; }
@@ -60,6 +67,7 @@ class Process {
 
  private:
   Comm* find_other(std::uintptr_t value);
+  void fill_status(const Request& request, MPI_Status& status) const;
 
   run::Context& context_;
   Engine engine_;

@@ -31,7 +31,9 @@ class GroupCall {
   int size() const { return comm_.size; }
 
   void send(int to, const void* from, std::uint64_t size) {
-    process_.engine().send(from, size, envelope(to), false, call_);
+    Engine& engine = process_.engine();
+    if (engine.send_small(from, size, envelope(to), lci::kNoFlags)) return;
+    engine.send(from, size, envelope(to), false, call_);
   }
   void receive(int from, void* to, std::uint64_t size) { end(begin_receive(from, to, size), size); }
   // Both at once, so that no order of the members can lock.
@@ -39,9 +41,8 @@ class GroupCall {
                 std::uint64_t in_size);
 
   Request* begin_receive(int from, void* to, std::uint64_t size) {
-    Envelope expected = envelope(from);
-    expected.tag = kAnyTag;  // messages of a pair come in order: another tag is a wrong call
-    return process_.engine().irecv(to, size, expected);
+    // Messages of a pair come in order: another tag is a wrong call.
+    return process_.engine().irecv(to, size, comm_.context + 1, comm_.job_rank(from), kAnyTag);
   }
   void end(Request* receive, std::uint64_t size) {
     process_.engine().wait(*receive, call_);
