@@ -2,6 +2,8 @@
 // direct_progress.cc: polling, waiting, remote memory, groups.
 #pragma once
 #include <sched.h>
+#include <bit>
+#include <cstddef>
 
 #include <atomic>
 #include <cstring>
@@ -78,12 +80,18 @@ class DirectPort final : public Port {
   fabric::PacketHeader header_for(Dest dest, Chan chan, Lane lane, const Words& words,
                                   std::size_t size) const {
     fabric::PacketHeader h;
-    h.client.kind = fabric::PacketKind::data;
-    h.client.lane = static_cast<std::uint8_t>(lane);
-    h.client.chan = chan;
-    h.client.source = self_;
-    h.client.size = static_cast<std::uint32_t>(size);
-    h.client.stamp = 0;
+    // kind, lane, chan, source and then size, stamp as one store each: the fabric copies the header
+    // by loads of 8 bytes, which narrower stores would hold up until every older one (to rings the
+    // peer has in its cache) has left the store buffer.
+    static_assert(std::endian::native == std::endian::little);
+    static_assert(offsetof(fabric::ClientHeader, source) == 4);
+    static_assert(offsetof(fabric::ClientHeader, size) == 8);
+    const std::uint64_t route = static_cast<std::uint64_t>(fabric::PacketKind::data) |
+                                std::uint64_t{static_cast<std::uint8_t>(lane)} << 8 |
+                                std::uint64_t{chan} << 16 | std::uint64_t{self_} << 32;
+    std::memcpy(static_cast<void*>(&h.client), &route, sizeof route);
+    const std::uint64_t length = size;
+    std::memcpy(&h.client.size, &length, sizeof h.client.size + sizeof h.client.stamp);
     std::memcpy(h.client.words, words, sizeof h.client.words);
     h.dest_rank = dest.id;
     h.sequence = h.ack = h.job = 0;

@@ -10,6 +10,31 @@
 
 namespace fairlead::mpi {
 
+inline void Engine::charge_copy(std::uint64_t ops, std::uint64_t copied, std::uint64_t buffer) {
+  port_.charge({.ops = ops, .working_set_bytes = buffer, .copied_bytes = copied});
+}
+
+// `receive` got its message: from here on the envelope tells what came.
+inline void Engine::matched(Request& receive, Rank source, std::int32_t tag, std::uint64_t size) {
+  receive.envelope.peer = source;
+  receive.envelope.tag = tag;
+  receive.size = size;
+  if (size > receive.capacity) [[unlikely]]
+    receive.error = MPI_ERR_TRUNCATE;
+}
+
+// The whole message is at `from`.
+inline void Engine::deliver(Request& receive, const void* from, std::uint64_t size) {
+  const std::uint64_t fits = std::min(size, receive.capacity);
+  if (fits == 8) [[likely]] {
+    std::memcpy(receive.to, from, 8);  // one word, without the call
+  } else if (fits != 0) {
+    std::memcpy(receive.to, from, fits);
+  }
+  receive.state = State::done;
+  charge_copy(kMatchOps, fits, receive.capacity);
+}
+
 Keep Engine::upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival) {
   Engine& engine = *static_cast<Engine*>(self);
   const Kind kind = kind_of(arrival.words[0]);
@@ -43,27 +68,6 @@ Keep Engine::upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival
 void Engine::returned(void* self, const lci::Arrival& arrival, Post) {
   static_cast<Engine*>(self)->fatal(fmt::format(
       "a message of {} bytes could not be delivered: its rank is gone", arrival.data.size()));
-}
-
-void Engine::charge_copy(std::uint64_t ops, std::uint64_t copied, std::uint64_t buffer) {
-  port_.charge({.ops = ops, .working_set_bytes = buffer, .copied_bytes = copied});
-}
-
-// `receive` got its message: from here on the envelope tells what came.
-void Engine::matched(Request& receive, Rank source, std::int32_t tag, std::uint64_t size) {
-  receive.envelope.peer = source;
-  receive.envelope.tag = tag;
-  receive.size = size;
-  if (size > receive.capacity) [[unlikely]]
-    receive.error = MPI_ERR_TRUNCATE;
-}
-
-// The whole message is at `from`.
-void Engine::deliver(Request& receive, const void* from, std::uint64_t size) {
-  const std::uint64_t fits = std::min(size, receive.capacity);
-  if (fits != 0) std::memcpy(receive.to, from, fits);
-  receive.state = State::done;
-  charge_copy(kMatchOps, fits, receive.capacity);
 }
 
 Keep Engine::on_eager(lci::Packet* packet, const lci::Arrival& arrival) {
