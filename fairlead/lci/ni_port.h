@@ -325,7 +325,14 @@ class NiPort final : public Port {
       ran += groups_.deliver_early([this](const Arrival& inner) { (void)deliver_copy(inner); });
     }
     if (remote_.busy()) ran += remote_.progress();
-    if (client_.next_due() != kNever) ran += client_.run_due(now(), &NiPort::release_waiting, this);
+    if (client_.next_due() != kNever) ran += run_due();
+    return ran;
+  }
+
+  int run_due() {
+    const int ran = client_.run_due(now(), &NiPort::release_waiting, this);
+    // A task that defers itself until something has changed must let time pass.
+    if (ran > 0) ni_.charge(Step::poll_empty);
     return ran;
   }
 
