@@ -20,6 +20,7 @@
 #include "fairlead/run/job.h"
 #include "fairlead/run/launcher.h"
 #include "fairlead/run/reaper.h"
+#include "fairlead/run/trace_parts.h"
 
 namespace fairlead::run {
 namespace {
@@ -58,11 +59,17 @@ Guardian::Guardian(const JobPlan& plan, Board& board, JobReport& report, Fd cont
 }
 
 void Guardian::run() {
-  if (!settle()) return;
-  start_ranks();
-  serve();
-  end_all();
-  if (orphaned_) return;
+  const bool settled = settle();
+  if (settled) {
+    start_ranks();
+    serve();
+    end_all();
+  }
+  if (!settled || orphaned_) {
+    // The command would have; nothing is to be left.
+    (void)join_trace_parts(plan_.options.trace_path, plan_.options.ranks);
+    return;
+  }
   relay_.drain(report_.failed() ? kDrainLimit : milliseconds(-1));
   report_.complete();
 }

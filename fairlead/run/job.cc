@@ -18,6 +18,7 @@
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/guardian.h"
 #include "fairlead/run/reaper.h"
+#include "fairlead/run/trace_parts.h"
 
 namespace fairlead::run {
 namespace {
@@ -119,6 +120,12 @@ void GuardianLink::abort(int code, const std::string& reason) {
   (void)::send(control_, &note, sizeof note, MSG_NOSIGNAL);
 }
 
+void add_failure(RunReport& report, const Error& error) {
+  if (!report.failure.empty()) return;
+  report.failure = error.text;
+  report.exit_code = 1;
+}
+
 Result<RunReport> run_job(JobPlan plan) {
   const std::uint32_t ranks = plan.options.ranks;
   Result<Binding> binding = choose_binding(plan.options.bind, ranks, cpu_limits());
@@ -126,9 +133,15 @@ Result<RunReport> run_job(JobPlan plan) {
   plan.binding = std::move(binding.value());
   Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create({.ranks = ranks});
   if (!job.ok()) return job.error();
+  Result<std::string> parts = make_trace_folder(plan.options.trace_path);
+  if (!parts.ok()) return parts.error();
+  plan.options.trace_path = parts.value();
   plan.ground = {WorldKind::shm, job.value()->fd(), job.value()->nonce(), job.value()->epoch()};
   Result<RunReport> ended = run_job_on(std::move(plan));
-  if (ended.ok()) collect_counters(*job.value(), ended.value());
+  const Result<void> joined = join_trace_parts(parts.value(), ranks);
+  if (!ended.ok()) return ended;
+  if (!joined.ok()) add_failure(ended.value(), joined.error());
+  collect_counters(*job.value(), ended.value());
   return ended;
 }
 

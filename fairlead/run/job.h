@@ -37,6 +37,9 @@ class JobWatch {
   virtual void run(GuardianLink& link) = 0;
 };
 
+// Adds what went wrong after the job, unless it had failed already.
+void add_failure(RunReport& report, const Error& error);
+
 // Runs ranks as processes on shared memory. `plan.options` are checked; ground, binding,
 // rank_signals, rank_files and stdin_is_foreign are filled in here. Threads and children: see
 // launcher.h.

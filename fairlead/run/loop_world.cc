@@ -15,6 +15,7 @@
 #include "fairlead/fabric/faulty/faulty.h"
 #include "fairlead/fabric/loop/loop.h"
 #include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/traced_port.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/launcher.h"
@@ -28,14 +29,17 @@ class LoopWorld;
 
 class LoopContext final : public Context {
  public:
-  // `faulty` stands between nic and port, with --faults.
+  // `faulty` stands between nic and port, with --faults; `traced` between port and rank, with
+  // --trace.
   LoopContext(LoopWorld& world, std::unique_ptr<fabric::Nic> nic,
-              std::unique_ptr<fabric::Nic> faulty, std::unique_ptr<lci::Port> port)
-      : Context(*port),
+              std::unique_ptr<fabric::Nic> faulty, std::unique_ptr<lci::Port> port,
+              std::unique_ptr<lci::Port> traced)
+      : Context(traced != nullptr ? *traced : *port),
         world_(world),
         nic_(std::move(nic)),
         faulty_(std::move(faulty)),
-        port_(std::move(port)) {
+        port_(std::move(port)),
+        traced_(std::move(traced)) {
     check_ = {port_->self(),
               [](const void* p) {
                 return static_cast<long long>(static_cast<const lci::Port*>(p)->now().count);
@@ -60,6 +64,7 @@ class LoopContext final : public Context {
   std::unique_ptr<fabric::Nic> nic_;
   std::unique_ptr<fabric::Nic> faulty_;
   std::unique_ptr<lci::Port> port_;
+  std::unique_ptr<lci::Port> traced_;
   CheckContext check_{};
   std::uint32_t began_ = 0;
   std::uint32_t ended_ = 0;
@@ -96,6 +101,7 @@ class LoopWorld {
   const WorldOptions& options_;
   const Body& body_;
   // The network outlives the contexts, whose ports use it; stacks go first.
+  std::unique_ptr<TraceWriter> trace_;
   std::unique_ptr<fabric::LoopNetwork> network_;
   std::vector<Turn> turns_;
   std::unique_ptr<sim::FiberPool> pool_;
@@ -194,6 +200,11 @@ Result<void> LoopWorld::prepare() {
   direct.wait = wait_plan_fibers();
   direct.fatal = end_job;
   direct.fatal_context = this;
+  if (!options_.trace_path.empty()) {
+    auto writer = TraceWriter::create(options_.trace_path, TraceWriter::Form::whole);
+    if (!writer.ok()) return writer.error();
+    trace_ = std::move(writer.value());
+  }
   plan_ = fault_plan_of(options_.faults, options_.seed);
   turns_.reserve(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -204,8 +215,14 @@ Result<void> LoopWorld::prepare() {
           *nic, *plan_, {.epoch = direct.epoch, .kill = kill_rank, .kill_context = this});
     }
     auto port = lci::make_direct_port(faulty != nullptr ? *faulty : *nic, direct);
-    auto context =
-        std::make_unique<LoopContext>(*this, std::move(nic), std::move(faulty), std::move(port));
+    std::unique_ptr<lci::Port> traced;
+    if (trace_ != nullptr) {
+      trace_->name_node(rank, fmt::format("rank {}", rank));
+      trace_->name_lane({rank, 0}, "host");
+      traced = lci::make_traced_port(*port, TraceLane(*trace_, {rank, 0}));
+    }
+    auto context = std::make_unique<LoopContext>(*this, std::move(nic), std::move(faulty),
+                                                 std::move(port), std::move(traced));
     turns_.push_back({this, rank, std::move(context), nullptr, false});
     Result<sim::Fiber*> fiber = pool_->spawn(rank, enter, &turns_.back());
     if (!fiber.ok()) return fiber.error();
@@ -258,6 +275,10 @@ Result<RunReport> LoopWorld::run() {
   const Result<void> prepared = prepare();
   if (!prepared.ok()) return prepared.error();
   take_turns();
+  if (trace_ != nullptr) {
+    const Result<void> closed = trace_->close();
+    if (!closed.ok()) fail(1, closed.error().text);
+  }
   return finish();
 }
 

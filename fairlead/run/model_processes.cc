@@ -14,6 +14,7 @@
 #include "fairlead/run/model_simulation.h"
 #include "fairlead/run/model_world.h"
 #include "fairlead/run/program_path.h"
+#include "fairlead/run/trace_parts.h"
 
 namespace fairlead::run {
 namespace {
@@ -50,7 +51,8 @@ class Pinned {
 
 class ProcessWorld final : public JobWatch {
  public:
-  explicit ProcessWorld(const WorldOptions& options) : simulation_(options) {}
+  explicit ProcessWorld(const WorldOptions& options)
+      : simulation_(options, TraceWriter::Form::part) {}
 
   // Before the first process of the job. Error: as run_model_processes().
   Result<void> make();
@@ -211,6 +213,28 @@ Result<void> check_options(const WorldOptions& options) {
   return {};
 }
 
+// `options`: launch.world's, with the simulator's part of the trace; `parts`: the ranks' folder.
+Result<RunReport> run_processes(const LaunchOptions& launch, const WorldOptions& options,
+                                const std::string& parts, const ExecPlan& exec, Binding binding) {
+  ProcessWorld world(options);
+  if (Result<void> made = world.make(); !made.ok()) return made.error();
+  world.set_processors(binding.processors);
+
+  JobPlan plan;
+  plan.options = launch.world;
+  plan.options.trace_path = parts;
+  plan.options.faults.clear();
+  plan.exec = &exec;
+  plan.label = launch.label;
+  plan.forward_signals = launch.forward_signals;
+  plan.ground = {WorldKind::model, world.memory_fd(), 0, nanoseconds(monotonic_ns())};
+  plan.binding = std::move(binding);
+  plan.watch = &world;
+  Result<RunReport> ended = run_job_on(std::move(plan));
+  if (ended.ok()) world.complete(ended.value());
+  return ended;
+}
+
 }  // namespace
 
 Result<RunReport> run_model_processes(const LaunchOptions& launch) {
@@ -223,22 +247,14 @@ Result<RunReport> run_model_processes(const LaunchOptions& launch) {
   Result<Binding> binding =
       choose_model_binding(launch.world.bind, launch.world.ranks, cpu_limits());
   if (!binding.ok()) return binding.error();
-  ProcessWorld world(launch.world);
-  if (Result<void> made = world.make(); !made.ok()) return made.error();
-  world.set_processors(binding.value().processors);
-
-  JobPlan plan;
-  plan.options = launch.world;
-  plan.options.trace_path.clear();
-  plan.options.faults.clear();
-  plan.exec = &exec.value();
-  plan.label = launch.label;
-  plan.forward_signals = launch.forward_signals;
-  plan.ground = {WorldKind::model, world.memory_fd(), 0, nanoseconds(monotonic_ns())};
-  plan.binding = std::move(binding.value());
-  plan.watch = &world;
-  Result<RunReport> ended = run_job_on(std::move(plan));
-  if (ended.ok()) world.complete(ended.value());
+  Result<std::string> parts = make_trace_folder(launch.world.trace_path);
+  if (!parts.ok()) return parts.error();
+  WorldOptions options = launch.world;
+  if (!parts.value().empty()) options.trace_path = model_part(parts.value());
+  Result<RunReport> ended =
+      run_processes(launch, options, parts.value(), exec.value(), std::move(binding.value()));
+  const Result<void> joined = join_trace_parts(parts.value(), options.ranks);
+  if (ended.ok() && !joined.ok()) add_failure(ended.value(), joined.error());
   return ended;
 }
 

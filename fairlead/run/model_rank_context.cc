@@ -28,8 +28,11 @@ Result<std::unique_ptr<ModelRankContext>> ModelRankContext::join(const Welcome& 
   below.ni = std::make_unique<RemoteHostNi>(*below.memory, rank);
   below.port = lci::make_host_side(implementation.value(), *below.ni, rank, welcome.ranks,
                                    below.memory->slot(rank).counters);
-  return std::unique_ptr<ModelRankContext>(
-      new ModelRankContext(rank, std::move(below), std::move(board), std::move(life)));
+  Result<TracedRank> traced =
+      trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()), *below.port, "");
+  if (!traced.ok()) return Error{fmt::format("rank {}: {}", rank, traced.error().text)};
+  return std::unique_ptr<ModelRankContext>(new ModelRankContext(
+      rank, std::move(below), std::move(traced.value()), std::move(board), std::move(life)));
 }
 
 std::string ModelRankContext::processor_name() const {

@@ -27,8 +27,8 @@ class ModelRankContext final : public ProcessContext {
     std::unique_ptr<fabric::model::RemoteHostNi> ni;
     std::unique_ptr<lci::Port> port;
   };
-  ModelRankContext(std::uint32_t rank, Below below, Board board, Fd life)
-      : ProcessContext(rank, *below.port, std::move(board), std::move(life)),
+  ModelRankContext(std::uint32_t rank, Below below, TracedRank traced, Board board, Fd life)
+      : ProcessContext(rank, *below.port, std::move(traced), std::move(board), std::move(life)),
         rank_(rank),
         below_(std::move(below)) {}
 

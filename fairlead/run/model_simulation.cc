@@ -59,7 +59,7 @@ Result<void> ModelSimulation::add_faults() {
 Result<void> ModelSimulation::add_trace() {
   if (options_.trace_path.empty()) return {};
   Result<std::unique_ptr<TraceWriter>> writer =
-      TraceWriter::create(options_.trace_path, TraceWriter::Form::whole);
+      TraceWriter::create(options_.trace_path, trace_form_);
   if (!writer.ok()) return writer.error();
   trace_ = std::move(writer.value());
   machine_->trace(*trace_);

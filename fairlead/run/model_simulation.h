@@ -20,8 +20,10 @@ namespace fairlead::run {
 
 class ModelSimulation {
  public:
-  // `options` outlive it.
-  explicit ModelSimulation(const WorldOptions& options) : options_(options) {}
+  // `options` outlive it. `trace`: the whole trace, or a part beside those of ranks' processes.
+  explicit ModelSimulation(const WorldOptions& options,
+                           TraceWriter::Form trace = TraceWriter::Form::whole)
+      : options_(options), trace_form_(trace) {}
 
   const WorldOptions& options() const { return options_; }
   // Nodes of the machine: those beyond the ranks are part of it (windows, routes), and idle.
@@ -63,6 +65,7 @@ class ModelSimulation {
   void blame();
 
   const WorldOptions& options_;
+  TraceWriter::Form trace_form_;
   lci::Implementation implementation_;
   lci::Fatal fatal_;
   std::optional<fabric::FaultPlan> plan_;

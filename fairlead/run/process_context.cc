@@ -13,10 +13,11 @@
 
 namespace fairlead::run {
 
-ProcessContext::ProcessContext(std::uint32_t rank, lci::Port& port, std::optional<Board> board,
-                               Fd life)
-    : Context(port),
+ProcessContext::ProcessContext(std::uint32_t rank, lci::Port& port, TracedRank traced,
+                               std::optional<Board> board, Fd life)
+    : Context(traced.port != nullptr ? *traced.port : port),
       rank_(rank),
+      traced_(std::move(traced)),
       board_(std::move(board)),
       life_(std::move(life)),
       check_{rank,
@@ -29,12 +30,18 @@ void ProcessContext::began(System system) {
   if (board_) board_->slot(rank_).began.fetch_or(system_bit(system), std::memory_order_release);
 }
 
+void ProcessContext::flush_trace() {
+  if (traced_.writer != nullptr) traced_.writer->flush();
+}
+
 void ProcessContext::ended(System system) {
+  flush_trace();
   if (board_) board_->slot(rank_).ended.fetch_or(system_bit(system), std::memory_order_release);
 }
 
 void ProcessContext::abort_job(int code, const std::string& reason) {
   std::fflush(nullptr);
+  flush_trace();
   if (!life_.valid()) {
     fmt::print(stderr, "fairlead: rank {} ended the job: {}\n", rank_, reason);
     ::_exit(code);

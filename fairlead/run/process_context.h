@@ -9,6 +9,7 @@
 #include "fairlead/run/board.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fd.h"
+#include "fairlead/run/trace_parts.h"
 
 namespace fairlead::run {
 
@@ -17,16 +18,20 @@ class ProcessContext : public Context {
   void began(System system) override;
   void ended(System system) override;
   [[noreturn]] void abort_job(int code, const std::string& reason) override;
+  // Writes out what the rank's trace holds so far, if it has one.
+  void flush_trace();
   // For set_check_context() on the thread that is this rank.
   const CheckContext& check() const { return check_; }
 
  protected:
   // `board` and `life` may be empty: a job of one rank without a launcher. `port` is the derived
-  // class's, which calls drop_states() before it goes.
-  ProcessContext(std::uint32_t rank, lci::Port& port, std::optional<Board> board, Fd life);
+  // class's, which calls drop_states() before it goes; `traced`, with --trace, stands before it.
+  ProcessContext(std::uint32_t rank, lci::Port& port, TracedRank traced, std::optional<Board> board,
+                 Fd life);
 
  private:
   std::uint32_t rank_;
+  TracedRank traced_;
   std::optional<Board> board_;
   Fd life_;
   CheckContext check_;

@@ -37,9 +37,13 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   options.fatal = end_job;
   options.fatal_context = parts.fatal.get();
   parts.port = lci::make_direct_port(*below, options);
+  Result<TracedRank> traced =
+      trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()), *parts.port,
+                 fmt::format("rank {}", rank));
+  if (!traced.ok()) return Error{fmt::format("rank {}: {}", rank, traced.error().text)};
   if (board.has_value()) board->slot(rank).attached.store(1, std::memory_order_release);
-  std::unique_ptr<RankContext> context(
-      new RankContext(rank, std::move(parts), std::move(board), std::move(life)));
+  std::unique_ptr<RankContext> context(new RankContext(
+      rank, std::move(parts), std::move(traced.value()), std::move(board), std::move(life)));
   context->parts_.fatal->context = context.get();
   return context;
 }
@@ -50,8 +54,9 @@ void RankContext::end_job(void* link, const std::string& reason) {
   fatal.context->abort_job(1, reason + fatal.repeat);
 }
 
-RankContext::RankContext(std::uint32_t rank, Parts parts, std::optional<Board> board, Fd life)
-    : ProcessContext(rank, *parts.port, std::move(board), std::move(life)),
+RankContext::RankContext(std::uint32_t rank, Parts parts, TracedRank traced,
+                         std::optional<Board> board, Fd life)
+    : ProcessContext(rank, *parts.port, std::move(traced), std::move(board), std::move(life)),
       parts_(std::move(parts)) {}
 
 RankContext::~RankContext() { drop_states(); }

@@ -39,7 +39,8 @@ class RankContext final : public ProcessContext {
   };
   static void end_job(void* link, const std::string& reason);
 
-  RankContext(std::uint32_t rank, Parts parts, std::optional<Board> board, Fd life);
+  RankContext(std::uint32_t rank, Parts parts, TracedRank traced, std::optional<Board> board,
+              Fd life);
 
   Parts parts_;
 };

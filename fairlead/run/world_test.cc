@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "fairlead/run/launcher.h"
@@ -68,6 +72,39 @@ TEST_P(Worlds, TheCurrentRankIsTheContext) {
   EXPECT_EQ(report.value().exit_code, 0) << report.value().failure;
   // Expect: the caller is nobody again
   EXPECT_EQ(current(), nullptr);
+}
+
+TEST_P(Worlds, ATraceShowsEveryRankAndItsArrows) {
+  WorldOptions traced = options(GetParam(), 3);
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("fairlead-world-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  traced.trace_path = (folder / "t.json").string();
+  const auto report = run_world(traced, everybody_to_everybody);
+  ASSERT_TRUE(report.ok()) << report.error().text;
+  EXPECT_EQ(report.value().failure, "");
+  const auto events = nlohmann::json::parse(std::ifstream(traced.trace_path));
+  std::map<std::string, int> begins;
+  std::map<std::string, int> ends;
+  std::map<std::pair<int, std::string>, int> intervals;
+  for (const auto& event : events) {
+    if (event["ph"] == "s") ++begins[event["id"]];
+    if (event["ph"] == "f") ++ends[event["id"]];
+    if (event["ph"] == "X") ++intervals[{event["pid"], event["name"]}];
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ((intervals[{rank, "send"}]), 2);
+    EXPECT_EQ((intervals[{rank, "upcall"}]), 2);
+    EXPECT_EQ((intervals[{rank, "wait"}]), 1);
+  }
+  // Expect: six arrows that end where they should
+  EXPECT_EQ(begins.size(), 6u);
+  EXPECT_EQ(begins, ends);
+  // Expect: no part is left beside it
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  std::filesystem::remove_all(folder);
+  traced.trace_path = "/no/such/folder/t.json";
+  EXPECT_FALSE(run_world(traced, everybody_to_everybody).ok());
 }
 
 TEST_P(Worlds, TheFirstFailingRankDecides) {
