@@ -37,6 +37,7 @@ function(fairlead_folder name)
     add_library(fairlead_${name} OBJECT ${sources})
     target_link_libraries(fairlead_${name}
       PUBLIC fairlead_settings fmt::fmt Threads::Threads ${ARGN})
+    fairlead_optimise(fairlead_${name})
     set_property(GLOBAL APPEND PROPERTY FAIRLEAD_PARTS fairlead_${name})
   endif()
   if(tests AND FAIRLEAD_BUILD_TESTS)
