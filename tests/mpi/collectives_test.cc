@@ -10,7 +10,7 @@ namespace {
 
 struct Collectives : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Collectives, testing::ValuesIn(worlds()),
-                         [](const auto& world) { return world.param; });
+                         [](const auto& world) { return test_name(world.param); });
 
 constexpr unsigned kRanksMax = 9;
 // Elements or bytes; small, one packet, several packets, past every threshold of choose.h.

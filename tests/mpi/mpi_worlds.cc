@@ -1,10 +1,17 @@
 #include "tests/mpi/mpi_worlds.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 
 namespace fairlead::mpi_test {
 
-std::vector<std::string> worlds() { return {"loop", "shm"}; }
+std::vector<std::string> worlds() { return {"loop", "shm", "myrinet-p3"}; }
+
+std::string test_name(const std::string& world) {
+  const auto other = [](unsigned char c) { return std::isalnum(c) == 0; };
+  return {world.begin(), std::find_if(world.begin(), world.end(), other)};
+}
 
 run::RunReport run_bare(const std::string& world, unsigned ranks,
                         const std::function<int()>& body) {

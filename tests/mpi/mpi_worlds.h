@@ -13,6 +13,8 @@ namespace fairlead::mpi_test {
 
 // The worlds every system test runs in: one list, so that a new one is one line.
 std::vector<std::string> worlds();
+// The part of a world's name that may stand in a test's: letters and digits up to the first other.
+std::string test_name(const std::string& world);
 
 // Runs `program` between MPI_Init and MPI_Finalize; it answers whether all was as it should be.
 // Failed expectations inside a rank print and must make it answer false: a rank may be a process of

@@ -10,7 +10,7 @@ namespace {
 
 struct Stress : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Stress, testing::ValuesIn(worlds()),
-                         [](const auto& world) { return world.param; });
+                         [](const auto& world) { return test_name(world.param); });
 
 struct Planned {
   int source;
