@@ -124,6 +124,7 @@ class DirectPort final : public Port {
   Keep arrived(const fabric::Incoming& packet);
   bool acceptable(const fabric::Incoming& packet);
   void check_sequence(const fabric::Incoming& packet);
+  void check_sent(const fabric::Incoming& packet);
   void peer_lost(Peer peer);
   bool deliver(DirectPacket* packet, const Arrival& arrival);
   void deliver_early(const Arrival& arrival);
@@ -134,6 +135,7 @@ class DirectPort final : public Port {
     return !overflow_.empty() || remote_.busy() || groups_.busy() || client_.next_due() != kNever;
   }
   int run_waiting_work();
+  void tell_sent();
   int flush_overflow();
   // One turn of a blocking send: lets time pass until something may have changed.
   void turn(WaitLadder& ladder);
@@ -150,6 +152,8 @@ class DirectPort final : public Port {
         sched_yield();
         break;
       case WaitLadder::Step::sleep:
+        if (!reliable_) [[unlikely]]
+          tell_sent();
         nic_.sleep(sleep_length());
         break;
     }
@@ -179,6 +183,7 @@ class DirectPort final : public Port {
   std::uint64_t losses_told_ = 0;        // of those, answered by wait()
   std::vector<std::uint32_t> next_out_;  // sequence per (peer, lane), unless the fabric is reliable
   std::vector<std::uint32_t> next_in_;
+  Ps told_sent_{};
   std::atomic<std::uint32_t> fenced_{0};
 };
 

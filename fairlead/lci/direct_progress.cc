@@ -8,6 +8,8 @@
 namespace fairlead::lci {
 namespace {
 
+constexpr Ps kTellSentEvery = milliseconds(100);
+
 // A word that a peer stores into rings no bell: who waits for one looks again this often.
 constexpr Ps kWordNap = microseconds(100);
 // Clock reads while spinning for a deadline.
@@ -89,6 +91,20 @@ void DirectPort::turn(WaitLadder& ladder) {
   }
   // Room in a ring rings no bell.
   pause(ladder, [] { return kWordNap; });
+}
+
+// On a fabric that may lose, from time to time while nothing happens.
+[[gnu::noinline, gnu::cold]] void DirectPort::tell_sent() {
+  if (now() < told_sent_ + kTellSentEvery) return;
+  told_sent_ = now();
+  for (std::size_t i = 0; i < next_out_.size(); ++i) {
+    if (next_out_[i] == 0) continue;
+    const auto peer = static_cast<Rank>(i / fabric::kLanes);
+    fabric::PacketHeader h = header_for({peer}, 0, static_cast<Lane>(i % fabric::kLanes), {}, 0);
+    h.client.kind = fabric::PacketKind::ack;
+    h.sequence = next_out_[i];
+    (void)nic_.post(peer, h, {});  // one that finds no room is told next time
+  }
 }
 
 bool DirectPort::holds(const Until& until) const {

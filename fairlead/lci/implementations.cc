@@ -57,7 +57,7 @@ class CreditNi final : public NiSide {
   static void violated(void* self, Peer at, Peer from, const char* what) {
     static_cast<CreditNi*>(self)->fatal_(
         at, fmt::format("this implementation assumes a reliable network: {} (from node {}); "
-                        "choose one with a reliability protocol",
+                        "run without --faults",
                         what, from));
   }
 

@@ -212,6 +212,38 @@ TEST_P(Worlds, AFaultyFabricStopsTheDirectCompositionByName) {
   EXPECT_NE(report.value().failure.find("--seed 7"), std::string::npos);
 }
 
+// The one packet under way is lost: nothing sent later shows the gap.
+TEST(Faults, ALostPacketThatBothWaitForIsNamed) {
+  WorldOptions options;
+  options.faults = "drop=0.02";
+  options.seed = 5;
+  options.timeout = seconds(20);
+  const Result<RunReport> report = run_world(options, [](Context& context) {
+    lci::Port& port = context.port();
+    std::uint64_t got = 0;
+    port.bind(1,
+              {[](void* count, lci::Packet*, const lci::Arrival&) {
+                 ++*static_cast<std::uint64_t*>(count);
+                 return Keep::no;
+               },
+               &got},
+              {});
+    const lci::Words words = {};
+    for (std::uint64_t i = 1; i <= 2000; ++i) {
+      const auto send = [&] {
+        return port.send_small({1 - port.self()}, 1, lci::Lane::request, words, {}, 0);
+      };
+      if (port.self() == 0 && send() != Post::done) return 1;
+      while (got < i) (void)port.wait({.any_packet = true, .what = "the other's turn"});
+      if (port.self() == 1 && send() != Post::done) return 1;
+    }
+    return 0;
+  });
+  ASSERT_TRUE(report.ok()) << report.error().text;
+  EXPECT_NE(report.value().exit_code, 0);
+  EXPECT_NE(report.value().failure.find("lost"), std::string::npos) << report.value().failure;
+}
+
 TEST_P(Worlds, ANonsensicalFaultPlanIsRefused) {
   WorldOptions faulty = options(GetParam(), 2);
   faulty.faults = "drip=0.5";
