@@ -513,7 +513,7 @@ TEST(DirectOnFaultyDeathTest, NamesLossRepetitionAndDamage) {
   // Expect: the composition cannot mend it, so it names what happened and stops.
   EXPECT_DEATH(pass_through("drop=0.01"), "rank 1: .*lost or reordered a packet from rank 0");
   EXPECT_DEATH(pass_through("dup=0.01"), "repeated a packet from rank 0");
-  EXPECT_DEATH(pass_through("corrupt=0.01"), "choose --lci hrx");
+  EXPECT_DEATH(pass_through("corrupt=0.01"), "run without --faults");
   EXPECT_DEATH(pass_through("reorder=0.01"), "reordered");
 }
 
