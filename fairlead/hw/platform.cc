@@ -1,6 +1,16 @@
 #include "fairlead/hw/platform.h"
 
+#include <stdexcept>
+
+// toml++ 3.3 asserts, or with NDEBUG assumes, what its parser does not ensure for every input (a
+// key that begins with a stray character). A file must not end the program: make it an error.
+#undef NDEBUG
+#define TOML_ASSERT(expr) ((expr) ? void() : fairlead::hw::toml_violated(#expr))
+namespace fairlead::hw {
+[[noreturn]] static void toml_violated(const char* what) { throw std::logic_error(what); }
+}  // namespace fairlead::hw
 #include <toml++/toml.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -119,6 +129,8 @@ class Loader {
     } catch (const toml::parse_error& e) {
       return Error{
           fmt::format("{}:{}: not a TOML file: {}", file, e.source().begin.line, e.description())};
+    } catch (const std::logic_error&) {
+      return Error{fmt::format("{}:1: not a TOML file: a stray character in a key", file)};
     }
   }
 
