@@ -72,9 +72,10 @@ template <class Ni>
 using IPio = NiPort<Ni, PioTransfer>;
 
 template <class Ni>
-std::unique_ptr<Port> make_port(const Implementation& implementation, Ni& ni, Rank self,
-                                std::uint32_t ranks, PortCounters& counters) {
-  const NiPortOptions options{self, ranks, implementation.mtu_bytes};
+std::unique_ptr<Port> make_port(const Implementation& implementation, Ni& ni,
+                                const RankOptions& rank, PortCounters& counters) {
+  const NiPortOptions options{rank.self, rank.ranks, implementation.mtu_bytes,
+                              rank.work_takes_time};
   if (implementation.transfer == TransferKind::pio) {
     return std::make_unique<IPio<Ni>>(ni, options, counters);
   }
@@ -149,20 +150,20 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
 }
 
 Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementation,
-                                                Machine& machine, Peer node, std::uint32_t ranks,
+                                                Machine& machine, const RankOptions& rank,
                                                 const Fatal& fatal) {
-  Result<std::unique_ptr<NiSide>> ni = make_ni_side(implementation, machine, node, fatal);
+  Result<std::unique_ptr<NiSide>> ni = make_ni_side(implementation, machine, rank.self, fatal);
   if (!ni.ok()) return ni.error();
   std::unique_ptr<Endpoint> made = std::make_unique<WholeEndpoint>(
       std::move(ni.value()),
-      make_port(implementation, machine.host(node), node, ranks, machine.counters(node)));
+      make_port(implementation, machine.host(rank.self), rank, machine.counters(rank.self)));
   return made;
 }
 
 std::unique_ptr<Port> make_host_side(const Implementation& implementation,
-                                     fabric::model::RemoteHostNi& ni, Rank self,
-                                     std::uint32_t ranks, PortCounters& counters) {
-  return make_port(implementation, ni, self, ranks, counters);
+                                     fabric::model::RemoteHostNi& ni, const RankOptions& rank,
+                                     PortCounters& counters) {
+  return make_port(implementation, ni, rank, counters);
 }
 
 }  // namespace fairlead::lci

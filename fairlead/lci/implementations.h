@@ -43,12 +43,18 @@ class Endpoint {
 // Called when an implementation sees its assumptions violated (paper section 4: it aborts).
 using Fatal = std::function<void(Rank self, const std::string& reason)>;
 
-// `machine` and `fatal` outlive the endpoint. `ranks`: of the job, one a node from node 0 on.
-// Error: the NIs' memory does not give every sender a window; names the number of nodes that it
-// does.
+// What a rank's port is told of the job.
+struct RankOptions {
+  Rank self;
+  std::uint32_t ranks;          // one a node, from node 0 on
+  bool work_takes_time = true;  // what the client declares (Port::charge)
+};
+
+// On node rank.self. `machine` and `fatal` outlive the endpoint. Error: the NIs' memory does not
+// give every sender a window; names the number of nodes that it does.
 Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementation,
-                                                fabric::model::Machine& machine, Peer node,
-                                                std::uint32_t ranks, const Fatal& fatal);
+                                                fabric::model::Machine& machine,
+                                                const RankOptions& rank, const Fatal& fatal);
 
 // The two sides of an endpoint apart, for a rank that is a process of its own: what runs on the
 // node's NI, in the simulator ...
@@ -61,7 +67,7 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
                                              const Fatal& fatal);
 // ... and the port, in the rank's process. `ni` and `counters` outlive it.
 std::unique_ptr<Port> make_host_side(const Implementation& implementation,
-                                     fabric::model::RemoteHostNi& ni, Rank self,
-                                     std::uint32_t ranks, PortCounters& counters);
+                                     fabric::model::RemoteHostNi& ni, const RankOptions& rank,
+                                     PortCounters& counters);
 
 }  // namespace fairlead::lci

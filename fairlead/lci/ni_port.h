@@ -27,6 +27,8 @@ struct NiPortOptions {
   Rank self;
   Rank size;
   std::uint32_t mtu_bytes;
+  // False: what the client declares (Port::charge) takes no time.
+  bool work_takes_time = true;
   // Send buffers kept for replies, so that they always drain.
   std::uint32_t reply_reserve = 8;
   // Packets a client may keep before further ones are copied out of the NI's view.
@@ -50,6 +52,7 @@ class NiPort final : public Port {
   const Caps& caps(Rank) const override { return caps_; }
   Ps now() const override { return ni_.now(); }
   void charge(const Work& work) override {
+    if (!options_.work_takes_time) return;
     ni_.work({work.ops, work.bytes, work.working_set_bytes, work.copied_bytes});
   }
   void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
@@ -138,9 +141,12 @@ class NiPort final : public Port {
     bool ran = false;
     for (;;) {
       if (std::optional<Post> answer = met(until, ran, clock_for(until))) return *answer;
+      // Catching up and sleeping are one call then, and one round trip to another process.
+      const bool asleep = only_ni_can_wake();
+      if (asleep) ni_.block(until.deadline, until.what);
       ran = progress() > 0;
+      if (ran || asleep) continue;
       if (std::optional<Post> answer = met(until, ran, clock_for(until))) return *answer;
-      if (ran) continue;
       if (client_.quiet()) {
         ni_.block_for_more(until.deadline, until.what);
       } else {
@@ -209,6 +215,11 @@ class NiPort final : public Port {
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }
   static Packet* handle(NiPacket& packet) { return reinterpret_cast<Packet*>(&packet); }
 
+  // Nothing on the host's side has to be looked at or to become due.
+  bool only_ni_can_wake() const {
+    return !client_.quiet() && local_.empty() && !groups_.busy() && !remote_.busy() &&
+           client_.next_due() == kNever;
+  }
   // Where the interface is in another process, asking for the time costs a round trip.
   Ps clock_for(const Until& until) const { return until.deadline == kNever ? Ps{0} : now(); }
 

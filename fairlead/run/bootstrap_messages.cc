@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fairlead/fabric/shm/layout.h"
+#include "fairlead/run/world.h"
 
 namespace fairlead::run {
 namespace {
@@ -62,6 +63,9 @@ Result<Welcome> parse_welcome(std::span<const std::byte> bytes) {
   if (welcome.world != static_cast<std::uint16_t>(WorldKind::shm) &&
       welcome.world != static_cast<std::uint16_t>(WorldKind::model)) {
     return Error{fmt::format("start-up message: unknown world {}", welcome.world)};
+  }
+  if (welcome.compute > static_cast<std::uint16_t>(Compute::measured)) {
+    return Error{fmt::format("start-up message: unknown computing time {}", welcome.compute)};
   }
   if (welcome.wait_yield_ps < 0 || welcome.wait_sleep_ps <= 0) {
     return Error{"start-up message: impossible waiting times"};

@@ -38,8 +38,8 @@ struct Welcome {
 
   MessageHead head;
   std::uint32_t ranks;
-  std::uint16_t world;  // WorldKind
-  std::uint16_t reserved;
+  std::uint16_t world;    // WorldKind
+  std::uint16_t compute;  // Compute, of a modelled job
   std::uint64_t nonce;
   std::uint64_t seed;
   std::int64_t epoch_ps;  // CLOCK_MONOTONIC at the start of the World

@@ -15,6 +15,7 @@
 #include "fairlead/run/model_world.h"
 #include "fairlead/run/program_path.h"
 #include "fairlead/run/trace_parts.h"
+#include "fairlead/run/virtual_clock.h"
 
 namespace fairlead::run {
 namespace {
@@ -206,13 +207,6 @@ void ProcessWorld::complete(RunReport& report) {
   }
 }
 
-Result<void> check_options(const WorldOptions& options) {
-  if (options.compute == Compute::measured) {
-    return Error{"--compute measured is not there yet; use declared or none"};
-  }
-  return {};
-}
-
 // `options`: launch.world's, with the simulator's part of the trace; `parts`: the ranks' folder.
 Result<RunReport> run_processes(const LaunchOptions& launch, const WorldOptions& options,
                                 const std::string& parts, const ExecPlan& exec, Binding binding) {
@@ -238,12 +232,9 @@ Result<RunReport> run_processes(const LaunchOptions& launch, const WorldOptions&
 }  // namespace
 
 Result<RunReport> run_model_processes(const LaunchOptions& launch) {
-  if (const Result<void> checked = check_options(launch.world); !checked.ok()) {
-    return checked.error();
-  }
-  const Result<ExecPlan> exec =
-      plan_exec(launch.command, launch.environment, launch.working_directory);
+  Result<ExecPlan> exec = plan_exec(launch.command, launch.environment, launch.working_directory);
   if (!exec.ok()) return exec.error();
+  preload_virtual_clock(exec.value().environment);
   Result<Binding> binding =
       choose_model_binding(launch.world.bind, launch.world.ranks, cpu_limits());
   if (!binding.ok()) return binding.error();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fairlead/lci/implementations.h"
+#include "fairlead/run/world.h"
 
 namespace fairlead::run {
 
@@ -22,11 +23,14 @@ Result<std::unique_ptr<ModelRankContext>> ModelRankContext::join(const Welcome& 
     return Error{fmt::format("rank {}: the modelled job is of {} ranks, not {}", rank,
                              memory.value()->header().ranks, welcome.ranks)};
   }
+  const auto compute = static_cast<Compute>(welcome.compute);
   Below below;
   below.memory = std::move(memory.value());
   board.slot(rank).attached.store(1, std::memory_order_release);
-  below.ni = std::make_unique<RemoteHostNi>(*below.memory, rank);
-  below.port = lci::make_host_side(implementation.value(), *below.ni, rank, welcome.ranks,
+  below.ni = std::make_unique<RemoteHostNi>(*below.memory, rank, compute == Compute::measured);
+  below.clock = VirtualClock::install(*below.ni);
+  below.port = lci::make_host_side(implementation.value(), *below.ni,
+                                   {rank, welcome.ranks, compute == Compute::declared},
                                    below.memory->slot(rank).counters);
   Result<TracedRank> traced =
       trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()), *below.port, "");

@@ -8,6 +8,7 @@
 #include "fairlead/fabric/model/remote_host_ni.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/process_context.h"
+#include "fairlead/run/virtual_clock.h"
 
 namespace fairlead::run {
 
@@ -25,6 +26,7 @@ class ModelRankContext final : public ProcessContext {
   struct Below {
     std::unique_ptr<fabric::model::GateMemory> memory;
     std::unique_ptr<fabric::model::RemoteHostNi> ni;
+    std::unique_ptr<VirtualClock> clock;
     std::unique_ptr<lci::Port> port;
   };
   ModelRankContext(std::uint32_t rank, Below below, TracedRank traced, Board board, Fd life)

@@ -72,6 +72,11 @@ class ModelWorld {
 
  private:
   Result<void> make() {
+    if (simulation_.options().compute == Compute::measured) {
+      return Error{
+          "--compute measured needs a process per rank, whose processor time is its own; run with "
+          "--body process"};
+    }
     if (Result<void> chosen = simulation_.choose(); !chosen.ok()) return chosen;
     Result<std::unique_ptr<Machine>> machine =
         Machine::load(simulation_.options().on, simulation_.nodes(), simulation_.buffer_bytes());
@@ -94,7 +99,8 @@ class ModelWorld {
       return {};
     }
     Result<std::unique_ptr<lci::Endpoint>> endpoint = lci::make_endpoint(
-        simulation_.implementation(), machine(), rank, ranks, simulation_.fatal());
+        simulation_.implementation(), machine(),
+        {rank, ranks, simulation_.options().compute == Compute::declared}, simulation_.fatal());
     if (!endpoint.ok()) return endpoint.error();
     std::unique_ptr<lci::Port> traced;
     if (const TraceLane lane = machine().host_lane(rank); lane.on()) {

@@ -43,6 +43,7 @@ Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const
   auto welcome = make_message<Welcome>(rank);
   welcome.ranks = options.ranks;
   welcome.world = static_cast<std::uint16_t>(ground.world);
+  welcome.compute = static_cast<std::uint16_t>(options.compute);
   welcome.nonce = ground.nonce;
   welcome.epoch_ps = ground.epoch.count;
   welcome.seed = options.seed;

@@ -17,7 +17,8 @@ namespace fairlead::run {
 enum class Compute {
   declared,  // Port::charge only: the same digest on every run
   none,      // computing takes no time
-  measured,  // processor time of the rank's thread, scaled by the platform; the digest varies
+  measured,  // processor time of the rank's thread on this machine; the digest varies; needs a
+             // process per rank
 };
 
 struct WorldOptions {

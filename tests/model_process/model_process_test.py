@@ -13,12 +13,12 @@ import unittest
 PLATFORM = "myrinet-p3"
 
 
-def run(ranks, body, *arguments, lci="sdma", options=()):
+def run(ranks, body, *arguments, lci="sdma", options=(), program=None):
     """Runs a job to its end: exit code, both outputs, statistics."""
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
         done = subprocess.run(
             [FAIRLEAD, "run", "-n", str(ranks), "--on", PLATFORM, "--lci", lci, "--body", body,
-             f"--stats={stats.name}", *options, RANK, *arguments],
+             f"--stats={stats.name}", *options, program or RANK, *arguments],
             capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
         text = stats.read()
     return done, json.loads(text) if text else {}
@@ -33,11 +33,11 @@ def gone(pid):
 
 
 class Bodies(unittest.TestCase):
-    def same(self, ranks, *arguments, lci):
-        fiber, expected = run(ranks, "fiber", *arguments, lci=lci)
+    def same(self, ranks, *arguments, lci="sdma", program=None):
+        fiber, expected = run(ranks, "fiber", *arguments, lci=lci, program=program)
         self.assertEqual(fiber.returncode, 0, fiber.stderr)
         for _ in range(2):
-            process, got = run(ranks, "process", *arguments, lci=lci)
+            process, got = run(ranks, "process", *arguments, lci=lci, program=program)
             self.assertEqual(process.returncode, 0, process.stderr)
             self.assertEqual(process.stdout, fiber.stdout)
             for key in ("virtual_time_us", "events", "digest"):
@@ -54,6 +54,35 @@ class Bodies(unittest.TestCase):
         for lci in ("sdma", "pio-1k"):
             for ranks in (1, 2, 5):
                 self.same(ranks, "traffic", "6", lci=lci)
+
+    def test_mpi(self):
+        # Expect: the same of an MPI program.
+        for ranks in (2, 5):
+            self.same(ranks, program=MPI)
+
+    def test_compute(self):
+        declared, by_default = run(2, "process", "work")
+        none, without = run(2, "process", "work", options=["--compute", "none"])
+        measured, real = run(2, "process", "work", options=["--compute", "measured"])
+        for done in (declared, none, measured):
+            self.assertEqual(done.returncode, 0, done.stderr)
+        # Expect: the declared second, nothing, and some of the real 20 ms.
+        self.assertGreater(by_default["virtual_time_us"], 1e6)
+        self.assertLess(without["virtual_time_us"], 1000)
+        self.assertGreater(real["virtual_time_us"], 15e3)
+        self.assertLess(real["virtual_time_us"], 500e3)
+        refused, _ = run(2, "fiber", "work", options=["--compute", "measured"])
+        # Expect: what to do instead.
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--body process", refused.stderr)
+
+    def test_clocks(self):
+        begin = time.monotonic()
+        done, stats = run(2, "process", "clocks")
+        # Expect: an hour slept at once, clocks that agree, and the same time again.
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(run(2, "process", "clocks")[1]["digest"], stats["digest"])
 
     def test_binding(self):
         _, bound = run(2, "process", "pingpong", "20")
@@ -156,6 +185,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--fairlead", required=True)
     parser.add_argument("--rank", required=True)
+    parser.add_argument("--mpi", required=True)
     known, rest = parser.parse_known_args()
-    FAIRLEAD, RANK = known.fairlead, known.rank
+    FAIRLEAD, RANK, MPI = known.fairlead, known.rank, known.mpi
     unittest.main(argv=[sys.argv[0], *rest])

@@ -1,12 +1,17 @@
 // A rank of the model's process tests, on Port alone: the same program as a process and as a fiber.
 // rank MODE [NUMBER]; the modes are the functions below. Exit code 0: all was as expected.
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-#include <csignal>
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fairlead/base/prng.h"
@@ -130,6 +135,15 @@ int traffic(run::Context& context, std::uint32_t rounds) {
   return 0;
 }
 
+// A second of declared work, 20 ms of real one.
+int work(run::Context& context, std::uint32_t) {
+  context.port().charge({.ops = 1'000'000'000});
+  const auto processor_ms = [] { return std::clock() * 1000 / CLOCKS_PER_SEC; };
+  for (const std::clock_t until = processor_ms() + 20; processor_ms() < until;) {
+  }
+  return pingpong(context, 2);
+}
+
 // Everyone waits for its predecessor; nobody sends.
 int deadlock(run::Context& context, std::uint32_t) {
   Counter never;
@@ -172,10 +186,48 @@ int hang(run::Context& context, std::uint32_t) {
   if (context.port().self() == 1) {
     std::printf("pid %d\n", static_cast<int>(::getpid()));
     std::fflush(stdout);
-    for (volatile bool on = true; on;) ::usleep(1000);
+    for (volatile bool on = true; on;) {
+    }
   }
   await(context.port(), never, 1, "the one that hangs");
   return 1;
+}
+
+// Clocks and sleeps of a program, for a process only.
+int clocks(run::Context& context, std::uint32_t) {
+  lci::Port& port = context.port();
+  const auto clock_ps = [] {
+    timespec t{};
+    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    return nanoseconds(t.tv_sec * 1'000'000'000 + t.tv_nsec);
+  };
+  const Ps zero = port.now();
+  const Ps clock_zero = clock_ps();
+  ::usleep(500);
+  std::this_thread::sleep_for(std::chrono::hours(1));
+  const Ps slept = port.now() - zero;
+  if (slept < seconds(3600) + microseconds(500) || slept > seconds(3600) + microseconds(502)) {
+    return 1;
+  }
+  // A loop on a clock alone ends.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+  const Ps difference = (clock_ps() - clock_zero) - (port.now() - zero);
+  if (difference > microseconds(1) || difference < microseconds(-1)) return 2;
+  // A child is nobody's rank: its time is real, and the rank's does not move.
+  const Ps before = port.now();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Ps real = clock_ps();
+    ::usleep(2000);
+    ::_exit(clock_ps() - real < milliseconds(2) ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (port.now() != before) return 3;
+  if (port.self() == 0) std::printf("virtual %.6f us\n", to_us(port.now()));
+  return status == 0 ? 0 : 4;
 }
 
 }  // namespace
@@ -196,6 +248,8 @@ int main(int argc, char** argv) {
   if (mode == "pingpong") return pingpong(mine, number);
   if (mode == "absent") return 0;
   if (mode == "traffic") return traffic(mine, number);
+  if (mode == "work") return work(mine, number);
+  if (mode == "clocks") return clocks(mine, number);
   if (mode == "deadlock") return deadlock(mine, number);
   if (mode == "leave") return leave(mine, number);
   if (mode == "hang") return hang(mine, number);

@@ -1,5 +1,7 @@
 #include "fairlead/fabric/model/remote_host_ni.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -9,17 +11,31 @@ namespace fairlead::fabric::model {
 namespace {
 // Simulator and guardian end this process when the job is over: it need not look for that itself.
 constexpr Ps kSleep = seconds(3600);
+
+Ps processor_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return nanoseconds(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec);
+}
 }  // namespace
 
-RemoteHostNi::RemoteHostNi(const GateMemory& memory, Rank rank)
+RemoteHostNi::RemoteHostNi(const GateMemory& memory, Rank rank, bool measured)
     : slot_(memory.slot(rank)),
       packets_(memory.packets().data()),
       words_(&memory.words()[std::size_t{rank} * NiHardware::kWords]),
       rates_(memory.header().rates),
+      measured_(measured),
       send_buffers_(memory.header().send_buffers),
       host_ring_batch_(memory.header().host_ring_batch) {
   give_turn(slot_, GateTurn::simulator);
   wait_for_turn();
+  counted_ = processor_time();
+}
+
+void RemoteHostNi::count_processor_time() {
+  const Ps now = processor_time();
+  advance(now - counted_);
+  counted_ = now;
 }
 
 void RemoteHostNi::wait_for_turn() {
@@ -41,10 +57,12 @@ void RemoteHostNi::queue(GateOp op, PacketId id, std::uint64_t a) {
 
 const GateAnswer& RemoteHostNi::hand_over(GateOp op, std::uint32_t id, std::uint64_t a,
                                           std::uint64_t b) {
+  if (measured_) count_processor_time();
   put(op, id, a, b);
   give_turn(slot_, GateTurn::simulator);
   wait_for_turn();
   take_answer();
+  if (measured_) counted_ = processor_time();
   return slot_.answer;
 }
 
@@ -52,6 +70,7 @@ void RemoteHostNi::take_answer() {
   const GateAnswer& answer = slot_.answer;
   slot_.queued = 0;
   clock_ = Ps{answer.now_ps};
+  shown_ps_.store(clock_.count, std::memory_order_relaxed);
   clock_known_ = true;
   ahead_ = answer.ahead != 0;
   send_buffers_ = answer.send_buffers;

@@ -3,6 +3,7 @@
 // touches the modelled machine is queued and handed over with the next call that needs an answer,
 // so that a message takes two or three hand-overs.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -23,13 +24,15 @@ class RemoteHostNi {
   using Answer = HostAnswer;
 
   // `memory` outlives it. Joins: returns once the simulator gives this rank its first turn. From
-  // then on this process runs in virtual time.
-  RemoteHostNi(const GateMemory& memory, Rank rank);
+  // then on this process runs in virtual time. `measured`: the calling thread's processor time,
+  // this machine's, counts as the host's work.
+  RemoteHostNi(const GateMemory& memory, Rank rank, bool measured = false);
   RemoteHostNi(const RemoteHostNi&) = delete;
   RemoteHostNi& operator=(const RemoteHostNi&) = delete;
 
   // Meanings as in ModelHostNi; those marked * hand control over.
   Ps now() {
+    if (measured_) count_processor_time();
     if (!clock_known_) hand_over(GateOp::observe);  // *
     return clock_;
   }
@@ -69,6 +72,14 @@ class RemoteHostNi {
   }
   void release_local(PacketId id) { queue(GateOp::release_local, id); }
 
+  // Host time that passes without work, whatever comes in: a program's sleep.
+  void sleep(Ps time) {
+    advance(time);
+    sync();  // *
+  }
+  // now() as of the last time this rank looked; from any thread.
+  Ps shown() const { return Ps{shown_ps_.load(std::memory_order_relaxed)}; }
+
   void sync() {
     if (ahead_) hand_over(GateOp::sync);  // *
   }
@@ -99,6 +110,7 @@ class RemoteHostNi {
   void advance(Ps time) {
     unsent_ += time;
     clock_ += time;
+    shown_ps_.store(clock_.count, std::memory_order_relaxed);
     if (time > Ps{0}) ahead_ = true;
   }
   // The last command touches the bus: how long that takes the simulator knows.
@@ -116,16 +128,20 @@ class RemoteHostNi {
   const GateAnswer& hand_over(GateOp op, std::uint32_t id = 0, std::uint64_t a = 0,
                               std::uint64_t b = 0);
   void wait_for_turn();
+  void count_processor_time();
   void take_answer();
 
   GateSlot& slot_;
   std::byte* packets_;
   std::uint64_t* words_;  // of this node
   hw::HostRates rates_;
-  Ps clock_{};   // now(), while clock_known_
-  Ps unsent_{};  // work since the last command
+  const bool measured_;
+  Ps counted_{};  // processor time up to here is in the clock
+  Ps clock_{};    // now(), while clock_known_
+  Ps unsent_{};   // work since the last command
   bool clock_known_ = true;
   bool ahead_ = false;  // sync() has something to do
+  std::atomic<std::int64_t> shown_ps_{0};
   std::uint32_t send_buffers_;
   std::uint32_t host_ring_batch_;
   std::uint32_t released_ = 0;  // host buffers since the last batch

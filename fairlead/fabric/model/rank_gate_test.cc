@@ -1,0 +1,114 @@
+#include "fairlead/fabric/model/rank_gate.h"
+
+#include <gtest/gtest.h>
+
+#include "fairlead/hw/test_platform.h"
+
+namespace fairlead::fabric::model {
+namespace {
+
+// A rank whose process writes what the test says; nothing here lets virtual time pass.
+class DamagedRank : public testing::Test {
+ protected:
+  DamagedRank()
+      : memory_(std::move(GateMemory::create(2, 2, hw::round_platform()).value())),
+        machine_(hw::round_platform(), 2, 2048, {memory_->packets(), memory_->words()}),
+        gate_(*memory_, machine_, 0) {}
+
+  Result<void> execute(GateCommand command) {
+    slot().commands[0] = command;
+    slot().queued = 1;
+    return gate_.execute();
+  }
+  Result<void> execute(GateOp op, std::uint32_t id = 0, std::uint64_t a = 0) {
+    return execute(GateCommand{static_cast<std::uint32_t>(op), id, 0, a, 0});
+  }
+  // A packet of the rank's, ready to be posted to rank 1.
+  ModelPacket& packet() {
+    EXPECT_TRUE(execute(GateOp::alloc, 0, 100).ok());
+    EXPECT_EQ(slot().answer.ok, 1u);
+    ModelPacket& made = machine_.host(0).packet(slot().answer.id);
+    made.peer = 1;
+    made.header.client.kind = PacketKind::data;
+    return made;
+  }
+  GateSlot& slot() { return memory_->slot(0); }
+
+  std::unique_ptr<GateMemory> memory_;
+  Machine machine_;
+  RankGate gate_;
+};
+
+TEST_F(DamagedRank, UnknownOperationsAreRefused) {
+  const Result<void> done = execute(GateCommand{99, 0, 0, 0, 0});
+  // Expect: a text that says whose fault it may be
+  ASSERT_FALSE(done.ok());
+  EXPECT_NE(done.error().text.find("memory of this rank is damaged"), std::string::npos);
+}
+
+TEST_F(DamagedRank, MoreCommandsThanThereAreAreRefused) {
+  slot().queued = GateSlot::kCommands + 1;
+  // Expect: nothing past the array is read
+  EXPECT_FALSE(gate_.execute().ok());
+}
+
+TEST_F(DamagedRank, ImpossibleTimesAreRefused) {
+  for (const std::int64_t time : {std::int64_t{-1}, INT64_MAX}) {
+    EXPECT_FALSE(
+        execute(GateCommand{static_cast<std::uint32_t>(GateOp::observe), 0, time, 0, 0}).ok());
+  }
+}
+
+TEST_F(DamagedRank, PacketsThatAreNotTheRanksAreRefused) {
+  for (const GateOp op : {GateOp::post, GateOp::cancel, GateOp::release, GateOp::release_local,
+                          GateOp::return_host_buffer}) {
+    EXPECT_FALSE(execute(op, 12345, 1).ok()) << static_cast<int>(op);
+  }
+  const PacketId id = packet().id;
+  // Expect: not given back as what it is not, and only once
+  EXPECT_FALSE(execute(GateOp::release, id).ok());
+  EXPECT_TRUE(execute(GateOp::cancel, id).ok());
+  EXPECT_FALSE(execute(GateOp::cancel, id).ok());
+}
+
+TEST_F(DamagedRank, DescriptorsAreChecked) {
+  packet().peer = 2;
+  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  packet().peer = 0;
+  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  packet().header.client.size = 60000;
+  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  packet().header.client.kind = static_cast<PacketKind>(77);
+  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  packet();
+  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1000).ok());
+}
+
+TEST_F(DamagedRank, SizesAreBounded) {
+  EXPECT_FALSE(execute(GateOp::alloc, 0, 1 << 20).ok());
+  EXPECT_FALSE(execute(GateOp::alloc_local, 0, 1 << 20).ok());
+  EXPECT_FALSE(execute(GateOp::write, 0, 1 << 20).ok());
+  // Expect: too many words are no room, not damage
+  EXPECT_TRUE(execute(GateOp::add_words, 7, 1 << 20).ok());
+  EXPECT_EQ(slot().answer.ok, 0u);
+}
+
+TEST_F(DamagedRank, WhatItWroteOverAPacketsSizeDoesNotMatter) {
+  ModelPacket& mine = packet();
+  const PacketId id = mine.id;
+  mine.slot_bytes = 60000;
+  mine.id = 4711;
+  // Expect: given back as what it was taken as: the next of its size is the same
+  ASSERT_TRUE(execute(GateOp::cancel, id).ok());
+  EXPECT_EQ(packet().id, id);
+}
+
+TEST_F(DamagedRank, ARankThatLeavesIsNotWaitedFor) {
+  give_turn(slot(), GateTurn::rank);
+  EXPECT_FALSE(await_turn(slot(), GateTurn::simulator, milliseconds(1)));
+  memory_->mark_left(0);
+  EXPECT_TRUE(await_turn(slot(), GateTurn::simulator, seconds(10)));
+}
+
+}  // namespace
+}  // namespace fairlead::fabric::model
