@@ -49,6 +49,8 @@ class ClientSide {
   // Runs what is due: packets whose channel was bound meanwhile (`release` gets those that were not
   // kept), deferred tasks, timers. Answers how many ran. Not while quiet().
   int run_due(Ps now, void (*release)(void* context, Packet* packet), void* context);
+  // next_due() is not kNever.
+  bool has_due() const { return newly_bound_ || !deferred_.empty() || !timers_.empty(); }
   // When run_due() next has something to do: kNever, or a time; now or earlier means at once.
   Ps next_due() const;
 

@@ -12,8 +12,8 @@ namespace fairlead::lci {
 namespace {
 
 std::uint64_t caps_flags(const fabric::NicCaps& nic, bool software_remote_memory) {
-  if (software_remote_memory) return 0;
-  std::uint64_t flags = 0;
+  std::uint64_t flags = kFreeWork;
+  if (software_remote_memory) return flags;
   if ((nic.flags & fabric::kMappable) != 0) flags |= kMappable | kHwAtomic | kOrderedPut;
   if ((nic.flags & fabric::kSingleCopy) != 0) flags |= kSingleCopy | kHwRdma;
   return flags;
@@ -104,7 +104,7 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
   if (data.size() > caps_.inline_bytes_max) [[unlikely]]
     return Post::invalid;
   const fabric::PacketHeader header = header_for(dest, chan, lane, words, data.size());
-  const bool behind = overflow_.size(header.client.lane) != 0;
+  const bool behind = !overflow_.empty() && overflow_.size(header.client.lane) != 0;
   Post answer = behind ? Post::again_credit : post(header, {&piece, 1});
   if (answer != Post::done) [[unlikely]] {
     answer = post_again(answer, header, {&piece, 1}, flags);

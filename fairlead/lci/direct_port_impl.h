@@ -132,7 +132,7 @@ class DirectPort final : public Port {
 
   // --- direct_progress.cc
   bool work_waits() const {
-    return !overflow_.empty() || remote_.busy() || groups_.busy() || client_.next_due() != kNever;
+    return !overflow_.empty() || remote_.busy() || groups_.busy() || client_.has_due();
   }
   int run_waiting_work();
   void tell_sent();

@@ -103,6 +103,7 @@ enum CapFlag : std::uint64_t {
   kOrderedPut = 16,  // puts are in order with later packets without kAfter
   kInterrupt = 32,   // Wake::watchdog and immediate work
   kSingleCopy = 64,  // get and put move bulk data with one copy
+  kFreeWork = 128,   // charge() does nothing on this port: a hot path may leave it out
 };
 
 // Per path, not per port.

@@ -19,7 +19,11 @@ constexpr Ps kOthersTurn = microseconds(20);
 }  // namespace
 
 Engine::Engine(lci::Port& port, Fatal fatal)
-    : port_(port), self_(port.self()), fatal_(fatal), matcher_(port.size()) {
+    : port_(port),
+      self_(port.self()),
+      free_work_((port.caps(self_).flags & lci::kFreeWork) != 0),
+      fatal_(fatal),
+      matcher_(port.size()) {
   port_.bind(kChannel, {&Engine::upcall, this}, {&Engine::returned, this});
 }
 

@@ -41,7 +41,7 @@ class Engine {
   // The whole message as one small packet, if it is one and nothing is queued before it. False:
   // nothing was sent, and send() or isend() has to look closer.
   bool send_small(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags) {
-    port_.charge({.ops = kSendOps});
+    if (!free_work_) port_.charge({.ops = kSendOps});
     if (size > inline_bytes_max(to.peer) || !outgoing_.empty() || to.peer == self_) return false;
     // One 16-byte store: the port reads the words by one load, which narrower stores would hold up
     // until every older one has left the store buffer (30 % of a sender's time at full rate).
@@ -171,6 +171,7 @@ class Engine {
 
   lci::Port& port_;
   const Rank self_;
+  const bool free_work_;
   Rank inline_peer_ = kAnySource;
   std::uint32_t inline_bytes_max_ = 0;
   Fatal fatal_;

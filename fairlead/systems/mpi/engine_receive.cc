@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fairlead/base/copy_small.h"
 #include "fairlead/systems/mpi/engine.h"
 #include "fairlead/systems/mpi/mpi.h"
 #include "fairlead/systems/mpi/thresholds.h"
@@ -11,6 +12,7 @@
 namespace fairlead::mpi {
 
 inline void Engine::charge_copy(std::uint64_t ops, std::uint64_t copied, std::uint64_t buffer) {
+  if (free_work_) return;
   port_.charge({.ops = ops, .working_set_bytes = buffer, .copied_bytes = copied});
 }
 
@@ -26,11 +28,10 @@ inline void Engine::matched(Request& receive, Rank source, std::int32_t tag, std
 // The whole message is at `from`.
 inline void Engine::deliver(Request& receive, const void* from, std::uint64_t size) {
   const std::uint64_t fits = std::min(size, receive.capacity);
-  if (fits == 8) [[likely]] {
-    std::memcpy(receive.to, from, 8);  // one word, without the call
-  } else if (fits != 0) {
+  if (fits <= 32) [[likely]]
+    copy_small(receive.to, from, fits);
+  else
     std::memcpy(receive.to, from, fits);
-  }
   receive.state = State::done;
   charge_copy(kMatchOps, fits, receive.capacity);
 }
