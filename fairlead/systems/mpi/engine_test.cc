@@ -17,7 +17,8 @@ std::uint32_t word(Kind kind) { return first_word(kind, kContext); }
 
 std::string text(std::size_t size, char seed = 'a') {
   std::string made(size, ' ');
-  for (std::size_t i = 0; i < size; ++i) made[i] = static_cast<char>(seed + i % 23);
+  for (std::size_t i = 0; i < size; ++i)
+    made[i] = static_cast<char>(static_cast<std::size_t>(seed) + i % 23);
   return made;
 }
 
