@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "fairlead/lci/direct_port_impl.h"
+#include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
 namespace {
@@ -14,24 +15,6 @@ constexpr Ps kTellSentEvery = milliseconds(100);
 constexpr Ps kWordNap = microseconds(100);
 // Clock reads while spinning for a deadline.
 constexpr std::uint32_t kClockEvery = 16;
-
-bool compare(std::uint64_t value, Cmp cmp, std::uint64_t with) {
-  switch (cmp) {
-    case Cmp::eq:
-      return value == with;
-    case Cmp::ne:
-      return value != with;
-    case Cmp::lt:
-      return value < with;
-    case Cmp::le:
-      return value <= with;
-    case Cmp::gt:
-      return value > with;
-    case Cmp::ge:
-      return value >= with;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -113,7 +96,7 @@ bool DirectPort::holds(const Until& until) const {
                                       until.at)
     return true;
   return until.word != nullptr &&
-         compare(until.word->load(std::memory_order_acquire), until.cmp, until.value);
+         lci::holds(until.word->load(std::memory_order_acquire), until.cmp, until.value);
 }
 
 Post DirectPort::wait(const Until& until) {
