@@ -3,9 +3,14 @@
 #include <algorithm>
 
 #include "fairlead/hw/event_kinds.h"
+#include "fairlead/hw/resource.h"
 #include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::hw {
+namespace {
+// Of channels in the critical path; NI processors have the numbers below.
+std::uint64_t path_place(ChannelId channel) { return std::uint64_t{1} << 32 | channel; }
+}  // namespace
 
 Network::Network(sim::Engine& engine, const Platform& platform, std::uint32_t nodes)
     : engine_(engine),
@@ -47,6 +52,11 @@ void Network::ask(std::uint32_t index) {
   worm.asked = engine_.now();
   if (channel.holder == kNone) {
     channel.holder = index;
+    if (channel.free_at > engine_.now() && engine_.path() != nullptr) [[unlikely]] {
+      sim::CriticalPath& path = *engine_.path();
+      return path.along(path.place(path_place(worm.path[worm.hop])),
+                        [&] { granted(index, channel.free_at); });
+    }
     granted(index, std::max(engine_.now(), channel.free_at));
     return;
   }
@@ -94,6 +104,17 @@ void Network::head_arrived(Worm& worm, Ps when) {
 }
 
 void Network::release(ChannelId id, Ps when) {
+  sim::CriticalPath* path = engine_.path();
+  if (path == nullptr) [[likely]]
+    return free_channel(id, when);
+  path->along(path->here(), [&] {
+    path->reach(when, kLinkResource);
+    path->place(path_place(id)) = path->here();
+    free_channel(id, when);
+  });
+}
+
+void Network::free_channel(ChannelId id, Ps when) {
   Channel& channel = channels_[id];
   channel.free_at = when;
   channel.holder = channel.first_waiting;

@@ -66,6 +66,7 @@ class Network {
   void granted(std::uint32_t worm, Ps when);
   void head_arrived(Worm& worm, Ps when);
   void release(ChannelId channel, Ps when);
+  void free_channel(ChannelId channel, Ps when);
   std::uint32_t take_worm();
 
   sim::Engine& engine_;

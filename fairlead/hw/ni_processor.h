@@ -8,6 +8,7 @@
 #include "fairlead/base/units.h"
 #include "fairlead/hw/event_kinds.h"
 #include "fairlead/hw/platform.h"
+#include "fairlead/hw/resource.h"
 #include "fairlead/sim/engine.h"
 
 namespace fairlead::hw {
@@ -42,15 +43,23 @@ class NiProcessor {
       return;
     }
     pending_.push_back(work);
-    if (!running_ && !turn_scheduled_) schedule_turn();
+    if (running_ || turn_scheduled_) return;
+    if (sim::CriticalPath* path = engine_.path(); path != nullptr) [[unlikely]] {
+      path->along(path->place(node_), [this] { schedule_turn(); });
+    } else {
+      schedule_turn();
+    }
   }
 
   // Within the program only: time after the charges made so far.
   Ps now() const { return clock_; }
   void charge(Step step) { hold(step_time_[static_cast<std::size_t>(step)]); }
-  void hold(Ps time) {
+  // `spent_on` is what keeps the processor, for the critical path.
+  void hold(Ps time, Resource spent_on = kNiResource) {
     clock_ += time;
     busy_ += time;
+    if (sim::CriticalPath* path = engine_.path(); path != nullptr) [[unlikely]]
+      path->reach(clock_, spent_on);
   }
 
   // Within the program: no other work waits.
@@ -71,6 +80,15 @@ class NiProcessor {
     engine_.at(clock_, node_, kNiTurnEvent, &NiProcessor::on_turn, this, pending_.front().packet);
   }
   void run(NiWork work) {
+    sim::CriticalPath* path = engine_.path();
+    if (path == nullptr) [[likely]]
+      return turn(work);
+    path->along(path->event(), [&] {
+      turn(work);
+      path->place(node_) = path->here();
+    });
+  }
+  void turn(NiWork work) {
     clock_ = engine_.now();
     running_ = true;
     program_(context_, work);

@@ -21,6 +21,7 @@ Result<void> ModelSimulation::choose() {
 Result<void> ModelSimulation::make(std::unique_ptr<Machine> machine) {
   machine_ = std::move(machine);
   ended_.assign(options_.ranks, false);
+  if (options_.explain) machine_->explain();
   if (Result<void> r = add_faults(); !r.ok()) return r;
   if (Result<void> r = add_trace(); !r.ok()) return r;
   fatal_ = [this](Rank rank, const std::string& reason) { fail(rank, 1, reason); };
@@ -120,6 +121,9 @@ void ModelSimulation::report(RunReport& report) {
   report.virtual_time = engine.now();
   report.events = engine.executed();
   report.digest = engine.digest();
+  for (const fabric::model::PathShare& share : machine_->critical_path()) {
+    report.critical_path.push_back({share.resource, share.title, share.time});
+  }
   report.ranks.resize(options_.ranks);
   for (Rank rank = 0; rank < options_.ranks; ++rank) {
     PortCounters& counters = report.ranks[rank].counters;

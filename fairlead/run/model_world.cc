@@ -79,7 +79,8 @@ class ModelWorld {
     }
     if (Result<void> chosen = simulation_.choose(); !chosen.ok()) return chosen;
     Result<std::unique_ptr<Machine>> machine =
-        Machine::load(simulation_.options().on, simulation_.nodes(), simulation_.buffer_bytes());
+        Machine::load(simulation_.options().on, simulation_.nodes(), simulation_.buffer_bytes(),
+                      simulation_.options().faster);
     if (!machine.ok()) return machine.error();
     const Result<void> made = simulation_.make(std::move(machine.value()));
     if (!made.ok()) return made;

@@ -33,6 +33,9 @@ struct WorldOptions {
   std::uint32_t fiber_stack_kib = 64;
   std::uint32_t nodes = 0;  // modelled machine's nodes; 0: as many as ranks
   Compute compute = Compute::declared;
+  // Modelled platforms only:
+  std::string faster;    // "ni=2,link=1.5": resources so many times as fast (hw/speed_up.h)
+  bool explain = false;  // RunReport::critical_path is wanted
 };
 
 struct RankEnd {
@@ -42,14 +45,23 @@ struct RankEnd {
   PortCounters counters;
 };
 
+// What one resource of a modelled machine took of the critical path: the chain of causes, each the
+// last that the next one waited for, that ends with the run.
+struct PathShare {
+  const char* resource;  // what WorldOptions::faster calls it; "timer" cannot be made faster
+  const char* title;
+  Ps time;
+};
+
 struct RunReport {
   std::vector<RankEnd> ranks;
-  int exit_code = 0;         // of the first failing rank; 0: all well
-  std::string failure;       // names rank and cause; empty: none
-  Ps virtual_time{};         // model only
-  std::uint64_t events = 0;  // model only
-  std::uint64_t digest = 0;  // model only
-  PortCounters counters;     // summed over the ranks
+  int exit_code = 0;                     // of the first failing rank; 0: all well
+  std::string failure;                   // names rank and cause; empty: none
+  Ps virtual_time{};                     // model only
+  std::uint64_t events = 0;              // model only
+  std::uint64_t digest = 0;              // model only
+  PortCounters counters;                 // summed over the ranks
+  std::vector<PathShare> critical_path;  // every resource; the sum is virtual_time
   bool modelled = false;
 };
 

@@ -9,6 +9,7 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/units.h"
+#include "fairlead/sim/critical_path.h"
 #include "fairlead/sim/digest.h"
 #include "fairlead/sim/event_queue.h"
 
@@ -74,7 +75,10 @@ class Engine {
           std::uint64_t a = 0, std::uint64_t b = 0) {
     FAIRLEAD_CHECK(when >= now_, "event at {} ps, now {} ps, node {}, kind {}", when.count,
                    now_.count, node, kind);
-    queue_.push(Event{when, next_key(node, kind), run, context, a, b});
+    const EventKey key = next_key(node, kind);
+    if (path_ != nullptr) [[unlikely]]
+      path_->scheduled(when, key);
+    queue_.push(Event{when, key, run, context, a, b});
   }
 
   // An event that is certainly next may run inline: where nothing precedes an event scheduled now
@@ -89,6 +93,8 @@ class Engine {
     const EventKey key(node, next_sequence_[node], kind);
     if (!queue_.would_be_first(when, key)) return false;
     ++next_sequence_[node];
+    if (path_ != nullptr) [[unlikely]]
+      path_->scheduled(when, key);
     begin(when, key, a);
     return true;
   }
@@ -103,6 +109,11 @@ class Engine {
   bool run_until(Ps limit);
   // Makes the loop return after the current event. From inside an event only.
   void stop() { stopped_ = true; }
+
+  // Before the first event: keeps the critical path in `path`, which outlives the engine's events.
+  void explain(CriticalPath& path) { path_ = &path; }
+  // Or nullptr.
+  CriticalPath* path() const { return path_; }
 
   // How many activities are blocked, and all of them (the unblocked too) in order of construction.
   std::size_t blocked() const { return blocked_; }
@@ -121,6 +132,8 @@ class Engine {
     now_ = when;
     ++executed_;
     digest_.add(when, key, a);
+    if (path_ != nullptr) [[unlikely]]
+      path_->began(when, key);
   }
   void run_first() {
     const Event event = queue_.pop();
@@ -131,6 +144,7 @@ class Engine {
   EventQueue queue_;
   Ps now_{};
   Ps limit_ = kNever;
+  CriticalPath* path_ = nullptr;
   std::uint64_t executed_ = 0;
   Digest digest_;
   bool stopped_ = false;

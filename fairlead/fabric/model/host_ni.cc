@@ -59,6 +59,7 @@ void ModelHostNi::write(std::size_t size) {
   if (size == 0) return;
   sync();
   local_ = ni_.bus().write(now(), size).processor_free;
+  spent(hw::kBusResource);
 }
 
 void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
@@ -67,6 +68,7 @@ void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
   const hw::IoBus::Written before = ni_.bus().write(now(), kDescriptorLine * descriptor_lines);
   local_ = now() + platform_.pio_issue * static_cast<std::int64_t>(descriptor_lines);
   if (before.processor_free > local_) local_ = before.processor_free;
+  spent(hw::kBusResource);
   ni_.ring_doorbell(local_ + platform_.doorbell, id);
 }
 
@@ -100,12 +102,15 @@ void ModelHostNi::return_host_buffer() {
   if (++released_ < platform_.host_ring_batch) return;
   sync();
   local_ = ni_.bus().write(now(), std::size_t{4} * released_).processor_free;
+  spent(hw::kBusResource);
   ni_.return_host_buffers(now() + platform_.doorbell, released_);
   released_ = 0;
 }
 
 void ModelHostNi::sync() {
-  if (local_ > engine_.now()) task_->sleep_until(local_);
+  if (local_ <= engine_.now()) return;
+  spent(hw::kHostResource);
+  task_->sleep_until(local_);
 }
 
 void ModelHostNi::block_for_more(Ps deadline, const char* what) {

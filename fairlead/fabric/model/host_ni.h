@@ -12,6 +12,7 @@
 #include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/fabric/model/ni_hardware.h"
 #include "fairlead/hw/host_cost.h"
+#include "fairlead/hw/resource.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::fabric::model {
@@ -85,6 +86,11 @@ class ModelHostNi {
 
  private:
   void return_host_buffer();
+  // The rank's clock has come to where it is by work of `spent_on`: for the critical path.
+  void spent(hw::Resource spent_on) {
+    if (engine_.path() != nullptr) [[unlikely]]
+      engine_.path()->reach(local_, spent_on);
+  }
   template <class Change>
   static void changed(void* self, Change change) {
     auto* host = static_cast<ModelHostNi*>(self);

@@ -4,14 +4,18 @@
 
 #include <utility>
 
+#include "fairlead/hw/resource.h"
+#include "fairlead/hw/speed_up.h"
 #include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::fabric::model {
 
 Result<std::unique_ptr<Machine>> Machine::load(const std::string& platform_file,
-                                               std::uint32_t nodes, std::uint32_t payload_bytes) {
+                                               std::uint32_t nodes, std::uint32_t payload_bytes,
+                                               std::string_view faster) {
   Result<hw::Platform> platform = hw::load_platform(platform_file);
   if (!platform.ok()) return platform.error();
+  if (Result<void> r = hw::speed_up(platform.value(), faster); !r.ok()) return r.error();
   return std::make_unique<Machine>(std::move(platform.value()), nodes, payload_bytes);
 }
 
@@ -41,6 +45,21 @@ Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t paylo
     static_cast<Machine*>(self)->ni(node).transmitted(packet);
   };
   network_.attach(sink);
+}
+
+void Machine::explain() {
+  path_ = std::make_unique<sim::CriticalPath>(&hw::resource_of);
+  engine_.explain(*path_);
+}
+
+std::vector<PathShare> Machine::critical_path() const {
+  std::vector<PathShare> shares;
+  if (path_ == nullptr) return shares;
+  for (std::size_t i = 0; i < hw::kResources; ++i) {
+    shares.push_back(
+        {hw::kResourceNames[i].data(), hw::kResourceTitles[i].data(), path_->event().spent[i]});
+  }
+  return shares;
 }
 
 TraceLane Machine::host_lane(Peer node) const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fairlead/base/counters.h"
@@ -27,11 +28,20 @@ struct SharedMemory {
   std::span<std::uint64_t> words;
 };
 
+// The part of a run's critical path that one resource took.
+struct PathShare {
+  const char* resource;  // what speed_up() calls it
+  const char* title;
+  Ps time;
+};
+
 class Machine {
  public:
-  // The machine that a platform file describes, with `nodes` nodes. Error: see hw::load_platform.
+  // The machine that a platform file describes, with `nodes` nodes, and what hw::speed_up() makes
+  // of it by `faster`. Error: see hw::load_platform, hw::speed_up.
   static Result<std::unique_ptr<Machine>> load(const std::string& platform_file,
-                                               std::uint32_t nodes, std::uint32_t payload_bytes);
+                                               std::uint32_t nodes, std::uint32_t payload_bytes,
+                                               std::string_view faster = {});
   Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes,
           const SharedMemory& shared = {});
   Machine(const Machine&) = delete;
@@ -51,6 +61,12 @@ class Machine {
   // Or nullptr.
   const WireFaults* faults() const { return faults_.get(); }
 
+  // Before the first event: keeps the run's critical path.
+  void explain();
+  // The longest path to the last event so far, by resource in the order of hw::Resource; the sum is
+  // the engine's now. Empty without explain().
+  std::vector<PathShare> critical_path() const;
+
   // Shows every node on lines of its own. `writer` outlives the machine.
   void trace(TraceWriter& writer);
   // The host's line of a traced node: its port's to draw on.
@@ -67,6 +83,7 @@ class Machine {
   };
 
   hw::Platform platform_;
+  std::unique_ptr<sim::CriticalPath> path_;
   sim::Engine engine_;
   hw::PacketPool pool_;
   hw::Network network_;

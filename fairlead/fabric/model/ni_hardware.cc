@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "fairlead/hw/resource.h"
 #include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::fabric::model {
@@ -107,7 +108,7 @@ void NiHardware::start_next() {
   dma_running_ = true;
   if (dma_current_.kind == DmaKind::deliver) --host_buffers_;
   bus_.start_dma(processor_.now(), transfer_bytes(dma_current_));
-  processor_.hold(platform_.dma_fixed);
+  processor_.hold(platform_.dma_fixed, hw::kDmaResource);
   engine_.at(bus_.dma_end(), self_, kDmaEvent, &NiHardware::on_dma_end, this, dma_current_.id);
 }
 
@@ -128,6 +129,8 @@ void NiHardware::dma_done() {
                         kDmaNames[static_cast<std::size_t>(done.kind)]);
   }
   const Ps seen = engine_.now() + platform_.dma_latency - platform_.dma_fixed;
+  if (engine_.path() != nullptr) [[unlikely]]
+    engine_.path()->reach(seen, hw::kDmaResource);
   if (done.kind == DmaKind::fetch) {
     engine_.at(seen, self_, kDmaEvent, &NiHardware::on_fetched, this, done.id);
   } else {

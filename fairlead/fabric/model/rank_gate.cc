@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "fairlead/hw/speed_up.h"
+
 namespace fairlead::fabric::model {
 namespace {
 constexpr std::uint64_t kDescriptorLinesMax = 8;
@@ -19,9 +21,11 @@ Error wrong(const char* what, std::uint64_t value) {
 }  // namespace
 
 Result<SharedMachine> load_shared_machine(const std::string& platform_file, std::uint32_t ranks,
-                                          std::uint32_t nodes, std::uint32_t payload_bytes) {
+                                          std::uint32_t nodes, std::uint32_t payload_bytes,
+                                          std::string_view faster) {
   Result<hw::Platform> platform = hw::load_platform(platform_file);
   if (!platform.ok()) return platform.error();
+  if (Result<void> r = hw::speed_up(platform.value(), faster); !r.ok()) return r.error();
   Result<std::unique_ptr<GateMemory>> memory = GateMemory::create(ranks, nodes, platform.value());
   if (!memory.ok()) return memory.error();
   SharedMachine made;
