@@ -34,7 +34,11 @@ namespace fairlead {
   X(completion)      /* batch of send completions handed to the host */               \
   X(main_loop)       /* one turn of the control program's main loop */                \
   X(fetch_add)       /* fetch-and-add variable read and incremented, reply built */   \
-  X(fetch_add_reply) /* reply matched with its request */
+  X(fetch_add_reply) /* reply matched with its request */                             \
+  X(htlb_lookup)     /* host: a source page looked up in the host's TLB */            \
+  X(htlb_update)     /* host: state of a TLB entry moved on */                        \
+  X(ntlb_lookup)     /* a page looked up in the NI's TLB, its address made */         \
+  X(ntlb_update)     /* TLB entry replaced */
 
 enum class Step : std::uint8_t {
 #define FAIRLEAD_STEP(name) name,
