@@ -45,6 +45,15 @@ std::string place(TracePlace lane) {
   return fmt::format(R"("pid":{},"tid":{})", lane.node, lane.line);
 }
 
+std::string details_text(std::span<const TraceDetail> details) {
+  std::string text;
+  for (const TraceDetail& detail : details) {
+    if (detail.name == nullptr) continue;
+    text += fmt::format(R"({}"{}":{})", text.empty() ? "" : ",", detail.name, detail.value);
+  }
+  return text;
+}
+
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t wrote = ::write(fd, text.data(), text.size());
@@ -95,13 +104,9 @@ void TraceWriter::name_lane(TracePlace lane, std::string_view name) {
 
 void TraceWriter::interval(TracePlace lane, Ps from, Ps to, std::string_view name,
                            TraceDetail first, TraceDetail second) {
-  std::string details;
-  for (const TraceDetail& detail : {first, second}) {
-    if (detail.name == nullptr) continue;
-    details += fmt::format(R"({}"{}":{})", details.empty() ? "" : ",", detail.name, detail.value);
-  }
+  const TraceDetail details[] = {first, second};
   event(fmt::format(R"({{"ph":"X","name":"{}",{},"ts":{},"dur":{},"args":{{{}}}}})", escaped(name),
-                    place(lane), us(from), us(to - from), details));
+                    place(lane), us(from), us(to - from), details_text(details)));
 }
 
 void TraceWriter::instant(TracePlace lane, Ps at, std::string_view name) {
@@ -109,15 +114,34 @@ void TraceWriter::instant(TracePlace lane, Ps at, std::string_view name) {
                     us(at)));
 }
 
+void TraceWriter::arrow(const char* phase, TracePlace lane, Ps at, std::uint64_t id) {
+  event(fmt::format(R"({{"ph":{},"cat":"packet","name":"packet","id":"{:#x}",{},"ts":{}}})", phase,
+                    id, place(lane), us(at)));
+}
+
 void TraceWriter::arrow_begins(TracePlace lane, Ps at, std::uint64_t id) {
-  event(fmt::format(R"({{"ph":"s","cat":"packet","name":"packet","id":"{:#x}",{},"ts":{}}})", id,
-                    place(lane), us(at)));
+  arrow(R"("s")", lane, at, id);
+}
+
+void TraceWriter::arrow_passes(TracePlace lane, Ps at, std::uint64_t id) {
+  arrow(R"("t")", lane, at, id);
 }
 
 void TraceWriter::arrow_ends(TracePlace lane, Ps at, std::uint64_t id) {
-  event(
-      fmt::format(R"({{"ph":"f","bp":"e","cat":"packet","name":"packet","id":"{:#x}",{},"ts":{}}})",
-                  id, place(lane), us(at)));
+  arrow(R"("f","bp":"e")", lane, at, id);
+}
+
+void TraceWriter::arrow_reaches(TracePlace lane, Ps at, std::uint64_t id) {
+  arrow(R"("f")", lane, at, id);
+}
+
+void TraceWriter::journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id,
+                          std::string_view name, std::span<const TraceDetail> details) {
+  const std::string common =
+      fmt::format(R"("cat":"journey","name":"{}","id":"{:#x}","pid":{})", escaped(name), id, node);
+  event(fmt::format(R"({{"ph":"b",{},"ts":{},"args":{{{}}}}})", common, us(from),
+                    details_text(details)));
+  event(fmt::format(R"({{"ph":"e",{},"ts":{}}})", common, us(to)));
 }
 
 void TraceWriter::write_out(std::size_t keep) {

@@ -49,6 +49,13 @@ class TraceWriter {
   // An arrow from the interval that encloses `at` to the one where it ends; `id` ties the two.
   void arrow_begins(TracePlace lane, Ps at, std::uint64_t id);
   void arrow_ends(TracePlace lane, Ps at, std::uint64_t id);
+  // On its way, through the interval that encloses `at`; and an end at the lane's next interval.
+  void arrow_passes(TracePlace lane, Ps at, std::uint64_t id);
+  void arrow_reaches(TracePlace lane, Ps at, std::uint64_t id);
+  // An interval on no lane of its own, which may overlap others of its node: something that is
+  // under way from lane to lane. `id` is its alone.
+  void journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id, std::string_view name,
+               std::span<const TraceDetail> details);
 
   // Writes out what is buffered; what comes later is for the next flush.
   void flush();
@@ -58,6 +65,7 @@ class TraceWriter {
  private:
   TraceWriter(int fd, std::string path, Form form);
   void event(std::string_view line);
+  void arrow(const char* phase, TracePlace lane, Ps at, std::uint64_t id);
   void write_out(std::size_t keep);
 
   int fd_;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
+#include "fairlead/hw/bus_lane.h"
 #include "fairlead/hw/platform.h"
 
 namespace fairlead::hw {
@@ -20,8 +20,8 @@ class IoBus {
         burst_bytes_(platform.dma_burst_bytes()),
         burst_(time_for(Bytes{burst_bytes_}, dma_rate_)) {}
 
-  // Shows programmed writes on a lane.
-  void trace(TraceLane lane) { trace_ = lane; }
+  // Shows who has the bus on a lane.
+  void trace(TraceLane lane) { trace_ = BusLane(lane); }
 
   struct Written {
     Ps processor_free;  // the host goes on: its last lines are in the posting buffers
@@ -47,8 +47,10 @@ class IoBus {
       dma_end_ += platform_->pio_line * turns;
     }
     pio_end_ = start + busy;
-    if (trace_.on()) [[unlikely]]
-      trace_.interval(start, pio_end_, "write", {"bytes", size});
+    if (trace_.on()) [[unlikely]] {
+      if (dma_end_ <= at) trace_.forget_before(at);
+      trace_.write(start, pio_end_, size);
+    }
     busy_ += busy;
     const Ps posted = platform_->pio_line * static_cast<std::int64_t>(platform_->pio_posted_lines);
     return Written{std::max(at + platform_->pio_issue * lines, pio_end_ - posted), pio_end_};
@@ -69,6 +71,11 @@ class IoBus {
     dma_end_ = at + duration;
     busy_ += duration;
   }
+  // The transfer has ended, at dma_end().
+  void dma_ended() {
+    if (trace_.on()) [[unlikely]]
+      trace_.dma(dma_start_, dma_end_);
+  }
   Ps dma_start() const { return dma_start_; }
   Ps dma_end() const { return dma_end_; }
   Ps busy() const { return busy_; }
@@ -82,7 +89,7 @@ class IoBus {
   Ps dma_start_{};
   Ps dma_end_{};
   Ps busy_{};
-  TraceLane trace_;
+  BusLane trace_;
 };
 
 }  // namespace fairlead::hw

@@ -36,6 +36,7 @@ void Network::inject(Ps at, std::uint32_t packet, Peer source, Peer destination,
   worm.source = source;
   worm.destination = destination;
   worm.hop = 0;
+  worm.injected = at;
   worm.wire_time = time_for(Bytes{bytes}, platform_.link);
   topology_.route(source, destination, worm.path);
   engine_.at(at + platform_.network_fixed, source, kHeadEvent, &Network::on_head, this, packet,
@@ -73,7 +74,10 @@ void Network::ask(std::uint32_t index) {
 void Network::granted(std::uint32_t index, Ps when) {
   Worm& worm = worms_[index];
   blocked_ += when - worm.asked;
-  if (worm.hop == 0) worm.entered = when;
+  if (worm.hop == 0) {
+    worm.entered = when;
+    worm.injected = std::max(worm.injected, channels_[worm.path[0]].free_at);
+  }
   if (worm.hop + 1 == worm.path.size()) {
     // It has left before it is there, also where a switch takes no time.
     head_arrived(worm, when);
@@ -94,13 +98,25 @@ void Network::head_arrived(Worm& worm, Ps when) {
     const Ps tail = std::max(now, when - platform_.switch_delay * behind + worm.wire_time);
     if (i == 0) {
       engine_.at(tail, worm.source, kLeftEvent, &Network::on_left, this, worm.packet, worm.source);
-      if (trace_ != nullptr) [[unlikely]] {
-        trace_->interval({worm.source, kLinkOutLine}, worm.entered, tail, "packet",
-                         {"dest", worm.destination}, {"packet", worm.packet});
-      }
+      if (trace_ != nullptr) [[unlikely]]
+        show(worm, tail, when);
     }
     release(worm.path[i], tail);
   }
+}
+
+void Network::show(const Worm& worm, Ps left, Ps arriving) {
+  const auto on_line = [&](TracePlace line, Ps from, Ps to, TraceDetail other) {
+    trace_->interval(line, from, to, "packet", other, {"packet", worm.packet});
+    if (sink_.passed != nullptr) sink_.passed(sink_.context, worm.packet, line, from);
+  };
+  const TraceDetail to{"dest", worm.destination};
+  const TraceDetail from{"source", worm.source};
+  const Ps arrived = arriving + worm.wire_time;
+  on_line({worm.source, kSendDmaLine}, worm.injected, left, to);
+  on_line({worm.source, kLinkOutLine}, worm.entered, left, to);
+  on_line({worm.destination, kLinkInLine}, arriving, arrived, from);
+  on_line({worm.destination, kReceiveDmaLine}, arriving, arrived, from);
 }
 
 void Network::release(ChannelId id, Ps when) {

@@ -17,6 +17,8 @@ struct NetworkSink {
   void (*arrived)(void* context, Peer destination, std::uint32_t packet) = nullptr;
   // The packet has left the source's memory.
   void (*transmitted)(void* context, Peer source, std::uint32_t packet) = nullptr;
+  // Where trace(): the packet is on a line of the trace at `at`.
+  void (*passed)(void* context, std::uint32_t packet, TracePlace line, Ps at) = nullptr;
   void* context = nullptr;
 };
 
@@ -32,7 +34,8 @@ class Network {
   // after the other. source != destination.
   void inject(Ps at, std::uint32_t packet, Peer source, Peer destination, std::uint64_t bytes);
 
-  // Shows on each node's line when its link out is taken. `writer` outlives the network.
+  // Shows on each node's lines when its links and the network's DMA engines are taken. `writer`
+  // outlives the network.
   void trace(TraceWriter& writer) { trace_ = &writer; }
 
   // Time heads spent blocked, all together: contention in the network.
@@ -49,7 +52,8 @@ class Network {
     std::uint32_t next_waiting = kNone;
     Ps wire_time{};
     Ps asked{};
-    Ps entered{};  // its head is in the first channel
+    Ps entered{};   // its head is in the first channel
+    Ps injected{};  // its send DMA engine has it, or, traced, began with it
     std::vector<ChannelId> path;
   };
   struct Channel {
@@ -65,6 +69,7 @@ class Network {
   void ask(std::uint32_t worm);
   void granted(std::uint32_t worm, Ps when);
   void head_arrived(Worm& worm, Ps when);
+  void show(const Worm& worm, Ps left, Ps arriving);
   void release(ChannelId channel, Ps when);
   void free_channel(ChannelId channel, Ps when);
   std::uint32_t take_worm();

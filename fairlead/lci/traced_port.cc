@@ -13,7 +13,8 @@ constexpr Ps kShownWait = microseconds(1);
 
 class TracedPort final : public Port {
  public:
-  TracedPort(Port& inner, TraceLane lane) : inner_(inner), lane_(lane) {
+  TracedPort(Port& inner, TraceLane lane, bool arrows)
+      : inner_(inner), lane_(lane), arrows_(arrows) {
     for (std::size_t chan = 0; chan < bound_.size(); ++chan) {
       bound_[chan].port = this;
       bound_[chan].chan = static_cast<Chan>(chan);
@@ -153,7 +154,7 @@ class TracedPort final : public Port {
     if (!sent(answer)) return lane_.instant(from, "send refused");
     lane_.interval(from, now(), dest.group ? "multicast" : "send", {"dest", dest.id},
                    {"bytes", bytes});
-    if (dest.group) return;
+    if (dest.group || !arrows_) return;
     lane_.arrow_begins(from, arrow(sent_, self(), dest.id, dest.id, chan, lane));
   }
 
@@ -164,7 +165,7 @@ class TracedPort final : public Port {
     const Keep keep = bound.upcall.run(bound.upcall.context, packet, arrival);
     port.lane_.interval(from, port.now(), "upcall", {"from", arrival.source},
                         {"bytes", arrival.data.size()});
-    if (!arrival.via_group) {
+    if (!arrival.via_group && port.arrows_) {
       port.lane_.arrow_ends(from, port.arrow(port.received_, arrival.source, port.self(),
                                              arrival.source, arrival.chan, arrival.lane));
     }
@@ -173,6 +174,7 @@ class TracedPort final : public Port {
 
   Port& inner_;
   TraceLane lane_;
+  bool arrows_;
   std::array<Bound, kClientChannels> bound_;
   std::unordered_map<Packet*, Allocated> allocated_;
   Counts sent_;
@@ -181,8 +183,8 @@ class TracedPort final : public Port {
 
 }  // namespace
 
-std::unique_ptr<Port> make_traced_port(Port& inner, TraceLane lane) {
-  return std::make_unique<TracedPort>(inner, lane);
+std::unique_ptr<Port> make_traced_port(Port& inner, TraceLane lane, bool arrows) {
+  return std::make_unique<TracedPort>(inner, lane, arrows);
 }
 
 }  // namespace fairlead::lci

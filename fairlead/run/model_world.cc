@@ -105,7 +105,7 @@ class ModelWorld {
     if (!endpoint.ok()) return endpoint.error();
     std::unique_ptr<lci::Port> traced;
     if (const TraceLane lane = machine().host_lane(rank); lane.on()) {
-      traced = lci::make_traced_port(endpoint.value()->port(), lane);
+      traced = lci::make_traced_port(endpoint.value()->port(), lane, false);
     }
     ranks_.push_back(
         std::make_unique<ModelRank>(*this, rank, std::move(endpoint.value()), std::move(traced)));

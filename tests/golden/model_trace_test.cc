@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <vector>
 
 #include "tests/golden/bodies.h"
 
@@ -62,8 +65,8 @@ TEST_F(TracedModel, EverySendLeadsToItsUpcall) {
     if (kind == "X") ++intervals[{event["pid"], event["tid"]}];
     if (event["name"] == "thread_name") lines.insert(event["args"]["name"]);
   }
-  EXPECT_EQ(lines, (std::set<std::string>{"host", "NI processor", "host DMA", "programmed writes",
-                                          "link out"}));
+  EXPECT_EQ(lines, (std::set<std::string>{"host", "NI processor", "host DMA", "I/O bus", "send DMA",
+                                          "link out", "link in", "receive DMA"}));
   // Expect: an arrow each, of another id, to the other node and forward in time
   EXPECT_EQ(begins.size(), 20u);
   ASSERT_EQ(ends.size(), 20u);
@@ -75,12 +78,72 @@ TEST_F(TracedModel, EverySendLeadsToItsUpcall) {
     EXPECT_LT(end.at - begins[id].at, 50);
   }
   for (int node = 0; node < 2; ++node) {
-    for (int line = 0; line < 5; ++line) {
+    for (int line = 0; line < 8; ++line) {
       // Expect: something on every line
       EXPECT_GT((intervals[{node, line}]), 0) << "node " << node << ", line " << line;
     }
-    // Expect: ten packets of its own on the link
-    EXPECT_GE((intervals[{node, 4}]), 10);
+    // Expect: ten packets on its links and the network's DMA engines
+    for (int line = 4; line < 8; ++line) EXPECT_GE((intervals[{node, line}]), 10) << line;
+  }
+}
+
+// What overlaps on one line would not be drawn: intervals nest or follow each other.
+TEST_F(TracedModel, NothingOverlapsOnALine) {
+  run::WorldOptions options = modelled("myrinet-p3", "sdma", 4);
+  options.trace_path = path_;
+  (void)run(options, [](run::Context& rank) { return all_to_all(rank, 5); });
+  std::map<std::pair<int, int>, std::vector<std::pair<std::int64_t, std::int64_t>>> intervals;
+  for (const json& event : trace()) {
+    if (event["ph"] != "X") continue;
+    const auto from = std::llround(event["ts"].get<double>() * 1e6);
+    const auto length = std::llround(event["dur"].get<double>() * 1e6);
+    intervals[{event["pid"], event["tid"]}].push_back({from, -(from + length)});
+  }
+  EXPECT_EQ(intervals.size(), 4u * 8u);
+  for (auto& [line, all] : intervals) {
+    std::sort(all.begin(), all.end());
+    std::vector<std::int64_t> open;
+    for (const auto& [from, minus_to] : all) {
+      while (!open.empty() && open.back() <= from) open.pop_back();
+      // Expect: within the one it began in
+      if (!open.empty()) {
+        EXPECT_LE(-minus_to, open.back()) << "node " << line.first << ", line " << line.second;
+      }
+      open.push_back(-minus_to);
+    }
+  }
+}
+
+TEST_F(TracedModel, EveryPacketsStagesAreItsWholeJourney) {
+  for (const char* lci : {"sdma", "pio"}) {
+    run::WorldOptions options = modelled("myrinet-ppro", lci, 2);
+    options.trace_path = path_;
+    (void)run(options, [](run::Context& rank) { return ping_pong(rank, 16, 10); });
+    std::map<std::string, std::int64_t> ends;
+    std::map<std::string, std::int64_t> passed;
+    const json events = trace();
+    for (const json& event : events) {
+      if (event["ph"] == "e") ends[event["id"]] = std::llround(event["ts"].get<double>() * 1e6);
+      if (event["ph"] == "t") ++passed[event["id"]];
+    }
+    int journeys = 0;
+    for (const json& event : events) {
+      if (event["ph"] != "b") continue;
+      ++journeys;
+      std::int64_t sum = 0;
+      for (const auto& [key, value] : event["args"].items()) {
+        if (key.ends_with("_ps")) sum += value.get<std::int64_t>();
+      }
+      const auto began = std::llround(event["ts"].get<double>() * 1e6);
+      EXPECT_EQ(sum, ends[event["id"]] - began);
+      // Expect: the bus, the NI and the wire take what the platform file says
+      EXPECT_EQ(event["args"]["visibility_ps"], 1'200'000);
+      EXPECT_EQ(event["args"]["wait_credit_ps"], 0);
+      EXPECT_EQ(event["args"]["fetch_dma_ps"] == 0, std::string(lci) == "pio");
+      // Expect: NI, link out, link in and their DMA engines, NI, host DMA; the fetch and its turn
+      EXPECT_EQ(passed[event["id"]], std::string(lci) == "pio" ? 7 : 9);
+    }
+    EXPECT_EQ(journeys, 20);
   }
 }
 

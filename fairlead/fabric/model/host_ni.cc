@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "fairlead/hw/trace_lines.h"
+
 namespace fairlead::fabric::model {
 namespace {
 constexpr std::size_t kDescriptorLine = 8;  // bytes of one posted write
@@ -47,6 +49,8 @@ bool ModelHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, Packet
   --send_buffers_;
   *id = alloc_local(payload_bytes);
   ni_.packet(*id).from_host = true;
+  if (journeys_ != nullptr) [[unlikely]]
+    journeys_->begin(*id, ni_.self(), now());
   return true;
 }
 
@@ -64,11 +68,17 @@ void ModelHostNi::write(std::size_t size) {
 
 void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
   sync();
+  if (journeys_ != nullptr) [[unlikely]] {
+    if (!journeys_->known(id)) journeys_->begin(id, ni_.self(), now());  // sent again
+    journeys_->passes(id, line(), now());
+  }
   // Writes are posted in order: the doorbell is behind the data that is still on its way.
   const hw::IoBus::Written before = ni_.bus().write(now(), kDescriptorLine * descriptor_lines);
   local_ = now() + platform_.pio_issue * static_cast<std::int64_t>(descriptor_lines);
   if (before.processor_free > local_) local_ = before.processor_free;
   spent(hw::kBusResource);
+  if (journeys_ != nullptr) [[unlikely]]
+    journeys_->mark(id, Stage::host_send, local_);
   ni_.ring_doorbell(local_ + platform_.doorbell, id);
 }
 
@@ -76,6 +86,10 @@ bool ModelHostNi::reap_receive(PacketId* id) {
   if (received_.empty()) return false;
   *id = received_.front();
   received_.pop_front();
+  if (journeys_ != nullptr) [[unlikely]] {
+    journeys_->mark(*id, Stage::wait_host, now());
+    journeys_->reaches(*id, line(), now());
+  }
   return true;
 }
 
@@ -94,6 +108,7 @@ bool ModelHostNi::reap_answer(Answer* answer) {
 }
 
 void ModelHostNi::release(PacketId id) {
+  show_end(id);
   ni_.free_packet(id);
   return_host_buffer();
 }
@@ -116,6 +131,7 @@ void ModelHostNi::sync() {
 void ModelHostNi::block_for_more(Ps deadline, const char* what) {
   sync();
   if (engine_.now() >= deadline) return;
+  const Ps from = engine_.now();
   waiting_ = true;
   if (deadline == kNever) {
     task_->block(what);
@@ -123,6 +139,8 @@ void ModelHostNi::block_for_more(Ps deadline, const char* what) {
     (void)task_->block_until(deadline, what);
   }
   waiting_ = false;
+  if (trace_.on()) [[unlikely]]
+    trace_.interval(from, engine_.now(), hw::kAsleep);
 }
 
 void ModelHostNi::block(Ps deadline, const char* what) {

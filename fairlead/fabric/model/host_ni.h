@@ -27,6 +27,12 @@ class ModelHostNi {
   // The task whose time the calls below take; before the first of them.
   void run_on(sim::Task& task) { task_ = &task; }
 
+  // Shows on the host's line when it sleeps, and the packets' journeys. Both outlive it.
+  void trace(TraceLane lane, Journeys& journeys) {
+    trace_ = lane;
+    journeys_ = &journeys;
+  }
+
   // --- Site of the host.
   Ps now() const { return local_ > engine_.now() ? local_ : engine_.now(); }
   void charge(Step step) { local_ = now() + rates_.step[static_cast<std::size_t>(step)]; }
@@ -59,7 +65,10 @@ class ModelHostNi {
   // The packet's host buffer may be filled again.
   void release(PacketId id);
   // The packet stays, the NI gets another host buffer in its place.
-  void return_host_buffer(PacketId) { return_host_buffer(); }
+  void return_host_buffer(PacketId id) {
+    show_end(id);
+    return_host_buffer();
+  }
   // Frees a packet of alloc_local(), or one whose buffer was returned.
   void release_local(PacketId id) { ni_.free_packet(id); }
 
@@ -98,9 +107,18 @@ class ModelHostNi {
     if (host->waiting_) host->task_->wake(host->engine_.now());
   }
 
+  // The client is done with a received packet.
+  void show_end(PacketId id) {
+    if (journeys_ != nullptr) [[unlikely]]
+      journeys_->end(id, ni_.self(), packet(id).header.client.size, now());
+  }
+  TracePlace line() const { return {ni_.self(), hw::kHostLine}; }
+
   sim::Engine& engine_;
   const hw::Platform& platform_;
   NiHardware& ni_;
+  TraceLane trace_;
+  Journeys* journeys_ = nullptr;
   sim::Task* task_ = nullptr;
   Ps local_{};
   bool waiting_ = false;

@@ -44,6 +44,9 @@ Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t paylo
   sink.transmitted = [](void* self, Peer node, std::uint32_t packet) {
     static_cast<Machine*>(self)->ni(node).transmitted(packet);
   };
+  sink.passed = [](void* self, std::uint32_t packet, TracePlace line, Ps at) {
+    static_cast<Machine*>(self)->journeys_->passes(packet, line, at);
+  };
   network_.attach(sink);
 }
 
@@ -68,15 +71,15 @@ TraceLane Machine::host_lane(Peer node) const {
 
 void Machine::trace(TraceWriter& writer) {
   trace_ = &writer;
+  journeys_ = std::make_unique<Journeys>(writer);
   network_.trace(writer);
   for (Peer node = 0; node < nodes(); ++node) {
     writer.name_node(node, fmt::format("node {}", node));
-    writer.name_lane({node, hw::kHostLine}, "host");
-    writer.name_lane({node, hw::kNiProcessorLine}, "NI processor");
-    writer.name_lane({node, hw::kHostDmaLine}, "host DMA");
-    writer.name_lane({node, hw::kBusLine}, "programmed writes");
-    writer.name_lane({node, hw::kLinkOutLine}, "link out");
-    ni(node).trace(writer);
+    for (std::uint32_t line = 0; line < hw::kTraceLines; ++line) {
+      writer.name_lane({node, line}, hw::kTraceLineNames[line]);
+    }
+    ni(node).trace(writer, *journeys_);
+    host(node).trace(host_lane(node), *journeys_);
   }
 }
 

@@ -90,6 +90,7 @@ class Machine {
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unique_ptr<WireFaults> faults_;
   TraceWriter* trace_ = nullptr;
+  std::unique_ptr<Journeys> journeys_;
 };
 
 }  // namespace fairlead::fabric::model

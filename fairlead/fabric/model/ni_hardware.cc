@@ -37,7 +37,8 @@ NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Ne
 void NiHardware::on_work(void* self, hw::NiWork work) {
   auto* ni = static_cast<NiHardware*>(self);
   ni->in_turn_ = true;
-  const Ps began = ni->processor_.now();
+  if (ni->trace_processor_.on()) [[unlikely]]
+    ni->show_turn_begin(work);
   if (work.kind == kHardware) {
     ni->wake_queued_ = false;
     ni->start_next();
@@ -52,15 +53,57 @@ void NiHardware::on_work(void* self, hw::NiWork work) {
     ni->request(DmaKind::completion, 0);
   }
   ni->in_turn_ = false;
-  if (ni->trace_processor_.on()) [[unlikely]] {
-    ni->trace_processor_.interval(began, ni->processor_.now(), kTurnNames[work.kind]);
-  }
+  if (ni->trace_processor_.on()) [[unlikely]]
+    ni->show_turn_end(work);
 }
 
-void NiHardware::trace(TraceWriter& writer) {
+void NiHardware::trace(TraceWriter& writer, Journeys& journeys) {
+  journeys_ = &journeys;
   trace_processor_ = TraceLane(writer, {self_, hw::kNiProcessorLine});
   trace_dma_ = TraceLane(writer, {self_, hw::kHostDmaLine});
   bus_.trace(TraceLane(writer, {self_, hw::kBusLine}));
+}
+
+void NiHardware::show_turn_begin(hw::NiWork work) {
+  turn_began_ = processor_.now();
+  turn_packet_ = kNoPacket;
+  if (work.kind != kDescriptor && work.kind != kFetched && work.kind != kReceived) return;
+  turn_packet_ = work.packet;
+  journeys_->mark(work.packet, work.kind == kReceived ? Stage::wait_ni_receive : Stage::wait_ni,
+                  turn_began_);
+  journeys_->passes(work.packet, {self_, hw::kNiProcessorLine}, turn_began_);
+}
+
+void NiHardware::show_turn_end(hw::NiWork work) {
+  const Ps now = processor_.now();
+  trace_processor_.interval(turn_began_, now, kTurnNames[work.kind]);
+  if (turn_packet_ == kNoPacket) return;
+  journeys_->mark(turn_packet_, work.kind == kReceived ? Stage::ni_receive : Stage::ni_send, now);
+}
+
+void NiHardware::show_transmit(PacketId id) {
+  const PacketKind kind = packet(id).header.client.kind;
+  if (kind == PacketKind::ack) return;
+  // A copy that the NI made.
+  if (!journeys_->known(id)) journeys_->begin(id, self_, turn_began_);
+  journeys_->mark(id, Stage::wait_credit, turn_began_);
+  leaves_turn(id, Stage::ni_send);
+}
+
+void NiHardware::show_dma(const DmaRequest& done, Ps seen) {
+  trace_dma_.interval(bus_.dma_start(), engine_.now(),
+                      kDmaNames[static_cast<std::size_t>(done.kind)]);
+  if (done.kind == DmaKind::completion || done.kind == DmaKind::buffers) return;
+  journeys_->passes(done.id, {self_, hw::kHostDmaLine}, bus_.dma_start());
+  if (done.kind != DmaKind::fetch) journeys_->mark(done.id, Stage::deliver_dma, seen);
+}
+
+void NiHardware::show_visible(DmaKind kind, PacketId id) {
+  if (kind != DmaKind::deliver && kind != DmaKind::answer) return;
+  journeys_->mark(id, Stage::visibility, engine_.now());
+  if (kind != DmaKind::answer) return;
+  journeys_->reaches(id, {self_, hw::kHostLine}, engine_.now());
+  journeys_->end(id, self_, packet(id).header.client.size, engine_.now());
 }
 
 void NiHardware::report(std::uint64_t cookie) {
@@ -124,13 +167,12 @@ void NiHardware::on_dma_end(void* self, std::uint64_t packet, std::uint64_t) {
 void NiHardware::dma_done() {
   const DmaRequest done = dma_current_;
   dma_running_ = false;
-  if (trace_dma_.on()) [[unlikely]] {
-    trace_dma_.interval(bus_.dma_start(), engine_.now(),
-                        kDmaNames[static_cast<std::size_t>(done.kind)]);
-  }
+  bus_.dma_ended();
   const Ps seen = engine_.now() + platform_.dma_latency - platform_.dma_fixed;
   if (engine_.path() != nullptr) [[unlikely]]
     engine_.path()->reach(seen, hw::kDmaResource);
+  if (trace_dma_.on()) [[unlikely]]
+    show_dma(done, seen);
   if (done.kind == DmaKind::fetch) {
     engine_.at(seen, self_, kDmaEvent, &NiHardware::on_fetched, this, done.id);
   } else {
@@ -148,7 +190,11 @@ void NiHardware::dma_done() {
 }
 
 void NiHardware::on_fetched(void* self, std::uint64_t packet, std::uint64_t) {
-  static_cast<NiHardware*>(self)->processor_.submit({kFetched, static_cast<PacketId>(packet)});
+  auto* ni = static_cast<NiHardware*>(self);
+  const auto id = static_cast<PacketId>(packet);
+  if (ni->journeys_ != nullptr) [[unlikely]]
+    ni->journeys_->mark(id, Stage::fetch_dma, ni->engine_.now());
+  ni->processor_.submit({kFetched, id});
 }
 
 void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
@@ -158,6 +204,8 @@ void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
     host.buffers_free(host.context, ni->free_unreported_);
     ni->free_unreported_ = 0;
   }
+  if (ni->journeys_ != nullptr) [[unlikely]]
+    ni->show_visible(static_cast<DmaKind>(kind), static_cast<PacketId>(id));
   switch (static_cast<DmaKind>(kind)) {
     case DmaKind::deliver:
       host.received(host.context, static_cast<PacketId>(id));
@@ -180,6 +228,8 @@ void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
 }
 
 void NiHardware::transmit(Peer peer, PacketId id) {
+  if (journeys_ != nullptr) [[unlikely]]
+    show_transmit(id);
   const std::uint64_t bytes = platform_.header_bytes + packet(id).header.client.size;
   network_.inject(processor_.now(), id, self_, peer, bytes);
 }

@@ -11,6 +11,7 @@
 #include "fairlead/base/step.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
+#include "fairlead/fabric/model/journeys.h"
 #include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/hw/io_bus.h"
 #include "fairlead/hw/network.h"
@@ -67,14 +68,23 @@ class NiHardware {
   const hw::Platform& platform() const { return platform_; }
 
   // Copies the packet's data from host memory; kFetched follows.
-  void fetch(PacketId id) { request(DmaKind::fetch, id); }
+  void fetch(PacketId id) {
+    leaves_turn(id, Stage::ni_send);
+    request(DmaKind::fetch, id);
+  }
   // Copies the packet to a host receive buffer; the host sees it, kDelivered follows. The packet is
   // the host's then.
-  void deliver(PacketId id) { request(DmaKind::deliver, id); }
+  void deliver(PacketId id) {
+    leaves_turn(id, Stage::ni_receive);
+    request(DmaKind::deliver, id);
+  }
   // Tells the host that the data of its packet `cookie` may be reused; batched.
   void report(std::uint64_t cookie);
   // Writes a fetch-and-add's result to the host word that waits for it; the packet is freed.
-  void answer(PacketId id) { request(DmaKind::answer, id); }
+  void answer(PacketId id) {
+    leaves_turn(id, Stage::ni_receive);
+    request(DmaKind::answer, id);
+  }
   // To the network; kTransmitted follows at this NI, kReceived at the other. The packet is the
   // network's then.
   void transmit(Peer peer, PacketId id);
@@ -82,7 +92,11 @@ class NiHardware {
   void send_buffer_free();
   // An NI-made packet without payload.
   PacketId make_control(PacketKind kind, Peer peer);
-  void free_packet(PacketId id) { pool_.give(id, packet(id).slot_bytes); }
+  void free_packet(PacketId id) {
+    if (journeys_ != nullptr) [[unlikely]]
+      journeys_->drop(id);
+    pool_.give(id, packet(id).slot_bytes);
+  }
   // An 8-byte word of NI memory the host set aside (paper section 4.3), or nullptr.
   std::uint64_t* find_word(std::uint32_t segment, std::uint64_t offset);
 
@@ -101,15 +115,19 @@ class NiHardware {
   void return_host_buffers(Ps at, std::uint32_t count);
 
   // --- For the network.
-  void arrived(PacketId id) { processor_.submit({kReceived, id}); }
+  void arrived(PacketId id) {
+    if (journeys_ != nullptr) [[unlikely]]
+      journeys_->mark(id, Stage::link, engine_.now());
+    processor_.submit({kReceived, id});
+  }
   void arrived_corrupt(PacketId id) { processor_.submit({kCorrupt, id}); }
   void transmitted(PacketId id) {
     if (packet(id).from_host != 0) processor_.submit({kTransmitted, 0});
   }
 
-  // Shows the processor's turns, DMA and programmed writes on the node's lines. `writer` outlives
-  // the NI.
-  void trace(TraceWriter& writer);
+  // Shows the processor's turns, DMA and the bus on the node's lines, and the packets' journeys.
+  // Both outlive the NI.
+  void trace(TraceWriter& writer, Journeys& journeys);
 
   Ps processor_busy() const { return processor_.busy(); }
   Ps bus_busy() const { return bus_.busy(); }
@@ -133,6 +151,18 @@ class NiHardware {
   void start_next();
   void dma_done();
   std::uint64_t transfer_bytes(const DmaRequest& request);
+  void show_turn_begin(hw::NiWork work);
+  void show_turn_end(hw::NiWork work);
+  void show_transmit(PacketId id);
+  void show_dma(const DmaRequest& done, Ps seen);
+  void show_visible(DmaKind kind, PacketId id);
+  // The program has handed the packet on: the turn's rest is not its.
+  void leaves_turn(PacketId id, Stage stage) {
+    if (journeys_ == nullptr) [[likely]]
+      return;
+    journeys_->mark(id, stage, processor_.now());
+    if (id == turn_packet_) turn_packet_ = kNoPacket;
+  }
 
   sim::Engine& engine_;
   const hw::Platform& platform_;
@@ -147,6 +177,10 @@ class NiHardware {
   HostSink host_;
   TraceLane trace_processor_;
   TraceLane trace_dma_;
+  Journeys* journeys_ = nullptr;
+  static constexpr PacketId kNoPacket = UINT32_MAX;
+  Ps turn_began_{};                   // traced only
+  PacketId turn_packet_ = kNoPacket;  // traced only: that the turn is about, until handed on
 
   std::deque<DmaRequest> dma_queue_;
   DmaRequest dma_current_{};
