@@ -197,7 +197,9 @@ Post DirectPort::send(Packet* handed, Chan chan, const Words& words, std::size_t
   DirectPacket& packet = *object(handed);
   client_.check_send(packet.lane);
   const std::size_t all = size + total(gather);
-  if (all > caps_.mtu_bytes) return Post::invalid;
+  // lci's own channels carry a client's bytes and a prefix.
+  const std::size_t prefix = chan < kClientChannels ? 0 : kPrefixBytes;
+  if (all > caps_.mtu_bytes + prefix) return Post::invalid;
   std::byte* at = packet.buffer + size;
   for (const Piece& piece : gather) {
     if (piece.size > 0) std::memcpy(at, piece.data, piece.size);

@@ -15,6 +15,7 @@
 #include "fairlead/fabric/loop/loop.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/shm/shm_nic.h"
+#include "fairlead/lci/internal_channels.h"
 
 namespace fairlead::lci {
 namespace {
@@ -342,6 +343,26 @@ TEST_P(DirectPortTest, SelfSendsAndGroupsAndHold) {
     }
   EXPECT_TRUE(boxes[0].items.empty());
   EXPECT_TRUE(boxes[1].items.empty());
+}
+
+TEST_P(DirectPortTest, GroupPacketsOfEverySizeArrive) {
+  start(4);
+  std::vector<Inbox> boxes(4);
+  for (Rank r = 0; r < 4; ++r) port(r).bind(1, boxes[r].upcall(), {});
+  const std::uint32_t mtu = port(0).caps(1).mtu_bytes;
+  const std::vector<std::size_t> sizes = {0, 1, 33, mtu - kPrefixBytes, mtu - 1, mtu};
+  for (std::size_t size : sizes) {
+    const auto data = pattern(size, size);
+    const Piece piece{data.data(), size};
+    Packet* packet = port(0).alloc({0, true}, Lane::request, size, kNoBlock);
+    ASSERT_EQ(port(0).send(packet, 1, Words{}, 0, {&piece, 1}, nullptr, kNoBlock), Post::done);
+  }
+  // Expect: each, whole, at every other rank.
+  for (Rank r = 1; r < 4; ++r) {
+    ASSERT_TRUE(until([&] { return boxes[r].items.size() == sizes.size(); }));
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      EXPECT_EQ(boxes[r].items[i].data, pattern(sizes[i], sizes[i]));
+  }
 }
 
 TEST_P(DirectPortTest, PutGetAtomicFenceOnAllocatedAndExposedMemory) {
