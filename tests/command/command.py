@@ -7,7 +7,8 @@ from pathlib import Path
 BIN = Path(os.environ["FAIRLEAD_BIN"])
 SOURCE = Path(os.environ["FAIRLEAD_SOURCE"])
 COMMANDS = [[], ["run"], ["compare"], ["bench"], ["platforms"], ["info"],
-            *(["bench", name] for name in ("logp", "latency", "rate", "throughput", "barrier"))]
+            *(["bench", name] for name in ("logp", "latency", "overhead", "rate", "throughput",
+                                           "multicast", "alltoall", "fetchadd", "barrier"))]
 
 
 def environment():

@@ -19,8 +19,10 @@ class Errors(unittest.TestCase):
     def test_commands(self):
         self.refused([], "needs a command", "run, compare, bench, platforms, info")
         self.refused(["fly"], "no command fly", "run, compare, bench, platforms, info")
-        self.refused(["bench"], "needs a command", "logp, latency, rate, throughput, barrier")
-        self.refused(["bench", "speed"], "no command speed", "logp, latency, rate")
+        self.refused(["bench"], "needs a command",
+                     "logp, latency, overhead, rate, throughput, multicast, alltoall, fetchadd, "
+                     "barrier")
+        self.refused(["bench", "speed"], "no command speed", "logp, latency, overhead")
 
     def test_options(self):
         self.refused(["run", "--fast", TRUE], "no option --fast", "--label", "--timeout")
@@ -30,6 +32,10 @@ class Errors(unittest.TestCase):
         self.refused(["run", "--body", "ghost", TRUE], "process", "fiber")
         self.refused(["bench", "latency", "--sizes", "8,many"], "--sizes")
         self.refused(["bench", "rate", "--partner", "7", "-n", "4"], "--partner 7", "1..3")
+        self.refused(["bench", "multicast", "--tree", "round"], "--tree", "binary", "binomial")
+        self.refused(["bench", "multicast", "--tree", "binary"], "--tree binary", "shm")
+        self.refused(["bench", "throughput", "--put", "--copy"], "--put")
+        self.refused(["bench", "latency", "--fill", "some"], "--fill", "auto")
         self.refused(["run"], "needs a program")
 
     def test_places(self):

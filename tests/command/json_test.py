@@ -56,6 +56,66 @@ class Json(unittest.TestCase):
             for line in lines:
                 self.assertAlmostEqual(line["MBps"] * 1e6 / line["MiBps"] / 2**20, 1.0, places=6)
 
+    def test_overhead(self):
+        for lci in ("sdma", "pio"):
+            lines = self.bench("overhead", "--sizes", "0,16,1K,2K", "--on", "myrinet-ppro", "--lci",
+                               lci, "-n", "8")
+            # Expect: one line a size, larger ones no cheaper.
+            self.assertEqual([line["bytes"] for line in lines], [0, 16, 1024, 2048])
+            times = [line["os_us"] for line in lines]
+            self.assertEqual(times, sorted(times))
+            (logp,) = self.bench("logp", "--on", "myrinet-ppro", "--lci", lci, "-n", "8")
+            # Expect: LogP's o_s at LogP's size.
+            self.assertAlmostEqual(times[1], logp["os_us"], places=6)
+
+    def test_multicast(self):
+        for where in (MODELLED, ["-n", "4", "--repetitions", "50"]):
+            lines = self.bench("multicast", "--sizes", "16,4K,20K", *where)
+            self.assertEqual([line["bytes"] for line in lines], [16, 4096, 20480])
+            for line in lines:
+                # Expect: every node, the tree, figures.
+                self.assertEqual(line["nodes"], int(where[where.index("-n") + 1]))
+                self.assertIn(line["tree"], ("binary", "binomial"))
+                self.assertGreater(line["latency_us"], 0)
+                self.assertGreater(line["throughput_MBps"], 0)
+        (near,), (far,) = (self.bench("multicast", "--sizes", "16", "--on", "myrinet-p3", "--lci",
+                                      "pio", "-n", ranks) for ranks in ("4", "32"))
+        # Expect: a deeper tree takes longer.
+        self.assertGreater(far["latency_us"], near["latency_us"])
+
+    def test_alltoall(self):
+        for where in (MODELLED, ["-n", "4", "--repetitions", "50"]):
+            lines = self.bench("alltoall", "--sizes", "16,2K", *where)
+            ranks = int(where[where.index("-n") + 1])
+            for line, size in zip(lines, (16, 2048), strict=True):
+                # Expect: the rate is what the time says.
+                self.assertEqual((line["bytes"], line["ranks"]), (size, ranks))
+                self.assertAlmostEqual(line["MBps_per_rank"] * line["us"], size * (ranks - 1),
+                                       places=3)
+
+    def test_fetchadd(self):
+        (logp,) = self.bench("logp", *MODELLED)
+        lines = self.bench("fetchadd", *MODELLED)
+        # Expect: 1, 2, 4 and all other ranks as clients; alone LogP's latency, together no less.
+        self.assertEqual([line["clients"] for line in lines], [1, 2, 4, 7])
+        self.assertLess(abs(lines[0]["latency_us"] / logp["fetch_add_us"] - 1), 0.02)
+        self.assertGreaterEqual(lines[-1]["latency_us"], lines[0]["latency_us"])
+
+    def test_packets(self):
+        *_, last = self.bench("throughput", "--packets", "--sizes", "2K", *MODELLED)
+        packets = last["packets"]
+        # Expect: 201 messages of one packet each, acknowledged, nothing lost on a good network.
+        self.assertGreaterEqual(packets["data"], 201)
+        self.assertGreater(packets["acks_explicit"], 0)
+        self.assertEqual(packets["retransmissions"], 0)
+        self.assertEqual(set(packets["drops"].values()), {0})
+
+    def test_put(self):
+        for where in (MODELLED, ["--repetitions", "200"]):
+            lines = self.bench("latency", "--put", "--sizes", "8,2K,16K", *where)
+            # Expect: said so, and figures.
+            self.assertTrue(all(line["put"] and line["one_way_us"] > 0 for line in lines))
+
     def test_barrier(self):
         for where in (MODELLED, ["-n", "4", "--repetitions", "200"]):
             (line,) = self.bench("barrier", *where)

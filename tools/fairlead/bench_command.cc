@@ -12,75 +12,50 @@
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/implementations.h"
+#include "tools/fairlead/packet_counts.h"
 #include "tools/fairlead/table.h"
 #include "tools/fairlead/world_options.h"
 
 namespace fairlead::tools {
-
-const std::vector<Bench>& benches() {
-  static const std::vector<Bench> kBenches = {
-      {"logp",
-       "LogP parameters of 16-byte messages, and fetch-and-add",
-       {{"os_us", "o_s us"},
-        {"or_us", "o_r us"},
-        {"l_us", "L us"},
-        {"g_us", "g us"},
-        {"end_to_end_us", "end-to-end us"},
-        {"fetch_add_us", "fetch-and-add us"}},
-       {},
-       20'000,
-       400,
-       logp_body},
-      {"latency",
-       "One-way latency: half of a round trip",
-       {{"bytes", "bytes", true}, {"one_way_us", "one-way us"}},
-       {0, 4, 16, 64, 256, 1024, 2048, 4096, 16384, 65536},
-       5'000,
-       100,
-       latency_body},
-      {"rate",
-       "Messages per second, in windows",
-       {{"bytes", "bytes", true}, {"rate_per_s", "messages/s"}},
-       {8},
-       10'000,
-       20,
-       rate_body},
-      {"throughput",
-       "Bytes per second of messages back to back",
-       {{"bytes", "bytes", true}, {"MBps", "10^6 B/s"}, {"MiBps", "2^20 B/s"}},
-       {64, 256, 1024, 2048, 4096, 8192, 16384, 65536, 262144, 1048576},
-       10'000,
-       200,
-       throughput_body},
-      {"barrier",
-       "Barrier of all ranks, by dissemination",
-       {{"ranks", "ranks", true}, {"us", "us"}, {"p999_us", "99.9 % us"}},
-       {},
-       20'000,
-       50,
-       barrier_body},
-  };
-  return kBenches;
-}
 
 namespace {
 
 struct BenchArguments {
   WorldChoice choice;
   BenchOptions options;
+  std::string fill = "auto";
+  std::string tree;
+  bool packets = false;
   bool json = false;
 };
+
+// The forwarding tree of an implementation: part of its name, or the default.
+std::string tree_of(const run::WorldOptions& options) {
+  const bool binomial = !is_modelled(options.on) || options.lci.ends_with("-binomial");
+  return binomial ? "binomial" : "binary";
+}
 
 std::string show_figure(const Column& column, double value) {
   return column.whole ? fmt::format("{:.0f}", value) : show_number(value);
 }
 
+nlohmann::ordered_json begin_line(const Bench& bench, const run::WorldOptions& options) {
+  return {{"bench", bench.name},
+          {"on", options.on},
+          {"lci", implementation_used(options.on, options.lci)}};
+}
+
+void end_line(nlohmann::ordered_json& line, const run::WorldOptions& options) {
+  line["job_ranks"] = options.ranks;
+  line["seed"] = options.seed;
+  line["commit"] = kCommit;
+  fmt::print("{}\n", line.dump());
+}
+
 void print_json(const Bench& bench, const BenchArguments& arguments,
                 const run::WorldOptions& options, const Rows& rows) {
   for (const Row& row : rows.all()) {
-    nlohmann::ordered_json line = {{"bench", bench.name},
-                                   {"on", options.on},
-                                   {"lci", implementation_used(options.on, options.lci)}};
+    nlohmann::ordered_json line = begin_line(bench, options);
     for (std::size_t c = 0; c < bench.columns.size(); ++c) {
       const double value = row.figures[c];
       if (bench.columns[c].whole) {
@@ -89,13 +64,23 @@ void print_json(const Bench& bench, const BenchArguments& arguments,
         line[bench.columns[c].key] = value;
       }
     }
-    if (std::string(bench.name) == "throughput") {
-      line["receiver_copy"] = arguments.options.copy;
-    }
-    line["job_ranks"] = options.ranks;
-    line["seed"] = options.seed;
-    line["commit"] = kCommit;
-    fmt::print("{}\n", line.dump());
+    if (bench.takes.tree) line["tree"] = tree_of(options);
+    if (bench.takes.copy) line["receiver_copy"] = arguments.options.copy;
+    if (bench.takes.fill) line["sender_copy"] = arguments.options.fill;
+    if (bench.takes.put) line["put"] = arguments.options.put;
+    end_line(line, options);
+  }
+}
+
+void print_packets(const Bench& bench, const BenchArguments& arguments,
+                   const run::WorldOptions& options, const run::RunReport& report) {
+  if (arguments.json) {
+    nlohmann::ordered_json line = begin_line(bench, options);
+    line["packets"] = packets_json(report.counters);
+    if (report.modelled) line["virtual_time_us"] = to_us(report.virtual_time);
+    end_line(line, options);
+  } else {
+    fmt::print("\n{}", packets_text(report.counters));
   }
 }
 
@@ -113,6 +98,17 @@ void print_table(const Bench& bench, const Rows& rows) {
   fmt::print("{}", table.text());
 }
 
+// --tree, where the implementation's name does not say it.
+Result<void> choose_tree(const std::string& tree, run::WorldOptions& world) {
+  if (tree.empty() || tree == tree_of(world)) return {};
+  if (!is_modelled(world.on) || world.lci.ends_with("-binomial")) {
+    return Error{fmt::format("--tree {}: {} has a {} tree", tree,
+                             world.lci.empty() ? world.on : world.lci, tree_of(world))};
+  }
+  world.lci = implementation_used(world.on, world.lci) + "-" + tree;
+  return {};
+}
+
 // Fills in what depends on the world and checks what the options cannot.
 Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& arguments) {
   run::WorldOptions& world = arguments.choice.world;
@@ -123,7 +119,7 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
   if (app.count("--ranks") == 0) world.ranks = modelled ? 64 : 2;
   if (world.ranks < 2) return Error{"bench needs two ranks at least; try -n 2"};
   BenchOptions& options = arguments.options;
-  if (app.get_option_no_throw("--partner") != nullptr) {
+  if (bench.takes.partner) {
     if (app.count("--partner") == 0) options.partner = run::mean_partner(world.on, world.ranks);
     if (options.partner == 0 || options.partner >= world.ranks) {
       return Error{fmt::format("--partner {} is not one of the ranks 1..{}", options.partner,
@@ -133,6 +129,13 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
   if (options.sizes.size() > kRowsMax) {
     return Error{fmt::format("--sizes takes at most {} sizes", kRowsMax)};
   }
+  options.modelled = modelled;
+  // On a machine of its own the data is where a DMA or programmed writes take it from; a broadcast
+  // goes through packets (LCI paper, section 5.4).
+  options.fill =
+      arguments.fill == "yes" || (arguments.fill == "auto" && (!modelled || bench.takes.tree));
+  if (options.put && options.copy) return Error{"--put leaves nothing to copy; drop --copy"};
+  if (auto tree = choose_tree(arguments.tree, world); !tree.ok()) return tree;
   if (options.repetitions == 0) {
     options.repetitions = modelled ? bench.repetitions_modelled : bench.repetitions_real;
   }
@@ -163,49 +166,71 @@ int run_bench(const CLI::App& app, const Bench& bench, BenchArguments& arguments
   } else {
     print_table(bench, rows);
   }
+  if (arguments.packets) print_packets(bench, arguments, options, report.value());
   return 0;
 }
 
 void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& arguments) {
-  const std::string name = bench.name;
+  BenchOptions& options = arguments.options;
   add_job_options(app, arguments.choice);
   app.get_option("--ranks")->description("Ranks of the job: 2, or 64 on a modelled platform");
   app.get_option("--ranks")->default_str("");
   add_place_options(app, arguments.choice);
-  if (name != "barrier") {
-    app.add_option("--partner", arguments.options.partner,
+  if (bench.takes.partner) {
+    app.add_option("--partner", options.partner,
                    "The rank that rank 0 talks to, the others being idle; without it half the "
                    "ranks away")
         ->type_name("RANK");
   }
   if (!bench.default_sizes.empty()) {
-    arguments.options.sizes = bench.default_sizes;
-    app.add_option("--sizes", arguments.options.sizes, "Message sizes, for example 8,2K,1M")
+    options.sizes = bench.default_sizes;
+    app.add_option("--sizes", options.sizes, "Message sizes, for example 8,2K,1M")
         ->delimiter(',')
         ->transform(CLI::AsSizeValue(false))
         ->type_name("BYTES,...");
   }
-  if (name == "rate") {
-    app.add_option("--window", arguments.options.window, "Messages before an answer is awaited")
+  if (bench.takes.window) {
+    app.add_option("--window", options.window, "Messages before an answer is awaited")
         ->check(CLI::Range(1U, 1U << 20))
         ->type_name("N")
         ->capture_default_str();
   }
-  if (name == "throughput" || name == "latency") {
-    app.add_flag("--copy", arguments.options.copy,
+  if (bench.takes.copy) {
+    app.add_flag("--copy", options.copy,
                  "The receiver copies each message into an array of its size");
   }
-  app.add_option("--repetitions", arguments.options.repetitions,
+  if (bench.takes.fill) {
+    app.add_option("--fill", arguments.fill,
+                   "Whether the sender copies each message into packets: yes, no (it is there), or "
+                   "auto: as the LCI paper's benchmarks on a modelled platform, else yes")
+        ->type_name("HOW")
+        ->check(CLI::IsMember({"auto", "yes", "no"}))
+        ->capture_default_str();
+  }
+  if (bench.takes.put) {
+    app.add_flag("--put", options.put,
+                 "Messages are remote-memory copies instead of packets with an upcall");
+  }
+  if (bench.takes.tree) {
+    app.add_option("--tree", arguments.tree,
+                   "Forwarding tree, binary or binomial; without it the implementation's")
+        ->type_name("SHAPE")
+        ->check(CLI::IsMember({"binary", "binomial"}));
+  }
+  app.add_option("--repetitions", options.repetitions,
                  fmt::format("How often; without it {}, or {} on a modelled platform",
                              bench.repetitions_real, bench.repetitions_modelled))
       ->check(CLI::Range(10U, 100'000'000U))
       ->type_name("N");
+  app.add_flag("--packets", arguments.packets,
+               "Also the job's packets by type: data, acknowledgments, drops");
   app.add_flag("--json", arguments.json, "One JSON object a line");
 }
 
 std::string examples_of(const std::string& name) {
   std::string sizes;
-  if (name == "latency" || name == "throughput") sizes = " --sizes 16,2K,64K";
+  if (name == "latency" || name == "throughput" || name == "multicast")
+    sizes = " --sizes 16,2K,64K";
   return fmt::format(
       "Examples:\n"
       "  fairlead bench {0}                                     two ranks on this machine\n"
@@ -224,6 +249,7 @@ void add_bench(CLI::App& app, int& exit_code) {
       "  fairlead bench logp --on myrinet-p3 --lci pio\n"
       "  fairlead bench latency --sizes 8,64,4K\n"
       "  fairlead bench throughput --on myrinet-ppro --copy --json\n"
+      "  fairlead bench multicast --on myrinet-ppro --lci pio --tree binary\n"
       "  fairlead bench barrier -n 8");
   for (const Bench& bench : benches()) {
     auto* sub = group->add_subcommand(bench.name, bench.about);

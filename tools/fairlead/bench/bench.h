@@ -22,6 +22,9 @@ struct BenchOptions {
   std::uint32_t window = 64;
   Rank partner = 1;   // of rank 0, where two ranks are active
   bool copy = false;  // the receiver copies each message into a linear array
+  bool fill = true;   // the sender copies each message into packets; else it is there already
+  bool put = false;   // messages are puts into the receiver's memory, which it learns by a counter
+  bool modelled = false;  // time is virtual: what costs it nothing need not be saved
 };
 
 struct Row {
@@ -50,9 +53,20 @@ struct Column {
   bool whole = false;
 };
 
+// Options that a bench has beside those of all.
+struct BenchTakes {
+  bool partner = false;  // a rank opposite rank 0
+  bool window = false;
+  bool copy = false;
+  bool fill = false;
+  bool put = false;
+  bool tree = false;
+};
+
 struct Bench {
   const char* name;
   const char* about;
+  BenchTakes takes;
   std::vector<Column> columns;
   std::vector<std::uint64_t> default_sizes;  // empty: the bench has no message size
   std::uint32_t repetitions_real;
@@ -60,13 +74,17 @@ struct Bench {
   int (*body)(run::Context& context, const BenchOptions& options, Rows& rows);
 };
 
-// logp, latency, rate, throughput, barrier.
+// In the order of help.
 const std::vector<Bench>& benches();
 
 int logp_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int latency_body(run::Context& context, const BenchOptions& options, Rows& rows);
+int overhead_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int rate_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int throughput_body(run::Context& context, const BenchOptions& options, Rows& rows);
+int multicast_body(run::Context& context, const BenchOptions& options, Rows& rows);
+int alltoall_body(run::Context& context, const BenchOptions& options, Rows& rows);
+int fetchadd_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int barrier_body(run::Context& context, const BenchOptions& options, Rows& rows);
 
 }  // namespace fairlead::tools

@@ -7,10 +7,10 @@ namespace fairlead::tools {
 namespace {
 
 void round_trips(Pair& pair, Rank self, std::uint64_t bytes, std::uint32_t count) {
-  const std::uint64_t packets = pair.packets_of(bytes);
+  const std::uint64_t parts = pair.parts_of(bytes);
   for (std::uint32_t i = 0; i < count; ++i) {
     if (self == 0) pair.send(bytes);
-    pair.await(packets);
+    pair.await(parts);
     if (self != 0) pair.send(bytes);
     pair.await_sent();
   }
@@ -23,15 +23,17 @@ int latency_body(run::Context& context, const BenchOptions& options, Rows& rows)
   const Rank self = port.self();
   const Rank other = other_of(self, options.partner);
   if (other == self) return 0;
-  Pair pair(port, other);
+  Pair pair(port, other, options);
   for (const std::uint64_t bytes : options.sizes) {
     pair.use_buffer(bytes);
-    if (options.copy) pair.copy_arrivals_to(bytes);
     round_trips(pair, self, bytes, options.repetitions / 10 + 1);
     const Ps begin = port.now();
     round_trips(pair, self, bytes, options.repetitions);
     const double mean = to_us(port.now() - begin) / options.repetitions;
     if (self == 0) rows.add({static_cast<double>(bytes), mean / 2});
+    // The last message leaves with this at the latest.
+    pair.signal();
+    pair.await_signal();
   }
   return 0;
 }

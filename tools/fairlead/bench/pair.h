@@ -1,60 +1,58 @@
 // Two ranks that exchange messages: what the benches between a rank and its partner share.
 #pragma once
-#include <atomic>
 #include <cstdint>
-#include <vector>
 
-#include "fairlead/lci/port.h"
+#include "tools/fairlead/bench/bench.h"
+#include "tools/fairlead/bench/messages.h"
 
 namespace fairlead::tools {
 
-// Channel 0 carries the measured messages, channel 1 what the ranks tell each other beside them.
+// Messages are packets, or with options.put remote-memory copies that bump a counter of the other
+// side. What the ranks tell each other beside them are packets.
 class Pair {
  public:
-  Pair(lci::Port& port, Rank other);
+  Pair(lci::Port& port, Rank other, const BenchOptions& options);
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
 
   lci::Port& port() { return port_; }
 
-  // A message of `bytes` (at most buffer_bytes()) from this side's buffer: one packet where it fits
-  // the path's largest, as many as it takes beyond that. Waits for room.
+  // For messages of up to `bytes`, on both sides alike; with options.copy arrivals are copied into
+  // an array of that size.
+  void use_buffer(std::uint64_t bytes);
+  // A message of `bytes` from this side's buffer. Waits for room.
   void send(std::uint64_t bytes);
-  // Packets that a message of `bytes` is.
-  std::uint64_t packets_of(std::uint64_t bytes) const;
-  // Until so many packets of messages have come in beyond those awaited before.
-  void await(std::uint64_t packets);
+  // What a message of `bytes` is awaited as: its packets, or one put.
+  std::uint64_t parts_of(std::uint64_t bytes) const {
+    return put_ ? 1 : messages_.packets_of(bytes);
+  }
+  // Until so many parts of messages have come in beyond those awaited before.
+  void await(std::uint64_t parts);
   // Until no send needs the buffer any more.
   void await_sent();
+  // Messages come in without an upcall.
+  bool silent() const { return put_; }
 
-  void signal();        // tells the other side to go on
-  void await_signal();  // from the other side, one for each signal()
+  void signal() { signals_.tell(other_); }    // tells the other side to go on
+  void await_signal() { signals_.await(1); }  // from the other side, one for each signal()
 
-  void use_buffer(std::uint64_t bytes) { buffer_.assign(bytes, std::byte{1}); }
-  // Copies what comes in into an array of `bytes`, round and round; 0: looks at nothing.
-  void copy_arrivals_to(std::uint64_t bytes);
-  // When the packet that completes await(packets) came in; ask for it before it comes.
-  void time_arrival(std::uint64_t packets) { timed_index_ = awaited_ + packets; }
-  Ps timed_arrival() const { return timed_at_; }
+  // When the part that completes await(parts) came in; ask for it before it comes, and await it
+  // apart from those behind it.
+  void time_arrival(std::uint64_t parts);
+  Ps timed_arrival() const { return put_ ? timed_at_ : arrivals_.timed(); }
 
  private:
-  static Keep on_message(void* self, lci::Packet* packet, const lci::Arrival& arrival);
-  static Keep on_signal(void* self, lci::Packet* packet, const lci::Arrival& arrival);
-  void copy_arrival(std::span<const std::byte> data);
-  void send_packet(std::uint64_t offset, std::uint64_t bytes);
-
   lci::Port& port_;
   Rank other_;
-  std::vector<std::byte> buffer_;
-  std::vector<std::byte> copy_;
-  std::uint64_t copy_at_ = 0;
-  std::atomic<std::uint64_t> received_{0};
-  std::atomic<std::uint64_t> signals_{0};
-  std::uint64_t awaited_ = 0;
-  std::uint64_t signals_awaited_ = 0;
-  lci::Words words_{};
-  Counter sent_;
-  std::uint64_t sends_ = 0;
+  bool put_;
+  bool copy_;
+  Messages messages_;
+  Arrivals arrivals_;
+  Signals signals_;
+  Counter put_done_;
+  Counter put_here_;
+  std::uint64_t puts_ = 0;
+  std::uint64_t puts_awaited_ = 0;
   std::uint64_t timed_index_ = 0;
   Ps timed_at_{};
 };

@@ -8,14 +8,14 @@ namespace {
 
 void windows(Pair& pair, Rank self, std::uint64_t bytes, const BenchOptions& options,
              std::uint32_t count) {
-  const std::uint64_t packets = pair.packets_of(bytes) * options.window;
+  const std::uint64_t parts = pair.parts_of(bytes) * options.window;
   for (std::uint32_t i = 0; i < count; ++i) {
     if (self == 0) {
       for (std::uint32_t w = 0; w < options.window; ++w) pair.send(bytes);
       pair.await_sent();
       pair.await_signal();
     } else {
-      pair.await(packets);
+      pair.await(parts);
       pair.signal();
     }
   }
@@ -28,7 +28,7 @@ int rate_body(run::Context& context, const BenchOptions& options, Rows& rows) {
   const Rank self = port.self();
   const Rank other = other_of(self, options.partner);
   if (other == self) return 0;
-  Pair pair(port, other);
+  Pair pair(port, other, options);
   for (const std::uint64_t bytes : options.sizes) {
     pair.use_buffer(bytes);
     windows(pair, self, bytes, options, options.repetitions / 10 + 1);

@@ -1,6 +1,6 @@
 // Bytes per second from rank 0 to its partner by message size: messages back to back, each sent as
-// full packets and a last one; with options.copy the receiver copies them into a linear array as
-// large as the message (LCI paper, section 5.2.4, Table V and Figure 6).
+// full packets and a last one, or as one put; with options.copy the receiver copies them into a
+// linear array as large as the message (LCI paper, section 5.2.4, Table V and Figures 6 and 8).
 #include <algorithm>
 
 #include "tools/fairlead/bench/bench.h"
@@ -26,11 +26,11 @@ double stream_seconds(Pair& pair, Rank self, std::uint64_t bytes, std::uint32_t 
     pair.await_signal();
     return 0;
   }
-  const std::uint64_t packets = pair.packets_of(bytes);
-  pair.time_arrival(packets);
+  const std::uint64_t parts = pair.parts_of(bytes);
+  pair.time_arrival(parts);
   pair.signal();
-  pair.await(packets);
-  pair.await(packets * count);
+  pair.await(parts);
+  pair.await(parts * count);
   return to_seconds(pair.port().now() - pair.timed_arrival());
 }
 
@@ -41,16 +41,14 @@ int throughput_body(run::Context& context, const BenchOptions& options, Rows& ro
   const Rank self = port.self();
   const Rank other = other_of(self, options.partner);
   if (other == self) return 0;
-  Pair pair(port, other);
+  Pair pair(port, other, options);
   for (const std::uint64_t bytes : options.sizes) {
     pair.use_buffer(bytes);
-    if (options.copy) pair.copy_arrivals_to(bytes);
     const std::uint32_t count = message_count(bytes, options.repetitions);
     const double seconds = stream_seconds(pair, self, bytes, count);
     if (self != 0) {
       const double rate = static_cast<double>(bytes) * count / seconds;
-      rows.add(
-          {static_cast<double>(bytes), rate / 1e6, rate / (1 << 20), options.copy ? 1.0 : 0.0});
+      rows.add({static_cast<double>(bytes), rate / 1e6, rate / (1 << 20)});
       pair.signal();
     }
   }
