@@ -54,12 +54,9 @@ class NiProcessor {
   // Within the program only: time after the charges made so far.
   Ps now() const { return clock_; }
   void charge(Step step) { hold(step_time_[static_cast<std::size_t>(step)]); }
-  // `spent_on` is what keeps the processor, for the critical path.
-  void hold(Ps time, Resource spent_on = kNiResource) {
+  void hold(Ps time) {
     clock_ += time;
     busy_ += time;
-    if (sim::CriticalPath* path = engine_.path(); path != nullptr) [[unlikely]]
-      path->reach(clock_, spent_on);
   }
 
   // Within the program: no other work waits.
@@ -83,10 +80,13 @@ class NiProcessor {
     sim::CriticalPath* path = engine_.path();
     if (path == nullptr) [[likely]]
       return turn(work);
-    path->along(path->event(), [&] {
-      turn(work);
-      path->place(node_) = path->here();
-    });
+    path->along(
+        path->event(),
+        [&] {
+          turn(work);
+          path->place(node_) = path->here();
+        },
+        &clock_, kNiResource);
   }
   void turn(NiWork work) {
     clock_ = engine_.now();

@@ -4,13 +4,14 @@
 // channel and the next packet), the later one goes on. Every picosecond of a path lies in one
 // class, so that the classes' sum at the last event is the run's time.
 //
-// Off, the engine tests a null pointer per event; on, an event costs a look-up in a table and
-// about 150 bytes while it is pending.
+// Off, the engine tests a null pointer per event scheduled; on, an event costs a look-up in a table
+// and about 150 bytes while it is pending.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 
 #include "fairlead/base/units.h"
 #include "fairlead/sim/event.h"
@@ -38,6 +39,7 @@ class CriticalPath {
 
   // --- For the engine.
   void scheduled(Ps when, EventKey key) {
+    catch_up();
     // What is scheduled for an earlier time than the path has reached has the event itself as
     // cause.
     Path path = when < here_.at ? event_ : here_;
@@ -57,15 +59,26 @@ class CriticalPath {
 
   // --- For the model, within an event: the path that what is scheduled next continues. It begins
   // at the event and runs ahead of it with the clock of whoever acts.
-  const Path& here() const { return here_; }
-  void reach(Ps to, Class in) { here_.extend(to, in); }
-  // Runs `act` as what follows from `cause` instead, or from the event.
+  const Path& here() {
+    catch_up();
+    return here_;
+  }
+  void reach(Ps to, Class in) {
+    catch_up();
+    here_.extend(to, in);
+  }
+  // Runs `act` as what follows from `cause` instead, or from the event. `clock`: of who acts, whose
+  // time is spent in `in` where nothing else is said.
   template <class Act>
-  void along(const Path& cause, Act&& act) {
-    const Path before = here_;
+  void along(const Path& cause, Act&& act, const Ps* clock = nullptr, Class in = 0) {
+    const Path before = here();
+    const Ps* const clock_before = std::exchange(clock_, clock);
+    const Class in_before = std::exchange(clock_class_, in);
     here_ = cause;
     act();
     here_ = before;
+    clock_ = clock_before;
+    clock_class_ = in_before;
   }
   const Path& event() const { return event_; }
   // The path to the moment when something that others wait for became free. `place` is the model's
@@ -73,7 +86,13 @@ class CriticalPath {
   Path& place(std::uint64_t place) { return places_[place]; }
 
  private:
+  void catch_up() {
+    if (clock_ != nullptr) here_.extend(*clock_, clock_class_);
+  }
+
   Class (*class_of_)(std::uint8_t kind);
+  const Ps* clock_ = nullptr;
+  Class clock_class_ = 0;
   Path event_;
   Path here_;
   std::unordered_map<std::uint64_t, Path> pending_;  // by EventKey::word()

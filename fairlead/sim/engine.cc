@@ -37,9 +37,16 @@ Engine::~Engine() {
                  first_activity_->id());
 }
 
+void Engine::run_first_explained() {
+  const Event event = queue_.pop();
+  begin(event.at, event.key, event.a);
+  path_->began(event.at, event.key);
+  event.run(event.context, event.a, event.b);
+}
+
 bool Engine::step() {
   if (queue_.empty()) return false;
-  run_first();
+  path_ == nullptr ? run_first() : run_first_explained();
   return true;
 }
 
@@ -47,12 +54,14 @@ bool Engine::run_until(Ps limit) {
   FAIRLEAD_CHECK(limit >= now_, "limit {} ps, now {} ps", limit.count, now_.count);
   limit_ = limit;
   stopped_ = false;
-  if (limit == kNever) {
+  if (path_ != nullptr) {
+    while (!stopped_ && !queue_.empty() && queue_.top().at <= limit) run_first_explained();
+  } else if (limit == kNever) {
     while (!stopped_ && !queue_.empty()) run_first();
   } else {
     while (!stopped_ && !queue_.empty() && queue_.top().at <= limit) run_first();
-    if (!stopped_) now_ = limit;
   }
+  if (limit != kNever && !stopped_) now_ = limit;
   limit_ = kNever;
   return queue_.empty();
 }

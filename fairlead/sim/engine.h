@@ -93,9 +93,11 @@ class Engine {
     const EventKey key(node, next_sequence_[node], kind);
     if (!queue_.would_be_first(when, key)) return false;
     ++next_sequence_[node];
-    if (path_ != nullptr) [[unlikely]]
-      path_->scheduled(when, key);
     begin(when, key, a);
+    if (path_ != nullptr) [[unlikely]] {
+      path_->scheduled(when, key);
+      path_->began(when, key);
+    }
     return true;
   }
 
@@ -132,14 +134,13 @@ class Engine {
     now_ = when;
     ++executed_;
     digest_.add(when, key, a);
-    if (path_ != nullptr) [[unlikely]]
-      path_->began(when, key);
   }
   void run_first() {
     const Event event = queue_.pop();
     begin(event.at, event.key, event.a);
     event.run(event.context, event.a, event.b);
   }
+  void run_first_explained();
 
   EventQueue queue_;
   Ps now_{};

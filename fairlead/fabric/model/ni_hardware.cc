@@ -151,7 +151,9 @@ void NiHardware::start_next() {
   dma_running_ = true;
   if (dma_current_.kind == DmaKind::deliver) --host_buffers_;
   bus_.start_dma(processor_.now(), transfer_bytes(dma_current_));
-  processor_.hold(platform_.dma_fixed, hw::kDmaResource);
+  if (engine_.path() != nullptr) [[unlikely]]
+    engine_.path()->reach(processor_.now() + platform_.dma_fixed, hw::kDmaResource);
+  processor_.hold(platform_.dma_fixed);
   engine_.at(bus_.dma_end(), self_, kDmaEvent, &NiHardware::on_dma_end, this, dma_current_.id);
 }
 
