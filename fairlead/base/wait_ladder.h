@@ -34,6 +34,13 @@ class WaitLadder {
 
   // Something happened: back to the first rung.
   void reset() { idle_ = 0; }
+  // Polls left before the first rung that gives the processor away; who can poll cheaply takes
+  // them in a row and counts them by skip().
+  std::uint32_t looks() const {
+    const std::uint64_t all = std::uint64_t{plan_->spins} + plan_->pauses;
+    return idle_ < all ? static_cast<std::uint32_t>(all - idle_) : 0;
+  }
+  void skip(std::uint32_t looks) { idle_ += looks; }
   // The rung after one more fruitless poll.
   Step next() {
     const std::uint64_t n = idle_++;

@@ -1,5 +1,6 @@
 // The lower waist: move this packet. Reliability is never here; a fabric says what it loses.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,11 +38,30 @@ struct Incoming {
   bool keepable;
 };
 
+// A packet of at most inline_bytes_max bytes, copied out of the fabric's memory whole.
+struct alignas(64) SmallPacket {
+  ClientHeader header;
+  std::byte payload[32];
+};
+
 struct Sink {
   Keep (*arrived)(void* context, const Incoming& packet) = nullptr;
   // Once per peer, from reap() or sleep().
   void (*peer_lost)(void* context, Peer peer) = nullptr;
   void* context = nullptr;
+  // Optional: small packets whose header names the lane and the source they came from, and kind
+  // data, come this way. `packet` is what the last call answered, at first `landing`; its header
+  // but for `size` and `stamp` is set. Answers where the next one is to be copied to.
+  SmallPacket* (*arrived_small)(void* context, SmallPacket* packet, std::size_t size) = nullptr;
+  SmallPacket* landing = nullptr;
+};
+
+// How a reap() that found nothing may go on looking.
+struct Patience {
+  std::uint32_t looks = 0;  // at most so many more, a processor pause before each; counted down
+  // Ends when *word is no longer `seen`. nullptr: no such word.
+  const std::atomic<std::uint64_t>* word = nullptr;
+  std::uint64_t seen = 0;
 };
 
 // Bit i: lane i may be reaped.
@@ -65,6 +85,13 @@ class Nic {
   // done, again_credit (the way to the peer is full), again_buffer, invalid or peer_down.
   // header.client.size is the sum of the pieces.
   virtual Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) = 0;
+  // The same for a packet of at most inline_bytes_max bytes; route as route_of() makes it.
+  virtual Post post_small(Peer dest, std::uint64_t route, WordVector words, const void* data,
+                          std::size_t size) {
+    const PacketHeader header{make_client_header(route, words, size), dest, 0, 0, 0};
+    const Piece piece{data, size};
+    return post(dest, header, {&piece, 1});
+  }
   // A buffer of the path's own, at least mtu_bytes long, for a payload built in place, handed over
   // by post_buffer() when it answers done, or by cancel_buffer(). nullptr: again.
   virtual std::byte* buffer(Peer dest, std::size_t size) = 0;
@@ -74,6 +101,11 @@ class Nic {
   // Calls the sink for at most `budget` packets of the given lanes; answers how many. A fabric
   // that keeps one queue for all lanes ignores the mask.
   virtual int reap(int budget, LaneMask lanes) = 0;
+  // The same; a fabric that can look cheaply does so again while nothing has come.
+  virtual int reap(int budget, LaneMask lanes, Patience& patience) {
+    (void)patience;
+    return reap(budget, lanes);
+  }
   virtual void release(std::uint64_t token) = 0;
 
   // Blocks until something may have arrived, a peer was lost, or `timeout` (a length) passed;

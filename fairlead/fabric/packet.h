@@ -1,7 +1,10 @@
 // The header every fabric carries in front of a payload. Fabrics move it whole and look only at
 // the routing part; its other fields belong to lci and the proto parts composed there.
 #pragma once
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "fairlead/base/post.h"
@@ -29,6 +32,36 @@ struct ClientHeader {
   std::uint32_t words[4];
 };
 static_assert(sizeof(ClientHeader) == 32 && std::is_trivially_copyable_v<ClientHeader>);
+
+// The four words as one value: a store as wide as the load that follows it. Narrower stores would
+// hold that load up until every older one, to memory the peer has in its cache, has left the store
+// buffer.
+using WordVector [[gnu::vector_size(16)]] = std::uint32_t;
+
+// The first 8 bytes of a ClientHeader as one value, for the same reason.
+constexpr std::uint64_t route_of(PacketKind kind, std::uint32_t lane, std::uint16_t chan,
+                                 Rank source) {
+  static_assert(std::endian::native == std::endian::little);
+  static_assert(offsetof(ClientHeader, lane) == 1 && offsetof(ClientHeader, chan) == 2 &&
+                offsetof(ClientHeader, source) == 4 && offsetof(ClientHeader, size) == 8 &&
+                offsetof(ClientHeader, stamp) == 12);
+  return static_cast<std::uint64_t>(kind) | std::uint64_t{lane} << 8 | std::uint64_t{chan} << 16 |
+         std::uint64_t{source} << 32;
+}
+// All of a route but the channel.
+constexpr std::uint64_t kRouteWithoutChannel = ~(std::uint64_t{0xffff} << 16);
+constexpr std::uint32_t lane_of(std::uint64_t route) {
+  return static_cast<std::uint32_t>(route >> 8) & 0xffu;
+}
+
+inline ClientHeader make_client_header(std::uint64_t route, WordVector words, std::size_t size) {
+  ClientHeader header;
+  const std::uint64_t length = static_cast<std::uint32_t>(size);
+  std::memcpy(static_cast<void*>(&header), &route, sizeof route);
+  std::memcpy(&header.size, &length, sizeof length);
+  std::memcpy(header.words, &words, sizeof words);
+  return header;
+}
 
 // The whole header of a packet that crosses a network.
 struct PacketHeader {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "fairlead/fabric/nic.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {
@@ -14,13 +15,12 @@ namespace fairlead::lci {
 struct DirectPacket {
   enum class Body : std::uint8_t {
     none,
-    copied,  // received: at most kSmall bytes in `small`
+    copied,  // received: in `small`
     nic,     // a buffer of the fabric: allocated (buffer) or received (token)
     heap,    // in `heap`
   };
-  static constexpr std::size_t kSmall = 32;
 
-  alignas(32) std::byte small[kSmall];
+  fabric::SmallPacket small;  // first: its address is the packet's
   Body where = Body::none;
   bool received = false;
   Lane lane = Lane::request;
@@ -31,6 +31,11 @@ struct DirectPacket {
 };
 
 inline Packet* handle(DirectPacket* packet) { return reinterpret_cast<Packet*>(packet); }
+// Of a small packet's place.
+inline DirectPacket* landing_packet(fabric::SmallPacket* small) {
+  static_assert(offsetof(DirectPacket, small) == 0);
+  return reinterpret_cast<DirectPacket*>(small);
+}
 inline DirectPacket* object(Packet* packet) { return reinterpret_cast<DirectPacket*>(packet); }
 
 // Grows to the most packets ever owned by the client at a time, and a few heap bodies.

@@ -41,7 +41,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
             caps_flags(nic.caps(self_), options.software_remote_memory)},
       reliable_((nic.caps(self_).flags & fabric::kReliable) != 0),
       packets_(nic.caps(self_).mtu_bytes),
-      spare_(packets_.take()),
+      spare_(take_spare()),
       memory_(nic, !options.software_remote_memory),
       remote_(*this, memory_.mine(), memory_.region()),
       groups_(*this, counters_, TreeShape::binomial) {
@@ -49,7 +49,8 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
     next_out_.resize(pair(size_, 0));
     next_in_.resize(pair(size_, 0));
   }
-  nic_.attach(fabric::Sink{&DirectPort::on_arrived, &DirectPort::on_peer_lost, this});
+  nic_.attach({&DirectPort::on_arrived, &DirectPort::on_peer_lost, this,
+               reliable_ ? &DirectPort::on_arrived_small : nullptr, &take_spare()->small});
 }
 
 DirectPort::~DirectPort() {
@@ -60,8 +61,9 @@ DirectPort::~DirectPort() {
     else
       nic_.cancel_buffer(p.dest.id, p.buffer);
   });
-  nic_.attach(
-      fabric::Sink{[](void*, const fabric::Incoming&) { return Keep::no; }, nullptr, nullptr});
+  fabric::Sink nobody;
+  nobody.arrived = [](void*, const fabric::Incoming&) { return Keep::no; };
+  nic_.attach(nobody);
 }
 
 void DirectPort::fatal(const std::string& reason) {
@@ -99,19 +101,33 @@ Post DirectPort::post_buffer(const fabric::PacketHeader& header, std::byte* buff
 Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                             std::span<const std::byte> data, std::uint32_t flags) {
   client_.check_send(lane);
+  if (reliable_ && !dest.group && data.size() <= caps_.inline_bytes_max && overflow_.empty())
+      [[likely]] {
+    fabric::WordVector block;
+    std::memcpy(&block, words, sizeof block);
+    const Post answer =
+        nic_.post_small(dest.id, route(chan, lane), block, data.data(), data.size());
+    if (answer == Post::done) [[likely]] {
+      count_sent(data.size());
+      return Post::done;
+    }
+  }
+  return send_small_slow(dest, chan, lane, words, data, flags);
+}
+
+[[gnu::noinline]] Post DirectPort::send_small_slow(Dest dest, Chan chan, Lane lane,
+                                                   const Words& words,
+                                                   std::span<const std::byte> data,
+                                                   std::uint32_t flags) {
   const Piece piece{data.data(), data.size()};
   if (dest.group) return send_to_group(dest, chan, lane, words, {&piece, 1}, flags);
-  if (data.size() > caps_.inline_bytes_max) [[unlikely]]
-    return Post::invalid;
+  if (data.size() > caps_.inline_bytes_max) return Post::invalid;
   const fabric::PacketHeader header = header_for(dest, chan, lane, words, data.size());
-  const bool behind = !overflow_.empty() && overflow_.size(header.client.lane) != 0;
+  const bool behind = overflow_.size(header.client.lane) != 0;
   Post answer = behind ? Post::again_credit : post(header, {&piece, 1});
-  if (answer != Post::done) [[unlikely]] {
-    answer = post_again(answer, header, {&piece, 1}, flags);
-    if (answer != Post::done) return answer;
-  }
-  count_sent(data.size());
-  return Post::done;
+  if (answer != Post::done) answer = post_again(answer, header, {&piece, 1}, flags);
+  if (answer == Post::done) count_sent(data.size());
+  return answer;
 }
 
 // A send found no room. Inside an upcall it may not wait and, having reserved credit, may not be
@@ -307,13 +323,11 @@ Keep DirectPort::arrived(const fabric::Incoming& in) {
     check_sequence(in);
   const fabric::ClientHeader& h = in.header->client;
   DirectPacket* packet = spare_;
-  packet->received = true;
   const std::size_t size = in.payload.size();
-  const std::byte* data = packet->small;
+  const std::byte* data = packet->small.payload;
   // What the client keeps must not move, so where it stays is settled before the upcall.
-  if (size <= DirectPacket::kSmall) {
-    packet->where = DirectPacket::Body::copied;
-    copy_small(packet->small, in.payload.data(), size);
+  if (size <= sizeof packet->small.payload) {
+    copy_small(packet->small.payload, in.payload.data(), size);
   } else if (in.keepable) {
     packet->where = DirectPacket::Body::nic;
     packet->token = in.token;
@@ -330,16 +344,39 @@ Keep DirectPort::arrived(const fabric::Incoming& in) {
   Arrival arrival{in.source, h.chan, static_cast<Lane>(h.lane), false, {}, {data, size}};
   std::memcpy(arrival.words, h.words, sizeof arrival.words);
   const bool in_fabric = packet->where == DirectPacket::Body::nic;
-  if (deliver(packet, arrival)) return in_fabric ? Keep::yes : Keep::no;
+  if (deliver(packet, arrival)) {
+    spare_ = take_spare();
+    return in_fabric ? Keep::yes : Keep::no;
+  }
   if (packet->where == DirectPacket::Body::heap) [[unlikely]] {
     packets_.give(packet);
-    spare_ = packets_.take();
+    spare_ = take_spare();
   }
-  packet->where = DirectPacket::Body::none;
+  packet->where = DirectPacket::Body::copied;
   return Keep::no;
 }
 
-// True: the client keeps it, and another object is the spare.
+// The short way for what most packets are; the fabric has checked the header but for the channel.
+fabric::SmallPacket* DirectPort::arrived_small(fabric::SmallPacket* small, std::size_t size) {
+  const fabric::ClientHeader& h = small->header;
+  if (!ClientSide::known(h.chan)) [[unlikely]] {
+    ++counters_.corrupt_dropped;
+    return small;
+  }
+  ++counters_.packets_received;
+  counters_.bytes_received += size;
+  Arrival arrival;
+  arrival.source = h.source;
+  arrival.chan = h.chan;
+  arrival.lane = static_cast<Lane>(h.lane);
+  arrival.via_group = false;
+  std::memcpy(arrival.words, h.words, sizeof arrival.words);
+  arrival.data = {small->payload, size};
+  const bool kept = deliver(landing_packet(small), arrival);
+  return kept ? &take_spare()->small : small;
+}
+
+// True: the client keeps it.
 bool DirectPort::deliver(DirectPacket* packet, const Arrival& arrival) {
   Keep keep;
   if (arrival.chan == kGroupChan) [[unlikely]] {
@@ -350,9 +387,7 @@ bool DirectPort::deliver(DirectPacket* packet, const Arrival& arrival) {
     keep = client_.deliver(handle(packet), arrival);
   }
   ++upcalls_;
-  if (keep == Keep::no) return false;
-  spare_ = packets_.take();
-  return true;
+  return keep == Keep::yes;
 }
 
 // A group packet that came before its group: its data is copied, it has no packet yet.

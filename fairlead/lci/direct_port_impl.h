@@ -2,7 +2,6 @@
 // direct_progress.cc: polling, waiting, remote memory, groups.
 #pragma once
 #include <sched.h>
-#include <bit>
 #include <cstddef>
 
 #include <atomic>
@@ -79,23 +78,20 @@ class DirectPort final : public Port {
 
   fabric::PacketHeader header_for(Dest dest, Chan chan, Lane lane, const Words& words,
                                   std::size_t size) const {
-    fabric::PacketHeader h;
-    // kind, lane, chan, source and then size, stamp as one store each: the fabric copies the header
-    // by loads of 8 bytes, which narrower stores would hold up until every older one (to rings the
-    // peer has in its cache) has left the store buffer.
-    static_assert(std::endian::native == std::endian::little);
-    static_assert(offsetof(fabric::ClientHeader, source) == 4);
-    static_assert(offsetof(fabric::ClientHeader, size) == 8);
-    const std::uint64_t route = static_cast<std::uint64_t>(fabric::PacketKind::data) |
-                                std::uint64_t{static_cast<std::uint8_t>(lane)} << 8 |
-                                std::uint64_t{chan} << 16 | std::uint64_t{self_} << 32;
-    std::memcpy(static_cast<void*>(&h.client), &route, sizeof route);
-    const std::uint64_t length = size;
-    std::memcpy(&h.client.size, &length, sizeof h.client.size + sizeof h.client.stamp);
-    std::memcpy(h.client.words, words, sizeof h.client.words);
-    h.dest_rank = dest.id;
-    h.sequence = h.ack = h.job = 0;
-    return h;
+    fabric::WordVector block;
+    std::memcpy(&block, words, sizeof block);
+    return {fabric::make_client_header(route(chan, lane), block, size), dest.id, 0, 0, 0};
+  }
+  std::uint64_t route(Chan chan, Lane lane) const {
+    return fabric::route_of(fabric::PacketKind::data, static_cast<std::uint32_t>(lane), chan,
+                            self_);
+  }
+  // An object for the next arrival, as a small packet leaves it.
+  DirectPacket* take_spare() {
+    DirectPacket* packet = packets_.take();
+    packet->received = true;
+    packet->where = DirectPacket::Body::copied;
+    return packet;
   }
   void count_sent(std::size_t size) {
     ++counters_.packets_sent;
@@ -110,6 +106,8 @@ class DirectPort final : public Port {
   Post post_buffer(const fabric::PacketHeader& header, std::byte* buffer);
   Post post_again(Post first, const fabric::PacketHeader& header, std::span<const Piece> pieces,
                   std::uint32_t flags);
+  Post send_small_slow(Dest dest, Chan chan, Lane lane, const Words& words,
+                       std::span<const std::byte> data, std::uint32_t flags);
   Post put_over(const fabric::PacketHeader& header, std::span<const Piece> pieces);
   Post send_to_group(Dest dest, Chan chan, Lane lane, const Words& words,
                      std::span<const Piece> pieces, std::uint32_t flags);
@@ -121,7 +119,12 @@ class DirectPort final : public Port {
   static void on_peer_lost(void* self, Peer peer) {
     static_cast<DirectPort*>(self)->peer_lost(peer);
   }
+  static fabric::SmallPacket* on_arrived_small(void* self, fabric::SmallPacket* packet,
+                                               std::size_t size) {
+    return static_cast<DirectPort*>(self)->arrived_small(packet, size);
+  }
   Keep arrived(const fabric::Incoming& packet);
+  fabric::SmallPacket* arrived_small(fabric::SmallPacket* packet, std::size_t size);
   bool acceptable(const fabric::Incoming& packet);
   void check_sequence(const fabric::Incoming& packet);
   void check_sent(const fabric::Incoming& packet);
@@ -135,6 +138,7 @@ class DirectPort final : public Port {
     return !overflow_.empty() || remote_.busy() || groups_.busy() || client_.has_due();
   }
   int run_waiting_work();
+  int poll(fabric::Patience& patience);
   void tell_sent();
   int flush_overflow();
   // One turn of a blocking send: lets time pass until something may have changed.
@@ -159,7 +163,6 @@ class DirectPort final : public Port {
     }
   }
   Ps sleep_length(const Until& until) const;
-  bool holds(const Until& until) const;
   Post counted(Post answer, Counter* done, std::uint64_t& counter);
   Post put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                CtrId remote);
@@ -173,7 +176,7 @@ class DirectPort final : public Port {
   bool reliable_;
   ClientSide client_;
   DirectPackets packets_;
-  DirectPacket* spare_;  // the next arrival's object
+  DirectPacket* spare_;  // the next arrival's object, unless it is small
   Overflow overflow_;
   DirectMemory memory_;
   RemoteMemory remote_;

@@ -15,10 +15,16 @@ constexpr Ps kTellSentEvery = milliseconds(100);
 constexpr Ps kWordNap = microseconds(100);
 // Clock reads while spinning for a deadline.
 constexpr std::uint32_t kClockEvery = 16;
+constexpr std::uint32_t kLooksPerClock = 16;
 
 }  // namespace
 
 int DirectPort::poll() {
+  fabric::Patience none;
+  return poll(none);
+}
+
+inline int DirectPort::poll(fabric::Patience& patience) {
   client_.check_may_block();
   if (client_.quiet()) return 0;
   ++counters_.polls;
@@ -26,7 +32,7 @@ int DirectPort::poll() {
   int tasks = 0;
   if (work_waits()) [[unlikely]]
     tasks = run_waiting_work();
-  nic_.reap(kReapBudget, overflow_.may_reap());
+  nic_.reap(kReapBudget, overflow_.may_reap(), patience);
   const int ran = static_cast<int>(upcalls_ - before) + tasks;
   if (ran == 0) ++counters_.empty_polls;
   return ran;
@@ -90,38 +96,32 @@ void DirectPort::turn(WaitLadder& ladder) {
   }
 }
 
-bool DirectPort::holds(const Until& until) const {
-  if (until.counter != nullptr && until.counter->ok.load(std::memory_order_acquire) +
-                                          until.counter->failed.load(std::memory_order_acquire) >=
-                                      until.at)
-    return true;
-  return until.word != nullptr &&
-         lci::holds(until.word->load(std::memory_order_acquire), until.cmp, until.value);
-}
-
 Post DirectPort::wait(const Until& until) {
   client_.check_may_block();
   const std::uint64_t upcalls_before = upcalls_;
-  const std::uint64_t failed_before =
-      until.counter != nullptr ? until.counter->failed.load(std::memory_order_relaxed) : 0;
+  const Ending ending(until);
   WaitLadder ladder(options_.wait);
   std::uint32_t idle = 0;
   for (;;) {
-    if (holds(until) || (until.any_packet && upcalls_ != upcalls_before)) {
-      const bool failed = until.counter != nullptr &&
-                          until.counter->failed.load(std::memory_order_relaxed) != failed_before;
-      return failed ? Post::maybe_delivered : Post::done;
-    }
+    fabric::Patience patience{0, until.word, 0};
+    // Before the look at the condition: a later change of the word is one the fabric sees.
+    if (until.word != nullptr) patience.seen = until.word->load(std::memory_order_relaxed);
+    if (ending.holds(upcalls_ != upcalls_before)) return ending.answer();
     if (losses_ != losses_told_) [[unlikely]] {
       losses_told_ = losses_;
       return Post::peer_down;
     }
-    if (poll() > 0) {
+    if (!work_waits()) [[likely]]
+      patience.looks =
+          until.deadline == kNever ? ladder.looks() : std::min(ladder.looks(), kLooksPerClock);
+    const std::uint32_t looks = patience.looks;
+    if (poll(patience) > 0) {
       ladder.reset();
       idle = 0;
       continue;
     }
-    if (until.deadline != kNever && idle++ % kClockEvery == 0 && now() >= until.deadline)
+    ladder.skip(looks - patience.looks);
+    if (until.deadline != kNever && idle++ % kClockEvery == 0 && ending.late(now()))
       return Post::again_credit;
     pause(ladder, [&] { return sleep_length(until); });
   }

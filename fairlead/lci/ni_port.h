@@ -138,15 +138,18 @@ class NiPort final : public Port {
 
   Post wait(const Until& until) override {
     client_.check_may_block();
+    const Ending ending(until);
     bool ran = false;
     for (;;) {
-      if (std::optional<Post> answer = met(until, ran, clock_for(until))) return *answer;
+      if (ending.holds(ran)) return ending.answer();
+      if (ending.late(clock_for(until))) return Post::again_credit;
       // Catching up and sleeping are one call then, and one round trip to another process.
       const bool asleep = only_ni_can_wake();
       if (asleep) ni_.block(until.deadline, until.what);
       ran = progress() > 0;
       if (ran || asleep) continue;
-      if (std::optional<Post> answer = met(until, ran, clock_for(until))) return *answer;
+      if (ending.holds(ran)) return ending.answer();
+      if (ending.late(clock_for(until))) return Post::again_credit;
       if (client_.quiet()) {
         ni_.block_for_more(until.deadline, until.what);
       } else {

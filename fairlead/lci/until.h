@@ -2,7 +2,6 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
 #include "fairlead/lci/port.h"
 
@@ -26,21 +25,32 @@ inline bool holds(std::uint64_t word, Cmp cmp, std::uint64_t value) {
   return false;
 }
 
-// What wait() answers if it may end now; `ran`: an upcall ran since the last look.
-inline std::optional<Post> met(const Until& until, bool ran, Ps now) {
-  if (until.counter != nullptr) {
-    const std::uint64_t failed = until.counter->failed.load(std::memory_order_relaxed);
-    if (until.counter->ok.load(std::memory_order_relaxed) + failed >= until.at) {
-      return failed > 0 ? Post::maybe_delivered : Post::done;
+// One wait(). Begins when it is made.
+class Ending {
+ public:
+  explicit Ending(const Until& until) : until_(until), failed_before_(failed()) {}
+
+  // The condition holds; `ran`: an upcall ran since the wait began.
+  bool holds(bool ran) const {
+    if (until_.any_packet && ran) return true;
+    if (until_.counter != nullptr &&
+        until_.counter->ok.load(std::memory_order_acquire) + failed() >= until_.at) {
+      return true;
     }
+    return until_.word != nullptr &&
+           lci::holds(until_.word->load(std::memory_order_acquire), until_.cmp, until_.value);
   }
-  if (until.word != nullptr &&
-      holds(until.word->load(std::memory_order_acquire), until.cmp, until.value)) {
-    return Post::done;
+  // What wait() answers once it holds.
+  Post answer() const { return failed() != failed_before_ ? Post::maybe_delivered : Post::done; }
+  bool late(Ps now) const { return now >= until_.deadline; }
+
+ private:
+  std::uint64_t failed() const {
+    return until_.counter == nullptr ? 0 : until_.counter->failed.load(std::memory_order_acquire);
   }
-  if (until.any_packet && ran) return Post::done;
-  if (now >= until.deadline) return Post::again_credit;
-  return std::nullopt;
-}
+
+  const Until& until_;
+  const std::uint64_t failed_before_;
+};
 
 }  // namespace fairlead::lci

@@ -26,9 +26,11 @@ ShmInRings::ShmInRings(const ShmView& view, Peer self, bool barriers, bool fence
   for (Peer peer = 0; peer < view.layout().ranks; ++peer)
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       Ring& ring = rings_[peer * kLanes + lane];
-      ring.slots = view.ring(self, peer, lane);
+      ShmSlot* const slots = view.ring(self, peer, lane);
+      ring.next = slots + shm_ring_start(peer, lane);
+      ring.end = slots + kShmRingSlots;
+      ring.route = route_of(PacketKind::data, lane, 0, peer);
       ring.words = &view.pair(peer, self).lane[lane];
-      ring.head = shm_ring_start(peer, lane);
       ring.sender = peer;
       ring.lane = lane;
     }
@@ -74,7 +76,7 @@ void ShmInRings::warm(Ring& ring) {
   if (hot_count_ == kHotMax) return;
   ring.hot = true;
   ring.last_active = now_;
-  hot_[hot_count_++] = number(ring);
+  hot_[hot_count_++] = &ring;
   ring.words->hot.store(1, std::memory_order_relaxed);
 }
 
@@ -87,11 +89,11 @@ void ShmInRings::cool_idle() {
 // Turns rings cold that were idle for at least `idle_for` polls; those with a message left are
 // called for. False: the kernel refused the barrier, everything stays hot.
 bool ShmInRings::cool(std::uint64_t idle_for) {
-  std::uint32_t cooled[kHotMax];
+  Ring* cooled[kHotMax];
   std::uint32_t cooled_count = 0;
   std::uint32_t left = 0;
   for (std::uint32_t i = 0; i < hot_count_; ++i) {
-    Ring& ring = rings_[hot_[i]];
+    Ring& ring = *hot_[i];
     if (now_ - ring.last_active < idle_for) {
       hot_[left++] = hot_[i];
       continue;
@@ -104,7 +106,7 @@ bool ShmInRings::cool(std::uint64_t idle_for) {
   if (!fences_ && !shm_barrier()) {
     barriers_ = false;
     for (std::uint32_t i = 0; i < cooled_count; ++i) {
-      rings_[cooled[i]].words->hot.store(1);
+      cooled[i]->words->hot.store(1);
       hot_[left++] = cooled[i];
     }
     hot_count_ = left;
@@ -112,10 +114,10 @@ bool ShmInRings::cool(std::uint64_t idle_for) {
   }
   hot_count_ = left;
   for (std::uint32_t i = 0; i < cooled_count; ++i) {
-    Ring& ring = rings_[cooled[i]];
+    Ring& ring = *cooled[i];
     ring.hot = false;
-    std::uint32_t stamp;
-    if (ready(ring, stamp)) add_todo(ring);
+    std::uint64_t flag;
+    if (ready(ring, flag)) add_todo(ring);
   }
   return true;
 }

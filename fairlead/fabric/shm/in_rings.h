@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fairlead/fabric/shm/out_rings.h"
+#include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/nic.h"
 #include "fairlead/fabric/shm/view.h"
 
 namespace fairlead::fabric {
@@ -18,24 +19,25 @@ class ShmInRings {
   // barriers: membarrier works, so that rings can be hot at all.
   ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences);
 
-  // Calls take(sender, lane, slot, in_buffer) for at most `budget` messages of the lanes in
-  // `lanes`; answers how many. `take` must not call back into this object.
-  template <class Take>
-  int reap(int budget, LaneMask lanes, Take&& take) {
-    int done = 0;
-    if (bell_->rung.load(std::memory_order_relaxed) != seen_) [[unlikely]]
-      answer_bell();
-    ++now_;
-    for (std::uint32_t i = 0; i < hot_count_; ++i) {
-      Ring& ring = rings_[hot_[i]];
-      if (((lanes >> ring.lane) & 1u) == 0) continue;
-      const int n = drain(ring, std::min(budget - done, kBurst), take);
-      if (n > 0) ring.last_active = now_;
-      done += n;
+  // Calls take(ring, slot, flag) for at most `budget` messages of the lanes in `lanes`; answers how
+  // many. `take` must not call back into this object. While there are none it looks again as
+  // `patience` and idle() permit.
+  template <class Take, class Idle>
+  int reap(int budget, LaneMask lanes, Patience& patience, Take&& take, Idle&& idle) {
+    for (;;) {
+      if (bell_->rung.load(std::memory_order_relaxed) != seen_) [[unlikely]]
+        answer_bell();
+      ++now_;
+      int done = 0;
+      for (std::uint32_t i = 0; i < hot_count_; ++i) {
+        Ring& ring = *hot_[i];
+        if (((lanes >> ring.lane) & 1u) == 0) continue;
+        done += drain(ring, std::min(budget - done, kBurst), take);
+      }
+      if (todo_count_ != 0) [[unlikely]]
+        done += serve_called(budget - done, lanes, take);
+      if (done != 0 || !look(lanes, patience, idle)) return done;
     }
-    if (todo_count_ != 0) [[unlikely]]
-      done += serve_called(budget - done, lanes, take);
-    return done;
   }
 
   // Whether reap() has messages of `peer` left that came before now.
@@ -46,37 +48,42 @@ class ShmInRings {
   // when something had come already and it did not sleep.
   bool sleep(Ps timeout);
 
- private:
   struct Ring {
-    ShmSlot* slots = nullptr;
-    ShmPairLine::LaneWords* words = nullptr;
-    std::uint64_t head = 0;
-    std::uint32_t told = 0;      // consumed, as the sender knows
-    std::uint32_t consumed = 0;  // modulo 2^32
-    std::uint64_t last_active = 0;
+    ShmSlot* next = nullptr;
+    ShmSlot* end = nullptr;
+    std::uint64_t route = 0;               // of its messages, but for the channel
+    std::uint32_t stamp = kShmFirstStamp;  // of `next`
+    std::uint32_t told = 0;                // consumed, as the sender knows
+    std::uint32_t consumed = 0;            // modulo 2^32
     Peer sender = 0;
     std::uint32_t lane = 0;
     bool hot = false;
     bool todo = false;  // in todo_: the sender called and the ring was not yet found empty
+    ShmPairLine::LaneWords* words = nullptr;
+    std::uint64_t last_active = 0;
   };
+
+ private:
   // The sender learns of free slots in batches: one cache line moves per this many messages.
   static constexpr std::uint32_t kTellEvery = 16;
   // Of one ring before the next gets its turn.
   static constexpr int kBurst = 16;
 
-  bool ready(const Ring& ring, std::uint32_t& stamp) const {
-    ShmSlot& slot = ring.slots[ring.head % kShmRingSlots];
-    stamp = std::atomic_ref<std::uint32_t>(slot.header.stamp).load(std::memory_order_acquire);
-    return (stamp >> 1) == shm_lap(ring.head);
+  static bool ready(const Ring& ring, std::uint64_t& flag) {
+    flag = ring.next->flag.load(std::memory_order_acquire);
+    return ((flag >> 32) & ~std::uint64_t{kShmInBuffer}) == ring.stamp;
   }
 
   template <class Take>
   int drain(Ring& ring, int budget, Take&& take) {
     int done = 0;
-    std::uint32_t stamp;
-    while (done < budget && ready(ring, stamp)) {
-      take(ring.sender, ring.lane, ring.slots + ring.head % kShmRingSlots, (stamp & 1u) != 0);
-      ++ring.head;
+    std::uint64_t flag;
+    while (done < budget && ready(ring, flag)) {
+      take(ring, *ring.next, flag);
+      if (++ring.next == ring.end) {
+        ring.next -= kShmRingSlots;
+        ring.stamp += kShmLap;
+      }
       ++ring.consumed;
       ++done;
       if (ring.consumed - ring.told >= kTellEvery) {
@@ -84,7 +91,30 @@ class ShmInRings {
         ring.words->head.store(ring.consumed, std::memory_order_release);
       }
     }
+    if (done != 0) ring.last_active = now_;
     return done;
+  }
+
+  // Looks at the next slots of the hot rings until one is full, idle() is no longer true or
+  // something else happened; false: patience ended it. A pause before each look leaves the line to
+  // the sender: looks in a row take it away between two stores (docs/performance.md).
+  template <class Idle>
+  bool look(LaneMask lanes, Patience& patience, Idle&& idle) {
+    while (patience.looks != 0) {
+      --patience.looks;
+      cpu_pause();
+      for (std::uint32_t i = 0; i < hot_count_; ++i) {
+        std::uint64_t flag;
+        if (ready(*hot_[i], flag) && ((lanes >> hot_[i]->lane) & 1u) != 0) return true;
+      }
+      ++now_;
+      if (bell_->rung.load(std::memory_order_relaxed) != seen_) return true;
+      if (patience.word != nullptr &&
+          patience.word->load(std::memory_order_relaxed) != patience.seen)
+        return false;
+      if (!idle()) return false;
+    }
+    return false;
   }
 
   // Rings that called: drained, and made hot while there is room.
@@ -97,8 +127,8 @@ class ShmInRings {
       bool finished = false;
       if (done < budget && ((lanes >> ring.lane) & 1u) != 0) {
         done += drain(ring, budget - done, take);
-        std::uint32_t stamp;
-        finished = !ready(ring, stamp);
+        std::uint64_t flag;
+        finished = !ready(ring, flag);
       }
       if (finished) {
         ring.todo = false;
@@ -124,11 +154,11 @@ class ShmInRings {
   bool fences_;
   ShmDoorbell* bell_;
   std::uint32_t seen_ = 0;
-  std::uint64_t now_ = 0;           // calls of reap()
+  std::uint64_t now_ = 0;           // looks, and calls of reap()
   std::uint64_t next_cooling_ = 0;  // not before this call: a membarrier costs microseconds
   std::uint32_t hot_count_ = 0;
   std::uint32_t todo_count_ = 0;
-  std::uint32_t hot_[kHotMax] = {};  // ring numbers
+  Ring* hot_[kHotMax] = {};
   std::vector<std::uint32_t> todo_;  // ring numbers; room for all
   std::vector<Ring> rings_;
 };

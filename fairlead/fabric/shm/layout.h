@@ -50,14 +50,33 @@ struct ShmJobHeader {
 };
 static_assert(sizeof(ShmJobHeader) == 128);
 
-// One message of up to 32 bytes is one cache line, flag included: header.stamp, written last, is
-// (lap << 1) | in_buffer, where lap counts the ring's rounds from 1, so that slots need no
-// clearing. With in_buffer the payload is in the sender's pool, buffer number in `payload`.
+// One message of up to 32 bytes is one cache line: a ClientHeader and the payload. Its size and
+// stamp are the flag, one word written last. The stamp is (lap << 1) | in_buffer, where lap counts
+// the ring's rounds from 1, so that slots need no clearing. With in_buffer the payload is in the
+// sender's pool, buffer number in `payload`.
 struct alignas(64) ShmSlot {
-  ClientHeader header;
+  std::uint64_t route;
+  std::atomic<std::uint64_t> flag;
+  std::uint32_t words[4];
   std::byte payload[kShmInlineBytes];
 };
-static_assert(sizeof(ShmSlot) == 64 && offsetof(ShmSlot, payload) == 32);
+static_assert(sizeof(ShmSlot) == 64 && offsetof(ShmSlot, payload) == sizeof(ClientHeader));
+static_assert(offsetof(ShmSlot, flag) == offsetof(ClientHeader, size));
+static_assert(offsetof(ShmSlot, words) == offsetof(ClientHeader, words));
+
+constexpr std::uint64_t shm_flag(std::uint32_t size, std::uint32_t stamp) {
+  return size | std::uint64_t{stamp} << 32;
+}
+// Of the first lap; the next lap is kShmLap more. 31 bits of laps: a stamp differs from the former
+// one of its slot even when they wrap.
+constexpr std::uint32_t kShmFirstStamp = 1u << 1;
+constexpr std::uint32_t kShmLap = 1u << 1;
+constexpr std::uint32_t kShmInBuffer = 1;
+// Slot at which the ring of (sender, lane) starts: spreads the rings of one receiver over the sets
+// of its cache, as all rings begin on a page.
+constexpr std::uint32_t shm_ring_start(std::uint32_t sender, std::uint32_t lane) {
+  return (sender * 5 + lane * 21) % kShmRingSlots;
+}
 
 // What a receiver tells one sender, per lane; in the sender's region, written by the receiver only.
 struct alignas(64) ShmPairLine {

@@ -11,17 +11,6 @@
 
 namespace fairlead::fabric {
 
-// Position at which the ring of (sender, lane) starts: spreads the rings of one receiver over the
-// sets of its cache, as all rings begin on a page.
-constexpr std::uint64_t shm_ring_start(Peer sender, std::uint32_t lane) {
-  return (sender * 5 + lane * 21) % kShmRingSlots;
-}
-// What (stamp >> 1) must be for the message at `position`. Differs from the slot's former value
-// even when the 31 bits wrap.
-constexpr std::uint32_t shm_lap(std::uint64_t position) {
-  return static_cast<std::uint32_t>(position / kShmRingSlots + 1) & 0x7fffffffu;
-}
-
 class ShmOutRings {
  public:
   // fences: the receivers' barrier cannot reach this process.
@@ -30,35 +19,41 @@ class ShmOutRings {
     for (Peer peer = 0; peer < view.layout().ranks; ++peer)
       for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
         Ring& ring = rings_[peer * kLanes + lane];
-        ring.slots = view.ring(peer, self, lane);
+        ShmSlot* const slots = view.ring(peer, self, lane);
+        ring.next = slots + shm_ring_start(self, lane);
+        ring.end = slots + kShmRingSlots;
         ring.words = &view.pair(self, peer).lane[lane];
-        ring.tail = shm_ring_start(self, lane);
-        ring.limit = ring.tail + kShmRingSlots;
+        ring.room = kShmRingSlots;
       }
   }
 
   // The next slot towards `dest`, or nullptr: full, or the peer was closed.
   ShmSlot* claim(Peer dest, std::uint32_t lane) {
     Ring& ring = rings_[dest * kLanes + lane];
-    if (ring.tail == ring.limit && !refresh(ring, lane)) [[unlikely]]
+    if (ring.room == 0 && !refresh(ring)) [[unlikely]]
       return nullptr;
-    return ring.slots + ring.tail % kShmRingSlots;
+    return ring.next;
   }
   // Publishes the claimed slot, whose payload is written.
-  void publish(Peer dest, std::uint32_t lane, ShmSlot* slot, const ClientHeader& header,
-               bool in_buffer) {
+  void publish(Peer dest, std::uint32_t lane, std::uint64_t route, WordVector words,
+               std::uint32_t size, std::uint32_t in_buffer) {
     Ring& ring = rings_[dest * kLanes + lane];
-    std::memcpy(slot->header.words, header.words, sizeof header.words);
-    std::memcpy(&slot->header, &header, offsetof(ClientHeader, stamp));
-    const std::uint32_t stamp = (shm_lap(ring.tail) << 1) | (in_buffer ? 1u : 0u);
-    ++ring.tail;
+    ShmSlot& slot = *ring.next;
+    std::memcpy(slot.words, &words, sizeof words);
+    slot.route = route;
+    const std::uint64_t flag = shm_flag(size, ring.stamp | in_buffer);
+    --ring.room;
+    ++ring.sent;
+    if (++ring.next == ring.end) {
+      ring.next -= kShmRingSlots;
+      ring.stamp += kShmLap;
+    }
     // A receiver that turns `hot` off runs a membarrier before it looks at the ring for the last
     // time, so that a plain store will do: it sees the slot, or this thread sees the word.
-    std::atomic_ref<std::uint32_t> flag(slot->header.stamp);
-    if (fences_) {
-      flag.exchange(stamp);
+    if (fences_) [[unlikely]] {
+      slot.flag.exchange(flag);
     } else {
-      flag.store(stamp, std::memory_order_release);
+      slot.flag.store(flag, std::memory_order_release);
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
     if (ring.words->hot.load(std::memory_order_acquire) == 0) [[unlikely]]
@@ -69,7 +64,7 @@ class ShmOutRings {
   void close(Peer peer) {
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       Ring& ring = rings_[peer * kLanes + lane];
-      ring.limit = ring.tail;
+      ring.room = 0;
       ring.closed = true;
     }
   }
@@ -77,25 +72,25 @@ class ShmOutRings {
 
  private:
   struct Ring {
-    ShmSlot* slots = nullptr;
+    ShmSlot* next = nullptr;
+    ShmSlot* end = nullptr;
     ShmPairLine::LaneWords* words = nullptr;
-    std::uint64_t tail = 0;
-    std::uint64_t limit = 0;
+    std::uint32_t stamp = kShmFirstStamp;  // of `next`
+    std::uint32_t room = 0;                // slots that are known to be free
+    std::uint32_t sent = 0;                // modulo 2^32
     bool closed = false;
   };
 
   // Reads how many slots the receiver has consumed. A number that cannot be frees nothing.
-  bool refresh(Ring& ring, std::uint32_t lane) {
+  bool refresh(Ring& ring) {
     if (ring.closed) return false;
-    const std::uint32_t consumed = ring.words->head.load(std::memory_order_acquire);
-    const std::uint64_t sent = ring.tail - shm_ring_start(self_, lane);
-    const std::uint32_t in_flight = static_cast<std::uint32_t>(sent) - consumed;
+    const std::uint32_t in_flight = ring.sent - ring.words->head.load(std::memory_order_acquire);
     if (in_flight >= kShmRingSlots) return false;
-    ring.limit = ring.tail + kShmRingSlots - in_flight;
+    ring.room = kShmRingSlots - in_flight;
     return true;
   }
 
-  void call(Peer dest, std::uint32_t lane) {
+  [[gnu::noinline, gnu::cold]] void call(Peer dest, std::uint32_t lane) {
     const std::uint64_t bit = std::uint64_t{1} << (self_ % 64);
     const std::uint64_t before = view_.attention(dest, lane)[self_ / 64].fetch_or(bit);
     if ((before & bit) == 0) shm_ring(view_.control(dest).doorbell);

@@ -31,6 +31,7 @@ class ShmNic final : public Nic {
       : job_(std::move(job)),
         view_(job_->base(), job_->layout()),
         self_(self),
+        ranks_(job_->ranks()),
         pid_(static_cast<std::uint32_t>(getpid())),
         caps_{kShmBufferBytes, kShmInlineBytes,
               kReliable | kMappable | (single_copy ? std::uint64_t{kSingleCopy} : 0)},
@@ -42,7 +43,7 @@ class ShmNic final : public Nic {
         strict_keep_(job_->ranks() > 16) {}
 
   Peer self() const override { return self_; }
-  Peer peers() const override { return job_->ranks(); }
+  Peer peers() const override { return ranks_; }
   const NicCaps& caps(Peer) const override { return caps_; }
   void attach(Sink sink) override { sink_ = sink; }
   std::span<std::byte> region(Peer peer) override {
@@ -53,7 +54,7 @@ class ShmNic final : public Nic {
   Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
     const std::uint32_t size = header.client.size;
     const std::uint32_t lane = header.client.lane;
-    if (dest >= peers() || lane >= kLanes) [[unlikely]]
+    if (dest >= ranks_ || lane >= kLanes) [[unlikely]]
       return Post::invalid;
     if (size > kShmInlineBytes) return post_large(dest, header, payload);
     ShmSlot* slot = out_.claim(dest, lane);
@@ -64,7 +65,20 @@ class ShmNic final : public Nic {
       copy_small(at, piece.data, piece.size);
       at += piece.size;
     }
-    out_.publish(dest, lane, slot, header.client, false);
+    publish(dest, header.client, 0);
+    return Post::done;
+  }
+
+  Post post_small(Peer dest, std::uint64_t route, WordVector words, const void* data,
+                  std::size_t size) override {
+    const std::uint32_t lane = lane_of(route);
+    if (dest >= ranks_ || lane >= kLanes || size > kShmInlineBytes) [[unlikely]]
+      return Post::invalid;
+    ShmSlot* slot = out_.claim(dest, lane);
+    if (slot == nullptr) [[unlikely]]
+      return refusal(dest);
+    copy_small(slot->payload, data, size);
+    out_.publish(dest, lane, route, words, static_cast<std::uint32_t>(size), 0);
     return Post::done;
   }
 
@@ -94,12 +108,18 @@ class ShmNic final : public Nic {
   }
 
   int reap(int budget, LaneMask lanes) override {
-    if (view_.header().deaths.load(std::memory_order_relaxed) != deaths_seen_) [[unlikely]]
+    Patience none;
+    return reap(budget, lanes, none);
+  }
+
+  int reap(int budget, LaneMask lanes, Patience& patience) override {
+    if (!none_died()) [[unlikely]]
       note_deaths();
     const int done = in_.reap(
-        budget, lanes,
-        [this](Peer sender, std::uint32_t lane, ShmSlot * slot, bool in_buffer)
-            __attribute__((always_inline)) { take(sender, lane, slot, in_buffer); });
+        budget, lanes, patience,
+        [this](const ShmInRings::Ring& ring, ShmSlot& slot, std::uint64_t flag)
+            __attribute__((always_inline)) { take(ring, slot, flag); },
+        [this] { return none_died(); });
     if (!dying_.empty()) [[unlikely]]
       report_deaths();
     return done;
@@ -149,33 +169,61 @@ class ShmNic final : public Nic {
     if (slot == nullptr) return refusal(dest);
     std::memcpy(slot->payload, &index, sizeof index);
     pool_.sent(index, dest);
-    out_.publish(dest, header.client.lane, slot, header.client, true);
+    publish(dest, header.client, kShmInBuffer);
     return Post::done;
   }
 
-  // One message. The header is copied before it is looked at: its owner could still change it.
-  void take(Peer sender, std::uint32_t lane, ShmSlot* slot, bool in_buffer) {
-    PacketHeader header;
-    std::memcpy(&header.client, &slot->header, sizeof header.client);
-    header.client.stamp = 0;
-    header.dest_rank = header.sequence = header.ack = header.job = 0;
-    const std::uint32_t size = header.client.size;
-    if (header.client.lane != lane) [[unlikely]] {
+  void publish(Peer dest, const ClientHeader& header, std::uint32_t in_buffer) {
+    std::uint64_t route;
+    WordVector words;
+    std::memcpy(&route, &header, sizeof route);
+    std::memcpy(&words, header.words, sizeof words);
+    out_.publish(dest, header.lane, route, words, header.size, in_buffer);
+  }
+
+  bool none_died() const {
+    return view_.header().deaths.load(std::memory_order_relaxed) == deaths_seen_;
+  }
+
+  // One message. It is copied before it is looked at: its owner could still change it.
+  void take(const ShmInRings::Ring& ring, const ShmSlot& slot, std::uint64_t flag) {
+    const auto size = static_cast<std::uint32_t>(flag);
+    const std::uint64_t route = slot.route;
+    const bool in_buffer = (flag >> 32 & kShmInBuffer) != 0;
+    if (!in_buffer && size <= kShmInlineBytes && (route & kRouteWithoutChannel) == ring.route &&
+        sink_.arrived_small != nullptr) [[likely]] {
+      SmallPacket* const packet = sink_.landing;
+      static_assert(sizeof packet->payload == sizeof slot.payload);
+      std::memcpy(static_cast<void*>(&packet->header), &route, sizeof route);
+      std::memcpy(packet->header.words, slot.words, sizeof slot.words);
+      std::memcpy(packet->payload, slot.payload, sizeof slot.payload);
+      sink_.landing = sink_.arrived_small(sink_.context, packet, size);
+      return;
+    }
+    take_other(ring, slot, route, size, in_buffer);
+  }
+
+  [[gnu::noinline]] void take_other(const ShmInRings::Ring& ring, const ShmSlot& slot,
+                                    std::uint64_t route, std::uint32_t size, bool in_buffer) {
+    WordVector words;
+    std::memcpy(&words, slot.words, sizeof words);
+    const PacketHeader header{make_client_header(route, words, size), 0, 0, 0, 0};
+    if (header.client.lane != ring.lane) [[unlikely]] {
       ++counters_.corrupt_dropped;
       return;
     }
     if (in_buffer) {
-      take_large(sender, slot, header);
+      take_large(ring.sender, slot, header);
     } else if (size <= kShmInlineBytes) {
-      sink_.arrived(sink_.context, Incoming{sender, &header, {slot->payload, size}, 0, false});
+      sink_.arrived(sink_.context, Incoming{ring.sender, &header, {slot.payload, size}, 0, false});
     } else {
       ++counters_.corrupt_dropped;
     }
   }
 
-  void take_large(Peer sender, const ShmSlot* slot, const PacketHeader& header) {
+  void take_large(Peer sender, const ShmSlot& slot, const PacketHeader& header) {
     std::uint32_t index;
-    std::memcpy(&index, slot->payload, sizeof index);
+    std::memcpy(&index, slot.payload, sizeof index);
     const std::uint32_t size = header.client.size;
     if (index >= kShmBuffers || size > kShmBufferBytes) {
       ++counters_.corrupt_dropped;
@@ -244,6 +292,7 @@ class ShmNic final : public Nic {
   std::unique_ptr<ShmJob> job_;
   ShmView view_;
   Peer self_;
+  Peer ranks_;
   std::uint32_t pid_;
   NicCaps caps_;
   PortCounters& counters_;

@@ -156,12 +156,13 @@ TEST(ShmNic, AFullRingAndAnEmptyPoolAreAnswers) {
 TEST(ShmNic, SlotsThatMakeNoSenseAreCountedAndDropped) {
   Job j(2);
   ShmSlot* ring = j.view().ring(1, 0, 0);
-  std::uint64_t position = shm_ring_start(0, 0);
+  std::uint32_t position = shm_ring_start(0, 0);
   const auto forge = [&](ClientHeader header, bool in_buffer, std::uint32_t index) {
     ShmSlot& slot = ring[position % kShmRingSlots];
-    header.stamp = shm_lap(position) << 1 | (in_buffer ? 1 : 0);
+    header.stamp = kShmFirstStamp + position / kShmRingSlots * kShmLap;
+    header.stamp |= in_buffer ? kShmInBuffer : 0;
     std::memcpy(slot.payload, &index, sizeof index);
-    slot.header = header;
+    std::memcpy(static_cast<void*>(&slot), &header, sizeof header);
     ++position;
   };
   ClientHeader header{};
