@@ -15,7 +15,7 @@ std::uint64_t path_place(ChannelId channel) { return std::uint64_t{1} << 32 | ch
 Network::Network(sim::Engine& engine, const Platform& platform, std::uint32_t nodes)
     : engine_(engine),
       platform_(platform),
-      topology_(platform.topology, nodes, platform.hosts_per_switch),
+      topology_(platform, nodes),
       channels_(topology_.channels()) {}
 
 std::uint32_t Network::take_worm() {
@@ -39,8 +39,19 @@ void Network::inject(Ps at, std::uint32_t packet, Peer source, Peer destination,
   worm.injected = at;
   worm.wire_time = time_for(Bytes{bytes}, platform_.link);
   topology_.route(source, destination, worm.path);
+  if (topology_.has_traits()) worm.wire_time = slowest_wire_time(worm, bytes);
   engine_.at(at + platform_.network_fixed, source, kHeadEvent, &Network::on_head, this, packet,
              index);
+}
+
+// The slowest channel sets the pace of the whole packet: it holds back what is behind it.
+Ps Network::slowest_wire_time(const Worm& worm, std::uint64_t bytes) const {
+  Ps slowest{};
+  for (const ChannelId channel : worm.path) {
+    const BytesPerSec own = topology_.traits(channel).rate;
+    slowest = std::max(slowest, time_for(Bytes{bytes}, own.count > 0 ? own : platform_.link));
+  }
+  return slowest;
 }
 
 void Network::on_head(void* self, std::uint64_t, std::uint64_t worm) {
@@ -81,21 +92,28 @@ void Network::granted(std::uint32_t index, Ps when) {
   if (worm.hop + 1 == worm.path.size()) {
     // It has left before it is there, also where a switch takes no time.
     head_arrived(worm, when);
-    engine_.at(when + worms_[index].wire_time, worms_[index].source, kTailEvent, &Network::on_tail,
-               this, worms_[index].packet, index);
+    const ChannelId last = worms_[index].path.back();
+    engine_.at(when + own_delay(last) + worms_[index].wire_time, worms_[index].source, kTailEvent,
+               &Network::on_tail, this, worms_[index].packet, index);
     return;
   }
+  const Ps delay = platform_.switch_delay + own_delay(worm.path[worm.hop]);
   ++worm.hop;
-  engine_.at(when + platform_.switch_delay, worm.source, kHeadEvent, &Network::on_head, this,
-             worm.packet, index);
+  engine_.at(when + delay, worm.source, kHeadEvent, &Network::on_head, this, worm.packet, index);
 }
 
 // From here on nothing can block the packet: when each channel sees its tail is known.
 void Network::head_arrived(Worm& worm, Ps when) {
   const Ps now = engine_.now();
+  Ps own{};  // delays of the channels from i to the last but one
+  if (topology_.has_traits()) [[unlikely]] {
+    for (const ChannelId channel : worm.path) own += own_delay(channel);
+    own -= own_delay(worm.path.back());
+  }
   for (std::size_t i = 0; i < worm.path.size(); ++i) {
     const auto behind = static_cast<std::int64_t>(worm.path.size() - 1 - i);
-    const Ps tail = std::max(now, when - platform_.switch_delay * behind + worm.wire_time);
+    const Ps tail = std::max(now, when - platform_.switch_delay * behind - own + worm.wire_time);
+    if (i + 1 < worm.path.size()) own -= own_delay(worm.path[i]);
     if (i == 0) {
       engine_.at(tail, worm.source, kLeftEvent, &Network::on_left, this, worm.packet, worm.source);
       if (trace_ != nullptr) [[unlikely]]

@@ -73,6 +73,11 @@ class Network {
   void release(ChannelId channel, Ps when);
   void free_channel(ChannelId channel, Ps when);
   std::uint32_t take_worm();
+  Ps slowest_wire_time(const Worm& worm, std::uint64_t bytes) const;
+  // Of one channel, beyond the platform's switch_delay.
+  Ps own_delay(ChannelId channel) const {
+    return topology_.has_traits() ? topology_.traits(channel).delay : Ps{0};
+  }
 
   sim::Engine& engine_;
   const Platform& platform_;

@@ -2,8 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "fairlead/hw/speed_up.h"
 #include "fairlead/hw/test_platform.h"
 
 namespace fairlead::hw {
@@ -19,8 +27,10 @@ struct Seen {
 class NetworkTest : public testing::Test {
  protected:
   void make(std::uint32_t nodes, TopologyKind kind) {
+    auto custom = platform_.custom_network;
     platform_ = round_platform();
     platform_.topology = kind;
+    platform_.custom_network = std::move(custom);
     engine_ = std::make_unique<sim::Engine>(nodes);
     network_ = std::make_unique<Network>(*engine_, platform_, nodes);
     NetworkSink sink;
@@ -102,6 +112,36 @@ TEST_F(NetworkTest, PacketsOfOnePairStayInOrder) {
     // Expect: FIFO within each pair
     EXPECT_EQ(seen.packet, seen.packet < 100 ? next++ : next_other++);
   }
+}
+
+TEST_F(NetworkTest, ASlowLongCableDelaysWhatPassesIt) {
+  const std::string file =
+      testing::TempDir() + "fairlead-slow-" + std::to_string(::getpid()) + ".toml";
+  std::ofstream(file) << "description = 'slow'\nswitches = ['a', 'b']\n"
+                         "link = [{from = '0-1', to = 'a'}, {from = 2, to = 'b', us = 0.5},\n"
+                         "        {from = 'a', to = 'b', MBps = 50, us = 3}]\n";
+  platform_ = round_platform();
+  auto loaded = CustomNetwork::load(file);
+  std::filesystem::remove(file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text;
+  platform_.custom_network = loaded.value();
+  make(3, TopologyKind::custom);
+  network_->inject(Ps{0}, 7, 0, 2, 100);
+  network_->inject(Ps{0}, 8, 1, 0, 100);
+  (void)engine_->run_until_idle();
+  // Expect: packet 8 as on one switch; packet 7 200 ns in the NIs, two switches of 100 ns, 3.5 us
+  // of cable, 100 bytes of 20 ns
+  EXPECT_EQ(arrived_, (std::vector<Seen>{{8, nanoseconds(1300)}, {7, nanoseconds(5900)}}));
+  // Expect: it has left once nothing can block its head any more
+  EXPECT_EQ(left_, (std::vector<Seen>{{8, nanoseconds(1200)}, {7, nanoseconds(3400)}}));
+  // Expect: links twice as fast are so here too
+  speed_up(platform_, kLinkResource, 2);
+  arrived_.clear();
+  make(3, TopologyKind::custom);
+  platform_.switch_delay = platform_.network_fixed = Ps{0};
+  network_->inject(Ps{0}, 7, 0, 2, 100);
+  (void)engine_->run_until_idle();
+  EXPECT_EQ(arrived_, (std::vector<Seen>{{7, nanoseconds(2750)}}));
 }
 
 }  // namespace

@@ -1,22 +1,16 @@
 #include "fairlead/hw/platform.h"
 
-#include <stdexcept>
-
-// toml++ 3.3 asserts, or with NDEBUG assumes, what its parser does not ensure for every input (a
-// key that begins with a stray character). A file must not end the program: make it an error.
-#undef NDEBUG
-#define TOML_ASSERT(expr) ((expr) ? void() : fairlead::hw::toml_violated(#expr))
-namespace fairlead::hw {
-[[noreturn]] static void toml_violated(const char* what) { throw std::logic_error(what); }
-}  // namespace fairlead::hw
-#include <toml++/toml.h>
-
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <functional>
 #include <string_view>
 #include <vector>
+
+#include "fairlead/hw/custom_network.h"
+#include "fairlead/hw/speed_up.h"
+#include "fairlead/hw/toml_file.h"
 
 namespace fairlead::hw {
 namespace {
@@ -29,6 +23,23 @@ std::string known_marks() {
   return text;
 }
 
+struct Named {
+  std::string_view name;
+  TopologyKind kind;
+};
+constexpr Named kTopologies[] = {{"grid", TopologyKind::grid},
+                                 {"clos", TopologyKind::clos},
+                                 {"fat-tree", TopologyKind::fat_tree},
+                                 {"single-switch", TopologyKind::single_switch}};
+
+std::string topology_names() {
+  std::string text;
+  for (const Named& each : kTopologies) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", each.name);
+  }
+  return text;
+}
+
 // One number of the file: where it stands, its range, where it goes.
 struct Field {
   const char* section;
@@ -36,6 +47,7 @@ struct Field {
   double least;
   double most;
   std::function<void(double)> store;
+  bool optional = false;
 };
 
 std::function<void(double)> hertz_from_mhz(Hertz& to) {
@@ -90,17 +102,20 @@ std::vector<Field> fields_of(Platform& p) {
       {"network", "fixed_us", 0, 1e3, ps_from_us(p.network_fixed)},
       {"network", "header_bytes", 1, 4096, whole(p.header_bytes)},
       {"network", "hosts_per_switch", 1, 4096, whole(p.hosts_per_switch)},
+      // Without it as many as hosts_per_switch.
+      {"network", "uplinks_per_switch", 1, 4096, whole(p.uplinks_per_switch), true},
       {"network", "nodes", 1, 1e6, whole(p.nodes)},
   };
 }
 
 class Loader {
  public:
-  explicit Loader(std::string file) : file_(std::move(file)) {}
+  Loader(std::string file, const PlatformChanges& changes)
+      : file_(std::move(file)), changes_(changes) {}
 
   Result<Platform> load() {
     toml::table table;
-    if (Result<void> parsed = parse(file_, table); !parsed.ok()) return parsed.error();
+    if (Result<void> parsed = parse_toml(file_, table); !parsed.ok()) return parsed.error();
     Platform platform;
     platform.file = file_;
     platform.name = std::filesystem::path(file_).stem().string();
@@ -108,30 +123,25 @@ class Loader {
     const std::vector<Field> fields = fields_of(platform);
     if (Result<void> r = unknown_keys(table, fields); !r.ok()) return r.error();
     for (const Field& field : fields) {
+      if (field.optional && !table[field.section][field.key]) continue;
       Result<double> value = number(table, field.section, field.key, field.least, field.most);
       if (!value.ok()) return value.error();
       field.store(value.value());
     }
+    for (const std::string& change : changes_.set) {
+      if (Result<void> r = set(table, change, fields, platform); !r.ok()) return r.error();
+    }
+    if (platform.uplinks_per_switch == 0) platform.uplinks_per_switch = platform.hosts_per_switch;
+    if (Result<void> r = network(table, platform); !r.ok()) return r.error();
     if (Result<void> r = together(table, platform); !r.ok()) return r.error();
     if (Result<void> r = steps(platform); !r.ok()) return r.error();
+    if (Result<void> r = speed_up(platform, changes_.faster); !r.ok()) return r.error();
     return platform;
   }
 
  private:
   Error bad(std::uint32_t line, const std::string& key, const std::string& reason) const {
-    return Error{fmt::format("{}:{}: {}: {}", file_, line, key, reason)};
-  }
-
-  Result<void> parse(const std::string& file, toml::table& into) const {
-    try {
-      into = toml::parse_file(file);
-      return {};
-    } catch (const toml::parse_error& e) {
-      return Error{
-          fmt::format("{}:{}: not a TOML file: {}", file, e.source().begin.line, e.description())};
-    } catch (const std::logic_error&) {
-      return Error{fmt::format("{}:1: not a TOML file: a stray character in a key", file)};
-    }
+    return toml_error(file_, line, key, reason);
   }
 
   Result<void> texts(const toml::table& table, Platform& platform) {
@@ -142,17 +152,86 @@ class Loader {
     }
     platform.description = *table["description"].value<std::string>();
     steps_file_ = *table["steps"].value<std::string>();
-    const std::string topology = *table["topology"].value<std::string>();
-    if (topology == "grid") {
-      platform.topology = TopologyKind::grid;
-    } else if (topology == "clos") {
-      platform.topology = TopologyKind::clos;
-    } else if (topology == "single-switch") {
-      platform.topology = TopologyKind::single_switch;
-    } else {
-      return bad(table.get("topology")->source().begin.line, "topology",
-                 fmt::format("unknown '{}'; valid: grid, clos, single-switch", topology));
+    return {};
+  }
+
+  // The network that the file, or a change, asks for.
+  Result<void> network(const toml::table& table, Platform& platform) {
+    const std::string own = *table["topology"].value<std::string>();
+    const bool changed = !changes_.topology.empty() && changes_.topology != own;
+    const std::string& asked = changed ? changes_.topology : own;
+    const std::uint32_t line = table.get("topology")->source().begin.line;
+    const auto wrong = [&](const std::string& reason) {
+      return changed ? Error{fmt::format("--topology {}: {}", asked, reason)}
+                     : bad(line, "topology", reason);
+    };
+    if (changed) note(platform, fmt::format("topology {} ({} in the file)", asked, own));
+    if (asked.ends_with(".toml")) return custom(asked, changed, platform);
+    const auto* known = std::find_if(std::begin(kTopologies), std::end(kTopologies),
+                                     [&](const Named& each) { return each.name == asked; });
+    if (known == std::end(kTopologies)) {
+      return wrong(fmt::format("unknown '{}'; valid: {}, or a network's file (.toml)", asked,
+                               topology_names()));
     }
+    platform.topology = known->kind;
+    if (known->kind != TopologyKind::fat_tree) return {};
+    if (platform.hosts_per_switch < 2) return wrong("needs network.hosts_per_switch of 2 or more");
+    if (platform.uplinks_per_switch <= platform.hosts_per_switch) return {};
+    return wrong(fmt::format("network.uplinks_per_switch is {}; at most hosts_per_switch, {}",
+                             platform.uplinks_per_switch, platform.hosts_per_switch));
+  }
+
+  // A file that the platform names lies beside it.
+  Result<void> custom(const std::string& asked, bool changed, Platform& platform) {
+    namespace fs = std::filesystem;
+    platform.topology = TopologyKind::custom;
+    platform.network_file =
+        changed ? asked : (fs::path(platform.file).parent_path() / asked).string();
+    Result<std::shared_ptr<const CustomNetwork>> loaded =
+        CustomNetwork::load(platform.network_file);
+    if (!loaded.ok()) return loaded.error();
+    platform.custom_network = std::move(loaded.value());
+    return {};
+  }
+
+  static void note(Platform& platform, const std::string& change) {
+    platform.changes += (platform.changes.empty() ? "" : ", ") + change;
+  }
+
+  // Applies "section.key=value".
+  Result<void> set(const toml::table& table, const std::string& change,
+                   const std::vector<Field>& fields, Platform& platform) const {
+    const std::size_t equals = change.find('=');
+    const std::string path = change.substr(0, equals);
+    const auto wrong = [&change](const std::string& reason) {
+      return Error{fmt::format("--set {}: {}", change, reason)};
+    };
+    const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field& each) {
+      return fmt::format("{}.{}", each.section, each.key) == path;
+    });
+    if (equals == std::string::npos || field == fields.end()) {
+      std::string valid;
+      for (const Field& each : fields) {
+        valid += fmt::format("{}{}.{}", valid.empty() ? "" : ", ", each.section, each.key);
+      }
+      return wrong(fmt::format(
+          "{}; valid: {}",
+          equals == std::string::npos ? "must be SECTION.KEY=NUMBER" : "no such key", valid));
+    }
+    double value = 0;
+    const char* const begin = change.data() + equals + 1;
+    const char* const end = change.data() + change.size();
+    const auto [stop, error] = std::from_chars(begin, end, value);
+    if (error != std::errc() || stop != end || !std::isfinite(value)) {
+      return wrong("the value must be a number");
+    }
+    if (value < field->least || value > field->most) {
+      return wrong(fmt::format("{} is impossible; {} to {}", value, field->least, field->most));
+    }
+    const std::optional<double> own = table[field->section][field->key]["value"].value<double>();
+    field->store(value);
+    note(platform, own ? fmt::format("{} {} ({} in the file)", path, value, *own)
+                       : fmt::format("{} {}", path, value));
     return {};
   }
 
@@ -248,7 +327,7 @@ class Loader {
   Result<void> steps(Platform& platform) {
     file_ = (std::filesystem::path(platform.file).parent_path() / steps_file_).string();
     toml::table table;
-    if (Result<void> parsed = parse(file_, table); !parsed.ok()) return parsed;
+    if (Result<void> parsed = parse_toml(file_, table); !parsed.ok()) return parsed;
     for (const auto& [name, node] : table) {
       const bool host = name.str() == "host";
       if ((!host && name.str() != "ni") || node.as_table() == nullptr) {
@@ -271,11 +350,14 @@ class Loader {
   }
 
   std::string file_;
+  const PlatformChanges& changes_;
   std::string steps_file_;
 };
 
 }  // namespace
 
-Result<Platform> load_platform(const std::string& path) { return Loader(path).load(); }
+Result<Platform> load_platform(const std::string& path, const PlatformChanges& changes) {
+  return Loader(path, changes).load();
+}
 
 }  // namespace fairlead::hw

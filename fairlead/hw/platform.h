@@ -3,7 +3,9 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "fairlead/base/result.h"
 #include "fairlead/base/step.h"
@@ -11,12 +13,15 @@
 
 namespace fairlead::hw {
 
-enum class TopologyKind : std::uint8_t { grid, clos, single_switch };
+class CustomNetwork;
+
+enum class TopologyKind : std::uint8_t { grid, clos, fat_tree, single_switch, custom };
 
 struct Platform {
   std::string name;
   std::string description;
   std::string file;
+  std::string changes;  // what was set otherwise than the file says; empty: nothing
 
   // Host processor and its memory.
   Hertz host_clock{};
@@ -58,7 +63,11 @@ struct Platform {
   std::uint32_t header_bytes = 0;  // route, type, LCI header and CRC of a packet on the wire
   TopologyKind topology = TopologyKind::single_switch;
   std::uint32_t hosts_per_switch = 0;
-  std::uint32_t nodes = 0;  // of the published machine
+  std::uint32_t uplinks_per_switch = 0;  // of a fat tree
+  std::uint32_t nodes = 0;               // of the published machine
+  // Of TopologyKind::custom; else none.
+  std::string network_file;
+  std::shared_ptr<const CustomNetwork> custom_network;
 
   std::array<Cycles, kSteps> host_cycles{};
   std::array<Cycles, kSteps> ni_cycles{};
@@ -73,7 +82,14 @@ struct Platform {
   }
 };
 
-// Reads a platform file. Error: names file, line, key and reason.
-Result<Platform> load_platform(const std::string& path);
+// What a user sets otherwise than the platform's file says.
+struct PlatformChanges {
+  std::string topology;          // as the file's key; empty: the file's
+  std::vector<std::string> set;  // "section.key=value", value in the file's unit
+  std::string faster;            // see speed_up.h
+};
+
+// Reads a platform file. Error: names file, line, key and reason; of a change: the valid keys.
+Result<Platform> load_platform(const std::string& path, const PlatformChanges& changes = {});
 
 }  // namespace fairlead::hw

@@ -82,6 +82,53 @@ TEST_F(PlatformTest, TheFilesOfTheRepositoryAreGood) {
   EXPECT_EQ(p3.value().host_cycles[static_cast<std::size_t>(Step::send)].count, 250);
 }
 
+TEST_F(PlatformTest, AChangeIsCheckedAndMarked) {
+  write("p.toml", platform_);
+  const std::string file = (folder_ / "p.toml").string();
+  const Result<Platform> changed = load_platform(
+      file, {"fat-tree", {"ni.receive_buffers=2048", "network.hosts_per_switch=4"}, {}});
+  ASSERT_TRUE(changed.ok()) << changed.error().text;
+  EXPECT_EQ(changed.value().receive_buffers, 2048u);
+  EXPECT_EQ(changed.value().topology, TopologyKind::fat_tree);
+  // Expect: what the results are marked with
+  EXPECT_EQ(
+      changed.value().changes,
+      "ni.receive_buffers 2048 (256 in the file), network.hosts_per_switch 4 (1 in the file), "
+      "topology fat-tree (grid in the file)");
+  EXPECT_EQ(load_platform(file, {"grid", {}, {}}).value().changes, "");
+  const auto wrong = [&](const std::string& topology, const std::string& set) {
+    const PlatformChanges changes{
+        topology, set.empty() ? std::vector<std::string>{} : std::vector<std::string>{set}, {}};
+    const Result<Platform> loaded = load_platform(file, changes);
+    return loaded.ok() ? "loaded" : loaded.error().text;
+  };
+  const std::string unknown = wrong("", "ni.buffers=3");
+  EXPECT_TRUE(unknown.starts_with("--set ni.buffers=3: no such key; valid: host.clock_MHz, "))
+      << unknown;
+  EXPECT_NE(unknown.find("ni.receive_buffers"), std::string::npos) << unknown;
+  EXPECT_TRUE(wrong("", "ni.receive_buffers")
+                  .starts_with("--set ni.receive_buffers: must be SECTION.KEY=NUMBER; valid: "));
+  EXPECT_EQ(wrong("", "ni.receive_buffers=many"),
+            "--set ni.receive_buffers=many: the value must be a number");
+  EXPECT_EQ(wrong("", "ni.receive_buffers=0"),
+            "--set ni.receive_buffers=0: 0 is impossible; 1 to 1000000");
+  EXPECT_EQ(wrong("torus", ""),
+            "--topology torus: unknown 'torus'; valid: grid, clos, fat-tree, single-switch, or a "
+            "network's file (.toml)");
+  EXPECT_EQ(wrong("fat-tree", ""),
+            "--topology fat-tree: needs network.hosts_per_switch of 2 or more");
+}
+
+TEST_F(PlatformTest, APlatformMayNameANetworkBesideIt) {
+  write("net.toml", "description = 'two'\nswitches = ['a']\n[[link]]\nfrom = '0-1'\nto = 'a'\n");
+  const Result<Platform> loaded = load(with("topology = \"grid\"", "topology = \"net.toml\""));
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text;
+  EXPECT_EQ(loaded.value().topology, TopologyKind::custom);
+  EXPECT_TRUE(loaded.value().network_file.ends_with("/net.toml"));
+  EXPECT_NE(error(with("topology = \"grid\"", "topology = \"none.toml\"")).find("none.toml"),
+            std::string::npos);
+}
+
 TEST_F(PlatformTest, AMissingKeyIsNamed) {
   const std::string line = platform_.substr(platform_.find("watchdog_us"));
   EXPECT_EQ(error(with(line.substr(0, line.find('\n')), "")),
@@ -100,7 +147,8 @@ TEST_F(PlatformTest, AnImpossibleValueIsNamed) {
   EXPECT_EQ(error(with("clock_MHz = { value = 200", "clock_MHz = { value = \"200\"")),
             "p.toml:7: host.clock_MHz: value must be a number");
   EXPECT_EQ(error(with("topology = \"grid\"", "topology = \"torus\"")),
-            "p.toml:3: topology: unknown 'torus'; valid: grid, clos, single-switch");
+            "p.toml:3: topology: unknown 'torus'; valid: grid, clos, fat-tree, single-switch, "
+            "or a network's file (.toml)");
   EXPECT_EQ(error(with("topology = \"grid\"", "topology = 3")),
             "p.toml:3: topology: must be a text");
   // Expect: numbers that are possible alone and not together
@@ -131,7 +179,7 @@ TEST_F(PlatformTest, ANumberHasASourceAndAMark) {
 TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
   EXPECT_EQ(error(with("header_bytes", "head_bytes")),
             "p.toml:45: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
-            "fixed_us, header_bytes, hosts_per_switch, nodes");
+            "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, nodes");
   EXPECT_EQ(error(with("[network]", "[net]")),
             "p.toml:41: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
             "[network]");

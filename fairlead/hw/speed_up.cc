@@ -8,6 +8,8 @@
 #include <iterator>
 #include <string>
 
+#include "fairlead/hw/custom_network.h"
+
 namespace fairlead::hw {
 namespace {
 
@@ -58,6 +60,7 @@ void speed_up(Platform& p, Resource resource, double factor) {
     case kLinkResource:
       faster(p.link, factor);
       for (Ps* time : {&p.switch_delay, &p.network_fixed}) shorter(*time, factor);
+      if (p.custom_network != nullptr) p.custom_network = p.custom_network->faster(factor);
       return;
     case kVisibilityResource:
       return shorter(p.host_visible, factor);

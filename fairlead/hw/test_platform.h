@@ -43,6 +43,7 @@ inline Platform round_platform() {
   p.header_bytes = 20;
   p.topology = TopologyKind::single_switch;
   p.hosts_per_switch = 8;
+  p.uplinks_per_switch = 8;
   p.nodes = 8;
   p.host_cycles.fill(Cycles{10});
   p.ni_cycles.fill(Cycles{10});

@@ -1,29 +1,55 @@
 #include "fairlead/hw/topology.h"
 
+#include <charconv>
+#include <optional>
+
 #include "fairlead/base/check.h"
 
 namespace fairlead::hw {
+namespace {
 
-// Channel numbering: 0..n-1 host to switch, n..2n-1 switch to host, then switch to switch.
-Topology::Topology(TopologyKind kind, std::uint32_t nodes, std::uint32_t hosts_per_switch)
-    : kind_(kind), nodes_(nodes), hosts_per_switch_(hosts_per_switch) {
-  FAIRLEAD_CHECK(nodes >= 1 && hosts_per_switch >= 1, "{} nodes, {} a switch", nodes,
-                 hosts_per_switch);
-  channels_ = 2 * nodes;
-  if (kind == TopologyKind::grid) {
-    // The most cubic grid that holds the nodes.
-    while (side_[0] * side_[1] * side_[2] < nodes) {
-      std::uint32_t shortest = 0;
-      for (std::uint32_t d = 1; d < 3; ++d) {
-        if (side_[d] < side_[shortest]) shortest = d;
-      }
-      ++side_[shortest];
-    }
-    channels_ += side_[0] * side_[1] * side_[2] * 6;
-  } else if (kind == TopologyKind::clos) {
-    leaves_ = (nodes + hosts_per_switch - 1) / hosts_per_switch;
-    channels_ += 2 * leaves_ * hosts_per_switch;
+std::optional<std::uint32_t> host_number(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+}  // namespace
+
+Topology::Switches Topology::switches_of(const Platform& platform, std::uint32_t nodes) {
+  FAIRLEAD_CHECK(nodes >= 1 && platform.hosts_per_switch >= 1, "{} nodes, {} a switch", nodes,
+                 platform.hosts_per_switch);
+  switch (platform.topology) {
+    case TopologyKind::grid:
+      return Grid(nodes);
+    case TopologyKind::clos:
+      return Clos(nodes, platform.hosts_per_switch);
+    case TopologyKind::fat_tree:
+      return FatTree(nodes, platform.hosts_per_switch, platform.uplinks_per_switch);
+    case TopologyKind::custom:
+      return platform.custom_network;
+    default:
+      return SingleSwitch();
   }
+}
+
+Result<void> Topology::check_nodes(const Platform& platform, std::uint32_t nodes) {
+  if (platform.topology != TopologyKind::custom) return {};
+  const std::uint32_t hosts = platform.custom_network->hosts();
+  if (nodes <= hosts) return {};
+  return Error{fmt::format("{}: the network has {} hosts and cannot carry {} nodes",
+                           platform.network_file, hosts, nodes)};
+}
+
+Topology::Topology(const Platform& platform, std::uint32_t nodes)
+    : nodes_(nodes), hosts_(nodes), network_(switches_of(platform, nodes)), channels_(0) {
+  if (platform.topology == TopologyKind::custom) {
+    hosts_ = platform.custom_network->hosts();
+    has_traits_ = platform.custom_network->has_traits();
+    FAIRLEAD_CHECK(nodes <= hosts_, "{} nodes, {} hosts", nodes, hosts_);
+  }
+  channels_ = 2 * hosts_ + with([](const auto& network) { return network.channels(); });
 }
 
 void Topology::route(Peer source, Peer destination, std::vector<ChannelId>& path) const {
@@ -31,39 +57,40 @@ void Topology::route(Peer source, Peer destination, std::vector<ChannelId>& path
                   source, destination);
   path.clear();
   path.push_back(source);
-  if (kind_ == TopologyKind::grid) {
-    grid_route(source, destination, path);
-  } else if (kind_ == TopologyKind::clos) {
-    const std::uint32_t from = source / hosts_per_switch_;
-    const std::uint32_t to = destination / hosts_per_switch_;
-    if (from != to) {
-      const std::uint32_t spine = destination % hosts_per_switch_;
-      path.push_back(2 * nodes_ + from * hosts_per_switch_ + spine);
-      path.push_back(2 * nodes_ + (leaves_ + to) * hosts_per_switch_ + spine);
-    }
-  }
-  path.push_back(nodes_ + destination);
-}
-
-void Topology::grid_route(Peer source, Peer destination, std::vector<ChannelId>& path) const {
-  std::uint32_t at = source;
-  std::uint32_t stride = 1;
-  for (std::uint32_t d = 0; d < 3; ++d) {
-    const std::uint32_t to = destination / stride % side_[d];
-    for (std::uint32_t here = at / stride % side_[d]; here != to;) {
-      const bool up = to > here;
-      path.push_back(2 * nodes_ + at * 6 + 2 * d + (up ? 0 : 1));
-      at = up ? at + stride : at - stride;
-      here = up ? here + 1 : here - 1;
-    }
-    stride *= side_[d];
-  }
+  with([&](const auto& network) { network.route(source, destination, 2 * hosts_, path); });
+  path.push_back(hosts_ + destination);
 }
 
 std::uint32_t Topology::switches(Peer source, Peer destination) const {
   std::vector<ChannelId> path;
   route(source, destination, path);
   return static_cast<std::uint32_t>(path.size()) - 1;
+}
+
+const ChannelTraits& Topology::traits(ChannelId channel) const {
+  const CustomNetwork& network = *std::get<std::shared_ptr<const CustomNetwork>>(network_);
+  if (channel >= 2 * hosts_) return network.traits(channel - 2 * hosts_);
+  return network.host_traits(channel % hosts_);
+}
+
+Result<std::array<ChannelId, 2>> Topology::cable(std::string_view a, std::string_view b) const {
+  const auto of_host = [&](std::string_view host,
+                           std::string_view other) -> std::optional<std::array<ChannelId, 2>> {
+    const auto number = host_number(host);
+    if (!number || *number >= nodes_) return {};
+    const std::string attached =
+        with([&](const auto& network) { return network.switch_of(*number); });
+    if (!other.empty() && other != attached) return {};
+    return std::array<ChannelId, 2>{*number, hosts_ + *number};
+  };
+  if (const auto cable = of_host(a, b)) return *cable;
+  if (const auto cable = of_host(b, a)) return *cable;
+  const auto there = with([&](const auto& network) { return network.channel(a, b); });
+  const auto back = with([&](const auto& network) { return network.channel(b, a); });
+  if (there && back) return std::array<ChannelId, 2>{2 * hosts_ + *there, 2 * hosts_ + *back};
+  const std::string switches = with([](const auto& network) { return network.switch_names(); });
+  return Error{fmt::format("there is no cable {}{}{}; nodes are 0 to {}, switches {}", a,
+                           b.empty() ? "" : "-", b, nodes_ - 1, switches)};
 }
 
 Peer Topology::mean_partner() const {

@@ -1,25 +1,31 @@
 // Which channels a packet passes on its way: the switch networks of the modelled machines. Routing
 // is fixed by (source, destination) and free of cycles, so that wormholes cannot deadlock.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "fairlead/base/post.h"
+#include "fairlead/base/result.h"
+#include "fairlead/hw/custom_network.h"
 #include "fairlead/hw/platform.h"
+#include "fairlead/hw/regular_networks.h"
 
 namespace fairlead::hw {
 
-using ChannelId = std::uint32_t;  // one direction of one link
-
-// - grid: a 3-D mesh of 8-port switches, one host each (6 ports for the neighbours),
-// dimension-order
-//   routing; 64 nodes are 4 x 4 x 4, at most 10 switches apart (LCI paper section 3).
-// - clos: leaf switches of `hosts_per_switch` hosts and as many spines, the spine chosen by the
-//   destination; full bisection, at most 3 switches (the P3 platform).
-// - single switch: every host on one crossbar.
+// A machine's network: the hosts' cables (channels 0 .. hosts-1 to the switches, the next as many
+// back), and between them one of the switch networks, which grow with the number of nodes; a custom
+// one is as large as its file says.
 class Topology {
  public:
-  Topology(TopologyKind kind, std::uint32_t nodes, std::uint32_t hosts_per_switch);
+  // At most as many nodes as check_nodes() allows.
+  Topology(const Platform& platform, std::uint32_t nodes);
+  // Error: the platform's network has fewer hosts than `nodes`.
+  static Result<void> check_nodes(const Platform& platform, std::uint32_t nodes);
 
   std::uint32_t nodes() const { return nodes_; }
   std::uint32_t channels() const { return channels_; }
@@ -30,15 +36,37 @@ class Topology {
   // benchmark of the whole machine uses.
   Peer mean_partner() const;
 
- private:
-  void grid_route(Peer source, Peer destination, std::vector<ChannelId>& path) const;
+  // False: every channel is as the platform's [network] says, and traits() is not to be asked.
+  bool has_traits() const { return has_traits_; }
+  const ChannelTraits& traits(ChannelId channel) const;
 
-  TopologyKind kind_;
+  // Both directions of the cable between two ends, each a node's number or a switch's name; an
+  // empty `b`: of node `a`'s own. Error: what the switches are called.
+  Result<std::array<ChannelId, 2>> cable(std::string_view a, std::string_view b) const;
+
+ private:
+  using Switches =
+      std::variant<SingleSwitch, Grid, Clos, FatTree, std::shared_ptr<const CustomNetwork>>;
+  static Switches switches_of(const Platform& platform, std::uint32_t nodes);
+  // Calls `use` with the switch network.
+  template <class Use>
+  auto with(Use&& use) const {
+    return std::visit(
+        [&](const auto& network) {
+          if constexpr (requires { *network; }) {
+            return use(*network);
+          } else {
+            return use(network);
+          }
+        },
+        network_);
+  }
+
   std::uint32_t nodes_;
-  std::uint32_t hosts_per_switch_;
-  std::uint32_t side_[3] = {1, 1, 1};
-  std::uint32_t leaves_ = 0;
-  std::uint32_t channels_ = 0;
+  std::uint32_t hosts_;  // cables of hosts; more than nodes where a custom network has more
+  Switches network_;
+  std::uint32_t channels_;
+  bool has_traits_ = false;
 };
 
 }  // namespace fairlead::hw

@@ -290,6 +290,7 @@ Result<RunReport> run_loop_world(const WorldOptions& options, const Body& body) 
     return Error{
         fmt::format("implementation \"{}\" does not exist on loop; valid: direct", options.lci)};
   }
+  if (Result<void> r = refuse_platform_options(options, "loop"); !r.ok()) return r.error();
   const auto plan = fabric::parse_fault_plan(options.faults, options.seed);
   if (!plan.ok()) return plan.error();
   LoopWorld world(options, body);

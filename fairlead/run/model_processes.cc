@@ -104,7 +104,7 @@ Result<void> ProcessWorld::make() {
   if (Result<void> chosen = simulation_.choose(); !chosen.ok()) return chosen;
   Result<fabric::model::SharedMachine> shared = fabric::model::load_shared_machine(
       simulation_.options().on, simulation_.options().ranks, simulation_.nodes(),
-      simulation_.buffer_bytes(), simulation_.options().faster);
+      simulation_.buffer_bytes(), simulation_.changes());
   if (!shared.ok()) return shared.error();
   memory_ = std::move(shared.value().memory);
   const Result<void> made = simulation_.make(std::move(shared.value().machine));

@@ -118,6 +118,7 @@ void ModelSimulation::conclude() {
 void ModelSimulation::report(RunReport& report) {
   const sim::Engine& engine = machine_->engine();
   report.modelled = true;
+  report.platform_changes = machine_->platform().changes;
   report.virtual_time = engine.now();
   report.events = engine.executed();
   report.digest = engine.digest();

@@ -28,6 +28,8 @@ class ModelSimulation {
   const WorldOptions& options() const { return options_; }
   // Nodes of the machine: those beyond the ranks are part of it (windows, routes), and idle.
   std::uint32_t nodes() const { return std::max(options_.nodes, options_.ranks); }
+  // What the options set otherwise than the platform's file.
+  hw::PlatformChanges changes() const { return {options_.topology, options_.set, options_.faster}; }
   // The implementation asked for. Error: lists what is known.
   Result<void> choose();
   const lci::Implementation& implementation() const { return implementation_; }

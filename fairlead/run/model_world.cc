@@ -80,7 +80,7 @@ class ModelWorld {
     if (Result<void> chosen = simulation_.choose(); !chosen.ok()) return chosen;
     Result<std::unique_ptr<Machine>> machine =
         Machine::load(simulation_.options().on, simulation_.nodes(), simulation_.buffer_bytes(),
-                      simulation_.options().faster);
+                      simulation_.changes());
     if (!machine.ok()) return machine.error();
     const Result<void> made = simulation_.make(std::move(machine.value()));
     if (!made.ok()) return made;
@@ -177,11 +177,16 @@ Result<RunReport> run_model_world(const WorldOptions& options, const Body& body)
   return ModelWorld(options, body).run();
 }
 
-Rank mean_partner(const std::string& on, std::uint32_t ranks) {
-  const Result<std::string> file = find_platform(on);
-  if (!file.ok() || ranks < 2) return ranks / 2;
-  const Result<std::unique_ptr<Machine>> machine = Machine::load(file.value(), ranks, 0);
-  return machine.ok() ? machine.value()->network().topology().mean_partner() : ranks / 2;
+Rank mean_partner(const WorldOptions& options) {
+  const Rank otherwise = options.ranks / 2;
+  const Result<std::string> file = find_platform(options.on);
+  if (!file.ok() || options.ranks < 2) return otherwise;
+  const Result<hw::Platform> platform =
+      hw::load_platform(file.value(), {options.topology, options.set, {}});
+  if (!platform.ok() || !hw::Topology::check_nodes(platform.value(), options.ranks).ok()) {
+    return otherwise;
+  }
+  return hw::Topology(platform.value(), options.ranks).mean_partner();
 }
 
 }  // namespace fairlead::run

@@ -19,9 +19,9 @@ Result<RunReport> run_model_world(const WorldOptions& options, const Body& body)
 // launch.world.on is the path of the platform's file. Report and errors as above.
 Result<RunReport> run_model_processes(const LaunchOptions& launch);
 
-// The rank whose distance from rank 0 is nearest the mean over all pairs of a platform of `ranks`
-// nodes: the partner of a two-rank measurement that stands for the whole machine. ranks / 2 where
-// `on` (as --on takes it) is not a modelled platform.
-Rank mean_partner(const std::string& on, std::uint32_t ranks);
+// The rank whose distance from rank 0 is nearest the mean over all pairs of a platform of
+// options.ranks nodes: the partner of a two-rank measurement that stands for the whole machine.
+// ranks / 2 where options.on (a name or a file) is not a modelled platform.
+Rank mean_partner(const WorldOptions& options);
 
 }  // namespace fairlead::run

@@ -13,6 +13,14 @@ Result<void> check_fits(const std::string& text, std::size_t field_bytes, const 
 }
 }  // namespace
 
+Result<void> refuse_platform_options(const WorldOptions& options, const char* place) {
+  if (options.topology.empty() && options.set.empty()) return {};
+  return Error{
+      fmt::format("--topology and --set change a modelled platform, and {} is none: give "
+                  "one with --on",
+                  place)};
+}
+
 Result<void> check_shm_options(const WorldOptions& options) {
   if (options.ranks == 0 || options.ranks > fabric::kShmRanksMax) {
     return Error{fmt::format("{} ranks: shared memory carries 1 to {}", options.ranks,
@@ -22,6 +30,7 @@ Result<void> check_shm_options(const WorldOptions& options) {
     return Error{
         fmt::format("implementation \"{}\" does not exist on shm; valid: direct", options.lci)};
   }
+  if (Result<void> r = refuse_platform_options(options, "shm"); !r.ok()) return r;
   if (const auto plan = fabric::parse_fault_plan(options.faults, options.seed); !plan.ok()) {
     return plan.error();
   }

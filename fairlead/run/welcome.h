@@ -15,6 +15,8 @@ namespace fairlead::run {
 
 // Error: an implementation, fault plan or path that ranks on shared memory cannot be given.
 Result<void> check_shm_options(const WorldOptions& options);
+// Error: an option that only a modelled platform has; `place` is where the ranks are instead.
+Result<void> refuse_platform_options(const WorldOptions& options, const char* place);
 // The plan to give Nics, whose text passed check_shm_options(); nullopt: no faults.
 std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed);
 // `options` have passed check_shm_options().

@@ -27,9 +27,11 @@ struct WorldOptions {
   std::string lci;         // implementation, paper notation; empty: the world's default
   std::string faults;      // plan for `faulty`; empty: none
   std::uint64_t seed = 1;
-  std::string trace_path;     // Chrome/Perfetto JSON; empty: none
-  std::string bind = "auto";  // auto | none | cpu list
-  Ps timeout = kNever;        // real time
+  std::string topology;          // of a modelled platform; empty: its own
+  std::vector<std::string> set;  // "section.key=value" of its file, otherwise
+  std::string trace_path;        // Chrome/Perfetto JSON; empty: none
+  std::string bind = "auto";     // auto | none | cpu list
+  Ps timeout = kNever;           // real time
   std::uint32_t fiber_stack_kib = 64;
   std::uint32_t nodes = 0;  // modelled machine's nodes; 0: as many as ranks
   Compute compute = Compute::declared;
@@ -63,6 +65,7 @@ struct RunReport {
   PortCounters counters;                 // summed over the ranks
   std::vector<PathShare> critical_path;  // every resource; the sum is virtual_time
   bool modelled = false;
+  std::string platform_changes;  // what the options set otherwise than the platform's file
 };
 
 using Body = std::function<int(Context&)>;

@@ -55,6 +55,19 @@ class Errors(unittest.TestCase):
             # Expect: the file and the key.
             self.refused(["bench", "logp", "--on", file.name], file.name)
 
+    def test_platform_changes(self):
+        bench = ["bench", "barrier", "-n", "4"]
+        self.refused(bench + ["--on", "myrinet-p3", "--set", "ni.buffers=3"], "ni.buffers",
+                     "ni.receive_buffers")
+        self.refused(bench + ["--on", "myrinet-p3", "--topology", "torus"], "fat-tree")
+        self.refused(bench + ["--set", "ni.receive_buffers=3"], "--on")
+        # Expect: results under another number say so.
+        answer = fairlead(*bench, "--on", "myrinet-p3", "--set", "ni.receive_buffers=1024",
+                          "--topology", "fat-tree", "--repetitions", "10", "--json")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn('"platform_changes":"ni.receive_buffers 1024 (512 in the file), topology '
+                      'fat-tree (clos in the file)"', answer.stdout)
+
     def test_program(self):
         self.refused(["run", "./no-such-program"], "no-such-program")
 

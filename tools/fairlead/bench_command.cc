@@ -45,15 +45,17 @@ nlohmann::ordered_json begin_line(const Bench& bench, const run::WorldOptions& o
           {"lci", implementation_used(options.on, options.lci)}};
 }
 
-void end_line(nlohmann::ordered_json& line, const run::WorldOptions& options) {
+void end_line(nlohmann::ordered_json& line, const run::WorldOptions& options,
+              const std::string& changes) {
   line["job_ranks"] = options.ranks;
   line["seed"] = options.seed;
+  if (!changes.empty()) line["platform_changes"] = changes;
   line["commit"] = kCommit;
   fmt::print("{}\n", line.dump());
 }
 
 void print_json(const Bench& bench, const BenchArguments& arguments,
-                const run::WorldOptions& options, const Rows& rows) {
+                const run::WorldOptions& options, const std::string& changes, const Rows& rows) {
   for (const Row& row : rows.all()) {
     nlohmann::ordered_json line = begin_line(bench, options);
     for (std::size_t c = 0; c < bench.columns.size(); ++c) {
@@ -68,7 +70,7 @@ void print_json(const Bench& bench, const BenchArguments& arguments,
     if (bench.takes.copy) line["receiver_copy"] = arguments.options.copy;
     if (bench.takes.fill) line["sender_copy"] = arguments.options.fill;
     if (bench.takes.put) line["put"] = arguments.options.put;
-    end_line(line, options);
+    end_line(line, options, changes);
   }
 }
 
@@ -78,7 +80,7 @@ void print_packets(const Bench& bench, const BenchArguments& arguments,
     nlohmann::ordered_json line = begin_line(bench, options);
     line["packets"] = packets_json(report.counters);
     if (report.modelled) line["virtual_time_us"] = to_us(report.virtual_time);
-    end_line(line, options);
+    end_line(line, options, report.platform_changes);
   } else {
     fmt::print("\n{}", packets_text(report.counters));
   }
@@ -120,7 +122,7 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
   if (world.ranks < 2) return Error{"bench needs two ranks at least; try -n 2"};
   BenchOptions& options = arguments.options;
   if (bench.takes.partner) {
-    if (app.count("--partner") == 0) options.partner = run::mean_partner(world.on, world.ranks);
+    if (app.count("--partner") == 0) options.partner = run::mean_partner(world);
     if (options.partner == 0 || options.partner >= world.ranks) {
       return Error{fmt::format("--partner {} is not one of the ranks 1..{}", options.partner,
                                world.ranks - 1)};
@@ -162,9 +164,12 @@ int run_bench(const CLI::App& app, const Bench& bench, BenchArguments& arguments
     return report.value().exit_code == 0 ? 1 : report.value().exit_code;
   }
   if (arguments.json) {
-    print_json(bench, arguments, options, rows);
+    print_json(bench, arguments, options, report.value().platform_changes, rows);
   } else {
     print_table(bench, rows);
+    if (const std::string& changes = report.value().platform_changes; !changes.empty()) {
+      fmt::print("platform changed: {}\n", changes);
+    }
   }
   if (arguments.packets) print_packets(bench, arguments, options, report.value());
   return 0;

@@ -69,6 +69,8 @@ std::vector<std::string> child_command(const CompareArguments& arguments,
                                       "--body=" + arguments.body,
                                       "--stats=" + stats};
   if (!combination.lci.empty()) command.push_back("--lci=" + combination.lci);
+  if (!world.topology.empty()) command.push_back("--topology=" + world.topology);
+  for (const std::string& change : world.set) command.push_back("--set=" + change);
   if (!world.faults.empty()) command.push_back("--faults=" + world.faults);
   if (arguments.choice.timeout_s > 0) {
     command.push_back(fmt::format("--timeout={}", arguments.choice.timeout_s));

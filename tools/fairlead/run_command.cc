@@ -69,6 +69,9 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
     return kUsageExitCode;
   }
   if (!report.value().failure.empty()) complain(report.value().failure);
+  if (const std::string& changes = report.value().platform_changes; !changes.empty()) {
+    fmt::print(stderr, "platform changed: {}\n", changes);
+  }
   if (!arguments.stats.empty()) {
     auto written = write_stats(arguments.stats, {launch.world, report.value(), wall.count()});
     if (!written.ok()) {

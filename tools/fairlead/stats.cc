@@ -31,6 +31,7 @@ nlohmann::ordered_json stats_json(const JobFacts& facts) {
   if (report.modelled) {
     json["virtual_time_us"] = to_us(report.virtual_time);
     json["events"] = report.events;
+    if (!report.platform_changes.empty()) json["platform_changes"] = report.platform_changes;
     json["digest"] = fmt::format("{:016x}", report.digest);
   }
   json["counters"] = counters_json(report.counters);
@@ -50,6 +51,9 @@ std::string stats_text(const JobFacts& facts) {
   if (report.modelled) {
     text += fmt::format("virtual time {} us, {} events, digest {:016x}\n",
                         show_number(to_us(report.virtual_time)), report.events, report.digest);
+    if (!report.platform_changes.empty()) {
+      text += fmt::format("platform changed: {}\n", report.platform_changes);
+    }
   }
   Table table({"counter", "all ranks"});
   for_each_counter(report.counters, [&](const char* name, std::uint64_t value) {

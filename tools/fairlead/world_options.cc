@@ -26,6 +26,15 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
   app.add_option("--seed", choice.world.seed, "Of the fault plan and of the model")
       ->type_name("N")
       ->capture_default_str();
+  app.add_option("--topology", choice.world.topology,
+                 "Network of a modelled platform instead of its own: grid, clos, fat-tree, "
+                 "single-switch, or a file (.toml) that lists switches and links")
+      ->type_name("NAME|FILE");
+  app.add_option("--set", choice.world.set,
+                 "Another number than a modelled platform's file has, for example "
+                 "ni.receive_buffers=2048; may be repeated, and is shown with the results")
+      ->type_name("SECTION.KEY=NUMBER")
+      ->allow_extra_args(false);
   app.add_option("--stack-kib", choice.world.fiber_stack_kib,
                  "Stack of a rank that runs as a fiber, in KiB")
       ->check(CLI::Range(16U, 1U << 20))

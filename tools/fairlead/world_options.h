@@ -18,8 +18,8 @@ struct WorldChoice {
   run::WorldOptions options() const;
 };
 
-// -n, --bind, --timeout, --faults, --seed, --stack-kib, --compute; not --on and --lci, which
-// `compare` has as lists.
+// -n, --bind, --timeout, --faults, --seed, --topology, --set, --stack-kib, --compute; not --on and
+// --lci, which `compare` has as lists.
 void add_job_options(CLI::App& app, WorldChoice& choice);
 // --on and --lci.
 void add_place_options(CLI::App& app, WorldChoice& choice);

@@ -5,17 +5,18 @@
 #include <utility>
 
 #include "fairlead/hw/resource.h"
-#include "fairlead/hw/speed_up.h"
 #include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::fabric::model {
 
 Result<std::unique_ptr<Machine>> Machine::load(const std::string& platform_file,
                                                std::uint32_t nodes, std::uint32_t payload_bytes,
-                                               std::string_view faster) {
-  Result<hw::Platform> platform = hw::load_platform(platform_file);
+                                               const hw::PlatformChanges& changes) {
+  Result<hw::Platform> platform = hw::load_platform(platform_file, changes);
   if (!platform.ok()) return platform.error();
-  if (Result<void> r = hw::speed_up(platform.value(), faster); !r.ok()) return r.error();
+  if (Result<void> fits = hw::Topology::check_nodes(platform.value(), nodes); !fits.ok()) {
+    return fits.error();
+  }
   return std::make_unique<Machine>(std::move(platform.value()), nodes, payload_bytes);
 }
 

@@ -4,7 +4,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "fairlead/base/counters.h"
@@ -37,11 +36,11 @@ struct PathShare {
 
 class Machine {
  public:
-  // The machine that a platform file describes, with `nodes` nodes, and what hw::speed_up() makes
-  // of it by `faster`. Error: see hw::load_platform, hw::speed_up.
+  // The machine that a platform file describes, with `nodes` nodes. Error: see hw::load_platform;
+  // or its network has fewer hosts.
   static Result<std::unique_ptr<Machine>> load(const std::string& platform_file,
                                                std::uint32_t nodes, std::uint32_t payload_bytes,
-                                               std::string_view faster = {});
+                                               const hw::PlatformChanges& changes = {});
   Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes,
           const SharedMemory& shared = {});
   Machine(const Machine&) = delete;

@@ -6,8 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "fairlead/hw/speed_up.h"
-
 namespace fairlead::fabric::model {
 namespace {
 constexpr std::uint64_t kDescriptorLinesMax = 8;
@@ -22,10 +20,12 @@ Error wrong(const char* what, std::uint64_t value) {
 
 Result<SharedMachine> load_shared_machine(const std::string& platform_file, std::uint32_t ranks,
                                           std::uint32_t nodes, std::uint32_t payload_bytes,
-                                          std::string_view faster) {
-  Result<hw::Platform> platform = hw::load_platform(platform_file);
+                                          const hw::PlatformChanges& changes) {
+  Result<hw::Platform> platform = hw::load_platform(platform_file, changes);
   if (!platform.ok()) return platform.error();
-  if (Result<void> r = hw::speed_up(platform.value(), faster); !r.ok()) return r.error();
+  if (Result<void> fits = hw::Topology::check_nodes(platform.value(), nodes); !fits.ok()) {
+    return fits.error();
+  }
   Result<std::unique_ptr<GateMemory>> memory = GateMemory::create(ranks, nodes, platform.value());
   if (!memory.ok()) return memory.error();
   SharedMachine made;

@@ -22,7 +22,7 @@ struct SharedMachine {
 // As Machine::load(), with gates for `ranks` ranks.
 Result<SharedMachine> load_shared_machine(const std::string& platform_file, std::uint32_t ranks,
                                           std::uint32_t nodes, std::uint32_t payload_bytes,
-                                          std::string_view faster = {});
+                                          const hw::PlatformChanges& changes = {});
 
 class RankGate {
  public:
