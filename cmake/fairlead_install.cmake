@@ -1,6 +1,6 @@
 # What an install holds beside the targets: package files for CMake and pkg-config, platform files,
-# manual pages. The install() of a target stands beside the target (EXPORT fairleadTargets for
-# libraries that CMake users link).
+# published values, manual pages. The install() of a target stands beside the target (EXPORT
+# fairleadTargets for libraries that CMake users link).
 include(CMakePackageConfigHelpers)
 set(_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fairlead)
 
@@ -21,5 +21,7 @@ install(FILES ${PROJECT_BINARY_DIR}/package/fairlead.pc
 
 file(GLOB _platforms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/platforms/*.toml)
 install(FILES ${_platforms} DESTINATION ${CMAKE_INSTALL_DATADIR}/fairlead/platforms)
+file(GLOB _published CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/published/*.toml)
+install(FILES ${_published} DESTINATION ${CMAKE_INSTALL_DATADIR}/fairlead/published)
 file(GLOB _manuals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
 install(FILES ${_manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

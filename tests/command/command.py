@@ -2,17 +2,21 @@
 import json
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 BIN = Path(os.environ["FAIRLEAD_BIN"])
 SOURCE = Path(os.environ["FAIRLEAD_SOURCE"])
-COMMANDS = [[], ["run"], ["compare"], ["bench"], ["platforms"], ["info"],
+COMMANDS = [[], ["run"], ["compare"], ["bench"], ["reproduce"], ["platforms"], ["info"],
             *(["bench", name] for name in ("logp", "latency", "overhead", "rate", "throughput",
                                            "multicast", "alltoall", "fetchadd", "barrier"))]
+# What the command keeps is a test's own.
+CACHE = tempfile.TemporaryDirectory()
 
 
 def environment():
     env = dict(os.environ)
+    env["XDG_CACHE_HOME"] = CACHE.name
     env["PATH"] = f"{BIN}:{env['PATH']}"
     return env
 

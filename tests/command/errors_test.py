@@ -17,8 +17,8 @@ class Errors(unittest.TestCase):
             self.assertIn(text, answer.stderr)
 
     def test_commands(self):
-        self.refused([], "needs a command", "run, compare, bench, platforms, info")
-        self.refused(["fly"], "no command fly", "run, compare, bench, platforms, info")
+        self.refused([], "needs a command", "run, compare, bench, reproduce, platforms, info")
+        self.refused(["fly"], "no command fly", "run, compare, bench, reproduce, platforms, info")
         self.refused(["bench"], "needs a command",
                      "logp, latency, overhead, rate, throughput, multicast, alltoall, fetchadd, "
                      "barrier")

@@ -12,6 +12,7 @@ constexpr int kUsageExitCode = 2;
 void add_run(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_reproduce(CLI::App& app, int& exit_code);
 void add_platforms(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 

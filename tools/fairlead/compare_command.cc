@@ -6,8 +6,6 @@
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 
@@ -77,26 +75,6 @@ std::vector<std::string> child_command(const CompareArguments& arguments,
   }
   command.insert(command.end(), program.begin(), program.end());
   return command;
-}
-
-std::string file_text(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-// The first line that the command itself wrote, or the last of all: the program's own.
-std::string reason_in(const std::string& errors, int exit_code) {
-  const std::string mark = "fairlead: ";
-  std::string last;
-  std::size_t begin = 0;
-  while (begin < errors.size()) {
-    const std::size_t end = std::min(errors.find('\n', begin), errors.size());
-    const std::string line = errors.substr(begin, end - begin);
-    if (line.starts_with(mark)) return line.substr(mark.size());
-    if (!line.empty()) last = line;
-    begin = end + 1;
-  }
-  return last.empty() ? fmt::format("exit code {}", exit_code) : last;
 }
 
 class Comparison {

@@ -59,6 +59,7 @@ int run_command(int argc, char** argv) {
   add_run(app, exit_code);
   add_compare(app, exit_code);
   add_bench(app, exit_code);
+  add_reproduce(app, exit_code);
   add_platforms(app, exit_code);
   add_info(app, exit_code);
   try {

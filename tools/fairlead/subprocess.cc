@@ -6,11 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace fairlead::tools {
 
@@ -31,7 +34,8 @@ TemporaryFolder::~TemporaryFolder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-Result<pid_t> start_child(const std::vector<std::string>& command, const std::string& errors) {
+Result<pid_t> start_child(const std::vector<std::string>& command, const std::string& errors,
+                          const std::string& output) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -43,24 +47,48 @@ Result<pid_t> start_child(const std::vector<std::string>& command, const std::st
   if (child > 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent died before the line above took effect
-  const int nothing = open("/dev/null", O_RDWR);
+  const int nothing = open("/dev/null", O_RDONLY);
+  const int output_file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int error_file = open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (nothing < 0 || error_file < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 ||
-      dup2(error_file, 2) < 0) {
+  if (nothing < 0 || output_file < 0 || error_file < 0 || dup2(nothing, 0) < 0 ||
+      dup2(output_file, 1) < 0 || dup2(error_file, 2) < 0) {
     _exit(126);
   }
   execv(arguments[0], arguments.data());
   _exit(127);
 }
 
-ChildEnd wait_child() {
+ChildEnd wait_child_or_signal() {
   int status = 0;
-  pid_t pid = -1;
-  do {
-    pid = waitpid(-1, &status, 0);
-  } while (pid < 0 && errno == EINTR);
+  const pid_t pid = waitpid(-1, &status, 0);
   const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return {pid, pid < 0 ? -1 : code};
+}
+
+ChildEnd wait_child() {
+  for (;;) {
+    const ChildEnd end = wait_child_or_signal();
+    if (end.pid >= 0 || errno != EINTR) return end;
+  }
+}
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string reason_in(const std::string& errors, int exit_code) {
+  const std::string mark = "fairlead: ";
+  std::string last;
+  std::size_t begin = 0;
+  while (begin < errors.size()) {
+    const std::size_t end = std::min(errors.find('\n', begin), errors.size());
+    const std::string line = errors.substr(begin, end - begin);
+    if (line.starts_with(mark)) return line.substr(mark.size());
+    if (!line.empty()) last = line;
+    begin = end + 1;
+  }
+  return last.empty() ? fmt::format("exit code {}", exit_code) : last;
 }
 
 std::string own_path() {

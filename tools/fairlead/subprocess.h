@@ -23,9 +23,10 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// Starts `command` (an absolute path first) without input and output, its error output in the file
-// `errors`. It is killed when this process dies. Error: fork failed.
-Result<pid_t> start_child(const std::vector<std::string>& command, const std::string& errors);
+// Starts `command` (an absolute path first) without input, its output and error output in the files
+// named. It is killed when this process dies. Error: fork failed.
+Result<pid_t> start_child(const std::vector<std::string>& command, const std::string& errors,
+                          const std::string& output = "/dev/null");
 
 struct ChildEnd {
   pid_t pid = -1;
@@ -33,6 +34,14 @@ struct ChildEnd {
 };
 // Blocks until one child of this process has ended.
 ChildEnd wait_child();
+// The same, or until a handler of a signal has run: pid -1.
+ChildEnd wait_child_or_signal();
+
+// A file's content; empty where it cannot be read.
+std::string file_text(const std::string& path);
+// Why a `fairlead` child failed: the first line of its error output that the command itself wrote,
+// or the last of all, the program's own.
+std::string reason_in(const std::string& errors, int exit_code);
 
 // Path of this program's own binary.
 std::string own_path();

@@ -1,0 +1,180 @@
+"""fairlead reproduce: the benches' own numbers beside the published ones, kept and found again."""
+import json
+import signal
+import subprocess
+import tempfile
+import time
+import tomllib
+import unittest
+from pathlib import Path
+
+from command import BIN, SOURCE, environment, fairlead, json_lines
+
+LINE_KEYS = {"table", "row", "column", "ours", "published", "unit"}
+STATUS = {"measured", "predicted", "not built", "failed"}
+PARAMETERS = {"Send overhead (os)": "os_us", "Recv overhead (or)": "or_us", "Latency (L)": "l_us",
+              "Gap (g)": "g_us", "End-to-end latency": "end_to_end_us",
+              "F&A latency": "fetch_add_us"}
+PLATFORMS = {"PPro": "myrinet-ppro", "P3": "myrinet-p3"}
+
+
+def published():
+    """(table, row, column) -> value, as the data file has it."""
+    tables = tomllib.loads((SOURCE / "published/lci-paper.toml").read_text())
+    found = {}
+    for table, columns in tables.items():
+        for column, rows in columns.items():
+            if column == "source":
+                continue
+            for row, value in rows.items():
+                if isinstance(value, dict):
+                    value = next(value[k] for k in ("value", "about", "below") if k in value)
+                found[table, row, column] = value
+    return found
+
+
+class Reproduce(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def run_it(self, *arguments):
+        env = environment() | {"XDG_CACHE_HOME": self.folder.name}
+        done = subprocess.run([str(BIN / "fairlead"), "reproduce", *arguments], env=env, text=True,
+                              capture_output=True, timeout=280, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def document(self, *arguments):
+        path = Path(self.folder.name) / "results.json"
+        text = self.run_it(*arguments, "-o", str(path))
+        return text, json.loads(path.read_text())
+
+    def cache_files(self):
+        return sorted(Path(self.folder.name).glob("fairlead/measurements/*"))
+
+    def test_numbers_are_the_benches_own(self):
+        lines = json_lines(self.run_it("table3", "table4", "--json"))
+        ours = {(line["table"], line["row"], line["column"]): line for line in lines}
+        checked = 0
+        for label, platform in PLATFORMS.items():
+            for lci in ("sdma", "pio"):
+                answer = fairlead("bench", "logp", "--on", platform, "--lci", lci, "--json")
+                (bench,) = json_lines(answer.stdout)
+                for (_, row, column), line in ours.items():
+                    if column == f"{label} I-{lci}":
+                        # Expect: to the last bit.
+                        self.assertEqual(line["ours"], bench[PARAMETERS[row]], (row, column))
+                        checked += 1
+        # Expect: both tables' columns of both platforms.
+        self.assertEqual(checked, 2 * (6 + 5) + 2 * 5)
+
+    def test_published_values(self):
+        lines = json_lines(self.run_it("all", "--quick", "--json"))
+        given = published()
+        seen = set()
+        for line in lines:
+            self.assertLessEqual(LINE_KEYS, set(line))
+            self.assertIn(line["status"], STATUS)
+            key = (line["table"], line["row"], line["column"])
+            # Expect: the data file's value, or none and ours a prediction.
+            self.assertEqual(line["published"], given.get(key), key)
+            if line["status"] == "measured":
+                self.assertIn("LCI paper", line["source"])
+            if line["published"] is None:
+                self.assertNotEqual(line["status"], "measured", key)
+            elif line["ours"] is not None and line.get("relation") in ("=", "~"):
+                error = (line["ours"] - line["published"]) / line["published"] * 100
+                self.assertAlmostEqual(line["error_percent"], error, places=9)
+            seen.add(key)
+        # Expect: no published value without a cell.
+        self.assertEqual(set(given) - seen, set())
+
+    def test_what_was_measured_is_found_again(self):
+        first, before = self.document("table4")
+        files = {path: path.stat().st_mtime_ns for path in self.cache_files()}
+        second, after = self.document("table4")
+        # Expect: the same text, nothing measured, nothing written.
+        self.assertEqual(first, second)
+        self.assertFalse(any(run["cached"] for run in before["runs"]))
+        self.assertTrue(all(run["cached"] for run in after["runs"]))
+        self.assertEqual(files, {path: path.stat().st_mtime_ns for path in self.cache_files()})
+        third, again = self.document("table4", "--fresh")
+        # Expect: measured again, the same numbers.
+        self.assertEqual(first, third)
+        self.assertFalse(any(run["cached"] for run in again["runs"]))
+
+    def test_a_damaged_entry_is_measured_again(self):
+        first, _ = self.document("table4")
+        damaged = self.cache_files()[0]
+        damaged.write_text(damaged.read_text()[:40])
+        second, document = self.document("table4")
+        # Expect: that one measured, the numbers as before.
+        self.assertEqual(first, second)
+        self.assertEqual([run["cached"] for run in document["runs"]].count(False), 1)
+
+    def test_document(self):
+        _, document = self.document("table3", "figure7", "--quick")
+        # Expect: docs/results-format.md.
+        self.assertEqual((document["format"], document["version"]), ("fairlead-results", 1))
+        self.assertEqual([one["name"] for one in document["platforms"]], list(PLATFORMS.values()))
+        (table,) = document["tables"]
+        self.assertEqual(table["rows"], list(PARAMETERS))
+        places = [(cell["row"], cell["column"]) for cell in table["cells"]]
+        self.assertEqual(len(places), len(set(places)))
+        (figure,) = document["figures"]
+        self.assertEqual(len(figure["panels"]), 4)
+        for panel in figure["panels"]:
+            for series in panel["series"]:
+                self.assertIn(series["status"], STATUS)
+                sizes = [x for x, _ in series["points"]]
+                self.assertEqual(sizes, sorted(sizes))
+                self.assertEqual(bool(sizes), series["status"] == "measured")
+        marks = [mark for panel in figure["panels"] for mark in panel["marks"]]
+        # Expect: the published cross-over as a place on the x axis.
+        self.assertIn((1200, None), [(mark["x"], mark["y"]) for mark in marks])
+        for statement in (*table["statements"], *figure["statements"]):
+            self.assertIn(statement["holds"], (True, False, None))
+        for run in document["runs"]:
+            self.assertGreater(run["packets"]["data"], 0)
+            self.assertTrue(run["lines"])
+
+    def test_interrupted(self):
+        env = environment() | {"XDG_CACHE_HOME": self.folder.name}
+        command = [str(BIN / "fairlead"), "reproduce", "all", "--jobs", "1"]
+        child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True)
+        deadline = time.monotonic() + 100
+        while not self.cache_files() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+        # Expect: said so, and every kept file whole.
+        self.assertEqual(child.returncode, 130, err)
+        self.assertIn("interrupted", err)
+        self.assertEqual(out, "")
+        self.assertTrue(self.cache_files())
+        for path in self.cache_files():
+            self.assertTrue(json.loads(path.read_text())["lines"])
+
+    def test_without_a_cache(self):
+        env = environment() | {"XDG_CACHE_HOME": "/dev/null/nowhere"}
+        done = subprocess.run([str(BIN / "fairlead"), "reproduce", "table1"], env=env, text=True,
+                              capture_output=True, timeout=100, check=False)
+        # Expect: told, and done all the same.
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nothing is kept", done.stderr)
+        self.assertIn("Host clock", done.stdout)
+
+    def test_errors(self):
+        refused = fairlead("reproduce", "table2")
+        # Expect: refused with the list of what there is.
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("figure9", refused.stderr)
+        unwritable = fairlead("reproduce", "table1", "-o", "/dev/null/nowhere.json")
+        self.assertEqual(unwritable.returncode, 1)
+        self.assertIn("/dev/null/nowhere.json", unwritable.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

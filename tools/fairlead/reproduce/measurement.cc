@@ -1,0 +1,72 @@
+#include "tools/fairlead/reproduce/measurement.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fairlead/base/check.h"
+
+namespace fairlead::tools {
+
+std::vector<std::string> Measurement::command() const {
+  std::vector<std::string> words = {"bench", bench, "--on", platform, "--lci", lci};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  words.insert(words.end(), {"--json", "--packets"});
+  return words;
+}
+
+std::string Measurement::text() const {
+  return fmt::format("fairlead {}", fmt::join(command(), " "));
+}
+
+double Measurement::weight() const {
+  if (bench == "multicast") return 5;
+  if (bench == "throughput") return 1;
+  return 0.1;
+}
+
+double Measured::figure(const std::string& key, std::uint64_t size) const {
+  for (const nlohmann::ordered_json& line : lines) {
+    if (line.value("bytes", std::uint64_t{0}) == size) return line.at(key);
+  }
+  FAIRLEAD_CHECK(false, "no {} for {} bytes", key, size);
+  return 0;
+}
+
+double Measured::figure(const std::string& key) const {
+  FAIRLEAD_CHECK(lines.size() == 1, "{} lines", lines.size());
+  return lines[0].at(key);
+}
+
+std::vector<std::pair<double, double>> Measured::points(const std::string& key) const {
+  std::vector<std::pair<double, double>> points;
+  for (const nlohmann::ordered_json& line : lines)
+    points.emplace_back(line.at("bytes"), line.at(key));
+  return points;
+}
+
+Measured read_bench_output(const std::string& text) {
+  Measured made;
+  try {
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      auto line = nlohmann::ordered_json::parse(text.substr(begin, end - begin));
+      if (line.contains("packets")) {
+        made.packets = line["packets"];
+      } else {
+        made.lines.push_back(std::move(line));
+      }
+      begin = end + 1;
+    }
+    made.end = Measured::End::done;
+  } catch (const nlohmann::json::exception& error) {
+    made.reason = fmt::format("its output cannot be read ({})", error.what());
+  }
+  if (made.lines.empty()) {
+    made.end = Measured::End::failed;
+    if (made.reason.empty()) made.reason = "it printed nothing";
+  }
+  return made;
+}
+
+}  // namespace fairlead::tools

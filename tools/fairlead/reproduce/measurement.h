@@ -1,0 +1,44 @@
+// One run of `fairlead bench` on a modelled platform, and what came of it.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace fairlead::tools {
+
+struct Measurement {
+  std::string bench;     // "logp"
+  std::string platform;  // "myrinet-ppro"
+  std::string lci;       // "sdma"
+  std::vector<std::string> arguments;
+
+  // "bench logp --on myrinet-ppro --lci sdma .. --json --packets": what follows the program's name.
+  std::vector<std::string> command() const;
+  // The same as one line; two measurements with the same text are one.
+  std::string text() const;
+  // Wall time to expect, in seconds on one processor; for estimates only.
+  double weight() const;
+};
+
+struct Measured {
+  enum class End { none, done, failed, not_built };
+
+  End end = End::none;
+  std::string reason;  // of failed and not_built
+  std::vector<nlohmann::ordered_json> lines;
+  nlohmann::ordered_json packets;
+  double wall_s = 0;
+  bool cached = false;
+
+  // `key` of the line whose `bytes` is `size`, or of the only line.
+  // CHECK: there is such a line; end == done.
+  double figure(const std::string& key, std::uint64_t size) const;
+  double figure(const std::string& key) const;
+  // (bytes, key) of each line.
+  std::vector<std::pair<double, double>> points(const std::string& key) const;
+};
+
+// Reads a bench's output. A text that is not such leaves end == failed.
+Measured read_bench_output(const std::string& text);
+
+}  // namespace fairlead::tools

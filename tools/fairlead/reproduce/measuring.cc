@@ -1,0 +1,182 @@
+#include "tools/fairlead/reproduce/measuring.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "fairlead/base/check.h"
+#include "fairlead/lci/implementations.h"
+#include "fairlead/run/platform_files.h"
+#include "tools/fairlead/subprocess.h"
+
+namespace fairlead::tools {
+
+namespace {
+
+// Progress is told this often, on a terminal and elsewhere.
+constexpr double kTellSeconds = 2;
+constexpr double kTellLogSeconds = 15;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// While it lives SIGINT and SIGTERM only set `interrupted`.
+class Interruptible {
+ public:
+  Interruptible() {
+    interrupted = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = 1; };
+    sigaction(SIGINT, &action, &int_);
+    sigaction(SIGTERM, &action, &term_);
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+  ~Interruptible() {
+    sigaction(SIGINT, &int_, nullptr);
+    sigaction(SIGTERM, &term_, nullptr);
+  }
+
+ private:
+  struct sigaction int_ {};
+  struct sigaction term_ {};
+};
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+void Measuring::add(const Measurement& measurement) {
+  if (!index_.emplace(measurement.text(), entries_.size()).second) return;
+  Entry entry{measurement, {}};
+  const auto implementation = lci::parse_implementation(measurement.lci);
+  if (!implementation.ok()) {
+    entry.measured.end = Measured::End::not_built;
+    entry.measured.reason = implementation.error().text;
+  }
+  entries_.push_back(std::move(entry));
+}
+
+const Measured& Measuring::of(const Measurement& measurement) const {
+  const auto found = index_.find(measurement.text());
+  FAIRLEAD_CHECK(found != index_.end(), "not measured: {}", measurement.text());
+  return entries_[found->second].measured;
+}
+
+bool Measuring::any_failed() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& one) { return one.measured.end == Measured::End::failed; });
+}
+
+std::uint64_t Measuring::platform_of(const Measurement& measurement) const {
+  const auto file = run::find_platform(measurement.platform);
+  return file.ok() ? platform_hash(file.value()) : 0;
+}
+
+void Measuring::look_up() {
+  if (cache_ == nullptr || options_.fresh) return;
+  for (Entry& one : entries_) {
+    if (one.measured.end != Measured::End::none) continue;
+    auto found = cache_->find(one.measurement, platform_of(one.measurement));
+    if (found) one.measured = std::move(*found);
+  }
+}
+
+// The longest first: short ones fill the gaps at the end.
+std::vector<std::size_t> Measuring::open_ones() const {
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].measured.end == Measured::End::none) open.push_back(i);
+  }
+  std::stable_sort(open.begin(), open.end(), [this](std::size_t a, std::size_t b) {
+    return entries_[a].measurement.weight() > entries_[b].measurement.weight();
+  });
+  return open;
+}
+
+Result<bool> Measuring::run() {
+  look_up();
+  const std::vector<std::size_t> open = open_ones();
+  if (open.empty()) return true;
+  auto folder = TemporaryFolder::make();
+  if (!folder.ok()) return folder.error();
+  folder_ = folder.value().path();
+  to_do_ = open.size();
+  for (const std::size_t i : open) weight_to_do_ += entries_[i].measurement.weight();
+  begin_ = told_ = Clock::now();
+  const Interruptible guard;
+  for (const std::size_t i : open) {
+    while (running_.size() >= options_.jobs) {
+      if (!finish_one()) return false;
+    }
+    start(i);
+  }
+  while (!running_.empty()) {
+    if (!finish_one()) return false;
+  }
+  return true;
+}
+
+std::string Measuring::path(std::size_t index, const char* what) const {
+  return fmt::format("{}/{}.{}", folder_, index, what);
+}
+
+void Measuring::start(std::size_t index) {
+  std::vector<std::string> command = entries_[index].measurement.command();
+  command.insert(command.begin(), own_path());
+  const auto child = start_child(command, path(index, "errors"), path(index, "output"));
+  if (child.ok()) {
+    running_.emplace(child.value(), Child{index, Clock::now()});
+    return;
+  }
+  entries_[index].measured.end = Measured::End::failed;
+  entries_[index].measured.reason = child.error().text;
+}
+
+bool Measuring::finish_one() {
+  const ChildEnd end = interrupted != 0 ? ChildEnd{} : wait_child_or_signal();
+  if (interrupted != 0) {
+    end_all();
+    return false;
+  }
+  const auto found = running_.find(end.pid);
+  if (found == running_.end()) return true;
+  const Child child = found->second;
+  running_.erase(found);
+  Entry& entry = entries_[child.entry];
+  if (end.exit_code == 0) {
+    entry.measured = read_bench_output(file_text(path(child.entry, "output")));
+  } else {
+    entry.measured.end = Measured::End::failed;
+    entry.measured.reason = reason_in(file_text(path(child.entry, "errors")), end.exit_code);
+  }
+  entry.measured.wall_s = seconds_since(child.begin);
+  if (cache_ != nullptr && entry.measured.end == Measured::End::done) {
+    cache_->keep(entry.measurement, platform_of(entry.measurement), entry.measured);
+  }
+  ++done_;
+  weight_done_ += entry.measurement.weight();
+  tell(entry.measurement);
+  return true;
+}
+
+void Measuring::end_all() {
+  for (const auto& [pid, child] : running_) kill(pid, SIGKILL);
+  while (!running_.empty()) running_.erase(wait_child().pid);
+}
+
+void Measuring::tell(const Measurement& last) {
+  const double often = isatty(STDERR_FILENO) != 0 ? kTellSeconds : kTellLogSeconds;
+  if (seconds_since(told_) < often || done_ == to_do_) return;
+  told_ = Clock::now();
+  const double elapsed = seconds_since(begin_);
+  const double left = elapsed * (weight_to_do_ - weight_done_) / weight_done_;
+  fmt::print(stderr, "reproduce: {} of {} measured in {:.0f} s, about {:.0f} s left ({} {} {})\n",
+             done_, to_do_, elapsed, left, last.bench, last.platform, last.lci);
+}
+
+}  // namespace fairlead::tools

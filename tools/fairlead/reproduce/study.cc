@@ -1,0 +1,60 @@
+#include "tools/fairlead/reproduce/study.h"
+
+#include <algorithm>
+
+namespace fairlead::tools {
+
+std::string paper_name(const std::string& lci) { return lci == "gm" ? "GM" : "I-" + lci; }
+
+std::vector<Study> lci_paper_studies(bool quick) {
+  std::vector<Study> studies = lci_paper_tables();
+  for (Study& figure : lci_paper_figures(quick)) studies.push_back(std::move(figure));
+  return studies;
+}
+
+Quantity figure_of(const std::string& label, const Measurement& measurement,
+                   const std::string& key) {
+  return {label, {measurement}, [key](auto measured) { return measured[0]->figure(key); }};
+}
+
+Quantity figure_at(const std::string& label, const Measurement& measurement, const std::string& key,
+                   std::uint64_t size) {
+  return {
+      label, {measurement}, [key, size](auto measured) { return measured[0]->figure(key, size); }};
+}
+
+Quantity peak_of(const std::string& label, const Measurement& measurement, const std::string& key) {
+  return {label, {measurement}, [key](auto measured) {
+            double most = 0;
+            for (const auto& [size, rate] : measured[0]->points(key)) most = std::max(most, rate);
+            return most;
+          }};
+}
+
+Quantity crossover_of(const Measurement& rising, const Measurement& other, const std::string& key) {
+  return {"", {rising, other}, [key](auto measured) -> std::optional<double> {
+            const auto a = measured[0]->points(key);
+            const auto b = measured[1]->points(key);
+            for (std::size_t i = 1; i < std::min(a.size(), b.size()); ++i) {
+              const double before = a[i - 1].second - b[i - 1].second;
+              const double after = a[i].second - b[i].second;
+              if (before >= 0 || after < 0) continue;
+              const double part = before / (before - after);
+              return a[i - 1].first + part * (a[i].first - a[i - 1].first);
+            }
+            return std::nullopt;
+          }};
+}
+
+Quantity ratio_of(const std::string& label, const Quantity& a, const Quantity& b) {
+  std::vector<Measurement> needs = a.needs;
+  needs.insert(needs.end(), b.needs.begin(), b.needs.end());
+  return {label, needs, [a, b](auto measured) -> std::optional<double> {
+            const auto over = a.value(measured.first(a.needs.size()));
+            const auto under = b.value(measured.subspan(a.needs.size()));
+            if (!over || !under || *under == 0) return std::nullopt;
+            return *over / *under;
+          }};
+}
+
+}  // namespace fairlead::tools

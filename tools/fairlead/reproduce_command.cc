@@ -1,0 +1,134 @@
+// fairlead reproduce: a paper's tables and figures, ours beside the published values.
+#include <fmt/format.h>
+
+#include <CLI/Option.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include "fairlead/run/probes.h"
+#include "tools/fairlead/commands.h"
+#include "tools/fairlead/reproduce/results.h"
+
+namespace fairlead::tools {
+
+namespace {
+
+const char kExamples[] =
+    "Examples:\n"
+    "  fairlead reproduce table3 table4\n"
+    "  fairlead reproduce figure7 --json\n"
+    "  fairlead reproduce all --output results.json     everything, for fairlead report\n"
+    "  fairlead reproduce all --quick                   fewer sizes\n"
+    "\n"
+    "Values that the paper's text withholds are predicted. What was measured is kept under\n"
+    "$XDG_CACHE_HOME/fairlead (~/.cache/fairlead) until the build or the platform file changes.\n"
+    "docs/reproduction.md explains the numbers, docs/results-format.md the document.";
+
+constexpr int kInterruptedExitCode = 130;
+
+struct ReproduceArguments {
+  std::vector<std::string> studies = {"all"};
+  std::string output;
+  std::size_t jobs = 0;
+  bool json = false;
+  bool fresh = false;
+  bool quick = false;
+};
+
+std::vector<std::string> study_names() {
+  std::vector<std::string> names;
+  for (const Study& study : lci_paper_studies(true)) names.push_back(study.id);
+  return names;
+}
+
+std::vector<Study> chosen(const ReproduceArguments& arguments) {
+  std::vector<Study> studies = lci_paper_studies(arguments.quick);
+  const auto& names = arguments.studies;
+  const auto asked = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (!asked("all")) std::erase_if(studies, [&](const Study& one) { return !asked(one.id); });
+  return studies;
+}
+
+int write_document(const std::string& path, const nlohmann::ordered_json& json) {
+  std::ofstream file(path);
+  file << json.dump(1) << '\n';
+  if (file.flush()) return 0;
+  complain(fmt::format("cannot write {}", path));
+  return 1;
+}
+
+int report(const ReproduceArguments& arguments, const std::vector<Study>& studies,
+           const Measuring& measuring, const Published& published) {
+  std::vector<StudyResult> results;
+  for (const Study& study : studies) results.push_back(evaluate(study, measuring, published));
+  for (const StudyResult& result : results) {
+    fmt::print("{}", arguments.json ? json_lines(result) : text_of(result));
+  }
+  for (const Measuring::Entry& entry : measuring.all()) {
+    if (entry.measured.end != Measured::End::failed) continue;
+    complain(fmt::format("{}: {}", entry.measurement.text(), entry.measured.reason));
+  }
+  int code = measuring.any_failed() ? 1 : 0;
+  if (!arguments.output.empty()) {
+    code |= write_document(arguments.output, document(results, measuring, arguments.quick));
+  }
+  return code;
+}
+
+int run_reproduce(const ReproduceArguments& arguments) {
+  const auto published = Published::find("lci-paper.toml");
+  if (!published.ok()) {
+    complain(published.error().text);
+    return 1;
+  }
+  const auto cache = ResultCache::open();
+  if (!cache.ok()) complain(fmt::format("nothing is kept: no cache: {}", cache.error().text));
+  const std::vector<Study> studies = chosen(arguments);
+  const std::size_t jobs = arguments.jobs > 0 ? arguments.jobs : run::cpu_limits().usable;
+  Measuring measuring({std::max<std::size_t>(jobs, 1), arguments.fresh},
+                      cache.ok() ? &cache.value() : nullptr);
+  for (const Study& study : studies) add_measurements(study, measuring);
+  const auto finished = measuring.run();
+  if (!finished.ok()) {
+    complain(finished.error().text);
+    return 1;
+  }
+  if (!finished.value()) {
+    complain("interrupted; what was measured is kept, the same command goes on from there");
+    return kInterruptedExitCode;
+  }
+  return report(arguments, studies, measuring, published.value());
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app, int& exit_code) {
+  auto* reproduce =
+      app.add_subcommand("reproduce", "A paper's tables and figures, ours beside the published");
+  auto arguments = std::make_shared<ReproduceArguments>();
+  std::vector<std::string> names = study_names();
+  names.emplace_back("all");
+  reproduce
+      ->add_option("what", arguments->studies,
+                   fmt::format("Any of {}; without it all", fmt::join(names, ", ")))
+      ->check(CLI::IsMember(names))
+      ->type_name("TABLE|FIGURE");
+  reproduce->add_option("-o,--output", arguments->output, "Write the results document to a file")
+      ->type_name("FILE");
+  reproduce
+      ->add_option("-j,--jobs", arguments->jobs,
+                   "Measurements at a time; without it as many as processors")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1024}))
+      ->type_name("N");
+  reproduce->add_flag("--fresh", arguments->fresh, "Measure again what was measured before");
+  reproduce->add_flag("--quick", arguments->quick, "Fewer sizes, for a first look");
+  reproduce->add_flag("--json", arguments->json, "One JSON object a line");
+  reproduce->footer(kExamples);
+  reproduce->callback([arguments, &exit_code] { exit_code = run_reproduce(*arguments); });
+}
+
+}  // namespace fairlead::tools
