@@ -12,7 +12,8 @@ namespace fairlead {
   X(acks_piggybacked) X(retransmissions) X(fetch_adds_served) X(puts) X(gets) X(atomics)          \
   X(single_copies) X(single_copy_bytes) X(copied_out) X(credit_stalls) X(buffer_stalls)           \
   X(polls) X(empty_polls) X(sleeps) X(interrupts) X(foreign_dropped) X(corrupt_dropped)           \
-  X(bound_dropped) X(duplicates_dropped)
+  X(bound_dropped) X(duplicates_dropped) X(gaps_dropped) X(full_dropped) X(resends_requested)     \
+  X(timeouts)
 // clang-format on
 
 struct PortCounters {

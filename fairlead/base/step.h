@@ -33,6 +33,12 @@ namespace fairlead {
   X(ack)             /* explicit acknowledgment built and sent */                     \
   X(completion)      /* batch of send completions handed to the host */               \
   X(main_loop)       /* one turn of the control program's main loop */                \
+  X(retain)          /* packet kept for retransmission: numbered, timestamp taken */  \
+  X(sequence)        /* sequence number of a received packet checked */               \
+  X(acknowledged)    /* one kept packet freed by an acknowledgment */                 \
+  X(timer)           /* an expired timer looked into */                               \
+  X(multicast)       /* multicast packet: its place in the tree looked up */          \
+  X(forward)         /* send descriptor made for one child */                         \
   X(fetch_add)       /* fetch-and-add variable read and incremented, reply built */   \
   X(fetch_add_reply) /* reply matched with its request */                             \
   X(htlb_lookup)     /* host: a source page looked up in the host's TLB */            \

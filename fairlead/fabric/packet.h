@@ -17,7 +17,8 @@ enum class PacketKind : std::uint8_t {
   ack,              // carries credits or an acknowledgment only
   fetch_add,        // request to the NI-resident word (paper section 4.3)
   fetch_add_reply,  //
-  count             // not a kind
+  resend,  // asks for everything not acknowledged: the receiver had to drop for lack of room
+  count    // not a kind
 };
 
 // The client's part: what an Arrival is made from. 32 bytes, so that with 32 bytes of payload it

@@ -13,6 +13,7 @@ enum ModelEvent : sim::EventKind {
   kDmaEvent,                         // the host DMA engine is free or a transfer is seen as done
   kVisibleEvent,                     // the host can see what a transfer left
   kHeldEvent,                        // a packet that a fault plan held back arrives
+  kNiTimerEvent,                     // the NI's timer
 };
 
 }  // namespace fairlead::hw

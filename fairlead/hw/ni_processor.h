@@ -13,10 +13,11 @@
 
 namespace fairlead::hw {
 
-// One entry for the control program: what happened, to which packet.
+// One entry for the control program: what happened, to which packet, with which other node.
 struct NiWork {
   std::uint32_t kind;
   std::uint32_t packet;
+  std::uint32_t peer = 0;
 };
 
 class NiProcessor {

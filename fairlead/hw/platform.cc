@@ -108,6 +108,15 @@ std::vector<Field> fields_of(Platform& p) {
   };
 }
 
+// Of the file of steps.
+std::vector<Field> protocol_fields_of(Platform& p) {
+  return {
+      {"protocol", "resend_window", 1, 1e4, whole(p.resend_window)},
+      {"protocol", "resend_timeout_us", 1, 1e9, ps_from_us(p.resend_timeout)},
+      {"protocol", "ack_delay_us", 0, 1e9, ps_from_us(p.ack_delay)},
+  };
+}
+
 class Loader {
  public:
   Loader(std::string file, const PlatformChanges& changes)
@@ -122,12 +131,7 @@ class Loader {
     if (Result<void> r = texts(table, platform); !r.ok()) return r.error();
     const std::vector<Field> fields = fields_of(platform);
     if (Result<void> r = unknown_keys(table, fields); !r.ok()) return r.error();
-    for (const Field& field : fields) {
-      if (field.optional && !table[field.section][field.key]) continue;
-      Result<double> value = number(table, field.section, field.key, field.least, field.most);
-      if (!value.ok()) return value.error();
-      field.store(value.value());
-    }
+    if (Result<void> r = numbers(table, fields); !r.ok()) return r.error();
     for (const std::string& change : changes_.set) {
       if (Result<void> r = set(table, change, fields, platform); !r.ok()) return r.error();
     }
@@ -151,7 +155,7 @@ class Loader {
       if (!node->is_string()) return bad(node->source().begin.line, key, "must be a text");
     }
     platform.description = *table["description"].value<std::string>();
-    steps_file_ = *table["steps"].value<std::string>();
+    steps_file_ = changes_.steps.empty() ? *table["steps"].value<std::string>() : changes_.steps;
     return {};
   }
 
@@ -263,6 +267,16 @@ class Loader {
     return {};
   }
 
+  Result<void> numbers(const toml::table& table, const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+      if (field.optional && !table[field.section][field.key]) continue;
+      Result<double> value = number(table, field.section, field.key, field.least, field.most);
+      if (!value.ok()) return value.error();
+      field.store(value.value());
+    }
+    return {};
+  }
+
   // { value = 2.1, source = "...", mark = "fitted" }
   Result<double> number(const toml::table& table, const std::string& section,
                         const std::string& key, double least, double most) {
@@ -329,10 +343,11 @@ class Loader {
     toml::table table;
     if (Result<void> parsed = parse_toml(file_, table); !parsed.ok()) return parsed;
     for (const auto& [name, node] : table) {
+      if (name.str() == "protocol") continue;
       const bool host = name.str() == "host";
       if ((!host && name.str() != "ni") || node.as_table() == nullptr) {
         return bad(node.source().begin.line, std::string(name.str()),
-                   "unknown; valid: [host], [ni]");
+                   "unknown; valid: [protocol], [host], [ni]");
       }
       for (const auto& [key, value] : *node.as_table()) {
         const std::string path = fmt::format("{}.{}", name.str(), key.str());
@@ -346,7 +361,7 @@ class Loader {
             Cycles{std::llround(cycles.value())};
       }
     }
-    return {};
+    return numbers(table, protocol_fields_of(platform));
   }
 
   std::string file_;

@@ -69,6 +69,11 @@ struct Platform {
   std::string network_file;
   std::shared_ptr<const CustomNetwork> custom_network;
 
+  // Retransmission, where an implementation has it (LCI paper section 5.1).
+  std::uint32_t resend_window = 0;  // packets under way to one peer
+  Ps resend_timeout{};
+  Ps ack_delay{};
+
   std::array<Cycles, kSteps> host_cycles{};
   std::array<Cycles, kSteps> ni_cycles{};
 
@@ -87,6 +92,7 @@ struct PlatformChanges {
   std::string topology;          // as the file's key; empty: the file's
   std::vector<std::string> set;  // "section.key=value", value in the file's unit
   std::string faster;            // see speed_up.h
+  std::string steps = {};        // a cycle table beside the file; empty: the one it names
 };
 
 // Reads a platform file. Error: names file, line, key and reason; of a change: the valid keys.

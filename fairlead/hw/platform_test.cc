@@ -201,7 +201,8 @@ TEST_F(PlatformTest, TheStepsFileIsCheckedToo) {
   const std::string step = error(platform_);
   EXPECT_NE(step.find(": ni.teleport: no such step"), std::string::npos) << step;
   write("lci-firmware.toml", "[moon]\nsend = { value = 1, source = \"-\", mark = \"guessed\" }\n");
-  EXPECT_EQ(error(platform_), "lci-firmware.toml:1: moon: unknown; valid: [host], [ni]");
+  EXPECT_EQ(error(platform_),
+            "lci-firmware.toml:1: moon: unknown; valid: [protocol], [host], [ni]");
 }
 
 // Flips, drops, doubles or replaces a few bytes.

@@ -44,7 +44,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       spare_(take_spare()),
       memory_(nic, !options.software_remote_memory),
       remote_(*this, memory_.mine(), memory_.region()),
-      groups_(*this, counters_, TreeShape::binomial) {
+      groups_(*this, counters_, proto::TreeShape::binomial) {
   if (!reliable_) {
     next_out_.resize(pair(size_, 0));
     next_in_.resize(pair(size_, 0));

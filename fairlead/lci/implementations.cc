@@ -1,11 +1,14 @@
 #include "fairlead/lci/implementations.h"
 
-#include <optional>
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "fairlead/lci/ni_port.h"
 #include "fairlead/lci/ni_program.h"
 #include "fairlead/lci/transfer.h"
+#include "fairlead/proto/credit_window.h"
+#include "fairlead/proto/go_back_n.h"
 
 namespace fairlead::lci {
 namespace {
@@ -14,55 +17,70 @@ using fabric::model::Machine;
 using fabric::model::ModelHostNi;
 using fabric::model::NiHardware;
 
+// A peer that answers nothing for so many timeouts, the last ones long, is lost.
+constexpr std::uint32_t kTriesMax = 40;
+
 // The receive buffers of table I hold 2 Kbyte packets; another MTU changes their number.
 std::uint32_t receive_buffers(const hw::Platform& platform, std::uint32_t mtu_bytes) {
   return static_cast<std::uint32_t>(std::uint64_t{platform.receive_buffers} * 2048 / mtu_bytes);
 }
 
 // The control program on one node's NI.
-class CreditNi final : public NiSide {
+template <class Flow>
+class ProgrammedNi final : public NiSide {
  public:
-  CreditNi(Machine& machine, Peer node, std::uint32_t window, const Fatal& fatal)
+  ProgrammedNi(Machine& machine, Peer node, Flow flow, NiProgramOptions options, const Fatal& fatal)
       : fatal_(fatal),
-        program_(machine.ni(node),
-                 {machine.nodes(), window, machine.platform().send_buffers + kReplies,
-                  &CreditNi::violated, this}) {
-    machine.ni(node).load(&CreditNi::turn, this);
+        ni_(machine.ni(node)),
+        program_(ni_, std::move(flow), with_context(options)) {
+    ni_.load(&ProgrammedNi::turn, this);
   }
 
  private:
-  // Fetch-and-add replies wait in the send queues beside the host's packets: at most one of each
-  // sender's window.
-  static constexpr std::uint32_t kReplies = 4096;
+  NiProgramOptions with_context(NiProgramOptions options) {
+    options.violated = &ProgrammedNi::violated;
+    options.context = this;
+    return options;
+  }
 
   static void turn(void* self, hw::NiWork work) {
-    auto& program = static_cast<CreditNi*>(self)->program_;
+    auto& ni = *static_cast<ProgrammedNi*>(self);
+    ni.run(work);
+    if (const Ps due = ni.program_.next_due(); due != kNever) ni.ni_.wake_at(due);
+  }
+  void run(hw::NiWork work) {
     switch (work.kind) {
       case fabric::model::kDescriptor:
-        return program.on_descriptor(work.packet);
+        return program_.on_descriptor(work.packet);
       case fabric::model::kFetched:
-        return program.on_fetched(work.packet);
+        return program_.on_fetched(work.packet);
+      case fabric::model::kForward:
+        return program_.on_forward(work.packet, work.peer);
       case fabric::model::kTransmitted:
-        return program.on_transmitted();
+        return program_.on_transmitted(work.packet);
       case fabric::model::kReceived:
-        return program.on_received(work.packet);
+        return program_.on_received(work.packet);
       case fabric::model::kDelivered:
-        return program.on_delivered(work.packet);
+        return program_.on_delivered(work.packet, work.peer);
       case fabric::model::kCorrupt:
-        return program.on_corrupt(work.packet);
+        return program_.on_corrupt(work.packet);
+      case fabric::model::kTimer:
+        return program_.on_timer();
       default:
         FAIRLEAD_CHECK(false, "work kind {}", work.kind);
     }
   }
   static void violated(void* self, Peer at, Peer from, const char* what) {
-    static_cast<CreditNi*>(self)->fatal_(
-        at, fmt::format("this implementation assumes a reliable network: {} (from node {}); "
-                        "run without --faults",
-                        what, from));
+    const auto& ni = *static_cast<ProgrammedNi*>(self);
+    if (Flow::kRetransmits) return ni.fatal_(at, fmt::format("node {}: {}", from, what));
+    ni.fatal_(at, fmt::format("this implementation assumes a reliable network: {} (from node {}); "
+                              "run without --faults, or with --lci nirx",
+                              what, from));
   }
 
   const Fatal& fatal_;
-  CreditProgram<NiHardware> program_;
+  NiHardware& ni_;
+  NiProgram<NiHardware, Flow> program_;
 };
 
 // Table II, one line each: how the host hands data over.
@@ -74,8 +92,13 @@ using IPio = NiPort<Ni, PioTransfer>;
 template <class Ni>
 std::unique_ptr<Port> make_port(const Implementation& implementation, Ni& ni,
                                 const RankOptions& rank, PortCounters& counters) {
-  const NiPortOptions options{rank.self, rank.ranks, implementation.mtu_bytes,
-                              rank.work_takes_time};
+  NiPortOptions options;
+  options.self = rank.self;
+  options.size = rank.ranks;
+  options.mtu_bytes = implementation.mtu_bytes;
+  options.work_takes_time = rank.work_takes_time;
+  options.ni_forwards = implementation.multicast == MulticastKind::ni;
+  options.tree = implementation.tree;
   if (implementation.transfer == TransferKind::pio) {
     return std::make_unique<IPio<Ni>>(ni, options, counters);
   }
@@ -100,59 +123,106 @@ std::uint32_t buffer_bytes(const Implementation& implementation) {
 }
 
 std::vector<std::string> implementation_names() {
-  return {"sdma", "pio", "sdma-1k", "pio-1k", "sdma-4k", "pio-4k"};
+  return {"sdma",    "pio",      "nirx",    "sdma-1k",       "pio-1k",       "sdma-4k", "pio-4k",
+          "nirx-4k", "sdma-hmc", "pio-hmc", "sdma-binomial", "pio-binomial", "nirx-hmc"};
 }
+
+namespace {
+
+// One part of a name: what it sets, and which kind it is of.
+struct NamePart {
+  std::string_view text;
+  int kind;  // transfer, reliability, multicast, MTU, tree
+  void (*set)(Implementation& made);
+};
+constexpr NamePart kParts[] = {
+    {"sdma", 0, [](Implementation& made) { made.transfer = TransferKind::sdma; }},
+    {"pio", 0, [](Implementation& made) { made.transfer = TransferKind::pio; }},
+    {"nirx", 1, [](Implementation& made) { made.reliability = ReliabilityKind::nirx; }},
+    {"hmc", 2, [](Implementation& made) { made.multicast = MulticastKind::host; }},
+    {"1k", 3, [](Implementation& made) { made.mtu_bytes = 1024; }},
+    {"2k", 3, [](Implementation& made) { made.mtu_bytes = 2048; }},
+    {"4k", 3, [](Implementation& made) { made.mtu_bytes = 4096; }},
+    {"binary", 4, [](Implementation& made) { made.tree = proto::TreeShape::binary; }},
+    {"binomial", 4, [](Implementation& made) { made.tree = proto::TreeShape::binomial; }},
+};
+
+Error unknown_part(std::string_view name, std::string_view part, bool twice) {
+  std::string parts;
+  for (const NamePart& each : kParts) {
+    parts += fmt::format("{}{}", parts.empty() ? "" : ", ", each.text);
+  }
+  std::string known;
+  for (const std::string& each : implementation_names()) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", each);
+  }
+  return Error{fmt::format("--lci {}: {} '{}'; parts: {}; for example: {}", name,
+                           twice ? "twice the same kind of part" : "unknown part", part, parts,
+                           known)};
+}
+
+}  // namespace
 
 Result<Implementation> parse_implementation(std::string_view name) {
   Implementation made;
   made.name = name.empty() ? "sdma" : std::string(name);
   std::string_view rest = made.name;
-  bool transfer = false;
-  bool mtu = false;
+  unsigned seen = 0;
   while (!rest.empty()) {
     const std::size_t dash = rest.find('-');
     const std::string_view part = rest.substr(0, dash);
     rest = dash == std::string_view::npos ? std::string_view{} : rest.substr(dash + 1);
-    bool* seen = nullptr;
-    if (part == "sdma" || part == "pio") {
-      made.transfer = part == "pio" ? TransferKind::pio : TransferKind::sdma;
-      seen = &transfer;
-    } else if (part == "1k" || part == "2k" || part == "4k") {
-      made.mtu_bytes = static_cast<std::uint32_t>(part[0] - '0') * 1024;
-      seen = &mtu;
-    }
-    if (seen == nullptr || *seen) {
-      std::string known;
-      for (const std::string& each : implementation_names()) {
-        known += (known.empty() ? "" : ", ") + each;
-      }
-      return Error{fmt::format("--lci {}: {} '{}'; known: {}", name,
-                               seen == nullptr ? "unknown part" : "twice the same kind of part",
-                               part, known)};
-    }
-    *seen = true;
+    const auto* found = std::find_if(std::begin(kParts), std::end(kParts),
+                                     [part](const NamePart& each) { return each.text == part; });
+    if (found == std::end(kParts)) return unknown_part(name, part, false);
+    if ((seen >> found->kind & 1) != 0) return unknown_part(name, part, true);
+    seen |= 1u << found->kind;
+    found->set(made);
   }
   return made;
 }
 
 Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementation, Machine& machine,
-                                             Peer node, const Fatal& fatal) {
-  const std::uint32_t buffers = receive_buffers(machine.platform(), implementation.mtu_bytes);
-  const std::uint32_t window = proto::credit_window_size(buffers, machine.nodes());
+                                             Peer node, std::uint32_t ranks, const Fatal& fatal) {
+  const hw::Platform& platform = machine.platform();
+  NiProgramOptions options{};
+  options.endpoints = machine.nodes();
+  options.members = ranks;
+  options.receive_buffers = receive_buffers(platform, implementation.mtu_bytes);
+  options.forwards = implementation.multicast == MulticastKind::ni;
+  options.tree = implementation.tree;
+  std::unique_ptr<NiSide> made;
+  if (implementation.reliability == ReliabilityKind::nirx) {
+    if (options.receive_buffers <= proto::edge_classes(ranks)) {
+      return Error{fmt::format("--lci {}: NI memory holds {} receive buffers; {} ranks need {}",
+                               implementation.name, options.receive_buffers, ranks,
+                               proto::edge_classes(ranks) + 1)};
+    }
+    made = std::make_unique<ProgrammedNi<proto::GoBackN>>(
+        machine, node,
+        proto::GoBackN(
+            {platform.resend_window, platform.resend_timeout, platform.ack_delay, kTriesMax}),
+        options, fatal);
+    return made;
+  }
+  const std::uint32_t window = proto::credit_window_size(options.receive_buffers, machine.nodes());
   if (window == 0) {
     return Error{fmt::format(
         "--lci {}: {} nodes are too many: NI memory holds {} receive buffers, which give a window "
-        "of one packet to at most {} nodes",
-        implementation.name, machine.nodes(), buffers, buffers + 1)};
+        "of one packet to at most {} nodes; --lci nirx shares them",
+        implementation.name, machine.nodes(), options.receive_buffers,
+        options.receive_buffers + 1)};
   }
-  std::unique_ptr<NiSide> made = std::make_unique<CreditNi>(machine, node, window, fatal);
+  made = std::make_unique<ProgrammedNi<proto::CreditWindow>>(
+      machine, node, proto::CreditWindow(machine.nodes(), window), options, fatal);
   return made;
 }
 
 Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementation,
                                                 Machine& machine, const RankOptions& rank,
                                                 const Fatal& fatal) {
-  Result<std::unique_ptr<NiSide>> ni = make_ni_side(implementation, machine, rank.self, fatal);
+  Result<std::unique_ptr<NiSide>> ni =
+      make_ni_side(implementation, machine, rank.self, rank.ranks, fatal);
   if (!ni.ok()) return ni.error();
   std::unique_ptr<Endpoint> made = std::make_unique<WholeEndpoint>(
       std::move(ni.value()),

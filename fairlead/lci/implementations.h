@@ -12,25 +12,35 @@
 #include "fairlead/fabric/model/machine.h"
 #include "fairlead/fabric/model/remote_host_ni.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/proto/multicast_tree.h"
 
 namespace fairlead::lci {
 
 enum class TransferKind : std::uint8_t { sdma, pio };
+// none: the network is trusted; nirx, hrx: go-back-N on the NI or on the host.
+enum class ReliabilityKind : std::uint8_t { none, nirx };
+enum class MulticastKind : std::uint8_t { ni, host };
 
 struct Implementation {
-  std::string name;  // "sdma", "pio-1k"
+  std::string name;  // "sdma", "pio-1k-hmc"
   TransferKind transfer = TransferKind::sdma;
+  ReliabilityKind reliability = ReliabilityKind::none;
+  MulticastKind multicast = MulticastKind::ni;
+  proto::TreeShape tree = proto::TreeShape::binary;
   std::uint32_t mtu_bytes = 2048;
+  std::string steps;  // a cycle table of its own beside the platform's file; empty: the platform's
 };
 
-// The parts of a name in any order, joined by '-': a transfer method (sdma, pio), an MTU (1k, 2k,
-// 4k). Empty: sdma. Error: lists what is known.
+// The parts of a name in any order, joined by '-', at most one of a kind: a transfer method (sdma,
+// pio), a reliability scheme (nirx), who passes multicasts on (hmc: the hosts), an MTU (1k, 2k,
+// 4k), a tree (binary, binomial). Empty: sdma. Error: lists what is known.
 Result<Implementation> parse_implementation(std::string_view name);
 
 // What a packet buffer of it holds: the MTU and lci's own prefix.
 std::uint32_t buffer_bytes(const Implementation& implementation);
 
-// Names of the implementations for the modelled platforms, the default first.
+// Names of the implementations in the paper's tables and figures, the default first; other
+// combinations exist.
 std::vector<std::string> implementation_names();
 
 // One node's part of an implementation: the port, and the control program on its NI.
@@ -50,8 +60,8 @@ struct RankOptions {
   bool work_takes_time = true;  // what the client declares (Port::charge)
 };
 
-// On node rank.self. `machine` and `fatal` outlive the endpoint. Error: the NIs' memory does not
-// give every sender a window; names the number of nodes that it does.
+// On node rank.self. `machine` and `fatal` outlive the endpoint. Error: the NIs' memory is too
+// small for the scheme on so many nodes; names the number of nodes it is good for.
 Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementation,
                                                 fabric::model::Machine& machine,
                                                 const RankOptions& rank, const Fatal& fatal);
@@ -64,7 +74,7 @@ class NiSide {
 };
 Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementation,
                                              fabric::model::Machine& machine, Peer node,
-                                             const Fatal& fatal);
+                                             std::uint32_t ranks, const Fatal& fatal);
 // ... and the port, in the rank's process. `ni` and `counters` outlive it.
 std::unique_ptr<Port> make_host_side(const Implementation& implementation,
                                      fabric::model::RemoteHostNi& ni, const RankOptions& rank,

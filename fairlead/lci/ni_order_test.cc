@@ -7,6 +7,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/lci/ni_program.h"
+#include "fairlead/proto/credit_window.h"
 
 namespace fairlead::lci {
 namespace {
@@ -26,6 +27,8 @@ struct FakeHardware {
   void answer(std::uint32_t) {}
   void transmit(Peer, std::uint32_t id) { transmitted.push_back(id); }
   void send_buffer_free() {}
+  std::uint32_t image(std::uint32_t id) { return id; }
+  void submit_forward(std::uint32_t, Peer) {}
   std::uint32_t make_control(fabric::PacketKind, Peer) { return 999; }
   void free_packet(std::uint32_t) {}
   std::uint64_t* find_word(std::uint32_t, std::uint64_t) { return nullptr; }
@@ -38,9 +41,11 @@ struct FakeHardware {
 
 TEST(NiOrder, APacketWithoutDataDoesNotOvertakeOneThatIsBeingFetched) {
   FakeHardware ni;
-  CreditProgram<FakeHardware> program(ni, {2, 8, 16, nullptr, nullptr});
+  NiProgram<FakeHardware, proto::CreditWindow> program(
+      ni, proto::CreditWindow(2, 8), {2, 2, 16, true, proto::TreeShape::binary, nullptr, nullptr});
   const auto add = [&](std::uint32_t id, std::uint16_t fetch_bytes) {
     ModelPacket packet{};
+    packet.origin = fabric::model::kNoPacket;
     packet.peer = 1;
     packet.fetch_bytes = fetch_bytes;
     ni.packets[id] = packet;

@@ -11,14 +11,15 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/counters.h"
+#include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/client_side.h"
 #include "fairlead/lci/exposures.h"
+#include "fairlead/lci/group_table.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/remote_memory.h"
-#include "fairlead/lci/software_group.h"
 #include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
@@ -31,6 +32,10 @@ struct NiPortOptions {
   bool work_takes_time = true;
   // Send buffers kept for replies, so that they always drain.
   std::uint32_t reply_reserve = 8;
+  // Multicast packets of group 0 go on from NI to NI; of other groups, whose trees together could
+  // deadlock (proto/multicast_tree.h), and where this is false the hosts pass them on.
+  bool ni_forwards = true;
+  proto::TreeShape tree = proto::TreeShape::binary;
   // Packets a client may keep before further ones are copied out of the NI's view.
   std::uint32_t kept_max = 48;
 };
@@ -45,7 +50,7 @@ class NiPort final : public Port {
         counters_(counters),
         caps_{options.mtu_bytes, kInlineBytes, 8, 0},
         remote_(*this, exposures_, nullptr),
-        groups_(*this, counters, TreeShape::binary) {}
+        groups_(options.self, options.size, options.tree) {}
 
   Rank self() const override { return options_.self; }
   Rank size() const override { return options_.size; }
@@ -65,11 +70,11 @@ class NiPort final : public Port {
   void wake(Wake, Ps) override {}
 
   Packet* alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) override {
-    const bool known = dest.group ? groups_.members(dest.id) != nullptr : dest.id < options_.size;
+    const bool known = dest.group ? groups_.knows(dest.id) : dest.id < options_.size;
     if (!known || size_hint > body_bytes()) return nullptr;
     client_.check_send(lane);
     std::uint32_t id = 0;
-    if (dest.group || dest.id == options_.self) {
+    if (dest.group ? groups_.size(dest.id) == 1 : dest.id == options_.self) {
       id = ni_.alloc_local(body_bytes());
     } else if (!take_buffer(lane, flags, size_hint, &id)) {
       return nullptr;
@@ -87,19 +92,24 @@ class NiPort final : public Port {
   }
 
   Post send(Packet* packet, Chan chan, const Words& words, std::size_t size,
-            std::span<const Piece> gather, Counter* done, std::uint32_t flags) override {
+            std::span<const Piece> gather, Counter* done, std::uint32_t) override {
     auto& mine = of(packet);
-    std::size_t total = size;
-    for (const Piece& piece : gather) total += piece.size;
+    std::size_t gathered = 0;
+    for (const Piece& piece : gather) gathered += piece.size;
+    const std::size_t total = size + gathered;
     if (total > mine.slot_bytes - sizeof mine || !ClientSide::known(chan)) return Post::invalid;
     std::byte* to = mine.payload() + size;
     for (const Piece& piece : gather) {
       if (piece.size > 0) std::memcpy(to, piece.data, piece.size);
       to += piece.size;
     }
-    if (mine.for_group) return send_group(mine, chan, words, total, done, flags);
     // The data is in a packet buffer by now: the caller's memory is its own again.
-    post(mine, chan, words, total);
+    complete(mine, chan, words, total);
+    if (mine.for_group) {
+      post_to_group(mine, gathered);
+    } else {
+      post(mine, gathered);
+    }
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
     return Post::done;
   }
@@ -118,7 +128,7 @@ class NiPort final : public Port {
   void release(Packet* packet) override {
     auto& mine = of(packet);
     if (!mine.received) {
-      mine.from_host ? ni_.cancel(mine.id) : ni_.release_local(mine.id);
+      occupies(mine, Holds::send_buffer) ? ni_.cancel(mine.id) : ni_.release_local(mine.id);
       return;
     }
     if (mine.kept) --kept_;
@@ -195,7 +205,9 @@ class NiPort final : public Port {
   }
   void expose_counter(CtrId id, Counter* counter) override { remote_.expose_counter(id, counter); }
   Post group(std::uint16_t id, std::span<const Rank> members) override {
-    return groups_.define(id, members);
+    const Post answer = groups_.define(id, members);
+    if (answer == Post::done) take_early(id);
+    return answer;
   }
 
   // NI memory is symmetric by convention: a segment this rank placed on its NI is on every NI.
@@ -215,12 +227,18 @@ class NiPort final : public Port {
   static constexpr std::uint32_t kInlineBytes = 32;
   using NiPacket = std::remove_reference_t<decltype(std::declval<Ni&>().packet(0))>;
 
+  using Holds = fabric::model::Holds;
+  using PacketId = fabric::model::PacketId;
+  using PacketKind = fabric::PacketKind;
+  static constexpr Peer kNoPeer = UINT32_MAX;
+
+  static bool occupies(const NiPacket& packet, Holds what) { return packet.holds == what; }
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }
   static Packet* handle(NiPacket& packet) { return reinterpret_cast<Packet*>(&packet); }
 
   // Nothing on the host's side has to be looked at or to become due.
   bool only_ni_can_wake() const {
-    return !client_.quiet() && local_.empty() && !groups_.busy() && !remote_.busy() &&
+    return !client_.quiet() && local_.empty() && forwards_.empty() && !remote_.busy() &&
            client_.next_due() == kNever;
   }
   // Where the interface is in another process, asking for the time costs a round trip.
@@ -244,27 +262,6 @@ class NiPort final : public Port {
     }
   }
 
-  Post send_group(NiPacket& packet, Chan chan, const Words& words, std::size_t size, Counter* done,
-                  std::uint32_t flags) {
-    const Piece piece{packet.payload(), size};
-    const auto lane = static_cast<Lane>(packet.header.client.lane);
-    for (;;) {
-      const Post answer = groups_.send(packet.peer, chan, lane, words, {&piece, 1});
-      if (answer != Post::again_credit && answer != Post::again_buffer) {
-        if (answer != Post::done) return answer;
-        ni_.release_local(packet.id);
-        if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
-        return Post::done;
-      }
-      if (client_.in_upcall() || (flags & kNoBlock) != 0) return answer;
-      if (client_.quiet()) {
-        ni_.block_for_more(kNever, "room in a group");
-      } else if (progress() == 0) {
-        ni_.block(client_.next_due(), "room in a group");
-      }
-    }
-  }
-
   void* allocate_host(SegId segment, std::size_t size) {
     auto memory = std::make_unique<std::uint64_t[]>((size + 7) / 8);
     void* base = memory.get();
@@ -275,9 +272,9 @@ class NiPort final : public Port {
     return base;
   }
 
-  void post(NiPacket& packet, Chan chan, const Words& words, std::size_t size) {
+  void complete(NiPacket& packet, Chan chan, const Words& words, std::size_t size) {
     fabric::ClientHeader& header = packet.header.client;
-    header.kind = fabric::PacketKind::data;
+    header.kind = packet.for_group ? PacketKind::multicast : PacketKind::data;
     header.chan = chan;
     header.source = options_.self;
     header.size = static_cast<std::uint32_t>(size);
@@ -285,14 +282,112 @@ class NiPort final : public Port {
     packet.header.dest_rank = packet.peer;
     ++counters_.packets_sent;
     counters_.bytes_sent += size;
+  }
+
+  void post(NiPacket& packet, std::size_t gathered) {
+    const std::size_t size = packet.header.client.size;
     if (packet.peer == options_.self) {
       packet.received = true;
       local_.push_back(packet.id);
       return;
     }
-    Transfer::move(ni_, packet.id, size);
+    Transfer::move(ni_, packet.id, size, gathered);
     packet.wants_report = Transfer::kReports && size > 0;
     ni_.post(packet.id, size > 0 ? Transfer::kDescriptorLines : 1);
+  }
+
+  // --- Multicast.
+
+  bool forwarded_below(std::uint32_t group) const { return options_.ni_forwards && group == 0; }
+
+  void post_to_group(NiPacket& packet, std::size_t gathered) {
+    ++counters_.multicasts_sent;
+    const std::uint32_t group = packet.header.dest_rank;
+    if (groups_.size(group) == 1) return ni_.release_local(packet.id);
+    if (!forwarded_below(group)) return post_to_children(packet, gathered);
+    packet.peer = kNoPeer;
+    post(packet, gathered);
+  }
+
+  // One transfer to NI memory, the same buffer to every child (paper section 5.4).
+  void post_to_children(NiPacket& packet, std::size_t gathered) {
+    const std::size_t size = packet.header.client.size;
+    const PacketId buffer = packet.id;
+    Transfer::move(ni_, buffer, size, gathered);
+    packet.uses = 0;
+    // All of them before the first is posted: the buffer is gone when none is left.
+    children_.clear();
+    (void)groups_.for_each_child(packet.header.dest_rank, packet.header.client.source,
+                                 [&](Rank child) {
+                                   children_.push_back(ni_.image(buffer));
+                                   ni_.packet(children_.back()).peer = child;
+                                 });
+    for (std::size_t i = 0; i < children_.size(); ++i) post_image(children_[i], i == 0 && size > 0);
+  }
+
+  void post_image(PacketId id, bool with_data) {
+    auto& image = ni_.packet(id);
+    image.wants_report = Transfer::kReports && with_data;
+    if (!with_data) image.fetch_bytes = 0;
+    if (!with_data) ni_.charge(Step::forward);
+    ni_.post(id, with_data ? Transfer::kDescriptorLines : 1);
+  }
+
+  // A multicast packet has come that the NI does not pass on.
+  void pass_on(NiPacket& packet) {
+    const std::uint32_t group = packet.header.dest_rank;
+    std::uint32_t children = 0;
+    if (!groups_.for_each_child(group, packet.header.client.source,
+                                [&children](Rank) { ++children; })) {
+      ++counters_.foreign_dropped;
+    }
+    if (children == 0) return;
+    counters_.multicasts_forwarded += children;
+    PacketId id = 0;
+    if (forwards_.empty() && ni_.alloc(packet.header.client.size, 0, &id)) {
+      return pass_from(packet, id);
+    }
+    // The host's memory holds what the NI's has no room for: a forwarder never stops receiving.
+    id = ni_.alloc_local(packet.header.client.size);
+    copy_packet(packet, ni_.packet(id));
+    ni_.copy(packet.header.client.size);
+    forwards_.push_back(id);
+  }
+  void pass_from(const NiPacket& from, PacketId id) {
+    auto& buffer = ni_.packet(id);
+    copy_packet(from, buffer);
+    post_to_children(buffer, 0);
+  }
+  static void copy_packet(const NiPacket& from, NiPacket& to) {
+    to.header = from.header;
+    to.for_group = 1;
+    std::memcpy(to.payload(), from.payload(), from.header.client.size);
+  }
+  int pass_waiting() {
+    int passed = 0;
+    PacketId id = 0;
+    while (!forwards_.empty() &&
+           ni_.alloc(ni_.packet(forwards_.front()).header.client.size, 0, &id)) {
+      pass_from(ni_.packet(forwards_.front()), id);
+      ni_.release_local(forwards_.front());
+      forwards_.pop_front();
+      ++passed;
+    }
+    return passed;
+  }
+
+  // A packet of a group that this rank has not named yet waits for it on the host.
+  void keep_early(NiPacket& packet) {
+    const PacketId id = ni_.alloc_local(packet.header.client.size);
+    copy_packet(packet, ni_.packet(id));
+    early_[packet.header.dest_rank].push_back(id);
+    done_with(packet);
+  }
+  void take_early(std::uint16_t group) {
+    const auto found = early_.find(group);
+    if (found == early_.end()) return;
+    for (const PacketId id : found->second) local_.push_back(id);
+    early_.erase(found);
   }
 
   Post fetch_add(Remote word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
@@ -334,10 +429,7 @@ class NiPort final : public Port {
       deliver(ni_.packet(id));
       ++ran;
     }
-    if (groups_.busy()) {
-      ran += groups_.progress();
-      ran += groups_.deliver_early([this](const Arrival& inner) { (void)deliver_copy(inner); });
-    }
+    if (!forwards_.empty()) ran += pass_waiting();
     if (remote_.busy()) ran += remote_.progress();
     if (client_.next_due() != kNever) ran += run_due();
     return ran;
@@ -385,45 +477,35 @@ class NiPort final : public Port {
 
   void deliver(NiPacket& packet) {
     const fabric::ClientHeader& header = packet.header.client;
+    const bool via_group = header.kind == PacketKind::multicast;
     packet.received = true;
+    if (via_group && !groups_.knows(packet.header.dest_rank)) [[unlikely]] {
+      return keep_early(packet);
+    }
     ++counters_.packets_received;
     counters_.bytes_received += header.size;
     if (!ClientSide::known(header.chan) || header.lane > static_cast<std::uint8_t>(Lane::control)) {
       ++counters_.foreign_dropped;
       return done_with(packet);
     }
+    if (via_group) [[unlikely]] {
+      ++counters_.multicasts_received;
+      if (!forwarded_below(packet.header.dest_rank)) pass_on(packet);
+    }
     Arrival arrival{header.source,
                     header.chan,
                     static_cast<Lane>(header.lane),
-                    false,
+                    via_group,
                     {header.words[0], header.words[1], header.words[2], header.words[3]},
                     {packet.payload(), header.size}};
-    if (arrival.chan == kGroupChan) [[unlikely]] {
-      Arrival inner;
-      if (!groups_.open(arrival, &inner)) return done_with(packet);
-      arrival = inner;
-    }
     if (client_.deliver(handle(packet), arrival) == Keep::no) return done_with(packet);
     keep(packet);
-  }
-
-  // A group packet that came before its group was known lies in lci's memory, which an upcall
-  // cannot keep: it gets a packet of its own.
-  Keep deliver_copy(const Arrival& inner) {
-    auto& packet = ni_.packet(ni_.alloc_local(inner.data.size()));
-    packet.received = true;
-    std::memcpy(packet.payload(), inner.data.data(), inner.data.size());
-    Arrival arrival = inner;
-    arrival.data = {packet.payload(), inner.data.size()};
-    const Keep keep = client_.deliver(handle(packet), arrival);
-    if (keep == Keep::no) ni_.release_local(packet.id);
-    return keep;
   }
 
   // A kept packet holds a host receive buffer until too many do: then the data moves out and the
   // NI gets the buffer back at once.
   void keep(NiPacket& packet) {
-    if (!packet.from_host) return;
+    if (!occupies(packet, Holds::host_buffer)) return;
     if (kept_ < options_.kept_max) {
       packet.kept = true;
       ++kept_;
@@ -432,11 +514,11 @@ class NiPort final : public Port {
     ++counters_.copied_out;
     ni_.copy(packet.header.client.size);
     ni_.return_host_buffer(packet.id);
-    packet.from_host = false;
+    packet.holds = Holds::nothing;
   }
 
   void done_with(NiPacket& packet) {
-    if (packet.from_host) {
+    if (occupies(packet, Holds::host_buffer)) {
       ni_.release(packet.id);
     } else {
       ni_.release_local(packet.id);
@@ -465,8 +547,11 @@ class NiPort final : public Port {
   Exposures exposures_;
   std::vector<std::unique_ptr<std::uint64_t[]>> allocated_;
   RemoteMemory remote_;
-  SoftwareGroup groups_;
-  std::deque<std::uint32_t> local_;  // packets to myself
+  GroupTable groups_;
+  std::deque<PacketId> local_;      // packets to myself, and those that waited for their group
+  std::vector<PacketId> children_;  // images of the packet that is being posted to a group
+  std::deque<PacketId> forwards_;   // multicast packets that wait for a send buffer
+  std::unordered_map<std::uint32_t, std::vector<PacketId>> early_;  // by group not yet named
   std::unordered_map<std::uint64_t, Request> requests_;
   std::uint64_t last_request_ = 0;
   std::uint32_t kept_ = 0;

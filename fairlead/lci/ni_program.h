@@ -1,61 +1,68 @@
-// The control program of a network interface (LCI paper section 4, figure 4) with credit flow
-// control: host send queue, send queues per destination, receive dispatch, unicast, fetch-and-add,
-// acknowledgments. A template on the NI's hardware, which is also its Site: the modelled NI today,
-// an engine on a core of its own or a DPU by the same text. It allocates nothing after
-// construction.
+// The control program of a network interface (LCI paper section 4, figure 4): host send queue, send
+// queues per destination, receive dispatch, unicast, multicast, fetch-and-add, acknowledgments,
+// timers. A template on the NI's hardware, which is also its Site (the modelled NI today, an engine
+// on a core of its own or a DPU by the same text), and on the reliability scheme between NIs
+// (proto/flow.h). Its memory grows to the largest backlog so far.
 #pragma once
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/post.h"
+#include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/fabric/packet.h"
-#include "fairlead/proto/credit_window.h"
+#include "fairlead/proto/flow.h"
+#include "fairlead/proto/item_lists.h"
+#include "fairlead/proto/multicast_tree.h"
+#include "fairlead/proto/peer_table.h"
 #include "fairlead/proto/send_queues.h"
 
 namespace fairlead::lci {
 
-// Assumes a reliable network with FIFO paths (paper section 4): it never sends again, and stops
-// the job when it sees that assumption violated.
-template <class Hardware>
-class CreditProgram {
+struct NiProgramOptions {
+  std::uint32_t endpoints;        // NIs of the machine
+  std::uint32_t members;          // of group 0: the ranks, one a node from node 0 on
+  std::uint32_t receive_buffers;  // one pool for all senders, where the scheme reserves none
+  bool forwards;                  // multicast packets of group 0; else the hosts do
+  proto::TreeShape tree;
+  // An assumption of the scheme is violated, or a peer does not answer: ends the job.
+  void (*violated)(void* context, Peer self, Peer peer, const char* what);
+  void* context;
+};
+
+// A packet's life here: the host's occupies a send buffer until all its sends are over, one from
+// the network a receive buffer until it is with the host and has been sent on. What leaves is the
+// packet itself where nobody needs it any more, else an image of it.
+template <class Hardware, class Flow>
+class NiProgram {
  public:
   using PacketId = std::uint32_t;
 
-  struct Options {
-    std::uint32_t endpoints;   // NIs of the machine
-    std::uint32_t window;      // receive buffers reserved per sender
-    std::uint32_t queued_max;  // packets that may wait for credit
-    void (*violated)(void* context, Peer self, Peer peer, const char* what);
-    void* context;
-  };
-
-  CreditProgram(Hardware& ni, const Options& options)
+  NiProgram(Hardware& ni, Flow flow, const NiProgramOptions& options)
       : ni_(ni),
         options_(options),
-        credit_(options.endpoints, options.window),
-        waiting_(options.endpoints, options.queued_max),
-        fetching_(1, options.queued_max),
-        expected_(options.endpoints, 0),
-        next_(options.endpoints, 0) {}
+        flow_(std::move(flow)),
+        free_buffers_(options.receive_buffers) {}
 
   // --- Entry points of the main loop.
 
   // The host posted a packet: its data is written, or is to be fetched first.
   void on_descriptor(PacketId id) {
     ni_.charge(Step::dequeue);
-    if (ni_.packet(id).fetch_bytes > 0) {
+    auto& packet = ni_.packet(id);
+    packet.uses = 1;
+    if (packet.fetch_bytes > 0) {
       ni_.charge(Step::dma_program);
       ni_.charge(Step::dma_queue);
-      in_order(id);
+      fetches_.push(fetching_, id);
       ni_.fetch(id);
       return;
     }
     // What needs no fetch does not overtake what waits for one.
-    if (fetching_.empty(0)) {
-      send(id);
+    if (fetching_.empty()) {
+      depart(id);
     } else {
-      in_order(id);
+      fetches_.push(fetching_, id);
     }
   }
 
@@ -65,60 +72,48 @@ class CreditProgram {
     packet.fetch_bytes = 0;
     const std::uint64_t cookie = packet.cookie;
     const bool report = packet.wants_report;
-    FAIRLEAD_DCHECK(fetching_.front(0) == id, "NI {}: fetched out of order", ni_.self());
+    FAIRLEAD_DCHECK(fetches_.front(fetching_) == id, "NI {}: fetched out of order", ni_.self());
     do {
-      const PacketId next = fetching_.front(0);
-      fetching_.pop(0);
-      send(next);
-    } while (!fetching_.empty(0) && ni_.packet(fetching_.front(0)).fetch_bytes == 0);
+      const PacketId next = fetches_.front(fetching_);
+      fetches_.pop(fetching_);
+      depart(next);
+    } while (!fetching_.empty() && ni_.packet(fetches_.front(fetching_)).fetch_bytes == 0);
     if (report) ni_.report(cookie);
   }
 
-  void on_transmitted() {
+  // A multicast packet is to go on to one child (paper section 4.2: a descriptor like the host's).
+  void on_forward(PacketId id, Peer child) {
+    ni_.charge(Step::dequeue);
+    ++ni_.counters().multicasts_forwarded;
+    send(child, id);
+  }
+
+  // `origin`: the packet whose image has left; kNoPacket: one of the host's itself.
+  void on_transmitted(PacketId origin) {
     ni_.charge(Step::transmit_done);
-    ni_.send_buffer_free();
+    if (Flow::kRetransmits) return;  // its acknowledgment frees the buffer
+    if (origin == kNoPacket) {
+      ni_.send_buffer_free();
+    } else {
+      use_over(origin);
+    }
   }
 
   void on_received(PacketId id) {
     ni_.charge(Step::detect);
     auto& packet = ni_.packet(id);
     const Peer peer = packet.peer;
-    if (peer >= options_.endpoints || packet.header.sequence != expected_[peer]) {
-      const bool again = peer < options_.endpoints &&
-                         static_cast<std::int32_t>(packet.header.sequence - expected_[peer]) < 0;
-      options_.violated(options_.context, ni_.self(), peer,
-                        again ? "a packet came twice" : "a packet is missing or out of order");
-      return;
+    if (peer >= options_.endpoints) return foreign(id, peer);
+    const PacketKind kind = packet.header.client.kind;
+    if constexpr (Flow::kNumbers) {
+      if (!check(id, peer, kind)) return;
+    } else {
+      ni_.charge(Step::dispatch);
     }
-    ++expected_[peer];
-    ni_.charge(Step::dispatch);
-    if (!credit_.give(ni_, peer, packet.header.ack)) {
-      options_.violated(options_.context, ni_.self(), peer, "more credit came back than was lent");
-      return;
-    }
-    if (packet.header.ack > 0) send_waiting(peer);
-    switch (packet.header.client.kind) {
-      case fabric::PacketKind::data:
-        ni_.charge(Step::deliver);
-        ni_.deliver(id);
-        return;
-      case fabric::PacketKind::ack:
-        ++ni_.counters().acks_received;
-        ni_.free_packet(id);
-        return;
-      case fabric::PacketKind::fetch_add:
-        serve_fetch_add(id);
-        return;
-      case fabric::PacketKind::fetch_add_reply:
-        ni_.charge(Step::fetch_add_reply);
-        ni_.charge(Step::deliver);
-        ni_.answer(id);
-        released(peer);
-        return;
-      default:
-        ++ni_.counters().corrupt_dropped;
-        ni_.free_packet(id);
-    }
+    if (!take_buffer(id, peer)) return;
+    packet.holds = Holds::receive_buffer;
+    packet.uses = 1;
+    accepted(id, peer, kind);
   }
 
   // Its CRC says that what came is not what was sent.
@@ -127,33 +122,73 @@ class CreditProgram {
     ++ni_.counters().corrupt_dropped;
     const Peer peer = ni_.packet(id).peer;
     ni_.free_packet(id);
-    options_.violated(options_.context, ni_.self(), peer, "a packet failed its CRC check");
+    if (Flow::kReserves) violated(peer, "a packet failed its CRC check");
   }
 
-  // The packet is the host's now; its receive buffer here is free.
-  void on_delivered(Peer peer) {
+  // The host has its packet. `origin`: the buffer it is an image of; kNoPacket: the buffer went
+  // with it.
+  void on_delivered(PacketId origin, Peer peer) {
     ni_.charge(Step::dma_complete);
     ni_.charge(Step::host_ring);
-    released(peer);
+    if (origin == kNoPacket) {
+      buffer_free();
+      released(peer);
+    } else {
+      if (!Flow::kReserves) released(peer);
+      use_over(origin);
+    }
   }
+
+  void on_timer() {
+    if constexpr (Flow::kRetransmits) {
+      flow_.run_due(
+          ni_, [this](Peer peer) { send_control(PacketKind::ack, peer); },
+          [this](Peer peer, std::uint32_t id, std::uint32_t sequence) {
+            send_again(peer, id, sequence);
+          },
+          [this](Peer peer) {
+            violated(peer, "a packet was not acknowledged however often it was sent");
+          });
+    }
+  }
+
+  // After every entry: the hardware's timer is to end here.
+  Ps next_due() const { return flow_.next_due(); }
 
  private:
-  void in_order(PacketId id) {
-    FAIRLEAD_CHECK(fetching_.push(0, id), "NI {}: host send queue full", ni_.self());
+  using PacketKind = fabric::PacketKind;
+  using Holds = fabric::model::Holds;
+  static constexpr PacketId kNoPacket = fabric::model::kNoPacket;
+
+  static bool is_control(PacketKind kind) {
+    return kind == PacketKind::ack || kind == PacketKind::resend;
   }
 
-  void send(PacketId id) {
-    const Peer peer = ni_.packet(id).peer;
-    if (!waiting_.empty(peer) || !credit_.take(ni_, peer)) {
+  // --- Sending.
+
+  // One of the host's packets, in the host's order.
+  void depart(PacketId id) {
+    auto& packet = ni_.packet(id);
+    if (!forwarded_here(packet)) return send(packet.peer, id);
+    const Peer root = packet.header.client.source;
+    packet.uses = static_cast<std::uint8_t>(children(root));
+    for_each_child(root, [this, id](Peer child) {
+      ni_.charge(Step::forward);
+      send(child, id);
+    });
+  }
+
+  void send(Peer peer, PacketId id) {
+    if (!waiting_.empty(peer) || !flow_.open(ni_, peer)) {
       ++ni_.counters().credit_stalls;
-      FAIRLEAD_CHECK(waiting_.push(peer, id), "NI {}: send queue full", ni_.self());
+      waiting_.push(peer, id);
       return;
     }
     transmit(peer, id);
   }
 
   void send_waiting(Peer peer) {
-    while (!waiting_.empty(peer) && credit_.take(ni_, peer)) {
+    while (!waiting_.empty(peer) && flow_.open(ni_, peer)) {
       const PacketId id = waiting_.front(peer);
       waiting_.pop(peer);
       transmit(peer, id);
@@ -162,25 +197,153 @@ class CreditProgram {
 
   void transmit(Peer peer, PacketId id) {
     ni_.charge(Step::header);
-    auto& packet = ni_.packet(id);
-    packet.header.sequence = next_[peer]++;
-    packet.header.ack = credit_.take_owed(peer);
-    if (packet.header.ack > 0 && packet.header.client.kind != fabric::PacketKind::ack) {
-      ++ni_.counters().acks_piggybacked;
+    put_on_wire(peer, id, flow_.number(ni_, peer, id));
+  }
+
+  void send_again(Peer peer, PacketId id, std::uint32_t sequence) {
+    ni_.charge(Step::header);
+    ++ni_.counters().retransmissions;
+    put_on_wire(peer, id, sequence);
+  }
+
+  void put_on_wire(Peer peer, PacketId id, std::uint32_t sequence) {
+    PacketId out = id;
+    const auto& packet = ni_.packet(id);
+    if (Flow::kRetransmits || packet.uses > 1 || packet.holds == Holds::receive_buffer) {
+      out = ni_.image(id);
+      ni_.packet(out).origin = id;
     }
-    packet.peer = ni_.self();  // what the receiver sees: where it came from
+    auto& leaving = ni_.packet(out);
+    if constexpr (Flow::kNumbers) {
+      if (flow_.owes(peer)) ++ni_.counters().acks_piggybacked;
+      leaving.header.sequence = sequence;
+      leaving.header.ack = flow_.take_ack(peer);
+    }
+    leaving.peer = ni_.self();  // what the receiver sees: where it came from
+    ni_.charge(Step::transmit);
+    ni_.transmit(peer, out);
+  }
+
+  // Acknowledgments need no window: the receiver takes them off the wire at once. A credit scheme
+  // numbers them with the rest, to see that paths are FIFO.
+  void send_control(PacketKind kind, Peer peer) {
+    ni_.charge(Step::ack);
+    ++(kind == PacketKind::ack ? ni_.counters().acks_sent : ni_.counters().resends_requested);
+    ni_.charge(Step::header);
+    const PacketId id = ni_.make_control(kind, peer);
+    auto& packet = ni_.packet(id);
+    if constexpr (Flow::kReserves) packet.header.sequence = flow_.number(ni_, peer, id);
+    packet.header.ack = flow_.take_ack(peer);
+    packet.peer = ni_.self();
     ni_.charge(Step::transmit);
     ni_.transmit(peer, id);
   }
 
-  // A receive buffer reserved for `peer` is free again.
-  void released(Peer peer) {
-    ni_.charge(Step::release);
-    if (!credit_.released(peer)) return;
-    ni_.charge(Step::ack);
-    ++ni_.counters().acks_sent;
-    // Acknowledgments need no credit: the receiver takes them off the wire at once.
-    transmit(peer, ni_.make_control(fabric::PacketKind::ack, peer));
+  // One send of the packet, or its delivery, is over; its buffer is free after the last.
+  void use_over(PacketId id) {
+    auto& packet = ni_.packet(id);
+    if (--packet.uses > 0) return;
+    const Holds held = packet.holds;
+    const Peer peer = packet.peer;
+    const PacketId origin = packet.origin;
+    ni_.free_packet(id);
+    if (origin != kNoPacket) return use_over(origin);  // the host posted an image
+    if (held == Holds::send_buffer) {
+      ni_.send_buffer_free();
+    } else if (held == Holds::receive_buffer) {
+      buffer_free();
+      if (Flow::kReserves) released(peer);
+    }
+  }
+
+  // --- Receiving.
+
+  // Its number and its acknowledgment. True: it is the next one to take.
+  bool check(PacketId id, Peer peer, PacketKind kind) {
+    const auto& header = ni_.packet(id).header;
+    const bool numbered = Flow::kReserves || !is_control(kind);
+    proto::Verdict verdict = proto::Verdict::in_order;
+    if (numbered) verdict = flow_.arrived(ni_, peer, header.sequence);
+    if (Flow::kReserves && verdict != proto::Verdict::in_order) {
+      out_of_order(id, peer, verdict);
+      return false;
+    }
+    ni_.charge(Step::dispatch);
+    if (!flow_.acknowledged(ni_, peer, header.ack,
+                            [this](std::uint32_t kept) { use_over(kept); })) {
+      false_ack(id, peer);
+      return false;
+    }
+    send_waiting(peer);
+    if (verdict != proto::Verdict::in_order) {
+      out_of_order(id, peer, verdict);
+      return false;
+    }
+    if (Flow::kReserves) flow_.accept(peer);
+    if (!is_control(kind)) return true;
+    control(id, peer, kind);
+    return false;
+  }
+
+  void control(PacketId id, Peer peer, PacketKind kind) {
+    if (kind == PacketKind::ack) ++ni_.counters().acks_received;
+    ni_.free_packet(id);
+    if constexpr (Flow::kRetransmits) {
+      if (kind != PacketKind::resend) return;
+      flow_.resend_all(ni_, peer, [this](Peer to, std::uint32_t again, std::uint32_t sequence) {
+        send_again(to, again, sequence);
+      });
+    }
+  }
+
+  void accepted(PacketId id, Peer peer, PacketKind kind) {
+    if constexpr (!Flow::kNumbers) {  // everything is the host's
+      ni_.charge(Step::deliver);
+      return ni_.deliver(id);
+    }
+    switch (kind) {
+      case PacketKind::data:
+        ni_.charge(Step::deliver);
+        ni_.deliver(id);
+        return;
+      case PacketKind::multicast:
+        return multicast(id);
+      case PacketKind::fetch_add:
+        return serve_fetch_add(id);
+      case PacketKind::fetch_add_reply:
+        ni_.charge(Step::fetch_add_reply);
+        ni_.charge(Step::deliver);
+        ni_.packet(id).holds = Holds::nothing;
+        ni_.answer(id);
+        buffer_free();
+        return released(peer);
+      default:
+        ++ni_.counters().corrupt_dropped;
+        ni_.free_packet(id);
+        buffer_free();
+        released(peer);
+    }
+  }
+
+  // To the host, and on to the children.
+  void multicast(PacketId id) {
+    auto& packet = ni_.packet(id);
+    const Peer root = packet.header.client.source;
+    std::uint32_t onward = 0;
+    if (forwarded_here(packet)) {
+      ni_.charge(Step::multicast);
+      if (root < options_.members) onward = children(root);
+    }
+    ni_.charge(Step::deliver);
+    if (onward == 0) return ni_.deliver(id);
+    packet.uses = static_cast<std::uint8_t>(onward + 1);
+    const PacketId mine = ni_.image(id);
+    ni_.packet(mine).origin = id;
+    ni_.deliver(mine);
+    for_each_child(root, [this, id](Peer child) {
+      ni_.charge(Step::forward);
+      ni_.submit_forward(id, child);
+    });
   }
 
   void serve_fetch_add(PacketId id) {
@@ -192,6 +355,7 @@ class CreditProgram {
     if (word == nullptr) {
       ++ni_.counters().bound_dropped;
       ni_.free_packet(id);
+      buffer_free();
       released(peer);
       return;
     }
@@ -201,20 +365,115 @@ class CreditProgram {
     ++ni_.counters().fetch_adds_served;
     // The request's own packet goes back as the reply; its receive buffer is free first, and the
     // reply is a send like any other.
-    packet.header.client.kind = fabric::PacketKind::fetch_add_reply;
-    packet.from_host = false;
+    packet.header.client.kind = PacketKind::fetch_add_reply;
+    packet.holds = Holds::nothing;
     packet.peer = peer;
+    buffer_free();
     released(peer);
-    send(id);
+    send(peer, id);
+  }
+
+  // The receive buffer of a packet from `peer` may be acknowledged.
+  void released(Peer peer) {
+    ni_.charge(Step::release);
+    if (flow_.released(ni_, peer)) send_control(PacketKind::ack, peer);
+  }
+
+  // --- The pool of receive buffers, where none are reserved per sender.
+
+  // A packet to be forwarded leaves some free for those nearer to their trees' leaves: of these,
+  // and of those for the host alone, some can always go (proto/multicast_tree.h).
+  bool take_buffer(PacketId id, Peer peer) {
+    if constexpr (Flow::kReserves) return true;
+    std::uint32_t leave = 0;
+    if (forwarded_here(ni_.packet(id)) && options_.members > 1) {
+      const std::uint32_t offset =
+          (ni_.self() + options_.members - peer % options_.members) % options_.members;
+      leave = proto::edge_classes(options_.members) -
+              proto::edge_class(options_.tree, offset == 0 ? 1 : offset, options_.members);
+    }
+    if (free_buffers_ > leave) {
+      --free_buffers_;
+      if constexpr (Flow::kNumbers) flow_.accept(peer);
+      return true;
+    }
+    ++ni_.counters().full_dropped;
+    ni_.free_packet(id);
+    bool& already = starves_.of(peer);
+    if (!already) starved_peers_.push(starved_, peer);
+    already = true;
+    return false;
+  }
+
+  void buffer_free() {
+    if constexpr (Flow::kReserves) return;
+    ++free_buffers_;
+    // Those whose packets had to be dropped need not wait for their timers (paper section 5.1.2).
+    if (!Flow::kRetransmits || starved_.empty()) return;
+    if (free_buffers_ * 4 < options_.receive_buffers) return;
+    const Peer peer = starved_peers_.front(starved_);
+    starved_peers_.pop(starved_);
+    starves_.of(peer) = false;
+    send_control(PacketKind::resend, peer);
+  }
+
+  // --- The tree of group 0.
+
+  // Not a packet of another group, which hosts pass on.
+  template <class Packet>
+  bool forwarded_here(const Packet& packet) const {
+    return packet.header.client.kind == PacketKind::multicast && packet.header.dest_rank == 0 &&
+           options_.forwards;
+  }
+  std::uint32_t position(Peer root) const {
+    return (ni_.self() + options_.members - root) % options_.members;
+  }
+  std::uint32_t children(Peer root) const {
+    return proto::child_count(options_.tree, position(root), options_.members);
+  }
+  template <class Visit>
+  void for_each_child(Peer root, Visit&& visit) {
+    proto::for_each_child(
+        options_.tree, position(root), options_.members,
+        [this, root, &visit](std::uint32_t child) { visit((root + child) % options_.members); });
+  }
+
+  // --- What should not have come.
+
+  void out_of_order(PacketId id, Peer peer, proto::Verdict verdict) {
+    if (Flow::kReserves) {
+      return violated(peer, verdict == proto::Verdict::duplicate
+                                ? "a packet came twice"
+                                : "a packet is missing or out of order");
+    }
+    ++(verdict == proto::Verdict::duplicate ? ni_.counters().duplicates_dropped
+                                            : ni_.counters().gaps_dropped);
+    ni_.free_packet(id);
+  }
+  void false_ack(PacketId id, Peer peer) {
+    if (Flow::kReserves) return violated(peer, "more credit came back than was lent");
+    ++ni_.counters().corrupt_dropped;
+    ni_.free_packet(id);
+  }
+  void foreign(PacketId id, Peer peer) {
+    if (Flow::kReserves) return violated(peer, "a packet is missing or out of order");
+    ++ni_.counters().foreign_dropped;
+    ni_.free_packet(id);
+  }
+  void violated(Peer peer, const char* what) {
+    options_.violated(options_.context, ni_.self(), peer, what);
   }
 
   Hardware& ni_;
-  Options options_;
-  proto::CreditWindow credit_;
-  proto::SendQueues waiting_;            // for credit, per destination
-  proto::SendQueues fetching_;           // for their data or those before them: the host's order
-  std::vector<std::uint32_t> expected_;  // sequence per peer: FIFO is assumed, and checked
-  std::vector<std::uint32_t> next_;
+  NiProgramOptions options_;
+  Flow flow_;
+  proto::SendQueues waiting_;  // for the flow to open, per destination
+  proto::ItemLists<> fetches_;
+  proto::ItemList fetching_;  // for their data or those before them: the host's order
+  std::uint32_t free_buffers_;
+  proto::ItemLists<> starved_peers_;
+  proto::PeerTable<bool> starves_;
+  proto::ItemList starved_;  // who had packets dropped for lack of buffers
 };
 
 }  // namespace fairlead::lci

@@ -9,32 +9,13 @@
 
 namespace fairlead::lci {
 
-// Binomial: parent of p is p with its lowest set bit cleared; binary: (p - 1) / 2.
-std::vector<std::uint32_t> tree_children(TreeShape shape, std::uint32_t position,
-                                         std::uint32_t members) {
-  std::vector<std::uint32_t> children;
-  if (shape == TreeShape::binary) {
-    for (std::uint64_t c = std::uint64_t{position} * 2 + 1; c <= std::uint64_t{position} * 2 + 2;
-         ++c)
-      if (c < members) children.push_back(static_cast<std::uint32_t>(c));
-    return children;
-  }
-  std::uint64_t limit = 1;
-  while (limit < members) limit *= 2;
-  // The largest subtree first: it has the longest way to go.
-  if (position != 0) limit = position & (~position + 1);
-  for (std::uint64_t step = limit / 2; step > 0; step /= 2)
-    if (position + step < members) children.push_back(static_cast<std::uint32_t>(position + step));
-  return children;
-}
-
 Arrival SoftwareGroup::Early::arrival() const {
   Arrival a{source, kGroupChan, lane, false, {}, data};
   std::memcpy(a.words, words, sizeof words);
   return a;
 }
 
-SoftwareGroup::SoftwareGroup(Port& port, PortCounters& counters, TreeShape shape)
+SoftwareGroup::SoftwareGroup(Port& port, PortCounters& counters, proto::TreeShape shape)
     : port_(port), counters_(counters), shape_(shape), lost_(port.size()) {
   static_assert(sizeof(Prefix) <= kPrefixBytes);
   port.bind(kGroupAckChan, Upcall{&SoftwareGroup::on_ack, this}, Returned{});
@@ -99,8 +80,9 @@ Post SoftwareGroup::send(std::uint32_t id, Chan chan, Lane lane, const Words& wo
   const Prefix prefix{static_cast<std::uint16_t>(id), chan, port_.self()};
   std::vector<Piece> whole{{&prefix, sizeof prefix}};
   whole.insert(whole.end(), pieces.begin(), pieces.end());
-  for (std::uint32_t child : tree_children(shape_, 0, n))
+  proto::for_each_child(shape_, 0, n, [&](std::uint32_t child) {
     pass(group.members[(group.mine + child) % n], lane, words, whole);
+  });
   ++group.sent;
   ++counters_.multicasts_sent;
   counters_.bytes_sent += bytes;
@@ -132,10 +114,10 @@ bool SoftwareGroup::open(const Arrival& outer, Arrival* inner) {
   const auto root = static_cast<std::uint32_t>(origin - group.members.begin());
   const std::uint32_t position = (group.mine + n - root) % n;
   const Piece whole{outer.data.data(), outer.data.size()};
-  for (std::uint32_t child : tree_children(shape_, position, n)) {
+  proto::for_each_child(shape_, position, n, [&](std::uint32_t child) {
     pass(group.members[(root + child) % n], outer.lane, outer.words, {&whole, 1});
     ++counters_.multicasts_forwarded;
-  }
+  });
   ++counters_.multicasts_received;
   acknowledge(prefix.group, group, root);
   *inner = outer;

@@ -9,14 +9,9 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/proto/multicast_tree.h"
 
 namespace fairlead::lci {
-
-enum class TreeShape : std::uint8_t { binomial, binary };
-
-// Children of the member at `position` (0: the root) in a tree over `members` members.
-std::vector<std::uint32_t> tree_children(TreeShape shape, std::uint32_t position,
-                                         std::uint32_t members);
 
 // Its port creates it, hands it every packet on kGroupChan before any upcall, and calls progress()
 // from poll() while busy(). Thread: the port's.
@@ -25,7 +20,7 @@ class SoftwareGroup {
   static constexpr std::uint32_t kWindow = 32;  // packets of one root under way in one group
   static constexpr std::size_t kGroupsMax = 4096;
 
-  SoftwareGroup(Port& port, PortCounters& counters, TreeShape shape);
+  SoftwareGroup(Port& port, PortCounters& counters, proto::TreeShape shape);
   SoftwareGroup(const SoftwareGroup&) = delete;
   SoftwareGroup& operator=(const SoftwareGroup&) = delete;
 
@@ -103,7 +98,7 @@ class SoftwareGroup {
 
   Port& port_;
   PortCounters& counters_;
-  TreeShape shape_;
+  proto::TreeShape shape_;
   std::map<std::uint32_t, Group> groups_;
   std::deque<Forward> forwards_;
   std::map<std::uint32_t, std::deque<Early>> early_;  // by group not yet defined

@@ -8,31 +8,34 @@
 
 namespace fairlead::lci {
 
+// move(): of a packet's `size` bytes, `gathered` come from the client's memory; the rest it wrote
+// into the packet itself, or it is a received packet that goes on.
+
 // I-pio: the host writes it with programmed stores; its memory is its own again at once.
 struct PioTransfer {
   static constexpr std::size_t kDescriptorLines = 1;
   static constexpr bool kReports = false;
 
   template <HostNi Ni>
-  static void move(Ni& ni, std::uint32_t, std::size_t size) {
+  static void move(Ni& ni, std::uint32_t, std::size_t size, std::size_t) {
     ni.charge(Step::send);
     ni.write(size);
   }
 };
 
-// I-sdma: the host copies it to a pinned packet buffer and gives address and size to the NI, which
-// fetches it by DMA and reports when it has.
+// I-sdma: the data is in a pinned packet buffer, gathered there by a copy; the host gives address
+// and size to the NI, which fetches it by DMA and reports when it has.
 struct SdmaTransfer {
   static constexpr std::size_t kDescriptorLines = 2;
   static constexpr bool kReports = true;
 
   template <HostNi Ni>
-  static void move(Ni& ni, std::uint32_t id, std::size_t size) {
+  static void move(Ni& ni, std::uint32_t id, std::size_t size, std::size_t gathered) {
     ni.charge(Step::send);
     if (size == 0) return;
     ni.charge(Step::send_dma);
     // The first line is part of the step as measured.
-    if (size > kFirstLine) ni.copy(size - kFirstLine);
+    if (gathered > kFirstLine) ni.copy(gathered - kFirstLine);
     ni.packet(id).fetch_bytes = static_cast<std::uint16_t>(size);
   }
 

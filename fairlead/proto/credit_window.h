@@ -1,12 +1,15 @@
 // Credit-based sliding window between each pair of endpoints (LCI paper section 4.1): a sender
 // transmits only into buffers the receiver has reserved for it; nothing is ever dropped or sent
-// again. One object serves both directions of one endpoint.
+// again. Sequence numbers only check that paths are FIFO, as it assumes. One object serves both
+// directions of one endpoint.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/post.h"
+#include "fairlead/base/units.h"
+#include "fairlead/proto/flow.h"
 #include "fairlead/proto/site.h"
 
 namespace fairlead::proto {
@@ -18,9 +21,13 @@ constexpr std::uint32_t credit_window_size(std::uint32_t receive_buffers, std::u
 
 class CreditWindow {
  public:
-  // `window` buffers per sender, at least 1; 4 bytes of state per peer.
+  static constexpr bool kNumbers = true;
+  static constexpr bool kRetransmits = false;
+  static constexpr bool kReserves = true;
+
+  // `window` buffers per sender, at least 1; 12 bytes of state per peer.
   CreditWindow(std::uint32_t peers, std::uint32_t window)
-      : window_(static_cast<std::uint16_t>(window)), peers_(peers, State{window_, 0}) {
+      : window_(static_cast<std::uint16_t>(window)), peers_(peers, State{window_, 0, 0, 0}) {
     FAIRLEAD_CHECK(window >= 1 && window <= UINT16_MAX, "window {}", window);
   }
 
@@ -29,18 +36,23 @@ class CreditWindow {
 
   // Sender: takes one of the peer's buffers. False: none is free, queue the packet.
   template <Site S>
-  bool take(S& site, Peer peer) {
+  bool open(S& site, Peer peer) {
     site.charge(Step::window);
     State& state = peers_[peer];
     if (state.credits == 0) return false;
     --state.credits;
     return true;
   }
+  // Sender: the sequence number of a packet that leaves for `peer` now.
+  template <Site S>
+  [[nodiscard]] std::uint32_t number(S&, Peer peer, std::uint32_t) {
+    return peers_[peer].next++;
+  }
 
   // Sender: `count` buffers came back, on a packet or an acknowledgment. False: the peer returned
   // more than it was lent; the packet is not to be believed.
-  template <Site S>
-  [[nodiscard]] bool give(S& site, Peer peer, std::uint32_t count) {
+  template <Site S, class Freed>
+  [[nodiscard]] bool acknowledged(S& site, Peer peer, std::uint32_t count, Freed&&) {
     site.charge(Step::credit);
     State& state = peers_[peer];
     if (count > static_cast<std::uint32_t>(window_ - state.credits)) return false;
@@ -48,9 +60,21 @@ class CreditWindow {
     return true;
   }
 
+  // Receiver: anything but in_order violates what this protocol assumes.
+  template <Site S>
+  Verdict arrived(S&, Peer peer, std::uint32_t sequence) {
+    const State& state = peers_[peer];
+    if (sequence == state.expected) return Verdict::in_order;
+    return static_cast<std::int32_t>(sequence - state.expected) < 0 ? Verdict::duplicate
+                                                                    : Verdict::gap;
+  }
+
+  void accept(Peer peer) { ++peers_[peer].expected; }
+
   // Receiver: one of the buffers reserved for `peer` is free again. True: send an explicit
   // acknowledgment now, half the window is owed and no traffic carried it (half-window ack).
-  [[nodiscard]] bool released(Peer peer) {
+  template <Site S>
+  [[nodiscard]] bool released(S&, Peer peer) {
     State& state = peers_[peer];
     FAIRLEAD_DCHECK(state.owed < window_, "peer {}", peer);
     ++state.owed;
@@ -58,17 +82,24 @@ class CreditWindow {
   }
 
   // Receiver: what to piggyback on a packet that leaves for `peer` now; it is owed no longer.
-  [[nodiscard]] std::uint32_t take_owed(Peer peer) {
+  [[nodiscard]] std::uint32_t take_ack(Peer peer) {
     State& state = peers_[peer];
     const std::uint32_t owed = state.owed;
     state.owed = 0;
     return owed;
   }
 
+  bool owes(Peer peer) const { return peers_[peer].owed > 0; }
+
+  // It has no timers.
+  Ps next_due() const { return kNever; }
+
  private:
   struct State {
-    std::uint16_t credits;  // free buffers of mine at the peer
-    std::uint16_t owed;     // buffers the peer may use again and does not know of
+    std::uint16_t credits;   // free buffers of mine at the peer
+    std::uint16_t owed;      // buffers the peer may use again and does not know of
+    std::uint32_t next;      // sequence number to be sent
+    std::uint32_t expected;  // to come
   };
 
   std::uint16_t window_;

@@ -12,6 +12,8 @@ struct CountingSite {
   int steps = 0;
 };
 
+void nothing(std::uint32_t) {}
+
 TEST(CreditWindow, SharesBuffersEvenly) {
   // Expect: the paper's windows at 64 nodes: 256 buffers give 4, 512 give 8.
   EXPECT_EQ(credit_window_size(256, 64), 4u);
@@ -23,15 +25,15 @@ TEST(CreditWindow, SharesBuffersEvenly) {
 TEST(CreditWindow, SenderStopsAtTheWindowAndGoesOnWithCredit) {
   CountingSite site;
   CreditWindow window(4, 2);
-  EXPECT_TRUE(window.take(site, 1));
-  EXPECT_TRUE(window.take(site, 1));
+  EXPECT_TRUE(window.open(site, 1));
+  EXPECT_TRUE(window.open(site, 1));
   // Expect: the third packet waits, another peer is not affected.
-  EXPECT_FALSE(window.take(site, 1));
-  EXPECT_TRUE(window.take(site, 2));
+  EXPECT_FALSE(window.open(site, 1));
+  EXPECT_TRUE(window.open(site, 2));
   // Expect: one returned credit lets one packet go.
-  EXPECT_TRUE(window.give(site, 1, 1));
-  EXPECT_TRUE(window.take(site, 1));
-  EXPECT_FALSE(window.take(site, 1));
+  EXPECT_TRUE(window.acknowledged(site, 1, 1, nothing));
+  EXPECT_TRUE(window.open(site, 1));
+  EXPECT_FALSE(window.open(site, 1));
   // Expect: every decision was charged.
   EXPECT_EQ(site.steps, 7);
 }
@@ -40,30 +42,44 @@ TEST(CreditWindow, RefusesMoreCreditThanWasLent) {
   CountingSite site;
   CreditWindow window(2, 4);
   // Expect: duplicated or forged credit is refused and changes nothing.
-  EXPECT_FALSE(window.give(site, 1, 1));
-  EXPECT_TRUE(window.take(site, 1));
-  EXPECT_FALSE(window.give(site, 1, 2));
+  EXPECT_FALSE(window.acknowledged(site, 1, 1, nothing));
+  EXPECT_TRUE(window.open(site, 1));
+  EXPECT_FALSE(window.acknowledged(site, 1, 2, nothing));
   EXPECT_EQ(window.credits(1), 3u);
-  EXPECT_TRUE(window.give(site, 1, 1));
+  EXPECT_TRUE(window.acknowledged(site, 1, 1, nothing));
   EXPECT_EQ(window.credits(1), 4u);
 }
 
 TEST(CreditWindow, AcknowledgesExplicitlyAtHalfTheWindow) {
+  CountingSite site;
   CreditWindow window(2, 4);
   // Expect: W/2 = 2 releases without return traffic ask for an explicit acknowledgment.
-  EXPECT_FALSE(window.released(1));
-  EXPECT_TRUE(window.released(1));
-  EXPECT_EQ(window.take_owed(1), 2u);
+  EXPECT_FALSE(window.released(site, 1));
+  EXPECT_TRUE(window.released(site, 1));
+  EXPECT_EQ(window.take_ack(1), 2u);
   // Expect: what a packet carried is not acknowledged again.
-  EXPECT_FALSE(window.released(1));
-  EXPECT_EQ(window.take_owed(1), 1u);
-  EXPECT_EQ(window.take_owed(1), 0u);
-  EXPECT_FALSE(window.released(1));
+  EXPECT_FALSE(window.released(site, 1));
+  EXPECT_EQ(window.take_ack(1), 1u);
+  EXPECT_EQ(window.take_ack(1), 0u);
+  EXPECT_FALSE(window.released(site, 1));
 }
 
 TEST(CreditWindow, WindowOfOneAcknowledgesEveryPacket) {
+  CountingSite site;
   CreditWindow window(2, 1);
-  EXPECT_TRUE(window.released(1));
+  EXPECT_TRUE(window.released(site, 1));
+}
+
+TEST(CreditWindow, TellsAGapFromADuplicate) {
+  CountingSite site;
+  CreditWindow window(2, 4);
+  EXPECT_EQ(window.number(site, 1, 0), 0u);
+  EXPECT_EQ(window.number(site, 1, 0), 1u);
+  EXPECT_EQ(window.arrived(site, 1, 0), Verdict::in_order);
+  window.accept(1);
+  EXPECT_EQ(window.arrived(site, 1, 0), Verdict::duplicate);
+  EXPECT_EQ(window.arrived(site, 1, 2), Verdict::gap);
+  EXPECT_EQ(window.arrived(site, 1, 1), Verdict::in_order);
 }
 
 }  // namespace

@@ -117,7 +117,8 @@ Result<void> ProcessWorld::make() {
 
 Result<void> ProcessWorld::add_node(Rank rank) {
   Result<std::unique_ptr<lci::NiSide>> ni =
-      lci::make_ni_side(simulation_.implementation(), machine(), rank, simulation_.fatal());
+      lci::make_ni_side(simulation_.implementation(), machine(), rank, simulation_.options().ranks,
+                        simulation_.fatal());
   if (!ni.ok()) return ni.error();
   nis_.push_back(std::move(ni.value()));
   if (rank >= simulation_.options().ranks) return {};
@@ -159,9 +160,8 @@ void ProcessWorld::take_turns(Proxy& proxy) {
     if (!there) break;
     give_turn(proxy.gate.slot(), GateTurn::rank);
   }
-  simulation_.rank_ended(proxy.rank);
-  // Its last charges are part of the run.
   machine().host(proxy.rank).sync();
+  simulation_.rank_ended(proxy.rank);
 }
 
 // Waits until the rank's process hands control back. False: it has left, or the job is over.

@@ -95,6 +95,13 @@ void ModelSimulation::fail(Rank rank, int code, const std::string& reason) {
   stop();
 }
 
+void ModelSimulation::rank_ended(Rank rank) {
+  ended_[rank] = true;
+  ++ended_count_;
+  ended_at_ = machine_->engine().now();
+  end_path_ = machine_->critical_path();
+}
+
 void ModelSimulation::stop() {
   stopped_ = true;
   machine_->engine().stop();
@@ -119,10 +126,13 @@ void ModelSimulation::report(RunReport& report) {
   const sim::Engine& engine = machine_->engine();
   report.modelled = true;
   report.platform_changes = machine_->platform().changes;
-  report.virtual_time = engine.now();
+  // Timers and acknowledgments of the network interfaces may outlast the ranks.
+  const bool complete = ended_count_ == options_.ranks;
+  report.virtual_time = complete ? ended_at_ : engine.now();
   report.events = engine.executed();
   report.digest = engine.digest();
-  for (const fabric::model::PathShare& share : machine_->critical_path()) {
+  if (!complete) end_path_ = machine_->critical_path();
+  for (const fabric::model::PathShare& share : end_path_) {
     report.critical_path.push_back({share.resource, share.title, share.time});
   }
   report.ranks.resize(options_.ranks);

@@ -29,7 +29,9 @@ class ModelSimulation {
   // Nodes of the machine: those beyond the ranks are part of it (windows, routes), and idle.
   std::uint32_t nodes() const { return std::max(options_.nodes, options_.ranks); }
   // What the options set otherwise than the platform's file.
-  hw::PlatformChanges changes() const { return {options_.topology, options_.set, options_.faster}; }
+  hw::PlatformChanges changes() const {
+    return {options_.topology, options_.set, options_.faster, implementation_.steps};
+  }
   // The implementation asked for. Error: lists what is known.
   Result<void> choose();
   const lci::Implementation& implementation() const { return implementation_; }
@@ -44,8 +46,9 @@ class ModelSimulation {
 
   // A rank, or the implementation below it, ends the job; the first reason is kept. From an event.
   void fail(Rank rank, int code, const std::string& reason);
-  // The rank has ended: the fault plan cannot kill it any more.
-  void rank_ended(Rank rank) { ended_[rank] = true; }
+  // The rank has ended, its last charges included: the fault plan cannot kill it any more. From its
+  // task.
+  void rank_ended(Rank rank);
   // Nothing more is simulated. From an event.
   void stop();
   bool stopped() const { return stopped_; }
@@ -79,6 +82,9 @@ class ModelSimulation {
   Rank failed_rank_ = 0;
   bool stopped_ = false;
   std::vector<bool> ended_;
+  std::uint32_t ended_count_ = 0;
+  Ps ended_at_{};                                   // the last of them so far
+  std::vector<fabric::model::PathShare> end_path_;  // to that end
 };
 
 }  // namespace fairlead::run

@@ -93,8 +93,8 @@ class ModelWorld {
   Result<void> add_node(Rank rank) {
     const std::uint32_t ranks = simulation_.options().ranks;
     if (rank >= ranks) {
-      Result<std::unique_ptr<lci::NiSide>> idle =
-          lci::make_ni_side(simulation_.implementation(), machine(), rank, simulation_.fatal());
+      Result<std::unique_ptr<lci::NiSide>> idle = lci::make_ni_side(
+          simulation_.implementation(), machine(), rank, ranks, simulation_.fatal());
       if (!idle.ok()) return idle.error();
       idle_.push_back(std::move(idle.value()));
       return {};
@@ -128,9 +128,8 @@ class ModelWorld {
       world->simulation_.fail(rank->rank(), 1,
                               "exited without ending the system it began (MPI_Finalize)");
     }
-    world->simulation_.rank_ended(rank->rank());
-    // Its last charges are part of the run.
     world->machine().host(rank->rank()).sync();
+    world->simulation_.rank_ended(rank->rank());
   }
 
   RunReport report() {
@@ -182,7 +181,7 @@ Rank mean_partner(const WorldOptions& options) {
   const Result<std::string> file = find_platform(options.on);
   if (!file.ok() || options.ranks < 2) return otherwise;
   const Result<hw::Platform> platform =
-      hw::load_platform(file.value(), {options.topology, options.set, {}});
+      hw::load_platform(file.value(), {options.topology, options.set, {}, {}});
   if (!platform.ok() || !hw::Topology::check_nodes(platform.value(), options.ranks).ok()) {
     return otherwise;
   }

@@ -17,10 +17,10 @@ struct Golden {
 };
 
 constexpr Golden kGolden[] = {
-    {"myrinet-ppro", "sdma", 0xd3c985118286a26b, 1841304300, 0x2cb2c69d9f198029, 5537234980},
-    {"myrinet-ppro", "pio", 0x84b1ab04f9eaac80, 1586719540, 0xceb940e56212a7de, 3598210368},
-    {"myrinet-p3", "sdma", 0xc3b398bb127d99e2, 939865300, 0x4c0919ccbecf92bc, 2207696358},
-    {"myrinet-p3", "pio", 0x417a3797c68d11bf, 907920380, 0x3a80cdc71b0cc277, 1132470643},
+    {"myrinet-ppro", "sdma", 0x1129cdb62bbb17c1, 1841304300, 0xb86f7a4dc3761ee1, 5537234980},
+    {"myrinet-ppro", "pio", 0x9a2689033d786051, 1586719540, 0x92708b9fc89cc9e2, 3598210368},
+    {"myrinet-p3", "sdma", 0x097a085ff630d176, 939865300, 0x8cc142712579f07b, 2204640884},
+    {"myrinet-p3", "pio", 0x0de67d225e4686ce, 907920380, 0xc9d7e6aa11c507f8, 1132470643},
 };
 
 class ModelGolden : public testing::TestWithParam<Golden> {};

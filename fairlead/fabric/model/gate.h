@@ -31,6 +31,7 @@ enum class GateOp : std::uint32_t {
   return_host_buffer,  // id: the packet that stays
   alloc,               // a: payload bytes, b: reserve
   alloc_local,         // a: payload bytes
+  image,               // id: the buffer
   add_words,           // id: segment, a: count
   observe,             // nothing but the answer
   sync,

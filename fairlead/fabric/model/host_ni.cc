@@ -41,14 +41,22 @@ PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {
   std::memset(static_cast<void*>(&made), 0, sizeof made);
   made.id = id;
   made.slot_bytes = static_cast<std::uint16_t>(bytes);
+  made.origin = kNoPacket;
   return id;
+}
+
+PacketId ModelHostNi::image(PacketId buffer) {
+  const PacketId made = ni_.image(buffer);
+  ni_.packet(made).origin = buffer;
+  ++ni_.packet(buffer).uses;
+  return made;
 }
 
 bool ModelHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id) {
   if (send_buffers_ <= reserve) return false;
   --send_buffers_;
   *id = alloc_local(payload_bytes);
-  ni_.packet(*id).from_host = true;
+  ni_.packet(*id).holds = Holds::send_buffer;
   if (journeys_ != nullptr) [[unlikely]]
     journeys_->begin(*id, ni_.self(), now());
   return true;

@@ -50,6 +50,9 @@ class ModelHostNi {
   // False: no more than `reserve` send buffers of the NI are free; block() until more may be.
   [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);
   ModelPacket& packet(PacketId id) { return ni_.packet(id); }
+  // One more send of the data in a send buffer, to a peer of its own: the host posts images of the
+  // buffer instead of the buffer, which is free again when all of them have left.
+  PacketId image(PacketId buffer);
   // Gives back a packet that was allocated and not posted.
   void cancel(PacketId id);
   // Programmed copy of `size` bytes into NI memory.

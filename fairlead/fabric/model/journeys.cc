@@ -27,6 +27,15 @@ void Journeys::begin(PacketId id, Peer from, Ps at) {
   under_way_[id] = journey;
 }
 
+void Journeys::copy(PacketId id, PacketId image) {
+  const Journey* journey = find(id);
+  if (journey == nullptr) return drop(image);
+  Journey made = *journey;
+  made.number = ++begun_;
+  made.arrow = false;
+  under_way_[image] = made;
+}
+
 void Journeys::mark(PacketId id, Stage stage, Ps at) {
   Journey* journey = find(id);
   if (journey == nullptr || at <= journey->last) return;

@@ -47,6 +47,8 @@ class Journeys {
 
   // A host, or an NI that forwards, begins to send.
   void begin(PacketId id, Peer from, Ps at);
+  // `image` goes on where `id` is: one more copy of it.
+  void copy(PacketId id, PacketId image);
   bool known(PacketId id) const { return under_way_.contains(id); }
   // The packet's stage `stage` ended at `at`, not before its last mark: stages follow each other,
   // so that their sum is the journey. A packet without a journey (an acknowledgment) is left alone.

@@ -12,25 +12,33 @@ namespace fairlead::fabric::model {
 
 using PacketId = std::uint32_t;  // hw::PacketPool's
 
+constexpr PacketId kNoPacket = UINT32_MAX;
+
+// Which buffer a packet occupies where it is.
+enum class Holds : std::uint8_t { nothing, send_buffer, receive_buffer, host_buffer };
+
 struct ModelPacket {
   PacketHeader header;
-  std::uint64_t operand;      // of a fetch-and-add; its reply: the former value
-  std::uint64_t cookie;       // the sending host's, for its completion
-  Peer peer;                  // NI it goes to, or came from
-  PacketId id;                // its own
-  std::uint16_t slot_bytes;   // as taken from the pool
+  std::uint64_t operand;     // of a fetch-and-add; its reply: the former value
+  std::uint64_t cookie;      // the sending host's, for its completion
+  Peer peer;                 // NI it goes to, or came from
+  PacketId id;               // its own
+  PacketId origin;           // of an image: the packet in the buffer it was made from; or kNoPacket
+  std::uint16_t slot_bytes;  // as taken from the pool
   std::uint16_t fetch_bytes;  // the NI fetches these by DMA before it can send; 0: written already
+  Holds holds;
+  std::uint8_t uses;  // of its buffer that are not over: sends, the delivery to the host
   // The two hosts' and NIs' marks.
   bool wants_report : 1;  // the host waits for this one's completion
-  bool from_host : 1;     // occupies a send buffer of the NI, then a receive buffer of the host
+  bool fetching : 1;      // its data is on its way into the NI
   bool received : 1;      // it is the receiving host's
   bool kept : 1;          // by its client
-  bool for_group : 1;     // to be multicast by the host
+  bool for_group : 1;     // to be multicast
 
   std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }
   const std::byte* payload() const { return reinterpret_cast<const std::byte*>(this + 1); }
 };
-static_assert(sizeof(ModelPacket) == 80 && std::is_trivially_copyable_v<ModelPacket>);
+static_assert(sizeof(ModelPacket) == 88 && std::is_trivially_copyable_v<ModelPacket>);
 
 // The result of a fetch-and-add, as the host that asked sees it.
 struct HostAnswer {

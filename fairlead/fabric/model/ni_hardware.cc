@@ -1,5 +1,6 @@
 #include "fairlead/fabric/model/ni_hardware.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "fairlead/hw/resource.h"
@@ -13,8 +14,8 @@ using hw::kVisibleEvent;
 
 namespace {
 // What the processor and the DMA engine do, as traces name it: NiEvent's and DmaKind's.
-constexpr const char* kTurnNames[] = {"descriptor", "fetched", "transmitted", "received",
-                                      "delivered",  "corrupt", "start DMA"};
+constexpr const char* kTurnNames[] = {"descriptor", "fetched", "forward", "transmitted", "received",
+                                      "delivered",  "corrupt", "timer",   "start DMA"};
 constexpr const char* kDmaNames[] = {"fetch", "deliver", "completions", "answer", "free buffers"};
 }  // namespace
 
@@ -183,7 +184,12 @@ void NiHardware::dma_done() {
     const Ps visible = done.kind == DmaKind::answer ? seen : seen + platform_.host_visible;
     engine_.at(visible, self_, kVisibleEvent, &NiHardware::on_visible, this, done.id,
                static_cast<std::uint64_t>(done.kind));
-    if (done.kind == DmaKind::deliver) processor_.submit({kDelivered, packet(done.id).peer});
+    if (done.kind == DmaKind::deliver) {
+      ModelPacket& delivered = packet(done.id);
+      processor_.submit({kDelivered, delivered.origin, delivered.peer});
+      delivered.origin = kNoPacket;
+      delivered.holds = Holds::host_buffer;
+    }
   }
   if (may_start() && !wake_queued_) {
     wake_queued_ = true;
@@ -244,7 +250,38 @@ PacketId NiHardware::make_control(PacketKind kind, Peer peer) {
   made.slot_bytes = sizeof(ModelPacket);
   made.header.client.kind = kind;
   made.peer = peer;
+  made.origin = kNoPacket;
   return id;
+}
+
+PacketId NiHardware::image(PacketId id) {
+  const std::size_t bytes = std::min<std::size_t>(
+      sizeof(ModelPacket) + packet(id).header.client.size, pool_.largest_bytes());
+  const PacketId made = pool_.take(bytes);
+  ModelPacket& image = packet(made);
+  std::memcpy(static_cast<void*>(&image), &packet(id), bytes);
+  image.id = made;
+  image.slot_bytes = static_cast<std::uint16_t>(bytes);
+  image.holds = Holds::nothing;
+  image.origin = kNoPacket;
+  if (journeys_ != nullptr) [[unlikely]]
+    journeys_->copy(id, made);
+  return made;
+}
+
+void NiHardware::wake_at(Ps at) {
+  at = std::max(at, engine_.now());
+  if (at >= timer_at_) return;
+  timer_at_ = at;
+  engine_.at(at, self_, hw::kNiTimerEvent, &NiHardware::on_timer, this,
+             static_cast<std::uint64_t>(at.count));
+}
+
+void NiHardware::on_timer(void* self, std::uint64_t at, std::uint64_t) {
+  auto* ni = static_cast<NiHardware*>(self);
+  if (Ps{static_cast<std::int64_t>(at)} != ni->timer_at_) return;  // an earlier one was set since
+  ni->timer_at_ = kNever;
+  ni->processor_.submit({kTimer, 0});
 }
 
 bool NiHardware::add_words(std::uint32_t segment, std::uint32_t count) {

@@ -27,10 +27,13 @@ namespace fairlead::fabric::model {
 enum NiEvent : std::uint32_t {
   kDescriptor,   // the host posted this packet
   kFetched,      // its data is in NI memory
-  kTransmitted,  // one of the host's packets has left
-  kReceived,     // a packet from the network is in a receive buffer
-  kDelivered,    // one from the NI named here has been copied to the host
+  kForward,      // this packet is to go on to the NI `peer`: submit_forward()
+  kTransmitted,  // a packet has left: an image of `packet`, or itself one of the host's (kNoPacket)
+  kReceived,     // a packet from the network
+  kDelivered,    // one from the NI `peer` has been copied to the host: an image of `packet`, or
+                 // itself (kNoPacket)
   kCorrupt,      // a packet from the network failed its CRC check
+  kTimer,        // the time of wake_at() has come
   kHardware,     // not the program's: the DMA engine wants to be started
 };
 
@@ -85,9 +88,16 @@ class NiHardware {
     leaves_turn(id, Stage::ni_receive);
     request(DmaKind::answer, id);
   }
-  // To the network; kTransmitted follows at this NI, kReceived at the other. The packet is the
-  // network's then.
+  // To the network; kReceived follows at the other NI, and kTransmitted at this one where the
+  // packet held a send buffer or has an origin. The packet is the network's then.
   void transmit(Peer peer, PacketId id);
+  // What the send DMA reads from a buffer that stays as it is: a packet of its own with the same
+  // header and data, which holds no buffer.
+  PacketId image(PacketId id);
+  // kForward for this packet and that NI follows, in a turn of its own.
+  void submit_forward(PacketId id, Peer child) { processor_.submit({kForward, id, child}); }
+  // kTimer follows at `at` or soon after; the earliest of several counts.
+  void wake_at(Ps at);
   // One of the host's send buffers is free; it learns of it with the next transfer.
   void send_buffer_free();
   // An NI-made packet without payload.
@@ -122,7 +132,11 @@ class NiHardware {
   }
   void arrived_corrupt(PacketId id) { processor_.submit({kCorrupt, id}); }
   void transmitted(PacketId id) {
-    if (packet(id).from_host != 0) processor_.submit({kTransmitted, 0});
+    ModelPacket& left = packet(id);
+    if (left.holds != Holds::send_buffer && left.origin == kNoPacket) return;
+    processor_.submit({kTransmitted, left.origin});
+    left.holds = Holds::nothing;
+    left.origin = kNoPacket;
   }
 
   // Shows the processor's turns, DMA and the bus on the node's lines, and the packets' journeys.
@@ -144,6 +158,7 @@ class NiHardware {
   static void on_fetched(void* self, std::uint64_t packet, std::uint64_t);
   static void on_visible(void* self, std::uint64_t packet, std::uint64_t kind);
   static void on_doorbell(void* self, std::uint64_t packet, std::uint64_t);
+  static void on_timer(void* self, std::uint64_t at, std::uint64_t);
   static void on_host_buffers(void* self, std::uint64_t count, std::uint64_t);
 
   void request(DmaKind kind, PacketId id);
@@ -178,7 +193,6 @@ class NiHardware {
   TraceLane trace_processor_;
   TraceLane trace_dma_;
   Journeys* journeys_ = nullptr;
-  static constexpr PacketId kNoPacket = UINT32_MAX;
   Ps turn_began_{};                   // traced only
   PacketId turn_packet_ = kNoPacket;  // traced only: that the turn is about, until handed on
 
@@ -188,6 +202,7 @@ class NiHardware {
   bool in_turn_ = false;
   bool wake_queued_ = false;
   std::uint32_t host_buffers_;
+  Ps timer_at_ = kNever;
 
   std::vector<std::uint64_t> unreported_;           // completions waiting for a batch
   std::deque<std::vector<std::uint64_t>> batches_;  // under way to the host

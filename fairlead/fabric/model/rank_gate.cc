@@ -91,6 +91,8 @@ Result<void> RankGate::execute_one(const GateCommand& command) {
       if (command.a > bytes_max) return wrong("packet bytes", command.a);
       alloc_local(command);
       return {};
+    case GateOp::image:
+      return image(command);
     case GateOp::add_words:
       if (command.a > NiHardware::kWords) return {};  // ok_ is false: no room
       id_ = machine_.ni(rank_).words_used();
@@ -112,21 +114,25 @@ Result<void> RankGate::execute_one(const GateCommand& command) {
 }
 
 Result<void> RankGate::post(const GateCommand& command) {
-  if (!drop(command.id, Held::allocated)) return wrong("packet", command.id);
+  if (!drop(command.id, Held::allocated) && !drop(command.id, Held::image)) {
+    return wrong("packet", command.id);
+  }
   ModelPacket& packet = host_.packet(command.id);
   const std::size_t room = packet.slot_bytes - sizeof packet;
   const PacketKind kind = packet.header.client.kind;
-  if (packet.peer >= machine_.nodes() || packet.peer == rank_) {
+  const bool to_group = kind == PacketKind::multicast && packet.origin == kNoPacket;
+  if (!to_group && (packet.peer >= machine_.nodes() || packet.peer == rank_)) {
     return wrong("destination", packet.peer);
   }
   if (packet.header.client.size > room || packet.fetch_bytes > room) {
     return wrong("message size", packet.header.client.size);
   }
-  if (kind != PacketKind::data && kind != PacketKind::fetch_add) {
+  if (kind != PacketKind::data && kind != PacketKind::multicast && kind != PacketKind::fetch_add) {
     return wrong("packet kind", static_cast<std::uint64_t>(kind));
   }
   if (command.a == 0 || command.a > kDescriptorLinesMax) return wrong("descriptor", command.a);
-  packet.from_host = true;
+  // The NI multicasts what its own host sends.
+  if (to_group) packet.header.client.source = rank_;
   packet.received = false;
   host_.post(command.id, command.a);
   return {};
@@ -153,14 +159,43 @@ void RankGate::wait(const GateCommand& command, bool for_more) {
   for_more ? host_.block_for_more(deadline, what_) : host_.block(deadline, what_);
 }
 
+Result<void> RankGate::image(const GateCommand& command) {
+  const auto found = held_.find(command.id);
+  if (found == held_.end() ||
+      (found->second.how != Held::allocated && found->second.how != Held::shared)) {
+    return wrong("packet", command.id);
+  }
+  restore(command.id, found->second);
+  ModelPacket& buffer = host_.packet(command.id);
+  if (found->second.how == Held::allocated) buffer.uses = 0;
+  if (buffer.header.client.size > buffer.slot_bytes - sizeof buffer || buffer.uses == UINT8_MAX) {
+    return wrong("message size", buffer.header.client.size);
+  }
+  found->second.how = Held::shared;
+  id_ = host_.image(command.id);
+  ok_ = true;
+  held_[id_] = {host_.packet(id_).slot_bytes, Held::image, command.id};
+  return {};
+}
+
 bool RankGate::drop(PacketId id, Held how) {
   const auto found = held_.find(id);
   if (found == held_.end() || found->second.how != how) return false;
+  const Packet as = found->second;
+  held_.erase(found);
+  restore(id, as);
+  if (as.origin != kNoPacket) held_.erase(as.origin);
+  return true;
+}
+
+void RankGate::restore(PacketId id, const Packet& as) {
   ModelPacket& packet = host_.packet(id);
   packet.id = id;
-  packet.slot_bytes = found->second.slot_bytes;
-  held_.erase(found);
-  return true;
+  packet.slot_bytes = as.slot_bytes;
+  packet.origin = as.origin;
+  packet.holds = as.how == Held::allocated || as.how == Held::shared ? Holds::send_buffer
+                 : as.how == Held::received                          ? Holds::host_buffer
+                                                                     : Holds::nothing;
 }
 
 void RankGate::leave_answer() {

@@ -38,20 +38,24 @@ class RankGate {
   Result<void> execute();
 
  private:
-  enum class Held : std::uint8_t { allocated, received, apart };
+  // shared: a send buffer of which there are images; the NI's once one of them is posted.
+  enum class Held : std::uint8_t { allocated, received, apart, shared, image };
   struct Packet {
     std::uint16_t slot_bytes;
     Held how;
+    PacketId origin = kNoPacket;  // of an image
   };
 
   Result<void> execute_one(const GateCommand& command);
   Result<void> post(const GateCommand& command);
   void alloc(const GateCommand& command);
   void alloc_local(const GateCommand& command);
+  Result<void> image(const GateCommand& command);
   void wait(const GateCommand& command, bool for_more);
   void leave_answer();
-  // Takes the packet from the rank's, with its own number and size as they were given.
+  // Takes the packet from the rank's, with its own number, size and place as they were given.
   bool drop(PacketId id, Held how);
+  void restore(PacketId id, const Packet& as);
 
   GateSlot& slot_;
   Machine& machine_;

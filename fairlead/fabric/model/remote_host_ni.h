@@ -42,6 +42,7 @@ class RemoteHostNi {
 
   [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);  // *
   PacketId alloc_local(std::size_t payload_bytes);                                           // *
+  PacketId image(PacketId buffer) { return hand_over(GateOp::image, buffer).id; }            // *
   ModelPacket& packet(PacketId id) {
     return *reinterpret_cast<ModelPacket*>(packets_ + std::size_t{id} * hw::PacketPool::kUnit);
   }

@@ -1,0 +1,206 @@
+// Go-back-N sliding window between each pair of endpoints (LCI paper section 5.1): the sender keeps
+// its packets until they are acknowledged and sends all of them again when the oldest has waited
+// too long; the receiver drops what is not next. Runs on the network interface (I-nirx) or on the
+// host (I-hrx) alike. One object serves both directions of one endpoint; it owns no clock and sends
+// nothing itself.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "fairlead/base/post.h"
+#include "fairlead/base/units.h"
+#include "fairlead/proto/deadlines.h"
+#include "fairlead/proto/flow.h"
+#include "fairlead/proto/item_lists.h"
+#include "fairlead/proto/peer_table.h"
+#include "fairlead/proto/site.h"
+
+namespace fairlead::proto {
+
+class GoBackN {
+ public:
+  struct Options {
+    std::uint32_t window;     // packets under way to one peer, at least 1
+    Ps timeout;               // without progress, until everything is sent again
+    Ps ack_delay;             // an acknowledgment waits so long for a packet to ride on
+    std::uint32_t tries_max;  // timeouts in a row, each twice the last up to 16 times the first
+  };
+  static constexpr bool kNumbers = true;
+  static constexpr bool kRetransmits = true;
+  static constexpr bool kReserves = false;
+
+  explicit GoBackN(const Options& options) : options_(options) {}
+
+  // --- Sender.
+  // Room in the window for one packet more.
+  template <Site S>
+  bool open(S& site, Peer peer) {
+    site.charge(Step::window);
+    const State& state = peers_.of(peer);
+    return state.next - state.base < options_.window;
+  }
+  // Keeps `item` until it is acknowledged; answers its sequence number. The window is open.
+  template <Site S>
+  [[nodiscard]] std::uint32_t number(S& site, Peer peer, std::uint32_t item) {
+    site.charge(Step::retain);
+    State& state = peers_.of(peer);
+    if (state.unacked.empty()) start_timer(site.now(), peer, state);
+    lists_.push(state.unacked, item);
+    return state.next++;
+  }
+  // The peer has taken every packet before `ack`: freed(item) for each. False: it never got so many
+  // from here; the packet is not to be believed.
+  template <Site S, class Freed>
+  [[nodiscard]] bool acknowledged(S& site, Peer peer, std::uint32_t ack, Freed&& freed) {
+    site.charge(Step::credit);
+    State& state = peers_.of(peer);
+    const std::uint32_t news = ack - state.base;
+    if (news > state.next - state.base) {
+      // An old acknowledgment, overtaken by a later one, tells nothing.
+      return static_cast<std::int32_t>(news) < 0;
+    }
+    if (news == 0) return true;
+    state.base = ack;
+    state.tries = 0;
+    state.since = site.now();
+    for (std::uint32_t i = 0; i < news; ++i) {
+      State& now = peers_.of(peer);
+      const std::uint32_t item = lists_.front(now.unacked);
+      lists_.pop(now.unacked);
+      site.charge(Step::acknowledged);
+      freed(item);
+    }
+    return true;
+  }
+  std::uint32_t unacknowledged(Peer peer) {
+    const State& state = peers_.of(peer);
+    return state.next - state.base;
+  }
+  // Of all peers.
+  bool idle() const { return lists_.size() == 0; }
+  // Calls resend(peer, item, sequence) for everything the peer has not acknowledged.
+  template <Site S, class Resend>
+  void resend_all(S& site, Peer peer, Resend&& resend) {
+    State& state = peers_.of(peer);
+    state.since = site.now();
+    std::uint32_t sequence = state.base;
+    lists_.for_each(state.unacked, [&](std::uint32_t item) { resend(peer, item, sequence++); });
+  }
+
+  // --- Receiver.
+  template <Site S>
+  Verdict arrived(S& site, Peer peer, std::uint32_t sequence) {
+    site.charge(Step::sequence);
+    State& state = peers_.of(peer);
+    if (sequence == state.expected) return Verdict::in_order;
+    if (static_cast<std::int32_t>(sequence - state.expected) > 0) return Verdict::gap;
+    // Sent again: the acknowledgment was lost, or is late.
+    owe(site.now(), peer, state);
+    return Verdict::duplicate;
+  }
+  // The packet that was in order is taken.
+  void accept(Peer peer) { ++peers_.of(peer).expected; }
+  // The buffer of one accepted packet is free again. True: acknowledge now, half the window is owed
+  // and no traffic carried it (half-window ack).
+  template <Site S>
+  [[nodiscard]] bool released(S& site, Peer peer) {
+    State& state = peers_.of(peer);
+    ++state.released;
+    owe(site.now(), peer, state);
+    return (state.released - state.told) * 2 >= options_.window;
+  }
+  // What a packet that leaves for `peer` now says in its acknowledgment field.
+  [[nodiscard]] std::uint32_t take_ack(Peer peer) {
+    State& state = peers_.of(peer);
+    state.told = state.released;
+    state.owes = false;
+    return state.released;
+  }
+  // take_ack() would tell something new.
+  bool owes(Peer peer) { return peers_.of(peer).owes; }
+
+  // --- Timers.
+  Ps next_due() const { return deadlines_.earliest(); }
+  // What is due by now: send_ack(peer), resend(peer, item, sequence), or lost(peer) where the last
+  // try has failed; that peer's packets stay.
+  template <Site S, class SendAck, class Resend, class Lost>
+  void run_due(S& site, SendAck&& send_ack, Resend&& resend, Lost&& lost) {
+    while (deadlines_.earliest() <= site.now()) {
+      const Deadlines::Entry due = deadlines_.take();
+      State& state = peers_.of(due.peer);
+      if (due.kind == kAckDue) {
+        run_ack(site, due.peer, state, send_ack);
+      } else {
+        run_timeout(site, due.peer, state, resend, lost);
+      }
+    }
+  }
+
+ private:
+  enum Kind : std::uint32_t { kAckDue, kTimeout };
+  static constexpr std::uint32_t kBackoffMax = 4;  // doublings
+
+  struct State {
+    ItemList unacked;
+    std::uint32_t next = 0;      // to be sent
+    std::uint32_t base = 0;      // oldest not acknowledged
+    std::uint32_t expected = 0;  // to come
+    std::uint32_t released = 0;  // of what came
+    std::uint32_t told = 0;      // of those: the peer was told
+    std::uint16_t tries = 0;
+    bool owes = false;
+    bool ack_timed = false;  // has an entry of that kind
+    bool timed = false;
+    Ps since{};   // the oldest has waited since then
+    Ps ack_at{};  // owed since then plus the delay
+  };
+
+  Ps timeout_of(const State& state) const {
+    return options_.timeout * (1 << std::min<std::uint32_t>(state.tries, kBackoffMax));
+  }
+  void start_timer(Ps now, Peer peer, State& state) {
+    state.since = now;
+    state.tries = 0;
+    if (state.timed) return;
+    state.timed = true;
+    deadlines_.add(now + options_.timeout, peer, kTimeout);
+  }
+  void owe(Ps now, Peer peer, State& state) {
+    if (state.owes) return;
+    state.owes = true;
+    state.ack_at = now + options_.ack_delay;
+    if (state.ack_timed) return;
+    state.ack_timed = true;
+    deadlines_.add(state.ack_at, peer, kAckDue);
+  }
+
+  template <Site S, class SendAck>
+  void run_ack(S& site, Peer peer, State& state, SendAck&& send_ack) {
+    state.ack_timed = state.owes && state.ack_at > site.now();
+    if (state.ack_timed) return deadlines_.add(state.ack_at, peer, kAckDue);
+    if (!state.owes) return;
+    site.charge(Step::timer);
+    send_ack(peer);
+  }
+  template <Site S, class Resend, class Lost>
+  void run_timeout(S& site, Peer peer, State& state, Resend&& resend, Lost&& lost) {
+    state.timed = false;
+    if (state.unacked.empty()) return;
+    const Ps at = state.since + timeout_of(state);
+    if (at <= site.now()) {
+      site.charge(Step::timer);
+      if (++state.tries > options_.tries_max) return lost(peer);
+      resend_all(site, peer, resend);
+    }
+    State& after = peers_.of(peer);
+    after.timed = true;
+    deadlines_.add(after.since + timeout_of(after), peer, kTimeout);
+  }
+
+  Options options_;
+  PeerTable<State> peers_;
+  ItemLists<> lists_;
+  Deadlines deadlines_;
+};
+
+}  // namespace fairlead::proto
