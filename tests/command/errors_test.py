@@ -17,8 +17,9 @@ class Errors(unittest.TestCase):
             self.assertIn(text, answer.stderr)
 
     def test_commands(self):
-        self.refused([], "needs a command", "run, compare, bench, reproduce, platforms, info")
-        self.refused(["fly"], "no command fly", "run, compare, bench, reproduce, platforms, info")
+        known = "run, compare, bench, reproduce, platforms, info, trace"
+        self.refused([], "needs a command", known)
+        self.refused(["fly"], "no command fly", known)
         self.refused(["bench"], "needs a command",
                      "logp, latency, overhead, rate, throughput, multicast, alltoall, fetchadd, "
                      "barrier")

@@ -23,7 +23,8 @@ def examples_in(help_text):
 
 
 def command_of(words):
-    return words[1:3] if words[1] == "bench" and not words[2].startswith("-") else words[1:2]
+    grouped = words[1] in ("bench", "trace") and not words[2].startswith("-")
+    return words[1:3] if grouped else words[1:2]
 
 
 class Help(unittest.TestCase):

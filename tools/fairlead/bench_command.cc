@@ -9,6 +9,7 @@
 
 #include "fairlead/run/model_world.h"
 #include "tools/fairlead/bench/bench.h"
+#include "tools/fairlead/bench_explanation.h"
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/implementations.h"
@@ -115,6 +116,7 @@ Result<void> choose_tree(const std::string& tree, run::WorldOptions& world) {
 Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& arguments) {
   run::WorldOptions& world = arguments.choice.world;
   const bool modelled = is_modelled(world.on);
+  if (Result<void> checked = check_model_options(world); !checked.ok()) return checked;
   if (world.on == "loop") {
     return Error{"bench measures time and loop has none; try --on shm or a modelled platform"};
   }
@@ -172,7 +174,12 @@ int run_bench(const CLI::App& app, const Bench& bench, BenchArguments& arguments
     }
   }
   if (arguments.packets) print_packets(bench, arguments, options, report.value());
-  return 0;
+  if (!options.explain) return 0;
+  const Result<void> explained =
+      explain_bench(bench, bench_options, options, report.value(), rows, arguments.json);
+  if (explained.ok()) return 0;
+  complain(explained.error().text);
+  return 1;
 }
 
 void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& arguments) {
@@ -181,6 +188,7 @@ void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& argume
   app.get_option("--ranks")->description("Ranks of the job: 2, or 64 on a modelled platform");
   app.get_option("--ranks")->default_str("");
   add_place_options(app, arguments.choice);
+  add_model_options(app, arguments.choice);
   if (bench.takes.partner) {
     app.add_option("--partner", options.partner,
                    "The rank that rank 0 talks to, the others being idle; without it half the "
@@ -255,6 +263,7 @@ void add_bench(CLI::App& app, int& exit_code) {
       "  fairlead bench latency --sizes 8,64,4K\n"
       "  fairlead bench throughput --on myrinet-ppro --copy --json\n"
       "  fairlead bench multicast --on myrinet-ppro --lci pio --tree binary\n"
+      "  fairlead bench latency --on myrinet-p3 --sizes 16 --explain\n"
       "  fairlead bench barrier -n 8");
   for (const Bench& bench : benches()) {
     auto* sub = group->add_subcommand(bench.name, bench.about);

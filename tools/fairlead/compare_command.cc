@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "fairlead/run/probes.h"
+#include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/comparison.h"
 #include "tools/fairlead/implementations.h"
@@ -52,31 +53,6 @@ std::vector<Combination> combinations_of(const CompareArguments& arguments) {
   return combinations;
 }
 
-// The command line of one combination: `fairlead run` of this same binary.
-std::vector<std::string> child_command(const CompareArguments& arguments,
-                                       const Combination& combination, const std::string& stats,
-                                       const std::vector<std::string>& program) {
-  const run::WorldOptions& world = arguments.choice.world;
-  std::vector<std::string> command = {own_path(),
-                                      "run",
-                                      fmt::format("--ranks={}", world.ranks),
-                                      "--on=" + combination.on,
-                                      "--bind=" + world.bind,
-                                      fmt::format("--seed={}", world.seed),
-                                      "--compute=" + arguments.choice.compute,
-                                      "--body=" + arguments.body,
-                                      "--stats=" + stats};
-  if (!combination.lci.empty()) command.push_back("--lci=" + combination.lci);
-  if (!world.topology.empty()) command.push_back("--topology=" + world.topology);
-  for (const std::string& change : world.set) command.push_back("--set=" + change);
-  if (!world.faults.empty()) command.push_back("--faults=" + world.faults);
-  if (arguments.choice.timeout_s > 0) {
-    command.push_back(fmt::format("--timeout={}", arguments.choice.timeout_s));
-  }
-  command.insert(command.end(), program.begin(), program.end());
-  return command;
-}
-
 class Comparison {
  public:
   Comparison(const CompareArguments& arguments, std::vector<std::string> program,
@@ -105,8 +81,10 @@ class Comparison {
   }
 
   void start(std::size_t index) {
+    const Combination& one = outcomes_[index].combination;
     const auto command =
-        child_command(arguments_, outcomes_[index].combination, path(index, "stats"), program_);
+        child_command({arguments_.choice, one.on, one.lci, "", arguments_.body, {}, "", program_},
+                      path(index, "stats"));
     auto child = start_child(command, path(index, "errors"));
     if (child.ok()) {
       running_[child.value()] = index;

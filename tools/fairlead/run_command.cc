@@ -6,10 +6,15 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "fairlead/run/launcher.h"
+#include "fairlead/run/probes.h"
+#include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
+#include "tools/fairlead/explanation.h"
 #include "tools/fairlead/stats.h"
+#include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/world_options.h"
 
 namespace fairlead::tools {
@@ -23,6 +28,7 @@ const char kExamples[] =
     "  fairlead run -n 2 --label ./prog arg             every line begins with its rank\n"
     "  fairlead run -n 2 --stats=run.json ./prog        counters of the run as JSON\n"
     "  fairlead run -n 2 --on myrinet-p3 --trace t.json ./prog   open t.json in ui.perfetto.dev\n"
+    "  fairlead run -n 16 --on myrinet-p3 --explain ./prog      which resource bounds the run\n"
     "  fairlead run -n 2 --faults drop=0.01 --seed 7 ./prog      lose packets, repeatably\n"
     "\n"
     "The exit code is that of the first failing rank, 128 + signal for one that a signal ended,\n"
@@ -47,6 +53,52 @@ Result<void> write_stats(const std::string& path, const JobFacts& facts) {
   return {};
 }
 
+// The program's output was printed once; the re-runs' is dropped.
+Result<Explanation> explain(const RunArguments& arguments, const run::LaunchOptions& launch,
+                            const run::RunReport& report) {
+  Explanation made = explanation_of(report);
+  Result<TemporaryFolder> folder = TemporaryFolder::make();
+  if (!folder.ok()) return folder.error();
+  const auto path = [&](std::size_t index, const char* what) {
+    return fmt::format("{}/{}.{}", folder.value().path(), index, what);
+  };
+  std::map<pid_t, std::size_t> running;
+  const auto finish_one = [&] {
+    const ChildEnd end = wait_child();
+    const auto found = running.find(end.pid);
+    if (found == running.end()) return;
+    Faster& one = made.twice[found->second];
+    const nlohmann::json stats =
+        nlohmann::json::parse(file_text(path(found->second, "stats")), nullptr, false);
+    if (end.exit_code == 0 && stats.is_object() && stats.contains("virtual_time_us")) {
+      one.time = microseconds_rounded(stats["virtual_time_us"].get<double>());
+    } else {
+      one.reason = reason_in(file_text(path(found->second, "errors")), end.exit_code);
+    }
+    running.erase(found);
+  };
+  const run::WorldOptions& world = launch.world;
+  for (const std::string& resource : candidates(made)) {
+    while (running.size() >= run::cpu_limits().usable) finish_one();
+    const std::size_t index = made.twice.size();
+    made.twice.push_back({resource, Ps{}, ""});
+    const ChildRun again{arguments.choice,
+                         world.on,
+                         world.lci,
+                         twice_as_fast(world.faster, resource),
+                         arguments.body,
+                         launch.environment,
+                         launch.working_directory,
+                         launch.command};
+    const Result<pid_t> child =
+        start_child(child_command(again, path(index, "stats")), path(index, "errors"));
+    if (!child.ok()) return child.error();
+    running[child.value()] = index;
+  }
+  while (!running.empty()) finish_one();
+  return made;
+}
+
 int run_job(const CLI::App& app, const RunArguments& arguments) {
   auto command = program_of(app);
   if (!command.ok()) {
@@ -61,6 +113,11 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
                                                       {"fiber", run::BodyKind::fiber}};
   launch.body = kinds.at(arguments.body);
 
+  if (auto checked = check_model_options(launch.world); !checked.ok()) {
+    complain(checked.error().text);
+    return kUsageExitCode;
+  }
+
   const auto begin = std::chrono::steady_clock::now();
   auto report = run::launch(launch);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
@@ -72,8 +129,19 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
   if (const std::string& changes = report.value().platform_changes; !changes.empty()) {
     fmt::print(stderr, "platform changed: {}\n", changes);
   }
+  std::optional<Explanation> explanation;
+  if (launch.world.explain && report.value().exit_code == 0) {
+    Result<Explanation> explained = explain(arguments, launch, report.value());
+    if (!explained.ok()) {
+      complain(explained.error().text);
+      return 1;
+    }
+    explanation = std::move(explained.value());
+    fmt::print(stderr, "{}", explanation_text(*explanation));
+  }
   if (!arguments.stats.empty()) {
-    auto written = write_stats(arguments.stats, {launch.world, report.value(), wall.count()});
+    auto written = write_stats(arguments.stats, {launch.world, report.value(), wall.count(),
+                                                 explanation ? &*explanation : nullptr});
     if (!written.ok()) {
       complain(written.error().text);
       if (report.value().exit_code == 0) return 1;
@@ -89,6 +157,7 @@ void add_run(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<RunArguments>();
   add_job_options(*run, arguments->choice);
   add_place_options(*run, arguments->choice);
+  add_model_options(*run, arguments->choice);
   run->add_flag("--label", arguments->launch.label, "Begin each line of output with [rank]");
   run->add_option("-x", arguments->launch.environment,
                   "Pass VAR on to the ranks, or set VAR=value; may be repeated")

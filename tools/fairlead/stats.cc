@@ -34,6 +34,8 @@ nlohmann::ordered_json stats_json(const JobFacts& facts) {
     if (!report.platform_changes.empty()) json["platform_changes"] = report.platform_changes;
     json["digest"] = fmt::format("{:016x}", report.digest);
   }
+  if (!facts.options.faster.empty()) json["faster"] = facts.options.faster;
+  if (facts.explanation != nullptr) json["explanation"] = explanation_json(*facts.explanation);
   json["counters"] = counters_json(report.counters);
   json["per_rank"] = nlohmann::ordered_json::array();
   for (const run::RankEnd& rank : report.ranks) {

@@ -60,6 +60,22 @@ void add_place_options(CLI::App& app, WorldChoice& choice) {
       ->type_name("NAME");
 }
 
+void add_model_options(CLI::App& app, WorldChoice& choice) {
+  app.add_option("--faster", choice.world.faster,
+                 "A modelled platform with resources so many times as fast, for example "
+                 "ni=2,link=1.5: host, bus, dma, ni, link, visibility")
+      ->type_name("RESOURCE=FACTOR,...");
+  app.add_flag("--explain", choice.world.explain,
+               "Say which resource of a modelled platform bounds the run, and what it would take "
+               "if that were twice as fast");
+}
+
+Result<void> check_model_options(const run::WorldOptions& world) {
+  if (is_modelled(world.on) || (world.faster.empty() && !world.explain)) return {};
+  return Error{fmt::format("{} is of modelled platforms, and {} is real; try --on myrinet-p3",
+                           world.explain ? "--explain" : "--faster", world.on)};
+}
+
 run::WorldOptions WorldChoice::options() const {
   run::WorldOptions options = world;
   if (timeout_s > 0) options.timeout = microseconds_rounded(timeout_s * 1e6);

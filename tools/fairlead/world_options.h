@@ -24,6 +24,11 @@ void add_job_options(CLI::App& app, WorldChoice& choice);
 // --on and --lci.
 void add_place_options(CLI::App& app, WorldChoice& choice);
 
+// --faster and --explain.
+void add_model_options(CLI::App& app, WorldChoice& choice);
+// Error: one of those where there is no model.
+Result<void> check_model_options(const run::WorldOptions& world);
+
 bool is_modelled(const std::string& on);
 
 // Everything after the options: the program and its arguments. `app` must have prefix_command().

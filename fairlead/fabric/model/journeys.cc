@@ -6,7 +6,7 @@ namespace fairlead::fabric::model {
 namespace {
 
 constexpr const char* kStageDetails[kStages] = {
-#define FAIRLEAD_STAGE_DETAIL(name) #name "_ps",
+#define FAIRLEAD_STAGE_DETAIL(name, title) #name "_ps",
     FAIRLEAD_STAGES(FAIRLEAD_STAGE_DETAIL)
 #undef FAIRLEAD_STAGE_DETAIL
 };
