@@ -96,8 +96,8 @@ void CustomNetwork::make_routes_to(std::uint32_t destination,
     distance[state(phase, at)] = far;
     next.emplace_back(phase, at);
   };
-  reach(descending, destination, 0);
-  reach(climbing, destination, 0);
+  reach(kDescending, destination, 0);
+  reach(kClimbing, destination, 0);
   while (!next.empty()) {
     const auto [phase, at] = next.front();
     next.pop_front();
@@ -105,23 +105,23 @@ void CustomNetwork::make_routes_to(std::uint32_t destination,
     for (const Exit& back : exits_[at]) {
       // Its other direction leads down to here where this one leads up.
       const bool comes_down = back.up;
-      if (comes_down && phase == descending) {
-        reach(descending, back.to, far);
-        reach(climbing, back.to, far);
-      } else if (!comes_down && phase == climbing) {
-        reach(climbing, back.to, far);
+      if (comes_down && phase == kDescending) {
+        reach(kDescending, back.to, far);
+        reach(kClimbing, back.to, far);
+      } else if (!comes_down && phase == kClimbing) {
+        reach(kClimbing, back.to, far);
       }
     }
   }
   std::vector<std::uint16_t> good;
-  for (const Phase phase : {climbing, descending}) {
+  for (const Phase phase : {kClimbing, kDescending}) {
     for (std::uint32_t at = 0; at < size(); ++at) {
       if (at == destination || distance[state(phase, at)] == UINT32_MAX) continue;
       good.clear();
       for (std::size_t i = 0; i < exits_[at].size(); ++i) {
         const Exit& exit = exits_[at][i];
-        if (exit.up && phase == descending) continue;
-        const std::uint32_t rest = distance[state(exit.up ? climbing : descending, exit.to)];
+        if (exit.up && phase == kDescending) continue;
+        const std::uint32_t rest = distance[state(exit.up ? kClimbing : kDescending, exit.to)];
         if (rest != UINT32_MAX && rest + 1 == distance[state(phase, at)]) {
           good.push_back(static_cast<std::uint16_t>(i));
         }
@@ -133,12 +133,12 @@ void CustomNetwork::make_routes_to(std::uint32_t destination,
 
 void CustomNetwork::route(Peer source, Peer destination, ChannelId first,
                           std::vector<ChannelId>& path) const {
-  Phase phase = climbing;
+  Phase phase = kClimbing;
   const std::uint32_t end = hosts_[destination].at;
   for (std::uint32_t at = hosts_[source].at; at != end;) {
     const Exit& exit = exits_[at][exit_to_[phase][at * size() + end]];
     path.push_back(first + exit.first + destination % exit.cables);
-    if (!exit.up) phase = descending;
+    if (!exit.up) phase = kDescending;
     at = exit.to;
   }
 }

@@ -76,7 +76,7 @@ class CustomNetwork {
     bool up = false;  // towards the root of the tree
   };
   // What a packet may still do; a table of exits for each.
-  enum Phase : std::uint8_t { climbing, descending };
+  enum Phase : std::uint8_t { kClimbing, kDescending };
 
   CustomNetwork() = default;
   std::size_t size() const { return switches_.size(); }

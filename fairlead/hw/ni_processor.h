@@ -2,8 +2,8 @@
 // the other to completion, in the order the work came (a control program's main loop).
 #pragma once
 #include <cstdint>
-#include <deque>
 
+#include "fairlead/base/ring.h"
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
 #include "fairlead/hw/event_kinds.h"
@@ -20,17 +20,23 @@ struct NiWork {
   std::uint32_t peer = 0;
 };
 
+// What the steps of a platform's NIs take: one table for all of them.
+struct NiTimes {
+  explicit NiTimes(const Platform& platform) {
+    for (std::size_t i = 0; i < kSteps; ++i) {
+      step[i] = time_for(platform.ni_cycles[i], platform.ni_clock);
+    }
+  }
+  Ps step[kSteps];
+};
+
 class NiProcessor {
  public:
   using Program = void (*)(void* context, NiWork work);
 
-  // `engine` and `platform` outlive it. `node` is the source of its events.
-  NiProcessor(sim::Engine& engine, const Platform& platform, std::uint32_t node)
-      : engine_(engine), node_(node) {
-    for (std::size_t i = 0; i < kSteps; ++i) {
-      step_time_[i] = time_for(platform.ni_cycles[i], platform.ni_clock);
-    }
-  }
+  // `engine` and `times` outlive it. `node` is the source of its events.
+  NiProcessor(sim::Engine& engine, const NiTimes& times, std::uint32_t node)
+      : engine_(engine), times_(times), node_(node) {}
 
   void load(Program program, void* context) {
     program_ = program;
@@ -54,7 +60,7 @@ class NiProcessor {
 
   // Within the program only: time after the charges made so far.
   Ps now() const { return clock_; }
-  void charge(Step step) { hold(step_time_[static_cast<std::size_t>(step)]); }
+  void charge(Step step) { hold(times_.step[static_cast<std::size_t>(step)]); }
   void hold(Ps time) {
     clock_ += time;
     busy_ += time;
@@ -100,6 +106,7 @@ class NiProcessor {
   }
 
   sim::Engine& engine_;
+  const NiTimes& times_;
   std::uint32_t node_;
   Program program_ = nullptr;
   void* context_ = nullptr;
@@ -107,8 +114,7 @@ class NiProcessor {
   Ps busy_{};
   bool running_ = false;
   bool turn_scheduled_ = false;
-  std::deque<NiWork> pending_;
-  Ps step_time_[kSteps];
+  Ring<NiWork, 4> pending_;
 };
 
 }  // namespace fairlead::hw

@@ -39,7 +39,8 @@ class NiProcessorTest : public testing::Test {
 
   Platform platform_ = round_platform();
   sim::Engine engine_{1};
-  NiProcessor processor_{engine_, platform_, 0};
+  NiTimes times_{platform_};
+  NiProcessor processor_{engine_, times_, 0};
   std::vector<Turn> turns_;
 };
 

@@ -7,9 +7,16 @@
 
 namespace fairlead::lci {
 
+const ClientSide::Page ClientSide::kUnbound{};
+
 void ClientSide::bind(Chan chan, Upcall upcall, Returned returned) {
   FAIRLEAD_CHECK(known(chan), "channel {} of {}", chan, kChannels);
-  channels_[chan] = Channel{upcall, returned};
+  const std::size_t page = chan / kPage;
+  if (own_pages_[page] == nullptr) {
+    own_pages_[page] = std::make_unique<Page>();
+    pages_[page] = own_pages_[page].get();
+  }
+  (*own_pages_[page])[chan % kPage] = Channel{upcall, returned};
   newly_bound_ = newly_bound_ || !unbound_.empty();
 }
 
@@ -41,7 +48,7 @@ Keep ClientSide::wait_for_bind(Packet* packet, const Arrival& arrival) {
 }
 
 void ClientSide::give_back(const Arrival& arrival, Post why) {
-  const Returned& returned = channels_[arrival.chan].returned;
+  const Returned& returned = channel_of(arrival.chan).returned;
   if (returned.run == nullptr) return;
   in_upcall_ = true;
   upcall_lane_ = arrival.lane;
@@ -55,7 +62,7 @@ int ClientSide::run_bound(void (*release)(void* context, Packet* packet), void* 
   unbound_.clear();
   int ran = 0;
   for (const Waiting& item : waiting) {
-    const bool bound = channels_[item.arrival.chan].upcall.run != nullptr;
+    const bool bound = channel_of(item.arrival.chan).upcall.run != nullptr;
     if (deliver(item.packet, item.arrival) == Keep::no) release(context, item.packet);
     ran += bound ? 1 : 0;
   }

@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "fairlead/base/check.h"
@@ -17,6 +18,10 @@ class ClientSide {
   static constexpr std::size_t kTasksMax = 1024;     // deferred, and timers, each
   static constexpr std::size_t kUnboundMax = 16384;  // packets that wait for a bind()
   static constexpr std::size_t kChannels = 128;      // clients' and lci's own
+
+  ClientSide() { pages_.fill(&kUnbound); }
+  ClientSide(const ClientSide&) = delete;
+  ClientSide& operator=(const ClientSide&) = delete;
 
   // --- Port::bind, defer, after, hold, allow.
   void bind(Chan chan, Upcall upcall, Returned returned);
@@ -33,7 +38,7 @@ class ClientSide {
   // release(), or waits here for its channel to be bound (`packet` and what `arrival` points to
   // must stay valid then). arrival.chan is known().
   Keep deliver(Packet* packet, const Arrival& arrival) {
-    const Channel& channel = channels_[arrival.chan];
+    const Channel& channel = channel_of(arrival.chan);
     if (channel.upcall.run == nullptr) [[unlikely]]
       return wait_for_bind(packet, arrival);
     in_upcall_ = true;
@@ -79,11 +84,18 @@ class ClientSide {
     Packet* packet;
     Arrival arrival;
   };
+  // Channels lie in pages made by the first bind() of one: a port binds a few of 128.
+  static constexpr std::size_t kPage = 8;
+  using Page = std::array<Channel, kPage>;
+  static const Page kUnbound;
+
+  const Channel& channel_of(Chan chan) const { return (*pages_[chan / kPage])[chan % kPage]; }
   static bool later(const Timer& a, const Timer& b);
   Keep wait_for_bind(Packet* packet, const Arrival& arrival);
   int run_bound(void (*release)(void* context, Packet* packet), void* context);
 
-  std::array<Channel, kChannels> channels_{};
+  std::array<const Page*, kChannels / kPage> pages_;
+  std::array<std::unique_ptr<Page>, kChannels / kPage> own_pages_;
   std::vector<Task> deferred_;
   std::vector<Timer> timers_;  // a heap, earliest first
   std::vector<Waiting> unbound_;

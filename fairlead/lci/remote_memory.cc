@@ -35,7 +35,7 @@ bool again(Post p) { return p == Post::again_credit || p == Post::again_buffer; 
 }  // namespace
 
 RemoteMemory::RemoteMemory(Port& port, const Exposures& exposures, std::byte* region)
-    : port_(port), exposures_(exposures), region_(region), refused_puts_(port.size()) {
+    : port_(port), exposures_(exposures), region_(region) {
   port.bind(kPutChan, Upcall{&RemoteMemory::on_put, this}, Returned{});
   port.bind(kGetChan, Upcall{&RemoteMemory::on_get, this}, Returned{});
   port.bind(kGetReplyChan, Upcall{&RemoteMemory::on_get_reply, this}, Returned{});
@@ -329,17 +329,21 @@ void RemoteMemory::fail(Op& op) {
 }
 
 void RemoteMemory::peer_lost(Rank rank) {
-  std::deque<Op> left;
-  for (Op& op : queue_) {
+  for (std::size_t n = queue_.size(); n > 0; --n) {
+    Op op = std::move(queue_.front());
+    queue_.pop_front();
     if (op.rank == rank)
       fail(op);
     else
-      left.push_back(std::move(op));
+      queue_.push_back(std::move(op));
   }
-  queue_ = std::move(left);
   for (Active& a : active_)
     if (a.used && a.rank == rank) finish(a, false);
-  std::erase_if(replies_, [rank](const Reply& r) { return r.rank == rank; });
+  for (std::size_t n = replies_.size(); n > 0; --n) {
+    const Reply reply = replies_.front();
+    replies_.pop_front();
+    if (reply.rank != rank) replies_.push_back(reply);
+  }
 }
 
 Keep RemoteMemory::on_get_reply(void* self, Packet*, const Arrival& arrival) {
@@ -460,7 +464,7 @@ Keep RemoteMemory::on_atomic(void* self, Packet*, const Arrival& arrival) {
 
 Keep RemoteMemory::on_fence(void* self, Packet*, const Arrival& arrival) {
   auto& me = *static_cast<RemoteMemory*>(self);
-  const bool refused = std::exchange(me.refused_puts_[arrival.source], 0u) != 0;
+  const bool refused = me.refused_puts_.erase(arrival.source) != 0;
   const Post status = refused ? Post::denied : Post::done;
   me.answer(Reply{arrival.source,
                   kWordReplyChan,

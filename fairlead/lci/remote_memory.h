@@ -2,11 +2,12 @@
 // of every Port. Written against Port alone, so that every implementation uses the same code.
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "fairlead/base/ring.h"
 #include "fairlead/lci/exposures.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/proto/fragments.h"
@@ -139,16 +140,16 @@ class RemoteMemory {
   Port& port_;
   const Exposures& exposures_;
   std::byte* region_;
-  std::deque<Op> queue_;  // in the order of the calls
+  Ring<Op> queue_;  // in the order of the calls
   std::vector<Active> active_;
   std::vector<std::uint32_t> idle_;  // free entries of active_
   std::size_t active_count_ = 0;
   bool used_ = false;
   std::uint32_t gets_in_flight_ = 0;
   std::vector<std::unique_ptr<Join>> joins_;
-  std::deque<Reply> replies_;
+  Ring<Reply> replies_;
   std::vector<Counter*> counters_;
-  std::vector<std::uint32_t> refused_puts_;  // per source, since its last fence
+  std::unordered_map<Rank, std::uint32_t> refused_puts_;  // by source, since its last fence
 };
 
 }  // namespace fairlead::lci

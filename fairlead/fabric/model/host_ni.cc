@@ -9,12 +9,13 @@ namespace {
 constexpr std::size_t kDescriptorLine = 8;  // bytes of one posted write
 }
 
-ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform, NiHardware& ni)
+ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform,
+                         const hw::HostRates& rates, NiHardware& ni)
     : engine_(engine),
       platform_(platform),
       ni_(ni),
       send_buffers_(platform.send_buffers),
-      rates_(platform) {
+      rates_(rates) {
   HostSink sink;
   sink.context = this;
   sink.received = [](void* self, PacketId id) {

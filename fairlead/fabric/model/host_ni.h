@@ -4,9 +4,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 
+#include "fairlead/base/ring.h"
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/model_packet.h"
@@ -20,7 +20,8 @@ namespace fairlead::fabric::model {
 class ModelHostNi {
  public:
   // The references outlive it.
-  ModelHostNi(sim::Engine& engine, const hw::Platform& platform, NiHardware& ni);
+  ModelHostNi(sim::Engine& engine, const hw::Platform& platform, const hw::HostRates& rates,
+              NiHardware& ni);
   ModelHostNi(const ModelHostNi&) = delete;
   ModelHostNi& operator=(const ModelHostNi&) = delete;
 
@@ -127,10 +128,10 @@ class ModelHostNi {
   bool waiting_ = false;
   std::uint32_t send_buffers_;
   std::uint32_t released_ = 0;  // host buffers not yet given back to the NI
-  std::deque<PacketId> received_;
-  std::deque<std::uint64_t> completed_;
-  std::deque<Answer> answered_;
-  hw::HostRates rates_;
+  const hw::HostRates& rates_;
+  Ring<PacketId, 4> received_;
+  Ring<std::uint64_t> completed_;
+  Ring<Answer> answered_;
 };
 
 }  // namespace fairlead::fabric::model

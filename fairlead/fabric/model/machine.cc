@@ -23,6 +23,8 @@ Result<std::unique_ptr<Machine>> Machine::load(const std::string& platform_file,
 Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes,
                  const SharedMemory& shared)
     : platform_(std::move(platform)),
+      ni_times_(platform_),
+      host_rates_(platform_),
       engine_(nodes),
       pool_(sizeof(ModelPacket) + payload_bytes, shared.packets),
       network_(engine_, platform_, nodes) {
@@ -30,7 +32,7 @@ Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t paylo
   for (Peer node = 0; node < nodes; ++node) {
     std::uint64_t* words =
         shared.words.empty() ? nullptr : &shared.words[std::size_t{node} * NiHardware::kWords];
-    nodes_.push_back(std::make_unique<Node>(engine_, platform_, network_, pool_, node, words));
+    nodes_.push_back(std::make_unique<Node>(*this, node, words));
   }
   hw::NetworkSink sink;
   sink.context = this;

@@ -73,15 +73,18 @@ class Machine {
 
  private:
   struct Node {
-    Node(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
-         hw::PacketPool& pool, Peer self, std::uint64_t* words)
-        : ni(engine, platform, network, pool, self, counters, words), host(engine, platform, ni) {}
+    Node(Machine& machine, Peer self, std::uint64_t* words)
+        : ni(machine.engine_, machine.platform_, machine.ni_times_, machine.network_, machine.pool_,
+             self, counters, words),
+          host(machine.engine_, machine.platform_, machine.host_rates_, ni) {}
     PortCounters counters;
     NiHardware ni;
     ModelHostNi host;
   };
 
   hw::Platform platform_;
+  hw::NiTimes ni_times_;
+  hw::HostRates host_rates_;
   std::unique_ptr<sim::CriticalPath> path_;
   sim::Engine engine_;
   hw::PacketPool pool_;

@@ -19,19 +19,19 @@ constexpr const char* kTurnNames[] = {"descriptor", "fetched", "forward", "trans
 constexpr const char* kDmaNames[] = {"fetch", "deliver", "completions", "answer", "free buffers"};
 }  // namespace
 
-NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
-                       hw::PacketPool& pool, Peer self, PortCounters& counters,
-                       std::uint64_t* words)
+NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, const hw::NiTimes& times,
+                       hw::Network& network, hw::PacketPool& pool, Peer self,
+                       PortCounters& counters, std::uint64_t* words)
     : engine_(engine),
       platform_(platform),
       network_(network),
       pool_(pool),
       self_(self),
       counters_(counters),
-      processor_(engine, platform, self),
+      processor_(engine, times, self),
       bus_(platform),
       host_buffers_(platform.host_buffers),
-      words_(words != nullptr ? words : own_words_) {
+      words_(words) {
   processor_.load(&NiHardware::on_work, this);
 }
 
@@ -47,12 +47,7 @@ void NiHardware::on_work(void* self, hw::NiWork work) {
     ni->program_(ni->program_context_, work);
   }
   // Nothing else to do: completions go out though their batch is not full.
-  if (!ni->unreported_.empty() && ni->processor_.idle_after_this()) {
-    ni->batches_.push_back(std::move(ni->unreported_));
-    ni->unreported_.clear();
-    ni->charge(Step::completion);
-    ni->request(DmaKind::completion, 0);
-  }
+  if (ni->unreported_ > 0 && ni->processor_.idle_after_this()) ni->request_batch();
   ni->in_turn_ = false;
   if (ni->trace_processor_.on()) [[unlikely]]
     ni->show_turn_end(work);
@@ -108,10 +103,13 @@ void NiHardware::show_visible(DmaKind kind, PacketId id) {
 }
 
 void NiHardware::report(std::uint64_t cookie) {
-  unreported_.push_back(cookie);
-  if (unreported_.size() < platform_.completion_batch) return;
-  batches_.push_back(std::move(unreported_));
-  unreported_.clear();
+  completions_.push_back(cookie);
+  if (++unreported_ >= platform_.completion_batch) request_batch();
+}
+
+void NiHardware::request_batch() {
+  batches_.push_back(unreported_);
+  unreported_ = 0;
   charge(Step::completion);
   request(DmaKind::completion, 0);
 }
@@ -219,9 +217,13 @@ void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
       host.received(host.context, static_cast<PacketId>(id));
       break;
     case DmaKind::completion: {
-      const std::vector<std::uint64_t> batch = std::move(ni->batches_.front());
+      const std::uint32_t batch = ni->batches_.front();
       ni->batches_.pop_front();
-      for (std::uint64_t cookie : batch) host.completed(host.context, cookie);
+      for (std::uint32_t i = 0; i < batch; ++i) {
+        const std::uint64_t cookie = ni->completions_.front();
+        ni->completions_.pop_front();
+        host.completed(host.context, cookie);
+      }
       break;
     }
     case DmaKind::answer: {
@@ -286,6 +288,10 @@ void NiHardware::on_timer(void* self, std::uint64_t at, std::uint64_t) {
 
 bool NiHardware::add_words(std::uint32_t segment, std::uint32_t count) {
   if (word_segments_.size() == kWordSegments || count > kWords - words_used_) return false;
+  if (words_ == nullptr) {
+    own_words_ = std::make_unique<std::uint64_t[]>(kWords);
+    words_ = own_words_.get();
+  }
   word_segments_.push_back({segment, words_used_, count});
   words_used_ += count;
   return true;

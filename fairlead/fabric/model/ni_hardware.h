@@ -3,11 +3,12 @@
 // program itself is lci/ni_program.h; nothing here decides a protocol.
 #pragma once
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <vector>
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/post.h"
+#include "fairlead/base/ring.h"
 #include "fairlead/base/step.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
@@ -50,8 +51,8 @@ class NiHardware {
  public:
   // All references outlive it. `self` is the node and the source of its events. `words`: kWords
   // zeroed words where another process shares the NI's memory; nullptr: of its own.
-  NiHardware(sim::Engine& engine, const hw::Platform& platform, hw::Network& network,
-             hw::PacketPool& pool, Peer self, PortCounters& counters,
+  NiHardware(sim::Engine& engine, const hw::Platform& platform, const hw::NiTimes& times,
+             hw::Network& network, hw::PacketPool& pool, Peer self, PortCounters& counters,
              std::uint64_t* words = nullptr);
   NiHardware(const NiHardware&) = delete;
   NiHardware& operator=(const NiHardware&) = delete;
@@ -162,6 +163,7 @@ class NiHardware {
   static void on_host_buffers(void* self, std::uint64_t count, std::uint64_t);
 
   void request(DmaKind kind, PacketId id);
+  void request_batch();
   bool may_start() const;
   void start_next();
   void dma_done();
@@ -196,7 +198,7 @@ class NiHardware {
   Ps turn_began_{};                   // traced only
   PacketId turn_packet_ = kNoPacket;  // traced only: that the turn is about, until handed on
 
-  std::deque<DmaRequest> dma_queue_;
+  Ring<DmaRequest, 4> dma_queue_;
   DmaRequest dma_current_{};
   bool dma_running_ = false;
   bool in_turn_ = false;
@@ -204,8 +206,11 @@ class NiHardware {
   std::uint32_t host_buffers_;
   Ps timer_at_ = kNever;
 
-  std::vector<std::uint64_t> unreported_;           // completions waiting for a batch
-  std::deque<std::vector<std::uint64_t>> batches_;  // under way to the host
+  // Completions: batches under way to the host, oldest first, and behind them those that wait for
+  // their batch.
+  Ring<std::uint64_t, 4> completions_;
+  Ring<std::uint32_t, 2> batches_;  // sizes of those under way
+  std::uint32_t unreported_ = 0;
   std::uint32_t free_unreported_ = 0;  // send buffers the host does not know to be free
 
   struct WordSegment {
@@ -215,7 +220,7 @@ class NiHardware {
   };
   std::vector<WordSegment> word_segments_;
   std::uint32_t words_used_ = 0;
-  std::uint64_t own_words_[kWords] = {};
+  std::unique_ptr<std::uint64_t[]> own_words_;  // made by the first add_words()
   std::uint64_t* words_;
 };
 

@@ -11,7 +11,8 @@ namespace fairlead::mpi {
 
 class Matcher {
  public:
-  // `ranks` of the job: sizes the bins (16 to 1024), 16 bytes each per side.
+  // `ranks` of the job bounds the bins, 16 to 1024, of 16 bytes each per side; they start as 16 and
+  // double where searches are long.
   explicit Matcher(Rank ranks);
 
   // The earliest message that `receive` matches, removed; else posts it and answers nullptr.
@@ -37,7 +38,10 @@ class Matcher {
   // Keeps a message no receive matched.
   void add(Unexpected* message);
   // As post(), but the message stays.
-  Unexpected* probe(const Envelope& wanted) const;
+  Unexpected* probe(const Envelope& wanted) const {
+    int steps = 0;
+    return find(wanted, steps);
+  }
   void remove(Unexpected* message);
 
  private:
@@ -51,15 +55,23 @@ class Matcher {
            (wanted.tag == message.tag || wanted.tag == kAnyTag) &&
            (wanted.peer == message.peer || wanted.peer == kAnySource);
   }
+  static constexpr std::size_t kFewBins = 16;
+  static constexpr int kLongSearch = 8;
+
+  // As probe(); adds the messages of one bin that it passed.
+  Unexpected* find(const Envelope& wanted, int& steps) const;
   Unexpected* take(const Envelope& wanted);
   Request* search(Posted& own, const Envelope& message);
+  // Doubles the bins: what lay in one goes into two, in the same order.
+  void grow();
 
   std::size_t bin(const Envelope& e) const {
     return (e.peer ^ e.context * 0x9e3779b1u) & bin_mask_;
   }
 
   std::uint64_t next_order_ = 0;
-  std::size_t bin_mask_;
+  std::size_t bin_mask_ = kFewBins - 1;
+  std::size_t bin_mask_max_;
   std::vector<Posted> posted_;
   Posted posted_any_;
   std::vector<Bin> early_;

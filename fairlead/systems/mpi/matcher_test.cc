@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
 namespace fairlead::mpi {
 namespace {
 
@@ -82,6 +85,38 @@ TEST(Matcher, WildcardTagSkipsMessagesOfOtherContexts) {
   // Expect: posted, and the other context's message still there.
   EXPECT_EQ(matcher.post(&r), nullptr);
   EXPECT_EQ(matcher.probe({9, 1, 5}), &other);
+}
+
+TEST(Matcher, BinsDoubleWithoutChangingWhatMatches) {
+  constexpr Rank kRanks = 500;
+  Matcher matcher(kRanks);
+  std::vector<std::unique_ptr<Receive>> receives;
+  for (int twice = 0; twice < 2; ++twice) {
+    for (Rank r = 0; r < kRanks; ++r) {
+      receives.push_back(std::make_unique<Receive>(0, r, 7));
+      EXPECT_EQ(matcher.post(receives.back().get()), nullptr);
+    }
+  }
+  // Expect: whatever order the sources come in, the one posted first of each
+  for (std::size_t twice = 0; twice < 2; ++twice) {
+    for (Rank r = kRanks; r-- > 0;) {
+      ASSERT_EQ(matcher.arrive({0, r, 7}), receives[twice * kRanks + r].get());
+    }
+  }
+  std::vector<std::unique_ptr<Message>> messages;
+  for (int twice = 0; twice < 2; ++twice) {
+    for (Rank r = 0; r < kRanks; ++r) {
+      messages.push_back(std::make_unique<Message>(0, r, 7));
+      EXPECT_EQ(matcher.arrive({0, r, 7}), nullptr);
+      matcher.add(messages.back().get());
+    }
+  }
+  for (std::size_t twice = 0; twice < 2; ++twice) {
+    for (Rank r = kRanks; r-- > 0;) {
+      Receive receive(0, r, 7);
+      ASSERT_EQ(matcher.post(&receive), messages[twice * kRanks + r].get());
+    }
+  }
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Objects of one type, made in blocks and used again: no malloc on the message path once warm.
-// Each object has an id that a peer may name it by; the id changes with every use, so that a late
-// packet cannot reach the wrong message.
+// Objects of one type, made in blocks that double, and used again: no malloc on the message path
+// once warm. Each object has an id that a peer may name it by; the id changes with every use, so
+// that a late packet cannot reach the wrong message.
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,21 +33,32 @@ class Pool {
   // callers also check its state.
   T* find(std::uint32_t id) const {
     const std::uint32_t index = id & kIndexMask;
-    if (index / kBlock >= blocks_.size()) return nullptr;
-    T* object = &blocks_[index / kBlock][index % kBlock];
+    const std::uint32_t block = block_of(index);
+    if (block >= blocks_.size()) return nullptr;
+    T* object = &blocks_[block][index - first_of(block)];
     return object->id == id ? object : nullptr;
   }
 
  private:
   static constexpr std::uint32_t kIndexBits = 24;
   static constexpr std::uint32_t kIndexMask = (1u << kIndexBits) - 1;
-  static constexpr std::uint32_t kBlock = 64;
+  // A rank of a large modelled job needs two or three of each, one that floods its peers thousands.
+  static constexpr std::uint32_t kFirst = 4;  // objects of blocks 0 and 1; a power of two
+
+  static constexpr std::uint32_t block_of(std::uint32_t index) {
+    return static_cast<std::uint32_t>(std::bit_width(index / kFirst));
+  }
+  static constexpr std::uint32_t first_of(std::uint32_t block) {
+    return block == 0 ? 0 : kFirst << (block - 1);
+  }
 
   [[gnu::noinline, gnu::cold]] void grow() {
-    const auto first = static_cast<std::uint32_t>(blocks_.size()) * kBlock;
-    FAIRLEAD_CHECK(first + kBlock <= kIndexMask, "{} MPI objects in use", first);
-    blocks_.push_back(std::make_unique<T[]>(kBlock));
-    for (std::uint32_t i = kBlock; i-- > 0;) {
+    const auto block = static_cast<std::uint32_t>(blocks_.size());
+    const std::uint32_t first = first_of(block);
+    const std::uint32_t size = first_of(block + 1) - first;
+    FAIRLEAD_CHECK(first + size <= kIndexMask, "{} MPI objects in use", first);
+    blocks_.push_back(std::make_unique<T[]>(size));
+    for (std::uint32_t i = size; i-- > 0;) {
       T* object = &blocks_.back()[i];
       object->id = (first + i) | (1u << kIndexBits);
       object->next_free = free_;
