@@ -39,6 +39,7 @@ namespace fairlead {
   X(timer)           /* an expired timer looked into */                               \
   X(multicast)       /* multicast packet: its place in the tree looked up */          \
   X(forward)         /* send descriptor made for one child */                         \
+  X(pass_on)         /* host: a multicast packet handed to the forwarding code */     \
   X(fetch_add)       /* fetch-and-add variable read and incremented, reply built */   \
   X(fetch_add_reply) /* reply matched with its request */                             \
   X(htlb_lookup)     /* host: a source page looked up in the host's TLB */            \

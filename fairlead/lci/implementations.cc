@@ -189,6 +189,7 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
   options.endpoints = machine.nodes();
   options.members = ranks;
   options.receive_buffers = receive_buffers(platform, implementation.mtu_bytes);
+  options.fetches = implementation.transfer == TransferKind::sdma;
   options.forwards = implementation.multicast == MulticastKind::ni;
   options.tree = implementation.tree;
   std::unique_ptr<NiSide> made;

@@ -42,7 +42,8 @@ struct FakeHardware {
 TEST(NiOrder, APacketWithoutDataDoesNotOvertakeOneThatIsBeingFetched) {
   FakeHardware ni;
   NiProgram<FakeHardware, proto::CreditWindow> program(
-      ni, proto::CreditWindow(2, 8), {2, 2, 16, true, proto::TreeShape::binary, nullptr, nullptr});
+      ni, proto::CreditWindow(2, 8),
+      {2, 2, 16, true, true, proto::TreeShape::binary, nullptr, nullptr});
   const auto add = [&](std::uint32_t id, std::uint16_t fetch_bytes) {
     ModelPacket packet{};
     packet.origin = fabric::model::kNoPacket;

@@ -342,6 +342,7 @@ class NiPort final : public Port {
       ++counters_.foreign_dropped;
     }
     if (children == 0) return;
+    ni_.charge(Step::pass_on);
     counters_.multicasts_forwarded += children;
     PacketId id = 0;
     if (forwards_.empty() && ni_.alloc(packet.header.client.size, 0, &id)) {

@@ -23,6 +23,7 @@ struct NiProgramOptions {
   std::uint32_t endpoints;        // NIs of the machine
   std::uint32_t members;          // of group 0: the ranks, one a node from node 0 on
   std::uint32_t receive_buffers;  // one pool for all senders, where the scheme reserves none
+  bool fetches;                   // every descriptor passes the queue of data to be fetched
   bool forwards;                  // multicast packets of group 0; else the hosts do
   proto::TreeShape tree;
   // An assumption of the scheme is violated, or a peer does not answer: ends the job.
@@ -58,6 +59,7 @@ class NiProgram {
       ni_.fetch(id);
       return;
     }
+    pass_fetch_queue();
     // What needs no fetch does not overtake what waits for one.
     if (fetching_.empty()) {
       depart(id);
@@ -83,7 +85,9 @@ class NiProgram {
 
   // A multicast packet is to go on to one child (paper section 4.2: a descriptor like the host's).
   void on_forward(PacketId id, Peer child) {
+    ni_.charge(Step::forward);
     ni_.charge(Step::dequeue);
+    pass_fetch_queue();
     ++ni_.counters().multicasts_forwarded;
     send(child, id);
   }
@@ -165,6 +169,12 @@ class NiProgram {
   }
 
   // --- Sending.
+
+  // Without data to fetch a descriptor only comes to its end there.
+  void pass_fetch_queue() {
+    if (!options_.fetches) return;
+    ni_.charge(Step::dma_complete);
+  }
 
   // One of the host's packets, in the host's order.
   void depart(PacketId id) {
@@ -340,10 +350,7 @@ class NiProgram {
     const PacketId mine = ni_.image(id);
     ni_.packet(mine).origin = id;
     ni_.deliver(mine);
-    for_each_child(root, [this, id](Peer child) {
-      ni_.charge(Step::forward);
-      ni_.submit_forward(id, child);
-    });
+    for_each_child(root, [this, id](Peer child) { ni_.submit_forward(id, child); });
   }
 
   void serve_fetch_add(PacketId id) {

@@ -92,7 +92,7 @@ class ProgramTest : public testing::Test {
 
   ProgramTest(Flow flow, std::uint32_t receive_buffers, proto::TreeShape tree)
       : program_(ni_, std::move(flow),
-                 {kNodes, kNodes, receive_buffers, true, tree,
+                 {kNodes, kNodes, receive_buffers, false, true, tree,
                   [](void* self, Peer, Peer peer, const char* what) {
                     static_cast<ProgramTest*>(self)->violated_ = std::to_string(peer) + ": " + what;
                   },

@@ -17,10 +17,10 @@ struct Golden {
 };
 
 constexpr Golden kGolden[] = {
-    {"myrinet-ppro", "sdma", 0x1129cdb62bbb17c1, 1841304300, 0xb86f7a4dc3761ee1, 5537234980},
-    {"myrinet-ppro", "pio", 0x9a2689033d786051, 1586719540, 0x92708b9fc89cc9e2, 3598210368},
-    {"myrinet-p3", "sdma", 0x097a085ff630d176, 939865300, 0x8cc142712579f07b, 2204640884},
-    {"myrinet-p3", "pio", 0x0de67d225e4686ce, 907920380, 0xc9d7e6aa11c507f8, 1132470643},
+    {"myrinet-ppro", "sdma", 0x1129cdb62bbb17c1, 1841304300, 0xb9db9672dc3a933e, 5515952829},
+    {"myrinet-ppro", "pio", 0x59a07d94ca38a1c4, 1611289540, 0xb3e8b19742d307eb, 3424922323},
+    {"myrinet-p3", "sdma", 0x097a085ff630d176, 939865300, 0x6e1303e64f15ccef, 2214982307},
+    {"myrinet-p3", "pio", 0x0de67d225e4686ce, 907920380, 0xe881ed0252a840f6, 1102639875},
 };
 
 class ModelGolden : public testing::TestWithParam<Golden> {};

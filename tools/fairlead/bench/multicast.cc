@@ -13,8 +13,11 @@ namespace {
 constexpr lci::Chan kMessages = 0;
 constexpr lci::Chan kSignals = 1;
 constexpr lci::Dest kAll = {.id = 0, .group = true};
-// Acknowledgments of the message before are through by then.
-constexpr Ps kQuiet = microseconds(100);
+// What the message before left to do is done by then: acknowledgments, and on a modelled platform
+// all that rank 0's network interface does after everybody's signal.
+Ps quiet_time(const BenchOptions& options) {
+  return options.modelled ? milliseconds(5) : microseconds(100);
+}
 
 struct Ends {
   Ends(lci::Port& own, bool fill)
@@ -29,28 +32,37 @@ struct Ends {
   Signals signals;
 };
 
-// Receivers tell rank 0 when they had the message; in either world the ranks have one clock.
-void receive_each(Ends& ends, std::uint64_t packets, std::uint32_t count) {
+// Receivers tell rank 0 when they had the message; in either world the ranks have one clock. What
+// they tell must not get in the way of the message: on a modelled platform they wait until
+// everybody has it.
+Ps settling(std::uint64_t bytes, const BenchOptions& options) {
+  if (!options.modelled) return Ps{};
+  return milliseconds(1) + nanoseconds(100) * static_cast<std::int64_t>(bytes);
+}
+
+void receive_each(Ends& ends, std::uint64_t packets, std::uint32_t count, Ps settle) {
   ends.arrivals.time(packets);
   ends.signals.tell(0);
   for (std::uint32_t i = 0; i < count; ++i) {
     ends.arrivals.await(packets);
     const Ps had = ends.arrivals.timed();
     ends.arrivals.time(packets);
+    if (settle > Ps{}) (void)ends.port.wait({.deadline = had + settle, .what = "quiet"});
     ends.signals.tell(0, had);
   }
 }
 
-double latency_us(Ends& ends, std::uint64_t bytes, std::uint32_t count) {
+double latency_us(Ends& ends, std::uint64_t bytes, std::uint32_t count,
+                  const BenchOptions& options) {
   lci::Port& port = ends.port;
   if (port.self() != 0) {
-    receive_each(ends, ends.messages.packets_of(bytes), count);
+    receive_each(ends, ends.messages.packets_of(bytes), count, settling(bytes, options));
     return 0;
   }
   ends.signals.await(port.size() - 1);
   Ps total{};
   for (std::uint32_t i = 0; i < count; ++i) {
-    (void)port.wait({.deadline = port.now() + kQuiet, .what = "quiet"});
+    (void)port.wait({.deadline = port.now() + quiet_time(options), .what = "quiet"});
     (void)ends.signals.take_latest();
     const Ps begin = port.now();
     ends.messages.send(kAll, bytes);
@@ -100,8 +112,8 @@ int multicast_body(run::Context& context, const BenchOptions& options, Rows& row
   for (const std::uint64_t bytes : options.sizes) {
     ends.messages.use_buffer(bytes);
     ends.arrivals.copy_to(0);
-    latency_us(ends, bytes, options.repetitions / 10 + 1);
-    const double latency = latency_us(ends, bytes, options.repetitions);
+    latency_us(ends, bytes, options.repetitions / 10 + 1, options);
+    const double latency = latency_us(ends, bytes, options.repetitions, options);
     ends.arrivals.copy_to(bytes);
     const double rate = sent_bytes_per_us(ends, bytes, options);
     if (port.self() == 0) {
