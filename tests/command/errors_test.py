@@ -17,7 +17,7 @@ class Errors(unittest.TestCase):
             self.assertIn(text, answer.stderr)
 
     def test_commands(self):
-        known = "run, compare, bench, reproduce, platforms, info, trace"
+        known = "run, compare, bench, reproduce, platforms, info, trace, report"
         self.refused([], "needs a command", known)
         self.refused(["fly"], "no command fly", known)
         self.refused(["bench"], "needs a command",

@@ -16,6 +16,7 @@ void add_reproduce(CLI::App& app, int& exit_code);
 void add_platforms(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 
 // Prints "fairlead: text" on the standard error stream.
 void complain(const std::string& text);

@@ -1,0 +1,162 @@
+"""`fairlead report`: a page that a browser shows without a complaint, on a screen and on paper."""
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import fairlead
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# Written into a copy of the page: what the browser made of it.
+PROBE = """<script>
+window.onload = () => {
+  const all = document.querySelectorAll("figure");
+  const shown = [...all].map(f => f.querySelector("svg").getBoundingClientRect());
+  document.title = JSON.stringify({
+    figures: all.length,
+    drawn: shown.filter(r => r.width > 200 && r.height > 100).length,
+    tallest: Math.max(...shown.map(r => r.height)),
+    whole: [...all].every(f => getComputedStyle(f).breakInside === "avoid"),
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  });
+};
+</script>"""
+
+
+def series(name, points):
+    return {"name": name, "platform": "myrinet-p3", "lci": "sdma", "baseline": False,
+            "status": "measured" if points else "not built", "reason": "", "points": points}
+
+
+def panel(name, label, curves):
+    return {"id": name, "title": f"title of {name}",
+            "x": {"label": "message size", "unit": "bytes", "scale": "log"},
+            "y": {"label": label, "unit": "us" if label == "latency" else "MB/s",
+                  "scale": "linear"},
+            "series": curves, "marks": [{"x": 64, "y": 12, "label": "m"},
+                                        {"x": None, "y": 9, "label": "m"},
+                                        {"x": 300, "y": None, "label": "m"}]}
+
+
+DOCUMENT = {
+    "format": "fairlead-results", "version": 1, "commit": "abc", "build": "def", "seed": 1,
+    "quick": True,
+    "platforms": [{"name": "myrinet-p3", "label": "P3", "description": "a & b", "hash": "1"}],
+    "tables": [{"id": "table3", "title": "LogP <values>", "source": "LCI paper",
+                "rows": ["Gap (g)"], "columns": ["P3 I-sdma", "P3 GM"],
+                "cells": [{"row": "Gap (g)", "column": "P3 I-sdma", "ours": 4.3,
+                           "published": 4.0, "relation": "=", "unit": "us",
+                           "error_percent": 7.5, "status": "measured"},
+                          {"row": "Gap (g)", "column": "P3 GM", "ours": None, "published": None,
+                           "unit": "us", "status": "not built", "reason": "no GM"}],
+                "statements": [{"text": "fast", "holds": True, "detail": "4.3", "source": "5"}]}],
+    "figures": [{"id": "figure7", "title": "Latency", "source": "LCI paper", "cells": [],
+                 "statements": [],
+                 "panels": [panel("latency", "latency",
+                                  [series("I-pio", [[16, 6.0], [256, 10.0], [1024, 30.0]]),
+                                   series("I-it's `x`", [[16, 8.0], [256, 11.0], [1024, 20.0]]),
+                                   series("GM", [])]),
+                            panel("speed", "throughput",
+                                  [series("I-pio", [[16, 2.0], [1024, 60.0]]),
+                                   series("I-sdma", [[16, 1.0], [1024, 50.0]])])]}],
+    "runs": [{"command": "fairlead bench logp --on " + "x" * 200,
+              "packets": {"data": 12, "bytes": 192, "drops": {"corrupt": 1, "foreign": 2}}}],
+}
+
+
+@unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot: scripts/install-deps --test has it")
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.base = Path(cls.folder.name)
+        (cls.base / "results.json").write_text(json.dumps(DOCUMENT))
+        cls.answer = fairlead("report", cwd=cls.base)
+        page = cls.base / "report.html"
+        cls.html = page.read_text() if page.exists() else ""
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_page(self):
+        self.assertEqual(self.answer.returncode, 0, self.answer.stderr)
+        # Expect: two panels and the journeys on one platform, all there.
+        self.assertEqual(self.html.count("<svg "), 3)
+        self.assertIn("they cross at", self.html)
+        self.assertIn("is highest at both ends", self.html)
+        self.assertIn("has the shortest way", self.html)
+        self.assertIn("LogP &lt;values&gt;", self.html)
+        self.assertIn("+7.5 %", self.html)
+        self.assertIn("GM (not built)", self.html)
+        # Expect: a cross-over between the points that enclose it.
+        crossing = float(re.search(r"they cross at (\d+) bytes", self.html).group(1))
+        self.assertTrue(256 < crossing < 1024)
+        # Expect: nothing from elsewhere.
+        addresses = set(re.findall(r"https?://[^\"' ]+", self.html))
+        self.assertLessEqual(addresses, {"http://www.w3.org/2000/svg",
+                                         "http://www.w3.org/1999/xlink"})
+        self.assertNotIn("<script", self.html)
+
+    def test_refusals(self):
+        for content, text in ((None, "cannot read"), ("", "not a results document"),
+                              ("[1", "not a results document"), ("{}", "not a results document"),
+                              ('{"format":"fairlead-results","version":9}', "another version")):
+            path = self.base / "other.json"
+            path.unlink(missing_ok=True)
+            if content is not None:
+                path.write_text(content)
+            answer = fairlead("report", "--results", str(path), cwd=self.base)
+            self.assertEqual(answer.returncode, 2)
+            self.assertIn(text, answer.stderr)
+            self.assertIn("fairlead reproduce all", answer.stderr)
+
+    def test_odd_values_are_left_out(self):
+        for spoil in ({"tables": 3, "figures": "x", "platforms": None, "runs": {}},
+                      {"tables": [{"rows": [1], "columns": [None], "cells": [[]]}], "figures": [{
+                          "panels": [{"x": 1, "series": [{"points": [[1], ["a", 2], 5]}]}]}],
+                       "platforms": [{"name": "no-such-place"}], "runs": [7]}):
+            path = self.base / "odd.json"
+            path.write_text(json.dumps({**DOCUMENT, **spoil}))
+            answer = fairlead("report", "--results", str(path), "-o", "odd.html", cwd=self.base)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def browser(self, *arguments):
+        done = subprocess.run(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+             f"--user-data-dir={self.base}/browser", "--enable-logging=stderr", *arguments],
+            capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # Expect: not a word in the console.
+        self.assertNotIn("CONSOLE", done.stderr)
+        return done.stdout
+
+    @unittest.skipUnless(CHROMIUM, "no chromium: scripts/install-deps --test has it")
+    def test_in_a_browser(self):
+        probe = self.base / "probe.html"
+        probe.write_text(self.html.replace("</body>", PROBE + "</body>"))
+        shown = self.browser("--window-size=1280,900", "--dump-dom", probe.as_uri())
+        title = re.search(r"<title>(\{.*?\})</title>", shown).group(1)
+        facts = json.loads(title.replace("&quot;", '"'))
+        # Expect: every figure drawn; no scrolling sideways at 1280 px; kept whole in print.
+        self.assertEqual(facts["figures"], 3)
+        self.assertEqual(facts["drawn"], 3)
+        self.assertLessEqual(facts["overflow"], 0)
+        self.assertTrue(facts["whole"])
+        self.assertLess(facts["tallest"], 900)
+
+    @unittest.skipUnless(CHROMIUM, "no chromium: scripts/install-deps --test has it")
+    def test_printed(self):
+        paper = self.base / "report.pdf"
+        self.browser(f"--print-to-pdf={paper}", (self.base / "report.html").as_uri())
+        content = paper.read_bytes()
+        # Expect: a document of a few pages.
+        self.assertTrue(content.startswith(b"%PDF"))
+        self.assertIn(len(re.findall(rb"/Type\s*/Page\b", content)), range(1, 6))
+
+
+if __name__ == "__main__":
+    unittest.main()
