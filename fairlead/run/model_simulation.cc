@@ -140,6 +140,8 @@ void ModelSimulation::report(RunReport& report) {
     PortCounters& counters = report.ranks[rank].counters;
     add_counters(counters, machine_->counters(rank));
     add_counters(report.counters, counters);
+    report.ranks[rank].busy = {machine_->host(rank).library_busy(),
+                               machine_->ni(rank).processor_busy(), machine_->ni(rank).bus_busy()};
   }
 }
 

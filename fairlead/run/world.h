@@ -40,11 +40,19 @@ struct WorldOptions {
   bool explain = false;  // RunReport::critical_path is wanted
 };
 
+// What a modelled rank's node did, summed over the run.
+struct NodeBusy {
+  Ps library{};  // host processor within the Port's calls; 0 where ranks are processes
+  Ps ni{};       // NI processor
+  Ps bus{};      // I/O bus
+};
+
 struct RankEnd {
   int exit_code = 0;
   int signal = 0;      // that ended the rank; 0: none
   std::string reason;  // empty when it ended in order
   PortCounters counters;
+  NodeBusy busy;  // model only
 };
 
 // What one resource of a modelled machine took of the critical path: the chain of causes, each the

@@ -1,5 +1,6 @@
 #include "fairlead/fabric/model/host_ni.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "fairlead/hw/trace_lines.h"
@@ -71,7 +72,7 @@ void ModelHostNi::cancel(PacketId id) {
 void ModelHostNi::write(std::size_t size) {
   if (size == 0) return;
   sync();
-  local_ = ni_.bus().write(now(), size).processor_free;
+  spend_until(ni_.bus().write(now(), size).processor_free);
   spent(hw::kBusResource);
 }
 
@@ -83,8 +84,8 @@ void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
   }
   // Writes are posted in order: the doorbell is behind the data that is still on its way.
   const hw::IoBus::Written before = ni_.bus().write(now(), kDescriptorLine * descriptor_lines);
-  local_ = now() + platform_.pio_issue * static_cast<std::int64_t>(descriptor_lines);
-  if (before.processor_free > local_) local_ = before.processor_free;
+  const Ps issued = now() + platform_.pio_issue * static_cast<std::int64_t>(descriptor_lines);
+  spend_until(std::max(issued, before.processor_free));
   spent(hw::kBusResource);
   if (journeys_ != nullptr) [[unlikely]]
     journeys_->mark(id, Stage::host_send, local_);
@@ -125,7 +126,7 @@ void ModelHostNi::release(PacketId id) {
 void ModelHostNi::return_host_buffer() {
   if (++released_ < platform_.host_ring_batch) return;
   sync();
-  local_ = ni_.bus().write(now(), std::size_t{4} * released_).processor_free;
+  spend_until(ni_.bus().write(now(), std::size_t{4} * released_).processor_free);
   spent(hw::kBusResource);
   ni_.return_host_buffers(now() + platform_.doorbell, released_);
   released_ = 0;

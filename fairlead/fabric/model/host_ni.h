@@ -36,7 +36,7 @@ class ModelHostNi {
 
   // --- Site of the host.
   Ps now() const { return local_ > engine_.now() ? local_ : engine_.now(); }
-  void charge(Step step) { local_ = now() + rates_.step[static_cast<std::size_t>(step)]; }
+  void charge(Step step) { spend(rates_.step[static_cast<std::size_t>(step)]); }
   void work(const hw::HostWork& work) { local_ = now() + hw::work_time(rates_, work); }
   // Work that was timed elsewhere.
   void advance(Ps time) { local_ = now() + time; }
@@ -44,7 +44,9 @@ class ModelHostNi {
   bool ahead() const { return local_ > engine_.now(); }
 
   // A memcpy within the L2 cache.
-  void copy(std::size_t size) { work(hw::HostWork{0, 0, 0, size}); }
+  void copy(std::size_t size) { spend(hw::work_time(rates_, hw::HostWork{0, 0, 0, size})); }
+  // What the calls took so far, without the client's own work().
+  Ps library_busy() const { return library_busy_; }
 
   // --- Sending. The payload of a packet may be filled by the caller as soon as it is allocated;
   // write() and post() take the time.
@@ -98,6 +100,14 @@ class ModelHostNi {
   const hw::Platform& platform() const { return platform_; }
 
  private:
+  void spend(Ps time) {
+    local_ = now() + time;
+    library_busy_ += time;
+  }
+  void spend_until(Ps end) {
+    library_busy_ += end - now();
+    local_ = end;
+  }
   void return_host_buffer();
   // The rank's clock has come to where it is by work of `spent_on`: for the critical path.
   void spent(hw::Resource spent_on) {
@@ -125,6 +135,7 @@ class ModelHostNi {
   Journeys* journeys_ = nullptr;
   sim::Task* task_ = nullptr;
   Ps local_{};
+  Ps library_busy_{};
   bool waiting_ = false;
   std::uint32_t send_buffers_;
   std::uint32_t released_ = 0;  // host buffers not yet given back to the NI
