@@ -31,6 +31,22 @@ class Json(unittest.TestCase):
             self.assertGreater(line["g_us"], 0)
             self.assertGreater(line["fetch_add_us"], 0)
 
+    def test_logp_agrees_with_the_models_accounts(self):
+        for lci in ("sdma", "pio"):
+            logp, *accounts = self.bench("logp", "--accounts", "--on", "myrinet-ppro", "--lci", lci,
+                                         "-n", "8")
+            by_key = {line["account"]: line for line in accounts}
+            for host in ("host_rank0", "host_partner"):
+                # Expect: the overheads are the host's busy time, to a nanosecond.
+                self.assertLess(abs(by_key[host]["difference_us"]), 0.001, host)
+                self.assertAlmostEqual(by_key[host]["measured_us"], logp["os_us"] + logp["or_us"])
+            busiest = max(by_key[ni]["accounted_us"] for ni in ("ni_sender", "ni_receiver"))
+            # Expect: the gap is the busier interface's time per message.
+            self.assertLess(abs(busiest / logp["g_us"] - 1), 0.01)
+        refused = fairlead("bench", "logp", "--accounts")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("modelled", refused.stderr)
+
     def test_latency(self):
         for where in (MODELLED, ["--repetitions", "200"]):
             lines = self.bench("latency", "--sizes", "8,2K,16K", *where)

@@ -9,6 +9,7 @@
 
 #include "fairlead/run/model_world.h"
 #include "tools/fairlead/bench/bench.h"
+#include "tools/fairlead/bench/logp_accounts.h"
 #include "tools/fairlead/bench_explanation.h"
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
@@ -27,6 +28,7 @@ struct BenchArguments {
   std::string fill = "auto";
   std::string tree;
   bool packets = false;
+  bool accounts = false;
   bool json = false;
 };
 
@@ -101,6 +103,30 @@ void print_table(const Bench& bench, const Rows& rows) {
   fmt::print("{}", table.text());
 }
 
+Result<void> print_accounts(const Bench& bench, const BenchArguments& arguments,
+                            const run::WorldOptions& options, const std::string& changes,
+                            const Rows& rows) {
+  const auto accounts = logp_accounts(options, arguments.options, rows.all()[0]);
+  if (!accounts.ok()) return accounts.error();
+  Table table({"account", "measured us", "accounted us", "difference us"});
+  for (const Account& one : accounts.value()) {
+    const double difference = one.measured_us - one.accounted_us;
+    if (arguments.json) {
+      nlohmann::ordered_json line = begin_line(bench, options);
+      line["account"] = one.key;
+      line["measured_us"] = one.measured_us;
+      line["accounted_us"] = one.accounted_us;
+      line["difference_us"] = difference;
+      end_line(line, options, changes);
+    } else {
+      table.add({one.heading, show_number(one.measured_us), show_number(one.accounted_us),
+                 fmt::format("{:.3f}", difference)});
+    }
+  }
+  if (!arguments.json) fmt::print("\n{}", table.text());
+  return {};
+}
+
 // --tree, where the implementation's name does not say it.
 Result<void> choose_tree(const std::string& tree, run::WorldOptions& world) {
   if (tree.empty() || tree == tree_of(world)) return {};
@@ -139,6 +165,9 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
   options.fill =
       arguments.fill == "yes" || (arguments.fill == "auto" && (!modelled || bench.takes.tree));
   if (options.put && options.copy) return Error{"--put leaves nothing to copy; drop --copy"};
+  if (arguments.accounts && !modelled) {
+    return Error{"--accounts are the model's; try --on with a modelled platform"};
+  }
   if (auto tree = choose_tree(arguments.tree, world); !tree.ok()) return tree;
   if (options.repetitions == 0) {
     options.repetitions = modelled ? bench.repetitions_modelled : bench.repetitions_real;
@@ -174,11 +203,15 @@ int run_bench(const CLI::App& app, const Bench& bench, BenchArguments& arguments
     }
   }
   if (arguments.packets) print_packets(bench, arguments, options, report.value());
-  if (!options.explain) return 0;
-  const Result<void> explained =
-      explain_bench(bench, bench_options, options, report.value(), rows, arguments.json);
-  if (explained.ok()) return 0;
-  complain(explained.error().text);
+  Result<void> more;
+  if (arguments.accounts) {
+    more = print_accounts(bench, arguments, options, report.value().platform_changes, rows);
+  }
+  if (more.ok() && options.explain) {
+    more = explain_bench(bench, bench_options, options, report.value(), rows, arguments.json);
+  }
+  if (more.ok()) return 0;
+  complain(more.error().text);
   return 1;
 }
 
@@ -235,6 +268,10 @@ void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& argume
                              bench.repetitions_real, bench.repetitions_modelled))
       ->check(CLI::Range(10U, 100'000'000U))
       ->type_name("N");
+  if (bench.takes.accounts) {
+    app.add_flag("--accounts", arguments.accounts,
+                 "Also what the model's hosts, buses and interfaces were busy with per message");
+  }
   app.add_flag("--packets", arguments.packets,
                "Also the job's packets by type: data, acknowledgments, drops");
   app.add_flag("--json", arguments.json, "One JSON object a line");

@@ -61,6 +61,7 @@ struct BenchTakes {
   bool fill = false;
   bool put = false;
   bool tree = false;
+  bool accounts = false;
 };
 
 struct Bench {

@@ -7,7 +7,7 @@ const std::vector<Bench>& benches() {
   static const std::vector<Bench> kBenches = {
       {"logp",
        "LogP parameters of 16-byte messages, and fetch-and-add",
-       {.partner = true, .put = true},
+       {.partner = true, .put = true, .accounts = true},
        {{"os_us", "o_s us"},
         {"or_us", "o_r us"},
         {"l_us", "L us"},

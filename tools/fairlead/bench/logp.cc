@@ -2,6 +2,7 @@
 // interfaces, 1996) do and the LCI paper reports (Tables III and IV): 16-byte messages.
 #include "fairlead/base/check.h"
 #include "tools/fairlead/bench/bench.h"
+#include "tools/fairlead/bench/logp_accounts.h"
 #include "tools/fairlead/bench/pair.h"
 
 namespace fairlead::tools {
@@ -9,6 +10,7 @@ namespace fairlead::tools {
 namespace {
 
 constexpr std::uint64_t kBytes = 16;
+constexpr std::uint32_t kStreamed = 4;  // messages a repetition
 constexpr lci::SegId kWordSegment = 1;
 // Longer than any message and its completions are under way in a network of this project.
 constexpr Ps kLongEnough = microseconds(200);
@@ -62,20 +64,24 @@ void overheads(Pair& pair, Rank self, std::uint32_t count, Overhead& send, Overh
   }
 }
 
-// A long one-way stream; the receiver's time per message once it is steady.
+// A long one-way stream; the receiver's time per message once it is steady and before it ends: what
+// lies in the sender's queues at the start is made up for by what lies there at the end.
 double gap_us(Pair& pair, Rank self, std::uint32_t count) {
   const std::uint32_t warm = count / 4;
   if (self == 0) {
     pair.await_signal();
-    for (std::uint32_t i = 0; i < count + warm; ++i) pair.send(kBytes);
+    for (std::uint32_t i = 0; i < count + 2 * warm; ++i) pair.send(kBytes);
     pair.await_signal();
     return 0;
   }
   pair.time_arrival(warm);
   pair.signal();
   pair.await(warm);
+  const Ps begin = pair.timed_arrival();
+  pair.time_arrival(count);
   pair.await(count);
-  const double mean = to_us(pair.port().now() - pair.timed_arrival()) / count;
+  const double mean = to_us(pair.timed_arrival() - begin) / count;
+  pair.await(warm);
   pair.signal();
   return mean;
 }
@@ -120,7 +126,7 @@ int logp_body(run::Context& context, const BenchOptions& options, Rows& rows) {
   round_trip_us(pair, self, options.repetitions / 4 + 1);
   const double round_trip = round_trip_us(pair, self, options.repetitions);
   overheads(pair, self, options.repetitions / 4 + 1, send, receive);
-  const double gap = gap_us(pair, self, options.repetitions * 4);
+  const double gap = gap_us(pair, self, options.repetitions * kStreamed);
   if (self != 0) {
     rows.note(kReceiveOverhead) = receive.mean_us(clock);
     rows.note(kGap) = gap;
@@ -134,6 +140,26 @@ int logp_body(run::Context& context, const BenchOptions& options, Rows& rows) {
     rows.add(
         {send_us, receive_us, one_way - send_us - receive_us, rows.note(kGap), one_way, fetch_add});
   }
+  return 0;
+}
+
+int logp_single_body(run::Context& context, const BenchOptions& options, Rows&) {
+  lci::Port& port = context.port();
+  const Rank other = other_of(port.self(), options.partner);
+  if (other == port.self()) return 0;
+  Pair pair(port, other, options);
+  Overhead send;
+  Overhead receive;
+  overheads(pair, port.self(), options.repetitions, send, receive);
+  return 0;
+}
+
+int logp_stream_body(run::Context& context, const BenchOptions& options, Rows&) {
+  lci::Port& port = context.port();
+  const Rank other = other_of(port.self(), options.partner);
+  if (other == port.self()) return 0;
+  Pair pair(port, other, options);
+  gap_us(pair, port.self(), options.repetitions * kStreamed);
   return 0;
 }
 
