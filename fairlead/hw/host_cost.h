@@ -27,7 +27,9 @@ struct HostRates {
         memory_latency(platform.memory_latency),
         l2_latency(platform.l2_latency),
         memcpy_memory(platform.memcpy_memory),
-        memcpy_l2(platform.memcpy_l2) {
+        memcpy_l2(platform.memcpy_l2),
+        interrupt(platform.interrupt),
+        watchdog(platform.watchdog) {
     for (std::size_t i = 0; i < kSteps; ++i) {
       step[i] = time_for(platform.host_cycles[i], platform.host_clock);
     }
@@ -40,6 +42,8 @@ struct HostRates {
   Ps l2_latency;
   BytesPerSec memcpy_memory;
   BytesPerSec memcpy_l2;
+  Ps interrupt;
+  Ps watchdog;
   Ps step[kSteps];
 };
 

@@ -26,7 +26,9 @@ concept HostNi = proto::Site<T> && requires(T ni, std::uint32_t id, std::uint32_
   { ni.reap_receive(to) } -> std::same_as<bool>;
   { ni.reap_completion(cookie) } -> std::same_as<bool>;
   ni.release(id);  // a received packet's buffer may be filled again
-  ni.sync();       // what others did up to now() can be seen
+  // Time passes until an arrival that nobody looked at is due to interrupt it.
+  { ni.compute(deadline, deadline) } -> std::same_as<Ps>;
+  ni.sync();  // what others did up to now() can be seen
   ni.block(deadline, "");
   ni.packet(id).header;
   ni.packet(id).payload();

@@ -90,6 +90,9 @@ template <class Ni>
 using IPio = NiPort<Ni, PioTransfer>;
 
 template <class Ni>
+using Gm = NiPort<Ni, GmTransfer>;
+
+template <class Ni>
 std::unique_ptr<Port> make_port(const Implementation& implementation, Ni& ni,
                                 const RankOptions& rank, PortCounters& counters) {
   NiPortOptions options;
@@ -101,6 +104,9 @@ std::unique_ptr<Port> make_port(const Implementation& implementation, Ni& ni,
   options.tree = implementation.tree;
   if (implementation.transfer == TransferKind::pio) {
     return std::make_unique<IPio<Ni>>(ni, options, counters);
+  }
+  if (implementation.transfer == TransferKind::gm) {
+    return std::make_unique<Gm<Ni>>(ni, options, counters);
   }
   return std::make_unique<ISdma<Ni>>(ni, options, counters);
 }
@@ -138,6 +144,14 @@ struct NamePart {
 constexpr NamePart kParts[] = {
     {"sdma", 0, [](Implementation& made) { made.transfer = TransferKind::sdma; }},
     {"pio", 0, [](Implementation& made) { made.transfer = TransferKind::pio; }},
+    {"gm", 0,
+     [](Implementation& made) {
+       made.transfer = TransferKind::gm;
+       made.reliability = ReliabilityKind::nirx;
+       made.multicast = MulticastKind::host;
+       made.mtu_bytes = 4096;
+       made.steps = "gm-firmware.toml";
+     }},
     {"nirx", 1, [](Implementation& made) { made.reliability = ReliabilityKind::nirx; }},
     {"hmc", 2, [](Implementation& made) { made.multicast = MulticastKind::host; }},
     {"1k", 3, [](Implementation& made) { made.mtu_bytes = 1024; }},
@@ -179,6 +193,12 @@ Result<Implementation> parse_implementation(std::string_view name) {
     seen |= 1u << found->kind;
     found->set(made);
   }
+  if (made.transfer == TransferKind::gm && made.name != "gm") {
+    return Error{
+        fmt::format("--lci {}: gm is a baseline as it was published, with nothing to "
+                    "choose; --lci gm",
+                    name)};
+  }
   return made;
 }
 
@@ -189,7 +209,7 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
   options.endpoints = machine.nodes();
   options.members = ranks;
   options.receive_buffers = receive_buffers(platform, implementation.mtu_bytes);
-  options.fetches = implementation.transfer == TransferKind::sdma;
+  options.fetches = implementation.transfer != TransferKind::pio;
   options.forwards = implementation.multicast == MulticastKind::ni;
   options.tree = implementation.tree;
   std::unique_ptr<NiSide> made;

@@ -16,7 +16,8 @@
 
 namespace fairlead::lci {
 
-enum class TransferKind : std::uint8_t { sdma, pio };
+// gm: I-sdma as the manufacturer's GM 1.5 does it, a baseline.
+enum class TransferKind : std::uint8_t { sdma, pio, gm };
 // none: the network is trusted; nirx, hrx: go-back-N on the NI or on the host.
 enum class ReliabilityKind : std::uint8_t { none, nirx };
 enum class MulticastKind : std::uint8_t { ni, host };

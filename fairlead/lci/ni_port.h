@@ -48,7 +48,7 @@ class NiPort final : public Port {
       : ni_(ni),
         options_(options),
         counters_(counters),
-        caps_{options.mtu_bytes, kInlineBytes, 8, 0},
+        caps_{options.mtu_bytes, kInlineBytes, 8, kInterrupt},
         remote_(*this, exposures_, nullptr),
         groups_(options.self, options.size, options.tree) {}
 
@@ -58,7 +58,15 @@ class NiPort final : public Port {
   Ps now() const override { return ni_.now(); }
   void charge(const Work& work) override {
     if (!options_.work_takes_time) return;
-    ni_.work({work.ops, work.bytes, work.working_set_bytes, work.copied_bytes});
+    const hw::HostWork host{work.ops, work.bytes, work.working_set_bytes, work.copied_bytes};
+    if (!interrupts_ || client_.quiet()) return ni_.work(host);
+    for (Ps left = ni_.time_of(host);;) {
+      left -= ni_.compute(left, watchdog_);
+      if (left <= Ps{0}) return;
+      ++counters_.interrupts;
+      ni_.interrupt();
+      progress();
+    }
   }
   void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
   void bind(Chan chan, Upcall upcall, Returned returned) override {
@@ -67,7 +75,11 @@ class NiPort final : public Port {
   void defer(Task task) override { client_.defer(task); }
   void hold() override { client_.hold(); }
   void allow() override { client_.allow(); }
-  void wake(Wake, Ps) override {}
+  void wake(Wake policy, Ps watchdog) override {
+    interrupts_ = policy != Wake::poll_only;
+    watchdog_ = Ps{0};
+    if (policy == Wake::watchdog) watchdog_ = watchdog > Ps{0} ? watchdog : ni_.default_watchdog();
+  }
 
   Packet* alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) override {
     const bool known = dest.group ? groups_.knows(dest.id) : dest.id < options_.size;
@@ -556,6 +568,8 @@ class NiPort final : public Port {
   std::unordered_map<std::uint64_t, Request> requests_;
   std::uint64_t last_request_ = 0;
   std::uint32_t kept_ = 0;
+  bool interrupts_ = false;
+  Ps watchdog_{};
 };
 
 }  // namespace fairlead::lci

@@ -175,6 +175,10 @@ class Port {
   // Between hold() and the matching allow() (they nest) no upcall runs.
   virtual void hold() = 0;
   virtual void allow() = 0;
+  // Whether upcalls also run while the client computes, where caps say kInterrupt (in the model: in
+  // charge(), and not between hold() and allow()). poll_only: they do not, the default. watchdog:
+  // when a packet has waited so long for a poll (zero: the platform's time; LCI paper section 4.1).
+  // immediate: at once. Each costs an interrupt.
   virtual void wake(Wake policy, Ps watchdog) = 0;
 
   // Memory peers can reach, zeroed, exposed to all with every permission under `segment`; owned by

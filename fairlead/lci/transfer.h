@@ -43,4 +43,9 @@ struct SdmaTransfer {
   static constexpr std::size_t kFirstLine = 32;
 };
 
+// GM 1.5, the baseline of the paper's table III: as I-sdma, with longer descriptors.
+struct GmTransfer : SdmaTransfer {
+  static constexpr std::size_t kDescriptorLines = 5;
+};
+
 }  // namespace fairlead::lci

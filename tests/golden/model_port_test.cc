@@ -179,6 +179,62 @@ TEST_P(ModelPort, NoUpcallRunsBetweenHoldAndAllow) {
   EXPECT_EQ(report.failure, "");
 }
 
+// Rank 1 computes for 10 ms from the start, in which a packet comes to it. Answers when its upcall
+// ran and when the work was over.
+struct Interrupted {
+  Ps upcall{};
+  Ps over{};
+};
+run::Body computing(lci::Wake policy, Ps watchdog, Interrupted& times) {
+  return [policy, watchdog, &times](run::Context& rank) {
+    Port& port = rank.port();
+    struct Seen {
+      Port* port;
+      Ps at;
+    } seen{&port, {}};
+    port.bind(kChan,
+              {[](void* self, lci::Packet*, const lci::Arrival&) {
+                 auto* mine = static_cast<Seen*>(self);
+                 mine->at = mine->port->now();
+                 return Keep::no;
+               },
+               &seen},
+              {});
+    if (port.self() == 0) {
+      (void)port.wait({.deadline = milliseconds(1)});
+      return port.send_small({1}, kChan, Lane::request, {}, {}, 0) == Post::done ? 0 : 1;
+    }
+    port.wake(policy, watchdog);
+    const auto cycles = static_cast<std::uint64_t>(10'000'000);  // of a 1 GHz host
+    port.charge({.ops = cycles});
+    times.over = port.now();
+    (void)port.poll();
+    times.upcall = seen.at;
+    return 0;
+  };
+}
+
+TEST_P(ModelPort, ThePollingWatchdogInterruptsLongWork) {
+  Interrupted polled;
+  Interrupted watched;
+  Interrupted at_once;
+  const Ps watchdog = microseconds(40);
+  const run::RunReport none = run(2, computing(lci::Wake::poll_only, Ps{0}, polled));
+  const run::RunReport some = run(2, computing(lci::Wake::watchdog, watchdog, watched));
+  (void)run(2, computing(lci::Wake::immediate, Ps{0}, at_once));
+  EXPECT_EQ(none.counters.interrupts, 0u);
+  EXPECT_EQ(some.counters.interrupts, 1u);
+  EXPECT_GE(polled.upcall, milliseconds(10));
+  // Expect: 40 us after the arrival, which is when the immediate one ran
+  EXPECT_EQ(watched.upcall - at_once.upcall, watchdog);
+  EXPECT_GT(at_once.upcall, milliseconds(1));
+  EXPECT_LT(at_once.upcall, milliseconds(1) + microseconds(50));
+  // Expect: the work is done all the same, later by interrupt and upcall
+  EXPECT_EQ(polled.over, milliseconds(10));
+  EXPECT_GT(watched.over, polled.over);
+  EXPECT_EQ(watched.over, at_once.over);
+}
+
 TEST_P(ModelPort, ARankReachesItself) {
   const run::RunReport report = run(1, [](run::Context& rank) {
     Port& port = rank.port();

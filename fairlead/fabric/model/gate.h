@@ -35,6 +35,7 @@ enum class GateOp : std::uint32_t {
   add_words,           // id: segment, a: count
   observe,             // nothing but the answer
   sync,
+  compute,         // a: time in ps, b: watchdog in ps
   block,           // a: deadline in ps; GateSlot::what
   block_for_more,  // the same
 };

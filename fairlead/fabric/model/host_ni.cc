@@ -20,7 +20,10 @@ ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform,
   HostSink sink;
   sink.context = this;
   sink.received = [](void* self, PacketId id) {
-    changed(self, [id](ModelHostNi& host) { host.received_.push_back(id); });
+    changed(self, [id](ModelHostNi& host) {
+      if (host.received_.empty()) host.visible_since_ = host.engine_.now();
+      host.received_.push_back(id);
+    });
   };
   sink.completed = [](void* self, std::uint64_t cookie) {
     changed(self, [cookie](ModelHostNi& host) { host.completed_.push_back(cookie); });
@@ -96,6 +99,7 @@ bool ModelHostNi::reap_receive(PacketId* id) {
   if (received_.empty()) return false;
   *id = received_.front();
   received_.pop_front();
+  visible_since_ = now();
   if (journeys_ != nullptr) [[unlikely]] {
     journeys_->mark(*id, Stage::wait_host, now());
     journeys_->reaches(*id, line(), now());
@@ -151,6 +155,20 @@ void ModelHostNi::block_for_more(Ps deadline, const char* what) {
   waiting_ = false;
   if (trace_.on()) [[unlikely]]
     trace_.interval(from, engine_.now(), hw::kAsleep);
+}
+
+Ps ModelHostNi::compute(Ps time, Ps watchdog) {
+  sync();
+  const Ps began = engine_.now();
+  const Ps end = began + time;
+  while (engine_.now() < end) {
+    const Ps alarm = received_.empty() ? kNever : visible_since_ + watchdog;
+    if (alarm <= engine_.now()) break;
+    waiting_ = true;
+    (void)task_->block_until(std::min(alarm, end), "computing");
+    waiting_ = false;
+  }
+  return engine_.now() - began;
 }
 
 void ModelHostNi::block(Ps deadline, const char* what) {

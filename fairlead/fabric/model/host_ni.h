@@ -43,6 +43,15 @@ class ModelHostNi {
   // The rank's clock is ahead of what it has seen of others: sync() would take time.
   bool ahead() const { return local_ > engine_.now(); }
 
+  // Polling watchdog (LCI paper section 4.1): as much of `time` passes as is over when a packet has
+  // been visible for `watchdog` without a look at it, or all of it. Answers how much; an interrupt
+  // is due if it is less.
+  Ps compute(Ps time, Ps watchdog);
+  Ps time_of(const hw::HostWork& work) const { return hw::work_time(rates_, work); }
+  // Taking the interrupt, until its handler polls.
+  void interrupt() { advance(rates_.interrupt); }
+  Ps default_watchdog() const { return rates_.watchdog; }
+
   // A memcpy within the L2 cache.
   void copy(std::size_t size) { spend(hw::work_time(rates_, hw::HostWork{0, 0, 0, size})); }
   // What the calls took so far, without the client's own work().
@@ -140,6 +149,7 @@ class ModelHostNi {
   std::uint32_t send_buffers_;
   std::uint32_t released_ = 0;  // host buffers not yet given back to the NI
   const hw::HostRates& rates_;
+  Ps visible_since_{};  // the oldest received packet, or the last look at them
   Ring<PacketId, 4> received_;
   Ring<std::uint64_t> completed_;
   Ring<Answer> answered_;

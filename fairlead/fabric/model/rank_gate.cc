@@ -9,6 +9,7 @@
 namespace fairlead::fabric::model {
 namespace {
 constexpr std::uint64_t kDescriptorLinesMax = 8;
+constexpr std::uint64_t kTimeMax = UINT64_C(1) << 61;  // ps
 
 Error wrong(const char* what, std::uint64_t value) {
   return Error{
@@ -102,6 +103,11 @@ Result<void> RankGate::execute_one(const GateCommand& command) {
       return {};
     case GateOp::sync:
       host_.sync();
+      return {};
+    case GateOp::compute:
+      if (command.a > kTimeMax || command.b > kTimeMax) return wrong("time", command.a);
+      host_.compute(Ps{static_cast<std::int64_t>(command.a)},
+                    Ps{static_cast<std::int64_t>(command.b)});
       return {};
     case GateOp::block:
       wait(command, false);

@@ -38,6 +38,16 @@ class RemoteHostNi {
   }
   void charge(Step step) { advance(rates_.step[static_cast<std::size_t>(step)]); }
   void work(const hw::HostWork& work) { advance(hw::work_time(rates_, work)); }
+  Ps compute(Ps time, Ps watchdog) {  // *
+    if (!clock_known_ || ahead_) hand_over(GateOp::sync);
+    const Ps began = clock_;
+    hand_over(GateOp::compute, 0, static_cast<std::uint64_t>(time.count),
+              static_cast<std::uint64_t>(watchdog.count));
+    return clock_ - began;
+  }
+  Ps time_of(const hw::HostWork& work) const { return hw::work_time(rates_, work); }
+  void interrupt() { advance(rates_.interrupt); }
+  Ps default_watchdog() const { return rates_.watchdog; }
   void copy(std::size_t size) { work(hw::HostWork{0, 0, 0, size}); }
 
   [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);  // *
