@@ -26,7 +26,7 @@ struct Explanation {
 
 // Without the re-runs.
 Explanation explanation_of(const run::RunReport& report);
-// Those of `path` worth a re-run: none below 5 %, none that cannot be faster.
+// Those of `path` worth a re-run: none below 5 % of what is not waiting for timers.
 std::vector<std::string> candidates(const Explanation& explanation);
 // What --faster takes for one of them, on top of what was asked for already.
 std::string twice_as_fast(const std::string& faster, const std::string& resource);

@@ -23,7 +23,7 @@ namespace fairlead::fabric::model {
   X(wait_ni, "wait for NI: doorbell, its processor busy")    \
   X(fetch_dma, "fetch DMA, its queue included")              \
   X(ni_send, "NI processor: send")                           \
-  X(wait_credit, "wait for credit")                          \
+  X(wait_credit, "wait for credit or its turn")              \
   X(link, "link: staging, wire, switches, blocked")          \
   X(wait_ni_receive, "wait for receiving NI")                \
   X(ni_receive, "NI processor: receive")                     \
