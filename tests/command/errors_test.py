@@ -35,6 +35,8 @@ class Errors(unittest.TestCase):
         self.refused(["bench", "rate", "--partner", "7", "-n", "4"], "--partner 7", "1..3")
         self.refused(["bench", "multicast", "--tree", "round"], "--tree", "binary", "binomial")
         self.refused(["bench", "multicast", "--tree", "binary"], "--tree binary", "shm")
+        self.refused(["bench", "multicast", "--on", "myrinet-p3", "--lci", "pio-binary", "--tree",
+                      "binomial"], "pio-binary-binomial")
         self.refused(["bench", "throughput", "--put", "--copy"], "--put")
         self.refused(["bench", "latency", "--fill", "some"], "--fill", "auto")
         self.refused(["run"], "needs a program")

@@ -94,6 +94,9 @@ class Json(unittest.TestCase):
                 self.assertIn(line["tree"], ("binary", "binomial"))
                 self.assertGreater(line["latency_us"], 0)
                 self.assertGreater(line["throughput_MBps"], 0)
+        (line,) = self.bench("multicast", "--sizes", "16", "--tree", "binomial", *MODELLED)
+        # Expect: the implementation with that tree.
+        self.assertEqual((line["tree"], line["lci"]), ("binomial", "pio-binomial"))
         (near,), (far,) = (self.bench("multicast", "--sizes", "16", "--on", "myrinet-p3", "--lci",
                                       "pio", "-n", ranks) for ranks in ("4", "32"))
         # Expect: a deeper tree takes longer.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "fairlead/lci/implementations.h"
 #include "fairlead/run/model_world.h"
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/bench/logp_accounts.h"
@@ -32,9 +33,12 @@ struct BenchArguments {
   bool json = false;
 };
 
-// The forwarding tree of an implementation: part of its name, or the default.
+// The forwarding tree of a place's implementation. Direct ports have the library's own.
 std::string tree_of(const run::WorldOptions& options) {
-  const bool binomial = !is_modelled(options.on) || options.lci.ends_with("-binomial");
+  if (!is_modelled(options.on)) return "binomial";
+  const auto implementation = lci::parse_implementation(options.lci);
+  const bool binomial =
+      implementation.ok() && implementation.value().tree == proto::TreeShape::binomial;
   return binomial ? "binomial" : "binary";
 }
 
@@ -127,12 +131,11 @@ Result<void> print_accounts(const Bench& bench, const BenchArguments& arguments,
   return {};
 }
 
-// --tree, where the implementation's name does not say it.
+// --tree as a part of the implementation's name, which says if it has another one already.
 Result<void> choose_tree(const std::string& tree, run::WorldOptions& world) {
   if (tree.empty() || tree == tree_of(world)) return {};
-  if (!is_modelled(world.on) || world.lci.ends_with("-binomial")) {
-    return Error{fmt::format("--tree {}: {} has a {} tree", tree,
-                             world.lci.empty() ? world.on : world.lci, tree_of(world))};
+  if (!is_modelled(world.on)) {
+    return Error{fmt::format("--tree {}: {} has a {} tree", tree, world.on, tree_of(world))};
   }
   world.lci = implementation_used(world.on, world.lci) + "-" + tree;
   return {};

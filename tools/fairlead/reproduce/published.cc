@@ -1,10 +1,10 @@
 #include "tools/fairlead/reproduce/published.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <filesystem>
 
+#include "fairlead/hw/toml_file.h"
 #include "fairlead/run/platform_files.h"
 
 namespace fairlead::tools {
@@ -35,8 +35,8 @@ std::optional<PublishedValue> value_of(const toml::node& node) {
 }
 
 Error wrong(const std::string& file, const toml::node& node, std::string_view key) {
-  return {fmt::format("{}:{}: {}: give a number, or {{ value, about or below = number }}", file,
-                      node.source().begin.line, key)};
+  return hw::toml_error(file, node.source().begin.line, std::string(key),
+                        "give a number, or { value, about or below = number }");
 }
 
 }  // namespace
@@ -55,11 +55,7 @@ const char* symbol_of(Relation relation) {
 
 Result<Published> Published::load(const std::string& file) {
   toml::table all;
-  try {
-    all = toml::parse_file(file);
-  } catch (const toml::parse_error& error) {
-    return Error{fmt::format("{}:{}: {}", file, error.source().begin.line, error.description())};
-  }
+  if (const Result<void> parsed = hw::parse_toml(file, all); !parsed.ok()) return parsed.error();
   Published made;
   for (const auto& [table_name, table] : all) {
     const std::string name(table_name.str());
