@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fairlead/base/prefetch.h"
 #include "fairlead/hw/event_kinds.h"
 #include "fairlead/hw/resource.h"
 #include "fairlead/hw/trace_lines.h"
@@ -169,6 +170,33 @@ void Network::on_left(void* self, std::uint64_t packet, std::uint64_t source) {
   auto* network = static_cast<Network*>(self);
   network->sink_.transmitted(network->sink_.context, static_cast<Peer>(source),
                              static_cast<std::uint32_t>(packet));
+}
+
+void Network::prepare_head(void* self, std::uint64_t, std::uint64_t index, unsigned stage) {
+  const auto* network = static_cast<const Network*>(self);
+  const Worm& worm = network->worms_[index];
+  if (stage == 0) {
+    prefetch(&worm, sizeof worm);
+  } else if (stage == 1) {
+    prefetch(worm.path.data());
+  } else {
+    prefetch(&network->channels_[worm.path[worm.hop]]);
+  }
+}
+
+void Network::prepare_tail(void* self, std::uint64_t packet, std::uint64_t index, unsigned stage) {
+  const auto* network = static_cast<const Network*>(self);
+  const Worm& worm = network->worms_[index];
+  if (stage == 0) return prefetch(&worm);
+  const NetworkSink& sink = network->sink_;
+  const auto id = static_cast<std::uint32_t>(packet);
+  if (stage == 1) sink.prepare(sink.context, worm.destination, id, 0);
+  sink.prepare(sink.context, worm.destination, id, stage);
+}
+
+void Network::prepare_left(void* self, std::uint64_t packet, std::uint64_t source, unsigned stage) {
+  const NetworkSink& sink = static_cast<const Network*>(self)->sink_;
+  sink.prepare(sink.context, static_cast<Peer>(source), static_cast<std::uint32_t>(packet), stage);
 }
 
 }  // namespace fairlead::hw

@@ -19,6 +19,8 @@ struct NetworkSink {
   void (*transmitted)(void* context, Peer source, std::uint32_t packet) = nullptr;
   // Where trace(): the packet is on a line of the trace at `at`.
   void (*passed)(void* context, std::uint32_t packet, TracePlace line, Ps at) = nullptr;
+  // Some events before one of these at `node` (sim::Engine::Prepare).
+  void (*prepare)(void* context, Peer node, std::uint32_t packet, unsigned stage) = nullptr;
   void* context = nullptr;
 };
 
@@ -37,6 +39,11 @@ class Network {
   // Shows on each node's lines when its links and the network's DMA engines are taken. `writer`
   // outlives the network.
   void trace(TraceWriter& writer) { trace_ = &writer; }
+
+  // Engine::Prepare of kHeadEvent, kTailEvent.
+  static void prepare_head(void* self, std::uint64_t packet, std::uint64_t worm, unsigned stage);
+  static void prepare_tail(void* self, std::uint64_t packet, std::uint64_t worm, unsigned stage);
+  static void prepare_left(void* self, std::uint64_t packet, std::uint64_t source, unsigned stage);
 
   // Time heads spent blocked, all together: contention in the network.
   Ps blocked() const { return blocked_; }

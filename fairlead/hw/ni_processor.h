@@ -58,6 +58,9 @@ class NiProcessor {
     }
   }
 
+  // Whom it works for.
+  void* context() const { return context_; }
+
   // Within the program only: time after the charges made so far.
   Ps now() const { return clock_; }
   void charge(Step step) { hold(times_.step[static_cast<std::size_t>(step)]); }

@@ -40,6 +40,10 @@ class PacketPool {
   // `bytes` as given to take().
   void give(std::uint32_t id, std::size_t bytes) { free_[class_of(bytes)].push_back(id); }
 
+  // As at(); nullptr where no packet can have this id.
+  std::byte* find(std::uint32_t id) const {
+    return id / kChunkUnits < chunks_.size() ? at(id) : nullptr;
+  }
   std::byte* at(std::uint32_t id) const {
     return chunks_[id / kChunkUnits] + std::size_t{id % kChunkUnits} * kUnit;
   }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "fairlead/base/prefetch.h"
 #include "fairlead/lci/ni_port.h"
 #include "fairlead/lci/ni_program.h"
 #include "fairlead/lci/transfer.h"
@@ -33,7 +34,7 @@ class ProgrammedNi final : public NiSide {
       : fatal_(fatal),
         ni_(machine.ni(node)),
         program_(ni_, std::move(flow), with_context(options)) {
-    ni_.load(&ProgrammedNi::turn, this);
+    ni_.load(&ProgrammedNi::turn, this, &ProgrammedNi::prepare);
   }
 
  private:
@@ -43,6 +44,10 @@ class ProgrammedNi final : public NiSide {
     return options;
   }
 
+  static void prepare(const void* self, Peer peer, unsigned step) {
+    if (step == 0) return prefetch(self, sizeof(ProgrammedNi));
+    static_cast<const ProgrammedNi*>(self)->program_.prepare(peer);
+  }
   static void turn(void* self, hw::NiWork work) {
     auto& ni = *static_cast<ProgrammedNi*>(self);
     ni.run(work);

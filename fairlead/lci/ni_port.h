@@ -3,7 +3,6 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -11,6 +10,7 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/counters.h"
+#include "fairlead/base/ring.h"
 #include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/client_side.h"
@@ -561,9 +561,9 @@ class NiPort final : public Port {
   std::vector<std::unique_ptr<std::uint64_t[]>> allocated_;
   RemoteMemory remote_;
   GroupTable groups_;
-  std::deque<PacketId> local_;      // packets to myself, and those that waited for their group
+  Ring<PacketId> local_;            // packets to myself, and those that waited for their group
   std::vector<PacketId> children_;  // images of the packet that is being posted to a group
-  std::deque<PacketId> forwards_;   // multicast packets that wait for a send buffer
+  Ring<PacketId> forwards_;         // multicast packets that wait for a send buffer
   std::unordered_map<std::uint32_t, std::vector<PacketId>> early_;  // by group not yet named
   std::unordered_map<std::uint64_t, Request> requests_;
   std::uint64_t last_request_ = 0;

@@ -156,6 +156,11 @@ class NiProgram {
     }
   }
 
+  // Brings into the cache what a packet of `peer` will need.
+  void prepare(Peer peer) const {
+    if constexpr (requires { flow_.prepare(peer); }) flow_.prepare(peer);
+  }
+
   // After every entry: the hardware's timer is to end here.
   Ps next_due() const { return flow_.next_due(); }
 

@@ -119,6 +119,9 @@ class GoBackN {
   // take_ack() would tell something new.
   bool owes(Peer peer) { return peers_.of(peer).owes; }
 
+  // Brings the peer's state into the cache.
+  void prepare(Peer peer) const { peers_.prepare(peer); }
+
   // --- Timers.
   Ps next_due() const { return deadlines_.earliest(); }
   // What is due by now: send_ack(peer), resend(peer, item, sequence), or lost(peer) where the last

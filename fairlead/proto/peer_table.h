@@ -1,15 +1,19 @@
 // State per peer that is made when the peer is first met: an endpoint of a large machine pays for
 // the peers it talks to, not for all there are.
 #pragma once
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "fairlead/base/post.h"
+#include "fairlead/base/prefetch.h"
 
 namespace fairlead::proto {
 
-// A reference stays valid until a further peer is met.
+// Open addressing, entries in place: one cache line for most look-ups. A reference stays valid
+// until a further peer is met.
 template <class State>
 class PeerTable {
  public:
@@ -17,51 +21,59 @@ class PeerTable {
   explicit PeerTable(State initial = {}) : initial_(std::move(initial)) {}
 
   State& of(Peer peer) {
-    if (!slots_.empty()) {
-      const std::size_t mask = slots_.size() - 1;
-      for (std::size_t i = hash(peer) & mask; slots_[i] != 0; i = (i + 1) & mask) {
-        Entry& entry = entries_[slots_[i] - 1];
+    if (!entries_.empty()) {
+      for (std::size_t i = first(peer);; i = next(i)) {
+        Entry& entry = entries_[i];
         if (entry.peer == peer) return entry.state;
+        if (entry.peer == kNobody) break;
       }
     }
     return meet(peer);
   }
 
-  std::size_t size() const { return entries_.size(); }
-  // In the order in which they were met.
-  template <class Visit>
-  void for_each(Visit&& visit) {
-    for (Entry& entry : entries_) visit(entry.peer, entry.state);
+  // Peers met.
+  std::size_t size() const { return size_; }
+  // Brings what of() reads first into the cache.
+  void prepare(Peer peer) const {
+    if (!entries_.empty()) prefetch(&entries_[first(peer)], sizeof(Entry));
   }
 
  private:
+  static constexpr Peer kNobody = UINT32_MAX;
+  static constexpr std::size_t kFirst = 4;
   struct Entry {
-    Peer peer;
+    Peer peer = kNobody;
     State state;
   };
 
-  static std::size_t hash(Peer peer) { return peer * 0x9E3779B1u; }
+  // The product's high bits: peers at distances of powers of two differ in those alone.
+  std::size_t first(Peer peer) const { return (peer * 0x9E3779B1u) >> shift_; }
+  std::size_t next(std::size_t i) const { return (i + 1) & (entries_.size() - 1); }
 
   State& meet(Peer peer) {
-    if (entries_.size() * 2 >= slots_.size()) grow();
-    entries_.push_back({peer, initial_});
-    place(static_cast<std::uint32_t>(entries_.size()));
-    return entries_.back().state;
+    if ((size_ + 1) * 4 > entries_.size() * 3) grow();
+    ++size_;
+    return place(peer, initial_);
   }
   void grow() {
-    slots_.assign(slots_.empty() ? 4 : slots_.size() * 2, 0);
-    for (std::uint32_t i = 1; i <= entries_.size(); ++i) place(i);
+    const std::vector<Entry> old = std::move(entries_);
+    entries_ = std::vector<Entry>(old.empty() ? kFirst : old.size() * 2, Entry{kNobody, initial_});
+    shift_ = 32 - static_cast<unsigned>(std::countr_zero(entries_.size()));
+    for (const Entry& entry : old) {
+      if (entry.peer != kNobody) place(entry.peer, entry.state);
+    }
   }
-  void place(std::uint32_t number) {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t i = hash(entries_[number - 1].peer) & mask;
-    while (slots_[i] != 0) i = (i + 1) & mask;
-    slots_[i] = number;
+  State& place(Peer peer, const State& state) {
+    std::size_t i = first(peer);
+    while (entries_[i].peer != kNobody) i = next(i);
+    entries_[i] = Entry{peer, state};
+    return entries_[i].state;
   }
 
   State initial_;
-  std::vector<std::uint32_t> slots_;  // 1 + index of an entry; 0: free
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // a power of two, a quarter free
+  std::size_t size_ = 0;
+  unsigned shift_ = 0;
 };
 
 }  // namespace fairlead::proto

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/model/machine.h"
 #include "fairlead/lci/implementations.h"
 #include "fairlead/lci/traced_port.h"
@@ -118,6 +119,15 @@ class ModelWorld {
     return made.task->start(Ps{0}, &ModelWorld::run_rank, this);
   }
 
+  // A rank's task runs in a few events: its context, then its port and its systems' states.
+  static void prepare_rank(const sim::Task& task, unsigned stage) {
+    constexpr std::size_t kObjectBytes = 1152;  // of a port, and of an MPI process
+    auto* rank = static_cast<ModelRank*>(task.user);
+    if (stage == 1) return prefetch(rank, sizeof(ModelRank));
+    prefetch(&rank->port(), kObjectBytes);
+    prefetch(rank->state(System::mpi), kObjectBytes);
+  }
+
   static void run_rank(sim::Task& task, void* self) {
     auto* world = static_cast<ModelWorld*>(self);
     auto* rank = static_cast<ModelRank*>(task.user);
@@ -153,7 +163,8 @@ class ModelWorld {
                                          [](sim::Task&) {
                                            set_current(nullptr);
                                            set_check_context(nullptr);
-                                         }};
+                                         },
+                                         &ModelWorld::prepare_rank};
 
   ModelSimulation simulation_;
   const Body& body_;

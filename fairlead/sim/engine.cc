@@ -44,6 +44,21 @@ void Engine::run_first_explained() {
   event.run(event.context, event.a, event.b);
 }
 
+// How many events before its own each stage of an event's preparation runs.
+static constexpr std::array<std::size_t, Engine::kStages> kDistances = {12, 7, 3};
+
+void Engine::look_ahead() {
+  if (queue_.open()) {
+    // Nothing was prepared across the border of buckets.
+    for (unsigned stage = 0; stage < kStages; ++stage) {
+      for (std::size_t i = 0; i < kDistances[stage]; ++i) prepare_one(queue_.ahead(i), stage);
+    }
+  }
+  for (unsigned stage = 0; stage < kStages; ++stage) {
+    prepare_one(queue_.ahead(kDistances[stage]), stage);
+  }
+}
+
 bool Engine::step() {
   if (queue_.empty()) return false;
   path_ == nullptr ? run_first() : run_first_explained();

@@ -2,6 +2,7 @@
 // sequence), and keeps the digest of the run. One engine is one simulation; engines share nothing.
 // One thread at a time.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -101,6 +102,16 @@ class Engine {
     return true;
   }
 
+  // Brings into the cache what an event of a kind will touch. Called kStages times, each nearer to
+  // the event: what one stage fetched the next may read. Reads only.
+  using Prepare = void (*)(void* context, std::uint64_t a, std::uint64_t b, unsigned stage);
+  static constexpr unsigned kStages = 3;
+  // For models whose state is larger than the cache; no effect on what is simulated.
+  void prepare_with(EventKind kind, Prepare prepare) {
+    looks_ahead_ = true;
+    prepare_[kind] = prepare;
+  }
+
   // Runs one event; false when none is pending.
   bool step();
   // Runs events until none is pending or stop() was called; answers true in the first case. With
@@ -135,7 +146,16 @@ class Engine {
     ++executed_;
     digest_.add(when, key, a);
   }
+  void prepare_one(const Event* event, unsigned stage) const {
+    if (event == nullptr) return;
+    if (const Prepare run = prepare_[event->key.kind()]) {
+      run(event->context, event->a, event->b, stage);
+    }
+  }
+  void look_ahead();
   void run_first() {
+    if (looks_ahead_) [[unlikely]]
+      look_ahead();
     const Event event = queue_.pop();
     begin(event.at, event.key, event.a);
     event.run(event.context, event.a, event.b);
@@ -149,6 +169,8 @@ class Engine {
   std::uint64_t executed_ = 0;
   Digest digest_;
   bool stopped_ = false;
+  bool looks_ahead_ = false;
+  std::array<Prepare, 256> prepare_{};  // by kind
   std::vector<std::uint64_t> next_sequence_;
   std::size_t blocked_ = 0;
   Activity* first_activity_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,46 @@ TEST(Engine, RunUntilStopsAtTheLimit) {
   EXPECT_EQ(log.seen[2], (std::pair<std::int64_t, std::uint64_t>{26, 9}));
   EXPECT_EQ(log.seen.size(), 4u);
   EXPECT_FALSE(engine.step());
+}
+
+TEST(Engine, PreparesEventsInStagesAndChangesNothing) {
+  struct Seen {
+    std::vector<unsigned> stages;
+    bool ran = false;
+  };
+  std::uint64_t digest[2];
+  for (const bool looks_ahead : {false, true}) {
+    Engine engine(2);
+    std::vector<Seen> seen(500);
+    if (looks_ahead) {
+      engine.prepare_with(kKind, [](void* context, std::uint64_t a, std::uint64_t, unsigned stage) {
+        (*static_cast<std::vector<Seen>*>(context))[a].stages.push_back(stage);
+      });
+    }
+    Prng draw(5);
+    for (std::uint64_t a = 0; a < seen.size(); ++a) {
+      // Some buckets hold one event, some many.
+      const auto at = static_cast<std::int64_t>(draw.below(a < 250 ? 10'000 : 10'000'000));
+      engine.at(
+          Ps{at}, a % 2, kKind,
+          [](void* context, std::uint64_t b, std::uint64_t) {
+            (*static_cast<std::vector<Seen>*>(context))[b].ran = true;
+          },
+          &seen, a);
+    }
+    EXPECT_TRUE(engine.run_until_idle());
+    digest[looks_ahead ? 1 : 0] = engine.digest();
+    for (const Seen& each : seen) {
+      ASSERT_TRUE(each.ran);
+      // Expect: every stage at least once, in order
+      ASSERT_EQ(each.stages.empty(), !looks_ahead);
+      if (!looks_ahead) continue;
+      EXPECT_TRUE(std::is_sorted(each.stages.begin(), each.stages.end()));
+      EXPECT_EQ(each.stages.front(), 0u);
+      EXPECT_EQ(each.stages.back(), Engine::kStages - 1);
+    }
+  }
+  EXPECT_EQ(digest[0], digest[1]);
 }
 
 TEST(Engine, StopReturnsAfterTheEvent) {

@@ -60,6 +60,18 @@ class EventQueue {
     return sorted_[--sorted_size_];
   }
 
+  // Makes first() quick to reach; true: a new bucket was opened. The queue is not empty.
+  bool open() {
+    if (sorted_size_ != 0 || !late_.empty()) return false;
+    next_bucket();
+    return true;
+  }
+  // The event after `before` others, or nullptr where that is not yet known: what comes next unless
+  // something earlier is pushed.
+  const Event* ahead(std::size_t before) const {
+    return before < sorted_size_ ? &sorted_[sorted_size_ - 1 - before] : nullptr;
+  }
+
   // Whether an event of this time and key would be the first of all. Answers without opening the
   // next bucket where that bucket's start tells.
   bool would_be_first(Ps at, EventKey key) {

@@ -1,12 +1,25 @@
 #include "fairlead/sim/task.h"
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/prefetch.h"
 
 namespace fairlead::sim {
 
 Task::~Task() {
   FAIRLEAD_CHECK(state_ != State::running, "task {} is running", id());
   if (fiber_ != nullptr) pool_.reclaim(*fiber_);
+}
+
+void Task::prepare(void* self, std::uint64_t, std::uint64_t, unsigned stage) {
+  const auto& task = *static_cast<const Task*>(self);
+  if (stage == 0) return prefetch(self, sizeof(Task));
+  if (task.fiber_ == nullptr) return;
+  if (stage == 1) {
+    prefetch(task.fiber_, sizeof(Fiber));
+  } else {
+    task.fiber_->prefetch_stack();
+  }
+  if (task.hooks_ != nullptr && task.hooks_->prepare != nullptr) task.hooks_->prepare(task, stage);
 }
 
 Result<void> Task::start(Ps when, Body body, void* argument) {

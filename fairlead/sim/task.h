@@ -17,6 +17,8 @@ class Task;
 struct TaskHooks {
   void (*enter)(Task& task) = nullptr;
   void (*leave)(Task& task) = nullptr;
+  // Some events before one of the task: its owner's state may be fetched into the cache.
+  void (*prepare)(const Task& task, unsigned stage) = nullptr;
 };
 
 class Task : public Activity {
@@ -31,6 +33,9 @@ class Task : public Activity {
   // A task that is not done is abandoned where it stands, without unwinding; no event of it may run
   // afterwards.
   ~Task();
+
+  // Engine::Prepare of kTaskEvent.
+  static void prepare(void* self, std::uint64_t, std::uint64_t, unsigned stage);
 
   // Runs body(*this, argument) from `when` on. Once. Fails when the pool has no stack left.
   Result<void> start(Ps when, Body body, void* argument);

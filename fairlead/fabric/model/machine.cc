@@ -50,7 +50,22 @@ Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t paylo
   sink.passed = [](void* self, std::uint32_t packet, TracePlace line, Ps at) {
     static_cast<Machine*>(self)->journeys_->passes(packet, line, at);
   };
+  sink.prepare = [](void* self, Peer node, std::uint32_t packet, unsigned stage) {
+    static_cast<Machine*>(self)->ni(node).prepare(packet, stage);
+  };
   network_.attach(sink);
+  if (nodes >= kManyNodes) look_ahead();
+}
+
+void Machine::look_ahead() {
+  engine_.prepare_with(sim::kTaskEvent, &sim::Task::prepare);
+  engine_.prepare_with(hw::kHeadEvent, &hw::Network::prepare_head);
+  engine_.prepare_with(hw::kTailEvent, &hw::Network::prepare_tail);
+  engine_.prepare_with(hw::kLeftEvent, &hw::Network::prepare_left);
+  engine_.prepare_with(hw::kNiTurnEvent, &NiHardware::prepare_turn);
+  for (const sim::EventKind kind : {hw::kDoorbellEvent, hw::kDmaEvent, hw::kVisibleEvent}) {
+    engine_.prepare_with(kind, &NiHardware::prepare_event);
+  }
 }
 
 void Machine::explain() {

@@ -82,6 +82,10 @@ class Machine {
     ModelHostNi host;
   };
 
+  // From here on the state of the nodes, 6 KB each, is larger than a processor's own cache.
+  static constexpr std::uint32_t kManyNodes = 128;
+  void look_ahead();
+
   hw::Platform platform_;
   hw::NiTimes ni_times_;
   hw::HostRates host_rates_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fairlead/base/prefetch.h"
 #include "fairlead/hw/resource.h"
 #include "fairlead/hw/trace_lines.h"
 
@@ -325,6 +326,26 @@ void NiHardware::on_host_buffers(void* self, std::uint64_t count, std::uint64_t)
     ni->wake_queued_ = true;
     ni->processor_.submit({kHardware, ni->dma_queue_.front().id});
   }
+}
+
+void NiHardware::prepare(PacketId id, unsigned stage) const {
+  if (stage == 0) return prefetch(this, sizeof *this);
+  const auto* packet = reinterpret_cast<const ModelPacket*>(pool_.find(id));
+  if (stage == 1) {
+    if (packet != nullptr) prefetch(packet, sizeof *packet);
+    prefetch(host_.context, kHostBytes);
+  }
+  if (prepare_program_ == nullptr) return;
+  prepare_program_(program_context_, stage == 1 || packet == nullptr ? 0 : packet->peer, stage - 1);
+}
+
+void NiHardware::prepare_turn(void* processor, std::uint64_t id, std::uint64_t, unsigned stage) {
+  // It lies within the NI.
+  if (stage == 0) return prefetch(processor, sizeof(NiHardware) / 2);
+  const auto* ni = static_cast<const hw::NiProcessor*>(processor)->context();
+  const auto* mine = static_cast<const NiHardware*>(ni);
+  if (stage == 1) mine->prepare(static_cast<PacketId>(id), 0);
+  mine->prepare(static_cast<PacketId>(id), stage);
 }
 
 }  // namespace fairlead::fabric::model

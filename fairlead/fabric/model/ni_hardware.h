@@ -57,10 +57,16 @@ class NiHardware {
   NiHardware(const NiHardware&) = delete;
   NiHardware& operator=(const NiHardware&) = delete;
 
-  void load(hw::NiProcessor::Program program, void* context) {
+  // `ahead` brings into the cache what the program needs for a packet of `peer`, in two steps;
+  // reads only. Nullptr: nothing.
+  using PrepareProgram = void (*)(const void* context, Peer peer, unsigned step);
+  void load(hw::NiProcessor::Program program, void* context, PrepareProgram ahead = nullptr) {
     program_ = program;
     program_context_ = context;
+    prepare_program_ = ahead;
   }
+  // Some events before one about packet `id` here (sim::Engine::Prepare).
+  void prepare(PacketId id, unsigned stage) const;
   void attach_host(HostSink sink) { host_ = sink; }
 
   // --- For the control program, inside its turn.
@@ -110,6 +116,12 @@ class NiHardware {
   }
   // An 8-byte word of NI memory the host set aside (paper section 4.3), or nullptr.
   std::uint64_t* find_word(std::uint32_t segment, std::uint64_t offset);
+
+  // sim::Engine::Prepare of the NI's own kinds of events.
+  static void prepare_event(void* self, std::uint64_t id, std::uint64_t, unsigned stage) {
+    static_cast<const NiHardware*>(self)->prepare(static_cast<PacketId>(id), stage);
+  }
+  static void prepare_turn(void* processor, std::uint64_t id, std::uint64_t, unsigned stage);
 
   // --- For the host side, in an event or the rank's turn at the engine's now.
   hw::IoBus& bus() { return bus_; }
@@ -181,6 +193,8 @@ class NiHardware {
     if (id == turn_packet_) turn_packet_ = kNoPacket;
   }
 
+  static constexpr std::size_t kHostBytes = 192;  // of the host side, for prepare()
+
   sim::Engine& engine_;
   const hw::Platform& platform_;
   hw::Network& network_;
@@ -191,6 +205,7 @@ class NiHardware {
   hw::IoBus bus_;
   hw::NiProcessor::Program program_ = nullptr;
   void* program_context_ = nullptr;
+  PrepareProgram prepare_program_ = nullptr;
   HostSink host_;
   TraceLane trace_processor_;
   TraceLane trace_dma_;
