@@ -17,8 +17,8 @@ struct HostWork {
   std::uint64_t copied_bytes;
 };
 
-// The numbers of a platform that time a host's own work, fixed-width: what a rank in a process of
-// its own is told.
+// The numbers of a platform that time a host's own work and its part of a protocol, fixed-width:
+// what a rank in a process of its own is told.
 struct HostRates {
   explicit HostRates(const Platform& platform)
       : host_clock(platform.host_clock),
@@ -29,7 +29,10 @@ struct HostRates {
         memcpy_memory(platform.memcpy_memory),
         memcpy_l2(platform.memcpy_l2),
         interrupt(platform.interrupt),
-        watchdog(platform.watchdog) {
+        watchdog(platform.watchdog),
+        resend_timeout(platform.resend_timeout),
+        ack_delay(platform.ack_delay),
+        host_window(platform.host_window > 0 ? platform.host_window : platform.resend_window) {
     for (std::size_t i = 0; i < kSteps; ++i) {
       step[i] = time_for(platform.host_cycles[i], platform.host_clock);
     }
@@ -44,6 +47,10 @@ struct HostRates {
   BytesPerSec memcpy_l2;
   Ps interrupt;
   Ps watchdog;
+  // Where the host sends again what was lost.
+  Ps resend_timeout;
+  Ps ack_delay;
+  std::uint64_t host_window;
   Ps step[kSteps];
 };
 

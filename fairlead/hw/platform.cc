@@ -112,6 +112,7 @@ std::vector<Field> fields_of(Platform& p) {
 std::vector<Field> protocol_fields_of(Platform& p) {
   return {
       {"protocol", "resend_window", 1, 1e4, whole(p.resend_window)},
+      {"protocol", "host_window", 1, 1e4, whole(p.host_window), true},
       {"protocol", "resend_timeout_us", 1, 1e9, ps_from_us(p.resend_timeout)},
       {"protocol", "ack_delay_us", 0, 1e9, ps_from_us(p.ack_delay)},
   };

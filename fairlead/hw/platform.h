@@ -71,6 +71,7 @@ struct Platform {
 
   // Retransmission, where an implementation has it (LCI paper section 5.1).
   std::uint32_t resend_window = 0;  // packets under way to one peer
+  std::uint32_t host_window = 0;    // the same where the host runs the protocol; 0: as above
   Ps resend_timeout{};
   Ps ack_delay{};
 

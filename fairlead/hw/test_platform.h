@@ -46,6 +46,7 @@ inline Platform round_platform() {
   p.uplinks_per_switch = 8;
   p.nodes = 8;
   p.resend_window = 8;
+  p.host_window = 8;
   p.resend_timeout = microseconds(500);
   p.ack_delay = microseconds(50);
   p.host_cycles.fill(Cycles{10});

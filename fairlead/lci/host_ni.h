@@ -21,6 +21,8 @@ concept HostNi = proto::Site<T> && requires(T ni, std::uint32_t id, std::uint32_
   ni.cancel(id);  // until posted or cancelled
   // One more send of what is in that buffer, to be posted in its stead.
   { ni.image(id) } -> std::same_as<std::uint32_t>;
+  // One more send of it that leaves the buffer the host's.
+  { ni.detached_image(id) } -> std::same_as<std::uint32_t>;
   ni.write(size);     // programmed copy into it
   ni.post(id, size);  // descriptor of `size` lines, doorbell
   { ni.reap_receive(to) } -> std::same_as<bool>;

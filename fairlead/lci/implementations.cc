@@ -20,6 +20,8 @@ using fabric::model::NiHardware;
 
 // A peer that answers nothing for so many timeouts, the last ones long, is lost.
 constexpr std::uint32_t kTriesMax = 40;
+// A host that computes answers nothing for minutes.
+constexpr std::uint32_t kHostTriesMax = 10'000;
 
 // The receive buffers of table I hold 2 Kbyte packets; another MTU changes their number.
 std::uint32_t receive_buffers(const hw::Platform& platform, std::uint32_t mtu_bytes) {
@@ -79,7 +81,7 @@ class ProgrammedNi final : public NiSide {
     const auto& ni = *static_cast<ProgrammedNi*>(self);
     if (Flow::kRetransmits) return ni.fatal_(at, fmt::format("node {}: {}", from, what));
     ni.fatal_(at, fmt::format("this implementation assumes a reliable network: {} (from node {}); "
-                              "run without --faults, or with --lci nirx",
+                              "run without --faults, or with --lci nirx or hrx",
                               what, from));
   }
 
@@ -88,18 +90,38 @@ class ProgrammedNi final : public NiSide {
   NiProgram<NiHardware, Flow> program_;
 };
 
-// Table II, one line each: how the host hands data over.
+// Table II, one line each: how the host hands data over, and what it adds to the NI's protocol.
 template <class Ni>
 using ISdma = NiPort<Ni, SdmaTransfer>;
 template <class Ni>
 using IPio = NiPort<Ni, PioTransfer>;
-
 template <class Ni>
 using Gm = NiPort<Ni, GmTransfer>;
-
 template <class Ni>
-std::unique_ptr<Port> make_port(const Implementation& implementation, Ni& ni,
-                                const RankOptions& rank, PortCounters& counters) {
+using IHrx = NiPort<Ni, SdmaTransfer, proto::GoBackN>;
+template <class Ni>
+using IPioHrx = NiPort<Ni, PioTransfer, proto::GoBackN>;
+
+// A rank's port with what runs below it.
+template <class PortOf>
+class EndpointOf final : public Endpoint {
+ public:
+  template <class... Arguments>
+  explicit EndpointOf(std::unique_ptr<NiSide> ni, Arguments&&... arguments)
+      : ni_(std::move(ni)), port_(std::forward<Arguments>(arguments)...) {}
+  Port& port() override { return port_; }
+  void linger() override { port_.linger(); }
+
+ private:
+  std::unique_ptr<NiSide> ni_;
+  PortOf port_;
+};
+
+// `ni_side`: the control program; nullptr where it runs in another process.
+template <class Ni>
+std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation, Ni& ni,
+                                           std::unique_ptr<NiSide> ni_side, const RankOptions& rank,
+                                           const Fatal& fatal, PortCounters& counters) {
   NiPortOptions options;
   options.self = rank.self;
   options.size = rank.ranks;
@@ -107,25 +129,25 @@ std::unique_ptr<Port> make_port(const Implementation& implementation, Ni& ni,
   options.work_takes_time = rank.work_takes_time;
   options.ni_forwards = implementation.multicast == MulticastKind::ni;
   options.tree = implementation.tree;
-  if (implementation.transfer == TransferKind::pio) {
-    return std::make_unique<IPio<Ni>>(ni, options, counters);
+  options.lost = [&fatal](Rank self, Rank peer) {
+    fatal(self,
+          fmt::format("rank {} did not acknowledge a packet however often it was sent", peer));
+  };
+  const auto make = [&]<class PortOf, class... Flow>(PortOf*, Flow&&... flow) {
+    return std::unique_ptr<Endpoint>(std::make_unique<EndpointOf<PortOf>>(
+        std::move(ni_side), ni, options, counters, std::forward<Flow>(flow)...));
+  };
+  const bool pio = implementation.transfer == TransferKind::pio;
+  if (implementation.reliability == ReliabilityKind::hrx) {
+    const hw::HostRates& rates = ni.rates();
+    proto::GoBackN flow({static_cast<std::uint32_t>(rates.host_window), rates.resend_timeout,
+                         rates.ack_delay, kHostTriesMax});
+    return pio ? make(static_cast<IPioHrx<Ni>*>(nullptr), std::move(flow))
+               : make(static_cast<IHrx<Ni>*>(nullptr), std::move(flow));
   }
-  if (implementation.transfer == TransferKind::gm) {
-    return std::make_unique<Gm<Ni>>(ni, options, counters);
-  }
-  return std::make_unique<ISdma<Ni>>(ni, options, counters);
+  if (implementation.transfer == TransferKind::gm) return make(static_cast<Gm<Ni>*>(nullptr));
+  return pio ? make(static_cast<IPio<Ni>*>(nullptr)) : make(static_cast<ISdma<Ni>*>(nullptr));
 }
-
-class WholeEndpoint final : public Endpoint {
- public:
-  WholeEndpoint(std::unique_ptr<NiSide> ni, std::unique_ptr<Port> port)
-      : ni_(std::move(ni)), port_(std::move(port)) {}
-  Port& port() override { return *port_; }
-
- private:
-  std::unique_ptr<NiSide> ni_;
-  std::unique_ptr<Port> port_;
-};
 
 }  // namespace
 
@@ -134,8 +156,9 @@ std::uint32_t buffer_bytes(const Implementation& implementation) {
 }
 
 std::vector<std::string> implementation_names() {
-  return {"sdma",    "pio",      "nirx",    "sdma-1k",       "pio-1k",       "sdma-4k", "pio-4k",
-          "nirx-4k", "sdma-hmc", "pio-hmc", "sdma-binomial", "pio-binomial", "nirx-hmc"};
+  return {"sdma",     "pio",     "nirx",     "hrx",           "sdma-1k",
+          "pio-1k",   "sdma-4k", "pio-4k",   "nirx-4k",       "hrx-4k",
+          "sdma-hmc", "pio-hmc", "nirx-hmc", "sdma-binomial", "pio-binomial"};
 }
 
 namespace {
@@ -158,6 +181,11 @@ constexpr NamePart kParts[] = {
        made.steps = "gm-firmware.toml";
      }},
     {"nirx", 1, [](Implementation& made) { made.reliability = ReliabilityKind::nirx; }},
+    {"hrx", 1,
+     [](Implementation& made) {
+       made.reliability = ReliabilityKind::hrx;
+       made.multicast = MulticastKind::host;
+     }},
     {"hmc", 2, [](Implementation& made) { made.multicast = MulticastKind::host; }},
     {"1k", 3, [](Implementation& made) { made.mtu_bytes = 1024; }},
     {"2k", 3, [](Implementation& made) { made.mtu_bytes = 2048; }},
@@ -231,11 +259,16 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
         options, fatal);
     return made;
   }
+  if (implementation.reliability == ReliabilityKind::hrx) {
+    made = std::make_unique<ProgrammedNi<proto::NoFlow>>(machine, node, proto::NoFlow{}, options,
+                                                         fatal);
+    return made;
+  }
   const std::uint32_t window = proto::credit_window_size(options.receive_buffers, machine.nodes());
   if (window == 0) {
     return Error{fmt::format(
         "--lci {}: {} nodes are too many: NI memory holds {} receive buffers, which give a window "
-        "of one packet to at most {} nodes; --lci nirx shares them",
+        "of one packet to at most {} nodes; --lci nirx and hrx share them",
         implementation.name, machine.nodes(), options.receive_buffers,
         options.receive_buffers + 1)};
   }
@@ -250,16 +283,14 @@ Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementa
   Result<std::unique_ptr<NiSide>> ni =
       make_ni_side(implementation, machine, rank.self, rank.ranks, fatal);
   if (!ni.ok()) return ni.error();
-  std::unique_ptr<Endpoint> made = std::make_unique<WholeEndpoint>(
-      std::move(ni.value()),
-      make_port(implementation, machine.host(rank.self), rank, machine.counters(rank.self)));
-  return made;
+  return make_endpoint_on(implementation, machine.host(rank.self), std::move(ni.value()), rank,
+                          fatal, machine.counters(rank.self));
 }
 
-std::unique_ptr<Port> make_host_side(const Implementation& implementation,
-                                     fabric::model::RemoteHostNi& ni, const RankOptions& rank,
-                                     PortCounters& counters) {
-  return make_port(implementation, ni, rank, counters);
+std::unique_ptr<Endpoint> make_host_side(const Implementation& implementation,
+                                         fabric::model::RemoteHostNi& ni, const RankOptions& rank,
+                                         const Fatal& fatal, PortCounters& counters) {
+  return make_endpoint_on(implementation, ni, nullptr, rank, fatal, counters);
 }
 
 }  // namespace fairlead::lci

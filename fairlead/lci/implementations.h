@@ -19,7 +19,7 @@ namespace fairlead::lci {
 // gm: I-sdma as the manufacturer's GM 1.5 does it, a baseline.
 enum class TransferKind : std::uint8_t { sdma, pio, gm };
 // none: the network is trusted; nirx, hrx: go-back-N on the NI or on the host.
-enum class ReliabilityKind : std::uint8_t { none, nirx };
+enum class ReliabilityKind : std::uint8_t { none, nirx, hrx };
 enum class MulticastKind : std::uint8_t { ni, host };
 
 struct Implementation {
@@ -33,8 +33,8 @@ struct Implementation {
 };
 
 // The parts of a name in any order, joined by '-', at most one of a kind: a transfer method (sdma,
-// pio), a reliability scheme (nirx), who passes multicasts on (hmc: the hosts), an MTU (1k, 2k,
-// 4k), a tree (binary, binomial). Empty: sdma. Error: lists what is known.
+// pio), a reliability scheme (nirx, hrx), who passes multicasts on (hmc: the hosts; hrx implies
+// it), an MTU (1k, 2k, 4k), a tree (binary, binomial). Empty: sdma. Error: lists what is known.
 Result<Implementation> parse_implementation(std::string_view name);
 
 // What a packet buffer of it holds: the MTU and lci's own prefix.
@@ -49,6 +49,10 @@ class Endpoint {
  public:
   virtual ~Endpoint() = default;
   virtual Port& port() = 0;
+  // When its program has ended, in the rank's thread: what the host still owes its peers, where it
+  // runs the reliability scheme. Returns when nobody can need it any more; on a task, which is left
+  // where it is then, never.
+  virtual void linger() = 0;
 };
 
 // Called when an implementation sees its assumptions violated (paper section 4: it aborts).
@@ -77,8 +81,8 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
                                              fabric::model::Machine& machine, Peer node,
                                              std::uint32_t ranks, const Fatal& fatal);
 // ... and the port, in the rank's process. `ni` and `counters` outlive it.
-std::unique_ptr<Port> make_host_side(const Implementation& implementation,
-                                     fabric::model::RemoteHostNi& ni, const RankOptions& rank,
-                                     PortCounters& counters);
+std::unique_ptr<Endpoint> make_host_side(const Implementation& implementation,
+                                         fabric::model::RemoteHostNi& ni, const RankOptions& rank,
+                                         const Fatal& fatal, PortCounters& counters);
 
 }  // namespace fairlead::lci

@@ -1,5 +1,6 @@
-// Port over a host-NI interface: the host side of every implementation whose protocol runs on the
-// NI (I-sdma, I-pio). Where the work of a step takes time, the interface charges it.
+// Port over a host-NI interface: the host side of every implementation on an NI (I-sdma, I-pio,
+// I-nirx, and I-hrx, whose host runs the reliability scheme too). Where the work of a step takes
+// time, the interface charges it.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include "fairlead/lci/client_side.h"
 #include "fairlead/lci/exposures.h"
 #include "fairlead/lci/group_table.h"
+#include "fairlead/lci/host_flow.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/port.h"
@@ -38,17 +40,22 @@ struct NiPortOptions {
   proto::TreeShape tree = proto::TreeShape::binary;
   // Packets a client may keep before further ones are copied out of the NI's view.
   std::uint32_t kept_max = 48;
+  // Where the host runs the reliability scheme.
+  Lost lost;
 };
 
-template <HostNi Ni, class Transfer>
+// Flow: of a host that runs the reliability scheme (proto/flow.h); NoFlow where the NIs do.
+template <HostNi Ni, class Transfer, class Flow = proto::NoFlow>
 class NiPort final : public Port {
  public:
   // `ni` and `counters` outlive the port.
-  NiPort(Ni& ni, const NiPortOptions& options, PortCounters& counters)
+  NiPort(Ni& ni, const NiPortOptions& options, PortCounters& counters, Flow flow = Flow{})
       : ni_(ni),
         options_(options),
         counters_(counters),
         caps_{options.mtu_bytes, kInlineBytes, 8, kInterrupt},
+        flow_(ni, std::move(flow),
+              {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
         remote_(*this, exposures_, nullptr),
         groups_(options.self, options.size, options.tree) {}
 
@@ -88,8 +95,9 @@ class NiPort final : public Port {
     std::uint32_t id = 0;
     if (dest.group ? groups_.size(dest.id) == 1 : dest.id == options_.self) {
       id = ni_.alloc_local(body_bytes());
-    } else if (!take_buffer(lane, flags, size_hint, &id)) {
-      return nullptr;
+    } else {
+      if (!dest.group) await_room(dest.id, flags);
+      if (!take_buffer(lane, flags, size_hint, &id)) return nullptr;
     }
     auto& packet = ni_.packet(id);
     packet.peer = dest.id;
@@ -167,15 +175,34 @@ class NiPort final : public Port {
       if (ending.late(clock_for(until))) return Post::again_credit;
       // Catching up and sleeping are one call then, and one round trip to another process.
       const bool asleep = only_ni_can_wake();
-      if (asleep) ni_.block(until.deadline, until.what);
+      if (asleep) ni_.block(std::min(until.deadline, flow_.next_due()), until.what);
       ran = progress() > 0;
       if (ran || asleep) continue;
       if (ending.holds(ran)) return ending.answer();
       if (ending.late(clock_for(until))) return Post::again_credit;
       if (client_.quiet()) {
-        ni_.block_for_more(until.deadline, until.what);
+        block_quietly(until.deadline, until.what);
       } else {
-        ni_.block(std::min(until.deadline, client_.next_due()), until.what);
+        ni_.block(std::min(until.deadline, next_due()), until.what);
+      }
+    }
+  }
+
+  // After the program's end, where the host runs the reliability scheme: its peers may still need
+  // acknowledgments, packets sent again, the NI words of this rank. Returns when the interface says
+  // that nobody does (Ni::dismissed), or never.
+  void linger() {
+    if constexpr (HostFlowOf::kRuns) {
+      ni_.retire();
+      for (; !aside_.empty(); aside_.pop_front()) drop_late(ni_.packet(aside_.front()));
+      PacketId id = 0;
+      while (!ni_.dismissed()) {
+        (void)reap_completions();
+        while (take_off(&id)) drop_late(ni_.packet(id));
+        flow_.run_due();
+        (void)send_word_replies();
+        if (!forwards_.empty()) (void)pass_waiting();
+        ni_.block(flow_.next_due(), "its end: its peers may not have all packets yet");
       }
     }
   }
@@ -242,6 +269,7 @@ class NiPort final : public Port {
   using Holds = fabric::model::Holds;
   using PacketId = fabric::model::PacketId;
   using PacketKind = fabric::PacketKind;
+  using HostFlowOf = HostFlow<Ni, Flow>;
   static constexpr Peer kNoPeer = UINT32_MAX;
 
   static bool occupies(const NiPacket& packet, Holds what) { return packet.holds == what; }
@@ -250,8 +278,8 @@ class NiPort final : public Port {
 
   // Nothing on the host's side has to be looked at or to become due.
   bool only_ni_can_wake() const {
-    return !client_.quiet() && local_.empty() && forwards_.empty() && !remote_.busy() &&
-           client_.next_due() == kNever;
+    return !client_.quiet() && local_.empty() && aside_.empty() && forwards_.empty() &&
+           word_replies_.empty() && !remote_.busy() && client_.next_due() == kNever;
   }
   // Where the interface is in another process, asking for the time costs a round trip.
   Ps clock_for(const Until& until) const { return until.deadline == kNever ? Ps{0} : now(); }
@@ -261,17 +289,56 @@ class NiPort final : public Port {
 
   bool take_buffer(Lane lane, std::uint32_t flags, std::size_t size_hint, std::uint32_t* id) {
     const std::size_t bytes = size_hint <= kInlineBytes ? kInlineBytes : body_bytes();
+    flow_.reserve();
     for (;;) {
       if (ni_.alloc(bytes, lane == Lane::request ? options_.reply_reserve : 0, id)) return true;
       ++counters_.buffer_stalls;
       if (client_.in_upcall() || (flags & kNoBlock) != 0) return false;
-      // Receiving goes on, or two ranks that send to each other would wait for ever.
-      if (client_.quiet()) {
-        ni_.block_for_more(kNever, "a free send buffer");
-      } else if (progress() == 0) {
-        ni_.block(client_.next_due(), "a free send buffer");
-      }
+      turn("a free send buffer");
     }
+  }
+
+  // A sender waits here while its window to the peer is closed (paper section 7.1), where that is
+  // the host's; what may not wait is queued.
+  void await_room(Rank peer, std::uint32_t flags) {
+    if (client_.in_upcall() || (flags & kNoBlock) != 0) return;
+    while (!flow_.room(peer)) {
+      ++counters_.credit_stalls;
+      turn("its send window");
+    }
+  }
+
+  // Receiving goes on while a send waits, or two ranks that send to each other would do so for
+  // ever.
+  void turn(const char* what) {
+    if (client_.quiet()) {
+      block_quietly(kNever, what);
+    } else if (progress() == 0 && !flow_.take_news()) {
+      ni_.block(next_due(), what);
+    }
+  }
+  Ps next_due() const { return std::min(client_.next_due(), flow_.next_due()); }
+
+  // No upcall may run, but the host's part of the protocol must.
+  void block_quietly(Ps deadline, const char* what) {
+    if constexpr (!HostFlowOf::kRuns) {
+      ni_.block_for_more(deadline, what);
+    } else {
+      set_aside();
+      if (!flow_.take_news()) ni_.block(std::min(deadline, flow_.next_due()), what);
+    }
+  }
+  void set_aside() {
+    ni_.sync();
+    (void)reap_completions();
+    PacketId id = 0;
+    while (take_off(&id)) {
+      auto& packet = ni_.packet(id);
+      // The NI's next packets need host buffers, acknowledgments among them.
+      if (aside_.size() + kept_ >= options_.kept_max) copy_out(packet);
+      aside_.push_back(id);
+    }
+    flow_.run_due();
   }
 
   void* allocate_host(SegId segment, std::size_t size) {
@@ -305,6 +372,10 @@ class NiPort final : public Port {
     }
     Transfer::move(ni_, packet.id, size, gathered);
     packet.wants_report = Transfer::kReports && size > 0;
+    if constexpr (HostFlowOf::kRuns) {
+      packet.uses = 1;
+      return flow_.send(packet.id, packet.peer);
+    }
     ni_.post(packet.id, size > 0 ? Transfer::kDescriptorLines : 1);
   }
 
@@ -326,6 +397,7 @@ class NiPort final : public Port {
     const std::size_t size = packet.header.client.size;
     const PacketId buffer = packet.id;
     Transfer::move(ni_, buffer, size, gathered);
+    if constexpr (HostFlowOf::kRuns) return send_to_children(packet);
     packet.uses = 0;
     // All of them before the first is posted: the buffer is gone when none is left.
     children_.clear();
@@ -335,6 +407,19 @@ class NiPort final : public Port {
                                    ni_.packet(children_.back()).peer = child;
                                  });
     for (std::size_t i = 0; i < children_.size(); ++i) post_image(children_[i], i == 0 && size > 0);
+  }
+
+  void send_to_children(NiPacket& packet) {
+    children_.clear();
+    (void)groups_.for_each_child(packet.header.dest_rank, packet.header.client.source,
+                                 [&](Rank child) { children_.push_back(child); });
+    packet.uses = static_cast<std::uint8_t>(children_.size());
+    packet.wants_report = Transfer::kReports && packet.header.client.size > 0;
+    const PacketId buffer = packet.id;
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+      if (i > 0) ni_.charge(Step::forward);
+      flow_.send(buffer, children_[i]);
+    }
   }
 
   void post_image(PacketId id, bool with_data) {
@@ -403,6 +488,81 @@ class NiPort final : public Port {
     early_.erase(found);
   }
 
+  // --- Fetch-and-add on words of NI memory; served by the host where it runs the protocol, since
+  // its NI does not know which requests come twice.
+
+  struct WordReply {
+    Rank to;
+    std::uint64_t cookie;
+    std::uint64_t value;
+  };
+
+  // Packets between ports: true, and it is done with.
+  bool for_port(NiPacket& packet) {
+    if (packet.header.client.kind == PacketKind::fetch_add) {
+      serve_fetch_add(packet);
+    } else if (packet.header.client.kind == PacketKind::fetch_add_reply) {
+      ni_.charge(Step::receive);
+      ni_.charge(Step::fetch_add_reply);
+      (void)answered(packet.cookie, packet.operand);
+    } else {
+      return false;
+    }
+    done_with(packet);
+    return true;
+  }
+  void serve_fetch_add(const NiPacket& asked) {
+    ni_.charge(Step::receive);
+    ni_.charge(Step::fetch_add);
+    const fabric::ClientHeader& header = asked.header.client;
+    std::uint64_t* word = ni_.ni_word(header.words[0], header.words[1]);
+    if (word == nullptr) {
+      ++counters_.bound_dropped;
+      return;
+    }
+    word_replies_.push_back({asked.peer, asked.cookie, *word});
+    *word += asked.operand;
+    ++counters_.fetch_adds_served;
+    (void)send_word_replies();
+  }
+  int send_word_replies() {
+    int sent = 0;
+    PacketId id = 0;
+    while (!word_replies_.empty() && ni_.alloc(kInlineBytes, 0, &id)) {
+      const WordReply reply = word_replies_.front();
+      word_replies_.pop_front();
+      ni_.charge(Step::send);
+      auto& packet = ni_.packet(id);
+      packet.header.client.kind = PacketKind::fetch_add_reply;
+      packet.header.client.source = options_.self;
+      packet.header.client.size = kFetchAddBytes;
+      packet.cookie = reply.cookie;
+      packet.operand = reply.value;
+      send_bare(packet, reply.to);
+      ++sent;
+    }
+    return sent;
+  }
+  // A packet that is all in its descriptor.
+  void send_bare(NiPacket& packet, Rank to) {
+    packet.peer = to;
+    if constexpr (HostFlowOf::kRuns) {
+      packet.uses = 1;
+      flow_.send(packet.id, to);
+    } else {
+      ni_.post(packet.id, 1);
+    }
+  }
+
+  // After the program's end its packets are taken, and go on to others.
+  void drop_late(NiPacket& packet) {
+    if (packet.header.client.kind == PacketKind::multicast &&
+        groups_.knows(packet.header.dest_rank)) {
+      pass_on(packet);
+    }
+    done_with(packet);
+  }
+
   Post fetch_add(Remote word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
     ni_.charge(Step::fetch_add_call);
     if (word.rank == options_.self) {
@@ -413,11 +573,11 @@ class NiPort final : public Port {
       return Post::done;
     }
     std::uint32_t id = 0;
+    await_room(word.rank, kNoFlags);
     if (!take_buffer(Lane::control, client_.in_upcall() ? kNoBlock : kNoFlags, 0, &id)) {
       return Post::again_buffer;
     }
     auto& packet = ni_.packet(id);
-    packet.peer = word.rank;
     packet.operand = operand;
     packet.cookie = ++last_request_;
     packet.header.client.kind = fabric::PacketKind::fetch_add;
@@ -426,7 +586,7 @@ class NiPort final : public Port {
     packet.header.client.words[1] = static_cast<std::uint32_t>(word.offset);
     packet.header.client.size = kFetchAddBytes;
     requests_.emplace(last_request_, Request{old, done});
-    ni_.post(id, 1);
+    send_bare(packet, word.rank);
     return Post::pending;
   }
 
@@ -437,15 +597,32 @@ class NiPort final : public Port {
     int ran = reap_completions();
     ran += deliver_local();
     std::uint32_t id = 0;
-    while (!client_.quiet() && ni_.reap_receive(&id)) {
+    while (!client_.quiet() && next_received(&id)) {
       ni_.charge(Step::receive);
       deliver(ni_.packet(id));
       ++ran;
     }
+    flow_.run_due();
+    if (!word_replies_.empty()) ran += send_word_replies();
     if (!forwards_.empty()) ran += pass_waiting();
     if (remote_.busy()) ran += remote_.progress();
     if (client_.next_due() != kNever) ran += run_due();
     return ran;
+  }
+
+  // The next packet for an upcall.
+  bool next_received(PacketId* id) {
+    if (aside_.empty()) return take_off(id);
+    *id = aside_.front();
+    aside_.pop_front();
+    return true;
+  }
+  bool take_off(PacketId* id) {
+    while (ni_.reap_receive(id)) {
+      if constexpr (!HostFlowOf::kRuns) return true;
+      if (flow_.came(*id) && !for_port(ni_.packet(*id))) return true;
+    }
+    return false;
   }
 
   int run_due() {
@@ -464,16 +641,20 @@ class NiPort final : public Port {
     typename Ni::Answer answer;
     while (ni_.reap_answer(&answer)) {
       ni_.charge(Step::receive);
-      const auto found = requests_.find(answer.cookie);
-      if (found == requests_.end()) continue;
-      if (found->second.old != nullptr) *found->second.old = answer.value;
-      if (found->second.done != nullptr) {
-        found->second.done->ok.fetch_add(1, std::memory_order_relaxed);
-      }
-      requests_.erase(found);
-      ++ran;
+      if (answered(answer.cookie, answer.value)) ++ran;
     }
     return ran;
+  }
+
+  bool answered(std::uint64_t cookie, std::uint64_t value) {
+    const auto found = requests_.find(cookie);
+    if (found == requests_.end()) return false;
+    if (found->second.old != nullptr) *found->second.old = value;
+    if (found->second.done != nullptr) {
+      found->second.done->ok.fetch_add(1, std::memory_order_relaxed);
+    }
+    requests_.erase(found);
+    return true;
   }
 
   int deliver_local() {
@@ -524,6 +705,9 @@ class NiPort final : public Port {
       ++kept_;
       return;
     }
+    copy_out(packet);
+  }
+  void copy_out(NiPacket& packet) {
     ++counters_.copied_out;
     ni_.copy(packet.header.client.size);
     ni_.return_host_buffer(packet.id);
@@ -552,6 +736,7 @@ class NiPort final : public Port {
   NiPortOptions options_;
   PortCounters& counters_;
   Caps caps_;
+  HostFlowOf flow_;
   ClientSide client_;
   struct alignas(64) ExposureMemory {
     std::byte bytes[64]{};
@@ -561,9 +746,12 @@ class NiPort final : public Port {
   std::vector<std::unique_ptr<std::uint64_t[]>> allocated_;
   RemoteMemory remote_;
   GroupTable groups_;
-  Ring<PacketId> local_;            // packets to myself, and those that waited for their group
-  std::vector<PacketId> children_;  // images of the packet that is being posted to a group
-  Ring<PacketId> forwards_;         // multicast packets that wait for a send buffer
+  Ring<PacketId> local_;  // packets to myself, and those that waited for their group
+  Ring<PacketId> aside_;  // came while no upcall might run
+  std::vector<PacketId>
+      children_;  // images of the packet that is being posted to a group; or ranks
+  Ring<WordReply> word_replies_;
+  Ring<PacketId> forwards_;  // multicast packets that wait for a send buffer
   std::unordered_map<std::uint32_t, std::vector<PacketId>> early_;  // by group not yet named
   std::unordered_map<std::uint64_t, Request> requests_;
   std::uint64_t last_request_ = 0;

@@ -95,7 +95,8 @@ class NiProgram {
   // `origin`: the packet whose image has left; kNoPacket: one of the host's itself.
   void on_transmitted(PacketId origin) {
     ni_.charge(Step::transmit_done);
-    if (Flow::kRetransmits) return;  // its acknowledgment frees the buffer
+    // Its acknowledgment frees the buffer, here or on the host.
+    if (Flow::kRetransmits || !Flow::kNumbers) return;
     if (origin == kNoPacket) {
       ni_.send_buffer_free();
     } else {

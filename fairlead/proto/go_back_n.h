@@ -36,6 +36,10 @@ class GoBackN {
   template <Site S>
   bool open(S& site, Peer peer) {
     site.charge(Step::window);
+    return room(peer);
+  }
+  // The same, and nothing of it is charged: whether it is worth a try.
+  bool room(Peer peer) {
     const State& state = peers_.of(peer);
     return state.next - state.base < options_.window;
   }

@@ -58,10 +58,11 @@ Result<std::unique_ptr<ProcessContext>> join_as_told(const std::string& text) {
 
 // For programs that end without ending a system. A child that a rank forked has a copy of what
 // the rank will write itself.
-void flush_trace_at_exit(pid_t joined) {
+void leave_at_exit(pid_t joined) {
   if (joined != ::getpid()) return;
   auto* context = static_cast<ProcessContext*>(process_context.load(std::memory_order_acquire));
   context->flush_trace();
+  context->linger();
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ Result<Context*> attach() {
   set_check_context(&context.value()->check());
   // Never destroyed: threads and exit handlers of the program may use it to the very end.
   process_context.store(context.value().release(), std::memory_order_release);
-  std::atexit([] { flush_trace_at_exit(joined_pid); });
+  std::atexit([] { leave_at_exit(joined_pid); });
   return process_context.load(std::memory_order_relaxed);
 }
 

@@ -77,12 +77,14 @@ class ProcessWorld final : public JobWatch {
     RankGate gate;
     CheckContext check{};
     std::unique_ptr<sim::Task> task;
+    bool ended = false;  // its program, if not its process
   };
 
   fabric::model::Machine& machine() { return simulation_.machine(); }
   Result<void> add_node(Rank rank);
   static void run_proxy(sim::Task& task, void* self);
   void take_turns(Proxy& proxy);
+  void end(Proxy& proxy);
   bool run_rank(Proxy& proxy);
   [[noreturn]] static void abandon(sim::Task& task);
 
@@ -158,10 +160,16 @@ void ProcessWorld::take_turns(Proxy& proxy) {
       abandon(*proxy.task);
     }
     if (!there) break;
+    if (proxy.gate.retired()) end(proxy);
     give_turn(proxy.gate.slot(), GateTurn::rank);
   }
   machine().host(proxy.rank).sync();
-  simulation_.rank_ended(proxy.rank);
+  end(proxy);
+}
+
+void ProcessWorld::end(Proxy& proxy) {
+  if (!proxy.ended) simulation_.rank_ended(proxy.rank);
+  proxy.ended = true;
 }
 
 // Waits until the rank's process hands control back. False: it has left, or the job is over.
@@ -190,6 +198,12 @@ void ProcessWorld::run(GuardianLink& link) {
     }
   }
   simulation_.conclude();
+  // No event is left: nobody needs those that linger.
+  if (simulation_.all_ended() && !simulation_.stopped()) {
+    for (const std::unique_ptr<Proxy>& proxy : proxies_) {
+      if (proxy->gate.retired()) proxy->gate.dismiss();
+    }
+  }
   link_ = nullptr;
   if (!simulation_.failure().empty()) link.abort(simulation_.exit_code(), simulation_.failure());
 }

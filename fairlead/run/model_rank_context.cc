@@ -29,11 +29,13 @@ Result<std::unique_ptr<ModelRankContext>> ModelRankContext::join(const Welcome& 
   board.slot(rank).attached.store(1, std::memory_order_release);
   below.ni = std::make_unique<RemoteHostNi>(*below.memory, rank, compute == Compute::measured);
   below.clock = VirtualClock::install(*below.ni);
-  below.port = lci::make_host_side(implementation.value(), *below.ni,
-                                   {rank, welcome.ranks, compute == Compute::declared},
-                                   below.memory->slot(rank).counters);
-  Result<TracedRank> traced =
-      trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()), *below.port, "");
+  below.fatal = std::make_unique<lci::Fatal>(
+      [](Rank, const std::string& reason) { current()->abort_job(1, reason); });
+  below.endpoint = lci::make_host_side(implementation.value(), *below.ni,
+                                       {rank, welcome.ranks, compute == Compute::declared},
+                                       *below.fatal, below.memory->slot(rank).counters);
+  Result<TracedRank> traced = trace_rank(
+      std::string(get_text(welcome.trace_path, "trace_path").value()), below.endpoint->port(), "");
   if (!traced.ok()) return Error{fmt::format("rank {}: {}", rank, traced.error().text)};
   return std::unique_ptr<ModelRankContext>(new ModelRankContext(
       rank, std::move(below), std::move(traced.value()), std::move(board), std::move(life)));

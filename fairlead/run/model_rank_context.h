@@ -6,6 +6,7 @@
 
 #include "fairlead/fabric/model/gate.h"
 #include "fairlead/fabric/model/remote_host_ni.h"
+#include "fairlead/lci/implementations.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/process_context.h"
 #include "fairlead/run/virtual_clock.h"
@@ -21,16 +22,19 @@ class ModelRankContext final : public ProcessContext {
   ~ModelRankContext() override { drop_states(); }
 
   std::string processor_name() const override;
+  void linger() override { below_.endpoint->linger(); }
 
  private:
   struct Below {
     std::unique_ptr<fabric::model::GateMemory> memory;
     std::unique_ptr<fabric::model::RemoteHostNi> ni;
     std::unique_ptr<VirtualClock> clock;
-    std::unique_ptr<lci::Port> port;
+    std::unique_ptr<lci::Fatal> fatal;
+    std::unique_ptr<lci::Endpoint> endpoint;
   };
   ModelRankContext(std::uint32_t rank, Below below, TracedRank traced, Board board, Fd life)
-      : ProcessContext(rank, *below.port, std::move(traced), std::move(board), std::move(life)),
+      : ProcessContext(rank, below.endpoint->port(), std::move(traced), std::move(board),
+                       std::move(life)),
         rank_(rank),
         below_(std::move(below)) {}
 

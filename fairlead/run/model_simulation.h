@@ -52,6 +52,7 @@ class ModelSimulation {
   // Nothing more is simulated. From an event.
   void stop();
   bool stopped() const { return stopped_; }
+  bool all_ended() const { return ended_count_ == options_.ranks; }
   // After the last event: a deadlock is a failure, and so is a trace that could not be written;
   // a failure under a fault plan says what the plan did and how to see it again.
   void conclude();

@@ -45,6 +45,7 @@ class ModelRank final : public Context {
 
   Rank rank() const { return rank_; }
   bool open() const { return open_ > 0; }
+  lci::Endpoint& endpoint() { return *endpoint_; }
 
   std::unique_ptr<sim::Task> task;
   CheckContext check{};
@@ -140,6 +141,7 @@ class ModelWorld {
     }
     world->machine().host(rank->rank()).sync();
     world->simulation_.rank_ended(rank->rank());
+    rank->endpoint().linger();
   }
 
   RunReport report() {

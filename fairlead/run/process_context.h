@@ -20,6 +20,8 @@ class ProcessContext : public Context {
   [[noreturn]] void abort_job(int code, const std::string& reason) override;
   // Writes out what the rank's trace holds so far, if it has one.
   void flush_trace();
+  // At the end of the program, in its thread: stays until the rank's peers cannot need it.
+  virtual void linger() {}
   // For set_check_context() on the thread that is this rank.
   const CheckContext& check() const { return check_; }
 

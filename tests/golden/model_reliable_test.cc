@@ -46,14 +46,19 @@ struct Faulty {
 };
 
 class Retransmission : public testing::TestWithParam<Faulty> {};
-INSTANTIATE_TEST_SUITE_P(Each, Retransmission,
-                         testing::Values(Faulty{"nirx", ""}, Faulty{"nirx", "drop=0.000001"},
-                                         Faulty{"nirx", "drop=0.001"}, Faulty{"nirx", "drop=0.05"},
-                                         Faulty{"pio-nirx", "drop=0.02,corrupt=0.02"},
-                                         Faulty{"nirx-1k", "dup=0.02,reorder=0.02"},
-                                         Faulty{"nirx-hmc", "drop=0.02,delay=300us:0.02"},
-                                         Faulty{"nirx-binomial",
-                                                "drop=0.01,dup=0.01,corrupt=0.01,reorder=0.01"}));
+INSTANTIATE_TEST_SUITE_P(
+    Each, Retransmission,
+    testing::Values(Faulty{"nirx", ""}, Faulty{"nirx", "drop=0.000001"},
+                    Faulty{"nirx", "drop=0.001"}, Faulty{"nirx", "drop=0.05"},
+                    Faulty{"pio-nirx", "drop=0.02,corrupt=0.02"},
+                    Faulty{"nirx-1k", "dup=0.02,reorder=0.02"},
+                    Faulty{"nirx-hmc", "drop=0.02,delay=300us:0.02"},
+                    Faulty{"nirx-binomial", "drop=0.01,dup=0.01,corrupt=0.01,reorder=0.01"},
+                    Faulty{"hrx", ""}, Faulty{"hrx", "drop=0.000001"}, Faulty{"hrx", "drop=0.001"},
+                    Faulty{"hrx", "drop=0.05"}, Faulty{"pio-hrx", "drop=0.02,corrupt=0.02"},
+                    Faulty{"hrx-1k", "dup=0.02,reorder=0.02"},
+                    Faulty{"hrx-4k", "drop=0.02,delay=300us:0.02"},
+                    Faulty{"hrx-binomial", "drop=0.01,dup=0.01,corrupt=0.01,reorder=0.01"}));
 
 TEST_P(Retransmission, EverythingComesOnceInOrder) {
   run::WorldOptions options = modelled("myrinet-p3", GetParam().lci, 5);
@@ -90,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(Each, FewBuffers,
                          testing::Values(Crowd{"sdma", 15}, Crowd{"pio", 15},
                                          Crowd{"sdma-binomial", 15}, Crowd{"sdma-hmc", 15},
                                          Crowd{"pio-hmc-binomial", 15}, Crowd{"nirx", 7},
-                                         Crowd{"nirx-binomial", 7}, Crowd{"nirx-hmc", 7}));
+                                         Crowd{"nirx-binomial", 7}, Crowd{"nirx-hmc", 7},
+                                         Crowd{"hrx", 7}, Crowd{"pio-hrx-binomial", 3}));
 
 TEST_P(FewBuffers, AllBroadcastAtOnce) {
   const run::WorldOptions options =
@@ -100,6 +106,72 @@ TEST_P(FewBuffers, AllBroadcastAtOnce) {
   // Expect: no deadlock
   EXPECT_EQ(report.failure, "");
   EXPECT_EQ(report.counters.multicasts_received, 16u * 15 * 25);
+}
+
+// A rank that has ended, on the host or below, sends again and acknowledges again what is lost.
+class LastPacket : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Each, LastPacket, testing::Values("nirx", "hrx", "pio-hrx"));
+
+TEST_P(LastPacket, ComesThoughItsSenderHasEnded) {
+  std::uint64_t again = 0;
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+    run::WorldOptions options = modelled("myrinet-ppro", GetParam(), 2);
+    options.faults = "drop=0.3";
+    options.seed = seed;
+    const run::RunReport report = run_all(options, [](run::Context& rank) {
+      Numbered numbered;
+      numbered.expected.resize(2);
+      rank.port().bind(kChan, {Numbered::take, &numbered}, {});
+      if (rank.port().self() == 0) return send_numbered(rank.port(), {1}, 0, 100) ? 0 : 1;
+      (void)rank.port().wait({.counter = &numbered.received, .at = 1, .what = "the last packet"});
+      return numbered.wrong == 0 && numbered.received.ok == 1 ? 0 : 2;
+    });
+    EXPECT_EQ(report.failure, "") << "seed " << seed;
+    again += report.counters.retransmissions;
+  }
+  EXPECT_GT(again, 0u);
+}
+
+TEST(Reliable, EndedRanksServeFetchAndAdd) {
+  for (const char* lci : {"nirx", "hrx"}) {
+    run::WorldOptions options = modelled("myrinet-p3", lci, 4);
+    options.faults = "drop=0.05";
+    const run::RunReport report = run_all(options, [](run::Context& rank) {
+      lci::Port& port = rank.port();
+      if (port.allocate(kWord, 8, lci::Place::ni) == nullptr) return 1;
+      if (port.self() == 0) return 0;
+      Counter added;
+      std::uint64_t old = 0;
+      for (std::uint64_t i = 1; i <= 20; ++i) {
+        (void)port.atomic({0, kWord, 0}, lci::Atomic::add, 1, 0, &old, &added);
+        (void)port.wait({.counter = &added, .at = i, .what = "fetch-and-add"});
+      }
+      return old >= 19 && old < 60 ? 0 : 2;
+    });
+    EXPECT_EQ(report.failure, "") << lci;
+    EXPECT_EQ(report.counters.fetch_adds_served, 60u) << lci;
+  }
+}
+
+// Acknowledgments are taken, and sent, while the client lets no upcall run.
+TEST(Reliable, HeldRanksStillAcknowledge) {
+  run::WorldOptions options = modelled("myrinet-ppro", "hrx", 2);
+  options.faults = "drop=0.02";
+  const run::RunReport report = run_all(options, [](run::Context& rank) {
+    lci::Port& port = rank.port();
+    Numbered numbered;
+    numbered.expected.resize(2);
+    port.bind(kChan, {Numbered::take, &numbered}, {});
+    port.hold();
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      if (!send_numbered(port, {1 - port.self()}, i, 500)) return 1;
+    }
+    if (numbered.received.ok != 0) return 2;
+    port.allow();
+    (void)port.wait({.counter = &numbered.received, .at = 300, .what = "the other's packets"});
+    return numbered.wrong == 0 ? 0 : 3;
+  });
+  EXPECT_EQ(report.failure, "");
 }
 
 TEST(Reliable, TooFewBuffersAreRefusedWithTheNumber) {

@@ -33,11 +33,12 @@ def gone(pid):
 
 
 class Bodies(unittest.TestCase):
-    def same(self, ranks, *arguments, lci="sdma", program=None):
-        fiber, expected = run(ranks, "fiber", *arguments, lci=lci, program=program)
+    def same(self, ranks, *arguments, lci="sdma", options=(), program=None):
+        fiber, expected = run(ranks, "fiber", *arguments, lci=lci, options=options, program=program)
         self.assertEqual(fiber.returncode, 0, fiber.stderr)
         for _ in range(2):
-            process, got = run(ranks, "process", *arguments, lci=lci, program=program)
+            process, got = run(ranks, "process", *arguments, lci=lci, options=options,
+                               program=program)
             self.assertEqual(process.returncode, 0, process.stderr)
             self.assertEqual(process.stdout, fiber.stdout)
             for key in ("virtual_time_us", "events", "digest"):
@@ -54,6 +55,15 @@ class Bodies(unittest.TestCase):
         for lci in ("sdma", "pio-1k"):
             for ranks in (1, 2, 5):
                 self.same(ranks, "traffic", "6", lci=lci)
+
+    def test_retransmission(self):
+        # Expect: the same where the NIs or the hosts send again, the end of the job included.
+        for lci in ("nirx", "hrx", "pio-hrx-1k"):
+            for faults in ("", "drop=0.05,corrupt=0.01"):
+                options = ["--faults", faults] if faults else []
+                self.same(2, "pingpong", "60", lci=lci, options=options)
+                self.same(5, "traffic", "6", lci=lci, options=options)
+                self.same(3, lci=lci, options=options, program=MPI)
 
     def test_mpi(self):
         # Expect: the same of an MPI program.

@@ -31,11 +31,12 @@ enum class GateOp : std::uint32_t {
   return_host_buffer,  // id: the packet that stays
   alloc,               // a: payload bytes, b: reserve
   alloc_local,         // a: payload bytes
-  image,               // id: the buffer
+  image,               // id: the buffer, a: 1 for a detached one
   add_words,           // id: segment, a: count
   observe,             // nothing but the answer
   sync,
-  compute,         // a: time in ps, b: watchdog in ps
+  compute,  // a: time in ps, b: watchdog in ps
+  retire,
   block,           // a: deadline in ps; GateSlot::what
   block_for_more,  // the same
 };
@@ -60,7 +61,7 @@ struct GateAnswer {
   std::uint32_t received;
   std::uint32_t completed;
   std::uint32_t answered;
-  std::uint32_t reserved;
+  std::uint32_t dismissed;  // 1: the simulator answers no more
 };
 static_assert(sizeof(GateAnswer) == 40);
 

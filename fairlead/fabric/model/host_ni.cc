@@ -57,6 +57,12 @@ PacketId ModelHostNi::image(PacketId buffer) {
   return made;
 }
 
+PacketId ModelHostNi::detached_image(PacketId buffer) {
+  const PacketId made = ni_.image(buffer);
+  ni_.packet(made).holds = Holds::send_buffer;  // it leaves as the buffer would
+  return made;
+}
+
 bool ModelHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id) {
   if (send_buffers_ <= reserve) return false;
   --send_buffers_;

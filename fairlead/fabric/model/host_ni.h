@@ -36,6 +36,7 @@ class ModelHostNi {
 
   // --- Site of the host.
   Ps now() const { return local_ > engine_.now() ? local_ : engine_.now(); }
+  const hw::HostRates& rates() const { return rates_; }
   void charge(Step step) { spend(rates_.step[static_cast<std::size_t>(step)]); }
   void work(const hw::HostWork& work) { local_ = now() + hw::work_time(rates_, work); }
   // Work that was timed elsewhere.
@@ -65,7 +66,10 @@ class ModelHostNi {
   // One more send of the data in a send buffer, to a peer of its own: the host posts images of the
   // buffer instead of the buffer, which is free again when all of them have left.
   PacketId image(PacketId buffer);
-  // Gives back a packet that was allocated and not posted.
+  // One more send of the data in a send buffer that stays the host's, which sends from it as often
+  // as it likes and says when it is free: cancel().
+  PacketId detached_image(PacketId buffer);
+  // Gives back a packet that was allocated and not posted itself.
   void cancel(PacketId id);
   // Programmed copy of `size` bytes into NI memory.
   void write(std::size_t size);
@@ -89,6 +93,10 @@ class ModelHostNi {
 
   // Lets the rest of the machine catch up with this rank's clock.
   void sync();
+  // The rank's program has ended; from now on only its part of a protocol runs, until dismissed().
+  void retire() {}
+  // Nobody can need this host any more. On the model a task that waits then is left where it is.
+  bool dismissed() const { return false; }
   // Sleeps until something becomes visible or `deadline`. `what` is shown when the job hangs.
   void block(Ps deadline, const char* what);
   // Sleeps until `deadline` or something more becomes visible, whatever is visible already.

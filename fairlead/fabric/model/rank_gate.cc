@@ -93,7 +93,7 @@ Result<void> RankGate::execute_one(const GateCommand& command) {
       alloc_local(command);
       return {};
     case GateOp::image:
-      return image(command);
+      return command.a == 0 ? image(command) : detached_image(command);
     case GateOp::add_words:
       if (command.a > NiHardware::kWords) return {};  // ok_ is false: no room
       id_ = machine_.ni(rank_).words_used();
@@ -109,6 +109,10 @@ Result<void> RankGate::execute_one(const GateCommand& command) {
       host_.compute(Ps{static_cast<std::int64_t>(command.a)},
                     Ps{static_cast<std::int64_t>(command.b)});
       return {};
+    case GateOp::retire:
+      host_.sync();
+      retired_ = true;
+      return {};
     case GateOp::block:
       wait(command, false);
       return {};
@@ -120,20 +124,26 @@ Result<void> RankGate::execute_one(const GateCommand& command) {
 }
 
 Result<void> RankGate::post(const GateCommand& command) {
-  if (!drop(command.id, Held::allocated) && !drop(command.id, Held::image)) {
+  const auto found = held_.find(command.id);
+  const Held how = found == held_.end() ? Held::apart : found->second.how;
+  if ((how != Held::allocated && how != Held::image && how != Held::detached) ||
+      !drop(command.id, how)) {
     return wrong("packet", command.id);
   }
   ModelPacket& packet = host_.packet(command.id);
   const std::size_t room = packet.slot_bytes - sizeof packet;
   const PacketKind kind = packet.header.client.kind;
-  const bool to_group = kind == PacketKind::multicast && packet.origin == kNoPacket;
+  const bool to_group = kind == PacketKind::multicast && how == Held::allocated;
   if (!to_group && (packet.peer >= machine_.nodes() || packet.peer == rank_)) {
     return wrong("destination", packet.peer);
   }
   if (packet.header.client.size > room || packet.fetch_bytes > room) {
     return wrong("message size", packet.header.client.size);
   }
-  if (kind != PacketKind::data && kind != PacketKind::multicast && kind != PacketKind::fetch_add) {
+  const bool for_ni =
+      kind == PacketKind::data || kind == PacketKind::multicast || kind == PacketKind::fetch_add;
+  // Where the host runs the protocol, an NI takes every kind for the other host's.
+  if (!for_ni && (how != Held::detached || kind >= PacketKind::count)) {
     return wrong("packet kind", static_cast<std::uint64_t>(kind));
   }
   if (command.a == 0 || command.a > kDescriptorLinesMax) return wrong("descriptor", command.a);
@@ -184,6 +194,30 @@ Result<void> RankGate::image(const GateCommand& command) {
   return {};
 }
 
+Result<void> RankGate::detached_image(const GateCommand& command) {
+  const auto found = held_.find(command.id);
+  if (found == held_.end() || found->second.how != Held::allocated) {
+    return wrong("packet", command.id);
+  }
+  const ModelPacket& buffer = host_.packet(command.id);
+  restore(command.id, found->second);
+  if (buffer.header.client.size > buffer.slot_bytes - sizeof buffer) {
+    return wrong("message size", buffer.header.client.size);
+  }
+  id_ = host_.detached_image(command.id);
+  ok_ = true;
+  held_[id_] = {host_.packet(id_).slot_bytes, Held::detached};
+  return {};
+}
+
+void RankGate::dismiss() {
+  slot_.answer.received = 0;
+  slot_.answer.completed = 0;
+  slot_.answer.answered = 0;
+  slot_.answer.dismissed = 1;
+  give_turn(slot_, GateTurn::rank);
+}
+
 bool RankGate::drop(PacketId id, Held how) {
   const auto found = held_.find(id);
   if (found == held_.end() || found->second.how != how) return false;
@@ -199,9 +233,18 @@ void RankGate::restore(PacketId id, const Packet& as) {
   packet.id = id;
   packet.slot_bytes = as.slot_bytes;
   packet.origin = as.origin;
-  packet.holds = as.how == Held::allocated || as.how == Held::shared ? Holds::send_buffer
-                 : as.how == Held::received                          ? Holds::host_buffer
-                                                                     : Holds::nothing;
+  switch (as.how) {
+    case Held::allocated:
+    case Held::shared:
+    case Held::detached:
+      packet.holds = Holds::send_buffer;
+      break;
+    case Held::received:
+      packet.holds = Holds::host_buffer;
+      break;
+    default:
+      packet.holds = Holds::nothing;
+  }
 }
 
 void RankGate::leave_answer() {

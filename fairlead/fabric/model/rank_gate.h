@@ -36,10 +36,15 @@ class RankGate {
   // In the rank's task, with the turn at the simulator: executes what is queued and leaves the
   // answer. Error: what is wrong with a command; the rank's memory is not to be relied on.
   Result<void> execute();
+  // The rank's program has ended: it runs its part of a protocol only.
+  bool retired() const { return retired_; }
+  // Lets the rank's process go, which waits in a call; no command of it is executed any more.
+  void dismiss();
 
  private:
-  // shared: a send buffer of which there are images; the NI's once one of them is posted.
-  enum class Held : std::uint8_t { allocated, received, apart, shared, image };
+  // shared: a send buffer of which there are images; the NI's once one of them is posted. detached:
+  // an image of a buffer that stays the rank's.
+  enum class Held : std::uint8_t { allocated, received, apart, shared, image, detached };
   struct Packet {
     std::uint16_t slot_bytes;
     Held how;
@@ -51,6 +56,7 @@ class RankGate {
   void alloc(const GateCommand& command);
   void alloc_local(const GateCommand& command);
   Result<void> image(const GateCommand& command);
+  Result<void> detached_image(const GateCommand& command);
   void wait(const GateCommand& command, bool for_more);
   void leave_answer();
   // Takes the packet from the rank's, with its own number, size and place as they were given.
@@ -63,6 +69,7 @@ class RankGate {
   Rank rank_;
   std::unordered_map<PacketId, Packet> held_;  // what the rank may name
   char what_[GateSlot::kWhatBytes] = {};
+  bool retired_ = false;
   bool ok_ = false;
   std::uint32_t id_ = 0;
 };

@@ -57,6 +57,10 @@ void RemoteHostNi::queue(GateOp op, PacketId id, std::uint64_t a) {
 
 const GateAnswer& RemoteHostNi::hand_over(GateOp op, std::uint32_t id, std::uint64_t a,
                                           std::uint64_t b) {
+  if (dismissed_) {  // nobody would answer
+    slot_.queued = 0;
+    return slot_.answer;
+  }
   if (measured_) count_processor_time();
   put(op, id, a, b);
   give_turn(slot_, GateTurn::simulator);
@@ -73,6 +77,7 @@ void RemoteHostNi::take_answer() {
   shown_ps_.store(clock_.count, std::memory_order_relaxed);
   clock_known_ = true;
   ahead_ = answer.ahead != 0;
+  dismissed_ = answer.dismissed != 0;
   send_buffers_ = answer.send_buffers;
   received_.insert(received_.end(), slot_.received, slot_.received + answer.received);
   completed_.insert(completed_.end(), slot_.completed, slot_.completed + answer.completed);

@@ -36,6 +36,7 @@ class RemoteHostNi {
     if (!clock_known_) hand_over(GateOp::observe);  // *
     return clock_;
   }
+  const hw::HostRates& rates() const { return rates_; }
   void charge(Step step) { advance(rates_.step[static_cast<std::size_t>(step)]); }
   void work(const hw::HostWork& work) { advance(hw::work_time(rates_, work)); }
   Ps compute(Ps time, Ps watchdog) {  // *
@@ -50,9 +51,10 @@ class RemoteHostNi {
   Ps default_watchdog() const { return rates_.watchdog; }
   void copy(std::size_t size) { work(hw::HostWork{0, 0, 0, size}); }
 
-  [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);  // *
-  PacketId alloc_local(std::size_t payload_bytes);                                           // *
-  PacketId image(PacketId buffer) { return hand_over(GateOp::image, buffer).id; }            // *
+  [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);    // *
+  PacketId alloc_local(std::size_t payload_bytes);                                             // *
+  PacketId image(PacketId buffer) { return hand_over(GateOp::image, buffer).id; }              // *
+  PacketId detached_image(PacketId buffer) { return hand_over(GateOp::image, buffer, 1).id; }  // *
   ModelPacket& packet(PacketId id) {
     return *reinterpret_cast<ModelPacket*>(packets_ + std::size_t{id} * hw::PacketPool::kUnit);
   }
@@ -94,6 +96,9 @@ class RemoteHostNi {
   void sync() {
     if (ahead_) hand_over(GateOp::sync);  // *
   }
+  void retire() { hand_over(GateOp::retire); }  // *
+  // Once it is true nothing is handed over any more.
+  bool dismissed() const { return dismissed_; }
   void block(Ps deadline, const char* what);           // *
   void block_for_more(Ps deadline, const char* what);  // *
   bool anything_visible() const {
@@ -152,6 +157,7 @@ class RemoteHostNi {
   Ps unsent_{};   // work since the last command
   bool clock_known_ = true;
   bool ahead_ = false;  // sync() has something to do
+  bool dismissed_ = false;
   std::atomic<std::int64_t> shown_ps_{0};
   std::uint32_t send_buffers_;
   std::uint32_t host_ring_batch_;
