@@ -1,5 +1,6 @@
 // Deadlines per peer, the earliest first. Lazy: an entry that has come too early is put back by its
-// owner, so that a packet sent or acknowledged touches no heap. At most one entry a peer and kind.
+// owner, so that a packet sent or acknowledged touches no heap. At most one entry a peer and kind
+// counts.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -24,12 +24,14 @@ class GoBackN {
     Ps timeout;               // without progress, until everything is sent again
     Ps ack_delay;             // an acknowledgment waits so long for a packet to ride on
     std::uint32_t tries_max;  // timeouts in a row, each twice the last up to 16 times the first
+    std::uint32_t first = 0;  // number of the first packet, the same at both ends; they wrap
   };
   static constexpr bool kNumbers = true;
   static constexpr bool kRetransmits = true;
   static constexpr bool kReserves = false;
 
-  explicit GoBackN(const Options& options) : options_(options) {}
+  explicit GoBackN(const Options& options)
+      : options_(options), peers_(State::beginning_at(options.first)) {}
 
   // --- Sender.
   // Room in the window for one packet more.
@@ -65,8 +67,10 @@ class GoBackN {
     }
     if (news == 0) return true;
     state.base = ack;
-    state.tries = 0;
     state.since = site.now();
+    // The entry of a timeout that was longer is too late now.
+    if (state.tries > 0 && state.timed) set_timer(state.since + options_.timeout, peer, state);
+    state.tries = 0;
     for (std::uint32_t i = 0; i < news; ++i) {
       State& now = peers_.of(peer);
       const std::uint32_t item = lists_.front(now.unacked);
@@ -138,7 +142,7 @@ class GoBackN {
       if (due.kind == kAckDue) {
         run_ack(site, due.peer, state, send_ack);
       } else {
-        run_timeout(site, due.peer, state, resend, lost);
+        if (due.at == state.timer_at) run_timeout(site, due.peer, state, resend, lost);
       }
     }
   }
@@ -157,9 +161,16 @@ class GoBackN {
     std::uint16_t tries = 0;
     bool owes = false;
     bool ack_timed = false;  // has an entry of that kind
-    bool timed = false;
-    Ps since{};   // the oldest has waited since then
-    Ps ack_at{};  // owed since then plus the delay
+    bool timed = false;      // has one of that kind
+    Ps since{};              // the oldest has waited since then
+    Ps timer_at{};           // of the entry that counts, while timed
+    Ps ack_at{};             // owed since then plus the delay
+
+    static State beginning_at(std::uint32_t first) {
+      State made;
+      made.next = made.base = made.expected = made.released = made.told = first;
+      return made;
+    }
   };
 
   Ps timeout_of(const State& state) const {
@@ -169,8 +180,12 @@ class GoBackN {
     state.since = now;
     state.tries = 0;
     if (state.timed) return;
+    set_timer(now + options_.timeout, peer, state);
+  }
+  void set_timer(Ps at, Peer peer, State& state) {
     state.timed = true;
-    deadlines_.add(now + options_.timeout, peer, kTimeout);
+    state.timer_at = at;
+    deadlines_.add(at, peer, kTimeout);
   }
   void owe(Ps now, Peer peer, State& state) {
     if (state.owes) return;
@@ -200,8 +215,7 @@ class GoBackN {
       resend_all(site, peer, resend);
     }
     State& after = peers_.of(peer);
-    after.timed = true;
-    deadlines_.add(after.since + timeout_of(after), peer, kTimeout);
+    set_timer(after.since + timeout_of(after), peer, after);
   }
 
   Options options_;
