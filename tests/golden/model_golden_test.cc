@@ -21,10 +21,10 @@ constexpr Golden kGolden[] = {
     {"myrinet-ppro", "pio", 0x59a07d94ca38a1c4, 1611289540, 0xb3e8b19742d307eb, 3424922323},
     {"myrinet-p3", "sdma", 0x097a085ff630d176, 939865300, 0x6e1303e64f15ccef, 2214982307},
     {"myrinet-p3", "pio", 0x0de67d225e4686ce, 907920380, 0xe881ed0252a840f6, 1102639875},
-    {"myrinet-ppro", "nirx", 0xd295958e6d307ae5, 1960781515, 0x95a9247012f29788, 7395129927},
-    {"myrinet-ppro", "hrx", 0x67d027361c81bdf3, 2019158780, 0x19fcfb78b2722b7d, 6279746162},
-    {"myrinet-p3", "nirx", 0xd008bf74c83433d3, 969414216, 0xb00d5825c58003fd, 2616417860},
-    {"myrinet-p3", "hrx", 0x3d5b16ae70bafae4, 974736220, 0x7259ae124b2e0e29, 2576646403},
+    {"myrinet-ppro", "nirx", 0xd295958e6d307ae5, 1960781515, 0x03c501cedeb86bcd, 7338932476},
+    {"myrinet-ppro", "hrx", 0xd5175ea7c643acb5, 2019158780, 0xa0efeaef823b136e, 6334270373},
+    {"myrinet-p3", "nirx", 0xd008bf74c83433d3, 969414216, 0x4839fa792c0f55a1, 2604496129},
+    {"myrinet-p3", "hrx", 0x693034ed66a03670, 974736220, 0xd4bf03dee6ea23ca, 2590730039},
 };
 
 class ModelGolden : public testing::TestWithParam<Golden> {};
