@@ -291,8 +291,7 @@ Result<RunReport> run_loop_world(const WorldOptions& options, const Body& body) 
         fmt::format("implementation \"{}\" does not exist on loop; valid: direct", options.lci)};
   }
   if (Result<void> r = refuse_platform_options(options, "loop"); !r.ok()) return r.error();
-  const auto plan = fabric::parse_fault_plan(options.faults, options.seed);
-  if (!plan.ok()) return plan.error();
+  if (Result<void> r = check_real_faults(options); !r.ok()) return r.error();
   LoopWorld world(options, body);
   return world.run();
 }

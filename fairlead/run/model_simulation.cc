@@ -53,8 +53,7 @@ Result<void> ModelSimulation::add_faults() {
         },
         this, kill.rank);
   }
-  machine_->set_faults(*plan_);
-  return {};
+  return machine_->set_faults(*plan_);
 }
 
 Result<void> ModelSimulation::add_trace() {

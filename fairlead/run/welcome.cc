@@ -21,6 +21,12 @@ Result<void> refuse_platform_options(const WorldOptions& options, const char* pl
                   place)};
 }
 
+Result<void> check_real_faults(const WorldOptions& options) {
+  const Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options.faults, options.seed);
+  if (!plan.ok()) return plan.error();
+  return fabric::check_links(plan.value(), options.ranks, false);
+}
+
 Result<void> check_shm_options(const WorldOptions& options) {
   if (options.ranks == 0 || options.ranks > fabric::kShmRanksMax) {
     return Error{fmt::format("{} ranks: shared memory carries 1 to {}", options.ranks,
@@ -31,9 +37,7 @@ Result<void> check_shm_options(const WorldOptions& options) {
         fmt::format("implementation \"{}\" does not exist on shm; valid: direct", options.lci)};
   }
   if (Result<void> r = refuse_platform_options(options, "shm"); !r.ok()) return r;
-  if (const auto plan = fabric::parse_fault_plan(options.faults, options.seed); !plan.ok()) {
-    return plan.error();
-  }
+  if (Result<void> r = check_real_faults(options); !r.ok()) return r;
   if (Result<void> fits = check_fits(options.faults, Welcome::kFaultsBytes, "the fault plan");
       !fits.ok()) {
     return fits;

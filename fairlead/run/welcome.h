@@ -17,6 +17,8 @@ namespace fairlead::run {
 Result<void> check_shm_options(const WorldOptions& options);
 // Error: an option that only a modelled platform has; `place` is where the ranks are instead.
 Result<void> refuse_platform_options(const WorldOptions& options, const char* place);
+// Error: no fault plan, or one of links that ranks of this machine do not have.
+Result<void> check_real_faults(const WorldOptions& options);
 // The plan to give Nics, whose text passed check_shm_options(); nullopt: no faults.
 std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed);
 // `options` have passed check_shm_options().

@@ -81,6 +81,47 @@ TEST(ModelFaults, ARepeatedAndALatePacketAreNoticed) {
   }
 }
 
+run::RunReport mended(const char* faults, const char* topology = "") {
+  run::WorldOptions options = modelled("myrinet-p3", "nirx", 12);
+  options.faults = faults;
+  options.topology = topology;
+  const auto report =
+      run::run_world(options, [](run::Context& rank) { return numbered_all_to_all(rank, 100); });
+  EXPECT_TRUE(report.ok()) << report.error().text;
+  return report.ok() ? report.value() : run::RunReport{};
+}
+
+// Two leaves of a Clos network: nodes 0 to 7, and 8 to 11.
+TEST(ModelFaults, OneLinkMayLoseWhatTheOthersCarry) {
+  const run::RunReport whole = mended("");
+  EXPECT_EQ(whole.counters.retransmissions, 0u);
+  for (const char* faults :
+       {"link=3:drop=0.2", "link=3-9:corrupt=0.2", "link=leaf0-spine1:drop=0.2",
+        "link=leaf1-spine2:dup=0.2,link=2:reorder=0.1", "link=10-leaf1:delay=300us:0.1"}) {
+    const run::RunReport report = mended(faults);
+    // Expect: everything came once and in order, by sending again; the same the next time
+    EXPECT_EQ(report.failure, "") << faults;
+    EXPECT_GT(report.counters.retransmissions + report.counters.duplicates_dropped, 0u) << faults;
+    EXPECT_EQ(report.digest, mended(faults).digest) << faults;
+  }
+  // Expect: another network, other cables
+  EXPECT_GT(mended("link=s0.0-s1.1:drop=0.2", "fat-tree").counters.retransmissions, 0u);
+  // Expect: what no sending again can mend is said, from leaf 1 to node 5
+  EXPECT_TRUE(says(mended("link=leaf1-spine5:drop=1"),
+                   "a packet was not acknowledged however often it was sent"));
+}
+
+TEST(ModelFaults, ALinkThatIsDownIsWaitedFor) {
+  const run::RunReport whole = mended("");
+  for (const char* faults : {"down=3@300us+2ms", "down=leaf0-spine1@300us+2ms"}) {
+    const run::RunReport report = mended(faults);
+    EXPECT_EQ(report.failure, "") << faults;
+    EXPECT_GT(report.counters.retransmissions, 0u) << faults;
+  }
+  // Expect: where every packet waits for the link, it takes about as long as it was down
+  EXPECT_GT(mended("down=3@300us+30ms").virtual_time, whole.virtual_time + milliseconds(15));
+}
+
 TEST(ModelFaults, AKilledRankEndsTheJob) {
   const run::RunReport report = with_faults("sdma", "kill=2@300us", 1);
   // Expect: as a SIGKILL in the real world
@@ -90,7 +131,8 @@ TEST(ModelFaults, AKilledRankEndsTheJob) {
 }
 
 TEST(ModelFaults, APlanThatCannotBeIsAnError) {
-  for (const char* faults : {"drop=2", "explode=1", "kill=4@1us"}) {
+  for (const char* faults :
+       {"drop=2", "explode=1", "kill=4@1us", "link=4:drop=1", "link=leaf0-spine9:drop=1"}) {
     run::WorldOptions options = modelled("myrinet-p3", "sdma", 4);
     options.faults = faults;
     const auto report = run::run_world(options, [](run::Context&) { return 0; });

@@ -20,8 +20,11 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
   app.add_option("--timeout", choice.timeout_s, "End the job after so many seconds (exit code 124)")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS");
-  app.add_option("--faults", choice.world.faults,
-                 "Drop, duplicate, delay or corrupt packets, for example drop=0.01,dup=0.001")
+  app.add_option(
+         "--faults", choice.world.faults,
+         "Drop, duplicate, reorder, delay or corrupt packets, of all links or of one, or take "
+         "a link down: drop=0.01,dup=0.001 link=3-7:drop=0.1 down=5@10ms+2ms (commas "
+         "between parts)")
       ->type_name("PLAN");
   app.add_option("--seed", choice.world.seed, "Of the fault plan and of the model")
       ->type_name("N")

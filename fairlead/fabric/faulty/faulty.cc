@@ -58,6 +58,7 @@ class FaultyNic final : public Nic {
       caps.mtu_bytes -= static_cast<std::uint32_t>(sizeof(Prefix));
       caps.flags &= ~std::uint64_t{kReliable};
       caps_.push_back(caps);
+      clauses_.push_back(clauses_of(plan, inner.self(), peer));
     }
     for (const FaultPlan::Kill& kill : plan.kills)
       if (kill.rank == inner.self()) dies_at_ = std::min(dies_at_, kill.at);
@@ -139,7 +140,7 @@ class FaultyNic final : public Nic {
 
   // A refused packet is offered again by the caller and meets the same fate then.
   Post post_whole(Peer dest, const PacketHeader& header, std::vector<std::byte> packet) {
-    const Fate fate = fate_of(plan_, self(), dest, counts_[dest]);
+    const Fate fate = fate_of(plan_, self(), dest, counts_[dest], clauses_[dest], now());
     Prefix prefix{header.dest_rank, header.sequence, header.ack, header.job, 0};
     prefix.checksum = checksum(header.client, prefix, std::span(packet).subspan(sizeof prefix));
     std::memcpy(packet.data(), &prefix, sizeof prefix);
@@ -219,6 +220,7 @@ class FaultyNic final : public Nic {
   Sink sink_;
   std::vector<NicCaps> caps_;
   std::vector<std::uint64_t> counts_;  // packets so far, per destination
+  std::vector<ClauseMask> clauses_;    // of the plan, per destination
   std::deque<Held> held_;
   std::uint64_t polls_ = 0;
   Ps dies_at_ = kNever;

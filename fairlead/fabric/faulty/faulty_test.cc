@@ -90,6 +90,27 @@ TEST_F(FaultyTest, DropsAndDuplicatesTheSamePacketsForTheSameSeed) {
   EXPECT_GT(missing, 50u);
 }
 
+TEST_F(FaultyTest, ALinkHasFaultsOfItsOwn) {
+  start("link=1-0:drop=1", 4);
+  send(100);
+  // Expect: the other way is whole
+  EXPECT_EQ(arrivals_.sequences.size(), 100u);
+  arrivals_ = {};
+  faulty_.clear();
+  inner_.clear();
+  start("link=0-1:drop=1", 4);
+  send(100);
+  EXPECT_TRUE(arrivals_.sequences.empty());
+  faulty_.clear();
+  inner_.clear();
+  FaultyOptions options;
+  options.epoch = nanoseconds(monotonic_ns());
+  start("down=1@0us+86400s", 4, options);
+  send(100);
+  // Expect: nothing passes a link that is down
+  EXPECT_TRUE(arrivals_.sequences.empty());
+}
+
 TEST_F(FaultyTest, ACorruptPacketIsCountedAndDropped) {
   start("corrupt=1", 4);
   send(500);

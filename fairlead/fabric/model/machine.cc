@@ -57,6 +57,13 @@ Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t paylo
   if (nodes >= kManyNodes) look_ahead();
 }
 
+Result<void> Machine::set_faults(const FaultPlan& plan) {
+  Result<std::unique_ptr<WireFaults>> made = WireFaults::create(*this, plan);
+  if (!made.ok()) return made.error();
+  faults_ = std::move(made.value());
+  return {};
+}
+
 void Machine::look_ahead() {
   engine_.prepare_with(sim::kTaskEvent, &sim::Task::prepare);
   engine_.prepare_with(hw::kHeadEvent, &hw::Network::prepare_head);

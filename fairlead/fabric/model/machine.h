@@ -55,8 +55,9 @@ class Machine {
   PortCounters& counters(Peer node) { return nodes_[node]->counters; }
   hw::PacketPool& pool() { return pool_; }
 
-  // Before the first event: what arrives from then on meets the plan's faults.
-  void set_faults(const FaultPlan& plan) { faults_ = std::make_unique<WireFaults>(*this, plan); }
+  // Before the first event: what arrives from then on meets the plan's faults. Error: as
+  // WireFaults::create().
+  Result<void> set_faults(const FaultPlan& plan);
   // Or nullptr.
   const WireFaults* faults() const { return faults_.get(); }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "fairlead/fabric/model/machine.h"
@@ -9,9 +10,42 @@
 
 namespace fairlead::fabric::model {
 
+Result<std::unique_ptr<WireFaults>> WireFaults::create(Machine& machine, const FaultPlan& plan) {
+  if (Result<void> r = check_links(plan, machine.nodes(), true); !r.ok()) return r.error();
+  std::unique_ptr<WireFaults> made(new WireFaults(machine, plan));
+  for (const FaultPlan::Clause& clause : plan.clauses) {
+    made->cables_.emplace_back();
+    if (clause.link.kind != FaultyLink::Kind::cable) continue;
+    auto cable = machine.network().topology().cable(clause.link.a, clause.link.b);
+    if (!cable.ok()) {
+      return Error{fmt::format("faults: link={}: {}", clause.link.text, cable.error().text)};
+    }
+    made->cables_.back() = cable.value();
+  }
+  return made;
+}
+
+WireFaults::Pair& WireFaults::pair(Peer source, Peer node) {
+  const auto [found, fresh] = pairs_.try_emplace(std::uint64_t{source} << 32 | node);
+  Pair& pair = found->second;
+  if (!fresh || plan_.clauses.empty()) return pair;
+  pair.clauses = clauses_of(plan_, source, node);
+  std::vector<hw::ChannelId> path;
+  machine_.network().topology().route(source, node, path);
+  for (std::size_t i = 0; i < plan_.clauses.size(); ++i) {
+    if (plan_.clauses[i].link.kind != FaultyLink::Kind::cable) continue;
+    const auto passes = [&](hw::ChannelId channel) {
+      return channel == cables_[i][0] || channel == cables_[i][1];
+    };
+    if (std::any_of(path.begin(), path.end(), passes)) pair.clauses |= ClauseMask{1} << i;
+  }
+  return pair;
+}
+
 void WireFaults::arrived(Peer node, PacketId id) {
   const Peer source = machine_.ni(node).packet(id).peer;
-  const Fate fate = fate_of(plan_, source, node, counts_[std::uint64_t{source} << 32 | node]++);
+  Pair& way = pair(source, node);
+  const Fate fate = fate_of(plan_, source, node, way.count++, way.clauses, machine_.engine().now());
   if (fate.drop) return lose(source, node, id);
   if (fate.corrupt) return machine_.ni(node).arrived_corrupt(id);
   if (fate.delay.count > 0 || fate.reorder) {

@@ -1,13 +1,18 @@
 // What goes wrong on the modelled wires, by a seeded plan: packets are lost, broken, doubled or
 // held back where they arrive, before the destination's NI has seen them.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/hw/topology.h"
 
 namespace fairlead::fabric::model {
 
@@ -15,8 +20,9 @@ class Machine;
 
 class WireFaults {
  public:
-  // `machine` outlives it. The plan's kills are not its business: ranks are not the wire's.
-  WireFaults(Machine& machine, const FaultPlan& plan) : machine_(machine), plan_(plan) {}
+  // `machine` outlives it. The plan's kills are not its business: ranks are not the wire's. Error:
+  // there is no such node or cable; says how they are called.
+  static Result<std::unique_ptr<WireFaults>> create(Machine& machine, const FaultPlan& plan);
   WireFaults(const WireFaults&) = delete;
   WireFaults& operator=(const WireFaults&) = delete;
 
@@ -30,13 +36,22 @@ class WireFaults {
   // Long enough for the packets behind it to pass.
   static constexpr Ps kReorderHold = microseconds(100);
 
+  // Of packets from one node to another.
+  struct Pair {
+    std::uint64_t count = 0;  // so far
+    ClauseMask clauses = 0;
+  };
+
+  WireFaults(Machine& machine, const FaultPlan& plan) : machine_(machine), plan_(plan) {}
+  Pair& pair(Peer source, Peer node);
   static void on_held(void* self, std::uint64_t packet, std::uint64_t node);
   void lose(Peer source, Peer node, PacketId id);
   void duplicate(Peer node, PacketId id);
 
   Machine& machine_;
   FaultPlan plan_;
-  std::unordered_map<std::uint64_t, std::uint64_t> counts_;  // packets so far, per pair
+  std::vector<std::array<hw::ChannelId, 2>> cables_;  // by clause, those of cables
+  std::unordered_map<std::uint64_t, Pair> pairs_;
   std::uint64_t lost_ = 0;
   std::string first_lost_;
 };
