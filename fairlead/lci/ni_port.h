@@ -66,7 +66,7 @@ class NiPort final : public Port {
   Ps now() const override { return ni_.now(); }
   void charge(const Work& work) override {
     if (!options_.work_takes_time) return;
-    const hw::HostWork host{work.ops, work.bytes, work.working_set_bytes, work.copied_bytes};
+    const typename Ni::Work host{work.ops, work.bytes, work.working_set_bytes, work.copied_bytes};
     if (!interrupts_ || client_.quiet()) return ni_.work(host);
     for (Ps left = ni_.time_of(host);;) {
       left -= ni_.compute(left, watchdog_);

@@ -80,6 +80,7 @@ class ModelHostNi {
   [[nodiscard]] bool reap_receive(PacketId* id);
   [[nodiscard]] bool reap_completion(std::uint64_t* cookie);
   using Answer = HostAnswer;
+  using Work = hw::HostWork;
   [[nodiscard]] bool reap_answer(Answer* answer);
   // The packet's host buffer may be filled again.
   void release(PacketId id);

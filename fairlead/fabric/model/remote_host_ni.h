@@ -22,6 +22,7 @@ namespace fairlead::fabric::model {
 class RemoteHostNi {
  public:
   using Answer = HostAnswer;
+  using Work = hw::HostWork;
 
   // `memory` outlives it. Joins: returns once the simulator gives this rank its first turn. From
   // then on this process runs in virtual time. `measured`: the calling thread's processor time,
