@@ -14,7 +14,6 @@
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/fabric/packet.h"
-#include "fairlead/hw/host_cost.h"
 #include "fairlead/lci/client_side.h"
 #include "fairlead/lci/exposures.h"
 #include "fairlead/lci/group_table.h"
