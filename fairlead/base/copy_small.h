@@ -1,4 +1,4 @@
-// memcpy for what fits half a cache line: no call, no loop, loads and stores that overlap.
+// memcpy for what fits a cache line: no call, no loop, loads and stores that overlap.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -20,6 +20,14 @@ inline void copy_small(std::byte* to, const void* from, std::size_t size) {
   } else {
     for (std::size_t i = 0; i < size; ++i) to[i] = in[i];
   }
+}
+
+// size <= 64.
+inline void copy_line(std::byte* to, const void* from, std::size_t size) {
+  if (size <= 32) return copy_small(to, from, size);
+  const auto* in = static_cast<const std::byte*>(from);
+  std::memcpy(to, in, 32);
+  std::memcpy(to + size - 32, in + size - 32, 32);
 }
 
 }  // namespace fairlead

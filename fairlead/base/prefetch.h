@@ -13,4 +13,14 @@ inline void prefetch(const void* from, std::size_t bytes = 1) {
   for (std::size_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(line + at, 1);
 }
 
+// Takes one line from the other processors, so that a store soon to come need not wait for them.
+inline void prefetch_to_write(const void* address) {
+#if defined(__x86_64__)
+  // GCC makes it of __builtin_prefetch only when told of the instruction; all processors take it.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
+#else
+  __builtin_prefetch(address, 1, 3);
+#endif
+}
+
 }  // namespace fairlead

@@ -21,9 +21,11 @@ enum NicFlag : std::uint64_t {
   kSameSpace = 8,   // peers live in this address space: any address of theirs can be used
 };
 
+constexpr std::uint32_t kSmallBytes = 96;
+
 struct NicCaps {
   std::uint32_t mtu_bytes;         // largest payload of one packet
-  std::uint32_t inline_bytes_max;  // payload that travels with the header in one cache line
+  std::uint32_t inline_bytes_max;  // payload that travels with the header; at most kSmallBytes
   std::uint64_t flags;             // NicFlag
 };
 
@@ -41,7 +43,7 @@ struct Incoming {
 // A packet of at most inline_bytes_max bytes, copied out of the fabric's memory whole.
 struct alignas(64) SmallPacket {
   ClientHeader header;
-  std::byte payload[32];
+  std::byte payload[kSmallBytes];
 };
 
 struct Sink {

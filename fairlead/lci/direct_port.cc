@@ -327,7 +327,7 @@ Keep DirectPort::arrived(const fabric::Incoming& in) {
   const std::byte* data = packet->small.payload;
   // What the client keeps must not move, so where it stays is settled before the upcall.
   if (size <= sizeof packet->small.payload) {
-    copy_small(packet->small.payload, in.payload.data(), size);
+    if (size != 0) std::memcpy(packet->small.payload, in.payload.data(), size);
   } else if (in.keepable) {
     packet->where = DirectPacket::Body::nic;
     packet->token = in.token;

@@ -109,10 +109,12 @@ TEST_P(DirectPortTest, SmallPacketsArriveInOrderWithEveryField) {
   Inbox box;
   port(2).bind(7, box.upcall(), {});
   constexpr int kCount = 1000;
+  const int sizes = static_cast<int>(port(1).caps(2).inline_bytes_max) + 1;
   int sent = 0;
   until([&] {
     while (sent < kCount) {
-      const auto data = pattern(static_cast<std::size_t>(sent % 33), static_cast<unsigned>(sent));
+      const auto data =
+          pattern(static_cast<std::size_t>(sent % sizes), static_cast<unsigned>(sent));
       const Words words = {static_cast<std::uint32_t>(sent), 1, 2, 3};
       if (port(1).send_small({2}, 7, Lane::request, words, data, kNoBlock) != Post::done) break;
       ++sent;
@@ -125,7 +127,7 @@ TEST_P(DirectPortTest, SmallPacketsArriveInOrderWithEveryField) {
     const auto& item = box.items[static_cast<std::size_t>(i)];
     ASSERT_EQ(item.word0, static_cast<std::uint32_t>(i));
     ASSERT_EQ(item.source, 1u);
-    ASSERT_EQ(item.data, pattern(static_cast<std::size_t>(i % 33), static_cast<unsigned>(i)));
+    ASSERT_EQ(item.data, pattern(static_cast<std::size_t>(i % sizes), static_cast<unsigned>(i)));
   }
   EXPECT_EQ(port(1).counters().packets_sent, std::uint64_t{kCount});
   EXPECT_EQ(port(2).counters().packets_received, std::uint64_t{kCount});
@@ -134,7 +136,7 @@ TEST_P(DirectPortTest, SmallPacketsArriveInOrderWithEveryField) {
 TEST_P(DirectPortTest, AnInvalidDestinationOrSizeIsRefused) {
   start(2);
   const Words words = {};
-  const auto big = pattern(33, 1);
+  const auto big = pattern(port(0).caps(1).inline_bytes_max + 1, 1);
   // Expect: an answer, not a crash, and nothing sent.
   EXPECT_EQ(port(0).send_small({2}, 7, Lane::request, words, {}, kNoBlock), Post::invalid);
   EXPECT_EQ(port(0).send_small({1}, 7, Lane::request, words, big, kNoBlock), Post::invalid);
@@ -147,7 +149,7 @@ TEST_P(DirectPortTest, PacketsOfEverySizeArriveInOrder) {
   port(1).bind(3, box.upcall(), {});
   const std::uint32_t mtu = port(0).caps(1).mtu_bytes;
   EXPECT_GE(mtu, 8192u);
-  const std::vector<std::size_t> sizes = {0, 1, 31, 32, 33, 64, 1000, 4096, mtu - 1, mtu};
+  const std::vector<std::size_t> sizes = {0, 1, 31, 32, 33, 64, 96, 97, 1000, 4096, mtu - 1, mtu};
   for (int round = 0; round < 30; ++round)
     for (std::size_t size : sizes) {
       const auto data = pattern(size, size + static_cast<unsigned>(round));
@@ -184,8 +186,9 @@ TEST_P(DirectPortTest, KeptPacketsStayValidAndNeverStopTheNetwork) {
   box.keep = true;
   port(1).bind(3, box.upcall(), {});
   constexpr std::size_t kCount = 300;  // several times the sender's pool
+  constexpr std::size_t kSizes[] = {20, 5000, 80, 5000};
   for (std::size_t i = 0; i < kCount; ++i) {
-    const auto data = pattern(i % 2 == 0 ? 20 : 5000, i);
+    const auto data = pattern(kSizes[i % 4], i);
     Packet* packet = nullptr;
     ASSERT_TRUE(until(
         [&] { return (packet = port(0).alloc({1}, Lane::request, 5000, kNoBlock)) != nullptr; }));
@@ -198,7 +201,7 @@ TEST_P(DirectPortTest, KeptPacketsStayValidAndNeverStopTheNetwork) {
   ASSERT_TRUE(until([&] { return box.items.size() == kCount; }));
   // Expect: every kept packet still holds its bytes; release in another order than arrival.
   for (std::size_t i = 0; i < kCount; ++i) {
-    const auto data = pattern(i % 2 == 0 ? 20 : 5000, i);
+    const auto data = pattern(kSizes[i % 4], i);
     ASSERT_TRUE(
         std::equal(data.begin(), data.end(), box.kept_data[i].begin(), box.kept_data[i].end()))
         << i;

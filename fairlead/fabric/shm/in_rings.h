@@ -58,7 +58,8 @@ class ShmInRings {
     Peer sender = 0;
     std::uint32_t lane = 0;
     bool hot = false;
-    bool todo = false;  // in todo_: the sender called and the ring was not yet found empty
+    bool tailed = false;  // the last message had a tail
+    bool todo = false;    // in todo_: the sender called and the ring was not yet found empty
     ShmPairLine::LaneWords* words = nullptr;
     std::uint64_t last_active = 0;
   };
@@ -80,6 +81,7 @@ class ShmInRings {
     std::uint64_t flag;
     while (done < budget && ready(ring, flag)) {
       take(ring, *ring.next, flag);
+      ring.tailed = shm_tailed(flag);
       if (++ring.next == ring.end) {
         ring.next -= kShmRingSlots;
         ring.stamp += kShmLap;
@@ -106,6 +108,8 @@ class ShmInRings {
       for (std::uint32_t i = 0; i < hot_count_; ++i) {
         std::uint64_t flag;
         if (ready(*hot_[i], flag) && ((lanes >> hot_[i]->lane) & 1u) != 0) return true;
+        // Both lines of a message are then on their way at once.
+        if (hot_[i]->tailed) __builtin_prefetch(hot_[i]->next->tail());
       }
       ++now_;
       if (bell_->rung.load(std::memory_order_relaxed) != seen_) return true;

@@ -30,7 +30,7 @@ Result<ShmLayout> shm_layout(std::uint64_t ranks, std::uint64_t region_bytes) {
   l.attention_words = (ranks + 511) / 512 * 8;
   l.pairs = pages(l.attention + kLanes * l.attention_words * 8);
   l.rings = l.pairs + pages(ranks * sizeof(ShmPairLine));
-  l.pool = l.rings + ranks * kLanes * kShmPage;
+  l.pool = l.rings + ranks * kLanes * kShmRingBytes;
   l.region = l.pool + std::uint64_t{kShmBuffers} * kShmBufferBytes;
   l.rank_stride = l.region + region_bytes;
   l.total_bytes = l.first_rank + ranks * l.rank_stride;

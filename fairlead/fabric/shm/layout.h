@@ -20,7 +20,9 @@ constexpr std::uint32_t kShmBuffers = 64;
 // A packet of 8 KiB and what lci puts before it. Not a power of two: buffers then start in
 // different sets of the cache.
 constexpr std::uint32_t kShmBufferBytes = 8192 + 64;
-constexpr std::uint32_t kShmInlineBytes = 32;
+// In the slot's own line, and with the line of its tail.
+constexpr std::uint32_t kShmSlotBytes = 32;
+constexpr std::uint32_t kShmInlineBytes = kShmSlotBytes + 64;
 constexpr std::uint64_t kShmMagic = 0x6661'6972'6c65'6164;  // "fairlead"
 constexpr std::uint32_t kShmVersion = 1;
 constexpr std::uint64_t kShmPage = 4096;
@@ -53,12 +55,17 @@ static_assert(sizeof(ShmJobHeader) == 128);
 // One message of up to 32 bytes is one cache line: a ClientHeader and the payload. Its size and
 // stamp are the flag, one word written last. The stamp is (lap << 1) | in_buffer, where lap counts
 // the ring's rounds from 1, so that slots need no clearing. With in_buffer the payload is in the
-// sender's pool, buffer number in `payload`.
+// sender's pool, buffer number in `payload`. Inline messages of more than 32 bytes go on in the
+// slot's tail, a line one page behind it.
 struct alignas(64) ShmSlot {
   std::uint64_t route;
   std::atomic<std::uint64_t> flag;
   std::uint32_t words[4];
-  std::byte payload[kShmInlineBytes];
+  std::byte payload[kShmSlotBytes];
+
+  std::byte* tail() const {
+    return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(this)) + kShmPage;
+  }
 };
 static_assert(sizeof(ShmSlot) == 64 && offsetof(ShmSlot, payload) == sizeof(ClientHeader));
 static_assert(offsetof(ShmSlot, flag) == offsetof(ClientHeader, size));
@@ -72,11 +79,18 @@ constexpr std::uint64_t shm_flag(std::uint32_t size, std::uint32_t stamp) {
 constexpr std::uint32_t kShmFirstStamp = 1u << 1;
 constexpr std::uint32_t kShmLap = 1u << 1;
 constexpr std::uint32_t kShmInBuffer = 1;
+constexpr bool shm_tailed(std::uint64_t flag) {
+  return (flag & std::uint64_t{kShmInBuffer} << 32) == 0 &&
+         static_cast<std::uint32_t>(flag) > kShmSlotBytes;
+}
 // Slot at which the ring of (sender, lane) starts: spreads the rings of one receiver over the sets
 // of its cache, as all rings begin on a page.
 constexpr std::uint32_t shm_ring_start(std::uint32_t sender, std::uint32_t lane) {
   return (sender * 5 + lane * 21) % kShmRingSlots;
 }
+
+static_assert(kShmRingSlots * sizeof(ShmSlot) == kShmPage);
+constexpr std::uint64_t kShmRingBytes = 2 * kShmPage;
 
 // What a receiver tells one sender, per lane; in the sender's region, written by the receiver only.
 struct alignas(64) ShmPairLine {
@@ -101,7 +115,8 @@ struct alignas(64) ShmPoolLine {
 };
 
 // A rank's part begins with this page; then the attention bitmaps, the pair lines (one per
-// receiver), the rings (one page per lane and sender), the pool, and the region lci lays out.
+// receiver), the rings (a page of slots and one of tails per lane and sender), the pool, and the
+// region lci lays out.
 struct ShmRankControl {
   ShmDoorbell doorbell;
   ShmPoolLine pool;
@@ -125,10 +140,9 @@ struct ShmLayout {
 
   std::uint64_t rank(std::uint32_t r) const { return first_rank + r * rank_stride; }
   std::uint64_t ring(std::uint32_t receiver, std::uint32_t sender, std::uint32_t lane) const {
-    return rank(receiver) + rings + (std::uint64_t{sender} * kLanes + lane) * kShmPage;
+    return rank(receiver) + rings + (std::uint64_t{sender} * kLanes + lane) * kShmRingBytes;
   }
 };
-static_assert(kShmRingSlots * sizeof(ShmSlot) == kShmPage);
 
 // Error: a number out of range, named.
 Result<ShmLayout> shm_layout(std::uint64_t ranks, std::uint64_t region_bytes);

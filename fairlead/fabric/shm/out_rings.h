@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/shm/kernel.h"
 #include "fairlead/fabric/shm/view.h"
 
@@ -27,6 +28,12 @@ class ShmOutRings {
       }
   }
 
+  // Gets hold of the lines of the next message: one is likely to be sent to `dest` soon.
+  void expect(Peer dest, std::uint32_t lane) const {
+    const Ring& ring = rings_[dest * kLanes + lane];
+    prefetch_to_write(ring.next);
+    if (ring.tailed) prefetch_to_write(ring.next->tail());
+  }
   // The next slot towards `dest`, or nullptr: full, or the peer was closed.
   ShmSlot* claim(Peer dest, std::uint32_t lane) {
     Ring& ring = rings_[dest * kLanes + lane];
@@ -42,6 +49,7 @@ class ShmOutRings {
     std::memcpy(slot.words, &words, sizeof words);
     slot.route = route;
     const std::uint64_t flag = shm_flag(size, ring.stamp | in_buffer);
+    ring.tailed = shm_tailed(flag);
     --ring.room;
     ++ring.sent;
     if (++ring.next == ring.end) {
@@ -79,6 +87,7 @@ class ShmOutRings {
     std::uint32_t room = 0;                // slots that are known to be free
     std::uint32_t sent = 0;                // modulo 2^32
     bool closed = false;
+    bool tailed = false;  // the last message had a tail
   };
 
   // Reads how many slots the receiver has consumed. A number that cannot be frees nothing.

@@ -60,11 +60,13 @@ class ShmNic final : public Nic {
     ShmSlot* slot = out_.claim(dest, lane);
     if (slot == nullptr) [[unlikely]]
       return refusal(dest);
-    std::byte* at = slot->payload;
+    std::byte whole[kShmInlineBytes];
+    std::byte* at = whole;
     for (const Piece& piece : payload) {
-      copy_small(at, piece.data, piece.size);
+      if (piece.size != 0) std::memcpy(at, piece.data, piece.size);
       at += piece.size;
     }
+    fill(*slot, whole, size);
     publish(dest, header.client, 0);
     return Post::done;
   }
@@ -77,7 +79,7 @@ class ShmNic final : public Nic {
     ShmSlot* slot = out_.claim(dest, lane);
     if (slot == nullptr) [[unlikely]]
       return refusal(dest);
-    copy_small(slot->payload, data, size);
+    fill(*slot, data, size);
     out_.publish(dest, lane, route, words, static_cast<std::uint32_t>(size), 0);
     return Post::done;
   }
@@ -173,6 +175,13 @@ class ShmNic final : public Nic {
     return Post::done;
   }
 
+  static void fill(ShmSlot& slot, const void* data, std::size_t size) {
+    if (size <= kShmSlotBytes) return copy_small(slot.payload, data, size);
+    const auto* from = static_cast<const std::byte*>(data);
+    std::memcpy(slot.payload, from, kShmSlotBytes);
+    copy_line(slot.tail(), from + kShmSlotBytes, size - kShmSlotBytes);
+  }
+
   void publish(Peer dest, const ClientHeader& header, std::uint32_t in_buffer) {
     std::uint64_t route;
     WordVector words;
@@ -190,17 +199,24 @@ class ShmNic final : public Nic {
     const auto size = static_cast<std::uint32_t>(flag);
     const std::uint64_t route = slot.route;
     const bool in_buffer = (flag >> 32 & kShmInBuffer) != 0;
+    // Most messages are answered, and the peer looks at the slot of the answer already.
+    out_.expect(ring.sender, ring.lane);
     if (!in_buffer && size <= kShmInlineBytes && (route & kRouteWithoutChannel) == ring.route &&
         sink_.arrived_small != nullptr) [[likely]] {
       SmallPacket* const packet = sink_.landing;
-      static_assert(sizeof packet->payload == sizeof slot.payload);
+      static_assert(sizeof packet->payload == kShmInlineBytes);
       std::memcpy(static_cast<void*>(&packet->header), &route, sizeof route);
       std::memcpy(packet->header.words, slot.words, sizeof slot.words);
-      std::memcpy(packet->payload, slot.payload, sizeof slot.payload);
+      copy_out(packet->payload, slot, size);
       sink_.landing = sink_.arrived_small(sink_.context, packet, size);
       return;
     }
     take_other(ring, slot, route, size, in_buffer);
+  }
+
+  static void copy_out(std::byte* to, const ShmSlot& slot, std::uint32_t size) {
+    std::memcpy(to, slot.payload, kShmSlotBytes);
+    if (size > kShmSlotBytes) std::memcpy(to + kShmSlotBytes, slot.tail(), 64);
   }
 
   [[gnu::noinline]] void take_other(const ShmInRings::Ring& ring, const ShmSlot& slot,
@@ -215,7 +231,9 @@ class ShmNic final : public Nic {
     if (in_buffer) {
       take_large(ring.sender, slot, header);
     } else if (size <= kShmInlineBytes) {
-      sink_.arrived(sink_.context, Incoming{ring.sender, &header, {slot.payload, size}, 0, false});
+      std::byte whole[kShmInlineBytes];
+      copy_out(whole, slot, size);
+      sink_.arrived(sink_.context, Incoming{ring.sender, &header, {whole, size}, 0, false});
     } else {
       ++counters_.corrupt_dropped;
     }

@@ -166,7 +166,7 @@ TEST(ShmNic, SlotsThatMakeNoSenseAreCountedAndDropped) {
     ++position;
   };
   ClientHeader header{};
-  header.size = 33;
+  header.size = kShmInlineBytes + 1;
   forge(header, false, 0);  // more than a slot holds
   header.size = 0xffffffff;
   forge(header, false, 0);
