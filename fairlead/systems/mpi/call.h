@@ -12,7 +12,7 @@ namespace fairlead::mpi {
 class Call {
  public:
   // `name` is the MPI name of the call and outlives it. Ends the job when MPI is not running.
-  explicit Call(const char* name) : name_(name), process_(Process::current()) {
+  [[gnu::always_inline]] explicit Call(const char* name) : name_(name), process_(Process::current()) {
     if (process_ == nullptr || process_->phase != Process::Phase::running) [[unlikely]]
       outside(name);
     if (process_->shared) [[unlikely]]
@@ -20,7 +20,7 @@ class Call {
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  ~Call() {
+  [[gnu::always_inline]] ~Call() {
     if (process_->shared) [[unlikely]]
       process_->lock.unlock();
   }
