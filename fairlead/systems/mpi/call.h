@@ -12,7 +12,8 @@ namespace fairlead::mpi {
 class Call {
  public:
   // `name` is the MPI name of the call and outlives it. Ends the job when MPI is not running.
-  [[gnu::always_inline]] explicit Call(const char* name) : name_(name), process_(Process::current()) {
+  [[gnu::always_inline]] explicit Call(const char* name)
+      : name_(name), process_(Process::current()) {
     if (process_ == nullptr || process_->phase != Process::Phase::running) [[unlikely]]
       outside(name);
     if (process_->shared) [[unlikely]]
