@@ -55,8 +55,8 @@ constexpr std::uint32_t edge_classes(std::uint32_t members) {
 
 // Edges between the root and the member at `position`.
 constexpr std::uint32_t tree_depth(TreeShape shape, std::uint32_t position) {
-  return static_cast<std::uint32_t>(shape == TreeShape::binary ? std::bit_width(position + 1) - 1
-                                                               : std::popcount(position));
+  if (shape == TreeShape::binomial) return static_cast<std::uint32_t>(std::popcount(position));
+  return static_cast<std::uint32_t>(std::bit_width(position + 1)) - 1;
 }
 // The deepest member's.
 constexpr std::uint32_t tree_height(TreeShape shape, std::uint32_t members) {

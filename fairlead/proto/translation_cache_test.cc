@@ -77,12 +77,12 @@ class World {
   void write_entry(std::uint32_t slot, const EntryWrite& write) {
     EntryWrite w = write;
     if (mutation_ == Mutation::unlock_ignores_redirected) w.handled = ni_.entry(slot).redirected;
-    bus_.push_back({Crossing::entry, {}, slot, w});
+    bus_.push_back({Crossing::Kind::entry, {}, slot, w});
   }
 
  private:
   struct Crossing {
-    enum Kind : std::uint8_t { descriptor, entry, anonymous } kind;
+    enum class Kind : std::uint8_t { descriptor, entry, anonymous } kind;
     SourceUse use;
     std::uint32_t slot = 0;
     EntryWrite write{};
@@ -101,7 +101,7 @@ class World {
   void check_entries();
   void post(const SourceUse& use) {
     ++descriptors_posted_;
-    bus_.push_back({Crossing::descriptor, use});
+    bus_.push_back({Crossing::Kind::descriptor, use});
     if (mutation_ == Mutation::entry_changes_at_post && use.kind == SourceKind::install) {
       host_.completed(*this, use);
     }
@@ -182,9 +182,9 @@ void World::take(Step step) {
     case bus: {
       const Crossing crossing = bus_.front();
       bus_.pop_front();
-      if (crossing.kind == Crossing::descriptor) descriptors_.push_back(crossing.use);
-      if (crossing.kind == Crossing::entry) ni_.write_entry(crossing.slot, crossing.write);
-      if (crossing.kind == Crossing::anonymous) ni_.anonymous_free(1);
+      if (crossing.kind == Crossing::Kind::descriptor) descriptors_.push_back(crossing.use);
+      if (crossing.kind == Crossing::Kind::entry) ni_.write_entry(crossing.slot, crossing.write);
+      if (crossing.kind == Crossing::Kind::anonymous) ni_.anonymous_free(1);
       break;
     }
     case descriptor:
@@ -282,7 +282,7 @@ void World::take_reap() {
     return complete(told.use);
   }
   seen(told.number, told.page);
-  if (mutation_ != Mutation::page_given_back_early) bus_.push_back({Crossing::anonymous, {}});
+  if (mutation_ != Mutation::page_given_back_early) bus_.push_back({Crossing::Kind::anonymous, {}});
   if (mutation_ == Mutation::write_ignores_sends) {
     const std::uint32_t slot = tlb_slot(told.page, host_.entries());
     const HostTlb::Entry before = host_.entry(slot);
@@ -360,7 +360,7 @@ std::string World::key() const {
   add(1000 + sends_begun_);
   add(arrivals_begun_ + (withdrawing_ ? 10000u : 0u) + (withdrawn_ ? 20000u : 0u));
   for (const Crossing& c : bus_) {
-    add(c.kind);
+    add(static_cast<std::uint64_t>(c.kind));
     add(static_cast<std::uint64_t>(c.use.kind) << 32 | c.slot);
     add(c.use.holds.page);
     add(c.write.holds.page);
