@@ -108,14 +108,26 @@ std::vector<Field> fields_of(Platform& p) {
   };
 }
 
-// Of the file of steps.
-std::vector<Field> protocol_fields_of(Platform& p) {
-  return {
+// The step names outlive every field.
+const char* key_of(std::size_t step) { return kStepNames[step].data(); }
+
+// Of the file of steps: the protocol's own numbers, then the cycles of each step. A step may cost
+// nothing.
+std::vector<Field> step_fields_of(Platform& p) {
+  std::vector<Field> fields = {
       {"protocol", "resend_window", 1, 1e4, whole(p.resend_window)},
       {"protocol", "host_window", 1, 1e4, whole(p.host_window), true},
       {"protocol", "resend_timeout_us", 1, 1e9, ps_from_us(p.resend_timeout)},
       {"protocol", "ack_delay_us", 0, 1e9, ps_from_us(p.ack_delay)},
   };
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    const auto cycles = [](Cycles& to) {
+      return [&to](double count) { to = Cycles{std::llround(count)}; };
+    };
+    fields.push_back({"host", key_of(step), 0, 1e6, cycles(p.host_cycles[step]), true});
+    fields.push_back({"ni", key_of(step), 0, 1e6, cycles(p.ni_cycles[step]), true});
+  }
+  return fields;
 }
 
 class Loader {
@@ -131,15 +143,26 @@ class Loader {
     platform.name = std::filesystem::path(file_).stem().string();
     if (Result<void> r = texts(table, platform); !r.ok()) return r.error();
     const std::vector<Field> fields = fields_of(platform);
-    if (Result<void> r = unknown_keys(table, fields); !r.ok()) return r.error();
-    if (Result<void> r = numbers(table, fields); !r.ok()) return r.error();
-    for (const std::string& change : changes_.set) {
-      if (Result<void> r = set(table, change, fields, platform); !r.ok()) return r.error();
+    if (Result<void> r = unknown_keys(table, fields,
+                                      "description, topology, steps, [host], "
+                                      "[bus], [ni], [network]");
+        !r.ok()) {
+      return r.error();
     }
+    if (Result<void> r = numbers(table, fields); !r.ok()) return r.error();
+    const std::vector<Field> step_fields = step_fields_of(platform);
+    toml::table step_table;
+    if (Result<void> r = steps(platform, step_table, step_fields); !r.ok()) return r.error();
+    for (const std::string& change : changes_.set) {
+      if (Result<void> r = set(change, {table, fields}, {step_table, step_fields}, platform);
+          !r.ok()) {
+        return r.error();
+      }
+    }
+    file_ = platform.file;
     if (platform.uplinks_per_switch == 0) platform.uplinks_per_switch = platform.hosts_per_switch;
     if (Result<void> r = network(table, platform); !r.ok()) return r.error();
     if (Result<void> r = together(table, platform); !r.ok()) return r.error();
-    if (Result<void> r = steps(platform); !r.ok()) return r.error();
     if (Result<void> r = speed_up(platform, changes_.faster); !r.ok()) return r.error();
     return platform;
   }
@@ -203,25 +226,46 @@ class Loader {
     platform.changes += (platform.changes.empty() ? "" : ", ") + change;
   }
 
-  // Applies "section.key=value".
-  Result<void> set(const toml::table& table, const std::string& change,
-                   const std::vector<Field>& fields, Platform& platform) const {
+  // A file and the numbers that may stand in it.
+  struct Numbers {
+    const toml::table& table;
+    const std::vector<Field>& fields;
+
+    const Field* find(std::string_view path) const {
+      for (const Field& each : fields) {
+        if (fmt::format("{}.{}", each.section, each.key) == path) return &each;
+      }
+      return nullptr;
+    }
+    // Adds the keys of `section`, or without one all sections.
+    void list(std::string_view section, std::vector<std::string>& to) const {
+      for (const Field& each : fields) {
+        if (section == each.section) to.push_back(fmt::format("{}.{}", section, each.key));
+        if (!section.empty() || std::find(to.begin(), to.end(), each.section) != to.end()) continue;
+        to.emplace_back(each.section);
+      }
+    }
+  };
+
+  // Applies "section.key=value" to a number of the platform's file, or of its file of steps.
+  Result<void> set(const std::string& change, const Numbers& own, const Numbers& of_steps,
+                   Platform& platform) const {
     const std::size_t equals = change.find('=');
     const std::string path = change.substr(0, equals);
     const auto wrong = [&change](const std::string& reason) {
       return Error{fmt::format("--set {}: {}", change, reason)};
     };
-    const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field& each) {
-      return fmt::format("{}.{}", each.section, each.key) == path;
-    });
-    if (equals == std::string::npos || field == fields.end()) {
-      std::string valid;
-      for (const Field& each : fields) {
-        valid += fmt::format("{}{}.{}", valid.empty() ? "" : ", ", each.section, each.key);
-      }
-      return wrong(fmt::format(
-          "{}; valid: {}",
-          equals == std::string::npos ? "must be SECTION.KEY=NUMBER" : "no such key", valid));
+    const bool in_steps = own.find(path) == nullptr;
+    const Field* const field = in_steps ? of_steps.find(path) : own.find(path);
+    if (equals == std::string::npos) return wrong("must be SECTION.KEY=NUMBER");
+    if (field == nullptr) {
+      std::vector<std::string> valid;
+      for (const Numbers* each : {&own, &of_steps})
+        each->list(path.substr(0, path.find('.')), valid);
+      if (!valid.empty())
+        return wrong(fmt::format("no such key; valid: {}", fmt::join(valid, ", ")));
+      for (const Numbers* each : {&own, &of_steps}) each->list("", valid);
+      return wrong(fmt::format("no such section; valid: {}", fmt::join(valid, ", ")));
     }
     double value = 0;
     const char* const begin = change.data() + equals + 1;
@@ -233,17 +277,20 @@ class Loader {
     if (value < field->least || value > field->most) {
       return wrong(fmt::format("{} is impossible; {} to {}", value, field->least, field->most));
     }
-    const std::optional<double> own = table[field->section][field->key]["value"].value<double>();
+    const toml::table& table = (in_steps ? of_steps : own).table;
+    const std::optional<double> before = table[field->section][field->key]["value"].value<double>();
     field->store(value);
-    note(platform, own ? fmt::format("{} {} ({} in the file)", path, value, *own)
-                       : fmt::format("{} {}", path, value));
+    note(platform, before ? fmt::format("{} {} ({} in the file)", path, value, *before)
+                          : fmt::format("{} {}", path, value));
     return {};
   }
 
-  Result<void> unknown_keys(const toml::table& table, const std::vector<Field>& fields) {
+  // `valid_sections`: what may stand at the top of the file.
+  Result<void> unknown_keys(const toml::table& table, const std::vector<Field>& fields,
+                            std::string_view valid_sections) {
     for (const auto& [section, node] : table) {
       const std::string name(section.str());
-      if (name == "description" || name == "topology" || name == "steps") continue;
+      if (node.is_string() && valid_sections.find(name) != std::string_view::npos) continue;
       const toml::table* keys = node.as_table();
       std::string valid;
       for (const Field& field : fields) {
@@ -252,7 +299,7 @@ class Loader {
       }
       if (keys == nullptr || valid.empty()) {
         return bad(node.source().begin.line, name,
-                   "unknown; valid: description, topology, steps, [host], [bus], [ni], [network]");
+                   fmt::format("unknown; valid: {}", valid_sections));
       }
       for (const auto& [key, value] : *keys) {
         const std::string_view given = key.str();
@@ -339,30 +386,12 @@ class Loader {
     return {};
   }
 
-  Result<void> steps(Platform& platform) {
+  Result<void> steps(const Platform& platform, toml::table& table,
+                     const std::vector<Field>& fields) {
     file_ = (std::filesystem::path(platform.file).parent_path() / steps_file_).string();
-    toml::table table;
     if (Result<void> parsed = parse_toml(file_, table); !parsed.ok()) return parsed;
-    for (const auto& [name, node] : table) {
-      if (name.str() == "protocol") continue;
-      const bool host = name.str() == "host";
-      if ((!host && name.str() != "ni") || node.as_table() == nullptr) {
-        return bad(node.source().begin.line, std::string(name.str()),
-                   "unknown; valid: [protocol], [host], [ni]");
-      }
-      for (const auto& [key, value] : *node.as_table()) {
-        const std::string path = fmt::format("{}.{}", name.str(), key.str());
-        const auto* step = std::find(std::begin(kStepNames), std::end(kStepNames), key.str());
-        if (step == std::end(kStepNames))
-          return bad(value.source().begin.line, path, "no such step");
-        Result<double> cycles = number_of(value, path, 0, 1e6);
-        if (!cycles.ok()) return cycles.error();
-        auto& to = host ? platform.host_cycles : platform.ni_cycles;
-        to[static_cast<std::size_t>(step - std::begin(kStepNames))] =
-            Cycles{std::llround(cycles.value())};
-      }
-    }
-    return numbers(table, protocol_fields_of(platform));
+    if (Result<void> r = unknown_keys(table, fields, "[protocol], [host], [ni]"); !r.ok()) return r;
+    return numbers(table, fields);
   }
 
   std::string file_;

@@ -194,6 +194,15 @@ constexpr NamePart kParts[] = {
     {"binomial", 4, [](Implementation& made) { made.tree = proto::TreeShape::binomial; }},
 };
 
+// Why no implementation has these parts together; empty: one has.
+std::string_view why_not(const Implementation& made) {
+  if (made.reliability == ReliabilityKind::hrx && made.multicast == MulticastKind::ni) {
+    return "a NI that forwards would have to acknowledge, retain and send again what it forwards, "
+           "and that is nirx; under hrx the hosts pass multicasts on";
+  }
+  return {};
+}
+
 Error unknown_part(std::string_view name, std::string_view part, bool twice) {
   std::string parts;
   for (const NamePart& each : kParts) {
@@ -232,7 +241,47 @@ Result<Implementation> parse_implementation(std::string_view name) {
                     "choose; --lci gm",
                     name)};
   }
+  if (const std::string_view reason = why_not(made); !reason.empty()) {
+    return Error{fmt::format("--lci {}: {}", name, reason)};
+  }
   return made;
+}
+
+std::vector<Combination> combinations() {
+  std::vector<Combination> all;
+  for (const NamePart& transfer : kParts) {
+    if (transfer.kind != 0) continue;
+    if (transfer.text == "gm") {
+      all.push_back({parse_implementation("gm").value(), {}});
+      continue;
+    }
+    for (const ReliabilityKind reliability :
+         {ReliabilityKind::none, ReliabilityKind::nirx, ReliabilityKind::hrx}) {
+      for (const MulticastKind multicast : {MulticastKind::ni, MulticastKind::host}) {
+        Implementation made;
+        transfer.set(made);
+        made.name = transfer_name(made.transfer);
+        if (reliability == ReliabilityKind::nirx) made.name += "-nirx";
+        if (reliability == ReliabilityKind::hrx) made.name += "-hrx";
+        if (multicast == MulticastKind::host) made.name += "-hmc";
+        made.reliability = reliability;
+        made.multicast = multicast;
+        const std::string_view reason = why_not(made);
+        all.push_back({std::move(made), reason});
+      }
+    }
+  }
+  return all;
+}
+
+const char* transfer_name(TransferKind kind) {
+  static constexpr const char* kNames[] = {"sdma", "pio", "gm"};
+  return kNames[static_cast<unsigned>(kind)];
+}
+
+std::uint32_t most_nodes(const Implementation& implementation, const hw::Platform& platform) {
+  if (implementation.reliability != ReliabilityKind::none) return 0;
+  return receive_buffers(platform, implementation.mtu_bytes) + 1;
 }
 
 Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementation, Machine& machine,
@@ -270,7 +319,7 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
         "--lci {}: {} nodes are too many: NI memory holds {} receive buffers, which give a window "
         "of one packet to at most {} nodes; --lci nirx and hrx share them",
         implementation.name, machine.nodes(), options.receive_buffers,
-        options.receive_buffers + 1)};
+        most_nodes(implementation, platform))};
   }
   made = std::make_unique<ProgrammedNi<proto::CreditWindow>>(
       machine, node, proto::CreditWindow(machine.nodes(), window), options, fatal);

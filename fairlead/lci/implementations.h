@@ -37,6 +37,19 @@ struct Implementation {
 // it), an MTU (1k, 2k, 4k), a tree (binary, binomial). Empty: sdma. Error: lists what is known.
 Result<Implementation> parse_implementation(std::string_view name);
 
+// One combination of transfer, reliability and multicast, whether or not it exists.
+struct Combination {
+  Implementation parts;      // MTU and tree are free
+  std::string_view why_not;  // no implementation has these parts together; empty: one has
+};
+// Every combination of the paper's three axes, and the baselines: the supported matrix.
+std::vector<Combination> combinations();
+
+// On how many nodes it can run, by the NIs' memory; 0: on any number.
+std::uint32_t most_nodes(const Implementation& implementation, const hw::Platform& platform);
+
+const char* transfer_name(TransferKind kind);  // "sdma"
+
 // What a packet buffer of it holds: the MTU and lci's own prefix.
 std::uint32_t buffer_bytes(const Implementation& implementation);
 

@@ -183,6 +183,17 @@ class Json(unittest.TestCase):
         names = [line["name"] for line in self.lines("platforms", "--json")]
         # Expect: both worlds.
         self.assertLessEqual({"shm", "loop", "myrinet-p3", "myrinet-ppro"}, set(names))
+        matrix = self.lines("platforms", "--lci", "--json")
+        by_name = {line["lci"]: line for line in matrix if line["supported"]}
+        # Expect: the buffers of NI memory bound what reserves them, and nothing else.
+        self.assertEqual(by_name["sdma"]["most_nodes"], {"1024": 513, "2048": 257, "4096": 129})
+        self.assertEqual(set(by_name["pio-nirx-hmc"]["most_nodes"].values()), {None})
+        # Expect: every combination of the axes, and a reason where there is none.
+        axes = [tuple(line[axis] for axis in ("transfer", "reliability", "multicast"))
+                for line in matrix]
+        self.assertEqual(len(axes), len(set(axes)))
+        self.assertIn(("pio", "hrx", "NI"), axes)
+        self.assertTrue(all(line["why_not"] for line in matrix if not line["supported"]))
         (facts,) = self.lines("info", "--json")
         # Expect: what a bug report needs.
         self.assertLessEqual({"version", "commit", "kernel", "usable_cpus", "probes"}, set(facts))
