@@ -6,7 +6,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "fairlead/base/check.h"
@@ -18,8 +17,10 @@
 #include "fairlead/lci/exposures.h"
 #include "fairlead/lci/group_table.h"
 #include "fairlead/lci/host_flow.h"
+#include "fairlead/lci/host_multicast.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/ni_words.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/remote_memory.h"
 #include "fairlead/lci/until.h"
@@ -57,7 +58,9 @@ class NiPort final : public Port {
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
         remote_(*this, exposures_, nullptr),
-        groups_(options.self, options.size, options.tree) {}
+        groups_(options.self, options.size, options.tree),
+        multicast_(ni, flow_, groups_, counters),
+        words_(ni, flow_, options.self, counters) {}
 
   Rank self() const override { return options_.self; }
   Rank size() const override { return options_.size; }
@@ -200,8 +203,8 @@ class NiPort final : public Port {
         (void)reap_completions();
         while (take_off(&id)) drop_late(ni_.packet(id));
         flow_.run_due();
-        (void)send_word_replies();
-        if (!forwards_.empty()) (void)pass_waiting();
+        (void)words_.send_waiting();
+        if (multicast_.waiting()) (void)multicast_.pass_waiting();
         ni_.block(flow_.next_due(), "its end: its peers may not have all packets yet");
       }
     }
@@ -245,7 +248,9 @@ class NiPort final : public Port {
   void expose_counter(CtrId id, Counter* counter) override { remote_.expose_counter(id, counter); }
   Post group(std::uint16_t id, std::span<const Rank> members) override {
     const Post answer = groups_.define(id, members);
-    if (answer == Post::done) take_early(id);
+    if (answer == Post::done) {
+      multicast_.take_early(id, [this](PacketId early) { local_.push_back(early); });
+    }
     return answer;
   }
 
@@ -278,8 +283,8 @@ class NiPort final : public Port {
 
   // Nothing on the host's side has to be looked at or to become due.
   bool only_ni_can_wake() const {
-    return !client_.quiet() && local_.empty() && aside_.empty() && forwards_.empty() &&
-           word_replies_.empty() && !remote_.busy() && client_.next_due() == kNever;
+    return !client_.quiet() && local_.empty() && aside_.empty() && !multicast_.waiting() &&
+           !words_.waiting() && !remote_.busy() && client_.next_due() == kNever;
   }
   // Where the interface is in another process, asking for the time costs a round trip.
   Ps clock_for(const Until& until) const { return until.deadline == kNever ? Ps{0} : now(); }
@@ -387,178 +392,16 @@ class NiPort final : public Port {
     ++counters_.multicasts_sent;
     const std::uint32_t group = packet.header.dest_rank;
     if (groups_.size(group) == 1) return ni_.release_local(packet.id);
-    if (!forwarded_below(group)) return post_to_children(packet, gathered);
+    if (!forwarded_below(group)) return multicast_.post_to_children(packet, gathered);
     packet.peer = kNoPeer;
     post(packet, gathered);
-  }
-
-  // One transfer to NI memory, the same buffer to every child (paper section 5.4).
-  void post_to_children(NiPacket& packet, std::size_t gathered) {
-    const std::size_t size = packet.header.client.size;
-    const PacketId buffer = packet.id;
-    Transfer::move(ni_, buffer, size, gathered);
-    if constexpr (HostFlowOf::kRuns) return send_to_children(packet);
-    packet.uses = 0;
-    // All of them before the first is posted: the buffer is gone when none is left.
-    children_.clear();
-    (void)groups_.for_each_child(packet.header.dest_rank, packet.header.client.source,
-                                 [&](Rank child) {
-                                   children_.push_back(ni_.image(buffer));
-                                   ni_.packet(children_.back()).peer = child;
-                                 });
-    for (std::size_t i = 0; i < children_.size(); ++i) post_image(children_[i], i == 0 && size > 0);
-  }
-
-  void send_to_children(NiPacket& packet) {
-    children_.clear();
-    (void)groups_.for_each_child(packet.header.dest_rank, packet.header.client.source,
-                                 [&](Rank child) { children_.push_back(child); });
-    packet.uses = static_cast<std::uint8_t>(children_.size());
-    packet.wants_report = Transfer::kReports && packet.header.client.size > 0;
-    const PacketId buffer = packet.id;
-    for (std::size_t i = 0; i < children_.size(); ++i) {
-      if (i > 0) ni_.charge(Step::forward);
-      flow_.send(buffer, children_[i]);
-    }
-  }
-
-  void post_image(PacketId id, bool with_data) {
-    auto& image = ni_.packet(id);
-    image.wants_report = Transfer::kReports && with_data;
-    if (!with_data) image.fetch_bytes = 0;
-    if (!with_data) ni_.charge(Step::forward);
-    ni_.post(id, with_data ? Transfer::kDescriptorLines : 1);
-  }
-
-  // A multicast packet has come that the NI does not pass on.
-  void pass_on(NiPacket& packet) {
-    const std::uint32_t group = packet.header.dest_rank;
-    std::uint32_t children = 0;
-    if (!groups_.for_each_child(group, packet.header.client.source,
-                                [&children](Rank) { ++children; })) {
-      ++counters_.foreign_dropped;
-    }
-    if (children == 0) return;
-    ni_.charge(Step::pass_on);
-    counters_.multicasts_forwarded += children;
-    PacketId id = 0;
-    if (forwards_.empty() && ni_.alloc(packet.header.client.size, 0, &id)) {
-      return pass_from(packet, id);
-    }
-    // The host's memory holds what the NI's has no room for: a forwarder never stops receiving.
-    id = ni_.alloc_local(packet.header.client.size);
-    copy_packet(packet, ni_.packet(id));
-    ni_.copy(packet.header.client.size);
-    forwards_.push_back(id);
-  }
-  void pass_from(const NiPacket& from, PacketId id) {
-    auto& buffer = ni_.packet(id);
-    copy_packet(from, buffer);
-    post_to_children(buffer, 0);
-  }
-  static void copy_packet(const NiPacket& from, NiPacket& to) {
-    to.header = from.header;
-    to.for_group = 1;
-    std::memcpy(to.payload(), from.payload(), from.header.client.size);
-  }
-  int pass_waiting() {
-    int passed = 0;
-    PacketId id = 0;
-    while (!forwards_.empty() &&
-           ni_.alloc(ni_.packet(forwards_.front()).header.client.size, 0, &id)) {
-      pass_from(ni_.packet(forwards_.front()), id);
-      ni_.release_local(forwards_.front());
-      forwards_.pop_front();
-      ++passed;
-    }
-    return passed;
-  }
-
-  // A packet of a group that this rank has not named yet waits for it on the host.
-  void keep_early(NiPacket& packet) {
-    const PacketId id = ni_.alloc_local(packet.header.client.size);
-    copy_packet(packet, ni_.packet(id));
-    early_[packet.header.dest_rank].push_back(id);
-    done_with(packet);
-  }
-  void take_early(std::uint16_t group) {
-    const auto found = early_.find(group);
-    if (found == early_.end()) return;
-    for (const PacketId id : found->second) local_.push_back(id);
-    early_.erase(found);
-  }
-
-  // --- Fetch-and-add on words of NI memory; served by the host where it runs the protocol, since
-  // its NI does not know which requests come twice.
-
-  struct WordReply {
-    Rank to;
-    std::uint64_t cookie;
-    std::uint64_t value;
-  };
-
-  // Packets between ports: true, and it is done with.
-  bool for_port(NiPacket& packet) {
-    if (packet.header.client.kind == PacketKind::fetch_add) {
-      serve_fetch_add(packet);
-    } else if (packet.header.client.kind == PacketKind::fetch_add_reply) {
-      ni_.charge(Step::receive);
-      ni_.charge(Step::fetch_add_reply);
-      (void)answered(packet.cookie, packet.operand);
-    } else {
-      return false;
-    }
-    done_with(packet);
-    return true;
-  }
-  void serve_fetch_add(const NiPacket& asked) {
-    ni_.charge(Step::receive);
-    ni_.charge(Step::fetch_add);
-    const fabric::ClientHeader& header = asked.header.client;
-    std::uint64_t* word = ni_.ni_word(header.words[0], header.words[1]);
-    if (word == nullptr) {
-      ++counters_.bound_dropped;
-      return;
-    }
-    word_replies_.push_back({asked.peer, asked.cookie, *word});
-    *word += asked.operand;
-    ++counters_.fetch_adds_served;
-    (void)send_word_replies();
-  }
-  int send_word_replies() {
-    int sent = 0;
-    PacketId id = 0;
-    while (!word_replies_.empty() && ni_.alloc(kInlineBytes, 0, &id)) {
-      const WordReply reply = word_replies_.front();
-      word_replies_.pop_front();
-      ni_.charge(Step::send);
-      auto& packet = ni_.packet(id);
-      packet.header.client.kind = PacketKind::fetch_add_reply;
-      packet.header.client.source = options_.self;
-      packet.header.client.size = kFetchAddBytes;
-      packet.cookie = reply.cookie;
-      packet.operand = reply.value;
-      send_bare(packet, reply.to);
-      ++sent;
-    }
-    return sent;
-  }
-  // A packet that is all in its descriptor.
-  void send_bare(NiPacket& packet, Rank to) {
-    packet.peer = to;
-    if constexpr (HostFlowOf::kRuns) {
-      packet.uses = 1;
-      flow_.send(packet.id, to);
-    } else {
-      ni_.post(packet.id, 1);
-    }
   }
 
   // After the program's end its packets are taken, and go on to others.
   void drop_late(NiPacket& packet) {
     if (packet.header.client.kind == PacketKind::multicast &&
         groups_.knows(packet.header.dest_rank)) {
-      pass_on(packet);
+      multicast_.pass_on(packet);
     }
     done_with(packet);
   }
@@ -566,10 +409,7 @@ class NiPort final : public Port {
   Post fetch_add(Remote word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
     ni_.charge(Step::fetch_add_call);
     if (word.rank == options_.self) {
-      std::uint64_t& mine = *ni_.ni_word(word.segment, word.offset);
-      if (old != nullptr) *old = mine;
-      mine += operand;
-      if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
+      words_.add_here(word, operand, old, done);
       return Post::done;
     }
     std::uint32_t id = 0;
@@ -577,16 +417,7 @@ class NiPort final : public Port {
     if (!take_buffer(Lane::control, client_.in_upcall() ? kNoBlock : kNoFlags, 0, &id)) {
       return Post::again_buffer;
     }
-    auto& packet = ni_.packet(id);
-    packet.operand = operand;
-    packet.cookie = ++last_request_;
-    packet.header.client.kind = fabric::PacketKind::fetch_add;
-    packet.header.client.source = options_.self;
-    packet.header.client.words[0] = word.segment;
-    packet.header.client.words[1] = static_cast<std::uint32_t>(word.offset);
-    packet.header.client.size = kFetchAddBytes;
-    requests_.emplace(last_request_, Request{old, done});
-    send_bare(packet, word.rank);
+    words_.ask(word, operand, old, done, id);
     return Post::pending;
   }
 
@@ -603,8 +434,8 @@ class NiPort final : public Port {
       ++ran;
     }
     flow_.run_due();
-    if (!word_replies_.empty()) ran += send_word_replies();
-    if (!forwards_.empty()) ran += pass_waiting();
+    if (words_.waiting()) ran += words_.send_waiting();
+    if (multicast_.waiting()) ran += multicast_.pass_waiting();
     if (remote_.busy()) ran += remote_.progress();
     if (client_.next_due() != kNever) ran += run_due();
     return ran;
@@ -620,7 +451,10 @@ class NiPort final : public Port {
   bool take_off(PacketId* id) {
     while (ni_.reap_receive(id)) {
       if constexpr (!HostFlowOf::kRuns) return true;
-      if (flow_.came(*id) && !for_port(ni_.packet(*id))) return true;
+      if (!flow_.came(*id)) continue;
+      auto& packet = ni_.packet(*id);
+      if (!words_.take(packet)) return true;
+      done_with(packet);
     }
     return false;
   }
@@ -641,20 +475,9 @@ class NiPort final : public Port {
     typename Ni::Answer answer;
     while (ni_.reap_answer(&answer)) {
       ni_.charge(Step::receive);
-      if (answered(answer.cookie, answer.value)) ++ran;
+      if (words_.answered(answer.cookie, answer.value)) ++ran;
     }
     return ran;
-  }
-
-  bool answered(std::uint64_t cookie, std::uint64_t value) {
-    const auto found = requests_.find(cookie);
-    if (found == requests_.end()) return false;
-    if (found->second.old != nullptr) *found->second.old = value;
-    if (found->second.done != nullptr) {
-      found->second.done->ok.fetch_add(1, std::memory_order_relaxed);
-    }
-    requests_.erase(found);
-    return true;
   }
 
   int deliver_local() {
@@ -674,7 +497,8 @@ class NiPort final : public Port {
     const bool via_group = header.kind == PacketKind::multicast;
     packet.received = true;
     if (via_group && !groups_.knows(packet.header.dest_rank)) [[unlikely]] {
-      return keep_early(packet);
+      multicast_.keep_early(packet);
+      return done_with(packet);
     }
     ++counters_.packets_received;
     counters_.bytes_received += header.size;
@@ -684,7 +508,7 @@ class NiPort final : public Port {
     }
     if (via_group) [[unlikely]] {
       ++counters_.multicasts_received;
-      if (!forwarded_below(packet.header.dest_rank)) pass_on(packet);
+      if (!forwarded_below(packet.header.dest_rank)) multicast_.pass_on(packet);
     }
     Arrival arrival{header.source,
                     header.chan,
@@ -726,12 +550,6 @@ class NiPort final : public Port {
     static_cast<NiPort*>(self)->release(packet);
   }
 
-  struct Request {
-    std::uint64_t* old;
-    Counter* done;
-  };
-  static constexpr std::uint32_t kFetchAddBytes = 8;
-
   Ni& ni_;
   NiPortOptions options_;
   PortCounters& counters_;
@@ -746,15 +564,10 @@ class NiPort final : public Port {
   std::vector<std::unique_ptr<std::uint64_t[]>> allocated_;
   RemoteMemory remote_;
   GroupTable groups_;
+  HostMulticast<Ni, Transfer, HostFlowOf> multicast_;
+  NiWords<Ni, HostFlowOf> words_;
   Ring<PacketId> local_;  // packets to myself, and those that waited for their group
   Ring<PacketId> aside_;  // came while no upcall might run
-  std::vector<PacketId>
-      children_;  // images of the packet that is being posted to a group; or ranks
-  Ring<WordReply> word_replies_;
-  Ring<PacketId> forwards_;  // multicast packets that wait for a send buffer
-  std::unordered_map<std::uint32_t, std::vector<PacketId>> early_;  // by group not yet named
-  std::unordered_map<std::uint64_t, Request> requests_;
-  std::uint64_t last_request_ = 0;
   std::uint32_t kept_ = 0;
   bool interrupts_ = false;
   Ps watchdog_{};

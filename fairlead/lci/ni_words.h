@@ -1,0 +1,144 @@
+// Fetch-and-add on words of NI memory (LCI paper section 4.3), as a port's host sees it: requests
+// and their answers; and, where the host runs the reliability scheme, the serving of them: its NI
+// does not know which requests come twice.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/ring.h"
+#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/packet.h"
+#include "fairlead/lci/host_ni.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+// HostFlowOf: the port's HostFlow. All references outlive it.
+template <HostNi Ni, class HostFlowOf>
+class NiWords {
+ public:
+  using PacketId = fabric::model::PacketId;
+  using NiPacket = std::remove_reference_t<decltype(std::declval<Ni&>().packet(0))>;
+
+  NiWords(Ni& ni, HostFlowOf& flow, Rank self, PortCounters& counters)
+      : ni_(ni), flow_(flow), self_(self), counters_(counters) {}
+
+  // A word of this rank's own NI.
+  void add_here(const Remote& word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
+    std::uint64_t& mine = *ni_.ni_word(word.segment, word.offset);
+    if (old != nullptr) *old = mine;
+    mine += operand;
+    if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
+  }
+  // Of another's; `buffer` is a free send buffer, and the NI's from now on.
+  void ask(const Remote& word, std::uint64_t operand, std::uint64_t* old, Counter* done,
+           PacketId buffer) {
+    auto& packet = ni_.packet(buffer);
+    packet.operand = operand;
+    packet.cookie = ++last_request_;
+    packet.header.client.kind = PacketKind::fetch_add;
+    packet.header.client.source = self_;
+    packet.header.client.words[0] = word.segment;
+    packet.header.client.words[1] = static_cast<std::uint32_t>(word.offset);
+    packet.header.client.size = kBytes;
+    requests_.emplace(last_request_, Request{old, done});
+    send(packet, word.rank);
+  }
+  // False: nobody waits for it.
+  bool answered(std::uint64_t cookie, std::uint64_t value) {
+    const auto found = requests_.find(cookie);
+    if (found == requests_.end()) return false;
+    if (found->second.old != nullptr) *found->second.old = value;
+    if (found->second.done != nullptr) {
+      found->second.done->ok.fetch_add(1, std::memory_order_relaxed);
+    }
+    requests_.erase(found);
+    return true;
+  }
+
+  // A packet between hosts that serve words. False: it is none.
+  bool take(const NiPacket& packet) {
+    if (packet.header.client.kind == PacketKind::fetch_add) {
+      serve(packet);
+    } else if (packet.header.client.kind == PacketKind::fetch_add_reply) {
+      ni_.charge(Step::receive);
+      ni_.charge(Step::fetch_add_reply);
+      (void)answered(packet.cookie, packet.operand);
+    } else {
+      return false;
+    }
+    return true;
+  }
+  // Replies that wait for a send buffer.
+  bool waiting() const { return !replies_.empty(); }
+  int send_waiting() {
+    int sent = 0;
+    PacketId id = 0;
+    while (!replies_.empty() && ni_.alloc(kBytes, 0, &id)) {
+      const Reply reply = replies_.front();
+      replies_.pop_front();
+      ni_.charge(Step::send);
+      auto& packet = ni_.packet(id);
+      packet.header.client.kind = PacketKind::fetch_add_reply;
+      packet.header.client.source = self_;
+      packet.header.client.size = kBytes;
+      packet.cookie = reply.cookie;
+      packet.operand = reply.value;
+      send(packet, reply.to);
+      ++sent;
+    }
+    return sent;
+  }
+
+ private:
+  using PacketKind = fabric::PacketKind;
+  static constexpr std::uint32_t kBytes = 8;
+
+  struct Request {
+    std::uint64_t* old;
+    Counter* done;
+  };
+  struct Reply {
+    Rank to;
+    std::uint64_t cookie;
+    std::uint64_t value;
+  };
+
+  void serve(const NiPacket& asked) {
+    ni_.charge(Step::receive);
+    ni_.charge(Step::fetch_add);
+    const fabric::ClientHeader& header = asked.header.client;
+    std::uint64_t* word = ni_.ni_word(header.words[0], header.words[1]);
+    if (word == nullptr) {
+      ++counters_.bound_dropped;
+      return;
+    }
+    replies_.push_back({asked.peer, asked.cookie, *word});
+    *word += asked.operand;
+    ++counters_.fetch_adds_served;
+    (void)send_waiting();
+  }
+  // It is all in its descriptor.
+  void send(NiPacket& packet, Rank to) {
+    packet.peer = to;
+    if constexpr (HostFlowOf::kRuns) {
+      packet.uses = 1;
+      flow_.send(packet.id, to);
+    } else {
+      ni_.post(packet.id, 1);
+    }
+  }
+
+  Ni& ni_;
+  HostFlowOf& flow_;
+  Rank self_;
+  PortCounters& counters_;
+  Ring<Reply> replies_;
+  std::unordered_map<std::uint64_t, Request> requests_;
+  std::uint64_t last_request_ = 0;
+};
+
+}  // namespace fairlead::lci
