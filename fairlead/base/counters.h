@@ -13,7 +13,7 @@ namespace fairlead {
   X(single_copies) X(single_copy_bytes) X(copied_out) X(credit_stalls) X(buffer_stalls)           \
   X(polls) X(empty_polls) X(sleeps) X(interrupts) X(foreign_dropped) X(corrupt_dropped)           \
   X(bound_dropped) X(duplicates_dropped) X(gaps_dropped) X(full_dropped) X(resends_requested)     \
-  X(timeouts)
+  X(timeouts) X(page_transfers) X(tlb_send_misses) X(tlb_receive_misses)
 // clang-format on
 
 struct PortCounters {

@@ -42,6 +42,8 @@ namespace fairlead {
   X(pass_on)         /* host: a multicast packet handed to the forwarding code */     \
   X(fetch_add)       /* fetch-and-add variable read and incremented, reply built */   \
   X(fetch_add_reply) /* reply matched with its request */                             \
+  X(notified)        /* host: poll that finds a notification of a remote copy */      \
+  X(pin)             /* host: the system pins a page, or lets it go */                \
   X(htlb_lookup)     /* host: a source page looked up in the host's TLB */            \
   X(htlb_update)     /* host: state of a TLB entry moved on */                        \
   X(ntlb_lookup)     /* a page looked up in the NI's TLB, its address made */         \

@@ -17,8 +17,10 @@ enum class PacketKind : std::uint8_t {
   ack,              // carries credits or an acknowledgment only
   fetch_add,        // request to the NI-resident word (paper section 4.3)
   fetch_add_reply,  //
-  resend,  // asks for everything not acknowledged: the receiver had to drop for lack of room
-  count    // not a kind
+  resend,         // asks for everything not acknowledged: the receiver had to drop for lack of room
+  page_transfer,  // part of a remote-memory copy (paper section 5.2.3)
+  tlb_write,      // not sent: what a host writes into its NI's TLB
+  count           // not a kind
 };
 
 // The client's part: what an Arrival is made from. 32 bytes, so that with 32 bytes of payload it

@@ -23,6 +23,10 @@ constexpr std::uint32_t kTriesMax = 40;
 // A host that computes answers nothing for minutes.
 constexpr std::uint32_t kHostTriesMax = 10'000;
 
+// Of host memory, for remote-memory copies whose page the NI does not know (I-rcpy). A guess: the
+// LCI paper gives none.
+constexpr std::uint32_t kAnonymousPages = 32;
+
 // The receive buffers of table I hold 2 Kbyte packets; another MTU changes their number.
 std::uint32_t receive_buffers(const hw::Platform& platform, std::uint32_t mtu_bytes) {
   return static_cast<std::uint32_t>(std::uint64_t{platform.receive_buffers} * 2048 / mtu_bytes);
@@ -69,6 +73,8 @@ class ProgrammedNi final : public NiSide {
         return program_.on_received(work.packet);
       case fabric::model::kDelivered:
         return program_.on_delivered(work.packet, work.peer);
+      case fabric::model::kLanded:
+        return program_.on_landed(work.packet, work.peer);
       case fabric::model::kCorrupt:
         return program_.on_corrupt(work.packet);
       case fabric::model::kTimer:
@@ -79,7 +85,8 @@ class ProgrammedNi final : public NiSide {
   }
   static void violated(void* self, Peer at, Peer from, const char* what) {
     const auto& ni = *static_cast<ProgrammedNi*>(self);
-    if (Flow::kRetransmits) return ni.fatal_(at, fmt::format("node {}: {}", from, what));
+    if (Flow::kRetransmits || at == from)
+      return ni.fatal_(at, fmt::format("node {}: {}", from, what));
     ni.fatal_(at, fmt::format("this implementation assumes a reliable network: {} (from node {}); "
                               "run without --faults, or with --lci nirx or hrx",
                               what, from));
@@ -95,6 +102,8 @@ template <class Ni>
 using ISdma = NiPort<Ni, SdmaTransfer>;
 template <class Ni>
 using IPio = NiPort<Ni, PioTransfer>;
+template <class Ni>
+using IRcpy = NiPort<Ni, RcpyTransfer>;
 template <class Ni>
 using Gm = NiPort<Ni, GmTransfer>;
 template <class Ni>
@@ -146,6 +155,9 @@ std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation,
                : make(static_cast<IHrx<Ni>*>(nullptr), std::move(flow));
   }
   if (implementation.transfer == TransferKind::gm) return make(static_cast<Gm<Ni>*>(nullptr));
+  if (implementation.transfer == TransferKind::rcpy) {
+    return make(static_cast<IRcpy<Ni>*>(nullptr));
+  }
   return pio ? make(static_cast<IPio<Ni>*>(nullptr)) : make(static_cast<ISdma<Ni>*>(nullptr));
 }
 
@@ -156,9 +168,9 @@ std::uint32_t buffer_bytes(const Implementation& implementation) {
 }
 
 std::vector<std::string> implementation_names() {
-  return {"sdma",     "pio",     "nirx",     "hrx",           "sdma-1k",
-          "pio-1k",   "sdma-4k", "pio-4k",   "nirx-4k",       "hrx-4k",
-          "sdma-hmc", "pio-hmc", "nirx-hmc", "sdma-binomial", "pio-binomial"};
+  return {"sdma",    "pio",      "rcpy",          "nirx",        "hrx",    "sdma-1k",
+          "pio-1k",  "sdma-4k",  "pio-4k",        "nirx-4k",     "hrx-4k", "sdma-hmc",
+          "pio-hmc", "nirx-hmc", "sdma-binomial", "pio-binomial"};
 }
 
 namespace {
@@ -172,6 +184,11 @@ struct NamePart {
 constexpr NamePart kParts[] = {
     {"sdma", 0, [](Implementation& made) { made.transfer = TransferKind::sdma; }},
     {"pio", 0, [](Implementation& made) { made.transfer = TransferKind::pio; }},
+    {"rcpy", 0,
+     [](Implementation& made) {
+       made.transfer = TransferKind::rcpy;
+       made.mtu_bytes = kPageBytes;  // a page transfer is one packet
+     }},
     {"gm", 0,
      [](Implementation& made) {
        made.transfer = TransferKind::gm;
@@ -196,6 +213,10 @@ constexpr NamePart kParts[] = {
 
 // Why no implementation has these parts together; empty: one has.
 std::string_view why_not(const Implementation& made) {
+  if (made.reliability == ReliabilityKind::hrx && made.transfer == TransferKind::rcpy) {
+    return "under hrx the hosts find out which packets to drop, and a remote-memory copy is in the "
+           "receiver's memory before its host sees it; rcpy-nirx";
+  }
   if (made.reliability == ReliabilityKind::hrx && made.multicast == MulticastKind::ni) {
     return "a NI that forwards would have to acknowledge, retain and send again what it forwards, "
            "and that is nirx; under hrx the hosts pass multicasts on";
@@ -223,7 +244,7 @@ Result<Implementation> parse_implementation(std::string_view name) {
   Implementation made;
   made.name = name.empty() ? "sdma" : std::string(name);
   std::string_view rest = made.name;
-  unsigned seen = 0;
+  const NamePart* parts[5] = {};
   while (!rest.empty()) {
     const std::size_t dash = rest.find('-');
     const std::string_view part = rest.substr(0, dash);
@@ -231,9 +252,12 @@ Result<Implementation> parse_implementation(std::string_view name) {
     const auto* found = std::find_if(std::begin(kParts), std::end(kParts),
                                      [part](const NamePart& each) { return each.text == part; });
     if (found == std::end(kParts)) return unknown_part(name, part, false);
-    if ((seen >> found->kind & 1) != 0) return unknown_part(name, part, true);
-    seen |= 1u << found->kind;
-    found->set(made);
+    if (parts[found->kind] != nullptr) return unknown_part(name, part, true);
+    parts[found->kind] = found;
+  }
+  // What a transfer method or a scheme implies, another part may change.
+  for (const NamePart* part : parts) {
+    if (part != nullptr) part->set(made);
   }
   if (made.transfer == TransferKind::gm && made.name != "gm") {
     return Error{
@@ -275,7 +299,7 @@ std::vector<Combination> combinations() {
 }
 
 const char* transfer_name(TransferKind kind) {
-  static constexpr const char* kNames[] = {"sdma", "pio", "gm"};
+  static constexpr const char* kNames[] = {"sdma", "pio", "rcpy", "gm"};
   return kNames[static_cast<unsigned>(kind)];
 }
 
@@ -294,6 +318,8 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
   options.fetches = implementation.transfer != TransferKind::pio;
   options.forwards = implementation.multicast == MulticastKind::ni;
   options.tree = implementation.tree;
+  options.translates = implementation.transfer == TransferKind::rcpy;
+  options.anonymous_pages = kAnonymousPages;
   std::unique_ptr<NiSide> made;
   if (implementation.reliability == ReliabilityKind::nirx) {
     if (options.receive_buffers <= proto::edge_classes(ranks)) {

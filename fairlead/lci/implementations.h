@@ -16,8 +16,9 @@
 
 namespace fairlead::lci {
 
+// rcpy: puts are remote-memory copies, packets go as under sdma.
 // gm: I-sdma as the manufacturer's GM 1.5 does it, a baseline.
-enum class TransferKind : std::uint8_t { sdma, pio, gm };
+enum class TransferKind : std::uint8_t { sdma, pio, rcpy, gm };
 // none: the network is trusted; nirx, hrx: go-back-N on the NI or on the host.
 enum class ReliabilityKind : std::uint8_t { none, nirx, hrx };
 enum class MulticastKind : std::uint8_t { ni, host };
@@ -33,8 +34,9 @@ struct Implementation {
 };
 
 // The parts of a name in any order, joined by '-', at most one of a kind: a transfer method (sdma,
-// pio), a reliability scheme (nirx, hrx), who passes multicasts on (hmc: the hosts; hrx implies
-// it), an MTU (1k, 2k, 4k), a tree (binary, binomial). Empty: sdma. Error: lists what is known.
+// pio, rcpy), a reliability scheme (nirx, hrx), who passes multicasts on (hmc: the hosts; hrx
+// implies it), an MTU (1k, 2k, 4k), a tree (binary, binomial). Empty: sdma. Error: lists what is
+// known.
 Result<Implementation> parse_implementation(std::string_view name);
 
 // One combination of transfer, reliability and multicast, whether or not it exists.

@@ -23,6 +23,7 @@ struct FakeHardware {
   PortCounters& counters() { return count; }
   void fetch(std::uint32_t id) { fetched.push_back(id); }
   void deliver(std::uint32_t) {}
+  void land(std::uint32_t) {}
   void report(std::uint64_t) {}
   void answer(std::uint32_t) {}
   void transmit(Peer, std::uint32_t id) { transmitted.push_back(id); }

@@ -21,6 +21,7 @@
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/ni_words.h"
+#include "fairlead/lci/page_copies.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/remote_memory.h"
 #include "fairlead/lci/until.h"
@@ -60,7 +61,12 @@ class NiPort final : public Port {
         remote_(*this, exposures_, nullptr),
         groups_(options.self, options.size, options.tree),
         multicast_(ni, flow_, groups_, counters),
-        words_(ni, flow_, options.self, counters) {}
+        words_(ni, flow_, options.self, counters),
+        pages_(ni, remote_,
+               {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
+               counters) {
+    if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
+  }
 
   Rank self() const override { return options_.self; }
   Rank size() const override { return options_.size; }
@@ -180,7 +186,7 @@ class NiPort final : public Port {
       const bool asleep = only_ni_can_wake();
       if (asleep) ni_.block(std::min(until.deadline, flow_.next_due()), until.what);
       ran = progress() > 0;
-      if (ran || asleep) continue;
+      if (ran || asleep || more_here()) continue;
       if (ending.holds(ran)) return ending.answer();
       if (ending.late(clock_for(until))) return Post::again_credit;
       if (client_.quiet()) {
@@ -223,18 +229,24 @@ class NiPort final : public Port {
       exposures_ = Exposures(reinterpret_cast<std::byte*>(exposure_memory_.get()), options_.size);
     }
     const auto address = reinterpret_cast<std::uintptr_t>(alias != nullptr ? alias : base);
-    return exposures_.add(segment, Exposed{ExposedIn::process, permissions, address, size},
-                          allowed);
+    const Post answer =
+        exposures_.add(segment, Exposed{ExposedIn::process, permissions, address, size}, allowed);
+    if (answer == Post::done) {
+      pages_.exposed(segment, base, size, (permissions & kWrite) != 0 && allowed.empty());
+    }
+    return answer;
   }
   Post withdraw(SegId segment) override {
-    return exposures_.remove(segment).in == ExposedIn::none ? Post::invalid : Post::done;
+    if (exposures_.remove(segment).in == ExposedIn::none) return Post::invalid;
+    pages_.withdrawn(segment);
+    return Post::done;
   }
   void* map(Rank, SegId) override { return nullptr; }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
-           std::uint32_t) override {
+           std::uint32_t flags) override {
     ++counters_.puts;
     if (dest.group || dest.id >= options_.size) return Post::invalid;
-    return remote_.put(dest.id, segment, pieces, done, remote);
+    return remote_.put(dest.id, segment, pieces, done, remote, flags);
   }
   Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) override {
     ++counters_.gets;
@@ -286,6 +298,8 @@ class NiPort final : public Port {
     return !client_.quiet() && local_.empty() && aside_.empty() && !multicast_.waiting() &&
            !words_.waiting() && !remote_.busy() && client_.next_due() == kNever;
   }
+  // Packets of this rank to itself, which nobody's arrival announces.
+  bool more_here() const { return !local_.empty() && !client_.quiet(); }
   // Where the interface is in another process, asking for the time costs a round trip.
   Ps clock_for(const Until& until) const { return until.deadline == kNever ? Ps{0} : now(); }
 
@@ -318,7 +332,7 @@ class NiPort final : public Port {
   void turn(const char* what) {
     if (client_.quiet()) {
       block_quietly(kNever, what);
-    } else if (progress() == 0 && !flow_.take_news()) {
+    } else if (progress() == 0 && !flow_.take_news() && !more_here()) {
       ni_.block(next_due(), what);
     }
   }
@@ -433,10 +447,12 @@ class NiPort final : public Port {
       deliver(ni_.packet(id));
       ++ran;
     }
+    ran += pages_.noticed();
     flow_.run_due();
     if (words_.waiting()) ran += words_.send_waiting();
     if (multicast_.waiting()) ran += multicast_.pass_waiting();
     if (remote_.busy()) ran += remote_.progress();
+    pages_.settle();
     if (client_.next_due() != kNever) ran += run_due();
     return ran;
   }
@@ -450,6 +466,7 @@ class NiPort final : public Port {
   }
   bool take_off(PacketId* id) {
     while (ni_.reap_receive(id)) {
+      if (pages_.take(ni_.packet(*id))) continue;
       if constexpr (!HostFlowOf::kRuns) return true;
       if (!flow_.came(*id)) continue;
       auto& packet = ni_.packet(*id);
@@ -469,9 +486,7 @@ class NiPort final : public Port {
   int reap_completions() {
     int ran = 0;
     std::uint64_t cookie = 0;
-    while (ni_.reap_completion(&cookie)) {
-      ni_.charge(Step::reap_completion);
-    }
+    while (ni_.reap_completion(&cookie)) pages_.completed(cookie);
     typename Ni::Answer answer;
     while (ni_.reap_answer(&answer)) {
       ni_.charge(Step::receive);
@@ -566,6 +581,7 @@ class NiPort final : public Port {
   GroupTable groups_;
   HostMulticast<Ni, Transfer, HostFlowOf> multicast_;
   NiWords<Ni, HostFlowOf> words_;
+  std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>> pages_;
   Ring<PacketId> local_;  // packets to myself, and those that waited for their group
   Ring<PacketId> aside_;  // came while no upcall might run
   std::uint32_t kept_ = 0;

@@ -11,6 +11,7 @@
 #include "fairlead/base/post.h"
 #include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/fabric/packet.h"
+#include "fairlead/lci/ni_pages.h"
 #include "fairlead/proto/flow.h"
 #include "fairlead/proto/item_lists.h"
 #include "fairlead/proto/multicast_tree.h"
@@ -29,6 +30,8 @@ struct NiProgramOptions {
   // An assumption of the scheme is violated, or a peer does not answer: ends the job.
   void (*violated)(void* context, Peer self, Peer peer, const char* what);
   void* context;
+  bool translates = false;            // keeps a TLB, for page transfers (I-rcpy)
+  std::uint32_t anonymous_pages = 1;  // of the host's memory, for those that miss in it
 };
 
 // A packet's life here: the host's occupies a send buffer until all its sends are over, one from
@@ -43,7 +46,8 @@ class NiProgram {
       : ni_(ni),
         options_(options),
         flow_(std::move(flow)),
-        free_buffers_(options.receive_buffers) {}
+        free_buffers_(options.receive_buffers),
+        pages_(ni, options.translates, options.anonymous_pages) {}
 
   // --- Entry points of the main loop.
 
@@ -52,6 +56,7 @@ class NiProgram {
     ni_.charge(Step::dequeue);
     auto& packet = ni_.packet(id);
     packet.uses = 1;
+    if (pages_.on() && !obey(packet)) return;
     if (packet.fetch_bytes > 0) {
       ni_.charge(Step::dma_program);
       ni_.charge(Step::dma_queue);
@@ -130,18 +135,18 @@ class NiProgram {
     if (Flow::kReserves) violated(peer, "a packet failed its CRC check");
   }
 
+  // The host has the data of a page transfer; as below.
+  void on_landed(PacketId origin, Peer peer) {
+    ni_.charge(Step::dma_complete);
+    gone(origin, peer);
+  }
+
   // The host has its packet. `origin`: the buffer it is an image of; kNoPacket: the buffer went
   // with it.
   void on_delivered(PacketId origin, Peer peer) {
     ni_.charge(Step::dma_complete);
     ni_.charge(Step::host_ring);
-    if (origin == kNoPacket) {
-      buffer_free();
-      released(peer);
-    } else {
-      if (!Flow::kReserves) released(peer);
-      use_over(origin);
-    }
+    gone(origin, peer);
   }
 
   void on_timer() {
@@ -175,6 +180,24 @@ class NiProgram {
   }
 
   // --- Sending.
+
+  // What the descriptor says of the TLB. False: that was all of it.
+  template <class Packet>
+  bool obey(Packet& packet) {
+    switch (pages_.descriptor(packet)) {
+      case NiPages<Hardware>::Said::sends:
+        return true;
+      case NiPages<Hardware>::Said::written:
+        pages_.release([this](PacketId id) {
+          const auto& arrival = ni_.packet(id);
+          dispatch(id, arrival.peer, arrival.header.client.kind);
+        });
+        return false;
+      default:
+        violated(ni_.self(), "its host named a page or an entry that its TLB does not have");
+        return false;
+    }
+  }
 
   // Without data to fetch a descriptor only comes to its end there.
   void pass_fetch_queue() {
@@ -313,6 +336,11 @@ class NiProgram {
   }
 
   void accepted(PacketId id, Peer peer, PacketKind kind) {
+    if (pages_.on() && pages_.keeps(id)) return;
+    dispatch(id, peer, kind);
+  }
+
+  void dispatch(PacketId id, Peer peer, PacketKind kind) {
     if constexpr (!Flow::kNumbers) {  // everything is the host's
       ni_.charge(Step::deliver);
       return ni_.deliver(id);
@@ -324,6 +352,11 @@ class NiProgram {
         return;
       case PacketKind::multicast:
         return multicast(id);
+      case PacketKind::page_transfer:
+        if (!pages_.on()) return refuse(id, peer);
+        ni_.charge(Step::deliver);
+        if (ni_.packet(id).notifies) ni_.charge(Step::dma_queue);
+        return ni_.land(id);
       case PacketKind::fetch_add:
         return serve_fetch_add(id);
       case PacketKind::fetch_add_reply:
@@ -334,11 +367,14 @@ class NiProgram {
         buffer_free();
         return released(peer);
       default:
-        ++ni_.counters().corrupt_dropped;
-        ni_.free_packet(id);
-        buffer_free();
-        released(peer);
+        refuse(id, peer);
     }
+  }
+  void refuse(PacketId id, Peer peer) {
+    ++ni_.counters().corrupt_dropped;
+    ni_.free_packet(id);
+    buffer_free();
+    released(peer);
   }
 
   // To the host, and on to the children.
@@ -384,6 +420,17 @@ class NiProgram {
     buffer_free();
     released(peer);
     send(peer, id);
+  }
+
+  // An arrival has left for the host: the packet itself (kNoPacket), or an image of `origin`.
+  void gone(PacketId origin, Peer peer) {
+    if (origin == kNoPacket) {
+      buffer_free();
+      released(peer);
+    } else {
+      if (!Flow::kReserves) released(peer);
+      use_over(origin);
+    }
   }
 
   // The receive buffer of a packet from `peer` may be acknowledged.
@@ -487,6 +534,7 @@ class NiProgram {
   proto::ItemLists<> starved_peers_;
   proto::PeerTable<bool> starves_;
   proto::ItemList starved_;  // who had packets dropped for lack of buffers
+  NiPages<Hardware> pages_;
 };
 
 }  // namespace fairlead::lci

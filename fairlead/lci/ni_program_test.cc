@@ -38,6 +38,7 @@ class FakeHardware {
   PortCounters& counters() { return counters_; }
   void fetch(std::uint32_t id) { fetched.push_back(id); }
   void deliver(std::uint32_t id) { delivered.push_back(id); }
+  void land(std::uint32_t id) { landed.push_back(id); }
   void report(std::uint64_t cookie) { reported.push_back(cookie); }
   void answer(std::uint32_t id) { answered.push_back(packet(id).operand); }
   void transmit(Peer peer, std::uint32_t id) {
@@ -69,7 +70,7 @@ class FakeHardware {
     return last_;
   }
 
-  std::vector<std::uint32_t> fetched, delivered, freed, left;
+  std::vector<std::uint32_t> fetched, delivered, landed, freed, left;
   std::vector<std::pair<std::uint32_t, Peer>> forwards;
   std::vector<std::uint64_t> reported, answered;
   std::vector<Sent> sent;

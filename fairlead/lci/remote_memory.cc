@@ -58,11 +58,16 @@ Post RemoteMemory::enqueue(Op op) {
 }
 
 Post RemoteMemory::put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
-                       CtrId remote) {
+                       CtrId remote, std::uint32_t flags) {
   Op op{Kind::put, rank, segment};
   op.pieces.assign(pieces.begin(), pieces.end());
   op.done = done;
   op.remote = remote;
+  op.after = (flags & kAfter) != 0;
+  if (queue_.empty() && unfinished() < kOpsMax && carried(op)) {
+    used_ = true;
+    if (send_put(op)) return Post::pending;
+  }
   if (done == nullptr) {
     std::size_t bytes = 0;
     for (const PutPiece& piece : pieces) bytes += piece.size;
@@ -185,6 +190,12 @@ bool RemoteMemory::send_put(Op& op) {
   for (; op.piece < op.pieces.size(); ++op.piece, op.sent = 0) {
     const PutPiece& piece = op.pieces[op.piece];
     while (op.sent < piece.size || (piece.size == 0 && op.sent == 0)) {
+      if (carrier_ != nullptr && carrier_->carries(op.rank, piece)) {
+        const std::size_t size = carry(op);
+        if (size == 0) return false;
+        op.sent += size;
+        continue;
+      }
       const auto size = static_cast<std::size_t>(
           std::min<std::uint64_t>(fragment_bytes(op.rank), piece.size - op.sent));
       const std::uint64_t offset = piece.offset + op.sent;
@@ -210,8 +221,34 @@ bool RemoteMemory::send_put(Op& op) {
       return true;
     }
   }
-  count(op.done, op.join, true);
+  if (carrier_ != nullptr) {
+    carrier_->count_when_left(op.done);
+  } else {
+    count(op.done, op.join, true);
+  }
   return true;
+}
+
+bool RemoteMemory::carried(const Op& op) const {
+  return carrier_ != nullptr && !op.pieces.empty() &&
+         std::all_of(op.pieces.begin(), op.pieces.end(), [this, &op](const PutPiece& piece) {
+           return carrier_->carries(op.rank, piece);
+         });
+}
+
+std::size_t RemoteMemory::carry(Op& op) {
+  const PutPiece& piece = op.pieces[op.piece];
+  const bool last = op.piece + 1 == op.pieces.size();
+  const PutPart part{op.rank,
+                     op.segment,
+                     piece.offset + op.sent,
+                     static_cast<const std::byte*>(piece.data) + op.sent,
+                     piece.size - static_cast<std::size_t>(op.sent),
+                     last ? op.remote : kNoCounter,
+                     op.after};
+  const std::size_t size = carrier_->carry(part);
+  if (last && size == part.size) op.remote = kNoCounter;  // it travels with it
+  return size;
 }
 
 bool RemoteMemory::send_get(Op& op) {
@@ -403,23 +440,28 @@ std::byte* RemoteMemory::resolve(SegId segment, Rank who, std::uint64_t offset, 
 
 Keep RemoteMemory::on_put(void* self, Packet*, const Arrival& arrival) {
   auto& me = *static_cast<RemoteMemory*>(self);
+  me.put_came(arrival.source, arrival.words[0], join_words(arrival.words[1], arrival.words[2]),
+              arrival.data);
+  return Keep::no;
+}
+
+bool RemoteMemory::put_came(Rank source, SegId segment, std::uint64_t offset,
+                            std::span<const std::byte> data) {
   Post why;
-  std::byte* at =
-      me.resolve(arrival.words[0], arrival.source, join_words(arrival.words[1], arrival.words[2]),
-                 arrival.data.size(), kWrite, &why);
+  std::byte* at = resolve(segment, source, offset, data.size(), kWrite, &why);
   if (why != Post::done) {
-    ++me.refused_puts_[arrival.source];
-    return Keep::no;
+    ++refused_puts_[source];
+    return false;
   }
-  if (arrival.data.size() == 8 && reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
+  if (data.size() == 8 && reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
     std::uint64_t value;
-    std::memcpy(&value, arrival.data.data(), 8);
+    std::memcpy(&value, data.data(), 8);
     std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at))
         .store(value, std::memory_order_release);
-  } else if (!arrival.data.empty()) {
-    std::memcpy(at, arrival.data.data(), arrival.data.size());
+  } else if (!data.empty()) {
+    std::memcpy(at, data.data(), data.size());
   }
-  return Keep::no;
+  return true;
 }
 
 Keep RemoteMemory::on_get(void* self, Packet*, const Arrival& arrival) {
@@ -475,13 +517,15 @@ Keep RemoteMemory::on_fence(void* self, Packet*, const Arrival& arrival) {
 }
 
 Keep RemoteMemory::on_bump(void* self, Packet*, const Arrival& arrival) {
-  auto& me = *static_cast<RemoteMemory*>(self);
-  const std::uint32_t id = arrival.words[0];
-  if (id < me.counters_.size() && me.counters_[id] != nullptr)
-    me.counters_[id]->ok.fetch_add(1, std::memory_order_release);
-  else
-    ++me.refused_puts_[arrival.source];
+  static_cast<RemoteMemory*>(self)->bump_came(arrival.source, static_cast<CtrId>(arrival.words[0]));
   return Keep::no;
+}
+
+void RemoteMemory::bump_came(Rank source, CtrId id) {
+  if (id < counters_.size() && counters_[id] != nullptr)
+    counters_[id]->ok.fetch_add(1, std::memory_order_release);
+  else
+    ++refused_puts_[source];
 }
 
 // The queue's bound: what a peer may have under way (kGetsInFlight fragments, kOpsMax words).

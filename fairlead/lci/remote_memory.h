@@ -14,6 +14,31 @@
 
 namespace fairlead::lci {
 
+// A part of a put that has not been sent.
+struct PutPart {
+  Rank rank;
+  SegId segment;
+  std::uint64_t offset;
+  const void* data;
+  std::size_t size;
+  CtrId counter;  // to be bumped with the part's last byte; kNoCounter: none
+  bool after;     // kAfter
+};
+
+// A port's own way to move the bytes of a put, where it has one beside packets.
+class PutCarrier {
+ public:
+  virtual ~PutCarrier() = default;
+  // It moves such a piece; packets move the others.
+  virtual bool carries(Rank rank, const PutPiece& piece) const = 0;
+  // Sends as much of the part's beginning as goes at once; answers how many bytes that were, 0:
+  // there is no room now. Runs no upcall. What is sent passes none of the port's packets to that
+  // rank, and none passes it.
+  virtual std::size_t carry(const PutPart& part) = 0;
+  // `done` counts once the memory of all parts carried before may be reused.
+  virtual void count_when_left(Counter* done) = 0;
+};
+
 // Its port binds it once, tells it of lost peers and calls progress() from poll() while busy().
 // Requests travel on Lane::request, answers on Lane::reply. Thread: the port's.
 class RemoteMemory {
@@ -30,13 +55,20 @@ class RemoteMemory {
   // As in Port, to one rank. pending: `done` counts later; done: it has counted (nothing to move).
   // again_buffer: kOpsMax operations are unfinished; poll, then try again. The pieces' list is
   // copied, their data stays the caller's until `done` counts; done == nullptr copies it.
-  Post put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote);
+  Post put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
+           std::uint32_t flags = kNoFlags);
   Post get(const Remote& from, void* to, std::size_t size, Counter* done);
   Post atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
               Counter* done);
   // `done` counts once, when all of `ranks` have answered; failed where one refused a put since
   // the last fence, or was lost.
   Post fence(std::span<const Rank> ranks, Counter* done);
+
+  // From now on puts go by `carrier`, at once where there is room; it outlives this.
+  void put_by(PutCarrier& carrier) { carrier_ = &carrier; }
+  // What a carrier brought. False: refused, which the next fence of `source` tells it.
+  bool put_came(Rank source, SegId segment, std::uint64_t offset, std::span<const std::byte> data);
+  void bump_came(Rank source, CtrId id);
 
   void expose_counter(CtrId id, Counter* counter);
   // Bumps a counter that `rank` exposed; for puts that were made without packets.
@@ -79,6 +111,7 @@ class RemoteMemory {
     Counter* done = nullptr;
     Join* join = nullptr;
     CtrId remote = kNoCounter;
+    bool after = false;
     Atomic op = Atomic::add;
     std::uint64_t a = 0;
     std::uint64_t b = 0;
@@ -125,6 +158,10 @@ class RemoteMemory {
   // Each sends what it can of the operation at the head; true when it needs the queue no more.
   bool advance(Op& op);
   bool send_put(Op& op);
+  // All of it.
+  bool carried(const Op& op) const;
+  // One part of the piece at op.piece; answers its bytes, or 0.
+  std::size_t carry(Op& op);
   bool send_get(Op& op);
   bool send_word(Op& op);
   Post send_piece(const Op& op, const Words& words, std::span<const Piece> data);
@@ -140,6 +177,7 @@ class RemoteMemory {
   Port& port_;
   const Exposures& exposures_;
   std::byte* region_;
+  PutCarrier* carrier_ = nullptr;
   Ring<Op> queue_;  // in the order of the calls
   std::vector<Active> active_;
   std::vector<std::uint32_t> idle_;  // free entries of active_

@@ -11,10 +11,13 @@ namespace fairlead::lci {
 // move(): of a packet's `size` bytes, `gathered` come from the client's memory; the rest it wrote
 // into the packet itself, or it is a received packet that goes on.
 
+// kCopiesPages: puts go as page transfers (page_copies.h).
+
 // I-pio: the host writes it with programmed stores; its memory is its own again at once.
 struct PioTransfer {
   static constexpr std::size_t kDescriptorLines = 1;
   static constexpr bool kReports = false;
+  static constexpr bool kCopiesPages = false;
 
   template <HostNi Ni>
   static void move(Ni& ni, std::uint32_t, std::size_t size, std::size_t) {
@@ -28,6 +31,7 @@ struct PioTransfer {
 struct SdmaTransfer {
   static constexpr std::size_t kDescriptorLines = 2;
   static constexpr bool kReports = true;
+  static constexpr bool kCopiesPages = false;
 
   template <HostNi Ni>
   static void move(Ni& ni, std::uint32_t id, std::size_t size, std::size_t gathered) {
@@ -41,6 +45,11 @@ struct SdmaTransfer {
 
  private:
   static constexpr std::size_t kFirstLine = 32;
+};
+
+// I-rcpy: its packets are I-sdma's.
+struct RcpyTransfer : SdmaTransfer {
+  static constexpr bool kCopiesPages = true;
 };
 
 // GM 1.5, the baseline of the paper's table III: as I-sdma, with longer descriptors.

@@ -56,6 +56,15 @@ class Bodies(unittest.TestCase):
             for ranks in (1, 2, 5):
                 self.same(ranks, "traffic", "6", lci=lci)
 
+    def test_remote_memory(self):
+        # Expect: the same of remote-memory copies, whatever is in the TLBs.
+        for lci in ("sdma", "rcpy", "rcpy-2k"):
+            for ranks in (1, 3):
+                self.same(ranks, "memory", "150", lci=lci)
+        self.same(5, "traffic", "6", lci="rcpy")
+        self.same(3, lci="rcpy", program=MPI)
+        self.same(3, "memory", "150", lci="rcpy-nirx", options=["--faults", "drop=0.05"])
+
     def test_retransmission(self):
         # Expect: the same where the NIs or the hosts send again, the end of the job included.
         for lci in ("nirx", "hrx", "pio-hrx-1k"):

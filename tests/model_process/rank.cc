@@ -17,6 +17,7 @@
 #include "fairlead/base/prng.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
+#include "tests/remote_memory_body.h"
 
 FAIRLEAD_FIBER_PROGRAM;
 
@@ -248,6 +249,7 @@ int main(int argc, char** argv) {
   if (mode == "pingpong") return pingpong(mine, number);
   if (mode == "absent") return 0;
   if (mode == "traffic") return traffic(mine, number);
+  if (mode == "memory") return tests::RemoteMemoryBody(mine, 1 << 20).run(number);
   if (mode == "work") return work(mine, number);
   if (mode == "clocks") return clocks(mine, number);
   if (mode == "deadlock") return deadlock(mine, number);

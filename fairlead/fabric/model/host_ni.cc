@@ -21,7 +21,9 @@ ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform,
   sink.context = this;
   sink.received = [](void* self, PacketId id) {
     changed(self, [id](ModelHostNi& host) {
-      if (host.received_.empty()) host.visible_since_ = host.engine_.now();
+      if (!silent(host.packet(id)) && host.calling_++ == 0) {
+        host.visible_since_ = host.engine_.now();
+      }
       host.received_.push_back(id);
     });
   };
@@ -105,6 +107,7 @@ bool ModelHostNi::reap_receive(PacketId* id) {
   if (received_.empty()) return false;
   *id = received_.front();
   received_.pop_front();
+  if (!silent(packet(*id))) --calling_;
   visible_since_ = now();
   if (journeys_ != nullptr) [[unlikely]] {
     journeys_->mark(*id, Stage::wait_host, now());
@@ -168,7 +171,7 @@ Ps ModelHostNi::compute(Ps time, Ps watchdog) {
   const Ps began = engine_.now();
   const Ps end = began + time;
   while (engine_.now() < end) {
-    const Ps alarm = received_.empty() ? kNever : visible_since_ + watchdog;
+    const Ps alarm = calling_ == 0 ? kNever : visible_since_ + watchdog;
     if (alarm <= engine_.now()) break;
     waiting_ = true;
     (void)task_->block_until(std::min(alarm, end), "computing");

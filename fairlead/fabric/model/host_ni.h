@@ -127,6 +127,10 @@ class ModelHostNi {
     local_ = end;
   }
   void return_host_buffer();
+  // The data of a remote copy that nobody is told of: what comes so is no reason to interrupt.
+  static bool silent(const ModelPacket& packet) {
+    return packet.header.client.kind == PacketKind::page_transfer && !packet.notifies;
+  }
   // The rank's clock has come to where it is by work of `spent_on`: for the critical path.
   void spent(hw::Resource spent_on) {
     if (engine_.path() != nullptr) [[unlikely]]
@@ -158,7 +162,8 @@ class ModelHostNi {
   std::uint32_t send_buffers_;
   std::uint32_t released_ = 0;  // host buffers not yet given back to the NI
   const hw::HostRates& rates_;
-  Ps visible_since_{};  // the oldest received packet, or the last look at them
+  std::uint32_t calling_ = 0;  // of received_ that are to be looked at
+  Ps visible_since_{};         // the oldest of these, or the last look at them
   Ring<PacketId, 4> received_;
   Ring<std::uint64_t> completed_;
   Ring<Answer> answered_;

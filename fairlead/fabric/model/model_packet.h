@@ -19,7 +19,8 @@ enum class Holds : std::uint8_t { nothing, send_buffer, receive_buffer, host_buf
 
 struct ModelPacket {
   PacketHeader header;
-  std::uint64_t operand;     // of a fetch-and-add; its reply: the former value
+  std::uint64_t operand;     // of a fetch-and-add; its reply: the former value; of a page transfer:
+                             // the source's page
   std::uint64_t cookie;      // the sending host's, for its completion
   Peer peer;                 // NI it goes to, or came from
   PacketId id;               // its own
@@ -34,6 +35,11 @@ struct ModelPacket {
   bool received : 1;      // it is the receiving host's
   bool kept : 1;          // by its client
   bool for_group : 1;     // to be multicast
+  // Of a page transfer.
+  bool notifies : 1;         // the host is told when it has come
+  bool redirected : 1;       // its page was not in the receiving NI's TLB
+  std::uint8_t source;       // how the NI gets at the data (proto::SourceKind)
+  std::uint16_t page_bytes;  // of the page that the NI's TLB gets with it
 
   std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }
   const std::byte* payload() const { return reinterpret_cast<const std::byte*>(this + 1); }

@@ -15,9 +15,13 @@ using hw::kVisibleEvent;
 
 namespace {
 // What the processor and the DMA engine do, as traces name it: NiEvent's and DmaKind's.
-constexpr const char* kTurnNames[] = {"descriptor", "fetched", "forward", "transmitted", "received",
-                                      "delivered",  "corrupt", "timer",   "start DMA"};
-constexpr const char* kDmaNames[] = {"fetch", "deliver", "completions", "answer", "free buffers"};
+constexpr const char* kTurnNames[] = {"descriptor", "fetched",   "forward", "transmitted",
+                                      "received",   "delivered", "landed",  "corrupt",
+                                      "timer",      "start DMA"};
+constexpr const char* kDmaNames[] = {"fetch",        "deliver", "completions", "answer",
+                                     "free buffers", "land",    "notify"};
+// What the header of a page transfer has beside a packet's: virtual address and counter.
+constexpr std::uint64_t kPageHeaderBytes = 12;
 }  // namespace
 
 NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, const hw::NiTimes& times,
@@ -96,9 +100,9 @@ void NiHardware::show_dma(const DmaRequest& done, Ps seen) {
 }
 
 void NiHardware::show_visible(DmaKind kind, PacketId id) {
-  if (kind != DmaKind::deliver && kind != DmaKind::answer) return;
+  if (kind == DmaKind::completion || kind == DmaKind::buffers) return;
   journeys_->mark(id, Stage::visibility, engine_.now());
-  if (kind != DmaKind::answer) return;
+  if (kind == DmaKind::deliver) return;
   journeys_->reaches(id, {self_, hw::kHostLine}, engine_.now());
   journeys_->end(id, self_, packet(id).header.client.size, engine_.now());
 }
@@ -137,6 +141,8 @@ std::uint64_t NiHardware::transfer_bytes(const DmaRequest& request) {
       return packet(request.id).fetch_bytes;
     case DmaKind::deliver:
       return sizeof(ClientHeader) / 2 + packet(request.id).header.client.size;
+    case DmaKind::land:
+      return packet(request.id).header.client.size;
     default:
       return 8;
   }
@@ -181,19 +187,27 @@ void NiHardware::dma_done() {
     // A packet's full flag follows its data in a transaction of its own; a fetch-and-add's result
     // is its own flag.
     const Ps visible = done.kind == DmaKind::answer ? seen : seen + platform_.host_visible;
-    engine_.at(visible, self_, kVisibleEvent, &NiHardware::on_visible, this, done.id,
-               static_cast<std::uint64_t>(done.kind));
-    if (done.kind == DmaKind::deliver) {
+    const bool lands = done.kind == DmaKind::land;
+    if (!lands || !packet(done.id).notifies) {
+      engine_.at(visible, self_, kVisibleEvent, &NiHardware::on_visible, this, done.id,
+                 static_cast<std::uint64_t>(done.kind));
+    }
+    // A notification is waited for: its engine starts before the transfer is retired.
+    if (lands && packet(done.id).notifies) wake();
+    if (lands || done.kind == DmaKind::deliver) {
       ModelPacket& delivered = packet(done.id);
-      processor_.submit({kDelivered, delivered.origin, delivered.peer});
+      processor_.submit({lands ? kLanded : kDelivered, delivered.origin, delivered.peer});
       delivered.origin = kNoPacket;
-      delivered.holds = Holds::host_buffer;
+      delivered.holds = lands ? Holds::nothing : Holds::host_buffer;
     }
   }
-  if (may_start() && !wake_queued_) {
-    wake_queued_ = true;
-    processor_.submit({kHardware, dma_queue_.front().id});
-  }
+  wake();
+}
+
+void NiHardware::wake() {
+  if (!may_start() || wake_queued_) return;
+  wake_queued_ = true;
+  processor_.submit({kHardware, dma_queue_.front().id});
 }
 
 void NiHardware::on_fetched(void* self, std::uint64_t packet, std::uint64_t) {
@@ -215,6 +229,8 @@ void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
     ni->show_visible(static_cast<DmaKind>(kind), static_cast<PacketId>(id));
   switch (static_cast<DmaKind>(kind)) {
     case DmaKind::deliver:
+    case DmaKind::land:
+    case DmaKind::notify:
       host.received(host.context, static_cast<PacketId>(id));
       break;
     case DmaKind::completion: {
@@ -241,7 +257,9 @@ void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
 void NiHardware::transmit(Peer peer, PacketId id) {
   if (journeys_ != nullptr) [[unlikely]]
     show_transmit(id);
-  const std::uint64_t bytes = platform_.header_bytes + packet(id).header.client.size;
+  const ClientHeader& header = packet(id).header.client;
+  const std::uint64_t bytes = platform_.header_bytes + header.size +
+                              (header.kind == PacketKind::page_transfer ? kPageHeaderBytes : 0);
   network_.inject(processor_.now(), id, self_, peer, bytes);
 }
 
@@ -322,10 +340,7 @@ void NiHardware::return_host_buffers(Ps at, std::uint32_t count) {
 void NiHardware::on_host_buffers(void* self, std::uint64_t count, std::uint64_t) {
   auto* ni = static_cast<NiHardware*>(self);
   ni->host_buffers_ += static_cast<std::uint32_t>(count);
-  if (ni->may_start() && !ni->wake_queued_) {
-    ni->wake_queued_ = true;
-    ni->processor_.submit({kHardware, ni->dma_queue_.front().id});
-  }
+  ni->wake();
 }
 
 void NiHardware::prepare(PacketId id, unsigned stage) const {

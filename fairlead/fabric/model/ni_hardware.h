@@ -33,6 +33,7 @@ enum NiEvent : std::uint32_t {
   kReceived,     // a packet from the network
   kDelivered,    // one from the NI `peer` has been copied to the host: an image of `packet`, or
                  // itself (kNoPacket)
+  kLanded,       // the same of a page transfer
   kCorrupt,      // a packet from the network failed its CRC check
   kTimer,        // the time of wake_at() has come
   kHardware,     // not the program's: the DMA engine wants to be started
@@ -87,6 +88,14 @@ class NiHardware {
   void deliver(PacketId id) {
     leaves_turn(id, Stage::ni_receive);
     request(DmaKind::deliver, id);
+  }
+  // Copies the data of a page transfer to where they belong in host memory, or to an anonymous
+  // page; where packet.notifies, a word that says so follows them. kLanded follows. The packet is
+  // the host's then.
+  void land(PacketId id) {
+    leaves_turn(id, Stage::ni_receive);
+    request(DmaKind::land, id);
+    if (packet(id).notifies) request(DmaKind::notify, id);
   }
   // Tells the host that the data of its packet `cookie` may be reused; batched.
   void report(std::uint64_t cookie);
@@ -160,7 +169,7 @@ class NiHardware {
   Ps bus_busy() const { return bus_.busy(); }
 
  private:
-  enum class DmaKind : std::uint8_t { fetch, deliver, completion, answer, buffers };
+  enum class DmaKind : std::uint8_t { fetch, deliver, completion, answer, buffers, land, notify };
   struct DmaRequest {
     DmaKind kind;
     PacketId id;
@@ -178,6 +187,8 @@ class NiHardware {
   void request_batch();
   bool may_start() const;
   void start_next();
+  // The processor will start the engine, where that has something to do.
+  void wake();
   void dma_done();
   std::uint64_t transfer_bytes(const DmaRequest& request);
   void show_turn_begin(hw::NiWork work);

@@ -125,23 +125,27 @@ Result<void> RankGate::execute_one(const GateCommand& command) {
 
 Result<void> RankGate::post(const GateCommand& command) {
   const auto found = held_.find(command.id);
-  const Held how = found == held_.end() ? Held::apart : found->second.how;
-  if ((how != Held::allocated && how != Held::image && how != Held::detached) ||
+  if (found == held_.end()) return wrong("packet", command.id);
+  const Held how = found->second.how;
+  ModelPacket& packet = host_.packet(command.id);
+  // It is for this rank's NI alone.
+  const bool writes_tlb = how == Held::apart && packet.header.client.kind == PacketKind::tlb_write;
+  if ((how != Held::allocated && how != Held::image && how != Held::detached && !writes_tlb) ||
       !drop(command.id, how)) {
     return wrong("packet", command.id);
   }
-  ModelPacket& packet = host_.packet(command.id);
   const std::size_t room = packet.slot_bytes - sizeof packet;
   const PacketKind kind = packet.header.client.kind;
   const bool to_group = kind == PacketKind::multicast && how == Held::allocated;
-  if (!to_group && (packet.peer >= machine_.nodes() || packet.peer == rank_)) {
+  if (!to_group && !writes_tlb && (packet.peer >= machine_.nodes() || packet.peer == rank_)) {
     return wrong("destination", packet.peer);
   }
   if (packet.header.client.size > room || packet.fetch_bytes > room) {
     return wrong("message size", packet.header.client.size);
   }
-  const bool for_ni =
-      kind == PacketKind::data || kind == PacketKind::multicast || kind == PacketKind::fetch_add;
+  const bool for_ni = kind == PacketKind::data || kind == PacketKind::multicast ||
+                      kind == PacketKind::fetch_add || kind == PacketKind::page_transfer ||
+                      writes_tlb;
   // Where the host runs the protocol, an NI takes every kind for the other host's.
   if (!for_ni && (how != Held::detached || kind >= PacketKind::count)) {
     return wrong("packet kind", static_cast<std::uint64_t>(kind));
@@ -254,7 +258,9 @@ void RankGate::leave_answer() {
   while (answer.received < GateSlot::kVisible &&
          host_.reap_receive(&slot_.received[answer.received])) {
     const PacketId id = slot_.received[answer.received++];
-    held_[id] = {host_.packet(id).slot_bytes, Held::received};
+    const ModelPacket& packet = host_.packet(id);
+    held_[id] = {packet.slot_bytes,
+                 packet.holds == Holds::host_buffer ? Held::received : Held::apart};
   }
   while (answer.completed < GateSlot::kVisible &&
          host_.reap_completion(&slot_.completed[answer.completed])) {

@@ -82,6 +82,13 @@ TEST_F(DamagedRank, DescriptorsAreChecked) {
   EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
   packet();
   EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1000).ok());
+  // Expect: what is not in NI memory may be posted to write the TLB, and for nothing else.
+  ASSERT_TRUE(execute(GateOp::alloc_local, 0, 24).ok());
+  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  ModelPacket& local = machine_.host(0).packet(slot().answer.id);
+  local.header.client.kind = PacketKind::tlb_write;
+  local.header.client.size = 60000;
+  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
 }
 
 TEST_F(DamagedRank, SizesAreBounded) {
