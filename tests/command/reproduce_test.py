@@ -11,7 +11,7 @@ from pathlib import Path
 from command import BIN, SOURCE, environment, fairlead, json_lines
 
 LINE_KEYS = {"table", "row", "column", "ours", "published", "unit"}
-STATUS = {"measured", "predicted", "not built", "failed"}
+STATUS = {"measured", "predicted", "failed"}
 PARAMETERS = {"Send overhead (os)": "os_us", "Recv overhead (or)": "or_us", "Latency (L)": "l_us",
               "Gap (g)": "g_us", "End-to-end latency": "end_to_end_us",
               "F&A latency": "fetch_add_us"}

@@ -122,7 +122,9 @@ void print_matrix(const Matrix& matrix) {
       "{}\n"
       "1k, 2k, 4k: the most nodes at that MTU on {}, by the receive buffers in NI memory ({} of 2 "
       "Kbyte).\n"
-      "Add -1k or -4k for another MTU than 2 Kbyte, -binomial for another tree than a binary one.\n"
+      "Add -1k, -2k or -4k for another MTU than 2 Kbyte (rcpy: 4 Kbyte), -binomial for another "
+      "tree\n"
+      "than a binary one.\n"
       "--set ni.receive_buffers=N is another NI's memory; it is shown with the results.\n",
       table.text(), matrix.platform.name, matrix.platform.receive_buffers);
 }

@@ -8,9 +8,13 @@ namespace {
 
 constexpr lci::Chan kMessages = 0;
 constexpr lci::Chan kSignals = 1;
-// What puts go to, and the counter that tells of them. Large enough for any message of a bench.
+// What puts go to and come from, and the counter that tells of them. Large enough for any message
+// of a bench.
 constexpr lci::SegId kTarget = 2;
+constexpr lci::SegId kSource = 3;
 constexpr lci::CtrId kArrived = 0;
+// More than any network of this project has under way.
+constexpr std::uint64_t kPutsMax = 128;
 
 void wait_counter(lci::Port& port, const Counter& counter, std::uint64_t at, const char* what) {
   const Post answer = port.wait({.counter = &counter, .at = at, .what = what});
@@ -36,7 +40,9 @@ Pair::Pair(lci::Port& port, Rank other, const BenchOptions& options)
   use_buffer(64);
   if (!put_) return;
   port_.expose_counter(kArrived, &put_here_);
-  FAIRLEAD_CHECK(port_.allocate(kTarget, largest(options), lci::Place::host) != nullptr,
+  put_from_ = port_.allocate(kSource, largest(options), lci::Place::host);
+  FAIRLEAD_CHECK(port_.allocate(kTarget, largest(options), lci::Place::host) != nullptr &&
+                     put_from_ != nullptr,
                  "no memory for {} bytes", largest(options));
   // Both sides have their target before the first put.
   signal();
@@ -53,7 +59,10 @@ void Pair::send(std::uint64_t bytes) {
     messages_.send({other_}, bytes);
     return;
   }
-  const lci::PutPiece piece{0, messages_.buffer().data(), bytes};
+  if (puts_ >= kPutsMax) {
+    wait_counter(port_, put_done_, puts_ - kPutsMax + 1, "room for a put");
+  }
+  const lci::PutPiece piece{0, put_from_, bytes};
   ++puts_;
   expect_accepted(port_.put({other_}, kTarget, {&piece, 1}, &put_done_, kArrived, 0));
 }

@@ -7,8 +7,9 @@
 
 namespace fairlead::tools {
 
-// Messages are packets, or with options.put remote-memory copies that bump a counter of the other
-// side. What the ranks tell each other beside them are packets.
+// Messages are packets, or with options.put remote-memory copies, from exposed memory to exposed
+// memory, that bump a counter of the other side. What the ranks tell each other beside them are
+// packets.
 class Pair {
  public:
   Pair(lci::Port& port, Rank other, const BenchOptions& options);
@@ -51,6 +52,7 @@ class Pair {
   Signals signals_;
   Counter put_done_;
   Counter put_here_;
+  void* put_from_ = nullptr;
   std::uint64_t puts_ = 0;
   std::uint64_t puts_awaited_ = 0;
   std::uint64_t timed_index_ = 0;

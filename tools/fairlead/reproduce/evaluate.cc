@@ -14,16 +14,12 @@ struct Evaluated {
   std::string reason;
 };
 
-Status status_of(Measured::End end) {
-  return end == Measured::End::not_built ? Status::not_built : Status::failed;
-}
-
 Evaluated evaluate(const Quantity& quantity, const Measuring& measuring) {
   std::vector<const Measured*> measured;
   for (const Measurement& need : quantity.needs) {
     measured.push_back(&measuring.of(need));
     if (measured.back()->end == Measured::End::done) continue;
-    return {std::nullopt, status_of(measured.back()->end), measured.back()->reason};
+    return {std::nullopt, Status::failed, measured.back()->reason};
   }
   return {quantity.value(measured), std::nullopt, ""};
 }
@@ -54,7 +50,7 @@ Panel evaluate(const PanelPlan& plan, const Measuring& measuring) {
     if (measured.end == Measured::End::done) {
       series.points = measured.points(one.key);
     } else {
-      series.status = status_of(measured.end);
+      series.status = Status::failed;
       series.reason = measured.reason;
     }
     panel.series.push_back(std::move(series));
@@ -94,8 +90,6 @@ const char* name_of(Status status) {
       return "measured";
     case Status::predicted:
       return "predicted";
-    case Status::not_built:
-      return "not built";
     case Status::failed:
       return "failed";
   }

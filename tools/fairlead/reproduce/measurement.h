@@ -21,10 +21,10 @@ struct Measurement {
 };
 
 struct Measured {
-  enum class End { none, done, failed, not_built };
+  enum class End { none, done, failed };
 
   End end = End::none;
-  std::string reason;  // of failed and not_built
+  std::string reason;  // of failed
   std::vector<nlohmann::ordered_json> lines;
   nlohmann::ordered_json packets;
   double wall_s = 0;

@@ -55,7 +55,7 @@ void Measuring::add(const Measurement& measurement) {
   Entry entry{measurement, {}};
   const auto implementation = lci::parse_implementation(measurement.lci);
   if (!implementation.ok()) {
-    entry.measured.end = Measured::End::not_built;
+    entry.measured.end = Measured::End::failed;
     entry.measured.reason = implementation.error().text;
   }
   entries_.push_back(std::move(entry));

@@ -12,9 +12,9 @@
 
 namespace fairlead::tools {
 
-enum class Status { measured, predicted, not_built, failed };
+enum class Status { measured, predicted, failed };
 
-const char* name_of(Status status);  // "measured", "predicted", "not built", "failed"
+const char* name_of(Status status);  // "measured", "predicted", "failed"
 
 struct Cell {
   CellPlan plan;
