@@ -66,6 +66,12 @@ struct Patience {
   std::uint64_t seen = 0;
 };
 
+// One of several packets that leave together: `data` holds header.client.size bytes.
+struct Outgoing {
+  PacketHeader header;
+  const std::byte* data;
+};
+
 // Bit i: lane i may be reaped.
 using LaneMask = std::uint32_t;
 constexpr LaneMask kAllLanes = 7;
@@ -87,6 +93,15 @@ class Nic {
   // done, again_credit (the way to the peer is full), again_buffer, invalid or peer_down.
   // header.client.size is the sum of the pieces.
   virtual Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) = 0;
+  // The same for several packets to one peer, as many as there is room for: fabrics for which a
+  // call is dear make one of them. Answers how many went.
+  virtual std::size_t post_many(Peer dest, std::span<const Outgoing> packets) {
+    for (std::size_t i = 0; i < packets.size(); ++i) {
+      const Piece piece{packets[i].data, packets[i].header.client.size};
+      if (post(dest, packets[i].header, {&piece, 1}) != Post::done) return i;
+    }
+    return packets.size();
+  }
   // The same for a packet of at most inline_bytes_max bytes; route as route_of() makes it.
   virtual Post post_small(Peer dest, std::uint64_t route, WordVector words, const void* data,
                           std::size_t size) {

@@ -20,6 +20,7 @@ enum class PacketKind : std::uint8_t {
   resend,         // asks for everything not acknowledged: the receiver had to drop for lack of room
   page_transfer,  // part of a remote-memory copy (paper section 5.2.3)
   tlb_write,      // not sent: what a host writes into its NI's TLB
+  frame,          // client packets, joined (lci/reliable_nic.h)
   count           // not a kind
 };
 

@@ -16,6 +16,7 @@
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/reliable_nic.h"
 
 namespace fairlead::lci {
 namespace {
@@ -25,7 +26,10 @@ struct Way {
   bool shm;
   bool software;  // remote memory by packets
   bool membarrier = true;
+  const char* faults = nullptr;  // by hrx over a fabric with these faults
 };
+
+constexpr const char* kBad = "drop=0.03,dup=0.02,reorder=0.03,corrupt=0.01";
 
 void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
@@ -51,7 +55,18 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       loop_ = std::move(fabric::LoopNetwork::create({ranks, 16 << 20}).value());
       for (Rank r = 0; r < ranks; ++r) nics_.push_back(loop_->endpoint(r));
     }
-    for (auto& nic : nics_) ports_.push_back(make_direct_port(*nic, options));
+    if (GetParam().faults != nullptr) mend();
+    for (auto& nic : mended_.empty() ? nics_ : mended_) {
+      ports_.push_back(make_direct_port(*nic, options));
+    }
+  }
+  // Puts faults above the fabric, and what mends them above those.
+  void mend() {
+    const fabric::FaultPlan plan = fabric::parse_fault_plan(GetParam().faults, 1).value();
+    for (auto& nic : nics_) {
+      faulty_.push_back(fabric::make_faulty(*nic, plan, {}));
+      mended_.push_back(make_reliable_nic(*faulty_.back(), {}));
+    }
   }
   Port& port(Rank rank) { return *ports_[rank]; }
   void poll_all() {
@@ -59,7 +74,8 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   }
   // Polls everybody until `condition` holds; bounded.
   bool until(const std::function<bool()>& condition) {
-    for (int i = 0; i < 200000; ++i) {
+    const std::int64_t give_up = monotonic_ns() + 20'000'000'000;
+    for (int i = 0; i < 200000 || (!mended_.empty() && monotonic_ns() < give_up); ++i) {
       if (condition()) return true;
       poll_all();
     }
@@ -75,6 +91,8 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   std::unique_ptr<fabric::ShmJob> job_;
   std::unique_ptr<fabric::LoopNetwork> loop_;
   std::vector<std::unique_ptr<fabric::Nic>> nics_;
+  std::vector<std::unique_ptr<fabric::Nic>> faulty_;
+  std::vector<std::unique_ptr<fabric::Nic>> mended_;
   std::vector<std::unique_ptr<Port>> ports_;
 };
 
@@ -545,7 +563,10 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, DirectPortTest,
                          ::testing::Values(Way{"loop", false, false},
                                            Way{"loop_software", false, true},
                                            Way{"shm", true, false}, Way{"shm_software", true, true},
-                                           Way{"shm_no_membarrier", true, false, false}),
+                                           Way{"shm_no_membarrier", true, false, false},
+                                           Way{"loop_hrx", false, true, true, ""},
+                                           Way{"loop_hrx_bad", false, true, true, kBad},
+                                           Way{"shm_hrx_bad", true, true, true, kBad}),
                          [](const auto& way) { return std::string(way.param.name); });
 
 }  // namespace

@@ -17,9 +17,9 @@ constexpr std::uint32_t kShmRanksMax = 4096;
 constexpr std::uint32_t kShmRingSlots = 64;
 // Of one sender: the bits of ShmPoolLine::returned.
 constexpr std::uint32_t kShmBuffers = 64;
-// A packet of 8 KiB and what lci puts before it. Not a power of two: buffers then start in
+// A packet of 8 KiB and what lci, hrx and faulty put before it. Not a power of two: buffers then start in
 // different sets of the cache.
-constexpr std::uint32_t kShmBufferBytes = 8192 + 64;
+constexpr std::uint32_t kShmBufferBytes = 8192 + 128;
 // In the slot's own line, and with the line of its tail.
 constexpr std::uint32_t kShmSlotBytes = 32;
 constexpr std::uint32_t kShmInlineBytes = kShmSlotBytes + 64;

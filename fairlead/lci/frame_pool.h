@@ -1,0 +1,47 @@
+// Buffers of one size for frames: taken when something is sent, given back when it was
+// acknowledged.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fairlead::lci {
+
+class FramePool {
+ public:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  // Address space for `frames`; memory is used by those that ever were out at the same time. Throws
+  // std::bad_alloc where there is none.
+  FramePool(std::size_t frame_bytes, std::uint32_t frames);
+  ~FramePool();
+  FramePool(const FramePool&) = delete;
+  FramePool& operator=(const FramePool&) = delete;
+
+  // The one given back last, which the cache may still hold. kNone: all are out.
+  std::uint32_t take() {
+    if (!free_.empty()) {
+      const std::uint32_t frame = free_.back();
+      free_.pop_back();
+      return frame;
+    }
+    return fresh_ < frames_ ? fresh_++ : kNone;
+  }
+  void give(std::uint32_t frame) { free_.push_back(frame); }
+  std::byte* at(std::uint32_t frame) const { return base_ + stride_ * frame; }
+  // Of an address within the frame.
+  std::uint32_t frame_of(const std::byte* address) const {
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(address - base_) / stride_);
+  }
+  // Frames that are out.
+  std::size_t out() const { return fresh_ - free_.size(); }
+
+ private:
+  std::size_t stride_;
+  std::uint32_t frames_;
+  std::uint32_t fresh_ = 0;  // were never taken
+  std::byte* base_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace fairlead::lci

@@ -1,0 +1,38 @@
+// A fabric that loses, doubles or reorders packets, made reliable on the host (the paper's hrx, LCI
+// paper section 5.1, with proto/selective_repeat.h): a Nic over a Nic. Packets sent back to back
+// travel in one frame.
+//
+//   Port                     client packets
+//   ReliableNic              frames: numbered, kept until acknowledged, sent again
+//   Nic(udp), faulty, ...    moves a frame, or loses it
+//
+// Every lane has a window of its own, so that replies drain whatever requests do.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "fairlead/base/units.h"
+#include "fairlead/fabric/nic.h"
+
+namespace fairlead::lci {
+
+struct ReliableOptions {
+  Ps epoch{};                              // CLOCK_MONOTONIC at the start of the World
+  std::size_t window_bytes = 1 << 20;      // under way to one peer and lane, in full frames
+  std::uint32_t frame_bytes = UINT32_MAX;  // of a frame; at most what the fabric below carries
+  // A peer's program has ended in order: it needs nothing any more, and acknowledges nothing.
+  bool (*left)(void* context, Peer peer) = nullptr;
+  void* context = nullptr;
+};
+
+class ReliableNic : public fabric::Nic {
+ public:
+  // Everything that was sent has been acknowledged, or nobody is left to do so.
+  virtual bool settled() = 0;
+};
+
+// `below` outlives it.
+std::unique_ptr<ReliableNic> make_reliable_nic(fabric::Nic& below, const ReliableOptions& options);
+
+}  // namespace fairlead::lci
