@@ -1,6 +1,7 @@
 // The one waiting policy of the code base: spin -> pause -> yield -> sleep, its steps chosen from
 // ranks and processors. Who waits polls, and asks the ladder what to do after a poll found nothing.
 #pragma once
+#include <sched.h>
 #include <cstdint>
 #include <ctime>
 
@@ -65,6 +66,24 @@ inline void cpu_pause() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+// Takes the next rung; sleep() is the last one.
+template <class Sleep>
+void climb(WaitLadder& ladder, Sleep&& sleep) {
+  switch (ladder.next()) {
+    case WaitLadder::Step::spin:
+      break;
+    case WaitLadder::Step::pause:
+      cpu_pause();
+      break;
+    case WaitLadder::Step::yield:
+      sched_yield();
+      break;
+    case WaitLadder::Step::sleep:
+      sleep();
+      break;
+  }
 }
 
 // CLOCK_MONOTONIC, in nanoseconds.

@@ -21,6 +21,8 @@ struct PacketFaults {
   double reorder = 0;  // held back until the next packet to the same endpoint has gone
   double delayed = 0;  // held back for `delay`
   Ps delay{};
+
+  bool any() const { return drop + duplicate + corrupt + reorder + delayed > 0; }
 };
 
 // Which packets a part of a plan is about.
@@ -56,6 +58,9 @@ struct FaultPlan : PacketFaults {
   std::vector<Kill> kills;
   std::uint64_t seed = 1;
   std::string text;  // as it was given
+
+  // Packets go wrong, and not only endpoints.
+  bool loses() const { return any() || !clauses.empty(); }
 };
 
 // Text like "drop=0.01,dup=0.001,corrupt=0.001,reorder=0.01,delay=50us:0.1,kill=3@20ms"; of one

@@ -6,7 +6,8 @@
 namespace fairlead::lci {
 namespace {
 
-constexpr std::size_t kPrivateHeap = 1 << 20;  // where the fabric has no regions
+// Where the fabric has no regions: as much as shared memory gives a rank.
+constexpr std::size_t kPrivateHeap = std::size_t{1} << 30;
 
 std::size_t table_bytes(Rank ranks) { return (Exposures::bytes(ranks) + 4095) / 4096 * 4096; }
 
@@ -40,8 +41,8 @@ DirectMemory::DirectMemory(fabric::Nic& nic, bool allow_direct)
   const std::size_t table = table_bytes(nic.peers());
   std::span<std::byte> region = nic.region(nic.self());
   if (region.size() < table + 4096) {
-    private_ = std::make_unique<std::byte[]>(table + kPrivateHeap);
-    region = {private_.get(), table + kPrivateHeap};
+    private_ = ReservedMemory(table + kPrivateHeap);
+    region = private_.all();
     tables_ = false;
   }
   region_ = region.data();

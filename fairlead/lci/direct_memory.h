@@ -2,12 +2,12 @@
 // processor. Bounds and permission come from the table the target publishes in its region.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/base/reserved_memory.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/lci/exposures.h"
 #include "fairlead/lci/port.h"
@@ -49,7 +49,7 @@ class DirectMemory {
   bool single_copy_;  // until the kernel refuses
   Exposures mine_;
   std::byte* region_ = nullptr;
-  std::unique_ptr<std::byte[]> private_;  // table and heap where the fabric has no regions
+  ReservedMemory private_;  // table and heap where the fabric has no regions
   RegionHeap heap_;
 };
 

@@ -1,7 +1,6 @@
 // The class behind make_direct_port(). direct_port.cc: sending and receiving packets;
 // direct_progress.cc: polling, waiting, remote memory, groups.
 #pragma once
-#include <sched.h>
 #include <cstddef>
 
 #include <atomic>
@@ -146,21 +145,11 @@ class DirectPort final : public Port {
   // One rung; sleep_length() says how long its last one may sleep.
   template <class SleepLength>
   void pause(WaitLadder& ladder, SleepLength&& sleep_length) {
-    switch (ladder.next()) {
-      case WaitLadder::Step::spin:
-        break;
-      case WaitLadder::Step::pause:
-        cpu_pause();
-        break;
-      case WaitLadder::Step::yield:
-        sched_yield();
-        break;
-      case WaitLadder::Step::sleep:
-        if (!reliable_) [[unlikely]]
-          tell_sent();
-        nic_.sleep(sleep_length());
-        break;
-    }
+    climb(ladder, [&] {
+      if (!reliable_) [[unlikely]]
+        tell_sent();
+      nic_.sleep(sleep_length());
+    });
   }
   Ps sleep_length(const Until& until) const;
   Post counted(Post answer, Counter* done, std::uint64_t& counter);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -15,18 +17,22 @@
 #include "fairlead/fabric/loop/loop.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/shm/shm_nic.h"
+#include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/reliable_nic.h"
 
 namespace fairlead::lci {
 namespace {
 
+enum class On { loop, shm, udp };
+
 struct Way {
   const char* name;
-  bool shm;
+  On on;
   bool software;  // remote memory by packets
   bool membarrier = true;
   const char* faults = nullptr;  // by hrx over a fabric with these faults
+  fabric::Auth auth = fabric::Auth::header;
 };
 
 constexpr const char* kBad = "drop=0.03,dup=0.02,reorder=0.03,corrupt=0.01";
@@ -45,12 +51,14 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   void start(std::uint32_t ranks) {
     DirectOptions options;
     options.software_remote_memory = GetParam().software;
-    if (GetParam().shm) {
+    if (GetParam().on == On::shm) {
       job_ = std::move(fabric::ShmJob::create({ranks, 16 << 20, 0}).value());
       for (Rank r = 0; r < ranks; ++r)
         nics_.push_back(std::move(
             fabric::attach_shm(job_->fd(), r, {job_->nonce(), true, GetParam().membarrier})
                 .value()));
+    } else if (GetParam().on == On::udp) {
+      start_udp(ranks);
     } else {
       loop_ = std::move(fabric::LoopNetwork::create({ranks, 16 << 20}).value());
       for (Rank r = 0; r < ranks; ++r) nics_.push_back(loop_->endpoint(r));
@@ -58,6 +66,30 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
     if (GetParam().faults != nullptr) mend();
     for (auto& nic : mended_.empty() ? nics_ : mended_) {
       ports_.push_back(make_direct_port(*nic, options));
+    }
+  }
+  void start_udp(std::uint32_t ranks) {
+    addresses_.resize(ranks);
+    fabric::UdpOptions udp;
+    udp.peers = ranks;
+    udp.key = {1, 2, 3};
+    udp.auth = GetParam().auth;
+    udp.find = [](void* self, Peer peer, fabric::UdpAddress* address) {
+      *address = static_cast<DirectPortTest*>(self)->addresses_[peer];
+      return address->family != 0;
+    };
+    udp.context = this;
+    udp.deaths = &deaths_;
+    udp.dead = [](void* self, Peer peer) {
+      const auto& dead = static_cast<DirectPortTest*>(self)->dead_;
+      return std::find(dead.begin(), dead.end(), peer) != dead.end();
+    };
+    for (Rank r = 0; r < ranks; ++r) {
+      udp.self = r;
+      auto nic = fabric::open_udp(udp);
+      ASSERT_TRUE(nic.ok()) << nic.error().text;
+      addresses_[r] = nic.value()->address();
+      nics_.push_back(std::move(nic.value()));
     }
   }
   // Puts faults above the fabric, and what mends them above those.
@@ -82,15 +114,22 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
     return condition();
   }
   void mark_dead(Rank rank) {
-    if (GetParam().shm)
+    if (GetParam().on == On::shm) {
       job_->mark_dead(rank);
-    else
+    } else if (GetParam().on == On::udp) {
+      dead_.push_back(rank);
+      ++deaths_;
+    } else {
       loop_->mark_dead(rank);
+    }
   }
 
   std::unique_ptr<fabric::ShmJob> job_;
   std::unique_ptr<fabric::LoopNetwork> loop_;
   std::vector<std::unique_ptr<fabric::Nic>> nics_;
+  std::vector<fabric::UdpAddress> addresses_;
+  std::vector<Rank> dead_;
+  std::atomic<std::uint32_t> deaths_{0};
   std::vector<std::unique_ptr<fabric::Nic>> faulty_;
   std::vector<std::unique_ptr<fabric::Nic>> mended_;
   std::vector<std::unique_ptr<Port>> ports_;
@@ -225,7 +264,7 @@ TEST_P(DirectPortTest, KeptPacketsStayValidAndNeverStopTheNetwork) {
         << i;
   }
   for (std::size_t i = 0; i < kCount; ++i) port(1).release(box.kept[(i * 7) % kCount]);
-  if (GetParam().shm) {
+  if (GetParam().on == On::shm) {
     EXPECT_GT(port(1).counters().copied_out, 0u);
   }
   // Expect: all buffers came back: as many large packets pass again.
@@ -489,7 +528,7 @@ TEST_P(DirectPortTest, ALostPeerEndsWaitsAndOperations) {
   until_packet.value = 1;
   // Expect: the wait ends with the reason; on shm what the peer sent before it died came first.
   EXPECT_EQ(port(0).wait(until_packet), Post::peer_down);
-  if (GetParam().shm) {
+  if (GetParam().on == On::shm) {
     EXPECT_EQ(box.items.size(), 1u);
   }
   EXPECT_EQ(port(0).send_small({2}, 1, Lane::request, Words{}, {}, kNoFlags), Post::peer_down);
@@ -559,15 +598,19 @@ TEST(DirectOnFaultyDeathTest, NamesLossRepetitionAndDamage) {
   EXPECT_DEATH(pass_through("reorder=0.01"), "reordered");
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, DirectPortTest,
-                         ::testing::Values(Way{"loop", false, false},
-                                           Way{"loop_software", false, true},
-                                           Way{"shm", true, false}, Way{"shm_software", true, true},
-                                           Way{"shm_no_membarrier", true, false, false},
-                                           Way{"loop_hrx", false, true, true, ""},
-                                           Way{"loop_hrx_bad", false, true, true, kBad},
-                                           Way{"shm_hrx_bad", true, true, true, kBad}),
-                         [](const auto& way) { return std::string(way.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Fabrics, DirectPortTest,
+    ::testing::Values(Way{"loop", On::loop, false}, Way{"loop_software", On::loop, true},
+                      Way{"shm", On::shm, false}, Way{"shm_software", On::shm, true},
+                      Way{"shm_no_membarrier", On::shm, false, false},
+                      Way{"loop_hrx", On::loop, true, true, ""},
+                      Way{"loop_hrx_bad", On::loop, true, true, kBad},
+                      Way{"shm_hrx_bad", On::shm, true, true, kBad},
+                      Way{"udp_hrx", On::udp, true, true, ""},
+                      Way{"udp_hrx_bad", On::udp, true, true, kBad},
+                      Way{"udp_hrx_full", On::udp, true, true, "", fabric::Auth::full},
+                      Way{"udp_hrx_secret", On::udp, true, true, kBad, fabric::Auth::encrypt}),
+    [](const auto& way) { return std::string(way.param.name); });
 
 }  // namespace
 }  // namespace fairlead::lci

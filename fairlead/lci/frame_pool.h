@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "fairlead/base/reserved_memory.h"
+
 namespace fairlead::lci {
 
 class FramePool {
@@ -13,10 +15,9 @@ class FramePool {
 
   // Address space for `frames`; memory is used by those that ever were out at the same time. Throws
   // std::bad_alloc where there is none.
-  FramePool(std::size_t frame_bytes, std::uint32_t frames);
-  ~FramePool();
-  FramePool(const FramePool&) = delete;
-  FramePool& operator=(const FramePool&) = delete;
+  // Not a multiple of a page apart: frames start in different sets of the cache.
+  FramePool(std::size_t frame_bytes, std::uint32_t frames)
+      : stride_((frame_bytes + 63) / 64 * 64 + 64), frames_(frames), memory_(stride_ * frames) {}
 
   // The one given back last, which the cache may still hold. kNone: all are out.
   std::uint32_t take() {
@@ -28,10 +29,10 @@ class FramePool {
     return fresh_ < frames_ ? fresh_++ : kNone;
   }
   void give(std::uint32_t frame) { free_.push_back(frame); }
-  std::byte* at(std::uint32_t frame) const { return base_ + stride_ * frame; }
+  std::byte* at(std::uint32_t frame) const { return memory_.data() + stride_ * frame; }
   // Of an address within the frame.
   std::uint32_t frame_of(const std::byte* address) const {
-    return static_cast<std::uint32_t>(static_cast<std::size_t>(address - base_) / stride_);
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(address - memory_.data()) / stride_);
   }
   // Frames that are out.
   std::size_t out() const { return fresh_ - free_.size(); }
@@ -40,7 +41,7 @@ class FramePool {
   std::size_t stride_;
   std::uint32_t frames_;
   std::uint32_t fresh_ = 0;  // were never taken
-  std::byte* base_;
+  ReservedMemory memory_;
   std::vector<std::uint32_t> free_;
 };
 

@@ -103,6 +103,8 @@ class Reliable final : public ReliableNic {
         outbound_(std::size_t{below.peers()} * kLanes),
         peers_(below.peers()),
         early_words_(flows_.early_words()) {
+    FAIRLEAD_CHECK((below.caps(below.self()).flags & fabric::kReliable) == 0,
+                   "a reliable fabric does not carry sequence numbers");
     FAIRLEAD_CHECK(frame_bytes_ >= 256, "frames of {} bytes", frame_bytes_);
   }
   ~Reliable() override {

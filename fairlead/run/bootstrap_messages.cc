@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fairlead/fabric/shm/layout.h"
+#include "fairlead/fabric/udp/seal.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {
@@ -60,8 +61,8 @@ Result<Welcome> parse_welcome(std::span<const std::byte> bytes) {
       welcome.head.rank >= welcome.ranks) {
     return Error{fmt::format("start-up message: rank {} of {}", welcome.head.rank, welcome.ranks)};
   }
-  if (welcome.world != static_cast<std::uint16_t>(WorldKind::shm) &&
-      welcome.world != static_cast<std::uint16_t>(WorldKind::model)) {
+  if (welcome.world < static_cast<std::uint16_t>(WorldKind::shm) ||
+      welcome.world > static_cast<std::uint16_t>(WorldKind::udp)) {
     return Error{fmt::format("start-up message: unknown world {}", welcome.world)};
   }
   if (welcome.compute > static_cast<std::uint16_t>(Compute::measured)) {
@@ -70,10 +71,14 @@ Result<Welcome> parse_welcome(std::span<const std::byte> bytes) {
   if (welcome.wait_yield_ps < 0 || welcome.wait_sleep_ps <= 0) {
     return Error{"start-up message: impossible waiting times"};
   }
+  if (welcome.auth > static_cast<std::uint32_t>(fabric::Auth::encrypt)) {
+    return Error{fmt::format("start-up message: unknown seal {}", welcome.auth)};
+  }
   for (const auto& [field, name] :
        {std::pair{std::span<const char>(welcome.lci), "the implementation"},
         std::pair{std::span<const char>(welcome.faults), "the fault plan"},
-        std::pair{std::span<const char>(welcome.trace_path), "the trace's path"}}) {
+        std::pair{std::span<const char>(welcome.trace_path), "the trace's path"},
+        std::pair{std::span<const char>(welcome.address), "the address"}}) {
     const Result<std::string_view> text = get_text(field, name);
     if (!text.ok()) return text.error();
   }

@@ -12,9 +12,9 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
-constexpr std::uint16_t kBootstrapVersion = 1;
+constexpr std::uint16_t kBootstrapVersion = 2;
 
-enum class WorldKind : std::uint16_t { shm = 1, model = 2 };
+enum class WorldKind : std::uint16_t { shm = 1, model = 2, udp = 3 };
 
 struct MessageHead {
   std::uint32_t magic;
@@ -35,6 +35,7 @@ struct Welcome {
   static constexpr std::size_t kLciBytes = 64;
   static constexpr std::size_t kFaultsBytes = 512;
   static constexpr std::size_t kPathBytes = 1024;
+  static constexpr std::size_t kAddressBytes = 64;
 
   MessageHead head;
   std::uint32_t ranks;
@@ -48,12 +49,17 @@ struct Welcome {
   std::uint32_t wait_pauses;
   std::int64_t wait_yield_ps;
   std::int64_t wait_sleep_ps;
+  // Of ranks that use a network.
+  std::uint8_t key[16];  // the job's; makes datagrams its own
+  std::uint32_t auth;    // fabric::Auth
+  std::uint32_t mtu;     // 0: the interface's
   // NUL-terminated, rest zero.
   char lci[kLciBytes];
   char faults[kFaultsBytes];
   char trace_path[kPathBytes];
+  char address[kAddressBytes];  // of this host on that network
 };
-static_assert(sizeof(Welcome) == 72 + 64 + 512 + 1024);
+static_assert(sizeof(Welcome) == 96 + 64 + 512 + 1024 + 64);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
 // Rank, or command of a modelled job, to guardian: end the whole job with `code`.

@@ -20,7 +20,7 @@ Welcome sample(std::uint32_t rank = 3) {
   options.lci = "direct";
   options.trace_path = "/tmp/trace.json";
   const auto job = fabric::ShmJob::create({.ranks = 8});
-  return make_welcome(options, {WorldKind::shm, -1, job.value()->nonce(), job.value()->epoch()},
+  return make_welcome(options, {WorldKind::shm, -1, job.value()->nonce(), job.value()->epoch(), {}},
                       wait_plan_oversubscribed(), rank);
 }
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -136,7 +137,15 @@ Result<RunReport> run_job(JobPlan plan) {
   Result<std::string> parts = make_trace_folder(plan.options.trace_path);
   if (!parts.ok()) return parts.error();
   plan.options.trace_path = parts.value();
-  plan.ground = {WorldKind::shm, job.value()->fd(), job.value()->nonce(), job.value()->epoch()};
+  plan.ground = {plan.options.on == "udp" ? WorldKind::udp : WorldKind::shm,
+                 job.value()->fd(),
+                 job.value()->nonce(),
+                 job.value()->epoch(),
+                 {}};
+  if (getrandom(plan.ground.key.data(), plan.ground.key.size(), 0) !=
+      static_cast<ssize_t>(plan.ground.key.size())) {
+    return Error{fmt::format("no key for the job: {}", std::strerror(errno))};
+  }
   Result<RunReport> ended = run_job_on(std::move(plan));
   const Result<void> joined = join_trace_parts(parts.value(), ranks);
   if (!ended.ok()) return ended;

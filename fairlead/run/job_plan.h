@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/fabric/udp/seal.h"
 #include "fairlead/run/binding.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/world.h"
@@ -26,6 +27,7 @@ struct JobGround {
   int fd = -1;
   std::uint64_t nonce = 0;
   Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
+  fabric::JobKey key{};
 };
 
 class JobWatch;

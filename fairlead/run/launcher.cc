@@ -17,7 +17,9 @@ Result<RunReport> launch_on_shm(const LaunchOptions& options, const ExecPlan& ex
   const Result<void> checked = check_shm_options(options.world);
   if (!checked.ok()) return checked.error();
   if (options.body == BodyKind::fiber) {
-    return Error{"--body fiber is for loop and modelled platforms; on shm every rank is a process"};
+    return Error{fmt::format(
+        "--body fiber is for loop and modelled platforms; on {} every rank is a process",
+        options.world.on)};
   }
   JobPlan plan;
   plan.options = options.world;
@@ -67,7 +69,8 @@ Result<RunReport> launch(const LaunchOptions& options) {
   const Result<ExecPlan> exec =
       plan_exec(options.command, options.environment, options.working_directory);
   if (!exec.ok()) return exec.error();
-  if (options.world.on == "shm") return launch_on_shm(options, exec.value());
+  if (options.world.on == "shm" || options.world.on == "udp")
+    return launch_on_shm(options, exec.value());
   LaunchOptions found = options;
   const bool loop = options.world.on == "loop";
   if (!loop) {

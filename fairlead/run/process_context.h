@@ -24,6 +24,7 @@ class ProcessContext : public Context {
   virtual void linger() {}
   // For set_check_context() on the thread that is this rank.
   const CheckContext& check() const { return check_; }
+  std::uint32_t rank() const { return rank_; }
 
  protected:
   // `board` and `life` may be empty: a job of one rank without a launcher. `port` is the derived

@@ -1,11 +1,13 @@
-// The context of a rank that is a process: its Nic and Port on the job's shared memory, its slot on
-// the board, its socket to the guardian.
+// The context of a rank that is a process: its Nic and Port on the job's shared memory or on a
+// network, its slot on the board, its socket to the guardian.
 #pragma once
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "fairlead/fabric/nic.h"
+#include "fairlead/fabric/shm/job.h"
+#include "fairlead/lci/real_endpoint.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/fd.h"
@@ -22,6 +24,7 @@ class RankContext final : public ProcessContext {
   ~RankContext() override;
 
   std::string processor_name() const override;
+  void linger() override;
 
  private:
   // What the port calls when the fabric did what its composition cannot mend; made before there is
@@ -32,12 +35,13 @@ class RankContext final : public ProcessContext {
   };
   // In the order they are built on each other.
   struct Parts {
-    std::unique_ptr<fabric::Nic> nic;
-    std::unique_ptr<fabric::Nic> faulty;  // around nic, with --faults
+    std::unique_ptr<fabric::ShmJob> job;  // of ranks on a network: who is there, and where
     std::unique_ptr<FatalLink> fatal;
-    std::unique_ptr<lci::Port> port;
+    std::unique_ptr<lci::RealEndpoint> endpoint;
   };
   static void end_job(void* link, const std::string& reason);
+  static Result<std::unique_ptr<fabric::Nic>> open_nic(const Welcome& welcome, int job_fd,
+                                                       Parts& parts);
 
   RankContext(std::uint32_t rank, Parts parts, TracedRank traced, std::optional<Board> board,
               Fd life);

@@ -127,6 +127,7 @@ int guarded_body(const RankStart& start, Context& context) {
   set_current(context.value().get());
   set_check_context(&context.value()->check());
   const int code = guarded_body(start, *context.value());
+  if (code == 0) context.value()->linger();
   set_current(nullptr);
   set_check_context(nullptr);
   context.value().reset();

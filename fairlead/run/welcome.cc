@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fairlead/fabric/shm/layout.h"
+#include "fairlead/lci/real_endpoint.h"
 
 namespace fairlead::run {
 namespace {
@@ -21,6 +24,22 @@ Result<void> refuse_platform_options(const WorldOptions& options, const char* pl
                   place)};
 }
 
+Result<void> check_udp_options(const WorldOptions& options) {
+  const WorldOptions plain;
+  if (!fabric::parse_auth(options.auth).has_value()) {
+    return Error{fmt::format("--auth {}: unknown; valid: header, full, encrypt", options.auth)};
+  }
+  const char* const given = options.auth != plain.auth         ? "--auth"
+                            : options.address != plain.address ? "--address"
+                            : options.mtu != plain.mtu         ? "--mtu"
+                                                               : nullptr;
+  if (options.on != "udp" && given != nullptr) {
+    return Error{
+        fmt::format("{} is of a network, and {} is none: try --on udp", given, options.on)};
+  }
+  return check_fits(options.address, Welcome::kAddressBytes, "the address");
+}
+
 Result<void> check_real_faults(const WorldOptions& options) {
   const Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options.faults, options.seed);
   if (!plan.ok()) return plan.error();
@@ -32,17 +51,21 @@ Result<void> check_shm_options(const WorldOptions& options) {
     return Error{fmt::format("{} ranks: shared memory carries 1 to {}", options.ranks,
                              fabric::kShmRanksMax)};
   }
-  if (!options.lci.empty() && options.lci != "direct") {
-    return Error{
-        fmt::format("implementation \"{}\" does not exist on shm; valid: direct", options.lci)};
-  }
-  if (Result<void> r = refuse_platform_options(options, "shm"); !r.ok()) return r;
+  if (Result<void> r = refuse_platform_options(options, options.on.c_str()); !r.ok()) return r;
   if (Result<void> r = check_real_faults(options); !r.ok()) return r;
+  if (Result<bool> r = choose_hrx(options); !r.ok()) return r.error();
+  if (Result<void> r = check_udp_options(options); !r.ok()) return r;
   if (Result<void> fits = check_fits(options.faults, Welcome::kFaultsBytes, "the fault plan");
       !fits.ok()) {
     return fits;
   }
   return check_fits(options.trace_path, Welcome::kPathBytes, "the trace's path");
+}
+
+Result<bool> choose_hrx(const WorldOptions& options) {
+  const Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options.faults, options.seed);
+  if (!plan.ok()) return plan.error();
+  return lci::choose_hrx(options.lci, plan.value(), options.on == "udp", options.on.c_str());
 }
 
 std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed) {
@@ -64,9 +87,12 @@ Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const
   welcome.wait_pauses = plan.pauses;
   welcome.wait_yield_ps = plan.yield_for.count;
   welcome.wait_sleep_ps = plan.sleep_max.count;
-  const bool fits = set_text(welcome.lci, options.lci) &&
-                    set_text(welcome.faults, options.faults) &&
-                    set_text(welcome.trace_path, options.trace_path);
+  std::copy(ground.key.begin(), ground.key.end(), welcome.key);
+  welcome.auth = static_cast<std::uint32_t>(fabric::parse_auth(options.auth).value());
+  welcome.mtu = options.mtu;
+  const bool fits =
+      set_text(welcome.lci, options.lci) && set_text(welcome.address, options.address) &&
+      set_text(welcome.faults, options.faults) && set_text(welcome.trace_path, options.trace_path);
   FAIRLEAD_CHECK(fits, "options were not checked");
   return welcome;
 }

@@ -21,7 +21,7 @@ Result<RunReport> run_shm_world(const WorldOptions& options, const Body& body) {
 }  // namespace
 
 Result<RunReport> run_world(const WorldOptions& options, const Body& body) {
-  if (options.on == "shm") return run_shm_world(options, body);
+  if (options.on == "shm" || options.on == "udp") return run_shm_world(options, body);
   if (options.on == "loop") return run_loop_world(options, body);
   Result<std::string> file = find_platform(options.on);
   if (!file.ok()) return file.error();

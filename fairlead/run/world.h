@@ -23,7 +23,7 @@ enum class Compute {
 
 struct WorldOptions {
   std::uint32_t ranks = 2;
-  std::string on = "shm";  // shm | loop | a platform's name or file
+  std::string on = "shm";  // shm | udp | loop | a platform's name or file
   std::string lci;         // implementation, paper notation; empty: the world's default
   std::string faults;      // plan for `faulty`; empty: none
   std::uint64_t seed = 1;
@@ -35,6 +35,10 @@ struct WorldOptions {
   std::uint32_t fiber_stack_kib = 64;
   std::uint32_t nodes = 0;  // modelled machine's nodes; 0: as many as ranks
   Compute compute = Compute::declared;
+  // On udp only:
+  std::string auth = "header";        // header | full | encrypt (fabric/udp/seal.h)
+  std::string address = "127.0.0.1";  // of this host, where the ranks reach each other
+  std::uint32_t mtu = 0;              // 0: the interface's
   // Modelled platforms only:
   std::string faster;    // "ni=2,link=1.5": resources so many times as fast (hw/speed_up.h)
   bool explain = false;  // RunReport::critical_path is wanted

@@ -7,7 +7,9 @@ namespace fairlead::tools {
 
 std::vector<std::string> implementations_on(const std::string& on) {
   if (is_modelled(on)) return lci::implementation_names();
-  return {"direct"};
+  if (on == "udp") return {"hrx"};
+  return on == "shm" ? std::vector<std::string>{"direct", "hrx"}
+                     : std::vector<std::string>{"direct"};
 }
 
 }  // namespace fairlead::tools

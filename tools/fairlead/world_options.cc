@@ -43,6 +43,17 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
       ->check(CLI::Range(16U, 1U << 20))
       ->type_name("KIB")
       ->capture_default_str();
+  app.add_option("--auth", choice.world.auth,
+                 "How datagrams are sealed on udp: header (tag over the headers), full (over the "
+                 "data too), or encrypt")
+      ->type_name("HOW")
+      ->capture_default_str();
+  app.add_option("--address", choice.world.address, "Address of this host that udp uses")
+      ->type_name("IP")
+      ->capture_default_str();
+  app.add_option("--mtu", choice.world.mtu,
+                 "Largest IP packet of udp, in bytes; without it the interface's")
+      ->type_name("BYTES");
   app.add_option("--compute", choice.compute,
                  "Modelled computing time: declared (by the program), none, or measured (and "
                  "scaled to the platform)")
@@ -53,8 +64,8 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
 
 void add_place_options(CLI::App& app, WorldChoice& choice) {
   app.add_option("--on", choice.world.on,
-                 "Where: shm (this machine), loop (one thread, no time), or a modelled platform "
-                 "by name or file")
+                 "Where: shm (this machine), udp (its network interface), loop (one thread, no "
+                 "time), or a modelled platform by name or file")
       ->type_name("PLACE")
       ->capture_default_str();
   app.add_option("--lci", choice.world.lci,
@@ -87,7 +98,7 @@ run::WorldOptions WorldChoice::options() const {
   return options;
 }
 
-bool is_modelled(const std::string& on) { return on != "shm" && on != "loop"; }
+bool is_modelled(const std::string& on) { return on != "shm" && on != "udp" && on != "loop"; }
 
 std::string option_names(const CLI::App& app) {
   std::set<std::string> names;

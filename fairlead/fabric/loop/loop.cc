@@ -13,7 +13,8 @@
 namespace fairlead::fabric {
 namespace {
 
-constexpr std::uint32_t kMtu = 8192 + 128;  // a packet of 8 KiB and what stands before it, faulty and hrx included
+constexpr std::uint32_t kMtu =
+    8192 + 128;  // a packet of 8 KiB and what stands before it, faulty and hrx included
 constexpr std::uint32_t kInline = 32;
 constexpr std::uint32_t kRanksMax = 65536;
 // Per sender and lane: packets not yet received. Bounds the memory of a run-away sender.

@@ -1,10 +1,12 @@
 #include "fairlead/fabric/shm/job.h"
 
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -140,6 +142,63 @@ bool ShmJob::dead(std::uint32_t rank) const {
 std::uint32_t ShmJob::pid(std::uint32_t rank) const {
   FAIRLEAD_CHECK(rank < layout_.ranks, "rank {} of {}", rank, layout_.ranks);
   return ShmView(base_, layout_).status(rank).pid.load();
+}
+
+Result<void> ShmJob::join(std::uint32_t rank) {
+  if (rank >= layout_.ranks) {
+    return Error{fmt::format("rank {} cannot join a job of {} ranks", rank, layout_.ranks)};
+  }
+  ShmRankStatus& status = ShmView(base_, layout_).status(rank);
+  auto state = static_cast<std::uint32_t>(ShmRankState::absent);
+  if (!status.state.compare_exchange_strong(state,
+                                            static_cast<std::uint32_t>(ShmRankState::attached))) {
+    const bool dead = state == static_cast<std::uint32_t>(ShmRankState::dead);
+    return Error{fmt::format("rank {} of this job was already {}", rank,
+                             dead ? "given up by the launcher" : "taken by a process")};
+  }
+  status.pid.store(static_cast<std::uint32_t>(getpid()));
+  return {};
+}
+
+void ShmJob::leave(std::uint32_t rank) {
+  auto state = static_cast<std::uint32_t>(ShmRankState::attached);
+  ShmView(base_, layout_)
+      .status(rank)
+      .state.compare_exchange_strong(state, static_cast<std::uint32_t>(ShmRankState::left));
+}
+
+bool ShmJob::left(std::uint32_t rank) const {
+  FAIRLEAD_CHECK(rank < layout_.ranks, "rank {} of {}", rank, layout_.ranks);
+  const ShmRankStatus& status = ShmView(base_, layout_).status(rank);
+  if (status.state.load() == static_cast<std::uint32_t>(ShmRankState::left)) return true;
+  const auto process = static_cast<pid_t>(status.pid.load());
+  return process > 0 && kill(process, 0) != 0 && errno == ESRCH;
+}
+
+PortCounters& ShmJob::own_counters(std::uint32_t rank) {
+  FAIRLEAD_CHECK(rank < layout_.ranks, "rank {} of {}", rank, layout_.ranks);
+  return ShmView(base_, layout_).control(rank).counters;
+}
+
+const std::atomic<std::uint32_t>& ShmJob::deaths() const {
+  return ShmView(base_, layout_).header().deaths;
+}
+
+void ShmJob::publish_card(std::uint32_t rank, std::span<const std::byte> card) {
+  FAIRLEAD_CHECK(rank < layout_.ranks && card.size() <= ShmCard::kBytesMax, "card of rank {}",
+                 rank);
+  ShmCard& own = ShmView(base_, layout_).control(rank).card;
+  std::copy(card.begin(), card.end(), own.bytes);
+  own.size.store(static_cast<std::uint32_t>(card.size()), std::memory_order_release);
+}
+
+bool ShmJob::read_card(std::uint32_t rank, std::span<std::byte> card) const {
+  FAIRLEAD_CHECK(rank < layout_.ranks && card.size() <= ShmCard::kBytesMax, "card of rank {}",
+                 rank);
+  const ShmCard& theirs = ShmView(base_, layout_).control(rank).card;
+  if (theirs.size.load(std::memory_order_acquire) != card.size()) return false;
+  std::copy_n(theirs.bytes, card.size(), card.begin());
+  return true;
 }
 
 }  // namespace fairlead::fabric

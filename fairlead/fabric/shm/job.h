@@ -1,8 +1,10 @@
 // A job on shared memory: one memfd holds everything its ranks share. The launcher creates it,
 // hands the descriptor to the ranks over a socket and watches; nothing is left when all are gone.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/result.h"
@@ -46,6 +48,21 @@ class ShmJob {
   bool dead(std::uint32_t rank) const;
   // Process of the rank as it attached; 0: not yet.
   std::uint32_t pid(std::uint32_t rank) const;
+
+  // --- For a rank's own process.
+  // This process is `rank` from now on. Error: another one is, or it was given up.
+  Result<void> join(std::uint32_t rank);
+  // The rank's program has ended in order.
+  void leave(std::uint32_t rank);
+  // It has, or its process is gone.
+  bool left(std::uint32_t rank) const;
+  PortCounters& own_counters(std::uint32_t rank);
+  // Changes when a rank is marked dead.
+  const std::atomic<std::uint32_t>& deaths() const;
+  // Tells where `rank` can be reached, at most ShmCard::kBytesMax bytes; once.
+  void publish_card(std::uint32_t rank, std::span<const std::byte> card);
+  // Copies what `rank` published; false: nothing yet, or not of this size.
+  bool read_card(std::uint32_t rank, std::span<std::byte> card) const;
 
  private:
   ShmJob(int fd, std::byte* base, const ShmLayout& layout);

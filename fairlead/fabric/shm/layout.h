@@ -17,17 +17,18 @@ constexpr std::uint32_t kShmRanksMax = 4096;
 constexpr std::uint32_t kShmRingSlots = 64;
 // Of one sender: the bits of ShmPoolLine::returned.
 constexpr std::uint32_t kShmBuffers = 64;
-// A packet of 8 KiB and what lci, hrx and faulty put before it. Not a power of two: buffers then start in
-// different sets of the cache.
+// A packet of 8 KiB and what lci, hrx and faulty put before it. Not a power of two: buffers then
+// start in different sets of the cache.
 constexpr std::uint32_t kShmBufferBytes = 8192 + 128;
 // In the slot's own line, and with the line of its tail.
 constexpr std::uint32_t kShmSlotBytes = 32;
 constexpr std::uint32_t kShmInlineBytes = kShmSlotBytes + 64;
 constexpr std::uint64_t kShmMagic = 0x6661'6972'6c65'6164;  // "fairlead"
-constexpr std::uint32_t kShmVersion = 1;
+constexpr std::uint32_t kShmVersion = 2;
 constexpr std::uint64_t kShmPage = 4096;
 
-enum class ShmRankState : std::uint32_t { absent, attached, dead };
+// left: its program has ended in order.
+enum class ShmRankState : std::uint32_t { absent, attached, dead, left };
 
 struct ShmRankStatus {
   std::atomic<std::uint32_t> state;  // ShmRankState
@@ -114,12 +115,21 @@ struct alignas(64) ShmPoolLine {
   std::atomic<std::uint64_t> kept;
 };
 
+// Where a rank can be reached by other ways than this memory: the fabric's own bytes.
+struct alignas(64) ShmCard {
+  static constexpr std::size_t kBytesMax = 60;
+  std::atomic<std::uint32_t> size;  // written last; 0: none yet
+  std::byte bytes[kBytesMax];
+};
+static_assert(sizeof(ShmCard) == 64);
+
 // A rank's part begins with this page; then the attention bitmaps, the pair lines (one per
 // receiver), the rings (a page of slots and one of tails per lane and sender), the pool, and the
 // region lci lays out.
 struct ShmRankControl {
   ShmDoorbell doorbell;
   ShmPoolLine pool;
+  ShmCard card;
   alignas(64) PortCounters counters;
 };
 static_assert(sizeof(ShmRankControl) <= kShmPage);

@@ -328,16 +328,8 @@ class ShmNic final : public Nic {
 Result<std::unique_ptr<Nic>> attach_shm(int fd, Peer self, const ShmAttachOptions& options) {
   auto job = ShmJob::open(fd, options.nonce);
   if (!job.ok()) return job.error();
-  if (self >= job.value()->ranks())
-    return Error{fmt::format("rank {} cannot join a job of {} ranks", self, job.value()->ranks())};
+  if (Result<void> joined = job.value()->join(self); !joined.ok()) return joined.error();
   ShmView view(job.value()->base(), job.value()->layout());
-  ShmRankStatus& status = view.status(self);
-  auto state = static_cast<std::uint32_t>(ShmRankState::absent);
-  if (!status.state.compare_exchange_strong(state,
-                                            static_cast<std::uint32_t>(ShmRankState::attached)))
-    return Error{fmt::format("rank {} of this job was already {}", self,
-                             state == kDead ? "given up by the launcher" : "taken by a process")};
-  status.pid.store(static_cast<std::uint32_t>(getpid()));
   const bool fences = view.header().fences != 0;
   const bool usable = !fences && options.membarrier && shm_barrier_register();
   if (options.single_copy) shm_permit_copies(view.header().creator_pid);

@@ -1,0 +1,127 @@
+#include "fairlead/fabric/udp/seal.h"
+
+#include <openssl/evp.h>
+#include <sodium.h>
+
+#include <cstring>
+
+#include "fairlead/base/check.h"
+
+namespace fairlead::fabric {
+namespace {
+
+constexpr const char* kNames[] = {"header", "full", "encrypt"};
+constexpr std::size_t kTagBytes = sizeof UdpHeader::tag;
+constexpr std::size_t kNonceBytes = 12;
+
+// The headers without the tag, as they are authenticated.
+struct Authenticated {
+  std::uint32_t magic;
+  std::uint32_t flags;
+  std::uint64_t counter;
+  PacketHeader packet;
+};
+static_assert(sizeof(Authenticated) == sizeof(UdpHeader) - kTagBytes);
+
+Authenticated authenticated(const UdpHeader& header) {
+  return {header.magic, header.flags, header.counter, header.packet};
+}
+// Unique per key: no two endpoints have the same rank, and none counts to the same number twice.
+std::array<std::uint8_t, kNonceBytes> nonce(const UdpHeader& header) {
+  std::array<std::uint8_t, kNonceBytes> made;
+  std::memcpy(made.data(), &header.packet.client.source, 4);
+  std::memcpy(made.data() + 4, &header.counter, 8);
+  return made;
+}
+
+int length(std::size_t bytes) { return static_cast<int>(bytes); }
+
+}  // namespace
+
+std::optional<Auth> parse_auth(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kNames); ++i) {
+    if (name == kNames[i]) return static_cast<Auth>(i);
+  }
+  return std::nullopt;
+}
+const char* auth_name(Auth auth) { return kNames[static_cast<std::size_t>(auth)]; }
+
+// One direction of AES-128-GCM; the key is expanded once.
+class Seal::Gcm {
+ public:
+  Gcm(const JobKey& key, bool encrypts) : context_(EVP_CIPHER_CTX_new()), encrypts_(encrypts) {
+    FAIRLEAD_CHECK(context_ != nullptr && EVP_CipherInit_ex(context_, EVP_aes_128_gcm(), nullptr,
+                                                            key.data(), nullptr, encrypts) == 1,
+                   "libcrypto has no AES-128-GCM");
+  }
+  ~Gcm() { EVP_CIPHER_CTX_free(context_); }
+  Gcm(const Gcm&) = delete;
+  Gcm& operator=(const Gcm&) = delete;
+
+  // `to` may be `from`; nullptr: `from` is authenticated and not encrypted. Encrypting writes the
+  // tag; decrypting checks it and answers whether it is right.
+  bool run(const UdpHeader& header, std::span<const std::byte> from, std::byte* to,
+           std::uint8_t (&tag)[kTagBytes]) {
+    const Authenticated known = authenticated(header);
+    const auto* in = reinterpret_cast<const unsigned char*>(from.data());
+    int done = 0;
+    bool ok = EVP_CipherInit_ex(context_, nullptr, nullptr, nullptr, nonce(header).data(), -1) == 1;
+    ok = ok && EVP_CipherUpdate(context_, nullptr, &done,
+                                reinterpret_cast<const unsigned char*>(&known), sizeof known) == 1;
+    if (!from.empty()) {
+      ok = ok && EVP_CipherUpdate(context_, reinterpret_cast<unsigned char*>(to), &done, in,
+                                  length(from.size())) == 1;
+    }
+    if (!encrypts_)
+      ok = ok && EVP_CIPHER_CTX_ctrl(context_, EVP_CTRL_GCM_SET_TAG, kTagBytes, tag) == 1;
+    unsigned char none[16];
+    ok = ok && EVP_CipherFinal_ex(context_, none, &done) == 1;
+    if (encrypts_)
+      ok = ok && EVP_CIPHER_CTX_ctrl(context_, EVP_CTRL_GCM_GET_TAG, kTagBytes, tag) == 1;
+    return ok;
+  }
+
+ private:
+  EVP_CIPHER_CTX* context_;
+  bool encrypts_;
+};
+
+Seal::Seal(const JobKey& key, Auth auth) : key_(key), auth_(auth) {
+  static_assert(sizeof(JobKey) == crypto_shorthash_siphashx24_KEYBYTES &&
+                kTagBytes == crypto_shorthash_siphashx24_BYTES);
+  FAIRLEAD_CHECK(sodium_init() >= 0, "libsodium does not start");
+  if (auth == Auth::header) return;
+  sealing_ = std::make_unique<Gcm>(key, true);
+  opening_ = std::make_unique<Gcm>(key, false);
+}
+Seal::~Seal() = default;
+
+void Seal::make_tag(const UdpHeader& header, std::uint8_t (&tag)[16]) const {
+  const Authenticated known = authenticated(header);
+  crypto_shorthash_siphashx24(tag, reinterpret_cast<const unsigned char*>(&known), sizeof known,
+                              key_.data());
+}
+
+void Seal::seal(UdpHeader& header, std::span<const std::byte> payload, std::byte* cipher) {
+  header.magic = kUdpMagic;
+  header.flags = static_cast<std::uint32_t>(auth_);
+  header.counter = ++counter_;
+  if (auth_ == Auth::header) return make_tag(header, header.tag);
+  const bool sealed =
+      sealing_->run(header, payload, auth_ == Auth::encrypt ? cipher : nullptr, header.tag);
+  FAIRLEAD_CHECK(sealed, "libcrypto could not seal {} bytes", payload.size());
+}
+
+bool Seal::open(const UdpHeader& header, std::span<std::byte> payload) {
+  // All endpoints of a job are told the same: a weaker seal than asked for is none.
+  if (header.magic != kUdpMagic || header.flags != static_cast<std::uint32_t>(auth_)) return false;
+  std::uint8_t tag[kTagBytes];
+  if (auth_ == Auth::header) {
+    make_tag(header, tag);
+    return sodium_memcmp(tag, header.tag, sizeof tag) == 0;
+  }
+  std::memcpy(tag, header.tag, sizeof tag);
+  return opening_->run(header, payload, auth_ == Auth::encrypt ? payload.data() : nullptr, tag);
+}
+
+}  // namespace fairlead::fabric

@@ -1,0 +1,65 @@
+// What makes a datagram ours: a tag made with the job's key, over the headers always, over the
+// payload too or with the payload encrypted where the user asks for it. A datagram of another job,
+// of another user or of nobody has no valid tag and is dropped unread.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "fairlead/fabric/packet.h"
+
+namespace fairlead::fabric {
+
+enum class Auth : std::uint8_t {
+  header,   // SipHash-2-4 of 128 bits over the headers; UDP's checksum guards the payload
+  full,     // AES-128-GCM's tag over headers and payload
+  encrypt,  // AES-128-GCM: the payload is secret too
+};
+std::optional<Auth> parse_auth(std::string_view name);  // "header", "full", "encrypt"
+const char* auth_name(Auth auth);
+
+using JobKey = std::array<std::uint8_t, 16>;
+
+// What stands at the front of every datagram.
+struct UdpHeader {
+  std::uint32_t magic;    // kUdpMagic: the format and its version
+  std::uint32_t flags;    // Auth
+  std::uint64_t counter;  // datagrams this sender has sealed: never twice the same
+  std::uint8_t tag[16];   // over all of this but itself, the packet's header and what Auth says
+  PacketHeader packet;
+};
+static_assert(sizeof(UdpHeader) == 80 && std::is_trivially_copyable_v<UdpHeader>);
+constexpr std::uint32_t kUdpMagic = 0x31'64'6c'66;  // "fld1"
+
+// Seals and opens the datagrams of one endpoint. One thread at a time.
+class Seal {
+ public:
+  Seal(const JobKey& key, Auth auth);
+  ~Seal();
+  Seal(const Seal&) = delete;
+  Seal& operator=(const Seal&) = delete;
+
+  Auth auth() const { return auth_; }
+  // Completes `header`, whose packet is set. encrypt: `cipher`, as long as `payload`, is what
+  // travels in its place; else it is not looked at.
+  void seal(UdpHeader& header, std::span<const std::byte> payload, std::byte* cipher);
+  // Checks a datagram that came, and decrypts it in place. False: it is not to be believed, and
+  // what `payload` holds is worth nothing.
+  [[nodiscard]] bool open(const UdpHeader& header, std::span<std::byte> payload);
+
+ private:
+  class Gcm;
+  void make_tag(const UdpHeader& header, std::uint8_t (&tag)[16]) const;
+
+  JobKey key_;
+  Auth auth_;
+  std::uint64_t counter_ = 0;
+  std::unique_ptr<Gcm> sealing_;
+  std::unique_ptr<Gcm> opening_;
+};
+
+}  // namespace fairlead::fabric

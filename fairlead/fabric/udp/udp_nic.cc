@@ -1,0 +1,477 @@
+#include "fairlead/fabric/udp/udp_nic.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/udp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "fairlead/base/reserved_memory.h"
+
+namespace fairlead::fabric {
+namespace {
+
+// Datagrams received by one system call, each up to 64 KiB of joined ones (GRO).
+constexpr std::size_t kBatch = 8;
+constexpr std::size_t kBufferBytes = 65536;
+// Receive buffers: what the client keeps, and a batch that it may not keep.
+constexpr std::size_t kBuffers = 64;
+// Of what one system call may send (linux/udp.h, UDP_MAX_SEGMENTS of older kernels).
+constexpr std::size_t kSegments = 64;
+constexpr std::size_t kSendBytes = 65'000;
+constexpr std::size_t kUdpPayloadMax = 65'507;
+constexpr int kSocketBytes = 8 << 20;     // asked for
+constexpr Ps kNapMax = milliseconds(50);  // a death rings no bell
+
+union SocketAddress {
+  sockaddr any;
+  sockaddr_in v4;
+  sockaddr_in6 v6;
+};
+socklen_t address_bytes(const SocketAddress& address) {
+  return address.any.sa_family == AF_INET ? sizeof address.v4 : sizeof address.v6;
+}
+SocketAddress socket_address(const UdpAddress& from) {
+  SocketAddress to{};
+  if (from.family == AF_INET) {
+    to.v4.sin_family = AF_INET;
+    to.v4.sin_port = htons(from.port);
+    std::memcpy(&to.v4.sin_addr, from.ip, 4);
+  } else {
+    to.v6.sin6_family = AF_INET6;
+    to.v6.sin6_port = htons(from.port);
+    to.v6.sin6_scope_id = from.scope;
+    std::memcpy(&to.v6.sin6_addr, from.ip, 16);
+  }
+  return to;
+}
+UdpAddress udp_address(const SocketAddress& from) {
+  UdpAddress to;
+  to.family = from.any.sa_family;
+  if (to.family == AF_INET) {
+    to.port = ntohs(from.v4.sin_port);
+    std::memcpy(to.ip, &from.v4.sin_addr, 4);
+  } else {
+    to.port = ntohs(from.v6.sin6_port);
+    to.scope = from.v6.sin6_scope_id;
+    std::memcpy(to.ip, &from.v6.sin6_addr, 16);
+  }
+  return to;
+}
+
+Error refused(const char* what) {
+  return Error{fmt::format("udp: {}: {}", what, std::strerror(errno))};
+}
+
+class Socket {
+ public:
+  explicit Socket(int fd = -1) : fd_(fd) {}
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket& operator=(Socket&&) = delete;
+  ~Socket() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// An address of this host and the interface that has it.
+struct Interface {
+  SocketAddress address{};
+  std::uint32_t mtu = 0;
+};
+
+Result<Interface> find_interface(const std::string& text) {
+  Interface found;
+  if (::inet_pton(AF_INET, text.c_str(), &found.address.v4.sin_addr) == 1) {
+    found.address.v4.sin_family = AF_INET;
+  } else if (::inet_pton(AF_INET6, text.c_str(), &found.address.v6.sin6_addr) == 1) {
+    found.address.v6.sin6_family = AF_INET6;
+  } else {
+    return Error{fmt::format("udp: '{}' is no IPv4 or IPv6 address", text)};
+  }
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return refused("the interfaces cannot be listed");
+  std::string name;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != found.address.any.sa_family)
+      continue;
+    const auto& has = *reinterpret_cast<const SocketAddress*>(one->ifa_addr);
+    const bool v4 = found.address.any.sa_family == AF_INET;
+    const bool same = v4 ? (has.v4.sin_addr.s_addr == found.address.v4.sin_addr.s_addr ||
+                            // All of 127.0.0.0/8 is the loopback's.
+                            ((one->ifa_flags & IFF_LOOPBACK) != 0 &&
+                             ntohl(found.address.v4.sin_addr.s_addr) >> 24 == 127))
+                         : std::memcmp(&has.v6.sin6_addr, &found.address.v6.sin6_addr, 16) == 0;
+    if (!same) continue;
+    name = one->ifa_name;
+    if (!v4) found.address.v6.sin6_scope_id = has.v6.sin6_scope_id;
+    break;
+  }
+  ::freeifaddrs(list);
+  if (name.empty()) return Error{fmt::format("udp: no interface of this host has {}", text)};
+  const Socket any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  name.copy(request.ifr_name, sizeof request.ifr_name - 1);
+  if (any.get() < 0 || ::ioctl(any.get(), SIOCGIFMTU, &request) != 0) return refused("no MTU");
+  found.mtu = static_cast<std::uint32_t>(request.ifr_mtu);
+  return found;
+}
+
+void set_option(int fd, int level, int name, int value) {
+  // Those that only make it faster may be refused.
+  (void)::setsockopt(fd, level, name, &value, sizeof value);
+}
+
+// Receive buffers of 64 KiB in one piece of address space; used ones are touched only.
+class ReceiveBuffers {
+ public:
+  ReceiveBuffers() : memory_(kBuffers * kBufferBytes) {
+    for (std::uint32_t i = kBuffers; i > 0; --i) free_.push_back(i - 1);
+  }
+
+  std::byte* at(std::uint32_t buffer) const { return memory_.data() + buffer * kBufferBytes; }
+  // Never without one: a batch is not given away.
+  std::uint32_t take() {
+    const std::uint32_t buffer = free_.back();
+    free_.pop_back();
+    return buffer;
+  }
+  // A received buffer may be kept: enough are left for the next batch.
+  bool plenty() const { return free_.size() >= kBatch; }
+  void keep(std::uint32_t buffer) { ++uses_[buffer]; }
+  bool kept(std::uint32_t buffer) const { return uses_[buffer] > 0; }
+  void release(std::uint32_t buffer) {
+    if (--uses_[buffer] == 0) free_.push_back(buffer);
+  }
+
+ private:
+  ReservedMemory memory_;
+  std::vector<std::uint32_t> free_;
+  std::array<std::uint32_t, kBuffers> uses_{};
+};
+
+class Udp final : public UdpNic {
+ public:
+  Udp(Socket socket, const UdpOptions& options, const UdpAddress& address, std::uint32_t mtu_bytes,
+      std::size_t socket_bytes)
+      : socket_(std::move(socket)),
+        options_(options),
+        address_(address),
+        socket_bytes_(socket_bytes),
+        caps_{mtu_bytes, std::min(kSmallBytes, mtu_bytes), 0},
+        seal_(options.key, options.auth),
+        known_(options.peers),
+        lost_(options.peers),
+        scratch_(mtu_bytes) {
+    for (std::size_t i = 0; i < kBatch; ++i) receive_into(i, buffers_.take());
+  }
+
+  Peer self() const override { return options_.self; }
+  Peer peers() const override { return options_.peers; }
+  const NicCaps& caps(Peer) const override { return caps_; }
+  void attach(Sink sink) override { sink_ = sink; }
+  const UdpAddress& address() const override { return address_; }
+  std::size_t socket_bytes() const override { return socket_bytes_; }
+
+  Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
+    if (dest >= peers() || header.client.size > caps_.mtu_bytes) return Post::invalid;
+    const std::byte* data = scratch_.data();
+    if (payload.size() == 1) {
+      data = static_cast<const std::byte*>(payload[0].data);
+    } else {
+      std::byte* at = scratch_.data();
+      for (const Piece& piece : payload) {
+        if (piece.size > 0) std::memcpy(at, piece.data, piece.size);
+        at += piece.size;
+      }
+    }
+    if (lost_[dest]) return Post::peer_down;
+    const Outgoing one{header, data};
+    return post_many(dest, {&one, 1}) == 1 ? Post::done : Post::again_credit;
+  }
+  std::size_t post_many(Peer dest, std::span<const Outgoing> packets) override {
+    SocketAddress to;
+    if (dest >= peers() || lost_[dest] || !find(dest, &to)) return 0;
+    std::size_t sent = 0;
+    while (sent < packets.size()) {
+      const std::size_t went = send_run(to, packets.subspan(sent));
+      if (went == 0) break;
+      sent += went;
+    }
+    return sent;
+  }
+  std::byte* buffer(Peer dest, std::size_t size) override {
+    if (dest >= peers() || size > caps_.mtu_bytes) return nullptr;
+    return new std::byte[caps_.mtu_bytes];
+  }
+  Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) override {
+    const Piece piece{buffer, header.client.size};
+    const Post answer = post(dest, header, {&piece, 1});
+    if (answer == Post::done) delete[] buffer;
+    return answer;
+  }
+  void cancel_buffer(Peer, std::byte* buffer) override { delete[] buffer; }
+
+  int reap(int budget, LaneMask) override {
+    look_for_deaths();
+    int came = 0;
+    while (came < budget) {
+      const int count = ::recvmmsg(socket_.get(), messages_.data(), kBatch, MSG_DONTWAIT, nullptr);
+      if (count <= 0) break;
+      for (int i = 0; i < count; ++i) came += take(static_cast<std::size_t>(i));
+      if (count < static_cast<int>(kBatch)) break;
+    }
+    return came;
+  }
+  void release(std::uint64_t token) override {
+    buffers_.release(static_cast<std::uint32_t>(token));
+  }
+  void sleep(Ps timeout) override {
+    ++counters_.sleeps;
+    const std::int64_t ns = std::clamp(timeout, Ps{0}, kNapMax).count / 1000;
+    const timespec length{0, static_cast<long>(ns)};
+    pollfd one{socket_.get(), POLLIN, 0};
+    (void)::ppoll(&one, 1, &length, nullptr);
+  }
+  Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
+  Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
+    return Post::not_delivered;
+  }
+  std::span<std::byte> region(Peer) override { return {}; }
+  PortCounters& counters() override { return counters_; }
+
+ private:
+  // --- Sending
+
+  bool find(Peer peer, SocketAddress* to) {
+    UdpAddress& known = known_[peer];
+    if (known.family == 0 && !options_.find(options_.context, peer, &known)) return false;
+    *to = socket_address(known);
+    return true;
+  }
+
+  // Sends the first packets that one system call carries: of one size, but for a shorter last one.
+  // Answers how many; 0: the kernel has no room.
+  std::size_t send_run(const SocketAddress& to, std::span<const Outgoing> packets) {
+    const std::size_t size = packets[0].header.client.size;
+    std::size_t count = 1;
+    std::size_t bytes = sizeof(UdpHeader) + size;
+    while (segments_ && count < std::min(packets.size(), kSegments)) {
+      const std::size_t next = packets[count].header.client.size;
+      const bool shorter_before = packets[count - 1].header.client.size < size;
+      if (shorter_before || next > size || bytes + sizeof(UdpHeader) + next > kSendBytes) break;
+      bytes += sizeof(UdpHeader) + next;
+      ++count;
+    }
+    if (options_.auth == Auth::encrypt && cipher_.size() < bytes) cipher_.resize(bytes);
+    std::byte* cipher = cipher_.data();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t length = packets[i].header.client.size;
+      UdpHeader& header = headers_[i];
+      header.packet = packets[i].header;
+      header.packet.job = options_.job;
+      seal_.seal(header, {packets[i].data, length}, cipher);
+      const std::byte* data = options_.auth == Auth::encrypt ? cipher : packets[i].data;
+      pieces_[2 * i] = {&header, sizeof header};
+      pieces_[2 * i + 1] = {const_cast<std::byte*>(data), length};
+      cipher += length;
+    }
+    return hand_over(to, count, sizeof(UdpHeader) + size) ? count : 0;
+  }
+  bool hand_over(const SocketAddress& to, std::size_t count, std::size_t segment) {
+    msghdr message{};
+    message.msg_name = const_cast<sockaddr*>(&to.any);
+    message.msg_namelen = address_bytes(to);
+    message.msg_iov = pieces_.data();
+    message.msg_iovlen = 2 * count;
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
+    if (count > 1) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      cmsghdr* const one = CMSG_FIRSTHDR(&message);
+      one->cmsg_level = SOL_UDP;
+      one->cmsg_type = UDP_SEGMENT;
+      one->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+      const auto size = static_cast<std::uint16_t>(segment);
+      std::memcpy(CMSG_DATA(one), &size, sizeof size);
+    }
+    if (::sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) return false;
+    if (count > 1 && (errno == EIO || errno == EINVAL || errno == ENOPROTOOPT)) {
+      // The interface cannot cut them apart: one by one from now on.
+      segments_ = false;
+      return send_single(message, count);
+    }
+    // An unreachable peer, a filter: as if it were lost on the way.
+    return true;
+  }
+  bool send_single(msghdr& message, std::size_t count) {
+    message.msg_control = nullptr;
+    message.msg_controllen = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      message.msg_iov = &pieces_[2 * i];
+      message.msg_iovlen = 2;
+      (void)::sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    return true;
+  }
+
+  // --- Receiving
+
+  void receive_into(std::size_t i, std::uint32_t buffer) {
+    in_buffer_[i] = buffer;
+    in_pieces_[i] = {buffers_.at(buffer), kBufferBytes};
+    msghdr& message = messages_[i].msg_hdr;
+    message = {};
+    message.msg_iov = &in_pieces_[i];
+    message.msg_iovlen = 1;
+    message.msg_control = in_control_[i].bytes;
+    message.msg_controllen = sizeof in_control_[i].bytes;
+  }
+  // Size of the datagrams that were joined into one message; 0: it is one.
+  static std::size_t joined(msghdr& message) {
+    for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+      if (one->cmsg_level != SOL_UDP || one->cmsg_type != UDP_GRO) continue;
+      int size;
+      std::memcpy(&size, CMSG_DATA(one), sizeof size);
+      return size > 0 ? static_cast<std::size_t>(size) : 0;
+    }
+    return 0;
+  }
+  // Answers how many datagrams message i was.
+  int take(std::size_t i) {
+    const std::uint32_t buffer = in_buffer_[i];
+    std::span<std::byte> left(buffers_.at(buffer), messages_[i].msg_len);
+    const std::size_t each = joined(messages_[i].msg_hdr);
+    const bool keepable = buffers_.plenty();
+    int count = 0;
+    if (left.empty()) drop(counters_.corrupt_dropped);
+    buffers_.keep(buffer);  // while the sink looks at it
+    while (!left.empty()) {
+      const std::size_t size = each == 0 ? left.size() : std::min(each, left.size());
+      deliver(left.first(size), buffer, keepable);
+      left = left.subspan(size);
+      ++count;
+    }
+    // A buffer that nobody keeps is received into again.
+    buffers_.release(buffer);
+    receive_into(i, buffers_.take());
+    return std::max(count, 1);
+  }
+  void deliver(std::span<std::byte> datagram, std::uint32_t buffer, bool keepable) {
+    UdpHeader header;
+    if (datagram.size() < sizeof header) return drop(counters_.corrupt_dropped);
+    std::memcpy(&header, datagram.data(), sizeof header);
+    const std::span<std::byte> payload = datagram.subspan(sizeof header);
+    const PacketHeader& packet = header.packet;
+    if (packet.job != options_.job || packet.client.source >= peers() ||
+        !seal_.open(header, payload)) {
+      return drop(counters_.foreign_dropped);
+    }
+    if (packet.client.size != payload.size()) return drop(counters_.corrupt_dropped);
+    const Incoming in{packet.client.source, &packet, payload, buffer, keepable};
+    if (sink_.arrived(sink_.context, in) == Keep::yes) buffers_.keep(buffer);
+  }
+  static void drop(std::uint64_t& counter) { ++counter; }
+
+  void look_for_deaths() {
+    if (options_.deaths == nullptr) return;
+    const std::uint32_t deaths = options_.deaths->load(std::memory_order_acquire);
+    if (deaths == deaths_seen_) [[likely]]
+      return;
+    deaths_seen_ = deaths;
+    for (Peer peer = 0; peer < peers(); ++peer) {
+      if (lost_[peer] || !options_.dead(options_.context, peer)) continue;
+      lost_[peer] = true;
+      if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, peer);
+    }
+  }
+
+  Socket socket_;
+  UdpOptions options_;
+  UdpAddress address_;
+  std::size_t socket_bytes_;
+  NicCaps caps_;
+  Seal seal_;
+  Sink sink_;
+  PortCounters own_counters_;
+  PortCounters& counters_ = options_.counters != nullptr ? *options_.counters : own_counters_;
+  std::vector<UdpAddress> known_;
+  std::vector<bool> lost_;
+  std::uint32_t deaths_seen_ = 0;
+
+  bool segments_ = true;  // several datagrams by one call
+  std::vector<std::byte> scratch_;
+  std::vector<std::byte> cipher_;
+  std::array<UdpHeader, kSegments> headers_;
+  std::array<iovec, 2 * kSegments> pieces_;
+
+  ReceiveBuffers buffers_;
+  struct alignas(cmsghdr) Control {
+    char bytes[CMSG_SPACE(sizeof(int))];
+  };
+  std::array<mmsghdr, kBatch> messages_;
+  std::array<iovec, kBatch> in_pieces_;
+  std::array<Control, kBatch> in_control_;
+  std::array<std::uint32_t, kBatch> in_buffer_;
+};
+
+}  // namespace
+
+std::string to_string(const UdpAddress& address) {
+  char text[INET6_ADDRSTRLEN] = "?";
+  (void)::inet_ntop(address.family, address.ip, text, sizeof text);
+  if (address.family == AF_INET6) return fmt::format("[{}]:{}", text, address.port);
+  return fmt::format("{}:{}", text, address.port);
+}
+
+Result<std::unique_ptr<UdpNic>> open_udp(const UdpOptions& options) {
+  Result<Interface> interface = find_interface(options.address);
+  if (!interface.ok()) return interface.error();
+  SocketAddress& address = interface.value().address;
+  const bool v4 = address.any.sa_family == AF_INET;
+  Socket socket(::socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.get() < 0) return refused("no socket");
+  const int fd = socket.get();
+  if (::bind(fd, &address.any, address_bytes(address)) != 0) return refused("no port");
+  socklen_t length = sizeof address;
+  if (::getsockname(fd, &address.any, &length) != 0) return refused("no port");
+  // Nothing is cut apart on the way: what does not fit is lost, and the MTU says what fits.
+  set_option(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
+             v4 ? IP_PMTUDISC_DO : IPV6_PMTUDISC_DO);
+  set_option(fd, SOL_UDP, UDP_GRO, 1);
+  for (const auto& [force, plain] :
+       {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, std::pair{SO_SNDBUFFORCE, SO_SNDBUF}}) {
+    set_option(fd, SOL_SOCKET, plain, kSocketBytes);
+    set_option(fd, SOL_SOCKET, force, kSocketBytes);
+  }
+  int socket_bytes = 0;
+  length = sizeof socket_bytes;
+  (void)::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &socket_bytes, &length);
+  const std::size_t ip = options.mtu != 0 ? options.mtu : interface.value().mtu;
+  const std::size_t around = (v4 ? 20u : 40u) + 8u + sizeof(UdpHeader);
+  if (ip < around + 512) {
+    return Error{fmt::format("udp: an MTU of {} bytes; at least {} are needed", ip, around + 512)};
+  }
+  // A whole number of 16 bytes: joined datagrams stay aligned.
+  const std::size_t mtu = std::min(ip - around, kUdpPayloadMax - sizeof(UdpHeader)) / 16 * 16;
+  return std::unique_ptr<UdpNic>(std::make_unique<Udp>(
+      std::move(socket), options, udp_address(address), static_cast<std::uint32_t>(mtu),
+      static_cast<std::size_t>(socket_bytes) / 2));
+}
+
+}  // namespace fairlead::fabric

@@ -1,0 +1,235 @@
+#include "fairlead/fabric/udp/udp_nic.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <vector>
+
+#include "fairlead/base/prng.h"
+
+namespace fairlead::fabric {
+namespace {
+
+std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
+  Prng prng(seed);
+  std::vector<std::byte> bytes(size);
+  for (std::byte& b : bytes) b = static_cast<std::byte>(prng.next());
+  return bytes;
+}
+
+PacketHeader header_of(Peer source, std::uint32_t sequence, std::size_t size) {
+  PacketHeader header{};
+  header.client.source = source;
+  header.client.size = static_cast<std::uint32_t>(size);
+  header.sequence = sequence;
+  return header;
+}
+
+// Two endpoints on the loopback interface, and what the second one received.
+class UdpTest : public testing::TestWithParam<Auth> {
+ protected:
+  void SetUp() override {
+    UdpOptions options;
+    options.peers = 2;
+    options.key = {7, 7, 7};
+    options.job = 99;
+    options.auth = GetParam();
+    options.context = this;
+    options.find = [](void* self, Peer peer, UdpAddress* address) {
+      const auto& nic = static_cast<UdpTest*>(self)->nics_[peer];
+      if (nic == nullptr) return false;
+      *address = nic->address();
+      return true;
+    };
+    for (Peer peer = 0; peer < 2; ++peer) {
+      options.self = peer;
+      auto nic = open_udp(options);
+      ASSERT_TRUE(nic.ok()) << nic.error().text;
+      nics_[peer] = std::move(nic.value());
+    }
+    nics_[1]->attach({&UdpTest::on_arrived, nullptr, this});
+  }
+  static Keep on_arrived(void* self, const Incoming& in) {
+    auto& test = *static_cast<UdpTest*>(self);
+    test.headers_.push_back(*in.header);
+    test.payloads_.emplace_back(in.payload.begin(), in.payload.end());
+    test.kept_.push_back(in.payload);
+    test.tokens_.push_back(in.token);
+    return test.keep_ && in.keepable ? Keep::yes : Keep::no;
+  }
+  void reap_until(std::size_t count) {
+    for (int i = 0; i < 100'000 && payloads_.size() < count; ++i) nics_[1]->reap(64, kAllLanes);
+  }
+  // Sends raw bytes to the second endpoint, as a stranger can.
+  void send_raw(const std::vector<std::byte>& bytes) const {
+    const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(nics_[1]->address().port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(
+        ::sendto(fd, bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
+        static_cast<ssize_t>(bytes.size()));
+    ::close(fd);
+  }
+
+  std::unique_ptr<UdpNic> nics_[2];
+  std::vector<PacketHeader> headers_;
+  std::vector<std::vector<std::byte>> payloads_;
+  std::vector<std::span<const std::byte>> kept_;
+  std::vector<std::uint64_t> tokens_;
+  bool keep_ = false;
+};
+
+TEST_P(UdpTest, PacketsOfEverySizeArriveWhole) {
+  const std::uint32_t mtu = nics_[0]->caps(1).mtu_bytes;
+  const std::size_t sizes[] = {0, 1, 8, 100, 1400, 9000, mtu - 1, mtu};
+  std::uint32_t number = 0;
+  for (const std::size_t size : sizes) {
+    const auto data = pattern(size, number);
+    const Piece halves[] = {{data.data(), size / 2}, {data.data() + size / 2, size - size / 2}};
+    ASSERT_EQ(nics_[0]->post(1, header_of(0, number++, size), halves), Post::done);
+    reap_until(number);
+    ASSERT_EQ(payloads_.size(), number) << size;
+    // Expect: header and payload as they were sent
+    EXPECT_EQ(headers_.back().sequence, number - 1);
+    EXPECT_EQ(headers_.back().client.source, 0u);
+    EXPECT_EQ(payloads_.back(), data);
+  }
+  const auto data = pattern(mtu + 1, 1);
+  const Piece piece{data.data(), data.size()};
+  EXPECT_EQ(nics_[0]->post(1, header_of(0, 0, data.size()), {&piece, 1}), Post::invalid);
+  EXPECT_EQ(nics_[0]->post(2, header_of(0, 0, 0), {}), Post::invalid);
+}
+
+TEST_P(UdpTest, ManyPacketsByOneCallStayApart) {
+  std::vector<std::vector<std::byte>> data;
+  std::vector<Outgoing> packets;
+  // Runs of one size, ended by a shorter one, and sizes that change.
+  for (const std::size_t size : {1000, 1000, 1000, 600, 1000, 1000, 2000, 2000, 8, 8, 8, 0, 16}) {
+    data.push_back(pattern(size, data.size()));
+  }
+  for (const auto& one : data) {
+    packets.push_back(
+        {header_of(0, static_cast<std::uint32_t>(packets.size()), one.size()), one.data()});
+  }
+  ASSERT_EQ(nics_[0]->post_many(1, packets), packets.size());
+  reap_until(data.size());
+  ASSERT_EQ(payloads_.size(), data.size());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    EXPECT_EQ(headers_[i].sequence, i);
+    EXPECT_EQ(payloads_[i], data[i]) << i;
+  }
+}
+
+TEST_P(UdpTest, KeptPacketsStayAndNeverStopTheNetwork) {
+  keep_ = true;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    const auto data = pattern(3000, i);
+    const Outgoing one{header_of(0, i, data.size()), data.data()};
+    ASSERT_EQ(nics_[0]->post_many(1, {&one, 1}), 1u);
+    reap_until(i + 1);
+  }
+  ASSERT_EQ(payloads_.size(), 200u);
+  // Expect: those that could be kept are intact; that is more than half of the buffers there are
+  std::size_t intact = 0;
+  while (intact < 200 && std::equal(kept_[intact].begin(), kept_[intact].end(),
+                                    payloads_[intact].begin(), payloads_[intact].end())) {
+    ++intact;
+  }
+  EXPECT_GT(intact, 32u);
+  for (std::size_t i = 0; i < intact && i < 32; ++i) nics_[1]->release(tokens_[i]);
+}
+
+TEST_P(UdpTest, WhatAStrangerSendsIsDroppedAndCounted) {
+  const PortCounters& counters = nics_[1]->counters();
+  send_raw({});
+  send_raw(pattern(20, 1));
+  send_raw(pattern(80, 2));
+  send_raw(pattern(3000, 3));
+  // Sealed with another key.
+  Seal other({1}, GetParam());
+  UdpHeader header{};
+  header.packet = header_of(0, 0, 16);
+  header.packet.job = 99;
+  std::vector<std::byte> datagram(sizeof header + 16);
+  other.seal(header, std::span(datagram).subspan(sizeof header), datagram.data() + sizeof header);
+  std::memcpy(datagram.data(), &header, sizeof header);
+  send_raw(datagram);
+  const Outgoing good{header_of(0, 5, 0), nullptr};
+  ASSERT_EQ(nics_[0]->post_many(1, {&good, 1}), 1u);
+  reap_until(1);
+  // Expect: only ours came through
+  ASSERT_EQ(payloads_.size(), 1u);
+  EXPECT_EQ(headers_[0].sequence, 5u);
+  EXPECT_EQ(counters.foreign_dropped + counters.corrupt_dropped, 5u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Udp, UdpTest, testing::Values(Auth::header, Auth::full, Auth::encrypt),
+                         [](const auto& auth) { return auth_name(auth.param); });
+
+// Seals a datagram; answers whether one with a byte changed is believed.
+TEST(Seal, EveryBitCounts) {
+  for (const Auth auth : {Auth::header, Auth::full, Auth::encrypt}) {
+    Seal sender({1, 2}, auth);
+    Seal receiver({1, 2}, auth);
+    const auto plain = pattern(64, 1);
+    UdpHeader header{};
+    header.packet = header_of(3, 4, plain.size());
+    std::vector<std::byte> cipher(plain.size());
+    sender.seal(header, plain, cipher.data());
+    const std::vector<std::byte> sent = auth == Auth::encrypt ? cipher : plain;
+    if (auth == Auth::encrypt) {
+      EXPECT_NE(cipher, plain);
+    }
+    std::vector<std::byte> whole(sizeof header + sent.size());
+    std::memcpy(whole.data(), &header, sizeof header);
+    std::memcpy(whole.data() + sizeof header, sent.data(), sent.size());
+    const auto opens = [&](std::vector<std::byte> datagram) {
+      UdpHeader got;
+      std::memcpy(&got, datagram.data(), sizeof got);
+      const std::span<std::byte> payload = std::span(datagram).subspan(sizeof got);
+      const bool ok = receiver.open(got, payload);
+      // Expect: what is believed is what was sent
+      if (ok && auth != Auth::header) {
+        EXPECT_TRUE(std::equal(payload.begin(), payload.end(), plain.begin()));
+      }
+      return ok;
+    };
+    EXPECT_TRUE(opens(whole));
+    const std::size_t covered = auth == Auth::header ? sizeof header : whole.size();
+    for (std::size_t bit = 0; bit < covered * 8; ++bit) {
+      std::vector<std::byte> spoiled = whole;
+      spoiled[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+      EXPECT_FALSE(opens(spoiled)) << auth_name(auth) << " bit " << bit;
+    }
+    // Expect: another key or a weaker seal is not believed
+    Seal stranger({1, 3}, auth);
+    std::vector<std::byte> payload = sent;
+    EXPECT_FALSE(stranger.open(header, payload));
+    Seal other({1, 2}, auth == Auth::header ? Auth::full : Auth::header);
+    EXPECT_FALSE(other.open(header, payload));
+  }
+}
+
+TEST(Udp, SaysWhatIsWrong) {
+  UdpOptions options;
+  options.address = "nowhere";
+  EXPECT_EQ(open_udp(options).error().text, "udp: 'nowhere' is no IPv4 or IPv6 address");
+  options.address = "192.0.2.77";
+  EXPECT_EQ(open_udp(options).error().text, "udp: no interface of this host has 192.0.2.77");
+  options.address = "127.0.0.1";
+  options.mtu = 100;
+  EXPECT_EQ(open_udp(options).error().text, "udp: an MTU of 100 bytes; at least 620 are needed");
+  options.mtu = 1500;
+  auto nic = open_udp(options);
+  ASSERT_TRUE(nic.ok()) << nic.error().text;
+  // Expect: IP, UDP and our headers fit too, in whole multiples of 16
+  EXPECT_EQ(nic.value()->caps(0).mtu_bytes, 1392u);
+}
+
+}  // namespace
+}  // namespace fairlead::fabric

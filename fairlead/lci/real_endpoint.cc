@@ -1,0 +1,59 @@
+#include "fairlead/lci/real_endpoint.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fairlead/base/wait_ladder.h"
+
+namespace fairlead::lci {
+
+RealEndpoint::RealEndpoint(std::unique_ptr<fabric::Nic> nic, const RealEndpointOptions& options)
+    : nic_(std::move(nic)), wait_(options.direct.wait) {
+  fabric::Nic* top = nic_.get();
+  // A reliable fabric carries the client's header only; `faulty` carries all of it.
+  const bool reliable = (top->caps(top->self()).flags & fabric::kReliable) != 0;
+  if (options.faults.has_value() || (options.hrx && reliable)) {
+    faulty_ =
+        fabric::make_faulty(*top, options.faults.value_or(fabric::FaultPlan{}), options.faulty);
+    top = faulty_.get();
+  }
+  if (options.hrx) {
+    reliable_ = make_reliable_nic(*top, options.reliable);
+    top = reliable_.get();
+  }
+  port_ = make_direct_port(*top, options.direct);
+}
+
+void RealEndpoint::linger() {
+  if (reliable_ == nullptr) return;
+  fabric::Sink nobody;
+  nobody.arrived = [](void*, const fabric::Incoming&) { return Keep::no; };
+  reliable_->attach(nobody);
+  constexpr int kBudget = 256;
+  WaitLadder ladder(wait_);
+  while (!reliable_->settled()) {
+    if (reliable_->reap(kBudget, fabric::kAllLanes) > 0) {
+      ladder.reset();
+      continue;
+    }
+    climb(ladder, [this] { reliable_->sleep(wait_.sleep_max); });
+  }
+}
+
+Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, bool fabric_loses,
+                        const char* place) {
+  if (lci == "hrx") return true;
+  if (lci.empty()) return fabric_loses || plan.loses();
+  if (lci == "direct" && !fabric_loses) return false;
+  if (lci == "direct") {
+    return Error{
+        fmt::format("{} loses packets now and then, and the direct composition has no "
+                    "reliability part to mend it; valid: hrx",
+                    place)};
+  }
+  return Error{fmt::format("implementation \"{}\" does not exist on {}; valid: {}", lci, place,
+                           fabric_loses ? "hrx" : "direct, hrx")};
+}
+
+}  // namespace fairlead::lci
