@@ -11,6 +11,7 @@
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/lci/frame.h"
 #include "fairlead/lci/frame_pool.h"
+#include "fairlead/lci/held_frames.h"
 #include "fairlead/proto/selective_repeat.h"
 
 namespace fairlead::lci {
@@ -99,7 +100,8 @@ class Reliable final : public ReliableNic {
               std::min<std::uint32_t>(fabric::kSmallBytes, frame_bytes_ / 2), fabric::kReliable},
         flows_(below.peers() * kLanes, flow_options(options.window_bytes, frame_bytes_)),
         pool_(frame_bytes_, kFramesMax),
-        sent_(kFramesMax),
+        held_(below, pool_),
+        frame_sizes_(kFramesMax),
         outbound_(std::size_t{below.peers()} * kLanes),
         peers_(below.peers()),
         early_words_(flows_.early_words()) {
@@ -108,9 +110,6 @@ class Reliable final : public ReliableNic {
     FAIRLEAD_CHECK(frame_bytes_ >= 256, "frames of {} bytes", frame_bytes_);
   }
   ~Reliable() override {
-    for (Held& held : held_) {
-      if (held.in_use && held.below) below_.release(held.token);
-    }
     fabric::Sink nobody;
     nobody.arrived = [](void*, const Incoming&) { return Keep::no; };
     below_.attach(nobody);
@@ -189,10 +188,7 @@ class Reliable final : public ReliableNic {
     finish_turn();
     return came;
   }
-  void release(std::uint64_t token) override {
-    Held& held = held_[token];
-    if (--held.uses == 0) give_back(static_cast<std::uint32_t>(token));
-  }
+  void release(std::uint64_t token) override { held_.release(static_cast<std::uint32_t>(token)); }
 
   void sleep(Ps timeout) override {
     site_.turn();
@@ -222,10 +218,6 @@ class Reliable final : public ReliableNic {
   }
 
  private:
-  // What was sent in a frame, for sending it again.
-  struct SentFrame {
-    std::uint32_t bytes;
-  };
   // Of one flow, made when something is first sent on it.
   struct Outbound {
     std::uint32_t open = kNoFrame;  // under construction
@@ -243,16 +235,6 @@ class Reliable final : public ReliableNic {
     std::uint32_t stamp = 0;  // of the last packet that came; 0: none
     bool lost = false;
   };
-  // A frame that came and cannot be let go: early, or the client keeps a packet of it.
-  struct Held {
-    std::span<const std::byte> data;
-    std::uint64_t token = 0;         // of the fabric below, or
-    std::uint32_t frame = kNoFrame;  // a copy
-    std::uint32_t uses = 0;
-    bool below = false;
-    bool in_use = false;
-  };
-
   Flow flow_of(Peer peer, std::uint32_t lane) const { return peer * kLanes + lane; }
   Outbound& outbound(Flow flow) {
     if (outbound_[flow] == nullptr) outbound_[flow] = std::make_unique<Outbound>();
@@ -284,7 +266,7 @@ class Reliable final : public ReliableNic {
   }
   void close(Outbound& out) {
     if (out.open == kNoFrame) return;
-    sent_[out.open].bytes = out.used;
+    frame_sizes_[out.open] = out.used;
     out.waiting.push_back(out.open);
     out.waiting_bytes += out.used;
     out.open = kNoFrame;
@@ -317,7 +299,7 @@ class Reliable final : public ReliableNic {
       std::size_t count = 0;
       while (count < batch.size() && taken < out.waiting.size() && flows_.room(flow)) {
         const std::uint32_t frame = out.waiting[taken++];
-        out.waiting_bytes -= sent_[frame].bytes;
+        out.waiting_bytes -= frame_sizes_[frame];
         batch[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
       }
       // What the fabric has no room for is as good as lost: it is sent again.
@@ -348,7 +330,7 @@ class Reliable final : public ReliableNic {
   }
   Outgoing outgoing(Flow flow, std::uint32_t frame, std::uint32_t sequence) {
     if (flows_.owes(flow)) ++counters_.acks_piggybacked;
-    Outgoing one{header(flow, PacketKind::frame, sent_[frame].bytes), pool_.at(frame)};
+    Outgoing one{header(flow, PacketKind::frame, frame_sizes_[frame]), pool_.at(frame)};
     one.header.sequence = sequence;
     return one;
   }
@@ -489,42 +471,23 @@ class Reliable final : public ReliableNic {
     for (Flow flow = first; flow < first + kLanes; ++flow) flows_.measured(flow, trip);
   }
 
-  // Keeps a frame that is early, or whose lane may not be taken now.
+  // Keeps a frame that is early, or that may not be taken now.
   Keep hold(Flow flow, const Incoming& in) {
-    const std::uint32_t at = take_held();
-    Held& held = held_[at];
+    std::uint32_t at = HeldFrames::kNone;
     if (in.keepable) {
-      held.data = in.payload;
-      held.token = in.token;
-      held.below = true;
-    } else {
-      held.frame = in.payload.size() <= frame_bytes_ ? pool_.take() : kNoFrame;
-      if (held.frame == kNoFrame) {
-        free_held_.push_back(at);
-        held.in_use = false;
-        return drop(counters_.full_dropped);
-      }
-      std::memcpy(pool_.at(held.frame), in.payload.data(), in.payload.size());
-      held.data = {pool_.at(held.frame), in.payload.size()};
+      at = held_.hold(in);
+    } else if (in.payload.size() <= frame_bytes_) {
+      at = held_.copy(in.payload);
     }
-    held.uses = 1;
+    if (at == HeldFrames::kNone) return drop(counters_.full_dropped);
     flows_.keep(flow, in.header->sequence, at);
     if (!may_take(flow)) fall_behind(flow);
     return in.keepable ? Keep::yes : Keep::no;
   }
   Keep take_in_order(Flow flow, const Incoming& in) {
-    const std::uint32_t at = in.keepable ? take_held() : kNoFrame;
-    if (at != kNoFrame) {
-      held_[at].token = in.token;
-      held_[at].below = true;
-      held_[at].uses = 1;
-    }
+    const std::uint32_t at = in.keepable ? held_.hold(in) : HeldFrames::kNone;
     deliver(flow, in.payload, at);
-    const bool kept = at != kNoFrame && --held_[at].uses > 0;
-    if (at != kNoFrame && !kept) {
-      held_[at].below = false;
-      give_back(at);
-    }
+    const bool kept = at != HeldFrames::kNone && held_.still_used(at);
     if (flows_.keeps(flow)) take_kept(flow);
     return kept ? Keep::yes : Keep::no;
   }
@@ -532,8 +495,8 @@ class Reliable final : public ReliableNic {
     while (may_take(flow)) {
       const std::uint32_t at = flows_.take_kept(flow);
       if (at == SelectiveRepeat::kNothing) return;
-      deliver(flow, held_[at].data, at);
-      if (--held_[at].uses == 0) give_back(at);
+      deliver(flow, held_.data(at), at);
+      held_.release(at);
     }
     fall_behind(flow);
   }
@@ -545,7 +508,7 @@ class Reliable final : public ReliableNic {
     for (const Flow flow : flows) take_kept(flow);
   }
 
-  // The packets of a frame, in order. `at`: what keeps it alive; kNoFrame: nothing does.
+  // The packets of a frame, in order. `at`: as it is held; kNone: it is not, and cannot be kept.
   void deliver(Flow flow, std::span<const std::byte> data, std::uint32_t at) {
     RecordReader reader(data);
     PacketHeader header{};
@@ -558,31 +521,12 @@ class Reliable final : public ReliableNic {
       header.client.chan = record->header.chan;
       header.client.size = record->header.size;
       std::memcpy(header.client.words, record->header.words, sizeof header.client.words);
-      const Incoming in{header.client.source, &header, record->payload, at, at != kNoFrame};
-      if (at != kNoFrame) ++held_[at].uses;
-      if (sink_.arrived(sink_.context, in) == Keep::no && at != kNoFrame) --held_[at].uses;
+      const bool keepable = at != HeldFrames::kNone;
+      const Incoming in{header.client.source, &header, record->payload, at, keepable};
+      if (keepable) held_.use(at);
+      if (sink_.arrived(sink_.context, in) == Keep::no && keepable) held_.release(at);
     }
     if (!reader.complete()) ++counters_.corrupt_dropped;
-  }
-
-  std::uint32_t take_held() {
-    std::uint32_t at = static_cast<std::uint32_t>(held_.size());
-    if (free_held_.empty()) {
-      held_.emplace_back();
-    } else {
-      at = free_held_.back();
-      free_held_.pop_back();
-    }
-    held_[at] = Held{};
-    held_[at].in_use = true;
-    return at;
-  }
-  void give_back(std::uint32_t at) {
-    Held& held = held_[at];
-    if (held.below) below_.release(held.token);
-    if (held.frame != kNoFrame) pool_.give(held.frame);
-    held = Held{};
-    free_held_.push_back(at);
   }
 
   // --- Loss of a peer
@@ -597,7 +541,7 @@ class Reliable final : public ReliableNic {
   void forget(Peer peer) {
     for (Flow flow = flow_of(peer, 0); flow < flow_of(peer, kLanes); ++flow) {
       for (std::uint32_t at; (at = flows_.take_kept(flow)) != SelectiveRepeat::kNothing;) {
-        if (--held_[at].uses == 0) give_back(at);
+        held_.release(at);
       }
       flows_.forget(flow, [this](std::uint32_t frame) { pool_.give(frame); });
       if (outbound_[flow] == nullptr) continue;
@@ -619,14 +563,13 @@ class Reliable final : public ReliableNic {
   fabric::Sink sink_;
   SelectiveRepeat flows_;
   FramePool pool_;
-  std::vector<SentFrame> sent_;                      // by frame
+  HeldFrames held_;
+  std::vector<std::uint32_t> frame_sizes_;           // bytes of those that are closed
   std::vector<std::unique_ptr<Outbound>> outbound_;  // by flow
   std::vector<PeerState> peers_;
   std::vector<Flow> waits_;   // have something to send that has not left
   std::vector<Flow> urgent_;  // are to be acknowledged at the end of this turn
   std::vector<Flow> behind_;  // hold what came in order and could not be taken in its turn
-  std::vector<Held> held_;
-  std::vector<std::uint32_t> free_held_;
   std::vector<std::uint64_t> early_words_;
   std::array<std::uint64_t, 64> told_{};
   LaneMask lanes_ = fabric::kAllLanes;  // of this turn

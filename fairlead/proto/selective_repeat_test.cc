@@ -192,7 +192,6 @@ TEST(SelectiveRepeat, ATimeoutSendsTheOldestAndDoubles) {
 }
 
 TEST(SelectiveRepeat, TheTimeoutFollowsTheRoundTrip) {
-  Clock clock;
   SelectiveRepeat sender(2, kOptions);
   sender.measured(kPeer, microseconds(400));
   EXPECT_EQ(sender.timeout(kPeer), microseconds(1200));

@@ -6,7 +6,7 @@
 
 namespace fairlead::mpi_test {
 
-std::vector<std::string> worlds() { return {"loop", "shm", "myrinet-p3"}; }
+std::vector<std::string> worlds() { return {"loop", "shm", "udp", "lossy", "myrinet-p3"}; }
 
 std::string test_name(const std::string& world) {
   const auto other = [](unsigned char c) { return std::isalnum(c) == 0; };
@@ -18,6 +18,10 @@ run::RunReport run_bare(const std::string& world, unsigned ranks,
   run::WorldOptions options;
   options.ranks = ranks;
   options.on = world;
+  if (world == "lossy") {
+    options.on = "udp";
+    options.faults = "drop=0.01,dup=0.01,reorder=0.01,corrupt=0.01";
+  }
   options.timeout = seconds(60);
   options.fiber_stack_kib = 256;
   Result<run::RunReport> report =

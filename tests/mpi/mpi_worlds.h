@@ -11,7 +11,8 @@
 
 namespace fairlead::mpi_test {
 
-// The worlds every system test runs in: one list, so that a new one is one line.
+// The worlds every system test runs in: one list, so that a new one is one line. lossy: udp, with
+// one packet in 25 going wrong.
 std::vector<std::string> worlds();
 // The part of a world's name that may stand in a test's: letters and digits up to the first other.
 std::string test_name(const std::string& world);

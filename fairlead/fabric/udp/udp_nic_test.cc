@@ -109,7 +109,8 @@ TEST_P(UdpTest, ManyPacketsByOneCallStayApart) {
   std::vector<std::vector<std::byte>> data;
   std::vector<Outgoing> packets;
   // Runs of one size, ended by a shorter one, and sizes that change.
-  for (const std::size_t size : {1000, 1000, 1000, 600, 1000, 1000, 2000, 2000, 8, 8, 8, 0, 16}) {
+  for (const std::size_t size :
+       {1000u, 1000u, 1000u, 600u, 1000u, 1000u, 2000u, 2000u, 8u, 8u, 8u, 0u, 16u}) {
     data.push_back(pattern(size, data.size()));
   }
   for (const auto& one : data) {
