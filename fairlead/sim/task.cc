@@ -1,5 +1,7 @@
 #include "fairlead/sim/task.h"
 
+#include <utility>
+
 #include "fairlead/base/check.h"
 #include "fairlead/base/prefetch.h"
 
@@ -13,7 +15,7 @@ Task::~Task() {
 void Task::prepare(void* self, std::uint64_t, std::uint64_t, unsigned stage) {
   const auto& task = *static_cast<const Task*>(self);
   if (stage == 0) return prefetch(self, sizeof(Task));
-  if (task.fiber_ == nullptr) return;
+  if (task.fiber_ == nullptr || task.sleeper_ != nullptr) return;
   if (stage == 1) {
     prefetch(task.fiber_, sizeof(Fiber));
   } else {
@@ -46,7 +48,14 @@ void Task::set_timer(Ps when) {
 
 void Task::on_timer(void* self, std::uint64_t, std::uint64_t generation) {
   auto& task = *static_cast<Task*>(self);
-  if (generation == task.generation_) task.run();
+  if (generation != task.generation_) return;
+  if (const Sleeper* const sleeper = std::exchange(task.sleeper_, nullptr); sleeper != nullptr) {
+    if (!sleeper->ready(sleeper->context) && !std::exchange(task.woken_, false)) {
+      task.state_ = State::blocked;
+      return task.set_blocked(sleeper->what);
+    }
+  }
+  task.run();
 }
 
 void Task::wake(Ps when) {
@@ -92,6 +101,20 @@ void Task::block(const char* what) {
     suspend_as(State::blocked);
     set_unblocked();
   }
+  woken_ = false;
+}
+
+void Task::block_after(Ps when, Ready ready, void* context, const char* what) {
+  if (engine().advance_inline(when, node(), kTaskEvent, id())) {
+    if (!ready(context)) block(what);
+    return;
+  }
+  const Sleeper sleeper{ready, context, what};
+  sleeper_ = &sleeper;
+  set_timer(when);
+  suspend_as(State::sleeping);
+  if (blocked_on() == nullptr) return;  // it did not block
+  set_unblocked();
   woken_ = false;
 }
 

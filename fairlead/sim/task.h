@@ -52,7 +52,11 @@ class Task : public Activity {
   // Suspends until woken. `what` ("MPI_Recv from 3") is for deadlock reports and lives as long as
   // the call. May return although the caller's condition does not hold: call it in a loop.
   void block(const char* what);
-  // The same, until `deadline` at the latest: false when that came first.
+  // Sleeps until `when`, and blocks from then on unless ready(context) answers true there. Both are
+  // one suspension: ready() runs in the event, on the scheduler's stack.
+  using Ready = bool (*)(void* context);
+  void block_after(Ps when, Ready ready, void* context, const char* what);
+  // As block(), until `deadline` at the latest: false when that came first.
   [[nodiscard]] bool block_until(Ps deadline, const char* what);
 
   bool done() const { return state_ == State::done; }
@@ -65,6 +69,13 @@ class Task : public Activity {
   static void run_body(Fiber& fiber, void* self);
   static void on_timer(void* self, std::uint64_t id, std::uint64_t generation);
   static void on_wake(void* self, std::uint64_t id, std::uint64_t when);
+  // On the stack of the task that sleeps before it blocks.
+  struct Sleeper {
+    Ready ready;
+    void* context;
+    const char* what;
+  };
+
   void set_timer(Ps when);
   void suspend_as(State state);
   void run();
@@ -72,6 +83,7 @@ class Task : public Activity {
   FiberPool& pool_;
   const TaskHooks* hooks_;
   Fiber* fiber_ = nullptr;
+  const Sleeper* sleeper_ = nullptr;
   Body body_ = nullptr;
   void* argument_ = nullptr;
   std::uint64_t generation_ = 0;  // of the one start, sleep or deadline event that counts

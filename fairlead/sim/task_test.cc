@@ -112,6 +112,71 @@ TEST(Task, BlockUntilEndsAtTheDeadlineOrTheWake) {
   EXPECT_EQ(seen, Times({0, 100, 1, 200, 0, 250, 0, 250, 600}));
 }
 
+struct Catching {
+  bool ready = false;
+  int asked = 0;
+  Times back;
+};
+
+// Twice: sleeps 100 ps, then blocks unless it is ready.
+void catch_up_and_block(Task& self, void* argument) {
+  auto& catching = *static_cast<Catching*>(argument);
+  for (int i = 0; i < 2; ++i) {
+    self.block_after(
+        self.now() + Ps{100},
+        [](void* context) {
+          auto& asked = *static_cast<Catching*>(context);
+          ++asked.asked;
+          return asked.ready;
+        },
+        &catching, "a wake");
+    catching.back.push_back(self.now().count);
+  }
+}
+
+TEST(Task, BlockAfterSleepsThenBlocksInOneSuspension) {
+  const auto pool = make_pool(1);
+  Engine engine(2);
+  Catching catching;
+  static std::size_t entered;
+  entered = 0;
+  const TaskHooks hooks{[](Task&) { ++entered; }, nullptr, nullptr};
+  Task task(engine, *pool, 0, 0, &hooks);
+  ASSERT_TRUE(task.start(Ps{0}, catch_up_and_block, &catching).ok());
+  // Something else happens before its time, so that it cannot go on inline.
+  for (const std::int64_t at : {50, 250}) {
+    engine.at(
+        Ps{at}, 1, kFirstFreeKind, [](void*, std::uint64_t, std::uint64_t) {}, nullptr);
+  }
+  EXPECT_FALSE(engine.run_until(Ps{100}));
+  EXPECT_EQ(catching.asked, 1);
+  EXPECT_EQ(engine.blocked(), 1u);
+  EXPECT_STREQ(task.blocked_on(), "a wake");
+  EXPECT_EQ(task.blocked_since(), Ps{100});
+  catching.ready = true;
+  task.wake(Ps{200});
+  EXPECT_TRUE(engine.run_until_idle());
+  // Expect: woken at 200; ready at 300, not blocked. Three stretches: start, wake, ready.
+  EXPECT_EQ(catching.back, (Times{200, 300}));
+  EXPECT_EQ(catching.asked, 2);
+  EXPECT_EQ(entered, 3u);
+  EXPECT_EQ(engine.blocked(), 0u);
+}
+
+TEST(Task, BlockAfterKeepsAWakeThatCameInItsSleep) {
+  const auto pool = make_pool(1);
+  Engine engine(1);
+  Catching catching;
+  Task task(engine, *pool, 0, 0);
+  ASSERT_TRUE(task.start(Ps{0}, catch_up_and_block, &catching).ok());
+  EXPECT_FALSE(engine.run_until(Ps{0}));
+  task.wake(Ps{40});
+  task.wake(Ps{170});
+  EXPECT_TRUE(engine.run_until_idle());
+  EXPECT_EQ(catching.back, (Times{100, 200}));
+  EXPECT_EQ(catching.asked, 2);
+}
+
 TEST(Task, DeadlockIsListed) {
   const auto pool = make_pool(3);
   Engine engine(3);

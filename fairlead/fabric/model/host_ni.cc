@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "fairlead/hw/trace_lines.h"
 
@@ -14,9 +15,9 @@ ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform,
                          const hw::HostRates& rates, NiHardware& ni)
     : engine_(engine),
       platform_(platform),
+      rates_(rates),
       ni_(ni),
-      send_buffers_(platform.send_buffers),
-      rates_(rates) {
+      send_buffers_(platform.send_buffers) {
   HostSink sink;
   sink.context = this;
   sink.received = [](void* self, PacketId id) {
@@ -162,7 +163,7 @@ void ModelHostNi::block_for_more(Ps deadline, const char* what) {
     (void)task_->block_until(deadline, what);
   }
   waiting_ = false;
-  if (trace_.on()) [[unlikely]]
+  if (journeys_ != nullptr) [[unlikely]]
     trace_.interval(from, engine_.now(), hw::kAsleep);
 }
 
@@ -180,9 +181,23 @@ Ps ModelHostNi::compute(Ps time, Ps watchdog) {
   return engine_.now() - began;
 }
 
+// Catching up and sleeping are one suspension of the task where no deadline can come between.
 void ModelHostNi::block(Ps deadline, const char* what) {
-  sync();
-  if (!anything_visible()) block_for_more(deadline, what);
+  if (deadline != kNever || !ahead()) {
+    sync();
+    if (!anything_visible()) block_for_more(deadline, what);
+    return;
+  }
+  spent(hw::kHostResource);
+  const Ps from = local_;
+  const auto ready = [](void* self) {
+    auto* host = static_cast<ModelHostNi*>(self);
+    host->waiting_ = !host->anything_visible();
+    return !host->waiting_;
+  };
+  task_->block_after(from, ready, this, what);
+  if (std::exchange(waiting_, false) && journeys_ != nullptr) [[unlikely]]
+    trace_.interval(from, engine_.now(), hw::kAsleep);
 }
 
 }  // namespace fairlead::fabric::model

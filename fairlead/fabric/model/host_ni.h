@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "fairlead/base/prefetch.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
@@ -17,7 +18,7 @@
 
 namespace fairlead::fabric::model {
 
-class ModelHostNi {
+class alignas(kCacheLine) ModelHostNi {
  public:
   // The references outlive it.
   ModelHostNi(sim::Engine& engine, const hw::Platform& platform, const hw::HostRates& rates,
@@ -152,21 +153,21 @@ class ModelHostNi {
 
   sim::Engine& engine_;
   const hw::Platform& platform_;
+  const hw::HostRates& rates_;
   NiHardware& ni_;
-  TraceLane trace_;
-  Journeys* journeys_ = nullptr;
   sim::Task* task_ = nullptr;
   Ps local_{};
   Ps library_busy_{};
-  bool waiting_ = false;
   std::uint32_t send_buffers_;
-  std::uint32_t released_ = 0;  // host buffers not yet given back to the NI
-  const hw::HostRates& rates_;
-  std::uint32_t calling_ = 0;  // of received_ that are to be looked at
-  Ps visible_since_{};         // the oldest of these, or the last look at them
+  bool waiting_ = false;
+  std::uint32_t released_ = 0;    // host buffers not yet given back to the NI
+  std::uint32_t calling_ = 0;     // of received_ that are to be looked at
+  Journeys* journeys_ = nullptr;  // traced only
+  Ps visible_since_{};            // the oldest of these, or the last look at them
   Ring<PacketId, 4> received_;
   Ring<std::uint64_t> completed_;
   Ring<Answer> answered_;
+  TraceLane trace_;
 };
 
 }  // namespace fairlead::fabric::model
