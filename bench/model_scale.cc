@@ -107,7 +107,10 @@ int measure(const Arguments& arguments) {
   double begin_cpu_s = 0;
   const Clock::time_point begin = Clock::now();
   const Result<run::RunReport> report = run::run_world(arguments.world, [&](run::Context& context) {
-    if (begin_s < 0) begin_s = seconds_since(begin);
+    if (begin_s < 0) {
+      begin_s = seconds_since(begin);
+      begin_cpu_s = processor_s();
+    }
     return arguments.pattern == "barrier" ? barrier() : send_to_some(context, arguments.rounds);
   });
   const double wall_s = seconds_since(begin);

@@ -69,7 +69,7 @@ class Ring {
   std::uint32_t size_ = 0;
   std::uint32_t capacity_ = kInside;
   std::unique_ptr<T[]> outside_;
-  std::array<T, kInside> inside_{};
+  [[no_unique_address]] std::array<T, kInside> inside_{};
 };
 
 }  // namespace fairlead

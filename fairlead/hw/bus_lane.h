@@ -11,11 +11,9 @@ namespace fairlead::hw {
 
 class BusLane {
  public:
-  BusLane() = default;
   explicit BusLane(TraceLane lane) : lane_(lane) {}
 
-  bool on() const { return lane_.on(); }
-  // Only when on(). Writes come in the order of their times; one may begin before a transfer ends
+  // Writes come in the order of their times; one may begin before a transfer ends
   // and end after it.
   void write(Ps from, Ps to, std::uint64_t bytes) {
     lane_.interval(from, to, "write", {"bytes", bytes});

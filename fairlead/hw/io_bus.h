@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "fairlead/base/units.h"
 #include "fairlead/hw/bus_lane.h"
@@ -14,14 +15,10 @@ namespace fairlead::hw {
 
 class IoBus {
  public:
-  explicit IoBus(const Platform& platform)
-      : platform_(&platform),
-        dma_rate_(platform.dma_rate()),
-        burst_bytes_(platform.dma_burst_bytes()),
-        burst_(time_for(Bytes{burst_bytes_}, dma_rate_)) {}
+  explicit IoBus(const Platform& platform) : platform_(platform) {}
 
   // Shows who has the bus on a lane.
-  void trace(TraceLane lane) { trace_ = BusLane(lane); }
+  void trace(TraceLane lane) { trace_ = std::make_unique<BusLane>(lane); }
 
   struct Written {
     Ps processor_free;  // the host goes on: its last lines are in the posting buffers
@@ -31,41 +28,44 @@ class IoBus {
   // The host writes `size` bytes with programmed stores from `at` on; host time, not before the
   // engine's now.
   Written write(Ps at, std::uint64_t size) {
-    const std::uint64_t line_bytes = platform_->pio_line_bytes;
+    const std::uint64_t line_bytes = platform_.pio_line_bytes;
     const auto lines = static_cast<std::int64_t>((size + line_bytes - 1) / line_bytes);
     // A part line takes the bus in proportion, at least a quarter line (address, turn-around).
     const std::uint64_t counted = std::max<std::uint64_t>(size, line_bytes / 4);
-    Ps busy{static_cast<std::int64_t>(static_cast<std::uint64_t>(platform_->pio_line.count) *
+    Ps busy{static_cast<std::int64_t>(static_cast<std::uint64_t>(platform_.pio_line.count) *
                                       counted / line_bytes)};
     const Ps start = std::max(at, pio_end_);
     if (dma_end_ > start && dma_start_ <= start) {
       // Each line waits for at most one burst; the DMA is held up by as many lines.
       const Ps rest = dma_end_ - start;
-      const std::int64_t bursts = (rest.count + burst_.count - 1) / burst_.count;
+      const Ps burst = burst_time();
+      const std::int64_t bursts = (rest.count + burst.count - 1) / burst.count;
       const std::int64_t turns = std::min(lines, bursts);
-      busy += std::min(rest, burst_ * turns);
-      dma_end_ += platform_->pio_line * turns;
+      busy += std::min(rest, burst * turns);
+      dma_end_ += platform_.pio_line * turns;
     }
     pio_end_ = start + busy;
-    if (trace_.on()) [[unlikely]] {
-      if (dma_end_ <= at) trace_.forget_before(at);
-      trace_.write(start, pio_end_, size);
+    if (trace_ != nullptr) [[unlikely]] {
+      if (dma_end_ <= at) trace_->forget_before(at);
+      trace_->write(start, pio_end_, size);
     }
     busy_ += busy;
-    const Ps posted = platform_->pio_line * static_cast<std::int64_t>(platform_->pio_posted_lines);
-    return Written{std::max(at + platform_->pio_issue * lines, pio_end_ - posted), pio_end_};
+    const Ps posted = platform_.pio_line * static_cast<std::int64_t>(platform_.pio_posted_lines);
+    return Written{std::max(at + platform_.pio_issue * lines, pio_end_ - posted), pio_end_};
   }
 
   // A DMA transfer of `size` bytes starts at `at` (not before the one before has ended); its first
   // burst is part of the engine's fixed time. dma_end() says when the bus part ends; a later write
   // may move it.
   void start_dma(Ps at, std::uint64_t size) {
-    Ps duration = platform_->dma_fixed;
-    if (size > burst_bytes_) duration += time_for(Bytes{size - burst_bytes_}, dma_rate_);
+    Ps duration = platform_.dma_fixed;
+    const std::uint64_t first = platform_.dma_burst_bytes();
+    if (size > first) duration += time_for(Bytes{size - first}, platform_.dma_rate());
     if (pio_end_ > at) {
-      const std::int64_t lines_left = (pio_end_ - at).count / platform_->pio_line.count;
-      const std::int64_t bursts = (duration.count + burst_.count - 1) / burst_.count;
-      duration += platform_->pio_line * std::min(lines_left, bursts);
+      const std::int64_t lines_left = (pio_end_ - at).count / platform_.pio_line.count;
+      const Ps burst = burst_time();
+      const std::int64_t bursts = (duration.count + burst.count - 1) / burst.count;
+      duration += platform_.pio_line * std::min(lines_left, bursts);
     }
     dma_start_ = at;
     dma_end_ = at + duration;
@@ -73,23 +73,24 @@ class IoBus {
   }
   // The transfer has ended, at dma_end().
   void dma_ended() {
-    if (trace_.on()) [[unlikely]]
-      trace_.dma(dma_start_, dma_end_);
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->dma(dma_start_, dma_end_);
   }
   Ps dma_start() const { return dma_start_; }
   Ps dma_end() const { return dma_end_; }
   Ps busy() const { return busy_; }
 
  private:
-  const Platform* platform_;
-  BytesPerSec dma_rate_;
-  std::uint64_t burst_bytes_;
-  Ps burst_;
+  Ps burst_time() const {
+    return time_for(Bytes{platform_.dma_burst_bytes()}, platform_.dma_rate());
+  }
+
+  const Platform& platform_;
   Ps pio_end_{};
   Ps dma_start_{};
   Ps dma_end_{};
   Ps busy_{};
-  BusLane trace_;
+  std::unique_ptr<BusLane> trace_;
 };
 
 }  // namespace fairlead::hw

@@ -69,6 +69,8 @@ class NiProcessor {
     busy_ += time;
   }
 
+  // A program runs now.
+  bool running() const { return running_; }
   // Within the program: no other work waits.
   bool idle_after_this() const { return pending_.empty(); }
 
@@ -110,11 +112,11 @@ class NiProcessor {
 
   sim::Engine& engine_;
   const NiTimes& times_;
-  std::uint32_t node_;
   Program program_ = nullptr;
   void* context_ = nullptr;
   Ps clock_{};
   Ps busy_{};
+  std::uint32_t node_;
   bool running_ = false;
   bool turn_scheduled_ = false;
   Ring<NiWork, 4> pending_;

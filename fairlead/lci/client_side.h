@@ -94,16 +94,16 @@ class ClientSide {
   Keep wait_for_bind(Packet* packet, const Arrival& arrival);
   int run_bound(void (*release)(void* context, Packet* packet), void* context);
 
-  std::array<const Page*, kChannels / kPage> pages_;
-  std::array<std::unique_ptr<Page>, kChannels / kPage> own_pages_;
-  std::vector<Task> deferred_;
-  std::vector<Timer> timers_;  // a heap, earliest first
-  std::vector<Waiting> unbound_;
-  std::uint64_t timer_order_ = 0;
   std::uint32_t held_ = 0;
   bool in_upcall_ = false;
   bool newly_bound_ = false;
   Lane upcall_lane_ = Lane::request;
+  std::vector<Task> deferred_;
+  std::vector<Timer> timers_;  // a heap, earliest first
+  std::array<const Page*, kChannels / kPage> pages_;
+  std::array<std::unique_ptr<Page>, kChannels / kPage> own_pages_;
+  std::vector<Waiting> unbound_;
+  std::uint64_t timer_order_ = 0;
 };
 
 }  // namespace fairlead::lci

@@ -51,7 +51,7 @@ class ProgrammedNi final : public NiSide {
   }
 
   static void prepare(const void* self, Peer peer, unsigned step) {
-    if (step == 0) return prefetch(self, sizeof(ProgrammedNi));
+    if (step == 0) return prefetch(self, 6 * kCacheLine);
     static_cast<const ProgrammedNi*>(self)->program_.prepare(peer);
   }
   static void turn(void* self, hw::NiWork work) {

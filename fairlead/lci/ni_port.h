@@ -53,8 +53,8 @@ class NiPort final : public Port {
   // `ni` and `counters` outlive the port.
   NiPort(Ni& ni, const NiPortOptions& options, PortCounters& counters, Flow flow = Flow{})
       : ni_(ni),
-        options_(options),
         counters_(counters),
+        options_(options),
         caps_{options.mtu_bytes, kInlineBytes, 8, kInterrupt},
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
@@ -565,9 +565,14 @@ class NiPort final : public Port {
     static_cast<NiPort*>(self)->release(packet);
   }
 
+  // What every call looks at first.
   Ni& ni_;
-  NiPortOptions options_;
   PortCounters& counters_;
+  Ring<PacketId> local_;  // packets to myself, and those that waited for their group
+  Ring<PacketId> aside_;  // came while no upcall might run
+  std::uint32_t kept_ = 0;
+  bool interrupts_ = false;
+  NiPortOptions options_;
   Caps caps_;
   HostFlowOf flow_;
   ClientSide client_;
@@ -581,11 +586,8 @@ class NiPort final : public Port {
   GroupTable groups_;
   HostMulticast<Ni, Transfer, HostFlowOf> multicast_;
   NiWords<Ni, HostFlowOf> words_;
-  std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>> pages_;
-  Ring<PacketId> local_;  // packets to myself, and those that waited for their group
-  Ring<PacketId> aside_;  // came while no upcall might run
-  std::uint32_t kept_ = 0;
-  bool interrupts_ = false;
+  [[no_unique_address]] std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>
+      pages_;
   Ps watchdog_{};
 };
 

@@ -44,9 +44,9 @@ class NiProgram {
 
   NiProgram(Hardware& ni, Flow flow, const NiProgramOptions& options)
       : ni_(ni),
+        free_buffers_(options.receive_buffers),
         options_(options),
         flow_(std::move(flow)),
-        free_buffers_(options.receive_buffers),
         pages_(ni, options.translates, options.anonymous_pages) {}
 
   // --- Entry points of the main loop.
@@ -525,15 +525,15 @@ class NiProgram {
   }
 
   Hardware& ni_;
+  std::uint32_t free_buffers_;
+  proto::ItemList fetching_;  // for their data or those before them: the host's order
+  proto::ItemList starved_;   // who had packets dropped for lack of buffers
   NiProgramOptions options_;
   Flow flow_;
   proto::SendQueues waiting_;  // for the flow to open, per destination
   proto::ItemLists<> fetches_;
-  proto::ItemList fetching_;  // for their data or those before them: the host's order
-  std::uint32_t free_buffers_;
   proto::ItemLists<> starved_peers_;
   proto::PeerTable<bool> starves_;
-  proto::ItemList starved_;  // who had packets dropped for lack of buffers
   NiPages<Hardware> pages_;
 };
 

@@ -179,13 +179,13 @@ class RemoteMemory {
   std::byte* region_;
   PutCarrier* carrier_ = nullptr;
   Ring<Op> queue_;  // in the order of the calls
+  Ring<Reply> replies_;
   std::vector<Active> active_;
   std::vector<std::uint32_t> idle_;  // free entries of active_
   std::size_t active_count_ = 0;
   bool used_ = false;
   std::uint32_t gets_in_flight_ = 0;
   std::vector<std::unique_ptr<Join>> joins_;
-  Ring<Reply> replies_;
   std::vector<Counter*> counters_;
   std::unordered_map<Rank, std::uint32_t> refused_puts_;  // by source, since its last fence
 };

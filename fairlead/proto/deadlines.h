@@ -22,13 +22,15 @@ class Deadlines {
   void add(Ps at, Peer peer, std::uint32_t kind) {
     heap_.push_back({at, peer, kind});
     std::push_heap(heap_.begin(), heap_.end(), later);
+    earliest_ = heap_.front().at;
   }
-  Ps earliest() const { return heap_.empty() ? kNever : heap_.front().at; }
+  Ps earliest() const { return earliest_; }
   // Not empty.
   Entry take() {
     std::pop_heap(heap_.begin(), heap_.end(), later);
     const Entry entry = heap_.back();
     heap_.pop_back();
+    earliest_ = heap_.empty() ? kNever : heap_.front().at;
     return entry;
   }
 
@@ -39,6 +41,7 @@ class Deadlines {
     return a.peer != b.peer ? a.peer > b.peer : a.kind > b.kind;
   }
 
+  Ps earliest_ = kNever;  // asked for more often than the heap changes
   std::vector<Entry> heap_;
 };
 

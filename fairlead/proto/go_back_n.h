@@ -152,6 +152,9 @@ class GoBackN {
   static constexpr std::uint32_t kBackoffMax = 4;  // doublings
 
   struct State {
+    Ps since{};     // the oldest has waited since then
+    Ps timer_at{};  // of the entry that counts, while timed
+    Ps ack_at{};    // owed since then plus the delay
     ItemList unacked;
     std::uint32_t next = 0;      // to be sent
     std::uint32_t base = 0;      // oldest not acknowledged
@@ -162,9 +165,6 @@ class GoBackN {
     bool owes = false;
     bool ack_timed = false;  // has an entry of that kind
     bool timed = false;      // has one of that kind
-    Ps since{};              // the oldest has waited since then
-    Ps timer_at{};           // of the entry that counts, while timed
-    Ps ack_at{};             // owed since then plus the delay
 
     static State beginning_at(std::uint32_t first) {
       State made;
@@ -218,10 +218,12 @@ class GoBackN {
     set_timer(after.since + timeout_of(after), peer, after);
   }
 
-  Options options_;
-  PeerTable<State> peers_;
-  ItemLists<> lists_;
+  static_assert(PeerTable<State>::entry_bytes() == kCacheLine);
+
   Deadlines deadlines_;
+  Options options_;
+  ItemLists<> lists_;
+  PeerTable<State> peers_;
 };
 
 }  // namespace fairlead::proto

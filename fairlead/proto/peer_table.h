@@ -17,6 +17,9 @@ namespace fairlead::proto {
 template <class State>
 class PeerTable {
  public:
+  // Of every peer met; a table is up to two thirds larger.
+  static constexpr std::size_t entry_bytes() { return sizeof(Entry); }
+
   // `initial`: of every peer.
   explicit PeerTable(State initial = {}) : initial_(std::move(initial)) {}
 
@@ -41,9 +44,11 @@ class PeerTable {
  private:
   static constexpr Peer kNobody = UINT32_MAX;
   static constexpr std::size_t kFirst = 4;
-  struct Entry {
+  // The key lies in the state's tail padding where there is some; an entry lies in one cache line
+  // where it fits.
+  struct alignas(sizeof(State) > kCacheLine / 2 ? kCacheLine : alignof(Peer)) Entry {
+    [[no_unique_address]] State state;
     Peer peer = kNobody;
-    State state;
   };
 
   // The product's high bits: peers at distances of powers of two differ in those alone.
@@ -57,7 +62,7 @@ class PeerTable {
   }
   void grow() {
     const std::vector<Entry> old = std::move(entries_);
-    entries_ = std::vector<Entry>(old.empty() ? kFirst : old.size() * 2, Entry{kNobody, initial_});
+    entries_ = std::vector<Entry>(old.empty() ? kFirst : old.size() * 2, Entry{initial_, kNobody});
     shift_ = 32 - static_cast<unsigned>(std::countr_zero(entries_.size()));
     for (const Entry& entry : old) {
       if (entry.peer != kNobody) place(entry.peer, entry.state);
@@ -66,14 +71,14 @@ class PeerTable {
   State& place(Peer peer, const State& state) {
     std::size_t i = first(peer);
     while (entries_[i].peer != kNobody) i = next(i);
-    entries_[i] = Entry{peer, state};
+    entries_[i] = Entry{state, peer};
     return entries_[i].state;
   }
 
-  State initial_;
   std::vector<Entry> entries_;  // a power of two, a quarter free
   std::size_t size_ = 0;
   unsigned shift_ = 0;
+  State initial_;
 };
 
 }  // namespace fairlead::proto

@@ -20,8 +20,8 @@ class SendQueues {
   std::uint32_t size() const { return items_.size(); }
 
  private:
-  PeerTable<ItemList> queues_;
   ItemLists<> items_;
+  PeerTable<ItemList> queues_;
 };
 
 }  // namespace fairlead::proto

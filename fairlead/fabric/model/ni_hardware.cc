@@ -31,10 +31,10 @@ NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, const 
       platform_(platform),
       network_(network),
       pool_(pool),
-      self_(self),
       counters_(counters),
       processor_(engine, times, self),
       bus_(platform),
+      self_(self),
       host_buffers_(platform.host_buffers),
       words_(words) {
   processor_.load(&NiHardware::on_work, this);
@@ -42,8 +42,7 @@ NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, const 
 
 void NiHardware::on_work(void* self, hw::NiWork work) {
   auto* ni = static_cast<NiHardware*>(self);
-  ni->in_turn_ = true;
-  if (ni->trace_processor_.on()) [[unlikely]]
+  if (ni->journeys_ != nullptr) [[unlikely]]
     ni->show_turn_begin(work);
   if (work.kind == kHardware) {
     ni->wake_queued_ = false;
@@ -53,8 +52,7 @@ void NiHardware::on_work(void* self, hw::NiWork work) {
   }
   // Nothing else to do: completions go out though their batch is not full.
   if (ni->unreported_ > 0 && ni->processor_.idle_after_this()) ni->request_batch();
-  ni->in_turn_ = false;
-  if (ni->trace_processor_.on()) [[unlikely]]
+  if (ni->journeys_ != nullptr) [[unlikely]]
     ni->show_turn_end(work);
 }
 
@@ -127,7 +125,7 @@ void NiHardware::send_buffer_free() {
 
 void NiHardware::request(DmaKind kind, PacketId id) {
   dma_queue_.push_back({kind, id});
-  if (in_turn_ && may_start()) start_next();
+  if (processor_.running() && may_start()) start_next();
 }
 
 bool NiHardware::may_start() const {
@@ -179,7 +177,7 @@ void NiHardware::dma_done() {
   const Ps seen = engine_.now() + platform_.dma_latency - platform_.dma_fixed;
   if (engine_.path() != nullptr) [[unlikely]]
     engine_.path()->reach(seen, hw::kDmaResource);
-  if (trace_dma_.on()) [[unlikely]]
+  if (journeys_ != nullptr) [[unlikely]]
     show_dma(done, seen);
   if (done.kind == DmaKind::fetch) {
     engine_.at(seen, self_, kDmaEvent, &NiHardware::on_fetched, this, done.id);
@@ -344,7 +342,7 @@ void NiHardware::on_host_buffers(void* self, std::uint64_t count, std::uint64_t)
 }
 
 void NiHardware::prepare(PacketId id, unsigned stage) const {
-  if (stage == 0) return prefetch(this, sizeof *this);
+  if (stage == 0) return prefetch(this, kHotBytes);
   const auto* packet = reinterpret_cast<const ModelPacket*>(pool_.find(id));
   if (stage == 1) {
     if (packet != nullptr) prefetch(packet, sizeof *packet);
@@ -356,7 +354,7 @@ void NiHardware::prepare(PacketId id, unsigned stage) const {
 
 void NiHardware::prepare_turn(void* processor, std::uint64_t id, std::uint64_t, unsigned stage) {
   // It lies within the NI.
-  if (stage == 0) return prefetch(processor, sizeof(NiHardware) / 2);
+  if (stage == 0) return prefetch(processor, kHotBytes - kCacheLine);
   const auto* ni = static_cast<const hw::NiProcessor*>(processor)->context();
   const auto* mine = static_cast<const NiHardware*>(ni);
   if (stage == 1) mine->prepare(static_cast<PacketId>(id), 0);

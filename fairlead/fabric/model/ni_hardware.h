@@ -8,6 +8,7 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/post.h"
+#include "fairlead/base/prefetch.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/base/step.h"
 #include "fairlead/base/trace.h"
@@ -48,7 +49,7 @@ struct HostSink {
   void* context = nullptr;
 };
 
-class NiHardware {
+class alignas(kCacheLine) NiHardware {
  public:
   // All references outlive it. `self` is the node and the source of its events. `words`: kWords
   // zeroed words where another process shares the NI's memory; nullptr: of its own.
@@ -204,40 +205,42 @@ class NiHardware {
     if (id == turn_packet_) turn_packet_ = kNoPacket;
   }
 
-  static constexpr std::size_t kHostBytes = 192;  // of the host side, for prepare()
+  // For prepare(): what a packet's events touch, of this and of the host side.
+  static constexpr std::size_t kHotBytes = 6 * kCacheLine;
+  static constexpr std::size_t kHostBytes = 3 * kCacheLine;
 
   sim::Engine& engine_;
   const hw::Platform& platform_;
   hw::Network& network_;
   hw::PacketPool& pool_;
-  Peer self_;
   PortCounters& counters_;
-  hw::NiProcessor processor_;
-  hw::IoBus bus_;
   hw::NiProcessor::Program program_ = nullptr;
   void* program_context_ = nullptr;
+  Journeys* journeys_ = nullptr;  // traced only
+  hw::NiProcessor processor_;
+  hw::IoBus bus_;
+  Peer self_;
+  std::uint32_t host_buffers_;
+  std::uint32_t unreported_ = 0;  // completions that wait for their batch
+  bool dma_running_ = false;
+  bool wake_queued_ = false;
+  Ring<DmaRequest, 4> dma_queue_;
+  Ps timer_at_ = kNever;
+  DmaRequest dma_current_{};
   PrepareProgram prepare_program_ = nullptr;
   HostSink host_;
-  TraceLane trace_processor_;
-  TraceLane trace_dma_;
-  Journeys* journeys_ = nullptr;
-  Ps turn_began_{};                   // traced only
-  PacketId turn_packet_ = kNoPacket;  // traced only: that the turn is about, until handed on
+  std::uint32_t free_unreported_ = 0;  // send buffers the host does not know to be free
 
-  Ring<DmaRequest, 4> dma_queue_;
-  DmaRequest dma_current_{};
-  bool dma_running_ = false;
-  bool in_turn_ = false;
-  bool wake_queued_ = false;
-  std::uint32_t host_buffers_;
-  Ps timer_at_ = kNever;
-
-  // Completions: batches under way to the host, oldest first, and behind them those that wait for
-  // their batch.
+  // Rarely touched from here on. Completions: batches under way to the host, oldest first, and
+  // behind them the unreported.
   Ring<std::uint64_t, 4> completions_;
   Ring<std::uint32_t, 2> batches_;  // sizes of those under way
-  std::uint32_t unreported_ = 0;
-  std::uint32_t free_unreported_ = 0;  // send buffers the host does not know to be free
+
+  // Traced only.
+  TraceLane trace_processor_;
+  TraceLane trace_dma_;
+  Ps turn_began_{};
+  PacketId turn_packet_ = kNoPacket;  // that the turn is about, until handed on
 
   struct WordSegment {
     std::uint32_t segment;

@@ -27,10 +27,10 @@ struct Comm {
   std::uint64_t board_meetings = 0;
   bool board_settled = false;
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
-  std::string name;  // for error texts
   // Job rank by rank here, and the reverse sorted by job rank; empty: the same numbers.
   std::vector<Rank> members;
   std::vector<std::pair<Rank, int>> ranks;
+  std::string name;  // for error texts
 
   // Fills `ranks` from `members`.
   void index_members();

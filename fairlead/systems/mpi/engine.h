@@ -178,16 +178,17 @@ class Engine {
   FairLock* lock_ = nullptr;
   Matcher matcher_;
   Pool<Request> requests_;
-  Pool<Unexpected> early_;
-  Pool<Stream> stream_pool_;
-  Streams streams_[kStreamBins];
   Requests outgoing_;           // sends in the states *_queued, in the order they were started
   Requests gets_;               // receives in the states get_*
   std::vector<Reply> replies_;  // bounded by the requests of the peers that wait for them
   std::uint32_t next_message_ = 0;
   std::uint32_t next_segment_ = 0;
+  // Rarely touched from here on.
   std::uint64_t early_bytes_ = 0;
   std::uint64_t strays_ = 0;
+  Pool<Unexpected> early_;
+  Pool<Stream> stream_pool_;
+  Streams streams_[kStreamBins];
 };
 
 }  // namespace fairlead::mpi

@@ -17,7 +17,7 @@ void abort_with(void* context, const std::string& reason) {
 
 Process::Process(run::Context& context, int level)
     : thread_level(level),
-      shared(level == MPI_THREAD_MULTIPLE),
+      lock(level == MPI_THREAD_MULTIPLE ? std::make_unique<FairLock>() : nullptr),
       context_(context),
       engine_(context.port(), {&abort_with, &context}) {
   const Rank rank = context.port().self();
@@ -33,7 +33,7 @@ Process::Process(run::Context& context, int level)
   done_send_.state = State::done;
   done_send_.is_send = true;
   done_receive_.state = State::done;
-  if (shared) engine_.share(&lock);
+  engine_.share(lock.get());
 }
 
 Comm* Process::find_other(std::uintptr_t value) {

@@ -61,8 +61,7 @@ class Process {
 
   Phase phase = Phase::running;
   const int thread_level;
-  const bool shared;  // MPI_THREAD_MULTIPLE: calls take the lock
-  FairLock lock;
+  const std::unique_ptr<FairLock> lock;  // calls take it; MPI_THREAD_MULTIPLE only
   std::uint32_t next_context = kFirstFreeContext;
 
  private:
@@ -70,8 +69,8 @@ class Process {
   void fill_status(const Request& request, MPI_Status& status) const;
 
   run::Context& context_;
-  Engine engine_;
   Comm world_;
+  Engine engine_;
   Comm self_;
   Request done_send_;
   Request done_receive_;
