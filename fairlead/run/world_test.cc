@@ -1,6 +1,7 @@
 #include "fairlead/run/world.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -313,6 +314,24 @@ TEST(AnyWorld, AnUnknownNameListsTheValidOnes) {
   const auto file = run_world(options("./mine.toml", 2), everybody_to_everybody);
   ASSERT_FALSE(file.ok());
   EXPECT_NE(file.error().text.find("./mine.toml"), std::string::npos);
+}
+
+// What there is of a rank before its program runs, its stack aside.
+TEST(ModelWorld, AnIdleRankIsSmall) {
+  const auto heap_with = [](std::uint32_t ranks) {
+    std::size_t used = 0;
+    WorldOptions wanted = options("myrinet-p3", ranks);
+    wanted.lci = "nirx";
+    const auto body = [&used](Context& context) {
+      if (context.port().self() == 0) used = ::mallinfo2().uordblks + ::mallinfo2().hblkhd;
+      return 0;
+    };
+    const Result<RunReport> report = run_world(wanted, body);
+    EXPECT_TRUE(report.ok() && report.value().exit_code == 0);
+    return used;
+  };
+  (void)heap_with(16);  // what is made once
+  EXPECT_LE((heap_with(3000) - heap_with(1000)) / 2000, 4096u);
 }
 
 }  // namespace
