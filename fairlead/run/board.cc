@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -88,6 +89,13 @@ const char* end_call(System system) {
       break;
   }
   return "its end";
+}
+
+const char* missing_end(const BoardSlot& slot) {
+  const std::uint32_t open =
+      slot.began.load(std::memory_order_acquire) & ~slot.ended.load(std::memory_order_acquire);
+  if (open == 0) return nullptr;
+  return end_call(static_cast<System>(std::countr_zero(open)));
 }
 
 }  // namespace fairlead::run

@@ -20,7 +20,8 @@ struct alignas(64) BoardSlot {
   std::atomic<std::int32_t> start_errno;  // why exec (or chdir) failed; 0: it did not
   std::atomic<std::uint32_t> attached;    // 1 once a program of the rank joined the job
   char reason[kReasonBytes];              // of an uncaught failure of a forked body; NUL-terminated
-  std::uint8_t unused[48];
+  std::atomic<std::uint32_t> pid;         // of a rank another launcher started, once it has come
+  std::uint8_t unused[44];
 };
 static_assert(sizeof(BoardSlot) == 256 && std::is_standard_layout_v<BoardSlot>);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -48,5 +49,7 @@ class Board {
 std::uint32_t system_bit(System system);
 // The call that ends a system in order: "MPI_Finalize".
 const char* end_call(System system);
+// That call of a system that the rank began and has not ended; nullptr: none is open.
+const char* missing_end(const BoardSlot& slot);
 
 }  // namespace fairlead::run

@@ -83,20 +83,20 @@ Result<ino_t> socket_inode(int fd) {
   return info.st_ino;
 }
 
-Result<void> send_welcome(int socket, const Welcome& welcome,
-                          const std::array<int, Welcome::kDescriptors>& descriptors) {
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)] = {};
+Result<void> send_welcome(int socket, const Welcome& welcome, std::span<const int> descriptors) {
+  FAIRLEAD_CHECK(descriptors.size() <= Welcome::kDescriptors, "{} descriptors", descriptors.size());
+  alignas(cmsghdr) char control[CMSG_SPACE(Welcome::kDescriptors * sizeof(int))] = {};
   iovec piece{const_cast<Welcome*>(&welcome), sizeof welcome};
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
   message.msg_control = control;
-  message.msg_controllen = sizeof control;
+  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
   cmsghdr* rights = CMSG_FIRSTHDR(&message);
   rights->cmsg_level = SOL_SOCKET;
   rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof descriptors);
-  std::memcpy(CMSG_DATA(rights), descriptors.data(), sizeof descriptors);
+  rights->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+  std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size_bytes());
   const ssize_t sent = ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(sizeof welcome)) {
     return Error{
@@ -107,12 +107,7 @@ Result<void> send_welcome(int socket, const Welcome& welcome,
   return {};
 }
 
-Result<Joined> receive_welcome(const BootstrapPlace& place) {
-  const Result<ino_t> inode = socket_inode(place.fd);
-  if (!inode.ok() || inode.value() != place.inode) {
-    return not_this_process(place.rank, "the launcher's socket is not open in it");
-  }
-  const Fd socket(place.fd);
+Result<std::optional<Joined>> take_welcome(int socket, std::size_t descriptors) {
   std::byte bytes[sizeof(Welcome) + 1];
   alignas(cmsghdr) char control[CMSG_SPACE(Welcome::kDescriptors * sizeof(int))] = {};
   iovec piece{bytes, sizeof bytes};
@@ -123,23 +118,33 @@ Result<Joined> receive_welcome(const BootstrapPlace& place) {
   message.msg_controllen = sizeof control;
   ssize_t got = 0;
   do {
-    got = ::recvmsg(socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
-  if (got <= 0) {
-    return not_this_process(place.rank, "another program of this rank has joined already");
-  }
+  if (got <= 0) return std::optional<Joined>();
   std::array<Fd, Welcome::kDescriptors> fds = take_descriptors(message);
   Result<Welcome> welcome = parse_welcome({bytes, static_cast<std::size_t>(got)});
   if (!welcome.ok()) return welcome.error();
-  for (const Fd& fd : fds) {
-    if (!fd.valid()) {
-      return Error{
-          fmt::format("rank {}: the launcher's message came without its descriptors; "
-                      "raise ulimit -n",
-                      place.rank)};
+  for (std::size_t i = 0; i < descriptors; ++i) {
+    if (!fds[i].valid()) {
+      return Error{"the start-up message came without its descriptors; raise ulimit -n"};
     }
   }
-  return Joined{welcome.value(), std::move(fds[0]), std::move(fds[1]), std::move(fds[2])};
+  return std::optional<Joined>(
+      Joined{welcome.value(), std::move(fds[0]), std::move(fds[1]), std::move(fds[2])});
+}
+
+Result<Joined> receive_welcome(const BootstrapPlace& place) {
+  const Result<ino_t> inode = socket_inode(place.fd);
+  if (!inode.ok() || inode.value() != place.inode) {
+    return not_this_process(place.rank, "the launcher's socket is not open in it");
+  }
+  const Fd socket(place.fd);
+  Result<std::optional<Joined>> taken = take_welcome(socket.get(), Welcome::kDescriptors);
+  if (!taken.ok()) return Error{fmt::format("rank {}: {}", place.rank, taken.error().text)};
+  if (!taken.value().has_value()) {
+    return not_this_process(place.rank, "another program of this rank has joined already");
+  }
+  return std::move(*taken.value());
 }
 
 }  // namespace fairlead::run

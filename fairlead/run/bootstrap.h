@@ -34,14 +34,17 @@ struct SocketPair {
 Result<SocketPair> socket_pair();
 Result<ino_t> socket_inode(int fd);
 
-// Sends a message with descriptors, never blocking: it must fit the empty socket.
-Result<void> send_welcome(int socket, const Welcome& welcome,
-                          const std::array<int, Welcome::kDescriptors>& descriptors);
+// Sends a message with up to Welcome::kDescriptors descriptors, never blocking: it must fit the empty
+// socket.
+Result<void> send_welcome(int socket, const Welcome& welcome, std::span<const int> descriptors);
 
 struct Joined {
   Welcome welcome;
   Fd job, board, life;
 };
+// Takes the welcome that waits in the socket, with its first `descriptors` descriptors; the others
+// stay invalid. nullopt: nothing waits there. Error: what came is no welcome.
+Result<std::optional<Joined>> take_welcome(int socket, std::size_t descriptors);
 // Takes the one welcome out of the socket and closes it. Error: this process is not a rank's first
 // program (its message was taken by another one, or the descriptor is not there).
 Result<Joined> receive_welcome(const BootstrapPlace& place);

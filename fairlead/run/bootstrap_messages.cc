@@ -24,7 +24,7 @@ Result<Message> parse_fixed(std::span<const std::byte> bytes) {
   if (head.version != kBootstrapVersion) {
     return Error{
         fmt::format("start-up message of version {}, this library speaks version {}: use "
-                    "the `fairlead` command and libfairlead.so of one installation",
+                    "the `fairlead` command and libfairlead.so of one installation on every rank",
                     head.version, kBootstrapVersion)};
   }
   if (head.kind != static_cast<std::uint16_t>(kKindOf<Message>) || head.bytes != sizeof(Message) ||
@@ -99,6 +99,32 @@ Result<SignalNote> parse_signal(std::span<const std::byte> bytes) {
     return Error{fmt::format("signal {} does not exist", parsed.value().number)};
   }
   return parsed;
+}
+
+Result<NodeCard> parse_card(std::span<const std::byte> bytes) {
+  Result<NodeCard> parsed = parse_fixed<NodeCard>(bytes);
+  if (!parsed.ok()) return parsed;
+  const Result<std::string_view> socket = get_text(parsed.value().socket, "the socket's name");
+  if (!socket.ok()) return socket.error();
+  const Result<std::string_view> host = get_text(parsed.value().host, "the host");
+  if (!host.ok()) return host.error();
+  if (socket.value().empty()) return Error{"start-up message: a socket without a name"};
+  return parsed;
+}
+
+Result<NodeHello> parse_hello(std::span<const std::byte> bytes) {
+  return parse_fixed<NodeHello>(bytes);
+}
+
+bool has_secret(std::span<const std::byte> bytes, const JobSecret& secret) {
+  struct {
+    MessageHead head;
+    JobSecret secret;
+  } begin{};
+  static_assert(sizeof begin == offsetof(NodeHello, secret) + sizeof(JobSecret));
+  if (bytes.size() < sizeof begin) return false;
+  std::memcpy(&begin, bytes.data(), sizeof begin);
+  return begin.head.magic == kBootstrapMagic && begin.secret == secret;
 }
 
 }  // namespace fairlead::run

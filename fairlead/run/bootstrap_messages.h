@@ -1,5 +1,6 @@
-// What passes between the launcher and a rank over their sockets: fixed-width, versioned, checked
-// by the reader. Each message is one datagram of a SOCK_SEQPACKET pair.
+// What passes between the launcher and a rank over their sockets, and between the ranks of a node
+// that another launcher started: fixed-width, versioned, checked by the reader. Each message is one
+// datagram of a SOCK_SEQPACKET socket; a card goes through the launcher (join/job_exchange.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,7 @@ struct MessageHead {
 };
 static_assert(sizeof(MessageHead) == 16);
 
-enum class MessageKind : std::uint16_t { welcome = 1, abort = 2, signal = 3 };
+enum class MessageKind : std::uint16_t { welcome = 1, abort = 2, signal = 3, card = 4, hello = 5 };
 
 // Launcher to rank, waiting in the rank's socket before the rank starts, so that joining a job is
 // one receive and no round trip. Carries three descriptors, in this order: the job's memory, the
@@ -81,12 +82,50 @@ struct SignalNote {
 };
 static_assert(sizeof(SignalNote) == 24 && std::is_trivially_copyable_v<SignalNote>);
 
+// Known to the ranks of one job only. Follows the head in every version of card and hello, so that a
+// rank of another version is told from a stranger.
+struct JobSecret {
+  std::uint64_t words[2];
+  bool operator==(const JobSecret&) const = default;
+};
+
+// Of a node's leader to the ranks of its job: where the ranks of its node meet.
+struct NodeCard {
+  static constexpr std::size_t kSocketBytes = 104;
+  static constexpr std::size_t kHostBytes = 72;
+
+  MessageHead head;
+  JobSecret secret;
+  // NUL-terminated, rest zero.
+  char socket[kSocketBytes];  // abstract name, without the leading NUL
+  char host[kHostBytes];
+};
+static_assert(sizeof(NodeCard) == 208 && std::is_trivially_copyable_v<NodeCard>);
+
+// Rank to the leader of its node. The answer is a Welcome with two descriptors: the job's memory
+// and the board.
+struct NodeHello {
+  static constexpr std::size_t kProcessorWords = 16;
+
+  MessageHead head;
+  JobSecret secret;
+  std::uint32_t quota;  // processors' worth of time its control group grants; 0: no limit
+  std::uint32_t reserved;
+  std::uint64_t processors[kProcessorWords];  // a bit for each it may run on, of the first 1024
+};
+static_assert(sizeof(NodeHello) == 168 && std::is_trivially_copyable_v<NodeHello>);
+static_assert(offsetof(NodeCard, secret) == offsetof(NodeHello, secret));
+
 template <class Message>
 constexpr MessageKind kKindOf = MessageKind::welcome;
 template <>
 inline constexpr MessageKind kKindOf<AbortNote> = MessageKind::abort;
 template <>
 inline constexpr MessageKind kKindOf<SignalNote> = MessageKind::signal;
+template <>
+inline constexpr MessageKind kKindOf<NodeCard> = MessageKind::card;
+template <>
+inline constexpr MessageKind kKindOf<NodeHello> = MessageKind::hello;
 
 template <class Message>
 Message make_message(std::uint32_t rank) {
@@ -105,5 +144,9 @@ Result<std::string_view> get_text(std::span<const char> field, const char* name)
 Result<Welcome> parse_welcome(std::span<const std::byte> bytes);
 Result<AbortNote> parse_abort(std::span<const std::byte> bytes);
 Result<SignalNote> parse_signal(std::span<const std::byte> bytes);
+Result<NodeCard> parse_card(std::span<const std::byte> bytes);
+Result<NodeHello> parse_hello(std::span<const std::byte> bytes);
+// Whether this is a message of the job with that secret, of whatever version.
+bool has_secret(std::span<const std::byte> bytes, const JobSecret& secret);
 
 }  // namespace fairlead::run

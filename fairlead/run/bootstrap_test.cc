@@ -124,7 +124,8 @@ class Handshake : public testing::Test {
   void send() {
     const Fd a(::open("/dev/null", O_RDONLY)), b(::open("/dev/null", O_RDONLY)),
         c(::open("/dev/null", O_RDONLY));
-    ASSERT_TRUE(send_welcome(pair_.ours.get(), sample(), {a.get(), b.get(), c.get()}).ok());
+    const std::array descriptors{a.get(), b.get(), c.get()};
+    ASSERT_TRUE(send_welcome(pair_.ours.get(), sample(), descriptors).ok());
   }
   SocketPair pair_;
   BootstrapPlace place_;

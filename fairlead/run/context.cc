@@ -9,6 +9,8 @@
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/bootstrap.h"
+#include "fairlead/run/join/job_exchange.h"
+#include "fairlead/run/join/launched_job.h"
 #include "fairlead/run/model_rank_context.h"
 #include "fairlead/run/rank_context.h"
 #include "fairlead/run/welcome.h"
@@ -56,6 +58,13 @@ Result<std::unique_ptr<ProcessContext>> join_as_told(const std::string& text) {
       RankContext::join(welcome, job, std::move(board.value()), std::move(joined.value().life)));
 }
 
+Result<std::unique_ptr<ProcessContext>> join_other_or_alone() {
+  Result<std::unique_ptr<JobExchange>> exchange = find_job_exchange();
+  if (!exchange.ok()) return exchange.error();
+  if (exchange.value() == nullptr) return join_alone();
+  return widened(join_launched(std::move(exchange.value())));
+}
+
 // For programs that end without ending a system. A child that a rank forked has a copy of what
 // the rank will write itself.
 void leave_at_exit(pid_t joined) {
@@ -63,6 +72,7 @@ void leave_at_exit(pid_t joined) {
   auto* context = static_cast<ProcessContext*>(process_context.load(std::memory_order_acquire));
   context->flush_trace();
   context->linger();
+  context->leave();
 }
 
 }  // namespace
@@ -86,7 +96,7 @@ Result<Context*> attach() {
   }
   const char* told = std::getenv(kBootstrapVariable);
   Result<std::unique_ptr<ProcessContext>> context =
-      told != nullptr ? join_as_told(told) : join_alone();
+      told != nullptr ? join_as_told(told) : join_other_or_alone();
   if (!context.ok()) return context.error();
   joined_pid = ::getpid();
   set_check_context(&context.value()->check());

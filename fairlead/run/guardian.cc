@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -241,7 +240,7 @@ void Guardian::check_deadlines() {
     Ward& ward = wards_[rank];
     if (!ward.lost_at.has_value() || now < *ward.lost_at + kLostPatience) continue;
     ward.lost_at.reset();
-    if (const char* call = missing_end(rank); call != nullptr && !ward.reaped) {
+    if (const char* call = missing_end(board_.slot(rank)); call != nullptr && !ward.reaped) {
       fail(1,
            fmt::format("rank {}: its program ended without {} (the process that started it, {}, "
                        "still runs)",
@@ -260,14 +259,6 @@ void Guardian::reap() {
     // Any other process is an orphan of a rank.
     if (ward != wards_.end()) rank_ended(static_cast<std::uint32_t>(ward - wards_.begin()), status);
   }
-}
-
-const char* Guardian::missing_end(std::uint32_t rank) const {
-  const BoardSlot& slot = board_.slot(rank);
-  const std::uint32_t open =
-      slot.began.load(std::memory_order_acquire) & ~slot.ended.load(std::memory_order_acquire);
-  if (open == 0) return nullptr;
-  return end_call(static_cast<System>(std::countr_zero(open)));
 }
 
 void Guardian::rank_ended(std::uint32_t rank, int status) {
@@ -294,7 +285,7 @@ void Guardian::judge_end(std::uint32_t rank, int status) {
     return fail(signal_exit_code(signal), text, milliseconds(0));
   }
   const int code = WEXITSTATUS(status);
-  const char* call = missing_end(rank);
+  const char* call = missing_end(slot);
   if (code == 0 && call == nullptr) return report_.set_end(rank, 0, 0, "");
   std::string text = fmt::format("rank {} (process {}) exited with code {}", rank, pid, code);
   if (const int why = slot.start_errno.load(std::memory_order_acquire); why != 0) {

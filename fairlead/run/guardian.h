@@ -56,8 +56,6 @@ class Guardian {
   void rank_ended(std::uint32_t rank, int status);
   // Whether that was a failure, and whose.
   void judge_end(std::uint32_t rank, int status);
-  // The call that a rank began a system without; nullptr: none.
-  const char* missing_end(std::uint32_t rank) const;
   void fail(int exit_code, const std::string& text, std::chrono::milliseconds grace);
   void end_all();
   bool all_reaped() const { return running_ == 0; }

@@ -27,6 +27,7 @@ ProcessContext::ProcessContext(std::uint32_t rank, lci::Port& port, TracedRank t
              &port} {}
 
 void ProcessContext::began(System system) {
+  open_.fetch_or(system_bit(system));
   if (board_) board_->slot(rank_).began.fetch_or(system_bit(system), std::memory_order_release);
 }
 
@@ -37,6 +38,13 @@ void ProcessContext::flush_trace() {
 void ProcessContext::ended(System system) {
   flush_trace();
   if (board_) board_->slot(rank_).ended.fetch_or(system_bit(system), std::memory_order_release);
+  open_.fetch_and(~system_bit(system));
+  leave();
+}
+
+void ProcessContext::leave() {
+  // With a system open the rank's exit is a failure, and the launcher takes it for one.
+  if (launched_ != nullptr && open_.load() == 0) launched_->finish();
 }
 
 void ProcessContext::abort_job(int code, const std::string& reason) {
@@ -44,6 +52,7 @@ void ProcessContext::abort_job(int code, const std::string& reason) {
   flush_trace();
   if (!life_.valid()) {
     fmt::print(stderr, "fairlead: rank {} ended the job: {}\n", rank_, reason);
+    if (launched_ != nullptr) launched_->abort(code, reason);
     ::_exit(code);
   }
   auto note = make_message<AbortNote>(rank_);

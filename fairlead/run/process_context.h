@@ -1,7 +1,9 @@
 // What every rank that is a process shares, whatever carries its packets: its slot on the board,
 // its socket to the guardian.
 #pragma once
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,6 +11,7 @@
 #include "fairlead/run/board.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fd.h"
+#include "fairlead/run/join/launched_job.h"
 #include "fairlead/run/trace_parts.h"
 
 namespace fairlead::run {
@@ -22,6 +25,10 @@ class ProcessContext : public Context {
   void flush_trace();
   // At the end of the program, in its thread: stays until the rank's peers cannot need it.
   virtual void linger() {}
+  // At the end of the program: what another launcher has to be told of it.
+  void leave();
+  // The job is another launcher's, which is told how the rank ends.
+  void adopt(std::unique_ptr<LaunchedJob> launched) { launched_ = std::move(launched); }
   // For set_check_context() on the thread that is this rank.
   const CheckContext& check() const { return check_; }
   std::uint32_t rank() const { return rank_; }
@@ -37,6 +44,8 @@ class ProcessContext : public Context {
   TracedRank traced_;
   std::optional<Board> board_;
   Fd life_;
+  std::unique_ptr<LaunchedJob> launched_;
+  std::atomic<std::uint32_t> open_ = 0;  // bit per System that began and has not ended
   CheckContext check_;
 };
 

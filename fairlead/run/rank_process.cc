@@ -153,9 +153,8 @@ Result<RankProcess> start_rank(const RankStart& start) {
     pipe = std::move(made.value());
   }
   const Welcome welcome = make_welcome(plan.options, plan.ground, plan.binding.wait, start.rank);
-  const Result<void> sent =
-      send_welcome(bootstrap.value().ours.get(), welcome,
-                   {start.plan.ground.fd, start.board.fd(), life.value().theirs.get()});
+  const std::array descriptors{start.plan.ground.fd, start.board.fd(), life.value().theirs.get()};
+  const Result<void> sent = send_welcome(bootstrap.value().ours.get(), welcome, descriptors);
   if (!sent.ok()) return sent.error();
 
   const pid_t guardian = ::getpid();

@@ -1,0 +1,36 @@
+// A rank that another launcher started: how it joins its job, and what it owes that launcher.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "fairlead/base/result.h"
+#include "fairlead/run/join/job_exchange.h"
+#include "fairlead/run/join/node_watch.h"
+
+namespace fairlead::run {
+
+class RankContext;
+
+class LaunchedJob {
+ public:
+  LaunchedJob(std::unique_ptr<JobExchange> exchange, std::unique_ptr<NodeWatch> watch)
+      : exchange_(std::move(exchange)), watch_(std::move(watch)) {}
+
+  // For what publishes addresses after start-up.
+  JobExchange& exchange() { return *exchange_; }
+  // The rank is done; its exit is no failure from now on. Idempotent.
+  void finish();
+  // Ends the whole job with `code`; does not return before the launcher has had its time.
+  void abort(int code, const std::string& reason);
+
+ private:
+  std::unique_ptr<JobExchange> exchange_;
+  std::unique_ptr<NodeWatch> watch_;  // none where the rank is alone on its node
+  bool finished_ = false;
+};
+
+// Joins the job: the ranks of this node share memory that its leader makes. Blocks until all ranks
+// of the job have come. Error: among others, that ranks are on several nodes, with their hosts.
+Result<std::unique_ptr<RankContext>> join_launched(std::unique_ptr<JobExchange> exchange);
+
+}  // namespace fairlead::run
