@@ -36,7 +36,7 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 class Cluster:
-    """with Cluster(cpus=32) as cluster: cluster.srun("--mpi=pmix", "-n", 4, program)"""
+    """with Cluster(cpus=32) as cluster: subprocess.run(["srun", ...], env=cluster.environment())"""
 
     def __init__(self, cpus):
         self.cpus = cpus
@@ -67,8 +67,12 @@ class Cluster:
                 [program(command[0]), *map(str, command[1:])], stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, preexec_fn=die_with_parent, env=self.environment()))
 
+    def settings(self):
+        """What srun's environment needs."""
+        return {"SLURM_CONF": str(self.folder / "slurm.conf")}
+
     def environment(self):
-        return {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf")}
+        return {**os.environ, **self.settings()}
 
     def start(self):
         here = self.folder
@@ -131,10 +135,3 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
     def logs(self):
         return "\n".join(f"{path.name}:\n{path.read_text(errors='replace')[-2000:]}"
                          for path in sorted(self.folder.glob("*.log")))
-
-    def srun(self, *arguments, timeout=60):
-        """(exit code, output and errors) of a job."""
-        done = subprocess.run(["srun", *map(str, arguments)], env=self.environment(), text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=timeout, check=False)
-        return done.returncode, done.stdout

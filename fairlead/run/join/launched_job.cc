@@ -147,11 +147,9 @@ Result<Seat> follow(JobExchange& exchange, std::uint32_t leader) {
   const std::uint32_t rank = exchange.place().rank;
   const Result<NodeCard> card = card_of(exchange, leader);
   if (!card.ok()) return card.error();
-  const Result<Fd> socket =
-      call_leader(card.value(), make_hello(rank, card.value().secret), kMeetingLimit);
-  if (!socket.ok()) return socket.error();
-  Result<Joined> joined = await_welcome(socket.value(), kMeetingLimit);
-  if (!joined.ok()) return Error{fmt::format("rank {}: {}", rank, joined.error().text)};
+  Result<Joined> joined =
+      join_leader(card.value(), make_hello(rank, card.value().secret), kMeetingLimit);
+  if (!joined.ok()) return joined.error();
   const Welcome& welcome = joined.value().welcome;
   if (welcome.head.rank != rank || welcome.ranks != exchange.place().ranks) {
     return Error{fmt::format("rank {} of {} was welcomed as rank {} of {}", rank,

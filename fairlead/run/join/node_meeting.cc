@@ -20,6 +20,10 @@ using Clock = std::chrono::steady_clock;
 
 // A rank says hello as soon as it is connected; who is silent among so many gives way to the next.
 constexpr std::size_t kSilentMax = 256;
+// Taken before those that are there are heard.
+constexpr std::size_t kAcceptedAtOnce = 64;
+// Between two calls of a rank that gave way.
+constexpr int kCallAgainMs = 5;
 
 struct Address {
   sockaddr_un name{};
@@ -114,7 +118,7 @@ void NodeLeader::wait(const Gathering& gathering, int limit_ms) const {
 }
 
 Result<void> NodeLeader::accept_callers() {
-  for (;;) {
+  for (std::size_t accepted = 0; accepted < kAcceptedAtOnce; ++accepted) {
     Fd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.valid()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -134,6 +138,7 @@ Result<void> NodeLeader::accept_callers() {
     }
     callers_.push_back({peer->pid, std::move(socket)});
   }
+  return {};
 }
 
 Result<void> NodeLeader::hear(Gathering& gathering) {
@@ -229,18 +234,30 @@ Result<Fd> call_leader(const NodeCard& card, const NodeHello& hello, millisecond
   return socket;
 }
 
-Result<Joined> await_welcome(const Fd& socket, milliseconds limit) {
+Result<std::optional<Joined>> await_welcome(const Fd& socket, milliseconds limit) {
   const Clock::time_point deadline = Clock::now() + limit;
   pollfd answer{socket.get(), POLLIN, 0};
   while (::poll(&answer, 1, left_ms(deadline)) < 0 && errno == EINTR) {
   }
+  if (answer.revents == 0) {
+    return Error{
+        fmt::format("the rank that leads its node did not answer within {:g} s", seconds(limit))};
+  }
   constexpr std::size_t kJobAndBoard = 2;
-  Result<std::optional<Joined>> taken = take_welcome(socket.get(), kJobAndBoard);
-  if (!taken.ok()) return taken.error();
-  if (taken.value().has_value()) return std::move(*taken.value());
-  if (answer.revents != 0) return Error{"the rank that leads its node has ended or refused it"};
-  return Error{fmt::format("the rank that leads its node did not answer within {:g} s",
-                           seconds(limit))};
+  return take_welcome(socket.get(), kJobAndBoard);
+}
+
+Result<Joined> join_leader(const NodeCard& card, const NodeHello& hello, milliseconds limit) {
+  const Clock::time_point deadline = Clock::now() + limit;
+  for (;;) {
+    const Result<Fd> socket = call_leader(card, hello, milliseconds(left_ms(deadline)));
+    if (!socket.ok()) return socket.error();
+    Result<std::optional<Joined>> answer =
+        await_welcome(socket.value(), milliseconds(left_ms(deadline)));
+    if (!answer.ok()) return Error{fmt::format("rank {}: {}", hello.head.rank, answer.error().text)};
+    if (answer.value().has_value()) return std::move(*answer.value());
+    (void)::poll(nullptr, 0, kCallAgainMs);
+  }
 }
 
 }  // namespace fairlead::run

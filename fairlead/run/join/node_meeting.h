@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,11 +67,14 @@ class NodeLeader {
   std::uint32_t refused_ = 0;
 };
 
-// The other side: calls the leader and says hello. Error: nobody listens there, or another user does.
+// The other side. Calls the leader and says hello. Error: nobody listens there, or another user does.
 Result<Fd> call_leader(const NodeCard& card, const NodeHello& hello,
                        std::chrono::milliseconds limit);
-// The leader's answer.
-Result<Joined> await_welcome(const Fd& socket, std::chrono::milliseconds limit);
+// The leader's answer; nullopt: it hung up.
+Result<std::optional<Joined>> await_welcome(const Fd& socket, std::chrono::milliseconds limit);
+// Both, and again where the call had to give way to others, until the leader listens no more.
+Result<Joined> join_leader(const NodeCard& card, const NodeHello& hello,
+                           std::chrono::milliseconds limit);
 
 // "3", "1-3", "0, 2-5, 9".
 std::string rank_list(const std::vector<std::uint32_t>& ascending);

@@ -1,0 +1,302 @@
+"""Ranks that Fairlead did not start: Open MPI's mpirun, MPICH's hydra and Slurm's srun start a
+program that was compiled with Fairlead's MPI. Results, exit codes, failures, and nothing left.
+
+Run: launchers_test.py --rank PROGRAM [SUITE...]. Exit 77: a launcher is not installed.
+"""
+import argparse
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+import uuid
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import slurm_cluster  # noqa: E402
+
+RANK = ""
+MARK = "FAIRLEAD_TEST_MARK"
+ENDS_WITHIN_S = 10
+# A sanitizer reports at exit what libpmix and the launchers' plugins never free.
+QUIET = {"ASAN_OPTIONS": "detect_leaks=0"}
+
+def members(mark):
+    """Living processes whose environment carries the mark."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and mark.encode() in Path(f"/proc/{name}/environ").read_bytes():
+                found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+def fairlead_sockets():
+    return [line for line in Path("/proc/net/unix").read_text().splitlines()
+            if "@fairlead/" in line]
+
+def wait_for(condition, seconds):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+class Launched(unittest.TestCase):
+    """Jobs of one launcher; the subclasses say how it is called."""
+
+    LAUNCHER = ""
+
+    def setUp(self):
+        if shutil.which(self.LAUNCHER) is None:
+            self.skipTest(f"{self.LAUNCHER} is not installed (scripts/install-deps --bench)")
+
+    def command(self, ranks, *arguments):
+        raise NotImplementedError
+
+    def environment(self):
+        clean = {k: v for k, v in os.environ.items()
+                 if not k.startswith(("PMI", "OMPI_", "FAIRLEAD_"))}
+        return {**clean, **QUIET}
+
+    def run_ranks(self, ranks, *arguments, timeout=60, more=()):
+        """(exit code, everything printed); nothing of the job is left, or the test fails."""
+        mark = f"{MARK}={uuid.uuid4()}"
+        before = set(os.listdir("/dev/shm"))
+        name, value = mark.split("=")
+        done = subprocess.run([*self.command(ranks, *more), RANK, *arguments],
+                              env={**self.environment(), name: value}, text=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+        self.assertTrue(wait_for(lambda: not members(mark), 5), f"left: {members(mark)}")
+        left = [f for f in set(os.listdir("/dev/shm")) - before if "fairlead" in f]
+        self.assertEqual(left, [])
+        return done.returncode, done.stdout
+
+    def check_exchange(self, ranks, text):
+        # Expect: each rank once, with the right sum and bytes
+        found = sorted(re.findall(r"rank (\d+) of (\d+): sum (\d+), (\d+) wrong", text))
+        total = str(ranks * (ranks - 1) // 2)
+        self.assertEqual(found, sorted((str(r), str(ranks), total, "0") for r in range(ranks)),
+                         text)
+
+class Launcher:
+    """What every launcher must do."""
+
+    def test_ranks_find_each_other(self):
+        for ranks in (1, 2, 4):
+            with self.subTest(ranks=ranks):
+                code, text = self.run_ranks(ranks)
+                self.assertEqual(code, 0, text)
+                self.check_exchange(ranks, text)
+
+    def test_32_ranks(self):
+        code, text = self.run_ranks(32)
+        self.assertEqual(code, 0, text)
+        self.check_exchange(32, text)
+
+    def test_nothing_is_said_of_an_orderly_end(self):
+        for what in ("fork", "quick"):
+            with self.subTest(what=what):
+                code, text = self.run_ranks(4, what)
+                self.assertEqual(code, 0, text)
+                self.assertNotIn("fairlead:", text)
+
+    def test_the_exit_code_of_a_rank_is_the_jobs(self):
+        code, text = self.run_ranks(4, "code")
+        self.assertEqual(code, 5, text)
+
+    def test_abort_ends_the_job_with_its_code(self):
+        begin = time.monotonic()
+        code, text = self.run_ranks(4, "abort")
+        self.assertIn(code, self.abort_codes(), text)
+        # Expect: who, why, and soon
+        self.assertIn("rank 3 ended the job: MPI_Abort with code 42 on rank 3", text)
+        self.assertLess(time.monotonic() - begin, ENDS_WITHIN_S)
+
+    def abort_codes(self):
+        return (42,)
+
+    def test_a_killed_rank_ends_the_job(self):
+        begin = time.monotonic()
+        code, text = self.run_ranks(4, "kill")
+        self.assertNotEqual(code, 0, text)
+        self.assertLess(time.monotonic() - begin, ENDS_WITHIN_S)
+
+    def test_a_rank_that_leaves_without_finalize_ends_the_job(self):
+        begin = time.monotonic()
+        code, text = self.run_ranks(4, "leave")
+        self.assertNotEqual(code, 0, text)
+        self.assertLess(time.monotonic() - begin, ENDS_WITHIN_S)
+
+    def test_strangers_at_the_leaders_socket_do_no_harm(self):
+        """While jobs start, whoever sees their sockets calls: silent, with garbage, and goes."""
+        seen = set()
+        stop = threading.Event()
+
+        def call_everybody():
+            kept = []
+            while not stop.is_set():
+                for line in fairlead_sockets():
+                    name = line.split("@", 1)[1]
+                    for message in (b"", b"GET / HTTP/1.1\r\n\r\n", os.urandom(168)):
+                        caller = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                        caller.settimeout(0.1)
+                        try:
+                            caller.connect("\0" + name)
+                            if message:
+                                caller.send(message)
+                            seen.add(name)
+                            kept.append(caller)
+                        except OSError:
+                            caller.close()
+                while len(kept) > 200:
+                    kept.pop(0).close()
+            for caller in kept:
+                caller.close()
+
+        stranger = threading.Thread(target=call_everybody)
+        stranger.start()
+        try:
+            for _ in range(40):
+                code, text = self.run_ranks(4)
+                self.assertEqual(code, 0, text)
+                self.check_exchange(4, text)
+                if len(seen) >= 3:
+                    break
+        finally:
+            stop.set()
+            stranger.join()
+        # Expect: some of the sockets were really called
+        self.assertGreaterEqual(len(seen), 1)
+
+    def test_no_socket_is_left(self):
+        self.run_ranks(4)
+        self.run_ranks(4, "kill")
+        self.assertTrue(wait_for(lambda: not fairlead_sockets(), 5), fairlead_sockets())
+
+class OpenMpi(Launcher, Launched):
+    LAUNCHER = "mpirun.openmpi"
+
+    def command(self, ranks, *more):
+        return [self.LAUNCHER, "--oversubscribe", "--mca", "oob_tcp_if_include", "lo", *more, "-np",
+                str(ranks)]
+
+    def environment(self):
+        return {**super().environment(), "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+class HydraJobs(Launched):
+    LAUNCHER = "mpiexec.hydra"
+
+    def command(self, ranks, *more):
+        return [self.LAUNCHER, *more, "-n", str(ranks)]
+
+class Hydra(Launcher, HydraJobs):
+    """PMI-1."""
+
+    def test_a_script_may_stand_between(self):
+        done = subprocess.run([*self.command(3), "sh", "-c", f"'{RANK}'; exit $?"],
+                              env=self.environment(), text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.check_exchange(3, done.stdout)
+
+class Hosts(HydraJobs):
+    """Two hosts by name, both this machine: hydra's map says that ranks do not share a node."""
+
+    def test_ranks_on_several_nodes_are_an_error_that_names_them(self):
+        code, text = self.run_ranks(4, more=("-launcher", "fork", "-hosts", "h1,h2"))
+        self.assertNotEqual(code, 0)
+        self.assertIn("4 ranks are on 2 nodes", text)
+        self.assertIn(f" on {socket.gethostname()}", text)
+
+class Slurm(Launcher, Launched):
+    """srun with both protocols that Debian's Slurm has, on a cluster of one node of our own."""
+
+    LAUNCHER = "srun"
+    PROTOCOL = "pmix"
+
+    @classmethod
+    def setUpClass(cls):
+        reason = slurm_cluster.why_not()
+        if reason:
+            raise unittest.SkipTest(reason)
+        cls.cluster = slurm_cluster.Cluster(32)
+        cls.cluster.__enter__()
+        cls.addClassCleanup(cls.cluster.__exit__)
+
+    def command(self, ranks, *more):
+        return ["srun", f"--mpi={self.PROTOCOL}", *more, "-n", str(ranks)]
+
+    def environment(self):
+        return {**super().environment(), **self.cluster.settings()}
+
+class SlurmPmi1(Slurm):
+    PROTOCOL = "pmi2"
+
+    def abort_codes(self):
+        # srun ends the ranks by a signal and says so, whatever code PMI-1 asked for.
+        return (42, 137)
+
+class Environment(unittest.TestCase):
+    """What the environment says and is not so."""
+
+    def run_rank(self, **more):
+        clean = {k: v for k, v in os.environ.items()
+                 if not k.startswith(("PMI", "OMPI_", "FAIRLEAD_"))}
+        done = subprocess.run([RANK], env={**clean, **QUIET, **more}, text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return done.returncode, done.stdout
+
+    def test_alone_it_is_a_job_of_one(self):
+        code, text = self.run_rank()
+        self.assertEqual((code, text), (0, "rank 0 of 1: sum 0, 0 wrong\n"))
+
+    def test_a_socket_that_is_not_open_is_named(self):
+        code, text = self.run_rank(PMI_FD="977", PMI_RANK="1", PMI_SIZE="4")
+        self.assertNotEqual(code, 0)
+        self.assertIn("PMI_FD=977", text)
+        self.assertIn("rank 1", text)
+
+    def test_a_server_that_is_not_there_is_named(self):
+        code, text = self.run_rank(PMIX_RANK="0", PMIX_NAMESPACE="nobody")
+        self.assertNotEqual(code, 0)
+        self.assertIn("PMIX_RANK", text)
+
+    def test_half_a_place_is_named(self):
+        for more in ({"PMI_FD": "0"}, {"PMI_FD": "x", "PMI_RANK": "0", "PMI_SIZE": "1"},
+                     {"PMI_FD": "0", "PMI_RANK": "4", "PMI_SIZE": "4"}):
+            code, text = self.run_rank(**more)
+            self.assertNotEqual(code, 0, text)
+            self.assertIn("PMI_SIZE", text)
+
+    def test_a_launcher_that_wants_to_be_called_is_named(self):
+        code, text = self.run_rank(PMI_PORT="localhost:1", PMI_ID="0")
+        self.assertNotEqual(code, 0)
+        self.assertIn("PMI_PORT", text)
+
+def main():
+    global RANK
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rank", required=True, help="the program launchers_rank")
+    parser.add_argument("suites", nargs="*")
+    arguments = parser.parse_args()
+    RANK = str(Path(arguments.rank).resolve())
+    names = [f"{__name__}.{suite}" for suite in arguments.suites]
+    if "Slurm" in arguments.suites:
+        names.append(f"{__name__}.SlurmPmi1")
+    suite = unittest.defaultTestLoader.loadTestsFromNames(names)
+    result = unittest.TextTestRunner(verbosity=2).run(suite)
+    if not result.wasSuccessful():
+        return 1
+    return 77 if result.skipped and len(result.skipped) >= result.testsRun else 0
+
+if __name__ == "__main__":
+    sys.exit(main())

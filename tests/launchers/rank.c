@@ -1,0 +1,48 @@
+/* One rank for launchers_test.py; the first argument says what it does between Init and Finalize.
+   The last rank is the one that misbehaves. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Each rank's number to every other one, and a MiB around the ring. */
+static void exchange(int rank, int ranks) {
+  enum { kCount = 1 << 17 };
+  static long out[kCount], in[kCount];
+  int sum = 0, i = 0;
+  long wrong = 0;
+  const int left = (rank + ranks - 1) % ranks;
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (i = 0; i < kCount; ++i) out[i] = (long)rank * kCount + i;
+  MPI_Sendrecv(out, kCount, MPI_LONG, (rank + 1) % ranks, 7, in, kCount, MPI_LONG, left, 7,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (i = 0; i < kCount; ++i) wrong += in[i] != (long)left * kCount + i;
+  printf("rank %d of %d: sum %d, %ld wrong\n", rank, ranks, sum, wrong);
+  fflush(stdout);
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "exchange";
+  int rank = 0, ranks = 0, code = 0;
+  if (strcmp(what, "early") == 0) exit(3);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  exchange(rank, ranks);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == ranks - 1) {
+    if (strcmp(what, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 42);
+    if (strcmp(what, "kill") == 0) raise(SIGKILL);
+    if (strcmp(what, "leave") == 0) exit(0);
+    if (strcmp(what, "code") == 0) code = 5;
+    /* A copy of the joined process that ends is not the rank's end. */
+    if (strcmp(what, "fork") == 0 && fork() == 0) exit(0);
+  }
+  /* Also what waits for the rank that went. */
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  if (strcmp(what, "quick") == 0) _exit(0);
+  return code;
+}
