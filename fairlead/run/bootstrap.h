@@ -34,8 +34,8 @@ struct SocketPair {
 Result<SocketPair> socket_pair();
 Result<ino_t> socket_inode(int fd);
 
-// Sends a message with up to Welcome::kDescriptors descriptors, never blocking: it must fit the empty
-// socket.
+// Sends a message with up to Welcome::kDescriptors descriptors, never blocking: it must fit the
+// empty socket.
 Result<void> send_welcome(int socket, const Welcome& welcome, std::span<const int> descriptors);
 
 struct Joined {

@@ -82,8 +82,8 @@ struct SignalNote {
 };
 static_assert(sizeof(SignalNote) == 24 && std::is_trivially_copyable_v<SignalNote>);
 
-// Known to the ranks of one job only. Follows the head in every version of card and hello, so that a
-// rank of another version is told from a stranger.
+// Known to the ranks of one job only. Follows the head in every version of card and hello, so that
+// a rank of another version is told from a stranger.
 struct JobSecret {
   std::uint64_t words[2];
   bool operator==(const JobSecret&) const = default;

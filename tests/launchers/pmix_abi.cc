@@ -34,8 +34,9 @@ static_assert(offsetof(PmixInfo, value) == offsetof(pmix_info_t, value));
 template <class A, class B>
 constexpr bool kSameSizes = false;
 template <class R, class... A, class S, class... B>
-constexpr bool kSameSizes<R (*)(A...), S(B...)> =
-    sizeof...(A) == sizeof...(B) && sizeof(R) == sizeof(S) && ((sizeof(A) == sizeof(B)) && ...);
+constexpr bool kSameSizes<R (*)(A...), S(B...)> = sizeof...(A) == sizeof...(B) &&
+                                                  sizeof(R) == sizeof(S) &&
+                                                  ((sizeof(A) == sizeof(B)) && ...);
 static_assert(kSameSizes<decltype(PmixCalls::init), decltype(PMIx_Init)>);
 static_assert(kSameSizes<decltype(PmixCalls::finalize), decltype(PMIx_Finalize)>);
 static_assert(kSameSizes<decltype(PmixCalls::abort), decltype(PMIx_Abort)>);

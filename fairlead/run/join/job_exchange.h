@@ -1,6 +1,7 @@
 // What a rank and the launcher that started it say to each other where that launcher is not ours:
 // Open MPI's mpirun and srun by PMIx, hydra by PMI-1. Start-up uses it to let the ranks of a node
-// find each other; whatever connects nodes publishes its addresses here and reads them on first use.
+// find each other; whatever connects nodes publishes its addresses here and reads them on first
+// use.
 #pragma once
 #include <cstdint>
 #include <memory>

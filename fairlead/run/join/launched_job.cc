@@ -25,7 +25,8 @@
 namespace fairlead::run {
 namespace {
 
-// Every rank has passed a fence when the leader begins to wait: who does not come now is in trouble.
+// Every rank has passed a fence when the leader begins to wait: who does not come now is in
+// trouble.
 constexpr std::chrono::milliseconds kMeetingLimit = std::chrono::seconds(60);
 constexpr const char kNodeKey[] = "node";
 
@@ -188,8 +189,8 @@ Result<std::unique_ptr<NodeWatch>> watch_node(const Seat& seat,
   if (!job.ok()) return job.error();
   Result<Board> board = Board::attach(duplicate(seat.board.get()), seat.welcome.ranks);
   if (!board.ok()) return board.error();
-  return NodeWatch::start(std::move(job.value()), std::move(board.value()),
-                          seat.welcome.head.rank, mine);
+  return NodeWatch::start(std::move(job.value()), std::move(board.value()), seat.welcome.head.rank,
+                          mine);
 }
 
 }  // namespace

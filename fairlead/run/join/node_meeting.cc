@@ -123,9 +123,10 @@ Result<void> NodeLeader::accept_callers() {
     if (!socket.valid()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN) return {};
-      return Error{fmt::format("rank {}: cannot take the calls of its node's ranks: {}; raise "
-                               "ulimit -n",
-                               card_.head.rank, std::strerror(errno))};
+      return Error{
+          fmt::format("rank {}: cannot take the calls of its node's ranks: {}; raise "
+                      "ulimit -n",
+                      card_.head.rank, std::strerror(errno))};
     }
     const std::optional<ucred> peer = peer_of(socket);
     if (!peer.has_value() || peer->uid != ::geteuid()) {
@@ -210,9 +211,10 @@ Error NodeLeader::late(const Gathering& gathering, milliseconds limit) const {
 
 Result<Fd> call_leader(const NodeCard& card, const NodeHello& hello, milliseconds limit) {
   const auto failed = [&](const char* why) {
-    return Error{fmt::format("rank {}: cannot reach rank {}, which leads its node: {}. Do all ranks "
-                             "of the node share one network namespace?",
-                             hello.head.rank, card.head.rank, why)};
+    return Error{
+        fmt::format("rank {}: cannot reach rank {}, which leads its node: {}. Do all ranks "
+                    "of the node share one network namespace?",
+                    hello.head.rank, card.head.rank, why)};
   };
   Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   // Of connect() too, where the leader's queue is full.
@@ -254,7 +256,8 @@ Result<Joined> join_leader(const NodeCard& card, const NodeHello& hello, millise
     if (!socket.ok()) return socket.error();
     Result<std::optional<Joined>> answer =
         await_welcome(socket.value(), milliseconds(left_ms(deadline)));
-    if (!answer.ok()) return Error{fmt::format("rank {}: {}", hello.head.rank, answer.error().text)};
+    if (!answer.ok())
+      return Error{fmt::format("rank {}: {}", hello.head.rank, answer.error().text)};
     if (answer.value().has_value()) return std::move(*answer.value());
     (void)::poll(nullptr, 0, kCallAgainMs);
   }

@@ -67,7 +67,8 @@ class NodeLeader {
   std::uint32_t refused_ = 0;
 };
 
-// The other side. Calls the leader and says hello. Error: nobody listens there, or another user does.
+// The other side. Calls the leader and says hello. Error: nobody listens there, or another user
+// does.
 Result<Fd> call_leader(const NodeCard& card, const NodeHello& hello,
                        std::chrono::milliseconds limit);
 // The leader's answer; nullopt: it hung up.

@@ -53,8 +53,8 @@ Result<std::unique_ptr<NodeWatch>> NodeWatch::start(std::unique_ptr<fabric::ShmJ
   try {
     watch->thread_ = std::thread(&NodeWatch::run, watch.get(), self, std::move(ring));
   } catch (const std::system_error& refused) {
-    started = Error{fmt::format("cannot watch the other ranks: {}; raise ulimit -u",
-                                refused.what())};
+    started =
+        Error{fmt::format("cannot watch the other ranks: {}; raise ulimit -u", refused.what())};
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!started.ok()) return started.error();
@@ -106,8 +106,8 @@ void NodeWatch::judge(std::uint32_t rank) {
   if ((began != 0 && call == nullptr) || job_->dead(rank)) return;
   if (stopped(kLaunchersMomentMs)) return;
   if (call != nullptr) {
-    fmt::print(stderr, "fairlead: rank {} (process {}) ended without {}\n", rank,
-               slot.pid.load(), call);
+    fmt::print(stderr, "fairlead: rank {} (process {}) ended without {}\n", rank, slot.pid.load(),
+               call);
   }
   job_->mark_dead(rank);
 }

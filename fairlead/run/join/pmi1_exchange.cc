@@ -82,8 +82,7 @@ Result<void> Pmi1Exchange::greet() {
 Result<void> Pmi1Exchange::say(const std::string& line) {
   const std::string text = line + "\n";
   for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t n =
-        ::send(socket_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n = ::send(socket_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return Error{fmt::format("it cannot be told anything: {}", std::strerror(errno))};
     sent += static_cast<std::size_t>(n);
@@ -133,13 +132,13 @@ Result<std::string> Pmi1Exchange::get_piece(const std::string& key) {
 
 Result<void> Pmi1Exchange::put(std::string_view key, std::string_view value) {
   if (key.size() > kKeyBytesMax || value.size() > kValueBytesMax) {
-    return Error{fmt::format("key \"{}\" of {} bytes: at most {} fit", key, value.size(),
-                             kValueBytesMax)};
+    return Error{
+        fmt::format("key \"{}\" of {} bytes: at most {} fit", key, value.size(), kValueBytesMax)};
   }
   const std::string text = to_hex(value);
   const std::size_t room = value_max_ - 1 - kCountBytes;
-  const auto pieces = static_cast<std::uint32_t>(std::max<std::size_t>(
-      1, (text.size() + room - 1) / room));
+  const auto pieces =
+      static_cast<std::uint32_t>(std::max<std::size_t>(1, (text.size() + room - 1) / room));
   const std::string name = key_of(place_.rank, key);
   for (std::uint32_t piece = 0; piece < pieces; ++piece) {
     const std::string_view part = std::string_view(text).substr(piece * room, room);

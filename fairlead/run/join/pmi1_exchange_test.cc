@@ -19,9 +19,8 @@ class FakeLauncher {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     theirs_ = Fd(ends[0]);
-    thread_ = std::thread([this, twist = std::move(twist), ours = Fd(ends[1])] {
-      serve(ours, twist);
-    });
+    thread_ =
+        std::thread([this, twist = std::move(twist), ours = Fd(ends[1])] { serve(ours, twist); });
   }
   // The exchange has gone by then, so that its socket is closed.
   ~FakeLauncher() {

@@ -39,9 +39,8 @@ struct Block {
 bool take_block(std::string_view& text, Block& block) {
   constexpr std::uint32_t kMost = 1u << 24;
   return take(text, ",(") && take(text, block.first) && take(text, ",") &&
-         take(text, block.nodes) && take(text, ",") && take(text, block.ranks) &&
-         take(text, ")") && block.first < kMost && block.nodes > 0 && block.nodes < kMost &&
-         block.ranks > 0;
+         take(text, block.nodes) && take(text, ",") && take(text, block.ranks) && take(text, ")") &&
+         block.first < kMost && block.nodes > 0 && block.nodes < kMost && block.ranks > 0;
 }
 
 void place_block(const Block& block, std::uint32_t ranks, std::vector<std::uint32_t>& node_of) {

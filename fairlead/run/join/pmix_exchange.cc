@@ -30,8 +30,7 @@ Result<PmixCalls> load_pmix() {
                     kLibrary, ::dlerror())};
   }
   PmixCalls calls{};
-  if (!load(library, "PMIx_Init", calls.init) ||
-      !load(library, "PMIx_Finalize", calls.finalize) ||
+  if (!load(library, "PMIx_Init", calls.init) || !load(library, "PMIx_Finalize", calls.finalize) ||
       !load(library, "PMIx_Abort", calls.abort) || !load(library, "PMIx_Put", calls.put) ||
       !load(library, "PMIx_Commit", calls.commit) || !load(library, "PMIx_Fence", calls.fence) ||
       !load(library, "PMIx_Get", calls.get) ||
@@ -78,8 +77,8 @@ class PmixExchange final : public JobExchange {
 
   Result<void> put(std::string_view key, std::string_view value) override {
     if (key.size() > kKeyBytesMax || value.size() > kValueBytesMax) {
-      return Error{fmt::format("key \"{}\" of {} bytes: at most {} fit", key, value.size(),
-                               kValueBytesMax)};
+      return Error{
+          fmt::format("key \"{}\" of {} bytes: at most {} fit", key, value.size(), kValueBytesMax)};
     }
     std::string bytes(value);
     PmixValue given{};
