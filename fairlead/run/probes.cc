@@ -1,5 +1,6 @@
 #include "fairlead/run/probes.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +20,7 @@
 #include <fstream>
 
 #include "fairlead/run/fd.h"
+#include "fairlead/run/join/pmix_abi.h"
 
 namespace fairlead::run {
 namespace {
@@ -136,11 +138,23 @@ Probe probe_processors() {
   return probe;
 }
 
+Probe probe_pmix() {
+  void* library = ::dlopen(kPmixLibrary, RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    return {"PMIx launchers", false,
+            fmt::format("no {} (Debian: libpmix2): Open MPI's mpirun and srun --mpi=pmix cannot "
+                        "start ranks",
+                        kPmixLibrary)};
+  }
+  ::dlclose(library);
+  return {"PMIx launchers", true, "Open MPI's mpirun and srun --mpi=pmix can start ranks"};
+}
+
 }  // namespace
 
 std::vector<Probe> probe_kernel() {
-  return {probe_processors(),  probe_memfd(),    probe_process_vm(),
-          probe_userfaultfd(), probe_io_uring(), probe_membarrier()};
+  return {probe_processors(), probe_memfd(),      probe_process_vm(), probe_userfaultfd(),
+          probe_io_uring(),   probe_membarrier(), probe_pmix()};
 }
 
 }  // namespace fairlead::run

@@ -12,8 +12,6 @@
 namespace fairlead::run {
 namespace {
 
-constexpr const char kLibrary[] = "libpmix.so.2";
-
 template <class Call>
 bool load(void* library, const char* name, Call& call) {
   call = reinterpret_cast<Call>(::dlsym(library, name));
@@ -21,13 +19,13 @@ bool load(void* library, const char* name, Call& call) {
 }
 
 Result<PmixCalls> load_pmix() {
-  void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  void* library = ::dlopen(kPmixLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return Error{
         fmt::format("a PMIx launcher started this process (PMIX_RANK is set), and {} cannot be "
                     "loaded: {}. Install PMIx (Debian: libpmix2), or clear PMIX_RANK from the "
                     "environment to run this process as a job of its own",
-                    kLibrary, ::dlerror())};
+                    kPmixLibrary, ::dlerror())};
   }
   PmixCalls calls{};
   if (!load(library, "PMIx_Init", calls.init) || !load(library, "PMIx_Finalize", calls.finalize) ||
@@ -35,7 +33,7 @@ Result<PmixCalls> load_pmix() {
       !load(library, "PMIx_Commit", calls.commit) || !load(library, "PMIx_Fence", calls.fence) ||
       !load(library, "PMIx_Get", calls.get) ||
       !load(library, "PMIx_Error_string", calls.error_string)) {
-    return Error{fmt::format("{}: {}", kLibrary, ::dlerror())};
+    return Error{fmt::format("{}: {}", kPmixLibrary, ::dlerror())};
   }
   return calls;
 }
