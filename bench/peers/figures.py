@@ -9,6 +9,8 @@ class Job:
     ranks: int
     suffix: str = ""
     timed_as: str = ""  # the driver times the whole job and calls the figure this
+    network: bool = False  # over the loopback interface: ours by UDP, the peers by TCP
+    options: tuple = ()  # of `fairlead run`; the peers have nothing like it and are left out
 
     @property
     def oversubscribed(self):
@@ -21,12 +23,28 @@ JOBS = [
     Job("bandwidth", 2),
     Job("collectives", 2),
     Job("collectives", 8, suffix="_8_on_2"),
+    Job("pingpong", 2, suffix="_udp", network=True),
+    Job("rate", 2, suffix="_udp", network=True),
+    Job("bandwidth", 2, suffix="_udp", network=True),
+    Job("pingpong", 2, suffix="_udp_lossless", network=True, options=("--faults", "drop=0")),
+    Job("pingpong", 2, suffix="_udp_drop0.1%", network=True, options=("--faults", "drop=0.001")),
+    Job("pingpong", 2, suffix="_udp_drop1%", network=True, options=("--faults", "drop=0.01")),
+    Job("bandwidth", 2, suffix="_udp_lossless", network=True, options=("--faults", "drop=0")),
+    Job("bandwidth", 2, suffix="_udp_drop0.1%", network=True, options=("--faults", "drop=0.001")),
+    Job("bandwidth", 2, suffix="_udp_drop1%", network=True, options=("--faults", "drop=0.01")),
+    Job("bandwidth", 2, suffix="_udp_full", network=True, options=("--auth", "full")),
+    Job("bandwidth", 2, suffix="_udp_encrypt", network=True, options=("--auth", "encrypt")),
     Job("startup", 2, timed_as="startup_2"),
     Job("startup", 32, timed_as="startup_32"),
     Job("memory", 64),
 ]
 
-HIGHER_IS_BETTER = {"rate", "bandwidth", "bandwidth_touched"}
+
+
+def higher_is_better(figure):
+    return figure.startswith(("rate", "bandwidth"))
+
+
 
 
 @dataclass(frozen=True)
@@ -55,6 +73,13 @@ BARS = {
     ("barrier_8_on_2", 0): Bar("limit", most=2.0),
     ("barrier_8_on_2_p999", 0): Bar("1", most=150.0),
     ("allreduce_8_on_2", 8): Bar("barrier_8_on_2", most=1.5),
+    ("latency_udp", 8): Bar("limit", most=1.25),
+    ("rate_udp", 8): Bar("1", least=3e6),
+    ("bandwidth_udp", 1048576): Bar("limit", least=0.75),
+    ("latency_udp_drop0.1%", 8): Bar("latency_udp_lossless", most=2),
+    ("latency_udp_drop1%", 8): Bar("latency_udp_lossless", most=5),
+    ("bandwidth_udp_drop0.1%", 1048576): Bar("bandwidth_udp_lossless", least=0.8),
+    ("bandwidth_udp_drop1%", 1048576): Bar("bandwidth_udp_lossless", least=0.5),
     ("startup_32", 0): Bar("peer", most=1 / 3),
     # MiB a rank over the null program.
     ("memory_per_rank", 0): Bar("1", most=3.0),

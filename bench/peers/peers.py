@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from figures import BARS, HIGHER_IS_BETTER, JOBS  # noqa: E402
+from figures import BARS, JOBS, higher_is_better  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 JOB_TIMEOUT_S = 180
@@ -34,13 +34,19 @@ class Implementation:
 
     def command(self, program, job):
         if self.name == OURS:
-            return [self.launcher, "run", "-n", str(job.ranks), program]
+            place = ["--on", "udp"] if job.network else []
+            return [self.launcher, "run", *place, *job.options, "-n", str(job.ranks), program]
         if self.name == "openmpi":
             # As its users tune it: told to yield when there are more ranks than processors.
             how = (["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"] if job.oversubscribed
                    else ["--bind-to", "core", "--map-by", "core"])
+            if job.network:
+                how += ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
+                        "--mca", "btl_tcp_if_include", "lo"]
             return [self.launcher, "--oversubscribe", *how, "-n", str(job.ranks), program]
         how = [] if job.oversubscribed else ["-bind-to", "core"]
+        if job.network:
+            how += ["-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "lo"]
         return [self.launcher, *how, "-n", str(job.ranks), program]
 
 
@@ -88,8 +94,9 @@ def compile_all(implementations, folder):
             note(f"{one.name} is left out: {one.compiler} does not compile")
     subprocess.run([os.environ.get("CC", "cc"), *c_flags, str(here / "null.c"), "-o",
                     str(folder / "null")], check=True)
-    subprocess.run([os.environ.get("CXX", "c++"), "-O2", "-std=c++20", f"-I{ROOT}",
-                    str(here / "limits.cc"), "-o", str(folder / "limits")], check=True)
+    for limits in ("limits", "network_limits"):
+        subprocess.run([os.environ.get("CXX", "c++"), "-O2", "-std=c++20", f"-I{ROOT}",
+                        str(here / f"{limits}.cc"), "-o", str(folder / limits)], check=True)
     return usable
 
 
@@ -143,10 +150,16 @@ def null_memory(folder, count):
     return total_kib / 1024
 
 
-def run_limits(folder):
-    done = subprocess.run([str(folder / "limits")], capture_output=True, text=True, check=True)
-    values = read_figures(done.stdout, "")
-    values["memory", 0] = (null_memory(folder, 64), "MiB")
+def run_limits(folder, jobs):
+    values = {}
+    for program, wanted in (("limits", any(not job.network for job in jobs)),
+                            ("network_limits", any(job.network for job in jobs))):
+        if wanted:
+            done = subprocess.run([str(folder / program)], capture_output=True, text=True,
+                                  check=True)
+            values.update(read_figures(done.stdout, ""))
+    if any(job.program == "memory" for job in jobs):
+        values["memory", 0] = (null_memory(folder, 64), "MiB")
     return values
 
 
@@ -169,8 +182,9 @@ def measure(implementations, jobs, rounds, folder):
             one_round.append({})
         for job in jobs:
             for one in implementations:
-                samples[one.name][number].update(run_job(one, job, folder))
-        samples[LIMIT][number].update(run_limits(folder))
+                if one.name == OURS or not job.options:
+                    samples[one.name][number].update(run_job(one, job, folder))
+        samples[LIMIT][number].update(run_limits(folder, jobs))
         note(f"round {number + 1} of {rounds}: {time.monotonic() - begin:.0f} s")
     add_memory_per_rank(samples)
     return samples
@@ -196,7 +210,7 @@ def best_peer(samples, key):
     medians = {name: value for name, value in medians.items() if value is not None}
     if not medians:
         return None, None
-    choose = max if key[0] in HIGHER_IS_BETTER else min
+    choose = max if higher_is_better(key[0]) else min
     name = choose(medians, key=medians.get)
     return name, medians[name]
 
@@ -208,7 +222,8 @@ def bar_ratio(samples, key, bar, ours, peer_name):
         return ratio_of(ours, values_of(samples, peer_name, key)) if peer_name else None
     if bar.of == LIMIT:
         return ratio_of(ours, values_of(samples, LIMIT, key))
-    return ratio_of(ours, values_of(samples, OURS, (bar.of, 0)))
+    base = (bar.of, key[1]) if (bar.of, key[1]) in samples[OURS][0] else (bar.of, 0)
+    return ratio_of(ours, values_of(samples, OURS, base))
 
 
 def summarize(samples):

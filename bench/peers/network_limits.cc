@@ -1,0 +1,156 @@
+// What UDP on this machine's loopback can do at all: an 8-byte datagram back and forth between two
+// processes that poll, and 64 KiB a call through GSO and GRO with an acknowledgment now and then.
+// Prints the lines that the MPI programs print.
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+void print_figure(const char* figure, long bytes, double value, const char* unit) {
+  std::printf("{\"figure\":\"%s\",\"bytes\":%ld,\"value\":%.9g,\"unit\":\"%s\"}\n", figure, bytes,
+              value, unit);
+  std::fflush(stdout);
+}
+void pin(int process) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  int skip = process % CPU_COUNT(&allowed);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed) || skip-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    return;
+  }
+}
+
+// Two connected sockets on the loopback interface.
+struct Pair {
+  int fd[2];
+};
+Pair make_pair() {
+  Pair made{};
+  sockaddr_in address[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    made.fd[i] = socket(AF_INET, SOCK_DGRAM, 0);
+    address[i].sin_family = AF_INET;
+    address[i].sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address[i];
+    if (bind(made.fd[i], reinterpret_cast<sockaddr*>(&address[i]), length) != 0 ||
+        getsockname(made.fd[i], reinterpret_cast<sockaddr*>(&address[i]), &length) != 0) {
+      std::perror("network_limits: bind");
+      std::exit(1);
+    }
+    const int bytes = 8 << 20;
+    const int on = 1;
+    setsockopt(made.fd[i], SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    setsockopt(made.fd[i], SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes);
+    setsockopt(made.fd[i], SOL_UDP, UDP_GRO, &on, sizeof on);
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (connect(made.fd[i], reinterpret_cast<sockaddr*>(&address[1 - i]), sizeof address[0]) != 0) {
+      std::perror("network_limits: connect");
+      std::exit(1);
+    }
+  }
+  return made;
+}
+void receive(int fd, char* to, std::size_t size) {
+  while (recv(fd, to, size, MSG_DONTWAIT) < 0) {
+    if (errno != EAGAIN && errno != EWOULDBLOCK) std::exit(1);
+  }
+}
+
+template <class Body>
+void in_two_processes(Body&& body) {
+  std::fflush(stdout);
+  pid_t children[2];
+  for (int process = 0; process < 2; ++process) {
+    children[process] = fork();
+    if (children[process] == 0) {
+      pin(process);
+      body(process);
+      std::fflush(stdout);
+      _exit(0);
+    }
+  }
+  for (const pid_t child : children) waitpid(child, nullptr, 0);
+}
+
+void latency_limit() {
+  constexpr int kCount = 100'000;
+  const Pair pair = make_pair();
+  in_two_processes([&](int process) {
+    char word[8] = {};
+    const double begin = seconds_now();
+    for (int i = 0; i < kCount; ++i) {
+      if (process == 0) send(pair.fd[0], word, sizeof word, 0);
+      receive(pair.fd[process], word, sizeof word);
+      if (process == 1) send(pair.fd[1], word, sizeof word, 0);
+    }
+    if (process == 0) {
+      print_figure("latency_udp", 8, (seconds_now() - begin) / kCount / 2 * 1e6, "us");
+    }
+  });
+}
+
+// The sender stays at most kAhead calls ahead of what the receiver has taken.
+void stream_limit() {
+  constexpr int kCalls = 20'000;
+  constexpr std::uint64_t kAhead = 16;
+  constexpr std::size_t kSegment = 1448;
+  constexpr std::size_t kBytes = kSegment * 44;
+  const Pair pair = make_pair();
+  void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto& taken = *new (memory) std::atomic<std::uint64_t>(0);
+  in_two_processes([&](int process) {
+    std::vector<char> buffer(65536, 1);
+    const double begin = seconds_now();
+    if (process == 0) {
+      const int segment = kSegment;
+      setsockopt(pair.fd[0], SOL_UDP, UDP_SEGMENT, &segment, sizeof segment);
+      for (std::uint64_t i = 0; i < kCalls; ++i) {
+        while (i * kBytes > taken.load() + kAhead * kBytes) {
+        }
+        while (send(pair.fd[0], buffer.data(), kBytes, 0) < 0 && errno == EAGAIN) {
+        }
+      }
+    } else {
+      std::uint64_t bytes = 0;
+      while (bytes < kCalls * kBytes) {
+        const ssize_t got = recv(pair.fd[1], buffer.data(), buffer.size(), MSG_DONTWAIT);
+        if (got <= 0) continue;
+        bytes += static_cast<std::uint64_t>(got);
+        taken.store(bytes);
+      }
+      const double rate = static_cast<double>(bytes) / (seconds_now() - begin) / 1e6;
+      print_figure("bandwidth_udp", 1 << 20, rate, "MB/s");
+    }
+  });
+}
+
+}  // namespace
+
+int main() {
+  latency_limit();
+  stream_limit();
+  return 0;
+}
