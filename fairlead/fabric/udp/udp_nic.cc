@@ -22,11 +22,16 @@
 namespace fairlead::fabric {
 namespace {
 
-// Datagrams received by one system call, each up to 64 KiB of joined ones (GRO).
-constexpr std::size_t kBatch = 8;
+// Receive buffers: one that is received into, and what the client keeps.
 constexpr std::size_t kBufferBytes = 65536;
-// Receive buffers: what the client keeps, and a batch that it may not keep.
 constexpr std::size_t kBuffers = 64;
+// A turn receives again while what it gets is long: then more is likely to be there.
+constexpr int kReceivesMax = 8;
+constexpr std::size_t kLong = 4096;
+// Datagrams with so much payload are copied behind their header: one piece is cheaper to send.
+constexpr std::size_t kJoinedMax = 512;
+// Peers with a connected socket to send from, which saves the kernel a look at its routes.
+constexpr std::size_t kConnectedMax = 128;
 // Of what one system call may send (linux/udp.h, UDP_MAX_SEGMENTS of older kernels).
 constexpr std::size_t kSegments = 64;
 constexpr std::size_t kSendBytes = 65'000;
@@ -78,7 +83,10 @@ class Socket {
  public:
   explicit Socket(int fd = -1) : fd_(fd) {}
   Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&&) = delete;
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
   ~Socket() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -136,6 +144,14 @@ void set_option(int fd, int level, int name, int value) {
   (void)::setsockopt(fd, level, name, &value, sizeof value);
 }
 
+// Nothing is cut apart on the way: what does not fit is lost, and the MTU says what fits.
+void prepare_to_send(int fd, bool v4) {
+  set_option(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
+             v4 ? IP_PMTUDISC_DO : IPV6_PMTUDISC_DO);
+  set_option(fd, SOL_SOCKET, SO_SNDBUF, kSocketBytes);
+  set_option(fd, SOL_SOCKET, SO_SNDBUFFORCE, kSocketBytes);
+}
+
 // Receive buffers of 64 KiB in one piece of address space; used ones are touched only.
 class ReceiveBuffers {
  public:
@@ -144,14 +160,14 @@ class ReceiveBuffers {
   }
 
   std::byte* at(std::uint32_t buffer) const { return memory_.data() + buffer * kBufferBytes; }
-  // Never without one: a batch is not given away.
+  // Never without one: the last is not given away.
   std::uint32_t take() {
     const std::uint32_t buffer = free_.back();
     free_.pop_back();
     return buffer;
   }
-  // A received buffer may be kept: enough are left for the next batch.
-  bool plenty() const { return free_.size() >= kBatch; }
+  // A received buffer may be kept: there is another one to receive into.
+  bool plenty() const { return !free_.empty(); }
   void keep(std::uint32_t buffer) { ++uses_[buffer]; }
   bool kept(std::uint32_t buffer) const { return uses_[buffer] > 0; }
   void release(std::uint32_t buffer) {
@@ -174,10 +190,10 @@ class Udp final : public UdpNic {
         socket_bytes_(socket_bytes),
         caps_{mtu_bytes, std::min(kSmallBytes, mtu_bytes), 0},
         seal_(options.key, options.auth),
-        known_(options.peers),
+        ways_(options.peers),
         lost_(options.peers),
         scratch_(mtu_bytes) {
-    for (std::size_t i = 0; i < kBatch; ++i) receive_into(i, buffers_.take());
+    buffer_ = buffers_.take();
   }
 
   Peer self() const override { return options_.self; }
@@ -204,11 +220,10 @@ class Udp final : public UdpNic {
     return post_many(dest, {&one, 1}) == 1 ? Post::done : Post::again_credit;
   }
   std::size_t post_many(Peer dest, std::span<const Outgoing> packets) override {
-    SocketAddress to;
-    if (dest >= peers() || lost_[dest] || !find(dest, &to)) return 0;
+    if (dest >= peers() || lost_[dest] || !find(dest)) return 0;
     std::size_t sent = 0;
     while (sent < packets.size()) {
-      const std::size_t went = send_run(to, packets.subspan(sent));
+      const std::size_t went = send_run(ways_[dest], packets.subspan(sent));
       if (went == 0) break;
       sent += went;
     }
@@ -229,11 +244,12 @@ class Udp final : public UdpNic {
   int reap(int budget, LaneMask) override {
     look_for_deaths();
     int came = 0;
-    while (came < budget) {
-      const int count = ::recvmmsg(socket_.get(), messages_.data(), kBatch, MSG_DONTWAIT, nullptr);
-      if (count <= 0) break;
-      for (int i = 0; i < count; ++i) came += take(static_cast<std::size_t>(i));
-      if (count < static_cast<int>(kBatch)) break;
+    for (int i = 0; i < kReceivesMax && came < budget; ++i) {
+      const ssize_t got =
+          ::recv(socket_.get(), buffers_.at(buffer_), kBufferBytes, MSG_DONTWAIT | MSG_TRUNC);
+      if (got < 0) break;
+      came += take(std::min(static_cast<std::size_t>(got), kBufferBytes));
+      if (static_cast<std::size_t>(got) < kLong) break;
     }
     return came;
   }
@@ -257,17 +273,35 @@ class Udp final : public UdpNic {
  private:
   // --- Sending
 
-  bool find(Peer peer, SocketAddress* to) {
-    UdpAddress& known = known_[peer];
-    if (known.family == 0 && !options_.find(options_.context, peer, &known)) return false;
-    *to = socket_address(known);
+  // How to reach a peer.
+  struct Way {
+    UdpAddress address;  // family 0: not known yet
+    Socket socket{};     // connected to it; else the endpoint's own is used
+  };
+
+  bool find(Peer peer) {
+    Way& way = ways_[peer];
+    if (way.address.family != 0) [[likely]]
+      return true;
+    if (!options_.find(options_.context, peer, &way.address)) return false;
+    if (connected_ < kConnectedMax) connect(way);
     return true;
+  }
+  // Any socket will do to send from: who sent a datagram stands in its header.
+  void connect(Way& way) {
+    const SocketAddress to = socket_address(way.address);
+    Socket made(::socket(to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (made.get() < 0 || ::connect(made.get(), &to.any, address_bytes(to)) != 0) return;
+    prepare_to_send(made.get(), to.any.sa_family == AF_INET);
+    way.socket = std::move(made);
+    ++connected_;
   }
 
   // Sends the first packets that one system call carries: of one size, but for a shorter last one.
   // Answers how many; 0: the kernel has no room.
-  std::size_t send_run(const SocketAddress& to, std::span<const Outgoing> packets) {
+  std::size_t send_run(const Way& way, std::span<const Outgoing> packets) {
     const std::size_t size = packets[0].header.client.size;
+    if (packets.size() == 1 && size <= kJoinedMax) return send_small(way, packets[0]) ? 1 : 0;
     std::size_t count = 1;
     std::size_t bytes = sizeof(UdpHeader) + size;
     while (segments_ && count < std::min(packets.size(), kSegments)) {
@@ -281,21 +315,49 @@ class Udp final : public UdpNic {
     std::byte* cipher = cipher_.data();
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t length = packets[i].header.client.size;
-      UdpHeader& header = headers_[i];
-      header.packet = packets[i].header;
-      header.packet.job = options_.job;
-      seal_.seal(header, {packets[i].data, length}, cipher);
+      seal(headers_[i], packets[i], cipher);
       const std::byte* data = options_.auth == Auth::encrypt ? cipher : packets[i].data;
-      pieces_[2 * i] = {&header, sizeof header};
+      pieces_[2 * i] = {&headers_[i], sizeof(UdpHeader)};
       pieces_[2 * i + 1] = {const_cast<std::byte*>(data), length};
       cipher += length;
     }
-    return hand_over(to, count, sizeof(UdpHeader) + size) ? count : 0;
+    return hand_over(way, count, sizeof(UdpHeader) + size) ? count : 0;
   }
-  bool hand_over(const SocketAddress& to, std::size_t count, std::size_t segment) {
+  void seal(UdpHeader& header, const Outgoing& packet, std::byte* cipher) {
+    header.packet = packet.header;
+    header.packet.job = options_.job;
+    seal_.seal(header, {packet.data, packet.header.client.size}, cipher);
+  }
+  bool send_small(const Way& way, const Outgoing& packet) {
+    const std::size_t size = packet.header.client.size;
+    UdpHeader header;
+    std::byte* const payload = small_.data() + sizeof header;
+    seal(header, packet, payload);
+    std::memcpy(small_.data(), &header, sizeof header);
+    if (size > 0 && options_.auth != Auth::encrypt) std::memcpy(payload, packet.data, size);
+    if (way.socket.get() >= 0) {
+      return ::send(way.socket.get(), small_.data(), sizeof header + size,
+                    MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ||
+             !no_room();
+    }
+    const SocketAddress to = socket_address(way.address);
+    return ::sendto(socket_.get(), small_.data(), sizeof header + size, MSG_DONTWAIT | MSG_NOSIGNAL,
+                    &to.any, address_bytes(to)) >= 0 ||
+           !no_room();
+  }
+  // An unreachable peer, a filter: as if the datagram were lost on the way.
+  static bool no_room() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS; }
+
+  bool hand_over(const Way& way, std::size_t count, std::size_t segment) {
     msghdr message{};
-    message.msg_name = const_cast<sockaddr*>(&to.any);
-    message.msg_namelen = address_bytes(to);
+    SocketAddress to;
+    const bool connected = way.socket.get() >= 0;
+    const int fd = connected ? way.socket.get() : socket_.get();
+    if (!connected) {
+      to = socket_address(way.address);
+      message.msg_name = &to.any;
+      message.msg_namelen = address_bytes(to);
+    }
     message.msg_iov = pieces_.data();
     message.msg_iovlen = 2 * count;
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
@@ -309,84 +371,66 @@ class Udp final : public UdpNic {
       const auto size = static_cast<std::uint16_t>(segment);
       std::memcpy(CMSG_DATA(one), &size, sizeof size);
     }
-    if (::sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
-    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) return false;
+    if (::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
+    if (no_room()) return false;
     if (count > 1 && (errno == EIO || errno == EINVAL || errno == ENOPROTOOPT)) {
       // The interface cannot cut them apart: one by one from now on.
       segments_ = false;
-      return send_single(message, count);
+      send_single(fd, message, count);
     }
-    // An unreachable peer, a filter: as if it were lost on the way.
     return true;
   }
-  bool send_single(msghdr& message, std::size_t count) {
+  void send_single(int fd, msghdr& message, std::size_t count) {
     message.msg_control = nullptr;
     message.msg_controllen = 0;
     for (std::size_t i = 0; i < count; ++i) {
       message.msg_iov = &pieces_[2 * i];
       message.msg_iovlen = 2;
-      (void)::sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+      (void)::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
-    return true;
   }
 
   // --- Receiving
 
-  void receive_into(std::size_t i, std::uint32_t buffer) {
-    in_buffer_[i] = buffer;
-    in_pieces_[i] = {buffers_.at(buffer), kBufferBytes};
-    msghdr& message = messages_[i].msg_hdr;
-    message = {};
-    message.msg_iov = &in_pieces_[i];
-    message.msg_iovlen = 1;
-    message.msg_control = in_control_[i].bytes;
-    message.msg_controllen = sizeof in_control_[i].bytes;
-  }
-  // Size of the datagrams that were joined into one message; 0: it is one.
-  static std::size_t joined(msghdr& message) {
-    for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
-      if (one->cmsg_level != SOL_UDP || one->cmsg_type != UDP_GRO) continue;
-      int size;
-      std::memcpy(&size, CMSG_DATA(one), sizeof size);
-      return size > 0 ? static_cast<std::size_t>(size) : 0;
-    }
-    return 0;
-  }
-  // Answers how many datagrams message i was.
-  int take(std::size_t i) {
-    const std::uint32_t buffer = in_buffer_[i];
-    std::span<std::byte> left(buffers_.at(buffer), messages_[i].msg_len);
-    const std::size_t each = joined(messages_[i].msg_hdr);
+  // What was received: a datagram, or several of one sender that the kernel joined (GRO), each as
+  // long as its header says. Answers how many.
+  int take(std::size_t bytes) {
+    const std::uint32_t buffer = buffer_;
+    std::span<std::byte> left(buffers_.at(buffer), bytes);
     const bool keepable = buffers_.plenty();
     int count = 0;
-    if (left.empty()) drop(counters_.corrupt_dropped);
     buffers_.keep(buffer);  // while the sink looks at it
-    while (!left.empty()) {
-      const std::size_t size = each == 0 ? left.size() : std::min(each, left.size());
-      deliver(left.first(size), buffer, keepable);
+    do {
+      const std::size_t size = deliver(left, buffer, keepable);
       left = left.subspan(size);
       ++count;
-    }
+    } while (!left.empty());
     // A buffer that nobody keeps is received into again.
     buffers_.release(buffer);
-    receive_into(i, buffers_.take());
-    return std::max(count, 1);
+    buffer_ = buffers_.take();
+    return count;
   }
-  void deliver(std::span<std::byte> datagram, std::uint32_t buffer, bool keepable) {
+  // Answers how long the first datagram is; all there is where it is not to be believed.
+  std::size_t deliver(std::span<std::byte> datagrams, std::uint32_t buffer, bool keepable) {
     UdpHeader header;
-    if (datagram.size() < sizeof header) return drop(counters_.corrupt_dropped);
-    std::memcpy(&header, datagram.data(), sizeof header);
-    const std::span<std::byte> payload = datagram.subspan(sizeof header);
+    const std::size_t all = datagrams.size();
+    if (all < sizeof header) return drop(counters_.corrupt_dropped, all);
+    std::memcpy(&header, datagrams.data(), sizeof header);
     const PacketHeader& packet = header.packet;
-    if (packet.job != options_.job || packet.client.source >= peers() ||
-        !seal_.open(header, payload)) {
-      return drop(counters_.foreign_dropped);
+    if (packet.job != options_.job || packet.client.source >= peers()) {
+      return drop(counters_.foreign_dropped, all);
     }
-    if (packet.client.size != payload.size()) return drop(counters_.corrupt_dropped);
+    if (packet.client.size > all - sizeof header) return drop(counters_.corrupt_dropped, all);
+    const std::span<std::byte> payload = datagrams.subspan(sizeof header, packet.client.size);
+    if (!seal_.open(header, payload)) return drop(counters_.foreign_dropped, all);
     const Incoming in{packet.client.source, &packet, payload, buffer, keepable};
     if (sink_.arrived(sink_.context, in) == Keep::yes) buffers_.keep(buffer);
+    return sizeof header + packet.client.size;
   }
-  static void drop(std::uint64_t& counter) { ++counter; }
+  static std::size_t drop(std::uint64_t& counter, std::size_t bytes) {
+    ++counter;
+    return bytes;
+  }
 
   void look_for_deaths() {
     if (options_.deaths == nullptr) return;
@@ -410,24 +454,20 @@ class Udp final : public UdpNic {
   Sink sink_;
   PortCounters own_counters_;
   PortCounters& counters_ = options_.counters != nullptr ? *options_.counters : own_counters_;
-  std::vector<UdpAddress> known_;
+  std::vector<Way> ways_;
+  std::size_t connected_ = 0;
   std::vector<bool> lost_;
   std::uint32_t deaths_seen_ = 0;
 
   bool segments_ = true;  // several datagrams by one call
   std::vector<std::byte> scratch_;
   std::vector<std::byte> cipher_;
+  std::array<std::byte, sizeof(UdpHeader) + kJoinedMax> small_;
   std::array<UdpHeader, kSegments> headers_;
   std::array<iovec, 2 * kSegments> pieces_;
 
   ReceiveBuffers buffers_;
-  struct alignas(cmsghdr) Control {
-    char bytes[CMSG_SPACE(sizeof(int))];
-  };
-  std::array<mmsghdr, kBatch> messages_;
-  std::array<iovec, kBatch> in_pieces_;
-  std::array<Control, kBatch> in_control_;
-  std::array<std::uint32_t, kBatch> in_buffer_;
+  std::uint32_t buffer_;  // received into next
 };
 
 }  // namespace
@@ -450,15 +490,10 @@ Result<std::unique_ptr<UdpNic>> open_udp(const UdpOptions& options) {
   if (::bind(fd, &address.any, address_bytes(address)) != 0) return refused("no port");
   socklen_t length = sizeof address;
   if (::getsockname(fd, &address.any, &length) != 0) return refused("no port");
-  // Nothing is cut apart on the way: what does not fit is lost, and the MTU says what fits.
-  set_option(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
-             v4 ? IP_PMTUDISC_DO : IPV6_PMTUDISC_DO);
+  prepare_to_send(fd, v4);
   set_option(fd, SOL_UDP, UDP_GRO, 1);
-  for (const auto& [force, plain] :
-       {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, std::pair{SO_SNDBUFFORCE, SO_SNDBUF}}) {
-    set_option(fd, SOL_SOCKET, plain, kSocketBytes);
-    set_option(fd, SOL_SOCKET, force, kSocketBytes);
-  }
+  set_option(fd, SOL_SOCKET, SO_RCVBUF, kSocketBytes);
+  set_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, kSocketBytes);
   int socket_bytes = 0;
   length = sizeof socket_bytes;
   (void)::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &socket_bytes, &length);
