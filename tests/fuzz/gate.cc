@@ -1,6 +1,6 @@
 // The host-NI interface of a modelled rank that is a process: its slot and its packets lie in
-// memory it can write, so every command and every packet may be anything.
-#include <algorithm>
+// memory it can write, so every command and every packet may be anything. The machine behind it
+// runs.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,36 +9,75 @@
 
 #include "fairlead/fabric/model/rank_gate.h"
 #include "fairlead/hw/test_platform.h"
+#include "fairlead/sim/task.h"
 
-using namespace fairlead::fabric::model;  // NOLINT: one function below
+using namespace fairlead::fabric::model;  // NOLINT: the functions below
 
 namespace hw = fairlead::hw;
+namespace sim = fairlead::sim;
+
+namespace {
+
+// A control program that moves packets and nothing else.
+void mover(void* self, hw::NiWork work) {
+  auto& ni = *static_cast<NiHardware*>(self);
+  switch (work.kind) {
+    case kDescriptor:
+      if (ni.packet(work.packet).fetch_bytes > 0) return ni.fetch(work.packet);
+      return ni.transmit(ni.packet(work.packet).peer, work.packet);
+    case kFetched:
+      return ni.transmit(ni.packet(work.packet).peer, work.packet);
+    case kReceived:
+      return ni.deliver(work.packet);
+    default:
+      return;
+  }
+}
+
+struct Run {
+  Run(const GateMemory& memory, std::span<const std::uint8_t> input)
+      : machine(hw::round_platform(), 2, 2048, {memory.packets(), memory.words()}),
+        gate(memory, machine, 0),
+        left(input) {
+    for (fairlead::Peer node = 0; node < 2; ++node)
+      machine.ni(node).load(&mover, &machine.ni(node));
+  }
+
+  // Each command: operation, id, argument, its shift, and what is written over the packet that was
+  // given out last.
+  static void commands(sim::Task&, void* self) {
+    auto& run = *static_cast<Run*>(self);
+    GateSlot& slot = run.gate.slot();
+    constexpr std::size_t kEach = 4 + sizeof(fairlead::fabric::PacketHeader);
+    for (; run.left.size() >= kEach; run.left = run.left.subspan(kEach)) {
+      const std::uint8_t* const in = run.left.data();
+      slot.commands[0] = {in[0] % 24u, in[1], 0, std::uint64_t{in[2]} << (in[3] % 16), in[3]};
+      slot.queued = 1;
+      if (!run.gate.execute().ok()) return;
+      const bool given = static_cast<GateOp>(in[0] % 24u) == GateOp::alloc && slot.answer.ok == 1;
+      if (!given) continue;
+      ModelPacket& packet = run.machine.host(0).packet(slot.answer.id);
+      std::memcpy(&packet.header, in + 4, sizeof packet.header);
+      packet.peer = in[3] % 3;
+    }
+  }
+
+  Machine machine;
+  RankGate gate;
+  std::span<const std::uint8_t> left;
+};
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::unique_ptr<GateMemory> memory =
       std::move(GateMemory::create(2, 2, hw::round_platform()).value());
-  Machine machine(hw::round_platform(), 2, 2048, {memory->packets(), memory->words()});
-  RankGate gate(*memory, machine, 0);
-  GateSlot& slot = memory->slot(0);
-  std::span<const std::uint8_t> left(data, size);
-  // Each: operation, id, argument, and what is written over the packet that was given out last.
-  constexpr std::size_t kEach = 4 + sizeof(fairlead::fabric::PacketHeader);
-  while (left.size() >= kEach) {
-    const auto op = static_cast<GateOp>(left[0] % 24);
-    // What lets virtual time pass needs a task.
-    const bool waits = op >= GateOp::sync && op != GateOp::retire;
-    if (!waits) {
-      slot.commands[0] = {static_cast<std::uint32_t>(op), left[1], 0,
-                          std::uint64_t{left[2]} << (left[3] % 16), left[3]};
-      slot.queued = 1;
-      if (!gate.execute().ok()) return 0;
-      if (op == GateOp::alloc && slot.answer.ok == 1) {
-        ModelPacket& packet = machine.host(0).packet(slot.answer.id);
-        std::memcpy(&packet.header, left.data() + 4, sizeof packet.header);
-        packet.peer = left[3] % 3;
-      }
-    }
-    left = left.subspan(kEach);
-  }
+  static const std::unique_ptr<sim::FiberPool> pool =
+      std::move(sim::FiberPool::create({.stack_bytes = 256 * 1024, .max_fibers = 4}).value());
+  Run run(*memory, {data, size});
+  sim::Task task(run.machine.engine(), *pool, 0, 0);
+  run.machine.host(0).run_on(task);
+  if (!task.start(fairlead::Ps{0}, &Run::commands, &run).ok()) __builtin_trap();
+  (void)run.machine.engine().run_until_idle();
   return 0;
 }
