@@ -10,6 +10,9 @@ namespace fairlead::mpi {
 constexpr std::uint64_t kBcastSplitBytes = 128 * 1024;
 constexpr int kBcastSplitRanks = 4;
 
+// The barrier of MPI_Finalize: from so many ranks on, fewer messages matter more than its time.
+constexpr int kTreeFinalizeRanks = 256;
+
 // Allreduce: recursive doubling combines the whole vector log2(P) times; a ring combines each byte
 // once at each rank but takes 2 (P - 1) steps, so its pieces must be worth a message.
 constexpr std::uint64_t kAllreduceRingBytes = 32 * 1024;
