@@ -263,6 +263,19 @@ TEST_P(Collectives, BarrierHoldsEveryone) {
   }
 }
 
+// The last barrier of a large job: every rank but the first tells its parent and is told by it.
+TEST(Finalize, OfManyRanksTakesTwoMessagesEach) {
+  for (const unsigned ranks : {255u, 256u, 333u}) {
+    const run::RunReport report = run_bare("loop", ranks, [] {
+      MPI_Init(nullptr, nullptr);
+      return MPI_Finalize();
+    });
+    EXPECT_EQ(report.exit_code, 0) << report.failure;
+    const unsigned rounds = 8;  // of dissemination, in the smallest
+    EXPECT_EQ(report.counters.packets_sent, ranks < 256 ? ranks * rounds : 2 * (ranks - 1));
+  }
+}
+
 TEST_P(Collectives, OnPartsOfTheWorld) {
   run_ranks(GetParam(), 9, [](int rank, int) {
     MPI_Comm part;
