@@ -19,12 +19,14 @@
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/path_nic.h"
 #include "fairlead/lci/reliable_nic.h"
 
 namespace fairlead::lci {
 namespace {
 
-enum class On { loop, shm, udp };
+// paths: ranks of even and of odd number are on two nodes, each with shm, and udp between them.
+enum class On { loop, shm, udp, paths };
 
 struct Way {
   const char* name;
@@ -52,20 +54,31 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
     DirectOptions options;
     options.software_remote_memory = GetParam().software;
     if (GetParam().on == On::shm) {
-      job_ = std::move(fabric::ShmJob::create({ranks, 16 << 20, 0}).value());
-      for (Rank r = 0; r < ranks; ++r)
-        nics_.push_back(std::move(
-            fabric::attach_shm(job_->fd(), r, {job_->nonce(), true, GetParam().membarrier})
-                .value()));
+      start_shm(ranks, nics_);
     } else if (GetParam().on == On::udp) {
+      start_udp(ranks);
+    } else if (GetParam().on == On::paths) {
+      start_shm(ranks, node_nics_);
       start_udp(ranks);
     } else {
       loop_ = std::move(fabric::LoopNetwork::create({ranks, 16 << 20}).value());
       for (Rank r = 0; r < ranks; ++r) nics_.push_back(loop_->endpoint(r));
     }
     if (GetParam().faults != nullptr) mend();
-    for (auto& nic : mended_.empty() ? nics_ : mended_) {
+    for (Rank r = 0; r < node_nics_.size(); ++r) {
+      std::vector<bool> near(ranks);
+      for (Rank other = r % 2; other < ranks; other += 2) near[other] = true;
+      paths_.push_back(make_path_nic(*node_nics_[r], *mended_[r], near));
+    }
+    for (auto& nic : !paths_.empty() ? paths_ : !mended_.empty() ? mended_ : nics_) {
       ports_.push_back(make_direct_port(*nic, options));
+    }
+  }
+  void start_shm(std::uint32_t ranks, std::vector<std::unique_ptr<fabric::Nic>>& nics) {
+    job_ = std::move(fabric::ShmJob::create({ranks, 16 << 20, 0}).value());
+    for (Rank r = 0; r < ranks; ++r) {
+      nics.push_back(std::move(
+          fabric::attach_shm(job_->fd(), r, {job_->nonce(), true, GetParam().membarrier}).value()));
     }
   }
   void start_udp(std::uint32_t ranks) {
@@ -79,6 +92,7 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       return address->family != 0;
     };
     udp.context = this;
+    udp.find_context = this;
     udp.deaths = &deaths_;
     udp.dead = [](void* self, Peer peer) {
       const auto& dead = static_cast<DirectPortTest*>(self)->dead_;
@@ -114,14 +128,10 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
     return condition();
   }
   void mark_dead(Rank rank) {
-    if (GetParam().on == On::shm) {
-      job_->mark_dead(rank);
-    } else if (GetParam().on == On::udp) {
-      dead_.push_back(rank);
-      ++deaths_;
-    } else {
-      loop_->mark_dead(rank);
-    }
+    dead_.push_back(rank);
+    ++deaths_;
+    if (job_ != nullptr) job_->mark_dead(rank);
+    if (loop_ != nullptr) loop_->mark_dead(rank);
   }
 
   std::unique_ptr<fabric::ShmJob> job_;
@@ -132,6 +142,8 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   std::atomic<std::uint32_t> deaths_{0};
   std::vector<std::unique_ptr<fabric::Nic>> faulty_;
   std::vector<std::unique_ptr<fabric::Nic>> mended_;
+  std::vector<std::unique_ptr<fabric::Nic>> node_nics_;
+  std::vector<std::unique_ptr<fabric::Nic>> paths_;
   std::vector<std::unique_ptr<Port>> ports_;
 };
 
@@ -600,16 +612,16 @@ TEST(DirectOnFaultyDeathTest, NamesLossRepetitionAndDamage) {
 
 INSTANTIATE_TEST_SUITE_P(
     Fabrics, DirectPortTest,
-    ::testing::Values(Way{"loop", On::loop, false}, Way{"loop_software", On::loop, true},
-                      Way{"shm", On::shm, false}, Way{"shm_software", On::shm, true},
-                      Way{"shm_no_membarrier", On::shm, false, false},
-                      Way{"loop_hrx", On::loop, true, true, ""},
-                      Way{"loop_hrx_bad", On::loop, true, true, kBad},
-                      Way{"shm_hrx_bad", On::shm, true, true, kBad},
-                      Way{"udp_hrx", On::udp, true, true, ""},
-                      Way{"udp_hrx_bad", On::udp, true, true, kBad},
-                      Way{"udp_hrx_full", On::udp, true, true, "", fabric::Auth::full},
-                      Way{"udp_hrx_secret", On::udp, true, true, kBad, fabric::Auth::encrypt}),
+    ::testing::Values(
+        Way{"loop", On::loop, false}, Way{"loop_software", On::loop, true},
+        Way{"shm", On::shm, false}, Way{"shm_software", On::shm, true},
+        Way{"shm_no_membarrier", On::shm, false, false}, Way{"loop_hrx", On::loop, true, true, ""},
+        Way{"loop_hrx_bad", On::loop, true, true, kBad},
+        Way{"shm_hrx_bad", On::shm, true, true, kBad}, Way{"udp_hrx", On::udp, true, true, ""},
+        Way{"udp_hrx_bad", On::udp, true, true, kBad}, Way{"paths", On::paths, true, true, ""},
+        Way{"paths_bad", On::paths, true, true, kBad},
+        Way{"udp_hrx_full", On::udp, true, true, "", fabric::Auth::full},
+        Way{"udp_hrx_secret", On::udp, true, true, kBad, fabric::Auth::encrypt}),
     [](const auto& way) { return std::string(way.param.name); });
 
 }  // namespace

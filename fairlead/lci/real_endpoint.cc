@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "fairlead/base/wait_ladder.h"
+#include "fairlead/lci/path_nic.h"
 
 namespace fairlead::lci {
 
-RealEndpoint::RealEndpoint(std::unique_ptr<fabric::Nic> nic, const RealEndpointOptions& options)
-    : nic_(std::move(nic)), wait_(options.direct.wait) {
+RealEndpoint::RealEndpoint(std::unique_ptr<fabric::Nic> nic, RealEndpointOptions options)
+    : nic_(std::move(nic)), wait_(options.direct.wait), linger_max_(options.linger_max) {
   fabric::Nic* top = nic_.get();
   // A reliable fabric carries the client's header only; `faulty` carries all of it.
   const bool reliable = (top->caps(top->self()).flags & fabric::kReliable) != 0;
@@ -22,7 +23,31 @@ RealEndpoint::RealEndpoint(std::unique_ptr<fabric::Nic> nic, const RealEndpointO
     reliable_ = make_reliable_nic(*top, options.reliable);
     top = reliable_.get();
   }
+  if (options.node != nullptr) {
+    node_ = std::move(options.node);
+    paths_ = make_path_nic(*node_, *top, std::move(options.near));
+    top = paths_.get();
+  }
   port_ = make_direct_port(*top, options.direct);
+}
+
+template <class Poll>
+void RealEndpoint::settle_by(Poll&& poll, Ps longest) {
+  const Ps begin = nanoseconds(monotonic_ns());
+  WaitLadder ladder(wait_);
+  while (!reliable_->settled()) {
+    if (poll() > 0) {
+      ladder.reset();
+    } else if (nanoseconds(monotonic_ns()) - begin > longest) {
+      return;
+    } else {
+      climb(ladder, [this] { reliable_->sleep(wait_.sleep_max); });
+    }
+  }
+}
+
+void RealEndpoint::settle() {
+  if (reliable_ != nullptr) settle_by([this] { return port_->poll(); }, kNever);
 }
 
 void RealEndpoint::linger() {
@@ -31,14 +56,7 @@ void RealEndpoint::linger() {
   nobody.arrived = [](void*, const fabric::Incoming&) { return Keep::no; };
   reliable_->attach(nobody);
   constexpr int kBudget = 256;
-  WaitLadder ladder(wait_);
-  while (!reliable_->settled()) {
-    if (reliable_->reap(kBudget, fabric::kAllLanes) > 0) {
-      ladder.reset();
-      continue;
-    }
-    climb(ladder, [this] { reliable_->sleep(wait_.sleep_max); });
-  }
+  settle_by([this] { return reliable_->reap(kBudget, fabric::kAllLanes); }, linger_max_);
 }
 
 Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, bool fabric_loses,

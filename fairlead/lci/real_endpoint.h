@@ -4,8 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fairlead/base/result.h"
+#include "fairlead/base/units.h"
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/fabric/faulty/faulty.h"
 #include "fairlead/fabric/nic.h"
@@ -18,15 +20,22 @@ struct RealEndpointOptions {
   DirectOptions direct;
   std::optional<fabric::FaultPlan> faults;
   fabric::FaultyOptions faulty;
-  bool hrx = false;  // the host mends what the fabric does (lci/reliable_nic.h)
+  // Of ranks on several nodes: the fabric of this one, and by rank who is on it (path_nic.h).
+  std::unique_ptr<fabric::Nic> node;
+  std::vector<bool> near;
+  Ps linger_max = kNever;  // where it cannot be known whether a peer is still there
+  bool hrx = false;        // the host mends what the fabric does (lci/reliable_nic.h)
   ReliableOptions reliable;
 };
 
 class RealEndpoint {
  public:
-  RealEndpoint(std::unique_ptr<fabric::Nic> nic, const RealEndpointOptions& options);
+  RealEndpoint(std::unique_ptr<fabric::Nic> nic, RealEndpointOptions options);
 
   Port& port() { return *port_; }
+  // Polls until the peers have what was sent to them: before the rank does something else for a
+  // while, and may not poll.
+  void settle();
   // When the rank's program has ended, in its thread: stays until its peers have what it sent them.
   // Packets that still come are acknowledged and dropped; the port cannot be used any more.
   void linger();
@@ -35,8 +44,14 @@ class RealEndpoint {
   std::unique_ptr<fabric::Nic> nic_;
   std::unique_ptr<fabric::Nic> faulty_;
   std::unique_ptr<ReliableNic> reliable_;
+  std::unique_ptr<fabric::Nic> node_;
+  std::unique_ptr<fabric::Nic> paths_;
   std::unique_ptr<Port> port_;
   WaitPlan wait_;
+  Ps linger_max_;
+
+  template <class Poll>
+  void settle_by(Poll&& poll, Ps longest);
 };
 
 // Which implementation ranks of this machine get: true for hrx. `fabric_loses`: of its own.

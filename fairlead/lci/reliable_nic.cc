@@ -211,6 +211,7 @@ class Reliable final : public ReliableNic {
 
   bool settled() override {
     for (Flow flow = 0; flow < outbound_.size(); ++flow) {
+      if (flows_.owes(flow) && !has_left(flow / kLanes)) return false;
       if (outbound_[flow] == nullptr) continue;
       const Outbound& out = *outbound_[flow];
       const bool something =

@@ -28,7 +28,8 @@ struct ReliableOptions {
 
 class ReliableNic : public fabric::Nic {
  public:
-  // Everything that was sent has been acknowledged, or nobody is left to do so.
+  // Everything that was sent has been acknowledged and everything that came has been, or nobody is
+  // left on the other side.
   virtual bool settled() = 0;
 };
 

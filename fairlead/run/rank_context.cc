@@ -16,8 +16,8 @@ namespace fairlead::run {
 
 namespace {
 
-// What datagrams of one job have in common; its secret is the key.
-std::uint32_t public_number(std::uint64_t nonce) { return static_cast<std::uint32_t>(nonce); }
+// A rank of another node may have gone, and its last acknowledgment been lost.
+constexpr Ps kLingerMax = seconds(5);
 
 // Ranks of one machine find each other's addresses in the job's memory.
 bool find_peer(void* job, Peer peer, fabric::UdpAddress* address) {
@@ -29,41 +29,47 @@ bool has_left(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(
 
 }  // namespace
 
-Result<std::unique_ptr<fabric::Nic>> RankContext::open_nic(const Welcome& welcome, int job_fd,
-                                                           Parts& parts) {
+Result<std::unique_ptr<fabric::Nic>> RankContext::open_network(const Welcome& welcome,
+                                                               const NetworkPlace* network,
+                                                               Parts& parts) {
   const std::uint32_t rank = welcome.head.rank;
-  if (static_cast<WorldKind>(welcome.world) == WorldKind::shm) {
-    return fabric::attach_shm(job_fd, rank, {.nonce = welcome.nonce});
-  }
-  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(job_fd, welcome.nonce);
-  if (!job.ok()) return job.error();
-  parts.job = std::move(job.value());
-  if (Result<void> joined = parts.job->join(rank); !joined.ok()) return joined.error();
   fabric::UdpOptions options;
   options.self = rank;
   options.peers = welcome.ranks;
   std::copy(std::begin(welcome.key), std::end(welcome.key), options.key.begin());
-  options.job = public_number(welcome.nonce);
+  options.job = fabric::job_number(options.key);
   options.auth = static_cast<fabric::Auth>(welcome.auth);
   options.address = get_text(welcome.address, "address").value();
   options.mtu = welcome.mtu;
-  options.find = find_peer;
+  options.find = network != nullptr ? network->find : find_peer;
+  options.find_context = network != nullptr ? network->context : parts.job.get();
   options.deaths = &parts.job->deaths();
   options.dead = is_dead;
   options.context = parts.job.get();
   options.counters = &parts.job->own_counters(rank);
   Result<std::unique_ptr<fabric::UdpNic>> nic = fabric::open_udp(options);
   if (!nic.ok()) return nic.error();
-  parts.job->publish_card(rank, std::as_bytes(std::span(&nic.value()->address(), 1)));
+  const fabric::UdpAddress& own = nic.value()->address();
+  parts.job->publish_card(rank, std::as_bytes(std::span(&own, 1)));
+  if (network != nullptr) {
+    if (Result<void> told = network->publish(network->context, own); !told.ok()) {
+      return told.error();
+    }
+  }
   return std::unique_ptr<fabric::Nic>(std::move(nic.value()));
 }
 
 Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, int job_fd,
-                                                       std::optional<Board> board, Fd life) {
+                                                       std::optional<Board> board, Fd life,
+                                                       const NetworkPlace* network) {
   const std::uint32_t rank = welcome.head.rank;
+  const auto wrong = [rank](const Error& error) {
+    return Error{fmt::format("rank {}: {}", rank, error.text)};
+  };
   Parts parts;
-  Result<std::unique_ptr<fabric::Nic>> nic = open_nic(welcome, job_fd, parts);
-  if (!nic.ok()) return Error{fmt::format("rank {}: {}", rank, nic.error().text)};
+  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(job_fd, welcome.nonce);
+  if (!job.ok()) return wrong(job.error());
+  parts.job = std::move(job.value());
   parts.fatal = std::make_unique<FatalLink>();
   lci::RealEndpointOptions options;
   options.faults =
@@ -72,25 +78,38 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   if (options.faults.has_value()) {
     parts.fatal->repeat = "; to see it again: " + fabric::repeat_line(*options.faults);
   }
-  const bool on_network = parts.job != nullptr;
+  const bool only_network = static_cast<WorldKind>(welcome.world) == WorldKind::udp;
+  const bool on_network = only_network || network != nullptr;
   Result<bool> hrx = lci::choose_hrx(std::string(get_text(welcome.lci, "lci").value()),
                                      options.faults.value_or(fabric::FaultPlan{}), on_network,
                                      on_network ? "udp" : "shm");
-  if (!hrx.ok()) return Error{fmt::format("rank {}: {}", rank, hrx.error().text)};
+  if (!hrx.ok()) return wrong(hrx.error());
   options.hrx = hrx.value();
   options.direct.epoch = Ps{welcome.epoch_ps};
   options.direct.wait = wait_plan_of(welcome);
   options.direct.fatal = end_job;
   options.direct.fatal_context = parts.fatal.get();
   options.reliable.epoch = Ps{welcome.epoch_ps};
-  if (options.hrx && parts.job == nullptr) {
-    Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(job_fd, welcome.nonce);
-    if (!job.ok()) return Error{fmt::format("rank {}: {}", rank, job.error().text)};
-    parts.job = std::move(job.value());
-  }
   options.reliable.left = has_left;
   options.reliable.context = parts.job.get();
-  parts.endpoint = std::make_unique<lci::RealEndpoint>(std::move(nic.value()), options);
+  std::unique_ptr<fabric::Nic> nic;
+  if (only_network) {
+    if (Result<void> joined = parts.job->join(rank); !joined.ok()) return wrong(joined.error());
+  } else {
+    Result<std::unique_ptr<fabric::Nic>> node =
+        fabric::attach_shm(job_fd, rank, {.nonce = welcome.nonce});
+    if (!node.ok()) return wrong(node.error());
+    nic = std::move(node.value());
+  }
+  if (on_network) {
+    options.node = std::move(nic);
+    if (network != nullptr) options.near = network->near;
+    if (network != nullptr) options.linger_max = kLingerMax;
+    Result<std::unique_ptr<fabric::Nic>> udp = open_network(welcome, network, parts);
+    if (!udp.ok()) return wrong(udp.error());
+    nic = std::move(udp.value());
+  }
+  parts.endpoint = std::make_unique<lci::RealEndpoint>(std::move(nic), std::move(options));
   Result<TracedRank> traced =
       trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()),
                  parts.endpoint->port(), fmt::format("rank {}", rank));
@@ -115,6 +134,12 @@ RankContext::RankContext(std::uint32_t rank, Parts parts, TracedRank traced,
       parts_(std::move(parts)) {}
 
 RankContext::~RankContext() { drop_states(); }
+
+void RankContext::ended(System system) {
+  // What its last call sent must not wait for the rank to poll again.
+  parts_.endpoint->settle();
+  ProcessContext::ended(system);
+}
 
 void RankContext::linger() {
   parts_.endpoint->linger();

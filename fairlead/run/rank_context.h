@@ -4,9 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fairlead/fabric/nic.h"
 #include "fairlead/fabric/shm/job.h"
+#include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/real_endpoint.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/bootstrap_messages.h"
@@ -15,15 +17,27 @@
 
 namespace fairlead::run {
 
+// How the ranks of several nodes reach each other. The functions' context outlives the rank.
+struct NetworkPlace {
+  std::vector<bool> near;  // by rank: on this node
+  // Tells the others where this rank is; called once, before find().
+  Result<void> (*publish)(void* context, const fabric::UdpAddress& own);
+  bool (*find)(void* context, Peer peer, fabric::UdpAddress* address);
+  void* context;
+};
+
 class RankContext final : public ProcessContext {
  public:
   // Joins the shared-memory job behind `job_fd` (which stays the caller's) as welcome says. `board`
   // and `life` may be empty: a job of one rank without a launcher.
+  // `network`: where ranks are on several nodes; else nullptr.
   static Result<std::unique_ptr<RankContext>> join(const Welcome& welcome, int job_fd,
-                                                   std::optional<Board> board, Fd life);
+                                                   std::optional<Board> board, Fd life,
+                                                   const NetworkPlace* network = nullptr);
   ~RankContext() override;
 
   std::string processor_name() const override;
+  void ended(System system) override;
   void linger() override;
 
  private:
@@ -40,8 +54,9 @@ class RankContext final : public ProcessContext {
     std::unique_ptr<lci::RealEndpoint> endpoint;
   };
   static void end_job(void* link, const std::string& reason);
-  static Result<std::unique_ptr<fabric::Nic>> open_nic(const Welcome& welcome, int job_fd,
-                                                       Parts& parts);
+  static Result<std::unique_ptr<fabric::Nic>> open_network(const Welcome& welcome,
+                                                           const NetworkPlace* network,
+                                                           Parts& parts);
 
   RankContext(std::uint32_t rank, Parts parts, TracedRank traced, std::optional<Board> board,
               Fd life);

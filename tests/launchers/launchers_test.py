@@ -17,6 +17,7 @@ import uuid
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import node_namespaces  # noqa: E402
 import slurm_cluster  # noqa: E402
 
 RANK = ""
@@ -211,11 +212,55 @@ class Hydra(Launcher, HydraJobs):
 class Hosts(HydraJobs):
     """Two hosts by name, both this machine: hydra's map says that ranks do not share a node."""
 
-    def test_ranks_on_several_nodes_are_an_error_that_names_them(self):
-        code, text = self.run_ranks(4, more=("-launcher", "fork", "-hosts", "h1,h2"))
+    def on(self, hosts):
+        return ("-launcher", "fork", "-hosts", ",".join(hosts))
+
+    def test_ranks_of_several_nodes_find_each_other(self):
+        for ranks, hosts in ((2, 2), (4, 2), (7, 3), (16, 4)):
+            with self.subTest(ranks=ranks, hosts=hosts):
+                names = [f"h{i}" for i in range(hosts)]
+                code, text = self.run_ranks(ranks, more=self.on(names))
+                self.assertEqual(code, 0, text)
+                self.check_exchange(ranks, text)
+
+    def test_abort_ends_every_node(self):
+        begin = time.monotonic()
+        code, text = self.run_ranks(4, "abort", more=self.on(("h1", "h2")))
+        # Expect: not a success, and nobody waits for who is gone
+        self.assertNotEqual(code, 0, text)
+        self.assertLess(time.monotonic() - begin, ENDS_WITHIN_S)
+
+    def test_an_address_that_is_none_of_this_host_is_named(self):
+        code, text = self.run_ranks(2, more=(*self.on(("h1", "h2")), "-genv", "FAIRLEAD_ADDRESS",
+                                             "192.0.2.1"))
         self.assertNotEqual(code, 0)
-        self.assertIn("4 ranks are on 2 nodes", text)
-        self.assertIn(f" on {socket.gethostname()}", text)
+        self.assertIn("no interface of this host has 192.0.2.1", text)
+
+class Nodes(HydraJobs):
+    """Two nodes with a network between them: namespaces of this machine."""
+
+    @classmethod
+    def setUpClass(cls):
+        reason = node_namespaces.why_not()
+        if not reason:
+            try:
+                cls.nodes = node_namespaces.Nodes(2).__enter__()
+                cls.addClassCleanup(cls.nodes.__exit__)
+            except RuntimeError as error:
+                reason = str(error)
+        if reason:
+            raise unittest.SkipTest(reason)
+
+    def test_ranks_find_each_other_over_the_network(self):
+        for ranks in (2, 4, 6):
+            with self.subTest(ranks=ranks):
+                before = [self.nodes.bytes_between(node) for node in (0, 1)]
+                code, text = self.run_ranks(ranks, more=self.nodes.hydra_options())
+                self.assertEqual(code, 0, text)
+                self.check_exchange(ranks, text)
+                # Expect: what the program exchanges has crossed both links
+                for node in (0, 1):
+                    self.assertGreater(self.nodes.bytes_between(node) - before[node], 1 << 20)
 
 class Slurm(Launcher, Launched):
     """srun with both protocols that Debian's Slurm has, on a cluster of one node of our own."""

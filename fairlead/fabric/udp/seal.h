@@ -24,6 +24,10 @@ const char* auth_name(Auth auth);
 
 using JobKey = std::array<std::uint8_t, 16>;
 
+// What the datagrams of a job have in common, so that others' are dropped without a look at the
+// tag. Made from the key, and tells nothing of it.
+std::uint32_t job_number(const JobKey& key);
+
 // What stands at the front of every datagram.
 struct UdpHeader {
   std::uint32_t magic;    // kUdpMagic: the format and its version

@@ -283,7 +283,7 @@ class Udp final : public UdpNic {
     Way& way = ways_[peer];
     if (way.address.family != 0) [[likely]]
       return true;
-    if (!options_.find(options_.context, peer, &way.address)) return false;
+    if (!options_.find(options_.find_context, peer, &way.address)) return false;
     if (connected_ < kConnectedMax) connect(way);
     return true;
   }

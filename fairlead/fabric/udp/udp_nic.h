@@ -35,6 +35,7 @@ struct UdpOptions {
   std::uint32_t mtu = 0;              // IP packets of at most so many bytes; 0: the interface's
   // Where a peer is; false: not known yet. Asked until it is, then never again.
   bool (*find)(void* context, Peer peer, UdpAddress* address) = nullptr;
+  void* find_context = nullptr;
   // Optional: a number that changes when peers die, and which have.
   const std::atomic<std::uint32_t>* deaths = nullptr;
   bool (*dead)(void* context, Peer peer) = nullptr;

@@ -37,7 +37,7 @@ class UdpTest : public testing::TestWithParam<Auth> {
     options.key = {7, 7, 7};
     options.job = 99;
     options.auth = GetParam();
-    options.context = this;
+    options.find_context = this;
     options.find = [](void* self, Peer peer, UdpAddress* address) {
       const auto& nic = static_cast<UdpTest*>(self)->nics_[peer];
       if (nic == nullptr) return false;

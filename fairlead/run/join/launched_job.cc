@@ -1,7 +1,10 @@
 #include "fairlead/run/join/launched_job.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -10,6 +13,7 @@
 #include <bit>
 #include <chrono>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -76,22 +80,53 @@ Result<NodeCard> card_of(JobExchange& exchange, std::uint32_t leader) {
   return card;
 }
 
-// Where a network path will begin: the leaders' cards are the nodes' addresses.
-Error several_nodes(JobExchange& exchange) {
-  constexpr std::uint32_t kNamed = 8;
-  const JobPlace& place = exchange.place();
-  std::string where;
-  for (std::uint32_t node = 0; node < std::min(place.nodes(), kNamed); ++node) {
-    const std::vector<std::uint32_t> ranks = place.ranks_of(node);
-    const Result<NodeCard> card = card_of(exchange, ranks.front());
-    if (!card.ok()) return card.error();
-    where += fmt::format("{}{} on {}", node == 0 ? "" : "; ", rank_list(ranks),
-                         get_text(card.value().host, "host").value());
+// The address of this host that other hosts reach it by.
+std::string outer_address() {
+  ifaddrs* list = nullptr;
+  std::string found = "127.0.0.1";
+  if (::getifaddrs(&list) != 0) return found;
+  constexpr unsigned kWanted = IFF_UP | IFF_RUNNING;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    if ((one->ifa_flags & kWanted) != kWanted || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    char text[INET_ADDRSTRLEN] = {};
+    const auto& address = *reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
+    if (::inet_ntop(AF_INET, &address.sin_addr, text, sizeof text) == nullptr) continue;
+    found = text;
+    break;
   }
-  return Error{fmt::format(
-      "the job's {} ranks are on {} nodes (ranks {}{}), and Fairlead connects the ranks of one: "
-      "start all of them on the same host",
-      place.ranks, place.nodes(), where, place.nodes() > kNamed ? "; ..." : "")};
+  ::freeifaddrs(list);
+  return found;
+}
+
+// Nodes that are one host after all, as where a launcher was told to pretend, need no network but
+// the host's own.
+Result<std::string> address_for(JobExchange& exchange) {
+  if (const char* told = std::getenv(kAddressVariable); told != nullptr) return std::string(told);
+  const JobPlace& place = exchange.place();
+  const std::string own = host_name();
+  for (std::uint32_t node = 0; node < place.nodes(); ++node) {
+    const Result<NodeCard> card = card_of(exchange, place.ranks_of(node).front());
+    if (!card.ok()) return card.error();
+    if (get_text(card.value().host, "host").value() != own) return outer_address();
+  }
+  return std::string("127.0.0.1");
+}
+
+constexpr const char kUdpKey[] = "udp";
+
+// NetworkPlace's functions; their context is the exchange.
+Result<void> publish_address(void* context, const fabric::UdpAddress& own) {
+  auto& exchange = *static_cast<JobExchange*>(context);
+  const Result<void> put = exchange.put(kUdpKey, {reinterpret_cast<const char*>(&own), sizeof own});
+  if (!put.ok()) return put;
+  return exchange.fence();
+}
+bool find_address(void* context, Peer peer, fabric::UdpAddress* address) {
+  const Result<std::string> text = static_cast<JobExchange*>(context)->get(peer, kUdpKey);
+  if (!text.ok() || text.value().size() != sizeof *address) return false;
+  std::memcpy(address, text.value().data(), sizeof *address);
+  return address->family == AF_INET || address->family == AF_INET6;
 }
 
 // What a rank has in hand once its node has met.
@@ -116,8 +151,9 @@ Result<NodeMemory> make_memory(std::uint32_t ranks) {
 
 Fd duplicate(int fd) { return Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 
-Result<Seat> lead(const JobPlace& place, NodeLeader leader,
+Result<Seat> lead(JobExchange& exchange, NodeLeader leader,
                   const std::vector<std::uint32_t>& others) {
+  const JobPlace& place = exchange.place();
   Result<std::vector<NodeLeader::Member>> members = leader.gather(others, kMeetingLimit);
   if (!members.ok()) return members.error();
   Result<NodeMemory> memory = make_memory(place.ranks);
@@ -132,7 +168,17 @@ Result<Seat> lead(const JobPlace& place, NodeLeader leader,
   }
   WorldOptions options;
   options.ranks = place.ranks;
-  const JobGround ground{WorldKind::shm, job.fd(), job.nonce(), job.epoch()};
+  JobGround ground{WorldKind::shm, job.fd(), job.nonce(), job.epoch(), {}};
+  if (place.nodes() > 1) {
+    // One key for all nodes: the secret of the first one's card.
+    const Result<NodeCard> first = card_of(exchange, 0);
+    if (!first.ok()) return first.error();
+    static_assert(sizeof(JobSecret) == sizeof ground.key);
+    std::memcpy(ground.key.data(), &first.value().secret, sizeof ground.key);
+    Result<std::string> address = address_for(exchange);
+    if (!address.ok()) return address.error();
+    options.address = std::move(address.value());
+  }
   const WaitPlan plan = wait_plan_for(hellos);
   const std::array descriptors{job.fd(), board.fd()};
   for (const NodeLeader::Member& member : members.value()) {
@@ -174,9 +220,8 @@ Result<Seat> meet(JobExchange& exchange, const std::vector<std::uint32_t>& mine)
   if (place.ranks > 1) {
     if (const Result<void> fenced = exchange.fence(); !fenced.ok()) return fenced.error();
   }
-  if (place.nodes() > 1) return several_nodes(exchange);
   if (leader.has_value()) {
-    return lead(place, std::move(*leader), {mine.begin() + 1, mine.end()});
+    return lead(exchange, std::move(*leader), {mine.begin() + 1, mine.end()});
   }
   return follow(exchange, mine.front());
 }
@@ -215,8 +260,12 @@ Result<std::unique_ptr<RankContext>> join_launched(std::unique_ptr<JobExchange> 
   if (!watch.ok()) return watch.error();
   Result<Board> board = Board::attach(std::move(seat.value().board), place.ranks);
   if (!board.ok()) return board.error();
-  Result<std::unique_ptr<RankContext>> context = RankContext::join(
-      seat.value().welcome, seat.value().job.get(), std::move(board.value()), Fd());
+  NetworkPlace network{std::vector<bool>(place.ranks), publish_address, find_address,
+                       exchange.get()};
+  for (const std::uint32_t rank : mine) network.near[rank] = true;
+  Result<std::unique_ptr<RankContext>> context =
+      RankContext::join(seat.value().welcome, seat.value().job.get(), std::move(board.value()),
+                        Fd(), place.nodes() > 1 ? &network : nullptr);
   if (!context.ok()) return context.error();
   context.value()->adopt(
       std::make_unique<LaunchedJob>(std::move(exchange), std::move(watch.value())));

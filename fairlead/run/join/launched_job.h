@@ -29,8 +29,12 @@ class LaunchedJob {
   bool finished_ = false;
 };
 
-// Joins the job: the ranks of this node share memory that its leader makes. Blocks until all ranks
-// of the job have come. Error: among others, that ranks are on several nodes, with their hosts.
+// The address of this host that ranks of other hosts use, where the first one of its interfaces
+// that is up is the wrong one.
+inline constexpr const char kAddressVariable[] = "FAIRLEAD_ADDRESS";
+
+// Joins the job: the ranks of this node share memory that its leader makes; those of several nodes
+// reach each other by UDP. Blocks until all ranks of the job have come.
 Result<std::unique_ptr<RankContext>> join_launched(std::unique_ptr<JobExchange> exchange);
 
 }  // namespace fairlead::run

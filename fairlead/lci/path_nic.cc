@@ -1,0 +1,122 @@
+#include "fairlead/lci/path_nic.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fairlead/base/check.h"
+
+namespace fairlead::lci {
+namespace {
+
+using fabric::Incoming;
+using fabric::LaneMask;
+using fabric::PacketHeader;
+
+// Looks at the node's memory between two at the network, each of which is a system call.
+constexpr std::uint32_t kNodeLooks = 16;
+// The node's fabric sleeps and is woken by its own peers only.
+constexpr Ps kNap = microseconds(100);
+// Of what a kept packet is released by.
+constexpr std::uint64_t kFromNetwork = std::uint64_t{1} << 63;
+
+class PathNic final : public fabric::Nic {
+ public:
+  PathNic(fabric::Nic& node, fabric::Nic& network, std::vector<bool> near)
+      : node_(node), network_(network), near_(std::move(near)) {
+    FAIRLEAD_CHECK(node.self() == network.self() && node.peers() == near_.size() &&
+                       network.peers() == near_.size(),
+                   "ways to {} and {} ranks, of {}", node.peers(), network.peers(), near_.size());
+    const fabric::NicCaps& here = node.caps(self());
+    const fabric::NicCaps& there = network.caps(self());
+    caps_ = {std::min(here.mtu_bytes, there.mtu_bytes),
+             std::min(here.inline_bytes_max, there.inline_bytes_max),
+             here.flags & there.flags & fabric::kReliable};
+  }
+  ~PathNic() override {
+    fabric::Sink nobody;
+    nobody.arrived = [](void*, const Incoming&) { return Keep::no; };
+    attach(nobody);
+  }
+
+  Peer self() const override { return node_.self(); }
+  Peer peers() const override { return node_.peers(); }
+  const fabric::NicCaps& caps(Peer) const override { return caps_; }
+  void attach(fabric::Sink sink) override {
+    sink_ = sink;
+    node_.attach(sink);
+    network_.attach({&PathNic::on_arrived, &PathNic::on_peer_lost, this});
+  }
+
+  Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
+    return dest < peers() ? to(dest).post(dest, header, payload) : Post::invalid;
+  }
+  Post post_small(Peer dest, std::uint64_t route, fabric::WordVector words, const void* data,
+                  std::size_t size) override {
+    return dest < peers() ? to(dest).post_small(dest, route, words, data, size) : Post::invalid;
+  }
+  std::byte* buffer(Peer dest, std::size_t size) override {
+    return dest < peers() ? to(dest).buffer(dest, size) : nullptr;
+  }
+  Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) override {
+    return to(dest).post_buffer(dest, header, buffer);
+  }
+  void cancel_buffer(Peer dest, std::byte* buffer) override {
+    to(dest).cancel_buffer(dest, buffer);
+  }
+
+  int reap(int budget, LaneMask lanes) override {
+    fabric::Patience none;
+    return reap(budget, lanes, none);
+  }
+  int reap(int budget, LaneMask lanes, fabric::Patience& patience) override {
+    fabric::Patience part{std::min(patience.looks, kNodeLooks), patience.word, patience.seen};
+    const std::uint32_t looks = part.looks;
+    const int came = node_.reap(budget, lanes, part);
+    patience.looks -= looks - part.looks;
+    return came + network_.reap(budget, lanes);
+  }
+  void release(std::uint64_t token) override {
+    if ((token & kFromNetwork) != 0) return network_.release(token & ~kFromNetwork);
+    node_.release(token);
+  }
+  void sleep(Ps timeout) override { node_.sleep(std::min(timeout, kNap)); }
+  // The ways of a job with a network are packets.
+  Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
+  Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
+    return Post::not_delivered;
+  }
+  std::span<std::byte> region(Peer) override { return {}; }
+  PortCounters& counters() override { return node_.counters(); }
+
+ private:
+  fabric::Nic& to(Peer dest) const { return near_[dest] ? node_ : network_; }
+
+  static Keep on_arrived(void* self, const Incoming& in) {
+    const auto& me = *static_cast<const PathNic*>(self);
+    Incoming marked = in;
+    marked.token |= kFromNetwork;
+    return me.sink_.arrived(me.sink_.context, marked);
+  }
+  static void on_peer_lost(void* self, Peer peer) {
+    const auto& me = *static_cast<const PathNic*>(self);
+    // A peer of this node is told of by the node's fabric.
+    if (!me.near_[peer] && me.sink_.peer_lost != nullptr) {
+      me.sink_.peer_lost(me.sink_.context, peer);
+    }
+  }
+
+  fabric::Nic& node_;
+  fabric::Nic& network_;
+  std::vector<bool> near_;
+  fabric::NicCaps caps_;
+  fabric::Sink sink_;
+};
+
+}  // namespace
+
+std::unique_ptr<fabric::Nic> make_path_nic(fabric::Nic& node, fabric::Nic& network,
+                                           std::vector<bool> near) {
+  return std::make_unique<PathNic>(node, network, std::move(near));
+}
+
+}  // namespace fairlead::lci
