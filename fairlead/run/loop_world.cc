@@ -12,9 +12,8 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/wait_ladder.h"
-#include "fairlead/fabric/faulty/faulty.h"
 #include "fairlead/fabric/loop/loop.h"
-#include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/real_endpoint.h"
 #include "fairlead/lci/traced_port.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/exit_text.h"
@@ -29,22 +28,18 @@ class LoopWorld;
 
 class LoopContext final : public Context {
  public:
-  // `faulty` stands between nic and port, with --faults; `traced` between port and rank, with
-  // --trace.
-  LoopContext(LoopWorld& world, std::unique_ptr<fabric::Nic> nic,
-              std::unique_ptr<fabric::Nic> faulty, std::unique_ptr<lci::Port> port,
+  // `traced` stands between the endpoint's port and the rank, with --trace.
+  LoopContext(LoopWorld& world, std::unique_ptr<lci::RealEndpoint> endpoint,
               std::unique_ptr<lci::Port> traced)
-      : Context(traced != nullptr ? *traced : *port),
+      : Context(traced != nullptr ? *traced : endpoint->port()),
         world_(world),
-        nic_(std::move(nic)),
-        faulty_(std::move(faulty)),
-        port_(std::move(port)),
+        endpoint_(std::move(endpoint)),
         traced_(std::move(traced)) {
-    check_ = {port_->self(),
+    check_ = {endpoint_->port().self(),
               [](const void* p) {
                 return static_cast<long long>(static_cast<const lci::Port*>(p)->now().count);
               },
-              port_.get()};
+              &endpoint_->port()};
   }
   ~LoopContext() override { drop_states(); }
 
@@ -58,12 +53,11 @@ class LoopContext final : public Context {
     return open == 0 ? nullptr : end_call(static_cast<System>(std::countr_zero(open)));
   }
   const CheckContext& check() const { return check_; }
+  void linger() { endpoint_->linger(); }
 
  private:
   LoopWorld& world_;
-  std::unique_ptr<fabric::Nic> nic_;
-  std::unique_ptr<fabric::Nic> faulty_;
-  std::unique_ptr<lci::Port> port_;
+  std::unique_ptr<lci::RealEndpoint> endpoint_;
   std::unique_ptr<lci::Port> traced_;
   CheckContext check_{};
   std::uint32_t began_ = 0;
@@ -92,6 +86,9 @@ class LoopWorld {
 
   static void enter(sim::Fiber& self, void* turn);
   static void yield(void* world);
+  static bool has_left(void* world, Peer peer) {
+    return static_cast<LoopWorld*>(world)->turns_[peer].ended;
+  }
   Result<void> prepare();
   void take_turns();
   void end_rank(Turn& turn, int code, const std::string& reason);
@@ -112,7 +109,7 @@ class LoopWorld {
 };
 
 void LoopContext::abort_job(int code, const std::string& reason) {
-  world_.abort(port_->self(), code, reason);
+  world_.abort(check_.rank, code, reason);
   world_.leave_for_good();
 }
 
@@ -165,6 +162,8 @@ void LoopWorld::enter(sim::Fiber&, void* argument) {
     reason = fmt::format("{} without {}", reason.empty() ? "ended" : reason, call);
     if (code == 0) code = 1;
   }
+  // Where packets go wrong, its peers may need to hear from it again.
+  if (code == 0) turn.context->linger();
   turn.world->end_rank(turn, code, reason);
 }
 
@@ -209,20 +208,20 @@ Result<void> LoopWorld::prepare() {
   turns_.reserve(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     std::unique_ptr<fabric::Nic> nic = network_->endpoint(rank);
-    std::unique_ptr<fabric::Nic> faulty;
-    if (plan_.has_value()) {
-      faulty = fabric::make_faulty(
-          *nic, *plan_, {.epoch = direct.epoch, .kill = kill_rank, .kill_context = this});
-    }
-    auto port = lci::make_direct_port(faulty != nullptr ? *faulty : *nic, direct);
+    lci::RealEndpointOptions below;
+    below.direct = direct;
+    below.faults = plan_;
+    below.faulty = {.epoch = direct.epoch, .kill = kill_rank, .kill_context = this};
+    below.hrx = choose_hrx(options_).value();
+    below.reliable = {.epoch = direct.epoch, .left = has_left, .context = this};
+    auto endpoint = std::make_unique<lci::RealEndpoint>(std::move(nic), std::move(below));
     std::unique_ptr<lci::Port> traced;
     if (trace_ != nullptr) {
       trace_->name_node(rank, fmt::format("rank {}", rank));
       trace_->name_lane({rank, 0}, "host");
-      traced = lci::make_traced_port(*port, TraceLane(*trace_, {rank, 0}));
+      traced = lci::make_traced_port(endpoint->port(), TraceLane(*trace_, {rank, 0}));
     }
-    auto context = std::make_unique<LoopContext>(*this, std::move(nic), std::move(faulty),
-                                                 std::move(port), std::move(traced));
+    auto context = std::make_unique<LoopContext>(*this, std::move(endpoint), std::move(traced));
     turns_.push_back({this, rank, std::move(context), nullptr, false});
     Result<sim::Fiber*> fiber = pool_->spawn(rank, enter, &turns_.back());
     if (!fiber.ok()) return fiber.error();
@@ -286,12 +285,10 @@ Result<RunReport> LoopWorld::run() {
 
 Result<RunReport> run_loop_world(const WorldOptions& options, const Body& body) {
   if (options.ranks == 0) return Error{"0 ranks: a job has at least one"};
-  if (!options.lci.empty() && options.lci != "direct") {
-    return Error{
-        fmt::format("implementation \"{}\" does not exist on loop; valid: direct", options.lci)};
-  }
   if (Result<void> r = refuse_platform_options(options, "loop"); !r.ok()) return r.error();
   if (Result<void> r = check_real_faults(options); !r.ok()) return r.error();
+  if (Result<bool> r = choose_hrx(options); !r.ok()) return r.error();
+  if (Result<void> r = check_udp_options(options); !r.ok()) return r.error();
   LoopWorld world(options, body);
   return world.run();
 }

@@ -8,8 +8,7 @@ namespace fairlead::tools {
 std::vector<std::string> implementations_on(const std::string& on) {
   if (is_modelled(on)) return lci::implementation_names();
   if (on == "udp") return {"hrx"};
-  return on == "shm" ? std::vector<std::string>{"direct", "hrx"}
-                     : std::vector<std::string>{"direct"};
+  return {"direct", "hrx"};
 }
 
 }  // namespace fairlead::tools
