@@ -6,10 +6,13 @@
 #include <fmt/ranges.h>
 #include <linux/membarrier.h>
 #include <linux/userfaultfd.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -19,6 +22,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/run/fd.h"
 #include "fairlead/run/join/pmix_abi.h"
 
@@ -138,6 +142,27 @@ Probe probe_processors() {
   return probe;
 }
 
+Probe probe_udp() {
+  Probe probe{"udp", false, ""};
+  Result<std::unique_ptr<fabric::UdpNic>> nic = fabric::open_udp({});
+  if (!nic.ok()) {
+    probe.detail = fmt::format("{}: no network to other hosts, no --on udp", nic.error().text);
+    return probe;
+  }
+  probe.works = true;
+  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const int one = 1;
+  const bool joined = ::setsockopt(socket.get(), SOL_UDP, UDP_GRO, &one, sizeof one) == 0;
+  const bool cut = ::setsockopt(socket.get(), SOL_UDP, UDP_SEGMENT, &one, sizeof one) == 0;
+  const std::size_t bytes = nic.value()->socket_bytes();
+  constexpr std::size_t kEnough = 4 << 20;
+  probe.detail = fmt::format("{} KiB before the kernel drops{}; {}", bytes / 1024,
+                             bytes < kEnough ? " (raise net.core.rmem_max to 8388608)" : "",
+                             joined && cut ? "many datagrams by one system call (GSO, GRO)"
+                                           : "a system call for each datagram (no GSO or no GRO)");
+  return probe;
+}
+
 Probe probe_pmix() {
   void* library = ::dlopen(kPmixLibrary, RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
@@ -154,7 +179,7 @@ Probe probe_pmix() {
 
 std::vector<Probe> probe_kernel() {
   return {probe_processors(), probe_memfd(),      probe_process_vm(), probe_userfaultfd(),
-          probe_io_uring(),   probe_membarrier(), probe_pmix()};
+          probe_io_uring(),   probe_membarrier(), probe_udp(),        probe_pmix()};
 }
 
 }  // namespace fairlead::run
