@@ -186,7 +186,8 @@ class Reliable final : public ReliableNic {
     read_ = false;
     const int came = below_.reap(budget, fabric::kAllLanes);
     // A turn in which nothing happens looks at the clock now and then only.
-    if (came == 0 && waits_.empty() && ++idle_ % kIdlePerClock != 0) return 0;
+    const bool nothing = came == 0 && waits_.empty() && urgent_.empty();
+    if (nothing && ++idle_ % kIdlePerClock != 0) return 0;
     if (!read_) site_.turn();
     finish_turn();
     return came;

@@ -1,0 +1,259 @@
+// hrx by hand-made frames; whole suites run over it in direct_port_test.cc.
+#include "fairlead/lci/reliable_nic.h"
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/udp/udp_nic.h"
+#include "fairlead/lci/frame.h"
+
+namespace fairlead::lci {
+namespace {
+
+using fabric::PacketHeader;
+using fabric::PacketKind;
+
+// A fabric that keeps what is sent, and delivers what the test says.
+class FakeNic final : public fabric::Nic {
+ public:
+  struct Sent {
+    Peer dest;
+    PacketHeader header;
+    std::vector<std::byte> payload;
+  };
+
+  Peer self() const override { return 0; }
+  Peer peers() const override { return 3; }
+  const fabric::NicCaps& caps(Peer) const override { return caps_; }
+  void attach(fabric::Sink sink) override { sink_ = sink; }
+  Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
+    Sent one{dest, header, {}};
+    for (const Piece& piece : payload) {
+      const auto* from = static_cast<const std::byte*>(piece.data);
+      one.payload.insert(one.payload.end(), from, from + piece.size);
+    }
+    sent.push_back(std::move(one));
+    return Post::done;
+  }
+  std::byte* buffer(Peer, std::size_t) override { return nullptr; }
+  Post post_buffer(Peer, const PacketHeader&, std::byte*) override { return Post::invalid; }
+  void cancel_buffer(Peer, std::byte*) override {}
+  int reap(int, fabric::LaneMask) override { return 0; }
+  void release(std::uint64_t token) override { released.push_back(token); }
+  void sleep(Ps) override {}
+  Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::invalid; }
+  Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override { return Post::invalid; }
+  std::span<std::byte> region(Peer) override { return {}; }
+  PortCounters& counters() override { return counters_; }
+
+  Keep deliver(const PacketHeader& header, std::span<const std::byte> payload,
+               std::uint64_t token = 0) {
+    return sink_.arrived(sink_.context, {1, &header, payload, token, true});
+  }
+
+  std::vector<Sent> sent;
+  std::vector<std::uint64_t> released;
+
+ private:
+  fabric::NicCaps caps_{2048, 96, 0};
+  fabric::Sink sink_;
+  PortCounters counters_;
+};
+
+class ReliableNicTest : public testing::Test {
+ protected:
+  ReliableNicTest() {
+    ReliableOptions options;
+    options.epoch = nanoseconds(monotonic_ns());
+    options.left = [](void* self, Peer) { return static_cast<ReliableNicTest*>(self)->left_; };
+    options.context = this;
+    nic_ = make_reliable_nic(below_, options);
+    nic_->attach({&ReliableNicTest::on_arrived, nullptr, this});
+  }
+  static Keep on_arrived(void* self, const fabric::Incoming& in) {
+    auto& test = *static_cast<ReliableNicTest*>(self);
+    test.got_.emplace_back(reinterpret_cast<const char*>(in.payload.data()), in.payload.size());
+    test.tokens_.push_back(in.token);
+    return test.keep_ && in.keepable ? Keep::yes : Keep::no;
+  }
+  Post post(const std::string& text, std::uint32_t lane = 0) {
+    PacketHeader header{};
+    header.client.lane = static_cast<std::uint8_t>(lane);
+    header.client.chan = 7;
+    header.client.size = static_cast<std::uint32_t>(text.size());
+    const Piece piece{text.data(), text.size()};
+    return nic_->post(1, header, {&piece, 1});
+  }
+  // A frame of rank 1 that holds `texts`.
+  static std::vector<std::byte> frame(const std::vector<std::string>& texts) {
+    std::vector<std::byte> made;
+    for (const std::string& text : texts) {
+      fabric::ClientHeader client{};
+      client.chan = 7;
+      client.size = static_cast<std::uint32_t>(text.size());
+      const std::size_t at = made.size();
+      made.resize(at + record_bytes(text.size()));
+      const Piece piece{text.data(), text.size()};
+      write_record(made.data() + at, client, {&piece, 1});
+    }
+    return made;
+  }
+  static PacketHeader from_1(PacketKind kind, std::uint32_t sequence, std::size_t size) {
+    PacketHeader header{};
+    header.client.kind = kind;
+    header.client.source = 1;
+    header.client.size = static_cast<std::uint32_t>(size);
+    header.sequence = sequence;
+    return header;
+  }
+  Keep deliver(std::uint32_t sequence, const std::vector<std::string>& texts,
+               std::uint64_t token = 0) {
+    const std::vector<std::byte> bytes = frame(texts);
+    frames_.push_back(bytes);
+    return below_.deliver(from_1(PacketKind::frame, sequence, bytes.size()), frames_.back(), token);
+  }
+  void acknowledge(std::uint32_t next) {
+    PacketHeader header = from_1(PacketKind::ack, 0, 0);
+    header.ack = next;
+    below_.deliver(header, {});
+  }
+  std::size_t records_sent() const {
+    std::size_t count = 0;
+    for (const FakeNic::Sent& one : below_.sent) {
+      RecordReader reader(one.payload);
+      while (reader.next()) ++count;
+    }
+    return count;
+  }
+
+  FakeNic below_;
+  std::unique_ptr<ReliableNic> nic_;
+  std::vector<std::string> got_;
+  std::vector<std::uint64_t> tokens_;
+  std::vector<std::vector<std::byte>> frames_;
+  bool keep_ = false;
+  bool left_ = false;
+};
+
+TEST_F(ReliableNicTest, PacketsSentBackToBackShareAFrame) {
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(post("12345678"), Post::done);
+  nic_->reap(1, fabric::kAllLanes);
+  // Expect: all of them have left, in far fewer frames, none longer than the fabric carries
+  EXPECT_EQ(records_sent(), 40u);
+  EXPECT_LT(below_.sent.size(), 20u);
+  for (const FakeNic::Sent& one : below_.sent) EXPECT_LE(one.payload.size(), 2048u);
+  EXPECT_FALSE(nic_->settled());
+  acknowledge(static_cast<std::uint32_t>(below_.sent.size()));
+  EXPECT_TRUE(nic_->settled());
+}
+
+TEST_F(ReliableNicTest, AFullWindowIsAnAnswer) {
+  const std::string large(2000, 'x');
+  int sent = 0;
+  while (sent < 100'000 && post(large) == Post::done) ++sent;
+  EXPECT_EQ(post(large), Post::again_credit);
+  // Expect: the other lanes have windows of their own
+  EXPECT_EQ(post(large, 1), Post::done);
+  // Expect: what waited leaves when the peer has taken the window
+  const std::size_t before = below_.sent.size();
+  acknowledge(16);
+  nic_->reap(1, fabric::kAllLanes);
+  EXPECT_GT(below_.sent.size(), before);
+  EXPECT_EQ(post(large), Post::done);
+}
+
+TEST_F(ReliableNicTest, EarlyFramesAreHeldAndDeliveredInOrder) {
+  EXPECT_EQ(deliver(1, {"b", "c"}, 11), Keep::yes);
+  EXPECT_TRUE(got_.empty());
+  EXPECT_EQ(deliver(1, {"b", "c"}, 12), Keep::no);
+  EXPECT_EQ(deliver(0, {"a"}, 13), Keep::no);
+  // Expect: once each, in order, and the fabric's buffer given back
+  EXPECT_EQ(got_, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(below_.released, (std::vector<std::uint64_t>{11}));
+  nic_->reap(1, fabric::kAllLanes);
+  // Expect: told at once, as something came early and twice
+  ASSERT_FALSE(below_.sent.empty());
+  EXPECT_EQ(below_.sent.back().header.client.kind, PacketKind::ack);
+  EXPECT_EQ(below_.sent.back().header.ack, 2u);
+}
+
+TEST_F(ReliableNicTest, AKeptPacketKeepsItsFrame) {
+  keep_ = true;
+  EXPECT_EQ(deliver(0, {"a", "b"}, 21), Keep::yes);
+  ASSERT_EQ(tokens_.size(), 2u);
+  nic_->release(tokens_[0]);
+  EXPECT_TRUE(below_.released.empty());
+  nic_->release(tokens_[1]);
+  EXPECT_EQ(below_.released, (std::vector<std::uint64_t>{21}));
+}
+
+TEST_F(ReliableNicTest, ALaneThatMayNotBeReapedWaits) {
+  nic_->reap(1, fabric::LaneMask{0b110});
+  EXPECT_EQ(deliver(0, {"a"}, 31), Keep::yes);
+  EXPECT_TRUE(got_.empty());
+  nic_->reap(1, fabric::kAllLanes);
+  EXPECT_EQ(got_, (std::vector<std::string>{"a"}));
+}
+
+TEST_F(ReliableNicTest, WhatCannotBeIsDroppedAndCounted) {
+  const PortCounters& counters = nic_->counters();
+  std::vector<std::byte> bytes = frame({"hello"});
+  PacketHeader odd = from_1(PacketKind::frame, 0, bytes.size());
+  odd.client.lane = 3;
+  below_.deliver(odd, bytes);
+  odd = from_1(PacketKind::data, 0, bytes.size());
+  below_.deliver(odd, bytes);
+  odd = from_1(PacketKind::frame, 0, bytes.size() + 1);
+  below_.deliver(odd, bytes);
+  // Acknowledges what was never sent.
+  odd = from_1(PacketKind::frame, 0, bytes.size());
+  odd.ack = 5;
+  below_.deliver(odd, bytes);
+  EXPECT_EQ(counters.corrupt_dropped, 4u);
+  odd = from_1(PacketKind::frame, 0, bytes.size());
+  odd.client.source = 2;
+  below_.deliver(odd, bytes);
+  EXPECT_EQ(counters.foreign_dropped, 1u);
+  EXPECT_TRUE(got_.empty());
+  // A record that is longer than its frame, after a good one.
+  std::vector<std::byte> torn = frame({"good", "bad"});
+  torn.resize(torn.size() - 8);
+  below_.deliver(from_1(PacketKind::frame, 0, torn.size()), torn);
+  EXPECT_EQ(got_, (std::vector<std::string>{"good"}));
+  EXPECT_EQ(counters.corrupt_dropped, 5u);
+}
+
+TEST_F(ReliableNicTest, APeerThatLeftOwesNothing) {
+  EXPECT_EQ(post("x"), Post::done);
+  nic_->reap(1, fabric::kAllLanes);
+  EXPECT_FALSE(nic_->settled());
+  left_ = true;
+  EXPECT_TRUE(nic_->settled());
+}
+
+// Bytes on the heap of an endpoint over udp in a job of `ranks`.
+std::size_t heap_of_endpoint(Peer ranks) {
+  fabric::UdpOptions options;
+  options.peers = ranks;
+  const std::size_t before = mallinfo2().uordblks;
+  const auto udp = std::move(fabric::open_udp(options).value());
+  const auto reliable = make_reliable_nic(*udp, {});
+  return mallinfo2().uordblks - before;
+}
+
+TEST(ReliableNicMemory, AnIdlePeerTakesAtMost256Bytes) {
+  const std::size_t few = heap_of_endpoint(64);
+  if (few == 0) GTEST_SKIP() << "a sanitizer's heap does not count";
+  const std::size_t each = (heap_of_endpoint(1024) - few) / (1024 - 64);
+  EXPECT_LE(each, 256u);
+  EXPECT_GE(each, 16u);
+}
+
+}  // namespace
+}  // namespace fairlead::lci
