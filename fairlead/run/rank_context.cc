@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <span>
 
 #include "fairlead/base/check.h"
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/fabric/udp/udp_nic.h"
+#include "fairlead/run/path_report.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {
@@ -24,14 +26,33 @@ bool find_peer(void* job, Peer peer, fabric::UdpAddress* address) {
   return static_cast<const fabric::ShmJob*>(job)->read_card(
       peer, std::as_writable_bytes(std::span(address, 1)));
 }
+// Where the user asked for it, by the first rank of each node.
+void show_paths(const Welcome& welcome, const fabric::Nic& nic, bool on_network,
+                const std::vector<bool>& near, bool hrx, const std::string& udp) {
+  if (std::getenv(kShowPathsVariable) == nullptr) return;
+  PathReport report;
+  report.rank = welcome.head.rank;
+  report.near = near;
+  if (near.empty()) report.near.assign(welcome.ranks, !on_network);
+  const auto first = std::find(report.near.begin(), report.near.end(), true);
+  const auto leader = static_cast<std::uint32_t>(first - report.near.begin());
+  if (report.rank != (first == report.near.end() ? 0 : leader)) return;
+  report.node_hrx = hrx && !on_network;
+  report.udp = udp;
+  report.udp_bytes = nic.caps(report.rank).mtu_bytes;
+  report.seal = fabric::auth_name(static_cast<fabric::Auth>(welcome.auth));
+  report.by_node = !near.empty();
+  fmt::print(stderr, "{}\n", path_lines(report));
+}
+
 bool is_dead(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(job)->dead(peer); }
 bool has_left(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(job)->left(peer); }
 
 }  // namespace
 
-Result<std::unique_ptr<fabric::Nic>> RankContext::open_network(const Welcome& welcome,
-                                                               const NetworkPlace* network,
-                                                               Parts& parts) {
+Result<std::unique_ptr<fabric::UdpNic>> RankContext::open_network(const Welcome& welcome,
+                                                                  const NetworkPlace* network,
+                                                                  Parts& parts) {
   const std::uint32_t rank = welcome.head.rank;
   fabric::UdpOptions options;
   options.self = rank;
@@ -56,7 +77,7 @@ Result<std::unique_ptr<fabric::Nic>> RankContext::open_network(const Welcome& we
       return told.error();
     }
   }
-  return std::unique_ptr<fabric::Nic>(std::move(nic.value()));
+  return nic;
 }
 
 Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, int job_fd,
@@ -93,6 +114,7 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   options.reliable.left = has_left;
   options.reliable.context = parts.job.get();
   std::unique_ptr<fabric::Nic> nic;
+  std::string own_address;
   if (only_network) {
     if (Result<void> joined = parts.job->join(rank); !joined.ok()) return wrong(joined.error());
   } else {
@@ -105,10 +127,12 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
     options.node = std::move(nic);
     if (network != nullptr) options.near = network->near;
     if (network != nullptr) options.linger_max = kLingerMax;
-    Result<std::unique_ptr<fabric::Nic>> udp = open_network(welcome, network, parts);
+    Result<std::unique_ptr<fabric::UdpNic>> udp = open_network(welcome, network, parts);
     if (!udp.ok()) return wrong(udp.error());
+    own_address = to_string(udp.value()->address());
     nic = std::move(udp.value());
   }
+  show_paths(welcome, *nic, on_network, options.near, options.hrx, own_address);
   parts.endpoint = std::make_unique<lci::RealEndpoint>(std::move(nic), std::move(options));
   Result<TracedRank> traced =
       trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()),

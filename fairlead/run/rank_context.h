@@ -54,9 +54,9 @@ class RankContext final : public ProcessContext {
     std::unique_ptr<lci::RealEndpoint> endpoint;
   };
   static void end_job(void* link, const std::string& reason);
-  static Result<std::unique_ptr<fabric::Nic>> open_network(const Welcome& welcome,
-                                                           const NetworkPlace* network,
-                                                           Parts& parts);
+  static Result<std::unique_ptr<fabric::UdpNic>> open_network(const Welcome& welcome,
+                                                              const NetworkPlace* network,
+                                                              Parts& parts);
 
   RankContext(std::uint32_t rank, Parts parts, TracedRank traced, std::optional<Board> board,
               Fd life);

@@ -46,6 +46,10 @@ class Errors(unittest.TestCase):
                      "myrinet-ppro")
         self.refused(["bench", "logp", "--on", "moon"], "moon", "myrinet-p3")
         self.refused(["bench", "logp", "--on", "loop"], "shm")
+        self.refused(["run", "--on", "loop", "--show-paths", TRUE], "--show-paths", "shm or udp")
+        self.refused(["run", "--auth", "full", TRUE], "--auth", "--on udp")
+        self.refused(["run", "--on", "udp", "--auth", "none", TRUE], "header, full, encrypt")
+        self.refused(["run", "--on", "udp", "--lci", "direct", TRUE], "valid: hrx")
 
     def test_implementations(self):
         self.refused(["bench", "logp", "--on", "myrinet-p3", "--lci", "magic"], "magic", "sdma",

@@ -3,7 +3,7 @@ import unittest
 
 from command import BIN, fairlead, json_lines
 
-PLACES = {"shm": (1, 2, 5), "loop": (1, 2, 7), "myrinet-p3": (2, 16), "myrinet-ppro": (3,)}
+PLACES = {"shm": (1, 2, 5), "udp": (1, 3), "loop": (1, 2, 7), "myrinet-p3": (2, 16), "myrinet-ppro": (3,)}
 
 
 class Sor(unittest.TestCase):
@@ -34,6 +34,14 @@ class Sor(unittest.TestCase):
         # Expect: the paper's matrix, ended by its convergence test.
         self.assertEqual((line["rows"], line["columns"], line["iterations"]), (1536, 1536, 100))
         self.assertLessEqual(line["change"], 2.45e-3)
+
+    def test_the_paths_are_shown(self):
+        run = ["run", "-n", "3", "--show-paths", str(BIN / "sor"), "--rows", "9", "--columns", "9"]
+        # Expect: one line, of the first rank.
+        self.assertEqual(fairlead(*run).stderr, "rank 0 to 0-2: shared memory: the same node\n")
+        answer = fairlead(*run[:1], "--on", "udp", *run[1:])
+        self.assertRegex(answer.stderr, r"^rank 0 to 0-2: udp from 127\.0\.0\.1:\d+, \d+ bytes a "
+                                        r"datagram, sealed \(header\), .*: --on udp\n$")
 
     def test_more_ranks_than_rows(self):
         answer = fairlead("run", "-n", "5", str(BIN / "sor"), "--rows", "4")

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "fairlead/run/launcher.h"
+#include "fairlead/run/path_report.h"
 #include "fairlead/run/probes.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
@@ -39,6 +40,7 @@ struct RunArguments {
   run::LaunchOptions launch;
   std::string body = "auto";
   std::string stats;  // empty: none; "-": table on the standard error stream; else a file
+  bool show_paths = false;
 };
 
 Result<void> write_stats(const std::string& path, const JobFacts& facts) {
@@ -117,6 +119,15 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
     complain(checked.error().text);
     return kUsageExitCode;
   }
+  if (arguments.show_paths) {
+    if (launch.world.on != "shm" && launch.world.on != "udp") {
+      complain(
+          fmt::format("--show-paths is of real processes, and {} has none: try --on shm or udp",
+                      launch.world.on));
+      return kUsageExitCode;
+    }
+    launch.environment.push_back(fmt::format("{}=1", run::kShowPathsVariable));
+  }
 
   const auto begin = std::chrono::steady_clock::now();
   auto report = run::launch(launch);
@@ -177,6 +188,8 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("KIND")
       ->check(CLI::IsMember({"auto", "process", "fiber"}))
       ->capture_default_str();
+  run->add_flag("--show-paths", arguments->show_paths,
+                "Say how the ranks reach each other, and why, when they start");
   run->prefix_command();
   run->footer(kExamples);
   run->callback([run, arguments, &exit_code] { exit_code = run_job(*run, *arguments); });

@@ -1,0 +1,32 @@
+#include "fairlead/run/path_report.h"
+
+#include <fmt/format.h>
+
+#include "fairlead/run/join/node_meeting.h"
+
+namespace fairlead::run {
+
+std::string path_lines(const PathReport& report) {
+  std::vector<std::uint32_t> near;
+  std::vector<std::uint32_t> far;
+  for (std::uint32_t rank = 0; rank < report.near.size(); ++rank) {
+    (report.near[rank] ? near : far).push_back(rank);
+  }
+  std::string text;
+  if (!near.empty()) {
+    text +=
+        fmt::format("rank {} to {}: shared memory{}: {}", report.rank, rank_list(near),
+                    report.node_hrx ? ", sent again where lost (hrx)" : "",
+                    report.node_hrx ? "the same node, with faults or --lci hrx" : "the same node");
+  }
+  if (!far.empty()) {
+    text += fmt::format(
+        "{}rank {} to {}: udp from {}, {} bytes a datagram, sealed ({}), sent again "
+        "where lost (hrx): {}",
+        text.empty() ? "" : "\n", report.rank, rank_list(far), report.udp, report.udp_bytes,
+        report.seal, report.by_node ? "other nodes" : "--on udp");
+  }
+  return text;
+}
+
+}  // namespace fairlead::run

@@ -1,0 +1,25 @@
+// What --show-paths prints: by which way a rank reaches the others, and why.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fairlead::run {
+
+// In the environment of a rank: its node's first rank prints the report when it joins.
+inline constexpr const char kShowPathsVariable[] = "FAIRLEAD_SHOW_PATHS";
+
+struct PathReport {
+  std::uint32_t rank = 0;
+  std::vector<bool> near;       // by rank: reached through this node's memory
+  bool node_hrx = false;        // with retransmission over that memory
+  std::string udp;              // where this rank is on the network; empty: it is not
+  std::uint32_t udp_bytes = 0;  // of payload in one datagram
+  std::string seal;             // fabric::auth_name()
+  bool by_node = false;         // the ranks are on several nodes
+};
+
+// One line a way, without line breaks at the ends of the text.
+std::string path_lines(const PathReport& report);
+
+}  // namespace fairlead::run

@@ -1,0 +1,35 @@
+#include "fairlead/run/path_report.h"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::run {
+namespace {
+
+TEST(PathReport, SaysTheWayAndWhy) {
+  PathReport report;
+  report.near = {true, true, true};
+  EXPECT_EQ(path_lines(report), "rank 0 to 0-2: shared memory: the same node");
+  report.node_hrx = true;
+  EXPECT_EQ(path_lines(report),
+            "rank 0 to 0-2: shared memory, sent again where lost (hrx): the same node, with faults "
+            "or --lci hrx");
+  report.node_hrx = false;
+  report.rank = 1;
+  report.near = {false, true, false};
+  report.udp = "10.0.0.1:4711";
+  report.udp_bytes = 1392;
+  report.seal = "header";
+  report.by_node = true;
+  EXPECT_EQ(path_lines(report),
+            "rank 1 to 1: shared memory: the same node\n"
+            "rank 1 to 0, 2: udp from 10.0.0.1:4711, 1392 bytes a datagram, sealed (header), sent "
+            "again where lost (hrx): other nodes");
+  report.near = {false, false, false};
+  report.by_node = false;
+  EXPECT_EQ(path_lines(report),
+            "rank 1 to 0-2: udp from 10.0.0.1:4711, 1392 bytes a datagram, sealed (header), sent "
+            "again where lost (hrx): --on udp");
+}
+
+}  // namespace
+}  // namespace fairlead::run
