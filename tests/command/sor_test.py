@@ -3,7 +3,8 @@ import unittest
 
 from command import BIN, fairlead, json_lines
 
-PLACES = {"shm": (1, 2, 5), "udp": (1, 3), "loop": (1, 2, 7), "myrinet-p3": (2, 16), "myrinet-ppro": (3,)}
+PLACES = {"shm": (1, 2, 5), "udp": (1, 3), "loop": (1, 2, 7), "myrinet-p3": (2, 16),
+          "myrinet-ppro": (3,)}
 
 
 class Sor(unittest.TestCase):
