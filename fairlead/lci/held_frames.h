@@ -36,7 +36,7 @@ class HeldFrames {
   std::uint32_t copy(std::span<const std::byte> data) {
     const std::uint32_t frame = pool_.take();
     if (frame == FramePool::kNone) return kNone;
-    std::memcpy(pool_.at(frame), data.data(), data.size());
+    if (!data.empty()) std::memcpy(pool_.at(frame), data.data(), data.size());
     const std::uint32_t at = fresh();
     held_[at] = {{pool_.at(frame), data.size()}, 0, frame, 1, false};
     return at;

@@ -451,7 +451,7 @@ class Reliable final : public ReliableNic {
     if (h.client.kind == PacketKind::ack) {
       const std::size_t words = in.payload.size() / sizeof(std::uint64_t);
       if (words * sizeof(std::uint64_t) != in.payload.size() || words > told_.size()) return false;
-      std::memcpy(told_.data(), in.payload.data(), in.payload.size());
+      if (words > 0) std::memcpy(told_.data(), in.payload.data(), in.payload.size());
       early = std::span(told_).first(words);
     }
     bool news = false;
