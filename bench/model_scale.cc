@@ -4,11 +4,12 @@
 // "cpu_us_per_message":..,"peak_rss_MiB":..,"KiB_per_rank":..,"events_per_message":..,
 // "virtual_us":..,"digest":..}.
 //
-// Patterns: "barrier": MPI_Init, MPI_Barrier, MPI_Finalize (which is a barrier too), each of the
-// two n log2 n messages; "some": every rank sends 16 bytes to each of 16 pseudo-random others, the
-// same number from each rank, and waits for its own, `rounds` times. begin_s is the part of wall_s
-// until the first rank runs: machine, ports and stacks are made. cpu_s is the processor time of it
-// all, which other programs on the machine disturb less; a message's cost is that from begin_s on.
+// Patterns: "barrier": MPI_Init, MPI_Barrier (n log2 n messages), MPI_Finalize (as many below 256
+// ranks, 2 n - 2 from there on); "some": every rank sends 16 bytes to each of 16 pseudo-random
+// others, the same number from each rank, and waits for its own, `rounds` times. begin_s is the
+// part of wall_s until the first rank runs: machine, ports and stacks are made. cpu_s is the
+// processor time of it all, which other programs on the machine disturb less; a message's cost is
+// that from begin_s on.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>

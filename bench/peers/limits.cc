@@ -19,7 +19,11 @@
 #include <new>
 #include <vector>
 
+#include "bench/peers/limits.h"
+
 namespace {
+
+using namespace limits;  // NOLINT: the functions below
 
 constexpr int kSlots = 64;
 constexpr int kBarrierProcesses = 8;
@@ -45,30 +49,6 @@ struct Shared {
   std::array<Flag, kBarrierProcesses> flags;
 };
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-void print_figure(const char* figure, long bytes, double value, const char* unit) {
-  std::printf("{\"figure\":\"%s\",\"bytes\":%ld,\"value\":%.9g,\"unit\":\"%s\"}\n", figure, bytes,
-              value, unit);
-  std::fflush(stdout);
-}
-
-void pin(int process) {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  int skip = process % CPU_COUNT(&allowed);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed) || skip-- > 0) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    return;
-  }
-}
-
 Shared* make_shared() {
   void* memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -77,23 +57,6 @@ Shared* make_shared() {
     std::exit(1);
   }
   return new (memory) Shared();
-}
-
-// Runs `body(process)` in `count` pinned processes, process 0 being a child like the others.
-void in_processes(int count, const std::function<void(int)>& body) {
-  std::vector<pid_t> children;
-  std::fflush(stdout);
-  for (int process = 0; process < count; ++process) {
-    const pid_t child = fork();
-    if (child == 0) {
-      pin(process);
-      body(process);
-      std::fflush(stdout);
-      _exit(0);
-    }
-    children.push_back(child);
-  }
-  for (const pid_t child : children) waitpid(child, nullptr, 0);
 }
 
 void push(Ring& ring, std::uint64_t n) {

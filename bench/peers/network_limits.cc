@@ -18,29 +18,11 @@
 #include <cstring>
 #include <vector>
 
+#include "bench/peers/limits.h"
+
 namespace {
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-void print_figure(const char* figure, long bytes, double value, const char* unit) {
-  std::printf("{\"figure\":\"%s\",\"bytes\":%ld,\"value\":%.9g,\"unit\":\"%s\"}\n", figure, bytes,
-              value, unit);
-  std::fflush(stdout);
-}
-void pin(int process) {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  int skip = process % CPU_COUNT(&allowed);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed) || skip-- > 0) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    return;
-  }
-}
+using namespace limits;  // NOLINT: the functions below
 
 // Two connected sockets on the loopback interface.
 struct Pair {
@@ -79,26 +61,10 @@ void receive(int fd, char* to, std::size_t size) {
   }
 }
 
-template <class Body>
-void in_two_processes(Body&& body) {
-  std::fflush(stdout);
-  pid_t children[2];
-  for (int process = 0; process < 2; ++process) {
-    children[process] = fork();
-    if (children[process] == 0) {
-      pin(process);
-      body(process);
-      std::fflush(stdout);
-      _exit(0);
-    }
-  }
-  for (const pid_t child : children) waitpid(child, nullptr, 0);
-}
-
 void latency_limit() {
   constexpr int kCount = 100'000;
   const Pair pair = make_pair();
-  in_two_processes([&](int process) {
+  in_processes(2, [&](int process) {
     char word[8] = {};
     const double begin = seconds_now();
     for (int i = 0; i < kCount; ++i) {
@@ -121,7 +87,7 @@ void stream_limit() {
   const Pair pair = make_pair();
   void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& taken = *new (memory) std::atomic<std::uint64_t>(0);
-  in_two_processes([&](int process) {
+  in_processes(2, [&](int process) {
     std::vector<char> buffer(65536, 1);
     const double begin = seconds_now();
     if (process == 0) {

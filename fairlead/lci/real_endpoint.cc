@@ -32,13 +32,13 @@ RealEndpoint::RealEndpoint(std::unique_ptr<fabric::Nic> nic, RealEndpointOptions
 }
 
 template <class Poll>
-void RealEndpoint::settle_by(Poll&& poll, Ps longest) {
+void RealEndpoint::settle_by(Poll&& poll) {
   const Ps begin = nanoseconds(monotonic_ns());
   WaitLadder ladder(wait_);
   while (!reliable_->settled()) {
     if (poll() > 0) {
       ladder.reset();
-    } else if (nanoseconds(monotonic_ns()) - begin > longest) {
+    } else if (nanoseconds(monotonic_ns()) - begin > linger_max_) {
       return;
     } else {
       climb(ladder, [this] { reliable_->sleep(wait_.sleep_max); });
@@ -47,7 +47,7 @@ void RealEndpoint::settle_by(Poll&& poll, Ps longest) {
 }
 
 void RealEndpoint::settle() {
-  if (reliable_ != nullptr) settle_by([this] { return port_->poll(); }, kNever);
+  if (reliable_ != nullptr) settle_by([this] { return port_->poll(); });
 }
 
 void RealEndpoint::linger() {
@@ -56,7 +56,7 @@ void RealEndpoint::linger() {
   nobody.arrived = [](void*, const fabric::Incoming&) { return Keep::no; };
   reliable_->attach(nobody);
   constexpr int kBudget = 256;
-  settle_by([this] { return reliable_->reap(kBudget, fabric::kAllLanes); }, linger_max_);
+  settle_by([this] { return reliable_->reap(kBudget, fabric::kAllLanes); });
 }
 
 Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, bool fabric_loses,

@@ -33,8 +33,8 @@ class RealEndpoint {
   RealEndpoint(std::unique_ptr<fabric::Nic> nic, RealEndpointOptions options);
 
   Port& port() { return *port_; }
-  // Polls until the peers have what was sent to them: before the rank does something else for a
-  // while, and may not poll.
+  // Polls until the peers have what was sent to them, or linger_max has passed: before the rank
+  // does something else for a while, and may not poll.
   void settle();
   // When the rank's program has ended, in its thread: stays until its peers have what it sent them.
   // Packets that still come are acknowledged and dropped; the port cannot be used any more.
@@ -51,7 +51,7 @@ class RealEndpoint {
   Ps linger_max_;
 
   template <class Poll>
-  void settle_by(Poll&& poll, Ps longest);
+  void settle_by(Poll&& poll);
 };
 
 // Which implementation ranks of this machine get: true for hrx. `fabric_loses`: of its own.

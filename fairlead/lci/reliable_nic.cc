@@ -49,6 +49,7 @@ constexpr std::uint32_t kEagerFirst = 32;
 constexpr std::uint32_t kEagerMax = 4096;
 // Packets delivered a turn before the client can say that it has no room for more replies.
 constexpr std::uint32_t kDeliveredMax = 1024;
+// Turns in which nothing happens, for each that looks at the clock: timers are 50 us and more.
 constexpr std::uint32_t kIdlePerClock = 8;
 // Round trips are measured on clocks of 2^16 ps.
 constexpr unsigned kStampShift = 16;

@@ -7,16 +7,10 @@
 #include <vector>
 
 #include "fairlead/base/prng.h"
+#include "fairlead/proto/test_clock.h"
 
 namespace fairlead::proto {
 namespace {
-
-// A site whose clock the test moves.
-struct Clock {
-  Ps time{};
-  Ps now() const { return time; }
-  void charge(Step) {}
-};
 
 constexpr Peer kPeer = 3;
 constexpr GoBackN::Options kOptions{4, microseconds(100), microseconds(10), 5};
@@ -29,7 +23,7 @@ struct Due {
   Sent again;
   std::vector<Peer> lost;
 };
-Due run_due(GoBackN& flow, Clock& clock) {
+Due run_due(GoBackN& flow, TestClock& clock) {
   Due due;
   flow.run_due(
       clock,
@@ -48,7 +42,7 @@ struct Freed {
   std::vector<std::uint32_t> items;
   bool ok;
 };
-Freed acknowledge(GoBackN& flow, Clock& clock, std::uint32_t ack) {
+Freed acknowledge(GoBackN& flow, TestClock& clock, std::uint32_t ack) {
   Freed freed;
   freed.ok = flow.acknowledged(clock, kPeer, ack,
                                [&](std::uint32_t item) { freed.items.push_back(item); });
@@ -56,7 +50,7 @@ Freed acknowledge(GoBackN& flow, Clock& clock, std::uint32_t ack) {
 }
 
 // Takes a packet that is in order, as a receiver with room does.
-Verdict receive(GoBackN& flow, Clock& clock, std::uint32_t sequence) {
+Verdict receive(GoBackN& flow, TestClock& clock, std::uint32_t sequence) {
   const Verdict verdict = flow.arrived(clock, kPeer, sequence);
   if (verdict != Verdict::in_order) return verdict;
   flow.accept(kPeer);
@@ -66,7 +60,7 @@ Verdict receive(GoBackN& flow, Clock& clock, std::uint32_t sequence) {
 
 TEST(GoBackN, NumbersInOrderUntilTheWindowIsFull) {
   GoBackN flow(kOptions);
-  Clock clock;
+  TestClock clock;
   for (std::uint32_t i = 0; i < 4; ++i) {
     EXPECT_TRUE(flow.open(clock, kPeer));
     EXPECT_EQ(flow.number(clock, kPeer, 10 + i), i);
@@ -88,7 +82,7 @@ TEST(GoBackN, NumbersInOrderUntilTheWindowIsFull) {
 
 TEST(GoBackN, AcknowledgmentsThatAreOldOrFalse) {
   GoBackN flow(kOptions);
-  Clock clock;
+  TestClock clock;
   for (std::uint32_t i = 0; i < 3; ++i) (void)flow.number(clock, kPeer, i);
   EXPECT_EQ(acknowledge(flow, clock, 2).items.size(), 2u);
   // Expect: one that was overtaken tells nothing
@@ -105,7 +99,7 @@ TEST(GoBackN, AcknowledgmentsThatAreOldOrFalse) {
 
 TEST(GoBackN, TakesTheNextAndTellsDuplicatesFromGaps) {
   GoBackN flow(kOptions);
-  Clock clock;
+  TestClock clock;
   EXPECT_EQ(receive(flow, clock, 0), Verdict::in_order);
   EXPECT_EQ(receive(flow, clock, 2), Verdict::gap);
   EXPECT_EQ(receive(flow, clock, 0), Verdict::duplicate);
@@ -120,7 +114,7 @@ TEST(GoBackN, TakesTheNextAndTellsDuplicatesFromGaps) {
 
 TEST(GoBackN, ALostAcknowledgmentIsSaidAgainToTheDuplicate) {
   GoBackN flow(kOptions);
-  Clock clock;
+  TestClock clock;
   (void)receive(flow, clock, 0);
   EXPECT_EQ(flow.take_ack(kPeer), 1u);  // lost
   EXPECT_EQ(receive(flow, clock, 0), Verdict::duplicate);
@@ -132,7 +126,7 @@ TEST(GoBackN, ALostAcknowledgmentIsSaidAgainToTheDuplicate) {
 
 TEST(GoBackN, AcknowledgesHalfAWindowAtOnce) {
   GoBackN flow(kOptions);
-  Clock clock;
+  TestClock clock;
   flow.accept(kPeer);
   EXPECT_FALSE(flow.released(clock, kPeer));
   flow.accept(kPeer);
@@ -145,7 +139,7 @@ TEST(GoBackN, AcknowledgesHalfAWindowAtOnce) {
 
 TEST(GoBackN, ADelayedAcknowledgmentUnlessOneRode) {
   GoBackN flow(kOptions);
-  Clock clock;
+  TestClock clock;
   EXPECT_EQ(flow.next_due(), kNever);
   (void)receive(flow, clock, 0);
   EXPECT_EQ(flow.next_due(), kOptions.ack_delay);
@@ -172,7 +166,7 @@ TEST(GoBackN, ADelayedAcknowledgmentUnlessOneRode) {
 
 TEST(GoBackN, SendsEverythingAgainAfterTheTimeout) {
   GoBackN flow(kOptions);
-  Clock clock;
+  TestClock clock;
   (void)flow.number(clock, kPeer, 7);
   clock.time = microseconds(60);
   (void)flow.number(clock, kPeer, 8);
@@ -199,7 +193,7 @@ TEST(GoBackN, SendsEverythingAgainAfterTheTimeout) {
 
 TEST(GoBackN, APeerThatNeverAnswersIsLost) {
   GoBackN flow(kOptions);
-  Clock clock;
+  TestClock clock;
   (void)flow.number(clock, kPeer, 7);
   std::size_t again = 0;
   std::vector<Ps> times;
@@ -225,7 +219,7 @@ TEST(GoBackN, NumbersWrap) {
   GoBackN::Options options = kOptions;
   options.first = UINT32_MAX - 1;
   GoBackN flow(options);
-  Clock clock;
+  TestClock clock;
   for (std::uint32_t i = 0; i < 4; ++i) {
     EXPECT_EQ(flow.number(clock, kPeer, i), UINT32_MAX - 1 + i);
   }
@@ -327,7 +321,7 @@ class LossyPair {
   }
 
   Prng random_;
-  Clock clock_;
+  TestClock clock_;
   End ends_[2];
   std::uint64_t steps_ = 0;
   std::uint64_t again_ = 0;

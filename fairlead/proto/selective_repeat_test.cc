@@ -8,16 +8,10 @@
 #include <vector>
 
 #include "fairlead/base/prng.h"
+#include "fairlead/proto/test_clock.h"
 
 namespace fairlead::proto {
 namespace {
-
-// A site whose clock the test moves.
-struct Clock {
-  Ps time{};
-  Ps now() const { return time; }
-  void charge(Step) {}
-};
 
 using Came = SelectiveRepeat::Came;
 constexpr Peer kPeer = 1;
@@ -38,7 +32,7 @@ struct Answer {
   std::vector<std::uint32_t> freed;
   Numbered again;
 };
-Answer acknowledge(SelectiveRepeat& flow, Clock& clock, std::uint32_t next,
+Answer acknowledge(SelectiveRepeat& flow, TestClock& clock, std::uint32_t next,
                    std::vector<std::uint64_t> early = {}) {
   Answer answer;
   answer.ok = flow.acknowledged(
@@ -52,7 +46,7 @@ struct Due {
   std::vector<Peer> acks;
   Numbered again;
 };
-Due run_due(SelectiveRepeat& flow, Clock& clock) {
+Due run_due(SelectiveRepeat& flow, TestClock& clock) {
   Due due;
   flow.run_due(
       clock,
@@ -65,11 +59,11 @@ Due run_due(SelectiveRepeat& flow, Clock& clock) {
       });
   return due;
 }
-void send(SelectiveRepeat& flow, Clock& clock, std::uint32_t count) {
+void send(SelectiveRepeat& flow, TestClock& clock, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) (void)flow.number(clock, kPeer, 100 + i);
 }
 // Takes a packet that is in order, keeps one that is early.
-Came receive(SelectiveRepeat& flow, Clock& clock, std::uint32_t sequence) {
+Came receive(SelectiveRepeat& flow, TestClock& clock, std::uint32_t sequence) {
   const Came came = flow.arrived(clock, kPeer, sequence);
   if (came == Came::in_order) flow.accept(kPeer);
   if (came == Came::early) flow.keep(kPeer, sequence, sequence + 1000);
@@ -84,7 +78,7 @@ std::vector<std::uint32_t> take_all_kept(SelectiveRepeat& flow) {
 }
 
 TEST(SelectiveRepeat, InOrderIsAcknowledgedByNumber) {
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat sender(2, kOptions);
   send(sender, clock, 8);
   // Expect: the first window is full
@@ -104,7 +98,7 @@ TEST(SelectiveRepeat, InOrderIsAcknowledgedByNumber) {
 }
 
 TEST(SelectiveRepeat, OnlyWhatIsMissingIsSentAgain) {
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat sender(2, kOptions);
   send(sender, clock, 8);
   // Packet 2 is lost; 3, 4 and 5 have come.
@@ -121,7 +115,7 @@ TEST(SelectiveRepeat, OnlyWhatIsMissingIsSentAgain) {
 }
 
 TEST(SelectiveRepeat, WhatIsOvertakenByLittleIsNotLost) {
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat sender(2, kOptions);
   send(sender, clock, 4);
   // Expect: two that came before 0 may have overtaken it
@@ -131,7 +125,7 @@ TEST(SelectiveRepeat, WhatIsOvertakenByLittleIsNotLost) {
 }
 
 TEST(SelectiveRepeat, EarlyPacketsAreKeptAndTold) {
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat receiver(2, kOptions);
   EXPECT_EQ(receive(receiver, clock, 0), Came::in_order);
   EXPECT_EQ(receive(receiver, clock, 2), Came::early);
@@ -153,7 +147,7 @@ TEST(SelectiveRepeat, EarlyPacketsAreKeptAndTold) {
 }
 
 TEST(SelectiveRepeat, NumbersWrap) {
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat::Options options = kOptions;
   options.first = UINT32_MAX - 1;
   SelectiveRepeat sender(2, options);
@@ -171,7 +165,7 @@ TEST(SelectiveRepeat, NumbersWrap) {
 }
 
 TEST(SelectiveRepeat, ATimeoutSendsTheOldestAndDoubles) {
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat sender(2, kOptions);
   send(sender, clock, 3);
   clock.time = microseconds(999);
@@ -200,7 +194,7 @@ TEST(SelectiveRepeat, TheTimeoutFollowsTheRoundTrip) {
 }
 
 TEST(SelectiveRepeat, AnAcknowledgmentWaitsForAPacketToRideOn) {
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat receiver(2, kOptions);
   EXPECT_EQ(receive(receiver, clock, 0), Came::in_order);
   EXPECT_FALSE(receiver.urgent(kPeer));
@@ -215,7 +209,7 @@ TEST(SelectiveRepeat, AnAcknowledgmentWaitsForAPacketToRideOn) {
 }
 
 TEST(SelectiveRepeat, TheWindowGrowsAndFollowsTheLossShare) {
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat sender(2, kOptions);
   std::uint32_t next = 0;
   for (int round = 0; round < 10; ++round) {
@@ -252,7 +246,7 @@ TEST(SelectiveRepeat, TheWindowGrowsAndFollowsTheLossShare) {
 }
 
 TEST(SelectiveRepeat, APeerThatIsGoneLeavesNothing) {
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat sender(2, kOptions);
   send(sender, clock, 4);
   (void)acknowledge(sender, clock, 1, {0b10});
@@ -285,7 +279,7 @@ struct Link {
 // Answers how many packets were sent again; every one of `count` arrives exactly once and in order.
 std::uint32_t run_link(std::uint64_t drop_permille, std::uint64_t seed, std::uint32_t count) {
   Prng draw(seed);
-  Clock clock;
+  TestClock clock;
   SelectiveRepeat::Options options = kOptions;
   options.first = static_cast<std::uint32_t>(0) - 50;
   SelectiveRepeat sender(2, options);

@@ -6,9 +6,9 @@
 #include <string>
 #include <type_traits>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/base/result.h"
 #include "fairlead/run/context.h"
-#include "fairlead/run/fd.h"
 
 namespace fairlead::run {
 

@@ -9,9 +9,9 @@
 #include <span>
 #include <string>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/base/result.h"
 #include "fairlead/run/bootstrap_messages.h"
-#include "fairlead/run/fd.h"
 
 namespace fairlead::run {
 

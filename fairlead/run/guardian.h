@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/run/board.h"
-#include "fairlead/run/fd.h"
 #include "fairlead/run/job_plan.h"
 #include "fairlead/run/job_report.h"
 #include "fairlead/run/output_relay.h"

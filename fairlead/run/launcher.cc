@@ -66,6 +66,7 @@ Result<BodyKind> choose_body(const LaunchOptions& options, const ExecPlan& exec)
 }  // namespace
 
 Result<RunReport> launch(const LaunchOptions& options) {
+  if (Result<void> r = check_udp_options(options.world); !r.ok()) return r.error();
   const Result<ExecPlan> exec =
       plan_exec(options.command, options.environment, options.working_directory);
   if (!exec.ok()) return exec.error();

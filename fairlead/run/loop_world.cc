@@ -288,7 +288,6 @@ Result<RunReport> run_loop_world(const WorldOptions& options, const Body& body) 
   if (Result<void> r = refuse_platform_options(options, "loop"); !r.ok()) return r.error();
   if (Result<void> r = check_real_faults(options); !r.ok()) return r.error();
   if (Result<bool> r = choose_hrx(options); !r.ok()) return r.error();
-  if (Result<void> r = check_udp_options(options); !r.ok()) return r.error();
   LoopWorld world(options, body);
   return world.run();
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/fd.h"
+#include "fairlead/base/fd.h"
 
 namespace fairlead::run {
 

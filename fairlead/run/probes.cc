@@ -22,8 +22,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/fabric/udp/udp_nic.h"
-#include "fairlead/run/fd.h"
 #include "fairlead/run/join/pmix_abi.h"
 
 namespace fairlead::run {
@@ -180,6 +180,12 @@ Probe probe_pmix() {
 std::vector<Probe> probe_kernel() {
   return {probe_processors(), probe_memfd(),      probe_process_vm(), probe_userfaultfd(),
           probe_io_uring(),   probe_membarrier(), probe_udp(),        probe_pmix()};
+}
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
+  return name;
 }
 
 }  // namespace fairlead::run

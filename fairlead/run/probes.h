@@ -24,4 +24,7 @@ struct CpuLimits {
 };
 CpuLimits cpu_limits();
 
+// What this host calls itself.
+std::string host_name();
+
 }  // namespace fairlead::run

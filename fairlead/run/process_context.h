@@ -8,9 +8,9 @@
 #include <string>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/fd.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/context.h"
-#include "fairlead/run/fd.h"
 #include "fairlead/run/join/launched_job.h"
 #include "fairlead/run/trace_parts.h"
 

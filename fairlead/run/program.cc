@@ -16,8 +16,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/run/elf_image.h"
-#include "fairlead/run/fd.h"
 
 namespace fairlead::run {
 namespace {

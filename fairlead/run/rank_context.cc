@@ -1,10 +1,8 @@
 #include "fairlead/run/rank_context.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <cstdlib>
 #include <span>
 
@@ -12,6 +10,7 @@
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/run/path_report.h"
+#include "fairlead/run/probes.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {
@@ -21,11 +20,16 @@ namespace {
 // A rank of another node may have gone, and its last acknowledgment been lost.
 constexpr Ps kLingerMax = seconds(5);
 
-// Ranks of one machine find each other's addresses in the job's memory.
-bool find_peer(void* job, Peer peer, fabric::UdpAddress* address) {
+// NetworkPlace's functions where ranks of one machine find each other in the job's memory.
+Result<void> publish_in_memory(void* job, std::uint32_t rank, const fabric::UdpAddress& own) {
+  static_cast<fabric::ShmJob*>(job)->publish_card(rank, std::as_bytes(std::span(&own, 1)));
+  return {};
+}
+bool find_in_memory(void* job, Peer peer, fabric::UdpAddress* address) {
   return static_cast<const fabric::ShmJob*>(job)->read_card(
       peer, std::as_writable_bytes(std::span(address, 1)));
 }
+
 // Where the user asked for it, by the first rank of each node.
 void show_paths(const Welcome& welcome, const fabric::Nic& nic, bool on_network,
                 const std::vector<bool>& near, bool hrx, const std::string& udp) {
@@ -51,8 +55,8 @@ bool has_left(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(
 }  // namespace
 
 Result<std::unique_ptr<fabric::UdpNic>> RankContext::open_network(const Welcome& welcome,
-                                                                  const NetworkPlace* network,
-                                                                  Parts& parts) {
+                                                                  const NetworkPlace& network,
+                                                                  fabric::ShmJob& job) {
   const std::uint32_t rank = welcome.head.rank;
   fabric::UdpOptions options;
   options.self = rank;
@@ -62,20 +66,17 @@ Result<std::unique_ptr<fabric::UdpNic>> RankContext::open_network(const Welcome&
   options.auth = static_cast<fabric::Auth>(welcome.auth);
   options.address = get_text(welcome.address, "address").value();
   options.mtu = welcome.mtu;
-  options.find = network != nullptr ? network->find : find_peer;
-  options.find_context = network != nullptr ? network->context : parts.job.get();
-  options.deaths = &parts.job->deaths();
+  options.find = network.find;
+  options.find_context = network.context;
+  options.deaths = &job.deaths();
   options.dead = is_dead;
-  options.context = parts.job.get();
-  options.counters = &parts.job->own_counters(rank);
+  options.context = &job;
+  options.counters = &job.own_counters(rank);
   Result<std::unique_ptr<fabric::UdpNic>> nic = fabric::open_udp(options);
   if (!nic.ok()) return nic.error();
   const fabric::UdpAddress& own = nic.value()->address();
-  parts.job->publish_card(rank, std::as_bytes(std::span(&own, 1)));
-  if (network != nullptr) {
-    if (Result<void> told = network->publish(network->context, own); !told.ok()) {
-      return told.error();
-    }
+  if (Result<void> told = network.publish(network.context, rank, own); !told.ok()) {
+    return told.error();
   }
   return nic;
 }
@@ -88,9 +89,6 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
     return Error{fmt::format("rank {}: {}", rank, error.text)};
   };
   Parts parts;
-  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(job_fd, welcome.nonce);
-  if (!job.ok()) return wrong(job.error());
-  parts.job = std::move(job.value());
   parts.fatal = std::make_unique<FatalLink>();
   lci::RealEndpointOptions options;
   options.faults =
@@ -106,6 +104,13 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
                                      on_network ? "udp" : "shm");
   if (!hrx.ok()) return wrong(hrx.error());
   options.hrx = hrx.value();
+  NetworkPlace in_memory{{}, publish_in_memory, find_in_memory, nullptr};
+  if (on_network || options.hrx) {
+    Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(job_fd, welcome.nonce);
+    if (!job.ok()) return wrong(job.error());
+    parts.job = std::move(job.value());
+    in_memory.context = parts.job.get();
+  }
   options.direct.epoch = Ps{welcome.epoch_ps};
   options.direct.wait = wait_plan_of(welcome);
   options.direct.fatal = end_job;
@@ -127,7 +132,8 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
     options.node = std::move(nic);
     if (network != nullptr) options.near = network->near;
     if (network != nullptr) options.linger_max = kLingerMax;
-    Result<std::unique_ptr<fabric::UdpNic>> udp = open_network(welcome, network, parts);
+    Result<std::unique_ptr<fabric::UdpNic>> udp =
+        open_network(welcome, network != nullptr ? *network : in_memory, *parts.job);
     if (!udp.ok()) return wrong(udp.error());
     own_address = to_string(udp.value()->address());
     nic = std::move(udp.value());
@@ -170,10 +176,6 @@ void RankContext::linger() {
   if (parts_.job != nullptr) parts_.job->leave(rank());
 }
 
-std::string RankContext::processor_name() const {
-  char name[HOST_NAME_MAX + 1] = {};
-  if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
-  return name;
-}
+std::string RankContext::processor_name() const { return host_name(); }
 
 }  // namespace fairlead::run

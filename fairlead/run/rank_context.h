@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/real_endpoint.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/bootstrap_messages.h"
-#include "fairlead/run/fd.h"
 #include "fairlead/run/process_context.h"
 
 namespace fairlead::run {
@@ -20,8 +20,8 @@ namespace fairlead::run {
 // How the ranks of several nodes reach each other. The functions' context outlives the rank.
 struct NetworkPlace {
   std::vector<bool> near;  // by rank: on this node
-  // Tells the others where this rank is; called once, before find().
-  Result<void> (*publish)(void* context, const fabric::UdpAddress& own);
+  // Tells the others where this rank, `self`, is; called once, before find().
+  Result<void> (*publish)(void* context, std::uint32_t self, const fabric::UdpAddress& own);
   bool (*find)(void* context, Peer peer, fabric::UdpAddress* address);
   void* context;
 };
@@ -49,14 +49,14 @@ class RankContext final : public ProcessContext {
   };
   // In the order they are built on each other.
   struct Parts {
-    std::unique_ptr<fabric::ShmJob> job;  // of ranks on a network: who is there, and where
+    std::unique_ptr<fabric::ShmJob> job;  // of ranks with hrx: who is there, and where
     std::unique_ptr<FatalLink> fatal;
     std::unique_ptr<lci::RealEndpoint> endpoint;
   };
   static void end_job(void* link, const std::string& reason);
   static Result<std::unique_ptr<fabric::UdpNic>> open_network(const Welcome& welcome,
-                                                              const NetworkPlace* network,
-                                                              Parts& parts);
+                                                              const NetworkPlace& network,
+                                                              fabric::ShmJob& job);
 
   RankContext(std::uint32_t rank, Parts parts, TracedRank traced, std::optional<Board> board,
               Fd life);

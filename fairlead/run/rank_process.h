@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/base/result.h"
 #include "fairlead/run/board.h"
-#include "fairlead/run/fd.h"
 #include "fairlead/run/job_plan.h"
 
 namespace fairlead::run {

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "fairlead/run/fd.h"
+#include "fairlead/base/fd.h"
 
 namespace fairlead::run {
 namespace {

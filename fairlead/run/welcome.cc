@@ -54,7 +54,6 @@ Result<void> check_shm_options(const WorldOptions& options) {
   if (Result<void> r = refuse_platform_options(options, options.on.c_str()); !r.ok()) return r;
   if (Result<void> r = check_real_faults(options); !r.ok()) return r;
   if (Result<bool> r = choose_hrx(options); !r.ok()) return r.error();
-  if (Result<void> r = check_udp_options(options); !r.ok()) return r;
   if (Result<void> fits = check_fits(options.faults, Welcome::kFaultsBytes, "the fault plan");
       !fits.ok()) {
     return fits;

@@ -21,6 +21,7 @@ Result<RunReport> run_shm_world(const WorldOptions& options, const Body& body) {
 }  // namespace
 
 Result<RunReport> run_world(const WorldOptions& options, const Body& body) {
+  if (Result<void> r = check_udp_options(options); !r.ok()) return r.error();
   if (options.on == "shm" || options.on == "udp") return run_shm_world(options, body);
   if (options.on == "loop") return run_loop_world(options, body);
   Result<std::string> file = find_platform(options.on);

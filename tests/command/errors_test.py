@@ -48,6 +48,8 @@ class Errors(unittest.TestCase):
         self.refused(["bench", "logp", "--on", "loop"], "shm")
         self.refused(["run", "--on", "loop", "--show-paths", TRUE], "--show-paths", "shm or udp")
         self.refused(["run", "--auth", "full", TRUE], "--auth", "--on udp")
+        self.refused(["run", "--on", "myrinet-p3", "--mtu", "1500", TRUE], "--mtu", "--on udp")
+        self.refused(["run", "--on", "loop", "--address", "127.0.0.2", TRUE], "--address")
         self.refused(["run", "--on", "udp", "--auth", "none", TRUE], "header, full, encrypt")
         self.refused(["run", "--on", "udp", "--lci", "direct", TRUE], "valid: hrx")
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "fairlead/fabric/model/rank_gate.h"
+#include "fairlead/fabric/model/test_mover.h"
 #include "fairlead/hw/test_platform.h"
 #include "fairlead/sim/task.h"
 
@@ -18,29 +19,13 @@ namespace sim = fairlead::sim;
 
 namespace {
 
-// A control program that moves packets and nothing else.
-void mover(void* self, hw::NiWork work) {
-  auto& ni = *static_cast<NiHardware*>(self);
-  switch (work.kind) {
-    case kDescriptor:
-      if (ni.packet(work.packet).fetch_bytes > 0) return ni.fetch(work.packet);
-      return ni.transmit(ni.packet(work.packet).peer, work.packet);
-    case kFetched:
-      return ni.transmit(ni.packet(work.packet).peer, work.packet);
-    case kReceived:
-      return ni.deliver(work.packet);
-    default:
-      return;
-  }
-}
-
 struct Run {
   Run(const GateMemory& memory, std::span<const std::uint8_t> input)
       : machine(hw::round_platform(), 2, 2048, {memory.packets(), memory.words()}),
         gate(memory, machine, 0),
         left(input) {
     for (fairlead::Peer node = 0; node < 2; ++node)
-      machine.ni(node).load(&mover, &machine.ni(node));
+      machine.ni(node).load(&test_mover, &machine.ni(node));
   }
 
   // Each command: operation, id, argument, its shift, and what is written over the packet that was

@@ -5,33 +5,18 @@
 
 #include <functional>
 
+#include "fairlead/fabric/model/test_mover.h"
 #include "fairlead/hw/test_platform.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::fabric::model {
 namespace {
 
-// The smallest control program: no flow control and no steps of its own, only the main loop's.
-void mover(void* self, hw::NiWork work) {
-  auto& ni = *static_cast<NiHardware*>(self);
-  switch (work.kind) {
-    case kDescriptor:
-      if (ni.packet(work.packet).fetch_bytes > 0) return ni.fetch(work.packet);
-      return ni.transmit(ni.packet(work.packet).peer, work.packet);
-    case kFetched:
-      return ni.transmit(ni.packet(work.packet).peer, work.packet);
-    case kReceived:
-      return ni.deliver(work.packet);
-    default:
-      return;
-  }
-}
-
 class MachineTest : public testing::Test {
  protected:
   MachineTest() {
     for (Peer node = 0; node < 2; ++node) {
-      machine_.ni(node).load(&mover, &machine_.ni(node));
+      machine_.ni(node).load(&test_mover, &machine_.ni(node));
       tasks_.push_back(std::make_unique<sim::Task>(machine_.engine(), *pool_, node, node));
       machine_.host(node).run_on(*tasks_[node]);
     }

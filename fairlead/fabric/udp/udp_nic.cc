@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/base/reserved_memory.h"
 
 namespace fairlead::fabric {
@@ -79,23 +80,6 @@ Error refused(const char* what) {
   return Error{fmt::format("udp: {}: {}", what, std::strerror(errno))};
 }
 
-class Socket {
- public:
-  explicit Socket(int fd = -1) : fd_(fd) {}
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Socket() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 // An address of this host and the interface that has it.
 struct Interface {
   SocketAddress address{};
@@ -131,10 +115,10 @@ Result<Interface> find_interface(const std::string& text) {
   }
   ::freeifaddrs(list);
   if (name.empty()) return Error{fmt::format("udp: no interface of this host has {}", text)};
-  const Socket any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const Fd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
   name.copy(request.ifr_name, sizeof request.ifr_name - 1);
-  if (any.get() < 0 || ::ioctl(any.get(), SIOCGIFMTU, &request) != 0) return refused("no MTU");
+  if (!any.valid() || ::ioctl(any.get(), SIOCGIFMTU, &request) != 0) return refused("no MTU");
   found.mtu = static_cast<std::uint32_t>(request.ifr_mtu);
   return found;
 }
@@ -169,7 +153,6 @@ class ReceiveBuffers {
   // A received buffer may be kept: there is another one to receive into.
   bool plenty() const { return !free_.empty(); }
   void keep(std::uint32_t buffer) { ++uses_[buffer]; }
-  bool kept(std::uint32_t buffer) const { return uses_[buffer] > 0; }
   void release(std::uint32_t buffer) {
     if (--uses_[buffer] == 0) free_.push_back(buffer);
   }
@@ -182,7 +165,7 @@ class ReceiveBuffers {
 
 class Udp final : public UdpNic {
  public:
-  Udp(Socket socket, const UdpOptions& options, const UdpAddress& address, std::uint32_t mtu_bytes,
+  Udp(Fd socket, const UdpOptions& options, const UdpAddress& address, std::uint32_t mtu_bytes,
       std::size_t socket_bytes)
       : socket_(std::move(socket)),
         options_(options),
@@ -276,7 +259,7 @@ class Udp final : public UdpNic {
   // How to reach a peer.
   struct Way {
     UdpAddress address;  // family 0: not known yet
-    Socket socket{};     // connected to it; else the endpoint's own is used
+    Fd socket{};         // connected to it; else the endpoint's own is used
   };
 
   bool find(Peer peer) {
@@ -290,8 +273,8 @@ class Udp final : public UdpNic {
   // Any socket will do to send from: who sent a datagram stands in its header.
   void connect(Way& way) {
     const SocketAddress to = socket_address(way.address);
-    Socket made(::socket(to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (made.get() < 0 || ::connect(made.get(), &to.any, address_bytes(to)) != 0) return;
+    Fd made(::socket(to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!made.valid() || ::connect(made.get(), &to.any, address_bytes(to)) != 0) return;
     prepare_to_send(made.get(), to.any.sa_family == AF_INET);
     way.socket = std::move(made);
     ++connected_;
@@ -335,7 +318,7 @@ class Udp final : public UdpNic {
     seal(header, packet, payload);
     std::memcpy(small_.data(), &header, sizeof header);
     if (size > 0 && options_.auth != Auth::encrypt) std::memcpy(payload, packet.data, size);
-    if (way.socket.get() >= 0) {
+    if (way.socket.valid()) {
       return ::send(way.socket.get(), small_.data(), sizeof header + size,
                     MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ||
              !no_room();
@@ -351,7 +334,7 @@ class Udp final : public UdpNic {
   bool hand_over(const Way& way, std::size_t count, std::size_t segment) {
     msghdr message{};
     SocketAddress to;
-    const bool connected = way.socket.get() >= 0;
+    const bool connected = way.socket.valid();
     const int fd = connected ? way.socket.get() : socket_.get();
     if (!connected) {
       to = socket_address(way.address);
@@ -445,7 +428,7 @@ class Udp final : public UdpNic {
     }
   }
 
-  Socket socket_;
+  Fd socket_;
   UdpOptions options_;
   UdpAddress address_;
   std::size_t socket_bytes_;
@@ -484,8 +467,8 @@ Result<std::unique_ptr<UdpNic>> open_udp(const UdpOptions& options) {
   if (!interface.ok()) return interface.error();
   SocketAddress& address = interface.value().address;
   const bool v4 = address.any.sa_family == AF_INET;
-  Socket socket(::socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (socket.get() < 0) return refused("no socket");
+  Fd socket(::socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) return refused("no socket");
   const int fd = socket.get();
   if (::bind(fd, &address.any, address_bytes(address)) != 0) return refused("no port");
   socklen_t length = sizeof address;

@@ -12,7 +12,6 @@
 #include <array>
 #include <bit>
 #include <chrono>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -33,12 +32,6 @@ namespace {
 // trouble.
 constexpr std::chrono::milliseconds kMeetingLimit = std::chrono::seconds(60);
 constexpr const char kNodeKey[] = "node";
-
-std::string host_name() {
-  char name[HOST_NAME_MAX + 1] = {};
-  if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
-  return name;
-}
 
 NodeHello make_hello(std::uint32_t rank, const JobSecret& secret) {
   auto hello = make_message<NodeHello>(rank);
@@ -116,7 +109,7 @@ Result<std::string> address_for(JobExchange& exchange) {
 constexpr const char kUdpKey[] = "udp";
 
 // NetworkPlace's functions; their context is the exchange.
-Result<void> publish_address(void* context, const fabric::UdpAddress& own) {
+Result<void> publish_address(void* context, std::uint32_t, const fabric::UdpAddress& own) {
   auto& exchange = *static_cast<JobExchange*>(context);
   const Result<void> put = exchange.put(kUdpKey, {reinterpret_cast<const char*>(&own), sizeof own});
   if (!put.ok()) return put;

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/base/result.h"
 #include "fairlead/run/bootstrap.h"
 #include "fairlead/run/bootstrap_messages.h"
-#include "fairlead/run/fd.h"
 
 namespace fairlead::run {
 

@@ -6,10 +6,10 @@
 #include <thread>
 #include <vector>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/board.h"
-#include "fairlead/run/fd.h"
 
 namespace fairlead::run {
 

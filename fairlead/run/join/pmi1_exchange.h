@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/base/result.h"
-#include "fairlead/run/fd.h"
 #include "fairlead/run/join/job_exchange.h"
 #include "fairlead/run/join/pmi1_messages.h"
 

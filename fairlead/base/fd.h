@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace fairlead::run {
+namespace fairlead {
 
 class Fd {
  public:
@@ -31,4 +31,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace fairlead::run
+}  // namespace fairlead

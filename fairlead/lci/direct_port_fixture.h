@@ -1,0 +1,173 @@
+// The direct composition on each fabric that carries it, all ranks driven by this thread: what its
+// tests share.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/prng.h"
+#include "fairlead/fabric/faulty/faulty.h"
+#include "fairlead/fabric/loop/loop.h"
+#include "fairlead/fabric/shm/job.h"
+#include "fairlead/fabric/shm/shm_nic.h"
+#include "fairlead/fabric/udp/udp_nic.h"
+#include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/path_nic.h"
+#include "fairlead/lci/reliable_nic.h"
+
+namespace fairlead::lci {
+
+// paths: ranks of even and of odd number are on two nodes, each with shm, and udp between them.
+enum class On { loop, shm, udp, paths };
+
+struct Way {
+  const char* name;
+  On on;
+  bool software;  // remote memory by packets
+  bool membarrier = true;
+  const char* faults = nullptr;  // by hrx over a fabric with these faults
+  fabric::Auth auth = fabric::Auth::header;
+};
+
+inline constexpr const char* kBad = "drop=0.03,dup=0.02,reorder=0.03,corrupt=0.01";
+
+inline void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
+
+inline std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
+  Prng prng(seed);
+  std::vector<std::byte> bytes(size);
+  for (std::byte& b : bytes) b = static_cast<std::byte>(prng.next());
+  return bytes;
+}
+
+class DirectPortTest : public ::testing::TestWithParam<Way> {
+ protected:
+  void start(std::uint32_t ranks) {
+    DirectOptions options;
+    options.software_remote_memory = GetParam().software;
+    if (GetParam().on == On::shm) {
+      start_shm(ranks, nics_);
+    } else if (GetParam().on == On::udp) {
+      start_udp(ranks);
+    } else if (GetParam().on == On::paths) {
+      start_shm(ranks, node_nics_);
+      start_udp(ranks);
+    } else {
+      loop_ = std::move(fabric::LoopNetwork::create({ranks, 16 << 20}).value());
+      for (Rank r = 0; r < ranks; ++r) nics_.push_back(loop_->endpoint(r));
+    }
+    if (GetParam().faults != nullptr) mend();
+    for (Rank r = 0; r < node_nics_.size(); ++r) {
+      std::vector<bool> near(ranks);
+      for (Rank other = r % 2; other < ranks; other += 2) near[other] = true;
+      paths_.push_back(make_path_nic(*node_nics_[r], *mended_[r], near));
+    }
+    for (auto& nic : !paths_.empty() ? paths_ : !mended_.empty() ? mended_ : nics_) {
+      ports_.push_back(make_direct_port(*nic, options));
+    }
+  }
+  void start_shm(std::uint32_t ranks, std::vector<std::unique_ptr<fabric::Nic>>& nics) {
+    job_ = std::move(fabric::ShmJob::create({ranks, 16 << 20, 0}).value());
+    for (Rank r = 0; r < ranks; ++r) {
+      nics.push_back(std::move(
+          fabric::attach_shm(job_->fd(), r, {job_->nonce(), true, GetParam().membarrier}).value()));
+    }
+  }
+  void start_udp(std::uint32_t ranks) {
+    addresses_.resize(ranks);
+    fabric::UdpOptions udp;
+    udp.peers = ranks;
+    udp.key = {1, 2, 3};
+    udp.auth = GetParam().auth;
+    udp.find = [](void* self, Peer peer, fabric::UdpAddress* address) {
+      *address = static_cast<DirectPortTest*>(self)->addresses_[peer];
+      return address->family != 0;
+    };
+    udp.context = this;
+    udp.find_context = this;
+    udp.deaths = &deaths_;
+    udp.dead = [](void* self, Peer peer) {
+      const auto& dead = static_cast<DirectPortTest*>(self)->dead_;
+      return std::find(dead.begin(), dead.end(), peer) != dead.end();
+    };
+    for (Rank r = 0; r < ranks; ++r) {
+      udp.self = r;
+      auto nic = fabric::open_udp(udp);
+      ASSERT_TRUE(nic.ok()) << nic.error().text;
+      addresses_[r] = nic.value()->address();
+      nics_.push_back(std::move(nic.value()));
+    }
+  }
+  // Puts faults above the fabric, and what mends them above those.
+  void mend() {
+    const fabric::FaultPlan plan = fabric::parse_fault_plan(GetParam().faults, 1).value();
+    for (auto& nic : nics_) {
+      faulty_.push_back(fabric::make_faulty(*nic, plan, {}));
+      mended_.push_back(make_reliable_nic(*faulty_.back(), {}));
+    }
+  }
+  Port& port(Rank rank) { return *ports_[rank]; }
+  void poll_all() {
+    for (auto& p : ports_) p->poll();
+  }
+  // Polls everybody until `condition` holds; bounded.
+  bool until(const std::function<bool()>& condition) {
+    const std::int64_t give_up = monotonic_ns() + 20'000'000'000;
+    for (int i = 0; i < 200000 || (!mended_.empty() && monotonic_ns() < give_up); ++i) {
+      if (condition()) return true;
+      poll_all();
+    }
+    return condition();
+  }
+  void mark_dead(Rank rank) {
+    dead_.push_back(rank);
+    ++deaths_;
+    if (job_ != nullptr) job_->mark_dead(rank);
+    if (loop_ != nullptr) loop_->mark_dead(rank);
+  }
+
+  std::unique_ptr<fabric::ShmJob> job_;
+  std::unique_ptr<fabric::LoopNetwork> loop_;
+  std::vector<std::unique_ptr<fabric::Nic>> nics_;
+  std::vector<fabric::UdpAddress> addresses_;
+  std::vector<Rank> dead_;
+  std::atomic<std::uint32_t> deaths_{0};
+  std::vector<std::unique_ptr<fabric::Nic>> faulty_;
+  std::vector<std::unique_ptr<fabric::Nic>> mended_;
+  std::vector<std::unique_ptr<fabric::Nic>> node_nics_;
+  std::vector<std::unique_ptr<fabric::Nic>> paths_;
+  std::vector<std::unique_ptr<Port>> ports_;
+};
+
+// Collects what arrives on a channel.
+struct Inbox {
+  struct Item {
+    Rank source;
+    Lane lane;
+    bool via_group;
+    std::uint32_t word0;
+    std::vector<std::byte> data;
+  };
+  std::vector<Item> items;
+  bool keep = false;
+  std::vector<Packet*> kept;
+  std::vector<std::span<const std::byte>> kept_data;
+
+  static Keep run(void* self, Packet* packet, const Arrival& a) {
+    auto& box = *static_cast<Inbox*>(self);
+    box.items.push_back(
+        {a.source, a.lane, a.via_group, a.words[0], {a.data.begin(), a.data.end()}});
+    if (!box.keep) return Keep::no;
+    box.kept.push_back(packet);
+    box.kept_data.push_back(a.data);
+    return Keep::yes;
+  }
+  Upcall upcall() { return {&Inbox::run, this}; }
+};
+
+}  // namespace fairlead::lci
