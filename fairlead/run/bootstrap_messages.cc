@@ -61,6 +61,12 @@ Result<Welcome> parse_welcome(std::span<const std::byte> bytes) {
       welcome.head.rank >= welcome.ranks) {
     return Error{fmt::format("start-up message: rank {} of {}", welcome.head.rank, welcome.ranks)};
   }
+  if (welcome.near_count > welcome.ranks ||
+      welcome.near_first > welcome.ranks - welcome.near_count ||
+      (welcome.near_count != 0 && welcome.head.rank - welcome.near_first >= welcome.near_count)) {
+    return Error{fmt::format("start-up message: rank {} on a node of {} from {}", welcome.head.rank,
+                             welcome.near_count, welcome.near_first)};
+  }
   if (welcome.world < static_cast<std::uint16_t>(WorldKind::shm) ||
       welcome.world > static_cast<std::uint16_t>(WorldKind::udp)) {
     return Error{fmt::format("start-up message: unknown world {}", welcome.world)};
@@ -97,6 +103,14 @@ Result<SignalNote> parse_signal(std::span<const std::byte> bytes) {
   Result<SignalNote> parsed = parse_fixed<SignalNote>(bytes);
   if (parsed.ok() && (parsed.value().number <= 0 || parsed.value().number >= NSIG)) {
     return Error{fmt::format("signal {} does not exist", parsed.value().number)};
+  }
+  return parsed;
+}
+
+Result<AddressNote> parse_address(std::span<const std::byte> bytes) {
+  Result<AddressNote> parsed = parse_fixed<AddressNote>(bytes);
+  if (parsed.ok() && (parsed.value().size == 0 || parsed.value().size > AddressNote::kCardBytes)) {
+    return Error{fmt::format("start-up message: an address of {} bytes", parsed.value().size)};
   }
   return parsed;
 }

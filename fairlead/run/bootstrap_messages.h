@@ -13,7 +13,7 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
-constexpr std::uint16_t kBootstrapVersion = 2;
+constexpr std::uint16_t kBootstrapVersion = 3;
 
 enum class WorldKind : std::uint16_t { shm = 1, model = 2, udp = 3 };
 
@@ -26,7 +26,14 @@ struct MessageHead {
 };
 static_assert(sizeof(MessageHead) == 16);
 
-enum class MessageKind : std::uint16_t { welcome = 1, abort = 2, signal = 3, card = 4, hello = 5 };
+enum class MessageKind : std::uint16_t {
+  welcome = 1,
+  abort = 2,
+  signal = 3,
+  card = 4,
+  hello = 5,
+  address = 6
+};
 
 // Launcher to rank, waiting in the rank's socket before the rank starts, so that joining a job is
 // one receive and no round trip. Carries three descriptors, in this order: the job's memory, the
@@ -54,13 +61,16 @@ struct Welcome {
   std::uint8_t key[16];  // the job's; makes datagrams its own
   std::uint32_t auth;    // fabric::Auth
   std::uint32_t mtu;     // 0: the interface's
+  // The ranks of this node; count 0: all are.
+  std::uint32_t near_first;
+  std::uint32_t near_count;
   // NUL-terminated, rest zero.
   char lci[kLciBytes];
   char faults[kFaultsBytes];
   char trace_path[kPathBytes];
   char address[kAddressBytes];  // of this host on that network
 };
-static_assert(sizeof(Welcome) == 96 + 64 + 512 + 1024 + 64);
+static_assert(sizeof(Welcome) == 104 + 64 + 512 + 1024 + 64);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
 // Rank, or command of a modelled job, to guardian: end the whole job with `code`.
@@ -81,6 +91,17 @@ struct SignalNote {
   std::uint32_t reserved;
 };
 static_assert(sizeof(SignalNote) == 24 && std::is_trivially_copyable_v<SignalNote>);
+
+// Rank to guardian, which tells the command: where the rank is on the network.
+struct AddressNote {
+  static constexpr std::size_t kCardBytes = 56;
+
+  MessageHead head;
+  std::uint32_t size;  // of the card
+  std::uint32_t reserved;
+  std::byte card[kCardBytes];  // what ShmJob::publish_card() was given
+};
+static_assert(sizeof(AddressNote) == 80 && std::is_trivially_copyable_v<AddressNote>);
 
 // Known to the ranks of one job only. Follows the head in every version of card and hello, so that
 // a rank of another version is told from a stranger.
@@ -123,6 +144,8 @@ inline constexpr MessageKind kKindOf<AbortNote> = MessageKind::abort;
 template <>
 inline constexpr MessageKind kKindOf<SignalNote> = MessageKind::signal;
 template <>
+inline constexpr MessageKind kKindOf<AddressNote> = MessageKind::address;
+template <>
 inline constexpr MessageKind kKindOf<NodeCard> = MessageKind::card;
 template <>
 inline constexpr MessageKind kKindOf<NodeHello> = MessageKind::hello;
@@ -144,6 +167,7 @@ Result<std::string_view> get_text(std::span<const char> field, const char* name)
 Result<Welcome> parse_welcome(std::span<const std::byte> bytes);
 Result<AbortNote> parse_abort(std::span<const std::byte> bytes);
 Result<SignalNote> parse_signal(std::span<const std::byte> bytes);
+Result<AddressNote> parse_address(std::span<const std::byte> bytes);
 Result<NodeCard> parse_card(std::span<const std::byte> bytes);
 Result<NodeHello> parse_hello(std::span<const std::byte> bytes);
 // Whether this is a message of the job with that secret, of whatever version.

@@ -46,7 +46,8 @@ TEST(WelcomeMessage, RefusesAnotherVersionWithTheWayOut) {
   const auto parsed = parse_welcome(bytes_of(welcome));
   // Expect: both versions and what to do
   ASSERT_FALSE(parsed.ok());
-  EXPECT_NE(parsed.error().text.find("version 2"), std::string::npos);
+  const std::string ours = "version " + std::to_string(kBootstrapVersion);
+  EXPECT_NE(parsed.error().text.find(ours), std::string::npos);
   EXPECT_NE(parsed.error().text.find("one installation"), std::string::npos);
 }
 
@@ -63,6 +64,10 @@ TEST(WelcomeMessage, RefusesWhatCannotBe) {
   EXPECT_TRUE(refused([](Welcome& w) { w.head.bytes -= 1; }));
   EXPECT_TRUE(refused([](Welcome& w) { w.head.rank = 8; }));
   EXPECT_TRUE(refused([](Welcome& w) { w.ranks = 0; }));
+  EXPECT_TRUE(refused([](Welcome& w) { w.near_count = w.ranks + 1; }));
+  EXPECT_TRUE(refused([](Welcome& w) { w.near_first = w.head.rank + 1, w.near_count = 1; }));
+  EXPECT_TRUE(refused([](Welcome& w) { w.near_first = UINT32_MAX, w.near_count = 2; }));
+  EXPECT_FALSE(refused([](Welcome& w) { w.near_first = w.head.rank, w.near_count = 1; }));
   EXPECT_TRUE(refused([](Welcome& w) { w.ranks = 1u << 30; }));
   EXPECT_TRUE(refused([](Welcome& w) { w.world = 77; }));
   EXPECT_TRUE(refused([](Welcome& w) { w.wait_sleep_ps = -1; }));

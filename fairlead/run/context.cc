@@ -36,7 +36,7 @@ Result<std::unique_ptr<ProcessContext>> join_alone() {
   Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create({.ranks = 1});
   if (!job.ok()) return job.error();
   const JobGround ground{
-      WorldKind::shm, job.value()->fd(), job.value()->nonce(), job.value()->epoch(), {}};
+      WorldKind::shm, job.value()->fd(), job.value()->nonce(), job.value()->epoch(), {}, {}};
   const Welcome welcome = make_welcome(options, ground, wait_plan_dedicated(), 0);
   return widened(RankContext::join(welcome, job.value()->fd(), std::nullopt, Fd()));
 }

@@ -60,6 +60,7 @@ Guardian::Guardian(const JobPlan& plan, Board& board, JobReport& report, Fd cont
 void Guardian::run() {
   const bool settled = settle();
   if (settled) {
+    if (plan_.watch != nullptr) plan_.watch->guardian_begins();
     start_ranks();
     serve();
     end_all();
@@ -96,11 +97,13 @@ bool Guardian::settle() {
 
 void Guardian::start_ranks() {
   const std::function<void()> close_inherited = [this] { this->close_inherited(); };
-  wards_.reserve(plan_.options.ranks);
-  for (std::uint32_t rank = 0; rank < plan_.options.ranks; ++rank) {
+  const RankRange here = plan_.here();
+  wards_.reserve(here.count);
+  for (std::uint32_t rank = here.first; rank < here.first + here.count; ++rank) {
     Result<RankProcess> started = start_rank({plan_, board_, rank, close_inherited});
     if (!started.ok()) return fail(1, started.error().text, milliseconds(0));
     Ward& ward = wards_.emplace_back();
+    ward.rank = rank;
     ward.process = std::move(started.value());
     ++running_;
     if (plan_.label) {
@@ -128,7 +131,7 @@ void Guardian::serve() {
     read_signals();
     reap();
     read_control();
-    for (std::uint32_t rank = 0; rank < wards_.size(); ++rank) read_life(rank);
+    for (Ward& ward : wards_) read_life(ward);
     relay_.pump();
     check_deadlines();
   }
@@ -200,23 +203,32 @@ void Guardian::forward(int signal) {
   }
 }
 
-void Guardian::read_life(std::uint32_t rank) {
-  Ward& ward = wards_[rank];
-  if (!ward.process.life.valid()) return;
+void Guardian::read_life(Ward& ward) {
   std::byte bytes[sizeof(AbortNote) + 1];
-  const ssize_t got = ::recv(ward.process.life.get(), bytes, sizeof bytes, MSG_DONTWAIT);
-  if (got < 0) return;
-  if (got == 0) {
+  while (ward.process.life.valid()) {
+    const ssize_t got = ::recv(ward.process.life.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got < 0) return;
+    if (got > 0) {
+      hear(ward, {bytes, static_cast<std::size_t>(got)});
+      continue;
+    }
     ward.process.life.reset();
     if (!ward.reaped) ward.lost_at = Clock::now();
+  }
+}
+
+void Guardian::hear(const Ward& ward, std::span<const std::byte> message) {
+  if (const auto address = parse_address(message); address.ok()) {
+    if (address.value().head.rank != ward.rank || plan_.ground.here.count == 0) return;
+    (void)::send(control_.get(), message.data(), message.size(), MSG_NOSIGNAL);
     return;
   }
-  const Result<AbortNote> note = parse_abort({bytes, static_cast<std::size_t>(got)});
+  const Result<AbortNote> note = parse_abort(message);
   if (!note.ok()) return;
   // A job that was told to stop never looks like a success, whatever the code.
   const int code = (note.value().code & 0xff) != 0 ? note.value().code & 0xff : 1;
   fail(code,
-       fmt::format("rank {} ended the job: {}", rank,
+       fmt::format("rank {} ended the job: {}", ward.rank,
                    get_text(note.value().reason, "the reason").value()),
        milliseconds(0));
 }
@@ -226,8 +238,8 @@ void Guardian::check_deadlines() {
   if (now >= deadline_ && !report_.failed()) {
     std::string running;
     int named = 0;
-    for (std::uint32_t rank = 0; rank < wards_.size() && named < 8; ++rank) {
-      if (!wards_[rank].reaped && ++named > 0) running += fmt::format(" {}", rank);
+    for (const Ward& ward : wards_) {
+      if (!ward.reaped && ++named <= 8) running += fmt::format(" {}", ward.rank);
     }
     fail(kTimeoutExitCode,
          fmt::format("the job outlived its --timeout of {:g} s and was ended; {} of {} ranks were "
@@ -236,15 +248,14 @@ void Guardian::check_deadlines() {
                      running_ > 8 ? " ..." : ""),
          milliseconds(0));
   }
-  for (std::uint32_t rank = 0; rank < wards_.size(); ++rank) {
-    Ward& ward = wards_[rank];
+  for (Ward& ward : wards_) {
     if (!ward.lost_at.has_value() || now < *ward.lost_at + kLostPatience) continue;
     ward.lost_at.reset();
-    if (const char* call = missing_end(board_.slot(rank)); call != nullptr && !ward.reaped) {
+    if (const char* call = missing_end(board_.slot(ward.rank)); call != nullptr && !ward.reaped) {
       fail(1,
            fmt::format("rank {}: its program ended without {} (the process that started it, {}, "
                        "still runs)",
-                       rank, call, ward.process.pid),
+                       ward.rank, call, ward.process.pid),
            milliseconds(0));
     }
   }
@@ -257,22 +268,21 @@ void Guardian::reap() {
       return w.process.pid == pid && !w.reaped;
     });
     // Any other process is an orphan of a rank.
-    if (ward != wards_.end()) rank_ended(static_cast<std::uint32_t>(ward - wards_.begin()), status);
+    if (ward != wards_.end()) rank_ended(*ward, status);
   }
 }
 
-void Guardian::rank_ended(std::uint32_t rank, int status) {
-  Ward& ward = wards_[rank];
+void Guardian::rank_ended(Ward& ward, int status) {
   ward.reaped = true;
   ward.lost_at.reset();
   --running_;
-  read_life(rank);  // an abort note may have come just before
-  judge_end(rank, status);
-  if (plan_.watch != nullptr) plan_.watch->rank_ended(rank);
+  read_life(ward);  // an abort note may have come just before
+  judge_end(ward, status);
+  if (plan_.watch != nullptr) plan_.watch->rank_ended(ward.rank);
 }
 
-void Guardian::judge_end(std::uint32_t rank, int status) {
-  const Ward& ward = wards_[rank];
+void Guardian::judge_end(const Ward& ward, int status) {
+  const std::uint32_t rank = ward.rank;
   const BoardSlot& slot = board_.slot(rank);
   const pid_t pid = ward.process.pid;
   if (WIFSIGNALED(status)) {
@@ -309,8 +319,9 @@ void Guardian::fail(int exit_code, const std::string& text, milliseconds grace) 
 
 void Guardian::end_all() {
   const Clock::time_point give_up = Clock::now() + kEndLimit;
-  for (auto rank = static_cast<std::uint32_t>(wards_.size()); rank < plan_.options.ranks; ++rank) {
-    report_.set_end(rank, 1, 0, "was not started");
+  const RankRange here = plan_.here();
+  for (auto i = static_cast<std::uint32_t>(wards_.size()); i < here.count; ++i) {
+    report_.set_end(here.first + i, 1, 0, "was not started");
   }
   for (const Ward& ward : wards_) {
     if (!ward.reaped) ::kill(-ward.process.pid, SIGKILL);

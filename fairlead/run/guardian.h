@@ -34,6 +34,7 @@ class Guardian {
   using Clock = std::chrono::steady_clock;
 
   struct Ward {
+    std::uint32_t rank = 0;
     RankProcess process;
     bool reaped = false;
     std::optional<Clock::time_point> lost_at;  // its program's socket closed before it was reaped
@@ -48,14 +49,16 @@ class Guardian {
   void read_signals();
   void read_control();
   void obey(std::span<const std::byte> message);
-  void read_life(std::uint32_t rank);
+  void read_life(Ward& ward);
+  // What a rank says.
+  void hear(const Ward& ward, std::span<const std::byte> message);
   void forward(int signal);
   void check_deadlines();
 
   void reap();
-  void rank_ended(std::uint32_t rank, int status);
+  void rank_ended(Ward& ward, int status);
   // Whether that was a failure, and whose.
-  void judge_end(std::uint32_t rank, int status);
+  void judge_end(const Ward& ward, int status);
   void fail(int exit_code, const std::string& text, std::chrono::milliseconds grace);
   void end_all();
   bool all_reaped() const { return running_ == 0; }

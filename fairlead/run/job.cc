@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,65 +17,11 @@
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/guardian.h"
 #include "fairlead/run/reaper.h"
+#include "fairlead/run/stage.h"
 #include "fairlead/run/trace_parts.h"
 
 namespace fairlead::run {
 namespace {
-
-// What the calling process looks like for the length of a job, and as before afterwards.
-class Stage {
- public:
-  Stage() {
-    ::prctl(PR_GET_CHILD_SUBREAPER, &was_subreaper_);
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    // With SIGCHLD ignored the kernel would reap the guardian before we can ask how it ended.
-    struct sigaction plain {};
-    plain.sa_handler = SIG_DFL;
-    ::sigaction(SIGCHLD, &plain, &child_action_);
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &mask_);
-  }
-  ~Stage() {
-    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
-    ::sigaction(SIGCHLD, &child_action_, nullptr);
-    ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
-  }
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
-
-  const sigset_t& mask() const { return mask_; }
-  // Unblocks what is not forwarded; answers the descriptor on which the forwarded signals arrive.
-  Fd watch_signals(bool forward) const {
-    sigset_t blocked = mask_;
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    for (const int signal : kForwardedSignals) {
-      if (!forward) break;
-      sigaddset(&blocked, signal);
-      sigaddset(&wanted, signal);
-    }
-    Fd signals(forward ? ::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK) : -1);
-    ::pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
-    return signals;
-  }
-
- private:
-  int was_subreaper_ = 0;
-  struct sigaction child_action_ {};
-  sigset_t mask_{};
-};
-
-void forward_signals(int signals, int control) {
-  signalfd_siginfo info{};
-  while (::read(signals, &info, sizeof info) == sizeof info) {
-    auto note = make_message<SignalNote>(0);
-    note.number = static_cast<std::int32_t>(info.ssi_signo);
-    (void)::send(control, &note, sizeof note, MSG_NOSIGNAL);
-    // The ranks were told; now this process stops too, as the shell expects of its job.
-    if (info.ssi_signo == SIGTSTP) ::raise(SIGSTOP);
-  }
-}
 
 // The guardian did not finish its work: its children are ours now.
 RunReport end_without_guardian(JobReport& report, std::span<const pid_t> not_of_the_job,
@@ -94,6 +38,8 @@ RunReport end_without_guardian(JobReport& report, std::span<const pid_t> not_of_
   return read;
 }
 
+}  // namespace
+
 void collect_counters(const fabric::ShmJob& job, RunReport& report) {
   for (std::uint32_t rank = 0; rank < report.ranks.size(); ++rank) {
     report.ranks[rank].counters = job.counters(rank);
@@ -101,12 +47,26 @@ void collect_counters(const fabric::ShmJob& job, RunReport& report) {
   }
 }
 
-}  // namespace
-
 bool GuardianLink::over() {
-  if (signals_ >= 0) forward_signals(signals_, control_);
+  if (signals_ >= 0) take_signals(signals_, [this](int number) { signal(number); });
   char byte;
-  return ::recv(control_, &byte, sizeof byte, MSG_DONTWAIT) == 0;
+  return ::recv(control_, &byte, sizeof byte, MSG_DONTWAIT | MSG_PEEK) == 0;
+}
+
+std::optional<AddressNote> GuardianLink::receive() {
+  std::byte bytes[sizeof(AddressNote) + 1];
+  for (;;) {
+    const ssize_t got = ::recv(control_, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got <= 0) return std::nullopt;
+    const auto note = parse_address({bytes, static_cast<std::size_t>(got)});
+    if (note.ok()) return note.value();
+  }
+}
+
+void GuardianLink::signal(int number) {
+  auto note = make_message<SignalNote>(0);
+  note.number = number;
+  (void)::send(control_, &note, sizeof note, MSG_NOSIGNAL);
 }
 
 void GuardianLink::wait() {
@@ -141,6 +101,7 @@ Result<RunReport> run_job(JobPlan plan) {
                  job.value()->fd(),
                  job.value()->nonce(),
                  job.value()->epoch(),
+                 {},
                  {}};
   if (getrandom(plan.ground.key.data(), plan.ground.key.size(), 0) !=
       static_cast<ssize_t>(plan.ground.key.size())) {

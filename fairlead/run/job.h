@@ -2,9 +2,12 @@
 // and stands in should the guardian be killed.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "fairlead/base/result.h"
+#include "fairlead/fabric/shm/job.h"
+#include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/job_plan.h"
 #include "fairlead/run/world.h"
 
@@ -15,10 +18,17 @@ class GuardianLink {
  public:
   // `control` and `signals` (a signalfd; -1: none) outlive it.
   GuardianLink(int control, int signals) : control_(control), signals_(signals) {}
-  // Forwards what signals have come; true once the guardian has ended. A microsecond.
+  // Forwards what signals have come; true once the guardian has ended and everything it said was
+  // taken. A microsecond.
   [[nodiscard]] bool over();
+  // Takes what a rank of several nodes told through the guardian; nullopt: nothing more is there.
+  std::optional<AddressNote> receive();
   // Blocks until over() may have something to do.
   void wait();
+  // Sends a signal to every rank; the second SIGINT or SIGTERM kills them.
+  void signal(int number);
+  // Readable when over() or receive() has something to do.
+  int control() const { return control_; }
   // Ends every rank; `reason` is what is reported, cut to AbortNote::kReasonBytes - 1.
   void abort(int code, const std::string& reason);
 
@@ -31,6 +41,8 @@ class GuardianLink {
 class JobWatch {
  public:
   virtual ~JobWatch() = default;
+  // In the guardian, before it starts the ranks: closes what only the command may have open.
+  virtual void guardian_begins() {}
   // In the guardian, after a rank's process has ended and the failure, if it is one, is on record.
   virtual void rank_ended(std::uint32_t rank) = 0;
   // In the command, once the guardian is at work. The command stands by when it returns.
@@ -44,6 +56,9 @@ void add_failure(RunReport& report, const Error& error);
 // rank_signals, rank_files and stdin_is_foreign are filled in here. Threads and children: see
 // launcher.h.
 Result<RunReport> run_job(JobPlan plan);
+
+// Adds to the report what each rank has counted, and the sum.
+void collect_counters(const fabric::ShmJob& job, RunReport& report);
 
 // The same on what plan.ground says, with plan.binding as given; the counters are the caller's.
 Result<RunReport> run_job_on(JobPlan plan);

@@ -21,6 +21,11 @@ struct ExecPlan {
   std::string working_directory;         // empty: stay
 };
 
+// Consecutive ranks of a job.
+struct RankRange {
+  std::uint32_t first = 0, count = 0;
+};
+
 // What the ranks of a job share, as each is told; the descriptor is the job's maker's.
 struct JobGround {
   WorldKind world = WorldKind::shm;
@@ -28,6 +33,8 @@ struct JobGround {
   std::uint64_t nonce = 0;
   Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
   fabric::JobKey key{};
+  // The ranks of this node; count 0: all of the job's.
+  RankRange here{};
 };
 
 class JobWatch;
@@ -36,7 +43,7 @@ struct JobPlan {
   WorldOptions options;
   JobGround ground;
   JobWatch* watch = nullptr;  // job.h; nullptr: the command only stands by
-  Binding binding;
+  Binding binding;            // of the ranks here
   // One of the two.
   const ExecPlan* exec = nullptr;
   const Body* body = nullptr;
@@ -47,6 +54,11 @@ struct JobPlan {
   bool stdin_is_foreign = false;
   sigset_t rank_signals{};  // mask of the ranks: the caller's before the job
   rlimit rank_files{};      // RLIMIT_NOFILE of the ranks: the caller's
+
+  // The ranks that this node starts.
+  RankRange here() const {
+    return ground.here.count != 0 ? ground.here : RankRange{0, options.ranks};
+  }
 };
 
 // Signals that travel from the command to the ranks.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "fairlead/run/hosts/host_job.h"
 #include "fairlead/run/job.h"
 #include "fairlead/run/model_world.h"
 #include "fairlead/run/platform_files.h"
@@ -27,6 +28,28 @@ Result<RunReport> launch_on_shm(const LaunchOptions& options, const ExecPlan& ex
   plan.label = options.label;
   plan.forward_signals = options.forward_signals;
   return run_job(std::move(plan));
+}
+
+Result<RunReport> launch_on_hosts(const LaunchOptions& options, const ExecPlan& exec) {
+  if (options.world.on != "shm" && options.world.on != "udp") {
+    return Error{
+        fmt::format("--on {} has no hosts: leave out --hosts, --hostfile and --nodes, or "
+                    "leave out --on",
+                    options.world.on)};
+  }
+  if (!options.world.trace_path.empty()) {
+    return Error{"--trace is of the ranks of one machine; leave it out on several hosts"};
+  }
+  if (options.body == BodyKind::fiber) {
+    return Error{"--body fiber is for loop and modelled platforms; on hosts a rank is a process"};
+  }
+  if (slots_of(options.hosts.list) != options.world.ranks) {
+    return Error{fmt::format("{} ranks on hosts that were given {}", options.world.ranks,
+                             slots_of(options.hosts.list))};
+  }
+  const Result<void> checked = check_shm_options(options.world);
+  if (!checked.ok()) return checked.error();
+  return run_on_hosts(options, exec);
 }
 
 // What a process has once and fibers would share.
@@ -65,11 +88,14 @@ Result<BodyKind> choose_body(const LaunchOptions& options, const ExecPlan& exec)
 
 }  // namespace
 
-Result<RunReport> launch(const LaunchOptions& options) {
+Result<RunReport> launch(const LaunchOptions& given) {
+  LaunchOptions options = given;
+  options.world.several_nodes = !options.hosts.list.empty();
   if (Result<void> r = check_udp_options(options.world); !r.ok()) return r.error();
   const Result<ExecPlan> exec =
       plan_exec(options.command, options.environment, options.working_directory);
   if (!exec.ok()) return exec.error();
+  if (options.world.several_nodes) return launch_on_hosts(options, exec.value());
   if (options.world.on == "shm" || options.world.on == "udp")
     return launch_on_shm(options, exec.value());
   LaunchOptions found = options;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fairlead/base/result.h"
+#include "fairlead/run/hosts/host_list.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {
@@ -14,6 +15,16 @@ enum class BodyKind {
   automatic,  // fiber for programs that export fairlead_fiber_program, else process
   process,    // the binary as it is, one process a rank
   fiber,      // loaded once, its main called once a rank (see program.h for what that needs)
+};
+
+// The hosts of a job of several. Its ranks share memory within a host and use udp between hosts.
+struct HostOptions {
+  std::vector<HostSlots> list;        // with the ranks of each; empty: the job is this machine's
+  std::string shell = kDefaultShell;  // starts a program there: SHELL HOST PROGRAM ARGUMENT
+  std::string agent;                  // path of the `fairlead` command, the same on every host
+  const char* noun = "host";          // what messages call one
+
+  static constexpr const char kDefaultShell[] = "ssh -o BatchMode=yes -o ConnectTimeout=10";
 };
 
 struct LaunchOptions {
@@ -26,6 +37,7 @@ struct LaunchOptions {
   // a second SIGINT or SIGTERM kills them.
   bool forward_signals = true;
   BodyKind body = BodyKind::automatic;
+  HostOptions hosts;
 };
 
 // Exit code of a job that outlived WorldOptions::timeout, as timeout(1) has it.

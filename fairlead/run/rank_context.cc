@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 
 #include "fairlead/base/check.h"
@@ -20,14 +24,24 @@ namespace {
 // A rank of another node may have gone, and its last acknowledgment been lost.
 constexpr Ps kLingerMax = seconds(5);
 
-// NetworkPlace's functions where ranks of one machine find each other in the job's memory.
-Result<void> publish_in_memory(void* job, std::uint32_t rank, const fabric::UdpAddress& own) {
-  static_cast<fabric::ShmJob*>(job)->publish_card(rank, std::as_bytes(std::span(&own, 1)));
-  return {};
+// Other nodes learn it through the guardian and the command.
+Result<void> tell_other_nodes(std::uint32_t rank, int life, std::span<const std::byte> card) {
+  auto note = make_message<AddressNote>(rank);
+  FAIRLEAD_CHECK(card.size() <= sizeof note.card, "a card of {} bytes", card.size());
+  note.size = static_cast<std::uint32_t>(card.size());
+  std::copy(card.begin(), card.end(), note.card);
+  if (::send(life, &note, sizeof note, MSG_NOSIGNAL) == sizeof note) return {};
+  return Error{
+      fmt::format("the launcher cannot be told this rank's address: {}", std::strerror(errno))};
 }
-bool find_in_memory(void* job, Peer peer, fabric::UdpAddress* address) {
-  return static_cast<const fabric::ShmJob*>(job)->read_card(
-      peer, std::as_writable_bytes(std::span(address, 1)));
+
+bool several_nodes(const Welcome& welcome) {
+  return welcome.near_count != 0 && welcome.near_count < welcome.ranks;
+}
+std::vector<bool> near_ranks(const Welcome& welcome) {
+  std::vector<bool> near(welcome.ranks);
+  std::fill_n(near.begin() + welcome.near_first, welcome.near_count, true);
+  return near;
 }
 
 // Where the user asked for it, by the first rank of each node.
@@ -53,6 +67,19 @@ bool is_dead(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(j
 bool has_left(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(job)->left(peer); }
 
 }  // namespace
+
+Result<void> RankContext::publish_in_memory(void* place, std::uint32_t rank,
+                                            const fabric::UdpAddress& own) {
+  const auto& memory = *static_cast<const MemoryPlace*>(place);
+  const auto card = std::as_bytes(std::span(&own, 1));
+  memory.job->publish_card(rank, card);
+  return memory.life < 0 ? Result<void>{} : tell_other_nodes(rank, memory.life, card);
+}
+
+bool RankContext::find_in_memory(void* place, Peer peer, fabric::UdpAddress* address) {
+  return static_cast<const MemoryPlace*>(place)->job->read_card(
+      peer, std::as_writable_bytes(std::span(address, 1)));
+}
 
 Result<std::unique_ptr<fabric::UdpNic>> RankContext::open_network(const Welcome& welcome,
                                                                   const NetworkPlace& network,
@@ -98,18 +125,19 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
     parts.fatal->repeat = "; to see it again: " + fabric::repeat_line(*options.faults);
   }
   const bool only_network = static_cast<WorldKind>(welcome.world) == WorldKind::udp;
-  const bool on_network = only_network || network != nullptr;
+  const bool several = network != nullptr || several_nodes(welcome);
+  const bool on_network = only_network || several;
   Result<bool> hrx = lci::choose_hrx(std::string(get_text(welcome.lci, "lci").value()),
                                      options.faults.value_or(fabric::FaultPlan{}), on_network,
                                      on_network ? "udp" : "shm");
   if (!hrx.ok()) return wrong(hrx.error());
   options.hrx = hrx.value();
-  NetworkPlace in_memory{{}, publish_in_memory, find_in_memory, nullptr};
   if (on_network || options.hrx) {
     Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(job_fd, welcome.nonce);
     if (!job.ok()) return wrong(job.error());
     parts.job = std::move(job.value());
-    in_memory.context = parts.job.get();
+    parts.memory = std::make_unique<MemoryPlace>(
+        MemoryPlace{parts.job.get(), several_nodes(welcome) ? life.get() : -1});
   }
   options.direct.epoch = Ps{welcome.epoch_ps};
   options.direct.wait = wait_plan_of(welcome);
@@ -131,7 +159,9 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   if (on_network) {
     options.node = std::move(nic);
     if (network != nullptr) options.near = network->near;
-    if (network != nullptr) options.linger_max = kLingerMax;
+    if (several && network == nullptr && !only_network) options.near = near_ranks(welcome);
+    if (several) options.linger_max = kLingerMax;
+    const NetworkPlace in_memory{{}, publish_in_memory, find_in_memory, parts.memory.get()};
     Result<std::unique_ptr<fabric::UdpNic>> udp =
         open_network(welcome, network != nullptr ? *network : in_memory, *parts.job);
     if (!udp.ok()) return wrong(udp.error());

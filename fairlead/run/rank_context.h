@@ -47,9 +47,19 @@ class RankContext final : public ProcessContext {
     RankContext* context = nullptr;
     std::string repeat;  // how to see it again
   };
+  // Where ranks that `fairlead run` started find each other: in the job's memory, and those of
+  // other nodes through the guardian, at the other end of `life` (-1: there are none).
+  struct MemoryPlace {
+    fabric::ShmJob* job;
+    int life;
+  };
+  static Result<void> publish_in_memory(void* place, std::uint32_t rank,
+                                        const fabric::UdpAddress& own);
+  static bool find_in_memory(void* place, Peer peer, fabric::UdpAddress* address);
   // In the order they are built on each other.
   struct Parts {
     std::unique_ptr<fabric::ShmJob> job;  // of ranks with hrx: who is there, and where
+    std::unique_ptr<MemoryPlace> memory;
     std::unique_ptr<FatalLink> fatal;
     std::unique_ptr<lci::RealEndpoint> endpoint;
   };

@@ -166,7 +166,9 @@ Result<RankProcess> start_rank(const RankStart& start) {
   if (pid == 0) {
     die_with(guardian);
     ::setpgid(0, 0);
-    if (!plan.binding.processors.empty()) bind_to(plan.binding.processors[start.rank]);
+    if (!plan.binding.processors.empty()) {
+      bind_to(plan.binding.processors[start.rank - plan.here().first]);
+    };
     set_streams(plan, start.rank, output);
     restore_file_limit(plan);
     if (plan.exec == nullptr) run_body(start, welcome, std::move(life.value().theirs));

@@ -33,7 +33,7 @@ Result<void> check_udp_options(const WorldOptions& options) {
                             : options.address != plain.address ? "--address"
                             : options.mtu != plain.mtu         ? "--mtu"
                                                                : nullptr;
-  if (options.on != "udp" && given != nullptr) {
+  if (options.on != "udp" && !options.several_nodes && given != nullptr) {
     return Error{
         fmt::format("{} is of a network, and {} is none: try --on udp", given, options.on)};
   }
@@ -64,7 +64,8 @@ Result<void> check_shm_options(const WorldOptions& options) {
 Result<bool> choose_hrx(const WorldOptions& options) {
   const Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options.faults, options.seed);
   if (!plan.ok()) return plan.error();
-  return lci::choose_hrx(options.lci, plan.value(), options.on == "udp", options.on.c_str());
+  return lci::choose_hrx(options.lci, plan.value(), options.on == "udp" || options.several_nodes,
+                         options.on.c_str());
 }
 
 std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed) {
@@ -89,6 +90,8 @@ Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const
   std::copy(ground.key.begin(), ground.key.end(), welcome.key);
   welcome.auth = static_cast<std::uint32_t>(fabric::parse_auth(options.auth).value());
   welcome.mtu = options.mtu;
+  welcome.near_first = ground.here.first;
+  welcome.near_count = ground.here.count;
   const bool fits =
       set_text(welcome.lci, options.lci) && set_text(welcome.address, options.address) &&
       set_text(welcome.faults, options.faults) && set_text(welcome.trace_path, options.trace_path);

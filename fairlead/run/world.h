@@ -35,7 +35,8 @@ struct WorldOptions {
   std::uint32_t fiber_stack_kib = 64;
   std::uint32_t nodes = 0;  // modelled machine's nodes; 0: as many as ranks
   Compute compute = Compute::declared;
-  // On udp only:
+  bool several_nodes = false;  // shared memory within a node only, udp to the others
+  // On udp, or where there are several nodes:
   std::string auth = "header";        // header | full | encrypt (fabric/udp/seal.h)
   std::string address = "127.0.0.1";  // of this host, where the ranks reach each other
   std::uint32_t mtu = 0;              // 0: the interface's

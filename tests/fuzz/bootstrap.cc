@@ -27,7 +27,7 @@ std::vector<std::byte> headed(std::span<const std::byte> body) {
 
 void check(std::span<const std::byte> welcome, std::span<const std::byte> abort_note,
            std::span<const std::byte> signal, std::span<const std::byte> card,
-           std::span<const std::byte> hello) {
+           std::span<const std::byte> hello, std::span<const std::byte> address) {
   const auto welcomed = parse_welcome(welcome);
   if (welcomed.ok() && welcomed.value().head.rank >= welcomed.value().ranks) std::abort();
   if (welcomed.ok() && !get_text(welcomed.value().trace_path, "").ok()) std::abort();
@@ -38,6 +38,8 @@ void check(std::span<const std::byte> welcome, std::span<const std::byte> abort_
   const auto carded = parse_card(card);
   if (carded.ok() && !get_text(carded.value().host, "").ok()) std::abort();
   const auto greeted = parse_hello(hello);
+  const auto addressed = parse_address(address);
+  if (addressed.ok() && addressed.value().size > AddressNote::kCardBytes) std::abort();
   if (greeted.ok() && !has_secret(hello, greeted.value().secret)) std::abort();
 }
 
@@ -45,8 +47,8 @@ void check(std::span<const std::byte> welcome, std::span<const std::byte> abort_
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
-  check(bytes, bytes, bytes, bytes, bytes);
+  check(bytes, bytes, bytes, bytes, bytes, bytes);
   check(headed<Welcome>(bytes), headed<AbortNote>(bytes), headed<SignalNote>(bytes),
-        headed<NodeCard>(bytes), headed<NodeHello>(bytes));
+        headed<NodeCard>(bytes), headed<NodeHello>(bytes), headed<AddressNote>(bytes));
   return 0;
 }

@@ -17,6 +17,8 @@ void add_platforms(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
+// Not for users, and not in the help: what `run --hosts` starts on each host.
+void add_node_agent(CLI::App& app, int& exit_code);
 
 // Prints "fairlead: text" on the standard error stream.
 void complain(const std::string& text);

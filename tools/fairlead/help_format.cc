@@ -37,7 +37,9 @@ std::string path_of(const CLI::App& app) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    if (!sub->get_group().empty()) names.push_back(sub->get_name());  // else hidden
+  }
   return names;
 }
 

@@ -64,6 +64,7 @@ int run_command(int argc, char** argv) {
   add_info(app, exit_code);
   add_trace(app, exit_code);
   add_report(app, exit_code);
+  add_node_agent(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

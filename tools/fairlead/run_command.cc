@@ -14,6 +14,7 @@
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/explanation.h"
+#include "tools/fairlead/host_options.h"
 #include "tools/fairlead/stats.h"
 #include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/world_options.h"
@@ -30,6 +31,7 @@ const char kExamples[] =
     "  fairlead run -n 2 --stats=run.json ./prog        counters of the run as JSON\n"
     "  fairlead run -n 2 --on myrinet-p3 --trace t.json ./prog   open t.json in ui.perfetto.dev\n"
     "  fairlead run -n 16 --on myrinet-p3 --explain ./prog      which resource bounds the run\n"
+    "  fairlead run --hosts a:4,b:4 ./prog              8 ranks on two hosts, by ssh and udp\n"
     "  fairlead run -n 2 --faults drop=0.01 --seed 7 ./prog      lose packets, repeatably\n"
     "\n"
     "The exit code is that of the first failing rank, 128 + signal for one that a signal ended,\n"
@@ -41,6 +43,7 @@ struct RunArguments {
   std::string body = "auto";
   std::string stats;  // empty: none; "-": table on the standard error stream; else a file
   bool show_paths = false;
+  HostChoice hosts;
 };
 
 Result<void> write_stats(const std::string& path, const JobFacts& facts) {
@@ -110,6 +113,14 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
   run::LaunchOptions launch = arguments.launch;
   launch.world = arguments.choice.options();
   launch.command = command.value();
+  std::uint32_t ranks = app.count("--ranks") > 0 ? launch.world.ranks : 0;
+  Result<run::HostOptions> hosts = arguments.hosts.options(ranks);
+  if (!hosts.ok()) {
+    complain(hosts.error().text);
+    return kUsageExitCode;
+  }
+  launch.hosts = std::move(hosts.value());
+  if (!launch.hosts.list.empty()) launch.world.ranks = ranks;
   const std::map<std::string, run::BodyKind> kinds = {{"auto", run::BodyKind::automatic},
                                                       {"process", run::BodyKind::process},
                                                       {"fiber", run::BodyKind::fiber}};
@@ -188,6 +199,7 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("KIND")
       ->check(CLI::IsMember({"auto", "process", "fiber"}))
       ->capture_default_str();
+  add_host_options(*run, arguments->hosts);
   run->add_flag("--show-paths", arguments->show_paths,
                 "Say how the ranks reach each other, and why, when they start");
   run->prefix_command();

@@ -1,10 +1,7 @@
 #include "fairlead/run/join/launched_job.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -20,6 +17,7 @@
 #include <vector>
 
 #include "fairlead/fabric/shm/job.h"
+#include "fairlead/run/host_address.h"
 #include "fairlead/run/join/node_meeting.h"
 #include "fairlead/run/probes.h"
 #include "fairlead/run/rank_context.h"
@@ -73,29 +71,12 @@ Result<NodeCard> card_of(JobExchange& exchange, std::uint32_t leader) {
   return card;
 }
 
-// The address of this host that other hosts reach it by.
-std::string outer_address() {
-  ifaddrs* list = nullptr;
-  std::string found = "127.0.0.1";
-  if (::getifaddrs(&list) != 0) return found;
-  constexpr unsigned kWanted = IFF_UP | IFF_RUNNING;
-  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
-    if ((one->ifa_flags & kWanted) != kWanted || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
-    char text[INET_ADDRSTRLEN] = {};
-    const auto& address = *reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
-    if (::inet_ntop(AF_INET, &address.sin_addr, text, sizeof text) == nullptr) continue;
-    found = text;
-    break;
-  }
-  ::freeifaddrs(list);
-  return found;
-}
-
 // Nodes that are one host after all, as where a launcher was told to pretend, need no network but
 // the host's own.
 Result<std::string> address_for(JobExchange& exchange) {
-  if (const char* told = std::getenv(kAddressVariable); told != nullptr) return std::string(told);
+  if (const char* told = std::getenv(kAddressVariable); told != nullptr) {
+    return own_addresses(told);
+  }
   const JobPlace& place = exchange.place();
   const std::string own = host_name();
   for (std::uint32_t node = 0; node < place.nodes(); ++node) {
@@ -161,7 +142,7 @@ Result<Seat> lead(JobExchange& exchange, NodeLeader leader,
   }
   WorldOptions options;
   options.ranks = place.ranks;
-  JobGround ground{WorldKind::shm, job.fd(), job.nonce(), job.epoch(), {}};
+  JobGround ground{WorldKind::shm, job.fd(), job.nonce(), job.epoch(), {}, {}};
   if (place.nodes() > 1) {
     // One key for all nodes: the secret of the first one's card.
     const Result<NodeCard> first = card_of(exchange, 0);
