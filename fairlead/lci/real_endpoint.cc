@@ -57,6 +57,7 @@ void RealEndpoint::linger() {
   reliable_->attach(nobody);
   constexpr int kBudget = 256;
   settle_by([this] { return reliable_->reap(kBudget, fabric::kAllLanes); });
+  reliable_->leave();
 }
 
 Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, bool fabric_loses,

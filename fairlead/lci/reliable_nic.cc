@@ -47,6 +47,9 @@ constexpr Ps kBurst = microseconds(3);
 constexpr Ps kForgotten = microseconds(30);
 constexpr std::uint32_t kEagerFirst = 32;
 constexpr std::uint32_t kEagerMax = 4096;
+// Channel of an acknowledgment that is its sender's last word, and how often that is said.
+constexpr std::uint16_t kGoodbye = 1;
+constexpr int kGoodbyes = 4;
 // Packets delivered a turn before the client can say that it has no room for more replies.
 constexpr std::uint32_t kDeliveredMax = 1024;
 // Turns in which nothing happens, for each that looks at the clock: timers are 50 us and more.
@@ -222,6 +225,16 @@ class Reliable final : public ReliableNic {
     }
     return true;
   }
+  void leave() override {
+    for (int time = 0; time < kGoodbyes; ++time) {
+      for (Peer peer = 0; peer < peers(); ++peer) {
+        if (!met(peer) || has_left(peer)) continue;
+        Outgoing one{header(flow_of(peer, 0), PacketKind::ack, 0), nullptr};
+        one.header.client.chan = kGoodbye;
+        (void)below_.post_many(peer, {&one, 1});
+      }
+    }
+  }
 
  private:
   // Of one flow, made when something is first sent on it.
@@ -240,6 +253,7 @@ class Reliable final : public ReliableNic {
   struct PeerState {
     std::uint32_t stamp = 0;  // of the last packet that came; 0: none
     bool lost = false;
+    bool left = false;  // said goodbye
   };
   Flow flow_of(Peer peer, std::uint32_t lane) const { return peer * kLanes + lane; }
   Outbound& outbound(Flow flow) {
@@ -247,7 +261,16 @@ class Reliable final : public ReliableNic {
     return *outbound_[flow];
   }
   bool has_left(Peer peer) const {
-    return peers_[peer].lost || (options_.left != nullptr && options_.left(options_.context, peer));
+    const PeerState& state = peers_[peer];
+    return state.lost || state.left ||
+           (options_.left != nullptr && options_.left(options_.context, peer));
+  }
+
+  bool met(Peer peer) const {
+    const Flow first = flow_of(peer, 0);
+    return peers_[peer].stamp != 0 ||
+           std::any_of(&outbound_[first], &outbound_[first] + kLanes,
+                       [](const auto& outbound) { return outbound != nullptr; });
   }
 
   // --- Sending
@@ -419,6 +442,7 @@ class Reliable final : public ReliableNic {
     peer.stamp = h.client.words[0] | 1u;
     if (!frame) {
       ++counters_.acks_received;
+      if (h.client.chan == kGoodbye) peer.left = true;
       return Keep::no;
     }
     const SelectiveRepeat::Came came = flows_.arrived(site_, flow, h.sequence);

@@ -31,6 +31,10 @@ class ReliableNic : public fabric::Nic {
   // Everything that was sent has been acknowledged and everything that came has been, or nobody is
   // left on the other side.
   virtual bool settled() = 0;
+  // This rank needs nothing any more and answers nobody from now on: its peers are told, so that
+  // none waits for an acknowledgment that was lost. Said several times; all of them may be lost
+  // too. The last call.
+  virtual void leave() = 0;
 };
 
 // `below` outlives it.

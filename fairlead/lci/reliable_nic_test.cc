@@ -245,6 +245,28 @@ TEST_F(ReliableNicTest, APeerThatLeftOwesNothing) {
   EXPECT_TRUE(nic_->settled());
 }
 
+TEST_F(ReliableNicTest, AGoodbyeEndsTheWaitForALostAcknowledgment) {
+  EXPECT_EQ(post("x"), Post::done);
+  nic_->reap(1, fabric::kAllLanes);
+  acknowledge(0);
+  // Expect: an acknowledgment that says nothing new is no goodbye
+  EXPECT_FALSE(nic_->settled());
+  nic_->leave();
+  const FakeNic::Sent goodbye = below_.sent.back();
+  // Expect: said to the one that was met, more than once
+  EXPECT_EQ(goodbye.dest, 1u);
+  EXPECT_GE(below_.sent.size(), 3u);
+  for (const FakeNic::Sent& one : below_.sent) EXPECT_EQ(one.dest, 1u);
+  PacketHeader theirs = goodbye.header;
+  theirs.client.source = 1;
+  below_.deliver(theirs, {});
+  EXPECT_TRUE(nic_->settled());
+  // Expect: no word to a peer that has gone
+  const std::size_t before = below_.sent.size();
+  nic_->leave();
+  EXPECT_EQ(below_.sent.size(), before);
+}
+
 // Bytes on the heap of an endpoint over udp in a job of `ranks`.
 std::size_t heap_of_endpoint(Peer ranks) {
   fabric::UdpOptions options;

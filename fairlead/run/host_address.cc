@@ -98,14 +98,22 @@ std::string outer_address() {
   return "127.0.0.1";
 }
 
+std::vector<std::string> address_list(const std::string& text) {
+  std::vector<std::string> list;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    list.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return list;
+}
+
 Result<std::string> own_addresses(const std::string& wanted) {
   std::string found;
-  for (std::size_t at = 0; at <= wanted.size();) {
-    const std::size_t end = std::min(wanted.find(',', at), wanted.size());
-    const Result<std::string> one = own_address(wanted.substr(at, end - at));
+  for (const std::string& part : address_list(wanted)) {
+    const Result<std::string> one = own_address(part);
     if (!one.ok()) return one;
     found += (found.empty() ? "" : ",") + one.value();
-    at = end + 1;
   }
   return found;
 }

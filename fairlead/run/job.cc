@@ -16,6 +16,7 @@
 #include "fairlead/run/bootstrap.h"
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/guardian.h"
+#include "fairlead/run/host_address.h"
 #include "fairlead/run/reaper.h"
 #include "fairlead/run/stage.h"
 #include "fairlead/run/trace_parts.h"
@@ -97,6 +98,11 @@ Result<RunReport> run_job(JobPlan plan) {
   Result<std::string> parts = make_trace_folder(plan.options.trace_path);
   if (!parts.ok()) return parts.error();
   plan.options.trace_path = parts.value();
+  if (plan.options.on == "udp") {
+    Result<std::string> address = own_addresses(plan.options.address);
+    if (!address.ok()) return address.error();
+    plan.options.address = std::move(address.value());
+  }
   plan.ground = {plan.options.on == "udp" ? WorldKind::udp : WorldKind::shm,
                  job.value()->fd(),
                  job.value()->nonce(),

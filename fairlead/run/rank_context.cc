@@ -13,6 +13,8 @@
 #include "fairlead/base/check.h"
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/fabric/udp/udp_nic.h"
+#include "fairlead/lci/rails_nic.h"
+#include "fairlead/run/host_address.h"
 #include "fairlead/run/path_report.h"
 #include "fairlead/run/probes.h"
 #include "fairlead/run/welcome.h"
@@ -68,22 +70,29 @@ bool has_left(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(
 
 }  // namespace
 
-Result<void> RankContext::publish_in_memory(void* place, std::uint32_t rank,
-                                            const fabric::UdpAddress& own) {
+Result<void> RankContext::publish_in_memory(void* place, std::uint32_t rank, const RankCard& own) {
   const auto& memory = *static_cast<const MemoryPlace*>(place);
   const auto card = std::as_bytes(std::span(&own, 1));
   memory.job->publish_card(rank, card);
   return memory.life < 0 ? Result<void>{} : tell_other_nodes(rank, memory.life, card);
 }
 
-bool RankContext::find_in_memory(void* place, Peer peer, fabric::UdpAddress* address) {
+bool RankContext::find_in_memory(void* place, Peer peer, RankCard* card) {
   return static_cast<const MemoryPlace*>(place)->job->read_card(
-      peer, std::as_writable_bytes(std::span(address, 1)));
+      peer, std::as_writable_bytes(std::span(card, 1)));
 }
 
-Result<std::unique_ptr<fabric::UdpNic>> RankContext::open_network(const Welcome& welcome,
-                                                                  const NetworkPlace& network,
-                                                                  fabric::ShmJob& job) {
+bool RankContext::find_on_rail(void* rail, Peer peer, fabric::UdpAddress* address) {
+  const auto& [place, index] = *static_cast<const RailPlace*>(rail);
+  RankCard card;
+  if (!place.find(place.context, peer, &card)) return false;
+  *address = card.rails[index];
+  return address->family == AF_INET || address->family == AF_INET6;
+}
+
+Result<std::unique_ptr<fabric::Nic>> RankContext::open_network(const Welcome& welcome,
+                                                               const NetworkPlace& network,
+                                                               Parts& parts) {
   const std::uint32_t rank = welcome.head.rank;
   fabric::UdpOptions options;
   options.self = rank;
@@ -91,21 +100,37 @@ Result<std::unique_ptr<fabric::UdpNic>> RankContext::open_network(const Welcome&
   std::copy(std::begin(welcome.key), std::end(welcome.key), options.key.begin());
   options.job = fabric::job_number(options.key);
   options.auth = static_cast<fabric::Auth>(welcome.auth);
-  options.address = get_text(welcome.address, "address").value();
   options.mtu = welcome.mtu;
-  options.find = network.find;
-  options.find_context = network.context;
-  options.deaths = &job.deaths();
+  options.find = find_on_rail;
+  options.deaths = &parts.job->deaths();
   options.dead = is_dead;
-  options.context = &job;
-  options.counters = &job.own_counters(rank);
-  Result<std::unique_ptr<fabric::UdpNic>> nic = fabric::open_udp(options);
-  if (!nic.ok()) return nic.error();
-  const fabric::UdpAddress& own = nic.value()->address();
-  if (Result<void> told = network.publish(network.context, rank, own); !told.ok()) {
+  options.context = parts.job.get();
+  options.counters = &parts.job->own_counters(rank);
+  parts.rails = std::make_unique<std::array<RailPlace, RankCard::kRailsMax>>();
+  RankCard card;
+  std::vector<std::unique_ptr<fabric::Nic>> rails;
+  const std::vector<std::string> addresses =
+      address_list(std::string(get_text(welcome.address, "address").value()));
+  if (addresses.size() > RankCard::kRailsMax) {
+    return Error{fmt::format("{} addresses for a rank, which has at most {} rails",
+                             addresses.size(), RankCard::kRailsMax)};
+  }
+  for (const std::string& address : addresses) {
+    options.rail = static_cast<std::uint32_t>(rails.size());
+    options.address = address;
+    RailPlace& place = (*parts.rails)[rails.size()];
+    place = {network, rails.size()};
+    options.find_context = &place;
+    Result<std::unique_ptr<fabric::UdpNic>> nic = fabric::open_udp(options);
+    if (!nic.ok()) return nic.error();
+    card.rails[rails.size()] = nic.value()->address();
+    parts.address += (rails.empty() ? "" : " and ") + to_string(nic.value()->address());
+    rails.push_back(std::move(nic.value()));
+  }
+  if (Result<void> told = network.publish(network.context, rank, card); !told.ok()) {
     return told.error();
   }
-  return nic;
+  return rails.size() == 1 ? std::move(rails.front()) : lci::make_rails_nic(std::move(rails));
 }
 
 Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, int job_fd,
@@ -147,7 +172,6 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   options.reliable.left = has_left;
   options.reliable.context = parts.job.get();
   std::unique_ptr<fabric::Nic> nic;
-  std::string own_address;
   if (only_network) {
     if (Result<void> joined = parts.job->join(rank); !joined.ok()) return wrong(joined.error());
   } else {
@@ -162,13 +186,12 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
     if (several && network == nullptr && !only_network) options.near = near_ranks(welcome);
     if (several) options.linger_max = kLingerMax;
     const NetworkPlace in_memory{{}, publish_in_memory, find_in_memory, parts.memory.get()};
-    Result<std::unique_ptr<fabric::UdpNic>> udp =
-        open_network(welcome, network != nullptr ? *network : in_memory, *parts.job);
+    Result<std::unique_ptr<fabric::Nic>> udp =
+        open_network(welcome, network != nullptr ? *network : in_memory, parts);
     if (!udp.ok()) return wrong(udp.error());
-    own_address = to_string(udp.value()->address());
     nic = std::move(udp.value());
   }
-  show_paths(welcome, *nic, on_network, options.near, options.hrx, own_address);
+  show_paths(welcome, *nic, on_network, options.near, options.hrx, parts.address);
   parts.endpoint = std::make_unique<lci::RealEndpoint>(std::move(nic), std::move(options));
   Result<TracedRank> traced =
       trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()),

@@ -1,6 +1,7 @@
 // The context of a rank that is a process: its Nic and Port on the job's shared memory or on a
 // network, its slot on the board, its socket to the guardian.
 #pragma once
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,12 +18,19 @@
 
 namespace fairlead::run {
 
+// Where a rank is on the network: an address on each of its rails; family 0: there is none.
+struct RankCard {
+  static constexpr std::size_t kRailsMax = 2;
+  std::array<fabric::UdpAddress, kRailsMax> rails{};
+};
+static_assert(sizeof(RankCard) <= AddressNote::kCardBytes);
+
 // How the ranks of several nodes reach each other. The functions' context outlives the rank.
 struct NetworkPlace {
   std::vector<bool> near;  // by rank: on this node
   // Tells the others where this rank, `self`, is; called once, before find().
-  Result<void> (*publish)(void* context, std::uint32_t self, const fabric::UdpAddress& own);
-  bool (*find)(void* context, Peer peer, fabric::UdpAddress* address);
+  Result<void> (*publish)(void* context, std::uint32_t self, const RankCard& own);
+  bool (*find)(void* context, Peer peer, RankCard* card);
   void* context;
 };
 
@@ -53,20 +61,27 @@ class RankContext final : public ProcessContext {
     fabric::ShmJob* job;
     int life;
   };
-  static Result<void> publish_in_memory(void* place, std::uint32_t rank,
-                                        const fabric::UdpAddress& own);
-  static bool find_in_memory(void* place, Peer peer, fabric::UdpAddress* address);
+  static Result<void> publish_in_memory(void* place, std::uint32_t rank, const RankCard& own);
+  static bool find_in_memory(void* place, Peer peer, RankCard* card);
+  // One rail's view of the place.
+  struct RailPlace {
+    NetworkPlace place;
+    std::size_t rail;
+  };
+  static bool find_on_rail(void* rail, Peer peer, fabric::UdpAddress* address);
   // In the order they are built on each other.
   struct Parts {
     std::unique_ptr<fabric::ShmJob> job;  // of ranks with hrx: who is there, and where
     std::unique_ptr<MemoryPlace> memory;
+    std::unique_ptr<std::array<RailPlace, RankCard::kRailsMax>> rails;
+    std::string address;  // of the rank, on all of them
     std::unique_ptr<FatalLink> fatal;
     std::unique_ptr<lci::RealEndpoint> endpoint;
   };
   static void end_job(void* link, const std::string& reason);
-  static Result<std::unique_ptr<fabric::UdpNic>> open_network(const Welcome& welcome,
-                                                              const NetworkPlace& network,
-                                                              fabric::ShmJob& job);
+  static Result<std::unique_ptr<fabric::Nic>> open_network(const Welcome& welcome,
+                                                           const NetworkPlace& network,
+                                                           Parts& parts);
 
   RankContext(std::uint32_t rank, Parts parts, TracedRank traced, std::optional<Board> board,
               Fd life);

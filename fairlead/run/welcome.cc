@@ -6,6 +6,8 @@
 
 #include "fairlead/fabric/shm/layout.h"
 #include "fairlead/lci/real_endpoint.h"
+#include "fairlead/run/host_address.h"
+#include "fairlead/run/rank_context.h"
 
 namespace fairlead::run {
 namespace {
@@ -36,6 +38,10 @@ Result<void> check_udp_options(const WorldOptions& options) {
   if (options.on != "udp" && !options.several_nodes && given != nullptr) {
     return Error{
         fmt::format("{} is of a network, and {} is none: try --on udp", given, options.on)};
+  }
+  if (address_list(options.address).size() > RankCard::kRailsMax) {
+    return Error{fmt::format("--address {}: a rank has at most {} rails", options.address,
+                             RankCard::kRailsMax)};
   }
   return check_fits(options.address, Welcome::kAddressBytes, "the address");
 }

@@ -48,7 +48,9 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
                  "data too), or encrypt")
       ->type_name("HOW")
       ->capture_default_str();
-  app.add_option("--address", choice.world.address, "Address of this host that udp uses")
+  app.add_option("--address", choice.world.address,
+                 "Address of this host that udp uses, or its network (10.1.0.0/24); two, with a "
+                 "comma, are two rails")
       ->type_name("IP")
       ->capture_default_str();
   app.add_option("--mtu", choice.world.mtu,

@@ -95,7 +95,8 @@ class Seal::Gcm {
   bool encrypts_;
 };
 
-Seal::Seal(const JobKey& key, Auth auth) : key_(key), auth_(auth) {
+Seal::Seal(const JobKey& key, Auth auth, std::uint64_t counter)
+    : key_(key), auth_(auth), counter_(counter) {
   static_assert(sizeof(JobKey) == crypto_shorthash_siphashx24_KEYBYTES &&
                 kTagBytes == crypto_shorthash_siphashx24_BYTES);
   FAIRLEAD_CHECK(sodium_init() >= 0, "libsodium does not start");

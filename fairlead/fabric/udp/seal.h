@@ -42,7 +42,8 @@ constexpr std::uint32_t kUdpMagic = 0x31'64'6c'66;  // "fld1"
 // Seals and opens the datagrams of one endpoint. One thread at a time.
 class Seal {
  public:
-  Seal(const JobKey& key, Auth auth);
+  // `counter`: where it begins to count. Two senders of one rank must never come to the same value.
+  Seal(const JobKey& key, Auth auth, std::uint64_t counter = 0);
   ~Seal();
   Seal(const Seal&) = delete;
   Seal& operator=(const Seal&) = delete;
@@ -61,7 +62,7 @@ class Seal {
 
   JobKey key_;
   Auth auth_;
-  std::uint64_t counter_ = 0;
+  std::uint64_t counter_;
   std::unique_ptr<Gcm> sealing_;
   std::unique_ptr<Gcm> opening_;
 };

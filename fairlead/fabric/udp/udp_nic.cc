@@ -172,7 +172,7 @@ class Udp final : public UdpNic {
         address_(address),
         socket_bytes_(socket_bytes),
         caps_{mtu_bytes, std::min(kSmallBytes, mtu_bytes), 0},
-        seal_(options.key, options.auth),
+        seal_(options.key, options.auth, std::uint64_t{options.rail} << 56),
         ways_(options.peers),
         lost_(options.peers),
         scratch_(mtu_bytes) {

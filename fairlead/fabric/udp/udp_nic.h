@@ -31,6 +31,7 @@ struct UdpOptions {
   JobKey key{};
   std::uint32_t job = 0;  // what datagrams of one job have in common
   Auth auth = Auth::header;
+  std::uint32_t rail = 0;             // which of the rank's endpoints this is, below 256
   std::string address = "127.0.0.1";  // of this host, where the peers reach it
   std::uint32_t mtu = 0;              // IP packets of at most so many bytes; 0: the interface's
   // Where a peer is; false: not known yet. Asked until it is, then never again.

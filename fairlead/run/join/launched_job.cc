@@ -90,17 +90,17 @@ Result<std::string> address_for(JobExchange& exchange) {
 constexpr const char kUdpKey[] = "udp";
 
 // NetworkPlace's functions; their context is the exchange.
-Result<void> publish_address(void* context, std::uint32_t, const fabric::UdpAddress& own) {
+Result<void> publish_address(void* context, std::uint32_t, const RankCard& own) {
   auto& exchange = *static_cast<JobExchange*>(context);
   const Result<void> put = exchange.put(kUdpKey, {reinterpret_cast<const char*>(&own), sizeof own});
   if (!put.ok()) return put;
   return exchange.fence();
 }
-bool find_address(void* context, Peer peer, fabric::UdpAddress* address) {
+bool find_address(void* context, Peer peer, RankCard* card) {
   const Result<std::string> text = static_cast<JobExchange*>(context)->get(peer, kUdpKey);
-  if (!text.ok() || text.value().size() != sizeof *address) return false;
-  std::memcpy(address, text.value().data(), sizeof *address);
-  return address->family == AF_INET || address->family == AF_INET6;
+  if (!text.ok() || text.value().size() != sizeof *card) return false;
+  std::memcpy(card, text.value().data(), sizeof *card);
+  return true;
 }
 
 // What a rank has in hand once its node has met.
