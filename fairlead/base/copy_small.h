@@ -5,7 +5,9 @@
 
 namespace fairlead {
 
-// size <= 32.
+constexpr std::size_t kCopySmallMax = 32;
+
+// size <= kCopySmallMax.
 inline void copy_small(std::byte* to, const void* from, std::size_t size) {
   const auto* in = static_cast<const std::byte*>(from);
   if (size >= 16) {
@@ -22,9 +24,11 @@ inline void copy_small(std::byte* to, const void* from, std::size_t size) {
   }
 }
 
-// size <= 64.
+constexpr std::size_t kCopyLineMax = 64;
+
+// size <= kCopyLineMax.
 inline void copy_line(std::byte* to, const void* from, std::size_t size) {
-  if (size <= 32) return copy_small(to, from, size);
+  if (size <= kCopySmallMax) return copy_small(to, from, size);
   const auto* in = static_cast<const std::byte*>(from);
   std::memcpy(to, in, 32);
   std::memcpy(to + size - 32, in + size - 32, 32);

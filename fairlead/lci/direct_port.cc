@@ -101,18 +101,23 @@ Post DirectPort::post_buffer(const fabric::PacketHeader& header, std::byte* buff
 Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                             std::span<const std::byte> data, std::uint32_t flags) {
   client_.check_send(lane);
-  if (reliable_ && !dest.group && data.size() <= caps_.inline_bytes_max && overflow_.empty())
-      [[likely]] {
-    fabric::WordVector block;
-    std::memcpy(&block, words, sizeof block);
-    const Post answer =
-        nic_.post_small(dest.id, route(chan, lane), block, data.data(), data.size());
-    if (answer == Post::done) [[likely]] {
-      count_sent(data.size());
-      return Post::done;
-    }
+  WordVector block;
+  std::memcpy(&block, words, sizeof block);
+  if (!dest.group && DirectPort::post_small(dest.id, route(chan, lane), block, data.data(),
+                                            data.size()) == Post::done) [[likely]] {
+    return Post::done;
   }
   return send_small_slow(dest, chan, lane, words, data, flags);
+}
+
+Post DirectPort::post_small(Rank dest, std::uint64_t route, WordVector words, const void* data,
+                            std::size_t size) {
+  if (!reliable_ || size > caps_.inline_bytes_max || !overflow_.empty()) [[unlikely]]
+    return Post::again_credit;
+  const Post answer = nic_.post_small(dest, route, words, data, size);
+  if (answer == Post::done) [[likely]]
+    count_sent(size);
+  return answer;
 }
 
 [[gnu::noinline]] Post DirectPort::send_small_slow(Dest dest, Chan chan, Lane lane,

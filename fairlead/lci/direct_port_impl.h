@@ -43,6 +43,12 @@ class DirectPort final : public Port {
             std::span<const Piece> gather, Counter* done, std::uint32_t flags) override;
   Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                   std::span<const std::byte> data, std::uint32_t flags) override;
+  std::uint64_t route(Chan chan, Lane lane) const override {
+    return fabric::route_of(fabric::PacketKind::data, static_cast<std::uint32_t>(lane), chan,
+                            self_);
+  }
+  Post post_small(Rank dest, std::uint64_t route, WordVector words, const void* data,
+                  std::size_t size) override;
   void release(Packet* packet) override;
 
   int poll() override;
@@ -80,10 +86,6 @@ class DirectPort final : public Port {
     fabric::WordVector block;
     std::memcpy(&block, words, sizeof block);
     return {fabric::make_client_header(route(chan, lane), block, size), dest.id, 0, 0, 0};
-  }
-  std::uint64_t route(Chan chan, Lane lane) const {
-    return fabric::route_of(fabric::PacketKind::data, static_cast<std::uint32_t>(lane), chan,
-                            self_);
   }
   // An object for the next arrival, as a small packet leaves it.
   DirectPacket* take_spare() {

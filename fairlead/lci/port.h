@@ -20,6 +20,8 @@ using Chan = std::uint16_t;   // same number = same service on every rank
 using SegId = std::uint32_t;  // exposed memory, named by its owner
 using CtrId = std::uint16_t;  // remotely incrementable counter; kNoCounter: none
 using Words = std::uint32_t[4];
+// The same as one value.
+using WordVector [[gnu::vector_size(16)]] = std::uint32_t;
 
 // Channels from here on belong to lci itself (remote memory by packets, groups).
 constexpr Chan kClientChannels = 64;  // of 128
@@ -161,6 +163,15 @@ class Port {
   // What fits one cache line, without a packet object: data.size() <= caps.inline_bytes_max.
   virtual Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                           std::span<const std::byte> data, std::uint32_t flags) = 0;
+  // What a small packet says of its channel and lane, for post_small().
+  virtual std::uint64_t route(Chan, Lane) const { return 0; }
+  // send_small() to a rank for a hot path, outside upcalls: few instructions where a port has such
+  // a way and nothing stands in it. Any answer but done: nothing has happened, try send_small().
+  [[nodiscard]] virtual Post post_small(Rank, std::uint64_t route, WordVector, const void* data,
+                                        std::size_t size) {
+    (void)route, (void)data, (void)size;
+    return Post::again_credit;
+  }
   // Gives back a kept packet (in any order), or an allocated one that is not to be sent.
   virtual void release(Packet* packet) = 0;
 

@@ -57,18 +57,16 @@ static_assert(sizeof(ShmJobHeader) == 128);
 // stamp are the flag, one word written last. The stamp is (lap << 1) | in_buffer, where lap counts
 // the ring's rounds from 1, so that slots need no clearing. With in_buffer the payload is in the
 // sender's pool, buffer number in `payload`. Inline messages of more than 32 bytes go on in the
-// slot's tail, a line one page behind it.
-struct alignas(64) ShmSlot {
+// slot's tail, the other line of a pair that caches fetch together (docs/performance.md).
+struct alignas(128) ShmSlot {
   std::uint64_t route;
   std::atomic<std::uint64_t> flag;
   std::uint32_t words[4];
   std::byte payload[kShmSlotBytes];
-
-  std::byte* tail() const {
-    return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(this)) + kShmPage;
-  }
+  std::byte tail[kShmInlineBytes - kShmSlotBytes];
 };
-static_assert(sizeof(ShmSlot) == 64 && offsetof(ShmSlot, payload) == sizeof(ClientHeader));
+static_assert(sizeof(ShmSlot) == 128 && offsetof(ShmSlot, tail) == 64);
+static_assert(offsetof(ShmSlot, payload) == sizeof(ClientHeader));
 static_assert(offsetof(ShmSlot, flag) == offsetof(ClientHeader, size));
 static_assert(offsetof(ShmSlot, words) == offsetof(ClientHeader, words));
 
@@ -90,8 +88,8 @@ constexpr std::uint32_t shm_ring_start(std::uint32_t sender, std::uint32_t lane)
   return (sender * 5 + lane * 21) % kShmRingSlots;
 }
 
-static_assert(kShmRingSlots * sizeof(ShmSlot) == kShmPage);
-constexpr std::uint64_t kShmRingBytes = 2 * kShmPage;
+constexpr std::uint64_t kShmRingBytes = kShmRingSlots * sizeof(ShmSlot);
+static_assert(kShmRingBytes % kShmPage == 0);
 
 // What a receiver tells one sender, per lane; in the sender's region, written by the receiver only.
 struct alignas(64) ShmPairLine {
@@ -124,8 +122,7 @@ struct alignas(64) ShmCard {
 static_assert(sizeof(ShmCard) == 64);
 
 // A rank's part begins with this page; then the attention bitmaps, the pair lines (one per
-// receiver), the rings (a page of slots and one of tails per lane and sender), the pool, and the
-// region lci lays out.
+// receiver), the rings (one per lane and sender), the pool, and the region lci lays out.
 struct ShmRankControl {
   ShmDoorbell doorbell;
   ShmPoolLine pool;

@@ -32,7 +32,7 @@ class ShmOutRings {
   void expect(Peer dest, std::uint32_t lane) const {
     const Ring& ring = rings_[dest * kLanes + lane];
     prefetch_to_write(ring.next);
-    if (ring.tailed) prefetch_to_write(ring.next->tail());
+    if (ring.tailed) prefetch_to_write(ring.next->tail);
   }
   // The next slot towards `dest`, or nullptr: full, or the peer was closed.
   ShmSlot* claim(Peer dest, std::uint32_t lane) {

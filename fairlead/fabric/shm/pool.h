@@ -1,5 +1,6 @@
-// The packet buffers of one sender. It takes them; receivers give them back by a bit in a shared
-// word, one atomic operation per packet larger than a cache line.
+// The packet buffers of one sender. It takes them; receivers give them back by bits in a shared
+// word, whose line moves between the processors each time one of them touches it: both sides do so
+// for several buffers at once (docs/performance.md).
 #pragma once
 #include <array>
 #include <bit>
@@ -22,7 +23,7 @@ class ShmPool {
   // A free buffer's number, or kNone. Low numbers first: few pages are ever touched and those stay
   // in the cache.
   std::uint32_t take() {
-    if ((free_ & touched_) == 0) collect();
+    if ((free_ & touched_) == 0 && (touched_ & bit(kRound - 1)) != 0) collect();
     if (free_ == 0) return kNone;
     const auto index = static_cast<std::uint32_t>(std::countr_zero(free_));
     free_ &= free_ - 1;
@@ -55,6 +56,9 @@ class ShmPool {
 
  private:
   static constexpr std::uint64_t bit(std::uint32_t index) { return std::uint64_t{1} << index; }
+
+  // What was given back is collected when so many are under way.
+  static constexpr std::uint32_t kRound = 4;
 
   void collect() {
     if (line_->returned.load(std::memory_order_relaxed) != 0)

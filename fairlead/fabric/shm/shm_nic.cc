@@ -2,12 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "fairlead/base/copy_small.h"
+#include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/shm/in_rings.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/shm/kernel.h"
@@ -41,6 +44,8 @@ class ShmNic final : public Nic {
         in_(view_, self, barriers.usable, barriers.fences),
         // With few receivers their keeping at the same moment cannot pass the limit by much.
         strict_keep_(job_->ranks() > 16) {}
+
+  ~ShmNic() override { tell_all_returned(); }
 
   Peer self() const override { return self_; }
   Peer peers() const override { return ranks_; }
@@ -84,9 +89,14 @@ class ShmNic final : public Nic {
     return Post::done;
   }
 
-  std::byte* buffer(Peer, std::size_t) override {
+  std::byte* buffer(Peer, std::size_t size) override {
     const std::uint32_t index = pool_.take();
-    return index == ShmPool::kNone ? nullptr : pool_.at(index);
+    if (index == ShmPool::kNone) return nullptr;
+    // All lines are asked for at once, and not each when the store before it is done.
+    std::byte* const at = pool_.at(index);
+    for (std::size_t line = 0; line < std::min(size, kFetchedMax); line += kCacheLine)
+      prefetch_to_write(at + line);
+    return at;
   }
 
   Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) override {
@@ -121,7 +131,12 @@ class ShmNic final : public Nic {
         budget, lanes, patience,
         [this](const ShmInRings::Ring& ring, ShmSlot& slot, std::uint64_t flag)
             __attribute__((always_inline)) { take(ring, slot, flag); },
-        [this] { return none_died(); });
+        [this] {
+          if (unreturned_count_ != 0) [[unlikely]]
+            tell_all_returned();
+          return none_died();
+        });
+    if (done == 0 && unreturned_count_ != 0) tell_all_returned();
     if (!dying_.empty()) [[unlikely]]
       report_deaths();
     return done;
@@ -148,6 +163,14 @@ class ShmNic final : public Nic {
   }
 
  private:
+  // Of a buffer to be written or read: as much as a processor can have on the way.
+  static constexpr std::size_t kFetchedMax = 1024;
+  // Buffers that were read and not given back yet, at most: with those that receivers keep they are
+  // always fewer than all (kFewRanks - 1 receivers).
+  static constexpr std::uint32_t kUnreturnedMax = 3;
+  static constexpr std::uint32_t kFewRanks = 8;
+  static_assert((kFewRanks - 1) * kUnreturnedMax + ShmPool::kKeptMax < kShmBuffers);
+
   [[gnu::noinline, gnu::cold]] Post refusal(Peer dest) const {
     return out_.closed(dest) ? Post::peer_down : Post::again_credit;
   }
@@ -179,7 +202,7 @@ class ShmNic final : public Nic {
     if (size <= kShmSlotBytes) return copy_small(slot.payload, data, size);
     const auto* from = static_cast<const std::byte*>(data);
     std::memcpy(slot.payload, from, kShmSlotBytes);
-    copy_line(slot.tail(), from + kShmSlotBytes, size - kShmSlotBytes);
+    copy_line(slot.tail, from + kShmSlotBytes, size - kShmSlotBytes);
   }
 
   void publish(Peer dest, const ClientHeader& header, std::uint32_t in_buffer) {
@@ -216,7 +239,7 @@ class ShmNic final : public Nic {
 
   static void copy_out(std::byte* to, const ShmSlot& slot, std::uint32_t size) {
     std::memcpy(to, slot.payload, kShmSlotBytes);
-    if (size > kShmSlotBytes) std::memcpy(to + kShmSlotBytes, slot.tail(), 64);
+    if (size > kShmSlotBytes) std::memcpy(to + kShmSlotBytes, slot.tail, 64);
   }
 
   [[gnu::noinline]] void take_other(const ShmInRings::Ring& ring, const ShmSlot& slot,
@@ -247,6 +270,9 @@ class ShmNic final : public Nic {
       ++counters_.corrupt_dropped;
       return;
     }
+    const std::byte* const data = view_.buffer(sender, index);
+    for (std::size_t at = 0; at < std::min<std::size_t>(size, kFetchedMax); at += kCacheLine)
+      __builtin_prefetch(data + at);
     ShmPoolLine& line = view_.control(sender).pool;
     const std::uint64_t bit = std::uint64_t{1} << index;
     // Reserving costs an atomic operation, so it is done up front only where many receivers could
@@ -255,19 +281,38 @@ class ShmNic final : public Nic {
     if (keepable && strict_keep_)
       keepable = std::popcount(line.kept.fetch_or(bit, std::memory_order_relaxed) | bit) <=
                  ShmPool::kKeptMax;
-    const Incoming packet{sender,
-                          &header,
-                          {view_.buffer(sender, index), size},
-                          (std::uint64_t{sender} << 8) | index,
-                          keepable};
+    const Incoming packet{
+        sender, &header, {data, size}, (std::uint64_t{sender} << 8) | index, keepable};
     const Keep keep = sink_.arrived(sink_.context, packet);
     if (keep == Keep::yes) {
       FAIRLEAD_CHECK(keepable, "kept a packet that may not be kept");
       if (!strict_keep_) line.kept.fetch_or(bit, std::memory_order_relaxed);
     } else {
       if (strict_keep_) line.kept.fetch_and(~bit, std::memory_order_relaxed);
-      line.returned.fetch_or(bit, std::memory_order_release);
+      give_back(sender, bit);
     }
+  }
+
+  // The buffer was read. Told later where few ranks can have such buffers: its line is the
+  // sender's.
+  void give_back(Peer sender, std::uint64_t bit) {
+    if (ranks_ > kFewRanks) {
+      view_.control(sender).pool.returned.fetch_or(bit, std::memory_order_release);
+      return;
+    }
+    unreturned_[sender] |= bit;
+    ++unreturned_count_;
+    if (std::popcount(unreturned_[sender]) > static_cast<int>(kUnreturnedMax))
+      tell_returned(sender);
+  }
+  void tell_returned(Peer sender) {
+    const std::uint64_t bits = std::exchange(unreturned_[sender], 0);
+    unreturned_count_ -= static_cast<std::uint32_t>(std::popcount(bits));
+    if (bits != 0) view_.control(sender).pool.returned.fetch_or(bits, std::memory_order_release);
+  }
+  [[gnu::noinline]] void tell_all_returned() {
+    for (Peer sender = 0; sender < std::min(ranks_, Peer{kFewRanks}); ++sender)
+      tell_returned(sender);
   }
 
   Post copy(Peer peer, std::uint64_t address, void* local, std::size_t size, bool write) {
@@ -319,6 +364,8 @@ class ShmNic final : public Nic {
   ShmPool pool_;
   ShmInRings in_;
   bool strict_keep_;
+  std::array<std::uint64_t, kFewRanks> unreturned_{};  // by sender: buffers to give back
+  std::uint32_t unreturned_count_ = 0;
   std::uint32_t deaths_seen_ = 0;
   std::vector<Peer> dying_;
 };

@@ -153,6 +153,32 @@ TEST(ShmNic, AFullRingAndAnEmptyPoolAreAnswers) {
   EXPECT_EQ(j.send(0, 1, 0, huge), Post::invalid);
 }
 
+TEST(ShmNic, BuffersThatWereReadAreGivenBackSeveralAtOnce) {
+  Job j(2);
+  const std::vector<std::byte> large(100);
+  std::atomic<std::uint64_t>& returned = j.view().control(0).pool.returned;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(j.send(0, 1, i, large), Post::done);
+    ASSERT_EQ(j.nics[1]->reap(100, kAllLanes), 1);
+  }
+  // Expect: not one by one; the fourth brings all.
+  EXPECT_EQ(returned.load(), 0u);
+  ASSERT_EQ(j.send(0, 1, 3, large), Post::done);
+  ASSERT_EQ(j.nics[1]->reap(100, kAllLanes), 1);
+  EXPECT_EQ(returned.load(), 0xfu);
+  // Expect: who finds nothing to do gives back what it has, however little.
+  ASSERT_EQ(j.send(0, 1, 4, large), Post::done);
+  EXPECT_EQ(returned.load(), 0u);
+  ASSERT_EQ(j.nics[1]->reap(100, kAllLanes), 1);
+  EXPECT_EQ(returned.load(), 0u);
+  EXPECT_EQ(j.nics[1]->reap(100, kAllLanes), 0);
+  EXPECT_EQ(returned.load(), 1u);
+  // Expect: every buffer can be taken again.
+  std::uint32_t taken = 0;
+  while (j.nics[0]->buffer(1, 100) != nullptr) ++taken;
+  EXPECT_EQ(taken, kShmBuffers);
+}
+
 TEST(ShmNic, SlotsThatMakeNoSenseAreCountedAndDropped) {
   Job j(2);
   ShmSlot* ring = j.view().ring(1, 0, 0);

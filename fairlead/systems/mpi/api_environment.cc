@@ -72,6 +72,7 @@ int finalize() {
   barrier(process, process.world(), CollectiveKind::finalize, call.name());
   call.engine().drain(call.name());
   process.phase = Process::Phase::finalized;
+  process.plain = false;
   process.context().ended(run::System::mpi);
   return MPI_SUCCESS;
 }

@@ -70,22 +70,62 @@ inline bool describe_receive(const Call& call, Side& side, const void* buffer, M
                                source, tag, sent, room));
 }
 
-// Ends a receive that was waited for; raises its error.
-int end_receive(const Call& call, Request* request, MPI_Status* status) {
+// A send that needs nothing of what the calls can do besides, with few instructions. False: nothing
+// has happened.
+[[gnu::always_inline]] inline bool sends_small(Process* process, const void* buffer,
+                                               MPI_Count count, MPI_Datatype datatype, int dest,
+                                               int tag, MPI_Comm handle) {
+  if (process == nullptr || !process->plain) [[unlikely]]
+    return false;
+  const Comm* const comm = process->find(handle);
+  const std::uint64_t element = size_of_type(datatype);
+  if (comm == nullptr || element == 0 || count < 0 || tag < 0 ||
+      reinterpret_cast<std::uintptr_t>(buffer) <= 1 ||
+      static_cast<unsigned>(dest) >= static_cast<unsigned>(comm->size)) [[unlikely]] {
+    return false;
+  }
+  return process->engine().post_small(buffer, static_cast<std::uint64_t>(count) * element,
+                                      comm->job_rank(dest), comm->context, tag);
+}
+
+// The same for a receive; nullptr: nothing has happened.
+[[gnu::always_inline]] inline Request* receives_plainly(Process* process, void* buffer,
+                                                        MPI_Count count, MPI_Datatype datatype,
+                                                        int source, int tag, MPI_Comm handle) {
+  if (process == nullptr || !process->plain) [[unlikely]]
+    return nullptr;
+  Comm* const comm = process->find(handle);
+  const std::uint64_t element = size_of_type(datatype);
+  if (comm == nullptr || element == 0 || count < 0 || tag < 0 ||
+      reinterpret_cast<std::uintptr_t>(buffer) <= 1 ||
+      static_cast<unsigned>(source) >= static_cast<unsigned>(comm->size)) [[unlikely]] {
+    return nullptr;
+  }
+  ++comm->uses;
+  return process->engine().irecv(buffer, static_cast<std::uint64_t>(count) * element, comm->context,
+                                 comm->job_rank(source), tag, comm);
+}
+
+[[gnu::cold, gnu::noinline]] int end_truncated(const Call& call, Request* request,
+                                               MPI_Status* status) {
   Comm* const comm = request->comm;
   const Envelope envelope = request->envelope;
   const std::uint64_t size = request->size;
   const std::uint64_t room = request->capacity;
-  const int error = call.process().complete(request, status);
-  if (error == MPI_SUCCESS) [[likely]]
-    return MPI_SUCCESS;
+  call.process().complete(request, status);
   return truncated(call, comm, comm->rank_of(envelope.peer), envelope.tag, size, room);
+}
+
+// Ends a receive that was waited for; raises its error.
+inline int end_receive(const Call& call, Request* request, MPI_Status* status) {
+  if (request->error != MPI_SUCCESS) [[unlikely]]
+    return end_truncated(call, request, status);
+  return call.process().complete(request, status);
 }
 
 Request* start_receive(const Call& call, void* buf, const Side& side) {
   Request* request = call.engine().irecv(buf, side.size, side.envelope.context, side.envelope.peer,
-                                         side.envelope.tag);
-  request->comm = side.comm;
+                                         side.envelope.tag, side.comm);
   ++side.comm->uses;
   return request;
 }
@@ -111,6 +151,12 @@ int blocking_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
   return engine.send(buf, side.size, side.envelope, sync, call.name());
 }
 
+[[gnu::noinline]] int send_with_care(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                     int dest, int tag, MPI_Comm comm) {
+  const Call call("MPI_Send");
+  return blocking_send(call, buf, count, datatype, dest, tag, comm, false);
+}
+
 int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Datatype datatype,
                   int dest, int tag, MPI_Comm comm, bool sync, MPI_Request* request) {
   Side side;
@@ -128,41 +174,14 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
   return MPI_SUCCESS;
 }
 
-void fill_probed(const Comm* comm, const Unexpected& message, MPI_Status* status) {
-  if (status == MPI_STATUS_IGNORE) return;
-  status->MPI_SOURCE = comm->rank_of(message.envelope.peer);
-  status->MPI_TAG = message.envelope.tag;
-  set_bytes(*status, message.size);
-}
-
-}  // namespace
-
-int send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-         MPI_Comm comm) {
-  const Call call("MPI_Send");
-  return blocking_send(call, buf, count, datatype, dest, tag, comm, false);
-}
-
-int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-          MPI_Comm comm) {
-  const Call call("MPI_Ssend");
-  return blocking_send(call, buf, count, datatype, dest, tag, comm, true);
-}
-
-int isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-          MPI_Request* request) {
+[[gnu::noinline]] int isend_with_care(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                      int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call("MPI_Isend");
   return starting_send(call, buf, count, datatype, dest, tag, comm, false, request);
 }
 
-int issend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-           MPI_Comm comm, MPI_Request* request) {
-  const Call call("MPI_Issend");
-  return starting_send(call, buf, count, datatype, dest, tag, comm, true, request);
-}
-
-int recv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-         MPI_Status* status) {
+[[gnu::noinline]] int recv_with_care(void* buf, MPI_Count count, MPI_Datatype datatype, int source,
+                                     int tag, MPI_Comm comm, MPI_Status* status) {
   const Call call("MPI_Recv");
   Side side;
   if (!describe_receive(call, side, buf, count, datatype, source, tag, comm)) {
@@ -174,8 +193,8 @@ int recv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
   return end_receive(call, request, status);
 }
 
-int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-          MPI_Request* request) {
+[[gnu::noinline]] int irecv_with_care(void* buf, MPI_Count count, MPI_Datatype datatype, int source,
+                                      int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call("MPI_Irecv");
   Side side;
   if (!describe_receive(call, side, buf, count, datatype, source, tag, comm)) {
@@ -185,6 +204,66 @@ int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag
     return MPI_SUCCESS;
   }
   *request = reinterpret_cast<MPI_Request>(start_receive(call, buf, side));
+  return MPI_SUCCESS;
+}
+
+void fill_probed(const Comm* comm, const Unexpected& message, MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = comm->rank_of(message.envelope.peer);
+  status->MPI_TAG = message.envelope.tag;
+  set_bytes(*status, message.size);
+}
+
+}  // namespace
+
+int send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+         MPI_Comm comm) {
+  if (sends_small(Process::current(), buf, count, datatype, dest, tag, comm)) [[likely]]
+    return MPI_SUCCESS;
+  return send_with_care(buf, count, datatype, dest, tag, comm);
+}
+
+int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+          MPI_Comm comm) {
+  const Call call("MPI_Ssend");
+  return blocking_send(call, buf, count, datatype, dest, tag, comm, true);
+}
+
+int isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  Process* const process = Process::current();
+  if (sends_small(process, buf, count, datatype, dest, tag, comm)) [[likely]] {
+    *request = reinterpret_cast<MPI_Request>(&process->done_send());
+    return MPI_SUCCESS;
+  }
+  return isend_with_care(buf, count, datatype, dest, tag, comm, request);
+}
+
+int issend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+           MPI_Comm comm, MPI_Request* request) {
+  const Call call("MPI_Issend");
+  return starting_send(call, buf, count, datatype, dest, tag, comm, true, request);
+}
+
+int recv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+         MPI_Status* status) {
+  Process* const process = Process::current();
+  Request* const request = receives_plainly(process, buf, count, datatype, source, tag, comm);
+  if (request == nullptr) [[unlikely]]
+    return recv_with_care(buf, count, datatype, source, tag, comm, status);
+  process->engine().wait(*request, "MPI_Recv");
+  if (request->error != MPI_SUCCESS) [[unlikely]]
+    return end_truncated(Call("MPI_Recv"), request, status);
+  return process->complete(request, status);
+}
+
+int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  Request* const made =
+      receives_plainly(Process::current(), buf, count, datatype, source, tag, comm);
+  if (made == nullptr) [[unlikely]]
+    return irecv_with_care(buf, count, datatype, source, tag, comm, request);
+  *request = reinterpret_cast<MPI_Request>(made);
   return MPI_SUCCESS;
 }
 

@@ -22,6 +22,7 @@ Engine::Engine(lci::Port& port, Fatal fatal)
     : port_(port),
       self_(port.self()),
       free_work_((port.caps(self_).flags & lci::kFreeWork) != 0),
+      request_route_(port.route(kChannel, lci::Lane::request)),
       fatal_(fatal),
       matcher_(port.size()) {
   port_.bind(kChannel, {&Engine::upcall, this}, {&Engine::returned, this});

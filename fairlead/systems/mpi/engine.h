@@ -38,6 +38,18 @@ class Engine {
 
   lci::Port& port() { return port_; }
 
+  // Calls may leave charge() out.
+  bool free_work() const { return free_work_; }
+  // The whole message as one small packet where that takes few instructions and work is free.
+  // False: nothing has happened.
+  bool post_small(const void* from, std::uint64_t size, Rank to, std::uint32_t context,
+                  std::int32_t tag) {
+    if (!outgoing_.empty() || to == self_) [[unlikely]]
+      return false;
+    const lci::WordVector words = {first_word(Kind::eager, context),
+                                   static_cast<std::uint32_t>(tag), 0, 0};
+    return port_.post_small(to, request_route_, words, from, size) == Post::done;
+  }
   // The whole message as one small packet, if it is one and nothing is queued before it. False:
   // nothing was sent, and send() or isend() has to look closer.
   bool send_small(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags) {
@@ -46,8 +58,8 @@ class Engine {
     // One 16-byte store: the port reads the words by one load, which narrower stores would hold up
     // until every older one has left the store buffer (30 % of a sender's time at full rate).
     alignas(16) lci::Words words;
-    const WordVector made = {first_word(Kind::eager, to.context),
-                             static_cast<std::uint32_t>(to.tag), 0, 0};
+    const lci::WordVector made = {first_word(Kind::eager, to.context),
+                                  static_cast<std::uint32_t>(to.tag), 0, 0};
     std::memcpy(words, &made, sizeof words);
     return port_.send_small({to.peer}, kChannel, lci::Lane::request, words,
                             {static_cast<const std::byte*>(from), size}, flags) == Post::done;
@@ -58,9 +70,21 @@ class Engine {
   // done. The request is given back with finish().
   Request* isend(const void* from, std::uint64_t size, Envelope to, bool sync);
   // Starts a receive into `to`, which belongs to the engine until the request is done. Arguments
-  // as of an Envelope.
+  // as of an Envelope; `comm` is the request's.
   Request* irecv(void* to, std::uint64_t capacity, std::uint32_t context, Rank source,
-                 std::int32_t tag);
+                 std::int32_t tag, Comm* comm = nullptr) {
+    Request* const r = requests_.take();
+    r->is_send = false;
+    r->awaited = false;
+    r->envelope = {context, source, tag};
+    r->to = static_cast<std::byte*>(to);
+    r->capacity = capacity;
+    r->error = 0;
+    r->comm = comm;
+    if (Unexpected* message = matcher_.post(r); message != nullptr) [[unlikely]]
+      take_early(*r, message);
+    return r;
+  }
   // Waits until `request` is done; `call` names the MPI call for a hanging job's report.
   void wait(Request& request, const char* call) {
     if (!request.done()) wait_slow(request, call);
@@ -125,6 +149,7 @@ class Engine {
   // engine_receive.cc
   static Keep upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival);
   static void returned(void* self, const lci::Arrival& arrival, Post why);
+  Keep arrived(lci::Packet* packet, const lci::Arrival& arrival);
   Keep on_eager(lci::Packet* packet, const lci::Arrival& arrival);
   void on_eager_first(const lci::Arrival& arrival);
   void on_eager_more(const lci::Arrival& arrival);
@@ -132,7 +157,7 @@ class Engine {
   void on_accept(const lci::Arrival& arrival);
   void on_data(const lci::Arrival& arrival);
   void on_finished(const lci::Arrival& arrival);
-  void matched(Request& receive, Rank source, std::int32_t tag, std::uint64_t size);
+  static void matched(Request& receive, Rank source, std::int32_t tag, std::uint64_t size);
   void deliver(Request& receive, const void* from, std::uint64_t size);
   void start_rendezvous(Request& receive, std::uint32_t sender_id, const Offer& offer);
   void take_early(Request& receive, Unexpected* message);
@@ -166,12 +191,12 @@ class Engine {
     return inline_bytes_max_;
   }
 
-  using WordVector [[gnu::vector_size(16)]] = std::uint32_t;
   static constexpr std::size_t kStreamBins = 16;
 
   lci::Port& port_;
   const Rank self_;
   const bool free_work_;
+  const std::uint64_t request_route_;  // of small packets
   Rank inline_peer_ = kAnySource;
   std::uint32_t inline_bytes_max_ = 0;
   Fatal fatal_;

@@ -28,7 +28,7 @@ inline void Engine::matched(Request& receive, Rank source, std::int32_t tag, std
 // The whole message is at `from`.
 inline void Engine::deliver(Request& receive, const void* from, std::uint64_t size) {
   const std::uint64_t fits = std::min(size, receive.capacity);
-  if (fits <= 32) [[likely]]
+  if (fits <= kCopySmallMax) [[likely]]
     copy_small(receive.to, from, fits);
   else
     std::memcpy(receive.to, from, fits);
@@ -36,32 +36,50 @@ inline void Engine::deliver(Request& receive, const void* from, std::uint64_t si
   charge_copy(kMatchOps, fits, receive.capacity);
 }
 
+// What most messages are, with few instructions: a small one whose receive is posted, no work to
+// declare, nobody who waits for an answer. All else as it comes.
 Keep Engine::upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival) {
   Engine& engine = *static_cast<Engine*>(self);
-  const Kind kind = kind_of(arrival.words[0]);
-  if (kind == Kind::eager) [[likely]]
-    return engine.on_eager(packet, arrival);
-  switch (kind) {
+  const std::size_t size = arrival.data.size();
+  if (kind_of(arrival.words[0]) == Kind::eager && arrival.words[2] == 0 && size <= kCopyLineMax &&
+      engine.free_work_) [[likely]] {
+    const auto tag = static_cast<std::int32_t>(arrival.words[1]);
+    Request* const receive =
+        engine.matcher_.arrive_first({arrival.words[0] & kContextMask, arrival.source, tag});
+    if (receive != nullptr) [[likely]] {
+      matched(*receive, arrival.source, tag, size);
+      copy_line(receive->to, arrival.data.data(), std::min(size, receive->capacity));
+      receive->state = State::done;
+      return Keep::no;
+    }
+  }
+  return engine.arrived(packet, arrival);
+}
+
+Keep Engine::arrived(lci::Packet* packet, const lci::Arrival& arrival) {
+  switch (kind_of(arrival.words[0])) {
+    case Kind::eager:
+      return on_eager(packet, arrival);
     case Kind::eager_first:
-      engine.on_eager_first(arrival);
+      on_eager_first(arrival);
       break;
     case Kind::eager_more:
-      engine.on_eager_more(arrival);
+      on_eager_more(arrival);
       break;
     case Kind::offer:
-      engine.on_offer(arrival);
+      on_offer(arrival);
       break;
     case Kind::accept:
-      engine.on_accept(arrival);
+      on_accept(arrival);
       break;
     case Kind::data:
-      engine.on_data(arrival);
+      on_data(arrival);
       break;
     case Kind::finished:
-      engine.on_finished(arrival);
+      on_finished(arrival);
       break;
     default:
-      ++engine.strays_;
+      ++strays_;
   }
   return Keep::no;
 }
@@ -285,20 +303,6 @@ void Engine::drop_early(Unexpected* message) {
     message->heap.reset();
   }
   early_.give(message);
-}
-
-Request* Engine::irecv(void* to, std::uint64_t capacity, std::uint32_t context, Rank source,
-                       std::int32_t tag) {
-  Request* r = requests_.take();
-  r->is_send = false;
-  r->awaited = false;
-  r->envelope = {context, source, tag};
-  r->to = static_cast<std::byte*>(to);
-  r->capacity = capacity;
-  r->error = 0;
-  r->comm = nullptr;
-  if (Unexpected* message = matcher_.post(r); message != nullptr) take_early(*r, message);
-  return r;
 }
 
 void Engine::take_early(Request& receive, Unexpected* message) {

@@ -27,6 +27,11 @@ class List {
     (link.previous == nullptr ? head_ : (link.previous->*kLink).next) = link.next;
     (link.next == nullptr ? tail_ : (link.next->*kLink).previous) = link.previous;
   }
+  // Not empty.
+  void remove_front() {
+    head_ = (head_->*kLink).next;
+    (head_ == nullptr ? tail_ : (head_->*kLink).previous) = nullptr;
+  }
 
  private:
   T* head_ = nullptr;

@@ -27,13 +27,21 @@ class Matcher {
   }
   // The earliest posted receive the message matches, removed, or nullptr.
   Request* arrive(const Envelope& message) {
+    if (Request* const first = arrive_first(message); first != nullptr) [[likely]]
+      return first;
+    return search(posted_[bin(message)], message);
+  }
+  // The same where it is the first one posted for its source and no other can be earlier; nullptr
+  // says nothing.
+  Request* arrive_first(const Envelope& message) {
     Posted& own = posted_[bin(message)];
     Request* const first = own.front();
-    if (posted_any_.empty() && first != nullptr && matches(first->envelope, message)) [[likely]] {
-      own.remove(first);
-      return first;
+    if (!posted_any_.empty() || first == nullptr || !matches(first->envelope, message))
+        [[unlikely]] {
+      return nullptr;
     }
-    return search(own, message);
+    own.remove_front();
+    return first;
   }
   // Keeps a message no receive matched.
   void add(Unexpected* message);

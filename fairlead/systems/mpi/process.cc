@@ -34,6 +34,7 @@ Process::Process(run::Context& context, int level)
   done_send_.is_send = true;
   done_receive_.state = State::done;
   engine_.share(lock.get());
+  plain = lock == nullptr && engine_.free_work();
 }
 
 Comm* Process::find_other(std::uintptr_t value) {

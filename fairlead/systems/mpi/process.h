@@ -60,6 +60,8 @@ class Process {
   Request& done_receive() { return done_receive_; }
 
   Phase phase = Phase::running;
+  // Calls may take the short ways: they run, one thread makes them, and work is free.
+  bool plain = false;
   const int thread_level;
   const std::unique_ptr<FairLock> lock;  // calls take it; MPI_THREAD_MULTIPLE only
   std::uint32_t next_context = kFirstFreeContext;
