@@ -1,6 +1,9 @@
-// What UDP on this machine's loopback can do at all: an 8-byte datagram back and forth between two
+// What UDP on this machine's loopback, or between two network namespaces (network_limits NAME
+// ADDRESS NAME ADDRESS, as root), can do at all: an 8-byte datagram back and forth between two
 // processes that poll, and 64 KiB a call through GSO and GRO with an acknowledgment now and then.
 // Prints the lines that the MPI programs print.
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sched.h>
@@ -24,17 +27,38 @@ namespace {
 
 using namespace limits;  // NOLINT: the functions below
 
-// Two connected sockets on the loopback interface.
+// Where the two ends are: their namespaces (none: this process's) and addresses.
+struct Place {
+  const char* name[2] = {nullptr, nullptr};
+  in_addr address[2] = {{htonl(INADDR_LOOPBACK)}, {htonl(INADDR_LOOPBACK)}};
+};
+
+// A socket stays in the namespace it was made in; this process ends up in the last one.
+int make_socket(const char* name) {
+  if (name != nullptr) {
+    char path[256];
+    std::snprintf(path, sizeof path, "/var/run/netns/%s", name);
+    const int to = open(path, O_RDONLY | O_CLOEXEC);
+    if (to < 0 || setns(to, CLONE_NEWNET) != 0) {
+      std::perror("network_limits: setns");
+      std::exit(1);
+    }
+    close(to);
+  }
+  return socket(AF_INET, SOCK_DGRAM, 0);
+}
+
+// Two connected sockets.
 struct Pair {
   int fd[2];
 };
-Pair make_pair() {
+Pair make_pair(const Place& place) {
   Pair made{};
   sockaddr_in address[2] = {};
   for (int i = 0; i < 2; ++i) {
-    made.fd[i] = socket(AF_INET, SOCK_DGRAM, 0);
+    made.fd[i] = make_socket(place.name[i]);
     address[i].sin_family = AF_INET;
-    address[i].sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address[i].sin_addr = place.address[i];
     socklen_t length = sizeof address[i];
     if (bind(made.fd[i], reinterpret_cast<sockaddr*>(&address[i]), length) != 0 ||
         getsockname(made.fd[i], reinterpret_cast<sockaddr*>(&address[i]), &length) != 0) {
@@ -61,9 +85,9 @@ void receive(int fd, char* to, std::size_t size) {
   }
 }
 
-void latency_limit() {
+void latency_limit(const Place& place) {
   constexpr int kCount = 100'000;
-  const Pair pair = make_pair();
+  const Pair pair = make_pair(place);
   in_processes(2, [&](int process) {
     char word[8] = {};
     const double begin = seconds_now();
@@ -79,12 +103,12 @@ void latency_limit() {
 }
 
 // The sender stays at most kAhead calls ahead of what the receiver has taken.
-void stream_limit() {
+void stream_limit(const Place& place) {
   constexpr int kCalls = 20'000;
   constexpr std::uint64_t kAhead = 16;
   constexpr std::size_t kSegment = 1448;
   constexpr std::size_t kBytes = kSegment * 44;
-  const Pair pair = make_pair();
+  const Pair pair = make_pair(place);
   void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& taken = *new (memory) std::atomic<std::uint64_t>(0);
   in_processes(2, [&](int process) {
@@ -115,8 +139,13 @@ void stream_limit() {
 
 }  // namespace
 
-int main() {
-  latency_limit();
-  stream_limit();
+int main(int argc, char** argv) {
+  Place place;
+  for (int i = 0; i < 2 && argc == 5; ++i) {
+    place.name[i] = argv[1 + 2 * i];
+    if (inet_pton(AF_INET, argv[2 + 2 * i], &place.address[i]) != 1) return 2;
+  }
+  latency_limit(place);
+  stream_limit(place);
   return 0;
 }

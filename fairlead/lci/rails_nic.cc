@@ -110,6 +110,7 @@ class Rails final : public fabric::Nic {
     Ps unanswered = kNever;      // since then frames went by the active rail and nothing came by it
     Ps last_sent = kNeverHeard;  // a frame
     Ps heard = kNeverHeard;      // by the active rail
+    Ps own_heard = kNeverHeard;  // by the pair\'s own rail
     Ps failed = kNeverHeard;     // when the pair left its own rail
     Ps probed = kNeverHeard;
     Ps hold = kRailHold;
@@ -134,7 +135,8 @@ class Rails final : public fabric::Nic {
       // After a pause nobody has been waiting.
       if (way.unanswered == kNever || now() - way.last_sent > kRailPause) way.unanswered = now();
       way.last_sent = now();
-      if (now() - way.unanswered > kRailSilent) {
+      const bool alone = way.active != own_rail(peer) && now() - way.own_heard > kRailDead;
+      if (now() - way.unanswered > (alone ? kRailSilentAlone : kRailSilent)) {
         turn_to(peer, (way.active + 1) % static_cast<std::uint32_t>(rails_.size()));
       }
     }
@@ -170,6 +172,7 @@ class Rails final : public fabric::Nic {
   }
   void heard_by(std::uint32_t rail, Peer peer) {
     Way& way = ways_[peer];
+    if (rail == own_rail(peer)) way.own_heard = now();
     if (rail == way.active) {
       way.heard = now();
       way.unanswered = kNever;

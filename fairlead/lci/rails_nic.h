@@ -24,6 +24,9 @@ namespace fairlead::lci {
 
 // Long beside a round trip and the first retransmissions, short beside what an outage may cost.
 constexpr Ps kRailSilent = milliseconds(20);
+// The same where the own rail, which is the alternative, has been dead for kRailDead.
+constexpr Ps kRailSilentAlone = milliseconds(200);
+constexpr Ps kRailDead = milliseconds(100);
 // A rail that is not used is tried so often.
 constexpr Ps kRailProbe = milliseconds(25);
 // A rail that failed is not used before; doubles, at most to kRailHoldMax, while it fails again

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Two nodes of this machine with a network between them (network namespaces, veth): 8 bytes one way
+and 1 MiB in windows of 16, ours over udp and MPICH over tcp in turn, and raw UDP between the same
+namespaces. Medians, and medians of the rounds' ratios. Needs root, iproute2 and MPICH.
+
+  bench/peers/nodes.py --rounds 5
+"""
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+import peers
+
+NET = "9"
+NAMES = ("flbencha", "flbenchb")
+ADDRESSES = (f"10.77.{NET}.1", f"10.77.{NET}.2")
+FIGURES = (("latency", 8, "latency_udp"), ("bandwidth", 1 << 20, "bandwidth_udp"))
+# Stands in for ssh: $1, after options, is a node's address; the rest is a shell command.
+REACH = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+case $1 in *.1) node=%s;; *) node=%s;; esac
+shift
+exec ip netns exec $node sh -c "$*"
+""" % NAMES
+
+
+def namespaces(action):
+    script = peers.ROOT / "tests/hosts/namespaces"
+    subprocess.run([str(script), action, *NAMES], env={**os.environ, "NET": NET}, check=True)
+
+
+def commands(build, folder):
+    """{who: [command of each program]}"""
+    programs = ("pingpong", "bandwidth")
+    mpich = ["ip", "netns", "exec", NAMES[0], "mpiexec.hydra", "-launcher", "ssh",
+             "-launcher-exec", str(folder / "reach"), "-localhost", ADDRESSES[0], "-hosts",
+             ",".join(ADDRESSES), "-genv", "UCX_TLS", "tcp,self", "-n", "2"]
+    ours = [str(build / "bin/fairlead"), "run", "--nodes", ",".join(NAMES)]
+    return {
+        "fairlead": [[*ours, str(folder / f"{program}.fairlead")] for program in programs],
+        "mpich": [[*mpich, str(folder / f"{program}.mpich")] for program in programs],
+        "limit": [[str(folder / "network_limits"), NAMES[0], ADDRESSES[0], NAMES[1],
+                   ADDRESSES[1]]],
+    }
+
+
+def run(command_list):
+    values = {}
+    for command in command_list:
+        done = subprocess.run(command, env=peers.environment(), stdin=subprocess.DEVNULL,
+                              timeout=120, stdout=subprocess.PIPE, text=True, check=True)
+        values.update(peers.read_figures(done.stdout, ""))
+    return values
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=peers.ROOT / "build/release")
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    with tempfile.TemporaryDirectory(prefix="fairlead-nodes-") as name:
+        folder = Path(name)
+        (folder / "reach").write_text(REACH)
+        (folder / "reach").chmod(0o755)
+        for who, compiler in (("fairlead", build / "bin/fairlead-mpicc"),
+                              ("mpich", shutil.which("mpicc.mpich"))):
+            for program in ("pingpong", "bandwidth"):
+                subprocess.run([str(compiler), "-O2", "-D_GNU_SOURCE", "-Wno-stringop-overflow",
+                                f"-I{peers.ROOT}", "-o",
+                                str(folder / f"{program}.{who}"),
+                                str(peers.ROOT / f"bench/peers/{program}.c")], check=True)
+        subprocess.run(["g++", "-std=c++20", "-O2", f"-I{peers.ROOT}", "-o",
+                        str(folder / "network_limits"),
+                        str(peers.ROOT / "bench/peers/network_limits.cc")], check=True)
+        namespaces("up")
+        try:
+            table = commands(build, folder)
+            rounds = [{who: run(table[who]) for who in table} for _ in range(arguments.rounds)]
+        finally:
+            namespaces("down")
+    for figure, size, limit in FIGURES:
+        print(f"{figure} {size}:", end="")
+        for who in table:
+            key = (limit if who == "limit" else figure, size)
+            values = [one[who][key] for one in rounds]
+            text = f"  {who} {statistics.median(v for v, _ in values):.4g} {values[0][1]}"
+            if who != "fairlead":
+                ratio = statistics.median(one["fairlead"][figure, size][0] / one[who][key][0]
+                                          for one in rounds)
+                text += f" (ours {ratio:.2f} x)"
+            print(text, end="")
+        print()
+
+
+if __name__ == "__main__":
+    main()
