@@ -9,7 +9,8 @@ class Job:
     ranks: int
     suffix: str = ""
     timed_as: str = ""  # the driver times the whole job and calls the figure this
-    network: bool = False  # over the loopback interface: ours by UDP, the peers by TCP
+    network: bool = False  # over the loopback interface: ours by `place`, the peers by TCP
+    place: str = "udp"
     options: tuple = ()  # of `fairlead run`; the peers have nothing like it and are left out
 
     @property
@@ -34,6 +35,9 @@ JOBS = [
     Job("bandwidth", 2, suffix="_udp_drop1%", network=True, options=("--faults", "drop=0.01")),
     Job("bandwidth", 2, suffix="_udp_full", network=True, options=("--auth", "full")),
     Job("bandwidth", 2, suffix="_udp_encrypt", network=True, options=("--auth", "encrypt")),
+    Job("pingpong", 2, suffix="_ofi", network=True, place="ofi"),
+    Job("rate", 2, suffix="_ofi", network=True, place="ofi"),
+    Job("bandwidth", 2, suffix="_ofi", network=True, place="ofi"),
     Job("startup", 2, timed_as="startup_2"),
     Job("startup", 32, timed_as="startup_32"),
     Job("memory", 64),

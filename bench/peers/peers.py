@@ -34,7 +34,7 @@ class Implementation:
 
     def command(self, program, job):
         if self.name == OURS:
-            place = ["--on", "udp"] if job.network else []
+            place = ["--on", job.place] if job.network else []
             return [self.launcher, "run", *place, *job.options, "-n", str(job.ranks), program]
         if self.name == "openmpi":
             # As its users tune it: told to yield when there are more ranks than processors.
@@ -150,10 +150,36 @@ def null_memory(folder, count):
     return total_kib / 1024
 
 
+def libfabric_limit(size, count):
+    """One-way time in us of libfabric's own ping-pong by its tcp provider; None: it is not here."""
+    command = ["fi_pingpong", "-p", "tcp", "-e", "rdm", "-I", str(count), "-S", str(size)]
+    if not shutil.which(command[0]):
+        return None
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(50):  # until it listens
+            time.sleep(0.1)
+            client = subprocess.run([*command, "127.0.0.1"], capture_output=True, text=True,
+                                    timeout=JOB_TIMEOUT_S, check=False)
+            if client.returncode == 0:
+                return float(client.stdout.split()[-2])  # usec/xfer, Mxfers/sec
+    finally:
+        server.kill()
+        server.wait()
+    note(f"{' '.join(command)}: {client.stderr.strip()[-200:]}")
+    return None
+
+
 def run_limits(folder, jobs):
     values = {}
+    if any(job.place == "ofi" for job in jobs):
+        for size, count in ((8, 20000), (4096, 10000), (65536, 2000), (1 << 20, 300)):
+            us = libfabric_limit(size, count)
+            if us is not None:
+                values["latency_ofi", size] = (us, "us")
     for program, wanted in (("limits", any(not job.network for job in jobs)),
-                            ("network_limits", any(job.network for job in jobs))):
+                            ("network_limits", any(job.place == "udp" and job.network
+                                                   for job in jobs))):
         if wanted:
             done = subprocess.run([str(folder / program)], capture_output=True, text=True,
                                   check=True)

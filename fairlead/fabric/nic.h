@@ -129,6 +129,12 @@ class Nic {
   // spurious returns are fine. Last rung of the wait ladder: it may sleep in the kernel.
   virtual void sleep(Ps timeout) = 0;
 
+  // Peers have what was sent to them, or need it no more. An endpoint that is about to be polled no
+  // more is asked until it is so, with reap() in between; a fabric that needs no poll for it is.
+  virtual bool settled() { return true; }
+  // Gives back what would outlive the process. Nothing is sent or received from here on.
+  virtual void shut() {}
+
   // Copies straight from or to a peer's memory (kSingleCopy). not_delivered: the kernel refused.
   virtual Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) = 0;
   virtual Post write_peer(Peer peer, std::uint64_t address, const void* from, std::size_t size) = 0;

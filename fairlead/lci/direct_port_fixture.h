@@ -13,6 +13,7 @@
 #include "fairlead/base/prng.h"
 #include "fairlead/fabric/faulty/faulty.h"
 #include "fairlead/fabric/loop/loop.h"
+#include "fairlead/fabric/ofi/ofi_nic.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/fabric/udp/udp_nic.h"
@@ -23,7 +24,7 @@
 namespace fairlead::lci {
 
 // paths: ranks of even and of odd number are on two nodes, each with shm, and udp between them.
-enum class On { loop, shm, udp, paths };
+enum class On { loop, shm, udp, ofi, paths };
 
 struct Way {
   const char* name;
@@ -32,6 +33,7 @@ struct Way {
   bool membarrier = true;
   const char* faults = nullptr;  // by hrx over a fabric with these faults
   fabric::Auth auth = fabric::Auth::header;
+  const char* provider = "";  // of libfabric
 };
 
 inline constexpr const char* kBad = "drop=0.03,dup=0.02,reorder=0.03,corrupt=0.01";
@@ -54,6 +56,8 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       start_shm(ranks, nics_);
     } else if (GetParam().on == On::udp) {
       start_udp(ranks);
+    } else if (GetParam().on == On::ofi) {
+      start_ofi(ranks);
     } else if (GetParam().on == On::paths) {
       start_shm(ranks, node_nics_);
       start_udp(ranks);
@@ -103,6 +107,38 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       nics_.push_back(std::move(nic.value()));
     }
   }
+  void start_ofi(std::uint32_t ranks) {
+    ofi_addresses_.resize(ranks);
+    fabric::OfiOptions ofi;
+    ofi.peers = ranks;
+    ofi.secret = 42;
+    ofi.provider = GetParam().provider;
+    ofi.address = "127.0.0.1";
+    ofi.find = [](void* self, Peer peer, fabric::OfiAddress* address) {
+      *address = static_cast<DirectPortTest*>(self)->ofi_addresses_[peer];
+      return address->size != 0;
+    };
+    ofi.context = this;
+    ofi.find_context = this;
+    ofi.deaths = &deaths_;
+    ofi.dead = [](void* self, Peer peer) {
+      const auto& dead = static_cast<DirectPortTest*>(self)->dead_;
+      return std::find(dead.begin(), dead.end(), peer) != dead.end();
+    };
+    for (Rank r = 0; r < ranks; ++r) {
+      ofi.self = r;
+      auto nic = fabric::open_ofi(ofi);
+      ASSERT_TRUE(nic.ok()) << nic.error().text;
+      ofi_addresses_[r] = nic.value()->address();
+      nics_.push_back(std::move(nic.value()));
+    }
+  }
+  // A fabric that is not here.
+  void SetUp() override {
+    if (GetParam().on != On::ofi) return;
+    const auto here = fabric::ofi_providers(GetParam().provider, "127.0.0.1");
+    if (!here.ok()) GTEST_SKIP() << here.error().text;
+  }
   // Puts faults above the fabric, and what mends them above those.
   void mend() {
     const fabric::FaultPlan plan = fabric::parse_fault_plan(GetParam().faults, 1).value();
@@ -118,12 +154,13 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   // Polls everybody until `condition` holds; bounded.
   bool until(const std::function<bool()>& condition) {
     const std::int64_t give_up = monotonic_ns() + 20'000'000'000;
-    for (int i = 0; i < 200000 || (!mended_.empty() && monotonic_ns() < give_up); ++i) {
+    for (int i = 0; i < 200000 || (waits_for_kernel() && monotonic_ns() < give_up); ++i) {
       if (condition()) return true;
       poll_all();
     }
     return condition();
   }
+  bool waits_for_kernel() const { return !mended_.empty() || GetParam().on == On::ofi; }
   void mark_dead(Rank rank) {
     dead_.push_back(rank);
     ++deaths_;
@@ -135,6 +172,7 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   std::unique_ptr<fabric::LoopNetwork> loop_;
   std::vector<std::unique_ptr<fabric::Nic>> nics_;
   std::vector<fabric::UdpAddress> addresses_;
+  std::vector<fabric::OfiAddress> ofi_addresses_;
   std::vector<Rank> dead_;
   std::atomic<std::uint32_t> deaths_{0};
   std::vector<std::unique_ptr<fabric::Nic>> faulty_;

@@ -80,6 +80,7 @@ class PathNic final : public fabric::Nic {
     node_.release(token);
   }
   void sleep(Ps timeout) override { node_.sleep(std::min(timeout, kNap)); }
+  bool settled() override { return network_.settled() && node_.settled(); }
   // The ways of a job with a network are packets.
   Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
   Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {

@@ -23,6 +23,7 @@ RealEndpoint::RealEndpoint(std::unique_ptr<fabric::Nic> nic, RealEndpointOptions
     reliable_ = make_reliable_nic(*top, options.reliable);
     top = reliable_.get();
   }
+  last_ = top;
   if (options.node != nullptr) {
     node_ = std::move(options.node);
     paths_ = make_path_nic(*node_, *top, std::move(options.near));
@@ -35,29 +36,31 @@ template <class Poll>
 void RealEndpoint::settle_by(Poll&& poll) {
   const Ps begin = nanoseconds(monotonic_ns());
   WaitLadder ladder(wait_);
-  while (!reliable_->settled()) {
+  while (!last_->settled()) {
     if (poll() > 0) {
       ladder.reset();
     } else if (nanoseconds(monotonic_ns()) - begin > linger_max_) {
       return;
     } else {
-      climb(ladder, [this] { reliable_->sleep(wait_.sleep_max); });
+      climb(ladder, [this] { last_->sleep(wait_.sleep_max); });
     }
   }
 }
 
 void RealEndpoint::settle() {
-  if (reliable_ != nullptr) settle_by([this] { return port_->poll(); });
+  settle_by([this] { return port_->poll(); });
 }
 
 void RealEndpoint::linger() {
-  if (reliable_ == nullptr) return;
-  fabric::Sink nobody;
-  nobody.arrived = [](void*, const fabric::Incoming&) { return Keep::no; };
-  reliable_->attach(nobody);
-  constexpr int kBudget = 256;
-  settle_by([this] { return reliable_->reap(kBudget, fabric::kAllLanes); });
-  reliable_->leave();
+  if (!last_->settled()) {
+    fabric::Sink nobody;
+    nobody.arrived = [](void*, const fabric::Incoming&) { return Keep::no; };
+    last_->attach(nobody);
+    constexpr int kBudget = 256;
+    settle_by([this] { return last_->reap(kBudget, fabric::kAllLanes); });
+  }
+  if (reliable_ != nullptr) reliable_->leave();
+  nic_->shut();
 }
 
 Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, bool fabric_loses,

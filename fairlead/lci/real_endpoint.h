@@ -46,6 +46,7 @@ class RealEndpoint {
   std::unique_ptr<ReliableNic> reliable_;
   std::unique_ptr<fabric::Nic> node_;
   std::unique_ptr<fabric::Nic> paths_;
+  fabric::Nic* last_;  // of those on the way to other nodes, or to all: it must settle
   std::unique_ptr<Port> port_;
   WaitPlan wait_;
   Ps linger_max_;

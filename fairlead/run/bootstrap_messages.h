@@ -15,7 +15,9 @@ namespace fairlead::run {
 constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
 constexpr std::uint16_t kBootstrapVersion = 3;
 
-enum class WorldKind : std::uint16_t { shm = 1, model = 2, udp = 3 };
+// network: all ranks reach each other by it; else it is for those of other nodes.
+enum class WorldKind : std::uint16_t { shm = 1, model = 2, network = 3 };
+enum class Network : std::uint32_t { udp = 0, ofi = 1 };
 
 struct MessageHead {
   std::uint32_t magic;
@@ -44,6 +46,7 @@ struct Welcome {
   static constexpr std::size_t kFaultsBytes = 512;
   static constexpr std::size_t kPathBytes = 1024;
   static constexpr std::size_t kAddressBytes = 64;
+  static constexpr std::size_t kProviderBytes = 64;
 
   MessageHead head;
   std::uint32_t ranks;
@@ -64,13 +67,16 @@ struct Welcome {
   // The ranks of this node; count 0: all are.
   std::uint32_t near_first;
   std::uint32_t near_count;
+  std::uint32_t network;  // Network
+  std::uint32_t reserved;
   // NUL-terminated, rest zero.
   char lci[kLciBytes];
   char faults[kFaultsBytes];
   char trace_path[kPathBytes];
-  char address[kAddressBytes];  // of this host on that network
+  char address[kAddressBytes];    // of this host on that network
+  char provider[kProviderBytes];  // of libfabric
 };
-static_assert(sizeof(Welcome) == 104 + 64 + 512 + 1024 + 64);
+static_assert(sizeof(Welcome) == 112 + 64 + 512 + 1024 + 64 + 64);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
 // Rank, or command of a modelled job, to guardian: end the whole job with `code`.

@@ -1,6 +1,7 @@
 #include "fairlead/run/bootstrap.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

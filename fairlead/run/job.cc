@@ -98,17 +98,16 @@ Result<RunReport> run_job(JobPlan plan) {
   Result<std::string> parts = make_trace_folder(plan.options.trace_path);
   if (!parts.ok()) return parts.error();
   plan.options.trace_path = parts.value();
-  if (plan.options.on == "udp") {
+  if (is_network(plan.options.on)) {
     Result<std::string> address = own_addresses(plan.options.address);
     if (!address.ok()) return address.error();
     plan.options.address = std::move(address.value());
   }
-  plan.ground = {plan.options.on == "udp" ? WorldKind::udp : WorldKind::shm,
-                 job.value()->fd(),
-                 job.value()->nonce(),
-                 job.value()->epoch(),
-                 {},
-                 {}};
+  plan.ground.world = is_network(plan.options.on) ? WorldKind::network : WorldKind::shm;
+  plan.ground.network = plan.options.on == "ofi" ? Network::ofi : Network::udp;
+  plan.ground.fd = job.value()->fd();
+  plan.ground.nonce = job.value()->nonce();
+  plan.ground.epoch = job.value()->epoch();
   if (getrandom(plan.ground.key.data(), plan.ground.key.size(), 0) !=
       static_cast<ssize_t>(plan.ground.key.size())) {
     return Error{fmt::format("no key for the job: {}", std::strerror(errno))};

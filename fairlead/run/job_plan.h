@@ -35,6 +35,7 @@ struct JobGround {
   fabric::JobKey key{};
   // The ranks of this node; count 0: all of the job's.
   RankRange here{};
+  Network network = Network::udp;  // of ranks that use one
 };
 
 class JobWatch;

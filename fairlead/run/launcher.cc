@@ -31,7 +31,7 @@ Result<RunReport> launch_on_shm(const LaunchOptions& options, const ExecPlan& ex
 }
 
 Result<RunReport> launch_on_hosts(const LaunchOptions& options, const ExecPlan& exec) {
-  if (options.world.on != "shm" && options.world.on != "udp") {
+  if (options.world.on != "shm" && !is_network(options.world.on)) {
     return Error{
         fmt::format("--on {} has no hosts: leave out --hosts, --hostfile and --nodes, or "
                     "leave out --on",
@@ -91,12 +91,12 @@ Result<BodyKind> choose_body(const LaunchOptions& options, const ExecPlan& exec)
 Result<RunReport> launch(const LaunchOptions& given) {
   LaunchOptions options = given;
   options.world.several_nodes = !options.hosts.list.empty();
-  if (Result<void> r = check_udp_options(options.world); !r.ok()) return r.error();
+  if (Result<void> r = check_network_options(options.world); !r.ok()) return r.error();
   const Result<ExecPlan> exec =
       plan_exec(options.command, options.environment, options.working_directory);
   if (!exec.ok()) return exec.error();
   if (options.world.several_nodes) return launch_on_hosts(options, exec.value());
-  if (options.world.on == "shm" || options.world.on == "udp")
+  if (options.world.on == "shm" || is_network(options.world.on))
     return launch_on_shm(options, exec.value());
   LaunchOptions found = options;
   const bool loop = options.world.on == "loop";

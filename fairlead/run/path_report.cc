@@ -20,11 +20,10 @@ std::string path_lines(const PathReport& report) {
                     report.node_hrx ? "the same node, with faults or --lci hrx" : "the same node");
   }
   if (!far.empty()) {
-    text += fmt::format(
-        "{}rank {} to {}: udp from {}, {} bytes a datagram, sealed ({}), sent again "
-        "where lost (hrx): {}",
-        text.empty() ? "" : "\n", report.rank, rank_list(far), report.udp, report.udp_bytes,
-        report.seal, report.by_node ? "other nodes" : "--on udp");
+    text += fmt::format("{}rank {} to {}: {}{}: {}", text.empty() ? "" : "\n", report.rank,
+                        rank_list(far), report.network,
+                        report.network_hrx ? ", sent again where lost (hrx)" : "",
+                        report.on.empty() ? "other nodes" : "--on " + report.on);
   }
   return text;
 }

@@ -11,12 +11,11 @@ inline constexpr const char kShowPathsVariable[] = "FAIRLEAD_SHOW_PATHS";
 
 struct PathReport {
   std::uint32_t rank = 0;
-  std::vector<bool> near;       // by rank: reached through this node's memory
-  bool node_hrx = false;        // with retransmission over that memory
-  std::string udp;              // where this rank is on the network; empty: it is not
-  std::uint32_t udp_bytes = 0;  // of payload in one datagram
-  std::string seal;             // fabric::auth_name()
-  bool by_node = false;         // the ranks are on several nodes
+  std::vector<bool> near;    // by rank: reached through this node's memory
+  bool node_hrx = false;     // with retransmission over that memory
+  std::string network;       // what it uses to all others, and where (NetworkEndpoint::path)
+  bool network_hrx = false;  // with retransmission over that
+  std::string on;            // the place that the user gave; empty: the ranks are on several nodes
 };
 
 // One line a way, without line breaks at the ends of the text.

@@ -16,19 +16,21 @@ TEST(PathReport, SaysTheWayAndWhy) {
   report.node_hrx = false;
   report.rank = 1;
   report.near = {false, true, false};
-  report.udp = "10.0.0.1:4711";
-  report.udp_bytes = 1392;
-  report.seal = "header";
-  report.by_node = true;
+  report.network = "udp from 10.0.0.1:4711, 1392 bytes a datagram, sealed (header)";
+  report.network_hrx = true;
   EXPECT_EQ(path_lines(report),
             "rank 1 to 1: shared memory: the same node\n"
             "rank 1 to 0, 2: udp from 10.0.0.1:4711, 1392 bytes a datagram, sealed (header), sent "
             "again where lost (hrx): other nodes");
   report.near = {false, false, false};
-  report.by_node = false;
+  report.on = "udp";
   EXPECT_EQ(path_lines(report),
             "rank 1 to 0-2: udp from 10.0.0.1:4711, 1392 bytes a datagram, sealed (header), sent "
             "again where lost (hrx): --on udp");
+  report.network = "ofi, provider tcp";
+  report.network_hrx = false;
+  report.on = "ofi";
+  EXPECT_EQ(path_lines(report), "rank 1 to 0-2: ofi, provider tcp: --on ofi");
 }
 
 }  // namespace

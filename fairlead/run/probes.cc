@@ -23,6 +23,7 @@
 #include <fstream>
 
 #include "fairlead/base/fd.h"
+#include "fairlead/fabric/ofi/ofi_nic.h"
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/run/join/pmix_abi.h"
 
@@ -163,6 +164,17 @@ Probe probe_udp() {
   return probe;
 }
 
+Probe probe_ofi() {
+  const Result<std::vector<fabric::OfiProvider>> found = fabric::ofi_providers("", "");
+  if (!found.ok()) return {"libfabric", false, found.error().text};
+  std::string detail = fmt::format("--on ofi would use {}", found.value().front().name);
+  for (std::size_t i = 1; i < found.value().size(); ++i) {
+    const fabric::OfiProvider& other = found.value()[i];
+    detail += fmt::format("; {} {}", other.name, other.passed_over);
+  }
+  return {"libfabric", true, detail};
+}
+
 Probe probe_pmix() {
   void* library = ::dlopen(kPmixLibrary, RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
@@ -178,8 +190,9 @@ Probe probe_pmix() {
 }  // namespace
 
 std::vector<Probe> probe_kernel() {
-  return {probe_processors(), probe_memfd(),      probe_process_vm(), probe_userfaultfd(),
-          probe_io_uring(),   probe_membarrier(), probe_udp(),        probe_pmix()};
+  return {probe_processors(),  probe_memfd(),    probe_process_vm(),
+          probe_userfaultfd(), probe_io_uring(), probe_membarrier(),
+          probe_udp(),         probe_ofi(),      probe_pmix()};
 }
 
 std::string host_name() {

@@ -2,19 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <span>
 
 #include "fairlead/base/check.h"
 #include "fairlead/fabric/shm/shm_nic.h"
-#include "fairlead/fabric/udp/udp_nic.h"
-#include "fairlead/lci/rails_nic.h"
-#include "fairlead/run/host_address.h"
 #include "fairlead/run/path_report.h"
 #include "fairlead/run/probes.h"
 #include "fairlead/run/welcome.h"
@@ -26,17 +18,6 @@ namespace {
 // A rank of another node may have gone, and its last acknowledgment been lost.
 constexpr Ps kLingerMax = seconds(5);
 
-// Other nodes learn it through the guardian and the command.
-Result<void> tell_other_nodes(std::uint32_t rank, int life, std::span<const std::byte> card) {
-  auto note = make_message<AddressNote>(rank);
-  FAIRLEAD_CHECK(card.size() <= sizeof note.card, "a card of {} bytes", card.size());
-  note.size = static_cast<std::uint32_t>(card.size());
-  std::copy(card.begin(), card.end(), note.card);
-  if (::send(life, &note, sizeof note, MSG_NOSIGNAL) == sizeof note) return {};
-  return Error{
-      fmt::format("the launcher cannot be told this rank's address: {}", std::strerror(errno))};
-}
-
 bool several_nodes(const Welcome& welcome) {
   return welcome.near_count != 0 && welcome.near_count < welcome.ranks;
 }
@@ -47,91 +28,24 @@ std::vector<bool> near_ranks(const Welcome& welcome) {
 }
 
 // Where the user asked for it, by the first rank of each node.
-void show_paths(const Welcome& welcome, const fabric::Nic& nic, bool on_network,
-                const std::vector<bool>& near, bool hrx, const std::string& udp) {
+void show_paths(const Welcome& welcome, const std::vector<bool>& near, bool hrx,
+                const std::string& network) {
   if (std::getenv(kShowPathsVariable) == nullptr) return;
   PathReport report;
   report.rank = welcome.head.rank;
   report.near = near;
-  if (near.empty()) report.near.assign(welcome.ranks, !on_network);
+  if (near.empty()) report.near.assign(welcome.ranks, network.empty());
   const auto first = std::find(report.near.begin(), report.near.end(), true);
   const auto leader = static_cast<std::uint32_t>(first - report.near.begin());
   if (report.rank != (first == report.near.end() ? 0 : leader)) return;
-  report.node_hrx = hrx && !on_network;
-  report.udp = udp;
-  report.udp_bytes = nic.caps(report.rank).mtu_bytes;
-  report.seal = fabric::auth_name(static_cast<fabric::Auth>(welcome.auth));
-  report.by_node = !near.empty();
+  report.node_hrx = hrx && network.empty();
+  report.network_hrx = hrx && !network.empty();
+  report.network = network;
+  if (near.empty() && !network.empty()) report.on = network_name(welcome);
   fmt::print(stderr, "{}\n", path_lines(report));
 }
 
-bool is_dead(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(job)->dead(peer); }
-bool has_left(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(job)->left(peer); }
-
 }  // namespace
-
-Result<void> RankContext::publish_in_memory(void* place, std::uint32_t rank, const RankCard& own) {
-  const auto& memory = *static_cast<const MemoryPlace*>(place);
-  const auto card = std::as_bytes(std::span(&own, 1));
-  memory.job->publish_card(rank, card);
-  return memory.life < 0 ? Result<void>{} : tell_other_nodes(rank, memory.life, card);
-}
-
-bool RankContext::find_in_memory(void* place, Peer peer, RankCard* card) {
-  return static_cast<const MemoryPlace*>(place)->job->read_card(
-      peer, std::as_writable_bytes(std::span(card, 1)));
-}
-
-bool RankContext::find_on_rail(void* rail, Peer peer, fabric::UdpAddress* address) {
-  const auto& [place, index] = *static_cast<const RailPlace*>(rail);
-  RankCard card;
-  if (!place.find(place.context, peer, &card)) return false;
-  *address = card.rails[index];
-  return address->family == AF_INET || address->family == AF_INET6;
-}
-
-Result<std::unique_ptr<fabric::Nic>> RankContext::open_network(const Welcome& welcome,
-                                                               const NetworkPlace& network,
-                                                               Parts& parts) {
-  const std::uint32_t rank = welcome.head.rank;
-  fabric::UdpOptions options;
-  options.self = rank;
-  options.peers = welcome.ranks;
-  std::copy(std::begin(welcome.key), std::end(welcome.key), options.key.begin());
-  options.job = fabric::job_number(options.key);
-  options.auth = static_cast<fabric::Auth>(welcome.auth);
-  options.mtu = welcome.mtu;
-  options.find = find_on_rail;
-  options.deaths = &parts.job->deaths();
-  options.dead = is_dead;
-  options.context = parts.job.get();
-  options.counters = &parts.job->own_counters(rank);
-  parts.rails = std::make_unique<std::array<RailPlace, RankCard::kRailsMax>>();
-  RankCard card;
-  std::vector<std::unique_ptr<fabric::Nic>> rails;
-  const std::vector<std::string> addresses =
-      address_list(std::string(get_text(welcome.address, "address").value()));
-  if (addresses.size() > RankCard::kRailsMax) {
-    return Error{fmt::format("{} addresses for a rank, which has at most {} rails",
-                             addresses.size(), RankCard::kRailsMax)};
-  }
-  for (const std::string& address : addresses) {
-    options.rail = static_cast<std::uint32_t>(rails.size());
-    options.address = address;
-    RailPlace& place = (*parts.rails)[rails.size()];
-    place = {network, rails.size()};
-    options.find_context = &place;
-    Result<std::unique_ptr<fabric::UdpNic>> nic = fabric::open_udp(options);
-    if (!nic.ok()) return nic.error();
-    card.rails[rails.size()] = nic.value()->address();
-    parts.address += (rails.empty() ? "" : " and ") + to_string(nic.value()->address());
-    rails.push_back(std::move(nic.value()));
-  }
-  if (Result<void> told = network.publish(network.context, rank, card); !told.ok()) {
-    return told.error();
-  }
-  return rails.size() == 1 ? std::move(rails.front()) : lci::make_rails_nic(std::move(rails));
-}
 
 Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, int job_fd,
                                                        std::optional<Board> board, Fd life,
@@ -149,12 +63,13 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   if (options.faults.has_value()) {
     parts.fatal->repeat = "; to see it again: " + fabric::repeat_line(*options.faults);
   }
-  const bool only_network = static_cast<WorldKind>(welcome.world) == WorldKind::udp;
+  const bool only_network = static_cast<WorldKind>(welcome.world) == WorldKind::network;
   const bool several = network != nullptr || several_nodes(welcome);
   const bool on_network = only_network || several;
   Result<bool> hrx = lci::choose_hrx(std::string(get_text(welcome.lci, "lci").value()),
-                                     options.faults.value_or(fabric::FaultPlan{}), on_network,
-                                     on_network ? "udp" : "shm");
+                                     options.faults.value_or(fabric::FaultPlan{}),
+                                     on_network && network_name(welcome) == std::string("udp"),
+                                     on_network ? network_name(welcome) : "shm");
   if (!hrx.ok()) return wrong(hrx.error());
   options.hrx = hrx.value();
   if (on_network || options.hrx) {
@@ -172,6 +87,7 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   options.reliable.left = has_left;
   options.reliable.context = parts.job.get();
   std::unique_ptr<fabric::Nic> nic;
+  std::string path;
   if (only_network) {
     if (Result<void> joined = parts.job->join(rank); !joined.ok()) return wrong(joined.error());
   } else {
@@ -182,16 +98,18 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   }
   if (on_network) {
     options.node = std::move(nic);
-    if (network != nullptr) options.near = network->near;
-    if (several && network == nullptr && !only_network) options.near = near_ranks(welcome);
     if (several) options.linger_max = kLingerMax;
-    const NetworkPlace in_memory{{}, publish_in_memory, find_in_memory, parts.memory.get()};
-    Result<std::unique_ptr<fabric::Nic>> udp =
-        open_network(welcome, network != nullptr ? *network : in_memory, parts);
-    if (!udp.ok()) return wrong(udp.error());
-    nic = std::move(udp.value());
+    parts.place =
+        std::make_unique<NetworkPlace>(network != nullptr ? *network : place_in(*parts.memory));
+    if (several && network == nullptr && !only_network) parts.place->near = near_ranks(welcome);
+    options.near = parts.place->near;
+    Result<NetworkEndpoint> opened = open_network(welcome, *parts.place, *parts.job);
+    if (!opened.ok()) return wrong(opened.error());
+    path = std::move(opened.value().path);
+    nic = std::move(opened.value().nic);
+    parts.rails = std::move(opened.value().rails);
   }
-  show_paths(welcome, *nic, on_network, options.near, options.hrx, parts.address);
+  show_paths(welcome, options.near, options.hrx, path);
   parts.endpoint = std::make_unique<lci::RealEndpoint>(std::move(nic), std::move(options));
   Result<TracedRank> traced =
       trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()),

@@ -16,6 +16,10 @@ Result<void> check_fits(const std::string& text, std::size_t field_bytes, const 
   return Error{
       fmt::format("{} has {} characters; at most {} fit", what, text.size(), field_bytes - 1)};
 }
+// To all ranks, or to those of other nodes.
+bool uses_udp(const WorldOptions& options) {
+  return options.on == "udp" || (options.several_nodes && options.on != "ofi");
+}
 }  // namespace
 
 Result<void> refuse_platform_options(const WorldOptions& options, const char* place) {
@@ -26,18 +30,29 @@ Result<void> refuse_platform_options(const WorldOptions& options, const char* pl
                   place)};
 }
 
-Result<void> check_udp_options(const WorldOptions& options) {
+Result<void> check_network_options(const WorldOptions& options) {
   const WorldOptions plain;
   if (!fabric::parse_auth(options.auth).has_value()) {
     return Error{fmt::format("--auth {}: unknown; valid: header, full, encrypt", options.auth)};
   }
-  const char* const given = options.auth != plain.auth         ? "--auth"
-                            : options.address != plain.address ? "--address"
-                            : options.mtu != plain.mtu         ? "--mtu"
-                                                               : nullptr;
-  if (options.on != "udp" && !options.several_nodes && given != nullptr) {
+  const bool ofi = options.on == "ofi";
+  const bool udp = uses_udp(options);
+  const char* const other = options.auth != plain.auth && !udp           ? "--auth"
+                            : options.mtu != plain.mtu && !udp           ? "--mtu"
+                            : options.provider != plain.provider && !ofi ? "--provider"
+                                                                         : nullptr;
+  if (other != nullptr) {
+    const char* const its = options.provider != plain.provider && !ofi ? "ofi" : "udp";
     return Error{
-        fmt::format("{} is of a network, and {} is none: try --on udp", given, options.on)};
+        fmt::format("{} is of {}, and not of {}: try --on {}", other, its, options.on, its)};
+  }
+  if (options.address != plain.address && !is_network(options.on) && !options.several_nodes) {
+    return Error{fmt::format("--address is of a network, and {} is none: try --on udp or --on ofi",
+                             options.on)};
+  }
+  if (Result<void> r = check_fits(options.provider, Welcome::kProviderBytes, "the provider");
+      !r.ok()) {
+    return r;
   }
   if (address_list(options.address).size() > RankCard::kRailsMax) {
     return Error{fmt::format("--address {}: a rank has at most {} rails", options.address,
@@ -70,8 +85,7 @@ Result<void> check_shm_options(const WorldOptions& options) {
 Result<bool> choose_hrx(const WorldOptions& options) {
   const Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options.faults, options.seed);
   if (!plan.ok()) return plan.error();
-  return lci::choose_hrx(options.lci, plan.value(), options.on == "udp" || options.several_nodes,
-                         options.on.c_str());
+  return lci::choose_hrx(options.lci, plan.value(), uses_udp(options), options.on.c_str());
 }
 
 std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed) {
@@ -98,9 +112,11 @@ Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const
   welcome.mtu = options.mtu;
   welcome.near_first = ground.here.first;
   welcome.near_count = ground.here.count;
+  welcome.network = static_cast<std::uint32_t>(ground.network);
   const bool fits =
       set_text(welcome.lci, options.lci) && set_text(welcome.address, options.address) &&
-      set_text(welcome.faults, options.faults) && set_text(welcome.trace_path, options.trace_path);
+      set_text(welcome.provider, options.provider) && set_text(welcome.faults, options.faults) &&
+      set_text(welcome.trace_path, options.trace_path);
   FAIRLEAD_CHECK(fits, "options were not checked");
   return welcome;
 }

@@ -18,7 +18,7 @@ Result<void> check_shm_options(const WorldOptions& options);
 // Error: an option that only a modelled platform has; `place` is where the ranks are instead.
 Result<void> refuse_platform_options(const WorldOptions& options, const char* place);
 // Error: an option that only a network has, on a place that is none; or one that is wrong.
-Result<void> check_udp_options(const WorldOptions& options);
+Result<void> check_network_options(const WorldOptions& options);
 // Whether the ranks mend on the host what their fabric does. Error: --lci names none there is.
 Result<bool> choose_hrx(const WorldOptions& options);
 // Error: no fault plan, or one of links that ranks of this machine do not have.

@@ -20,9 +20,11 @@ Result<RunReport> run_shm_world(const WorldOptions& options, const Body& body) {
 
 }  // namespace
 
+bool is_network(const std::string& on) { return on == "udp" || on == "ofi"; }
+
 Result<RunReport> run_world(const WorldOptions& options, const Body& body) {
-  if (Result<void> r = check_udp_options(options); !r.ok()) return r.error();
-  if (options.on == "shm" || options.on == "udp") return run_shm_world(options, body);
+  if (Result<void> r = check_network_options(options); !r.ok()) return r.error();
+  if (options.on == "shm" || is_network(options.on)) return run_shm_world(options, body);
   if (options.on == "loop") return run_loop_world(options, body);
   Result<std::string> file = find_platform(options.on);
   if (!file.ok()) return file.error();

@@ -23,7 +23,7 @@ enum class Compute {
 
 struct WorldOptions {
   std::uint32_t ranks = 2;
-  std::string on = "shm";  // shm | udp | loop | a platform's name or file
+  std::string on = "shm";  // shm | udp | ofi | loop | a platform's name or file
   std::string lci;         // implementation, paper notation; empty: the world's default
   std::string faults;      // plan for `faulty`; empty: none
   std::uint64_t seed = 1;
@@ -35,11 +35,12 @@ struct WorldOptions {
   std::uint32_t fiber_stack_kib = 64;
   std::uint32_t nodes = 0;  // modelled machine's nodes; 0: as many as ranks
   Compute compute = Compute::declared;
-  bool several_nodes = false;  // shared memory within a node only, udp to the others
-  // On udp, or where there are several nodes:
-  std::string auth = "header";        // header | full | encrypt (fabric/udp/seal.h)
+  bool several_nodes = false;  // shared memory within a node only, a network to the others
+  // On networks only, udp and ofi, or where there are several nodes:
   std::string address = "127.0.0.1";  // of this host, where the ranks reach each other
-  std::uint32_t mtu = 0;              // 0: the interface's
+  std::string auth = "header";        // udp: header | full | encrypt (fabric/udp/seal.h)
+  std::uint32_t mtu = 0;              // udp; 0: the interface's
+  std::string provider;               // ofi: of libfabric; empty: the best there is
   // Modelled platforms only:
   std::string faster;    // "ni=2,link=1.5": resources so many times as fast (hw/speed_up.h)
   bool explain = false;  // RunReport::critical_path is wanted
@@ -80,6 +81,9 @@ struct RunReport {
   bool modelled = false;
   std::string platform_changes;  // what the options set otherwise than the platform's file
 };
+
+// Whether ranks at this place are processes that reach each other by a network: udp or ofi.
+bool is_network(const std::string& on);
 
 using Body = std::function<int(Context&)>;
 

@@ -46,7 +46,7 @@ int everybody_to_everybody(Context& context) {
 }
 
 class Worlds : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Real, Worlds, testing::Values("shm", "udp", "loop"),
+INSTANTIATE_TEST_SUITE_P(Real, Worlds, testing::Values("shm", "udp", "ofi", "loop"),
                          [](const auto& world) { return std::string(world.param); });
 
 TEST_P(Worlds, EveryRankRunsTheBody) {
@@ -187,8 +187,10 @@ TEST_P(Worlds, AnUnknownImplementationListsTheValidOnes) {
   wrong.lci = "pio-hmc";
   const auto report = run_world(wrong, everybody_to_everybody);
   ASSERT_FALSE(report.ok());
-  const std::map<std::string, std::string> valid = {
-      {"shm", "valid: direct, hrx"}, {"udp", "valid: hrx"}, {"loop", "valid: direct, hrx"}};
+  const std::map<std::string, std::string> valid = {{"shm", "valid: direct, hrx"},
+                                                    {"udp", "valid: hrx"},
+                                                    {"ofi", "valid: direct, hrx"},
+                                                    {"loop", "valid: direct, hrx"}};
   EXPECT_NE(report.error().text.find(valid.at(GetParam())), std::string::npos)
       << report.error().text;
 }

@@ -46,7 +46,10 @@ class Errors(unittest.TestCase):
                      "myrinet-ppro")
         self.refused(["bench", "logp", "--on", "moon"], "moon", "myrinet-p3")
         self.refused(["bench", "logp", "--on", "loop"], "shm")
-        self.refused(["run", "--on", "loop", "--show-paths", TRUE], "--show-paths", "shm or udp")
+        self.refused(["run", "--on", "loop", "--show-paths", TRUE], "--show-paths",
+                     "shm, udp or ofi")
+        self.refused(["run", "--on", "udp", "--provider", "tcp", TRUE], "--provider", "--on ofi")
+        self.refused(["run", "--on", "ofi", "--auth", "full", TRUE], "--auth", "--on udp")
         self.refused(["run", "--auth", "full", TRUE], "--auth", "--on udp")
         self.refused(["run", "--on", "myrinet-p3", "--mtu", "1500", TRUE], "--mtu", "--on udp")
         self.refused(["run", "--on", "loop", "--address", "127.0.0.2", TRUE], "--address")

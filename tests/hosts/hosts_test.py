@@ -4,6 +4,7 @@ in network namespaces. Results, standard streams, failures, and nothing left.
 Run: hosts_test.py --fairlead COMMAND --rank PROGRAM [SUITE...]. Exit 77: what it needs is missing.
 """
 import argparse
+import ctypes.util
 import getpass
 import os
 import re
@@ -129,6 +130,15 @@ class Everywhere:
         code, out, errors = self.job(RANK, more=("--on", "udp", "--auth", "encrypt"))
         self.assertEqual(code, 0, errors)
         self.check_exchange(4, out)
+
+    def test_libfabric_between_nodes(self):
+        if not ctypes.util.find_library("fabric"):
+            self.skipTest("no libfabric here")
+        code, out, errors = self.job(RANK, more=("--on", "ofi", "--show-paths"))
+        self.assertEqual(code, 0, errors)
+        self.check_exchange(4, out)
+        self.assertIn("rank 0 to 0-1: shared memory", errors)
+        self.assertIn("rank 2 to 0-1: ofi, provider ", errors)
 
     def test_the_ways_are_shown(self):
         code, _, errors = self.job(RANK, more=("--show-paths",))

@@ -4,6 +4,7 @@ program that was compiled with Fairlead's MPI. Results, exit codes, failures, an
 Run: launchers_test.py --rank PROGRAM [SUITE...]. Exit 77: a launcher is not installed.
 """
 import argparse
+import ctypes.util
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ import slurm_cluster  # noqa: E402
 RANK = ""
 MARK = "FAIRLEAD_TEST_MARK"
 ENDS_WITHIN_S = 10
+OFI = ctypes.util.find_library("fabric")
 # A sanitizer reports at exit what libpmix and the launchers' plugins never free.
 QUIET = {"ASAN_OPTIONS": "detect_leaks=0"}
 
@@ -234,6 +236,25 @@ class Hosts(HydraJobs):
                 code, text = self.run_ranks(ranks, more=self.on(names))
                 self.assertEqual(code, 0, text)
                 self.check_exchange(ranks, text)
+
+    def test_ranks_of_several_nodes_by_libfabric(self):
+        if not OFI:
+            self.skipTest("no libfabric here")
+        more = (*self.on(("h1", "h2")), "-genv", "FAIRLEAD_NETWORK", "ofi", "-genv",
+                "FAIRLEAD_PROVIDER", "tcp", "-genv", "FAIRLEAD_SHOW_PATHS", "1")
+        code, text = self.run_ranks(4, more=more)
+        self.assertEqual(code, 0, text)
+        self.check_exchange(4, text)
+        self.assertRegex(text, r"ofi, provider tcp.*: --provider.*: other nodes")
+
+    def test_a_network_that_is_none_is_named(self):
+        def fails():
+            code, text = self.run_ranks(2, more=(*self.on(("h1", "h2")), "-genv",
+                                                 "FAIRLEAD_NETWORK", "token-ring"))
+            self.assertNotEqual(code, 0)
+            return text
+
+        self.assert_said("FAIRLEAD_NETWORK=token-ring: unknown; valid: udp, ofi", fails)
 
     def test_abort_ends_every_node(self):
         begin = time.monotonic()

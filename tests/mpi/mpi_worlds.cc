@@ -4,9 +4,18 @@
 #include <cctype>
 #include <cstdio>
 
+#include "fairlead/fabric/ofi/ofi_nic.h"
+
 namespace fairlead::mpi_test {
 
-std::vector<std::string> worlds() { return {"loop", "shm", "udp", "lossy", "myrinet-p3"}; }
+std::vector<std::string> worlds() {
+  std::vector<std::string> all = {"loop", "shm", "udp", "lossy", "myrinet-p3"};
+  for (const char* provider : {"tcp", "shm"}) {
+    if (fabric::ofi_providers(provider, "127.0.0.1").ok())
+      all.push_back(std::string("ofi") + provider);
+  }
+  return all;
+}
 
 std::string test_name(const std::string& world) {
   const auto other = [](unsigned char c) { return std::isalnum(c) == 0; };
@@ -21,6 +30,10 @@ run::RunReport run_bare(const std::string& world, unsigned ranks,
   if (world == "lossy") {
     options.on = "udp";
     options.faults = "drop=0.01,dup=0.01,reorder=0.01,corrupt=0.01";
+  }
+  if (world.rfind("ofi", 0) == 0) {
+    options.on = "ofi";
+    options.provider = world.substr(3);
   }
   options.timeout = seconds(60);
   options.fiber_stack_kib = 256;

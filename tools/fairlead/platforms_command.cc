@@ -37,6 +37,7 @@ std::vector<Place> places() {
   std::vector<Place> found = {
       {"shm", "real", "this machine: processes on shared memory", ""},
       {"udp", "real", "this machine: processes on its network, 127.0.0.1 or --address", ""},
+      {"ofi", "real", "this machine: processes on a network through libfabric", ""},
       {"loop", "real", "this process: fibers of one thread, for tests; has no time", ""}};
   for (const run::PlatformFile& one : run::list_platforms()) {
     const auto platform = hw::load_platform(one.path);

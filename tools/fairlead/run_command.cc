@@ -131,10 +131,10 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
     return kUsageExitCode;
   }
   if (arguments.show_paths) {
-    if (launch.world.on != "shm" && launch.world.on != "udp") {
-      complain(
-          fmt::format("--show-paths is of real processes, and {} has none: try --on shm or udp",
-                      launch.world.on));
+    if (launch.world.on != "shm" && !run::is_network(launch.world.on)) {
+      complain(fmt::format(
+          "--show-paths is of real processes, and {} has none: try --on shm, udp or ofi",
+          launch.world.on));
       return kUsageExitCode;
     }
     launch.environment.push_back(fmt::format("{}=1", run::kShowPathsVariable));

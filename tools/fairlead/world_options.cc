@@ -48,14 +48,19 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
                  "data too), or encrypt")
       ->type_name("HOW")
       ->capture_default_str();
-  app.add_option("--address", choice.world.address,
-                 "Address of this host that udp uses, or its network (10.1.0.0/24); two, with a "
-                 "comma, are two rails")
+  app.add_option(
+         "--address", choice.world.address,
+         "Address of this host that udp and ofi use, or its network (10.1.0.0/24); two, with a "
+         "comma, are two rails")
       ->type_name("IP")
       ->capture_default_str();
   app.add_option("--mtu", choice.world.mtu,
                  "Largest IP packet of udp, in bytes; without it the interface's")
       ->type_name("BYTES");
+  app.add_option("--provider", choice.world.provider,
+                 "Provider of libfabric that ofi uses, for example tcp, shm, verbs or efa; without "
+                 "it the best that is here (--show-paths says which, and why)")
+      ->type_name("NAME");
   app.add_option("--compute", choice.compute,
                  "Modelled computing time: declared (by the program), none, or measured (and "
                  "scaled to the platform)")
@@ -66,8 +71,8 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
 
 void add_place_options(CLI::App& app, WorldChoice& choice) {
   app.add_option("--on", choice.world.on,
-                 "Where: shm (this machine), udp (its network interface), loop (one thread, no "
-                 "time), or a modelled platform by name or file")
+                 "Where: shm (this machine), udp (its network interface), ofi (a network through "
+                 "libfabric), loop (one thread, no time), or a modelled platform by name or file")
       ->type_name("PLACE")
       ->capture_default_str();
   app.add_option("--lci", choice.world.lci,
@@ -100,7 +105,9 @@ run::WorldOptions WorldChoice::options() const {
   return options;
 }
 
-bool is_modelled(const std::string& on) { return on != "shm" && on != "udp" && on != "loop"; }
+bool is_modelled(const std::string& on) {
+  return on != "shm" && on != "loop" && !run::is_network(on);
+}
 
 std::string option_names(const CLI::App& app) {
   std::set<std::string> names;

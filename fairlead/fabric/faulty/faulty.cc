@@ -114,6 +114,7 @@ class FaultyNic final : public Nic {
   Post write_peer(Peer peer, std::uint64_t address, const void* from, std::size_t size) override {
     return inner_.write_peer(peer, address, from, size);
   }
+  bool settled() override { return inner_.settled(); }
   std::span<std::byte> region(Peer peer) override { return inner_.region(peer); }
   PortCounters& counters() override { return inner_.counters(); }
 

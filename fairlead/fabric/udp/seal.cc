@@ -46,13 +46,17 @@ std::optional<Auth> parse_auth(std::string_view name) {
 }
 const char* auth_name(Auth auth) { return kNames[static_cast<std::size_t>(auth)]; }
 
-std::uint32_t job_number(const JobKey& key) {
-  static constexpr unsigned char kPurpose[] = "job number";
+std::uint64_t job_word(const JobKey& key, std::string_view purpose) {
   std::uint8_t hash[crypto_shorthash_siphashx24_BYTES];
-  crypto_shorthash_siphashx24(hash, kPurpose, sizeof kPurpose, key.data());
-  std::uint32_t number;
-  std::memcpy(&number, hash, sizeof number);
-  return number;
+  crypto_shorthash_siphashx24(hash, reinterpret_cast<const unsigned char*>(purpose.data()),
+                              purpose.size(), key.data());
+  std::uint64_t word;
+  std::memcpy(&word, hash, sizeof word);
+  return word;
+}
+
+std::uint32_t job_number(const JobKey& key) {
+  return static_cast<std::uint32_t>(job_word(key, "job number"));
 }
 
 // One direction of AES-128-GCM; the key is expanded once.

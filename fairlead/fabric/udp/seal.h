@@ -27,6 +27,8 @@ using JobKey = std::array<std::uint8_t, 16>;
 // What the datagrams of a job have in common, so that others' are dropped without a look at the
 // tag. Made from the key, and tells nothing of it.
 std::uint32_t job_number(const JobKey& key);
+// The same, of 64 bits, for another purpose.
+std::uint64_t job_word(const JobKey& key, std::string_view purpose);
 
 // What stands at the front of every datagram.
 struct UdpHeader {

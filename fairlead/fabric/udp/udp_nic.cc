@@ -266,7 +266,10 @@ class Udp final : public UdpNic {
     Way& way = ways_[peer];
     if (way.address.family != 0) [[likely]]
       return true;
-    if (!options_.find(options_.find_context, peer, &way.address)) return false;
+    UdpAddress told;
+    if (!options_.find(options_.find_context, peer, &told)) return false;
+    if (told.family != AF_INET && told.family != AF_INET6) return false;
+    way.address = told;
     if (connected_ < kConnectedMax) connect(way);
     return true;
   }

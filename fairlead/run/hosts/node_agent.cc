@@ -191,12 +191,13 @@ class Agent final : public JobWatch {
         fabric::ShmJob::create({.ranks = setup_.world.ranks});
     if (!job.ok()) return job.error();
     job_ = std::move(job.value());
-    plan.ground = {setup_.world.on == "udp" ? WorldKind::udp : WorldKind::shm,
+    plan.ground = {setup_.world.on == "udp" ? WorldKind::network : WorldKind::shm,
                    job_->fd(),
                    job_->nonce(),
                    job_->epoch(),
                    setup_.key,
-                   {setup_.first, setup_.count}};
+                   {setup_.first, setup_.count},
+                   setup_.world.on == "ofi" ? Network::ofi : Network::udp};
     plan.watch = this;
     Result<RankStreams> streams = RankStreams::make();
     if (!streams.ok()) return streams.error();

@@ -97,6 +97,7 @@ void world_fields(Io&& io, World& world) {
   io(world.auth);
   io(world.address);
   io(world.mtu);
+  io(world.provider);
 }
 
 struct Put {

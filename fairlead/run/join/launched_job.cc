@@ -87,20 +87,36 @@ Result<std::string> address_for(JobExchange& exchange) {
   return std::string("127.0.0.1");
 }
 
-constexpr const char kUdpKey[] = "udp";
+constexpr const char kPlaceKey[] = "place";
 
 // NetworkPlace's functions; their context is the exchange.
-Result<void> publish_address(void* context, std::uint32_t, const RankCard& own) {
+Result<void> publish_address(void* context, std::uint32_t, std::span<const std::byte> own) {
   auto& exchange = *static_cast<JobExchange*>(context);
-  const Result<void> put = exchange.put(kUdpKey, {reinterpret_cast<const char*>(&own), sizeof own});
+  const Result<void> put =
+      exchange.put(kPlaceKey, {reinterpret_cast<const char*>(own.data()), own.size()});
   if (!put.ok()) return put;
   return exchange.fence();
 }
-bool find_address(void* context, Peer peer, RankCard* card) {
-  const Result<std::string> text = static_cast<JobExchange*>(context)->get(peer, kUdpKey);
-  if (!text.ok() || text.value().size() != sizeof *card) return false;
-  std::memcpy(card, text.value().data(), sizeof *card);
+bool find_address(void* context, Peer peer, std::span<std::byte> address) {
+  const Result<std::string> text = static_cast<JobExchange*>(context)->get(peer, kPlaceKey);
+  if (!text.ok() || text.value().size() != address.size()) return false;
+  std::memcpy(address.data(), text.value().data(), address.size());
   return true;
+}
+
+// What the environment says of the network to other nodes.
+Result<void> choose_network(WorldOptions& options, JobGround& ground) {
+  const char* const network = std::getenv(kNetworkVariable);
+  const std::string name = network != nullptr ? network : "udp";
+  if (!is_network(name)) {
+    return Error{fmt::format("{}={}: unknown; valid: udp, ofi", kNetworkVariable, name)};
+  }
+  ground.network = name == "ofi" ? Network::ofi : Network::udp;
+  if (const char* provider = std::getenv(kProviderVariable); provider != nullptr) {
+    options.provider = provider;
+  }
+  if (options.provider.size() < Welcome::kProviderBytes) return {};
+  return Error{fmt::format("{}: too long", kProviderVariable)};
 }
 
 // What a rank has in hand once its node has met.
@@ -143,6 +159,7 @@ Result<Seat> lead(JobExchange& exchange, NodeLeader leader,
   WorldOptions options;
   options.ranks = place.ranks;
   JobGround ground{WorldKind::shm, job.fd(), job.nonce(), job.epoch(), {}, {}};
+  if (Result<void> r = choose_network(options, ground); !r.ok()) return r.error();
   if (place.nodes() > 1) {
     // One key for all nodes: the secret of the first one's card.
     const Result<NodeCard> first = card_of(exchange, 0);

@@ -32,9 +32,12 @@ class LaunchedJob {
 // The address of this host that ranks of other hosts use, where the first one of its interfaces
 // that is up is the wrong one.
 inline constexpr const char kAddressVariable[] = "FAIRLEAD_ADDRESS";
+// And which network it is: udp, the default, or ofi; with which provider of libfabric.
+inline constexpr const char kNetworkVariable[] = "FAIRLEAD_NETWORK";
+inline constexpr const char kProviderVariable[] = "FAIRLEAD_PROVIDER";
 
 // Joins the job: the ranks of this node share memory that its leader makes; those of several nodes
-// reach each other by UDP. Blocks until all ranks of the job have come.
+// reach each other by a network. Blocks until all ranks of the job have come.
 Result<std::unique_ptr<RankContext>> join_launched(std::unique_ptr<JobExchange> exchange);
 
 }  // namespace fairlead::run
