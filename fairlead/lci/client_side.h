@@ -39,8 +39,12 @@ class ClientSide {
   // must stay valid then). arrival.chan is known().
   Keep deliver(Packet* packet, const Arrival& arrival) {
     const Channel& channel = channel_of(arrival.chan);
-    if (channel.upcall.run == nullptr) [[unlikely]]
-      return wait_for_bind(packet, arrival);
+    if (channel.upcall.run == nullptr || newly_bound_) [[unlikely]] {
+      // None overtakes those that came before the bind.
+      if (channel.upcall.run == nullptr || waits_for_bind(arrival.chan)) {
+        return wait_for_bind(packet, arrival);
+      }
+    }
     in_upcall_ = true;
     upcall_lane_ = arrival.lane;
     const Keep keep = channel.upcall.run(channel.upcall.context, packet, arrival);
@@ -92,6 +96,7 @@ class ClientSide {
   const Channel& channel_of(Chan chan) const { return (*pages_[chan / kPage])[chan % kPage]; }
   static bool later(const Timer& a, const Timer& b);
   Keep wait_for_bind(Packet* packet, const Arrival& arrival);
+  bool waits_for_bind(Chan chan) const;
   int run_bound(void (*release)(void* context, Packet* packet), void* context);
 
   std::uint32_t held_ = 0;

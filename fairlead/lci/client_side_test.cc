@@ -37,11 +37,13 @@ TEST(ClientSide, PacketsWaitForTheirChannelInOrder) {
   side.bind(3, logger(log), {});
   // Expect: due at once, in order of arrival, released as the upcall did not keep them.
   EXPECT_EQ(side.next_due(), Ps{0});
-  EXPECT_EQ(side.run_due(Ps{0}, &release, &log), 2);
-  EXPECT_EQ(log.text, "12");
-  EXPECT_EQ(log.released, 2);
-  EXPECT_EQ(side.deliver(nullptr, arrival_with(3)), Keep::no);
+  // Expect: one that comes before those have run does not overtake them.
+  EXPECT_EQ(side.deliver(nullptr, arrival_with(3)), Keep::yes);
+  EXPECT_EQ(side.run_due(Ps{0}, &release, &log), 3);
   EXPECT_EQ(log.text, "123");
+  EXPECT_EQ(log.released, 3);
+  EXPECT_EQ(side.deliver(nullptr, arrival_with(4)), Keep::no);
+  EXPECT_EQ(log.text, "1234");
 }
 
 TEST(ClientSide, TimersRunWhenDueEqualOnesInOrder) {

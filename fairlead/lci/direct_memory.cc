@@ -45,8 +45,8 @@ DirectMemory::DirectMemory(fabric::Nic& nic, bool allow_direct)
     region = private_.all();
     tables_ = false;
   }
-  region_ = region.data();
-  mine_ = Exposures(region_, nic.peers());
+  region_ = region;
+  mine_ = Exposures(region_.data(), nic.peers());
   heap_ = RegionHeap(table, region.size());
 }
 
@@ -54,13 +54,13 @@ void* DirectMemory::allocate(SegId segment, std::size_t size) {
   bool used_before = false;
   const std::uint64_t offset = heap_.allocate(size, &used_before);
   if (offset == RegionHeap::kNone) return nullptr;
-  if (used_before) std::memset(region_ + offset, 0, size);
+  if (used_before) std::memset(region_.data() + offset, 0, size);
   const Exposed what{ExposedIn::region, kRead | kWrite | kAtomic, offset, size};
   if (mine_.add(segment, what, {}) != Post::done) {
     heap_.free(offset, size);
     return nullptr;
   }
-  return region_ + offset;
+  return region_.data() + offset;
 }
 
 Post DirectMemory::expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions,
@@ -93,7 +93,7 @@ std::optional<Post> DirectMemory::find(Rank rank, SegId segment, Exposed* what) 
 
 std::byte* DirectMemory::address(Rank rank, const Exposed& what, std::uint64_t offset) const {
   if (what.in == ExposedIn::region)
-    return (rank == nic_.self() ? region_ : nic_.region(rank).data()) + what.base + offset;
+    return (rank == nic_.self() ? region_ : nic_.region(rank)).data() + what.base + offset;
   const bool same_space = rank == nic_.self() || (nic_.caps(rank).flags & fabric::kSameSpace) != 0;
   return same_space ? reinterpret_cast<std::byte*>(what.base + offset) : nullptr;
 }

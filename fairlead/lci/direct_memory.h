@@ -21,7 +21,7 @@ class DirectMemory {
   DirectMemory(fabric::Nic& nic, bool allow_direct);
 
   const Exposures& mine() const { return mine_; }
-  std::byte* region() const { return region_; }
+  std::span<std::byte> region() const { return region_; }
 
   void* allocate(SegId segment, std::size_t size);
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
@@ -48,7 +48,7 @@ class DirectMemory {
   bool tables_;       // peers' tables can be read
   bool single_copy_;  // until the kernel refuses
   Exposures mine_;
-  std::byte* region_ = nullptr;
+  std::span<std::byte> region_;
   ReservedMemory private_;  // table and heap where the fabric has no regions
   RegionHeap heap_;
 };

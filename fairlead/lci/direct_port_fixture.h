@@ -2,12 +2,14 @@
 // tests share.
 #pragma once
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fairlead/base/prng.h"
@@ -18,13 +20,18 @@
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/engine_endpoint.h"
+#include "fairlead/lci/ni_engine.h"
 #include "fairlead/lci/path_nic.h"
 #include "fairlead/lci/reliable_nic.h"
 
 namespace fairlead::lci {
 
 // paths: ranks of even and of odd number are on two nodes, each with shm, and udp between them.
-enum class On { loop, shm, udp, ofi, paths };
+// engine: two ranks to an NI engine, engines: one; udp between the engines.
+enum class On { loop, shm, udp, ofi, paths, engine, engines };
+
+inline bool has_engines(On on) { return on == On::engine || on == On::engines; }
 
 struct Way {
   const char* name;
@@ -49,9 +56,14 @@ inline std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
 
 class DirectPortTest : public ::testing::TestWithParam<Way> {
  protected:
+  ~DirectPortTest() override {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
   void start(std::uint32_t ranks) {
     DirectOptions options;
     options.software_remote_memory = GetParam().software;
+    if (has_engines(GetParam().on)) return start_engines(ranks);
     if (GetParam().on == On::shm) {
       start_shm(ranks, nics_);
     } else if (GetParam().on == On::udp) {
@@ -73,6 +85,31 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
     }
     for (auto& nic : !paths_.empty() ? paths_ : !mended_.empty() ? mended_ : nics_) {
       ports_.push_back(make_direct_port(*nic, options));
+    }
+  }
+  void start_engines(std::uint32_t ranks) {
+    job_ = std::move(fabric::ShmJob::create({ranks, 32 << 20, 0}).value());
+    const fabric::engine::Nodes nodes{ranks, GetParam().on == On::engine ? 2u : 1u};
+    start_udp(nodes.count());
+    if (GetParam().faults != nullptr) spoil();
+    for (Peer node = 0; node < nodes.count(); ++node) {
+      NiEngineOptions options;
+      options.nodes = nodes;
+      options.self = node;
+      options.wait = wait_plan_oversubscribed();
+      options.fatal = [](const std::string& reason) { ADD_FAILURE() << reason; };
+      engines_.push_back(std::make_unique<NiEngine>(
+          *job_, faulty_.empty() ? *nics_[node] : *faulty_[node], options));
+      engines_.back()->ready();
+      NiEngine* const engine = engines_.back().get();
+      threads_.emplace_back([engine, this] { engine->run(stop_); });
+    }
+    for (Rank r = 0; r < ranks; ++r) {
+      fabric::engine::HostOptions options;
+      options.nodes = nodes;
+      options.self = r;
+      options.wait = wait_plan_fibers();
+      endpoints_.push_back(std::move(make_engine_endpoint(*job_, options).value()));
     }
   }
   void start_shm(std::uint32_t ranks, std::vector<std::unique_ptr<fabric::Nic>>& nics) {
@@ -141,20 +178,25 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   }
   // Puts faults above the fabric, and what mends them above those.
   void mend() {
-    const fabric::FaultPlan plan = fabric::parse_fault_plan(GetParam().faults, 1).value();
-    for (auto& nic : nics_) {
-      faulty_.push_back(fabric::make_faulty(*nic, plan, {}));
-      mended_.push_back(make_reliable_nic(*faulty_.back(), {}));
-    }
+    spoil();
+    for (auto& nic : faulty_) mended_.push_back(make_reliable_nic(*nic, {}));
   }
-  Port& port(Rank rank) { return *ports_[rank]; }
+  void spoil() {
+    const fabric::FaultPlan plan = fabric::parse_fault_plan(GetParam().faults, 1).value();
+    for (auto& nic : nics_) faulty_.push_back(fabric::make_faulty(*nic, plan, {}));
+  }
+  Port& port(Rank rank) { return endpoints_.empty() ? *ports_[rank] : endpoints_[rank]->port(); }
   void poll_all() {
+    if (!engines_.empty()) sched_yield();
     for (auto& p : ports_) p->poll();
+    for (auto& endpoint : endpoints_) endpoint->port().poll();
   }
   // Polls everybody until `condition` holds; bounded.
   bool until(const std::function<bool()>& condition) {
     const std::int64_t give_up = monotonic_ns() + 20'000'000'000;
-    for (int i = 0; i < 200000 || (waits_for_kernel() && monotonic_ns() < give_up); ++i) {
+    for (int i = 0;
+         i < 200000 || ((waits_for_kernel() || !engines_.empty()) && monotonic_ns() < give_up);
+         ++i) {
       if (condition()) return true;
       poll_all();
     }
@@ -179,6 +221,10 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   std::vector<std::unique_ptr<fabric::Nic>> mended_;
   std::vector<std::unique_ptr<fabric::Nic>> node_nics_;
   std::vector<std::unique_ptr<fabric::Nic>> paths_;
+  std::vector<std::unique_ptr<NiEngine>> engines_;
+  std::vector<std::thread> threads_;  // of the engines
+  std::atomic<bool> stop_{false};
+  std::vector<std::unique_ptr<RankEndpoint>> endpoints_;
   std::vector<std::unique_ptr<Port>> ports_;
 };
 

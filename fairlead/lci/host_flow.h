@@ -10,7 +10,7 @@
 #include "fairlead/base/check.h"
 #include "fairlead/base/counters.h"
 #include "fairlead/base/units.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/proto/flow.h"
@@ -33,8 +33,8 @@ struct HostFlowOptions {
 template <class Ni, class Flow>
 class HostFlow {
  public:
-  using PacketId = fabric::model::PacketId;
-  using NiPacket = std::remove_reference_t<decltype(std::declval<Ni&>().packet(0))>;
+  using PacketId = fabric::PacketId;
+  using NiPacket = fabric::NiPacket;
   static constexpr bool kRuns = true;
 
   // `ni` and `counters` outlive it.
@@ -44,7 +44,7 @@ class HostFlow {
   // Before the port takes its first send buffer: one is kept to send acknowledgments from, which
   // must not wait for a buffer that only an acknowledgment frees.
   void reserve() {
-    if (control_ != fabric::model::kNoPacket) return;
+    if (control_ != fabric::kNoPacket) return;
     FAIRLEAD_CHECK(ni_.alloc(0, 0, &control_), "no send buffer for acknowledgments");
     fabric::ClientHeader& header = ni_.packet(control_).header.client;
     header.kind = fabric::PacketKind::ack;
@@ -157,7 +157,7 @@ class HostFlow {
   Flow flow_;
   HostFlowOptions options_;
   PortCounters& counters_;
-  PacketId control_ = fabric::model::kNoPacket;
+  PacketId control_ = fabric::kNoPacket;
   proto::SendQueues waiting_;  // for their window to open
   bool news_ = false;
 };

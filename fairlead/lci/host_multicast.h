@@ -11,7 +11,7 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/ring.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/lci/group_table.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/port.h"
@@ -22,8 +22,8 @@ namespace fairlead::lci {
 template <HostNi Ni, class Transfer, class HostFlowOf>
 class HostMulticast {
  public:
-  using PacketId = fabric::model::PacketId;
-  using NiPacket = std::remove_reference_t<decltype(std::declval<Ni&>().packet(0))>;
+  using PacketId = fabric::PacketId;
+  using NiPacket = fabric::NiPacket;
 
   HostMulticast(Ni& ni, HostFlowOf& flow, const GroupTable& groups, PortCounters& counters)
       : ni_(ni), flow_(flow), groups_(groups), counters_(counters) {}

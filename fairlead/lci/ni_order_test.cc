@@ -5,21 +5,22 @@
 #include <vector>
 
 #include "fairlead/base/counters.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/lci/ni_program.h"
 #include "fairlead/proto/credit_window.h"
 
 namespace fairlead::lci {
 namespace {
 
-using fabric::model::ModelPacket;
+using fabric::NiPacket;
 
 // Remembers what the program asked for.
 struct FakeHardware {
   Ps now() const { return Ps{0}; }
   void charge(Step) {}
   Peer self() const { return 0; }
-  ModelPacket& packet(std::uint32_t id) { return packets[id]; }
+  Peer node_of(Rank rank) const { return rank; }
+  NiPacket& packet(std::uint32_t id) { return packets[id]; }
   PortCounters& counters() { return count; }
   void fetch(std::uint32_t id) { fetched.push_back(id); }
   void deliver(std::uint32_t) {}
@@ -32,9 +33,9 @@ struct FakeHardware {
   void submit_forward(std::uint32_t, Peer) {}
   std::uint32_t make_control(fabric::PacketKind, Peer) { return 999; }
   void free_packet(std::uint32_t) {}
-  std::uint64_t* find_word(std::uint32_t, std::uint64_t) { return nullptr; }
+  std::uint64_t* find_word(Rank, std::uint32_t, std::uint64_t) { return nullptr; }
 
-  std::map<std::uint32_t, ModelPacket> packets;
+  std::map<std::uint32_t, NiPacket> packets;
   std::vector<std::uint32_t> fetched;
   std::vector<std::uint32_t> transmitted;
   PortCounters count;
@@ -46,8 +47,8 @@ TEST(NiOrder, APacketWithoutDataDoesNotOvertakeOneThatIsBeingFetched) {
       ni, proto::CreditWindow(2, 8),
       {2, 2, 16, true, true, proto::TreeShape::binary, nullptr, nullptr});
   const auto add = [&](std::uint32_t id, std::uint16_t fetch_bytes) {
-    ModelPacket packet{};
-    packet.origin = fabric::model::kNoPacket;
+    NiPacket packet{};
+    packet.origin = fabric::kNoPacket;
     packet.peer = 1;
     packet.fetch_bytes = fetch_bytes;
     ni.packets[id] = packet;

@@ -9,17 +9,17 @@
 namespace fairlead::lci {
 namespace {
 
+using fabric::NiPacket;
 using fabric::PacketKind;
-using fabric::model::ModelPacket;
 
 struct Hardware {
   struct Slot {
-    ModelPacket packet{};
+    NiPacket packet{};
     std::byte payload[sizeof(TlbWrite)]{};
   };
   Ps now() const { return Ps{0}; }
   void charge(Step step) { ++charged[step]; }
-  ModelPacket& packet(std::uint32_t id) { return slots.at(id).packet; }
+  NiPacket& packet(std::uint32_t id) { return slots.at(id).packet; }
   void report(std::uint64_t cookie) { reported.push_back(cookie); }
   void free_packet(std::uint32_t id) { slots.erase(id); }
 
@@ -34,14 +34,14 @@ class NiPagesTest : public testing::Test {
   static constexpr std::uint32_t kAnonymous = 2;
   static constexpr SegId kSegment = 5;
 
-  ModelPacket& make(PacketKind kind) {
-    ModelPacket& made = ni_.slots[++last_].packet;
+  NiPacket& make(PacketKind kind) {
+    NiPacket& made = ni_.slots[++last_].packet;
     made.id = last_;
     made.header.client.kind = kind;
     return made;
   }
   Said send(const proto::SourceUse& use, std::uint64_t cookie = 0) {
-    ModelPacket& packet = make(PacketKind::page_transfer);
+    NiPacket& packet = make(PacketKind::page_transfer);
     write_source(packet, use);
     packet.cookie = cookie;
     packet.wants_report = cookie != 0;
@@ -52,7 +52,7 @@ class NiPagesTest : public testing::Test {
   }
   Said hit(proto::VirtualPage page) { return send({proto::SourceKind::hit, 0, {page, {}}}); }
   Said write(const TlbWrite& to, std::uint64_t cookie = 0) {
-    ModelPacket& packet = make(PacketKind::tlb_write);
+    NiPacket& packet = make(PacketKind::tlb_write);
     packet.header.client.size = sizeof to;
     packet.cookie = cookie;
     std::memcpy(packet.payload(), &to, sizeof to);
@@ -60,7 +60,7 @@ class NiPagesTest : public testing::Test {
   }
   // One that belongs at `offset`; its id.
   std::uint32_t arrival(std::uint64_t offset, std::uint32_t size) {
-    ModelPacket& packet = make(PacketKind::page_transfer);
+    NiPacket& packet = make(PacketKind::page_transfer);
     packet.header.client.size = size;
     PageTarget{kSegment, offset}.write(packet.header.client);
     return last_;
@@ -149,7 +149,7 @@ TEST_F(NiPagesTest, EntriesThatAreNotThereAreWrong) {
   EXPECT_EQ(write({kTlbEntries, 0, 0, 0, 0}), Said::wrong);
   EXPECT_EQ(write({kTlbEntries, 0, 0, 0, 1}), Said::wrong);
   EXPECT_EQ(send({proto::SourceKind::drop, kTlbEntries, {}}), Said::wrong);
-  ModelPacket& cut = make(PacketKind::tlb_write);
+  NiPacket& cut = make(PacketKind::tlb_write);
   cut.header.client.size = 3;
   EXPECT_EQ(pages_.descriptor(cut), Said::wrong);
   EXPECT_TRUE(ni_.reported.empty());

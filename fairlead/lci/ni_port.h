@@ -6,12 +6,14 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/counters.h"
 #include "fairlead/base/ring.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/client_side.h"
 #include "fairlead/lci/exposures.h"
@@ -23,6 +25,7 @@
 #include "fairlead/lci/ni_words.h"
 #include "fairlead/lci/page_copies.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/lci/region_heap.h"
 #include "fairlead/lci/remote_memory.h"
 #include "fairlead/lci/until.h"
 
@@ -44,6 +47,10 @@ struct NiPortOptions {
   std::uint32_t kept_max = 48;
   // Where the host runs the reliability scheme.
   Lost lost;
+  std::uint64_t flags = kInterrupt;  // CapFlag
+  // Memory of this rank that its NI reaches too, zero at the start: what is allocated lies there,
+  // and so does the table of what is exposed. Empty: the NI reaches none.
+  std::span<std::byte> region{};
 };
 
 // Flow: of a host that runs the reliability scheme (proto/flow.h); NoFlow where the NIs do.
@@ -55,10 +62,10 @@ class NiPort final : public Port {
       : ni_(ni),
         counters_(counters),
         options_(options),
-        caps_{options.mtu_bytes, kInlineBytes, 8, kInterrupt},
+        caps_{options.mtu_bytes, kInlineBytes, 8, options.flags},
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
-        remote_(*this, exposures_, nullptr),
+        remote_(*this, exposures_, options.region),
         groups_(options.self, options.size, options.tree),
         multicast_(ni, flow_, groups_, counters),
         words_(ni, flow_, options.self, counters),
@@ -66,6 +73,7 @@ class NiPort final : public Port {
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
                counters) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
+    share_memory();
   }
 
   Rank self() const override { return options_.self; }
@@ -197,6 +205,9 @@ class NiPort final : public Port {
     }
   }
 
+  // Something waits here for a send buffer: poll().
+  bool owes() const { return multicast_.waiting() || words_.waiting() || remote_.busy(); }
+
   // After the program's end, where the host runs the reliability scheme: its peers may still need
   // acknowledgments, packets sent again, the NI words of this rank. Returns when the interface says
   // that nobody does (Ni::dismissed), or never.
@@ -223,21 +234,25 @@ class NiPort final : public Port {
   }
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed) override {
-    if (exposure_memory_ == nullptr) {
-      exposure_memory_ = std::make_unique<ExposureMemory[]>(
-          (Exposures::bytes(options_.size) + sizeof(ExposureMemory) - 1) / sizeof(ExposureMemory));
-      exposures_ = Exposures(reinterpret_cast<std::byte*>(exposure_memory_.get()), options_.size);
+    const auto* const at = static_cast<const std::byte*>(alias != nullptr ? alias : base);
+    const std::span<std::byte> region = options_.region;
+    Exposed what{ExposedIn::process, permissions, reinterpret_cast<std::uintptr_t>(at), size};
+    if (!region.empty() && at >= region.data() && at < region.data() + region.size()) {
+      what.in = ExposedIn::region;
+      what.base = static_cast<std::uint64_t>(at - region.data());
     }
-    const auto address = reinterpret_cast<std::uintptr_t>(alias != nullptr ? alias : base);
-    const Post answer =
-        exposures_.add(segment, Exposed{ExposedIn::process, permissions, address, size}, allowed);
+    const Post answer = table().add(segment, what, allowed);
     if (answer == Post::done) {
       pages_.exposed(segment, base, size, (permissions & kWrite) != 0 && allowed.empty());
     }
     return answer;
   }
   Post withdraw(SegId segment) override {
-    if (exposures_.remove(segment).in == ExposedIn::none) return Post::invalid;
+    const Exposed was = exposures_.remove(segment);
+    if (was.in == ExposedIn::none) return Post::invalid;
+    if (shared_ != nullptr && shared_->segments.erase(segment) != 0) {
+      shared_->heap.free(was.base, was.size);
+    }
     pages_.withdrawn(segment);
     return Post::done;
   }
@@ -281,10 +296,10 @@ class NiPort final : public Port {
 
  private:
   static constexpr std::uint32_t kInlineBytes = 32;
-  using NiPacket = std::remove_reference_t<decltype(std::declval<Ni&>().packet(0))>;
+  using NiPacket = fabric::NiPacket;
 
-  using Holds = fabric::model::Holds;
-  using PacketId = fabric::model::PacketId;
+  using Holds = fabric::Holds;
+  using PacketId = fabric::PacketId;
   using PacketKind = fabric::PacketKind;
   using HostFlowOf = HostFlow<Ni, Flow>;
   static constexpr Peer kNoPeer = UINT32_MAX;
@@ -360,13 +375,46 @@ class NiPort final : public Port {
     flow_.run_due();
   }
 
+  // Made by the first use where it lies in this host's memory alone.
+  Exposures& table() {
+    if (options_.region.empty() && exposure_memory_ == nullptr) {
+      exposure_memory_ = std::make_unique<ExposureMemory[]>(
+          (Exposures::bytes(options_.size) + sizeof(ExposureMemory) - 1) / sizeof(ExposureMemory));
+      exposures_ = Exposures(reinterpret_cast<std::byte*>(exposure_memory_.get()), options_.size);
+    }
+    return exposures_;
+  }
+  void share_memory() {
+    if (options_.region.empty()) return;
+    const std::size_t table_bytes = (Exposures::bytes(options_.size) + 4095) / 4096 * 4096;
+    FAIRLEAD_CHECK(table_bytes < options_.region.size(), "a region of {} bytes",
+                   options_.region.size());
+    exposures_ = Exposures(options_.region.data(), options_.size);
+    shared_ = std::make_unique<SharedHeap>();
+    shared_->heap = RegionHeap(table_bytes, options_.region.size());
+  }
+
   void* allocate_host(SegId segment, std::size_t size) {
+    if (!options_.region.empty()) return allocate_in_region(segment, size);
     auto memory = std::make_unique<std::uint64_t[]>((size + 7) / 8);
     void* base = memory.get();
     if (expose(segment, base, size, kRead | kWrite | kAtomic, nullptr, {}) != Post::done) {
       return nullptr;
     }
     allocated_.push_back(std::move(memory));
+    return base;
+  }
+  void* allocate_in_region(SegId segment, std::size_t size) {
+    bool used_before = false;
+    const std::uint64_t offset = shared_->heap.allocate(size, &used_before);
+    if (offset == RegionHeap::kNone) return nullptr;
+    std::byte* const base = options_.region.data() + offset;
+    if (used_before) std::memset(base, 0, size);
+    if (expose(segment, base, size, kRead | kWrite | kAtomic, nullptr, {}) != Post::done) {
+      shared_->heap.free(offset, size);
+      return nullptr;
+    }
+    shared_->segments.insert(segment);
     return base;
   }
 
@@ -582,6 +630,12 @@ class NiPort final : public Port {
   std::unique_ptr<ExposureMemory[]> exposure_memory_;  // made by the first expose()
   Exposures exposures_;
   std::vector<std::unique_ptr<std::uint64_t[]>> allocated_;
+  // Of options_.region, where there is one.
+  struct SharedHeap {
+    RegionHeap heap;
+    std::unordered_set<SegId> segments;  // that lie in it
+  };
+  std::unique_ptr<SharedHeap> shared_;
   RemoteMemory remote_;
   GroupTable groups_;
   HostMulticast<Ni, Transfer, HostFlowOf> multicast_;

@@ -1,15 +1,16 @@
 // The control program of a network interface (LCI paper section 4, figure 4): host send queue, send
 // queues per destination, receive dispatch, unicast, multicast, fetch-and-add, acknowledgments,
-// timers. A template on the NI's hardware, which is also its Site (the modelled NI today, an engine
-// on a core of its own or a DPU by the same text), and on the reliability scheme between NIs
+// timers. A template on the NI's hardware, which is also its Site (the modelled NI, an engine that
+// is a process, or a DPU by the same text), and on the reliability scheme between NIs
 // (proto/flow.h). Its memory grows to the largest backlog so far.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <utility>
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/post.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/ni_pages.h"
 #include "fairlead/proto/flow.h"
@@ -22,7 +23,7 @@ namespace fairlead::lci {
 
 struct NiProgramOptions {
   std::uint32_t endpoints;        // NIs of the machine
-  std::uint32_t members;          // of group 0: the ranks, one a node from node 0 on
+  std::uint32_t members;          // of group 0: the nodes with ranks, from node 0 on
   std::uint32_t receive_buffers;  // one pool for all senders, where the scheme reserves none
   bool fetches;                   // every descriptor passes the queue of data to be fetched
   bool forwards;                  // multicast packets of group 0; else the hosts do
@@ -172,8 +173,8 @@ class NiProgram {
 
  private:
   using PacketKind = fabric::PacketKind;
-  using Holds = fabric::model::Holds;
-  static constexpr PacketId kNoPacket = fabric::model::kNoPacket;
+  using Holds = fabric::Holds;
+  static constexpr PacketId kNoPacket = fabric::kNoPacket;
 
   static bool is_control(PacketKind kind) {
     return kind == PacketKind::ack || kind == PacketKind::resend;
@@ -209,7 +210,7 @@ class NiProgram {
   void depart(PacketId id) {
     auto& packet = ni_.packet(id);
     if (!forwarded_here(packet)) return send(packet.peer, id);
-    const Peer root = packet.header.client.source;
+    const Peer root = ni_.node_of(packet.header.client.source);
     packet.uses = static_cast<std::uint8_t>(children(root));
     for_each_child(root, [this, id](Peer child) {
       ni_.charge(Step::forward);
@@ -380,7 +381,7 @@ class NiProgram {
   // To the host, and on to the children.
   void multicast(PacketId id) {
     auto& packet = ni_.packet(id);
-    const Peer root = packet.header.client.source;
+    const Peer root = ni_.node_of(packet.header.client.source);
     std::uint32_t onward = 0;
     if (forwarded_here(packet)) {
       ni_.charge(Step::multicast);
@@ -399,8 +400,8 @@ class NiProgram {
     auto& packet = ni_.packet(id);
     const Peer peer = packet.peer;
     ni_.charge(Step::fetch_add);
-    std::uint64_t* word =
-        ni_.find_word(packet.header.client.words[0], packet.header.client.words[1]);
+    std::uint64_t* word = ni_.find_word(packet.header.dest_rank, packet.header.client.words[0],
+                                        packet.header.client.words[1]);
     if (word == nullptr) {
       ++ni_.counters().bound_dropped;
       ni_.free_packet(id);
@@ -408,9 +409,8 @@ class NiProgram {
       released(peer);
       return;
     }
-    const std::uint64_t before = *word;
-    *word += packet.operand;
-    packet.operand = before;
+    // Its host may change it meanwhile.
+    packet.operand = std::atomic_ref(*word).fetch_add(packet.operand);
     ++ni_.counters().fetch_adds_served;
     // The request's own packet goes back as the reply; its receive buffer is free first, and the
     // reply is a send like any other.

@@ -16,9 +16,9 @@ namespace {
 
 using fabric::PacketKind;
 
-using fabric::model::Holds;
-using fabric::model::kNoPacket;
-using fabric::model::ModelPacket;
+using fabric::Holds;
+using fabric::kNoPacket;
+using fabric::NiPacket;
 
 class FakeHardware {
  public:
@@ -32,9 +32,10 @@ class FakeHardware {
   };
 
   Peer self() const { return 0; }
+  Peer node_of(Rank rank) const { return rank; }
   Ps now() const { return time; }
   void charge(Step) {}
-  ModelPacket& packet(std::uint32_t id) { return packets_.at(id); }
+  NiPacket& packet(std::uint32_t id) { return packets_.at(id); }
   PortCounters& counters() { return counters_; }
   void fetch(std::uint32_t id) { fetched.push_back(id); }
   void deliver(std::uint32_t id) { delivered.push_back(id); }
@@ -42,7 +43,7 @@ class FakeHardware {
   void report(std::uint64_t cookie) { reported.push_back(cookie); }
   void answer(std::uint32_t id) { answered.push_back(packet(id).operand); }
   void transmit(Peer peer, std::uint32_t id) {
-    const ModelPacket& p = packet(id);
+    const NiPacket& p = packet(id);
     left.push_back(id);
     // What the receiver sees is where it came from.
     EXPECT_EQ(p.peer, self());
@@ -58,12 +59,12 @@ class FakeHardware {
   }
   void submit_forward(std::uint32_t id, Peer child) { forwards.push_back({id, child}); }
   void free_packet(std::uint32_t id) { freed.push_back(id); }
-  std::uint64_t* find_word(std::uint32_t segment, std::uint64_t offset) {
+  std::uint64_t* find_word(Rank, std::uint32_t segment, std::uint64_t offset) {
     return segment == 7 && offset == 0 ? &word : nullptr;
   }
 
   std::uint32_t make(PacketKind kind, Peer peer) {
-    packets_[++last_] = ModelPacket{};
+    packets_[++last_] = NiPacket{};
     packets_[last_].peer = peer;
     packets_[last_].origin = kNoPacket;
     packets_[last_].header.client.kind = kind;
@@ -79,7 +80,7 @@ class FakeHardware {
   std::uint64_t word = 5;
 
  private:
-  std::map<std::uint32_t, ModelPacket> packets_;
+  std::map<std::uint32_t, NiPacket> packets_;
   std::uint32_t last_ = 0;
   PortCounters counters_;
 };

@@ -2,6 +2,7 @@
 // and their answers; and, where the host runs the reliability scheme, the serving of them: its NI
 // does not know which requests come twice.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <type_traits>
 #include <unordered_map>
@@ -9,7 +10,7 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/ring.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/port.h"
@@ -20,17 +21,17 @@ namespace fairlead::lci {
 template <HostNi Ni, class HostFlowOf>
 class NiWords {
  public:
-  using PacketId = fabric::model::PacketId;
-  using NiPacket = std::remove_reference_t<decltype(std::declval<Ni&>().packet(0))>;
+  using PacketId = fabric::PacketId;
+  using NiPacket = fabric::NiPacket;
 
   NiWords(Ni& ni, HostFlowOf& flow, Rank self, PortCounters& counters)
       : ni_(ni), flow_(flow), self_(self), counters_(counters) {}
 
   // A word of this rank's own NI.
   void add_here(const Remote& word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
-    std::uint64_t& mine = *ni_.ni_word(word.segment, word.offset);
-    if (old != nullptr) *old = mine;
-    mine += operand;
+    const std::uint64_t before =
+        std::atomic_ref(*ni_.ni_word(word.segment, word.offset)).fetch_add(operand);
+    if (old != nullptr) *old = before;
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
   }
   // Of another's; `buffer` is a free send buffer, and the NI's from now on.
@@ -44,6 +45,7 @@ class NiWords {
     packet.header.client.words[0] = word.segment;
     packet.header.client.words[1] = static_cast<std::uint32_t>(word.offset);
     packet.header.client.size = kBytes;
+    packet.header.dest_rank = word.rank;
     requests_.emplace(last_request_, Request{old, done});
     send(packet, word.rank);
   }

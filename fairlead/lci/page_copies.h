@@ -12,7 +12,7 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/ring.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/page_transfer.h"
 #include "fairlead/lci/remote_memory.h"
@@ -31,8 +31,8 @@ struct PageCopyOptions {
 template <HostNi Ni>
 class PageCopies final : public PutCarrier {
  public:
-  using PacketId = fabric::model::PacketId;
-  using NiPacket = std::remove_reference_t<decltype(std::declval<Ni&>().packet(0))>;
+  using PacketId = fabric::PacketId;
+  using NiPacket = fabric::NiPacket;
 
   // All references outlive it.
   PageCopies(Ni& ni, RemoteMemory& memory, const PageCopyOptions& options, PortCounters& counters)

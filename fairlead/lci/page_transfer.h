@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/proto/translation_cache.h"
@@ -55,12 +55,12 @@ constexpr proto::Frame frame_of(proto::VirtualPage page, std::uint32_t bytes) {
 }
 
 // What a descriptor says of the TLB.
-inline void write_source(fabric::model::ModelPacket& packet, const proto::SourceUse& use) {
+inline void write_source(fabric::NiPacket& packet, const proto::SourceUse& use) {
   packet.source = static_cast<std::uint8_t>(use.kind);
   packet.page_bytes = static_cast<std::uint16_t>(use.holds.frame.bytes);
   packet.operand = use.kind == proto::SourceKind::drop ? use.slot : use.holds.page;
 }
-inline proto::SourceUse read_source(const fabric::model::ModelPacket& packet) {
+inline proto::SourceUse read_source(const fabric::NiPacket& packet) {
   const auto kind = static_cast<proto::SourceKind>(packet.source);
   if (kind == proto::SourceKind::drop)
     return {kind, static_cast<std::uint32_t>(packet.operand), {}};

@@ -12,6 +12,7 @@
 #include "fairlead/fabric/faulty/faulty.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/rank_endpoint.h"
 #include "fairlead/lci/reliable_nic.h"
 
 namespace fairlead::lci {
@@ -28,17 +29,14 @@ struct RealEndpointOptions {
   ReliableOptions reliable;
 };
 
-class RealEndpoint {
+class RealEndpoint final : public RankEndpoint {
  public:
   RealEndpoint(std::unique_ptr<fabric::Nic> nic, RealEndpointOptions options);
 
-  Port& port() { return *port_; }
-  // Polls until the peers have what was sent to them, or linger_max has passed: before the rank
-  // does something else for a while, and may not poll.
-  void settle();
-  // When the rank's program has ended, in its thread: stays until its peers have what it sent them.
-  // Packets that still come are acknowledged and dropped; the port cannot be used any more.
-  void linger();
+  Port& port() override { return *port_; }
+  // linger_max bounds both.
+  void settle() override;
+  void linger() override;
 
  private:
   std::unique_ptr<fabric::Nic> nic_;

@@ -5,42 +5,23 @@
 #include <utility>
 
 #include "fairlead/base/check.h"
-#include "fairlead/lci/direct_memory.h"
 #include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/memory_words.h"
 
 namespace fairlead::lci {
 namespace {
-
-// Words of a request: segment, offset (low, high), and what the request is about.
-std::uint64_t join_words(std::uint32_t low, std::uint32_t high) {
-  return std::uint64_t{high} << 32 | low;
-}
-constexpr std::uint32_t low(std::uint64_t v) { return static_cast<std::uint32_t>(v); }
-constexpr std::uint32_t high(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
-
-struct GetAsk {
-  std::uint32_t id;
-  std::uint32_t fragment;
-};
-struct AtomicAsk {
-  std::uint64_t a;
-  std::uint64_t b;
-  std::uint32_t id;
-  std::uint32_t unused;
-};
-static_assert(sizeof(GetAsk) == 8 && sizeof(AtomicAsk) == 24);
 
 bool again(Post p) { return p == Post::again_credit || p == Post::again_buffer; }
 
 }  // namespace
 
-RemoteMemory::RemoteMemory(Port& port, const Exposures& exposures, std::byte* region)
-    : port_(port), exposures_(exposures), region_(region) {
-  port.bind(kPutChan, Upcall{&RemoteMemory::on_put, this}, Returned{});
-  port.bind(kGetChan, Upcall{&RemoteMemory::on_get, this}, Returned{});
+RemoteMemory::RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region)
+    : port_(port), server_(exposures, region, MemoryServer::Site::host) {
+  port.bind(kPutChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
+  port.bind(kGetChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
   port.bind(kGetReplyChan, Upcall{&RemoteMemory::on_get_reply, this}, Returned{});
-  port.bind(kAtomicChan, Upcall{&RemoteMemory::on_atomic, this}, Returned{});
-  port.bind(kFenceChan, Upcall{&RemoteMemory::on_fence, this}, Returned{});
+  port.bind(kAtomicChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
+  port.bind(kFenceChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
   port.bind(kWordReplyChan, Upcall{&RemoteMemory::on_word_reply, this}, Returned{});
   port.bind(kBumpChan, Upcall{&RemoteMemory::on_bump, this}, Returned{});
 }
@@ -199,7 +180,7 @@ bool RemoteMemory::send_put(Op& op) {
       const auto size = static_cast<std::size_t>(
           std::min<std::uint64_t>(fragment_bytes(op.rank), piece.size - op.sent));
       const std::uint64_t offset = piece.offset + op.sent;
-      const Words words = {op.segment, low(offset), high(offset), 0};
+      const Words words = {op.segment, low_word(offset), high_word(offset), 0};
       const Piece data{static_cast<const std::byte*>(piece.data) + op.sent, size};
       const Post answer = send_piece(op, words, {&data, 1});
       if (again(answer)) return false;
@@ -265,7 +246,7 @@ bool RemoteMemory::send_get(Op& op) {
     if (gets_in_flight_ >= kGetsInFlight) return false;
     const proto::Fragment f = op.fragments.peek();
     const std::uint64_t offset = op.offset + f.offset;
-    const Words words = {op.segment, low(offset), high(offset), f.size};
+    const Words words = {op.segment, low_word(offset), high_word(offset), f.size};
     const GetAsk ask{op.id, f.index};
     const Piece data{&ask, sizeof ask};
     const Post answer = send_piece(op, words, {&data, 1});
@@ -297,7 +278,7 @@ bool RemoteMemory::send_word(Op& op) {
     answer = port_.send_small(dest, kFenceChan, Lane::request, words, {}, kNoBlock);
   } else {
     const AtomicAsk ask{op.a, op.b, op.id, 0};
-    const Words words = {op.segment, low(op.offset), high(op.offset),
+    const Words words = {op.segment, low_word(op.offset), high_word(op.offset),
                          static_cast<std::uint32_t>(op.op)};
     answer = port_.send_small(dest, kAtomicChan, Lane::request, words,
                               std::as_bytes(std::span(&ask, 1)), kNoBlock);
@@ -377,7 +358,7 @@ void RemoteMemory::peer_lost(Rank rank) {
   for (Active& a : active_)
     if (a.used && a.rank == rank) finish(a, false);
   for (std::size_t n = replies_.size(); n > 0; --n) {
-    const Reply reply = replies_.front();
+    const MemoryReply reply = replies_.front();
     replies_.pop_front();
     if (reply.rank != rank) replies_.push_back(reply);
   }
@@ -428,91 +409,15 @@ Keep RemoteMemory::on_word_reply(void* self, Packet*, const Arrival& arrival) {
 
 // --- The serving side
 
-std::byte* RemoteMemory::resolve(SegId segment, Rank who, std::uint64_t offset, std::uint64_t size,
-                                 std::uint32_t permission, Post* why) const {
-  Exposed what;
-  *why = exposures_.find(segment, who, &what);
-  if (*why == Post::done) *why = Exposures::check(what, offset, size, permission);
-  if (*why != Post::done) return nullptr;
-  return what.in == ExposedIn::region ? region_ + what.base + offset
-                                      : reinterpret_cast<std::byte*>(what.base + offset);
-}
-
-Keep RemoteMemory::on_put(void* self, Packet*, const Arrival& arrival) {
+Keep RemoteMemory::on_request(void* self, Packet*, const Arrival& arrival) {
   auto& me = *static_cast<RemoteMemory*>(self);
-  me.put_came(arrival.source, arrival.words[0], join_words(arrival.words[1], arrival.words[2]),
-              arrival.data);
-  return Keep::no;
-}
-
-bool RemoteMemory::put_came(Rank source, SegId segment, std::uint64_t offset,
-                            std::span<const std::byte> data) {
-  Post why;
-  std::byte* at = resolve(segment, source, offset, data.size(), kWrite, &why);
-  if (why != Post::done) {
-    ++refused_puts_[source];
-    return false;
+  Words words = {arrival.words[0], arrival.words[1], arrival.words[2], arrival.words[3]};
+  MemoryReply reply;
+  if (me.server_.serve(arrival.chan, arrival.source, words, arrival.data,
+                       me.fragment_bytes(arrival.source),
+                       &reply) == MemoryServer::Served::replies) {
+    me.answer(reply);
   }
-  if (data.size() == 8 && reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
-    std::uint64_t value;
-    std::memcpy(&value, data.data(), 8);
-    std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at))
-        .store(value, std::memory_order_release);
-  } else if (!data.empty()) {
-    std::memcpy(at, data.data(), data.size());
-  }
-  return true;
-}
-
-Keep RemoteMemory::on_get(void* self, Packet*, const Arrival& arrival) {
-  auto& me = *static_cast<RemoteMemory*>(self);
-  GetAsk ask;
-  if (arrival.data.size() != sizeof ask) return Keep::no;
-  std::memcpy(&ask, arrival.data.data(), sizeof ask);
-  const std::uint32_t size = arrival.words[3];
-  Post why = Post::invalid;
-  const std::byte* at = nullptr;
-  if (size <= me.fragment_bytes(arrival.source))
-    at = me.resolve(arrival.words[0], arrival.source,
-                    join_words(arrival.words[1], arrival.words[2]), size, kRead, &why);
-  me.answer(Reply{arrival.source,
-                  kGetReplyChan,
-                  {ask.id, ask.fragment, static_cast<std::uint32_t>(why), 0},
-                  at,
-                  why == Post::done ? size : 0});
-  return Keep::no;
-}
-
-Keep RemoteMemory::on_atomic(void* self, Packet*, const Arrival& arrival) {
-  auto& me = *static_cast<RemoteMemory*>(self);
-  AtomicAsk ask;
-  if (arrival.data.size() != sizeof ask) return Keep::no;
-  std::memcpy(&ask, arrival.data.data(), sizeof ask);
-  Post why;
-  std::byte* at = me.resolve(arrival.words[0], arrival.source,
-                             join_words(arrival.words[1], arrival.words[2]), 8, kAtomic, &why);
-  if (arrival.words[3] > static_cast<std::uint32_t>(Atomic::bit_xor)) why = Post::invalid;
-  std::uint64_t old = 0;
-  if (why == Post::done)
-    old = apply_atomic(reinterpret_cast<std::uint64_t*>(at), static_cast<Atomic>(arrival.words[3]),
-                       ask.a, ask.b);
-  me.answer(Reply{arrival.source,
-                  kWordReplyChan,
-                  {ask.id, static_cast<std::uint32_t>(why), low(old), high(old)},
-                  nullptr,
-                  0});
-  return Keep::no;
-}
-
-Keep RemoteMemory::on_fence(void* self, Packet*, const Arrival& arrival) {
-  auto& me = *static_cast<RemoteMemory*>(self);
-  const bool refused = me.refused_puts_.erase(arrival.source) != 0;
-  const Post status = refused ? Post::denied : Post::done;
-  me.answer(Reply{arrival.source,
-                  kWordReplyChan,
-                  {arrival.words[0], static_cast<std::uint32_t>(status), 0, 0},
-                  nullptr,
-                  0});
   return Keep::no;
 }
 
@@ -525,15 +430,15 @@ void RemoteMemory::bump_came(Rank source, CtrId id) {
   if (id < counters_.size() && counters_[id] != nullptr)
     counters_[id]->ok.fetch_add(1, std::memory_order_release);
   else
-    ++refused_puts_[source];
+    server_.refuse(source);
 }
 
 // The queue's bound: what a peer may have under way (kGetsInFlight fragments, kOpsMax words).
-void RemoteMemory::answer(const Reply& reply) {
+void RemoteMemory::answer(const MemoryReply& reply) {
   if (!replies_.empty() || !try_answer(reply)) replies_.push_back(reply);
 }
 
-bool RemoteMemory::try_answer(const Reply& reply) {
+bool RemoteMemory::try_answer(const MemoryReply& reply) {
   const Dest dest{reply.rank, false};
   if (reply.size <= port_.caps(reply.rank).inline_bytes_max)
     return !again(port_.send_small(dest, reply.chan, Lane::reply, reply.words,

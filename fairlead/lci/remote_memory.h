@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "fairlead/base/ring.h"
 #include "fairlead/lci/exposures.h"
+#include "fairlead/lci/memory_server.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/proto/fragments.h"
 
@@ -48,7 +48,7 @@ class RemoteMemory {
   static constexpr std::size_t kCountersMax = 1024;   // exposed at a time; ids are below this
 
   // `exposures` is what this rank exposes; region: where its ExposedIn::region offsets count from.
-  RemoteMemory(Port& port, const Exposures& exposures, std::byte* region);
+  RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region);
   RemoteMemory(const RemoteMemory&) = delete;
   RemoteMemory& operator=(const RemoteMemory&) = delete;
 
@@ -67,7 +67,9 @@ class RemoteMemory {
   // From now on puts go by `carrier`, at once where there is room; it outlives this.
   void put_by(PutCarrier& carrier) { carrier_ = &carrier; }
   // What a carrier brought. False: refused, which the next fence of `source` tells it.
-  bool put_came(Rank source, SegId segment, std::uint64_t offset, std::span<const std::byte> data);
+  bool put_came(Rank source, SegId segment, std::uint64_t offset, std::span<const std::byte> data) {
+    return server_.put(source, segment, offset, data);
+  }
   void bump_came(Rank source, CtrId id);
 
   void expose_counter(CtrId id, Counter* counter);
@@ -134,27 +136,12 @@ class RemoteMemory {
     std::uint32_t answered = 0;  // of those
     bool refused = false;
   };
-  // An answer that found no room.
-  struct Reply {
-    Rank rank;
-    Chan chan;
-    Words words;
-    const std::byte* data;
-    std::uint32_t size;
-  };
-
-  static Keep on_put(void* self, Packet*, const Arrival& a);
-  static Keep on_get(void* self, Packet*, const Arrival& a);
+  static Keep on_request(void* self, Packet*, const Arrival& a);
   static Keep on_get_reply(void* self, Packet*, const Arrival& a);
-  static Keep on_atomic(void* self, Packet*, const Arrival& a);
-  static Keep on_fence(void* self, Packet*, const Arrival& a);
   static Keep on_word_reply(void* self, Packet*, const Arrival& a);
   static Keep on_bump(void* self, Packet*, const Arrival& a);
 
   Post enqueue(Op op);
-  // Address of [offset, offset+size) of a segment of this rank, for `who`; nullptr and *why.
-  std::byte* resolve(SegId segment, Rank who, std::uint64_t offset, std::uint64_t size,
-                     std::uint32_t permission, Post* why) const;
   // Each sends what it can of the operation at the head; true when it needs the queue no more.
   bool advance(Op& op);
   bool send_put(Op& op);
@@ -165,8 +152,8 @@ class RemoteMemory {
   bool send_get(Op& op);
   bool send_word(Op& op);
   Post send_piece(const Op& op, const Words& words, std::span<const Piece> data);
-  void answer(const Reply& reply);
-  bool try_answer(const Reply& reply);
+  void answer(const MemoryReply& reply);
+  bool try_answer(const MemoryReply& reply);
   Active& activate(Op& op);
   Active* active(std::uint32_t id, Rank from);
   void finish(Active& active, bool ok);
@@ -175,11 +162,10 @@ class RemoteMemory {
   std::uint32_t fragment_bytes(Rank rank) const;
 
   Port& port_;
-  const Exposures& exposures_;
-  std::byte* region_;
+  MemoryServer server_;
   PutCarrier* carrier_ = nullptr;
-  Ring<Op> queue_;  // in the order of the calls
-  Ring<Reply> replies_;
+  Ring<Op> queue_;             // in the order of the calls
+  Ring<MemoryReply> replies_;  // that found no room
   std::vector<Active> active_;
   std::vector<std::uint32_t> idle_;  // free entries of active_
   std::size_t active_count_ = 0;
@@ -187,7 +173,6 @@ class RemoteMemory {
   std::uint32_t gets_in_flight_ = 0;
   std::vector<std::unique_ptr<Join>> joins_;
   std::vector<Counter*> counters_;
-  std::unordered_map<Rank, std::uint32_t> refused_puts_;  // by source, since its last fence
 };
 
 }  // namespace fairlead::lci

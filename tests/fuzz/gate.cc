@@ -41,7 +41,7 @@ struct Run {
       if (!run.gate.execute().ok()) return;
       const bool given = static_cast<GateOp>(in[0] % 24u) == GateOp::alloc && slot.answer.ok == 1;
       if (!given) continue;
-      ModelPacket& packet = run.machine.host(0).packet(slot.answer.id);
+      NiPacket& packet = run.machine.host(0).packet(slot.answer.id);
       std::memcpy(&packet.header, in + 4, sizeof packet.header);
       packet.peer = in[3] % 3;
     }

@@ -15,7 +15,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/host_cost.h"
 
 namespace fairlead::fabric::model {

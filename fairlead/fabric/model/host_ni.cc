@@ -43,9 +43,9 @@ ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform,
 }
 
 PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {
-  const std::size_t bytes = sizeof(ModelPacket) + payload_bytes;
+  const std::size_t bytes = sizeof(NiPacket) + payload_bytes;
   const PacketId id = ni_.pool().take(bytes);
-  ModelPacket& made = ni_.packet(id);
+  NiPacket& made = ni_.packet(id);
   std::memset(static_cast<void*>(&made), 0, sizeof made);
   made.id = id;
   made.slot_bytes = static_cast<std::uint16_t>(bytes);

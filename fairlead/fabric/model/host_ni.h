@@ -10,8 +10,8 @@
 #include "fairlead/base/ring.h"
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
-#include "fairlead/fabric/model/model_packet.h"
 #include "fairlead/fabric/model/ni_hardware.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/host_cost.h"
 #include "fairlead/hw/resource.h"
 #include "fairlead/sim/task.h"
@@ -63,7 +63,7 @@ class alignas(kCacheLine) ModelHostNi {
   // write() and post() take the time.
   // False: no more than `reserve` send buffers of the NI are free; block() until more may be.
   [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);
-  ModelPacket& packet(PacketId id) { return ni_.packet(id); }
+  NiPacket& packet(PacketId id) { return ni_.packet(id); }
   // One more send of the data in a send buffer, to a peer of its own: the host posts images of the
   // buffer instead of the buffer, which is free again when all of them have left.
   PacketId image(PacketId buffer);
@@ -129,7 +129,7 @@ class alignas(kCacheLine) ModelHostNi {
   }
   void return_host_buffer();
   // The data of a remote copy that nobody is told of: what comes so is no reason to interrupt.
-  static bool silent(const ModelPacket& packet) {
+  static bool silent(const NiPacket& packet) {
     return packet.header.client.kind == PacketKind::page_transfer && !packet.notifies;
   }
   // The rank's clock has come to where it is by work of `spent_on`: for the critical path.

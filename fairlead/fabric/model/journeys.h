@@ -11,7 +11,7 @@
 #include "fairlead/base/post.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::fabric::model {

@@ -26,7 +26,7 @@ Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t paylo
       ni_times_(platform_),
       host_rates_(platform_),
       engine_(nodes),
-      pool_(sizeof(ModelPacket) + payload_bytes, shared.packets),
+      pool_(sizeof(NiPacket) + payload_bytes, shared.packets),
       network_(engine_, platform_, nodes) {
   nodes_.reserve(nodes);
   for (Peer node = 0; node < nodes; ++node) {

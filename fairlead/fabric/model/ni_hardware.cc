@@ -193,7 +193,7 @@ void NiHardware::dma_done() {
     // A notification is waited for: its engine starts before the transfer is retired.
     if (lands && packet(done.id).notifies) wake();
     if (lands || done.kind == DmaKind::deliver) {
-      ModelPacket& delivered = packet(done.id);
+      NiPacket& delivered = packet(done.id);
       processor_.submit({lands ? kLanded : kDelivered, delivered.origin, delivered.peer});
       delivered.origin = kNoPacket;
       delivered.holds = lands ? Holds::nothing : Holds::host_buffer;
@@ -242,7 +242,7 @@ void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
       break;
     }
     case DmaKind::answer: {
-      const ModelPacket& packet = ni->packet(static_cast<PacketId>(id));
+      const NiPacket& packet = ni->packet(static_cast<PacketId>(id));
       host.answered(host.context, packet.cookie, packet.operand);
       ni->free_packet(static_cast<PacketId>(id));
       break;
@@ -262,11 +262,11 @@ void NiHardware::transmit(Peer peer, PacketId id) {
 }
 
 PacketId NiHardware::make_control(PacketKind kind, Peer peer) {
-  const PacketId id = pool_.take(sizeof(ModelPacket));
-  ModelPacket& made = packet(id);
+  const PacketId id = pool_.take(sizeof(NiPacket));
+  NiPacket& made = packet(id);
   std::memset(static_cast<void*>(&made), 0, sizeof made);
   made.id = id;
-  made.slot_bytes = sizeof(ModelPacket);
+  made.slot_bytes = sizeof(NiPacket);
   made.header.client.kind = kind;
   made.peer = peer;
   made.origin = kNoPacket;
@@ -274,10 +274,10 @@ PacketId NiHardware::make_control(PacketKind kind, Peer peer) {
 }
 
 PacketId NiHardware::image(PacketId id) {
-  const std::size_t bytes = std::min<std::size_t>(
-      sizeof(ModelPacket) + packet(id).header.client.size, pool_.largest_bytes());
+  const std::size_t bytes = std::min<std::size_t>(sizeof(NiPacket) + packet(id).header.client.size,
+                                                  pool_.largest_bytes());
   const PacketId made = pool_.take(bytes);
-  ModelPacket& image = packet(made);
+  NiPacket& image = packet(made);
   std::memcpy(static_cast<void*>(&image), &packet(id), bytes);
   image.id = made;
   image.slot_bytes = static_cast<std::uint16_t>(bytes);
@@ -343,7 +343,7 @@ void NiHardware::on_host_buffers(void* self, std::uint64_t count, std::uint64_t)
 
 void NiHardware::prepare(PacketId id, unsigned stage) const {
   if (stage == 0) return prefetch(this, kHotBytes);
-  const auto* packet = reinterpret_cast<const ModelPacket*>(pool_.find(id));
+  const auto* packet = reinterpret_cast<const NiPacket*>(pool_.find(id));
   if (stage == 1) {
     if (packet != nullptr) prefetch(packet, sizeof *packet);
     prefetch(host_.context, kHostBytes);

@@ -14,7 +14,7 @@
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/journeys.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/io_bus.h"
 #include "fairlead/hw/network.h"
 #include "fairlead/hw/ni_processor.h"
@@ -73,9 +73,11 @@ class alignas(kCacheLine) NiHardware {
 
   // --- For the control program, inside its turn.
   Peer self() const { return self_; }
+  // One rank a node.
+  Peer node_of(Rank rank) const { return rank; }
   Ps now() const { return processor_.now(); }
   void charge(Step step) { processor_.charge(step); }
-  ModelPacket& packet(PacketId id) { return *reinterpret_cast<ModelPacket*>(pool_.at(id)); }
+  NiPacket& packet(PacketId id) { return *reinterpret_cast<NiPacket*>(pool_.at(id)); }
   PortCounters& counters() { return counters_; }
   const hw::Platform& platform() const { return platform_; }
 
@@ -126,6 +128,10 @@ class alignas(kCacheLine) NiHardware {
   }
   // An 8-byte word of NI memory the host set aside (paper section 4.3), or nullptr.
   std::uint64_t* find_word(std::uint32_t segment, std::uint64_t offset);
+  // The same of a rank that is here.
+  std::uint64_t* find_word(Rank, std::uint32_t segment, std::uint64_t offset) {
+    return find_word(segment, offset);
+  }
 
   // sim::Engine::Prepare of the NI's own kinds of events.
   static void prepare_event(void* self, std::uint64_t id, std::uint64_t, unsigned stage) {
@@ -155,7 +161,7 @@ class alignas(kCacheLine) NiHardware {
   }
   void arrived_corrupt(PacketId id) { processor_.submit({kCorrupt, id}); }
   void transmitted(PacketId id) {
-    ModelPacket& left = packet(id);
+    NiPacket& left = packet(id);
     if (left.holds != Holds::send_buffer && left.origin == kNoPacket) return;
     processor_.submit({kTransmitted, left.origin});
     left.holds = Holds::nothing;

@@ -55,7 +55,7 @@ Result<void> RankGate::execute() {
 }
 
 Result<void> RankGate::execute_one(const GateCommand& command) {
-  const std::uint64_t bytes_max = machine_.pool().largest_bytes() - sizeof(ModelPacket);
+  const std::uint64_t bytes_max = machine_.pool().largest_bytes() - sizeof(NiPacket);
   switch (static_cast<GateOp>(command.op)) {
     case GateOp::write:
       if (command.a > bytes_max) return wrong("bytes to write", command.a);
@@ -127,7 +127,7 @@ Result<void> RankGate::post(const GateCommand& command) {
   const auto found = held_.find(command.id);
   if (found == held_.end()) return wrong("packet", command.id);
   const Held how = found->second.how;
-  ModelPacket& packet = host_.packet(command.id);
+  NiPacket& packet = host_.packet(command.id);
   // It is for this rank's NI alone.
   const bool writes_tlb = how == Held::apart && packet.header.client.kind == PacketKind::tlb_write;
   if ((how != Held::allocated && how != Held::image && how != Held::detached && !writes_tlb) ||
@@ -186,7 +186,7 @@ Result<void> RankGate::image(const GateCommand& command) {
     return wrong("packet", command.id);
   }
   restore(command.id, found->second);
-  ModelPacket& buffer = host_.packet(command.id);
+  NiPacket& buffer = host_.packet(command.id);
   if (found->second.how == Held::allocated) buffer.uses = 0;
   if (buffer.header.client.size > buffer.slot_bytes - sizeof buffer || buffer.uses == UINT8_MAX) {
     return wrong("message size", buffer.header.client.size);
@@ -203,7 +203,7 @@ Result<void> RankGate::detached_image(const GateCommand& command) {
   if (found == held_.end() || found->second.how != Held::allocated) {
     return wrong("packet", command.id);
   }
-  const ModelPacket& buffer = host_.packet(command.id);
+  const NiPacket& buffer = host_.packet(command.id);
   restore(command.id, found->second);
   if (buffer.header.client.size > buffer.slot_bytes - sizeof buffer) {
     return wrong("message size", buffer.header.client.size);
@@ -233,7 +233,7 @@ bool RankGate::drop(PacketId id, Held how) {
 }
 
 void RankGate::restore(PacketId id, const Packet& as) {
-  ModelPacket& packet = host_.packet(id);
+  NiPacket& packet = host_.packet(id);
   packet.id = id;
   packet.slot_bytes = as.slot_bytes;
   packet.origin = as.origin;
@@ -258,7 +258,7 @@ void RankGate::leave_answer() {
   while (answer.received < GateSlot::kVisible &&
          host_.reap_receive(&slot_.received[answer.received])) {
     const PacketId id = slot_.received[answer.received++];
-    const ModelPacket& packet = host_.packet(id);
+    const NiPacket& packet = host_.packet(id);
     held_[id] = {packet.slot_bytes,
                  packet.holds == Holds::host_buffer ? Held::received : Held::apart};
   }

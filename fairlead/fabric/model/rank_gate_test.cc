@@ -24,10 +24,10 @@ class DamagedRank : public testing::Test {
     return execute(GateCommand{static_cast<std::uint32_t>(op), id, 0, a, 0});
   }
   // A packet of the rank's, ready to be posted to rank 1.
-  ModelPacket& packet() {
+  NiPacket& packet() {
     EXPECT_TRUE(execute(GateOp::alloc, 0, 100).ok());
     EXPECT_EQ(slot().answer.ok, 1u);
-    ModelPacket& made = machine_.host(0).packet(slot().answer.id);
+    NiPacket& made = machine_.host(0).packet(slot().answer.id);
     made.peer = 1;
     made.header.client.kind = PacketKind::data;
     return made;
@@ -85,7 +85,7 @@ TEST_F(DamagedRank, DescriptorsAreChecked) {
   // Expect: what is not in NI memory may be posted to write the TLB, and for nothing else.
   ASSERT_TRUE(execute(GateOp::alloc_local, 0, 24).ok());
   EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
-  ModelPacket& local = machine_.host(0).packet(slot().answer.id);
+  NiPacket& local = machine_.host(0).packet(slot().answer.id);
   local.header.client.kind = PacketKind::tlb_write;
   local.header.client.size = 60000;
   EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
@@ -101,7 +101,7 @@ TEST_F(DamagedRank, SizesAreBounded) {
 }
 
 TEST_F(DamagedRank, WhatItWroteOverAPacketsSizeDoesNotMatter) {
-  ModelPacket& mine = packet();
+  NiPacket& mine = packet();
   const PacketId id = mine.id;
   mine.slot_bytes = 60000;
   mine.id = 4711;

@@ -13,7 +13,7 @@
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/gate.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/host_cost.h"
 #include "fairlead/hw/packet_pool.h"
 
@@ -56,8 +56,8 @@ class RemoteHostNi {
   PacketId alloc_local(std::size_t payload_bytes);                                             // *
   PacketId image(PacketId buffer) { return hand_over(GateOp::image, buffer).id; }              // *
   PacketId detached_image(PacketId buffer) { return hand_over(GateOp::image, buffer, 1).id; }  // *
-  ModelPacket& packet(PacketId id) {
-    return *reinterpret_cast<ModelPacket*>(packets_ + std::size_t{id} * hw::PacketPool::kUnit);
+  NiPacket& packet(PacketId id) {
+    return *reinterpret_cast<NiPacket*>(packets_ + std::size_t{id} * hw::PacketPool::kUnit);
   }
   void cancel(PacketId id) {
     queue(GateOp::cancel, id);

@@ -11,7 +11,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/fault_plan.h"
-#include "fairlead/fabric/model/model_packet.h"
+#include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/topology.h"
 
 namespace fairlead::fabric::model {

@@ -243,8 +243,10 @@ class Udp final : public UdpNic {
     ++counters_.sleeps;
     const std::int64_t ns = std::clamp(timeout, Ps{0}, kNapMax).count / 1000;
     const timespec length{0, static_cast<long>(ns)};
-    pollfd one{socket_.get(), POLLIN, 0};
-    (void)::ppoll(&one, 1, &length, nullptr);
+    pollfd either[] = {{socket_.get(), POLLIN, 0}, {options_.bell, POLLIN, 0}};
+    (void)::ppoll(either, 2, &length, nullptr);
+    std::uint64_t rings = 0;
+    if (either[1].revents != 0) (void)!::read(options_.bell, &rings, sizeof rings);
   }
   Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
   Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {

@@ -41,6 +41,7 @@ struct UdpOptions {
   const std::atomic<std::uint32_t>* deaths = nullptr;
   bool (*dead)(void* context, Peer peer) = nullptr;
   void* context = nullptr;
+  int bell = -1;  // an eventfd that ends sleep() too, and is emptied by it; the caller's
   PortCounters* counters = nullptr;  // outlives the endpoint; nullptr: its own
 };
 

@@ -1,5 +1,5 @@
-// A packet of the model as it lies in the arena: in a send buffer, on the wire, in a receive buffer
-// of the NI and of the host it is the same bytes.
+// A packet as host and network interface see it: in a send buffer, on the wire, in a receive buffer
+// of the NI and of the host it is the same fields, with the payload behind them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,24 +8,24 @@
 #include "fairlead/base/post.h"
 #include "fairlead/fabric/packet.h"
 
-namespace fairlead::fabric::model {
+namespace fairlead::fabric {
 
-using PacketId = std::uint32_t;  // hw::PacketPool's
+using PacketId = std::uint32_t;  // of its buffer
 
 constexpr PacketId kNoPacket = UINT32_MAX;
 
 // Which buffer a packet occupies where it is.
 enum class Holds : std::uint8_t { nothing, send_buffer, receive_buffer, host_buffer };
 
-struct ModelPacket {
+struct NiPacket {
   PacketHeader header;
   std::uint64_t operand;     // of a fetch-and-add; its reply: the former value; of a page transfer:
                              // the source's page
   std::uint64_t cookie;      // the sending host's, for its completion
-  Peer peer;                 // NI it goes to, or came from
+  Peer peer;                 // NI it goes to, or came from; on a host: the rank
   PacketId id;               // its own
   PacketId origin;           // of an image: the packet in the buffer it was made from; or kNoPacket
-  std::uint16_t slot_bytes;  // as taken from the pool
+  std::uint16_t slot_bytes;  // with its payload, at most
   std::uint16_t fetch_bytes;  // the NI fetches these by DMA before it can send; 0: written already
   Holds holds;
   std::uint8_t uses;  // of its buffer that are not over: sends, the delivery to the host
@@ -44,7 +44,7 @@ struct ModelPacket {
   std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }
   const std::byte* payload() const { return reinterpret_cast<const std::byte*>(this + 1); }
 };
-static_assert(sizeof(ModelPacket) == 88 && std::is_trivially_copyable_v<ModelPacket>);
+static_assert(sizeof(NiPacket) == 88 && std::is_trivially_copyable_v<NiPacket>);
 
 // The result of a fetch-and-add, as the host that asked sees it.
 struct HostAnswer {
@@ -52,4 +52,4 @@ struct HostAnswer {
   std::uint64_t value;
 };
 
-}  // namespace fairlead::fabric::model
+}  // namespace fairlead::fabric

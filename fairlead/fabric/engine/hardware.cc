@@ -1,0 +1,565 @@
+#include "fairlead/fabric/engine/hardware.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fairlead/base/check.h"
+#include "fairlead/fabric/shm/kernel.h"
+#include "fairlead/fabric/shm/view.h"
+
+namespace fairlead::fabric::engine {
+namespace {
+
+// Looked at in one round: nobody waits long for the others.
+constexpr int kWireBudget = 64;
+constexpr int kPostedBudget = 32;
+// Packets of one rank that are not acknowledged yet; then its send buffers fill up.
+constexpr std::uint32_t kCopiesMax = 128;
+// Handed to the wire by one call.
+constexpr std::size_t kBatch = 32;
+// What the wire does not take is lost from here on, and sent again in time.
+constexpr std::size_t kLeavingMax = 1024;
+// Answers that a rank does not look at.
+constexpr std::size_t kAnswersWaitingMax = 65'536;
+
+bool is_word(PacketKind kind) {
+  return kind == PacketKind::fetch_add || kind == PacketKind::fetch_add_reply;
+}
+bool is_control(PacketKind kind) { return kind == PacketKind::ack || kind == PacketKind::resend; }
+
+}  // namespace
+
+EngineHardware::EngineHardware(ShmJob& job, Nic& wire, const HardwareOptions& options)
+    : job_(job),
+      wire_(wire),
+      options_(options),
+      status_(queue_area(job, options.nodes.first(options.self)).status()),
+      leaving_(options.nodes.count()) {
+  const ShmView view(job.base(), job.layout());
+  for (Rank rank = first_rank(); rank < end_rank(); ++rank) {
+    ranks_.emplace_back(queue_area(job, rank)).doorbell = &view.control(rank).doorbell;
+  }
+  wire_.attach({.arrived = on_arrived, .context = this});
+  const std::uint32_t mtu = wire_.caps(options.self).mtu_bytes;
+  FAIRLEAD_CHECK(mtu > sizeof(WireExtra), "an MTU of {} bytes", mtu);
+  status_.payload_bytes.store(
+      std::min(kPayloadMax, mtu - static_cast<std::uint32_t>(sizeof(WireExtra))));
+  look_at_clock();
+}
+
+EngineHardware::~EngineHardware() {
+  status_.state.store(static_cast<std::uint32_t>(EngineState::gone));
+}
+
+void EngineHardware::ready() {
+  status_.state.store(static_cast<std::uint32_t>(EngineState::ready));
+  for (LocalRank& rank : ranks_) shm_ring(*rank.doorbell);
+}
+
+// --- Packets
+
+PacketId EngineHardware::take_slot() {
+  if (free_slots_.empty()) {
+    const auto first = static_cast<PacketId>(slots_.size() * kChunk);
+    slots_.push_back(std::make_unique<std::array<Slot, kChunk>>());
+    for (PacketId i = kChunk; i > 0; --i) free_slots_.push_back(first + i - 1);
+  }
+  const PacketId id = free_slots_.back();
+  free_slots_.pop_back();
+  Slot& made = slot(id);
+  made = Slot{};
+  made.packet.id = id;
+  made.packet.origin = kNoPacket;
+  return id;
+}
+
+// Of what comes in, until own().
+std::uint32_t EngineHardware::take_block(std::span<const std::byte> payload) {
+  if (payload.empty()) return kNone;
+  if (free_blocks_.empty()) {
+    free_blocks_.push_back(static_cast<std::uint32_t>(blocks_.size()));
+    blocks_.emplace_back();
+  }
+  const std::uint32_t taken = free_blocks_.back();
+  free_blocks_.pop_back();
+  blocks_[taken].uses = 1;
+  blocks_[taken].data = payload.data();
+  return taken;
+}
+
+void EngineHardware::own(Block& block, std::size_t size) {
+  if (block.memory == nullptr) {
+    block.memory = std::make_unique_for_overwrite<std::byte[]>(kHeadroom + kPayloadMax);
+  }
+  std::byte* const mine = block.memory.get() + kHeadroom;
+  std::memcpy(mine, block.data, size);
+  block.data = mine;
+}
+
+void EngineHardware::drop_block(std::uint32_t block) {
+  if (block != kNone && --blocks_[block].uses == 0) free_blocks_.push_back(block);
+}
+
+void EngineHardware::free_packet(PacketId id) {
+  Slot& old = slot(id);
+  drop_block(old.block);
+  if (old.poster != kNone) --local(old.poster).copies;
+  free_slots_.push_back(id);
+}
+
+PacketId EngineHardware::image(PacketId id) {
+  const PacketId made = take_slot();
+  Slot& image = slot(made);
+  const Slot& from = slot(id);
+  image.packet = from.packet;
+  image.packet.id = made;
+  image.packet.holds = Holds::nothing;
+  image.packet.origin = kNoPacket;
+  image.target = from.target;
+  image.block = from.block;
+  if (image.block != kNone) ++blocks_[image.block].uses;
+  return made;
+}
+
+PacketId EngineHardware::make_control(PacketKind kind, Peer peer) {
+  const PacketId made = take_slot();
+  packet(made).header.client.kind = kind;
+  packet(made).peer = peer;
+  return made;
+}
+
+PacketId EngineHardware::make_packet(Rank rank, Rank to, std::span<const std::byte> payload) {
+  const PacketId made = take_slot();
+  Slot& one = slot(made);
+  one.block = take_block(payload);
+  if (one.block != kNone) own(blocks_[one.block], payload.size());
+  one.target = to;
+  one.packet.peer = node_of(to);
+  one.packet.header.client.source = rank;
+  one.packet.header.client.size = static_cast<std::uint32_t>(payload.size());
+  one.packet.header.dest_rank = to;
+  return made;
+}
+
+void EngineHardware::send(PacketId id) {
+  Slot& one = slot(id);
+  if (one.packet.peer != self()) return sink_.posted(sink_.context, id);
+  one.local = true;
+  hand_out(id, one.packet.header.client.source);
+}
+
+// --- What ranks post
+
+int EngineHardware::poll_ranks() {
+  int found = 0;
+  for (Rank rank = first_rank(); rank < end_rank(); ++rank) {
+    LocalRank& one = local(rank);
+    if (!one.broken) found += take_posted(rank, one);
+    for (; !one.waiting.empty(); ++found) {
+      const PacketId id = one.waiting.front();
+      if (one.broken) {
+        one_copy_over(id);
+      } else if (!copy_to(one, rank, id)) {
+        break;
+      }
+      one.waiting.pop_front();
+    }
+    for (; !one.answers.empty() && put_answer(one, one.answers.front()); ++found) {
+      one.answers.pop_front();
+    }
+  }
+  return found;
+}
+
+int EngineHardware::take_posted(Rank rank, LocalRank& from) {
+  RankQueues& queues = from.area.queues();
+  const std::uint32_t posted = queues.posted.load(std::memory_order_acquire);
+  if (posted == from.taken) [[likely]]
+    return 0;
+  if (posted - from.taken > kDescriptors) {
+    break_off(rank, "more descriptors than its queue holds");
+    return 1;
+  }
+  int taken = 0;
+  while (from.taken != posted && from.copies < kCopiesMax && taken < kPostedBudget) {
+    const Descriptor descriptor = queues.descriptors[from.taken % kDescriptors];
+    if (!take_descriptor(rank, from, descriptor)) {
+      break_off(rank, "a descriptor that names no packet it may send");
+      return taken + 1;
+    }
+    ++from.taken;
+    ++taken;
+  }
+  if (taken == 0) return 0;
+  queues.posted_taken.store(from.taken, std::memory_order_release);
+  from.ring = true;
+  return taken;
+}
+
+bool EngineHardware::take_descriptor(Rank rank, LocalRank& from, const Descriptor& descriptor) {
+  if (descriptor.buffer >= kSendBuffers) return false;
+  const NiPacket& shared = from.area.slot(descriptor.buffer);
+  NiPacket posted;
+  std::memcpy(&posted, &shared, sizeof posted);
+  ClientHeader& header = posted.header.client;
+  const bool every = descriptor.to == kEveryRank;
+  const bool group = header.kind == PacketKind::multicast;
+  const bool ask = header.kind == PacketKind::fetch_add;
+  if (header.kind != PacketKind::data && !group && !ask) return false;
+  if (every != (group && posted.header.dest_rank == 0)) return false;
+  if (!every && descriptor.to >= options_.nodes.ranks) return false;
+  if (ask) header.size = 0;  // it is all in the descriptor
+  if (header.size > status_.payload_bytes.load(std::memory_order_relaxed)) return false;
+  header.source = rank;
+  if (!group) posted.header.dest_rank = descriptor.to;
+
+  const PacketId id = take_slot();
+  Slot& mine = slot(id);
+  mine.packet = NiPacket{};
+  mine.packet.header = posted.header;
+  mine.packet.operand = posted.operand;
+  mine.packet.cookie = posted.cookie;
+  mine.packet.id = id;
+  mine.packet.origin = kNoPacket;
+  mine.packet.holds = Holds::send_buffer;
+  mine.packet.peer = every ? kNone : node_of(descriptor.to);
+  mine.target = descriptor.to;
+  mine.block = take_block({shared.payload(), header.size});
+  if (mine.block != kNone) own(blocks_[mine.block], header.size);
+  mine.poster = rank;
+  ++from.copies;
+  if (every) {
+    if (end_rank() - first_rank() > 1) {
+      const PacketId here = image(id);
+      slot(here).poster = rank;
+      slot(here).local = true;
+      ++from.copies;
+      hand_out(here, rank);
+    }
+    if (options_.nodes.count() == 1) {
+      free_packet(id);
+    } else {
+      sink_.posted(sink_.context, id);
+    }
+  } else if (mine.packet.peer != self()) {
+    sink_.posted(sink_.context, id);
+  } else if (ask) {
+    serve_local_add(id);
+  } else {
+    mine.local = true;
+    hand_out(id, rank);
+  }
+  return true;
+}
+
+void EngineHardware::break_off(Rank rank, const char* what) {
+  LocalRank& one = local(rank);
+  if (one.broken) return;
+  one.broken = true;
+  sink_.broken(sink_.context, rank, what);
+}
+
+void EngineHardware::serve_local_add(PacketId id) {
+  const NiPacket& asked = packet(id);
+  const fabric::ClientHeader& header = asked.header.client;
+  if (std::uint64_t* word = find_word(asked.header.dest_rank, header.words[0], header.words[1])) {
+    ++counters().fetch_adds_served;
+    give_answer(header.source, {asked.cookie, std::atomic_ref(*word).fetch_add(asked.operand)});
+  } else {
+    ++counters().bound_dropped;
+  }
+  free_packet(id);
+}
+
+std::uint64_t* EngineHardware::find_word(Rank rank, std::uint32_t segment, std::uint64_t offset) {
+  if (!is_local(rank) || offset % 8 != 0) return nullptr;
+  RankQueues& queues = local(rank).area.queues();
+  const std::uint32_t segments =
+      std::min(queues.word_segments.load(std::memory_order_acquire), kWordSegments);
+  for (std::uint32_t i = 0; i < segments; ++i) {
+    const WordSegment entry = queues.segments[i];
+    if (entry.segment != segment) continue;
+    const std::uint64_t word = std::uint64_t{entry.first} + offset / 8;
+    if (offset / 8 >= entry.count || word >= kWords) return nullptr;
+    touched(rank);
+    return &queues.words[word];
+  }
+  return nullptr;
+}
+
+// --- What goes to ranks
+
+void EngineHardware::deliver(PacketId id) { hand_out(id, slot(id).packet.header.client.source); }
+
+bool EngineHardware::served(Slot& one) {
+  if (one.packet.header.client.kind != PacketKind::data || !is_local(one.target)) return false;
+  const std::byte* const data = one.block == kNone ? nullptr : blocks_[one.block].data;
+  return sink_.serves(sink_.context, one.target, one.packet, {data, one.packet.header.client.size});
+}
+
+void EngineHardware::hand_out(PacketId id, Rank source) {
+  Slot& one = slot(id);
+  if (served(one)) {
+    one.copies_left = 1;
+    return one_copy_over(id);
+  }
+  const bool every = one.target == kEveryRank;
+  const Rank begin = every ? first_rank() : one.target;
+  const Rank end = every ? end_rank() : one.target + 1;
+  // One for this loop, so that it is not over before its end.
+  one.copies_left = 1;
+  for (Rank rank = begin; rank != end; ++rank) {
+    if (!is_local(rank)) {
+      ++counters().bound_dropped;
+    } else if (!every || rank != source) {
+      ++one.copies_left;
+      hand_to(local(rank), rank, id);
+    }
+  }
+  one_copy_over(id);
+}
+
+void EngineHardware::hand_to(LocalRank& to, Rank rank, PacketId id) {
+  if (to.broken) return one_copy_over(id);
+  if (!to.waiting.empty() || !copy_to(to, rank, id)) to.waiting.push_back(id);
+}
+
+// False: the rank has no buffer for it.
+bool EngineHardware::copy_to(LocalRank& to, Rank rank, PacketId id) {
+  RankQueues& queues = to.area.queues();
+  const std::uint32_t offered = queues.offered.load(std::memory_order_acquire) - to.offers;
+  const std::uint32_t unseen = to.received - queues.received_taken.load(std::memory_order_acquire);
+  if (offered == 0 || unseen == kReceiveSlots) {
+    if (!gone(rank)) return false;
+    one_copy_over(id);
+    return true;
+  }
+  const std::uint32_t into = queues.offers[to.offers % kReceiveSlots];
+  if (offered > kReceiveSlots || unseen > kReceiveSlots || into >= kReceiveSlots) {
+    one_copy_over(id);
+    break_off(rank, "a receive buffer that it does not have");
+    return true;
+  }
+  ++to.offers;
+  const Slot& from = slot(id);
+  NiPacket& shared = to.area.slot(kSendBuffers + into);
+  NiPacket image{};
+  image.header = from.packet.header;
+  image.peer = node_of(image.header.client.source);
+  std::memcpy(static_cast<void*>(&shared), &image, sizeof image);
+  const std::uint32_t size = from.packet.header.client.size;
+  if (from.block != kNone) std::memcpy(shared.payload(), blocks_[from.block].data, size);
+  queues.receives[to.received % kReceiveSlots] = into;
+  queues.received.store(++to.received, std::memory_order_release);
+  to.ring = true;
+  one_copy_over(id);
+  return true;
+}
+
+void EngineHardware::one_copy_over(PacketId id) {
+  Slot& one = slot(id);
+  if (--one.copies_left > 0) return;
+  if (!one.local) events_.push_back({false, one.packet.origin, one.packet.peer});
+  free_packet(id);
+}
+
+void EngineHardware::answer(PacketId id) {
+  const NiPacket& came = packet(id);
+  const Rank rank = came.header.client.source;
+  if (is_local(rank)) {
+    give_answer(rank, {came.cookie, came.operand});
+  } else {
+    ++counters().bound_dropped;
+  }
+  free_packet(id);
+}
+
+void EngineHardware::give_answer(Rank rank, const HostAnswer& answer) {
+  LocalRank& to = local(rank);
+  if (to.broken) return;
+  if (to.answers.empty() && put_answer(to, answer)) return;
+  if (to.answers.size() < kAnswersWaitingMax) return to.answers.push_back(answer);
+  break_off(rank, "it looks at none of its answers");
+}
+
+// False: there is no room.
+bool EngineHardware::put_answer(LocalRank& to, const HostAnswer& answer) {
+  RankQueues& queues = to.area.queues();
+  if (to.answered - queues.answers_taken.load(std::memory_order_acquire) >= kAnswers) return false;
+  queues.answers[to.answered % kAnswers] = answer;
+  queues.answered.store(++to.answered, std::memory_order_release);
+  to.ring = true;
+  return true;
+}
+
+void EngineHardware::touched(Rank rank) {
+  LocalRank& one = local(rank);
+  one.area.queues().touched.fetch_add(1, std::memory_order_release);
+  one.ring = true;
+}
+
+bool EngineHardware::gone(Rank rank) const {
+  const auto state = static_cast<ShmRankState>(
+      ShmView(job_.base(), job_.layout()).status(rank).state.load(std::memory_order_relaxed));
+  return state == ShmRankState::dead || state == ShmRankState::left;
+}
+
+int EngineHardware::poll_events() {
+  int ran = 0;
+  for (; !events_.empty(); ++ran) {
+    const Event event = events_.front();
+    events_.pop_front();
+    if (event.forward) {
+      sink_.forward(sink_.context, event.id, event.peer);
+    } else {
+      sink_.delivered(sink_.context, event.id, event.peer);
+    }
+  }
+  return ran;
+}
+
+// --- The wire
+
+int EngineHardware::poll_wire() {
+  return options_.nodes.count() > 1 ? wire_.reap(kWireBudget, kAllLanes) : 0;
+}
+
+Keep EngineHardware::on_arrived(void* self, const Incoming& incoming) {
+  static_cast<EngineHardware*>(self)->arrived(incoming);
+  return Keep::no;
+}
+
+void EngineHardware::arrived(const Incoming& incoming) {
+  NiPacket came{};
+  Rank target = kNone;
+  std::span<const std::byte> payload = incoming.payload;
+  if (!unpack(incoming, came, &target, &payload)) {
+    ++counters().corrupt_dropped;
+    return;
+  }
+  const PacketId id = take_slot();
+  came.id = id;
+  came.origin = kNoPacket;
+  slot(id).packet = came;
+  slot(id).target = target;
+  const std::uint32_t block = take_block(payload);
+  slot(id).block = block;
+  if (block != kNone) ++blocks_[block].uses;
+  sink_.received(sink_.context, id);
+  // Somebody still needs what the wire is about to take back.
+  if (block == kNone) return;
+  if (blocks_[block].uses > 1) own(blocks_[block], payload.size());
+  drop_block(block);
+}
+
+// What another NI put on the wire, or what somebody made of it. `target`: the rank it is for.
+bool EngineHardware::unpack(const Incoming& incoming, NiPacket& packet, Rank* target,
+                            std::span<const std::byte>* payload) {
+  packet.header = *incoming.header;
+  packet.peer = incoming.source;
+  ClientHeader& header = packet.header.client;
+  const Rank source = header.stamp;
+  header.stamp = 0;
+  header.source = source;
+  if (is_control(header.kind)) {
+    *payload = {};
+    return header.size == 0;
+  }
+  const Nodes& nodes = options_.nodes;
+  if (source >= nodes.ranks || payload->size() > kPayloadMax + sizeof(WireExtra)) return false;
+  *target = packet.header.dest_rank;
+  if (header.kind != PacketKind::data) {
+    WireExtra extra;
+    if (payload->size() < sizeof extra) return false;
+    std::memcpy(&extra, payload->data(), sizeof extra);
+    *payload = payload->subspan(sizeof extra);
+    packet.operand = extra.operand;
+    packet.cookie = extra.cookie;
+    if (header.kind == PacketKind::multicast) *target = extra.target;
+  }
+  header.size = static_cast<std::uint32_t>(payload->size());
+  if (header.size > kPayloadMax) return false;
+  switch (header.kind) {
+    case PacketKind::data:
+      return nodes.of(source) == incoming.source;
+    case PacketKind::multicast:
+      // Only of group 0 do NIs pass on what others sent, and never to where it came from.
+      return *target == kEveryRank ? packet.header.dest_rank == 0 && nodes.of(source) != self()
+                                   : packet.header.dest_rank != 0;
+    case PacketKind::fetch_add:
+      return nodes.of(source) == incoming.source && header.size == 0;
+    case PacketKind::fetch_add_reply:
+      return header.size == 0;
+    default:
+      return false;
+  }
+}
+
+void EngineHardware::transmit(Peer peer, PacketId id) {
+  if (leaving_[peer].empty()) leaving_peers_.push_back(peer);
+  leaving_[peer].push_back(id);
+}
+
+void EngineHardware::flush_peer(Peer peer) {
+  Ring<PacketId>& leaving = leaving_[peer];
+  std::array<WireExtra, kBatch> extras;
+  while (!leaving.empty()) {
+    batch_.clear();
+    for (std::size_t i = 0; i < std::min(leaving.size(), kBatch); ++i) {
+      const Slot& from = slot(leaving[i]);
+      const fabric::ClientHeader& header = from.packet.header.client;
+      Outgoing& out = batch_.emplace_back();
+      out.header = from.packet.header;
+      out.header.client.stamp = header.source;
+      out.header.client.source = self();
+      out.data = from.block == kNone ? nullptr : blocks_[from.block].data;
+      if (header.kind == PacketKind::data || is_control(header.kind)) continue;
+      if (is_word(header.kind)) out.header.client.size = 0;
+      out.header.client.size += static_cast<std::uint32_t>(sizeof(WireExtra));
+      extras[i] = {from.packet.operand, from.packet.cookie, from.target, 0};
+      std::byte* at = reinterpret_cast<std::byte*>(&extras[i]);
+      if (from.block != kNone) {
+        at = writable(from.block) - sizeof(WireExtra);
+        std::memcpy(at, &extras[i], sizeof(WireExtra));
+      }
+      out.data = at;
+    }
+    const std::size_t went = wire_.post_many(peer, batch_);
+    for (std::size_t i = 0; i < went; ++i, leaving.pop_front()) free_packet(leaving.front());
+    if (went < batch_.size()) break;
+  }
+  for (; leaving.size() > kLeavingMax; leaving.pop_front()) free_packet(leaving.front());
+}
+
+void EngineHardware::flush() {
+  std::size_t still = 0;
+  for (const Peer peer : leaving_peers_) {
+    flush_peer(peer);
+    if (!leaving_[peer].empty()) leaving_peers_[still++] = peer;
+  }
+  leaving_peers_.resize(still);
+  for (LocalRank& rank : ranks_) {
+    if (!rank.ring) continue;
+    rank.ring = false;
+    shm_ring(*rank.doorbell);
+  }
+}
+
+void EngineHardware::sleep(Ps until) {
+  status_.sleeping.store(1);
+  bool work = !leaving_peers_.empty();
+  for (const LocalRank& rank : ranks_) {
+    work = work || (!rank.broken && rank.area.queues().posted.load() != rank.taken &&
+                    rank.copies < kCopiesMax);
+  }
+  look_at_clock();
+  if (!work && until > now_) {
+    ++counters().sleeps;
+    wire_.sleep(until - now_);
+  }
+  status_.sleeping.store(0);
+}
+
+}  // namespace fairlead::fabric::engine

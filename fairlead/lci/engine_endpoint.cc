@@ -1,0 +1,62 @@
+#include "fairlead/lci/engine_endpoint.h"
+
+#include <fmt/format.h>
+
+#include "fairlead/lci/ni_port.h"
+#include "fairlead/lci/transfer.h"
+
+namespace fairlead::lci {
+namespace {
+
+using fabric::engine::EngineHostNi;
+
+// An engine opens a socket and is at work.
+constexpr Ps kEngineLimit = seconds(30);
+
+class EngineEndpoint final : public RankEndpoint {
+ public:
+  EngineEndpoint(fabric::ShmJob& job, std::unique_ptr<EngineHostNi> ni,
+                 const fabric::engine::HostOptions& options)
+      : ni_(std::move(ni)),
+        port_(*ni_, port_options(*ni_, options), job.own_counters(options.self)) {}
+
+  Port& port() override { return port_; }
+  void settle() override {
+    while (port_.owes()) port_.poll();
+    ni_->settle();
+  }
+  // The engine has a copy of what was posted and goes on without the rank.
+  void linger() override { ni_->settle(); }
+
+ private:
+  static NiPortOptions port_options(const EngineHostNi& ni,
+                                    const fabric::engine::HostOptions& from) {
+    NiPortOptions options;
+    options.self = from.self;
+    options.size = from.nodes.ranks;
+    options.mtu_bytes = ni.payload_bytes() - kPrefixBytes;
+    options.work_takes_time = false;
+    options.flags = kFreeWork | kHwRdma | kHwAtomic | kHwMulticast;
+    options.region = ni.region();
+    return options;
+  }
+
+  std::unique_ptr<EngineHostNi> ni_;
+  // The host writes into packet buffers that its NI reaches: programmed I/O of the paper's methods.
+  NiPort<EngineHostNi, PioTransfer> port_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RankEndpoint>> make_engine_endpoint(
+    fabric::ShmJob& job, const fabric::engine::HostOptions& options) {
+  auto ni = std::make_unique<EngineHostNi>(job, options);
+  if (!ni->await_engine(kEngineLimit)) {
+    return Error{
+        fmt::format("the NI engine of node {} is not at work", options.nodes.of(options.self))};
+  }
+  return std::unique_ptr<RankEndpoint>(
+      std::make_unique<EngineEndpoint>(job, std::move(ni), options));
+}
+
+}  // namespace fairlead::lci

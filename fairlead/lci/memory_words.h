@@ -1,0 +1,26 @@
+// What the packets of remote memory say (remote_memory.h asks, memory_server.h answers). Words of a
+// request: segment, offset (low, high), and what the request is about.
+#pragma once
+#include <cstdint>
+
+namespace fairlead::lci {
+
+constexpr std::uint64_t join_words(std::uint32_t low, std::uint32_t high) {
+  return std::uint64_t{high} << 32 | low;
+}
+constexpr std::uint32_t low_word(std::uint64_t v) { return static_cast<std::uint32_t>(v); }
+constexpr std::uint32_t high_word(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
+
+struct GetAsk {
+  std::uint32_t id;
+  std::uint32_t fragment;
+};
+struct AtomicAsk {
+  std::uint64_t a;
+  std::uint64_t b;
+  std::uint32_t id;
+  std::uint32_t unused;
+};
+static_assert(sizeof(GetAsk) == 8 && sizeof(AtomicAsk) == 24);
+
+}  // namespace fairlead::lci

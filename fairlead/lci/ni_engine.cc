@@ -1,0 +1,143 @@
+#include "fairlead/lci/ni_engine.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fairlead/lci/internal_channels.h"
+
+namespace fairlead::lci {
+namespace {
+
+using fabric::engine::EngineHardware;
+using fabric::engine::HardwareSink;
+
+// From all other NIs, until the ranks have them: one rank that computes must not stop the others
+// soon. Memory is touched as it is needed.
+constexpr std::uint32_t kReceiveBuffers = 1024;
+// An engine may lose its processor to a rank for some milliseconds; what it has not acknowledged
+// is not lost.
+constexpr Ps kTimeout = milliseconds(5);
+constexpr Ps kAckDelay = microseconds(100);
+// Who supervises the job ends it when an engine dies: only patience is needed here.
+constexpr std::uint32_t kTriesMax = 10'000;
+
+}  // namespace
+
+NiProgramOptions NiEngine::program_options(NiEngine* self, const NiEngineOptions& options) {
+  NiProgramOptions made{};
+  made.endpoints = options.nodes.count();
+  made.members = options.nodes.count();
+  made.receive_buffers = kReceiveBuffers;
+  made.forwards = true;
+  made.tree = proto::TreeShape::binary;
+  made.violated = [](void* context, Peer at, Peer peer, const char* what) {
+    static_cast<NiEngine*>(context)->options_.fatal(
+        fmt::format("the NI engine of node {}: {} (node {})", at, what, peer));
+  };
+  made.context = self;
+  return made;
+}
+
+NiEngine::NiEngine(fabric::ShmJob& job, fabric::Nic& wire, NiEngineOptions options)
+    : options_(std::move(options)),
+      ni_(job, wire, {options_.nodes, options_.self, options_.epoch}),
+      program_(ni_, proto::GoBackN({options_.window, kTimeout, kAckDelay, kTriesMax}),
+               program_options(this, options_)) {
+  for (Rank rank = ni_.first_rank(); rank < ni_.end_rank(); ++rank) {
+    memories_.push_back(std::make_unique<Memory>(ni_.region(rank), options_.nodes.ranks));
+  }
+  HardwareSink sink;
+  sink.context = this;
+  sink.posted = [](void* self, fabric::PacketId id) {
+    static_cast<NiEngine*>(self)->program_.on_descriptor(id);
+  };
+  sink.received = [](void* self, fabric::PacketId id) {
+    static_cast<NiEngine*>(self)->program_.on_received(id);
+  };
+  sink.delivered = [](void* self, fabric::PacketId origin, Peer peer) {
+    static_cast<NiEngine*>(self)->program_.on_delivered(origin, peer);
+  };
+  sink.forward = [](void* self, fabric::PacketId id, Peer child) {
+    static_cast<NiEngine*>(self)->program_.on_forward(id, child);
+  };
+  sink.serves = serves;
+  sink.broken = [](void* self, Rank rank, const char* what) {
+    static_cast<NiEngine*>(self)->options_.fatal(
+        fmt::format("rank {} handed its NI engine {}", rank, what));
+  };
+  ni_.attach(sink);
+}
+
+bool NiEngine::serves(void* self, Rank rank, fabric::NiPacket& packet,
+                      std::span<const std::byte> payload) {
+  auto& me = *static_cast<NiEngine*>(self);
+  fabric::ClientHeader& header = packet.header.client;
+  if (header.chan < kClientChannels) [[likely]]
+    return false;
+  MemoryReply reply;
+  const std::uint32_t fragment = fabric::engine::kPayloadMax - kPrefixBytes;
+  MemoryServer& server = me.memories_[rank - me.ni_.first_rank()]->server;
+  switch (server.serve(header.chan, header.source, header.words, payload, fragment, &reply)) {
+    case MemoryServer::Served::elsewhere:
+      return false;
+    case MemoryServer::Served::replies:
+      me.replies_.push_back({rank, reply});
+      break;
+    case MemoryServer::Served::done:
+      break;
+  }
+  if (header.chan == kPutChan) ++me.ni_.counters().puts;
+  if (header.chan == kGetChan) ++me.ni_.counters().gets;
+  if (header.chan == kAtomicChan) ++me.ni_.counters().atomics;
+  if (header.chan == kPutChan || header.chan == kAtomicChan) me.ni_.touched(rank);
+  return true;
+}
+
+int NiEngine::send_replies() {
+  int sent = 0;
+  for (; !replies_.empty(); ++sent) {
+    const Reply& one = replies_.front();
+    const MemoryReply& reply = one.reply;
+    const fabric::PacketId id = ni_.make_packet(one.from, reply.rank, {reply.data, reply.size});
+    fabric::ClientHeader& header = ni_.packet(id).header.client;
+    header.kind = fabric::PacketKind::data;
+    header.lane = static_cast<std::uint8_t>(Lane::reply);
+    header.chan = reply.chan;
+    std::copy(std::begin(reply.words), std::end(reply.words), header.words);
+    replies_.pop_front();
+    ni_.send(id);
+  }
+  return sent;
+}
+
+int NiEngine::turn() {
+  ni_.look_at_clock();
+  int done = ni_.poll_wire() + ni_.poll_ranks();
+  for (int more = 1; more > 0; done += more) more = ni_.poll_events() + send_replies();
+  if (program_.next_due() <= ni_.now()) {
+    program_.on_timer();
+    ++done;
+  }
+  ni_.flush();
+  return done;
+}
+
+void NiEngine::run(const std::atomic<bool>& stop) {
+  const bool shares = options_.wait.spins == 0;
+  WaitLadder ladder(options_.wait);
+  while (!stop.load(std::memory_order_relaxed)) {
+    if (turn() == 0) {
+      climb(ladder, [this] {
+        ni_.sleep(std::min(program_.next_due(), ni_.now() + options_.wait.sleep_max));
+      });
+      continue;
+    }
+    ladder.reset();
+    if (shares) sched_yield();
+  }
+}
+
+}  // namespace fairlead::lci

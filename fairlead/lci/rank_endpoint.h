@@ -1,0 +1,19 @@
+// One rank's way to a real network, as its process has it: a port and what must be done around it.
+#pragma once
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+class RankEndpoint {
+ public:
+  virtual ~RankEndpoint() = default;
+  virtual Port& port() = 0;
+  // Polls until the peers have what was sent to them, or who sends it to them has: before the rank
+  // does something else for a while, and may not poll.
+  virtual void settle() = 0;
+  // When the rank's program has ended, in its thread: stays until its peers have what it sent them.
+  // Packets that still come are acknowledged and dropped; the port cannot be used any more.
+  virtual void linger() = 0;
+};
+
+}  // namespace fairlead::lci
