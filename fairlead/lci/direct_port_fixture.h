@@ -45,6 +45,7 @@ struct Way {
 
 inline constexpr const char* kBad = "drop=0.03,dup=0.02,reorder=0.03,corrupt=0.01";
 
+// The name is gtest's. NOLINTNEXTLINE(readability-identifier-naming)
 inline void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
 inline std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {

@@ -71,11 +71,12 @@ Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, b
   if (lci == "direct") {
     return Error{
         fmt::format("{} loses packets now and then, and the direct composition has no "
-                    "reliability part to mend it; valid: hrx",
+                    "reliability part to mend it; valid: hrx, nirx",
                     place)};
   }
-  return Error{fmt::format("implementation \"{}\" does not exist on {}; valid: {}", lci, place,
-                           fabric_loses ? "hrx" : "direct, hrx")};
+  return Error{fmt::format(
+      "implementation \"{}\" does not exist on {}; valid: {}", lci, place,
+      fabric_loses ? "hrx, nirx (under `fairlead run` on one machine)" : "direct, hrx")};
 }
 
 }  // namespace fairlead::lci

@@ -88,8 +88,16 @@ Result<Binding> bind_to_list(const std::string& list, std::uint32_t ranks,
 
 }  // namespace
 
-Result<Binding> choose_binding(const std::string& how, std::uint32_t ranks,
-                               const CpuLimits& limits) {
+Result<Binding> choose_binding(const std::string& how, std::uint32_t ranks, const CpuLimits& limits,
+                               std::uint32_t engines) {
+  if (engines > 0) {
+    Result<Binding> all = choose_binding(how, ranks + engines, limits);
+    if (!all.ok() || all.value().processors.empty()) return all;
+    std::vector<std::uint32_t>& processors = all.value().processors;
+    all.value().engines.assign(processors.begin() + ranks, processors.end());
+    processors.resize(ranks);
+    return all;
+  }
   if (how != "none" && how != "auto") return bind_to_list(how, ranks, limits);
   Binding binding;
   binding.wait = plan_for(ranks, limits.usable);

@@ -13,6 +13,8 @@ namespace fairlead::run {
 struct Binding {
   // Processor of each rank; empty: ranks are not bound.
   std::vector<std::uint32_t> processors;
+  // The same of each NI engine.
+  std::vector<std::uint32_t> engines{};
   WaitPlan wait;
 };
 
@@ -21,8 +23,10 @@ struct Binding {
 // kernel balances more ranks than processors better than a fixed assignment. The waiting plan
 // follows from the processors the ranks really have: affinity mask, cgroup quota and shared entries
 // of the list included. Error: a list that does not read, or a processor this process may not use.
-Result<Binding> choose_binding(const std::string& how, std::uint32_t ranks,
-                               const CpuLimits& limits);
+// `engines` of the job's NI engines are bound and counted like ranks that follow the last one; with
+// auto and too few processors for all, nobody is bound.
+Result<Binding> choose_binding(const std::string& how, std::uint32_t ranks, const CpuLimits& limits,
+                               std::uint32_t engines = 0);
 
 // The same for a modelled job, of whose processes one at a time runs: "auto" puts the ranks and the
 // calling thread, which simulates, on the processor it is on. A hand-over between them costs 1-4 us

@@ -32,8 +32,8 @@ Error not_this_process(std::uint32_t rank, const char* why) {
 }
 
 // Descriptors of the first SCM_RIGHTS message; all of them, so that none leaks on an error.
-std::array<Fd, Welcome::kDescriptors> take_descriptors(msghdr& message) {
-  std::array<Fd, Welcome::kDescriptors> taken;
+std::array<Fd, Welcome::kDescriptorsMax> take_descriptors(msghdr& message) {
+  std::array<Fd, Welcome::kDescriptorsMax> taken;
   const cmsghdr* control = CMSG_FIRSTHDR(&message);
   if (control == nullptr || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) {
     return taken;
@@ -84,8 +84,9 @@ Result<ino_t> socket_inode(int fd) {
 }
 
 Result<void> send_welcome(int socket, const Welcome& welcome, std::span<const int> descriptors) {
-  FAIRLEAD_CHECK(descriptors.size() <= Welcome::kDescriptors, "{} descriptors", descriptors.size());
-  alignas(cmsghdr) char control[CMSG_SPACE(Welcome::kDescriptors * sizeof(int))] = {};
+  FAIRLEAD_CHECK(descriptors.size() <= Welcome::kDescriptorsMax, "{} descriptors",
+                 descriptors.size());
+  alignas(cmsghdr) char control[CMSG_SPACE(Welcome::kDescriptorsMax * sizeof(int))] = {};
   iovec piece{const_cast<Welcome*>(&welcome), sizeof welcome};
   msghdr message{};
   message.msg_iov = &piece;
@@ -109,7 +110,7 @@ Result<void> send_welcome(int socket, const Welcome& welcome, std::span<const in
 
 Result<std::optional<Joined>> take_welcome(int socket, std::size_t descriptors) {
   std::byte bytes[sizeof(Welcome) + 1];
-  alignas(cmsghdr) char control[CMSG_SPACE(Welcome::kDescriptors * sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(Welcome::kDescriptorsMax * sizeof(int))] = {};
   iovec piece{bytes, sizeof bytes};
   msghdr message{};
   message.msg_iov = &piece;
@@ -121,7 +122,7 @@ Result<std::optional<Joined>> take_welcome(int socket, std::size_t descriptors) 
     got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   if (got <= 0) return std::optional<Joined>();
-  std::array<Fd, Welcome::kDescriptors> fds = take_descriptors(message);
+  std::array<Fd, Welcome::kDescriptorsMax> fds = take_descriptors(message);
   Result<Welcome> welcome = parse_welcome({bytes, static_cast<std::size_t>(got)});
   if (!welcome.ok()) return welcome.error();
   for (std::size_t i = 0; i < descriptors; ++i) {
@@ -129,8 +130,8 @@ Result<std::optional<Joined>> take_welcome(int socket, std::size_t descriptors) 
       return Error{"the start-up message came without its descriptors; raise ulimit -n"};
     }
   }
-  return std::optional<Joined>(
-      Joined{welcome.value(), std::move(fds[0]), std::move(fds[1]), std::move(fds[2])});
+  return std::optional<Joined>(Joined{welcome.value(), std::move(fds[0]), std::move(fds[1]),
+                                      std::move(fds[2]), std::move(fds[3])});
 }
 
 Result<Joined> receive_welcome(const BootstrapPlace& place) {

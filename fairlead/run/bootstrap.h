@@ -34,13 +34,13 @@ struct SocketPair {
 Result<SocketPair> socket_pair();
 Result<ino_t> socket_inode(int fd);
 
-// Sends a message with up to Welcome::kDescriptors descriptors, never blocking: it must fit the
+// Sends a message with up to Welcome::kDescriptorsMax descriptors, never blocking: it must fit the
 // empty socket.
 Result<void> send_welcome(int socket, const Welcome& welcome, std::span<const int> descriptors);
 
 struct Joined {
   Welcome welcome;
-  Fd job, board, life;
+  Fd job, board, life, bell;
 };
 // Takes the welcome that waits in the socket, with its first `descriptors` descriptors; the others
 // stay invalid. nullopt: nothing waits there. Error: what came is no welcome.

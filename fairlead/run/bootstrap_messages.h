@@ -13,7 +13,7 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
-constexpr std::uint16_t kBootstrapVersion = 3;
+constexpr std::uint16_t kBootstrapVersion = 5;
 
 // network: all ranks reach each other by it; else it is for those of other nodes.
 enum class WorldKind : std::uint16_t { shm = 1, model = 2, network = 3 };
@@ -38,10 +38,12 @@ enum class MessageKind : std::uint16_t {
 };
 
 // Launcher to rank, waiting in the rank's socket before the rank starts, so that joining a job is
-// one receive and no round trip. Carries three descriptors, in this order: the job's memory, the
-// board, and the rank's end of its own socket to the guardian.
+// one receive and no round trip. Carries three or four descriptors, in this order: the job's
+// memory, the board, the rank's end of its own socket to the guardian, and the bell of its NI
+// engine.
 struct Welcome {
   static constexpr std::size_t kDescriptors = 3;
+  static constexpr std::size_t kDescriptorsMax = 4;
   static constexpr std::size_t kLciBytes = 64;
   static constexpr std::size_t kFaultsBytes = 512;
   static constexpr std::size_t kPathBytes = 1024;
@@ -67,8 +69,8 @@ struct Welcome {
   // The ranks of this node; count 0: all are.
   std::uint32_t near_first;
   std::uint32_t near_count;
-  std::uint32_t network;  // Network
-  std::uint32_t reserved;
+  std::uint32_t network;         // Network
+  std::uint32_t ranks_per_node;  // to each NI engine; 0: there are none
   // NUL-terminated, rest zero.
   char lci[kLciBytes];
   char faults[kFaultsBytes];

@@ -54,8 +54,9 @@ Result<std::unique_ptr<ProcessContext>> join_as_told(const std::string& text) {
     return widened(ModelRankContext::join(welcome, job, std::move(board.value()),
                                           std::move(joined.value().life)));
   }
-  return widened(
-      RankContext::join(welcome, job, std::move(board.value()), std::move(joined.value().life)));
+  return widened(RankContext::join(welcome, job, std::move(board.value()),
+                                   std::move(joined.value().life), nullptr,
+                                   std::move(joined.value().bell)));
 }
 
 Result<std::unique_ptr<ProcessContext>> join_other_or_alone() {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/exit_text.h"
@@ -61,7 +62,7 @@ void Guardian::run() {
   const bool settled = settle();
   if (settled) {
     if (plan_.watch != nullptr) plan_.watch->guardian_begins();
-    start_ranks();
+    if (start_engines()) start_ranks();
     serve();
     end_all();
   }
@@ -95,12 +96,28 @@ bool Guardian::settle() {
   return false;
 }
 
+bool Guardian::start_engines() {
+  if (!has_engines(plan_.options)) return true;
+  const std::function<void()> close_inherited = [this] { this->close_inherited(); };
+  const Peer nodes = nodes_of(plan_.options).count();
+  for (Peer node = 0; node < nodes; ++node) {
+    Result<EngineProcess> started = start_engine(plan_, node, close_inherited);
+    if (!started.ok()) {
+      fail(1, started.error().text, milliseconds(0));
+      return false;
+    }
+    engines_.push_back(std::move(started.value()));
+  }
+  return true;
+}
+
 void Guardian::start_ranks() {
   const std::function<void()> close_inherited = [this] { this->close_inherited(); };
   const RankRange here = plan_.here();
   wards_.reserve(here.count);
   for (std::uint32_t rank = here.first; rank < here.first + here.count; ++rank) {
-    Result<RankProcess> started = start_rank({plan_, board_, rank, close_inherited});
+    const int bell = engines_.empty() ? -1 : engines_[nodes_of(plan_.options).of(rank)].bell.get();
+    Result<RankProcess> started = start_rank({plan_, board_, rank, bell, close_inherited});
     if (!started.ok()) return fail(1, started.error().text, milliseconds(0));
     Ward& ward = wards_.emplace_back();
     ward.rank = rank;
@@ -118,6 +135,7 @@ void Guardian::close_inherited() {
   control_.reset();
   signals_.reset();
   wards_.clear();
+  engines_.clear();
   relay_ = OutputRelay({STDOUT_FILENO, STDERR_FILENO});
 }
 
@@ -132,6 +150,7 @@ void Guardian::serve() {
     reap();
     read_control();
     for (Ward& ward : wards_) read_life(ward);
+    for (Peer node = 0; node < engines_.size(); ++node) read_engine(node);
     relay_.pump();
     check_deadlines();
   }
@@ -152,6 +171,9 @@ void Guardian::wait_for_events() {
   std::vector<pollfd> polls{{signals_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}};
   for (const Ward& ward : wards_) {
     if (ward.process.life.valid()) polls.push_back({ward.process.life.get(), POLLIN, 0});
+  }
+  for (const EngineProcess& engine : engines_) {
+    if (engine.life.valid()) polls.push_back({engine.life.get(), POLLIN, 0});
   }
   relay_.append_polls(polls);
   (void)::poll(polls.data(), polls.size(), wait_ms());
@@ -267,9 +289,48 @@ void Guardian::reap() {
     const auto ward = std::find_if(wards_.begin(), wards_.end(), [pid](const Ward& w) {
       return w.process.pid == pid && !w.reaped;
     });
+    if (ward != wards_.end()) {
+      rank_ended(*ward, status);
+      continue;
+    }
     // Any other process is an orphan of a rank.
-    if (ward != wards_.end()) rank_ended(*ward, status);
+    const auto engine = std::find_if(engines_.begin(), engines_.end(),
+                                     [pid](const EngineProcess& one) { return one.pid == pid; });
+    if (engine != engines_.end()) {
+      engine_ended(static_cast<Peer>(engine - engines_.begin()), status);
+    }
   }
+}
+
+void Guardian::read_engine(Peer node) {
+  EngineProcess& engine = engines_[node];
+  if (!engine.life.valid()) return;
+  std::byte bytes[sizeof(AbortNote) + 1];
+  const ssize_t got = ::recv(engine.life.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+  if (got < 0) return;
+  if (got == 0) return engine.life.reset();
+  const Result<AbortNote> note = parse_abort({bytes, static_cast<std::size_t>(got)});
+  if (!note.ok()) return;
+  fail(1, std::string(get_text(note.value().reason, "the reason").value()), milliseconds(0));
+}
+
+// Its ranks cannot go on: what the engine had of them is lost. They learn it too, and may say what
+// they were waiting for.
+void Guardian::engine_ended(Peer node, int status) {
+  read_engine(node);  // it may have said why
+  const pid_t pid = std::exchange(engines_[node].pid, 0);
+  if (all_reaped()) return;
+  const fabric::engine::Nodes nodes = nodes_of(plan_.options);
+  if (auto job = fabric::ShmJob::open(plan_.ground.fd, plan_.ground.nonce); job.ok()) {
+    fabric::engine::mark_engine_gone(*job.value(), nodes, node);
+  }
+  const std::string how = WIFSIGNALED(status)
+                              ? fmt::format("was ended by {}", signal_text(WTERMSIG(status)))
+                              : fmt::format("exited with code {}", WEXITSTATUS(status));
+  fail(
+      WIFSIGNALED(status) ? signal_exit_code(WTERMSIG(status)) : 1,
+      fmt::format("the NI engine of node {} (process {}) {}; every rank was ended", node, pid, how),
+      kGrace);
 }
 
 void Guardian::rank_ended(Ward& ward, int status) {
@@ -325,6 +386,9 @@ void Guardian::end_all() {
   }
   for (const Ward& ward : wards_) {
     if (!ward.reaped) ::kill(-ward.process.pid, SIGKILL);
+  }
+  for (const EngineProcess& engine : engines_) {
+    if (engine.pid > 0) ::kill(engine.pid, SIGKILL);
   }
   constexpr timespec kPause{0, 200'000};
   for (reap(); !all_reaped() && Clock::now() < give_up; reap()) {

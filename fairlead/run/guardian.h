@@ -14,6 +14,7 @@
 
 #include "fairlead/base/fd.h"
 #include "fairlead/run/board.h"
+#include "fairlead/run/engine_process.h"
 #include "fairlead/run/job_plan.h"
 #include "fairlead/run/job_report.h"
 #include "fairlead/run/output_relay.h"
@@ -41,6 +42,9 @@ class Guardian {
   };
 
   bool settle();
+  bool start_engines();
+  void engine_ended(Peer node, int status);
+  void read_engine(Peer node);
   void start_ranks();
   void close_inherited();
   void serve();
@@ -71,6 +75,7 @@ class Guardian {
   pid_t command_;
   Fd signals_;
   OutputRelay relay_;
+  std::vector<EngineProcess> engines_;  // pid 0: it has ended
   std::vector<Ward> wards_;
   std::uint32_t running_ = 0;
   std::uint32_t interrupts_ = 0;

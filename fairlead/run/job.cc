@@ -14,6 +14,7 @@
 
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/bootstrap.h"
+#include "fairlead/run/engine_process.h"
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/guardian.h"
 #include "fairlead/run/host_address.h"
@@ -37,6 +38,17 @@ RunReport end_without_guardian(JobReport& report, std::span<const pid_t> not_of_
   RunReport read = report.read();
   if (read.exit_code == 0) read.exit_code = 1;
   return read;
+}
+
+// What the NI engines did stands with the first rank of each node.
+void collect_engine_counters(const fabric::ShmJob& job, const fabric::engine::Nodes& nodes,
+                             RunReport& report) {
+  for (Peer node = 0; node < nodes.count(); ++node) {
+    const Rank first = nodes.first(node);
+    const PortCounters counters = fabric::engine::queue_area(job, first).status().counters;
+    add_counters(report.ranks[first].counters, counters);
+    add_counters(report.counters, counters);
+  }
 }
 
 }  // namespace
@@ -90,7 +102,10 @@ void add_failure(RunReport& report, const Error& error) {
 
 Result<RunReport> run_job(JobPlan plan) {
   const std::uint32_t ranks = plan.options.ranks;
-  Result<Binding> binding = choose_binding(plan.options.bind, ranks, cpu_limits());
+  const bool engines = has_engines(plan.options);
+  const fabric::engine::Nodes nodes = nodes_of(plan.options);
+  Result<Binding> binding =
+      choose_binding(plan.options.bind, ranks, cpu_limits(), engines ? nodes.count() : 0);
   if (!binding.ok()) return binding.error();
   plan.binding = std::move(binding.value());
   Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create({.ranks = ranks});
@@ -117,6 +132,7 @@ Result<RunReport> run_job(JobPlan plan) {
   if (!ended.ok()) return ended;
   if (!joined.ok()) add_failure(ended.value(), joined.error());
   collect_counters(*job.value(), ended.value());
+  if (engines) collect_engine_counters(*job.value(), nodes, ended.value());
   return ended;
 }
 

@@ -6,12 +6,28 @@
 
 namespace fairlead::run {
 
+namespace {
+
+std::string engine_lines(const PathReport& report, const std::vector<std::uint32_t>& near,
+                         const std::vector<std::uint32_t>& far) {
+  std::string text = fmt::format("rank {} to {}: the NI engine of their node: --lci nirx",
+                                 report.rank, rank_list(near));
+  if (far.empty()) return text;
+  return text + fmt::format(
+                    "\nrank {} to {}: that engine, {}, sent again where lost (nirx), and the "
+                    "engine of their node: --lci nirx",
+                    report.rank, rank_list(far), report.network);
+}
+
+}  // namespace
+
 std::string path_lines(const PathReport& report) {
   std::vector<std::uint32_t> near;
   std::vector<std::uint32_t> far;
   for (std::uint32_t rank = 0; rank < report.near.size(); ++rank) {
     (report.near[rank] ? near : far).push_back(rank);
   }
+  if (report.engine) return engine_lines(report, near, far);
   std::string text;
   if (!near.empty()) {
     text +=

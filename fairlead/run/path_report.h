@@ -16,6 +16,7 @@ struct PathReport {
   std::string network;       // what it uses to all others, and where (NetworkEndpoint::path)
   bool network_hrx = false;  // with retransmission over that
   std::string on;            // the place that the user gave; empty: the ranks are on several nodes
+  bool engine = false;       // by the NI engine of its node, which is the one on the network
 };
 
 // One line a way, without line breaks at the ends of the text.

@@ -7,6 +7,8 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/fabric/shm/shm_nic.h"
+#include "fairlead/lci/engine_endpoint.h"
+#include "fairlead/lci/real_endpoint.h"
 #include "fairlead/run/path_report.h"
 #include "fairlead/run/probes.h"
 #include "fairlead/run/welcome.h"
@@ -45,17 +47,53 @@ void show_paths(const Welcome& welcome, const std::vector<bool>& near, bool hrx,
   fmt::print(stderr, "{}\n", path_lines(report));
 }
 
+// The same for ranks with an NI engine.
+void show_engine_paths(const Welcome& welcome, const fabric::engine::Nodes& nodes,
+                       const fabric::ShmJob& job, std::uint32_t bytes) {
+  if (std::getenv(kShowPathsVariable) == nullptr) return;
+  const std::uint32_t rank = welcome.head.rank;
+  const Peer node = nodes.of(rank);
+  if (rank != nodes.first(node)) return;
+  PathReport report;
+  report.rank = rank;
+  report.engine = true;
+  for (std::uint32_t each = 0; each < welcome.ranks; ++each) {
+    report.near.push_back(nodes.of(each) == node);
+  }
+  fabric::UdpAddress own;
+  (void)job.read_card(rank, std::as_writable_bytes(std::span(&own, 1)));
+  report.network = fmt::format("udp from {}, {} bytes a packet, sealed ({})", to_string(own), bytes,
+                               fabric::auth_name(static_cast<fabric::Auth>(welcome.auth)));
+  fmt::print(stderr, "{}\n", path_lines(report));
+}
+
 }  // namespace
 
-Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, int job_fd,
-                                                       std::optional<Board> board, Fd life,
-                                                       const NetworkPlace* network) {
+Result<void> RankContext::reach_engine(const Welcome& welcome, int job_fd, Parts& parts) {
   const std::uint32_t rank = welcome.head.rank;
-  const auto wrong = [rank](const Error& error) {
-    return Error{fmt::format("rank {}: {}", rank, error.text)};
-  };
-  Parts parts;
-  parts.fatal = std::make_unique<FatalLink>();
+  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(job_fd, welcome.nonce);
+  if (!job.ok()) return job.error();
+  parts.job = std::move(job.value());
+  if (Result<void> joined = parts.job->join(rank); !joined.ok()) return joined.error();
+  fabric::engine::HostOptions options;
+  options.nodes = {welcome.ranks, welcome.ranks_per_node};
+  options.self = rank;
+  options.epoch = Ps{welcome.epoch_ps};
+  options.wait = wait_plan_of(welcome);
+  options.bell = parts.bell.get();
+  options.fatal = end_job;
+  options.context = parts.fatal.get();
+  Result<std::unique_ptr<lci::RankEndpoint>> made = lci::make_engine_endpoint(*parts.job, options);
+  if (!made.ok()) return made.error();
+  parts.endpoint = std::move(made.value());
+  show_engine_paths(welcome, options.nodes, *parts.job,
+                    parts.endpoint->port().caps(rank).mtu_bytes);
+  return {};
+}
+
+Result<void> RankContext::open_nics(const Welcome& welcome, int job_fd, const NetworkPlace* network,
+                                    int life, Parts& parts) {
+  const std::uint32_t rank = welcome.head.rank;
   lci::RealEndpointOptions options;
   options.faults =
       fault_plan_of(std::string(get_text(welcome.faults, "faults").value()), welcome.seed);
@@ -70,14 +108,14 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
                                      options.faults.value_or(fabric::FaultPlan{}),
                                      on_network && network_name(welcome) == std::string("udp"),
                                      on_network ? network_name(welcome) : "shm");
-  if (!hrx.ok()) return wrong(hrx.error());
+  if (!hrx.ok()) return hrx.error();
   options.hrx = hrx.value();
   if (on_network || options.hrx) {
     Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(job_fd, welcome.nonce);
-    if (!job.ok()) return wrong(job.error());
+    if (!job.ok()) return job.error();
     parts.job = std::move(job.value());
     parts.memory = std::make_unique<MemoryPlace>(
-        MemoryPlace{parts.job.get(), several_nodes(welcome) ? life.get() : -1});
+        MemoryPlace{parts.job.get(), several_nodes(welcome) ? life : -1});
   }
   options.direct.epoch = Ps{welcome.epoch_ps};
   options.direct.wait = wait_plan_of(welcome);
@@ -89,11 +127,11 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   std::unique_ptr<fabric::Nic> nic;
   std::string path;
   if (only_network) {
-    if (Result<void> joined = parts.job->join(rank); !joined.ok()) return wrong(joined.error());
+    if (Result<void> joined = parts.job->join(rank); !joined.ok()) return joined.error();
   } else {
     Result<std::unique_ptr<fabric::Nic>> node =
         fabric::attach_shm(job_fd, rank, {.nonce = welcome.nonce});
-    if (!node.ok()) return wrong(node.error());
+    if (!node.ok()) return node.error();
     nic = std::move(node.value());
   }
   if (on_network) {
@@ -104,13 +142,27 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
     if (several && network == nullptr && !only_network) parts.place->near = near_ranks(welcome);
     options.near = parts.place->near;
     Result<NetworkEndpoint> opened = open_network(welcome, *parts.place, *parts.job);
-    if (!opened.ok()) return wrong(opened.error());
+    if (!opened.ok()) return opened.error();
     path = std::move(opened.value().path);
     nic = std::move(opened.value().nic);
     parts.rails = std::move(opened.value().rails);
   }
   show_paths(welcome, options.near, options.hrx, path);
   parts.endpoint = std::make_unique<lci::RealEndpoint>(std::move(nic), std::move(options));
+  return {};
+}
+
+Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, int job_fd,
+                                                       std::optional<Board> board, Fd life,
+                                                       const NetworkPlace* network, Fd bell) {
+  const std::uint32_t rank = welcome.head.rank;
+  Parts parts;
+  parts.fatal = std::make_unique<FatalLink>();
+  parts.bell = std::move(bell);
+  const Result<void> reached = welcome.ranks_per_node > 0
+                                   ? reach_engine(welcome, job_fd, parts)
+                                   : open_nics(welcome, job_fd, network, life.get(), parts);
+  if (!reached.ok()) return Error{fmt::format("rank {}: {}", rank, reached.error().text)};
   Result<TracedRank> traced =
       trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()),
                  parts.endpoint->port(), fmt::format("rank {}", rank));

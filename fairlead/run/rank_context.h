@@ -20,10 +20,11 @@ class RankContext final : public ProcessContext {
  public:
   // Joins the shared-memory job behind `job_fd` (which stays the caller's) as welcome says. `board`
   // and `life` may be empty: a job of one rank without a launcher.
-  // `network`: where ranks are on several nodes; else nullptr.
+  // `network`: where ranks are on several nodes; else nullptr. `bell`: of its NI engine, if any.
   static Result<std::unique_ptr<RankContext>> join(const Welcome& welcome, int job_fd,
                                                    std::optional<Board> board, Fd life,
-                                                   const NetworkPlace* network = nullptr);
+                                                   const NetworkPlace* network = nullptr,
+                                                   Fd bell = Fd());
   ~RankContext() override;
 
   std::string processor_name() const override;
@@ -44,9 +45,15 @@ class RankContext final : public ProcessContext {
     std::unique_ptr<NetworkPlace> place;  // of ranks on a network
     std::unique_ptr<RailPlaces> rails;
     std::unique_ptr<FatalLink> fatal;
-    std::unique_ptr<lci::RealEndpoint> endpoint;
+    Fd bell;  // of its NI engine
+    std::unique_ptr<lci::RankEndpoint> endpoint;
   };
   static void end_job(void* link, const std::string& reason);
+
+  // Each makes parts.endpoint.
+  static Result<void> reach_engine(const Welcome& welcome, int job_fd, Parts& parts);
+  static Result<void> open_nics(const Welcome& welcome, int job_fd, const NetworkPlace* network,
+                                int life, Parts& parts);
 
   RankContext(std::uint32_t rank, Parts parts, TracedRank traced, std::optional<Board> board,
               Fd life);

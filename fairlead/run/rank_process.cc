@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <span>
 
 #include "fairlead/run/bootstrap.h"
 #include "fairlead/run/rank_context.h"
@@ -32,22 +33,6 @@ Result<Pipe> make_pipe() {
   }
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
-
-void die_with(pid_t guardian) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The guardian may have gone before the line above: then this process has another parent.
-  if (::getppid() != guardian) ::_exit(kNotStarted);
-}
-
-void bind_to(std::uint32_t processor) {
-  const std::size_t bytes = CPU_ALLOC_SIZE(processor + 1);
-  cpu_set_t* mask = CPU_ALLOC(processor + 1);
-  CPU_ZERO_S(bytes, mask);
-  CPU_SET_S(processor, bytes, mask);
-  // Refused when the processor went away meanwhile: an unbound rank is slower, not wrong.
-  (void)::sched_setaffinity(0, bytes, mask);
-  CPU_FREE(mask);
 }
 
 void set_streams(const JobPlan& plan, std::uint32_t rank, const std::array<Pipe, 2>& output) {
@@ -111,6 +96,7 @@ int guarded_body(const RankStart& start, Context& context) {
 }
 
 [[noreturn]] void run_body(const RankStart& start, const Welcome& welcome, Fd life) {
+  Fd bell(start.bell >= 0 ? ::fcntl(start.bell, F_DUPFD_CLOEXEC, 0) : -1);
   start.close_inherited();
   restore_signals(start.plan);
   BoardSlot& slot = start.board.slot(start.rank);
@@ -122,7 +108,8 @@ int guarded_body(const RankStart& start, Context& context) {
       Board::attach(Fd(::fcntl(start.board.fd(), F_DUPFD_CLOEXEC, 0)), welcome.ranks);
   if (!board.ok()) fail(board.error().text);
   Result<std::unique_ptr<RankContext>> context =
-      RankContext::join(welcome, start.plan.ground.fd, std::move(board.value()), std::move(life));
+      RankContext::join(welcome, start.plan.ground.fd, std::move(board.value()), std::move(life),
+                        nullptr, std::move(bell));
   if (!context.ok()) fail(context.error().text);
   set_current(context.value().get());
   set_check_context(&context.value()->check());
@@ -136,6 +123,22 @@ int guarded_body(const RankStart& start, Context& context) {
 }
 
 }  // namespace
+
+void die_with(pid_t guardian) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The guardian may have gone before the line above: then this process has another parent.
+  if (::getppid() != guardian) ::_exit(kNotStarted);
+}
+
+void bind_to(std::uint32_t processor) {
+  const std::size_t bytes = CPU_ALLOC_SIZE(processor + 1);
+  cpu_set_t* mask = CPU_ALLOC(processor + 1);
+  CPU_ZERO_S(bytes, mask);
+  CPU_SET_S(processor, bytes, mask);
+  // Refused when the processor went away meanwhile: an unbound rank is slower, not wrong.
+  (void)::sched_setaffinity(0, bytes, mask);
+  CPU_FREE(mask);
+}
 
 Result<RankProcess> start_rank(const RankStart& start) {
   const JobPlan& plan = start.plan;
@@ -153,8 +156,11 @@ Result<RankProcess> start_rank(const RankStart& start) {
     pipe = std::move(made.value());
   }
   const Welcome welcome = make_welcome(plan.options, plan.ground, plan.binding.wait, start.rank);
-  const std::array descriptors{start.plan.ground.fd, start.board.fd(), life.value().theirs.get()};
-  const Result<void> sent = send_welcome(bootstrap.value().ours.get(), welcome, descriptors);
+  const std::array descriptors{start.plan.ground.fd, start.board.fd(), life.value().theirs.get(),
+                               start.bell};
+  const Result<void> sent =
+      send_welcome(bootstrap.value().ours.get(), welcome,
+                   std::span(descriptors).first(start.bell >= 0 ? 4 : Welcome::kDescriptors));
   if (!sent.ok()) return sent.error();
 
   const pid_t guardian = ::getpid();

@@ -18,6 +18,7 @@ struct RankStart {
   const JobPlan& plan;
   Board& board;
   std::uint32_t rank;
+  int bell;  // of its NI engine; -1: it has none
   // Closes what the guardian has open, in a rank that does not exec.
   const std::function<void()>& close_inherited;
 };
@@ -27,6 +28,10 @@ struct RankProcess {
   Fd life;            // the guardian's end of the rank's socket
   Fd output, errors;  // with --label: read ends of its standard output and error
 };
+
+// For a process that the guardian forks: dies with it; runs on that processor.
+void die_with(pid_t guardian);
+void bind_to(std::uint32_t processor);
 
 // Called by the guardian. The rank leads a process group of its own, dies with the guardian
 // (PDEATHSIG) and has the caller's signal mask, its processor, its standard streams and its

@@ -6,6 +6,7 @@
 
 #include "fairlead/fabric/shm/layout.h"
 #include "fairlead/lci/real_endpoint.h"
+#include "fairlead/run/engine_process.h"
 #include "fairlead/run/host_address.h"
 #include "fairlead/run/rank_context.h"
 
@@ -54,9 +55,17 @@ Result<void> check_network_options(const WorldOptions& options) {
       !r.ok()) {
     return r;
   }
-  if (address_list(options.address).size() > RankCard::kRailsMax) {
+  const std::size_t rails = address_list(options.address).size();
+  if (rails > RankCard::kRailsMax) {
     return Error{fmt::format("--address {}: a rank has at most {} rails", options.address,
                              RankCard::kRailsMax)};
+  }
+  if (options.ranks_per_node != 0 && !has_engines(options)) {
+    return Error{
+        "--ranks-per-node says how many ranks share an NI engine: try --on udp --lci nirx"};
+  }
+  if (has_engines(options) && rails > 1) {
+    return Error{"--address: an NI engine (--lci nirx) has one rail; try --lci hrx"};
   }
   return check_fits(options.address, Welcome::kAddressBytes, "the address");
 }
@@ -85,6 +94,7 @@ Result<void> check_shm_options(const WorldOptions& options) {
 Result<bool> choose_hrx(const WorldOptions& options) {
   const Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options.faults, options.seed);
   if (!plan.ok()) return plan.error();
+  if (has_engines(options)) return false;
   return lci::choose_hrx(options.lci, plan.value(), uses_udp(options), options.on.c_str());
 }
 
@@ -113,6 +123,7 @@ Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const
   welcome.near_first = ground.here.first;
   welcome.near_count = ground.here.count;
   welcome.network = static_cast<std::uint32_t>(ground.network);
+  welcome.ranks_per_node = has_engines(options) ? nodes_of(options).ranks_per_node : 0;
   const bool fits =
       set_text(welcome.lci, options.lci) && set_text(welcome.address, options.address) &&
       set_text(welcome.provider, options.provider) && set_text(welcome.faults, options.faults) &&

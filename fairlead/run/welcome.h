@@ -19,7 +19,8 @@ Result<void> check_shm_options(const WorldOptions& options);
 Result<void> refuse_platform_options(const WorldOptions& options, const char* place);
 // Error: an option that only a network has, on a place that is none; or one that is wrong.
 Result<void> check_network_options(const WorldOptions& options);
-// Whether the ranks mend on the host what their fabric does. Error: --lci names none there is.
+// Whether the ranks mend on the host what their fabric does (with nirx, their engines do). Error:
+// --lci names none there is.
 Result<bool> choose_hrx(const WorldOptions& options);
 // Error: no fault plan, or one of links that ranks of this machine do not have.
 Result<void> check_real_faults(const WorldOptions& options);

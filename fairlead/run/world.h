@@ -41,6 +41,7 @@ struct WorldOptions {
   std::string auth = "header";        // udp: header | full | encrypt (fabric/udp/seal.h)
   std::uint32_t mtu = 0;              // udp; 0: the interface's
   std::string provider;               // ofi: of libfabric; empty: the best there is
+  std::uint32_t ranks_per_node = 0;   // that share an NI engine, with nirx; 0: one
   // Modelled platforms only:
   std::string faster;    // "ni=2,link=1.5": resources so many times as fast (hw/speed_up.h)
   bool explain = false;  // RunReport::critical_path is wanted

@@ -9,7 +9,7 @@
 namespace fairlead::mpi_test {
 
 std::vector<std::string> worlds() {
-  std::vector<std::string> all = {"loop", "shm", "udp", "lossy", "myrinet-p3"};
+  std::vector<std::string> all = {"loop", "shm", "udp", "lossy", "nirx", "lossynirx", "myrinet-p3"};
   for (const char* provider : {"tcp", "shm"}) {
     if (fabric::ofi_providers(provider, "127.0.0.1").ok())
       all.push_back(std::string("ofi") + provider);
@@ -27,7 +27,12 @@ run::RunReport run_bare(const std::string& world, unsigned ranks,
   run::WorldOptions options;
   options.ranks = ranks;
   options.on = world;
-  if (world == "lossy") {
+  if (world.ends_with("nirx")) {
+    options.on = "udp";
+    options.lci = "nirx";
+    options.ranks_per_node = 2;
+  }
+  if (world.starts_with("lossy")) {
     options.on = "udp";
     options.faults = "drop=0.01,dup=0.01,reorder=0.01,corrupt=0.01";
   }

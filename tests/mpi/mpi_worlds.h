@@ -12,7 +12,8 @@
 namespace fairlead::mpi_test {
 
 // The worlds every system test runs in: one list, so that a new one is one line. lossy: udp, with
-// one packet in 25 going wrong. ofitcp, ofishm: libfabric's providers, where they are here.
+// one packet in 25 going wrong; nirx: NI engines, of two ranks each, and lossynirx. ofitcp, ofishm:
+// libfabric's providers, where they are here.
 std::vector<std::string> worlds();
 // The part of a world's name that may stand in a test's: letters and digits up to the first other.
 std::string test_name(const std::string& world);

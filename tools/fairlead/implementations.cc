@@ -7,7 +7,7 @@ namespace fairlead::tools {
 
 std::vector<std::string> implementations_on(const std::string& on) {
   if (is_modelled(on)) return lci::implementation_names();
-  if (on == "udp") return {"hrx"};
+  if (on == "udp") return {"hrx", "nirx"};
   return {"direct", "hrx"};
 }
 

@@ -13,8 +13,10 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
       ->check(CLI::Range(1U, 1U << 20))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--bind", choice.world.bind,
-                 "Processors of the ranks, real world: auto, none, or a list such as 0,2-3")
+  app.add_option(
+         "--bind", choice.world.bind,
+         "Processors of the ranks, and after them of NI engines, real world: auto, none, or a list "
+         "such as 0,2-3")
       ->type_name("CPUS")
       ->capture_default_str();
   app.add_option("--timeout", choice.timeout_s, "End the job after so many seconds (exit code 124)")
@@ -61,6 +63,11 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
                  "Provider of libfabric that ofi uses, for example tcp, shm, verbs or efa; without "
                  "it the best that is here (--show-paths says which, and why)")
       ->type_name("NAME");
+  app.add_option("--ranks-per-node", choice.world.ranks_per_node,
+                 "Ranks that share an NI engine, with --on udp --lci nirx; without it each has one "
+                 "of its own")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   app.add_option("--compute", choice.compute,
                  "Modelled computing time: declared (by the program), none, or measured (and "
                  "scaled to the platform)")
