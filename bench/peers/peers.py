@@ -66,6 +66,8 @@ def find_implementations(build):
                 one.launcher).exists():
             one.compiler, one.launcher = str(one.compiler), str(one.launcher)
             found.append(one)
+        elif one.name == OURS:
+            sys.exit(f"peers: no bin/fairlead in {build}: build it, or say where it is by --build")
         else:
             note(f"{one.name} is left out: no compiler wrapper or launcher found")
     return found
@@ -289,6 +291,10 @@ def print_table(rows):
                           row["unit"], f"{row.get('bar', '')} {verdict}".strip()))
 
 
+def names_of_jobs():
+    return dict.fromkeys(j.timed_as or j.program + j.suffix for j in JOBS)
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -297,7 +303,7 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=5, help="of all programs in turn (5)")
     parser.add_argument("--only", default="",
                         help="programs or figures to run, comma separated: " +
-                        ", ".join(dict.fromkeys(j.timed_as or j.program + j.suffix for j in JOBS)))
+                        ", ".join(names_of_jobs()).replace("%", "%%"))
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     return parser.parse_args()
 
@@ -308,8 +314,7 @@ def chosen_jobs(only):
     wanted = set(only.split(","))
     jobs = [j for j in JOBS if wanted & {j.program, j.program + j.suffix, j.timed_as}]
     if not jobs:
-        known = dict.fromkeys(j.timed_as or j.program + j.suffix for j in JOBS)
-        sys.exit(f"peers: nothing is called {only}; there are {', '.join(known)}")
+        sys.exit(f"peers: nothing is called {only}; there are {', '.join(names_of_jobs())}")
     return jobs
 
 

@@ -9,8 +9,6 @@ namespace {
 // Where the fabric has no regions: as much as shared memory gives a rank.
 constexpr std::size_t kPrivateHeap = std::size_t{1} << 30;
 
-std::size_t table_bytes(Rank ranks) { return (Exposures::bytes(ranks) + 4095) / 4096 * 4096; }
-
 }  // namespace
 
 std::uint64_t apply_atomic(std::uint64_t* word, Atomic op, std::uint64_t a, std::uint64_t b) {
@@ -34,53 +32,24 @@ std::uint64_t apply_atomic(std::uint64_t* word, Atomic op, std::uint64_t a, std:
 }
 
 DirectMemory::DirectMemory(fabric::Nic& nic, bool allow_direct)
-    : nic_(nic), counters_(nic.counters()) {
-  const std::uint64_t flags = nic.caps(nic.self()).flags;
-  tables_ = allow_direct && (flags & fabric::kMappable) != 0;
-  single_copy_ = allow_direct && (flags & fabric::kSingleCopy) != 0;
-  const std::size_t table = table_bytes(nic.peers());
-  std::span<std::byte> region = nic.region(nic.self());
-  if (region.size() < table + 4096) {
-    private_ = ReservedMemory(table + kPrivateHeap);
-    region = private_.all();
-    tables_ = false;
-  }
-  region_ = region;
-  mine_ = Exposures(region_.data(), nic.peers());
-  heap_ = RegionHeap(table, region.size());
-}
+    : nic_(nic),
+      counters_(nic.counters()),
+      tables_(allow_direct && (nic.caps(nic.self()).flags & fabric::kMappable) != 0),
+      single_copy_(allow_direct && (nic.caps(nic.self()).flags & fabric::kSingleCopy) != 0),
+      own_(nic.peers(), region_of_this_rank()) {}
 
-void* DirectMemory::allocate(SegId segment, std::size_t size) {
-  bool used_before = false;
-  const std::uint64_t offset = heap_.allocate(size, &used_before);
-  if (offset == RegionHeap::kNone) return nullptr;
-  if (used_before) std::memset(region_.data() + offset, 0, size);
-  const Exposed what{ExposedIn::region, kRead | kWrite | kAtomic, offset, size};
-  if (mine_.add(segment, what, {}) != Post::done) {
-    heap_.free(offset, size);
-    return nullptr;
-  }
-  return region_.data() + offset;
-}
-
-Post DirectMemory::expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions,
-                          void* alias, std::span<const Rank> allowed) {
-  const void* at = alias != nullptr ? alias : base;
-  return mine_.add(
-      segment, Exposed{ExposedIn::process, permissions, reinterpret_cast<std::uint64_t>(at), size},
-      allowed);
-}
-
-Post DirectMemory::withdraw(SegId segment) {
-  const Exposed was = mine_.remove(segment);
-  if (was.in == ExposedIn::none) return Post::invalid;
-  if (was.in == ExposedIn::region) heap_.free(was.base, was.size);
-  return Post::done;
+std::span<std::byte> DirectMemory::region_of_this_rank() {
+  const std::span<std::byte> shared = nic_.region(nic_.self());
+  const std::size_t table = OwnMemory::table_bytes(nic_.peers());
+  if (shared.size() >= table + 4096) return shared;
+  tables_ = false;
+  private_ = ReservedMemory(table + kPrivateHeap);
+  return private_.all();
 }
 
 std::optional<Post> DirectMemory::find(Rank rank, SegId segment, Exposed* what) {
   if (rank >= nic_.peers()) return Post::invalid;
-  if (rank == nic_.self()) return mine_.find(segment, rank, what);
+  if (rank == nic_.self()) return own_.table().find(segment, rank, what);
   if (!tables_) return std::nullopt;
   const std::span<std::byte> region = nic_.region(rank);
   const Post answer = Exposures(region.data(), nic_.peers()).find(segment, nic_.self(), what);
@@ -93,7 +62,7 @@ std::optional<Post> DirectMemory::find(Rank rank, SegId segment, Exposed* what) 
 
 std::byte* DirectMemory::address(Rank rank, const Exposed& what, std::uint64_t offset) const {
   if (what.in == ExposedIn::region)
-    return (rank == nic_.self() ? region_ : nic_.region(rank)).data() + what.base + offset;
+    return (rank == nic_.self() ? own_.region() : nic_.region(rank)).data() + what.base + offset;
   const bool same_space = rank == nic_.self() || (nic_.caps(rank).flags & fabric::kSameSpace) != 0;
   return same_space ? reinterpret_cast<std::byte*>(what.base + offset) : nullptr;
 }

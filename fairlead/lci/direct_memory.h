@@ -10,8 +10,8 @@
 #include "fairlead/base/reserved_memory.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/lci/exposures.h"
+#include "fairlead/lci/own_memory.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/lci/region_heap.h"
 
 namespace fairlead::lci {
 
@@ -20,13 +20,8 @@ class DirectMemory {
   // allow_direct false: only what this rank owns; every operation is left to packets.
   DirectMemory(fabric::Nic& nic, bool allow_direct);
 
-  const Exposures& mine() const { return mine_; }
-  std::span<std::byte> region() const { return region_; }
-
-  void* allocate(SegId segment, std::size_t size);
-  Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
-              std::span<const Rank> allowed);
-  Post withdraw(SegId segment);
+  // What this rank owns.
+  OwnMemory& own() { return own_; }
   void* map(Rank rank, SegId segment);
 
   // nullopt: the fabric has no direct way there; the caller uses packets. Else all was done when
@@ -37,6 +32,7 @@ class DirectMemory {
                              std::uint64_t* old);
 
  private:
+  std::span<std::byte> region_of_this_rank();
   // Looks the segment up in its owner's table. nullopt: the table cannot be read from here.
   std::optional<Post> find(Rank rank, SegId segment, Exposed* what);
   // Address in this process of memory of `rank`; nullptr: only the fabric can copy.
@@ -45,12 +41,10 @@ class DirectMemory {
 
   fabric::Nic& nic_;
   PortCounters& counters_;
-  bool tables_;       // peers' tables can be read
-  bool single_copy_;  // until the kernel refuses
-  Exposures mine_;
-  std::span<std::byte> region_;
-  ReservedMemory private_;  // table and heap where the fabric has no regions
-  RegionHeap heap_;
+  bool tables_;             // peers' tables can be read
+  bool single_copy_;        // until the kernel refuses
+  ReservedMemory private_;  // where the fabric has no regions
+  OwnMemory own_;
 };
 
 // Applies `op` to an 8-byte word with the processor's atomics; answers the former value.

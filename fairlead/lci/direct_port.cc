@@ -43,7 +43,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       packets_(nic.caps(self_).mtu_bytes),
       spare_(take_spare()),
       memory_(nic, !options.software_remote_memory),
-      remote_(*this, memory_.mine(), memory_.region()),
+      remote_(*this, memory_.own().table(), memory_.own().region()),
       groups_(*this, counters_, proto::TreeShape::binomial) {
   if (!reliable_) {
     next_out_.resize(pair(size_, 0));

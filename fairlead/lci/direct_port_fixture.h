@@ -120,6 +120,10 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
           fabric::attach_shm(job_->fd(), r, {job_->nonce(), true, GetParam().membarrier}).value()));
     }
   }
+  static bool is_dead(void* self, Peer peer) {
+    const auto& dead = static_cast<DirectPortTest*>(self)->dead_;
+    return std::find(dead.begin(), dead.end(), peer) != dead.end();
+  }
   void start_udp(std::uint32_t ranks) {
     addresses_.resize(ranks);
     fabric::UdpOptions udp;
@@ -130,13 +134,8 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       *address = static_cast<DirectPortTest*>(self)->addresses_[peer];
       return address->family != 0;
     };
-    udp.context = this;
     udp.find_context = this;
-    udp.deaths = &deaths_;
-    udp.dead = [](void* self, Peer peer) {
-      const auto& dead = static_cast<DirectPortTest*>(self)->dead_;
-      return std::find(dead.begin(), dead.end(), peer) != dead.end();
-    };
+    udp.deaths = {&deaths_, is_dead, this};
     for (Rank r = 0; r < ranks; ++r) {
       udp.self = r;
       auto nic = fabric::open_udp(udp);
@@ -156,13 +155,8 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       *address = static_cast<DirectPortTest*>(self)->ofi_addresses_[peer];
       return address->size != 0;
     };
-    ofi.context = this;
     ofi.find_context = this;
-    ofi.deaths = &deaths_;
-    ofi.dead = [](void* self, Peer peer) {
-      const auto& dead = static_cast<DirectPortTest*>(self)->dead_;
-      return std::find(dead.begin(), dead.end(), peer) != dead.end();
-    };
+    ofi.deaths = {&deaths_, is_dead, this};
     for (Rank r = 0; r < ranks; ++r) {
       ofi.self = r;
       auto nic = fabric::open_ofi(ofi);

@@ -62,9 +62,9 @@ class DirectPort final : public Port {
   void* allocate(SegId segment, std::size_t size, Place place) override;
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed) override {
-    return memory_.expose(segment, base, size, permissions, alias, allowed);
+    return memory_.own().expose(segment, base, size, permissions, alias, allowed);
   }
-  Post withdraw(SegId segment) override { return memory_.withdraw(segment); }
+  Post withdraw(SegId segment) override { return memory_.own().withdraw(segment); }
   void* map(Rank rank, SegId segment) override { return memory_.map(rank, segment); }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override;

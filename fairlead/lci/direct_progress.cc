@@ -147,7 +147,7 @@ Post DirectPort::counted(Post answer, Counter* done, std::uint64_t& counter) {
 void* DirectPort::allocate(SegId segment, std::size_t size, Place place) {
   // Words of a network interface live in shared memory here: fetch-and-add is the processor's.
   (void)place;
-  return memory_.allocate(segment, size);
+  return memory_.own().allocate(segment, size);
 }
 
 Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "fairlead/base/check.h"
@@ -16,16 +15,15 @@
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/client_side.h"
-#include "fairlead/lci/exposures.h"
 #include "fairlead/lci/group_table.h"
 #include "fairlead/lci/host_flow.h"
 #include "fairlead/lci/host_multicast.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/ni_words.h"
+#include "fairlead/lci/own_memory.h"
 #include "fairlead/lci/page_copies.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/lci/region_heap.h"
 #include "fairlead/lci/remote_memory.h"
 #include "fairlead/lci/until.h"
 
@@ -65,7 +63,8 @@ class NiPort final : public Port {
         caps_{options.mtu_bytes, kInlineBytes, 8, options.flags},
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
-        remote_(*this, exposures_, options.region),
+        memory_(options.size, options.region),
+        remote_(*this, memory_.table(), options.region),
         groups_(options.self, options.size, options.tree),
         multicast_(ni, flow_, groups_, counters),
         words_(ni, flow_, options.self, counters),
@@ -73,7 +72,6 @@ class NiPort final : public Port {
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
                counters) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
-    share_memory();
   }
 
   Rank self() const override { return options_.self; }
@@ -228,33 +226,22 @@ class NiPort final : public Port {
   }
 
   void* allocate(SegId segment, std::size_t size, Place place) override {
-    if (place == Place::host) return allocate_host(segment, size);
+    if (place == Place::host) return allocate_here(segment, size);
     if (!ni_.add_ni_words(segment, static_cast<std::uint32_t>((size + 7) / 8))) return nullptr;
     return ni_.ni_word(segment, 0);
   }
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed) override {
-    const auto* const at = static_cast<const std::byte*>(alias != nullptr ? alias : base);
-    const std::span<std::byte> region = options_.region;
-    Exposed what{ExposedIn::process, permissions, reinterpret_cast<std::uintptr_t>(at), size};
-    if (!region.empty() && at >= region.data() && at < region.data() + region.size()) {
-      what.in = ExposedIn::region;
-      what.base = static_cast<std::uint64_t>(at - region.data());
-    }
-    const Post answer = table().add(segment, what, allowed);
+    const Post answer = memory_.expose(segment, base, size, permissions, alias, allowed);
     if (answer == Post::done) {
       pages_.exposed(segment, base, size, (permissions & kWrite) != 0 && allowed.empty());
     }
     return answer;
   }
   Post withdraw(SegId segment) override {
-    const Exposed was = exposures_.remove(segment);
-    if (was.in == ExposedIn::none) return Post::invalid;
-    if (shared_ != nullptr && shared_->segments.erase(segment) != 0) {
-      shared_->heap.free(was.base, was.size);
-    }
-    pages_.withdrawn(segment);
-    return Post::done;
+    const Post answer = memory_.withdraw(segment);
+    if (answer == Post::done) pages_.withdrawn(segment);
+    return answer;
   }
   void* map(Rank, SegId) override { return nullptr; }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
@@ -375,46 +362,9 @@ class NiPort final : public Port {
     flow_.run_due();
   }
 
-  // Made by the first use where it lies in this host's memory alone.
-  Exposures& table() {
-    if (options_.region.empty() && exposure_memory_ == nullptr) {
-      exposure_memory_ = std::make_unique<ExposureMemory[]>(
-          (Exposures::bytes(options_.size) + sizeof(ExposureMemory) - 1) / sizeof(ExposureMemory));
-      exposures_ = Exposures(reinterpret_cast<std::byte*>(exposure_memory_.get()), options_.size);
-    }
-    return exposures_;
-  }
-  void share_memory() {
-    if (options_.region.empty()) return;
-    const std::size_t table_bytes = (Exposures::bytes(options_.size) + 4095) / 4096 * 4096;
-    FAIRLEAD_CHECK(table_bytes < options_.region.size(), "a region of {} bytes",
-                   options_.region.size());
-    exposures_ = Exposures(options_.region.data(), options_.size);
-    shared_ = std::make_unique<SharedHeap>();
-    shared_->heap = RegionHeap(table_bytes, options_.region.size());
-  }
-
-  void* allocate_host(SegId segment, std::size_t size) {
-    if (!options_.region.empty()) return allocate_in_region(segment, size);
-    auto memory = std::make_unique<std::uint64_t[]>((size + 7) / 8);
-    void* base = memory.get();
-    if (expose(segment, base, size, kRead | kWrite | kAtomic, nullptr, {}) != Post::done) {
-      return nullptr;
-    }
-    allocated_.push_back(std::move(memory));
-    return base;
-  }
-  void* allocate_in_region(SegId segment, std::size_t size) {
-    bool used_before = false;
-    const std::uint64_t offset = shared_->heap.allocate(size, &used_before);
-    if (offset == RegionHeap::kNone) return nullptr;
-    std::byte* const base = options_.region.data() + offset;
-    if (used_before) std::memset(base, 0, size);
-    if (expose(segment, base, size, kRead | kWrite | kAtomic, nullptr, {}) != Post::done) {
-      shared_->heap.free(offset, size);
-      return nullptr;
-    }
-    shared_->segments.insert(segment);
+  void* allocate_here(SegId segment, std::size_t size) {
+    void* const base = memory_.allocate(segment, size);
+    if (base != nullptr) pages_.exposed(segment, base, size, true);
     return base;
   }
 
@@ -624,18 +574,7 @@ class NiPort final : public Port {
   Caps caps_;
   HostFlowOf flow_;
   ClientSide client_;
-  struct alignas(64) ExposureMemory {
-    std::byte bytes[64]{};
-  };
-  std::unique_ptr<ExposureMemory[]> exposure_memory_;  // made by the first expose()
-  Exposures exposures_;
-  std::vector<std::unique_ptr<std::uint64_t[]>> allocated_;
-  // Of options_.region, where there is one.
-  struct SharedHeap {
-    RegionHeap heap;
-    std::unordered_set<SegId> segments;  // that lie in it
-  };
-  std::unique_ptr<SharedHeap> shared_;
+  OwnMemory memory_;
   RemoteMemory remote_;
   GroupTable groups_;
   HostMulticast<Ni, Transfer, HostFlowOf> multicast_;

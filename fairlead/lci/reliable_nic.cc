@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "fairlead/lci/frame.h"
 #include "fairlead/lci/frame_pool.h"
 #include "fairlead/lci/held_frames.h"
+#include "fairlead/lci/reliable_tuning.h"
 #include "fairlead/proto/selective_repeat.h"
 
 namespace fairlead::lci {
@@ -29,54 +29,6 @@ using proto::SelectiveRepeat;
 using Flow = std::uint32_t;
 
 constexpr std::uint32_t kNoFrame = FramePool::kNone;
-// Of what waits for its window, per flow: then senders are told to wait too.
-constexpr std::size_t kWaitingMax = 64;
-constexpr std::size_t kWaitingBytes = 256 << 10;
-// Frames under construction, waiting or not acknowledged, over all flows.
-constexpr std::uint32_t kFramesMax = 4096;
-// So much is handed to the fabric at once: what it can send by one call.
-constexpr std::size_t kBatchFrames = 64;
-constexpr std::size_t kBatchBytes = 60'000;
-// Packets built in a buffer that are no longer than this are copied, so that they share a frame.
-constexpr std::size_t kJoinedMax = 1024;
-// A packet that follows another one so soon waits for more to share its frame, until the client
-// waits itself or the frame is full.
-constexpr Ps kBurst = microseconds(3);
-// A client that let one wait so long does other things between its calls: the next packets leave
-// at once, so many more of them each time.
-constexpr Ps kForgotten = microseconds(30);
-constexpr std::uint32_t kEagerFirst = 32;
-constexpr std::uint32_t kEagerMax = 4096;
-// Channel of an acknowledgment that is its sender's last word, and how often that is said.
-constexpr std::uint16_t kGoodbye = 1;
-constexpr int kGoodbyes = 4;
-// Packets delivered a turn before the client can say that it has no room for more replies.
-constexpr std::uint32_t kDeliveredMax = 1024;
-// Turns in which nothing happens, for each that looks at the clock: timers are 50 us and more.
-constexpr std::uint32_t kIdlePerClock = 8;
-// Round trips are measured on clocks of 2^16 ps.
-constexpr unsigned kStampShift = 16;
-
-constexpr Ps kTimeoutFirst = milliseconds(5);
-constexpr Ps kTimeoutMin = microseconds(300);
-constexpr Ps kTimeoutMax = milliseconds(100);
-constexpr Ps kAckDelay = microseconds(50);
-
-constexpr std::size_t kWindowLeast = 8;
-constexpr std::size_t kWindowMost = 1024;
-
-SelectiveRepeat::Options flow_options(std::size_t window_bytes, std::size_t frame_bytes) {
-  const auto window = static_cast<std::uint32_t>(
-      std::bit_floor(std::clamp(window_bytes / frame_bytes, kWindowLeast, kWindowMost)));
-  return {.window_max = window,
-          .window_first = std::min<std::uint32_t>(16, window),
-          .timeout_first = kTimeoutFirst,
-          .timeout_min = kTimeoutMin,
-          .timeout_max = kTimeoutMax,
-          .ack_delay = kAckDelay,
-          .ack_every = std::clamp<std::uint32_t>(window / 8, 2, 16)};
-}
-
 // The host, as the place where the protocol runs: costs nothing but the time that passes. Reads the
 // clock once per turn.
 class HostSite {

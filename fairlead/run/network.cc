@@ -56,9 +56,7 @@ template <class Options>
 void set_common(Options& options, const Welcome& welcome, fabric::ShmJob& job) {
   options.self = welcome.head.rank;
   options.peers = welcome.ranks;
-  options.deaths = &job.deaths();
-  options.dead = is_dead;
-  options.context = &job;
+  options.deaths = {&job.deaths(), is_dead, &job};
   options.counters = &job.own_counters(welcome.head.rank);
 }
 std::vector<std::string> addresses_of(const Welcome& welcome) {
@@ -123,6 +121,7 @@ Result<NetworkEndpoint> open_ofi(const Welcome& welcome, const NetworkPlace& pla
   options.address = addresses_of(welcome).front();
   options.left = has_left;
   options.explain = say_why_lost;
+  options.context = &job;
   Result<std::unique_ptr<fabric::OfiNic>> nic = fabric::open_ofi(options);
   if (!nic.ok()) return nic.error();
   const auto bytes = std::as_bytes(std::span(&nic.value()->address(), 1));

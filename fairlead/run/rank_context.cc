@@ -67,6 +67,24 @@ void show_engine_paths(const Welcome& welcome, const fabric::engine::Nodes& node
   fmt::print(stderr, "{}\n", path_lines(report));
 }
 
+// What the welcome asks of an endpoint, whatever carries its packets over `network`.
+Result<lci::RealEndpointOptions> endpoint_options(const Welcome& welcome,
+                                                  const std::string& network) {
+  lci::RealEndpointOptions options;
+  options.faults =
+      fault_plan_of(std::string(get_text(welcome.faults, "faults").value()), welcome.seed);
+  options.faulty.epoch = Ps{welcome.epoch_ps};
+  options.direct.epoch = Ps{welcome.epoch_ps};
+  options.reliable.epoch = Ps{welcome.epoch_ps};
+  options.direct.wait = wait_plan_of(welcome);
+  const Result<bool> hrx = lci::choose_hrx(std::string(get_text(welcome.lci, "lci").value()),
+                                           options.faults.value_or(fabric::FaultPlan{}),
+                                           network == "udp", network.c_str());
+  if (!hrx.ok()) return hrx.error();
+  options.hrx = hrx.value();
+  return options;
+}
+
 }  // namespace
 
 Result<void> RankContext::reach_engine(const Welcome& welcome, int job_fd, Parts& parts) {
@@ -94,22 +112,16 @@ Result<void> RankContext::reach_engine(const Welcome& welcome, int job_fd, Parts
 Result<void> RankContext::open_nics(const Welcome& welcome, int job_fd, const NetworkPlace* network,
                                     int life, Parts& parts) {
   const std::uint32_t rank = welcome.head.rank;
-  lci::RealEndpointOptions options;
-  options.faults =
-      fault_plan_of(std::string(get_text(welcome.faults, "faults").value()), welcome.seed);
-  options.faulty.epoch = Ps{welcome.epoch_ps};
-  if (options.faults.has_value()) {
-    parts.fatal->repeat = "; to see it again: " + fabric::repeat_line(*options.faults);
-  }
   const bool only_network = static_cast<WorldKind>(welcome.world) == WorldKind::network;
   const bool several = network != nullptr || several_nodes(welcome);
   const bool on_network = only_network || several;
-  Result<bool> hrx = lci::choose_hrx(std::string(get_text(welcome.lci, "lci").value()),
-                                     options.faults.value_or(fabric::FaultPlan{}),
-                                     on_network && network_name(welcome) == std::string("udp"),
-                                     on_network ? network_name(welcome) : "shm");
-  if (!hrx.ok()) return hrx.error();
-  options.hrx = hrx.value();
+  Result<lci::RealEndpointOptions> asked =
+      endpoint_options(welcome, on_network ? network_name(welcome) : "shm");
+  if (!asked.ok()) return asked.error();
+  lci::RealEndpointOptions& options = asked.value();
+  if (options.faults.has_value()) {
+    parts.fatal->repeat = "; to see it again: " + fabric::repeat_line(*options.faults);
+  }
   if (on_network || options.hrx) {
     Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(job_fd, welcome.nonce);
     if (!job.ok()) return job.error();
@@ -117,11 +129,8 @@ Result<void> RankContext::open_nics(const Welcome& welcome, int job_fd, const Ne
     parts.memory = std::make_unique<MemoryPlace>(
         MemoryPlace{parts.job.get(), several_nodes(welcome) ? life : -1});
   }
-  options.direct.epoch = Ps{welcome.epoch_ps};
-  options.direct.wait = wait_plan_of(welcome);
   options.direct.fatal = end_job;
   options.direct.fatal_context = parts.fatal.get();
-  options.reliable.epoch = Ps{welcome.epoch_ps};
   options.reliable.left = has_left;
   options.reliable.context = parts.job.get();
   std::unique_ptr<fabric::Nic> nic;

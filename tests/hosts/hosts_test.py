@@ -19,10 +19,12 @@ import unittest
 import uuid
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from job_processes import MARK, Exchange, command_line, members, wait_for  # noqa: E402
+
 FAIRLEAD = ""
 RANK = ""
 STREAM = ""
-MARK = "FAIRLEAD_TEST_MARK"
 # An agent that is silent for so long is lost (fairlead/run/hosts/host_job.h).
 SILENCE_S = 5
 
@@ -41,35 +43,7 @@ exec "$@"
 """
 
 
-def members(mark):
-    """Living processes whose environment carries the mark, the command excepted."""
-    found = []
-    for name in os.listdir("/proc"):
-        try:
-            if name.isdigit() and mark.encode() in Path(f"/proc/{name}/environ").read_bytes():
-                found.append(int(name))
-        except OSError:
-            pass
-    return found
-
-
-def command_line(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")[:-1]
-    except OSError:
-        return []
-
-
-def wait_for(condition, seconds):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-class Jobs(unittest.TestCase):
+class Jobs(Exchange, unittest.TestCase):
     HOSTS = ("h1:2", "h2:2")
     LOGIN_S = 0  # what it may take to reach a host
 
@@ -105,13 +79,6 @@ class Jobs(unittest.TestCase):
                     and "fairlead-guard" not in Path(f"/proc/{p}/comm").read_text()]
         self.assertTrue(wait_for(lambda: len(found()) >= count, 10))
         return found()
-
-    def check_exchange(self, ranks, text):
-        # Expect: each rank once, with the right sum and bytes
-        found = sorted(re.findall(r"rank (\d+) of (\d+): sum (\d+), (\d+) wrong", text))
-        total = str(ranks * (ranks - 1) // 2)
-        self.assertEqual(found, sorted((str(r), str(ranks), total, "0") for r in range(ranks)),
-                         text)
 
 
 class Everywhere:

@@ -6,7 +6,6 @@ Run: launchers_test.py --rank PROGRAM [SUITE...]. Exit 77: a launcher is not ins
 import argparse
 import ctypes.util
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -17,41 +16,22 @@ import unittest
 import uuid
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[:2]]
 import node_namespaces  # noqa: E402
 import slurm_cluster  # noqa: E402
+from job_processes import MARK, Exchange, members, wait_for  # noqa: E402
 
 RANK = ""
-MARK = "FAIRLEAD_TEST_MARK"
 ENDS_WITHIN_S = 10
 OFI = ctypes.util.find_library("fabric")
 # A sanitizer reports at exit what libpmix and the launchers' plugins never free.
 QUIET = {"ASAN_OPTIONS": "detect_leaks=0"}
 
-def members(mark):
-    """Living processes whose environment carries the mark."""
-    found = []
-    for name in os.listdir("/proc"):
-        try:
-            if name.isdigit() and mark.encode() in Path(f"/proc/{name}/environ").read_bytes():
-                found.append(int(name))
-        except OSError:
-            pass
-    return found
-
 def fairlead_sockets():
     return [line for line in Path("/proc/net/unix").read_text().splitlines()
             if "@fairlead/" in line]
 
-def wait_for(condition, seconds):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-class Launched(unittest.TestCase):
+class Launched(Exchange, unittest.TestCase):
     """Jobs of one launcher; the subclasses say how it is called."""
 
     LAUNCHER = ""
@@ -90,13 +70,6 @@ class Launched(unittest.TestCase):
             if words in text:
                 return
         self.fail(f"nobody says '{words}': {text}")
-
-    def check_exchange(self, ranks, text):
-        # Expect: each rank once, with the right sum and bytes
-        found = sorted(re.findall(r"rank (\d+) of (\d+): sum (\d+), (\d+) wrong", text))
-        total = str(ranks * (ranks - 1) // 2)
-        self.assertEqual(found, sorted((str(r), str(ranks), total, "0") for r in range(ranks)),
-                         text)
 
 class Launcher:
     """What every launcher must do."""

@@ -1,17 +1,18 @@
-"""Nodes of one machine: network namespaces on a bridge, each with an address of its own, and what
-stands in for ssh to reach them. Needs root and iproute2."""
+"""Nodes of one machine (tests/hosts/namespaces) whose first network this process is on too, and
+what stands in for ssh to reach them. Needs root and iproute2."""
 import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
+NAMESPACES = Path(__file__).resolve().parents[1] / "hosts/namespaces"
 # $1, after options: the node. hydra gives the rest as one shell command.
 REACH = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 node=$1
 shift
-FAIRLEAD_ADDRESS=$(ip -n "$node" -4 -o addr show eth0 | sed 's/.*inet \\([0-9.]*\\).*/\\1/')
+FAIRLEAD_ADDRESS=$(ip -n "$node" -4 -o addr show rail0 | sed 's/.*inet \\([0-9.]*\\).*/\\1/')
 export FAIRLEAD_ADDRESS
 exec ip netns exec "$node" sh -c "$*"
 """
@@ -30,48 +31,34 @@ class Nodes:
 
     def __init__(self, count):
         # Another run on this machine has other names, and most likely another network.
-        self.tag = f"fl{os.getpid() % 100_000}"
-        self.net = f"10.{os.getpid() % 200 + 20}.77"
-        self.names = [f"{self.tag}n{i}" for i in range(count)]
+        number = os.getpid() % 250
+        self.tag = f"fl{number}"
+        self.net = f"10.77.{number}"
+        self.names = [f"{self.tag}h{i}" for i in range(1, count + 1)]
+        self.environment = {**os.environ, "NET": str(number)}
         self.folder = tempfile.TemporaryDirectory(prefix="fairlead-nodes-")
 
-    def run(self, *arguments):
-        done = subprocess.run(["ip", *arguments], text=True, stdout=subprocess.PIPE,
+    def run(self, *command):
+        done = subprocess.run(command, text=True, env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False)
         if done.returncode != 0:
-            raise RuntimeError(f"ip {' '.join(arguments)}: {done.stdout.strip()}")
-        return done.stdout
+            raise RuntimeError(f"{' '.join(map(str, command))}: {done.stdout.strip()}")
 
     def __enter__(self):
         try:
-            self.make()
+            self.run(NAMESPACES, "up", *self.names)
+            # The launcher is on the network too.
+            self.run("ip", "addr", "add", f"{self.net}.254/24", "dev", f"{self.tag}b0")
+            reach = Path(self.folder.name) / "reach"
+            reach.write_text(REACH)
+            reach.chmod(0o755)
         except RuntimeError:
             self.__exit__()
             raise
         return self
 
-    def make(self):
-        bridge = f"{self.tag}b"
-        self.run("link", "add", bridge, "type", "bridge")
-        self.run("addr", "add", f"{self.net}.254/24", "dev", bridge)
-        self.run("link", "set", bridge, "up")
-        for i, name in enumerate(self.names):
-            self.run("netns", "add", name)
-            self.run("link", "add", f"{self.tag}v{i}", "type", "veth", "peer", "name", "eth0",
-                     "netns", name)
-            self.run("link", "set", f"{self.tag}v{i}", "master", bridge, "up")
-            self.run("-n", name, "addr", "add", f"{self.net}.{i + 1}/24", "dev", "eth0")
-            self.run("-n", name, "link", "set", "eth0", "up")
-            self.run("-n", name, "link", "set", "lo", "up")
-        reach = Path(self.folder.name) / "reach"
-        reach.write_text(REACH)
-        reach.chmod(0o755)
-
     def __exit__(self, *_):
-        for name in self.names:
-            subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, check=False)
-        subprocess.run(["ip", "link", "del", f"{self.tag}b"], stderr=subprocess.DEVNULL,
-                       check=False)
+        self.run(NAMESPACES, "down", *self.names)
         self.folder.cleanup()
 
     def hydra_options(self):
@@ -80,4 +67,4 @@ class Nodes:
 
     def bytes_between(self, node):
         """That came to a node over its link so far."""
-        return int(Path(f"/sys/class/net/{self.tag}v{node}/statistics/tx_bytes").read_text())
+        return int(Path(f"/sys/class/net/{self.tag}r0n{node + 1}/statistics/tx_bytes").read_text())

@@ -118,7 +118,8 @@ class Ofi final : public OfiNic {
         continue;
       }
       if (got <= 0) {
-        look_for_deaths();  // what the dead have sent is delivered first
+        // What the dead have sent is delivered first.
+        deaths_.look(peers(), [this](Peer peer) { mourn(peer); });
         break;
       }
       for (ssize_t i = 0; i < got; ++i) complete(entries[static_cast<std::size_t>(i)]);
@@ -458,17 +459,10 @@ class Ofi final : public OfiNic {
     if (options_.explain != nullptr) options_.explain(options_.context, peer, cause);
     if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, peer);
   }
-  void look_for_deaths() {
-    if (options_.deaths == nullptr) return;
-    const std::uint32_t deaths = options_.deaths->load(std::memory_order_acquire);
-    if (deaths == deaths_seen_) [[likely]]
-      return;
-    deaths_seen_ = deaths;
-    for (Peer peer = 0; peer < peers(); ++peer) {
-      if (ways_[peer].lost || !options_.dead(options_.context, peer)) continue;
-      ways_[peer].lost = true;
-      if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, peer);
-    }
+  // Dead, as others found out.
+  [[gnu::noinline, gnu::cold]] void mourn(Peer peer) {
+    if (std::exchange(ways_[peer].lost, true)) return;
+    if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, peer);
   }
 
   // Buffers outlive the endpoint, which holds on to them.
@@ -487,7 +481,7 @@ class Ofi final : public OfiNic {
   std::vector<Way> ways_;
   std::vector<Peer> found_;
   std::size_t inject_max_;
-  std::uint32_t deaths_seen_ = 0;
+  DeathWatch deaths_{options_.deaths};
 
   std::uint32_t sends_under_way_ = 0;
   std::deque<OfiOperation*> pending_;

@@ -5,13 +5,13 @@
 // The provider holds back what a receiver has no room for, all of a peer's together; so that
 // replies drain whatever requests do, each lane has a window of its own above it.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fairlead/base/result.h"
+#include "fairlead/fabric/deaths.h"
 #include "fairlead/fabric/nic.h"
 
 namespace fairlead::fabric {
@@ -37,10 +37,8 @@ struct OfiOptions {
   // Where a peer is; false: not known yet. Asked until it is, then never again.
   bool (*find)(void* context, Peer peer, OfiAddress* address) = nullptr;
   void* find_context = nullptr;
-  // Optional: a number that changes when peers die, which have, and whose program has ended in
-  // order: such a peer needs nothing any more.
-  const std::atomic<std::uint32_t>* deaths = nullptr;
-  bool (*dead)(void* context, Peer peer) = nullptr;
+  Deaths deaths;  // optional
+  // Optional: whose program has ended in order: such a peer needs nothing any more.
   bool (*left)(void* context, Peer peer) = nullptr;
   // Optional: why a peer was lost, as the provider says; before the sink is told.
   void (*explain)(void* context, Peer peer, const std::string& cause) = nullptr;

@@ -69,10 +69,10 @@ class OfiTest : public testing::TestWithParam<const char*> {
       *address = nic->address();
       return true;
     };
-    options.deaths = &deaths_;
-    options.dead = [](void* self, Peer whose) {
-      return static_cast<Side*>(self)->test->dead_[whose];
-    };
+    options.deaths = {
+        &deaths_,
+        [](void* self, Peer whose) { return static_cast<Side*>(self)->test->dead_[whose]; },
+        &sides_[peer]};
     options.left = [](void* self, Peer whose) {
       return static_cast<Side*>(self)->test->left_[whose];
     };

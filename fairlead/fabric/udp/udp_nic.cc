@@ -225,7 +225,7 @@ class Udp final : public UdpNic {
   void cancel_buffer(Peer, std::byte* buffer) override { delete[] buffer; }
 
   int reap(int budget, LaneMask) override {
-    look_for_deaths();
+    deaths_.look(peers(), [this](Peer peer) { lose(peer); });
     int came = 0;
     for (int i = 0; i < kReceivesMax && came < budget; ++i) {
       const ssize_t got =
@@ -420,17 +420,10 @@ class Udp final : public UdpNic {
     return bytes;
   }
 
-  void look_for_deaths() {
-    if (options_.deaths == nullptr) return;
-    const std::uint32_t deaths = options_.deaths->load(std::memory_order_acquire);
-    if (deaths == deaths_seen_) [[likely]]
-      return;
-    deaths_seen_ = deaths;
-    for (Peer peer = 0; peer < peers(); ++peer) {
-      if (lost_[peer] || !options_.dead(options_.context, peer)) continue;
-      lost_[peer] = true;
-      if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, peer);
-    }
+  [[gnu::noinline, gnu::cold]] void lose(Peer peer) {
+    if (lost_[peer]) return;
+    lost_[peer] = true;
+    if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, peer);
   }
 
   Fd socket_;
@@ -445,7 +438,7 @@ class Udp final : public UdpNic {
   std::vector<Way> ways_;
   std::size_t connected_ = 0;
   std::vector<bool> lost_;
-  std::uint32_t deaths_seen_ = 0;
+  DeathWatch deaths_{options_.deaths};
 
   bool segments_ = true;  // several datagrams by one call
   std::vector<std::byte> scratch_;

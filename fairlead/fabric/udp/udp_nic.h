@@ -4,12 +4,12 @@
 #pragma once
 #include <netinet/in.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "fairlead/base/result.h"
+#include "fairlead/fabric/deaths.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/fabric/udp/seal.h"
 
@@ -37,10 +37,7 @@ struct UdpOptions {
   // Where a peer is; false: not known yet. Asked until it is, then never again.
   bool (*find)(void* context, Peer peer, UdpAddress* address) = nullptr;
   void* find_context = nullptr;
-  // Optional: a number that changes when peers die, and which have.
-  const std::atomic<std::uint32_t>* deaths = nullptr;
-  bool (*dead)(void* context, Peer peer) = nullptr;
-  void* context = nullptr;
+  Deaths deaths;  // optional
   int bell = -1;  // an eventfd that ends sleep() too, and is emptied by it; the caller's
   PortCounters* counters = nullptr;  // outlives the endpoint; nullptr: its own
 };
