@@ -1,7 +1,8 @@
 // What goes on while its rank computes: fetch-and-add, put and a forwarded broadcast towards rank
 // 1, which computes in stretches of 20 ms on processor 1, as rank 0 sees them; all else shares
 // processor 0. By NI engines (nirx) and by the hosts (hrx), side by side over UDP.
-// Prints a table and JSON lines; --ops N operations of each kind (default 500).
+// Prints a table and JSON lines; --ops N operations of each kind (default 500), --faults PLAN on
+// the wire.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -134,13 +135,19 @@ int body(run::Context& context, const std::string& lci, int ops) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int ops = argc == 3 && std::strcmp(argv[1], "--ops") == 0 ? std::atoi(argv[2]) : 500;
+  int ops = 500;
+  std::string faults;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--ops") == 0) ops = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--faults") == 0) faults = argv[i + 1];
+  }
   fmt::print("{:6} {:22} {:>10} {:>10}\n", "lci", "operation", "p50 us", "p99 us");
   for (const std::string lci : {"nirx", "hrx"}) {
     run::WorldOptions options;
     options.ranks = kRanks;
     options.on = "udp";
     options.lci = lci;
+    options.faults = faults;
     options.bind = "0,1,0,0,0,0,0,0";  // the ranks, then the engines
     std::fflush(stdout);
     const auto report =

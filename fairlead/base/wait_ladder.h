@@ -16,6 +16,9 @@ struct WaitPlan {
   std::uint32_t pauses = 2000;      // polls with a processor pause between
   Ps yield_for = milliseconds(2);   // then polls with sched_yield between, for this long
   Ps sleep_max = milliseconds(20);  // then sleeps of at most this, ended by an arrival
+  // A yield that took longer went to somebody who computes: for a while it sleeps at once instead,
+  // as the scheduler soon lets run who wakes, but not who yields. 0: yields whatever they cost.
+  Ps crowded{};
 };
 
 // Every rank has a core of its own.
@@ -42,6 +45,8 @@ class WaitLadder {
     return idle_ < all ? static_cast<std::uint32_t>(all - idle_) : 0;
   }
   void skip(std::uint32_t looks) { idle_ += looks; }
+  // After work, where others have this processor too: yields, unless that cost much lately.
+  void give_way();
   // The rung after one more fruitless poll.
   Step next() {
     const std::uint64_t n = idle_++;
@@ -52,11 +57,17 @@ class WaitLadder {
 
  private:
   Step next_slow();
+  Step next_watchful(bool first);
+  bool yield_cost(std::int64_t ns, std::int64_t now_ns);
 
   const WaitPlan* plan_;
   std::uint64_t idle_ = 0;
   std::int64_t yield_until_ns_ = 0;
   bool sleeping_ = false;
+  // Where yields are timed.
+  std::int64_t yielded_ns_ = 0;
+  std::int64_t crowded_until_ns_ = 0;
+  std::int64_t crowded_for_ns_ = 0;
 };
 
 // One processor pause (x86 PAUSE, ARM YIELD).

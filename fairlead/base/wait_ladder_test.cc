@@ -39,5 +39,31 @@ TEST(WaitLadder, YieldsForABoundedTimeOnly) {
   EXPECT_EQ(ladder.next(), Step::sleep);
 }
 
+TEST(WaitLadder, SleepsAtOnceWhereYieldsCostMuch) {
+  const WaitPlan plan{0, 0, seconds(100), milliseconds(1), microseconds(1000)};
+  WaitLadder ladder(plan);
+  EXPECT_EQ(ladder.next(), Step::yield);
+  // Somebody else has the processor.
+  for (const std::int64_t end = monotonic_ns() + 2'000'000; monotonic_ns() < end;) cpu_pause();
+  EXPECT_EQ(ladder.next(), Step::sleep);
+  // Expect: remembered for a while
+  ladder.reset();
+  EXPECT_EQ(ladder.next(), Step::sleep);
+  // Expect: and then tried again
+  const std::int64_t start = monotonic_ns();
+  Step step = Step::sleep;
+  while (step == Step::sleep && monotonic_ns() - start < 1'000'000'000) {
+    ladder.reset();
+    step = ladder.next();
+  }
+  EXPECT_EQ(step, Step::yield);
+  // Expect: where yields are not timed none of this
+  const WaitPlan patient{0, 0, seconds(100), milliseconds(1)};
+  WaitLadder other(patient);
+  EXPECT_EQ(other.next(), Step::yield);
+  for (const std::int64_t end = monotonic_ns() + 2'000'000; monotonic_ns() < end;) cpu_pause();
+  EXPECT_EQ(other.next(), Step::yield);
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -2,7 +2,8 @@
 // tests share.
 #pragma once
 #include <gtest/gtest.h>
-#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/base/prng.h"
+#include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/faulty/faulty.h"
 #include "fairlead/fabric/loop/loop.h"
 #include "fairlead/fabric/ofi/ofi_nic.h"
@@ -91,6 +94,9 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   void start_engines(std::uint32_t ranks) {
     job_ = std::move(fabric::ShmJob::create({ranks, 32 << 20, 0}).value());
     const fabric::engine::Nodes nodes{ranks, GetParam().on == On::engine ? 2u : 1u};
+    for (Peer node = 0; node < nodes.count(); ++node) {
+      bells_.emplace_back(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    }
     start_udp(nodes.count());
     if (GetParam().faults != nullptr) spoil();
     for (Peer node = 0; node < nodes.count(); ++node) {
@@ -110,6 +116,7 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       options.nodes = nodes;
       options.self = r;
       options.wait = wait_plan_fibers();
+      options.bell = bells_[nodes.of(r)].get();
       endpoints_.push_back(std::move(make_engine_endpoint(*job_, options).value()));
     }
   }
@@ -138,6 +145,7 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
     udp.deaths = {&deaths_, is_dead, this};
     for (Rank r = 0; r < ranks; ++r) {
       udp.self = r;
+      if (!bells_.empty()) udp.bell = bells_[r].get();
       auto nic = fabric::open_udp(udp);
       ASSERT_TRUE(nic.ok()) << nic.error().text;
       addresses_[r] = nic.value()->address();
@@ -182,9 +190,13 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   }
   Port& port(Rank rank) { return endpoints_.empty() ? *ports_[rank] : endpoints_[rank]->port(); }
   void poll_all() {
-    if (!engines_.empty()) sched_yield();
     for (auto& p : ports_) p->poll();
-    for (auto& endpoint : endpoints_) endpoint->port().poll();
+    int ran = 0;
+    for (auto& endpoint : endpoints_) ran += endpoint->port().poll();
+    if (endpoints_.empty()) return;
+    // The engines' threads want this processor.
+    if (ran > 0) return ladder_.reset();
+    climb(ladder_, [] { ::usleep(50); });
   }
   // Polls everybody until `condition` holds; bounded.
   bool until(const std::function<bool()>& condition) {
@@ -216,9 +228,12 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   std::vector<std::unique_ptr<fabric::Nic>> mended_;
   std::vector<std::unique_ptr<fabric::Nic>> node_nics_;
   std::vector<std::unique_ptr<fabric::Nic>> paths_;
+  std::vector<Fd> bells_;  // of the engines
   std::vector<std::unique_ptr<NiEngine>> engines_;
   std::vector<std::thread> threads_;  // of the engines
   std::atomic<bool> stop_{false};
+  WaitPlan waits_{0, 0, milliseconds(1), milliseconds(1), microseconds(500)};
+  WaitLadder ladder_{waits_};
   std::vector<std::unique_ptr<RankEndpoint>> endpoints_;
   std::vector<std::unique_ptr<Port>> ports_;
 };

@@ -181,6 +181,43 @@ TEST_P(DirectPortTest, RepliesFromUpcallsAreNeverRefusedNorReordered) {
   }
 }
 
+// Threads that compute and never wait, one for each processor.
+class Company {
+ public:
+  Company() {
+    for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+      threads_.emplace_back([this] {
+        while (!stop_.load(std::memory_order_relaxed)) cpu_pause();
+      });
+    }
+  }
+  ~Company() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
+TEST_P(DirectPortTest, EnginesGoOnWhereOthersCompute) {
+  if (!has_engines(GetParam().on)) GTEST_SKIP() << "has no engines";
+  start(3);
+  Inbox box;
+  port(2).bind(9, box.upcall(), {});
+  const Company company;
+  constexpr std::uint32_t kCount = 1500;
+  const Ps begin = port(0).now();
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    const Words words = {i, 0, 0, 0};
+    ASSERT_EQ(port(0).send_small({2}, 9, Lane::request, words, {}, kNoBlock), Post::done);
+    ASSERT_TRUE(until([&] { return box.items.size() == i + 1; })) << "message " << i;
+  }
+  // Expect: not a time slice of those who compute for every step of every message.
+  EXPECT_LT(port(0).now() - begin, seconds(5));
+}
+
 TEST_P(DirectPortTest, PacketsWaitForTheirChannelToBeBound) {
   start(2);
   const auto large = pattern(3000, 1);

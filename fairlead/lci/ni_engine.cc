@@ -1,7 +1,6 @@
 #include "fairlead/lci/ni_engine.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <utility>
@@ -17,12 +16,20 @@ using fabric::engine::HardwareSink;
 // From all other NIs, until the ranks have them: one rank that computes must not stop the others
 // soon. Memory is touched as it is needed.
 constexpr std::uint32_t kReceiveBuffers = 1024;
-// An engine may lose its processor to a rank for some milliseconds; what it has not acknowledged
-// is not lost.
+// Before a round trip was measured. An engine may lose its processor to a rank for some
+// milliseconds; what it has not acknowledged is not lost.
 constexpr Ps kTimeout = milliseconds(5);
+constexpr Ps kTimeoutMin = microseconds(500);
 constexpr Ps kAckDelay = microseconds(100);
 // Who supervises the job ends it when an engine dies: only patience is needed here.
 constexpr std::uint32_t kTriesMax = 10'000;
+// A rank that only looks at its queues gives the processor back much sooner.
+constexpr Ps kCrowded = microseconds(500);
+
+NiEngineOptions watchful(NiEngineOptions options) {
+  options.wait.crowded = kCrowded;
+  return options;
+}
 
 }  // namespace
 
@@ -42,9 +49,15 @@ NiProgramOptions NiEngine::program_options(NiEngine* self, const NiEngineOptions
 }
 
 NiEngine::NiEngine(fabric::ShmJob& job, fabric::Nic& wire, NiEngineOptions options)
-    : options_(std::move(options)),
+    : options_(watchful(std::move(options))),
       ni_(job, wire, {options_.nodes, options_.self, options_.epoch}),
-      program_(ni_, proto::GoBackN({options_.window, kTimeout, kAckDelay, kTriesMax}),
+      program_(ni_,
+               proto::GoBackN({.window = options_.window,
+                               .timeout = kTimeout,
+                               .ack_delay = kAckDelay,
+                               .tries_max = kTriesMax,
+                               .timeout_min = kTimeoutMin,
+                               .asks = true}),
                program_options(this, options_)) {
   for (Rank rank = ni_.first_rank(); rank < ni_.end_rank(); ++rank) {
     memories_.push_back(std::make_unique<Memory>(ni_.region(rank), options_.nodes.ranks));
@@ -136,7 +149,7 @@ void NiEngine::run(const std::atomic<bool>& stop) {
       continue;
     }
     ladder.reset();
-    if (shares) sched_yield();
+    if (shares) ladder.give_way();
   }
 }
 

@@ -508,7 +508,14 @@ class NiProgram {
     }
     ++(verdict == proto::Verdict::duplicate ? ni_.counters().duplicates_dropped
                                             : ni_.counters().gaps_dropped);
+    const std::uint32_t sequence = ni_.packet(id).header.sequence;
     ni_.free_packet(id);
+    if constexpr (Flow::kRetransmits) {
+      // Who had packets dropped here is asked when there is room.
+      if (verdict == proto::Verdict::gap && flow_.asks(peer, sequence) && !starves_.of(peer)) {
+        send_control(PacketKind::resend, peer);
+      }
+    }
   }
   void false_ack(PacketId id, Peer peer) {
     if (Flow::kReserves) return violated(peer, "more credit came back than was lent");

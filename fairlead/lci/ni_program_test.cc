@@ -399,6 +399,42 @@ TEST_F(ResendingNi, AsksForWhatItHadNoBufferFor) {
   EXPECT_EQ(ni_.delivered.size(), kBuffers + 1);
 }
 
+class AskingNi : public ProgramTest<proto::GoBackN> {
+ protected:
+  static constexpr std::uint32_t kBuffers = 4;
+  AskingNi()
+      : ProgramTest(proto::GoBackN({.window = kWindow,
+                                    .timeout = microseconds(100),
+                                    .ack_delay = microseconds(10),
+                                    .tries_max = 3,
+                                    .asks = true}),
+                    kBuffers, proto::TreeShape::binary) {}
+};
+
+TEST_F(AskingNi, AsksAtOnceForWhatIsMissing) {
+  arrive(1, PacketKind::data, 0);
+  arrive(1, PacketKind::data, 2);
+  arrive(1, PacketKind::data, 3);
+  // Expect: once for the gap
+  ASSERT_EQ(ni_.sent.size(), 1u);
+  EXPECT_EQ(ni_.sent.back().kind, PacketKind::resend);
+  EXPECT_EQ(ni_.sent.back().peer, 1u);
+  EXPECT_EQ(ni_.counters().resends_requested, 1u);
+}
+
+TEST_F(AskingNi, AsksNobodyWhosePacketsItHasNoRoomFor) {
+  for (std::uint32_t i = 0; i < kBuffers; ++i) arrive(1, PacketKind::data, i);
+  arrive(2, PacketKind::data, 0);
+  EXPECT_EQ(ni_.counters().full_dropped, 1u);
+  arrive(2, PacketKind::data, 1);
+  EXPECT_TRUE(ni_.sent.empty());
+  // Expect: that comes when there is room
+  program_.on_delivered(kNoPacket, 1);
+  ASSERT_FALSE(ni_.sent.empty());
+  EXPECT_EQ(ni_.sent.front().kind, PacketKind::resend);
+  EXPECT_EQ(ni_.sent.front().peer, 2u);
+}
+
 TEST_F(ResendingNi, SendsEverythingAgainOnRequest) {
   post(1);
   post(1);

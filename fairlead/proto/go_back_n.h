@@ -13,6 +13,7 @@
 #include "fairlead/proto/flow.h"
 #include "fairlead/proto/item_lists.h"
 #include "fairlead/proto/peer_table.h"
+#include "fairlead/proto/round_trip.h"
 #include "fairlead/proto/site.h"
 
 namespace fairlead::proto {
@@ -25,6 +26,11 @@ class GoBackN {
     Ps ack_delay;             // an acknowledgment waits so long for a packet to ride on
     std::uint32_t tries_max;  // timeouts in a row, each twice the last up to 16 times the first
     std::uint32_t first = 0;  // number of the first packet, the same at both ends; they wrap
+    // On a network whose round trip nobody knows: the timeout follows what is measured, from
+    // `timeout` at first down to this. 0: it stays what it is.
+    Ps timeout_min{};
+    // A receiver that sees a gap asks for what is missing, and need not wait for that timeout.
+    bool asks = false;
   };
   static constexpr bool kNumbers = true;
   static constexpr bool kRetransmits = true;
@@ -52,6 +58,7 @@ class GoBackN {
     State& state = peers_.of(peer);
     if (state.unacked.empty()) start_timer(site.now(), peer, state);
     lists_.push(state.unacked, item);
+    if (adapts()) paces_.of(peer).begin(state.next, site.now());
     return state.next++;
   }
   // The peer has taken every packet before `ack`: freed(item) for each. False: it never got so many
@@ -68,9 +75,11 @@ class GoBackN {
     if (news == 0) return true;
     state.base = ack;
     state.since = site.now();
-    // The entry of a timeout that was longer is too late now.
-    if (state.tries > 0 && state.timed) set_timer(state.since + options_.timeout, peer, state);
+    if (adapts()) paces_.of(peer).end(ack, state.since);
+    const bool shorter = state.tries > 0 && state.timed;
     state.tries = 0;
+    // The entry of a timeout that was longer is too late now.
+    if (shorter) set_timer(state.since + timeout_of(peer, state), peer, state);
     for (std::uint32_t i = 0; i < news; ++i) {
       State& now = peers_.of(peer);
       const std::uint32_t item = lists_.front(now.unacked);
@@ -91,6 +100,7 @@ class GoBackN {
   void resend_all(S& site, Peer peer, Resend&& resend) {
     State& state = peers_.of(peer);
     state.since = site.now();
+    if (adapts()) paces_.of(peer).timing = false;
     std::uint32_t sequence = state.base;
     lists_.for_each(state.unacked, [&](std::uint32_t item) { resend(peer, item, sequence++); });
   }
@@ -106,8 +116,20 @@ class GoBackN {
     owe(site.now(), peer, state);
     return Verdict::duplicate;
   }
+  // A packet has come that is not next. True: ask for all from the next one on, which the sender
+  // answers by resend_all(). Once, until that one has come or the sender begins again without it.
+  [[nodiscard]] bool asks(Peer peer, std::uint32_t sequence) {
+    if (!options_.asks) return false;
+    Gap& gap = gaps_.of(peer);
+    const bool goes_on = gap.asked && static_cast<std::int32_t>(sequence - gap.last) >= 0;
+    gap = {sequence, true};
+    return !goes_on;
+  }
   // The packet that was in order is taken.
-  void accept(Peer peer) { ++peers_.of(peer).expected; }
+  void accept(Peer peer) {
+    ++peers_.of(peer).expected;
+    if (options_.asks) gaps_.of(peer).asked = false;
+  }
   // The buffer of one accepted packet is free again. True: acknowledge now, half the window is owed
   // and no traffic carried it (half-window ack).
   template <Site S>
@@ -173,14 +195,55 @@ class GoBackN {
     }
   };
 
-  Ps timeout_of(const State& state) const {
-    return options_.timeout * (1 << std::min<std::uint32_t>(state.tries, kBackoffMax));
+  // What the sender knows of a peer's round trips.
+  struct Pace {
+    RoundTrip trip;
+    Ps timed_at{};            // when packet `timed` was sent, while timing
+    std::uint32_t timed = 0;  // one at a time
+    std::uint32_t late = 0;   // timeouts since the last that was measured
+    bool timing = false;
+
+    void begin(std::uint32_t sequence, Ps now) {
+      if (timing) return;
+      timing = true;
+      timed = sequence;
+      timed_at = now;
+    }
+    // What was sent again meanwhile tells nothing: resend_all() has ended the timing.
+    void end(std::uint32_t ack, Ps now) {
+      if (!timing || static_cast<std::int32_t>(ack - timed) <= 0) return;
+      timing = false;
+      late = 0;
+      trip.measured(now - timed_at);
+    }
+  };
+  // The last packet that came too early, and whether what is missing was asked for.
+  struct Gap {
+    std::uint32_t last = 0;
+    bool asked = false;
+  };
+
+  bool adapts() const { return options_.timeout_min > Ps{0}; }
+
+  // A measured timeout doubles up to the given one, and stays so until a round trip says better;
+  // who makes no progress even so is asked less and less often.
+  Ps timeout_of(Peer peer, const State& state) {
+    Ps first = options_.timeout;
+    std::uint32_t doublings = state.tries;
+    if (adapts()) {
+      const Pace& pace = paces_.of(peer);
+      const Ps measured = pace.trip.timeout(options_.timeout, options_.timeout_min);
+      first = std::min(measured * (1 << std::min(pace.late, kBackoffMax)),
+                       std::max(measured, options_.timeout));
+      doublings -= std::min(doublings, kBackoffMax);
+    }
+    return first * (1 << std::min(doublings, kBackoffMax));
   }
   void start_timer(Ps now, Peer peer, State& state) {
     state.since = now;
     state.tries = 0;
     if (state.timed) return;
-    set_timer(now + options_.timeout, peer, state);
+    set_timer(now + timeout_of(peer, state), peer, state);
   }
   void set_timer(Ps at, Peer peer, State& state) {
     state.timed = true;
@@ -208,14 +271,15 @@ class GoBackN {
   void run_timeout(S& site, Peer peer, State& state, Resend&& resend, Lost&& lost) {
     state.timed = false;
     if (state.unacked.empty()) return;
-    const Ps at = state.since + timeout_of(state);
+    const Ps at = state.since + timeout_of(peer, state);
     if (at <= site.now()) {
       site.charge(Step::timer);
+      if (adapts()) ++paces_.of(peer).late;
       if (++state.tries > options_.tries_max) return lost(peer);
       resend_all(site, peer, resend);
     }
     State& after = peers_.of(peer);
-    set_timer(after.since + timeout_of(after), peer, after);
+    set_timer(after.since + timeout_of(peer, after), peer, after);
   }
 
   static_assert(PeerTable<State>::entry_bytes() == kCacheLine);
@@ -224,6 +288,8 @@ class GoBackN {
   Options options_;
   ItemLists<> lists_;
   PeerTable<State> peers_;
+  PeerTable<Pace> paces_;  // of none, unless the timeout adapts
+  PeerTable<Gap> gaps_;    // of none, unless gaps are asked for
 };
 
 }  // namespace fairlead::proto

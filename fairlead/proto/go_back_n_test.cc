@@ -328,6 +328,68 @@ class LossyPair {
   const char* wrong_ = nullptr;
 };
 
+constexpr GoBackN::Options kAdaptive{.window = 8,
+                                     .timeout = milliseconds(5),
+                                     .ack_delay = microseconds(10),
+                                     .tries_max = 50,
+                                     .timeout_min = microseconds(500),
+                                     .asks = true};
+
+TEST(GoBackN, TheTimeoutFollowsTheRoundTrip) {
+  GoBackN flow(kAdaptive);
+  TestClock clock;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    (void)flow.number(clock, kPeer, i);
+    clock.time += microseconds(100);
+    EXPECT_EQ(acknowledge(flow, clock, i + 1).items.size(), 1u);
+    EXPECT_TRUE(run_due(flow, clock).again.empty());
+  }
+  (void)flow.number(clock, kPeer, 20);
+  // The entry of the first timeout, 5 ms, has to come to its end.
+  clock.time += milliseconds(5);
+  EXPECT_EQ(run_due(flow, clock).again.size(), 1u);
+  EXPECT_TRUE(acknowledge(flow, clock, 21).ok);
+  // Expect: the next loss costs the shortest timeout, twice it as nothing was measured since
+  (void)flow.number(clock, kPeer, 21);
+  clock.time += microseconds(990);
+  EXPECT_TRUE(run_due(flow, clock).again.empty());
+  clock.time += microseconds(20);
+  EXPECT_EQ(run_due(flow, clock).again.size(), 1u);
+  EXPECT_TRUE(acknowledge(flow, clock, 22).ok);
+  (void)flow.number(clock, kPeer, 22);
+  clock.time += microseconds(100);
+  EXPECT_TRUE(acknowledge(flow, clock, 23).ok);
+  (void)flow.number(clock, kPeer, 23);
+  EXPECT_LE(flow.next_due() - clock.time, milliseconds(2));
+  // Expect: it doubles no further than the timeout given, while anything goes through
+  int tries = 0;
+  for (const Ps end = clock.time + milliseconds(12); clock.time < end;) {
+    clock.time = std::max(clock.time, flow.next_due());
+    tries += run_due(flow, clock).again.empty() ? 0 : 1;
+  }
+  EXPECT_GE(tries, 5);
+}
+
+TEST(GoBackN, AGapIsAskedForOnceUntilTheSenderBeginsAgain) {
+  GoBackN flow(kAdaptive);
+  TestClock clock;
+  EXPECT_EQ(receive(flow, clock, 0), Verdict::in_order);
+  EXPECT_EQ(receive(flow, clock, 2), Verdict::gap);
+  EXPECT_TRUE(flow.asks(kPeer, 2));
+  EXPECT_FALSE(flow.asks(kPeer, 3));
+  EXPECT_FALSE(flow.asks(kPeer, 4));
+  // Expect: what was sent again lacks the same packet
+  EXPECT_TRUE(flow.asks(kPeer, 2));
+  EXPECT_FALSE(flow.asks(kPeer, 3));
+  EXPECT_EQ(receive(flow, clock, 1), Verdict::in_order);
+  // Expect: another gap is another question, and other peers have their own
+  EXPECT_TRUE(flow.asks(kPeer, 5));
+  EXPECT_TRUE(flow.asks(kPeer + 1, 5));
+  // Expect: nobody asks where the options say so
+  GoBackN quiet(kOptions);
+  EXPECT_FALSE(quiet.asks(kPeer, 2));
+}
+
 TEST(GoBackN, EverythingComesOnceInOrderOverALossyChannel) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const auto window = static_cast<std::uint32_t>(1 + seed % 9);
@@ -335,6 +397,13 @@ TEST(GoBackN, EverythingComesOnceInOrderOverALossyChannel) {
                           static_cast<std::uint32_t>(UINT32_MAX - seed * 7)});
     EXPECT_EQ(pair.run(400), nullptr) << "seed " << seed;
     EXPECT_GT(pair.again(), 0u) << "seed " << seed;
+    // Expect: the same where the timeout follows the round trip
+    LossyPair adaptive(seed, {.window = window,
+                              .timeout = microseconds(400),
+                              .ack_delay = microseconds(10),
+                              .tries_max = 60000,
+                              .timeout_min = microseconds(20)});
+    EXPECT_EQ(adaptive.run(400), nullptr) << "seed " << seed;
   }
 }
 

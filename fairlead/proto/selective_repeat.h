@@ -17,6 +17,7 @@
 #include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
 #include "fairlead/proto/deadlines.h"
+#include "fairlead/proto/round_trip.h"
 #include "fairlead/proto/site.h"
 
 namespace fairlead::proto {
@@ -104,18 +105,7 @@ class SelectiveRepeat {
     return true;
   }
   // A round trip was measured: of the packet that the peer answers to.
-  void measured(Peer peer, Ps round_trip) {
-    State& state = of(peer);
-    if (!state.has_trip) {
-      state.has_trip = true;
-      state.trip = round_trip;
-      state.deviation = round_trip / 2;
-      return;
-    }
-    const Ps off = round_trip > state.trip ? round_trip - state.trip : state.trip - round_trip;
-    state.deviation = (state.deviation * 3 + off) / 4;
-    state.trip = (state.trip * 7 + round_trip) / 8;
-  }
+  void measured(Peer peer, Ps round_trip) { of(peer).trip.measured(round_trip); }
   std::uint32_t unacknowledged(Peer peer) const {
     const State* state = peers_[peer].get();
     return state == nullptr ? 0 : state->next - state->base;
@@ -268,9 +258,8 @@ class SelectiveRepeat {
     std::uint32_t owed = 0;        // packets that came and were not acknowledged
     bool ack_timed = false;        // has an entry of that kind
     bool timed = false;            // has one of that kind
-    bool has_trip = false;
-    bool overtakes = false;  // packets on this path overtake each other
-    std::uint8_t tries = 0;  // timeouts in a row
+    bool overtakes = false;        // packets on this path overtake each other
+    std::uint8_t tries = 0;        // timeouts in a row
     // Window, in packets and 1/kFraction of one, and below which value it doubles every round trip.
     std::uint32_t window = 0;
     std::uint32_t threshold = UINT32_MAX;
@@ -280,8 +269,7 @@ class SelectiveRepeat {
     std::uint32_t round_lost = 0;
     std::uint32_t loss_share = 0;  // average, of kFraction
     Ps newest{};                   // when the latest sent of what was acknowledged was sent
-    Ps trip{};                     // smoothed round trip
-    Ps deviation{};
+    RoundTrip trip;
     Ps since{};     // the oldest has waited since then
     Ps timer_at{};  // of the entry that counts, while timed
     Ps ack_at{};    // owed since then plus the delay
@@ -387,8 +375,8 @@ class SelectiveRepeat {
   // overtake each other.
   template <Site S, class Resend>
   void resend_lost(S& site, State& state, Resend&& resend) {
-    const Ps apart = state.overtakes ? std::max(state.trip, options_.timeout_min / 16)
-                                     : std::max(state.trip / 4, options_.timeout_min / 16);
+    const Ps apart = state.overtakes ? std::max(state.trip.mean(), options_.timeout_min / 16)
+                                     : std::max(state.trip.mean() / 4, options_.timeout_min / 16);
     const Ps now = site.now();
     for (std::uint32_t s = state.base; s != state.next; ++s) {
       Sent& sent = sent_of(state, s);
@@ -404,8 +392,7 @@ class SelectiveRepeat {
   }
 
   Ps timeout_of(const State& state) const {
-    Ps base = options_.timeout_first;
-    if (state.has_trip) base = std::max(state.trip + state.deviation * 4, options_.timeout_min);
+    Ps base = state.trip.timeout(options_.timeout_first, options_.timeout_min);
     for (std::uint8_t i = 0; i < state.tries && base < options_.timeout_max; ++i) base = base * 2;
     return std::min(base, options_.timeout_max);
   }

@@ -21,6 +21,8 @@ constexpr std::uint32_t kCopiesMax = 128;
 constexpr std::size_t kBatch = 32;
 // What the wire does not take is lost from here on, and sent again in time.
 constexpr std::size_t kLeavingMax = 1024;
+// A rank that takes what waits for it rings no bell.
+constexpr Ps kNap = microseconds(500);
 // Answers that a rank does not look at.
 constexpr std::size_t kAnswersWaitingMax = 65'536;
 
@@ -551,6 +553,7 @@ void EngineHardware::sleep(Ps until) {
   status_.sleeping.store(1);
   bool work = !leaving_peers_.empty();
   for (const LocalRank& rank : ranks_) {
+    if (!rank.waiting.empty() || !rank.answers.empty()) until = std::min(until, now_ + kNap);
     work = work || (!rank.broken && rank.area.queues().posted.load() != rank.taken &&
                     rank.copies < kCopiesMax);
   }
