@@ -6,6 +6,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
@@ -37,7 +38,9 @@ class GoBackN {
   static constexpr bool kReserves = false;
 
   explicit GoBackN(const Options& options)
-      : options_(options), peers_(State::beginning_at(options.first)) {}
+      : options_(options), peers_(State::beginning_at(options.first)) {
+    if (adapts() || options_.asks) haste_ = std::make_unique<Haste>();
+  }
 
   // --- Sender.
   // Room in the window for one packet more.
@@ -58,7 +61,7 @@ class GoBackN {
     State& state = peers_.of(peer);
     if (state.unacked.empty()) start_timer(site.now(), peer, state);
     lists_.push(state.unacked, item);
-    if (adapts()) paces_.of(peer).begin(state.next, site.now());
+    if (adapts()) haste_->paces.of(peer).begin(state.next, site.now());
     return state.next++;
   }
   // The peer has taken every packet before `ack`: freed(item) for each. False: it never got so many
@@ -75,7 +78,7 @@ class GoBackN {
     if (news == 0) return true;
     state.base = ack;
     state.since = site.now();
-    if (adapts()) paces_.of(peer).end(ack, state.since);
+    if (adapts()) haste_->paces.of(peer).end(ack, state.since);
     const bool shorter = state.tries > 0 && state.timed;
     state.tries = 0;
     // The entry of a timeout that was longer is too late now.
@@ -100,7 +103,7 @@ class GoBackN {
   void resend_all(S& site, Peer peer, Resend&& resend) {
     State& state = peers_.of(peer);
     state.since = site.now();
-    if (adapts()) paces_.of(peer).timing = false;
+    if (adapts()) haste_->paces.of(peer).timing = false;
     std::uint32_t sequence = state.base;
     lists_.for_each(state.unacked, [&](std::uint32_t item) { resend(peer, item, sequence++); });
   }
@@ -120,7 +123,7 @@ class GoBackN {
   // answers by resend_all(). Once, until that one has come or the sender begins again without it.
   [[nodiscard]] bool asks(Peer peer, std::uint32_t sequence) {
     if (!options_.asks) return false;
-    Gap& gap = gaps_.of(peer);
+    Gap& gap = haste_->gaps.of(peer);
     const bool goes_on = gap.asked && static_cast<std::int32_t>(sequence - gap.last) >= 0;
     gap = {sequence, true};
     return !goes_on;
@@ -128,7 +131,7 @@ class GoBackN {
   // The packet that was in order is taken.
   void accept(Peer peer) {
     ++peers_.of(peer).expected;
-    if (options_.asks) gaps_.of(peer).asked = false;
+    if (options_.asks) haste_->gaps.of(peer).asked = false;
   }
   // The buffer of one accepted packet is free again. True: acknowledge now, half the window is owed
   // and no traffic carried it (half-window ack).
@@ -231,7 +234,7 @@ class GoBackN {
     Ps first = options_.timeout;
     std::uint32_t doublings = state.tries;
     if (adapts()) {
-      const Pace& pace = paces_.of(peer);
+      const Pace& pace = haste_->paces.of(peer);
       const Ps measured = pace.trip.timeout(options_.timeout, options_.timeout_min);
       first = std::min(measured * (1 << std::min(pace.late, kBackoffMax)),
                        std::max(measured, options_.timeout));
@@ -274,7 +277,7 @@ class GoBackN {
     const Ps at = state.since + timeout_of(peer, state);
     if (at <= site.now()) {
       site.charge(Step::timer);
-      if (adapts()) ++paces_.of(peer).late;
+      if (adapts()) ++haste_->paces.of(peer).late;
       if (++state.tries > options_.tries_max) return lost(peer);
       resend_all(site, peer, resend);
     }
@@ -288,8 +291,12 @@ class GoBackN {
   Options options_;
   ItemLists<> lists_;
   PeerTable<State> peers_;
-  PeerTable<Pace> paces_;  // of none, unless the timeout adapts
-  PeerTable<Gap> gaps_;    // of none, unless gaps are asked for
+  // Where the options want one of them.
+  struct Haste {
+    PeerTable<Pace> paces;
+    PeerTable<Gap> gaps;
+  };
+  std::unique_ptr<Haste> haste_;
 };
 
 }  // namespace fairlead::proto

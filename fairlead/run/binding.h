@@ -13,7 +13,7 @@ namespace fairlead::run {
 struct Binding {
   // Processor of each rank; empty: ranks are not bound.
   std::vector<std::uint32_t> processors;
-  // The same of each NI engine.
+  // The same of each NI engine here.
   std::vector<std::uint32_t> engines{};
   WaitPlan wait;
 };

@@ -119,6 +119,10 @@ Result<AddressNote> parse_address(std::span<const std::byte> bytes) {
   return parsed;
 }
 
+Result<EndedNote> parse_ended(std::span<const std::byte> bytes) {
+  return parse_fixed<EndedNote>(bytes);
+}
+
 Result<NodeCard> parse_card(std::span<const std::byte> bytes) {
   Result<NodeCard> parsed = parse_fixed<NodeCard>(bytes);
   if (!parsed.ok()) return parsed;

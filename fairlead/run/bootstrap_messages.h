@@ -34,7 +34,8 @@ enum class MessageKind : std::uint16_t {
   signal = 3,
   card = 4,
   hello = 5,
-  address = 6
+  address = 6,
+  ended = 7
 };
 
 // Launcher to rank, waiting in the rank's socket before the rank starts, so that joining a job is
@@ -111,6 +112,13 @@ struct AddressNote {
 };
 static_assert(sizeof(AddressNote) == 80 && std::is_trivially_copyable_v<AddressNote>);
 
+// Guardian of one of several nodes to the command: its ranks have ended, its NI engine still serves
+// those of other nodes. Back: the ranks of all nodes have ended.
+struct EndedNote {
+  MessageHead head;
+};
+static_assert(sizeof(EndedNote) == 16 && std::is_trivially_copyable_v<EndedNote>);
+
 // Known to the ranks of one job only. Follows the head in every version of card and hello, so that
 // a rank of another version is told from a stranger.
 struct JobSecret {
@@ -154,6 +162,8 @@ inline constexpr MessageKind kKindOf<SignalNote> = MessageKind::signal;
 template <>
 inline constexpr MessageKind kKindOf<AddressNote> = MessageKind::address;
 template <>
+inline constexpr MessageKind kKindOf<EndedNote> = MessageKind::ended;
+template <>
 inline constexpr MessageKind kKindOf<NodeCard> = MessageKind::card;
 template <>
 inline constexpr MessageKind kKindOf<NodeHello> = MessageKind::hello;
@@ -176,6 +186,7 @@ Result<Welcome> parse_welcome(std::span<const std::byte> bytes);
 Result<AbortNote> parse_abort(std::span<const std::byte> bytes);
 Result<SignalNote> parse_signal(std::span<const std::byte> bytes);
 Result<AddressNote> parse_address(std::span<const std::byte> bytes);
+Result<EndedNote> parse_ended(std::span<const std::byte> bytes);
 Result<NodeCard> parse_card(std::span<const std::byte> bytes);
 Result<NodeHello> parse_hello(std::span<const std::byte> bytes);
 // Whether this is a message of the job with that secret, of whatever version.

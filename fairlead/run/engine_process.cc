@@ -47,7 +47,17 @@ std::uint32_t window_for(std::size_t socket_bytes, Peer engines) {
       std::clamp<std::size_t>(packets / std::max<Peer>(engines - 1, 1), 4, 64));
 }
 
-Result<void> serve(const JobPlan& plan, Peer node, int bell,
+// Of several nodes, the guardian passes it on to the others.
+void tell_address(const JobPlan& plan, Rank first, const fabric::UdpAddress& own, const Fd& life) {
+  static_assert(sizeof own <= AddressNote::kCardBytes);
+  if (plan.ground.here.count == 0) return;
+  auto note = make_message<AddressNote>(first);
+  note.size = sizeof own;
+  std::memcpy(note.card, &own, sizeof own);
+  (void)::send(life.get(), &note, sizeof note, MSG_NOSIGNAL);
+}
+
+Result<void> serve(const JobPlan& plan, Peer node, const Fd& life, int bell,
                    const std::function<void(const std::string&)>& fatal) {
   Result<std::unique_ptr<fabric::ShmJob>> job =
       fabric::ShmJob::open(plan.ground.fd, plan.ground.nonce);
@@ -84,6 +94,7 @@ Result<void> serve(const JobPlan& plan, Peer node, int bell,
   lci::NiEngine engine(*job.value(), *wire, options);
   const fabric::UdpAddress& own = nic.value()->address();
   job.value()->publish_card(nodes.first(node), std::as_bytes(std::span(&own, 1)));
+  tell_address(plan, nodes.first(node), own, life);
   engine.ready();
   const std::atomic<bool> never{false};
   engine.run(never);
@@ -99,7 +110,7 @@ Result<void> serve(const JobPlan& plan, Peer node, int bell,
     (void)::send(life.get(), &note, sizeof note, MSG_NOSIGNAL);
     ::_exit(1);
   };
-  const Result<void> served = serve(plan, node, bell, fatal);
+  const Result<void> served = serve(plan, node, life, bell, fatal);
   fatal(fmt::format("the NI engine of node {}: {}", node,
                     served.ok() ? "it stopped" : served.error().text));
   ::_exit(1);
@@ -108,7 +119,8 @@ Result<void> serve(const JobPlan& plan, Peer node, int bell,
 }  // namespace
 
 bool has_engines(const WorldOptions& options) {
-  return options.on == "udp" && options.lci == "nirx" && !options.several_nodes;
+  return options.on == "udp" && options.lci == "nirx" &&
+         (!options.several_nodes || options.ranks_per_node > 0);
 }
 
 Nodes nodes_of(const WorldOptions& options) {
@@ -133,7 +145,9 @@ Result<EngineProcess> start_engine(const JobPlan& plan, Peer node,
     life.value().ours.reset();
     const Fd bell(::fcntl(engine.bell.get(), F_DUPFD_CLOEXEC, 0));
     close_inherited();
-    if (const auto& own = plan.binding.engines; !own.empty()) bind_to(own[node]);
+    if (const auto& own = plan.binding.engines; !own.empty()) {
+      bind_to(own[node - nodes_of(plan.options).of(plan.here().first)]);
+    }
     run_engine(plan, node, life.value().theirs, bell.get());
   }
   ::setpgid(engine.pid, engine.pid);

@@ -15,11 +15,13 @@ namespace fairlead::run {
 
 struct EngineProcess {
   pid_t pid = 0;
-  Fd life;  // the guardian's end of its socket: an AbortNote says why it ends the job
+  // The guardian's end of its socket: an AbortNote says why it ends the job, an AddressNote where
+  // it is on the network, for the nodes of other hosts.
+  Fd life;
   Fd bell;  // eventfd: ranks wake it
 };
 
-// Which ranks are whose; no engines: ranks_per_node is 0.
+// Which ranks are whose. On several hosts every host is a node, so that ranks_per_node is given.
 fabric::engine::Nodes nodes_of(const WorldOptions& options);
 bool has_engines(const WorldOptions& options);
 

@@ -99,8 +99,9 @@ bool Guardian::settle() {
 bool Guardian::start_engines() {
   if (!has_engines(plan_.options)) return true;
   const std::function<void()> close_inherited = [this] { this->close_inherited(); };
-  const Peer nodes = nodes_of(plan_.options).count();
-  for (Peer node = 0; node < nodes; ++node) {
+  const fabric::engine::Nodes nodes = nodes_of(plan_.options);
+  const RankRange here = plan_.here();
+  for (Peer node = nodes.of(here.first); node <= nodes.of(here.first + here.count - 1); ++node) {
     Result<EngineProcess> started = start_engine(plan_, node, close_inherited);
     if (!started.ok()) {
       fail(1, started.error().text, milliseconds(0));
@@ -114,9 +115,11 @@ bool Guardian::start_engines() {
 void Guardian::start_ranks() {
   const std::function<void()> close_inherited = [this] { this->close_inherited(); };
   const RankRange here = plan_.here();
+  const fabric::engine::Nodes nodes = nodes_of(plan_.options);
   wards_.reserve(here.count);
   for (std::uint32_t rank = here.first; rank < here.first + here.count; ++rank) {
-    const int bell = engines_.empty() ? -1 : engines_[nodes_of(plan_.options).of(rank)].bell.get();
+    const int bell =
+        engines_.empty() ? -1 : engines_[nodes.of(rank) - nodes.of(here.first)].bell.get();
     Result<RankProcess> started = start_rank({plan_, board_, rank, bell, close_inherited});
     if (!started.ok()) return fail(1, started.error().text, milliseconds(0));
     Ward& ward = wards_.emplace_back();
@@ -140,17 +143,30 @@ void Guardian::close_inherited() {
 }
 
 bool Guardian::over() const {
-  return orphaned_ || all_reaped() || (kill_at_.has_value() && Clock::now() >= *kill_at_);
+  return orphaned_ || (all_reaped() && !serves_others()) ||
+         (kill_at_.has_value() && Clock::now() >= *kill_at_);
+}
+
+bool Guardian::serves_others() const {
+  return all_reaped() && !engines_.empty() && plan_.ground.here.count != 0 && !all_ended_ &&
+         !report_.failed();
+}
+
+void Guardian::tell_end() {
+  end_told_ = true;
+  const auto note = make_message<EndedNote>(0);
+  (void)::send(control_.get(), &note, sizeof note, MSG_NOSIGNAL);
 }
 
 void Guardian::serve() {
   while (!over()) {
+    if (serves_others() && !end_told_) tell_end();
     wait_for_events();
     read_signals();
     reap();
     read_control();
     for (Ward& ward : wards_) read_life(ward);
-    for (Peer node = 0; node < engines_.size(); ++node) read_engine(node);
+    for (EngineProcess& engine : engines_) read_engine(engine);
     relay_.pump();
     check_deadlines();
   }
@@ -206,6 +222,10 @@ void Guardian::read_control() {
 void Guardian::obey(std::span<const std::byte> message) {
   if (const Result<SignalNote> note = parse_signal(message); note.ok()) {
     return forward(note.value().number);
+  }
+  if (parse_ended(message).ok()) {
+    all_ended_ = true;
+    return;
   }
   const Result<AbortNote> note = parse_abort(message);
   if (!note.ok()) return;
@@ -296,31 +316,34 @@ void Guardian::reap() {
     // Any other process is an orphan of a rank.
     const auto engine = std::find_if(engines_.begin(), engines_.end(),
                                      [pid](const EngineProcess& one) { return one.pid == pid; });
-    if (engine != engines_.end()) {
-      engine_ended(static_cast<Peer>(engine - engines_.begin()), status);
-    }
+    if (engine != engines_.end()) engine_ended(*engine, status);
   }
 }
 
-void Guardian::read_engine(Peer node) {
-  EngineProcess& engine = engines_[node];
+void Guardian::read_engine(EngineProcess& engine) {
   if (!engine.life.valid()) return;
   std::byte bytes[sizeof(AbortNote) + 1];
   const ssize_t got = ::recv(engine.life.get(), bytes, sizeof bytes, MSG_DONTWAIT);
   if (got < 0) return;
   if (got == 0) return engine.life.reset();
-  const Result<AbortNote> note = parse_abort({bytes, static_cast<std::size_t>(got)});
+  const std::span<const std::byte> message{bytes, static_cast<std::size_t>(got)};
+  if (parse_address(message).ok()) {
+    (void)::send(control_.get(), message.data(), message.size(), MSG_NOSIGNAL);
+    return;
+  }
+  const Result<AbortNote> note = parse_abort(message);
   if (!note.ok()) return;
   fail(1, std::string(get_text(note.value().reason, "the reason").value()), milliseconds(0));
 }
 
 // Its ranks cannot go on: what the engine had of them is lost. They learn it too, and may say what
 // they were waiting for.
-void Guardian::engine_ended(Peer node, int status) {
-  read_engine(node);  // it may have said why
-  const pid_t pid = std::exchange(engines_[node].pid, 0);
-  if (all_reaped()) return;
+void Guardian::engine_ended(EngineProcess& engine, int status) {
+  read_engine(engine);  // it may have said why
+  const pid_t pid = std::exchange(engine.pid, 0);
+  if (all_reaped() && !serves_others()) return;
   const fabric::engine::Nodes nodes = nodes_of(plan_.options);
+  const Peer node = nodes.of(plan_.here().first) + static_cast<Peer>(&engine - engines_.data());
   if (auto job = fabric::ShmJob::open(plan_.ground.fd, plan_.ground.nonce); job.ok()) {
     fabric::engine::mark_engine_gone(*job.value(), nodes, node);
   }

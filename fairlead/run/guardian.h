@@ -43,8 +43,11 @@ class Guardian {
 
   bool settle();
   bool start_engines();
-  void engine_ended(Peer node, int status);
-  void read_engine(Peer node);
+  // The ranks of this node have ended, and those of others may still need its NI engine.
+  bool serves_others() const;
+  void tell_end();
+  void engine_ended(EngineProcess& engine, int status);
+  void read_engine(EngineProcess& engine);
   void start_ranks();
   void close_inherited();
   void serve();
@@ -75,7 +78,9 @@ class Guardian {
   pid_t command_;
   Fd signals_;
   OutputRelay relay_;
-  std::vector<EngineProcess> engines_;  // pid 0: it has ended
+  std::vector<EngineProcess> engines_;  // of the nodes here; pid 0: it has ended
+  bool end_told_ = false;               // that the ranks of this node have ended
+  bool all_ended_ = false;              // those of all nodes
   std::vector<Ward> wards_;
   std::uint32_t running_ = 0;
   std::uint32_t interrupts_ = 0;

@@ -40,23 +40,22 @@ RunReport end_without_guardian(JobReport& report, std::span<const pid_t> not_of_
   return read;
 }
 
-// What the NI engines did stands with the first rank of each node.
-void collect_engine_counters(const fabric::ShmJob& job, const fabric::engine::Nodes& nodes,
-                             RunReport& report) {
-  for (Peer node = 0; node < nodes.count(); ++node) {
-    const Rank first = nodes.first(node);
-    const PortCounters counters = fabric::engine::queue_area(job, first).status().counters;
-    add_counters(report.ranks[first].counters, counters);
-    add_counters(report.counters, counters);
-  }
-}
-
 }  // namespace
 
 void collect_counters(const fabric::ShmJob& job, RunReport& report) {
   for (std::uint32_t rank = 0; rank < report.ranks.size(); ++rank) {
     report.ranks[rank].counters = job.counters(rank);
     add_counters(report.counters, report.ranks[rank].counters);
+  }
+}
+
+void collect_engine_counters(const fabric::ShmJob& job, const fabric::engine::Nodes& nodes,
+                             Peer first, Peer end, RunReport& report) {
+  for (Peer node = first; node < end; ++node) {
+    const Rank rank = nodes.first(node);
+    const PortCounters counters = fabric::engine::queue_area(job, rank).status().counters;
+    add_counters(report.ranks[rank].counters, counters);
+    add_counters(report.counters, counters);
   }
 }
 
@@ -73,7 +72,13 @@ std::optional<AddressNote> GuardianLink::receive() {
     if (got <= 0) return std::nullopt;
     const auto note = parse_address({bytes, static_cast<std::size_t>(got)});
     if (note.ok()) return note.value();
+    if (parse_ended({bytes, static_cast<std::size_t>(got)}).ok()) ranks_ended_ = true;
   }
+}
+
+void GuardianLink::all_ended() {
+  const auto note = make_message<EndedNote>(0);
+  (void)::send(control_, &note, sizeof note, MSG_NOSIGNAL);
 }
 
 void GuardianLink::signal(int number) {
@@ -132,7 +137,7 @@ Result<RunReport> run_job(JobPlan plan) {
   if (!ended.ok()) return ended;
   if (!joined.ok()) add_failure(ended.value(), joined.error());
   collect_counters(*job.value(), ended.value());
-  if (engines) collect_engine_counters(*job.value(), nodes, ended.value());
+  if (engines) collect_engine_counters(*job.value(), nodes, 0, nodes.count(), ended.value());
   return ended;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fairlead/base/result.h"
+#include "fairlead/fabric/engine/queues.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/job_plan.h"
@@ -23,6 +24,10 @@ class GuardianLink {
   [[nodiscard]] bool over();
   // Takes what a rank of several nodes told through the guardian; nullopt: nothing more is there.
   std::optional<AddressNote> receive();
+  // receive() has met it: the ranks of this node have ended, and its NI engine serves others' until
+  // all_ended().
+  bool ranks_ended() const { return ranks_ended_; }
+  void all_ended();
   // Blocks until over() may have something to do.
   void wait();
   // Sends a signal to every rank; the second SIGINT or SIGTERM kills them.
@@ -35,6 +40,7 @@ class GuardianLink {
  private:
   int control_;
   int signals_;
+  bool ranks_ended_ = false;
 };
 
 // What a job's kind of World does beside the guardian.
@@ -57,10 +63,15 @@ void add_failure(RunReport& report, const Error& error);
 // launcher.h.
 Result<RunReport> run_job(JobPlan plan);
 
+// The same on what plan.ground says, with plan.binding as given; the counters are the caller's.
+Result<RunReport> run_job_on(JobPlan plan);
+
 // Adds to the report what each rank has counted, and the sum.
 void collect_counters(const fabric::ShmJob& job, RunReport& report);
 
-// The same on what plan.ground says, with plan.binding as given; the counters are the caller's.
-Result<RunReport> run_job_on(JobPlan plan);
+// Adds what the NI engines of these nodes did to what their first ranks have counted, and to the
+// sum.
+void collect_engine_counters(const fabric::ShmJob& job, const fabric::engine::Nodes& nodes,
+                             Peer first, Peer end, RunReport& report);
 
 }  // namespace fairlead::run

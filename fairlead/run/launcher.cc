@@ -52,6 +52,28 @@ Result<RunReport> launch_on_hosts(const LaunchOptions& options, const ExecPlan& 
   return run_on_hosts(options, exec);
 }
 
+// Each host is a node with one NI engine, which the others find by counting.
+Result<void> plan_engines(const HostOptions& hosts, WorldOptions& world) {
+  if (world.on != "udp" || world.lci != "nirx") return {};
+  if (world.ranks_per_node != 0) {
+    return Error{
+        fmt::format("--ranks-per-node: every {} has one NI engine; leave it out", hosts.noun)};
+  }
+  const std::vector<HostSlots>& list = hosts.list;
+  world.ranks_per_node = list.front().ranks;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const bool last = i + 1 == list.size();
+    if (last ? list[i].ranks <= world.ranks_per_node : list[i].ranks == world.ranks_per_node) {
+      continue;
+    }
+    return Error{fmt::format(
+        "--lci nirx: {} {} has {} ranks and {} has {}; NI engines want as many on each, "
+        "and no more on the last. Try --lci hrx",
+        hosts.noun, list.front().name, list.front().ranks, list[i].name, list[i].ranks)};
+  }
+  return {};
+}
+
 // What a process has once and fibers would share.
 Result<void> check_fiber_options(const LaunchOptions& options) {
   const char* refused = options.label                        ? "--label"
@@ -91,6 +113,9 @@ Result<BodyKind> choose_body(const LaunchOptions& options, const ExecPlan& exec)
 Result<RunReport> launch(const LaunchOptions& given) {
   LaunchOptions options = given;
   options.world.several_nodes = !options.hosts.list.empty();
+  if (options.world.several_nodes) {
+    if (Result<void> r = plan_engines(options.hosts, options.world); !r.ok()) return r.error();
+  }
   if (Result<void> r = check_network_options(options.world); !r.ok()) return r.error();
   const Result<ExecPlan> exec =
       plan_exec(options.command, options.environment, options.working_directory);

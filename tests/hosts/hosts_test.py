@@ -80,6 +80,15 @@ class Jobs(Exchange, unittest.TestCase):
         self.assertTrue(wait_for(lambda: len(found()) >= count, 10))
         return found()
 
+    def engines(self):
+        """Processes of the NI engines, by node."""
+        names = {p: Path(f"/proc/{p}/comm").read_text().strip() for p in members(self.mark)}
+        return sorted((p for p, name in names.items() if name.startswith("fairlead-ni-")),
+                      key=lambda p: names[p])
+
+
+ENGINES = ("--on", "udp", "--lci", "nirx")
+
 
 class Everywhere:
     """What a job does however its hosts are reached."""
@@ -97,6 +106,49 @@ class Everywhere:
         code, out, errors = self.job(RANK, more=("--on", "udp", "--auth", "encrypt"))
         self.assertEqual(code, 0, errors)
         self.check_exchange(4, out)
+
+    def test_ni_engines(self):
+        for counts in ((2, 2), (1, 1), (3, 1)):
+            with self.subTest(counts=counts):
+                hosts = [f"{h.split(':')[0]}:{count}" for h, count in zip(self.HOSTS, counts)]
+                code, out, errors = self.job(RANK, hosts=hosts, more=(*ENGINES, "--show-paths"))
+                self.assertEqual(code, 0, errors)
+                self.check_exchange(sum(counts), out)
+                here = "0" if counts[0] == 1 else f"0-{counts[0] - 1}"
+                self.assertIn(f"rank 0 to {here}: the NI engine of their node", errors)
+                self.assertIn("sent again where lost (nirx)", errors)
+
+    def test_ni_engines_over_a_bad_wire(self):
+        code, out, errors = self.job(RANK, more=(*ENGINES, "--faults", "drop=0.02,reorder=0.02"))
+        self.assertEqual(code, 0, errors)
+        self.check_exchange(4, out)
+
+    def test_a_killed_ni_engine_ends_the_job(self):
+        job = self.begin("sh", "-c", "echo up; exec sleep 60", more=ENGINES)
+        for _ in range(4):
+            job.stdout.readline()
+        begin = time.monotonic()
+        os.kill(self.engines()[1], signal.SIGKILL)
+        code, _, errors = self.end(job)
+        self.assertEqual(code, 137, errors)
+        # Expect: which, how and where, once
+        self.assertRegex(errors, r"the NI engine of node 1 \(process \d+\) was ended by SIGKILL")
+        self.assertIn(self.HOSTS[1].split(":")[0], errors)
+        self.assertEqual(errors.count("fairlead: "), 1, errors)
+        self.assertLess(time.monotonic() - begin, 3)
+
+    def test_an_ni_engine_outlives_its_ranks(self):
+        # Rank 3 goes on for a second after the others.
+        job = self.begin("sh", "-c", "[ $FAIRLEAD_RANK = 3 ] && sleep 1; echo end", more=ENGINES)
+        for _ in range(3):
+            job.stdout.readline()
+        time.sleep(0.3)
+        self.assertEqual(len(self.engines()), 2)
+        # Expect: and it is needed to the end
+        os.kill(self.engines()[0], signal.SIGKILL)
+        code, _, errors = self.end(job)
+        self.assertEqual(code, 137, errors)
+        self.assertIn("the NI engine of node 0", errors)
 
     def test_libfabric_between_nodes(self):
         if not ctypes.util.find_library("fabric"):
@@ -232,6 +284,13 @@ class Shell(Everywhere, Jobs):
         self.assertEqual(code, 2)
         self.assertIn("./nobody", errors)
 
+    def test_ni_engines_want_as_many_ranks_on_each_host(self):
+        code, out, errors = self.job(RANK, hosts=("h1:1", "h2:2"), more=ENGINES)
+        self.assertNotEqual(code, 0)
+        self.assertEqual(out, "")
+        self.assertIn("host h1 has 1 ranks and h2 has 2", errors)
+        self.assertIn("--lci hrx", errors)
+
     def test_the_key_is_on_no_command_line(self):
         job = self.begin("sleep", "60")
         for pid in self.agents(2):
@@ -282,6 +341,7 @@ class Shell(Everywhere, Jobs):
         for more, words in ((("-n", "5"), "room for 4 ranks and not for 5"),
                             (("--on", "myrinet-p3"), "--on myrinet-p3 has no hosts"),
                             (("--nodes", "a"), "exclude each other"),
+                            ((*ENGINES, "--ranks-per-node", "1"), "leave it out"),
                             (("--trace", "t.json"), "--trace is of the ranks of one machine"),
                             (("--address", "203.0.113.1"), "203.0.113.1"),
                             (("--address", "203.0.113.0/24"), "address in 203.0.113.0/24")):

@@ -65,7 +65,7 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
       ->type_name("NAME");
   app.add_option("--ranks-per-node", choice.world.ranks_per_node,
                  "Ranks that share an NI engine, with --on udp --lci nirx; without it each has one "
-                 "of its own")
+                 "of its own, and on several hosts those of a host have one")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   app.add_option("--compute", choice.compute,

@@ -49,7 +49,8 @@ struct Host {
   std::string words;  // of the shell, before the agent spoke
   AgentHello hello;
   bool greeted = false;
-  bool over = false;  // has reported, or is lost
+  bool ended = false;  // its ranks have, its NI engine has not
+  bool over = false;   // has reported, or is lost
 };
 
 std::string ranks_text(const RankRange& ranks) {
@@ -302,6 +303,10 @@ class HostJob {
       }
       case NodeKind::beat:
         return true;
+      case NodeKind::ended:
+        host.ended = true;
+        end_engines();
+        return true;
       case NodeKind::report: {
         const Result<AgentReport> report = parse_agent_report(message.body);
         if (!report.ok()) return false;
@@ -312,6 +317,15 @@ class HostJob {
     }
   }
 
+  // No rank needs them any more.
+  void end_engines() {
+    for (const Host& host : hosts_) {
+      if (!host.ended && !host.over) return;
+    }
+    for (Host& host : hosts_) {
+      if (!host.over) host.link.send(NodeKind::ended, 0, {});
+    }
+  }
   bool take_report(Host& host, const AgentReport& report) {
     // A node that could not start has no ranks to tell of.
     if (!report.ranks.empty() && report.ranks.size() != host.ranks.count) return false;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -16,10 +17,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/binding.h"
+#include "fairlead/run/engine_process.h"
 #include "fairlead/run/host_address.h"
 #include "fairlead/run/hosts/node_link.h"
 #include "fairlead/run/hosts/node_messages.h"
@@ -127,6 +130,9 @@ class Agent final : public JobWatch {
   void run(GuardianLink& guardian) override {
     while (true) {
       while (const auto note = guardian.receive()) tell_address(*note);
+      if (guardian.ranks_ended() && !std::exchange(end_told_, true)) {
+        link_.send(NodeKind::ended, 0, {});
+      }
       if (guardian.over()) return;
       while (const auto message = take()) obey(*message, &guardian);
       move_data();
@@ -181,9 +187,21 @@ class Agent final : public JobWatch {
                         setup_.working_directory};
     plan.exec = &exec;
     plan.label = setup_.label;
-    Result<Binding> binding = choose_binding(setup_.world.bind, setup_.machine_ranks, cpu_limits());
+    const bool engines = has_engines(setup_.world);
+    if (engines && address_list(plan.options.address).size() > 1) {
+      return Error{fmt::format("{}: an NI engine (--lci nirx) has one rail; try --lci hrx",
+                               plan.options.address)};
+    }
+    // The engines of the machine's other nodes take processors too.
+    const std::uint32_t each = std::max(setup_.world.ranks_per_node, 1U);
+    Result<Binding> binding =
+        choose_binding(setup_.world.bind, setup_.machine_ranks, cpu_limits(),
+                       engines ? (setup_.machine_ranks + each - 1) / each : 0);
     if (!binding.ok()) return binding.error();
     plan.binding = std::move(binding.value());
+    if (std::vector<std::uint32_t>& all = plan.binding.engines; !all.empty()) {
+      all = {all[setup_.machine_first / each]};
+    }
     if (std::vector<std::uint32_t>& all = plan.binding.processors; !all.empty()) {
       all = {all.begin() + setup_.machine_first, all.begin() + setup_.machine_first + setup_.count};
     }
@@ -209,6 +227,10 @@ class Agent final : public JobWatch {
     RankStreams::release();
     if (!ended.ok()) return ended.error();
     collect_counters(*job_, ended.value());
+    if (engines) {
+      const Peer node = setup_.first / each;
+      collect_engine_counters(*job_, nodes_of(setup_.world), node, node + 1, ended.value());
+    }
     return report_of(ended.value());
   }
 
@@ -271,6 +293,9 @@ class Agent final : public JobWatch {
           guardian->abort(failure.value().code, failure.value().reason);
         }
         break;
+      case NodeKind::ended:
+        if (guardian != nullptr) guardian->all_ended();
+        break;
       case NodeKind::data:
         input_.add(message.body);
         break;
@@ -314,7 +339,8 @@ class Agent final : public JobWatch {
   DataSink input_;
   std::array<DataSource, 2> output_;
   bool input_ended_ = false;
-  bool paused_ = false;  // the command was stopped
+  bool paused_ = false;    // the command was stopped
+  bool end_told_ = false;  // that the ranks have ended
   Clock::time_point beat_at_ = Clock::now();
   std::string wrong_;  // with what the command sent
 };

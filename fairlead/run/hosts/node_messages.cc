@@ -98,6 +98,7 @@ void world_fields(Io&& io, World& world) {
   io(world.address);
   io(world.mtu);
   io(world.provider);
+  io(world.ranks_per_node);
 }
 
 struct Put {
@@ -116,6 +117,13 @@ struct Get {
     from.number(number);
   }
 };
+
+// Where a host is a node with an NI engine, its ranks are that engine's.
+bool fits_engines(const AgentSetup& setup) {
+  const std::uint32_t each = setup.world.ranks_per_node;
+  return each == 0 || (setup.first % each == 0 &&
+                       setup.count == std::min(each, setup.world.ranks - setup.first));
+}
 
 }  // namespace
 
@@ -171,7 +179,8 @@ Result<AgentSetup> parse_agent_setup(std::string_view body) {
   if (!reader.complete() || ranks > fabric::kShmRanksMax || setup.count == 0 ||
       setup.count > ranks || setup.first > ranks - setup.count || setup.machine_ranks > ranks ||
       setup.count > setup.machine_ranks ||
-      setup.machine_first > setup.machine_ranks - setup.count || setup.arguments.empty()) {
+      setup.machine_first > setup.machine_ranks - setup.count || setup.arguments.empty() ||
+      !fits_engines(setup)) {
     return wrong("a node's settings");
   }
   return setup;
@@ -251,7 +260,7 @@ Result<std::optional<NodeMessage>> NodeMessages::next() {
                     head.version, kNodeVersion)};
   }
   if (head.kind < static_cast<std::uint16_t>(NodeKind::hello) ||
-      head.kind > static_cast<std::uint16_t>(NodeKind::report) || head.bytes < sizeof head ||
+      head.kind > static_cast<std::uint16_t>(NodeKind::ended) || head.bytes < sizeof head ||
       head.bytes > kNodeMessageMax) {
     return Error{fmt::format("a message of kind {} and {} bytes, and there is none such", head.kind,
                              head.bytes)};

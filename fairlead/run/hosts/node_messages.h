@@ -17,7 +17,7 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kNodeMagic = 0x31'6e'6c'66;  // "fln1" as its bytes travel
-constexpr std::uint16_t kNodeVersion = 1;
+constexpr std::uint16_t kNodeVersion = 2;
 // Of one message, head included.
 constexpr std::size_t kNodeMessageMax = 8 << 20;
 // Of one `data` message, and what a side sends before the other has said that it took some.
@@ -35,6 +35,7 @@ enum class NodeKind : std::uint16_t {
   taken = 8,    // both: NodeNumber, so many bytes of data were passed on
   beat = 9,     // both: alive
   report = 10,  // agent: AgentReport; the ranks are gone
+  ended = 11,   // agent: its ranks have ended, its NI engine serves others; command: all have
 };
 
 // Agent to command, first: which machine and network it is on.

@@ -43,6 +43,20 @@ TEST(NodeMessages, SettingsArriveAsTheyWere) {
   EXPECT_EQ(got.value().environment, sent.environment);
 }
 
+TEST(NodeMessages, AHostIsTheRanksOfOneEngine) {
+  AgentSetup setup = some_setup();  // ranks 2 to 4 of 5
+  setup.world.ranks_per_node = 3;
+  EXPECT_FALSE(parse_agent_setup(body_of(setup)).ok());
+  setup.first = 3;
+  setup.count = 2;
+  const Result<AgentSetup> got = parse_agent_setup(body_of(setup));
+  ASSERT_TRUE(got.ok()) << got.error().text;
+  EXPECT_EQ(got.value().world.ranks_per_node, 3u);
+  // Expect: only the last host has fewer
+  setup.first = 0;
+  EXPECT_FALSE(parse_agent_setup(body_of(setup)).ok());
+}
+
 TEST(NodeMessages, EveryCutIsRefused) {
   const std::string setup = body_of(some_setup());
   for (std::size_t size = 0; size < setup.size(); ++size) {
@@ -128,7 +142,7 @@ TEST(NodeMessages, OtherVersionsAndStrangersAreNamed) {
             std::string::npos);
   EXPECT_NE(answer([](MessageHead& h) { h.magic = 0; }), "");
   EXPECT_NE(answer([](MessageHead& h) { h.kind = 0; }), "");
-  EXPECT_NE(answer([](MessageHead& h) { h.kind = 11; }), "");
+  EXPECT_NE(answer([](MessageHead& h) { h.kind = 12; }), "");
   EXPECT_NE(answer([](MessageHead& h) { h.bytes = 15; }), "");
   EXPECT_NE(answer([](MessageHead& h) { h.bytes = UINT32_MAX; }), "");
 }
