@@ -44,10 +44,8 @@ JOBS = [
 ]
 
 
-
 def higher_is_better(figure):
     return figure.startswith(("rate", "bandwidth"))
-
 
 
 
@@ -68,14 +66,22 @@ class Bar:
 
 
 BARS = {
-    ("latency", 8): Bar("peer", most=0.75),
-    ("rate", 8): Bar("peer", least=1.5),
+    ("latency", 8): Bar("peer", most=0.6),
+    ("latency", 64): Bar("peer", most=0.5),
+    ("latency", 512): Bar("peer", most=0.6),
+    ("latency", 4096): Bar("peer", most=0.8),
+    ("latency", 65536): Bar("peer", most=0.9),
+    ("latency", 1048576): Bar("peer", most=1.0),
+    ("rate", 8): Bar("peer", least=3.0),
     ("bandwidth", 65536): Bar("peer", least=1.0),
     ("bandwidth", 262144): Bar("peer", least=1.0),
     ("bandwidth", 1048576): Bar("peer", least=1.0),
-    ("barrier", 0): Bar("peer", most=0.75),
-    ("barrier_8_on_2", 0): Bar("limit", most=2.0),
-    ("barrier_8_on_2_p999", 0): Bar("1", most=150.0),
+    ("barrier", 0): Bar("peer", most=0.6),
+    ("allreduce", 8): Bar("peer", most=0.6),
+    ("bcast", 8): Bar("peer", most=0.75),
+    ("allreduce", 1048576): Bar("peer", most=0.6),
+    ("barrier_8_on_2", 0): Bar("limit", most=1.5),
+    ("barrier_8_on_2_p999", 0): Bar("1", most=100.0),
     ("allreduce_8_on_2", 8): Bar("barrier_8_on_2", most=1.5),
     ("latency_udp", 8): Bar("limit", most=1.25),
     ("rate_udp", 8): Bar("1", least=3e6),
@@ -84,7 +90,8 @@ BARS = {
     ("latency_udp_drop1%", 8): Bar("latency_udp_lossless", most=5),
     ("bandwidth_udp_drop0.1%", 1048576): Bar("bandwidth_udp_lossless", least=0.8),
     ("bandwidth_udp_drop1%", 1048576): Bar("bandwidth_udp_lossless", least=0.5),
-    ("startup_32", 0): Bar("peer", most=1 / 3),
+    ("startup_2", 0): Bar("peer", most=0.3),
+    ("startup_32", 0): Bar("peer", most=0.15),
     # MiB a rank over the null program.
     ("memory_per_rank", 0): Bar("1", most=3.0),
 }

@@ -48,6 +48,9 @@ class Errors(unittest.TestCase):
         self.refused(["bench", "logp", "--on", "loop"], "shm")
         self.refused(["run", "--on", "loop", "--show-paths", TRUE], "--show-paths",
                      "shm, udp or ofi")
+        self.refused(["run", "--on", "loop", "--single-copy", "1M", TRUE], "--single-copy",
+                     "shm, udp or ofi")
+        self.refused(["run", "--single-copy", "often", TRUE], "often", "auto, never")
         self.refused(["run", "--on", "udp", "--provider", "tcp", TRUE], "--provider", "--on ofi")
         self.refused(["run", "--on", "ofi", "--auth", "full", TRUE], "--auth", "--on udp")
         self.refused(["run", "--auth", "full", TRUE], "--auth", "--on udp")

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "fairlead/run/launcher.h"
 #include "fairlead/run/path_report.h"
 #include "fairlead/run/probes.h"
+#include "fairlead/systems/mpi/copy_choice.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/explanation.h"
@@ -43,8 +45,36 @@ struct RunArguments {
   std::string body = "auto";
   std::string stats;  // empty: none; "-": table on the standard error stream; else a file
   bool show_paths = false;
+  std::string single_copy;  // empty: as the environment says
   HostChoice hosts;
 };
+
+// What ranks that are real processes read from their environment.
+Result<void> set_real_options(const RunArguments& arguments, run::LaunchOptions& launch) {
+  const std::string& on = launch.world.on;
+  const bool real = on == "shm" || run::is_network(on);
+  for (const auto& [name, given] : {std::pair("--show-paths", arguments.show_paths),
+                                    std::pair("--single-copy", !arguments.single_copy.empty())}) {
+    if (given && !real) {
+      return Error{fmt::format("{} is of real processes, and {} has none: try --on shm, udp or ofi",
+                               name, on)};
+    }
+  }
+  if (arguments.show_paths) {
+    launch.environment.push_back(fmt::format("{}=1", run::kShowPathsVariable));
+  }
+  if (!arguments.single_copy.empty()) {
+    if (auto checked = mpi::CopyChoice::of_text(arguments.single_copy); !checked.ok()) {
+      return checked.error();
+    }
+    launch.environment.push_back(
+        fmt::format("{}={}", mpi::CopyChoice::kVariable, arguments.single_copy));
+  }
+  if (real && !arguments.stats.empty()) {
+    launch.environment.push_back(fmt::format("{}=1", mpi::CopyChoice::kReportVariable));
+  }
+  return {};
+}
 
 Result<void> write_stats(const std::string& path, const JobFacts& facts) {
   if (path == "-") {
@@ -130,14 +160,9 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
     complain(checked.error().text);
     return kUsageExitCode;
   }
-  if (arguments.show_paths) {
-    if (launch.world.on != "shm" && !run::is_network(launch.world.on)) {
-      complain(fmt::format(
-          "--show-paths is of real processes, and {} has none: try --on shm, udp or ofi",
-          launch.world.on));
-      return kUsageExitCode;
-    }
-    launch.environment.push_back(fmt::format("{}=1", run::kShowPathsVariable));
+  if (Result<void> set = set_real_options(arguments, launch); !set.ok()) {
+    complain(set.error().text);
+    return kUsageExitCode;
   }
 
   const auto begin = std::chrono::steady_clock::now();
@@ -202,6 +227,11 @@ void add_run(CLI::App& app, int& exit_code) {
   add_host_options(*run, arguments->hosts);
   run->add_flag("--show-paths", arguments->show_paths,
                 "Say how the ranks reach each other, and why, when they start");
+  run->add_option("--single-copy", arguments->single_copy,
+                  "From how many bytes on an MPI message goes straight from the sender's memory to "
+                  "the receiver's; auto: where that was measured to be faster than in pieces "
+                  "through buffers (--stats says what was measured)")
+      ->type_name("auto|never|BYTES");
   run->prefix_command();
   run->footer(kExamples);
   run->callback([run, arguments, &exit_code] { exit_code = run_job(*run, *arguments); });

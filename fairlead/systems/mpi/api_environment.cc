@@ -1,6 +1,9 @@
 // Starting and ending MPI, versions, time, error texts.
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -21,6 +24,14 @@ void copy_text(std::string_view text, std::size_t room, char* to, int* length) {
   std::memcpy(to, text.data(), n);
   to[n] = '\0';
   *length = static_cast<int>(n);
+}
+
+// For --stats.
+void report_copies(Process& process) {
+  if (std::getenv(CopyChoice::kReportVariable) == nullptr) return;
+  const std::string measured = process.engine().choice().report();
+  if (measured.empty()) return;
+  fmt::print(stderr, "rank {}: large messages: {}\n", process.world().rank, measured);
 }
 
 int start(const char* name, int required, int* provided) {
@@ -73,6 +84,7 @@ int finalize() {
   call.engine().drain(call.name());
   process.phase = Process::Phase::finalized;
   process.plain = false;
+  report_copies(process);
   process.context().ended(run::System::mpi);
   return MPI_SUCCESS;
 }

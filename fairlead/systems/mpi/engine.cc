@@ -18,13 +18,14 @@ constexpr Ps kOthersTurn = microseconds(20);
 
 }  // namespace
 
-Engine::Engine(lci::Port& port, Fatal fatal)
+Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice)
     : port_(port),
       self_(port.self()),
       free_work_((port.caps(self_).flags & lci::kFreeWork) != 0),
       request_route_(port.route(kChannel, lci::Lane::request)),
       fatal_(fatal),
-      matcher_(port.size()) {
+      matcher_(port.size()),
+      choice_(choice) {
   port_.bind(kChannel, {&Engine::upcall, this}, {&Engine::returned, this});
 }
 
@@ -44,9 +45,9 @@ void Engine::wait_until(lci::Until until, const char* call) {
   until.what = call;
   if (has_work()) [[unlikely]] {
     if (progress()) return;
-    if (Request* get = gets_.front(); get != nullptr && get->state == State::get_started) {
-      until.counter = &get->got;
-      until.at = 1;
+    if (Request* copy = copies_.front(); copy != nullptr && copy->copied.ok < copy->begun) {
+      until.counter = &copy->copied;
+      until.at = copy->begun;
     }
     if (!outgoing_.empty() || !replies_.empty()) until.deadline = port_.now() + kAskAgain;
   }
@@ -74,21 +75,22 @@ void Engine::drain(const char* call) {
 // True when something moved, so that a waiting call looks at its request again.
 bool Engine::progress() {
   const bool replied = push_replies();
-  const bool fetched = push_gets();
+  const bool fetched = push_copies();
   const bool sent = push_outgoing();
   return replied || fetched || sent;
 }
 
-void Engine::reply(Rank to, Kind kind, std::uint32_t peer_id, std::uint32_t own_id,
-                   std::uint64_t wanted) {
-  const Reply made{to, {first_word(kind, 0), peer_id, own_id, 0}, wanted};
+void Engine::reply(const Reply& made) {
   if (!replies_.empty() || !send_reply(made)) replies_.push_back(made);
 }
 
 bool Engine::send_reply(const Reply& reply) {
   static_assert(sizeof reply.wanted <= 32, "send_small carries it on every fabric");
+  // What the peer is told to have been copied is there by then.
+  const bool after = kind_of(reply.words[0]) == Kind::helped;
+  const std::uint32_t flags = lci::kNoBlock | (after ? lci::kAfter : 0u);
   const Post answer = port_.send_small({reply.to}, kChannel, lci::Lane::reply, reply.words,
-                                       std::as_bytes(std::span(&reply.wanted, 1)), lci::kNoBlock);
+                                       std::as_bytes(std::span(&reply.wanted, 1)), flags);
   return accepted(answer, reply.to);
 }
 
@@ -97,44 +99,6 @@ bool Engine::push_replies() {
   while (sent < replies_.size() && send_reply(replies_[sent])) ++sent;
   replies_.erase(replies_.begin(), replies_.begin() + static_cast<std::ptrdiff_t>(sent));
   return sent != 0;
-}
-
-bool Engine::push_gets() {
-  bool any_ended = false;
-  for (Request* r = gets_.front(); r != nullptr;) {
-    Request* const following = Requests::next(r);
-    if (r->state == State::get_queued) start_get(*r);
-    const bool failed = r->got.failed.load(std::memory_order_acquire) != 0;
-    if (failed || r->got.ok.load(std::memory_order_acquire) != 0) {
-      end_get(*r, failed);
-      any_ended = true;
-    }
-    r = following;
-  }
-  return any_ended;
-}
-
-void Engine::start_get(Request& receive) {
-  const std::uint64_t wanted = std::min(receive.size, receive.capacity);
-  const lci::Remote from{receive.envelope.peer, receive.segment, 0};
-  const Post answer = port_.get(from, receive.to, wanted, &receive.got, lci::kNoBlock);
-  if (answer == Post::again_credit || answer == Post::again_buffer) return;
-  receive.state = State::get_started;
-  if (answer != Post::done && answer != Post::pending) {
-    receive.got.failed.fetch_add(1, std::memory_order_relaxed);
-  }
-}
-
-void Engine::end_get(Request& receive, bool failed) {
-  gets_.remove(&receive);
-  if (failed) {
-    fatal(
-        fmt::format("cannot fetch {} bytes from the memory of rank {} (a buffer freed before "
-                    "its send was complete, or the rank is gone)",
-                    receive.size, receive.envelope.peer));
-  }
-  receive.state = State::done;
-  reply(receive.envelope.peer, Kind::finished, receive.peer_id, 0, 0);
 }
 
 }  // namespace fairlead::mpi

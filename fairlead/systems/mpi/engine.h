@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "fairlead/lci/port.h"
+#include "fairlead/systems/mpi/claims.h"
+#include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/fair_lock.h"
 #include "fairlead/systems/mpi/matcher.h"
 #include "fairlead/systems/mpi/pool.h"
@@ -32,7 +34,7 @@ struct Fatal {
 class Engine {
  public:
   // Binds kChannel of `port`, which outlives the engine.
-  Engine(lci::Port& port, Fatal fatal);
+  Engine(lci::Port& port, Fatal fatal, CopyChoice choice = CopyChoice());
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -115,19 +117,22 @@ class Engine {
   // Several threads call, one at a time, under `lock`: waiting lets the others in. nullptr: one.
   void share(FairLock* lock) { lock_ = lock; }
 
+  // How large messages travelled.
+  const CopyChoice& choice() const { return choice_; }
+
   // Packets that belonged to no message under way; they were dropped.
   std::uint64_t strays() const { return strays_; }
   // True while messages wait for room or memory waits to be fetched.
-  bool has_work() const { return !outgoing_.empty() || !gets_.empty() || !replies_.empty(); }
+  bool has_work() const { return !outgoing_.empty() || !copies_.empty() || !replies_.empty(); }
 
  private:
   using Requests = List<Request, &Request::link>;
   using Streams = List<Stream, &Stream::link>;
-  // A packet for the reply lane that found no room.
+  // A packet for the reply lane.
   struct Reply {
     Rank to;
     lci::Words words;
-    std::uint64_t wanted;
+    std::uint64_t wanted;  // or another number of bytes
   };
   enum class Sent : std::uint8_t { all, blocked };
 
@@ -142,7 +147,6 @@ class Engine {
   bool send_packet(Rank to, lci::Lane lane, const lci::Words& words, Piece piece,
                    std::uint32_t flags);
   bool accepted(Post answer, Rank peer);
-  bool expose(Request& send);
   void complete_send(Request& send);
   bool push_outgoing();
 
@@ -173,14 +177,25 @@ class Engine {
   // engine.cc
   void wait_slow(Request& request, const char* call);
   void wait_until(lci::Until until, const char* call);
-  void reply(Rank to, Kind kind, std::uint32_t peer_id, std::uint32_t own_id, std::uint64_t wanted);
+  void reply(const Reply& made);
   bool send_reply(const Reply& reply);
   bool push_replies();
-  bool push_gets();
-  void start_get(Request& receive);
-  void end_get(Request& receive, bool failed);
   bool progress();
   [[noreturn]] void fatal(const std::string& reason);
+
+  // engine_copy.cc
+  bool expose(Request& send);
+  void start_copy(Request& receive, const Offer& offer);
+  bool ask_for_help(Request& receive);
+  void on_help(const lci::Arrival& arrival);
+  void on_helped(const lci::Arrival& arrival);
+  bool push_copies();
+  void copy_chunks(Request& r);
+  Post put_chunk(Request& send, std::uint64_t at, std::uint64_t size);
+  Post get_chunk(Request& receive, std::uint64_t at, std::uint64_t size);
+  bool end_copy(Request& receive);
+  bool end_help(Request& send);
+  [[noreturn]] void fail_copy(const Request& r);
 
   // Of the path to `peer`; remembers the last.
   std::uint32_t inline_bytes_max(Rank peer) {
@@ -204,11 +219,13 @@ class Engine {
   Matcher matcher_;
   Pool<Request> requests_;
   Requests outgoing_;           // sends in the states *_queued, in the order they were started
-  Requests gets_;               // receives in the states get_*
+  Requests copies_;             // receives that are copying, sends that are helping
   std::vector<Reply> replies_;  // bounded by the requests of the peers that wait for them
   std::uint32_t next_message_ = 0;
   std::uint32_t next_segment_ = 0;
   // Rarely touched from here on.
+  CopyChoice choice_;
+  ClaimSlots claims_;
   std::uint64_t early_bytes_ = 0;
   std::uint64_t strays_ = 0;
   Pool<Unexpected> early_;

@@ -78,6 +78,12 @@ Keep Engine::arrived(lci::Packet* packet, const lci::Arrival& arrival) {
     case Kind::finished:
       on_finished(arrival);
       break;
+    case Kind::help:
+      on_help(arrival);
+      break;
+    case Kind::helped:
+      on_helped(arrival);
+      break;
     default:
       ++strays_;
   }
@@ -97,7 +103,8 @@ Keep Engine::on_eager(lci::Packet* packet, const lci::Arrival& arrival) {
   if (Request* receive = matcher_.arrive(envelope); receive != nullptr) [[likely]] {
     matched(*receive, arrival.source, tag, size);
     deliver(*receive, arrival.data.data(), size);
-    if (sender_id != 0) reply(arrival.source, Kind::finished, sender_id, 0, 0);
+    if (sender_id != 0)
+      reply({arrival.source, {first_word(Kind::finished, 0), sender_id, 0, 0}, 0});
     return Keep::no;
   }
   Unexpected* u = keep_early(envelope, Unexpected::Place::bytes, size);
@@ -210,16 +217,13 @@ void Engine::start_rendezvous(Request& receive, std::uint32_t sender_id, const O
   const std::uint64_t wanted = std::min(offer.size, receive.capacity);
   receive.peer_id = sender_id;
   receive.moved = 0;
-  if (wanted == 0 || offer.exposed == 0) {
-    receive.state = wanted == 0 ? State::done : State::receiving;
-    reply(receive.envelope.peer, Kind::accept, sender_id, receive.id, wanted);
-    return;
+  receive.asked = kNever;
+  if (wanted != 0 && offer.exposed != 0) {
+    receive.asked = port_.now();
+    if (choice_.choose(wanted) == CopyChoice::Way::single_copy) return start_copy(receive, offer);
   }
-  receive.segment = offer.segment;
-  receive.got.ok.store(0, std::memory_order_relaxed);
-  receive.got.failed.store(0, std::memory_order_relaxed);
-  receive.state = State::get_queued;
-  gets_.push_back(&receive);
+  receive.state = wanted == 0 ? State::done : State::receiving;
+  reply({receive.envelope.peer, {first_word(Kind::accept, 0), sender_id, receive.id, 0}, wanted});
 }
 
 void Engine::on_accept(const lci::Arrival& arrival) {
@@ -259,11 +263,19 @@ void Engine::on_data(const lci::Arrival& arrival) {
   if (size != 0) std::memcpy(receive->to + offset, arrival.data.data(), size);
   charge_copy(0, size, wanted);
   receive->moved += size;
-  if (receive->moved == wanted) receive->state = State::done;
+  if (receive->moved < wanted) return;
+  receive->state = State::done;
+  if (receive->asked != kNever) {
+    choice_.arrived(CopyChoice::Way::pieces, wanted, receive->asked, port_.now());
+  }
 }
 
 void Engine::on_finished(const lci::Arrival& arrival) {
   Request* send = requests_.find(arrival.words[1]);
+  if (send != nullptr && send->state == State::helping && send->begun == 0) {
+    copies_.remove(send);  // asked too late
+    send->state = State::offered;
+  }
   if (send == nullptr || send->state != State::offered || send->envelope.peer != arrival.source) {
     ++strays_;
     return;
@@ -327,7 +339,8 @@ void Engine::take_early(Request& receive, Unexpected* message) {
       } else {
         deliver(receive, message->data, message->size);
       }
-      if (message->sender_id != 0) reply(source, Kind::finished, message->sender_id, 0, 0);
+      if (message->sender_id != 0)
+        reply({source, {first_word(Kind::finished, 0), message->sender_id, 0, 0}, 0});
   }
   drop_early(message);
 }

@@ -170,21 +170,6 @@ Engine::Sent Engine::push_eager(Request& send, std::uint32_t flags) {
   return Sent::all;
 }
 
-// Exposes the message's memory where the path moves it with one copy.
-bool Engine::expose(Request& send) {
-  if (send.exposed) return true;
-  if (send.size < kSingleCopyBytesMin ||
-      (port_.caps(send.envelope.peer).flags & lci::kSingleCopy) == 0)
-    return false;
-  send.segment = kSegmentBase | (next_segment_++ & ~kSegmentBase);
-  const Rank reader[] = {send.envelope.peer};
-  // Only read through; the port takes a plain pointer because segments may also be written.
-  const Post answer = port_.expose(send.segment, const_cast<std::byte*>(send.from), send.size,
-                                   lci::kRead, nullptr, reader);
-  send.exposed = answer == Post::done;
-  return send.exposed;
-}
-
 Engine::Sent Engine::push_offer(Request& send, std::uint32_t flags) {
   const Envelope& to = send.envelope;
   const bool exposed = expose(send);

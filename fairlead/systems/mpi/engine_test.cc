@@ -4,38 +4,12 @@
 
 #include <string>
 
-#include "fairlead/systems/mpi/fake_port.h"
+#include "fairlead/systems/mpi/engine_test_fixture.h"
 #include "fairlead/systems/mpi/mpi.h"
 #include "fairlead/systems/mpi/thresholds.h"
 
 namespace fairlead::mpi {
 namespace {
-
-constexpr std::uint32_t kContext = 6;
-
-std::uint32_t word(Kind kind) { return first_word(kind, kContext); }
-
-std::string text(std::size_t size, char seed = 'a') {
-  std::string made(size, ' ');
-  for (std::size_t i = 0; i < size; ++i)
-    made[i] = static_cast<char>(static_cast<std::size_t>(seed) + i % 23);
-  return made;
-}
-
-std::string bytes_of(const auto& value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-struct EngineTest : testing::Test {
-  FakePort port{0, 4};
-  Engine engine{port, {}};
-
-  // A receive of up to `capacity` bytes, and where they go.
-  Request* receive(std::string& buffer, std::size_t capacity, Rank source = 1, int tag = 5) {
-    buffer.assign(capacity, '.');
-    return engine.irecv(buffer.data(), capacity, kContext, source, tag);
-  }
-};
 
 TEST_F(EngineTest, SmallSendIsOneSmallPacket) {
   const std::string data = text(8);
@@ -245,38 +219,6 @@ TEST_F(EngineTest, RendezvousReceiverAsksAndPlacesByOffset) {
   port.arrive(1, {first_word(Kind::data, 0), id, 0, 0}, text(10, 'x'));
   EXPECT_EQ(engine.strays(), 3u);
   EXPECT_FALSE(next->done());
-}
-
-TEST_F(EngineTest, ReceiverFetchesFromExposedMemory) {
-  const std::string data = text(5000);
-  port.peer_memory[kSegmentBase + 3] = data;
-  const Offer offer{5000, kSegmentBase + 3, 1};
-  port.arrive(1, {word(Kind::offer), 5, 99, 0}, bytes_of(offer));
-  std::string buffer;
-  Request* r = receive(buffer, 5000);
-  EXPECT_FALSE(r->done());
-  engine.poll();
-  // Expect: the bytes, and the sender told.
-  EXPECT_TRUE(r->done());
-  EXPECT_EQ(buffer, data);
-  ASSERT_EQ(port.sent.size(), 1u);
-  EXPECT_EQ(port.sent[0].words[0], first_word(Kind::finished, 0));
-  EXPECT_EQ(port.sent[0].words[1], 99u);
-  engine.finish(r);
-}
-
-TEST_F(EngineTest, SenderExposesUntilFinished) {
-  port.capabilities.flags = lci::kSingleCopy;
-  const std::string data = text(kSingleCopyBytesMin);
-  Request* s = engine.isend(data.data(), data.size(), {kContext, 1, 5}, false);
-  ASSERT_EQ(port.exposed.size(), 1u);
-  EXPECT_EQ(port.exposed.begin()->second.size(), data.size());
-  EXPECT_FALSE(s->done());
-  port.arrive(1, {first_word(Kind::finished, 0), s->id, 0, 0}, "", lci::Lane::reply);
-  // Expect: done, and the memory no longer exposed.
-  EXPECT_TRUE(s->done());
-  EXPECT_TRUE(port.exposed.empty());
-  engine.finish(s);
 }
 
 TEST_F(EngineTest, SynchronousSendEndsWhenMatched) {

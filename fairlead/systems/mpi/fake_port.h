@@ -39,7 +39,12 @@ class FakePort final : public lci::Port {
   int kept = 0;
   std::uint64_t copied_bytes = 0;  // charged
   std::map<lci::SegId, std::span<const std::byte>> exposed;
-  std::map<lci::SegId, std::string> peer_memory;  // what get() reads
+  std::map<lci::SegId, std::string> peer_memory;  // what get() reads and put() writes
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::map<lci::SegId, std::vector<Line>> allocated;
+  bool allocates = true;
   // What wait() does; a test that must not wait leaves it empty.
   std::deque<std::function<void()>> on_wait;
 
@@ -100,7 +105,11 @@ class FakePort final : public lci::Port {
   void hold() override {}
   void allow() override {}
   void wake(lci::Wake, Ps) override {}
-  void* allocate(lci::SegId, std::size_t, lci::Place) override { return nullptr; }
+  void* allocate(lci::SegId segment, std::size_t size, lci::Place) override {
+    if (!allocates) return nullptr;
+    allocated[segment].resize((size + 63) / 64);
+    return allocated[segment].data();
+  }
   Post expose(lci::SegId segment, void* base, std::size_t size, std::uint32_t, void*,
               std::span<const Rank>) override {
     exposed[segment] = {static_cast<const std::byte*>(base), size};
@@ -109,12 +118,21 @@ class FakePort final : public lci::Port {
   Post withdraw(lci::SegId segment) override {
     return exposed.erase(segment) == 1 ? Post::done : Post::invalid;
   }
-  void* map(Rank, lci::SegId) override { return nullptr; }
-  Post put(lci::Dest, lci::SegId, std::span<const lci::PutPiece>, Counter*, lci::CtrId,
-           std::uint32_t) override {
-    return Post::invalid;
+  // Any peer's memory is this port's.
+  void* map(Rank, lci::SegId segment) override { return allocated.at(segment).data(); }
+  Post put(lci::Dest, lci::SegId segment, std::span<const lci::PutPiece> pieces, Counter* done,
+           lci::CtrId, std::uint32_t) override {
+    if (room == 0) return Post::again_credit;
+    std::string& memory = peer_memory.at(segment);
+    for (const lci::PutPiece& piece : pieces) {
+      FAIRLEAD_CHECK(piece.offset + piece.size <= memory.size(), "put outside the segment");
+      std::memcpy(memory.data() + piece.offset, piece.data, piece.size);
+    }
+    done->ok.fetch_add(1);
+    return Post::done;
   }
   Post get(lci::Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) override {
+    if (room == 0) return Post::again_credit;
     const std::string& memory = peer_memory.at(from.segment);
     FAIRLEAD_CHECK(from.offset + size <= memory.size(), "get outside the segment");
     std::memcpy(to, memory.data() + from.offset, size);

@@ -13,13 +13,20 @@ void abort_with(void* context, const std::string& reason) {
   end_job(*static_cast<run::Context*>(context), MPI_ERR_OTHER, "MPI: " + reason);
 }
 
+CopyChoice copy_choice(run::Context& context) {
+  const char* const told = std::getenv(CopyChoice::kVariable);
+  Result<CopyChoice> made = CopyChoice::of_text(told != nullptr ? told : "auto");
+  if (!made.ok()) end_job(context, MPI_ERR_OTHER, "MPI: " + made.error().text);
+  return made.value();
+}
+
 }  // namespace
 
 Process::Process(run::Context& context, int level)
     : thread_level(level),
       lock(level == MPI_THREAD_MULTIPLE ? std::make_unique<FairLock>() : nullptr),
       context_(context),
-      engine_(context.port(), {&abort_with, &context}) {
+      engine_(context.port(), {&abort_with, &context}, copy_choice(context)) {
   const Rank rank = context.port().self();
   world_.context = 0;
   world_.rank = static_cast<int>(rank);

@@ -7,6 +7,7 @@
 
 #include "fairlead/base/post.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/systems/mpi/claims.h"
 #include "fairlead/systems/mpi/intrusive_list.h"
 #include "fairlead/systems/mpi/wire.h"
 
@@ -29,11 +30,11 @@ enum class State : std::uint8_t {
   idle,          // in the pool
   posted,        // receive without a message
   receiving,     // receive whose bytes are coming
-  get_queued,    // receive whose bytes are to be fetched from the sender's memory
-  get_started,   // the same, under way
+  copying,       // receive whose bytes are fetched from the sender's memory
   eager_queued,  // send that waits for room
   offer_queued,  // the same, its offer
   offered,       // send whose offer is out
+  helping,       // the same, and it copies part of the bytes
   data_queued,   // accepted send whose bytes wait for room
   done,
 };
@@ -46,7 +47,7 @@ struct Request {
   bool is_send = false;
   bool sync = false;     // the send completes when it is matched
   bool awaited = false;  // the program waits for it now: sending may wait for room
-  bool exposed = false;  // a send whose memory is exposed
+  bool exposed = false;  // a send whose memory is, or a receive whose buffer is
   Envelope envelope{};   // of a matched receive: the message's source and tag
   const std::byte* from = nullptr;
   std::byte* to = nullptr;
@@ -57,7 +58,15 @@ struct Request {
   std::uint32_t segment = 0;
   int error = 0;         // MPI error class
   Comm* comm = nullptr;  // for the status and the error handler; nullptr: a collective's
-  Counter got;
+  // Of memory copied straight between the ranks: chunks whose copies were begun and are done.
+  Claim claim;
+  static constexpr std::uint32_t kNoChunk = ~std::uint32_t{0};
+  std::uint32_t chunk = kNoChunk;  // taken, and its copy not begun
+  std::uint32_t begun = 0;
+  bool all_taken = false;
+  Counter copied;
+  std::uint64_t helped = 0;  // bytes, by the peer
+  Ps asked{};                // when a receive had the choice of ways; kNever: it had none
   Request* next_free = nullptr;
 
   bool done() const { return state == State::done; }

@@ -20,6 +20,8 @@ enum class Kind : std::uint8_t {
   accept = 5,       // sender id     receiver id          -             bytes wanted (8)
   data = 6,         // receiver id   offset, low          offset, high  bytes from offset on
   finished = 7,     // sender id     -                    -             -
+  help = 8,         // sender id     receiver id          Claim         bytes wanted (8)
+  helped = 9,       // receiver id   -                    -             bytes copied (8)
 };
 
 // A context is one communicator's point-to-point or collective traffic: 24 bits.
@@ -33,8 +35,10 @@ constexpr Kind kind_of(std::uint32_t first_word) {
   return static_cast<Kind>(first_word >> kContextBits);
 }
 
-// Body of Kind::offer: a message too large to send unasked. With `exposed` the receiver gets the
-// bytes from the sender's memory and answers `finished`; else it answers `accept`.
+// Body of Kind::offer: a message too large to send unasked. The receiver answers `accept`, or, with
+// `exposed`, may get the bytes from the sender's memory and answer `finished`. Then it may ask the
+// sender to `help`: to put chunks that it claims (claims.h) into the receive buffer, segment
+// kSegmentBase + slot, and to say how much that was.
 struct Offer {
   std::uint64_t size;
   std::uint32_t segment;

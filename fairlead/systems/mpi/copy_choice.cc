@@ -1,0 +1,102 @@
+#include "fairlead/systems/mpi/copy_choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <limits>
+
+namespace fairlead::mpi {
+namespace {
+
+constexpr int kSmallest = 15;  // bits of 16 KiB, the first class
+
+}  // namespace
+
+std::size_t CopyChoice::class_of(std::uint64_t bytes) {
+  return static_cast<std::size_t>(std::clamp(static_cast<int>(std::bit_width(bytes)) - kSmallest, 0,
+                                             static_cast<int>(kClasses) - 1));
+}
+
+Result<CopyChoice> CopyChoice::of_text(const std::string& text) {
+  CopyChoice made;
+  if (text == "auto") return made;
+  made.single_copy_min_ = std::numeric_limits<std::uint64_t>::max();
+  if (text == "never") return made;
+  std::uint64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, count);
+  const std::string unit(read.ptr, end);
+  const int shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
+  if (read.ec != std::errc() || (shift == 0 && !unit.empty()) || count >> (63 - shift) != 0) {
+    return Error{fmt::format("single copy: auto, never or bytes such as 256K, not '{}'", text)};
+  }
+  made.single_copy_min_ = count << shift;
+  return made;
+}
+
+CopyChoice::Way CopyChoice::choose(std::uint64_t bytes) const {
+  if (single_copy_min_.has_value()) {
+    return bytes >= *single_copy_min_ ? Way::single_copy : Way::pieces;
+  }
+  return classes_[class_of(bytes)].way;
+}
+
+void CopyChoice::arrived(Way way, std::uint64_t bytes, Ps asked, Ps now) {
+  // Several under way together: each took the time since the one before it.
+  const Ps took = now - std::max(asked, last_);
+  last_ = now;
+  Class& of = classes_[class_of(bytes)];
+  if (way != of.way || asked < of.chosen) return;
+  of.bytes += bytes;
+  of.time += took;
+  ++of.counted;
+  const bool enough = of.counted >= kTrialMessages || of.bytes >= kTrialBytes;
+  if (!enough || of.counted < kTrialMessagesMin) return;
+  judge(of);
+  of.chosen = now;
+  of.counted = 0;
+  of.bytes = 0;
+  of.time = Ps{0};
+}
+
+void CopyChoice::judge(Class& of) {
+  const auto at = [](Way way) { return static_cast<std::size_t>(way); };
+  const Way tried = of.way;
+  const Way other = tried == Way::pieces ? Way::single_copy : Way::pieces;
+  of.ps_per_byte[at(tried)] = static_cast<double>(of.time.count) / static_cast<double>(of.bytes);
+  if (of.ps_per_byte[at(other)] == 0) {
+    of.way = other;
+    return;
+  }
+  if (tried == of.better && ++of.trials < of.pause) return;
+  if (tried == of.better) {  // time to look at the other again
+    of.way = other;
+    return;
+  }
+  of.trials = 0;
+  if (of.ps_per_byte[at(tried)] < of.ps_per_byte[at(other)]) {
+    of.better = tried;
+    of.pause = kPauseFirst;
+  } else {
+    of.pause = std::min(of.pause * 2, kPauseMax);
+  }
+  of.way = of.better;
+}
+
+std::string CopyChoice::report() const {
+  std::string text;
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    const double bytes =
+        static_cast<double>(std::uint64_t{1} << (kSmallest - 1 + static_cast<int>(i)));
+    const auto& [single_copy, pieces] = classes_[i].ps_per_byte;
+    if (single_copy == 0 || pieces == 0) continue;
+    text += fmt::format("{}from {:g} KiB {:.3g} us by one copy, {:.3g} us in pieces",
+                        text.empty() ? "" : "; ", bytes / 1024, single_copy * bytes / 1e6,
+                        pieces * bytes / 1e6);
+  }
+  return text;
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,183 @@
+// Large messages that go straight from the sender's memory to the receiver's: the receiver fetches
+// them, chunk by chunk, and the sender, when it is in a call, puts chunks too. Either may do all.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fairlead/systems/mpi/engine.h"
+
+namespace fairlead::mpi {
+namespace {
+
+std::uint64_t wanted_of(const Request& r) {
+  return r.is_send ? r.size : std::min(r.size, r.capacity);
+}
+
+void begin(Request& r) {
+  r.moved = 0;
+  r.helped = 0;
+  r.begun = 0;
+  r.chunk = Request::kNoChunk;
+  r.all_taken = false;
+  r.copied.ok.store(0, std::memory_order_relaxed);
+  r.copied.failed.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// Exposes the message's memory where the path moves it with one copy.
+bool Engine::expose(Request& send) {
+  if (send.exposed) return true;
+  if ((port_.caps(send.envelope.peer).flags & lci::kSingleCopy) == 0) return false;
+  send.segment = kSendSegmentBase + next_segment_++ % (~std::uint32_t{0} - kSendSegmentBase);
+  const Rank reader[] = {send.envelope.peer};
+  // Only read through; the port takes a plain pointer because segments may also be written.
+  const Post answer = port_.expose(send.segment, const_cast<std::byte*>(send.from), send.size,
+                                   lci::kRead, nullptr, reader);
+  send.exposed = answer == Post::done;
+  return send.exposed;
+}
+
+void Engine::start_copy(Request& receive, const Offer& offer) {
+  begin(receive);
+  receive.segment = offer.segment;
+  receive.state = State::copying;
+  receive.exposed = ask_for_help(receive);
+  copies_.push_back(&receive);
+}
+
+bool Engine::ask_for_help(Request& receive) {
+  const Rank peer = receive.envelope.peer;
+  const std::uint64_t wanted = wanted_of(receive);
+  if ((port_.caps(peer).flags & lci::kMappable) == 0 || wanted <= chunk_bytes(wanted)) return false;
+  const std::optional<Claim> claim = claims_.take(port_);
+  if (!claim.has_value()) return false;
+  const Rank writer[] = {peer};
+  if (port_.expose(kSegmentBase + claim->slot(), receive.to, wanted, lci::kWrite, nullptr,
+                   writer) != Post::done) {
+    claims_.give(*claim);
+    return false;
+  }
+  receive.claim = *claim;
+  reply({peer, {first_word(Kind::help, 0), receive.peer_id, receive.id, claim->word()}, wanted});
+  return true;
+}
+
+void Engine::on_help(const lci::Arrival& arrival) {
+  Request* const send = requests_.find(arrival.words[1]);
+  std::uint64_t wanted = 0;
+  if (send == nullptr || send->state != State::offered || !send->exposed ||
+      send->envelope.peer != arrival.source || arrival.data.size() != sizeof wanted) {
+    ++strays_;
+    return;
+  }
+  std::memcpy(&wanted, arrival.data.data(), sizeof wanted);
+  send->size = std::min(send->size, wanted);
+  send->peer_id = arrival.words[2];
+  begin(*send);
+  send->claim = Claim::of_word(arrival.words[3]);
+  send->state = State::helping;
+  copies_.push_back(send);
+}
+
+void Engine::on_helped(const lci::Arrival& arrival) {
+  Request* const receive = requests_.find(arrival.words[1]);
+  std::uint64_t bytes = 0;
+  if (receive == nullptr || receive->state != State::copying || !receive->exposed ||
+      receive->envelope.peer != arrival.source || arrival.data.size() != sizeof bytes) {
+    ++strays_;
+    return;
+  }
+  std::memcpy(&bytes, arrival.data.data(), sizeof bytes);
+  receive->helped += bytes;
+}
+
+bool Engine::push_copies() {
+  bool any_ended = false;
+  for (Request* r = copies_.front(); r != nullptr;) {
+    Request* const following = Requests::next(r);
+    if (!r->all_taken) copy_chunks(*r);
+    if (r->copied.failed.load(std::memory_order_acquire) != 0) fail_copy(*r);
+    if (r->all_taken && r->copied.ok.load(std::memory_order_acquire) == r->begun) {
+      any_ended |= r->is_send ? end_help(*r) : end_copy(*r);
+    }
+    r = following;
+  }
+  return any_ended;
+}
+
+void Engine::copy_chunks(Request& r) {
+  const std::uint64_t wanted = wanted_of(r);
+  const bool shared = r.is_send || r.exposed;
+  const std::uint64_t each = shared ? chunk_bytes(wanted) : wanted;
+  const auto chunks = static_cast<std::uint32_t>((wanted + each - 1) / each);
+  auto* const table = r.is_send ? static_cast<ClaimWord*>(port_.map(r.envelope.peer, kClaimSegment))
+                                : claims_.table();
+  const Claim::End end = self_ < r.envelope.peer ? Claim::End::front : Claim::End::back;
+  while (!r.all_taken) {
+    if (r.chunk == Request::kNoChunk) {
+      const std::optional<std::uint32_t> mine = shared ? r.claim.take(table, chunks, end) : r.begun;
+      r.all_taken = !mine.has_value() || *mine >= chunks;
+      if (r.all_taken) return;
+      r.chunk = *mine;
+    }
+    const std::uint64_t at = r.chunk * each;
+    const std::uint64_t size = std::min(each, wanted - at);
+    const Post answer = r.is_send ? put_chunk(r, at, size) : get_chunk(r, at, size);
+    if (answer == Post::again_credit || answer == Post::again_buffer) return;
+    if (answer != Post::done && answer != Post::pending) {
+      r.copied.failed.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    r.chunk = Request::kNoChunk;
+    r.moved += size;
+    ++r.begun;
+  }
+}
+
+Post Engine::put_chunk(Request& send, std::uint64_t at, std::uint64_t size) {
+  const lci::PutPiece piece{at, send.from + at, size};
+  return port_.put({send.envelope.peer}, kSegmentBase + send.claim.slot(), {&piece, 1},
+                   &send.copied, lci::kNoCounter, lci::kNoBlock);
+}
+
+Post Engine::get_chunk(Request& receive, std::uint64_t at, std::uint64_t size) {
+  const lci::Remote from{receive.envelope.peer, receive.segment, at};
+  return port_.get(from, receive.to + at, size, &receive.copied, lci::kNoBlock);
+}
+
+// True: the message is here.
+bool Engine::end_copy(Request& receive) {
+  const std::uint64_t wanted = wanted_of(receive);
+  if (receive.moved + receive.helped < wanted) return false;
+  copies_.remove(&receive);
+  if (receive.exposed) {
+    const Post answer = port_.withdraw(kSegmentBase + receive.claim.slot());
+    FAIRLEAD_CHECK(answer == Post::done, "slot {}", receive.claim.slot());
+    claims_.give(receive.claim);
+    receive.exposed = false;
+  }
+  choice_.arrived(CopyChoice::Way::single_copy, wanted, receive.asked, port_.now());
+  receive.state = State::done;
+  reply({receive.envelope.peer, {first_word(Kind::finished, 0), receive.peer_id, 0, 0}, 0});
+  return true;
+}
+
+// The send itself ends when the receiver has all.
+bool Engine::end_help(Request& send) {
+  copies_.remove(&send);
+  send.state = State::offered;
+  if (send.moved > 0) {
+    reply({send.envelope.peer, {first_word(Kind::helped, 0), send.peer_id, 0, 0}, send.moved});
+  }
+  return false;
+}
+
+void Engine::fail_copy(const Request& r) {
+  fatal(fmt::format(
+      "cannot copy {} bytes {} the memory of rank {} (a buffer freed before its {} "
+      "was complete, or the rank is gone)",
+      r.size, r.is_send ? "to" : "from", r.envelope.peer, r.is_send ? "receive" : "send"));
+}
+
+}  // namespace fairlead::mpi
