@@ -181,43 +181,6 @@ TEST_P(DirectPortTest, RepliesFromUpcallsAreNeverRefusedNorReordered) {
   }
 }
 
-// Threads that compute and never wait, one for each processor.
-class Company {
- public:
-  Company() {
-    for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
-      threads_.emplace_back([this] {
-        while (!stop_.load(std::memory_order_relaxed)) cpu_pause();
-      });
-    }
-  }
-  ~Company() {
-    stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
-
- private:
-  std::atomic<bool> stop_{false};
-  std::vector<std::thread> threads_;
-};
-
-TEST_P(DirectPortTest, EnginesGoOnWhereOthersCompute) {
-  if (!has_engines(GetParam().on)) GTEST_SKIP() << "has no engines";
-  start(3);
-  Inbox box;
-  port(2).bind(9, box.upcall(), {});
-  const Company company;
-  constexpr std::uint32_t kCount = 1500;
-  const Ps begin = port(0).now();
-  for (std::uint32_t i = 0; i < kCount; ++i) {
-    const Words words = {i, 0, 0, 0};
-    ASSERT_EQ(port(0).send_small({2}, 9, Lane::request, words, {}, kNoBlock), Post::done);
-    ASSERT_TRUE(until([&] { return box.items.size() == i + 1; })) << "message " << i;
-  }
-  // Expect: not a time slice of those who compute for every step of every message.
-  EXPECT_LT(port(0).now() - begin, seconds(5));
-}
-
 TEST_P(DirectPortTest, PacketsWaitForTheirChannelToBeBound) {
   start(2);
   const auto large = pattern(3000, 1);
@@ -410,7 +373,6 @@ TEST_P(DirectPortTest, BoundsPermissionsAndListsAreChecked) {
 }
 
 TEST_P(DirectPortTest, ALostPeerEndsWaitsAndOperations) {
-  if (has_engines(GetParam().on)) GTEST_SKIP() << "a job on NI engines ends with its first rank";
   start(3);
   Inbox box;
   port(0).bind(1, box.upcall(), {});
@@ -496,6 +458,73 @@ TEST(DirectOnFaultyDeathTest, NamesLossRepetitionAndDamage) {
   EXPECT_DEATH(pass_through("reorder=0.01"), "reordered");
 }
 
+// Threads that compute and never wait, one for each processor.
+class Company {
+ public:
+  Company() {
+    for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+      threads_.emplace_back([this] {
+        while (!stop_.load(std::memory_order_relaxed)) cpu_pause();
+      });
+    }
+  }
+  ~Company() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
+class EnginesTest : public DirectPortTest {};
+
+TEST_P(EnginesTest, GoOnWhereOthersCompute) {
+  start(3);
+  Inbox box;
+  port(2).bind(9, box.upcall(), {});
+  const Company company;
+  constexpr std::uint32_t kCount = 1500;
+  const Ps begin = port(0).now();
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    const Words words = {i, 0, 0, 0};
+    ASSERT_EQ(port(0).send_small({2}, 9, Lane::request, words, {}, kNoBlock), Post::done);
+    ASSERT_TRUE(until([&] { return box.items.size() == i + 1; })) << "message " << i;
+  }
+  // Expect: not a time slice of those who compute for every step of every message.
+  EXPECT_LT(port(0).now() - begin, seconds(5));
+}
+
+TEST_P(EnginesTest, WhatADeadRankOwesFails) {
+  start(3);
+  std::uint64_t own[8] = {};
+  ASSERT_EQ(port(2).expose(5, own, sizeof own, kRead | kWrite, nullptr, {}), Post::done);
+  for (Rank r = 0; r < 3; ++r) ASSERT_NE(port(r).allocate(6, 8, Place::ni), nullptr);
+  Counter asked;
+  std::uint64_t got = 0;
+  // Rank 2 would have to answer it itself.
+  ASSERT_EQ(port(0).get({2, 5, 0}, &got, 8, &asked, kNoFlags), Post::pending);
+  for (int i = 0; i < 20; ++i) (void)port(0).poll();
+  EXPECT_EQ(asked.ok + asked.failed, 0u);
+  mark_dead(2);
+  ASSERT_TRUE(until([&] { return asked.ok + asked.failed == 1; }));
+  EXPECT_EQ(asked.failed, 1u);
+  // Expect: what begins later fails too, each as its call says, and the others go on
+  std::uint64_t old = 0;
+  Counter added;
+  EXPECT_EQ(port(0).atomic({2, 6, 0}, Atomic::add, 1, 0, &old, &added), Post::peer_down);
+  Counter fenced;
+  (void)port(0).fence({2}, &fenced);
+  EXPECT_TRUE(until([&] { return fenced.failed == 1; }));
+  Packet* packet = port(0).alloc({2}, Lane::request, 100, kNoBlock);
+  ASSERT_NE(packet, nullptr);
+  EXPECT_EQ(port(0).send(packet, 1, Words{}, 100, {}, nullptr, kNoBlock), Post::peer_down);
+  port(0).release(packet);
+  (void)port(0).atomic({1, 6, 0}, Atomic::add, 7, 0, &old, &added);
+  EXPECT_TRUE(until([&] { return added.ok == 1; }));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Fabrics, DirectPortTest,
     ::testing::Values(
@@ -514,6 +543,13 @@ INSTANTIATE_TEST_SUITE_P(
         Way{"engine", On::engine, true}, Way{"engine_bad", On::engine, true, true, kBad},
         Way{"engines", On::engines, true}, Way{"engines_bad", On::engines, true, true, kBad}),
     [](const auto& way) { return std::string(way.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, EnginesTest,
+                         ::testing::Values(Way{"engine", On::engine, true},
+                                           Way{"engine_bad", On::engine, true, true, kBad},
+                                           Way{"engines", On::engines, true},
+                                           Way{"engines_bad", On::engines, true, true, kBad}),
+                         [](const auto& way) { return std::string(way.param.name); });
 
 }  // namespace
 }  // namespace fairlead::lci

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
 #include "fairlead/proto/site.h"
 
@@ -35,5 +36,21 @@ concept HostNi = proto::Site<T> && requires(T ni, std::uint32_t id, std::uint32_
   ni.packet(id).header;
   ni.packet(id).payload();
 };
+
+// Whether it says when other ranks die; where it does not, the job ends with them.
+template <class Ni>
+constexpr bool kSeesDeaths = requires(const Ni& ni, Rank rank) {
+  ni.dead(rank);
+};
+template <class Ni>
+bool is_dead(const Ni& ni, Rank rank) {
+  if constexpr (kSeesDeaths<Ni>) return ni.dead(rank);
+  return false;
+}
+// Calls died(rank) once for each.
+template <class Ni, class Died>
+void look_at_deaths(Ni& ni, Died&& died) {
+  if constexpr (kSeesDeaths<Ni>) ni.look_at_deaths(died);
+}
 
 }  // namespace fairlead::lci

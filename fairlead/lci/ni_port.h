@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/check.h"
@@ -133,6 +134,7 @@ class NiPort final : public Port {
     for (const Piece& piece : gather) gathered += piece.size;
     const std::size_t total = size + gathered;
     if (total > mine.slot_bytes - sizeof mine || !ClientSide::known(chan)) return Post::invalid;
+    if (!mine.for_group && is_dead(ni_, mine.peer)) return Post::peer_down;
     std::byte* to = mine.payload() + size;
     for (const Piece& piece : gather) {
       if (piece.size > 0) std::memcpy(to, piece.data, piece.size);
@@ -152,6 +154,7 @@ class NiPort final : public Port {
   Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                   std::span<const std::byte> data, std::uint32_t flags) override {
     if (data.size() > kInlineBytes) return Post::invalid;
+    if (!dest.group && dest.id < options_.size && is_dead(ni_, dest.id)) return Post::peer_down;
     Packet* packet = alloc(dest, lane, data.size(), flags);
     if (packet == nullptr) {
       return dest.group || dest.id < options_.size ? Post::again_buffer : Post::invalid;
@@ -187,6 +190,7 @@ class NiPort final : public Port {
     bool ran = false;
     for (;;) {
       if (ending.holds(ran)) return ending.answer();
+      if (std::exchange(losses_, false)) return Post::peer_down;
       if (ending.late(clock_for(until))) return Post::again_credit;
       // Catching up and sleeping are one call then, and one round trip to another process.
       const bool asleep = only_ni_can_wake();
@@ -420,6 +424,7 @@ class NiPort final : public Port {
 
   Post fetch_add(Remote word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
     ni_.charge(Step::fetch_add_call);
+    if (is_dead(ni_, word.rank)) return Post::peer_down;
     if (word.rank == options_.self) {
       words_.add_here(word, operand, old, done);
       return Post::done;
@@ -434,6 +439,11 @@ class NiPort final : public Port {
   }
 
   int progress() {
+    look_at_deaths(ni_, [this](Rank rank) {
+      losses_ = true;
+      remote_.peer_lost(rank);
+      words_.peer_lost(rank);
+    });
     if (client_.quiet()) return 0;
     ++counters_.polls;
     ni_.sync();
@@ -570,6 +580,7 @@ class NiPort final : public Port {
   Ring<PacketId> aside_;  // came while no upcall might run
   std::uint32_t kept_ = 0;
   bool interrupts_ = false;
+  bool losses_ = false;  // of peers, and wait() has not said so
   NiPortOptions options_;
   Caps caps_;
   HostFlowOf flow_;

@@ -46,7 +46,7 @@ class NiWords {
     packet.header.client.words[1] = static_cast<std::uint32_t>(word.offset);
     packet.header.client.size = kBytes;
     packet.header.dest_rank = word.rank;
-    requests_.emplace(last_request_, Request{old, done});
+    requests_.emplace(last_request_, Request{old, done, word.rank});
     send(packet, word.rank);
   }
   // False: nobody waits for it.
@@ -59,6 +59,16 @@ class NiWords {
     }
     requests_.erase(found);
     return true;
+  }
+
+  // It answers no more.
+  void peer_lost(Rank rank) {
+    std::erase_if(requests_, [rank](const auto& entry) {
+      const Request& request = entry.second;
+      if (request.rank != rank) return false;
+      if (request.done != nullptr) request.done->failed.fetch_add(1, std::memory_order_relaxed);
+      return true;
+    });
   }
 
   // A packet between hosts that serve words. False: it is none.
@@ -102,6 +112,7 @@ class NiWords {
   struct Request {
     std::uint64_t* old;
     Counter* done;
+    Rank rank;
   };
   struct Reply {
     Rank to;

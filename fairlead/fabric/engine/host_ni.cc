@@ -30,7 +30,11 @@ EngineHostNi::EngineHostNi(const ShmJob& job, const HostOptions& options)
       doorbell_(ShmView(job.base(), job.layout()).control(options.self).doorbell),
       counters_(ShmView(job.base(), job.layout()).control(options.self).counters),
       options_(options),
-      ladder_(options_.wait) {
+      ladder_(options_.wait),
+      deaths_({&job.deaths(),
+               [](void* of, Peer rank) { return static_cast<const ShmJob*>(of)->dead(rank); },
+               const_cast<ShmJob*>(&job)}),
+      dead_(options.nodes.ranks) {
   for (std::uint32_t buffer = kSendBuffers; buffer > 0; --buffer) free_.push_back(buffer - 1);
   for (std::uint32_t slot = kReceiveSlots; slot > 0; --slot) spare_.push_back(slot - 1);
   for (std::uint32_t i = 0; i < kReceiveBuffers; ++i) {

@@ -13,6 +13,7 @@
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
 #include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/deaths.h"
 #include "fairlead/fabric/engine/queues.h"
 #include "fairlead/fabric/ni_packet.h"
 
@@ -92,6 +93,18 @@ class EngineHostNi {
   // Blocks until it is, or the engine is gone.
   void settle();
 
+  // --- Other ranks' deaths, as whoever watches them says.
+  // Calls died(rank) for each that was not known; from then on dead() says so.
+  template <class Died>
+  void look_at_deaths(Died&& died) {
+    deaths_.look(options_.nodes.ranks, [this, &died](Rank rank) {
+      if (dead_[rank]) return;
+      dead_[rank] = true;
+      died(rank);
+    });
+  }
+  bool dead(Rank rank) const { return dead_[rank]; }
+
   // --- Words of the NI.
   [[nodiscard]] bool add_ni_words(std::uint32_t segment, std::uint32_t count);
   std::uint64_t* ni_word(std::uint32_t segment, std::uint64_t offset);
@@ -127,6 +140,8 @@ class EngineHostNi {
   PortCounters& counters_;
   HostOptions options_;
   WaitLadder ladder_;
+  DeathWatch deaths_;
+  std::vector<bool> dead_;
 
   // This rank's own view: what it reads in shared memory is the engine's part only.
   std::uint32_t posted_ = 0;
