@@ -119,6 +119,26 @@ TEST_P(Collectives, ReductionsOfEverySize) {
   }
 }
 
+// Vectors whose pieces are combined in several blocks, the last one short, in place and not.
+TEST_P(Collectives, SumsOfLargeVectors) {
+  for (const unsigned ranks : {2u, 3u}) {
+    run_ranks(GetParam(), ranks, [](int rank, int size) {
+      constexpr int kCount = 400'003;
+      std::vector<long> own(kCount);
+      for (int i = 0; i < kCount; ++i) own[static_cast<std::size_t>(i)] = i * (rank + 1L);
+      std::vector<long> sum(kCount, -1);
+      MPI_Allreduce(own.data(), sum.data(), kCount, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+      MPI_Allreduce(MPI_IN_PLACE, own.data(), kCount, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+      for (int i = 0; i < kCount; ++i) {
+        const long expected = i * (size * (size + 1L) / 2);
+        const auto at = static_cast<std::size_t>(i);
+        if (sum[at] != expected || own[at] != expected) return false;
+      }
+      return true;
+    });
+  }
+}
+
 // Every rank must get the same bits, and a second run the same again, also where the order of
 // additions shows.
 TEST_P(Collectives, AllreduceGivesTheSameBitsEverywhere) {

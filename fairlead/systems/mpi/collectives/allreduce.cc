@@ -43,31 +43,70 @@ void allreduce_doubling(GroupCall& group, const Operand& operand, std::byte* sum
   if (rank < paired) group.send(rank - 1, sum, operand.bytes());
 }
 
+// Consecutive elements of a vector.
+struct Part {
+  std::uint64_t first;
+  std::uint64_t count;
+};
+
+// Takes part `in` of a vector from one member, combines it with `own` into `sum`, and sends part
+// `out` of `sent` to another, both in blocks that are combined before they leave the cache.
+void combine_blocks(GroupCall& group, const Operand& operand, int to, const void* sent, Part out,
+                    int from, const void* own, void* sum, Part in) {
+  const std::uint64_t block = std::max<std::uint64_t>(1, kAllreduceBlockBytes / operand.element);
+  Scratch scratch(2 * std::min(block, in.count) * operand.element);
+  const auto bytes_of = [&](Part part, std::uint64_t index) {
+    const std::uint64_t left = part.count - std::min(part.count, index * block);
+    return std::min(block, left) * operand.element;
+  };
+  const auto offset_of = [&](Part part, std::uint64_t index) {
+    return (part.first + index * block) * operand.element;
+  };
+  const auto arrived = [&](std::uint64_t index) {
+    return at(scratch.data(), index % 2 * std::min(block, in.count) * operand.element);
+  };
+  const std::uint64_t blocks = (std::max(in.count, out.count) + block - 1) / block;
+  const auto receive = [&](std::uint64_t i) -> Request* {
+    return bytes_of(in, i) == 0 ? nullptr : group.begin_receive(from, arrived(i), bytes_of(in, i));
+  };
+  Request* next = receive(0);
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    Request* const receiving = next;
+    Request* const sending =
+        bytes_of(out, i) == 0 ? nullptr
+                              : group.begin_send(to, at(sent, offset_of(out, i)), bytes_of(out, i));
+    next = i + 1 < blocks ? receive(i + 1) : nullptr;
+    if (receiving != nullptr) {
+      group.end(receiving, bytes_of(in, i));
+      group.combine(operand, arrived(i), at(own, offset_of(in, i)), at(sum, offset_of(in, i)),
+                    bytes_of(in, i) / operand.element);
+    }
+    if (sending != nullptr) group.end_send(sending);
+  }
+}
+
 // Ring: piece i travels once around and is combined at each rank, then once more with the result.
-void allreduce_ring(GroupCall& group, const Operand& operand, std::byte* sum) {
+void allreduce_ring(GroupCall& group, const Operand& operand, const void* own, void* sum) {
   const int size = group.size();
   const int to = (group.rank() + 1) % size;
   const int from = (group.rank() - 1 + size) % size;
   const auto pieces = static_cast<std::uint64_t>(size);
   const std::uint64_t each = (operand.count + pieces - 1) / pieces;
-  const auto begin_of = [&](int piece) {
-    return std::min(operand.count, static_cast<std::uint64_t>(piece) * each);
+  const auto part = [&](int piece) {
+    const auto begin_of = [&](int i) {
+      return std::min(operand.count, static_cast<std::uint64_t>(i) * each);
+    };
+    return Part{begin_of(piece), begin_of(piece + 1) - begin_of(piece)};
   };
-  const auto count_of = [&](int piece) { return begin_of(piece + 1) - begin_of(piece); };
-  const auto data_of = [&](int piece) { return at(sum, begin_of(piece) * operand.element); };
-  Scratch arrived(each * operand.element);
   for (int i = 0; i < size - 1; ++i) {
-    const int out = (group.rank() - i + size) % size;
-    const int in = (group.rank() - i - 1 + size) % size;
-    group.exchange(to, data_of(out), count_of(out) * operand.element, from, arrived.data(),
-                   count_of(in) * operand.element);
-    group.combine(operand, arrived.data(), data_of(in), data_of(in), count_of(in));
+    combine_blocks(group, operand, to, i == 0 ? own : sum, part((group.rank() - i + size) % size),
+                   from, own, sum, part((group.rank() - i - 1 + size) % size));
   }
   for (int i = 0; i < size - 1; ++i) {
-    const int out = (group.rank() + 1 - i + size) % size;
-    const int in = (group.rank() - i + size) % size;
-    group.exchange(to, data_of(out), count_of(out) * operand.element, from, data_of(in),
-                   count_of(in) * operand.element);
+    const Part out = part((group.rank() + 1 - i + size) % size);
+    const Part in = part((group.rank() - i + size) % size);
+    group.exchange(to, at(sum, out.first * operand.element), out.count * operand.element, from,
+                   at(sum, in.first * operand.element), in.count * operand.element);
   }
 }
 
@@ -100,15 +139,12 @@ void allreduce(Process& process, Comm& comm, const char* call, const void* own, 
     }
   }
   GroupCall group(process, comm, CollectiveKind::allreduce, call);
-  if (own != result && bytes != 0) std::memcpy(result, own, bytes);
-  if (group.size() == 1) return;
-  std::byte* const sum = static_cast<std::byte*>(result);
   const std::uint64_t piece = bytes / static_cast<std::uint64_t>(group.size());
-  if (bytes >= kAllreduceRingBytes && piece >= kAllreduceRingPieceBytes) {
-    allreduce_ring(group, operand, sum);
-  } else {
-    allreduce_doubling(group, operand, sum);
+  if (group.size() > 1 && bytes >= kAllreduceRingBytes && piece >= kAllreduceRingPieceBytes) {
+    return allreduce_ring(group, operand, own, result);
   }
+  if (own != result && bytes != 0) std::memcpy(result, own, bytes);
+  if (group.size() > 1) allreduce_doubling(group, operand, static_cast<std::byte*>(result));
 }
 
 }  // namespace fairlead::mpi

@@ -50,6 +50,14 @@ class GroupCall {
       mismatch(*receive, size);
     process_.engine().finish(receive);
   }
+  // nullptr: done already.
+  Request* begin_send(int to, const void* from, std::uint64_t size) {
+    return process_.engine().isend(from, size, envelope(to), false);
+  }
+  void end_send(Request* send) {
+    process_.engine().wait(*send, call_);
+    process_.engine().finish(send);
+  }
   // Declares the work of combining or moving `bytes` twice read and once written.
   void charge(std::uint64_t ops, std::uint64_t bytes) {
     process_.engine().port().charge({.ops = ops, .bytes = bytes, .working_set_bytes = bytes});
