@@ -485,15 +485,24 @@ TEST_P(EnginesTest, GoOnWhereOthersCompute) {
   Inbox box;
   port(2).bind(9, box.upcall(), {});
   const Company company;
-  constexpr std::uint32_t kCount = 1500;
-  const Ps begin = port(0).now();
-  for (std::uint32_t i = 0; i < kCount; ++i) {
-    const Words words = {i, 0, 0, 0};
-    ASSERT_EQ(port(0).send_small({2}, 9, Lane::request, words, {}, kNoBlock), Post::done);
-    ASSERT_TRUE(until([&] { return box.items.size() == i + 1; })) << "message " << i;
+  // A message takes no time slice of those who compute; but all together want more than their share
+  // of the processors, so that a round in a busy minute shows nothing.
+  constexpr int kRounds = 10;
+  constexpr std::size_t kMessages = 101;
+  Ps median = kNever;
+  for (int round = 0; round < kRounds && median > milliseconds(1); ++round) {
+    std::vector<Ps> took;
+    for (std::size_t i = 0; i < kMessages; ++i) {
+      const Ps begin = port(0).now();
+      box.items.clear();
+      ASSERT_EQ(port(0).send_small({2}, 9, Lane::request, Words{}, {}, kNoBlock), Post::done);
+      ASSERT_TRUE(until([&] { return box.items.size() == 1; })) << "message " << i;
+      took.push_back(port(0).now() - begin);
+    }
+    std::nth_element(took.begin(), took.begin() + kMessages / 2, took.end());
+    median = took[kMessages / 2];
   }
-  // Expect: not a time slice of those who compute for every step of every message.
-  EXPECT_LT(port(0).now() - begin, seconds(5));
+  EXPECT_LT(median, milliseconds(1));
 }
 
 TEST_P(EnginesTest, WhatADeadRankOwesFails) {
