@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "fairlead/base/counters.h"
@@ -16,9 +17,10 @@ enum NicFlag : std::uint64_t {
   // Nothing is lost, duplicated or reordered per (source, destination, lane), and only the client
   // part of the header travels: the rest arrives as zero.
   kReliable = 1,
-  kSingleCopy = 2,  // read_peer/write_peer work
-  kMappable = 4,    // region() answers every peer's memory
-  kSameSpace = 8,   // peers live in this address space: any address of theirs can be used
+  kSingleCopy = 2,     // read_peer/write_peer work
+  kMappable = 4,       // region() answers every peer's memory
+  kSameSpace = 8,      // peers live in this address space: any address of theirs can be used
+  kRemoteMemory = 16,  // register_memory, forget_memory and copy_remote work
 };
 
 constexpr std::uint32_t kSmallBytes = 96;
@@ -46,6 +48,26 @@ struct alignas(64) SmallPacket {
   std::byte payload[kSmallBytes];
 };
 
+// What a peer must know to reach memory that was registered for it. Nobody can guess one.
+struct RemoteKey {
+  std::uint64_t key = 0;
+  std::uint64_t base = 0;  // what offsets count from
+};
+
+// A copy between memory of this process and memory that a peer registered.
+struct RemoteCopy {
+  enum class What : std::uint8_t { read, write };
+
+  What what = What::read;
+  Peer peer = 0;
+  RemoteKey key;
+  std::uint64_t offset = 0;  // in the peer's memory
+  void* local = nullptr;     // read: filled; write: taken from, and not changed
+  std::size_t size = 0;      // at most kRemoteCopyBytesMax
+  std::uint64_t token = 0;   // the caller's
+};
+constexpr std::size_t kRemoteCopyBytesMax = std::size_t{64} << 20;
+
 struct Sink {
   Keep (*arrived)(void* context, const Incoming& packet) = nullptr;
   // Once per peer, from reap() or sleep().
@@ -56,6 +78,9 @@ struct Sink {
   // but for `size` and `stamp` is set. Answers where the next one is to be copied to.
   SmallPacket* (*arrived_small)(void* context, SmallPacket* packet, std::size_t size) = nullptr;
   SmallPacket* landing = nullptr;
+  // Once for each copy that copy_remote() took, from reap(), in any order: done, denied (the key is
+  // worth nothing there; nothing was copied), or maybe_delivered.
+  void (*copied)(void* context, std::uint64_t token, Post result) = nullptr;
 };
 
 // How a reap() that found nothing may go on looking.
@@ -138,6 +163,19 @@ class Nic {
   // Copies straight from or to a peer's memory (kSingleCopy). not_delivered: the kernel refused.
   virtual Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) = 0;
   virtual Post write_peer(Peer peer, std::uint64_t address, const void* from, std::size_t size) = 0;
+
+  // Lets peers that are told the key read or write this memory (kRemoteMemory), until
+  // forget_memory(). nullopt: it cannot be registered.
+  virtual std::optional<RemoteKey> register_memory(std::span<std::byte>, bool /*read*/,
+                                                   bool /*write*/) {
+    return std::nullopt;
+  }
+  virtual void forget_memory(const RemoteKey&) {}
+  // Begins a copy (kRemoteMemory). done: Sink::copied tells when it has ended, a write when it can
+  // be seen at the peer; the local memory is the fabric's until then. A copy to a peer that is lost
+  // ends within a second or two. Also again_credit, again_buffer, peer_down, not_delivered (the
+  // fabric cannot).
+  virtual Post copy_remote(const RemoteCopy&) { return Post::not_delivered; }
 
   // Memory of `peer` that every peer can load and store (kMappable), zero at the start, laid out by
   // lci; of the same size everywhere, touched on use only. Empty: the fabric has none.

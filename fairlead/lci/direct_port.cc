@@ -16,6 +16,7 @@ std::uint64_t caps_flags(const fabric::NicCaps& nic, bool software_remote_memory
   if (software_remote_memory) return flags;
   if ((nic.flags & fabric::kMappable) != 0) flags |= kMappable | kHwAtomic | kOrderedPut;
   if ((nic.flags & fabric::kSingleCopy) != 0) flags |= kSingleCopy | kHwRdma;
+  if ((nic.flags & fabric::kRemoteMemory) != 0) flags |= kRemoteCopy;
   return flags;
 }
 
@@ -44,13 +45,15 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       spare_(take_spare()),
       memory_(nic, !options.software_remote_memory),
       remote_(*this, memory_.own().table(), memory_.own().region()),
+      copies_(*this, nic, memory_.own(), remote_, (caps_.flags & kRemoteCopy) != 0),
       groups_(*this, counters_, proto::TreeShape::binomial) {
   if (!reliable_) {
     next_out_.resize(pair(size_, 0));
     next_in_.resize(pair(size_, 0));
   }
   nic_.attach({&DirectPort::on_arrived, &DirectPort::on_peer_lost, this,
-               reliable_ ? &DirectPort::on_arrived_small : nullptr, &take_spare()->small});
+               reliable_ ? &DirectPort::on_arrived_small : nullptr, &take_spare()->small,
+               &DirectPort::on_copied});
 }
 
 DirectPort::~DirectPort() {
@@ -412,6 +415,7 @@ void DirectPort::deliver_early(const Arrival& arrival) {
 void DirectPort::peer_lost(Peer peer) {
   ++losses_;
   remote_.peer_lost(peer);
+  copies_.peer_lost(peer);
   groups_.peer_lost(peer);
 }
 

@@ -15,6 +15,7 @@
 #include "fairlead/lci/direct_port.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/overflow.h"
+#include "fairlead/lci/remote_copies.h"
 #include "fairlead/lci/remote_memory.h"
 #include "fairlead/lci/software_group.h"
 
@@ -61,10 +62,8 @@ class DirectPort final : public Port {
 
   void* allocate(SegId segment, std::size_t size, Place place) override;
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
-              std::span<const Rank> allowed) override {
-    return memory_.own().expose(segment, base, size, permissions, alias, allowed);
-  }
-  Post withdraw(SegId segment) override { return memory_.own().withdraw(segment); }
+              std::span<const Rank> allowed) override;
+  Post withdraw(SegId segment) override;
   void* map(Rank rank, SegId segment) override { return memory_.map(rank, segment); }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override;
@@ -120,6 +119,11 @@ class DirectPort final : public Port {
   static void on_peer_lost(void* self, Peer peer) {
     static_cast<DirectPort*>(self)->peer_lost(peer);
   }
+  static void on_copied(void* self, std::uint64_t token, Post result) {
+    auto& me = *static_cast<DirectPort*>(self);
+    ++me.upcalls_;  // who waits for anything to happen looks again
+    me.copies_.copied(token, result);
+  }
   static fabric::SmallPacket* on_arrived_small(void* self, fabric::SmallPacket* packet,
                                                std::size_t size) {
     return static_cast<DirectPort*>(self)->arrived_small(packet, size);
@@ -136,7 +140,8 @@ class DirectPort final : public Port {
 
   // --- direct_progress.cc
   bool work_waits() const {
-    return !overflow_.empty() || remote_.busy() || groups_.busy() || client_.has_due();
+    return !overflow_.empty() || remote_.busy() || copies_.busy() || groups_.busy() ||
+           client_.has_due();
   }
   int run_waiting_work();
   int poll(fabric::Patience& patience);
@@ -156,7 +161,7 @@ class DirectPort final : public Port {
   Ps sleep_length(const Until& until) const;
   Post counted(Post answer, Counter* done, std::uint64_t& counter);
   Post put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
-               CtrId remote);
+               CtrId remote, std::uint32_t flags);
 
   fabric::Nic& nic_;
   DirectOptions options_;
@@ -171,6 +176,7 @@ class DirectPort final : public Port {
   Overflow overflow_;
   DirectMemory memory_;
   RemoteMemory remote_;
+  RemoteCopies copies_;
   SoftwareGroup groups_;
   std::uint64_t upcalls_ = 0;
   std::uint64_t losses_ = 0;             // peers lost

@@ -33,6 +33,9 @@ inline int DirectPort::poll(fabric::Patience& patience) {
   if (work_waits()) [[unlikely]]
     tasks = run_waiting_work();
   nic_.reap(kReapBudget, overflow_.may_reap(), patience);
+  // Before the client sends anything: a segment that an upcall withdrew may be exposed anew.
+  if (copies_.busy()) [[unlikely]]
+    copies_.progress();
   const int ran = static_cast<int>(upcalls_ - before) + tasks;
   if (ran == 0) ++counters_.empty_polls;
   return ran;
@@ -42,6 +45,7 @@ inline int DirectPort::poll(fabric::Patience& patience) {
   int ran = 0;
   if (!overflow_.empty()) flush_overflow();
   if (remote_.busy()) remote_.progress();
+  if (copies_.busy()) copies_.progress();
   if (groups_.busy()) {
     groups_.progress();
     ran += groups_.deliver_early([this](const Arrival& a) { deliver_early(a); });
@@ -150,14 +154,29 @@ void* DirectPort::allocate(SegId segment, std::size_t size, Place place) {
   return memory_.own().allocate(segment, size);
 }
 
+Post DirectPort::expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions,
+                        void* alias, std::span<const Rank> allowed) {
+  const Post answer = memory_.own().expose(segment, base, size, permissions, alias, allowed);
+  if (answer == Post::done && !client_.in_upcall()) copies_.exposed(segment, size, allowed);
+  return answer;
+}
+
+Post DirectPort::withdraw(SegId segment) {
+  const Post answer = memory_.own().withdraw(segment);
+  if (answer != Post::done) return answer;
+  copies_.withdrawn(segment);
+  if (copies_.busy() && !client_.in_upcall()) copies_.progress();
+  return answer;
+}
+
 Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,
-                     CtrId remote, std::uint32_t) {
-  if (!dest.group) return put_one(dest.id, segment, pieces, done, remote);
+                     CtrId remote, std::uint32_t flags) {
+  if (!dest.group) return put_one(dest.id, segment, pieces, done, remote, flags);
   const std::vector<Rank>* members = groups_.members(dest.id);
   if (members == nullptr) return Post::invalid;
   for (Rank rank : *members) {
     if (rank == self_) continue;
-    const Post answer = put_one(rank, segment, pieces, nullptr, remote);
+    const Post answer = put_one(rank, segment, pieces, nullptr, remote, flags);
     if (answer != Post::done && answer != Post::pending) return answer;
   }
   if (done != nullptr) done->ok.fetch_add(1, std::memory_order_release);
@@ -165,9 +184,18 @@ Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces,
 }
 
 Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
-                         CtrId remote) {
+                         CtrId remote, std::uint32_t flags) {
   const std::optional<Post> direct = memory_.put(rank, segment, pieces);
   if (!direct) {
+    const bool after = (flags & kAfter) != 0;
+    if (after && copies_.writing() > 0) return Post::again_credit;
+    // In order with those that went by packets, it goes by packets.
+    if (const auto begun =
+            after ? std::nullopt : copies_.put(rank, segment, pieces, done, remote)) {
+      ++counters_.puts;
+      if (!client_.in_upcall()) copies_.progress();
+      return *begun;
+    }
     const Post answer = remote_.put(rank, segment, pieces, done, remote);
     if (answer == Post::done || answer == Post::pending) ++counters_.puts;
     return answer;
@@ -180,6 +208,11 @@ Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pie
 Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) {
   if (const std::optional<Post> direct = memory_.get(from, to, size))
     return counted(*direct, done, counters_.gets);
+  if (const std::optional<Post> begun = copies_.get(from, to, size, done)) {
+    ++counters_.gets;
+    if (!client_.in_upcall()) copies_.progress();
+    return *begun;
+  }
   const Post answer = remote_.get(from, to, size, done);
   if (answer == Post::done || answer == Post::pending) ++counters_.gets;
   return answer;
@@ -195,9 +228,17 @@ Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b
 }
 
 Post DirectPort::fence(Dest dest, Counter* done) {
-  if (dest.group && groups_.members(dest.id) == nullptr) return Post::invalid;
+  if (dest.group ? groups_.members(dest.id) == nullptr : dest.id >= size_) return Post::invalid;
   // Plain stores to mapped memory leave this processor before anything that follows.
   fenced_.exchange(1);
+  if (copies_.concerns_fence()) {
+    if (dest.group) {
+      copies_.fence(*groups_.members(dest.id), done);
+    } else {
+      copies_.fence({&dest.id, 1}, done);
+    }
+    return Post::pending;
+  }
   if (!remote_.used()) {
     // Everything so far was done by this processor's own stores, or the kernel's.
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_release);

@@ -14,6 +14,9 @@ enum InternalChan : Chan {
   kBumpChan,       // a put's remote counter
   kGroupChan,
   kGroupAckChan,
+  kKeyAskChan,   // for a key to memory that the fabric copies from and to
+  kKeyChan,      // such a key
+  kKeyGoneChan,  // it is worth nothing any more
 };
 
 // What lci itself puts before a client's bytes, at most: a port's mtu is its fabric's less this.

@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/ofi/endpoint.h"
 #include "fairlead/fabric/ofi/lane_windows.h"
+#include "fairlead/fabric/ofi/ofi_memory.h"
 #include "fairlead/fabric/ofi/operations.h"
 
 namespace fairlead::fabric {
@@ -49,7 +51,7 @@ class Ofi final : public OfiNic {
   Ofi(OfiEndpoint endpoint, const OfiOptions& options)
       : opened_(std::move(endpoint)),
         options_(options),
-        caps_{kMtu, kSmallBytes, kReliable},
+        caps_{kMtu, kSmallBytes, kReliable | memory_.flags()},
         address_(opened_->address()),
         choice_(describe(*opened_)),
         ways_(options.peers),
@@ -101,7 +103,10 @@ class Ofi final : public OfiNic {
   }
   void cancel_buffer(Peer, std::byte* buffer) override { sends_.give(sends_.of(buffer)); }
 
-  void shut() override { opened_.reset(); }
+  void shut() override {
+    memory_.shut();
+    opened_.reset();
+  }
 
   int reap(int budget, LaneMask lanes) override {
     if (!opened_.has_value()) [[unlikely]]
@@ -120,6 +125,8 @@ class Ofi final : public OfiNic {
       if (got <= 0) {
         // What the dead have sent is delivered first.
         deaths_.look(peers(), [this](Peer peer) { mourn(peer); });
+        if (memory_.waits_for_lost()) [[unlikely]]
+          give_up_copies();
         break;
       }
       for (ssize_t i = 0; i < got; ++i) complete(entries[static_cast<std::size_t>(i)]);
@@ -144,7 +151,7 @@ class Ofi final : public OfiNic {
   }
   bool settled() override {
     if (!opened_.has_value()) return true;
-    bool all = pending_.empty() && sends_under_way_ == 0;
+    bool all = pending_.empty() && memory_.under_way() == 0;
     for (const Peer peer : found_) {
       Way& way = ways_[peer];
       if (gone(peer)) continue;
@@ -167,6 +174,16 @@ class Ofi final : public OfiNic {
   }
   std::span<std::byte> region(Peer) override { return {}; }
 
+  std::optional<RemoteKey> register_memory(std::span<std::byte> memory, bool read,
+                                           bool write) override {
+    return opened_.has_value() ? memory_.add(memory, read, write) : std::nullopt;
+  }
+  void forget_memory(const RemoteKey& key) override { memory_.remove(key); }
+  Post copy_remote(const RemoteCopy& copy) override {
+    if (const Post answer = reach(copy.peer); answer != Post::done) return answer;
+    return memory_.start(copy, ways_[copy.peer].at);
+  }
+
  private:
   struct Way {
     fi_addr_t at = FI_ADDR_NOTAVAIL;  // until it is found
@@ -186,13 +203,19 @@ class Ofi final : public OfiNic {
   // --- Sending
 
   Post admit(Peer dest, std::uint32_t lane) {
-    if (dest >= peers() || lane >= kLanes) return Post::invalid;
-    Way& way = ways_[dest];
+    if (lane >= kLanes) return Post::invalid;
+    if (const Post answer = reach(dest); answer != Post::done) return answer;
+    return ways_[dest].windows.open(lane) ? Post::done : Post::again_credit;
+  }
+  // done: its address is known.
+  Post reach(Peer peer) {
+    if (peer >= peers()) return Post::invalid;
+    const Way& way = ways_[peer];
     if (way.lost || !opened_.has_value()) return Post::peer_down;
-    if (way.at == FI_ADDR_NOTAVAIL && !find(dest)) {
+    if (way.at == FI_ADDR_NOTAVAIL && !find(peer)) {
       return way.lost ? Post::peer_down : Post::again_credit;
     }
-    return way.windows.open(lane) ? Post::done : Post::again_credit;
+    return Post::done;
   }
   [[gnu::noinline, gnu::cold]] bool find(Peer peer) {
     OfiAddress address;
@@ -337,6 +360,7 @@ class Ofi final : public OfiNic {
       take(operation, entry.len);
       return;
     }
+    if (operation->kind == OfiOperation::Kind::copy) return end_copy(operation, Post::done);
     --sends_under_way_;
     sends_.give(operation);
   }
@@ -350,11 +374,33 @@ class Ofi final : public OfiNic {
       recycle(operation);
       return;
     }
-    --sends_under_way_;
     const Peer peer = operation->peer;
+    if (operation->kind == OfiOperation::Kind::copy) {
+      const bool denied = error.err == FI_EACCES || error.err == FI_EKEYREJECTED;
+      // What else goes wrong is the connection's: what was sent by it may be lost too. Some
+      // providers end it when a key is worth nothing.
+      if (!denied) {
+        lose(peer, fmt::format("a copy to or from its memory failed (the connection broke, or that "
+                               "memory was withdrawn): {}",
+                               opened_->text_of(error)));
+      }
+      return end_copy(operation, denied ? Post::denied : Post::maybe_delivered);
+    }
+    --sends_under_way_;
     const bool matters = operation->kind == OfiOperation::Kind::send;
     sends_.give(operation);
     if (matters) lose(peer, opened_->text_of(error));
+  }
+  void end_copy(OfiOperation* copy, Post result) {
+    const std::uint64_t token = copy->token;
+    if (memory_.end(copy)) tell_copied(token, result);
+  }
+  void tell_copied(std::uint64_t token, Post result) {
+    if (sink_.copied != nullptr) sink_.copied(sink_.context, token, result);
+  }
+  [[gnu::noinline, gnu::cold]] void give_up_copies() {
+    memory_.give_up(monotonic_ns(),
+                    [this](std::uint64_t token) { tell_copied(token, Post::maybe_delivered); });
   }
   ssize_t post_receive(OfiOperation* receive) {
     return fi_recv(opened_->ep(), receive->buffer, kMessageBytes, receives_description_,
@@ -454,6 +500,7 @@ class Ofi final : public OfiNic {
   }
   [[gnu::noinline, gnu::cold]] void lose(Peer peer, const std::string& cause) {
     if (std::exchange(ways_[peer].lost, true)) return;
+    memory_.peer_lost(peer, monotonic_ns());
     // One that has ended in order is missed by nobody.
     if (options_.left != nullptr && options_.left(options_.context, peer)) return;
     if (options_.explain != nullptr) options_.explain(options_.context, peer, cause);
@@ -462,6 +509,7 @@ class Ofi final : public OfiNic {
   // Dead, as others found out.
   [[gnu::noinline, gnu::cold]] void mourn(Peer peer) {
     if (std::exchange(ways_[peer].lost, true)) return;
+    memory_.peer_lost(peer, monotonic_ns());
     if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, peer);
   }
 
@@ -469,6 +517,7 @@ class Ofi final : public OfiNic {
   OfiOperations sends_{kSends, kMessageBytes, OfiOperation::Kind::send};
   OfiOperations receives_{kReceives, kMessageBytes, OfiOperation::Kind::receive};
   std::optional<OfiEndpoint> opened_;  // until shut()
+  OfiMemory memory_{*opened_};
   void* sends_description_ = nullptr;
   void* receives_description_ = nullptr;
   OfiOptions options_;

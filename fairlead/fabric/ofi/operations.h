@@ -14,13 +14,14 @@
 namespace fairlead::fabric {
 
 struct OfiOperation {
-  enum class Kind : std::uint8_t { send, acknowledge, receive };
+  enum class Kind : std::uint8_t { send, acknowledge, receive, copy };
 
   fi_context2 context;  // the provider's, while it has the operation; first: its address is ours
   Kind kind = Kind::send;
-  Peer peer = 0;           // of a send
+  Peer peer = 0;           // of a send or a copy
   std::uint32_t size = 0;  // bytes of the message
   std::byte* buffer = nullptr;
+  std::uint64_t token = 0;  // of a copy: its caller's
 };
 
 // A number of operations with a buffer each, in memory that is touched where it is used.

@@ -36,11 +36,11 @@ Result<CopyChoice> CopyChoice::of_text(const std::string& text) {
   return made;
 }
 
-CopyChoice::Way CopyChoice::choose(std::uint64_t bytes) const {
+CopyChoice::Way CopyChoice::choose(std::uint64_t bytes, bool by_network) const {
   if (single_copy_min_.has_value()) {
     return bytes >= *single_copy_min_ ? Way::single_copy : Way::pieces;
   }
-  return classes_[class_of(bytes)].way;
+  return by_network ? Way::single_copy : classes_[class_of(bytes)].way;
 }
 
 void CopyChoice::arrived(Way way, std::uint64_t bytes, Ps asked, Ps now) {

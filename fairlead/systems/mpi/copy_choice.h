@@ -25,7 +25,9 @@ class CopyChoice {
   // `text`: as the variable's. Error: it is none of the three.
   static Result<CopyChoice> of_text(const std::string& text);
 
-  Way choose(std::uint64_t bytes) const;
+  // by_network: the one copy is the network's own, which nothing has to be measured for: pieces
+  // travel the same way and are copied at both ends besides.
+  Way choose(std::uint64_t bytes, bool by_network = false) const;
   // A message of `bytes` that was asked for at `asked` is here at `now`. Messages are told in the
   // order of their ends, whatever the order they were asked for.
   void arrived(Way way, std::uint64_t bytes, Ps asked, Ps now);

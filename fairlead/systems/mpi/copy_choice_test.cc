@@ -48,6 +48,15 @@ TEST_F(CopyChoiceTest, SizesAreMeasuredApart) {
   EXPECT_EQ(choice.choose(100 << 10), Way::pieces);
 }
 
+TEST_F(CopyChoiceTest, WhatTheNetworkCopiesIsNotMeasured) {
+  run(5000, 64 << 10, microseconds(9), microseconds(6));
+  EXPECT_EQ(choice.choose(64 << 10), Way::pieces);
+  EXPECT_EQ(choice.choose(64 << 10, true), Way::single_copy);
+  // Expect: what the user says counts there too.
+  const CopyChoice never = CopyChoice::of_text("never").value();
+  EXPECT_EQ(never.choose(64 << 20, true), Way::pieces);
+}
+
 TEST_F(CopyChoiceTest, FollowsAChange) {
   run(10'000, 64 << 10, microseconds(9), microseconds(6));
   const auto went = run(100'000, 64 << 10, microseconds(6), microseconds(9));

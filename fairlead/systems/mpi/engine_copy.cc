@@ -28,7 +28,9 @@ void begin(Request& r) {
 // Exposes the message's memory where the path moves it with one copy.
 bool Engine::expose(Request& send) {
   if (send.exposed) return true;
-  if ((port_.caps(send.envelope.peer).flags & lci::kSingleCopy) == 0) return false;
+  const std::uint64_t path = port_.caps(send.envelope.peer).flags;
+  const bool network_copies = (path & lci::kRemoteCopy) != 0 && send.size >= kRemoteCopyBytesMin;
+  if ((path & lci::kSingleCopy) == 0 && !network_copies) return false;
   send.segment = kSendSegmentBase + next_segment_++ % (~std::uint32_t{0} - kSendSegmentBase);
   const Rank reader[] = {send.envelope.peer};
   // Only read through; the port takes a plain pointer because segments may also be written.
@@ -157,7 +159,9 @@ bool Engine::end_copy(Request& receive) {
     claims_.give(receive.claim);
     receive.exposed = false;
   }
-  choice_.arrived(CopyChoice::Way::single_copy, wanted, receive.asked, port_.now());
+  if ((port_.caps(receive.envelope.peer).flags & lci::kRemoteCopy) == 0) {
+    choice_.arrived(CopyChoice::Way::single_copy, wanted, receive.asked, port_.now());
+  }
   receive.state = State::done;
   reply({receive.envelope.peer, {first_word(Kind::finished, 0), receive.peer_id, 0, 0}, 0});
   return true;

@@ -220,7 +220,10 @@ void Engine::start_rendezvous(Request& receive, std::uint32_t sender_id, const O
   receive.asked = kNever;
   if (wanted != 0 && offer.exposed != 0) {
     receive.asked = port_.now();
-    if (choice_.choose(wanted) == CopyChoice::Way::single_copy) return start_copy(receive, offer);
+    const bool by_network = (port_.caps(receive.envelope.peer).flags & lci::kRemoteCopy) != 0;
+    if (choice_.choose(wanted, by_network) == CopyChoice::Way::single_copy) {
+      return start_copy(receive, offer);
+    }
   }
   receive.state = wanted == 0 ? State::done : State::receiving;
   reply({receive.envelope.peer, {first_word(Kind::accept, 0), sender_id, receive.id, 0}, wanted});
