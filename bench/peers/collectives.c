@@ -1,6 +1,6 @@
-/* Barrier, broadcast of 8 bytes and of 1 MiB (the root goes round, so that no call can run ahead) and
- * sums of one double and of 1 MiB of them over any number of ranks: the mean, and of the small ones
- * the 99.9th percentile as rank 0 sees it. */
+/* Barrier, broadcast of 8 bytes and of 1 MiB (the root goes round, so that no call can run ahead)
+ * and sums of one double and of 1 MiB of them over any number of ranks: the mean, and of the small
+ * ones the 99.9th percentile as rank 0 sees it. */
 #include "bench/peers/figure.h"
 
 typedef void (*Call)(long round, int ranks);
