@@ -67,6 +67,7 @@ class ShmInRings {
  private:
   // The sender learns of free slots in batches: one cache line moves per this many messages.
   static constexpr std::uint32_t kTellEvery = 16;
+  static constexpr std::uint32_t kAhead = 6;
   // Of one ring before the next gets its turn.
   static constexpr int kBurst = 16;
 
@@ -81,7 +82,7 @@ class ShmInRings {
     std::uint64_t flag;
     while (done < budget && ready(ring, flag)) {
       // In a run of messages those to come are there, or soon.
-      if (done > 0) __builtin_prefetch(ring.next + 2);
+      if (done > 0) __builtin_prefetch(ring.next + kAhead);
       take(ring, *ring.next, flag);
       ring.tailed = shm_tailed(flag);
       if (++ring.next == ring.end) {

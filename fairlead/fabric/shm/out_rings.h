@@ -29,8 +29,9 @@ class ShmOutRings {
   }
 
   // Gets hold of the lines of the next message: one is likely to be sent to `dest` soon.
-  void expect(Peer dest, std::uint32_t lane) const {
-    const Ring& ring = rings_[dest * kLanes + lane];
+  void expect(Peer dest, std::uint32_t lane) {
+    Ring& ring = rings_[dest * kLanes + lane];
+    ring.burst = false;
     prefetch_to_write(ring.next);
     if (ring.tailed) prefetch_to_write(ring.next->tail);
   }
@@ -64,6 +65,10 @@ class ShmOutRings {
       slot.flag.store(flag, std::memory_order_release);
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
+    // Of several in a row the lines are asked for before they are written: else each write waits
+    // for its line, one after the other (docs/performance.md).
+    if (ring.burst) prefetch_to_write(ring.next + kAhead);
+    ring.burst = true;
     if (ring.words->hot.load(std::memory_order_acquire) == 0) [[unlikely]]
       call(dest, lane);
   }
@@ -79,6 +84,8 @@ class ShmOutRings {
   bool closed(Peer peer) const { return rings_[peer * kLanes].closed; }
 
  private:
+  static constexpr std::uint32_t kAhead = 3;
+
   struct Ring {
     ShmSlot* next = nullptr;
     ShmSlot* end = nullptr;
@@ -88,6 +95,7 @@ class ShmOutRings {
     std::uint32_t sent = 0;                // modulo 2^32
     bool closed = false;
     bool tailed = false;  // the last message had a tail
+    bool burst = false;   // it was sent, and nothing came since
   };
 
   // Reads how many slots the receiver has consumed. A number that cannot be frees nothing.
