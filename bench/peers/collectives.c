@@ -26,7 +26,7 @@ static void allreduce(long round, int ranks) {
   }
 }
 
-enum { kLarge = 1 << 17 };  /* doubles */
+enum { kLarge = 1 << 17 }; /* doubles */
 static double large[kLarge];
 static double large_sum[kLarge];
 
