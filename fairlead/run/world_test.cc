@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "fairlead/fabric/ofi/ofi_nic.h"
 #include "fairlead/run/launcher.h"
 #include "fairlead/run/reaper.h"
 
@@ -45,7 +46,15 @@ int everybody_to_everybody(Context& context) {
   return received.ok.load() == due ? 0 : 3;
 }
 
-class Worlds : public testing::TestWithParam<const char*> {};
+class Worlds : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (std::string(GetParam()) != "ofi") return;
+    if (const auto here = fabric::ofi_providers("", ""); !here.ok()) {
+      GTEST_SKIP() << here.error().text;
+    }
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Real, Worlds, testing::Values("shm", "udp", "ofi", "loop"),
                          [](const auto& world) { return std::string(world.param); });
 
