@@ -140,10 +140,10 @@ bool EngineHostNi::try_descriptor(Descriptor descriptor) {
   const std::uint32_t at = posted_ % kDescriptors;
   in_ring_[at] = descriptor.buffer;
   queues_.descriptors[at] = descriptor;
-  queues_.posted.store(++posted_, std::memory_order_release);
-  // Either the engine sees the entry before it sleeps, or its flag is seen here.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (status_.sleeping.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+  // Both in the one order of all such: either the engine sees the entry before it sleeps, or its
+  // flag is seen here.
+  queues_.posted.store(++posted_);
+  if (status_.sleeping.load() != 0) [[unlikely]] {
     const std::uint64_t one = 1;
     (void)!::write(options_.bell, &one, sizeof one);
   }
