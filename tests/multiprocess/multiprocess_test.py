@@ -39,7 +39,7 @@ def stat_of(pid):
 
 def shared_files():
     """In /dev/shm, but for those of libfabric's shm provider, which other tests run on."""
-    return {name for name in os.listdir("/dev/shm") if not re.match(r"\d+:\d+:\d+$", name)}
+    return {name for name in os.listdir("/dev/shm") if not re.match(r"ofi-[0-9a-f]{16}$", name)}
 
 class Job:
     """One launcher, its mark, and what can be seen of it in /proc."""

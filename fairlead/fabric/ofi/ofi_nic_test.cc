@@ -1,6 +1,9 @@
 #include "fairlead/fabric/ofi/ofi_nic.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -302,6 +305,27 @@ TEST_P(OfiTest, APeerThatVanishedIsLostWithTheProvidersReason) {
   ASSERT_EQ(sides_[0].causes.size(), 1u);
   EXPECT_NE(sides_[0].causes[0], "");
   EXPECT_EQ(send(0, 1, 0, 0, {}), Post::peer_down);
+}
+
+// What a killed process with this one's number left, by the shm provider's own names.
+TEST_P(OfiTest, FilesOfAKilledProcessAreNotInTheWay) {
+  if (std::string(GetParam()) != "shm") GTEST_SKIP() << "no files";
+  std::vector<std::string> left;
+  for (int domain = 0; domain < 64; ++domain) {
+    for (int endpoint = 0; endpoint < 4; ++endpoint) {
+      std::string path = fmt::format("/dev/shm/{}:{}:{}", ::getpid(), domain, endpoint);
+      const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600);
+      if (fd < 0) continue;
+      ::close(fd);
+      left.push_back(std::move(path));
+    }
+  }
+  sides_[1].nic.reset();
+  open(1, 0x1234'5678'9abc'def0u);
+  for (const std::string& path : left) ::unlink(path.c_str());
+  ASSERT_NE(sides_[1].nic, nullptr);
+  push(0, 1, 0, 1, pattern(100, 1));
+  EXPECT_TRUE(until([&] { return sides_[1].got.size() == 1; }));
 }
 
 TEST_P(OfiTest, SleepEndsWhenAPacketComes) {
