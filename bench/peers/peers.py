@@ -4,7 +4,7 @@ run in turn (ours, the peers, the machine's own limit, ours, ...), medians and r
 
   bench/peers/peers.py                          everything, 5 rounds, a table
   bench/peers/peers.py --json > peers.jsonl     one object a line
-  bench/peers/peers.py --only rate,barrier      the programs or figures named so
+  bench/peers/peers.py --only rate,pingpong_udp the jobs named so
 """
 import argparse
 import json
@@ -312,7 +312,7 @@ def chosen_jobs(only):
     if not only:
         return JOBS
     wanted = set(only.split(","))
-    jobs = [j for j in JOBS if wanted & {j.program, j.program + j.suffix, j.timed_as}]
+    jobs = [j for j in JOBS if wanted & {j.program + j.suffix, j.timed_as}]
     if not jobs:
         sys.exit(f"peers: nothing is called {only}; there are {', '.join(names_of_jobs())}")
     return jobs
