@@ -1,6 +1,6 @@
 // The port on shared memory beside the machine's own limits, all in one run: ring latency and rate,
-// packets, single-copy reads, barriers with a core per rank and with four ranks per core.
-// Prints JSON lines; --runs N takes the median of N (default 5).
+// packets, single-copy reads, puts and gets of mapped memory, barriers with a core per rank and
+// with four ranks per core. Prints JSON lines; --runs N takes the median of N (default 5).
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -239,6 +239,44 @@ double port_get(std::uint32_t rank, lci::Port& port, std::size_t size) {
   return rate;
 }
 
+// Ways into the memory that rank 1 allocated, and plain stores there.
+enum class Mapped { put, get, store };
+
+// GB/s of them, `size` bytes at a time.
+double port_mapped(std::uint32_t rank, lci::Port& port, std::size_t size, Mapped way) {
+  Count over;
+  port.bind(1, {&Count::run, &over}, {});
+  constexpr lci::SegId kSegment = 7;
+  if (rank == 1) {
+    if (port.allocate(kSegment, size, lci::Place::host) == nullptr) _exit(1);
+    send_bytes(port, 0, nullptr, 0);
+    wait_for(port, over.counter, 1);
+    return 0;
+  }
+  wait_for(port, over.counter, 1);
+  void* const there = port.map(1, kSegment);
+  if (there == nullptr) _exit(1);
+  std::vector<std::byte> here(size, std::byte{1});
+  const auto rounds = static_cast<int>((std::size_t{256} << 20) / size);
+  Chunks chunks(std::max(1, rounds / 16));
+  Counter done;
+  for (int i = 0; i < rounds; ++i) {
+    chunks.tick(static_cast<std::uint64_t>(i));
+    const lci::PutPiece piece{0, here.data(), size};
+    Post answer = Post::done;
+    if (way == Mapped::put) {
+      answer = port.put({1}, kSegment, {&piece, 1}, &done, lci::kNoCounter, 0);
+    } else if (way == Mapped::get) {
+      answer = port.get({1, kSegment, 0}, here.data(), size, &done, 0);
+    } else {
+      std::memcpy(there, here.data(), size);
+    }
+    if (answer != Post::done) _exit(1);
+  }
+  send_bytes(port, 1, nullptr, 0);
+  return static_cast<double>(size) / chunks.median() / 1e3;
+}
+
 // The same straight by the system call.
 double raw_get(std::uint32_t rank, Shared& s, std::size_t size) {
   const auto rounds = static_cast<int>((std::size_t{256} << 20) / size);
@@ -405,6 +443,22 @@ int main(int argc, char** argv) {
                }));
   fmt::print("{{\"bench\":\"port-stream\",\"gb_per_s\":{:.1f}}}\n",
              times([&] { return on_port(2, true, own, port_stream); }));
+  for (std::size_t size : {4096u, 65536u, 4194304u}) {
+    std::vector<double> rates[3];
+    for (int i = 0; i < runs; ++i) {
+      for (const Mapped way : {Mapped::put, Mapped::get, Mapped::store}) {
+        rates[static_cast<std::size_t>(way)].push_back(
+            on_port(2, true, own, [&](std::uint32_t rank, lci::Port& port) {
+              return port_mapped(rank, port, size, way);
+            }));
+      }
+    }
+    fmt::print(
+        "{{\"bench\":\"port-mapped\",\"bytes\":{},\"put_gb_per_s\":{:.1f},"
+        "\"get_gb_per_s\":{:.1f},\"memcpy_gb_per_s\":{:.1f}}}\n",
+        size, median(rates[0]), median(rates[1]), median(rates[2]));
+    std::fflush(stdout);
+  }
   for (std::size_t size : {65536u, 262144u, 1048576u, 4194304u}) {
     const double get = times([&] {
       return on_port(2, true, own, [&](std::uint32_t rank, lci::Port& port) {

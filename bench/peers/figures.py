@@ -18,7 +18,11 @@ class Job:
         return self.ranks > 2
 
 
+# Not an MPI program: bench/port_shm, the Port itself beside the machine's limits.
+PORT = "port"
+
 JOBS = [
+    Job(PORT, 2),
     Job("pingpong", 2),
     Job("rate", 2),
     Job("bandwidth", 2),
@@ -66,6 +70,10 @@ class Bar:
 
 
 BARS = {
+    ("port_latency", 8): Bar("limit", most=1.3),
+    ("rate_port", 8): Bar("1", least=60e6),
+    ("bandwidth_put", 4 << 20): Bar("limit", least=0.95),
+    ("bandwidth_get", 4 << 20): Bar("limit", least=0.95),
     ("latency", 8): Bar("peer", most=0.6),
     ("latency", 64): Bar("peer", most=0.5),
     ("latency", 512): Bar("peer", most=0.6),

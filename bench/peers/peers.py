@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from figures import BARS, JOBS, higher_is_better  # noqa: E402
+from figures import BARS, JOBS, PORT, higher_is_better  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 JOB_TIMEOUT_S = 180
@@ -88,7 +88,7 @@ def compile_all(implementations, folder):
     usable = []
     for one in implementations:
         try:
-            for program in sorted({job.program for job in JOBS}):
+            for program in sorted({job.program for job in JOBS} - {PORT}):
                 subprocess.run([one.compiler, *c_flags, str(here / f"{program}.c"), "-o",
                                 str(folder / f"{program}.{one.name}")], check=True)
             usable.append(one)
@@ -172,6 +172,26 @@ def libfabric_limit(size, count):
     return None
 
 
+def run_port(build):
+    """What bench/port_shm measures of the Port itself: (its figures, the machine's limits)."""
+    done = subprocess.run([str(build / "bin/port_shm"), "--runs", "1"], capture_output=True,
+                          text=True, timeout=JOB_TIMEOUT_S, check=True)
+    ours, limit = {}, {}
+    for line in done.stdout.splitlines():
+        one = json.loads(line)
+        what, size = one["bench"], one.get("bytes", 0)
+        if what == "port-latency":
+            ours["port_latency", size] = (one["one_way_us"], "us")
+            limit["port_latency", size] = (one["limit_us"], "us")
+        elif what == "port-rate":
+            ours["rate_port", size] = (one["million_per_s"] * 1e6, "1/s")
+        elif what == "port-mapped":
+            for way in ("put", "get"):
+                ours[f"bandwidth_{way}", size] = (one[f"{way}_gb_per_s"] * 1e3, "MB/s")
+                limit[f"bandwidth_{way}", size] = (one["memcpy_gb_per_s"] * 1e3, "MB/s")
+    return ours, limit
+
+
 def run_limits(folder, jobs):
     values = {}
     if any(job.place == "ofi" for job in jobs):
@@ -179,7 +199,8 @@ def run_limits(folder, jobs):
             us = libfabric_limit(size, count)
             if us is not None:
                 values["latency_ofi", size] = (us, "us")
-    for program, wanted in (("limits", any(not job.network for job in jobs)),
+    for program, wanted in (("limits", any(not job.network and job.program != PORT
+                                           for job in jobs)),
                             ("network_limits", any(job.place == "udp" and job.network
                                                    for job in jobs))):
         if wanted:
@@ -201,7 +222,7 @@ def add_memory_per_rank(samples):
                 values["memory_per_rank", 0] = (over, "MiB")
 
 
-def measure(implementations, jobs, rounds, folder):
+def measure(implementations, jobs, rounds, folder, build):
     """samples[name][round][(figure, bytes)] = (value, unit)"""
     samples = {name: [] for name in [*(one.name for one in implementations), LIMIT]}
     for number in range(rounds):
@@ -209,6 +230,11 @@ def measure(implementations, jobs, rounds, folder):
         for one_round in samples.values():
             one_round.append({})
         for job in jobs:
+            if job.program == PORT:
+                ours, limit = run_port(build)
+                samples[OURS][number].update(ours)
+                samples[LIMIT][number].update(limit)
+                continue
             for one in implementations:
                 if one.name == OURS or not job.options:
                     samples[one.name][number].update(run_job(one, job, folder))
@@ -329,7 +355,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="fairlead-peers-") as name:
         folder = Path(name)
         implementations = compile_all(implementations, folder)
-        rows = summarize(measure(implementations, jobs, arguments.rounds, folder))
+        rows = summarize(measure(implementations, jobs, arguments.rounds, folder,
+                                 arguments.build.resolve()))
     if arguments.json:
         for row in rows:
             print(json.dumps(row))
