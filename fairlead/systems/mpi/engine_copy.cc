@@ -69,7 +69,8 @@ void Engine::on_help(const lci::Arrival& arrival) {
   Request* const send = requests_.find(arrival.words[1]);
   std::uint64_t wanted = 0;
   if (send == nullptr || send->state != State::offered || !send->exposed ||
-      send->envelope.peer != arrival.source || arrival.data.size() != sizeof wanted) {
+      send->envelope.peer != arrival.source || arrival.data.size() != sizeof wanted ||
+      port_.map(arrival.source, kClaimSegment) == nullptr) {
     ++strays_;
     return;
   }

@@ -119,7 +119,10 @@ class FakePort final : public lci::Port {
     return exposed.erase(segment) == 1 ? Post::done : Post::invalid;
   }
   // Any peer's memory is this port's.
-  void* map(Rank, lci::SegId segment) override { return allocated.at(segment).data(); }
+  void* map(Rank, lci::SegId segment) override {
+    const auto found = allocated.find(segment);
+    return found == allocated.end() ? nullptr : found->second.data();
+  }
   Post put(lci::Dest, lci::SegId segment, std::span<const lci::PutPiece> pieces, Counter* done,
            lci::CtrId, std::uint32_t) override {
     if (room == 0) return Post::again_credit;
