@@ -109,6 +109,10 @@ enum CapFlag : std::uint64_t {
   kRemoteCopy = 256,  // long gets and puts are copies of the network's, not packets
 };
 
+// Where a path has kRemoteCopy: gets and puts of so many bytes and more are copies; below, packets
+// are there first.
+constexpr std::size_t kRemoteCopyBytesMin = 48 * 1024;
+
 // Per path, not per port.
 struct Caps {
   std::uint32_t mtu_bytes;         // largest body + gather of one packet

@@ -29,9 +29,8 @@ namespace fairlead::lci {
 // busy(), never inside an upcall. Thread: the port's.
 class RemoteCopies {
  public:
-  static constexpr std::size_t kBytesMin = 48 * 1024;  // below, packets are there first
-  static constexpr std::uint32_t kOpsMax = 1024;       // not yet finished
-  static constexpr std::uint32_t kKeysKept = 256;      // of peers' segments, a power of two
+  static constexpr std::uint32_t kOpsMax = 1024;   // not yet finished
+  static constexpr std::uint32_t kKeysKept = 256;  // of peers' segments, a power of two
 
   // `own` is what this rank exposes. `packets` do what the fabric cannot. allow false: nothing goes
   // this way.
@@ -123,7 +122,8 @@ class RemoteCopies {
   static Keep on_gone(void* self, Packet*, const Arrival& arrival);
 
   bool goes_this_way(Rank rank, std::size_t smallest_part) const {
-    return allow_ && smallest_part >= kBytesMin && rank < port_.size() && rank != port_.self();
+    return allow_ && smallest_part >= kRemoteCopyBytesMin && rank < port_.size() &&
+           rank != port_.self();
   }
   Op* take(Rank rank, SegId segment);
   void begin(Op& op);

@@ -49,8 +49,8 @@ TEST_P(RemoteCopiesTest, BytesOfEveryLengthArriveBothWays) {
             Post::done);
   std::vector<std::byte> to(kLong);
   std::uint64_t long_ones = 0;
-  for (const std::size_t size : {std::size_t{1}, RemoteCopies::kBytesMin - 1,
-                                 RemoteCopies::kBytesMin, std::size_t{1} << 20, kLong}) {
+  for (const std::size_t size : {std::size_t{1}, kRemoteCopyBytesMin - 1, kRemoteCopyBytesMin,
+                                 std::size_t{1} << 20, kLong}) {
     for (const std::size_t offset : {std::size_t{0}, (kLong - size) / 2, kLong - size}) {
       const std::vector<std::byte> data = pattern(size, size + offset);
       std::fill(exposed.begin(), exposed.end(), std::byte{0});
@@ -64,7 +64,7 @@ TEST_P(RemoteCopiesTest, BytesOfEveryLengthArriveBothWays) {
       EXPECT_EQ(std::count(behind, exposed.end(), std::byte{0}), exposed.end() - behind);
       ASSERT_TRUE(get(0, {1, 7, offset}, to, size));
       ASSERT_TRUE(std::equal(data.begin(), data.end(), to.begin())) << size;
-      if (size >= RemoteCopies::kBytesMin) long_ones += 2;
+      if (size >= kRemoteCopyBytesMin) long_ones += 2;
     }
   }
   // Expect: the long ones went as copies where the fabric has them, and each was counted

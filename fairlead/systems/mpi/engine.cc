@@ -86,11 +86,8 @@ void Engine::reply(const Reply& made) {
 
 bool Engine::send_reply(const Reply& reply) {
   static_assert(sizeof reply.wanted <= 32, "send_small carries it on every fabric");
-  // What the peer is told to have been copied is there by then.
-  const bool after = kind_of(reply.words[0]) == Kind::helped;
-  const std::uint32_t flags = lci::kNoBlock | (after ? lci::kAfter : 0u);
   const Post answer = port_.send_small({reply.to}, kChannel, lci::Lane::reply, reply.words,
-                                       std::as_bytes(std::span(&reply.wanted, 1)), flags);
+                                       std::as_bytes(std::span(&reply.wanted, 1)), lci::kNoBlock);
   return accepted(answer, reply.to);
 }
 

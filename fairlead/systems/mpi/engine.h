@@ -191,6 +191,7 @@ class Engine {
   void on_helped(const lci::Arrival& arrival);
   bool push_copies();
   void copy_chunks(Request& r);
+  void fence_chunks(Request& send);
   Post put_chunk(Request& send, std::uint64_t at, std::uint64_t size);
   Post get_chunk(Request& receive, std::uint64_t at, std::uint64_t size);
   bool end_copy(Request& receive);

@@ -19,6 +19,7 @@ void begin(Request& r) {
   r.begun = 0;
   r.chunk = Request::kNoChunk;
   r.all_taken = false;
+  r.unfenced = false;
   r.copied.ok.store(0, std::memory_order_relaxed);
   r.copied.failed.store(0, std::memory_order_relaxed);
 }
@@ -29,7 +30,8 @@ void begin(Request& r) {
 bool Engine::expose(Request& send) {
   if (send.exposed) return true;
   const std::uint64_t path = port_.caps(send.envelope.peer).flags;
-  const bool network_copies = (path & lci::kRemoteCopy) != 0 && send.size >= kRemoteCopyBytesMin;
+  const bool network_copies =
+      (path & lci::kRemoteCopy) != 0 && send.size >= lci::kRemoteCopyBytesMin;
   if ((path & lci::kSingleCopy) == 0 && !network_copies) return false;
   send.segment = kSendSegmentBase + next_segment_++ % (~std::uint32_t{0} - kSendSegmentBase);
   const Rank reader[] = {send.envelope.peer};
@@ -100,8 +102,9 @@ bool Engine::push_copies() {
   for (Request* r = copies_.front(); r != nullptr;) {
     Request* const following = Requests::next(r);
     if (!r->all_taken) copy_chunks(*r);
+    if (r->all_taken && r->unfenced) fence_chunks(*r);
     if (r->copied.failed.load(std::memory_order_acquire) != 0) fail_copy(*r);
-    if (r->all_taken && r->copied.ok.load(std::memory_order_acquire) == r->begun) {
+    if (r->all_taken && !r->unfenced && r->copied.ok.load(std::memory_order_acquire) == r->begun) {
       any_ended |= r->is_send ? end_help(*r) : end_copy(*r);
     }
     r = following;
@@ -132,10 +135,23 @@ void Engine::copy_chunks(Request& r) {
       r.copied.failed.fetch_add(1, std::memory_order_relaxed);
       return;
     }
+    // Where the kernel does not permit the copy it went by packets.
+    r.unfenced |= r.is_send && answer == Post::pending;
     r.chunk = Request::kNoChunk;
     r.moved += size;
     ++r.begun;
   }
+}
+
+void Engine::fence_chunks(Request& send) {
+  const Post answer = port_.fence({send.envelope.peer}, &send.copied);
+  if (answer == Post::again_credit || answer == Post::again_buffer) return;
+  if (answer != Post::done && answer != Post::pending) {
+    send.copied.failed.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  send.unfenced = false;
+  ++send.begun;
 }
 
 Post Engine::put_chunk(Request& send, std::uint64_t at, std::uint64_t size) {

@@ -179,6 +179,23 @@ TEST_F(EngineCopyTest, SenderPutsWhatItsReceiverDoesNotTake) {
   engine.finish(s);
 }
 
+// Where the kernel permits no copies, puts go by packets.
+TEST_F(EngineCopyTest, WhatWasPutIsThereBeforeTheReceiverIsTold) {
+  port.puts_are_late = true;
+  const std::string data = text(kBytes);
+  Request* s = engine.isend(data.data(), kBytes, {kContext, 1, 5}, false);
+  const Claim claim = receiver_claims(7);
+  arrive_reply(Kind::help, s->id, kBytes, 555, claim.word());
+  engine.poll();
+  EXPECT_EQ(port.fences, 1);
+  EXPECT_TRUE(port.peer_memory[kSegmentBase + 7] == data);
+  ASSERT_EQ(last_kind(), Kind::helped);
+  EXPECT_EQ(last_bytes(), kBytes);
+  arrive_reply(Kind::finished, s->id, 0);
+  EXPECT_TRUE(s->done());
+  engine.finish(s);
+}
+
 TEST_F(EngineCopyTest, HelpAskedForTooLateIsNone) {
   const std::string data = text(kBytes);
   Request* s = engine.isend(data.data(), kBytes, {kContext, 1, 5}, false);

@@ -45,6 +45,8 @@ class FakePort final : public lci::Port {
   };
   std::map<lci::SegId, std::vector<Line>> allocated;
   bool allocates = true;
+  bool puts_are_late = false;  // not there before a fence
+  int fences = 0;
   // What wait() does; a test that must not wait leaves it empty.
   std::deque<std::function<void()>> on_wait;
 
@@ -129,10 +131,15 @@ class FakePort final : public lci::Port {
     std::string& memory = peer_memory.at(segment);
     for (const lci::PutPiece& piece : pieces) {
       FAIRLEAD_CHECK(piece.offset + piece.size <= memory.size(), "put outside the segment");
+      if (puts_are_late) {
+        late_puts_.push_back(
+            {segment, piece.offset, {static_cast<const char*>(piece.data), piece.size}});
+        continue;
+      }
       std::memcpy(memory.data() + piece.offset, piece.data, piece.size);
     }
     done->ok.fetch_add(1);
-    return Post::done;
+    return puts_are_late ? Post::pending : Post::done;
   }
   Post get(lci::Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) override {
     if (room == 0) return Post::again_credit;
@@ -146,7 +153,15 @@ class FakePort final : public lci::Port {
               Counter*) override {
     return Post::invalid;
   }
-  Post fence(lci::Dest, Counter*) override { return Post::invalid; }
+  Post fence(lci::Dest, Counter* done) override {
+    for (const auto& [segment, offset, bytes] : late_puts_) {
+      peer_memory.at(segment).replace(offset, bytes.size(), bytes);
+    }
+    late_puts_.clear();
+    ++fences;
+    done->ok.fetch_add(1);
+    return Post::done;
+  }
   void expose_counter(lci::CtrId, Counter*) override {}
   Post group(std::uint16_t, std::span<const Rank>) override { return Post::invalid; }
   const PortCounters& counters() const override { return counters_; }
@@ -173,6 +188,12 @@ class FakePort final : public lci::Port {
     return true;
   }
 
+  struct LatePut {
+    lci::SegId segment;
+    std::uint64_t offset;
+    std::string bytes;
+  };
+  std::vector<LatePut> late_puts_;
   Rank self_;
   Rank size_;
   Ps now_{};

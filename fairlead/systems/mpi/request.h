@@ -64,6 +64,7 @@ struct Request {
   std::uint32_t chunk = kNoChunk;  // taken, and its copy not begun
   std::uint32_t begun = 0;
   bool all_taken = false;
+  bool unfenced = false;  // chunks were put that may not be at the peer yet
   Counter copied;
   std::uint64_t helped = 0;  // bytes, by the peer
   Ps asked{};                // when a receive had the choice of ways; kNever: it had none

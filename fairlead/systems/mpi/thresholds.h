@@ -15,10 +15,6 @@ constexpr std::uint64_t kEagerBytesMax = 32 * 1024;
 constexpr std::uint64_t kChunkBytesMin = 32 << 10;
 constexpr std::uint64_t kChunkBytesMax = 256 << 10;
 
-// From here on a network that copies itself (kRemoteCopy) may do so; below, packets are there
-// first.
-constexpr std::uint64_t kRemoteCopyBytesMin = 48 * 1024;
-
 // What unexpected messages may hold at one rank: a program beyond it has a receive that never
 // comes, and is told so.
 constexpr std::uint64_t kUnexpectedBytesMax = std::uint64_t{4} << 30;
