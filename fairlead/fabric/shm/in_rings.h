@@ -20,8 +20,8 @@ class ShmInRings {
   ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences);
 
   // Calls take(ring, slot, flag) for at most `budget` messages of the lanes in `lanes`; answers how
-  // many. `take` must not call back into this object. While there are none it looks again as
-  // `patience` and idle() permit.
+  // many, skipped slots among them. `take` must not call back into this object. While there are
+  // none it looks again as `patience` and idle() permit.
   template <class Take, class Idle>
   int reap(int budget, LaneMask lanes, Patience& patience, Take&& take, Idle&& idle) {
     for (;;) {
@@ -60,14 +60,13 @@ class ShmInRings {
     bool hot = false;
     bool tailed = false;  // the last message had a tail
     bool todo = false;    // in todo_: the sender called and the ring was not yet found empty
-    ShmPairLine::LaneWords* words = nullptr;
+    ShmLaneLines* words = nullptr;
     std::uint64_t last_active = 0;
   };
 
  private:
-  // The sender learns of free slots in batches: one cache line moves per this many messages.
-  static constexpr std::uint32_t kTellEvery = 16;
-  static constexpr std::uint32_t kAhead = 6;
+  // The sender learns of free slots in batches: one cache line moves per this many.
+  static constexpr std::uint32_t kTellEvery = 32;
   // Of one ring before the next gets its turn.
   static constexpr int kBurst = 16;
 
@@ -81,16 +80,19 @@ class ShmInRings {
     int done = 0;
     std::uint64_t flag;
     while (done < budget && ready(ring, flag)) {
-      // In a run of messages those to come are there, or soon.
-      if (done > 0) __builtin_prefetch(ring.next + kAhead);
-      take(ring, *ring.next, flag);
+      std::uint32_t slots = 1;
       ring.tailed = shm_tailed(flag);
-      if (++ring.next == ring.end) {
+      if (static_cast<std::uint32_t>(flag) != kShmSkipped) [[likely]] {
+        take(ring, *ring.next, flag);
+        if (ring.tailed && shm_first_of_pair(ring.next)) slots = 2;
+      }
+      ++done;
+      ring.consumed += slots;
+      ring.next += slots;
+      if (ring.next == ring.end) {
         ring.next -= kShmRingSlots;
         ring.stamp += kShmLap;
       }
-      ++ring.consumed;
-      ++done;
       if (ring.consumed - ring.told >= kTellEvery) {
         ring.told = ring.consumed;
         ring.words->head.store(ring.consumed, std::memory_order_release);
@@ -112,7 +114,7 @@ class ShmInRings {
         std::uint64_t flag;
         if (ready(*hot_[i], flag) && ((lanes >> hot_[i]->lane) & 1u) != 0) return true;
         // Both lines of a message are then on their way at once.
-        if (hot_[i]->tailed) __builtin_prefetch(hot_[i]->next->tail);
+        if (hot_[i]->tailed) __builtin_prefetch(hot_[i]->next + 1);
       }
       ++now_;
       if (bell_->rung.load(std::memory_order_relaxed) != seen_) return true;

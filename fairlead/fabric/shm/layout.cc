@@ -29,7 +29,7 @@ Result<ShmLayout> shm_layout(std::uint64_t ranks, std::uint64_t region_bytes) {
   // A bitmap ends with its cache line: lanes do not share one.
   l.attention_words = (ranks + 511) / 512 * 8;
   l.pairs = pages(l.attention + kLanes * l.attention_words * 8);
-  l.rings = l.pairs + pages(ranks * sizeof(ShmPairLine));
+  l.rings = l.pairs + pages(ranks * sizeof(ShmPairLines));
   l.pool = l.rings + ranks * kLanes * kShmRingBytes;
   l.region = l.pool + std::uint64_t{kShmBuffers} * kShmBufferBytes;
   l.rank_stride = l.region + region_bytes;

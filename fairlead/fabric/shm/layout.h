@@ -14,17 +14,18 @@
 namespace fairlead::fabric {
 
 constexpr std::uint32_t kShmRanksMax = 4096;
-constexpr std::uint32_t kShmRingSlots = 64;
+constexpr std::uint32_t kShmRingSlots = 128;
 // Of one sender: the bits of ShmPoolLine::returned.
 constexpr std::uint32_t kShmBuffers = 64;
 // A packet of 8 KiB and what lci, hrx and faulty put before it. Not a power of two: buffers then
 // start in different sets of the cache.
 constexpr std::uint32_t kShmBufferBytes = 8192 + 128;
-// In the slot's own line, and with the line of its tail.
+// In a slot, and with what a second one carries.
 constexpr std::uint32_t kShmSlotBytes = 32;
-constexpr std::uint32_t kShmInlineBytes = kShmSlotBytes + 64;
+constexpr std::uint32_t kShmTailBytes = 56;
+constexpr std::uint32_t kShmInlineBytes = kShmSlotBytes + kShmTailBytes;
 constexpr std::uint64_t kShmMagic = 0x6661'6972'6c65'6164;  // "fairlead"
-constexpr std::uint32_t kShmVersion = 2;
+constexpr std::uint32_t kShmVersion = 3;
 constexpr std::uint64_t kShmPage = 4096;
 
 // left: its program has ended in order.
@@ -53,22 +54,23 @@ struct ShmJobHeader {
 };
 static_assert(sizeof(ShmJobHeader) == 128);
 
-// One message of up to 32 bytes is one cache line: a ClientHeader and the payload. Its size and
-// stamp are the flag, one word written last. The stamp is (lap << 1) | in_buffer, where lap counts
-// the ring's rounds from 1, so that slots need no clearing. With in_buffer the payload is in the
-// sender's pool, buffer number in `payload`. Inline messages of more than 32 bytes go on in the
-// slot's tail, the other line of a pair that caches fetch together (docs/performance.md).
-struct alignas(128) ShmSlot {
-  std::uint64_t route;
+// One message of up to 32 bytes is one cache line: flag, route, words and payload. The flag, size
+// and stamp, is written last. The stamp is (lap << 1) | in_buffer, where lap counts the ring's
+// rounds from 1, so that slots need no clearing. With in_buffer the payload is in the sender's
+// pool, buffer number in `payload`. Inline messages of more than 32 bytes take two slots, the
+// second a tail, which are the two lines of a pair that caches fetch together
+// (docs/performance.md): a slot in between is skipped. Every slot's flag is written in each lap.
+struct alignas(64) ShmSlot {
   std::atomic<std::uint64_t> flag;
+  std::uint64_t route;
   std::uint32_t words[4];
   std::byte payload[kShmSlotBytes];
-  std::byte tail[kShmInlineBytes - kShmSlotBytes];
 };
-static_assert(sizeof(ShmSlot) == 128 && offsetof(ShmSlot, tail) == 64);
-static_assert(offsetof(ShmSlot, payload) == sizeof(ClientHeader));
-static_assert(offsetof(ShmSlot, flag) == offsetof(ClientHeader, size));
-static_assert(offsetof(ShmSlot, words) == offsetof(ClientHeader, words));
+struct alignas(64) ShmTail {
+  std::atomic<std::uint64_t> flag;
+  std::byte payload[kShmTailBytes];
+};
+static_assert(sizeof(ShmSlot) == 64 && sizeof(ShmTail) == 64);
 
 constexpr std::uint64_t shm_flag(std::uint32_t size, std::uint32_t stamp) {
   return size | std::uint64_t{stamp} << 32;
@@ -78,9 +80,20 @@ constexpr std::uint64_t shm_flag(std::uint32_t size, std::uint32_t stamp) {
 constexpr std::uint32_t kShmFirstStamp = 1u << 1;
 constexpr std::uint32_t kShmLap = 1u << 1;
 constexpr std::uint32_t kShmInBuffer = 1;
+// In place of a size: no message, the next slot has one.
+constexpr std::uint32_t kShmSkipped = ~std::uint32_t{0};
+// Whether more than a slot holds is said to be inline; also of kShmSkipped.
 constexpr bool shm_tailed(std::uint64_t flag) {
   return (flag & std::uint64_t{kShmInBuffer} << 32) == 0 &&
          static_cast<std::uint32_t>(flag) > kShmSlotBytes;
+}
+// Rings start on a page.
+inline bool shm_first_of_pair(const ShmSlot* slot) {
+  return (reinterpret_cast<std::uintptr_t>(slot) & sizeof(ShmSlot)) == 0;
+}
+inline ShmTail& shm_tail(ShmSlot& slot) { return *reinterpret_cast<ShmTail*>(&slot + 1); }
+inline const ShmTail& shm_tail(const ShmSlot& slot) {
+  return *reinterpret_cast<const ShmTail*>(&slot + 1);
 }
 // Slot at which the ring of (sender, lane) starts: spreads the rings of one receiver over the sets
 // of its cache, as all rings begin on a page.
@@ -92,14 +105,16 @@ constexpr std::uint64_t kShmRingBytes = kShmRingSlots * sizeof(ShmSlot);
 static_assert(kShmRingBytes % kShmPage == 0);
 
 // What a receiver tells one sender, per lane; in the sender's region, written by the receiver only.
-struct alignas(64) ShmPairLine {
-  struct LaneWords {
-    std::atomic<std::uint32_t> head;  // slots consumed, modulo 2^32, told in batches
-    std::atomic<std::uint32_t> hot;   // 1: the receiver polls this ring; 0: set its attention bit
-  };
-  LaneWords lane[kLanes];
+// Two lines: the sender reads `head` when it knows of no free slot, and `hot` with every message.
+struct ShmLaneLines {
+  // Slots consumed, modulo 2^32, told in batches.
+  alignas(64) std::atomic<std::uint32_t> head;
+  // 1: the receiver polls this ring; 0: set its attention bit.
+  alignas(64) std::atomic<std::uint32_t> hot;
 };
-static_assert(sizeof(ShmPairLine) == 64);
+struct ShmPairLines {
+  ShmLaneLines lane[kLanes];
+};
 
 // The doorbell of a receiver. `rung` moves when an attention bit was set or a rank died: the futex.
 struct alignas(64) ShmDoorbell {

@@ -33,13 +33,28 @@ class ShmOutRings {
     Ring& ring = rings_[dest * kLanes + lane];
     ring.burst = false;
     prefetch_to_write(ring.next);
-    if (ring.tailed) prefetch_to_write(ring.next->tail);
+    if (ring.tailed) prefetch_to_write(ring.next + 1);
   }
   // The next slot towards `dest`, or nullptr: full, or the peer was closed.
   ShmSlot* claim(Peer dest, std::uint32_t lane) {
     Ring& ring = rings_[dest * kLanes + lane];
     if (ring.room == 0 && !refresh(ring)) [[unlikely]]
       return nullptr;
+    return ring.next;
+  }
+  // The same with a tail.
+  ShmSlot* claim_pair(Peer dest, std::uint32_t lane) {
+    Ring& ring = rings_[dest * kLanes + lane];
+    const bool first = shm_first_of_pair(ring.next);
+    const std::uint32_t slots = first ? 2 : 3;
+    if (ring.room < slots && !(refresh(ring) && ring.room >= slots)) [[unlikely]]
+      return nullptr;
+    if (!first) {
+      ring.next->flag.store(shm_flag(kShmSkipped, ring.stamp), std::memory_order_relaxed);
+      advance(ring, 1);
+    }
+    // Each line is written in one go, the tail before the slot.
+    shm_tail(*ring.next).flag.store(shm_flag(0, ring.stamp), std::memory_order_relaxed);
     return ring.next;
   }
   // Publishes the claimed slot, whose payload is written.
@@ -51,12 +66,7 @@ class ShmOutRings {
     slot.route = route;
     const std::uint64_t flag = shm_flag(size, ring.stamp | in_buffer);
     ring.tailed = shm_tailed(flag);
-    --ring.room;
-    ++ring.sent;
-    if (++ring.next == ring.end) {
-      ring.next -= kShmRingSlots;
-      ring.stamp += kShmLap;
-    }
+    advance(ring, ring.tailed ? 2 : 1);
     // A receiver that turns `hot` off runs a membarrier before it looks at the ring for the last
     // time, so that a plain store will do: it sees the slot, or this thread sees the word.
     if (fences_) [[unlikely]] {
@@ -84,12 +94,12 @@ class ShmOutRings {
   bool closed(Peer peer) const { return rings_[peer * kLanes].closed; }
 
  private:
-  static constexpr std::uint32_t kAhead = 3;
+  static constexpr std::uint32_t kAhead = 2;
 
   struct Ring {
     ShmSlot* next = nullptr;
     ShmSlot* end = nullptr;
-    ShmPairLine::LaneWords* words = nullptr;
+    ShmLaneLines* words = nullptr;
     std::uint32_t stamp = kShmFirstStamp;  // of `next`
     std::uint32_t room = 0;                // slots that are known to be free
     std::uint32_t sent = 0;                // modulo 2^32
@@ -97,6 +107,16 @@ class ShmOutRings {
     bool tailed = false;  // the last message had a tail
     bool burst = false;   // it was sent, and nothing came since
   };
+
+  static void advance(Ring& ring, std::uint32_t slots) {
+    ring.room -= slots;
+    ring.sent += slots;
+    ring.next += slots;
+    if (ring.next == ring.end) {
+      ring.next -= kShmRingSlots;
+      ring.stamp += kShmLap;
+    }
+  }
 
   // Reads how many slots the receiver has consumed. A number that cannot be frees nothing.
   bool refresh(Ring& ring) {

@@ -62,7 +62,7 @@ class ShmNic final : public Nic {
     if (dest >= ranks_ || lane >= kLanes) [[unlikely]]
       return Post::invalid;
     if (size > kShmInlineBytes) return post_large(dest, header, payload);
-    ShmSlot* slot = out_.claim(dest, lane);
+    ShmSlot* slot = claim(dest, lane, size);
     if (slot == nullptr) [[unlikely]]
       return refusal(dest);
     std::byte whole[kShmInlineBytes];
@@ -81,7 +81,7 @@ class ShmNic final : public Nic {
     const std::uint32_t lane = lane_of(route);
     if (dest >= ranks_ || lane >= kLanes || size > kShmInlineBytes) [[unlikely]]
       return Post::invalid;
-    ShmSlot* slot = out_.claim(dest, lane);
+    ShmSlot* slot = claim(dest, lane, size);
     if (slot == nullptr) [[unlikely]]
       return refusal(dest);
     fill(*slot, data, size);
@@ -175,6 +175,10 @@ class ShmNic final : public Nic {
     return out_.closed(dest) ? Post::peer_down : Post::again_credit;
   }
 
+  ShmSlot* claim(Peer dest, std::uint32_t lane, std::size_t size) {
+    return size <= kShmSlotBytes ? out_.claim(dest, lane) : out_.claim_pair(dest, lane);
+  }
+
   Post post_large(Peer dest, const PacketHeader& header, std::span<const Piece> payload) {
     if (header.client.size > kShmBufferBytes) return Post::invalid;
     // Before the copy: a full ring should cost nothing.
@@ -201,8 +205,8 @@ class ShmNic final : public Nic {
   static void fill(ShmSlot& slot, const void* data, std::size_t size) {
     if (size <= kShmSlotBytes) return copy_small(slot.payload, data, size);
     const auto* from = static_cast<const std::byte*>(data);
+    copy_line(shm_tail(slot).payload, from + kShmSlotBytes, size - kShmSlotBytes);
     std::memcpy(slot.payload, from, kShmSlotBytes);
-    copy_line(slot.tail, from + kShmSlotBytes, size - kShmSlotBytes);
   }
 
   void publish(Peer dest, const ClientHeader& header, std::uint32_t in_buffer) {
@@ -224,10 +228,10 @@ class ShmNic final : public Nic {
     const bool in_buffer = (flag >> 32 & kShmInBuffer) != 0;
     // Most messages are answered, and the peer looks at the slot of the answer already.
     out_.expect(ring.sender, ring.lane);
-    if (!in_buffer && size <= kShmInlineBytes && (route & kRouteWithoutChannel) == ring.route &&
+    if (!in_buffer && holds(slot, size) && (route & kRouteWithoutChannel) == ring.route &&
         sink_.arrived_small != nullptr) [[likely]] {
       SmallPacket* const packet = sink_.landing;
-      static_assert(sizeof packet->payload == kShmInlineBytes);
+      static_assert(sizeof packet->payload >= kShmInlineBytes);
       std::memcpy(static_cast<void*>(&packet->header), &route, sizeof route);
       std::memcpy(packet->header.words, slot.words, sizeof slot.words);
       copy_out(packet->payload, slot, size);
@@ -237,9 +241,14 @@ class ShmNic final : public Nic {
     take_other(ring, slot, route, size, in_buffer);
   }
 
+  // Whether so much can be inline there.
+  static bool holds(const ShmSlot& slot, std::uint32_t size) {
+    return size <= kShmSlotBytes || (size <= kShmInlineBytes && shm_first_of_pair(&slot));
+  }
   static void copy_out(std::byte* to, const ShmSlot& slot, std::uint32_t size) {
     std::memcpy(to, slot.payload, kShmSlotBytes);
-    if (size > kShmSlotBytes) std::memcpy(to + kShmSlotBytes, slot.tail, 64);
+    if (size > kShmSlotBytes)
+      std::memcpy(to + kShmSlotBytes, shm_tail(slot).payload, kShmTailBytes);
   }
 
   [[gnu::noinline]] void take_other(const ShmInRings::Ring& ring, const ShmSlot& slot,
@@ -253,7 +262,7 @@ class ShmNic final : public Nic {
     }
     if (in_buffer) {
       take_large(ring.sender, slot, header);
-    } else if (size <= kShmInlineBytes) {
+    } else if (holds(slot, size)) {
       std::byte whole[kShmInlineBytes];
       copy_out(whole, slot, size);
       sink_.arrived(sink_.context, Incoming{ring.sender, &header, {whole, size}, 0, false});

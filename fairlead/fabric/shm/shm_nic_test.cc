@@ -181,32 +181,24 @@ TEST(ShmNic, BuffersThatWereReadAreGivenBackSeveralAtOnce) {
 
 TEST(ShmNic, SlotsThatMakeNoSenseAreCountedAndDropped) {
   Job j(2);
-  ShmSlot* ring = j.view().ring(1, 0, 0);
-  std::uint32_t position = shm_ring_start(0, 0);
-  const auto forge = [&](ClientHeader header, bool in_buffer, std::uint32_t index) {
-    ShmSlot& slot = ring[position % kShmRingSlots];
-    header.stamp = kShmFirstStamp + position / kShmRingSlots * kShmLap;
-    header.stamp |= in_buffer ? kShmInBuffer : 0;
+  ShmSlot* const ring = j.view().ring(1, 0, 0);
+  const auto forge = [&](std::uint32_t position, std::uint32_t size, std::uint32_t stamp,
+                         std::uint32_t index, std::uint32_t lane, std::uint32_t word) {
+    ShmSlot& slot = ring[position];
+    slot.route = route_of(PacketKind::data, lane, 0, 0);
+    slot.words[0] = word;
     std::memcpy(slot.payload, &index, sizeof index);
-    std::memcpy(static_cast<void*>(&slot), &header, sizeof header);
-    ++position;
+    slot.flag.store(shm_flag(size, kShmFirstStamp | stamp));
   };
-  ClientHeader header{};
-  header.size = kShmInlineBytes + 1;
-  forge(header, false, 0);  // more than a slot holds
-  header.size = 0xffffffff;
-  forge(header, false, 0);
-  header.size = 100;
-  forge(header, true, kShmBuffers);  // no such buffer
-  forge(header, true, 0xffffffff);
-  header.size = kShmBufferBytes + 1;
-  forge(header, true, 0);  // more than a buffer holds
-  header.size = 0;
-  header.lane = 2;
-  forge(header, false, 0);  // in another lane's ring
-  header.lane = 0;
-  header.words[0] = 42;
-  forge(header, false, 0);  // good
+  ASSERT_EQ(shm_ring_start(0, 0), 0u);
+  forge(0, kShmInlineBytes + 1, 0, 0, 0, 0);       // more than a slot and its tail hold
+  forge(2, 100, kShmInBuffer, kShmBuffers, 0, 0);  // no such buffer
+  forge(3, kShmSlotBytes + 1, 0, 0, 0, 0);         // a tail where none can be
+  forge(4, 100, kShmInBuffer, 0xffffffff, 0, 0);
+  forge(5, kShmBufferBytes + 1, kShmInBuffer, 0, 0, 0);  // more than a buffer holds
+  forge(6, 0, 0, 0, 2, 0);                               // in another lane's ring
+  forge(7, kShmSkipped, 0, 0, 0, 0);
+  forge(8, 0, 0, 0, 0, 42);  // good
   j.view().attention(1, 0)[0].fetch_or(1);
   j.view().attention(1, 0)[0].fetch_or(~std::uint64_t{1});  // ranks that do not exist
   j.view().control(1).doorbell.rung.fetch_add(1);
@@ -214,6 +206,38 @@ TEST(ShmNic, SlotsThatMakeNoSenseAreCountedAndDropped) {
   // Expect: six dropped, the good one delivered.
   EXPECT_EQ(j.job->counters(1).corrupt_dropped, 6u);
   EXPECT_EQ(j.receivers[1].words, std::vector<std::uint32_t>{42});
+}
+
+TEST(ShmNic, MessagesOfOneSlotAndOfTwoFollowEachOtherAtEveryPlaceOfTheRing) {
+  Job j(2);
+  std::uint32_t sent = 0;
+  std::uint32_t refused = 0;
+  const auto bytes = [](std::uint32_t number) {
+    std::vector<std::byte> data(number * 37 % (kShmInlineBytes + 1));
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(number + i);
+    return data;
+  };
+  while (sent < 20 * kShmRingSlots) {
+    // Until the ring is full now and then.
+    for (std::uint32_t left = sent % 251 + 1; left != 0; --left) {
+      const Post answer = j.send(0, 1, sent, bytes(sent));
+      if (answer != Post::done) {
+        ASSERT_EQ(answer, Post::again_credit);
+        ++refused;
+        break;
+      }
+      ++sent;
+    }
+    while (j.nics[1]->reap(7, kAllLanes) != 0) {
+    }
+  }
+  EXPECT_GT(refused, 0u);
+  ASSERT_EQ(j.receivers[1].words.size(), sent);
+  for (std::uint32_t number = 0; number < sent; ++number) {
+    ASSERT_EQ(j.receivers[1].words[number], number);
+    ASSERT_EQ(j.receivers[1].data[number], bytes(number));
+  }
+  EXPECT_EQ(j.job->counters(1).corrupt_dropped, 0u);
 }
 
 TEST(ShmNic, ALostPeerIsToldOnceAndItsBuffersComeBack) {

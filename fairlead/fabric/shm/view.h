@@ -25,8 +25,8 @@ class ShmView {
                                            lane * layout_.attention_words * 8);
   }
   // What `receiver` tells `sender`.
-  ShmPairLine& pair(std::uint32_t sender, std::uint32_t receiver) const {
-    return at<ShmPairLine>(layout_.rank(sender) + layout_.pairs + receiver * sizeof(ShmPairLine));
+  ShmPairLines& pair(std::uint32_t sender, std::uint32_t receiver) const {
+    return at<ShmPairLines>(layout_.rank(sender) + layout_.pairs + receiver * sizeof(ShmPairLines));
   }
   ShmSlot* ring(std::uint32_t receiver, std::uint32_t sender, std::uint32_t lane) const {
     return &at<ShmSlot>(layout_.ring(receiver, sender, lane));
