@@ -17,10 +17,11 @@ enum NicFlag : std::uint64_t {
   // Nothing is lost, duplicated or reordered per (source, destination, lane), and only the client
   // part of the header travels: the rest arrives as zero.
   kReliable = 1,
-  kSingleCopy = 2,     // read_peer/write_peer work
-  kMappable = 4,       // region() answers every peer's memory
-  kSameSpace = 8,      // peers live in this address space: any address of theirs can be used
-  kRemoteMemory = 16,  // register_memory, forget_memory and copy_remote work
+  kSingleCopy = 2,      // read_peer/write_peer work
+  kMappable = 4,        // region() answers every peer's memory
+  kSameSpace = 8,       // peers live in this address space: any address of theirs can be used
+  kRemoteMemory = 16,   // register_memory, forget_memory and copy_remote work
+  kRemoteAtomics = 32,  // change_remote works too
 };
 
 constexpr std::uint32_t kSmallBytes = 96;
@@ -68,6 +69,22 @@ struct RemoteCopy {
 };
 constexpr std::size_t kRemoteCopyBytesMax = std::size_t{64} << 20;
 
+// An atomic operation on an aligned 8-byte word of memory that a peer registered to be read and
+// written. Whoever executes it, the processor's own atomics on that word lose nothing by it.
+struct RemoteChange {
+  // As lci's Atomic. compare_swap: a = expected, b = new.
+  enum class What : std::uint8_t { add, swap, compare_swap, bit_and, bit_or, bit_xor };
+
+  What what = What::add;
+  Peer peer = 0;
+  RemoteKey key;
+  std::uint64_t offset = 0;  // in the peer's memory
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  std::uint64_t* old = nullptr;  // the former value, before its end is told as done; may be null
+  std::uint64_t token = 0;       // the caller's
+};
+
 struct Sink {
   Keep (*arrived)(void* context, const Incoming& packet) = nullptr;
   // Once per peer, from reap() or sleep().
@@ -78,8 +95,8 @@ struct Sink {
   // but for `size` and `stamp` is set. Answers where the next one is to be copied to.
   SmallPacket* (*arrived_small)(void* context, SmallPacket* packet, std::size_t size) = nullptr;
   SmallPacket* landing = nullptr;
-  // Once for each copy that copy_remote() took, from reap(), in any order: done, denied (the key is
-  // worth nothing there; nothing was copied), or maybe_delivered.
+  // Once for each that copy_remote() or change_remote() took, from reap(), in any order: done,
+  // denied (the key is worth nothing there; nothing was copied or changed), or maybe_delivered.
   void (*copied)(void* context, std::uint64_t token, Post result) = nullptr;
 };
 
@@ -176,6 +193,8 @@ class Nic {
   // ends within a second or two. Also again_credit, again_buffer, peer_down, not_delivered (the
   // fabric cannot).
   virtual Post copy_remote(const RemoteCopy&) { return Post::not_delivered; }
+  // Begins an atomic operation (kRemoteAtomics); answers and end as copy_remote()'s.
+  virtual Post change_remote(const RemoteChange&) { return Post::not_delivered; }
 
   // Memory of `peer` that every peer can load and store (kMappable), zero at the start, laid out by
   // lci; of the same size everywhere, touched on use only. Empty: the fabric has none.

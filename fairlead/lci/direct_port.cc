@@ -17,6 +17,7 @@ std::uint64_t caps_flags(const fabric::NicCaps& nic, bool software_remote_memory
   if ((nic.flags & fabric::kMappable) != 0) flags |= kMappable | kHwAtomic | kOrderedPut;
   if ((nic.flags & fabric::kSingleCopy) != 0) flags |= kSingleCopy | kHwRdma;
   if ((nic.flags & fabric::kRemoteMemory) != 0) flags |= kRemoteCopy;
+  if ((nic.flags & fabric::kRemoteAtomics) != 0) flags |= kRemoteAtomic;
   return flags;
 }
 
@@ -45,7 +46,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       spare_(take_spare()),
       memory_(nic, !options.software_remote_memory),
       remote_(*this, memory_.own().table(), memory_.own().region()),
-      copies_(*this, nic, memory_.own(), remote_, (caps_.flags & kRemoteCopy) != 0),
+      copies_(*this, nic, memory_.own(), remote_, caps_.flags),
       groups_(*this, counters_, proto::TreeShape::binomial) {
   if (!reliable_) {
     next_out_.resize(pair(size_, 0));

@@ -188,7 +188,7 @@ Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pie
   const std::optional<Post> direct = memory_.put(rank, segment, pieces);
   if (!direct) {
     const bool after = (flags & kAfter) != 0;
-    if (after && copies_.writing() > 0) return Post::again_credit;
+    if (after && copies_.changing() > 0) return Post::again_credit;
     // In order with those that went by packets, it goes by packets.
     if (const auto begun =
             after ? std::nullopt : copies_.put(rank, segment, pieces, done, remote)) {
@@ -222,6 +222,11 @@ Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b
                         std::uint64_t* old, Counter* done) {
   if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old))
     return counted(*direct, done, counters_.atomics);
+  if (const std::optional<Post> begun = copies_.atomic(word, op, a, b, old, done)) {
+    ++counters_.atomics;
+    if (!client_.in_upcall()) copies_.progress();
+    return *begun;
+  }
   const Post answer = remote_.atomic(word, op, a, b, old, done);
   if (answer == Post::done || answer == Post::pending) ++counters_.atomics;
   return answer;

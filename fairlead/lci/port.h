@@ -98,15 +98,16 @@ enum class Wake : std::uint8_t { poll_only, watchdog, immediate };
 enum Permission : std::uint32_t { kRead = 1, kWrite = 2, kAtomic = 4 };
 
 enum CapFlag : std::uint64_t {
-  kHwRdma = 1,        // get and put move data without the target's processor
-  kMappable = 2,      // map() answers an address
-  kHwAtomic = 4,      // atomics without the target's processor
-  kHwMulticast = 8,   // group sends are forwarded below the host
-  kOrderedPut = 16,   // puts are in order with later packets without kAfter
-  kInterrupt = 32,    // Wake::watchdog and immediate work
-  kSingleCopy = 64,   // get and put move bulk data with one copy
-  kFreeWork = 128,    // charge() does nothing on this port: a hot path may leave it out
-  kRemoteCopy = 256,  // long gets and puts are copies of the network's, not packets
+  kHwRdma = 1,          // get and put move data without the target's processor
+  kMappable = 2,        // map() answers an address
+  kHwAtomic = 4,        // atomics without the target's processor
+  kHwMulticast = 8,     // group sends are forwarded below the host
+  kOrderedPut = 16,     // puts are in order with later packets without kAfter
+  kInterrupt = 32,      // Wake::watchdog and immediate work
+  kSingleCopy = 64,     // get and put move bulk data with one copy
+  kFreeWork = 128,      // charge() does nothing on this port: a hot path may leave it out
+  kRemoteCopy = 256,    // long gets and puts are copies of the network's, not packets
+  kRemoteAtomic = 512,  // atomics are the network's, not packets
 };
 
 // Where a path has kRemoteCopy: gets and puts of so many bytes and more are copies; below, packets

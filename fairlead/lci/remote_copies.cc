@@ -27,14 +27,14 @@ bool again(Post p) { return p == Post::again_credit || p == Post::again_buffer; 
 }  // namespace
 
 RemoteCopies::RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteMemory& packets,
-                           bool allow)
+                           std::uint64_t flags)
     : port_(port),
       nic_(nic),
       counters_(nic.counters()),
       own_(own),
       packets_(packets),
-      allow_(allow) {
-  if (!allow) return;
+      flags_(flags & (kRemoteCopy | kRemoteAtomic)) {
+  if (flags_ == 0) return;
   port.bind(kKeyAskChan, Upcall{&RemoteCopies::on_ask, this}, Returned{});
   port.bind(kKeyChan, Upcall{&RemoteCopies::on_key, this}, Returned{});
   port.bind(kKeyGoneChan, Upcall{&RemoteCopies::on_gone, this}, Returned{});
@@ -42,7 +42,7 @@ RemoteCopies::RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteM
 
 // --- The copying side
 
-RemoteCopies::Op* RemoteCopies::take(Rank rank, SegId segment) {
+RemoteCopies::Op* RemoteCopies::take(What what, Rank rank, SegId segment) {
   static_assert(kOpsMax < 1u << 16);
   if (free_.empty()) {
     if (ops_.size() == kOpsMax) return nullptr;
@@ -52,19 +52,23 @@ RemoteCopies::Op* RemoteCopies::take(Rank rank, SegId segment) {
   Op& op = ops_[free_.back()];
   free_.pop_back();
   const std::uint16_t generation = op.generation;
+  std::vector<Part> parts = std::move(op.parts);  // its memory
   op = Op{};
+  op.parts = std::move(parts);
   op.generation = generation;
   op.state = State::asking;
+  op.what = what;
   op.rank = rank;
   op.segment = segment;
   op.number = next_number_++;
+  if (what != What::get) ++changing_;
   return &op;
 }
 
 std::optional<Post> RemoteCopies::get(const Remote& from, void* to, std::size_t size,
                                       Counter* done) {
   if (!goes_this_way(from.rank, size)) return std::nullopt;
-  Op* const op = take(from.rank, from.segment);
+  Op* const op = take(What::get, from.rank, from.segment);
   if (op == nullptr) return std::nullopt;
   op->parts.push_back({from.offset, static_cast<std::byte*>(to), size});
   op->done = done;
@@ -81,9 +85,8 @@ std::optional<Post> RemoteCopies::put(Rank rank, SegId segment, std::span<const 
     all += piece.size;
   }
   if (!goes_this_way(rank, smallest)) return std::nullopt;
-  Op* const op = take(rank, segment);
+  Op* const op = take(What::put, rank, segment);
   if (op == nullptr) return std::nullopt;
-  op->writes = true;
   op->done = done;
   op->remote = remote;
   if (done == nullptr) op->data.resize(all);
@@ -98,14 +101,31 @@ std::optional<Post> RemoteCopies::put(Rank rank, SegId segment, std::span<const 
     }
     op->parts.push_back({piece.offset, at, piece.size});
   }
-  ++writing_;
+  begin(*op);
+  return Post::pending;
+}
+
+std::optional<Post> RemoteCopies::atomic(const Remote& word, Atomic code, std::uint64_t a,
+                                         std::uint64_t b, std::uint64_t* old, Counter* done) {
+  if ((flags_ & kRemoteAtomic) == 0 || word.rank >= port_.size() || word.rank == port_.self())
+    return std::nullopt;
+  const KnownKey* const key = known(word.rank, word.segment, true);
+  if (key != nullptr && key->by_packets) return std::nullopt;
+  Op* const op = take(What::atomic, word.rank, word.segment);
+  if (op == nullptr) return std::nullopt;
+  op->parts.push_back({word.offset, nullptr, sizeof *old});
+  op->code = code;
+  op->a = a;
+  op->b = b;
+  op->old = old;
+  op->done = done;
   begin(*op);
   return Post::pending;
 }
 
 // From progress() on: what is called inside an upcall sends nothing.
 void RemoteCopies::begin(Op& op) {
-  if (KnownKey* const key = known(op.rank, op.segment)) {
+  if (KnownKey* const key = known(op.rank, op.segment, op.what == What::atomic)) {
     use(op, *key);
     if (key->once) key->valid = false;
     if (op.state == State::free) return;
@@ -116,7 +136,7 @@ void RemoteCopies::begin(Op& op) {
 void RemoteCopies::use(Op& op, const KnownKey& known) {
   const Exposed what{ExposedIn::process, known.permissions, 0, known.size};
   for (const Part& part : op.parts) {
-    if (Exposures::check(what, part.offset, part.size, op.writes ? kWrite : kRead) != Post::done) {
+    if (Exposures::check(what, part.offset, part.size, permission_for(op.what)) != Post::done) {
       return finish(op, false);
     }
   }
@@ -153,7 +173,7 @@ bool RemoteCopies::ask(Op& op) {
     end = std::max(end, part.offset + part.size);
   }
   range.size = end - range.offset;
-  const Words words = {op.segment, id_of(op), op.writes ? kWrite : kRead, 0};
+  const Words words = {op.segment, id_of(op), permission_for(op.what), 0};
   const Post answer = port_.send_small(Dest{op.rank, false}, kKeyAskChan, Lane::request, words,
                                        std::as_bytes(std::span(&range, 1)), kNoBlock);
   if (again(answer)) return false;
@@ -166,10 +186,7 @@ bool RemoteCopies::move(Op& op) {
   while (op.part < op.parts.size() && !op.failed) {
     const Part& part = op.parts[op.part];
     const std::size_t size = std::min(part.size - op.started, fabric::kRemoteCopyBytesMax);
-    using What = fabric::RemoteCopy::What;
-    const Post answer =
-        nic_.copy_remote({op.writes ? What::write : What::read, op.rank, op.key,
-                          part.offset + op.started, part.at + op.started, size, id_of(op)});
+    const Post answer = start(op, size);
     if (again(answer)) return false;
     if (answer == Post::not_delivered && op.under_way == 0 && op.part == 0 && op.started == 0) {
       op.state = State::by_packets;
@@ -190,10 +207,28 @@ bool RemoteCopies::move(Op& op) {
   return true;
 }
 
+Post RemoteCopies::start(Op& op, std::size_t size) {
+  static_assert(static_cast<int>(fabric::RemoteChange::What::compare_swap) ==
+                    static_cast<int>(Atomic::compare_swap) &&
+                static_cast<int>(fabric::RemoteChange::What::bit_xor) ==
+                    static_cast<int>(Atomic::bit_xor));
+  const Part& part = op.parts[op.part];
+  if (op.what == What::atomic) {
+    return nic_.change_remote({static_cast<fabric::RemoteChange::What>(op.code), op.rank, op.key,
+                               part.offset, op.a, op.b, op.old, id_of(op)});
+  }
+  using Copy = fabric::RemoteCopy::What;
+  return nic_.copy_remote({op.what == What::put ? Copy::write : Copy::read, op.rank, op.key,
+                           part.offset + op.started, part.at + op.started, size, id_of(op)});
+}
+
 // What the fabric cannot do after all.
 bool RemoteCopies::hand_to_packets(Op& op) {
   Post answer;
-  if (op.writes) {
+  if (op.what == What::atomic) {
+    answer = packets_.atomic({op.rank, op.segment, op.parts.front().offset}, op.code, op.a, op.b,
+                             op.old, op.done);
+  } else if (op.what == What::put) {
     std::vector<PutPiece> pieces;
     for (const Part& part : op.parts) pieces.push_back({part.offset, part.at, part.size});
     answer = packets_.put(op.rank, op.segment, pieces, op.done, op.remote);
@@ -216,7 +251,8 @@ void RemoteCopies::copied(std::uint64_t token, Post result) {
   --op->under_way;
   if (result == Post::denied && op->kept_key && !op->failed) {
     // The segment was withdrawn, and may be exposed again.
-    if (KnownKey* const key = known(op->rank, op->segment)) key->valid = false;
+    if (KnownKey* const key = known(op->rank, op->segment, op->what == What::atomic))
+      key->valid = false;
     op->failed = true;
   } else if (result != Post::done) {
     op->failed = true;
@@ -235,7 +271,9 @@ void RemoteCopies::end_if_over(Op& op) {
     waiting_.push_back(id_of(op));
     return;
   }
-  if (!op.failed) {
+  if (!op.failed && op.what == What::atomic) {
+    ++counters_.remote_atomics;
+  } else if (!op.failed) {
     std::size_t all = 0;
     for (const Part& part : op.parts) all += part.size;
     ++counters_.remote_copies;
@@ -247,14 +285,14 @@ void RemoteCopies::end_if_over(Op& op) {
 }
 
 void RemoteCopies::finish(Op& op, bool ok) {
-  if (op.writes && !ok) failed_writes_.insert(op.rank);
+  if (op.what == What::put && !ok) failed_writes_.insert(op.rank);
   Counter* const done = op.done;
   release(op);
   if (done != nullptr) (ok ? done->ok : done->failed).fetch_add(1, std::memory_order_release);
 }
 
 void RemoteCopies::release(Op& op) {
-  if (op.writes) --writing_;
+  if (op.what != What::get) --changing_;
   op.state = State::free;
   op.parts.clear();
   op.data = {};
@@ -290,7 +328,7 @@ void RemoteCopies::fence(std::span<const Rank> ranks, Counter* done) {
 
 bool RemoteCopies::waits(const Fence& fence) const {
   return std::any_of(ops_.begin(), ops_.end(), [&fence](const Op& op) {
-    return op.state != State::free && op.writes && op.number < fence.before &&
+    return op.state != State::free && op.what != What::get && op.number < fence.before &&
            std::find(fence.ranks.begin(), fence.ranks.end(), op.rank) != fence.ranks.end();
   });
 }
@@ -321,15 +359,16 @@ void RemoteCopies::settle_fences() {
 
 // --- Keys of peers' segments
 
-RemoteCopies::KnownKey& RemoteCopies::slot_of(Rank rank, SegId segment) {
+RemoteCopies::KnownKey& RemoteCopies::slot_of(Rank rank, SegId segment, bool atomics) {
   if (keys_.empty()) keys_.resize(kKeysKept);
   const std::uint32_t hash = (rank * 0x85ebca6bu ^ segment) * 0x9e3779b1u;
-  return keys_[hash >> 16 & (kKeysKept - 1)];
+  return keys_[((hash >> 16) + (atomics ? 1 : 0)) & (kKeysKept - 1)];
 }
 
-RemoteCopies::KnownKey* RemoteCopies::known(Rank rank, SegId segment) {
-  KnownKey& slot = slot_of(rank, segment);
-  return slot.valid && slot.rank == rank && slot.segment == segment ? &slot : nullptr;
+RemoteCopies::KnownKey* RemoteCopies::known(Rank rank, SegId segment, bool atomics) {
+  KnownKey& slot = slot_of(rank, segment, atomics);
+  const bool same = slot.rank == rank && slot.segment == segment && slot.atomics == atomics;
+  return slot.valid && same ? &slot : nullptr;
 }
 
 Keep RemoteCopies::on_key(void* self, Packet*, const Arrival& arrival) {
@@ -338,17 +377,21 @@ Keep RemoteCopies::on_key(void* self, Packet*, const Arrival& arrival) {
   KeyTold told;
   if (arrival.data.size() != sizeof told) return Keep::no;
   std::memcpy(&told, arrival.data.data(), sizeof told);
-  const KnownKey key{true,     id == kUnasked, arrival.source, segment,
-                     told.key, told.size,      permissions};
+  KnownKey key{true,    false,    id == kUnasked, false,      arrival.source,
+               segment, told.key, told.size,      permissions};
   if (id == kUnasked) {
-    me.slot_of(arrival.source, segment) = key;
+    me.slot_of(arrival.source, segment, false) = key;
     return Keep::no;
   }
   Op* const op = me.find(id);
-  const bool ok = static_cast<Post>(status) == Post::done;
-  if (ok) me.slot_of(arrival.source, segment) = key;
   if (op == nullptr || op->state != State::asked || op->rank != arrival.source) return Keep::no;
-  if (static_cast<Post>(status) == Post::not_delivered) {
+  const bool ok = static_cast<Post>(status) == Post::done;
+  key.atomics = op->what == What::atomic;
+  key.by_packets = static_cast<Post>(status) == Post::not_delivered;
+  if (ok || (key.atomics && key.by_packets)) {
+    me.slot_of(arrival.source, segment, key.atomics) = key;
+  }
+  if (key.by_packets) {
     op->state = State::by_packets;
   } else if (!ok) {
     me.finish(*op, false);
@@ -365,7 +408,10 @@ Keep RemoteCopies::on_key(void* self, Packet*, const Arrival& arrival) {
 
 Keep RemoteCopies::on_gone(void* self, Packet*, const Arrival& arrival) {
   auto& me = *static_cast<RemoteCopies*>(self);
-  if (KnownKey* const key = me.known(arrival.source, arrival.words[0])) key->valid = false;
+  for (const bool atomics : {false, true}) {
+    KnownKey* const key = me.known(arrival.source, arrival.words[0], atomics);
+    if (key != nullptr) key->valid = false;
+  }
   // Those that have not begun ask again, and hear whether it is exposed by now.
   for (Op& op : me.ops_) {
     if (op.state != State::moving || op.rank != arrival.source || op.segment != arrival.words[0] ||
@@ -415,11 +461,14 @@ RemoteCopies::Note RemoteCopies::answer_to(const Arrival& arrival) {
   Exposed what;
   Post status = own_.table().find(segment, arrival.source, &what);
   const std::uint32_t permission = arrival.words[2];
-  if (permission != kRead && permission != kWrite) status = Post::invalid;
+  if (permission != kRead && permission != kWrite && permission != kAtomic) status = Post::invalid;
   if (status == Post::done) status = Exposures::check(what, ask.offset, ask.size, permission);
   Note note{arrival.source, kKeyChan, {arrival.words[1], 0, segment, what.permissions}, {}, 0};
   if (status == Post::done) {
-    const Registered* const memory = registered(segment, what);
+    constexpr std::uint32_t kBoth = kRead | kWrite;
+    const bool whole = (what.permissions & kBoth) == kBoth && what.base % 8 == 0;
+    const Registered* const memory =
+        permission != kAtomic || whole ? registered(segment, what) : nullptr;
     if (memory == nullptr) {
       status = Post::not_delivered;
     } else {
@@ -453,7 +502,7 @@ Post RemoteCopies::send(const Note& note, Lane lane) {
 }
 
 void RemoteCopies::exposed(SegId segment, std::size_t size, std::span<const Rank> allowed) {
-  if (!allow_ || allowed.size() != 1 || !goes_this_way(allowed[0], size)) return;
+  if (allowed.size() != 1 || !goes_this_way(allowed[0], size)) return;
   Exposed what;
   if (own_.table().find(segment, allowed[0], &what) != Post::done) return;
   const Registered* const memory = registered(segment, what);

@@ -1,5 +1,6 @@
 // Long puts and gets as the fabric's own copies (fabric::kRemoteMemory): no packet carries their
-// bytes, and where the network can, the target's processor has no part in them.
+// bytes, and where the network can, the target's processor has no part in them. Atomics too, where
+// the fabric has them (fabric::kRemoteAtomics).
 //
 // A rank that is to copy needs the key of the target's segment. It asks for it once, by a packet;
 // the target checks segment, list, bounds and permission as it does for packets, so that nobody
@@ -8,6 +9,10 @@
 // that comes too late fails, and with some providers the connection does. Memory that is exposed to
 // one rank only is most likely the next thing which that rank copies: it gets the key unasked, for
 // one use.
+//
+// A key reaches what may be read and written, and nothing is known of less: atomics on memory that
+// is exposed for atomics only, and on words that are not aligned to the segment's begin, stay
+// packets. Both kinds may go to one word: either way the processor's own atomics change it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -32,9 +37,10 @@ class RemoteCopies {
   static constexpr std::uint32_t kOpsMax = 1024;   // not yet finished
   static constexpr std::uint32_t kKeysKept = 256;  // of peers' segments, a power of two
 
-  // `own` is what this rank exposes. `packets` do what the fabric cannot. allow false: nothing goes
-  // this way.
-  RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteMemory& packets, bool allow);
+  // `own` is what this rank exposes. `packets` do what the fabric cannot. `flags` (CapFlag): what
+  // may go this way.
+  RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteMemory& packets,
+               std::uint64_t flags);
   RemoteCopies(const RemoteCopies&) = delete;
   RemoteCopies& operator=(const RemoteCopies&) = delete;
 
@@ -43,12 +49,14 @@ class RemoteCopies {
   std::optional<Post> get(const Remote& from, void* to, std::size_t size, Counter* done);
   std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                           CtrId remote);
+  std::optional<Post> atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b,
+                             std::uint64_t* old, Counter* done);
 
-  // Puts that are not yet seen at their targets.
-  std::uint32_t writing() const { return writing_; }
+  // Puts and atomics that are not yet seen at their targets.
+  std::uint32_t changing() const { return changing_; }
   // A fence has to wait here, or to hear of a failure.
-  bool concerns_fence() const { return writing_ > 0 || !failed_writes_.empty(); }
-  // `done` counts when all of `ranks` have what was put so far, by packets too.
+  bool concerns_fence() const { return changing_ > 0 || !failed_writes_.empty(); }
+  // `done` counts when all of `ranks` have what was put or changed so far, by packets too.
   void fence(std::span<const Rank> ranks, Counter* done);
 
   // This rank has exposed a segment to `allowed`, not inside an upcall; or has withdrawn one.
@@ -65,6 +73,7 @@ class RemoteCopies {
 
  private:
   enum class State : std::uint8_t { free, asking, asked, moving, by_packets };
+  enum class What : std::uint8_t { get, put, atomic };
   struct Part {
     std::uint64_t offset;
     std::byte* at;
@@ -73,7 +82,7 @@ class RemoteCopies {
   struct Op {
     State state = State::free;
     std::uint16_t generation = 0;
-    bool writes = false;
+    What what = What::get;
     bool kept_key = false;  // it goes by a key that was kept, which may be worth nothing by now
     bool failed = false;
     Rank rank = 0;
@@ -87,11 +96,17 @@ class RemoteCopies {
     std::uint64_t number = 0;  // in the order of the calls
     Counter* done = nullptr;
     CtrId remote = kNoCounter;
+    Atomic code = Atomic::add;  // of an atomic, with what follows
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+    std::uint64_t* old = nullptr;
   };
-  // What a peer told about a segment of its.
+  // What a peer told about a segment of its, asked by an atomic or by another.
   struct KnownKey {
     bool valid = false;
+    bool atomics = false;
     bool once = false;
+    bool by_packets = false;  // there is none: of use to atomics, which are many
     Rank rank = 0;
     SegId segment = 0;
     fabric::RemoteKey key;
@@ -122,15 +137,19 @@ class RemoteCopies {
   static Keep on_gone(void* self, Packet*, const Arrival& arrival);
 
   bool goes_this_way(Rank rank, std::size_t smallest_part) const {
-    return allow_ && smallest_part >= kRemoteCopyBytesMin && rank < port_.size() &&
-           rank != port_.self();
+    return (flags_ & kRemoteCopy) != 0 && smallest_part >= kRemoteCopyBytesMin &&
+           rank < port_.size() && rank != port_.self();
   }
-  Op* take(Rank rank, SegId segment);
+  static std::uint32_t permission_for(What what) {
+    return what == What::get ? kRead : what == What::put ? kWrite : kAtomic;
+  }
+  Op* take(What what, Rank rank, SegId segment);
   void begin(Op& op);
   // Does what the operation can do now. False: it has to try again.
   bool advance(Op& op);
   bool ask(Op& op);
   bool move(Op& op);
+  Post start(Op& op, std::size_t size);
   bool hand_to_packets(Op& op);
   // Goes by this key, if that reaches as far and permits it.
   void use(Op& op, const KnownKey& known);
@@ -140,8 +159,8 @@ class RemoteCopies {
   void settle_fences();
   bool waits(const Fence& fence) const;
 
-  KnownKey& slot_of(Rank rank, SegId segment);
-  KnownKey* known(Rank rank, SegId segment);
+  KnownKey& slot_of(Rank rank, SegId segment, bool atomics);
+  KnownKey* known(Rank rank, SegId segment, bool atomics);
   const Registered* registered(SegId segment, const Exposed& what);
   Note answer_to(const Arrival& arrival);
   Post send(const Note& note, Lane lane);
@@ -157,7 +176,7 @@ class RemoteCopies {
   PortCounters& counters_;
   OwnMemory& own_;
   RemoteMemory& packets_;
-  bool allow_;
+  std::uint64_t flags_;
   std::vector<Op> ops_;
   std::vector<std::uint32_t> free_;
   Ring<std::uint32_t> waiting_;  // ids of operations that have something to do
@@ -165,7 +184,7 @@ class RemoteCopies {
   std::vector<Fence> fences_;
   bool fences_ready_ = false;               // some wait for nothing but room
   std::unordered_set<Rank> failed_writes_;  // since the last fence
-  std::uint32_t writing_ = 0;
+  std::uint32_t changing_ = 0;
   std::uint64_t next_number_ = 0;
   std::vector<KnownKey> keys_;  // by a hash; none before the first
   std::unordered_map<SegId, Registered> registered_;

@@ -167,7 +167,8 @@ Probe probe_udp() {
 Probe probe_ofi() {
   const Result<std::vector<fabric::OfiProvider>> found = fabric::ofi_providers("", "");
   if (!found.ok()) return {"libfabric", false, found.error().text};
-  std::string detail = fmt::format("--on ofi would use {}", found.value().front().name);
+  const fabric::OfiProvider& first = found.value().front();
+  std::string detail = fmt::format("--on ofi would use {} ({})", first.name, first.atomics);
   for (std::size_t i = 1; i < found.value().size(); ++i) {
     const fabric::OfiProvider& other = found.value()[i];
     detail += fmt::format("; {} {}", other.name, other.passed_over);

@@ -56,7 +56,7 @@ class FaultyNic final : public Nic {
     for (Peer peer = 0; peer < inner.peers(); ++peer) {
       NicCaps caps = inner.caps(peer);
       caps.mtu_bytes -= static_cast<std::uint32_t>(sizeof(Prefix));
-      caps.flags &= ~std::uint64_t{kReliable | kRemoteMemory};
+      caps.flags &= ~std::uint64_t{kReliable | kRemoteMemory | kRemoteAtomics};
       caps_.push_back(caps);
       clauses_.push_back(clauses_of(plan, inner.self(), peer));
     }

@@ -146,11 +146,10 @@ Result<Fid<fid_mr>> OfiEndpoint::register_memory(std::span<std::byte> memory, st
   return region;
 }
 
-Result<void*> OfiEndpoint::describe_local(std::span<std::byte> memory) {
+Result<void*> OfiEndpoint::describe_local(std::span<std::byte> memory, std::uint64_t access) {
   if ((info().domain_attr->mr_mode & FI_MR_LOCAL) == 0) return nullptr;
   // Keys of peers' are from the other end of the numbers.
-  Result<Fid<fid_mr>> made =
-      register_memory(memory, FI_SEND | FI_RECV, ~std::uint64_t{0} - local_.size());
+  Result<Fid<fid_mr>> made = register_memory(memory, access, ~std::uint64_t{0} - local_.size());
   if (!made.ok()) return made.error();
   local_.push_back(std::move(made.value()));
   return fi_mr_desc(local_.back().get());

@@ -42,9 +42,9 @@ class OfiEndpoint {
   // provider does not choose.
   Result<Fid<fid_mr>> register_memory(std::span<std::byte> memory, std::uint64_t access,
                                       std::uint64_t key);
-  // What messages from and to this memory of our own are posted with, for as long as the endpoint
-  // is open: nullptr where the provider does not ask for it.
-  Result<void*> describe_local(std::span<std::byte> memory);
+  // What operations that use this memory of our own (`access`: FI_SEND, ...) are posted with, for
+  // as long as the endpoint is open: nullptr where the provider does not ask for it.
+  Result<void*> describe_local(std::span<std::byte> memory, std::uint64_t access);
 
   // Sleeps until a completion may be there, at most so long; the provider may not be able to.
   void sleep(std::int64_t ns);

@@ -2,6 +2,7 @@
 // for the libraries it brings. Only what is not inline in its headers goes through here.
 #pragma once
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>

@@ -3,6 +3,8 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 namespace fairlead::fabric {
 namespace {
@@ -16,18 +18,54 @@ std::uint64_t draw_key(std::size_t key_bytes) {
   return key_bytes >= sizeof key ? key : key & ((std::uint64_t{1} << key_bytes * 8) - 1);
 }
 
-std::uint64_t flags_of(const fi_info& info) {
+fi_op operation_of(RemoteChange::What what) {
+  using What = RemoteChange::What;
+  switch (what) {
+    case What::add:
+      return FI_SUM;
+    case What::swap:
+      return FI_ATOMIC_WRITE;
+    case What::compare_swap:
+      return FI_CSWAP;
+    case What::bit_and:
+      return FI_BAND;
+    case What::bit_or:
+      return FI_BOR;
+    case What::bit_xor:
+      return FI_BXOR;
+  }
+  return FI_ATOMIC_OP_LAST;
+}
+
+bool changes_words(fid_ep* endpoint) {
+  std::size_t count = 0;
+  for (const fi_op one : {FI_SUM, FI_ATOMIC_WRITE, FI_BAND, FI_BOR, FI_BXOR}) {
+    if (fi_fetch_atomicvalid(endpoint, FI_UINT64, one, &count) != 0 || count == 0) return false;
+  }
+  return fi_compare_atomicvalid(endpoint, FI_UINT64, FI_CSWAP, &count) == 0 && count > 0;
+}
+
+std::uint64_t flags_of(const OfiEndpoint& endpoint) {
+  const fi_info& info = endpoint.info();
   const bool reads = (info.caps & FI_RMA) != 0;
-  return reads && info.ep_attr->max_msg_size >= kRemoteCopyBytesMax ? std::uint64_t{kRemoteMemory}
-                                                                    : 0;
+  if (!reads || info.ep_attr->max_msg_size < kRemoteCopyBytesMax) return 0;
+  const bool changes = why_no_atomics(info) == nullptr && changes_words(endpoint.ep());
+  return kRemoteMemory | (changes ? std::uint64_t{kRemoteAtomics} : 0);
 }
 
 }  // namespace
 
 OfiMemory::OfiMemory(OfiEndpoint& endpoint)
     : endpoint_(endpoint),
-      flags_(flags_of(endpoint.info())),
+      flags_(flags_of(endpoint)),
       mode_(static_cast<std::uint64_t>(endpoint.info().domain_attr->mr_mode)) {}
+
+Result<void> OfiMemory::start() {
+  Result<void*> made = endpoint_.describe_local(copies_.memory(), FI_READ | FI_WRITE);
+  if (!made.ok()) return made.error();
+  words_description_ = made.value();
+  return {};
+}
 
 std::optional<RemoteKey> OfiMemory::add(std::span<std::byte> memory, bool read, bool write) {
   if (flags_ == 0 || memory.empty()) return std::nullopt;
@@ -74,19 +112,51 @@ Post OfiMemory::start(const RemoteCopy& copy, fi_addr_t at) {
     rc = reads ? fi_readmsg(endpoint_.ep(), &message, FI_COMPLETION)
                : fi_writemsg(endpoint_.ep(), &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
   }
-  if (rc == 0) {
+  return begun(operation, rc);
+}
+
+Post OfiMemory::start(const RemoteChange& change, fi_addr_t at) {
+  if ((flags_ & kRemoteAtomics) == 0) return Post::not_delivered;
+  OfiOperation* const operation = copies_.take();
+  if (operation == nullptr) return Post::again_buffer;
+  operation->peer = change.peer;
+  operation->token = change.token;
+  operation->old = change.old;
+  const bool compares = change.what == RemoteChange::What::compare_swap;
+  auto* const words =
+      new (operation->buffer) ChangeWords{compares ? change.b : change.a, change.a, 0};
+  const std::uint64_t there = change.key.base + change.offset;
+  void* const ours = words_description_;
+  const fi_op op = operation_of(change.what);
+  return begun(
+      operation,
+      compares ? fi_compare_atomic(endpoint_.ep(), &words->operand, 1, ours, &words->expected, ours,
+                                   &words->former, ours, at, there, change.key.key, FI_UINT64, op,
+                                   &operation->context)
+               : fi_fetch_atomic(endpoint_.ep(), &words->operand, 1, ours, &words->former, ours, at,
+                                 there, change.key.key, FI_UINT64, op, &operation->context));
+}
+
+Post OfiMemory::begun(OfiOperation* operation, ssize_t answer) {
+  const std::uint64_t number = copies_.number(*operation);
+  if (answer == 0) {
     state_[number] = State::under_way;
     ++under_way_;
     return Post::done;
   }
   local_[number].reset();
+  operation->old = nullptr;
   copies_.give(operation);
-  return rc == -FI_EAGAIN ? Post::again_buffer : Post::not_delivered;
+  return answer == -FI_EAGAIN ? Post::again_buffer : Post::not_delivered;
 }
 
-bool OfiMemory::end(OfiOperation* operation) {
+bool OfiMemory::end(OfiOperation* operation, bool done) {
   const std::uint64_t number = copies_.number(*operation);
   const bool told = state_[number] == State::given_up;
+  std::uint64_t* const old = std::exchange(operation->old, nullptr);
+  if (done && !told && old != nullptr) {
+    *old = reinterpret_cast<const ChangeWords*>(operation->buffer)->former;
+  }
   state_[number] = State::free;
   local_[number].reset();
   copies_.give(operation);

@@ -1,10 +1,15 @@
-// What an endpoint does beside messages: memory of ours that peers reach, and copies between our
-// memory and theirs (FI_RMA).
+// What an endpoint does beside messages: memory of ours that peers reach, copies between our memory
+// and theirs (FI_RMA), and atomic operations on their words (FI_ATOMIC).
 //
 // Memory is registered for as long as it is exposed, and what a copy takes from or brings to for as
 // long as it is under way (FI_MR_LOCAL): nothing stays registered that its owner may unmap, and
 // there is no cache of registrations here. Providers for which registering is dear (verbs, efa)
 // have one, which watches what is unmapped.
+//
+// Atomics are the provider's where its software executes them in the target's process, while that
+// polls (FI_PROGRESS_MANUAL): such are the processor's own, as those of packets and of the target
+// itself are. Of a network's hardware nobody says so; there they stay packets, as they do where a
+// provider's are not sound (why_no_atomics()).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -25,18 +30,22 @@ class OfiMemory {
   OfiMemory(const OfiMemory&) = delete;
   OfiMemory& operator=(const OfiMemory&) = delete;
 
-  // kRemoteMemory, where the provider has it.
+  // Error: the provider does not take memory of ours that it needs.
+  Result<void> start();
+  // kRemoteMemory and kRemoteAtomics, where the provider has them.
   std::uint64_t flags() const { return flags_; }
 
   // As Nic's calls of these meanings.
   std::optional<RemoteKey> add(std::span<std::byte> memory, bool read, bool write);
   void remove(const RemoteKey& key) { registered_.erase(key.key); }
   Post start(const RemoteCopy& copy, fi_addr_t at);
+  Post start(const RemoteChange& change, fi_addr_t at);
 
-  // The provider is done with this copy. True: its end is to be told; `operation` is free again.
-  bool end(OfiOperation* operation);
+  // The provider is done with this one, and did it. True: its end is to be told; `operation` is
+  // free again.
+  bool end(OfiOperation* operation, bool done);
 
-  // Copies under way whose end has not been told.
+  // Copies and changes under way whose end has not been told.
   std::uint32_t under_way() const { return under_way_; }
   // Copies from and to a lost peer: those that the provider does not end itself are given up after
   // kGraceNs. What it has keeps its registration and is never used for another copy.
@@ -62,7 +71,16 @@ class OfiMemory {
   static constexpr std::uint32_t kCopies = 256;  // under way
   static constexpr std::int64_t kGraceNs = 1'000'000'000;
 
+  // The buffer of a change.
+  struct ChangeWords {
+    std::uint64_t operand;
+    std::uint64_t expected;
+    std::uint64_t former;
+  };
   enum class State : std::uint8_t { free, under_way, of_lost, given_up };
+
+  // What the provider answered to it.
+  Post begun(OfiOperation* operation, ssize_t answer);
 
   OfiEndpoint& endpoint_;
   std::uint64_t flags_;
@@ -70,6 +88,7 @@ class OfiMemory {
   OfiOperations copies_{kCopies, 64, OfiOperation::Kind::copy};
   std::array<State, kCopies> state_{};
   std::array<Fid<fid_mr>, kCopies> local_;
+  void* words_description_ = nullptr;  // of the operations' own buffers
   std::unordered_map<std::uint64_t, Fid<fid_mr>> registered_;
   std::uint32_t under_way_ = 0;
   std::int64_t give_up_ns_ = 0;  // 0: nothing to give up

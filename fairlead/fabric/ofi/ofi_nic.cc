@@ -34,7 +34,7 @@ constexpr std::uint32_t kAcknowledgment = 1u << 31;
 // In words[0] of such a packet: its sender waits for one too.
 constexpr std::uint32_t kAnswer = 1;
 
-std::string describe(const OfiEndpoint& endpoint) {
+std::string describe(const OfiEndpoint& endpoint, std::uint64_t flags) {
   const ProviderChoice& choice = endpoint.choice();
   std::string text = fmt::format("{} (libfabric {}): {}", choice.providers.front().name,
                                  endpoint.library().version_text(), choice.why);
@@ -43,7 +43,10 @@ std::string describe(const OfiEndpoint& endpoint) {
     text += fmt::format("{}{} ({})", std::exchange(before, ", "), choice.providers[i].name,
                         choice.providers[i].passed_over);
   }
-  return text;
+  const bool some = why_no_atomics(endpoint.info()) == nullptr && (flags & kRemoteAtomics) == 0;
+  return fmt::format("{}; {}", text,
+                     some ? "atomics by packets: it has not all of them for words of 8 bytes"
+                          : choice.providers.front().atomics);
 }
 
 class Ofi final : public OfiNic {
@@ -53,7 +56,7 @@ class Ofi final : public OfiNic {
         options_(options),
         caps_{kMtu, kSmallBytes, kReliable | memory_.flags()},
         address_(opened_->address()),
-        choice_(describe(*opened_)),
+        choice_(describe(*opened_, memory_.flags())),
         ways_(options.peers),
         inject_max_(opened_->info().tx_attr->inject_size) {}
   ~Ofi() override { shut(); }
@@ -62,10 +65,11 @@ class Ofi final : public OfiNic {
   Result<void> start() {
     for (auto& [operations, description] :
          {std::pair(&sends_, &sends_description_), std::pair(&receives_, &receives_description_)}) {
-      Result<void*> made = opened_->describe_local(operations->memory());
+      Result<void*> made = opened_->describe_local(operations->memory(), FI_SEND | FI_RECV);
       if (!made.ok()) return made.error();
       *description = made.value();
     }
+    if (Result<void> started = memory_.start(); !started.ok()) return started;
     while (OfiOperation* receive = receives_.take()) {
       if (const ssize_t rc = post_receive(receive); rc != 0) {
         return Error{fmt::format("ofi: no receive buffers: {}", opened_->text_of(rc))};
@@ -182,6 +186,10 @@ class Ofi final : public OfiNic {
   Post copy_remote(const RemoteCopy& copy) override {
     if (const Post answer = reach(copy.peer); answer != Post::done) return answer;
     return memory_.start(copy, ways_[copy.peer].at);
+  }
+  Post change_remote(const RemoteChange& change) override {
+    if (const Post answer = reach(change.peer); answer != Post::done) return answer;
+    return memory_.start(change, ways_[change.peer].at);
   }
 
  private:
@@ -380,9 +388,10 @@ class Ofi final : public OfiNic {
       // What else goes wrong is the connection's: what was sent by it may be lost too. Some
       // providers end it when a key is worth nothing.
       if (!denied) {
-        lose(peer, fmt::format("a copy to or from its memory failed (the connection broke, or that "
-                               "memory was withdrawn): {}",
-                               opened_->text_of(error)));
+        lose(peer,
+             fmt::format("a copy or an atomic on its memory failed (the connection broke, or that "
+                         "memory was withdrawn): {}",
+                         opened_->text_of(error)));
       }
       return end_copy(operation, denied ? Post::denied : Post::maybe_delivered);
     }
@@ -393,7 +402,7 @@ class Ofi final : public OfiNic {
   }
   void end_copy(OfiOperation* copy, Post result) {
     const std::uint64_t token = copy->token;
-    if (memory_.end(copy)) tell_copied(token, result);
+    if (memory_.end(copy, result == Post::done)) tell_copied(token, result);
   }
   void tell_copied(std::uint64_t token, Post result) {
     if (sink_.copied != nullptr) sink_.copied(sink_.context, token, result);

@@ -50,6 +50,7 @@ struct OfiOptions {
 struct OfiProvider {
   std::string name;
   std::string passed_over;  // why it is not the one; empty: it is
+  std::string atomics{};    // of the one: whose they are, and why
 };
 
 // The providers libfabric has here, the chosen one first. Error: libfabric is not here, or

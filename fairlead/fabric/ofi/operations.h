@@ -14,14 +14,15 @@
 namespace fairlead::fabric {
 
 struct OfiOperation {
-  enum class Kind : std::uint8_t { send, acknowledge, receive, copy };
+  enum class Kind : std::uint8_t { send, acknowledge, receive, copy };  // copy: changes too
 
   fi_context2 context;  // the provider's, while it has the operation; first: its address is ours
   Kind kind = Kind::send;
-  Peer peer = 0;           // of a send or a copy
+  Peer peer = 0;           // of a send, a copy or a change
   std::uint32_t size = 0;  // bytes of the message
   std::byte* buffer = nullptr;
-  std::uint64_t token = 0;  // of a copy: its caller's
+  std::uint64_t token = 0;       // of a copy or a change: its caller's
+  std::uint64_t* old = nullptr;  // of a change: where the former value goes
 };
 
 // A number of operations with a buffer each, in memory that is touched where it is used.

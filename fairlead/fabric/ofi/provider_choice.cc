@@ -164,6 +164,18 @@ std::string passed_over(const std::vector<InfoList>& lists, const std::string& n
 
 }  // namespace
 
+const char* why_no_atomics(const fi_info& info) {
+  if ((info.caps & FI_ATOMIC) == 0) return "it has none";
+  if (info.domain_attr->data_progress != FI_PROGRESS_MANUAL) {
+    return "its own need not be the processor's";
+  }
+  // Of the others of libfabric 1.17, those of shm never end when the target refuses them, and those
+  // of udp;ofi_rxd crash.
+  const bool sound = name_of(info).ends_with(";ofi_rxm");
+  return sound ? nullptr
+               : "only those of libfabric's ofi_rxm are known to end when they are refused";
+}
+
 Result<ProviderChoice> choose_provider(const Library& library, const std::string& provider,
                                        const std::string& address) {
   std::vector<InfoList> lists;
@@ -182,7 +194,11 @@ Result<ProviderChoice> choose_provider(const Library& library, const std::string
     return none(provider, address, usable, lack);
   }
   const std::string name = name_of(*chosen.info);
-  ProviderChoice choice{{library, library->dupinfo(chosen.info)}, {}, {{name, {}}}};
+  const char* const no_atomics = why_no_atomics(*chosen.info);
+  const std::string atomics = no_atomics == nullptr
+                                  ? "atomics are the provider's, by the target's processor"
+                                  : fmt::format("atomics by packets: {}", no_atomics);
+  ProviderChoice choice{{library, library->dupinfo(chosen.info)}, {}, {{name, {}, atomics}}};
   choice.why = provider.empty()
                    ? fmt::format("the first in libfabric's order that has {}", can_do(chosen.caps))
                    : "--provider";

@@ -16,6 +16,10 @@ struct ProviderChoice {
   std::vector<OfiProvider> providers;  // the chosen one first
 };
 
+// Why a provider's atomics are not used, in words that follow "atomics by packets: "; nullptr: they
+// are.
+const char* why_no_atomics(const fi_info& info);
+
 // As ofi_providers().
 Result<ProviderChoice> choose_provider(const std::shared_ptr<const Libfabric>& library,
                                        const std::string& provider, const std::string& address);
