@@ -19,6 +19,7 @@
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/job.h"
 #include "fairlead/run/launcher.h"
+#include "fairlead/run/network.h"
 #include "fairlead/run/reaper.h"
 #include "fairlead/run/trace_parts.h"
 
@@ -422,6 +423,11 @@ void Guardian::end_all() {
   }
   const auto left = std::chrono::ceil<milliseconds>(give_up - Clock::now());
   const std::vector<pid_t> stuck = kill_descendants({}, std::max(left, milliseconds(50)));
+  if (plan_.ground.network == Network::ofi) {
+    for (std::uint32_t i = 0; i < here.count; ++i) {
+      remove_endpoint(plan_.ground.nonce, here.first + i);
+    }
+  }
   if (!stuck.empty() && report_.failed()) {
     report_.add_to_failure(fmt::format("; process {} could not be ended yet", stuck.front()));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -117,6 +118,7 @@ Result<NetworkEndpoint> open_ofi(const Welcome& welcome, const NetworkPlace& pla
   options.find = find_by_ofi;
   options.find_context = const_cast<NetworkPlace*>(&place);
   options.secret = fabric::job_word(key_of(welcome), "ofi");
+  options.name = endpoint_name(job.nonce(), options.self);
   options.provider = get_text(welcome.provider, "provider").value();
   options.address = addresses_of(welcome).front();
   options.left = has_left;
@@ -133,6 +135,17 @@ Result<NetworkEndpoint> open_ofi(const Welcome& welcome, const NetworkPlace& pla
 }
 
 }  // namespace
+
+std::string endpoint_name(std::uint64_t nonce, Peer rank) {
+  // Everybody sees it: the nonce is not to be read from it.
+  fabric::JobKey key{};
+  std::memcpy(key.data(), &nonce, sizeof nonce);
+  return fmt::format("ofi-{:016x}-{}", fabric::job_word(key, "ofi endpoint names"), rank);
+}
+
+void remove_endpoint(std::uint64_t nonce, Peer rank) {
+  (void)::unlink(("/dev/shm/" + endpoint_name(nonce, rank)).c_str());
+}
 
 NetworkPlace place_in(MemoryPlace& memory) {
   return {{}, publish_in_memory, find_in_memory, &memory};

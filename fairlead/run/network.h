@@ -61,6 +61,12 @@ struct NetworkEndpoint {
 Result<NetworkEndpoint> open_network(const Welcome& welcome, const NetworkPlace& place,
                                      fabric::ShmJob& job);
 
+// The name of a rank's endpoint on this machine, for providers of libfabric that keep one in
+// /dev/shm (shm): of that rank of the job whose memory has this nonce, and of no other.
+std::string endpoint_name(std::uint64_t nonce, Peer rank);
+// Removes what is there of a rank that has ended, however it did.
+void remove_endpoint(std::uint64_t nonce, Peer rank);
+
 // Of a welcome: "udp" or "ofi".
 const char* network_name(const Welcome& welcome);
 // Of a rank of `job`, as endpoints ask it.

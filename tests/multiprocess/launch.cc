@@ -1,6 +1,6 @@
 // The smallest command on run/launcher.h, for tests of start-up and failure without the parsing of
 // a command line: launch [-n RANKS] [-x VAR[=value]] [--wdir DIR] [--timeout-ms N] [--label]
-// [--bind WHAT] [--on WHERE] [--body fiber|process] PROGRAM [ARGUMENT...]
+// [--bind WHAT] [--on WHERE] [--provider NAME] [--body fiber|process] PROGRAM [ARGUMENT...]
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -27,6 +27,8 @@ int main(int argc, char** argv) {
       options.world.bind = value;
     } else if (name == "--on") {
       options.world.on = value;
+    } else if (name == "--provider") {
+      options.world.provider = value;
     } else if (name == "--body") {
       options.body = value == "fiber" ? run::BodyKind::fiber : run::BodyKind::process;
     } else if (name == "--label") {

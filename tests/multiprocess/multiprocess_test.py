@@ -39,7 +39,7 @@ def stat_of(pid):
 
 def shared_files():
     """In /dev/shm, but for those of libfabric's shm provider, which other tests run on."""
-    return {name for name in os.listdir("/dev/shm") if not re.match(r"ofi-[0-9a-f]{16}$", name)}
+    return {name for name in os.listdir("/dev/shm") if not re.match(r"ofi-[0-9a-f]{16}", name)}
 
 class Job:
     """One launcher, its mark, and what can be seen of it in /proc."""
@@ -98,6 +98,17 @@ class Job:
                 return found
             time.sleep(0.002)
         raise AssertionError(f"{pattern!r} not seen {count} times in:\n{self.text()}")
+
+    def endpoint_files(self):
+        """Files of libfabric's shm provider that the job's processes have."""
+        found = set()
+        for pid in self.members():
+            try:
+                with open(f"/proc/{pid}/maps") as file:
+                    found.update(re.findall(r"/dev/shm/ofi-\S+", file.read()))
+            except OSError:
+                pass
+        return found
 
     def wait_until_gone(self, since):
         """Seconds from `since` until no process of the job was left."""
@@ -462,6 +473,26 @@ class Kills(JobTest):
         files = shared_files()
         self.kill_many("rank", KILLS)
         self.assertEqual(shared_files(), files)
+
+    def test_files_of_libfabrics_shm_go_with_the_job(self):
+        for victim in ("a rank", "every rank", "the launcher"):
+            job = self.job("-n", 3, "--on", "ofi", "--provider", "shm", RANK, "exchange",
+                           5_000_000)
+            end = time.monotonic() + 20
+            while len(files := job.endpoint_files()) < 3 and time.monotonic() < end:
+                if job.process.poll() is not None and "libfabric" in job.text():
+                    self.skipTest(job.text())
+                time.sleep(0.01)
+            self.assertEqual(len(files), 3, job.text())
+            victims = {"a rank": job.ranks()[1:2], "every rank": job.ranks(),
+                       "the launcher": [job.process.pid]}[victim]
+            since = time.monotonic()
+            for pid in victims:
+                os.kill(pid, signal.SIGKILL)
+            self.assertNotEqual(job.wait(), 0)
+            self.assertLess(job.wait_until_gone(since), GONE_WITHIN_S)
+            # Expect: each rank had one, and none is left
+            self.assertEqual([path for path in files if os.path.exists(path)], [], victim)
 
     def test_launcher(self):
         self.kill_many("launcher", KILLS // 2)

@@ -27,11 +27,11 @@ std::uint32_t hash_of(const fi_info& info) {
 
 // The shm provider makes names of process ids and keeps them in /dev/shm: that of a process which
 // was killed stands in the way of a later one with its number. So a name of our own.
-int give_own_name(fid_ep& endpoint, const fi_info& info) {
+int give_own_name(fid_ep& endpoint, const fi_info& info, const std::string& wanted) {
   if (std::strcmp(info.fabric_attr->prov_name, "shm") != 0) return 0;
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number) return -errno;
-  std::string name = fmt::format("fi_shm://ofi-{:016x}", number);
+  std::string name = "fi_shm://" + (wanted.empty() ? fmt::format("ofi-{:016x}", number) : wanted);
   return fi_setname(&endpoint.fid, name.data(), name.size() + 1);
 }
 
@@ -56,7 +56,8 @@ std::string OfiEndpoint::text_of(const fi_cq_err_entry& error) const {
 }
 
 Result<OfiEndpoint> OfiEndpoint::open(std::shared_ptr<const Libfabric> library,
-                                      ProviderChoice choice, std::size_t completions) {
+                                      ProviderChoice choice, std::size_t completions,
+                                      const std::string& name) {
   OfiEndpoint made(std::move(library), std::move(choice));
   fi_info* const info = made.choice_.info.first();
   fid_fabric* fabric = nullptr;
@@ -84,7 +85,7 @@ Result<OfiEndpoint> OfiEndpoint::open(std::shared_ptr<const Libfabric> library,
   made.ep_.reset(ep);
   int rc = fi_ep_bind(ep, &av->fid, 0);
   if (rc == 0) rc = fi_ep_bind(ep, &made.cq_->fid, FI_TRANSMIT | FI_RECV);
-  if (rc == 0) rc = give_own_name(*ep, *info);
+  if (rc == 0) rc = give_own_name(*ep, *info, name);
   if (rc == 0) rc = fi_enable(ep);
   if (rc != 0) return made.refused("the endpoint cannot be enabled", rc);
   if (Result<void> read = made.read_address(); !read.ok()) return read.error();

@@ -25,9 +25,10 @@ using Fid = std::unique_ptr<Object, CloseFid>;
 
 class OfiEndpoint {
  public:
-  // `completions`: at most so many operations are under way. Error: what the provider refused.
+  // `completions`: at most so many operations are under way. `name` as in OfiOptions. Error: what
+  // the provider refused.
   static Result<OfiEndpoint> open(std::shared_ptr<const Libfabric> library, ProviderChoice choice,
-                                  std::size_t completions);
+                                  std::size_t completions, const std::string& name);
 
   const Libfabric& library() const { return *library_; }
   const fi_info& info() const { return *choice_.info.first(); }

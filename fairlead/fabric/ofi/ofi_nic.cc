@@ -562,7 +562,7 @@ Result<std::unique_ptr<OfiNic>> open_ofi(const OfiOptions& options) {
       choose_provider(library.value(), options.provider, options.address);
   if (!choice.ok()) return choice.error();
   Result<OfiEndpoint> endpoint =
-      OfiEndpoint::open(library.value(), std::move(choice.value()), kCompletions);
+      OfiEndpoint::open(library.value(), std::move(choice.value()), kCompletions, options.name);
   if (!endpoint.ok()) return endpoint.error();
   auto nic = std::make_unique<Ofi>(std::move(endpoint.value()), options);
   if (Result<void> started = nic->start(); !started.ok()) return started.error();

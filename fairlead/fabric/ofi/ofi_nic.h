@@ -34,6 +34,9 @@ struct OfiOptions {
   std::uint64_t secret = 0;
   std::string provider;  // libfabric's name, or a part of it ("tcp"); empty: the best there is
   std::string address;   // of this host, for providers that use IP addresses; empty: any
+  // Nobody else's on this machine, for providers that keep a file of that name in /dev/shm (shm),
+  // which stays there when this process is killed; empty: drawn.
+  std::string name;
   // Where a peer is; false: not known yet. Asked until it is, then never again.
   bool (*find)(void* context, Peer peer, OfiAddress* address) = nullptr;
   void* find_context = nullptr;

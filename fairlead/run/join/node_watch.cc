@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "fairlead/run/network.h"
+
 namespace fairlead::run {
 namespace {
 
@@ -100,6 +102,7 @@ bool NodeWatch::wait_for_end(std::uint32_t rank) {
 }
 
 void NodeWatch::judge(std::uint32_t rank) {
+  remove_endpoint(job_->nonce(), rank);
   const BoardSlot& slot = board_.slot(rank);
   const char* call = missing_end(slot);
   const std::uint32_t began = slot.began.load(std::memory_order_acquire);

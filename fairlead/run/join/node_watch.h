@@ -19,7 +19,7 @@ class NodeWatch {
   // ascending, self among them; their processes are on the board. A rank that ends with a system
   // open, or without having begun one, is marked dead in the job a moment later: its peers' ports
   // answer peer_down, and the cause goes to standard error. The moment is the launcher's, which as
-  // a rule ends the job itself.
+  // a rule ends the job itself. What its endpoint left in /dev/shm is removed at once.
   static Result<std::unique_ptr<NodeWatch>> start(std::unique_ptr<fabric::ShmJob> job, Board board,
                                                   std::uint32_t self,
                                                   std::vector<std::uint32_t> ring);

@@ -7,6 +7,8 @@
 
 #include <chrono>
 
+#include "fairlead/run/network.h"
+
 namespace fairlead::run {
 namespace {
 
@@ -69,6 +71,21 @@ TEST_F(Watching, TheNextOneOfTheRingAndThenTheNext) {
   EXPECT_TRUE(dies(3, milliseconds(5000)));
   end(0);
   EXPECT_TRUE(dies(0, milliseconds(5000)));
+}
+
+TEST_F(Watching, WhatTheDeadLeftInDevShmIsRemoved) {
+  const auto path = [this](std::uint32_t rank) {
+    return "/dev/shm/" + endpoint_name(job_->nonce(), rank);
+  };
+  for (const std::uint32_t rank : {0u, 2u}) {
+    ASSERT_TRUE(Fd(::open(path(rank).c_str(), O_CREAT | O_EXCL | O_RDWR, 0600)).valid());
+  }
+  const auto watched = watch();
+  end(2);
+  EXPECT_TRUE(dies(2, milliseconds(5000)));
+  // Expect: its own, and nobody else's
+  EXPECT_NE(::access(path(2).c_str(), F_OK), 0);
+  EXPECT_EQ(::unlink(path(0).c_str()), 0);
 }
 
 TEST_F(Watching, ARankThatEndedItsSystemsIsNoLoss) {
