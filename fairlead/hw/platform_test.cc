@@ -198,6 +198,7 @@ TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
 TEST_F(PlatformTest, WhatIsNotTomlSaysWhere) {
   const std::string what = error(with("[bus]", "[bus"));
   EXPECT_TRUE(what.starts_with("p.toml:17: not a TOML file: ")) << what;
+  EXPECT_EQ(error(with("[bus]", "[b\xc2\xb5s]")), "p.toml:17: a character that is not ASCII");
   const Result<Platform> none = load_platform((folder_ / "none.toml").string());
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().text.find("none.toml"), std::string::npos) << none.error().text;

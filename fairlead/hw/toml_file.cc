@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 namespace fairlead::hw {
@@ -14,8 +17,17 @@ Error toml_error(const std::string& file, std::uint32_t line, const std::string&
 }
 
 Result<void> parse_toml(const std::string& file, toml::table& into) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return Error{fmt::format("{}:1: cannot be read", file)};
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  // toml++ 3.3 takes for granted which characters beyond ASCII it meets where.
+  const auto foreign = std::find_if(text.begin(), text.end(), [](char c) { return c < 0; });
+  if (foreign != text.end()) {
+    return Error{fmt::format("{}:{}: a character that is not ASCII", file,
+                             std::count(text.begin(), foreign, '\n') + 1)};
+  }
   try {
-    into = toml::parse_file(file);
+    into = toml::parse(text, file);
     return {};
   } catch (const toml::parse_error& e) {
     return Error{

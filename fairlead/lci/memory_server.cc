@@ -21,14 +21,12 @@ std::byte* MemoryServer::resolve(SegId segment, Rank who, std::uint64_t offset, 
   *why = exposures_.find(segment, who, &what);
   if (*why == Post::done) *why = Exposures::check(what, offset, size, permission);
   if (*why != Post::done) return nullptr;
-  if (what.in == ExposedIn::region) {
-    if (site_ == Site::engine &&
-        (what.base > region_.size() || what.size > region_.size() - what.base)) {
-      *why = Post::invalid;
-      return nullptr;
-    }
-    return region_.data() + what.base + offset;
+  if (site_ == Site::engine && (what.in != ExposedIn::region || what.base > region_.size() ||
+                                what.size > region_.size() - what.base)) {
+    *why = Post::invalid;
+    return nullptr;
   }
+  if (what.in == ExposedIn::region) return region_.data() + what.base + offset;
   return reinterpret_cast<std::byte*>(what.base + offset);
 }
 

@@ -158,6 +158,33 @@ TEST_F(NiEngineTest, ATableThatPointsOutOfItsRegionServesNothing) {
   EXPECT_EQ(got, 5u);
 }
 
+TEST_F(NiEngineTest, ATableThatNamesAddressesOfTheEngineServesNothing) {
+  auto* memory = static_cast<std::uint64_t*>(port(1).allocate(7, 64, Place::host));
+  ASSERT_NE(memory, nullptr);
+  std::uint64_t private_word = 5;
+  Exposures table(queue_area(*job_, 1).rest().data(), kRanks);
+  (void)table.remove(7);
+  // What is neither in the region nor in the rank's process.
+  ASSERT_EQ(table.add(7,
+                      {static_cast<ExposedIn>(9), kRead | kWrite,
+                       reinterpret_cast<std::uintptr_t>(&private_word), 8},
+                      {}),
+            Post::done);
+  std::uint64_t got = 0;
+  Counter read;
+  (void)port(0).get({1, 7, 0}, &got, 8, &read, kNoFlags);
+  const std::uint64_t eight = 8;
+  const PutPiece piece{0, &eight, 8};
+  (void)port(0).put({1}, 7, {&piece, 1}, nullptr, kNoCounter, kNoFlags);
+  for (int i = 0; i < 10; ++i) {
+    port(0).poll();
+    turn();
+  }
+  EXPECT_EQ(read.failed, 1u);
+  EXPECT_EQ(got, 0u);
+  EXPECT_EQ(private_word, 5u);
+}
+
 TEST_F(NiEngineTest, ARankWhoseEngineIsGoneIsTold) {
   fabric::engine::mark_engine_gone(*job_, nodes_, 0);
   Until until;
