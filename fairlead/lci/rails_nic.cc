@@ -131,7 +131,7 @@ class Rails final : public fabric::Nic {
   fabric::Nic& choose(Peer peer, PacketKind kind) {
     Way& way = ways_[peer];
     now_ = Ps{};
-    if (kind == PacketKind::frame) {
+    if (kind != PacketKind::ack && kind != PacketKind::resend) {
       // After a pause nobody has been waiting.
       if (way.unanswered == kNever || now() - way.last_sent > kRailPause) way.unanswered = now();
       way.last_sent = now();

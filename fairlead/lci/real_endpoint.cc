@@ -74,9 +74,8 @@ Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, b
                     "reliability part to mend it; valid: hrx, nirx",
                     place)};
   }
-  return Error{fmt::format(
-      "implementation \"{}\" does not exist on {}; valid: {}", lci, place,
-      fabric_loses ? "hrx, nirx (under `fairlead run` on one machine)" : "direct, hrx")};
+  return Error{fmt::format("implementation \"{}\" does not exist on {}; valid: {}", lci, place,
+                           fabric_loses ? "hrx, nirx" : "direct, hrx")};
 }
 
 }  // namespace fairlead::lci

@@ -13,15 +13,19 @@
 namespace fairlead::run {
 
 struct alignas(64) BoardSlot {
-  static constexpr std::size_t kReasonBytes = 192;
+  static constexpr std::size_t kReasonBytes = 184;
+  static constexpr std::size_t kPulseBytes = 48;
 
   std::atomic<std::uint32_t> began;       // bit per System
   std::atomic<std::uint32_t> ended;       // bit per System
   std::atomic<std::int32_t> start_errno;  // why exec (or chdir) failed; 0: it did not
   std::atomic<std::uint32_t> attached;    // 1 once a program of the rank joined the job
-  char reason[kReasonBytes];              // of an uncaught failure of a forked body; NUL-terminated
-  std::atomic<std::uint32_t> pid;         // of a rank another launcher started, once it has come
-  std::uint8_t unused[44];
+  // Of an uncaught failure of a forked body, or why the rank was given up; NUL-terminated.
+  char reason[kReasonBytes];
+  // Of ranks that another launcher started:
+  std::atomic<std::uint32_t> pid;    // once it has come, on its node
+  std::atomic<std::uint32_t> state;  // NodeState of its node, at the first rank of each
+  std::byte pulse[kPulseBytes];      // where its node's pulse is (RankCard), at the same
 };
 static_assert(sizeof(BoardSlot) == 256 && std::is_standard_layout_v<BoardSlot>);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -37,7 +41,7 @@ class Board {
   ~Board();
 
   int fd() const { return memory_.get(); }
-  BoardSlot& slot(std::uint32_t rank) { return slots_[rank]; }
+  BoardSlot& slot(std::uint32_t rank) const { return slots_[rank]; }
 
  private:
   Board(Fd memory, BoardSlot* slots, std::uint32_t ranks);

@@ -13,7 +13,7 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
-constexpr std::uint16_t kBootstrapVersion = 4;
+constexpr std::uint16_t kBootstrapVersion = 5;
 
 // network: all ranks reach each other by it; else it is for those of other nodes.
 enum class WorldKind : std::uint16_t { shm = 1, model = 2, network = 3 };
@@ -41,7 +41,8 @@ enum class MessageKind : std::uint16_t {
 // Launcher to rank, waiting in the rank's socket before the rank starts, so that joining a job is
 // one receive and no round trip. Carries three or four descriptors, in this order: the job's
 // memory, the board, the rank's end of its own socket to the guardian, and the bell of its NI
-// engine.
+// engine. From a rank that leads its node: two to four, the third being the node's pulse
+// (join/node_pulse.h), or, of a single node, the bell's place-holder.
 struct Welcome {
   static constexpr std::size_t kDescriptors = 3;
   static constexpr std::size_t kDescriptorsMax = 4;
@@ -72,6 +73,7 @@ struct Welcome {
   std::uint32_t near_count;
   std::uint32_t network;         // Network
   std::uint32_t ranks_per_node;  // to each NI engine; 0: there are none
+  std::int64_t silence_ps;       // where another launcher started the ranks: of a node that is lost
   // NUL-terminated, rest zero.
   char lci[kLciBytes];
   char faults[kFaultsBytes];
@@ -79,7 +81,7 @@ struct Welcome {
   char address[kAddressBytes];    // of this host on that network
   char provider[kProviderBytes];  // of libfabric
 };
-static_assert(sizeof(Welcome) == 112 + 64 + 512 + 1024 + 64 + 64);
+static_assert(sizeof(Welcome) == 120 + 64 + 512 + 1024 + 64 + 64);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
 // Rank, or command of a modelled job, to guardian: end the whole job with `code`.
@@ -139,15 +141,14 @@ struct NodeCard {
 };
 static_assert(sizeof(NodeCard) == 208 && std::is_trivially_copyable_v<NodeCard>);
 
-// Rank to the leader of its node. The answer is a Welcome with two descriptors: the job's memory
-// and the board.
+// Rank to the leader of its node. The answer is a Welcome.
 struct NodeHello {
   static constexpr std::size_t kProcessorWords = 16;
 
   MessageHead head;
   JobSecret secret;
-  std::uint32_t quota;  // processors' worth of time its control group grants; 0: no limit
-  std::uint32_t reserved;
+  std::uint32_t quota;     // processors' worth of time its control group grants; 0: no limit
+  std::uint32_t settings;  // LaunchSettings::digest()
   std::uint64_t processors[kProcessorWords];  // a bit for each it may run on, of the first 1024
 };
 static_assert(sizeof(NodeHello) == 168 && std::is_trivially_copyable_v<NodeHello>);

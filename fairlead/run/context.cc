@@ -74,6 +74,7 @@ void leave_at_exit(pid_t joined) {
   context->flush_trace();
   context->linger();
   context->leave();
+  context->stop_watching();
 }
 
 }  // namespace

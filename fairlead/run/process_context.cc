@@ -17,6 +17,7 @@ ProcessContext::ProcessContext(std::uint32_t rank, lci::Port& port, TracedRank t
                                std::optional<Board> board, Fd life)
     : Context(traced.port != nullptr ? *traced.port : port),
       rank_(rank),
+      ranks_(port.size()),
       traced_(std::move(traced)),
       board_(std::move(board)),
       life_(std::move(life)),
@@ -47,7 +48,25 @@ void ProcessContext::leave() {
   if (launched_ != nullptr && open_.load() == 0) launched_->finish();
 }
 
-void ProcessContext::abort_job(int code, const std::string& reason) {
+std::string ProcessContext::losses() const {
+  std::string text;
+  constexpr int kNamedMax = 4;
+  int named = 0;
+  for (std::uint32_t rank = 0; board_ && rank < ranks_; ++rank) {
+    const auto reason = get_text(board_->slot(rank).reason, "reason");
+    if (!reason.ok() || reason.value().empty()) continue;
+    if (++named > kNamedMax) return text + ", ...)";
+    text += fmt::format("{}rank {}: {}", text.empty() ? " (" : ", ", rank, reason.value());
+  }
+  return text.empty() ? text : text + ")";
+}
+
+void ProcessContext::stop_watching() {
+  if (launched_ != nullptr) launched_->stop_watching();
+}
+
+void ProcessContext::abort_job(int code, const std::string& given) {
+  const std::string reason = given + losses();
   std::fflush(nullptr);
   flush_trace();
   if (!life_.valid()) {

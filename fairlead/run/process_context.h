@@ -27,6 +27,8 @@ class ProcessContext : public Context {
   virtual void linger() {}
   // At the end of the program: what another launcher has to be told of it.
   void leave();
+  // The process exits: no thread of ours may run while what it uses is taken down.
+  void stop_watching();
   // The job is another launcher's, which is told how the rank ends.
   void adopt(std::unique_ptr<LaunchedJob> launched) { launched_ = std::move(launched); }
   // For set_check_context() on the thread that is this rank.
@@ -40,7 +42,11 @@ class ProcessContext : public Context {
                  Fd life);
 
  private:
+  // " (rank 3: why it is dead)", where another launcher's job lost some; else empty.
+  std::string losses() const;
+
   std::uint32_t rank_;
+  std::uint32_t ranks_;
   TracedRank traced_;
   std::optional<Board> board_;
   Fd life_;

@@ -60,9 +60,11 @@ void show_engine_paths(const Welcome& welcome, const fabric::engine::Nodes& node
   for (std::uint32_t each = 0; each < welcome.ranks; ++each) {
     report.near.push_back(nodes.of(each) == node);
   }
-  fabric::UdpAddress own;
+  RankCard own;
   (void)job.read_card(rank, std::as_writable_bytes(std::span(&own, 1)));
-  report.network = fmt::format("udp from {}, {} bytes a packet, sealed ({})", to_string(own), bytes,
+  std::string where = to_string(own.rails[0]);
+  if (own.rails[1].known()) where += " and " + to_string(own.rails[1]);
+  report.network = fmt::format("udp from {}, {} bytes a packet, sealed ({})", where, bytes,
                                fabric::auth_name(static_cast<fabric::Auth>(welcome.auth)));
   fmt::print(stderr, "{}\n", path_lines(report));
 }

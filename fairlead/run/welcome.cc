@@ -64,9 +64,6 @@ Result<void> check_network_options(const WorldOptions& options) {
     return Error{
         "--ranks-per-node says how many ranks share an NI engine: try --on udp --lci nirx"};
   }
-  if (has_engines(options) && rails > 1) {
-    return Error{"--address: an NI engine (--lci nirx) has one rail; try --lci hrx"};
-  }
   return check_fits(options.address, Welcome::kAddressBytes, "the address");
 }
 

@@ -4,12 +4,15 @@ program that was compiled with Fairlead's MPI. Results, exit codes, failures, an
 Run: launchers_test.py --rank PROGRAM [SUITE...]. Exit 77: a launcher is not installed.
 """
 import argparse
+import contextlib
 import ctypes.util
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -19,7 +22,7 @@ from pathlib import Path
 sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[:2]]
 import node_namespaces  # noqa: E402
 import slurm_cluster  # noqa: E402
-from job_processes import MARK, Exchange, members, wait_for  # noqa: E402
+from job_processes import MARK, Exchange, command_line, members, wait_for  # noqa: E402
 
 RANK = ""
 ENDS_WITHIN_S = 10
@@ -30,6 +33,9 @@ QUIET = {"ASAN_OPTIONS": "detect_leaks=0"}
 def fairlead_sockets():
     return [line for line in Path("/proc/net/unix").read_text().splitlines()
             if "@fairlead/" in line]
+
+def fairlead_variables(settings):
+    return {f"FAIRLEAD_{name}": value for name, value in (settings or {}).items()}
 
 class Launched(Exchange, unittest.TestCase):
     """Jobs of one launcher; the subclasses say how it is called."""
@@ -48,13 +54,15 @@ class Launched(Exchange, unittest.TestCase):
                  if not k.startswith(("PMI", "OMPI_", "FAIRLEAD_"))}
         return {**clean, **QUIET}
 
-    def run_ranks(self, ranks, *arguments, timeout=60, more=()):
-        """(exit code, everything printed); nothing of the job is left, or the test fails."""
+    def run_ranks(self, ranks, *arguments, timeout=60, more=(), settings=None):
+        """(exit code, everything printed); nothing of the job is left, or the test fails.
+        `settings`: FAIRLEAD_* by their names' ends."""
         mark = f"{MARK}={uuid.uuid4()}"
         before = set(os.listdir("/dev/shm"))
         name, value = mark.split("=")
         done = subprocess.run([*self.command(ranks, *more), RANK, *arguments],
-                              env={**self.environment(), name: value}, text=True, timeout=timeout,
+                              env={**self.environment(), **fairlead_variables(settings),
+                                   name: value}, text=True, timeout=timeout,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False)
         self.assertTrue(wait_for(lambda: not members(mark), 5), f"left: {members(mark)}")
@@ -71,8 +79,72 @@ class Launched(Exchange, unittest.TestCase):
                 return
         self.fail(f"nobody says '{words}': {text}")
 
+    def started(self, ranks, *arguments, more=(), settings=None):
+        return Running([*self.command(ranks, *more), RANK, *arguments],
+                       {**self.environment(), **fairlead_variables(settings)})
+
+def kill_all(processes):
+    """As far as the launcher has not been faster."""
+    for pid in processes:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+
+def parent(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+class Running:
+    """A job that a test does something to while it runs."""
+
+    def __init__(self, command, environment):
+        name, value = MARK, str(uuid.uuid4())
+        self.mark = f"{name}={value}"
+        # A file, as a pipe would have to be read meanwhile.
+        self.output = tempfile.TemporaryFile("w+b")
+        self.process = subprocess.Popen(command, env={**environment, name: value},
+                                        stdin=subprocess.DEVNULL, stdout=self.output,
+                                        stderr=subprocess.STDOUT, start_new_session=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        kill_all(members(self.mark))
+        self.output.close()
+
+    def text(self):
+        self.output.seek(0)
+        return self.output.read().decode()
+
+    def wait_for_text(self, words, seconds=30):
+        if not wait_for(lambda: words in self.text(), seconds):
+            raise AssertionError(f"nobody says '{words}': {self.text()}")
+
+    def end(self, seconds=30):
+        return self.process.wait(seconds)
+
+    def named(self, wanted):
+        found = []
+        for pid in members(self.mark):
+            with contextlib.suppress(OSError):
+                if wanted(pid, Path(f"/proc/{pid}/comm").read_text().strip()):
+                    found.append(pid)
+        return sorted(found)
+
+    def engines(self):
+        return self.named(lambda _, name: name.startswith("fairlead-ni-"))
+
+    def ranks(self):
+        """In the order they were started; the first is rank 0."""
+        return self.named(lambda pid, name: name == Path(RANK).name[:15]
+                          and command_line(pid)[:1] == [RANK])
+
 class Launcher:
     """What every launcher must do."""
+
+    # Its ranks end when it is killed.
+    LAUNCHER_TAKES_RANKS_ALONG = True
 
     def test_ranks_find_each_other(self):
         for ranks in (1, 2, 4):
@@ -164,6 +236,85 @@ class Launcher:
         # Expect: some of the sockets were really called
         self.assertGreaterEqual(len(seen), 1)
 
+    def test_faults_are_mended(self):
+        plan = "drop=0.05,dup=0.02,reorder=0.02,corrupt=0.02"
+        code, text = self.run_ranks(4, settings={"FAULTS": plan, "SEED": "7", "SHOW_PATHS": "1"})
+        self.assertEqual(code, 0, text)
+        self.check_exchange(4, text)
+        self.assertIn("sent again where lost (hrx)", text)
+
+    def test_faults_that_nobody_mends_end_the_job_and_say_how_to_see_it_again(self):
+        """Which also shows that the plan and the seed are what was asked for."""
+        settings = {"FAULTS": "drop=0.5", "SEED": "9", "LCI": "direct"}
+
+        def fails():
+            code, text = self.run_ranks(4, settings=settings)
+            self.assertNotEqual(code, 0, text)
+            return text
+
+        self.assert_said("to see it again: --faults drop=0.5 --seed 9", fails)
+
+    def test_settings_that_cannot_be_had_are_refused(self):
+        for settings, words in (
+                ({"AUTH": "rot13"}, "FAIRLEAD_AUTH=rot13: unknown; valid: header, full, encrypt"),
+                ({"ENCRYPT": "1"}, "FAIRLEAD_ENCRYPT=1: not under this launcher"),
+                ({"TRACE": "t.json"}, "FAIRLEAD_TRACE=t.json: not under this launcher"),
+                ({"FAULTS": "drop=2"}, "drop=2"), ({"LCI": "sdma"}, "sdma"),
+                ({"LCI": "nirx", "NETWORK": "ofi"}, "NI engines speak udp")):
+            with self.subTest(settings=settings):
+                def fails(settings=settings):
+                    code, text = self.run_ranks(2, settings=settings)
+                    self.assertNotEqual(code, 0, text)
+                    return text
+
+                self.assert_said(words, fails)
+
+    # --- With an NI engine, which nobody but the ranks started.
+
+    def test_an_engine_serves_the_ranks_and_goes_with_them(self):
+        for ranks, what in ((1, "exchange"), (4, "exchange"), (4, "fork"), (4, "quick")):
+            with self.subTest(ranks=ranks, what=what):
+                code, text = self.run_ranks(ranks, what, settings={"LCI": "nirx",
+                                                                   "SHOW_PATHS": "1"})
+                self.assertEqual(code, 0, text)
+                self.check_exchange(ranks, text)
+                self.assertIn("the NI engine of their node: --lci nirx", text)
+
+    def test_an_engine_goes_with_ranks_that_fail(self):
+        for what in ("kill", "leave", "abort", "code"):
+            with self.subTest(what=what):
+                begin = time.monotonic()
+                code, text = self.run_ranks(4, what, settings={"LCI": "nirx"})
+                self.assertNotEqual(code, 0, text)
+                self.assertLess(time.monotonic() - begin, ENDS_WITHIN_S)
+
+    def test_the_death_of_an_engine_ends_the_job(self):
+        with self.started(4, "sleep", settings={"LCI": "nirx"}) as job:
+            job.wait_for_text("rank 3 sleeps")
+            os.kill(job.engines()[0], signal.SIGKILL)
+            self.assertNotEqual(job.end(), 0)
+            self.assertIn("the NI engine of node 0 is gone", job.text())
+
+    def test_an_engine_goes_with_its_ranks_whoever_kills_them(self):
+        """The rank that started it, all ranks, or the launcher: by SIGKILL."""
+        for who in ("first", "ranks", "launcher"):
+            with self.subTest(who=who), \
+                    self.started(4, "sleep", settings={"LCI": "nirx"}) as job:
+                job.wait_for_text("rank 3 sleeps")
+                engines, ranks = job.engines(), job.ranks()
+                self.assertEqual((len(engines), len(ranks)), (1, 4))
+                # Expect: the launcher does not wait for it, and it is nobody's child
+                self.assertNotIn(parent(engines[0]), ranks)
+                if who == "launcher":
+                    job.process.kill()
+                else:
+                    kill_all(ranks[:1] if who == "first" else ranks)
+                self.assertNotEqual(job.end(), 0)
+                if who == "launcher" and not self.LAUNCHER_TAKES_RANKS_ALONG:
+                    kill_all(ranks)
+                self.assertTrue(wait_for(lambda: not members(job.mark), 10),
+                                [command_line(pid) for pid in members(job.mark)])
+
     def test_no_socket_is_left(self):
         self.run_ranks(4)
         self.run_ranks(4, "kill")
@@ -171,6 +322,7 @@ class Launcher:
 
 class OpenMpi(Launcher, Launched):
     LAUNCHER = "mpirun.openmpi"
+    LAUNCHER_TAKES_RANKS_ALONG = False
 
     def command(self, ranks, *more):
         return [self.LAUNCHER, "--oversubscribe", "--mca", "oob_tcp_if_include", "lo", *more, "-np",
@@ -229,6 +381,68 @@ class Hosts(HydraJobs):
 
         self.assert_said("FAIRLEAD_NETWORK=token-ring: unknown; valid: udp, ofi", fails)
 
+    def test_a_rank_that_no_launcher_sees_dead_is_found(self):
+        """It is stopped, and with it all that its node would say."""
+        for more in ({}, {"LCI": "nirx"}):
+            with self.subTest(more=more):
+                begin = time.monotonic()
+                with self.started(2, "stop", more=self.on(("h1", "h2")),
+                                  settings={"KEEPALIVE": "2", **more}) as job:
+                    job.wait_for_text("(rank 1: nothing was heard of its node for 2 s)", 20)
+                    took = time.monotonic() - begin
+                    # Expect: not before the silence that was asked for, and soon after it
+                    self.assertGreater(took, 1.5)
+                    self.assertLess(took, 6)
+                    self.assertIn("fairlead: rank 0 ended the job: ", job.text())
+
+    def test_nobody_is_found_dead_where_ranks_only_are_slow(self):
+        code, text = self.run_ranks(4, "slow", more=self.on(("h1", "h2")),
+                                    settings={"KEEPALIVE": "1"})
+        self.assertEqual(code, 0, text)
+        self.assertNotIn("fairlead:", text)
+
+    def test_engines_of_several_nodes(self):
+        for ranks, hosts in ((2, 2), (4, 2), (9, 3)):
+            for more in ({}, {"FAULTS": "drop=0.02,dup=0.01,reorder=0.01"}, {"AUTH": "encrypt"}):
+                with self.subTest(ranks=ranks, hosts=hosts, more=more):
+                    names = [f"h{i}:{ranks // hosts}" for i in range(hosts)]
+                    code, text = self.run_ranks(ranks, more=self.on(names),
+                                                settings={"LCI": "nirx", **more})
+                    self.assertEqual(code, 0, text)
+                    self.check_exchange(ranks, text)
+
+    def test_engines_refuse_ranks_that_are_dealt_out(self):
+        def fails():
+            code, text = self.run_ranks(4, more=self.on(("h1", "h2")), settings={"LCI": "nirx"})
+            self.assertNotEqual(code, 0)
+            return text
+
+        self.assert_said("FAIRLEAD_LCI=nirx: rank 1 is on node 1; NI engines want", fails)
+
+    def test_the_death_of_one_engine_ends_every_node(self):
+        with self.started(4, "sleep", more=self.on(("h1:2", "h2:2")),
+                          settings={"LCI": "nirx"}) as job:
+            job.wait_for_text("rank 3 sleeps")
+            engines = job.engines()
+            self.assertEqual(len(engines), 2)
+            os.kill(engines[0], signal.SIGKILL)
+            self.assertNotEqual(job.end(), 0)
+            self.assertRegex(job.text(), "the NI engine of node [01] is gone|a rank of the job was")
+            self.assertTrue(wait_for(lambda: not members(job.mark), 10), members(job.mark))
+
+    def test_settings_of_ranks_that_differ_are_refused(self):
+        for more in (("-n", "1"), (*self.on(("h1", "h2")), "-n", "1")):
+            with self.subTest(more=more):
+                def fails(more=more):
+                    done = subprocess.run(
+                        [self.LAUNCHER, *more, RANK, ":", "-n", "1", "-env", "FAIRLEAD_AUTH",
+                         "full", RANK], env=self.environment(), text=True, timeout=60,
+                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                    self.assertNotEqual(done.returncode, 0)
+                    return done.stdout
+
+                self.assert_said("give all ranks the same", fails)
+
     def test_abort_ends_every_node(self):
         begin = time.monotonic()
         code, text = self.run_ranks(4, "abort", more=self.on(("h1", "h2")))
@@ -270,6 +484,29 @@ class Nodes(HydraJobs):
                 # Expect: what the program exchanges has crossed both links
                 for node in (0, 1):
                     self.assertGreater(self.nodes.bytes_between(node) - before[node], 1 << 20)
+
+    def test_data_is_sealed_as_asked(self):
+        for how in ("full", "encrypt"):
+            with self.subTest(how=how):
+                code, text = self.run_ranks(4, more=self.nodes.hydra_options(),
+                                            settings={"AUTH": how, "SHOW_PATHS": "1"})
+                self.assertEqual(code, 0, text)
+                self.check_exchange(4, text)
+                self.assertIn(f"sealed ({how})", text)
+
+    def test_a_node_that_is_cut_off_is_found(self):
+        for more in ({}, {"LCI": "nirx"}):
+            with self.subTest(more=more), \
+                    self.started(2, "sleep", more=self.nodes.hydra_options(),
+                                 settings={"KEEPALIVE": "2", **more}) as job:
+                job.wait_for_text("rank 1 sleeps")
+                self.nodes.set_links(1, "down")
+                begin = time.monotonic()
+                try:
+                    job.wait_for_text("(rank 1: nothing was heard of its node for 2 s)", 20)
+                    self.assertLess(time.monotonic() - begin, 6)
+                finally:
+                    self.nodes.set_links(1, "up")
 
 class Slurm(Launcher, Launched):
     """srun with both protocols that Debian's Slurm has, on a cluster of one node of our own."""

@@ -65,6 +65,11 @@ class Nodes:
         return ("-launcher", "ssh", "-launcher-exec", f"{self.folder.name}/reach", "-localhost",
                 f"{self.net}.254", "-hosts", ",".join(self.names))
 
+    def set_links(self, node, state):
+        """Both rails of a node: "up" or "down"."""
+        for rail in (0, 1):
+            self.run("ip", "-n", self.names[node], "link", "set", f"rail{rail}", state)
+
     def bytes_between(self, node):
         """That came to a node over its link so far."""
         return int(Path(f"/sys/class/net/{self.tag}r0n{node + 1}/statistics/tx_bytes").read_text())

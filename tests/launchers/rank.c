@@ -32,9 +32,18 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   exchange(rank, ranks);
   MPI_Barrier(MPI_COMM_WORLD);
+  /* Longer than others' silence may be; nobody looks at its messages meanwhile. */
+  if (strcmp(what, "slow") == 0 && rank % 2 == 1) sleep(3);
   if (rank == ranks - 1) {
     if (strcmp(what, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 42);
     if (strcmp(what, "kill") == 0) raise(SIGKILL);
+    /* Dead to its peers, and its launcher does not see it. */
+    if (strcmp(what, "stop") == 0) raise(SIGSTOP);
+    if (strcmp(what, "sleep") == 0) {
+      printf("rank %d sleeps\n", rank);
+      fflush(stdout);
+      sleep(60);
+    }
     if (strcmp(what, "leave") == 0) exit(0);
     if (strcmp(what, "code") == 0) code = 5;
     /* A copy of the joined process that ends is not the rank's end. */

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 #include "fairlead/base/check.h"
 #include "fairlead/fabric/shm/kernel.h"
@@ -252,9 +253,10 @@ void EngineHostNi::check_engine(const char* what) {
       static_cast<std::uint32_t>(EngineState::ready)) [[likely]] {
     return;
   }
-  const std::string reason =
-      fmt::format("the NI engine of node {} is gone, and rank {} waits for {}",
-                  options_.nodes.of(options_.self), options_.self, what);
+  const std::string_view why(status_.reason, ::strnlen(status_.reason, sizeof status_.reason));
+  const std::string reason = fmt::format(
+      "the NI engine of node {} is gone, and rank {} waits for {}{}{}",
+      options_.nodes.of(options_.self), options_.self, what, why.empty() ? "" : ": ", why);
   FAIRLEAD_CHECK(options_.fatal != nullptr, "{}", reason);
   options_.fatal(options_.context, reason);
 }

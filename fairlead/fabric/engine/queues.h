@@ -75,10 +75,14 @@ enum class EngineState : std::uint32_t { absent, ready, gone };
 
 // What an engine tells the ranks of its node; in the part of its first rank.
 struct alignas(64) EngineStatus {
+  static constexpr std::size_t kReasonBytes = 256;
+
   std::atomic<std::uint32_t> state;  // EngineState
   std::atomic<std::uint32_t> payload_bytes;
   std::atomic<std::uint32_t> sleeping;  // 1: ring its bell after posting
+  std::atomic<std::uint32_t> pid;       // its process, where its ranks watch it; else 0
   alignas(64) PortCounters counters;    // its own; the ranks have theirs
+  char reason[kReasonBytes];            // why it is gone; NUL-terminated
 };
 static_assert(std::is_standard_layout_v<EngineStatus> &&
               std::atomic<std::uint32_t>::is_always_lock_free);

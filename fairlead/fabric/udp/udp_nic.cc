@@ -1,6 +1,5 @@
 #include "fairlead/fabric/udp/udp_nic.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -14,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,42 +40,6 @@ constexpr std::size_t kUdpPayloadMax = 65'507;
 constexpr int kSocketBytes = 8 << 20;     // asked for
 constexpr Ps kNapMax = milliseconds(50);  // a death rings no bell
 
-union SocketAddress {
-  sockaddr any;
-  sockaddr_in v4;
-  sockaddr_in6 v6;
-};
-socklen_t address_bytes(const SocketAddress& address) {
-  return address.any.sa_family == AF_INET ? sizeof address.v4 : sizeof address.v6;
-}
-SocketAddress socket_address(const UdpAddress& from) {
-  SocketAddress to{};
-  if (from.family == AF_INET) {
-    to.v4.sin_family = AF_INET;
-    to.v4.sin_port = htons(from.port);
-    std::memcpy(&to.v4.sin_addr, from.ip, 4);
-  } else {
-    to.v6.sin6_family = AF_INET6;
-    to.v6.sin6_port = htons(from.port);
-    to.v6.sin6_scope_id = from.scope;
-    std::memcpy(&to.v6.sin6_addr, from.ip, 16);
-  }
-  return to;
-}
-UdpAddress udp_address(const SocketAddress& from) {
-  UdpAddress to;
-  to.family = from.any.sa_family;
-  if (to.family == AF_INET) {
-    to.port = ntohs(from.v4.sin_port);
-    std::memcpy(to.ip, &from.v4.sin_addr, 4);
-  } else {
-    to.port = ntohs(from.v6.sin6_port);
-    to.scope = from.v6.sin6_scope_id;
-    std::memcpy(to.ip, &from.v6.sin6_addr, 16);
-  }
-  return to;
-}
-
 Error refused(const char* what) {
   return Error{fmt::format("udp: {}: {}", what, std::strerror(errno))};
 }
@@ -87,14 +51,11 @@ struct Interface {
 };
 
 Result<Interface> find_interface(const std::string& text) {
-  Interface found;
-  if (::inet_pton(AF_INET, text.c_str(), &found.address.v4.sin_addr) == 1) {
-    found.address.v4.sin_family = AF_INET;
-  } else if (::inet_pton(AF_INET6, text.c_str(), &found.address.v6.sin6_addr) == 1) {
-    found.address.v6.sin6_family = AF_INET6;
-  } else {
+  const std::optional<SocketAddress> asked = parse_ip(text);
+  if (!asked.has_value()) {
     return Error{fmt::format("udp: '{}' is no IPv4 or IPv6 address", text)};
   }
+  Interface found{*asked};
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return refused("the interfaces cannot be listed");
   std::string name;
@@ -452,13 +413,6 @@ class Udp final : public UdpNic {
 };
 
 }  // namespace
-
-std::string to_string(const UdpAddress& address) {
-  char text[INET6_ADDRSTRLEN] = "?";
-  (void)::inet_ntop(address.family, address.ip, text, sizeof text);
-  if (address.family == AF_INET6) return fmt::format("[{}]:{}", text, address.port);
-  return fmt::format("{}:{}", text, address.port);
-}
 
 Result<std::unique_ptr<UdpNic>> open_udp(const UdpOptions& options) {
   Result<Interface> interface = find_interface(options.address);

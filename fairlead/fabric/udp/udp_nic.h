@@ -2,8 +2,6 @@
 // GRO where they have the same size). What is lost is mended above (lci/reliable_nic.h). One socket
 // per endpoint.
 #pragma once
-#include <netinet/in.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,18 +10,9 @@
 #include "fairlead/fabric/deaths.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/fabric/udp/seal.h"
+#include "fairlead/fabric/udp/udp_address.h"
 
 namespace fairlead::fabric {
-
-// Where an endpoint can be reached: what endpoints tell each other, 24 bytes.
-struct UdpAddress {
-  std::uint16_t family = 0;  // AF_INET or AF_INET6; 0: not known
-  std::uint16_t port = 0;    // host order
-  std::uint32_t scope = 0;   // of a link-local IPv6 address
-  std::uint8_t ip[16] = {};  // IPv4: the first four
-};
-static_assert(sizeof(UdpAddress) == 24 && std::is_trivially_copyable_v<UdpAddress>);
-std::string to_string(const UdpAddress& address);  // "127.0.0.1:4711"
 
 struct UdpOptions {
   Peer self = 0;

@@ -188,9 +188,9 @@ class Agent final : public JobWatch {
     plan.exec = &exec;
     plan.label = setup_.label;
     const bool engines = has_engines(setup_.world);
-    if (engines && address_list(plan.options.address).size() > 1) {
-      return Error{fmt::format("{}: an NI engine (--lci nirx) has one rail; try --lci hrx",
-                               plan.options.address)};
+    if (engines && address_list(plan.options.address).size() > RankCard::kRailsMax) {
+      return Error{fmt::format("{}: an NI engine has at most {} rails", plan.options.address,
+                               RankCard::kRailsMax)};
     }
     // The engines of the machine's other nodes take processors too.
     const std::uint32_t each = std::max(setup_.world.ranks_per_node, 1U);

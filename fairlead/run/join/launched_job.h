@@ -18,23 +18,23 @@ class LaunchedJob {
 
   // For what publishes addresses after start-up.
   JobExchange& exchange() { return *exchange_; }
-  // The rank is done; its exit is no failure from now on. Idempotent.
+  // The rank is done; its exit is no failure from now on. Idempotent. With an NI engine and several
+  // nodes it blocks until all ranks are.
   void finish();
+  // This process watches nobody any more.
+  void stop_watching() { watch_.reset(); }
   // Ends the whole job with `code`; does not return before the launcher has had its time.
   void abort(int code, const std::string& reason);
 
  private:
   std::unique_ptr<JobExchange> exchange_;
-  std::unique_ptr<NodeWatch> watch_;  // none where the rank is alone on its node
+  std::unique_ptr<NodeWatch> watch_;  // none where the rank is alone
   bool finished_ = false;
 };
 
 // The address of this host that ranks of other hosts use, where the first one of its interfaces
 // that is up is the wrong one.
 inline constexpr const char kAddressVariable[] = "FAIRLEAD_ADDRESS";
-// And which network it is: udp, the default, or ofi; with which provider of libfabric.
-inline constexpr const char kNetworkVariable[] = "FAIRLEAD_NETWORK";
-inline constexpr const char kProviderVariable[] = "FAIRLEAD_PROVIDER";
 
 // Joins the job: the ranks of this node share memory that its leader makes; those of several nodes
 // reach each other by a network. Blocks until all ranks of the job have come.

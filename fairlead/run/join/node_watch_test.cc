@@ -38,8 +38,8 @@ class Watching : public testing::Test {
   std::unique_ptr<NodeWatch> watch() {
     auto started = NodeWatch::start(
         std::move(fabric::ShmJob::open(job_->fd(), job_->nonce()).value()),
-        std::move(Board::attach(Fd(::fcntl(board_.fd(), F_DUPFD_CLOEXEC, 0)), 4).value()), 1,
-        {0, 1, 2, 3});
+        std::move(Board::attach(Fd(::fcntl(board_.fd(), F_DUPFD_CLOEXEC, 0)), 4).value()),
+        {.self = 1, .ring = {0, 1, 2, 3}});
     EXPECT_TRUE(started.ok()) << started.error().text;
     return std::move(started.value());
   }
