@@ -42,6 +42,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       caps_{nic.caps(self_).mtu_bytes - kPrefixBytes, nic.caps(self_).inline_bytes_max, 8,
             caps_flags(nic.caps(self_), options.software_remote_memory)},
       reliable_((nic.caps(self_).flags & fabric::kReliable) != 0),
+      small_below_(reliable_ ? caps_.inline_bytes_max + 1 : 0),
       packets_(nic.caps(self_).mtu_bytes),
       spare_(take_spare()),
       memory_(nic, !options.software_remote_memory),
@@ -102,21 +103,10 @@ Post DirectPort::post_buffer(const fabric::PacketHeader& header, std::byte* buff
   return answer;
 }
 
-Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
-                            std::span<const std::byte> data, std::uint32_t flags) {
-  client_.check_send(lane);
-  WordVector block;
-  std::memcpy(&block, words, sizeof block);
-  if (!dest.group && DirectPort::post_small(dest.id, route(chan, lane), block, data.data(),
-                                            data.size()) == Post::done) [[likely]] {
-    return Post::done;
-  }
-  return send_small_slow(dest, chan, lane, words, data, flags);
-}
-
-Post DirectPort::post_small(Rank dest, std::uint64_t route, WordVector words, const void* data,
-                            std::size_t size) {
-  if (!reliable_ || size > caps_.inline_bytes_max || !overflow_.empty()) [[unlikely]]
+[[gnu::always_inline]] inline Post DirectPort::post_now(Rank dest, std::uint64_t route,
+                                                        WordVector words, const void* data,
+                                                        std::size_t size) {
+  if (size >= small_below_ || !overflow_.empty()) [[unlikely]]
     return Post::again_credit;
   const Post answer = nic_.post_small(dest, route, words, data, size);
   if (answer == Post::done) [[likely]]
@@ -124,11 +114,30 @@ Post DirectPort::post_small(Rank dest, std::uint64_t route, WordVector words, co
   return answer;
 }
 
+Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
+                            std::span<const std::byte> data, std::uint32_t flags) {
+  client_.check_send(lane);
+  WordVector block;
+  std::memcpy(&block, words, sizeof block);
+  const bool straight = !dest.group && (flags & kAfter) == 0;
+  if (straight && post_now(dest.id, route(chan, lane), block, data.data(), data.size()) ==
+                      Post::done) [[likely]] {
+    return Post::done;
+  }
+  return send_small_slow(dest, chan, lane, words, data, flags);
+}
+
+Post DirectPort::post_small(Rank dest, std::uint64_t route, WordVector words, const void* data,
+                            std::size_t size) {
+  return post_now(dest, route, words, data, size);
+}
+
 [[gnu::noinline]] Post DirectPort::send_small_slow(Dest dest, Chan chan, Lane lane,
                                                    const Words& words,
                                                    std::span<const std::byte> data,
                                                    std::uint32_t flags) {
   const Piece piece{data.data(), data.size()};
+  if (const Post p = await_puts(dest, lane, flags); p != Post::done) return p;
   if (dest.group) return send_to_group(dest, chan, lane, words, {&piece, 1}, flags);
   if (data.size() > caps_.inline_bytes_max) return Post::invalid;
   const fabric::PacketHeader header = header_for(dest, chan, lane, words, data.size());
@@ -174,6 +183,29 @@ Post DirectPort::put_over(const fabric::PacketHeader& header, std::span<const Pi
   }
   overflow_.push(header.client.lane, std::move(entry));
   return Post::done;
+}
+
+Post DirectPort::await_puts(Dest dest, Lane lane, std::uint32_t flags) {
+  if ((flags & kAfter) == 0 || puts_precede(dest, lane)) return Post::done;
+  ++counters_.credit_stalls;
+  if (client_.in_upcall() || (flags & kNoBlock) != 0) return Post::again_credit;
+  WaitLadder ladder(options_.wait);
+  do {
+    turn(ladder);
+  } while (!puts_precede(dest, lane));
+  return Post::done;
+}
+
+bool DirectPort::puts_precede(Dest dest, Lane lane) {
+  if (!dest.group) return !copies_.writes_to(dest.id) && remote_.puts_precede(dest.id, lane);
+  const std::vector<Rank>* members = groups_.members(dest.id);
+  if (members == nullptr) return true;
+  bool all = true;
+  // It may come by way of other members, so that no lane of this rank's keeps the order.
+  for (const Rank rank : *members) {
+    if (copies_.writes_to(rank) || !remote_.puts_precede(rank, Lane::control)) all = false;
+  }
+  return all;
 }
 
 Post DirectPort::send_to_group(Dest dest, Chan chan, Lane lane, const Words& words,
@@ -225,6 +257,9 @@ Post DirectPort::send(Packet* handed, Chan chan, const Words& words, std::size_t
   // lci's own channels carry a client's bytes and a prefix.
   const std::size_t prefix = chan < kClientChannels ? 0 : kPrefixBytes;
   if (all > caps_.mtu_bytes + prefix) return Post::invalid;
+  if ((flags & kAfter) != 0) [[unlikely]] {
+    if (const Post p = await_puts(packet.dest, packet.lane, flags); p != Post::done) return p;
+  }
   std::byte* at = packet.buffer + size;
   for (const Piece& piece : gather) {
     if (piece.size > 0) std::memcpy(at, piece.data, piece.size);

@@ -44,6 +44,7 @@ struct Way {
   const char* faults = nullptr;  // by hrx over a fabric with these faults
   fabric::Auth auth = fabric::Auth::header;
   const char* provider = "";  // of libfabric
+  bool single_copy = true;    // false: the kernel refuses, as it seems
 };
 
 inline constexpr const char* kBad = "drop=0.03,dup=0.02,reorder=0.03,corrupt=0.01";
@@ -124,7 +125,9 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
     job_ = std::move(fabric::ShmJob::create({ranks, 16 << 20, 0}).value());
     for (Rank r = 0; r < ranks; ++r) {
       nics.push_back(std::move(
-          fabric::attach_shm(job_->fd(), r, {job_->nonce(), true, GetParam().membarrier}).value()));
+          fabric::attach_shm(job_->fd(), r,
+                             {job_->nonce(), GetParam().single_copy, GetParam().membarrier})
+              .value()));
     }
   }
   static bool is_dead(void* self, Peer peer) {

@@ -102,6 +102,8 @@ class DirectPort final : public Port {
   }
 
   // --- direct_port.cc
+  Post post_now(Rank dest, std::uint64_t route, WordVector words, const void* data,
+                std::size_t size);
   Post post(const fabric::PacketHeader& header, std::span<const Piece> pieces);
   Post post_buffer(const fabric::PacketHeader& header, std::byte* buffer);
   Post post_again(Post first, const fabric::PacketHeader& header, std::span<const Piece> pieces,
@@ -112,6 +114,10 @@ class DirectPort final : public Port {
   Post send_to_group(Dest dest, Chan chan, Lane lane, const Words& words,
                      std::span<const Piece> pieces, std::uint32_t flags);
   Post send_buffer(DirectPacket& packet, const fabric::PacketHeader& header, std::uint32_t flags);
+  // Until earlier puts to `dest` are there before a packet on that lane. Any answer but done: it
+  // may not wait.
+  Post await_puts(Dest dest, Lane lane, std::uint32_t flags);
+  bool puts_precede(Dest dest, Lane lane);
   Post finish_send(Post answer, DirectPacket* packet, Counter* done);
   static Keep on_arrived(void* self, const fabric::Incoming& packet) {
     return static_cast<DirectPort*>(self)->arrived(packet);
@@ -170,6 +176,7 @@ class DirectPort final : public Port {
   Rank size_;
   Caps caps_;
   bool reliable_;
+  std::size_t small_below_;  // bytes; what the fabric sends as a small packet
   ClientSide client_;
   DirectPackets packets_;
   DirectPacket* spare_;  // the next arrival's object, unless it is small

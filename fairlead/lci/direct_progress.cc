@@ -174,6 +174,10 @@ Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces,
   if (!dest.group) return put_one(dest.id, segment, pieces, done, remote, flags);
   const std::vector<Rank>* members = groups_.members(dest.id);
   if (members == nullptr) return Post::invalid;
+  // All of them or none.
+  if ((flags & kAfter) != 0 && std::any_of(members->begin(), members->end(),
+                                           [this](Rank rank) { return copies_.writes_to(rank); }))
+    return Post::again_credit;
   for (Rank rank : *members) {
     if (rank == self_) continue;
     const Post answer = put_one(rank, segment, pieces, nullptr, remote, flags);
@@ -185,11 +189,12 @@ Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces,
 
 Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                          CtrId remote, std::uint32_t flags) {
-  const std::optional<Post> direct = memory_.put(rank, segment, pieces);
+  const bool after = (flags & kAfter) != 0;
+  if (after && copies_.writes_to(rank)) return Post::again_credit;
+  // In order with those that went by packets, it goes by packets.
+  const bool behind = after && !remote_.puts_precede(rank, Lane::control);
+  const std::optional<Post> direct = behind ? std::nullopt : memory_.put(rank, segment, pieces);
   if (!direct) {
-    const bool after = (flags & kAfter) != 0;
-    if (after && copies_.changing() > 0) return Post::again_credit;
-    // In order with those that went by packets, it goes by packets.
     if (const auto begun =
             after ? std::nullopt : copies_.put(rank, segment, pieces, done, remote)) {
       ++counters_.puts;

@@ -74,7 +74,8 @@ struct Task {
 
 enum Flag : std::uint32_t {
   kNoFlags = 0,
-  kAfter = 1,    // not visible at the target before my earlier puts there
+  kAfter = 1,    // of packets and puts: not visible at the target before my earlier puts there;
+                 // where those are on their way and this may not wait, again_credit
   kMore = 2,     // another send to the same peer follows at once
   kNoBlock = 4,  // answer again_* instead of waiting for room
 };

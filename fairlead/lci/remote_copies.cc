@@ -326,6 +326,12 @@ void RemoteCopies::fence(std::span<const Rank> ranks, Counter* done) {
   settle_fences();
 }
 
+bool RemoteCopies::writes_to(Rank rank) const {
+  return changing_ > 0 && std::any_of(ops_.begin(), ops_.end(), [rank](const Op& op) {
+           return op.state != State::free && op.what == What::put && op.rank == rank;
+         });
+}
+
 bool RemoteCopies::waits(const Fence& fence) const {
   return std::any_of(ops_.begin(), ops_.end(), [&fence](const Op& op) {
     return op.state != State::free && op.what != What::get && op.number < fence.before &&

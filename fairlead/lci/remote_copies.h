@@ -52,8 +52,8 @@ class RemoteCopies {
   std::optional<Post> atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b,
                              std::uint64_t* old, Counter* done);
 
-  // Puts and atomics that are not yet seen at their targets.
-  std::uint32_t changing() const { return changing_; }
+  // Puts to `rank` are not yet seen there.
+  bool writes_to(Rank rank) const;
   // A fence has to wait here, or to hear of a failure.
   bool concerns_fence() const { return changing_ > 0 || !failed_writes_.empty(); }
   // `done` counts when all of `ranks` have what was put or changed so far, by packets too.

@@ -34,8 +34,40 @@ Post RemoteMemory::enqueue(Op op) {
   if (op.rank >= port_.size()) return Post::invalid;
   if (unfinished() >= kOpsMax) return Post::again_buffer;
   used_ = true;
+  if (op.kind == Kind::put || op.kind == Kind::bump) count_put(op.rank);
   queue_.push_back(std::move(op));
   return Post::pending;
+}
+
+void RemoteMemory::count_put(Rank rank) {
+  if (puts_.empty()) puts_ = std::vector<Puts>(port_.size());
+  ++puts_[rank].begun;
+}
+
+bool RemoteMemory::puts_precede(Rank rank, Lane lane) {
+  if (rank >= puts_.size()) return true;
+  Puts& puts = puts_[rank];
+  if (puts.asking && puts.answered.ok + puts.answered.failed > 0) {
+    puts.asking = false;
+    puts.answered.ok = 0;
+    puts.answered.failed = 0;
+    puts.served = puts.asked;
+  }
+  if (puts.served == puts.begun) return true;
+  if (lane == Lane::request) {
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+      const Op& op = queue_[i];
+      if (op.rank == rank && (op.kind == Kind::put || op.kind == Kind::bump)) return false;
+    }
+    return true;
+  }
+  // Served behind them, and whatever the answer is: it changes nothing.
+  if (!puts.asking &&
+      atomic({rank, ~SegId{0}, 0}, Atomic::add, 0, 0, nullptr, &puts.answered) == Post::pending) {
+    puts.asking = true;
+    puts.asked = puts.begun;
+  }
+  return false;
 }
 
 Post RemoteMemory::put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
@@ -47,6 +79,7 @@ Post RemoteMemory::put(Rank rank, SegId segment, std::span<const PutPiece> piece
   op.after = (flags & kAfter) != 0;
   if (queue_.empty() && unfinished() < kOpsMax && carried(op)) {
     used_ = true;
+    count_put(rank);
     if (send_put(op)) return Post::pending;
   }
   if (done == nullptr) {

@@ -76,6 +76,11 @@ class RemoteMemory {
   // Bumps a counter that `rank` exposed; for puts that were made without packets.
   Post bump(Rank rank, CtrId id);
 
+  // What was put and bumped at `rank` so far is there before a packet that is sent there now on
+  // that lane. False: not yet, or not known; poll, then ask again. The other lanes may pass a put:
+  // the first call that finds one asks the target.
+  bool puts_precede(Rank rank, Lane lane);
+
   // Anything ever went by packets: where not, there is nothing to fence.
   bool used() const { return used_; }
 
@@ -136,11 +141,20 @@ class RemoteMemory {
     std::uint32_t answered = 0;  // of those
     bool refused = false;
   };
+  // What was put and bumped at a rank, counted.
+  struct Puts {
+    std::uint32_t begun = 0;
+    std::uint32_t served = 0;  // of those, known to be
+    std::uint32_t asked = 0;   // `begun` when the target was last asked
+    bool asking = false;
+    Counter answered{};
+  };
   static Keep on_request(void* self, Packet*, const Arrival& a);
   static Keep on_get_reply(void* self, Packet*, const Arrival& a);
   static Keep on_word_reply(void* self, Packet*, const Arrival& a);
   static Keep on_bump(void* self, Packet*, const Arrival& a);
 
+  void count_put(Rank rank);
   Post enqueue(Op op);
   // Each sends what it can of the operation at the head; true when it needs the queue no more.
   bool advance(Op& op);
@@ -173,6 +187,7 @@ class RemoteMemory {
   std::uint32_t gets_in_flight_ = 0;
   std::vector<std::unique_ptr<Join>> joins_;
   std::vector<Counter*> counters_;
+  std::vector<Puts> puts_;  // by rank; none before the first
 };
 
 }  // namespace fairlead::lci
