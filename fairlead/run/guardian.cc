@@ -68,8 +68,12 @@ void Guardian::run() {
     end_all();
   }
   if (!settled || orphaned_) {
-    // The command would have; nothing is to be left.
-    (void)join_trace_parts(plan_.options.trace_path, plan_.options.ranks);
+    // The command would have; nothing is to be left. Of several hosts nobody can join the parts.
+    if (plan_.options.several_nodes) {
+      drop_trace_parts(plan_.options.trace_path);
+    } else {
+      (void)join_trace_parts(plan_.options.trace_path, plan_.options.ranks);
+    }
     return;
   }
   relay_.drain(report_.failed() ? kDrainLimit : milliseconds(-1));

@@ -37,9 +37,6 @@ Result<RunReport> launch_on_hosts(const LaunchOptions& options, const ExecPlan& 
                     "leave out --on",
                     options.world.on)};
   }
-  if (!options.world.trace_path.empty()) {
-    return Error{"--trace is of the ranks of one machine; leave it out on several hosts"};
-  }
   if (options.body == BodyKind::fiber) {
     return Error{"--body fiber is for loop and modelled platforms; on hosts a rank is a process"};
   }

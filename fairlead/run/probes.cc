@@ -202,4 +202,10 @@ std::string host_name() {
   return name;
 }
 
+std::string machine_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
+}
+
 }  // namespace fairlead::run

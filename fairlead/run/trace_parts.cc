@@ -54,6 +54,11 @@ Result<void> join_trace_parts(const std::string& folder, std::uint32_t ranks) {
   return joined;
 }
 
+void drop_trace_parts(const std::string& folder) {
+  std::error_code error;
+  if (folder.size() > kFolderEnd.size()) fs::remove_all(folder, error);
+}
+
 Result<TracedRank> trace_rank(const std::string& folder, lci::Port& inner,
                               const std::string& name) {
   TracedRank made;

@@ -21,6 +21,9 @@ std::string model_part(const std::string& folder);
 // folder, or where it is gone already, nothing. Error: the trace cannot be written.
 Result<void> join_trace_parts(const std::string& folder, std::uint32_t ranks);
 
+// Removes the folder with what is in it.
+void drop_trace_parts(const std::string& folder);
+
 // A rank's port drawn on its line of its part.
 struct TracedRank {
   std::unique_ptr<TraceWriter> writer;  // both nullptr: no trace is asked for

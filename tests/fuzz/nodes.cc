@@ -26,6 +26,8 @@ void check_bodies(std::string_view body) {
   if (hello.ok() && body_of(hello.value()) != body) std::abort();
   const auto failure = parse_node_failure(body);
   if (failure.ok() && body_of(failure.value()) != body) std::abort();
+  const auto clock = parse_clock(body);
+  if (clock.ok() && clock_body(clock.value()) != body) std::abort();
   const auto number = parse_number(body);
   if (number.ok() && number_body(number.value()) != body) std::abort();
 }
@@ -55,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_stream(bytes, true);
   // Behind a right head, which random bytes do not find.
   if (size > 0) {
-    const auto kind = static_cast<NodeKind>(data[0] % 10 + 1);
+    const auto kind = static_cast<NodeKind>(data[0] % 13 + 1);
     check_stream(node_message(kind, 0, bytes.substr(1)), false);
   }
   (void)parse_hosts(bytes);

@@ -6,6 +6,7 @@ Run: hosts_test.py --fairlead COMMAND --rank PROGRAM [SUITE...]. Exit 77: what i
 import argparse
 import ctypes.util
 import getpass
+import json
 import os
 import re
 import shutil
@@ -101,6 +102,38 @@ class Everywhere:
                 code, out, errors = self.job(RANK, hosts=hosts)
                 self.assertEqual(code, 0, errors)
                 self.check_exchange(sum(counts), out)
+
+    def traced(self, *command, more=()):
+        """(exit code, errors, events of the trace); nothing else is left."""
+        def parts():
+            return list(Path(tempfile.gettempdir()).glob("fairlead-trace.parts-*"))
+        before = parts()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "t.json"
+            code, _, errors = self.job(*command, more=("--trace", str(path), *more))
+            self.assertEqual(os.listdir(folder), ["t.json"])
+            self.assertEqual(parts(), before)
+            return code, errors, json.loads(path.read_text())
+
+    def test_a_trace_shows_all_hosts_by_one_clock(self):
+        code, errors, events = self.traced(RANK)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual({e["pid"] for e in events if e["ph"] == "X"}, {0, 1, 2, 3})
+        arrows = {phase: {e["id"]: e for e in events if e["ph"] == phase} for phase in "sf"}
+        crossing = 0
+        for name, end in arrows["f"].items():
+            begin = arrows["s"][name]
+            # The hosts are of one machine: no message comes before it was sent.
+            self.assertLess(begin["ts"], end["ts"], (begin, end))
+            crossing += begin["pid"] // 2 != end["pid"] // 2
+        self.assertGreater(crossing, 0)
+
+    def test_a_failed_job_has_a_trace_too(self):
+        code, errors, events = self.traced(
+            "sh", "-c", f"[ $FAIRLEAD_RANK = 1 ] && sleep 0.5 && exit 3; exec {RANK}")
+        self.assertEqual(code, 3, errors)
+        self.assertIn("rank 1", errors)
+        self.assertIsInstance(events, list)
 
     def test_network_only(self):
         code, out, errors = self.job(RANK, more=("--on", "udp", "--auth", "encrypt"))
@@ -343,7 +376,7 @@ class Shell(Everywhere, Jobs):
                             (("--on", "myrinet-p3"), "--on myrinet-p3 has no hosts"),
                             (("--nodes", "a"), "exclude each other"),
                             ((*ENGINES, "--ranks-per-node", "1"), "leave it out"),
-                            (("--trace", "t.json"), "--trace is of the ranks of one machine"),
+                            (("--trace", "/nowhere/t.json"), "cannot write the trace"),
                             (("--address", "203.0.113.1"), "203.0.113.1"),
                             (("--address", "203.0.113.0/24"), "address in 203.0.113.0/24")):
             with self.subTest(more=more):

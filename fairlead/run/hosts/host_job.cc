@@ -18,12 +18,16 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/wait_ladder.h"
 #include "fairlead/run/exit_text.h"
+#include "fairlead/run/hosts/clock_look.h"
+#include "fairlead/run/hosts/host_traces.h"
 #include "fairlead/run/hosts/node_agent.h"
 #include "fairlead/run/hosts/node_link.h"
 #include "fairlead/run/hosts/node_messages.h"
 #include "fairlead/run/hosts/remote_shell.h"
 #include "fairlead/run/join/node_meeting.h"
+#include "fairlead/run/probes.h"
 #include "fairlead/run/stage.h"
 
 namespace fairlead::run {
@@ -38,6 +42,8 @@ constexpr milliseconds kStartLimit = std::chrono::seconds(60);
 constexpr milliseconds kEndLimit{900};
 // A shell whose agent has reported, or is given up, goes by itself.
 constexpr milliseconds kShellLimit{500};
+// Round trips to learn of an agent's clock before the ranks start; one a beat while they run.
+constexpr int kClockLooks = 16;
 // Of what a shell says, kept for the error.
 constexpr std::size_t kWordsMax = 4096;
 
@@ -48,6 +54,9 @@ struct Host {
   NodeLink link;
   std::string words;  // of the shell, before the agent spoke
   AgentHello hello;
+  ClockLook clock;
+  int looks_left = 0;
+  std::int64_t clock_asked = 0;  // 0: it was answered
   bool greeted = false;
   bool ended = false;  // its ranks have, its NI engine has not
   bool over = false;   // has reported, or is lost
@@ -77,6 +86,11 @@ class HostJob {
   HostJob& operator=(const HostJob&) = delete;
 
   Result<void> start(int signals) {
+    if (!options_.world.trace_path.empty()) {
+      Result<HostTraces> traces = HostTraces::open(options_.world.trace_path);
+      if (!traces.ok()) return traces.error();
+      traces_ = std::move(traces.value());
+    }
     std::uint32_t first = 0;
     hosts_.reserve(options_.hosts.list.size());
     for (const HostSlots& slots : options_.hosts.list) {
@@ -116,7 +130,7 @@ class HostJob {
       deadline_ = Clock::now() +
                   milliseconds(options_.world.timeout.count / fairlead::milliseconds(1).count);
     }
-    while (!all_over() && Clock::now() < give_up_) {
+    while ((!all_over() && Clock::now() < give_up_) || traces_come()) {
       wait(signals);
       take_signals(signals, [this](int number) {
         for (Host& host : hosts_) {
@@ -131,6 +145,7 @@ class HostJob {
       if (!host.over) lose(host, "did not end its ranks in time");
     }
     write_last_output();
+    end_traces();
     for (const RankEnd& end : report_.ranks) add_counters(report_.counters, end.counters);
     return std::move(report_);
   }
@@ -149,18 +164,50 @@ class HostJob {
       return Error{fmt::format("{}: {}", title(host), message.error().text)};
     }
     if (message.value().has_value()) {
+      if (host.looks_left > 0) return look_at_clock(host, *message.value());
       if (message.value()->kind != NodeKind::hello) {
         return Error{fmt::format("{}: its agent did not greet", title(host))};
       }
       Result<AgentHello> hello = parse_agent_hello(message.value()->body);
       if (!hello.ok()) return Error{fmt::format("{}: {}", title(host), hello.error().text)};
       host.hello = std::move(hello.value());
-      host.greeted = true;
+      if (traces_.wanted()) {
+        host.looks_left = kClockLooks;
+        ask_clock(host);
+      } else {
+        host.greeted = true;
+      }
       return {};
     }
     if (host.link.open() && !late) return {};
     return Error{unreachable(host, late)};
   }
+  // --- The hosts' clocks, where a trace is to show the times of all as one
+
+  static void ask_clock(Host& host) {
+    host.clock_asked = monotonic_ns();
+    host.link.send(NodeKind::clock, 0, {});
+  }
+  static bool take_clock(Host& host, const NodeMessage& message) {
+    const Result<std::int64_t> there = parse_clock(message.body);
+    if (!there.ok() || host.clock_asked == 0) return false;
+    host.clock.add(std::exchange(host.clock_asked, 0), monotonic_ns(), there.value());
+    return true;
+  }
+  Result<void> look_at_clock(Host& host, const NodeMessage& message) {
+    if (message.kind == NodeKind::beat) return {};
+    if (message.kind != NodeKind::clock || !take_clock(host, message)) {
+      return Error{fmt::format("{}: its agent did not say what its clock shows", title(host))};
+    }
+    if (--host.looks_left > 0) {
+      ask_clock(host);
+    } else {
+      host.clock.settle(host.hello.machine == machine_);
+      host.greeted = true;
+    }
+    return {};
+  }
+
   // Why no agent spoke, in the shell's words.
   std::string unreachable(Host& host, bool late) {
     int status = 0;
@@ -188,6 +235,8 @@ class HostJob {
     AgentSetup setup;
     setup.world = options_.world;
     setup.label = options_.label;
+    setup.traced = traces_.wanted();
+    const std::int64_t epoch = monotonic_ns();
     if (::getrandom(setup.key.data(), setup.key.size(), 0) !=
         static_cast<ssize_t>(setup.key.size())) {
       return Error{fmt::format("no key for the job: {}", std::strerror(errno))};
@@ -203,6 +252,7 @@ class HostJob {
       return host.hello.network == hosts_[0].hello.network;
     });
     for (Host& host : hosts_) {
+      setup.epoch_ns = setup.traced ? std::max<std::int64_t>(epoch + host.clock.ahead(), 0) : 0;
       setup.first = host.ranks.first;
       setup.count = host.ranks.count;
       setup.machine_ranks = setup.machine_first = 0;
@@ -271,7 +321,7 @@ class HostJob {
   }
 
   void serve(Host& host) {
-    while (!host.over) {
+    while (!host.over || traces_.wanted()) {
       const Result<std::optional<NodeMessage>> message = host.link.next();
       if (!message.ok()) return lose(host, message.error().text);
       if (!message.value().has_value()) break;
@@ -302,6 +352,12 @@ class HostJob {
         return bytes.ok();
       }
       case NodeKind::beat:
+        return true;
+      case NodeKind::clock:
+        return take_clock(host, message);
+      case NodeKind::trace:
+        if (!traces_.wanted() || !host.over || !is_of(host, message.rank)) return false;
+        traces_.add(message.rank, message.body);
         return true;
       case NodeKind::ended:
         host.ended = true;
@@ -337,8 +393,11 @@ class HostJob {
     return true;
   }
   void lose(Host& host, const std::string& why) {
-    host.over = true;
     host.link.close();
+    if (std::exchange(host.over, true)) {  // its ranks had ended, and their traces were coming
+      if (traces_failed_.empty()) traces_failed_ = fmt::format("{}: {}", title(host), why);
+      return;
+    }
     for (std::uint32_t i = 0; i < host.ranks.count; ++i) {
       RankEnd& end = report_.ranks[host.ranks.first + i];
       end.exit_code = 1;
@@ -361,6 +420,28 @@ class HostJob {
     return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& h) { return h.over; });
   }
 
+  // --- Traces
+
+  // Agents that have reported send them, and end.
+  bool traces_come() const {
+    return traces_.wanted() && std::any_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
+             return host.over && host.link.open();
+           });
+  }
+  void end_traces() {
+    if (!traces_.wanted()) return;
+    for (const Host& host : hosts_) {
+      if (host.clock.error() != 0) traces_.say_error(host.ranks, host.clock.error());
+    }
+    const Result<void> joined = traces_.join(options_.world.ranks);
+    if (!traces_failed_.empty()) {
+      fmt::print(stderr, "fairlead: the trace is not whole: {}\n", traces_failed_);
+    }
+    if (joined.ok() || !report_.failure.empty()) return;
+    report_.failure = joined.error().text;
+    report_.exit_code = 1;
+  }
+
   void check_clock() {
     const auto now = Clock::now();
     if (now >= deadline_) {
@@ -379,8 +460,9 @@ class HostJob {
     const bool late = now - beat_at_ > milliseconds(kBeatMs);
     beat_at_ = now + milliseconds(kBeatMs);
     for (Host& host : hosts_) {
-      if (host.over) continue;
+      if (host.over && !traces_come()) continue;
       host.link.send(NodeKind::beat, 0, {});
+      if (traces_.wanted() && !host.over && host.clock_asked == 0) ask_clock(host);
       if (!late && now - host.link.heard() > milliseconds(kHostSilenceMs)) {
         lose(host, fmt::format("nothing was heard of it for {} s", kHostSilenceMs / 1000));
       }
@@ -451,6 +533,9 @@ class HostJob {
 
   const LaunchOptions& options_;
   const ExecPlan& exec_;
+  const std::string machine_ = machine_id();
+  HostTraces traces_;
+  std::string traces_failed_;  // the first agent whose traces did not all come
   std::vector<Host> hosts_;
   RunReport report_;
   DataSource input_;

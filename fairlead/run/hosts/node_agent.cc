@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/binding.h"
 #include "fairlead/run/engine_process.h"
@@ -29,6 +31,7 @@
 #include "fairlead/run/job.h"
 #include "fairlead/run/join/launched_job.h"
 #include "fairlead/run/probes.h"
+#include "fairlead/run/trace_parts.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {
@@ -43,8 +46,7 @@ constexpr milliseconds kSetupLimit = std::chrono::minutes(5);
 constexpr milliseconds kLastWords = std::chrono::seconds(60);
 
 AgentHello make_hello() {
-  AgentHello hello{host_name(), {}, {}};
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> hello.machine;
+  AgentHello hello{host_name(), machine_id(), {}};
   struct stat network {};
   if (::stat("/proc/self/ns/net", &network) == 0) {
     hello.network = fmt::format("{} {}", hello.machine, network.st_ino);
@@ -159,6 +161,7 @@ class Agent final : public JobWatch {
       (void)wait(-1);
       while (const auto message = take()) {
         if (message->kind == NodeKind::setup) return parse_agent_setup(message->body);
+        if (message->kind == NodeKind::clock) tell_clock();
       }
       if (!wrong_.empty()) return Error{wrong_};
     }
@@ -209,10 +212,17 @@ class Agent final : public JobWatch {
         fabric::ShmJob::create({.ranks = setup_.world.ranks});
     if (!job.ok()) return job.error();
     job_ = std::move(job.value());
+    if (setup_.traced) {
+      // The command asked for this clock to make the times of all hosts one.
+      Result<std::string> parts =
+          make_trace_folder(std::filesystem::temp_directory_path() / "fairlead-trace");
+      if (!parts.ok()) return parts.error();
+      plan.options.trace_path = parts_ = std::move(parts.value());
+    }
     plan.ground = {setup_.world.on == "udp" ? WorldKind::network : WorldKind::shm,
                    job_->fd(),
                    job_->nonce(),
-                   job_->epoch(),
+                   setup_.traced ? nanoseconds(setup_.epoch_ns) : job_->epoch(),
                    setup_.key,
                    {setup_.first, setup_.count},
                    setup_.world.on == "ofi" ? Network::ofi : Network::udp};
@@ -308,28 +318,47 @@ class Agent final : public JobWatch {
           output_[message.rank - 1].taken(bytes.value());
         }
         break;
+      case NodeKind::clock:
+        tell_clock();
+        break;
       default:
         break;
     }
   }
+  void tell_clock() { link_.send(NodeKind::clock, 0, clock_body(monotonic_ns())); }
   bool is_here(std::uint32_t rank) const { return rank - setup_.first < setup_.count; }
   void tell_address(const AddressNote& note) {
     link_.send(NodeKind::address, note.head.rank,
                {reinterpret_cast<const char*>(note.card), note.size});
   }
 
-  // The ranks are gone: what they wrote last, then the report.
+  // The ranks are gone: what they wrote last, then the report, then their traces.
   void finish(const AgentReport& report) {
-    const auto until = Clock::now() + kLastWords;
-    const auto pass_on = [&](auto&& done) {
-      while (!done() && Clock::now() < until && wait(-1)) {
-        while (const auto message = take()) obey(*message, nullptr);
-        for (DataSource& source : output_) source.pass_on(link_);
-      }
-    };
     pass_on([&] { return output_[0].ended() && output_[1].ended(); });
     link_.send(NodeKind::report, 0, body_of(report));
     pass_on([&] { return link_.sent(); });
+    for (std::uint32_t i = 0; i < setup_.count && !parts_.empty(); ++i)
+      send_trace(setup_.first + i);
+    drop_trace_parts(parts_);
+  }
+  template <class Done>
+  void pass_on(Done&& done) {
+    const auto until = Clock::now() + kLastWords;
+    while (!done() && Clock::now() < until && wait(-1)) {
+      while (const auto message = take()) obey(*message, nullptr);
+      for (DataSource& source : output_) source.pass_on(link_);
+    }
+  }
+  // A piece at a time, as the command takes them.
+  void send_trace(std::uint32_t rank) {
+    std::ifstream part(rank_part(parts_, rank), std::ios::binary);
+    std::string bytes(kNodeDataMax, '\0');
+    while (link_.open() && link_.sent()) {
+      part.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+      if (part.gcount() == 0) return;
+      link_.send(NodeKind::trace, rank, {bytes.data(), static_cast<std::size_t>(part.gcount())});
+      pass_on([&] { return link_.sent(); });
+    }
   }
 
   NodeLink link_;
@@ -338,6 +367,7 @@ class Agent final : public JobWatch {
   std::optional<RankStreams> streams_;
   DataSink input_;
   std::array<DataSource, 2> output_;
+  std::string parts_;  // folder of the ranks' traces; empty: none
   bool input_ended_ = false;
   bool paused_ = false;    // the command was stopped
   bool end_told_ = false;  // that the ranks have ended

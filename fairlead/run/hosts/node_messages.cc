@@ -154,6 +154,8 @@ std::string body_of(const AgentSetup& setup) {
   writer.number(setup.machine_ranks).number(setup.machine_first);
   writer.number(static_cast<std::uint8_t>(setup.one_network));
   writer.number(static_cast<std::uint8_t>(setup.label));
+  writer.number(static_cast<std::uint8_t>(setup.traced));
+  writer.number(setup.epoch_ns);
   writer.number(setup.key);
   writer.text(setup.directory).text(setup.program).text(setup.working_directory);
   return writer.texts(setup.arguments).texts(setup.environment).take();
@@ -168,6 +170,8 @@ Result<AgentSetup> parse_agent_setup(std::string_view body) {
   reader.number(setup.machine_first);
   reader.flag(setup.one_network);
   reader.flag(setup.label);
+  reader.flag(setup.traced);
+  reader.number(setup.epoch_ns);
   reader.number(setup.key);
   reader.text(setup.directory);
   reader.text(setup.program);
@@ -180,7 +184,7 @@ Result<AgentSetup> parse_agent_setup(std::string_view body) {
       setup.count > ranks || setup.first > ranks - setup.count || setup.machine_ranks > ranks ||
       setup.count > setup.machine_ranks ||
       setup.machine_first > setup.machine_ranks - setup.count || setup.arguments.empty() ||
-      !fits_engines(setup)) {
+      setup.epoch_ns < 0 || !fits_engines(setup)) {
     return wrong("a node's settings");
   }
   return setup;
@@ -234,6 +238,15 @@ Result<std::uint32_t> parse_number(std::string_view body) {
   return number;
 }
 
+std::string clock_body(std::int64_t ns) { return Writer().number(ns).take(); }
+Result<std::int64_t> parse_clock(std::string_view body) {
+  std::int64_t ns = 0;
+  Reader reader(body);
+  reader.number(ns);
+  if (!reader.complete() || ns < 0) return wrong("a clock");
+  return ns;
+}
+
 void NodeMessages::skip_text() {
   const std::string_view magic(reinterpret_cast<const char*>(&kNodeMagic), sizeof kNodeMagic);
   std::size_t at = bytes_.find(magic);
@@ -260,7 +273,7 @@ Result<std::optional<NodeMessage>> NodeMessages::next() {
                     head.version, kNodeVersion)};
   }
   if (head.kind < static_cast<std::uint16_t>(NodeKind::hello) ||
-      head.kind > static_cast<std::uint16_t>(NodeKind::ended) || head.bytes < sizeof head ||
+      head.kind > static_cast<std::uint16_t>(NodeKind::trace) || head.bytes < sizeof head ||
       head.bytes > kNodeMessageMax) {
     return Error{fmt::format("a message of kind {} and {} bytes, and there is none such", head.kind,
                              head.bytes)};

@@ -17,7 +17,7 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kNodeMagic = 0x31'6e'6c'66;  // "fln1" as its bytes travel
-constexpr std::uint16_t kNodeVersion = 2;
+constexpr std::uint16_t kNodeVersion = 3;
 // Of one message, head included.
 constexpr std::size_t kNodeMessageMax = 8 << 20;
 // Of one `data` message, and what a side sends before the other has said that it took some.
@@ -36,6 +36,8 @@ enum class NodeKind : std::uint16_t {
   beat = 9,     // both: alive
   report = 10,  // agent: AgentReport; the ranks are gone
   ended = 11,   // agent: its ranks have ended, its NI engine serves others; command: all have
+  clock = 12,   // command: what does your clock show? agent: NodeClock
+  trace = 13,   // agent, after its report: more of what `rank` wrote; the stream's end ends it
 };
 
 // Agent to command, first: which machine and network it is on.
@@ -47,12 +49,14 @@ struct AgentHello {
 
 // Command to agent: the job, and this node's part of it.
 struct AgentSetup {
-  WorldOptions world;  // of the whole job; --trace and --timeout stay with the command
+  WorldOptions world;  // of the whole job; --timeout stays with the command, and the trace's path
   std::uint32_t first = 0, count = 0;  // its ranks
   // The ranks on its machine, of which its own begin with the n-th: for where they are bound.
   std::uint32_t machine_ranks = 0, machine_first = 0;
   bool one_network = false;  // every rank of the job is in the same network namespace
   bool label = false;
+  bool traced = false;
+  std::int64_t epoch_ns = 0;  // of the ranks' times, by the agent's clock
   fabric::JobKey key{};
   std::string directory;  // where the command was started
   std::string program;
@@ -92,6 +96,9 @@ Result<AgentSetup> parse_agent_setup(std::string_view body);
 Result<AgentReport> parse_agent_report(std::string_view body);
 Result<NodeFailure> parse_node_failure(std::string_view body);
 Result<std::uint32_t> parse_number(std::string_view body);
+// Nanoseconds of CLOCK_MONOTONIC.
+std::string clock_body(std::int64_t ns);
+Result<std::int64_t> parse_clock(std::string_view body);
 
 // Cuts what came into messages.
 class NodeMessages {

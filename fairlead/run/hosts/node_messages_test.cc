@@ -18,6 +18,8 @@ AgentSetup some_setup() {
   setup.machine_ranks = 4;
   setup.machine_first = 1;
   setup.one_network = true;
+  setup.traced = true;
+  setup.epoch_ns = 123'456'789'000;
   setup.key = {1, 2, 3, 4};
   setup.directory = "/somewhere";
   setup.program = "/bin/prog";
@@ -38,6 +40,8 @@ TEST(NodeMessages, SettingsArriveAsTheyWere) {
   EXPECT_EQ(got.value().machine_first, 1u);
   EXPECT_TRUE(got.value().one_network);
   EXPECT_FALSE(got.value().label);
+  EXPECT_TRUE(got.value().traced);
+  EXPECT_EQ(got.value().epoch_ns, 123'456'789'000);
   EXPECT_EQ(got.value().key, sent.key);
   EXPECT_EQ(got.value().arguments, sent.arguments);
   EXPECT_EQ(got.value().environment, sent.environment);
@@ -83,7 +87,7 @@ TEST(NodeMessages, RanksOutsideTheJobAreRefused) {
         +[](AgentSetup& s) { s.first = UINT32_MAX; },
         +[](AgentSetup& s) { s.world.ranks = 1u << 20; },
         +[](AgentSetup& s) { s.machine_ranks = 2; }, +[](AgentSetup& s) { s.machine_first = 2; },
-        +[](AgentSetup& s) { s.arguments.clear(); },
+        +[](AgentSetup& s) { s.epoch_ns = -1; }, +[](AgentSetup& s) { s.arguments.clear(); },
         +[](AgentSetup& s) { s.program = std::string("a\0b", 3); }}) {
     AgentSetup setup = some_setup();
     change(setup);
@@ -142,7 +146,7 @@ TEST(NodeMessages, OtherVersionsAndStrangersAreNamed) {
             std::string::npos);
   EXPECT_NE(answer([](MessageHead& h) { h.magic = 0; }), "");
   EXPECT_NE(answer([](MessageHead& h) { h.kind = 0; }), "");
-  EXPECT_NE(answer([](MessageHead& h) { h.kind = 12; }), "");
+  EXPECT_NE(answer([](MessageHead& h) { h.kind = 14; }), "");
   EXPECT_NE(answer([](MessageHead& h) { h.bytes = 15; }), "");
   EXPECT_NE(answer([](MessageHead& h) { h.bytes = UINT32_MAX; }), "");
 }
