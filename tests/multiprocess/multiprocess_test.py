@@ -47,14 +47,15 @@ class Job:
     def __init__(self, *arguments, stdin=subprocess.DEVNULL):
         self.mark = f"FAIRLEAD_TEST_MARK={uuid.uuid4()}"
         name, value = self.mark.split("=")
-        self.output = tempfile.TemporaryFile("w+")
+        self.output = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [LAUNCH, *map(str, arguments)], env={**os.environ, name: value}, stdin=stdin,
             stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True)
 
     def text(self):
-        self.output.seek(0)
-        return self.output.read()
+        # Without moving the place in the file, which is also the job's: it would write over itself.
+        file = self.output.fileno()
+        return os.pread(file, os.fstat(file).st_size, 0).decode()
 
     def wait(self, timeout=20):
         return self.process.wait(timeout)
