@@ -27,6 +27,13 @@ def command_line(pid):
         return []
 
 
+def text_of(output):
+    """What is in a file that a job writes to. The place in the file is also the job's: to move it
+    would make a rank write over what there is."""
+    file = output.fileno()
+    return os.pread(file, os.fstat(file).st_size, 0).decode()
+
+
 def wait_for(condition, seconds):
     """Whether the condition came to hold in time."""
     end = time.monotonic() + seconds

@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[:2]]
 import node_namespaces  # noqa: E402
 import slurm_cluster  # noqa: E402
-from job_processes import MARK, Exchange, command_line, members, wait_for  # noqa: E402
+from job_processes import MARK, Exchange, command_line, members, text_of, wait_for  # noqa: E402
 
 RANK = ""
 ENDS_WITHIN_S = 10
@@ -114,8 +114,7 @@ class Running:
         self.output.close()
 
     def text(self):
-        self.output.seek(0)
-        return self.output.read().decode()
+        return text_of(self.output)
 
     def wait_for_text(self, words, seconds=30):
         if not wait_for(lambda: words in self.text(), seconds):

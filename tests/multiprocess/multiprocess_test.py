@@ -15,6 +15,10 @@ import threading
 import time
 import unittest
 import uuid
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from job_processes import text_of  # noqa: E402
 
 LAUNCH = RANK = ""
 GONE_WITHIN_S = 1.0  # after the first failure: the job, and the command
@@ -53,9 +57,7 @@ class Job:
             stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True)
 
     def text(self):
-        # Without moving the place in the file, which is also the job's: it would write over itself.
-        file = self.output.fileno()
-        return os.pread(file, os.fstat(file).st_size, 0).decode()
+        return text_of(self.output)
 
     def wait(self, timeout=20):
         return self.process.wait(timeout)
