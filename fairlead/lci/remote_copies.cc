@@ -453,6 +453,7 @@ void RemoteCopies::peer_lost(Rank rank) {
 
 Keep RemoteCopies::on_ask(void* self, Packet*, const Arrival& arrival) {
   auto& me = *static_cast<RemoteCopies*>(self);
+  if (arrival.lane == Lane::control) return Keep::no;  // which the answer needs
   if (arrival.data.size() != sizeof(KeyAsk)) return Keep::no;
   const Note note = me.answer_to(arrival);
   // Notes keep their order: that a segment is gone is told before it is granted anew.

@@ -444,6 +444,8 @@ Keep RemoteMemory::on_word_reply(void* self, Packet*, const Arrival& arrival) {
 
 Keep RemoteMemory::on_request(void* self, Packet*, const Arrival& arrival) {
   auto& me = *static_cast<RemoteMemory*>(self);
+  // Asked on any other lane it has no lane for its answer; no port does that.
+  if (arrival.lane != Lane::request) return Keep::no;
   Words words = {arrival.words[0], arrival.words[1], arrival.words[2], arrival.words[3]};
   MemoryReply reply;
   if (me.server_.serve(arrival.chan, arrival.source, words, arrival.data,
