@@ -21,7 +21,8 @@ Result<void> parse_toml(const std::string& file, toml::table& into) {
   if (!in) return Error{fmt::format("{}:1: cannot be read", file)};
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   // toml++ 3.3 takes for granted which characters beyond ASCII it meets where.
-  const auto foreign = std::find_if(text.begin(), text.end(), [](char c) { return c < 0; });
+  const auto foreign = std::find_if(text.begin(), text.end(),
+                                    [](char c) { return static_cast<unsigned char>(c) > 127; });
   if (foreign != text.end()) {
     return Error{fmt::format("{}:{}: a character that is not ASCII", file,
                              std::count(text.begin(), foreign, '\n') + 1)};

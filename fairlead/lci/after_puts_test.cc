@@ -208,17 +208,8 @@ TEST_P(AfterPutsTest, ALostPeerHoldsUpNobody) {
   EXPECT_FALSE(again(answer));
 }
 
-constexpr fabric::Auth kAuth = fabric::Auth::header;
-INSTANTIATE_TEST_SUITE_P(
-    Fabrics, AfterPutsTest,
-    ::testing::Values(Way{"loop", On::loop, false}, Way{"loop_software", On::loop, true},
-                      Way{"shm", On::shm, false},
-                      Way{"shm_refused", On::shm, false, true, nullptr, kAuth, "", false},
-                      Way{"udp", On::udp, false, true, ""},
-                      Way{"ofi_tcp", On::ofi, false, true, nullptr, kAuth, "tcp"},
-                      Way{"ofi_shm", On::ofi, false, true, nullptr, kAuth, "shm"},
-                      Way{"ofi_software", On::ofi, true, true, nullptr, kAuth, "tcp"}),
-    [](const auto& way) { return std::string(way.param.name); });
+INSTANTIATE_TEST_SUITE_P(Fabrics, AfterPutsTest, ::testing::ValuesIn(remote_memory_ways()),
+                         way_name);
 
 }  // namespace
 }  // namespace fairlead::lci

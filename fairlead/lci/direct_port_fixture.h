@@ -52,6 +52,21 @@ inline constexpr const char* kBad = "drop=0.03,dup=0.02,reorder=0.03,corrupt=0.0
 // The name is gtest's. NOLINTNEXTLINE(readability-identifier-naming)
 inline void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
+inline std::string way_name(const ::testing::TestParamInfo<Way>& way) { return way.param.name; }
+
+// One of each kind of remote memory there is.
+inline std::vector<Way> remote_memory_ways() {
+  constexpr auto kAuth = fabric::Auth::header;
+  return {{"loop", On::loop, false},
+          {"loop_software", On::loop, true},
+          {"shm", On::shm, false},
+          {"shm_refused", On::shm, false, true, nullptr, kAuth, "", false},
+          {"udp", On::udp, false, true, ""},
+          {"ofi_tcp", On::ofi, false, true, nullptr, kAuth, "tcp"},
+          {"ofi_shm", On::ofi, false, true, nullptr, kAuth, "shm"},
+          {"ofi_software", On::ofi, true, true, nullptr, kAuth, "tcp"}};
+}
+
 inline std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
   Prng prng(seed);
   std::vector<std::byte> bytes(size);

@@ -551,14 +551,14 @@ INSTANTIATE_TEST_SUITE_P(
         Way{"ofi_tcp_hrx_bad", On::ofi, true, true, kBad, fabric::Auth::header, "tcp"},
         Way{"engine", On::engine, true}, Way{"engine_bad", On::engine, true, true, kBad},
         Way{"engines", On::engines, true}, Way{"engines_bad", On::engines, true, true, kBad}),
-    [](const auto& way) { return std::string(way.param.name); });
+    way_name);
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, EnginesTest,
                          ::testing::Values(Way{"engine", On::engine, true},
                                            Way{"engine_bad", On::engine, true, true, kBad},
                                            Way{"engines", On::engines, true},
                                            Way{"engines_bad", On::engines, true, true, kBad}),
-                         [](const auto& way) { return std::string(way.param.name); });
+                         way_name);
 
 }  // namespace
 }  // namespace fairlead::lci

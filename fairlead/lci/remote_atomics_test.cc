@@ -261,15 +261,8 @@ TEST_P(RemoteAtomicsTest, ALostPeerEndsWhatIsUnderWay) {
   EXPECT_EQ(value, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fabrics, RemoteAtomicsTest,
-    ::testing::Values(Way{"loop", On::loop, false}, Way{"loop_software", On::loop, true},
-                      Way{"shm", On::shm, false}, Way{"udp", On::udp, false, true, ""},
-                      Way{"ofi_tcp", On::ofi, false, true, nullptr, fabric::Auth::header, "tcp"},
-                      Way{"ofi_shm", On::ofi, false, true, nullptr, fabric::Auth::header, "shm"},
-                      Way{"ofi_software", On::ofi, true, true, nullptr, fabric::Auth::header,
-                          "tcp"}),
-    [](const auto& way) { return std::string(way.param.name); });
+INSTANTIATE_TEST_SUITE_P(Fabrics, RemoteAtomicsTest, ::testing::ValuesIn(remote_memory_ways()),
+                         way_name);
 
 }  // namespace
 }  // namespace fairlead::lci

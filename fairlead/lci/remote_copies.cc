@@ -453,7 +453,8 @@ void RemoteCopies::peer_lost(Rank rank) {
 
 Keep RemoteCopies::on_ask(void* self, Packet*, const Arrival& arrival) {
   auto& me = *static_cast<RemoteCopies*>(self);
-  if (arrival.lane == Lane::control) return Keep::no;  // which the answer needs
+  // On any other lane it would have no lane for its answer; no port asks there.
+  if (arrival.lane != Lane::request) return Keep::no;
   if (arrival.data.size() != sizeof(KeyAsk)) return Keep::no;
   const Note note = me.answer_to(arrival);
   // Notes keep their order: that a segment is gone is told before it is granted anew.

@@ -120,7 +120,7 @@ TEST_P(RemoteCopiesTest, BoundsPermissionsAndListsAreChecked) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(get(0, {1, 7, 1 << 20}, to, kLong));
     EXPECT_FALSE(get(0, {1, 7, ~std::uint64_t{0} - 3}, to, 1 << 20));
-    if (!GetParam().software) {
+    if (!GetParam().software && GetParam().on != On::udp) {  // packets within it do come
       EXPECT_EQ(std::count(to.begin(), to.end(), std::byte{0}), static_cast<std::ptrdiff_t>(kLong));
     }
     EXPECT_TRUE(get(0, {1, 7, 12345}, to, 1 << 20));
@@ -276,15 +276,8 @@ TEST_P(RemoteCopiesTest, ALostPeerEndsWhatIsUnderWay) {
   EXPECT_EQ(to, exposed);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fabrics, RemoteCopiesTest,
-    ::testing::Values(Way{"loop", On::loop, false}, Way{"loop_software", On::loop, true},
-                      Way{"shm", On::shm, false},
-                      Way{"ofi_tcp", On::ofi, false, true, nullptr, fabric::Auth::header, "tcp"},
-                      Way{"ofi_shm", On::ofi, false, true, nullptr, fabric::Auth::header, "shm"},
-                      Way{"ofi_software", On::ofi, true, true, nullptr, fabric::Auth::header,
-                          "tcp"}),
-    [](const auto& way) { return std::string(way.param.name); });
+INSTANTIATE_TEST_SUITE_P(Fabrics, RemoteCopiesTest, ::testing::ValuesIn(remote_memory_ways()),
+                         way_name);
 
 }  // namespace
 }  // namespace fairlead::lci

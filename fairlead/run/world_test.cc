@@ -323,7 +323,7 @@ TEST(ShmWorld, ASignalIsNamedAndTheRestIsGoneAtOnce) {
   EXPECT_EQ(report.value().ranks[3].signal, SIGSEGV);
   EXPECT_NE(report.value().failure.find("rank 3"), std::string::npos);
   EXPECT_NE(report.value().failure.find("SIGSEGV"), std::string::npos);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 TEST(ShmWorld, ChildrenTheCallerHadAreLeftAlone) {

@@ -21,6 +21,7 @@ import uuid
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from deadlines import SLACK, Deadlines  # noqa: E402
 from job_processes import MARK, Exchange, command_line, members, wait_for  # noqa: E402
 
 FAIRLEAD = ""
@@ -44,7 +45,7 @@ exec "$@"
 """
 
 
-class Jobs(Exchange, unittest.TestCase):
+class Jobs(Exchange, Deadlines, unittest.TestCase):
     HOSTS = ("h1:2", "h2:2")
     LOGIN_S = 0  # what it may take to reach a host
 
@@ -168,7 +169,7 @@ class Everywhere:
         self.assertRegex(errors, r"the NI engine of node 1 \(process \d+\) was ended by SIGKILL")
         self.assertIn(self.HOSTS[1].split(":")[0], errors)
         self.assertEqual(errors.count("fairlead: "), 1, errors)
-        self.assertLess(time.monotonic() - begin, 3)
+        self.check_in_time(begin, 3)
 
     def test_an_ni_engine_outlives_its_ranks(self):
         # Rank 3 goes on after the others.
@@ -234,7 +235,7 @@ class Everywhere:
                 # Expect: the host is named, and the failure once
                 self.assertIn(self.HOSTS[1].split(":")[0], errors)
                 self.assertEqual(errors.count("fairlead: "), 1, errors)
-                self.assertLess(time.monotonic() - begin, 3 + self.LOGIN_S)
+                self.check_in_time(begin, 3 + self.LOGIN_S)
 
     def test_a_failure_ends_every_node_within_a_second(self):
         job = self.begin("sh", "-c", "echo up; [ $FAIRLEAD_RANK = 1 ] && sleep 0.5 && exit 3; "
@@ -244,14 +245,14 @@ class Everywhere:
         begin = time.monotonic()
         code, _, errors = self.end(job)
         self.assertEqual(code, 3, errors)
-        self.assertLess(time.monotonic() - begin, 0.5 + 1.5)
+        self.check_in_time(begin, 0.5 + 1.5)
 
     def test_timeout(self):
         begin = time.monotonic()
         code, _, errors = self.job("sleep", "60", more=("--timeout", "1"))
         self.assertEqual(code, 124)
         self.assertIn("outlived its --timeout of 1 s", errors)
-        self.assertLess(time.monotonic() - begin, 3 + self.LOGIN_S)
+        self.check_in_time(begin, 3 + self.LOGIN_S)
 
     def test_signals_reach_every_rank(self):
         job = self.begin("sh", "-c", "trap 'echo caught $FAIRLEAD_RANK; exit 0' USR1; echo ready; "
@@ -346,7 +347,7 @@ class Shell(Everywhere, Jobs):
         code, _, errors = self.end(job)
         self.assertEqual(code, 1)
         self.assertRegex(errors, r"rank (0-1|2-3) lost: host h[12]: its agent ended")
-        self.assertLess(time.monotonic() - begin, 2)
+        self.check_in_time(begin, 2)
 
     def test_a_silent_host_is_lost(self):
         job, victim = self.begin_with_victim()
@@ -534,34 +535,38 @@ class Nodes(Everywhere, Jobs):
         self.lose_a_rail(ENGINES)
 
     def lose_a_rail(self, more):
-        """Nothing is lost, doubled or reordered (the program looks), and the traffic goes on within
-        200 ms, unless others of the machine take that long; the rail is used again when it is
-        back."""
-        pauses = []
-        while len(pauses) < 3 and min(pauses, default=200) >= 200:
-            pauses.append(self.pause_without_a_rail(more))
-        self.assertLess(min(pauses), 200, pauses)
+        """Nothing is lost, doubled or reordered (the program looks); the other rail carries the
+        traffic within 200 ms, and the own one again when it is back."""
+        runs = []
+        # A run in which the machine stood still for that long says nothing of the rails.
+        while not any(in_time for in_time, _ in runs) and len(runs) < 4:
+            runs.append(self.run_without_a_rail(more))
+        self.assertTrue(runs[-1][0], runs)
 
-    def pause_without_a_rail(self, more):
+    def run_without_a_rail(self, more):
+        """Whether the traffic moved in time, there and back; and what is known of it."""
         node = self.HOSTS[0].split(":")[0]
+        own, other = 0, 1  # rails of ranks 0 and 1
+
+        def sent():
+            return [self.bytes_sent(0, rail) for rail in (own, other)]
+
         job = self.begin(STREAM, "4", "65536", more=(*self.both_rails(), *more),
                          hosts=[host.replace(":2", ":1") for host in self.HOSTS])
-        time.sleep(1.2)
-        used = 0  # of ranks 0 and 1
-        before = [self.bytes_sent(0, rail) for rail in (0, 1)]
-        subprocess.run(["ip", "-n", node, "link", "set", f"rail{used}", "down"], check=True)
-        time.sleep(1.2)
-        down = [self.bytes_sent(0, rail) for rail in (0, 1)]
-        subprocess.run(["ip", "-n", node, "link", "set", f"rail{used}", "up"], check=True)
+        looks = []
+        for change in ("down", "up"):
+            time.sleep(1.2)
+            looks.append(sent())
+            subprocess.run(["ip", "-n", node, "link", "set", f"rail{own}", change], check=True)
         code, out, errors = self.end(job)
-        up = [self.bytes_sent(0, rail) for rail in (0, 1)]
+        looks.append(sent())
         self.assertEqual(code, 0, out + errors)
         self.assertRegex(out, r"[1-9]\d+ messages, 0 wrong")
-        # Expect: the other rail carried it meanwhile, and then the own one again
-        self.assertGreater(down[1 - used] - before[1 - used], 10 << 20)
-        self.assertLess(down[used] - before[used], down[1 - used] - before[1 - used])
-        self.assertGreater(up[used] - down[used], 10 << 20)
-        return float(re.search(r"longest pause ([\d.]+) ms", out).group(1))
+        pause = float(re.search(r"longest pause ([\d.]+) ms", out).group(1))
+        down, up = ([after - before for before, after in zip(*pair)]
+                    for pair in zip(looks, looks[1:]))
+        moved = down[other] > max(down[own], 10 << 20) and up[own] > 10 << 20
+        return moved and pause < 200 * SLACK, {"pause, ms": pause, "down": down, "up": up}
 
 
 def main():

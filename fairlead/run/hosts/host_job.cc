@@ -422,11 +422,13 @@ class HostJob {
 
   // --- Traces
 
-  // Agents that have reported send them, and end.
+  // An agent that has reported sends them, and ends.
+  bool traces_come(const Host& host) const {
+    return traces_.wanted() && host.over && host.link.open();
+  }
   bool traces_come() const {
-    return traces_.wanted() && std::any_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
-             return host.over && host.link.open();
-           });
+    return std::any_of(hosts_.begin(), hosts_.end(),
+                       [this](const Host& host) { return traces_come(host); });
   }
   void end_traces() {
     if (!traces_.wanted()) return;
@@ -460,7 +462,7 @@ class HostJob {
     const bool late = now - beat_at_ > milliseconds(kBeatMs);
     beat_at_ = now + milliseconds(kBeatMs);
     for (Host& host : hosts_) {
-      if (host.over && !traces_come()) continue;
+      if (host.over && !traces_come(host)) continue;
       host.link.send(NodeKind::beat, 0, {});
       if (traces_.wanted() && !host.over && host.clock_asked == 0) ask_clock(host);
       if (!late && now - host.link.heard() > milliseconds(kHostSilenceMs)) {

@@ -125,21 +125,22 @@ void NodeWatch::wait() {
   (void)!::read(bell_.get(), &rings, sizeof rings);
 }
 
+// The rank steps_ further along the ring.
+std::uint32_t NodeWatch::watched() const {
+  const auto self = std::find(options_.ring.begin(), options_.ring.end(), options_.self);
+  const auto here = static_cast<std::size_t>(self - options_.ring.begin());
+  return options_.ring[(here + steps_) % options_.ring.size()];
+}
+
 // Sets next_ to the next rank of the ring; past the last, nobody is left.
 void NodeWatch::watch_next() {
-  const auto here = static_cast<std::size_t>(
-      std::find(options_.ring.begin(), options_.ring.end(), options_.self) - options_.ring.begin());
   if (++steps_ >= options_.ring.size()) return;
-  const std::uint32_t rank = options_.ring[(here + steps_) % options_.ring.size()];
-  next_ = ProcessEnd(board_.slot(rank).pid.load());
+  next_ = ProcessEnd(board_.slot(watched()).pid.load());
 }
 
 void NodeWatch::look_at_ring() {
   while (steps_ < options_.ring.size() && next_.ended()) {
-    const auto here = static_cast<std::size_t>(
-        std::find(options_.ring.begin(), options_.ring.end(), options_.self) -
-        options_.ring.begin());
-    const std::uint32_t rank = options_.ring[(here + steps_) % options_.ring.size()];
+    const std::uint32_t rank = watched();
     remove_endpoint(job_->nonce(), rank);
     ended_.emplace_back(rank, Clock::now() + kLaunchersMoment);
     watch_next();

@@ -61,6 +61,7 @@ class NodeWatch {
   void look_at_engine();
   void look_at_nodes();
   void judge(std::uint32_t rank);
+  std::uint32_t watched() const;
   void watch_next();
 
   std::unique_ptr<fabric::ShmJob> job_;
