@@ -20,12 +20,15 @@ class ShmPool {
   ShmPool(const ShmView& view, Peer self)
       : line_(&view.control(self).pool), first_(view.buffer(self, 0)) {}
 
-  // A free buffer's number, or kNone. Low numbers first: few pages are ever touched and those stay
-  // in the cache.
-  std::uint32_t take() {
+  // The number of the free buffer that is taken next, or kNone. Low numbers first: few pages are
+  // ever touched and those stay in the cache.
+  std::uint32_t next() {
     if ((free_ & touched_) == 0 && (touched_ & bit(kRound - 1)) != 0) collect();
-    if (free_ == 0) return kNone;
-    const auto index = static_cast<std::uint32_t>(std::countr_zero(free_));
+    return free_ == 0 ? kNone : static_cast<std::uint32_t>(std::countr_zero(free_));
+  }
+  std::uint32_t take() {
+    const std::uint32_t index = next();
+    if (index == kNone) return kNone;
     free_ &= free_ - 1;
     touched_ |= bit(index);
     dest_[index] = kNone;

@@ -92,10 +92,8 @@ class ShmNic final : public Nic {
   std::byte* buffer(Peer, std::size_t size) override {
     const std::uint32_t index = pool_.take();
     if (index == ShmPool::kNone) return nullptr;
-    // All lines are asked for at once, and not each when the store before it is done.
     std::byte* const at = pool_.at(index);
-    for (std::size_t line = 0; line < std::min(size, kFetchedMax); line += kCacheLine)
-      prefetch_to_write(at + line);
+    ask_for(at, size);
     return at;
   }
 
@@ -170,6 +168,12 @@ class ShmNic final : public Nic {
   static constexpr std::uint32_t kUnreturnedMax = 3;
   static constexpr std::uint32_t kFewRanks = 8;
   static_assert((kFewRanks - 1) * kUnreturnedMax + ShmPool::kKeptMax < kShmBuffers);
+
+  // All lines are asked for at once, and not each when the store before it is done.
+  static void ask_for(std::byte* at, std::size_t size) {
+    for (std::size_t line = 0; line < std::min(size, kFetchedMax); line += kCacheLine)
+      prefetch_to_write(at + line);
+  }
 
   [[gnu::noinline, gnu::cold]] Post refusal(Peer dest) const {
     return out_.closed(dest) ? Post::peer_down : Post::again_credit;
@@ -282,6 +286,9 @@ class ShmNic final : public Nic {
     const std::byte* const data = view_.buffer(sender, index);
     for (std::size_t at = 0; at < std::min<std::size_t>(size, kFetchedMax); at += kCacheLine)
       __builtin_prefetch(data + at);
+    // The answer is likely to be as long.
+    if (const std::uint32_t next = pool_.next(); next != ShmPool::kNone)
+      ask_for(pool_.at(next), size);
     ShmPoolLine& line = view_.control(sender).pool;
     const std::uint64_t bit = std::uint64_t{1} << index;
     // Reserving costs an atomic operation, so it is done up front only where many receivers could
