@@ -64,7 +64,9 @@ inline std::vector<Way> remote_memory_ways() {
           {"udp", On::udp, false, true, ""},
           {"ofi_tcp", On::ofi, false, true, nullptr, kAuth, "tcp"},
           {"ofi_shm", On::ofi, false, true, nullptr, kAuth, "shm"},
-          {"ofi_software", On::ofi, true, true, nullptr, kAuth, "tcp"}};
+          {"ofi_software", On::ofi, true, true, nullptr, kAuth, "tcp"},
+          {"engine", On::engine, false},
+          {"engines", On::engines, false}};
 }
 
 inline std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {

@@ -27,6 +27,16 @@ class GroupTable {
     return id == 0 ? size_ : static_cast<std::uint32_t>(groups_.at(id).members.size());
   }
 
+  // Calls visit(rank) for all of a group it knows.
+  template <class Visit>
+  void for_each_member(std::uint32_t id, Visit&& visit) const {
+    if (id != 0) {
+      for (const Rank rank : groups_.at(id).members) visit(rank);
+      return;
+    }
+    for (Rank rank = 0; rank < size_; ++rank) visit(rank);
+  }
+
   // Calls visit(rank) for this rank's children in `root`'s tree over the group, which it knows.
   // False: the root is not a member.
   template <class Visit>

@@ -128,13 +128,15 @@ class NiPort final : public Port {
   }
 
   Post send(Packet* packet, Chan chan, const Words& words, std::size_t size,
-            std::span<const Piece> gather, Counter* done, std::uint32_t) override {
+            std::span<const Piece> gather, Counter* done, std::uint32_t flags) override {
     auto& mine = of(packet);
     std::size_t gathered = 0;
     for (const Piece& piece : gather) gathered += piece.size;
     const std::size_t total = size + gathered;
     if (total > mine.slot_bytes - sizeof mine || !ClientSide::known(chan)) return Post::invalid;
     if (!mine.for_group && is_dead(ni_, mine.peer)) return Post::peer_down;
+    const Post behind = await_puts({mine.peer, mine.for_group}, lane_of(mine), flags);
+    if (behind != Post::done) return behind;
     std::byte* to = mine.payload() + size;
     for (const Piece& piece : gather) {
       if (piece.size > 0) std::memcpy(to, piece.data, piece.size);
@@ -154,13 +156,14 @@ class NiPort final : public Port {
   Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                   std::span<const std::byte> data, std::uint32_t flags) override {
     if (data.size() > kInlineBytes) return Post::invalid;
-    if (!dest.group && dest.id < options_.size && is_dead(ni_, dest.id)) return Post::peer_down;
+    const bool known = dest.group ? groups_.knows(dest.id) : dest.id < options_.size;
+    if (!known) return Post::invalid;
+    if (!dest.group && is_dead(ni_, dest.id)) return Post::peer_down;
+    if (const Post behind = await_puts(dest, lane, flags); behind != Post::done) return behind;
     Packet* packet = alloc(dest, lane, data.size(), flags);
-    if (packet == nullptr) {
-      return dest.group || dest.id < options_.size ? Post::again_buffer : Post::invalid;
-    }
+    if (packet == nullptr) return Post::again_buffer;
     const Piece piece{data.data(), data.size()};
-    return send(packet, chan, words, 0, {&piece, data.empty() ? 0u : 1u}, nullptr, flags);
+    return send(packet, chan, words, 0, {&piece, data.empty() ? 0u : 1u}, nullptr, flags & ~kAfter);
   }
 
   void release(Packet* packet) override {
@@ -250,8 +253,12 @@ class NiPort final : public Port {
   void* map(Rank, SegId) override { return nullptr; }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override {
-    ++counters_.puts;
     if (dest.group || dest.id >= options_.size) return Post::invalid;
+    // An NI that serves memory does so before the host has what came earlier.
+    const bool two_sites = (options_.flags & kHwRdma) != 0;
+    if ((flags & kAfter) != 0 && two_sites && !remote_.puts_precede(dest.id, Lane::control))
+      return Post::again_credit;
+    ++counters_.puts;
     return remote_.put(dest.id, segment, pieces, done, remote, flags);
   }
   Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) override {
@@ -297,6 +304,9 @@ class NiPort final : public Port {
 
   static bool occupies(const NiPacket& packet, Holds what) { return packet.holds == what; }
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }
+  static Lane lane_of(const NiPacket& packet) {
+    return static_cast<Lane>(packet.header.client.lane);
+  }
   static Packet* handle(NiPacket& packet) { return reinterpret_cast<Packet*>(&packet); }
 
   // Nothing on the host's side has to be looked at or to become due.
@@ -331,6 +341,26 @@ class NiPort final : public Port {
       ++counters_.credit_stalls;
       turn("its send window");
     }
+  }
+
+  // done: what is sent with `flags` now is behind every put before it.
+  Post await_puts(Dest dest, Lane lane, std::uint32_t flags) {
+    if ((flags & kAfter) == 0) return Post::done;
+    while (!puts_precede(dest, lane)) {
+      ++counters_.credit_stalls;
+      if (client_.quiet() || (flags & kNoBlock) != 0) return Post::again_credit;
+      turn("its puts, which come before a packet");
+    }
+    return Post::done;
+  }
+  bool puts_precede(Dest dest, Lane lane) {
+    if (!dest.group) return remote_.puts_precede(dest.id, lane);
+    bool all = true;
+    // It comes by way of other members, so that no lane of this rank's keeps the order.
+    groups_.for_each_member(dest.id, [&](Rank rank) {
+      if (!remote_.puts_precede(rank, Lane::control)) all = false;
+    });
+    return all;
   }
 
   // Receiving goes on while a send waits, or two ranks that send to each other would do so for

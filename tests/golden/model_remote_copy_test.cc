@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "tests/golden/bodies.h"
 #include "tests/remote_memory_body.h"
@@ -37,6 +39,81 @@ TEST_P(RemoteCopies, RandomPutsAreWhereTheyBelong) {
   for (const std::uint32_t ranks : {1u, 2u, 5u}) {
     run_memory(modelled("myrinet-ppro", GetParam(), ranks), 200'000, 150);
   }
+}
+
+// Rank 0 fills memory of rank 1 with the number of the round, in pieces, and sends a packet behind
+// that by each lane in turn, to rank 1 or to all; rank 1 looks whether all is there.
+class AfterPuts {
+ public:
+  explicit AfterPuts(run::Context& context) : port_(context.port()) {}
+
+  int run() {
+    port_.bind(3, {&AfterPuts::arrived, this}, {});
+    memory_ = static_cast<std::byte*>(port_.allocate(2, kBytes, lci::Place::host));
+    if (memory_ == nullptr) return 1;
+    Counter told;
+    port_.expose_counter(1, &told);
+    if (port_.self() != 0) {
+      while (came_ < kRounds) (void)port_.wait({.any_packet = true, .what = "a packet"});
+      return port_.self() == 1 ? early_ : 0;
+    }
+    std::vector<std::byte> source(kBytes);
+    Counter done;
+    for (int round = 1; round <= kRounds; ++round) {
+      std::fill(source.begin(), source.end(), static_cast<std::byte>(round));
+      const lci::PutPiece pieces[] = {{0, source.data(), 5000},
+                                      {5000, source.data() + 5000, kBytes - 5000}};
+      if (port_.put({1}, 2, pieces, &done, lci::kNoCounter, lci::kNoFlags) != Post::pending)
+        return 2;
+      const lci::Dest to = round % 2 == 0 ? lci::Dest{0, true} : lci::Dest{1};
+      const auto lane = to.group ? lci::Lane::request : static_cast<lci::Lane>(round % 3);
+      if (!send(to, lane, round)) return 3;
+      if (!to.group && !send({2}, lci::Lane::request, round)) return 3;
+      // The next round's bytes may come when these have been looked at.
+      const auto at = static_cast<std::uint64_t>(round);
+      (void)port_.wait({.counter = &told, .at = at, .what = "rank 1"});
+      (void)port_.wait({.counter = &done, .at = at, .what = "a put"});
+    }
+    return done.failed == 0 ? 0 : 4;
+  }
+
+ private:
+  static constexpr int kRounds = 18;
+  static constexpr std::size_t kBytes = 40'000;
+
+  bool send(lci::Dest to, lci::Lane lane, int round) {
+    if (round % 4 < 2)
+      return port_.send_small(to, 3, lane, {static_cast<std::uint32_t>(round)}, {}, lci::kAfter) ==
+             Post::done;
+    lci::Packet* const packet = port_.alloc(to, lane, 100, lci::kNoFlags);
+    return packet != nullptr && port_.send(packet, 3, {static_cast<std::uint32_t>(round)}, 100, {},
+                                           nullptr, lci::kAfter) == Post::done;
+  }
+  static Keep arrived(void* self, lci::Packet*, const lci::Arrival& arrival) {
+    auto& me = *static_cast<AfterPuts*>(self);
+    ++me.came_;
+    const auto wanted = static_cast<std::byte>(arrival.words[0]);
+    if (me.port_.self() != 1) return Keep::no;
+    const std::span<const std::byte> memory(me.memory_, kBytes);
+    if (std::any_of(memory.begin(), memory.end(), [=](std::byte b) { return b != wanted; }))
+      ++me.early_;
+    const lci::PutPiece seen{0, &wanted, 1};
+    (void)me.port_.put({0}, 2, {&seen, 1}, nullptr, 1, lci::kNoFlags);
+    return Keep::no;
+  }
+
+  lci::Port& port_;
+  std::byte* memory_ = nullptr;
+  int came_ = 0;
+  int early_ = 0;
+};
+
+TEST_P(RemoteCopies, WhatIsSentAfterPutsIsBehindThem) {
+  const auto report = run::run_world(modelled("myrinet-ppro", GetParam(), 3),
+                                     [](run::Context& c) { return AfterPuts(c).run(); });
+  ASSERT_TRUE(report.ok()) << report.error().text;
+  EXPECT_EQ(report.value().failure, "");
+  for (const auto& rank : report.value().ranks) EXPECT_EQ(rank.exit_code, 0);
 }
 
 TEST(RemoteCopy, MoreMemoryThanTheTlbsKnow) {
