@@ -91,11 +91,13 @@ const char* end_call(System system) {
   return "its end";
 }
 
+const char* missing_end(std::uint32_t open) {
+  return open == 0 ? nullptr : end_call(static_cast<System>(std::countr_zero(open)));
+}
+
 const char* missing_end(const BoardSlot& slot) {
-  const std::uint32_t open =
-      slot.began.load(std::memory_order_acquire) & ~slot.ended.load(std::memory_order_acquire);
-  if (open == 0) return nullptr;
-  return end_call(static_cast<System>(std::countr_zero(open)));
+  return missing_end(slot.began.load(std::memory_order_acquire) &
+                     ~slot.ended.load(std::memory_order_acquire));
 }
 
 }  // namespace fairlead::run

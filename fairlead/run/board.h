@@ -53,7 +53,9 @@ class Board {
 std::uint32_t system_bit(System system);
 // The call that ends a system in order: "MPI_Finalize".
 const char* end_call(System system);
-// That call of a system that the rank began and has not ended; nullptr: none is open.
+// That call of one of the systems whose bits are set; nullptr: none is.
+const char* missing_end(std::uint32_t open);
+// The same of those that the rank began and has not ended.
 const char* missing_end(const BoardSlot& slot);
 
 }  // namespace fairlead::run

@@ -68,9 +68,10 @@ Result<std::unique_ptr<ProcessContext>> join_other_or_alone() {
 
 // For programs that end without ending a system. A child that a rank forked has a copy of what
 // the rank will write itself.
-void leave_at_exit(pid_t joined) {
+void leave_at_exit(pid_t joined, int code) {
   if (joined != ::getpid()) return;
   auto* context = static_cast<ProcessContext*>(process_context.load(std::memory_order_acquire));
+  context->check_exit(code);
   context->flush_trace();
   context->linger();
   context->leave();
@@ -104,7 +105,7 @@ Result<Context*> attach() {
   set_check_context(&context.value()->check());
   // Never destroyed: threads and exit handlers of the program may use it to the very end.
   process_context.store(context.value().release(), std::memory_order_release);
-  std::atexit([] { leave_at_exit(joined_pid); });
+  ::on_exit([](int code, void*) { leave_at_exit(joined_pid, code); }, nullptr);
   return process_context.load(std::memory_order_relaxed);
 }
 

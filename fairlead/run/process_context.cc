@@ -48,6 +48,13 @@ void ProcessContext::leave() {
   if (launched_ != nullptr && open_.load() == 0) launched_->finish();
 }
 
+void ProcessContext::check_exit(int code) {
+  const char* call = missing_end(open_.load());
+  if (launched_ == nullptr || call == nullptr) return;
+  abort_job(code != 0 ? code : 1,
+            fmt::format("its program exited with code {} without {}", code, call));
+}
+
 std::string ProcessContext::losses() const {
   std::string text;
   constexpr int kNamedMax = 4;

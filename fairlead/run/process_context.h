@@ -27,6 +27,10 @@ class ProcessContext : public Context {
   virtual void linger() {}
   // At the end of the program: what another launcher has to be told of it.
   void leave();
+  // The program exits with `code`. Where another launcher started it, it ends the job if a system
+  // it began has not ended: launchers may take code 0 for success, whatever the other ranks wait
+  // for.
+  void check_exit(int code);
   // The process exits: no thread of ours may run while what it uses is taken down.
   void stop_watching();
   // The job is another launcher's, which is told how the rank ends.
