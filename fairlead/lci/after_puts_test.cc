@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -23,12 +24,16 @@ class AfterPutsTest : public DirectPortTest {
   struct Target {
     std::vector<std::byte> memory = std::vector<std::byte>(kLong);
     std::vector<std::byte> wanted{};
-    std::uint32_t came = 0;
+    std::atomic<std::uint32_t> came = 0;
     std::uint32_t early = 0;  // before the bytes
+    // Moves when a put has been called and before the message is sent: says so to
+    // ThreadSanitizer, which knows nothing of memory that is mapped twice.
+    std::atomic<std::uint32_t> put = 0;
     static Keep run(void* self, Packet*, const Arrival&) {
       auto& me = *static_cast<Target*>(self);
-      ++me.came;
+      (void)me.put.load();
       if (!std::equal(me.wanted.begin(), me.wanted.end(), me.memory.begin())) ++me.early;
+      ++me.came;
       return Keep::no;
     }
   };
@@ -155,6 +160,7 @@ TEST_P(AfterPutsTest, ASenderThatMayWaitDoes) {
     const PutPiece piece{0, bytes.data(), bytes.size()};
     target_.wanted = bytes;
     EXPECT_TRUE(taken(port(0).put({1}, 7, {&piece, 1}, &done, kNoCounter, kNoFlags)));
+    ++target_.put;
     EXPECT_EQ(send(0, {1}, lane, round % 2 == 0, kAfter), Post::done);
     EXPECT_EQ(port(0).wait({.counter = &done, .at = 1}), Post::done);
     // The next round's bytes are wanted when this one's message has been looked at.
@@ -162,11 +168,11 @@ TEST_P(AfterPutsTest, ASenderThatMayWaitDoes) {
     std::uint64_t word = 0;
     EXPECT_TRUE(taken(port(0).get({1, 7, 0}, &word, 8, &answered, kNoFlags)));
     EXPECT_EQ(port(0).wait({.counter = &answered, .at = 1}), Post::done);
-    while (std::atomic_ref(target_.came).load() <= round) port(0).poll();
+    while (target_.came <= round) port(0).poll();
   }
   stop = true;
   other.join();
-  EXPECT_EQ(target_.came, 9u);
+  EXPECT_EQ(target_.came.load(), 9u);
   EXPECT_EQ(target_.early, 0u);
 }
 
