@@ -4,13 +4,9 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include "fairlead/base/check.h"
 #include "fairlead/base/counters.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/ni_packet.h"
@@ -21,6 +17,7 @@
 #include "fairlead/lci/host_multicast.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/ni_port_options.h"
 #include "fairlead/lci/ni_words.h"
 #include "fairlead/lci/own_memory.h"
 #include "fairlead/lci/page_copies.h"
@@ -29,28 +26,6 @@
 #include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
-
-struct NiPortOptions {
-  Rank self;
-  Rank size;
-  std::uint32_t mtu_bytes;
-  // False: what the client declares (Port::charge) takes no time.
-  bool work_takes_time = true;
-  // Send buffers kept for replies, so that they always drain.
-  std::uint32_t reply_reserve = 8;
-  // Multicast packets of group 0 go on from NI to NI; of other groups, whose trees together could
-  // deadlock (proto/multicast_tree.h), and where this is false the hosts pass them on.
-  bool ni_forwards = true;
-  proto::TreeShape tree = proto::TreeShape::binary;
-  // Packets a client may keep before further ones are copied out of the NI's view.
-  std::uint32_t kept_max = 48;
-  // Where the host runs the reliability scheme.
-  Lost lost;
-  std::uint64_t flags = kInterrupt;  // CapFlag
-  // Memory of this rank that its NI reaches too, zero at the start: what is allocated lies there,
-  // and so does the table of what is exposed. Empty: the NI reaches none.
-  std::span<std::byte> region{};
-};
 
 // Flow: of a host that runs the reliability scheme (proto/flow.h); NoFlow where the NIs do.
 template <HostNi Ni, class Transfer, class Flow = proto::NoFlow>
@@ -135,7 +110,8 @@ class NiPort final : public Port {
     const std::size_t total = size + gathered;
     if (total > mine.slot_bytes - sizeof mine || !ClientSide::known(chan)) return Post::invalid;
     if (!mine.for_group && is_dead(ni_, mine.peer)) return Post::peer_down;
-    const Post behind = await_puts({mine.peer, mine.for_group}, lane_of(mine), flags);
+    const auto lane = static_cast<Lane>(mine.header.client.lane);
+    const Post behind = await_puts({mine.peer, mine.for_group}, lane, flags);
     if (behind != Post::done) return behind;
     std::byte* to = mine.payload() + size;
     for (const Piece& piece : gather) {
@@ -255,8 +231,8 @@ class NiPort final : public Port {
            std::uint32_t flags) override {
     if (dest.group || dest.id >= options_.size) return Post::invalid;
     // An NI that serves memory does so before the host has what came earlier.
-    const bool two_sites = (options_.flags & kHwRdma) != 0;
-    if ((flags & kAfter) != 0 && two_sites && !remote_.puts_precede(dest.id, Lane::control))
+    if ((flags & kAfter) != 0 && (options_.flags & kHwRdma) != 0 &&
+        !remote_.puts_precede(dest.id, Lane::control))
       return Post::again_credit;
     ++counters_.puts;
     return remote_.put(dest.id, segment, pieces, done, remote, flags);
@@ -304,9 +280,6 @@ class NiPort final : public Port {
 
   static bool occupies(const NiPacket& packet, Holds what) { return packet.holds == what; }
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }
-  static Lane lane_of(const NiPacket& packet) {
-    return static_cast<Lane>(packet.header.client.lane);
-  }
   static Packet* handle(NiPacket& packet) { return reinterpret_cast<Packet*>(&packet); }
 
   // Nothing on the host's side has to be looked at or to become due.
@@ -357,9 +330,8 @@ class NiPort final : public Port {
     if (!dest.group) return remote_.puts_precede(dest.id, lane);
     bool all = true;
     // It comes by way of other members, so that no lane of this rank's keeps the order.
-    groups_.for_each_member(dest.id, [&](Rank rank) {
-      if (!remote_.puts_precede(rank, Lane::control)) all = false;
-    });
+    groups_.for_each_member(dest.id,
+                            [&](Rank each) { all &= remote_.puts_precede(each, Lane::control); });
     return all;
   }
 

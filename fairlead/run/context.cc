@@ -66,10 +66,12 @@ Result<std::unique_ptr<ProcessContext>> join_other_or_alone() {
   return widened(join_launched(std::move(exchange.value())));
 }
 
+std::atomic<pid_t> joined_pid = 0;
+
 // For programs that end without ending a system. A child that a rank forked has a copy of what
 // the rank will write itself.
-void leave_at_exit(pid_t joined, int code) {
-  if (joined != ::getpid()) return;
+void leave_at_exit(int code, void*) {
+  if (joined_pid.load() != ::getpid()) return;
   auto* context = static_cast<ProcessContext*>(process_context.load(std::memory_order_acquire));
   context->check_exit(code);
   context->flush_trace();
@@ -77,6 +79,9 @@ void leave_at_exit(pid_t joined, int code) {
   context->leave();
   context->stop_watching();
 }
+// When the library is loaded, so that it runs behind all exit handlers and destructors of the
+// program: some end their systems there.
+[[gnu::constructor]] void register_leaving() { ::on_exit(leave_at_exit, nullptr); }
 
 }  // namespace
 
@@ -89,10 +94,10 @@ void set_current(Context* context) { thread_context = context; }
 
 Result<Context*> attach() {
   static std::mutex joining;
-  static pid_t joined_pid = 0;
   const std::lock_guard lock(joining);
   if (Context* context = current(); context != nullptr) {
-    if (joined_pid == 0 || joined_pid == ::getpid()) return context;
+    const pid_t joined = joined_pid.load();
+    if (joined == 0 || joined == ::getpid()) return context;
     return Error{
         "this process was forked by a rank and cannot be the rank too: join the job in "
         "one process, or start the other one by exec without FAIRLEAD_BOOTSTRAP"};
@@ -101,11 +106,10 @@ Result<Context*> attach() {
   Result<std::unique_ptr<ProcessContext>> context =
       told != nullptr ? join_as_told(told) : join_other_or_alone();
   if (!context.ok()) return context.error();
-  joined_pid = ::getpid();
   set_check_context(&context.value()->check());
   // Never destroyed: threads and exit handlers of the program may use it to the very end.
   process_context.store(context.value().release(), std::memory_order_release);
-  ::on_exit([](int code, void*) { leave_at_exit(joined_pid, code); }, nullptr);
+  joined_pid.store(::getpid());
   return process_context.load(std::memory_order_relaxed);
 }
 

@@ -159,7 +159,7 @@ class Launcher:
         self.check_exchange(32, text)
 
     def test_nothing_is_said_of_an_orderly_end(self):
-        for what in ("fork", "quick"):
+        for what in ("fork", "quick", "handler"):
             with self.subTest(what=what):
                 code, text = self.run_ranks(4, what)
                 self.assertEqual(code, 0, text)
@@ -364,9 +364,10 @@ class Hosts(HydraJobs):
         for ranks, hosts in ((2, 2), (4, 2), (7, 3), (16, 4)):
             with self.subTest(ranks=ranks, hosts=hosts):
                 names = [f"h{i}" for i in range(hosts)]
-                code, text = self.run_ranks(ranks, more=self.on(names))
-                self.assertEqual(code, 0, text)
-                self.check_exchange(ranks, text)
+                for what in ("exchange", "handler"):
+                    code, text = self.run_ranks(ranks, what, more=self.on(names))
+                    self.assertEqual(code, 0, text)
+                    self.check_exchange(ranks, text)
 
     def test_ranks_of_several_nodes_by_libfabric(self):
         if not OFI:

@@ -23,10 +23,17 @@ static void exchange(int rank, int ranks) {
   fflush(stdout);
 }
 
+static void finalize_at_exit(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "exchange";
   int rank = 0, ranks = 0, code = 0;
   if (strcmp(what, "early") == 0) exit(3);
+  /* By a handler that was there before the library had anything to do. */
+  if (strcmp(what, "handler") == 0) atexit(finalize_at_exit);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -49,6 +56,7 @@ int main(int argc, char** argv) {
     /* A copy of the joined process that ends is not the rank's end. */
     if (strcmp(what, "fork") == 0 && fork() == 0) exit(0);
   }
+  if (strcmp(what, "handler") == 0) return 0;
   /* Also what waits for the rank that went. */
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

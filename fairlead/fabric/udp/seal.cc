@@ -1,5 +1,6 @@
 #include "fairlead/fabric/udp/seal.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <sodium.h>
 
@@ -59,10 +60,16 @@ std::uint32_t job_number(const JobKey& key) {
   return static_cast<std::uint32_t>(job_word(key, "job number"));
 }
 
+// OpenSSL's own exit handler would run before what a program sends at its very end.
+static EVP_CIPHER_CTX* new_context() {
+  (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
+  return EVP_CIPHER_CTX_new();
+}
+
 // One direction of AES-128-GCM; the key is expanded once.
 class Seal::Gcm {
  public:
-  Gcm(const JobKey& key, bool encrypts) : context_(EVP_CIPHER_CTX_new()), encrypts_(encrypts) {
+  Gcm(const JobKey& key, bool encrypts) : context_(new_context()), encrypts_(encrypts) {
     FAIRLEAD_CHECK(context_ != nullptr && EVP_CipherInit_ex(context_, EVP_aes_128_gcm(), nullptr,
                                                             key.data(), nullptr, encrypts) == 1,
                    "libcrypto has no AES-128-GCM");
