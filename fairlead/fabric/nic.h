@@ -25,6 +25,7 @@ enum NicFlag : std::uint64_t {
 };
 
 constexpr std::uint32_t kSmallBytes = 96;
+constexpr std::size_t kPlacedBehind = 32;
 
 struct NicCaps {
   std::uint32_t mtu_bytes;         // largest payload of one packet
@@ -41,6 +42,7 @@ struct Incoming {
   std::span<const std::byte> payload;
   std::uint64_t token;
   bool keepable;
+  std::size_t placed = 0;  // bytes behind `payload` that lie where Sink::place said
 };
 
 // A packet of at most inline_bytes_max bytes, copied out of the fabric's memory whole.
@@ -98,6 +100,11 @@ struct Sink {
   // Once for each that copy_remote() or change_remote() took, from reap(), in any order: done,
   // denied (the key is worth nothing there; nothing was copied or changed), or maybe_delivered.
   void (*copied)(void* context, std::uint64_t token, Post result) = nullptr;
+  // Optional, for fabrics to whose clients packets of kind copy_piece come: where what follows the
+  // first kPlacedBehind bytes of a packet's payload, `begin`, may be put at once; as far as the
+  // fabric can tell, arrived() gets that packet next. nullptr: with the rest of it, as ever.
+  std::byte* (*place)(void* context, const PacketHeader& header,
+                      std::span<const std::byte> begin) = nullptr;
 };
 
 // How a reap() that found nothing may go on looking.
@@ -108,10 +115,14 @@ struct Patience {
   std::uint64_t seen = 0;
 };
 
-// One of several packets that leave together: `data` holds header.client.size bytes.
+// One of several packets that leave together. Its payload of header.client.size bytes is what
+// `data` holds, and then `body`.
 struct Outgoing {
   PacketHeader header;
   const std::byte* data;
+  std::span<const std::byte> body = {};
+
+  std::span<const std::byte> front() const { return {data, header.client.size - body.size()}; }
 };
 
 // Bit i: lane i may be reaped.
@@ -139,8 +150,11 @@ class Nic {
   // call is dear make one of them. Answers how many went.
   virtual std::size_t post_many(Peer dest, std::span<const Outgoing> packets) {
     for (std::size_t i = 0; i < packets.size(); ++i) {
-      const Piece piece{packets[i].data, packets[i].header.client.size};
-      if (post(dest, packets[i].header, {&piece, 1}) != Post::done) return i;
+      const std::span<const std::byte> front = packets[i].front();
+      const Piece pieces[] = {{front.data(), front.size()},
+                              {packets[i].body.data(), packets[i].body.size()}};
+      const std::size_t count = packets[i].body.empty() ? 1 : 2;
+      if (post(dest, packets[i].header, {pieces, count}) != Post::done) return i;
     }
     return packets.size();
   }

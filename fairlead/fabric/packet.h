@@ -21,6 +21,7 @@ enum class PacketKind : std::uint8_t {
   page_transfer,  // part of a remote-memory copy (paper section 5.2.3)
   tlb_write,      // not sent: what a host writes into its NI's TLB
   frame,          // client packets, joined (lci/reliable_nic.h)
+  copy_piece,     // bytes between two memories (lci/frame_copies.h)
   count           // not a kind
 };
 

@@ -41,14 +41,17 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       size_(nic.peers()),
       caps_{nic.caps(self_).mtu_bytes - kPrefixBytes, nic.caps(self_).inline_bytes_max, 8,
             caps_flags(nic.caps(self_), options.software_remote_memory)},
+      other_caps_(caps_),
       reliable_((nic.caps(self_).flags & fabric::kReliable) != 0),
       small_below_(reliable_ ? caps_.inline_bytes_max + 1 : 0),
       packets_(nic.caps(self_).mtu_bytes),
       spare_(take_spare()),
       memory_(nic, !options.software_remote_memory),
       remote_(*this, memory_.own().table(), memory_.own().region()),
-      copies_(*this, nic, memory_.own(), remote_, caps_.flags),
+      copies_(*this, nic, memory_.own(), remote_),
       groups_(*this, counters_, proto::TreeShape::binomial) {
+  find_other_caps();
+  copies_.start(caps_.flags | other_caps_.flags);
   if (!reliable_) {
     next_out_.resize(pair(size_, 0));
     next_in_.resize(pair(size_, 0));
@@ -56,6 +59,17 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
   nic_.attach({&DirectPort::on_arrived, &DirectPort::on_peer_lost, this,
                reliable_ ? &DirectPort::on_arrived_small : nullptr, &take_spare()->small,
                &DirectPort::on_copied});
+}
+
+// Of a fabric that has two kinds of paths.
+void DirectPort::find_other_caps() {
+  for (Rank peer = 0; peer < size_; ++peer) {
+    const std::uint64_t flags = caps_flags(nic_.caps(peer), options_.software_remote_memory);
+    if (flags == caps_.flags) continue;
+    other_caps_.flags = flags;
+    others_.resize(size_);
+    others_[peer] = true;
+  }
 }
 
 DirectPort::~DirectPort() {

@@ -30,7 +30,9 @@ class DirectPort final : public Port {
 
   Rank self() const override { return self_; }
   Rank size() const override { return size_; }
-  const Caps& caps(Rank) const override { return caps_; }
+  const Caps& caps(Rank peer) const override {
+    return !others_.empty() && others_[peer] ? other_caps_ : caps_;
+  }
   Ps now() const override { return nanoseconds(monotonic_ns()) - options_.epoch; }
   void charge(const Work&) override {}
   void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
@@ -102,6 +104,7 @@ class DirectPort final : public Port {
   }
 
   // --- direct_port.cc
+  void find_other_caps();
   Post post_now(Rank dest, std::uint64_t route, WordVector words, const void* data,
                 std::size_t size);
   Post post(const fabric::PacketHeader& header, std::span<const Piece> pieces);
@@ -174,7 +177,9 @@ class DirectPort final : public Port {
   PortCounters& counters_;
   Rank self_;
   Rank size_;
-  Caps caps_;
+  Caps caps_;  // to oneself, and to most peers
+  Caps other_caps_;
+  std::vector<bool> others_;  // by peer, where there are two kinds: it has the other one
   bool reliable_;
   std::size_t small_below_;  // bytes; what the fabric sends as a small packet
   ClientSide client_;

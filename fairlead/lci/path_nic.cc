@@ -28,9 +28,11 @@ class PathNic final : public fabric::Nic {
                    "ways to {} and {} ranks, of {}", node.peers(), network.peers(), near_.size());
     const fabric::NicCaps& here = node.caps(self());
     const fabric::NicCaps& there = network.caps(self());
-    caps_ = {std::min(here.mtu_bytes, there.mtu_bytes),
-             std::min(here.inline_bytes_max, there.inline_bytes_max),
-             here.flags & there.flags & fabric::kReliable};
+    near_caps_ = {std::min(here.mtu_bytes, there.mtu_bytes),
+                  std::min(here.inline_bytes_max, there.inline_bytes_max),
+                  here.flags & there.flags & fabric::kReliable};
+    far_caps_ = near_caps_;
+    far_caps_.flags |= there.flags & (fabric::kRemoteMemory | fabric::kRemoteAtomics);
   }
   ~PathNic() override {
     fabric::Sink nobody;
@@ -40,11 +42,15 @@ class PathNic final : public fabric::Nic {
 
   Peer self() const override { return node_.self(); }
   Peer peers() const override { return node_.peers(); }
-  const fabric::NicCaps& caps(Peer) const override { return caps_; }
+  const fabric::NicCaps& caps(Peer peer) const override {
+    return near_[peer] ? near_caps_ : far_caps_;
+  }
   void attach(fabric::Sink sink) override {
     sink_ = sink;
     node_.attach(sink);
-    network_.attach({&PathNic::on_arrived, &PathNic::on_peer_lost, this});
+    fabric::Sink far{&PathNic::on_arrived, &PathNic::on_peer_lost, this};
+    if (sink.copied != nullptr) far.copied = &PathNic::on_copied;
+    network_.attach(far);
   }
 
   Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
@@ -81,10 +87,23 @@ class PathNic final : public fabric::Nic {
   }
   void sleep(Ps timeout) override { node_.sleep(std::min(timeout, kNap)); }
   bool settled() override { return network_.settled() && node_.settled(); }
-  // The ways of a job with a network are packets.
+  // Within a node the ways of a job with a network are packets.
   Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
   Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
     return Post::not_delivered;
+  }
+  std::optional<fabric::RemoteKey> register_memory(std::span<std::byte> memory, bool read,
+                                                   bool write) override {
+    return network_.register_memory(memory, read, write);
+  }
+  void forget_memory(const fabric::RemoteKey& key) override { network_.forget_memory(key); }
+  Post copy_remote(const fabric::RemoteCopy& copy) override {
+    return copy.peer < peers() && !near_[copy.peer] ? network_.copy_remote(copy)
+                                                    : Post::not_delivered;
+  }
+  Post change_remote(const fabric::RemoteChange& change) override {
+    return change.peer < peers() && !near_[change.peer] ? network_.change_remote(change)
+                                                        : Post::not_delivered;
   }
   std::span<std::byte> region(Peer) override { return {}; }
   PortCounters& counters() override { return node_.counters(); }
@@ -98,6 +117,10 @@ class PathNic final : public fabric::Nic {
     marked.token |= kFromNetwork;
     return me.sink_.arrived(me.sink_.context, marked);
   }
+  static void on_copied(void* self, std::uint64_t token, Post result) {
+    const auto& me = *static_cast<const PathNic*>(self);
+    me.sink_.copied(me.sink_.context, token, result);
+  }
   static void on_peer_lost(void* self, Peer peer) {
     const auto& me = *static_cast<const PathNic*>(self);
     // A peer of this node is told of by the node's fabric.
@@ -109,7 +132,8 @@ class PathNic final : public fabric::Nic {
   fabric::Nic& node_;
   fabric::Nic& network_;
   std::vector<bool> near_;
-  fabric::NicCaps caps_;
+  fabric::NicCaps near_caps_;
+  fabric::NicCaps far_caps_;
   fabric::Sink sink_;
 };
 

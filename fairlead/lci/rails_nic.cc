@@ -46,7 +46,9 @@ class Rails final : public fabric::Nic {
   void attach(fabric::Sink sink) override {
     sink_ = sink;
     for (Rail& rail : rails_) {
-      rail.nic->attach({&Rails::on_arrived, &Rails::on_peer_lost, &rail});
+      fabric::Sink own{&Rails::on_arrived, &Rails::on_peer_lost, &rail};
+      if (sink.place != nullptr) own.place = &Rails::on_place;
+      rail.nic->attach(own);
     }
   }
 
@@ -163,6 +165,11 @@ class Rails final : public fabric::Nic {
   static Keep on_arrived(void* context, const Incoming& in) {
     const auto& rail = *static_cast<const Rail*>(context);
     return rail.all->arrived(rail.index, in);
+  }
+  static std::byte* on_place(void* context, const PacketHeader& header,
+                             std::span<const std::byte> begin) {
+    const Rails& all = *static_cast<const Rail*>(context)->all;
+    return all.sink_.place(all.sink_.context, header, begin);
   }
   Keep arrived(std::uint32_t rail, const Incoming& in) {
     if (in.source < peers()) heard_by(rail, in.source);

@@ -58,7 +58,7 @@ inline proto::SelectiveRepeat::Options flow_options(std::size_t window_bytes,
           .timeout_min = kTimeoutMin,
           .timeout_max = kTimeoutMax,
           .ack_delay = kAckDelay,
-          .ack_every = std::clamp<std::uint32_t>(window / 8, 2, 16)};
+          .ack_every = std::clamp<std::uint32_t>(window / 4, 2, 16)};
 }
 
 }  // namespace fairlead::lci

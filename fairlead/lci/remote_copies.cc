@@ -26,18 +26,12 @@ bool again(Post p) { return p == Post::again_credit || p == Post::again_buffer; 
 
 }  // namespace
 
-RemoteCopies::RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteMemory& packets,
-                           std::uint64_t flags)
-    : port_(port),
-      nic_(nic),
-      counters_(nic.counters()),
-      own_(own),
-      packets_(packets),
-      flags_(flags & (kRemoteCopy | kRemoteAtomic)) {
+void RemoteCopies::start(std::uint64_t flags) {
+  flags_ = flags & (kRemoteCopy | kRemoteAtomic);
   if (flags_ == 0) return;
-  port.bind(kKeyAskChan, Upcall{&RemoteCopies::on_ask, this}, Returned{});
-  port.bind(kKeyChan, Upcall{&RemoteCopies::on_key, this}, Returned{});
-  port.bind(kKeyGoneChan, Upcall{&RemoteCopies::on_gone, this}, Returned{});
+  port_.bind(kKeyAskChan, Upcall{&RemoteCopies::on_ask, this}, Returned{});
+  port_.bind(kKeyChan, Upcall{&RemoteCopies::on_key, this}, Returned{});
+  port_.bind(kKeyGoneChan, Upcall{&RemoteCopies::on_gone, this}, Returned{});
 }
 
 // --- The copying side
@@ -107,7 +101,8 @@ std::optional<Post> RemoteCopies::put(Rank rank, SegId segment, std::span<const 
 
 std::optional<Post> RemoteCopies::atomic(const Remote& word, Atomic code, std::uint64_t a,
                                          std::uint64_t b, std::uint64_t* old, Counter* done) {
-  if ((flags_ & kRemoteAtomic) == 0 || word.rank >= port_.size() || word.rank == port_.self())
+  if ((flags_ & kRemoteAtomic) == 0 || word.rank >= port_.size() || word.rank == port_.self() ||
+      (port_.caps(word.rank).flags & kRemoteAtomic) == 0)
     return std::nullopt;
   const KnownKey* const key = known(word.rank, word.segment, true);
   if (key != nullptr && key->by_packets) return std::nullopt;

@@ -37,10 +37,11 @@ class RemoteCopies {
   static constexpr std::uint32_t kOpsMax = 1024;   // not yet finished
   static constexpr std::uint32_t kKeysKept = 256;  // of peers' segments, a power of two
 
-  // `own` is what this rank exposes. `packets` do what the fabric cannot. `flags` (CapFlag): what
-  // may go this way.
-  RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteMemory& packets,
-               std::uint64_t flags);
+  // `own` is what this rank exposes. `packets` do what the fabric cannot.
+  RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteMemory& packets)
+      : port_(port), nic_(nic), counters_(nic.counters()), own_(own), packets_(packets) {}
+  // `flags` (CapFlag): what may go this way, to some peers. Before all other calls.
+  void start(std::uint64_t flags);
   RemoteCopies(const RemoteCopies&) = delete;
   RemoteCopies& operator=(const RemoteCopies&) = delete;
 
@@ -138,7 +139,8 @@ class RemoteCopies {
 
   bool goes_this_way(Rank rank, std::size_t smallest_part) const {
     return (flags_ & kRemoteCopy) != 0 && smallest_part >= kRemoteCopyBytesMin &&
-           rank < port_.size() && rank != port_.self();
+           rank < port_.size() && rank != port_.self() &&
+           (port_.caps(rank).flags & kRemoteCopy) != 0;
   }
   static std::uint32_t permission_for(What what) {
     return what == What::get ? kRead : what == What::put ? kWrite : kAtomic;
@@ -176,7 +178,7 @@ class RemoteCopies {
   PortCounters& counters_;
   OwnMemory& own_;
   RemoteMemory& packets_;
-  std::uint64_t flags_;
+  std::uint64_t flags_ = 0;
   std::vector<Op> ops_;
   std::vector<std::uint32_t> free_;
   Ring<std::uint32_t> waiting_;  // ids of operations that have something to do

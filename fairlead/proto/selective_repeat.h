@@ -110,13 +110,16 @@ class SelectiveRepeat {
     const State* state = peers_[peer].get();
     return state == nullptr ? 0 : state->next - state->base;
   }
-  // The peer is gone: freed(item) for everything it has not acknowledged, and it is as if it had
-  // never been met.
-  template <class Freed>
-  void forget(Peer peer, Freed&& freed) {
+  // The peer is gone: freed(item) for everything it has not acknowledged, dropped(item) for what is
+  // kept of it, and it is as if it had never been met.
+  template <class Freed, class Dropped>
+  void forget(Peer peer, Freed&& freed, Dropped&& dropped) {
     if (State* state = peers_[peer].get(); state != nullptr) {
       for (std::uint32_t s = state->base; s != state->next; ++s) {
         if (const Sent& sent = sent_of(*state, s); !sent.acked) freed(sent.item);
+      }
+      for (std::uint32_t i = 0; i < options_.window_max; ++i) {
+        if (state->kept[i] != kNothing) dropped(state->kept[i]);
       }
     }
     peers_[peer].reset();
@@ -140,6 +143,12 @@ class SelectiveRepeat {
     if (static_cast<std::int32_t>(ahead) < 0) return Came::duplicate;
     if (ahead >= options_.window_max) return Came::beyond;
     return state.kept[slot(sequence)] == kNothing ? Came::early : Came::duplicate;
+  }
+  // Whether arrived() would answer in_order or early now.
+  bool wants(Peer peer, std::uint32_t sequence) const {
+    const State* state = peers_[peer].get();
+    return state != nullptr && sequence - state->expected < options_.window_max &&
+           state->kept[slot(sequence)] == kNothing;
   }
   // The packet that was in order is taken.
   void accept(Peer peer) { ++of(peer).expected; }

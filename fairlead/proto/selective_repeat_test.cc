@@ -250,9 +250,19 @@ TEST(SelectiveRepeat, APeerThatIsGoneLeavesNothing) {
   SelectiveRepeat sender(2, kOptions);
   send(sender, clock, 4);
   (void)acknowledge(sender, clock, 1, {0b10});
-  std::vector<std::uint32_t> freed;
-  sender.forget(kPeer, [&](std::uint32_t item) { freed.push_back(item); });
+  // What came of it, with a gap before.
+  for (const std::uint32_t sequence : {2u, 5u}) {
+    ASSERT_EQ(sender.arrived(clock, kPeer, sequence), SelectiveRepeat::Came::early);
+    sender.keep(kPeer, sequence, 200 + sequence);
+    EXPECT_FALSE(sender.wants(kPeer, sequence));
+    EXPECT_TRUE(sender.wants(kPeer, sequence + 1));
+  }
+  std::vector<std::uint32_t> freed, dropped;
+  sender.forget(
+      kPeer, [&](std::uint32_t item) { freed.push_back(item); },
+      [&](std::uint32_t item) { dropped.push_back(item); });
   EXPECT_EQ(freed, (std::vector<std::uint32_t>{101, 103}));
+  EXPECT_EQ(dropped, (std::vector<std::uint32_t>{202, 205}));
   clock.time = microseconds(100'000);
   EXPECT_TRUE(run_due(sender, clock).again.empty());
 }

@@ -16,6 +16,7 @@
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/direct_port.h"
 #include "fairlead/lci/frame.h"
+#include "fairlead/lci/frame_copies.h"
 #include "fairlead/lci/reliable_nic.h"
 
 using namespace fairlead;  // NOLINT: one function below
@@ -45,11 +46,45 @@ struct Rank0 {
                 nullptr},
                {});
     port->allocate(3, 64, lci::Place::host);
+    // Memory that may be copied, and copies that the other rank is asked for.
+    port->expose(4, exposed.data(), exposed.size(), lci::kRead | lci::kWrite, nullptr, {});
+    key = reliable->register_memory(exposed, true, true)->key;
+    using What = fabric::RemoteCopy::What;
+    for (const What what : {What::read, What::write}) {
+      (void)reliable->copy_remote({what, 1, {1, 0}, 0, copied.data(), copied.size(), 1});
+    }
   }
   std::unique_ptr<fabric::UdpNic> udp;
   std::unique_ptr<lci::ReliableNic> reliable;
   std::unique_ptr<lci::Port> port;
+  std::vector<std::byte> exposed = std::vector<std::byte>(4096);
+  std::vector<std::byte> copied = std::vector<std::byte>(3000);
+  std::uint64_t key = 0;
 };
+
+// A key and the number of a copy cannot be guessed.
+void complete(const Rank0& rank, const fabric::ClientHeader& header,
+              std::vector<std::byte>& payload) {
+  lci::PieceHead head;
+  lci::RecordHeader record;
+  std::uint64_t key = 0;
+  if (header.kind == fabric::PacketKind::copy_piece && payload.size() >= sizeof head) {
+    std::memcpy(&head, payload.data(), sizeof head);
+    if ((head.key & 1) == 0) head.key = rank.key;
+    head.offset %= 5000;
+    head.id %= 4;
+    std::memcpy(payload.data(), &head, sizeof head);
+  } else if (payload.size() >= sizeof record + sizeof key) {
+    std::memcpy(&record, payload.data(), sizeof record);
+    std::memcpy(&key, payload.data() + sizeof record, sizeof key);
+    if (record.chan < 0x8000) return;
+    record.chan = 0xffff;
+    record.words[0] %= 3;
+    if ((key & 1) == 0) key = rank.key;
+    std::memcpy(payload.data(), &record, sizeof record);
+    std::memcpy(payload.data() + sizeof record, &key, sizeof key);
+  }
+}
 
 void send_to(const fabric::UdpAddress& address, std::span<const std::byte> bytes) {
   static const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -74,9 +109,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::memcpy(&header.packet, left.data(), sizeof header.packet);
     left = left.subspan(sizeof header.packet);
     const auto wanted = static_cast<std::size_t>(left[0]) * 4;
-    const std::span<const std::byte> payload =
+    const std::span<const std::byte> given =
         left.subspan(1).first(std::min(wanted, left.size() - 1));
-    left = left.subspan(1 + payload.size());
+    left = left.subspan(1 + given.size());
+    std::vector<std::byte> payload(given.begin(), given.end());
     // Most of what is checked first is made right, or nothing would get past it.
     const bool wild = (header.packet.client.stamp & 7) == 7;
     header.packet.job = kJob;
@@ -84,8 +120,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       header.packet.client.source = 1;
       header.packet.client.size = static_cast<std::uint32_t>(payload.size());
       header.packet.client.lane %= 3;
-      header.packet.client.kind = (header.packet.client.stamp & 1) != 0 ? fabric::PacketKind::ack
-                                                                        : fabric::PacketKind::frame;
+      constexpr fabric::PacketKind kKinds[] = {fabric::PacketKind::frame, fabric::PacketKind::ack,
+                                               fabric::PacketKind::copy_piece,
+                                               fabric::PacketKind::frame};
+      header.packet.client.kind = kKinds[header.packet.client.stamp & 3];
+      if (header.packet.client.kind == fabric::PacketKind::copy_piece)
+        header.packet.client.lane = 2;
+      complete(rank, header.packet.client, payload);
       header.packet.sequence = number;
       header.packet.ack %= 4;
       header.packet.client.words[2] %= 4;

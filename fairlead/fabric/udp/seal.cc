@@ -78,19 +78,22 @@ class Seal::Gcm {
   Gcm(const Gcm&) = delete;
   Gcm& operator=(const Gcm&) = delete;
 
-  // `to` may be `from`; nullptr: `from` is authenticated and not encrypted. Encrypting writes the
+  // What is run over is `from` and then `more`. `to` may be `from`; nullptr: they are authenticated
+  // and not encrypted. Encrypting writes the
   // tag; decrypting checks it and answers whether it is right.
   bool run(const UdpHeader& header, std::span<const std::byte> from, std::byte* to,
-           std::uint8_t (&tag)[kTagBytes]) {
+           std::uint8_t (&tag)[kTagBytes], std::span<const std::byte> more = {}) {
     const Authenticated known = authenticated(header);
-    const auto* in = reinterpret_cast<const unsigned char*>(from.data());
     int done = 0;
     bool ok = EVP_CipherInit_ex(context_, nullptr, nullptr, nullptr, nonce(header).data(), -1) == 1;
     ok = ok && EVP_CipherUpdate(context_, nullptr, &done,
                                 reinterpret_cast<const unsigned char*>(&known), sizeof known) == 1;
-    if (!from.empty()) {
+    for (const std::span<const std::byte> part : {from, more}) {
+      if (part.empty()) continue;
+      const auto* in = reinterpret_cast<const unsigned char*>(part.data());
       ok = ok && EVP_CipherUpdate(context_, reinterpret_cast<unsigned char*>(to), &done, in,
-                                  length(from.size())) == 1;
+                                  length(part.size())) == 1;
+      if (to != nullptr) to += part.size();
     }
     if (!encrypts_)
       ok = ok && EVP_CIPHER_CTX_ctrl(context_, EVP_CTRL_GCM_SET_TAG, kTagBytes, tag) == 1;
@@ -123,14 +126,15 @@ void Seal::make_tag(const UdpHeader& header, std::uint8_t (&tag)[16]) const {
                               key_.data());
 }
 
-void Seal::seal(UdpHeader& header, std::span<const std::byte> payload, std::byte* cipher) {
+void Seal::seal(UdpHeader& header, std::span<const std::byte> front, std::byte* cipher,
+                std::span<const std::byte> body) {
   header.magic = kUdpMagic;
   header.flags = static_cast<std::uint32_t>(auth_);
   header.counter = ++counter_;
   if (auth_ == Auth::header) return make_tag(header, header.tag);
   const bool sealed =
-      sealing_->run(header, payload, auth_ == Auth::encrypt ? cipher : nullptr, header.tag);
-  FAIRLEAD_CHECK(sealed, "libcrypto could not seal {} bytes", payload.size());
+      sealing_->run(header, front, auth_ == Auth::encrypt ? cipher : nullptr, header.tag, body);
+  FAIRLEAD_CHECK(sealed, "libcrypto could not seal {} bytes", front.size() + body.size());
 }
 
 bool Seal::open(const UdpHeader& header, std::span<std::byte> payload) {

@@ -51,9 +51,10 @@ class Seal {
   Seal& operator=(const Seal&) = delete;
 
   Auth auth() const { return auth_; }
-  // Completes `header`, whose packet is set. encrypt: `cipher`, as long as `payload`, is what
-  // travels in its place; else it is not looked at.
-  void seal(UdpHeader& header, std::span<const std::byte> payload, std::byte* cipher);
+  // Completes `header`, whose packet is set; the payload is `front` and then `body`. encrypt:
+  // `cipher`, as long as both, is what travels in their place; else it is not looked at.
+  void seal(UdpHeader& header, std::span<const std::byte> front, std::byte* cipher,
+            std::span<const std::byte> body = {});
   // Checks a datagram that came, and decrypts it in place. False: it is not to be believed, and
   // what `payload` holds is worth nothing.
   [[nodiscard]] bool open(const UdpHeader& header, std::span<std::byte> payload);

@@ -29,6 +29,8 @@ constexpr std::size_t kBuffers = 64;
 // A turn receives again while what it gets is long: then more is likely to be there.
 constexpr int kReceivesMax = 8;
 constexpr std::size_t kLong = 4096;
+// Datagrams behind one of kind copy_piece that are looked at before they are received.
+constexpr int kPlaceLooks = 4;
 // Datagrams with so much payload are copied behind their header: one piece is cheaper to send.
 constexpr std::size_t kJoinedMax = 512;
 // Peers with a connected socket to send from, which saves the kernel a look at its routes.
@@ -189,6 +191,10 @@ class Udp final : public UdpNic {
     deaths_.look(peers(), [this](Peer peer) { lose(peer); });
     int came = 0;
     for (int i = 0; i < kReceivesMax && came < budget; ++i) {
+      if (place_looks_ > 0 && receive_in_place()) {
+        ++came;
+        continue;
+      }
       const ssize_t got =
           ::recv(socket_.get(), buffers_.at(buffer_), kBufferBytes, MSG_DONTWAIT | MSG_TRUNC);
       if (got < 0) break;
@@ -260,22 +266,31 @@ class Udp final : public UdpNic {
       bytes += sizeof(UdpHeader) + next;
       ++count;
     }
-    if (options_.auth == Auth::encrypt && cipher_.size() < bytes) cipher_.resize(bytes);
+    const bool secret = options_.auth == Auth::encrypt;
+    if (secret && cipher_.size() < bytes) cipher_.resize(bytes);
     std::byte* cipher = cipher_.data();
+    std::size_t pieces = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t length = packets[i].header.client.size;
       seal(headers_[i], packets[i], cipher);
-      const std::byte* data = options_.auth == Auth::encrypt ? cipher : packets[i].data;
-      pieces_[2 * i] = {&headers_[i], sizeof(UdpHeader)};
-      pieces_[2 * i + 1] = {const_cast<std::byte*>(data), length};
+      first_piece_[i] = pieces;
+      pieces_[pieces++] = {&headers_[i], sizeof(UdpHeader)};
+      const std::span<const std::byte> front =
+          secret ? std::span<const std::byte>(cipher, length) : packets[i].front();
+      pieces_[pieces++] = {const_cast<std::byte*>(front.data()), front.size()};
+      if (!secret && !packets[i].body.empty()) {
+        pieces_[pieces++] = {const_cast<std::byte*>(packets[i].body.data()),
+                             packets[i].body.size()};
+      }
       cipher += length;
     }
+    first_piece_[count] = pieces;
     return hand_over(way, count, sizeof(UdpHeader) + size) ? count : 0;
   }
   void seal(UdpHeader& header, const Outgoing& packet, std::byte* cipher) {
     header.packet = packet.header;
     header.packet.job = options_.job;
-    seal_.seal(header, {packet.data, packet.header.client.size}, cipher);
+    seal_.seal(header, packet.front(), cipher, packet.body);
   }
   bool send_small(const Way& way, const Outgoing& packet) {
     const std::size_t size = packet.header.client.size;
@@ -283,7 +298,11 @@ class Udp final : public UdpNic {
     std::byte* const payload = small_.data() + sizeof header;
     seal(header, packet, payload);
     std::memcpy(small_.data(), &header, sizeof header);
-    if (size > 0 && options_.auth != Auth::encrypt) std::memcpy(payload, packet.data, size);
+    if (options_.auth != Auth::encrypt) {
+      const std::span<const std::byte> front = packet.front();
+      std::copy(front.begin(), front.end(), payload);
+      std::copy(packet.body.begin(), packet.body.end(), payload + front.size());
+    }
     if (way.socket.valid()) {
       return ::send(way.socket.get(), small_.data(), sizeof header + size,
                     MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ||
@@ -308,7 +327,7 @@ class Udp final : public UdpNic {
       message.msg_namelen = address_bytes(to);
     }
     message.msg_iov = pieces_.data();
-    message.msg_iovlen = 2 * count;
+    message.msg_iovlen = first_piece_[count];
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
     if (count > 1) {
       message.msg_control = control;
@@ -333,13 +352,52 @@ class Udp final : public UdpNic {
     message.msg_control = nullptr;
     message.msg_controllen = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      message.msg_iov = &pieces_[2 * i];
-      message.msg_iovlen = 2;
+      message.msg_iov = &pieces_[first_piece_[i]];
+      message.msg_iovlen = first_piece_[i + 1] - first_piece_[i];
       (void)::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
   }
 
   // --- Receiving
+
+  // The next datagram, if it is one whose bytes may be put in their place. False: received is
+  // nothing. Only what its header says is authenticated before that.
+  [[gnu::noinline]] bool receive_in_place() {
+    --place_looks_;
+    struct {
+      UdpHeader header;
+      std::byte begin[kPlacedBehind];
+    } front, again;
+    static_assert(sizeof front == sizeof(UdpHeader) + kPlacedBehind);
+    const ssize_t seen =
+        ::recv(socket_.get(), &front, sizeof front, MSG_PEEK | MSG_DONTWAIT | MSG_TRUNC);
+    const PacketHeader& packet = front.header.packet;
+    // One that the kernel has not joined with others.
+    if (seen < static_cast<ssize_t>(kLong) || packet.client.kind != PacketKind::copy_piece ||
+        static_cast<std::size_t>(seen) != sizeof(UdpHeader) + packet.client.size ||
+        packet.job != options_.job || packet.client.source >= peers() ||
+        !seal_.open(front.header, {})) {
+      return false;
+    }
+    const std::span<const std::byte> begin(front.begin);
+    std::byte* const to = sink_.place(sink_.context, packet, begin);
+    if (to == nullptr) return false;
+    const std::size_t size = packet.client.size - kPlacedBehind;
+    iovec parts[] = {{&again, sizeof again}, {to, size}};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    const ssize_t got = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_TRUNC);
+    if (got != seen || std::memcmp(&front, &again, sizeof front) != 0) {
+      // Memory that is gone: the next try tells.
+      place_looks_ = 0;
+      if (got >= 0) ++counters_.corrupt_dropped;
+      return true;
+    }
+    place_looks_ = kPlaceLooks;
+    (void)sink_.arrived(sink_.context, {packet.client.source, &packet, begin, 0, false, size});
+    return true;
+  }
 
   // What was received: a datagram, or several of one sender that the kernel joined (GRO), each as
   // long as its header says. Answers how many.
@@ -372,10 +430,13 @@ class Udp final : public UdpNic {
     if (packet.client.size > all - sizeof header) return drop(counters_.corrupt_dropped, all);
     const std::span<std::byte> payload = datagrams.subspan(sizeof header, packet.client.size);
     if (!seal_.open(header, payload)) return drop(counters_.foreign_dropped, all);
+    if (packet.client.kind == PacketKind::copy_piece && may_place()) place_looks_ = kPlaceLooks;
     const Incoming in{packet.client.source, &packet, payload, buffer, keepable};
     if (sink_.arrived(sink_.context, in) == Keep::yes) buffers_.keep(buffer);
     return sizeof header + packet.client.size;
   }
+  // The payload of one that is sealed as a whole is looked at first.
+  bool may_place() const { return sink_.place != nullptr && options_.auth == Auth::header; }
   static std::size_t drop(std::uint64_t& counter, std::size_t bytes) {
     ++counter;
     return bytes;
@@ -406,10 +467,12 @@ class Udp final : public UdpNic {
   std::vector<std::byte> cipher_;
   std::array<std::byte, sizeof(UdpHeader) + kJoinedMax> small_;
   std::array<UdpHeader, kSegments> headers_;
-  std::array<iovec, 2 * kSegments> pieces_;
+  std::array<iovec, 3 * kSegments> pieces_;
+  std::array<std::size_t, kSegments + 1> first_piece_;  // of each datagram
 
   ReceiveBuffers buffers_;
   std::uint32_t buffer_;  // received into next
+  int place_looks_ = 0;   // datagrams, the next of which may be put in their place
 };
 
 }  // namespace

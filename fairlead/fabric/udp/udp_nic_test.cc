@@ -145,6 +145,110 @@ TEST_P(UdpTest, KeptPacketsStayAndNeverStopTheNetwork) {
   for (std::size_t i = 0; i < intact && i < 32; ++i) nics_[1]->release(tokens_[i]);
 }
 
+// Pieces of a copy to `target`, one behind the other; a sink that says where they go.
+struct Pieces {
+  static std::byte* place(void* self, const PacketHeader& header,
+                          std::span<const std::byte> begin) {
+    auto& me = *static_cast<Pieces*>(self);
+    EXPECT_EQ(begin.size(), kPlacedBehind);
+    std::uint64_t offset;
+    std::memcpy(&offset, begin.data(), sizeof offset);
+    ++me.asked;
+    EXPECT_EQ(header.client.kind, PacketKind::copy_piece);
+    return me.refuse ? nullptr : me.target.data() + offset;
+  }
+  static Keep arrived(void* self, const Incoming& in) {
+    auto& me = *static_cast<Pieces*>(self);
+    me.sequences.push_back(in.header->sequence);
+    EXPECT_EQ(in.payload.size() + in.placed, in.header->client.size);
+    std::uint64_t offset;
+    std::memcpy(&offset, in.payload.data(), sizeof offset);
+    if (in.placed == 0) {
+      std::copy(in.payload.begin() + kPlacedBehind, in.payload.end(), me.target.data() + offset);
+    } else {
+      EXPECT_EQ(in.payload.size(), kPlacedBehind);
+      ++me.placed;
+    }
+    return Keep::no;
+  }
+
+  std::vector<std::byte> target = std::vector<std::byte>(10 * 20'000);
+  std::vector<std::uint32_t> sequences;
+  bool refuse = false;
+  int asked = 0;
+  int placed = 0;
+};
+
+TEST_P(UdpTest, PiecesOfACopyGoWhereTheyBelong) {
+  const std::vector<std::byte> source = pattern(10 * 20'000, 4);
+  for (const bool refuse : {false, true}) {
+    Pieces pieces;
+    pieces.refuse = refuse;
+    Sink sink{&Pieces::arrived, nullptr, &pieces};
+    sink.place = &Pieces::place;
+    nics_[1]->attach(sink);
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      // Not in order, and a short packet of another kind now and then.
+      const std::uint64_t offset = (i * 7 % 10) * 20'000;
+      std::byte front[kPlacedBehind] = {};
+      std::memcpy(front, &offset, sizeof offset);
+      Outgoing one{header_of(0, static_cast<std::uint32_t>(i), sizeof front + 20'000),
+                   front,
+                   {source.data() + offset, 20'000}};
+      one.header.client.kind = PacketKind::copy_piece;
+      ASSERT_EQ(nics_[0]->post_many(1, {&one, 1}), 1u);
+      if (i % 4 == 3) {
+        const Outgoing other{header_of(0, 100, sizeof front), front};
+        ASSERT_EQ(nics_[0]->post_many(1, {&other, 1}), 1u);
+      }
+    }
+    for (int i = 0; i < 100'000 && pieces.sequences.size() < 12; ++i) nics_[1]->reap(64, kAllLanes);
+    // Expect: every byte, whoever moved it
+    EXPECT_EQ(pieces.sequences,
+              (std::vector<std::uint32_t>{0, 1, 2, 3, 100, 4, 5, 6, 7, 100, 8, 9}));
+    EXPECT_EQ(pieces.target, source);
+    // Expect: after the first one they are put there at once, where their seal is on the header
+    const bool may = GetParam() == Auth::header;
+    EXPECT_EQ(pieces.placed, may && !refuse ? 9 : 0);
+    EXPECT_EQ(pieces.asked > 0, may);
+  }
+}
+
+TEST_P(UdpTest, OnlyWhatItsSealSaysIsPutInPlace) {
+  Pieces pieces;
+  Sink sink{&Pieces::arrived, nullptr, &pieces};
+  sink.place = &Pieces::place;
+  nics_[1]->attach(sink);
+  const std::vector<std::byte> data = pattern(kPlacedBehind + 20'000, 1);
+  std::vector<std::byte> zeroed = data;
+  std::fill_n(zeroed.begin(), kPlacedBehind, std::byte{0});
+  Outgoing good{header_of(0, 0, zeroed.size()), zeroed.data()};
+  good.header.client.kind = PacketKind::copy_piece;
+  ASSERT_EQ(nics_[0]->post_many(1, {&good, 1}), 1u);
+  // Of a stranger; cut short; with a header that was changed on the way.
+  Seal other({1}, GetParam());
+  Seal ours({7, 7, 7}, GetParam(), 1000);
+  for (int i = 0; i < 3; ++i) {
+    UdpHeader header{};
+    header.packet = good.header;
+    header.packet.job = 99;
+    std::vector<std::byte> datagram(sizeof header + zeroed.size());
+    (i == 0 ? other : ours).seal(header, zeroed, nullptr);
+    if (i == 2) ++header.packet.sequence;
+    std::memcpy(datagram.data(), &header, sizeof header);
+    if (i == 1) datagram.resize(datagram.size() - 8);
+    send_raw(datagram);
+  }
+  ASSERT_EQ(nics_[0]->post_many(1, {&good, 1}), 1u);
+  for (int i = 0; i < 100'000 && pieces.sequences.size() < 2; ++i) nics_[1]->reap(64, kAllLanes);
+  // Expect: asked for the last one only, and for none where all of it is sealed
+  EXPECT_EQ(pieces.sequences.size(), 2u);
+  EXPECT_EQ(pieces.asked, GetParam() == Auth::header ? 1 : 0);
+  EXPECT_EQ(pieces.placed, pieces.asked);
+  const PortCounters& counters = nics_[1]->counters();
+  EXPECT_EQ(counters.foreign_dropped + counters.corrupt_dropped, 3u);
+}
+
 TEST_P(UdpTest, WhatAStrangerSendsIsDroppedAndCounted) {
   const PortCounters& counters = nics_[1]->counters();
   send_raw({});
