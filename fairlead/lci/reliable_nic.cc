@@ -23,7 +23,8 @@ Post Reliable::post(Peer dest, const PacketHeader& header, std::span<const Piece
   if (peers_[dest].lost) return Post::peer_down;
   const Flow flow = flow_of(dest, lane);
   Outbound& out = outbound(flow);
-  site_.turn();
+  // One of many that wait for each other anyway needs to know the time no better.
+  if (!out.deferred || ++idle_posts_ % kPostsPerClock == 0) site_.turn();
   const std::size_t bytes = record_bytes(header.client.size);
   if (const Post room = make_room(flow, out, bytes); room != Post::done) return room;
   write_record(pool_.at(out.open) + out.used, header.client, payload);
@@ -138,7 +139,7 @@ void Reliable::close(Outbound& out) {
 
 void Reliable::posted(Flow flow, Outbound& out) {
   const std::size_t bytes = out.waiting_bytes + out.used;
-  const bool soon = site_.now() - out.left < kBurst;
+  const bool soon = site_.now() - out.left < burst_;
   if (out.eager > 0) --out.eager;
   if (bytes >= kBatchBytes || !soon || out.eager > 0) return flush(flow, out);
   if (!out.deferred) out.since = site_.now();
@@ -147,21 +148,18 @@ void Reliable::posted(Flow flow, Outbound& out) {
 }
 
 void Reliable::flush(Flow flow, Outbound& out) {
-  out.deferred = false;
-  std::array<Outgoing, kBatchFrames> batch;
+  if (std::exchange(out.deferred, false)) site_.turn();
   std::size_t taken = 0;
   while (flows_.room(flow)) {
     if (taken == out.waiting.size()) close(out);
     if (taken == out.waiting.size()) break;
     std::size_t count = 0;
-    while (count < batch.size() && taken < out.waiting.size() && flows_.room(flow)) {
+    while (count < batch_.size() && taken < out.waiting.size() && flows_.room(flow)) {
       const std::uint32_t frame = out.waiting[taken++];
       out.waiting_bytes -= frames_[frame].bytes;
-      batch[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
+      batch_[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
     }
-    // What the fabric has no room for is as good as lost: it is sent again.
-    (void)below_.post_many(flow / kLanes, std::span(batch).first(count));
-    out.left = site_.now();
+    send_batch(flow, out, count);
   }
   out.waiting.erase(out.waiting.begin(), out.waiting.begin() + static_cast<std::ptrdiff_t>(taken));
   if (has_pieces(flow)) flush_pieces(flow, out);
@@ -170,22 +168,33 @@ void Reliable::flush(Flow flow, Outbound& out) {
 
 void Reliable::flush_pieces(Flow flow, Outbound& out) {
   const Peer peer = flow / kLanes;
-  std::array<Outgoing, kBatchFrames> batch;
   while (out.waiting.empty() && has_pieces(flow) && flows_.room(flow)) {
     std::size_t count = 0;
-    while (count < batch.size() && has_pieces(flow) && flows_.room(flow)) {
+    while (count < batch_.size() && has_pieces(flow) && flows_.room(flow)) {
       const std::uint32_t frame = pool_.take();
       if (frame == kNoFrame) break;
       const FrameCopies::Piece piece = copies_.take_piece(peer, frame_bytes_ - sizeof piece.head);
       std::memcpy(pool_.at(frame), &piece.head, sizeof piece.head);
       info(frame) = {static_cast<std::uint32_t>(sizeof piece.head + piece.body.size()), piece.copy,
                      piece.body};
-      batch[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
+      batch_[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
     }
     if (count == 0) return;
-    (void)below_.post_many(peer, std::span(batch).first(count));
-    out.left = site_.now();
+    send_batch(flow, out, count);
   }
+}
+
+void Reliable::send_batch(Flow flow, Outbound& out, std::size_t count) {
+  const Ps begin = site_.now();
+  // What the fabric has no room for is as good as lost: it is sent again.
+  (void)below_.post_many(flow / kLanes, std::span(batch_).first(count));
+  // The next packet follows from here on.
+  site_.turn();
+  out.left = site_.now();
+  if (count > 1 || batch_[0].header.client.size > kJoinedMax) return;
+  const Ps took = std::min(site_.now() - begin, kBurstMax / 2);
+  send_cost_ = (send_cost_ * 7 + took) / 8;
+  burst_ = std::max(kBurstMin, send_cost_ * 2);
 }
 
 void Reliable::send_notes() {

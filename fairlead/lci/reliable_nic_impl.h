@@ -194,6 +194,8 @@ class Reliable final : public ReliableNic {
   }
   // Everything that the window allows leaves; the rest is listed.
   void flush(Flow flow, Outbound& out);
+  // The first `count` of batch_ leave.
+  void send_batch(Flow flow, Outbound& out, std::size_t count);
   // Behind all packets: those are few on this lane, and somebody waits for them.
   [[gnu::noinline]] void flush_pieces(Flow flow, Outbound& out);
   bool has_pieces(Flow flow) const {
@@ -306,11 +308,15 @@ class Reliable final : public ReliableNic {
   std::vector<Flow> waits_;   // have something to send that has not left
   std::vector<Flow> urgent_;  // are to be acknowledged at the end of this turn
   std::vector<Flow> behind_;  // hold what came in order and could not be taken in its turn
+  std::array<Outgoing, kBatchFrames> batch_;
+  Ps send_cost_{};        // of a small frame
+  Ps burst_ = kBurstMin;  // how soon a packet must follow another one to wait for company
   std::vector<std::uint64_t> early_words_;
   std::array<std::uint64_t, 64> told_{};
   LaneMask lanes_ = fabric::kAllLanes;  // of this turn
   bool read_ = false;                   // the clock was, in this turn
   std::uint32_t idle_ = 0;              // turns
+  std::uint32_t idle_posts_ = 0;        // that looked at no clock
   std::uint32_t delivered_ = 0;         // packets, in this turn
 };
 

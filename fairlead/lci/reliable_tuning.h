@@ -23,8 +23,9 @@ inline constexpr std::size_t kBatchBytes = 60'000;
 // Packets built in a buffer that are no longer than this are copied, so that they share a frame.
 inline constexpr std::size_t kJoinedMax = 1024;
 // A packet that follows another one so soon waits for more to share its frame, until the client
-// waits itself or the frame is full.
-inline constexpr Ps kBurst = microseconds(3);
+// waits itself or the frame is full: within twice the time that sending a small frame takes here.
+inline constexpr Ps kBurstMin = microseconds(3);
+inline constexpr Ps kBurstMax = microseconds(20);
 // A client that let one wait so long does other things between its calls: the next packets leave
 // at once, so many more of them each time.
 inline constexpr Ps kForgotten = microseconds(30);
@@ -37,6 +38,8 @@ inline constexpr int kGoodbyes = 4;
 inline constexpr std::uint32_t kDeliveredMax = 1024;
 // Turns in which nothing happens, for each that looks at the clock: timers are 50 us and more.
 inline constexpr std::uint32_t kIdlePerClock = 8;
+// The same for packets that join others.
+inline constexpr std::uint32_t kPostsPerClock = 8;
 // Round trips are measured on clocks of 2^16 ps.
 inline constexpr unsigned kStampShift = 16;
 

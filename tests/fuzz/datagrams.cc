@@ -47,7 +47,7 @@ struct Rank0 {
                {});
     port->allocate(3, 64, lci::Place::host);
     // Memory that may be copied, and copies that the other rank is asked for.
-    port->expose(4, exposed.data(), exposed.size(), lci::kRead | lci::kWrite, nullptr, {});
+    (void)port->expose(4, exposed.data(), exposed.size(), lci::kRead | lci::kWrite, nullptr, {});
     key = reliable->register_memory(exposed, true, true)->key;
     using What = fabric::RemoteCopy::What;
     for (const What what : {What::read, What::write}) {
