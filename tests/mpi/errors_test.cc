@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/mpi/mpi_worlds.h"
 
@@ -96,6 +99,19 @@ TEST_P(Errors, RanksInDifferentCollectivesAreTold) {
                             MPI_Barrier(MPI_COMM_WORLD);
                           }),
                {"do not agree", "MPI_Bcast", "MPI_Barrier"});
+}
+
+TEST_P(Errors, CountsThatDifferAreTold) {
+  for (const auto& [mine, theirs] : {std::pair{1, 2}, std::pair{100'000, 90'000}}) {
+    std::vector<double> own(static_cast<std::size_t>(std::max(mine, theirs)));
+    std::vector<double> sum(own.size());
+    expect_words(failure_of(GetParam(), 2,
+                            [&](int rank) {
+                              MPI_Allreduce(own.data(), sum.data(), rank == 0 ? mine : theirs,
+                                            MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+                            }),
+                 {"MPI_Allreduce", "its count or datatype differs"});
+  }
 }
 
 TEST_P(Errors, ReturnedWhenAskedTo) {

@@ -43,6 +43,10 @@ CopyChoice::Way CopyChoice::choose(std::uint64_t bytes, bool by_network) const {
   return by_network ? Way::single_copy : classes_[class_of(bytes)].way;
 }
 
+bool CopyChoice::permits_single_copy() const {
+  return single_copy_min_ != std::numeric_limits<std::uint64_t>::max();
+}
+
 void CopyChoice::arrived(Way way, std::uint64_t bytes, Ps asked, Ps now) {
   // Several under way together: each took the time since the one before it.
   const Ps took = now - std::max(asked, last_);

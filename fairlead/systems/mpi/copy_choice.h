@@ -28,6 +28,8 @@ class CopyChoice {
   // by_network: the one copy is the network's own, which nothing has to be measured for: pieces
   // travel the same way and are copied at both ends besides.
   Way choose(std::uint64_t bytes, bool by_network = false) const;
+  // False: the user wants none at all.
+  bool permits_single_copy() const;
   // A message of `bytes` that was asked for at `asked` is here at `now`. Messages are told in the
   // order of their ends, whatever the order they were asked for.
   void arrived(Way way, std::uint64_t bytes, Ps asked, Ps now);

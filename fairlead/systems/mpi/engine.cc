@@ -9,10 +9,6 @@
 namespace fairlead::mpi {
 namespace {
 
-// A Port has no condition "room again"; how long a stalled send that nobody waits for directly may
-// sleep before it asks again. A few packet times of the networks at hand.
-constexpr Ps kAskAgain = microseconds(2);
-
 // With several threads: how long one waits before the next may call.
 constexpr Ps kOthersTurn = microseconds(20);
 

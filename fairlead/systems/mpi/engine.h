@@ -109,6 +109,11 @@ class Engine {
     until.value = value;
     wait_until(until, call);
   }
+  // Copies `size` bytes from what a peer has exposed; returns when they are here. A peer that is
+  // gone ends the job.
+  void fetch(const lci::Remote& from, void* to, std::size_t size, const char* call);
+  // The same the other way: returns when they are there.
+  void store(const void* from, const lci::Remote& to, std::size_t size, const char* call);
   // The earliest message `wanted` matches, which stays, or nullptr.
   const Unexpected* probe(const Envelope& wanted) const { return matcher_.probe(wanted); }
   // Waits until nothing this rank has to send is left.
@@ -197,6 +202,8 @@ class Engine {
   bool end_copy(Request& receive);
   bool end_help(Request& send);
   [[noreturn]] void fail_copy(const Request& r);
+  template <class Begin>
+  bool copy_now(Rank peer, std::size_t size, const char* call, Begin&& begin);
 
   // Of the path to `peer`; remembers the last.
   std::uint32_t inline_bytes_max(Rank peer) {

@@ -165,6 +165,47 @@ Post Engine::get_chunk(Request& receive, std::uint64_t at, std::uint64_t size) {
   return port_.get(from, receive.to + at, size, &receive.copied, lci::kNoBlock);
 }
 
+// Begins a copy and waits for its end. True: it went by packets, where the path would not copy.
+template <class Begin>
+bool Engine::copy_now(Rank peer, std::size_t size, const char* call, Begin&& begin) {
+  Counter copied;
+  Post answer;
+  while ((answer = begin(&copied)) == Post::again_credit || answer == Post::again_buffer) {
+    lci::Until soon;
+    soon.deadline = port_.now() + kAskAgain;
+    wait_until(soon, call);
+  }
+  lci::Until until;
+  until.counter = &copied;
+  until.at = 1;
+  while (answer == Post::pending && copied.ok.load(std::memory_order_acquire) +
+                                            copied.failed.load(std::memory_order_acquire) ==
+                                        0) {
+    wait_until(until, call);
+  }
+  if ((answer != Post::done && answer != Post::pending) || copied.failed.load() != 0) {
+    fatal(
+        fmt::format("{}: cannot copy {} bytes between this rank's memory and that of rank {}: it "
+                    "is gone, or in another call",
+                    call, size, peer));
+  }
+  return answer == Post::pending;
+}
+
+void Engine::fetch(const lci::Remote& from, void* to, std::size_t size, const char* call) {
+  copy_now(from.rank, size, call,
+           [&](Counter* copied) { return port_.get(from, to, size, copied, lci::kNoFlags); });
+}
+
+void Engine::store(const void* from, const lci::Remote& to, std::size_t size, const char* call) {
+  const lci::PutPiece piece{to.offset, from, size};
+  const bool by_packets = copy_now(to.rank, size, call, [&](Counter* copied) {
+    return port_.put({to.rank}, to.segment, {&piece, 1}, copied, lci::kNoCounter, lci::kNoFlags);
+  });
+  if (!by_packets) return;
+  copy_now(to.rank, size, call, [&](Counter* there) { return port_.fence({to.rank}, there); });
+}
+
 // True: the message is here.
 bool Engine::end_copy(Request& receive) {
   const std::uint64_t wanted = wanted_of(receive);

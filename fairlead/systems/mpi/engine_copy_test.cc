@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "fairlead/systems/mpi/engine_test_fixture.h"
@@ -275,6 +276,39 @@ TEST_F(EngineCopyTest, ForeignHelpIsDropped) {
               lci::Lane::reply);
   EXPECT_EQ(engine.strays(), 5u);
   EXPECT_FALSE(engine.has_work());
+}
+
+TEST_F(EngineCopyTest, CopiesThatTheCallerWaitsForAreThereWhenItGoesOn) {
+  const std::string data = text(5000);
+  port.peer_memory[7] = data;
+  std::string to(1000, '.');
+  // No room at first.
+  port.room = 0;
+  port.on_wait.push_back([&] { port.room = 10; });
+  engine.fetch({1, 7, 500}, to.data(), to.size(), "MPI_Allreduce");
+  EXPECT_EQ(to, data.substr(500, 1000));
+  EXPECT_TRUE(port.on_wait.empty());
+  engine.store(to.data(), {1, 7, 0}, to.size(), "MPI_Allreduce");
+  EXPECT_EQ(port.peer_memory[7], data.substr(500, 1000) + data.substr(1000));
+  EXPECT_EQ(port.fences, 0);
+  // Expect: where it goes by packets it is waited for too
+  port.puts_are_late = true;
+  engine.store(data.data(), {1, 7, 4000}, 1000, "MPI_Allreduce");
+  EXPECT_EQ(port.peer_memory[7].substr(4000), data.substr(0, 1000));
+  EXPECT_EQ(port.fences, 1);
+}
+
+TEST_F(EngineCopyTest, ACopyThatCannotBeEndsTheJobWithItsReason) {
+  std::string reason;
+  Engine strict(port, {[](void* to, const std::string& why) {
+                         *static_cast<std::string*>(to) = why;
+                         throw std::runtime_error(why);
+                       },
+                       &reason});
+  std::string to(8, '.');
+  EXPECT_THROW(strict.fetch({3, 7, 0}, to.data(), to.size(), "MPI_Allreduce"), std::runtime_error);
+  EXPECT_NE(reason.find("MPI_Allreduce: cannot copy 8 bytes"), std::string::npos) << reason;
+  EXPECT_NE(reason.find("rank 3"), std::string::npos) << reason;
 }
 
 }  // namespace

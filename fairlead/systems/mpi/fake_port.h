@@ -143,7 +143,8 @@ class FakePort final : public lci::Port {
   }
   Post get(lci::Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) override {
     if (room == 0) return Post::again_credit;
-    const std::string& memory = peer_memory.at(from.segment);
+    if (!peer_memory.contains(from.segment)) return Post::invalid;
+    const std::string& memory = peer_memory[from.segment];
     FAIRLEAD_CHECK(from.offset + size <= memory.size(), "get outside the segment");
     std::memcpy(to, memory.data() + from.offset, size);
     done->ok.fetch_add(1);

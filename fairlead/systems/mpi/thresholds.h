@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "fairlead/base/units.h"
+
 namespace fairlead::mpi {
 
 // Largest message sent unasked. Asking first saves memory at the receiver and, when the receive is
@@ -15,9 +17,18 @@ constexpr std::uint64_t kEagerBytesMax = 32 * 1024;
 constexpr std::uint64_t kChunkBytesMin = 32 << 10;
 constexpr std::uint64_t kChunkBytesMax = 256 << 10;
 
+// A Port has no condition "room again"; how long a stalled operation that nobody waits for directly
+// may sleep before it asks again. A few packet times of the networks at hand.
+constexpr Ps kAskAgain = microseconds(2);
+
 // What unexpected messages may hold at one rank: a program beyond it has a receive that never
 // comes, and is told so.
 constexpr std::uint64_t kUnexpectedBytesMax = std::uint64_t{4} << 30;
+
+// Segments of collectives, by context: the memory where members of a communicator meet, and the
+// vectors that they read from each other, in and out.
+constexpr std::uint32_t kBoardSegment = 0x40000000u;
+constexpr std::uint32_t kVectorSegment = 0x60000000u;
 
 // Segments of large messages: the upper half of the names, which other systems leave. First what
 // receivers expose, by their claim slots (claims.h), then the slots themselves, then what senders

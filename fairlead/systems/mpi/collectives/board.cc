@@ -7,21 +7,26 @@
 namespace fairlead::mpi {
 namespace {
 
-// Names of the boards' segments, by context: below those of rendezvous sends.
-constexpr std::uint32_t kBoardSegment = 0x40000000u;
+// Of BoardSlot::entered.
+constexpr unsigned kNumberShift = 16;
+constexpr unsigned kSizeShift = 8;
 
-bool all_mappable(Process& process, const Comm& comm) {
+constexpr std::uint8_t kHasBoard = 1;
+constexpr std::uint8_t kCopies = 2;
+
+// The flags that the paths to all members have.
+std::uint64_t common_flags(Process& process, const Comm& comm) {
   lci::Port& port = process.engine().port();
+  std::uint64_t flags = ~std::uint64_t{0};
   for (int r = 0; r < comm.size; ++r) {
-    const std::uint64_t flags = port.caps(comm.job_rank(r)).flags;
-    if (r != comm.rank && (flags & lci::kMappable) == 0) return false;
+    if (r != comm.rank) flags &= port.caps(comm.job_rank(r)).flags;
   }
-  return true;
+  return flags;
 }
 
-// Dissemination with a vote: every member ends with the AND of all votes.
-bool vote_all(GroupCall& group, bool mine) {
-  std::uint8_t all = mine ? 1 : 0;
+// Dissemination with votes: every member ends with the AND of all.
+std::uint8_t vote_all(GroupCall& group, std::uint8_t mine) {
+  std::uint8_t all = mine;
   for (int distance = 1; distance < group.size(); distance *= 2) {
     const int to = (group.rank() + distance) % group.size();
     const int from = (group.rank() - distance + group.size()) % group.size();
@@ -30,7 +35,7 @@ bool vote_all(GroupCall& group, bool mine) {
     group.exchange(to, &out, 1, from, &in, 1);
     all = all & in;
   }
-  return all == 1;
+  return all;
 }
 
 }  // namespace
@@ -40,14 +45,20 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
   comm.board_settled = true;
   lci::Port& port = process.engine().port();
   const std::uint32_t segment = kBoardSegment | comm.context;
-  bool possible = all_mappable(process, comm);
+  const std::uint64_t flags = common_flags(process, comm);
+  std::uint8_t possible = (flags & lci::kMappable) != 0 ? kHasBoard : 0;
+  if ((flags & lci::kSingleCopy) != 0 && process.engine().choice().permits_single_copy()) {
+    possible |= kCopies;
+  }
   void* memory = nullptr;
-  if (possible && comm.rank == 0) {
+  if ((possible & kHasBoard) != 0 && comm.rank == 0) {
     memory = port.allocate(segment, sizeof(Board), lci::Place::host);
-    possible = memory != nullptr;
+    if (memory == nullptr) possible = 0;
   }
   GroupCall group(process, comm, kind, call);
-  if (vote_all(group, possible)) {
+  const std::uint8_t agreed = vote_all(group, possible);
+  comm.board_copies = (agreed & kCopies) != 0;
+  if ((agreed & kHasBoard) != 0) {
     if (comm.rank != 0) memory = port.map(comm.job_rank(0), segment);
     FAIRLEAD_CHECK(memory != nullptr, "segment {:#x} of rank {}", segment, comm.job_rank(0));
     comm.board = static_cast<Board*>(memory);
@@ -58,11 +69,25 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
   return true;
 }
 
+// `member` has entered something else than this rank.
+[[noreturn, gnu::noinline, gnu::cold]] static void tell_apart(Process& process, const Comm& comm,
+                                                              const char* call, int member,
+                                                              std::uint64_t theirs,
+                                                              std::uint64_t own) {
+  constexpr std::uint64_t kSizeMask = std::uint64_t{0xff} << kSizeShift;
+  if (((theirs ^ own) & ~kSizeMask) == 0) {
+    disagree_on_size(process, comm, call, member, (theirs & kSizeMask) >> kSizeShift,
+                     (own & kSizeMask) >> kSizeShift);
+  }
+  disagree(process, comm, call, member, theirs >> kNumberShift,
+           static_cast<std::uint32_t>(theirs & 0xff));
+}
+
 const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind, const char* call,
                                const void* data, std::size_t size) {
   BoardSlot* const slots = comm.board->half[comm.board_meetings++ & 1];
-  const std::uint64_t own =
-      (std::uint64_t{comm.collectives++} + 1) << 8 | static_cast<std::uint64_t>(kind);
+  const std::uint64_t number = (std::uint64_t{comm.collectives++} + 1) << kNumberShift;
+  const std::uint64_t own = number | size << kSizeShift | static_cast<std::uint64_t>(kind);
   comm.before = comm.collective;
   comm.collective = static_cast<std::uint8_t>(kind);
   BoardSlot& mine = slots[comm.rank];
@@ -70,12 +95,12 @@ const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind
   mine.entered.store(own, std::memory_order_release);
   for (int r = 0; r < comm.size; ++r) {
     const std::atomic<std::uint64_t>& entered = slots[r].entered;
-    while (entered.load(std::memory_order_acquire) < own >> 8 << 8) {
-      process.engine().wait_for_word(entered, own >> 8 << 8, call);
+    while (entered.load(std::memory_order_acquire) < number) {
+      process.engine().wait_for_word(entered, number, call);
     }
     const std::uint64_t theirs = entered.load(std::memory_order_relaxed);
     if (theirs != own) [[unlikely]]
-      disagree(process, comm, call, r, theirs >> 8, static_cast<std::uint32_t>(theirs & 0xff));
+      tell_apart(process, comm, call, r, theirs, own);
   }
   return slots;
 }
@@ -83,7 +108,7 @@ const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind
 void drop_board(Process& process, Comm& comm, const char* call) {
   if (comm.board == nullptr) return;
   GroupCall group(process, comm, CollectiveKind::comm_free, call);
-  vote_all(group, true);
+  vote_all(group, 0);
   comm.board = nullptr;
   if (comm.rank != 0) return;
   const Post answer = process.engine().port().withdraw(kBoardSegment | comm.context);

@@ -16,7 +16,8 @@ constexpr int kBoardRanks = 32;
 constexpr std::size_t kBoardBytes = 56;
 
 struct BoardSlot {
-  // (number of the collective + 1) << 8 | its kind, once the member has entered it.
+  // (number of the collective + 1) << 16 | bytes of data << 8 | its kind, once the member has
+  // entered it.
   std::atomic<std::uint64_t> entered;
   std::byte data[kBoardBytes];
 };
@@ -29,7 +30,8 @@ struct Board {
 };
 
 // At the first call on a communicator of at most kBoardRanks members all agree, in the course of a
-// barrier over messages, whether they have a board. True: they met by doing so.
+// barrier over messages, whether they have a board, and whether all may read each other's memory.
+// True: they met by doing so.
 bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char* call);
 
 // Enters `size` (up to kBoardBytes) bytes and waits until every member has entered theirs. Answers

@@ -33,6 +33,15 @@ void disagree(Process& process, const Comm& comm, const char* call, int member,
                       after));
 }
 
+void disagree_on_size(Process& process, const Comm& comm, const char* call, int member,
+                      std::uint64_t theirs, std::uint64_t own) {
+  end_job(
+      process.context(), MPI_ERR_OTHER,
+      fmt::format("{} failed on rank {} of {}: rank {} sent {} bytes where {} were expected: its "
+                  "count or datatype differs",
+                  call, comm.rank, comm.name, member, theirs, own));
+}
+
 void GroupCall::mismatch(const Request& receive, std::uint64_t size) const {
   const int member = comm_.rank_of(receive.envelope.peer);
   const auto other = static_cast<std::uint32_t>(receive.envelope.tag);
@@ -40,11 +49,7 @@ void GroupCall::mismatch(const Request& receive, std::uint64_t size) const {
     disagree(process_, comm_, call_, member, (other >> kKindBits) + 1,
              other & ((1u << kKindBits) - 1));
   }
-  end_job(
-      process_.context(), MPI_ERR_OTHER,
-      fmt::format("{} failed on rank {} of {}: rank {} sent {} bytes where {} were expected: its "
-                  "count or datatype differs",
-                  call_, comm_.rank, comm_.name, member, receive.size, size));
+  disagree_on_size(process_, comm_, call_, member, receive.size, size);
 }
 
 }  // namespace fairlead::mpi

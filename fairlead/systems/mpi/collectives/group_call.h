@@ -14,6 +14,12 @@ namespace fairlead::mpi {
                                                      const char* call, int member,
                                                      std::uint64_t number, std::uint32_t kind);
 
+// The same where `member` takes part with another number of bytes than this rank.
+[[noreturn, gnu::cold, gnu::noinline]] void disagree_on_size(Process& process, const Comm& comm,
+                                                             const char* call, int member,
+                                                             std::uint64_t theirs,
+                                                             std::uint64_t own);
+
 class GroupCall {
  public:
   // Enters the communicator's next collective.
