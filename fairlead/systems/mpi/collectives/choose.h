@@ -21,10 +21,11 @@ constexpr std::uint64_t kAllreduceRingPieceBytes = 1024;
 // 220 us, in blocks of 64 KiB 250, of 16 KiB 300.
 constexpr std::uint64_t kAllreduceBlockBytes = 512 * 1024;
 
-// Where members may copy from and to each other's memory, each combines one part of all vectors and
-// puts it into all results. In blocks that lie in the second-level cache.
-constexpr std::uint64_t kAllreduceDirectBytes = 64 * 1024;
-constexpr std::uint64_t kAllreduceDirectBlockBytes = 128 * 1024;
+// Reductions of members that may copy from and to each other's memory: from such parts of a vector
+// on, of which each combines one (direct_reduction.h), in blocks that lie in the second-level
+// cache.
+constexpr std::uint64_t kDirectReductionPartBytes = 16 * 1024;
+constexpr std::uint64_t kDirectReductionBlockBytes = 128 * 1024;
 
 // Gather and scatter: the binomial tree saves messages at the root and copies blocks up to log2(P)
 // times; large blocks go straight.

@@ -1,6 +1,7 @@
 // The collective operations on bytes, over the point-to-point engine. Arguments are checked by the
 // caller. Every algorithm gives the same bits for the same number of ranks, whatever the timing.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,6 +36,21 @@ struct Operand {
   std::uint64_t element;
   std::uint64_t bytes() const { return count * element; }
 };
+
+// Consecutive elements of a vector.
+struct Part {
+  std::uint64_t first;
+  std::uint64_t count;
+};
+// The i-th of `parts` of about the same length.
+inline Part part_of(const Operand& operand, int i, int parts) {
+  const std::uint64_t each =
+      (operand.count + static_cast<std::uint64_t>(parts) - 1) / static_cast<std::uint64_t>(parts);
+  const auto begin_of = [&](int part) {
+    return std::min(operand.count, static_cast<std::uint64_t>(part) * each);
+  };
+  return {begin_of(i), begin_of(i + 1) - begin_of(i)};
+}
 
 void barrier(Process& process, Comm& comm, CollectiveKind kind, const char* call);
 void bcast(Process& process, Comm& comm, const char* call, void* buffer, std::uint64_t size,

@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "fairlead/systems/mpi/collectives/direct_reduction.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
@@ -9,6 +10,9 @@ namespace fairlead::mpi {
 // not depend on the root; the result then goes to the root.
 void reduce(Process& process, Comm& comm, const char* call, const void* own, void* result,
             const Operand& operand, int root) {
+  if (reduce_directly(process, comm, CollectiveKind::reduce, call, own, result, operand, root)) {
+    return;
+  }
   GroupCall group(process, comm, CollectiveKind::reduce, call);
   const std::uint64_t bytes = operand.bytes();
   const Tree tree(group.rank(), group.size(), 0);
