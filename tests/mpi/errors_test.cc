@@ -102,7 +102,7 @@ TEST_P(Errors, RanksInDifferentCollectivesAreTold) {
 }
 
 TEST_P(Errors, CountsThatDifferAreTold) {
-  for (const std::pair<int, int> counts : {std::pair{1, 2}, std::pair{100'000, 90'000}}) {
+  for (const std::pair<int, int>& counts : {std::pair{1, 2}, std::pair{100'000, 90'000}}) {
     const int mine = counts.first, theirs = counts.second;
     std::vector<double> own(static_cast<std::size_t>(std::max(mine, theirs)));
     std::vector<double> sum(own.size());

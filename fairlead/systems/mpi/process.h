@@ -9,6 +9,7 @@
 #include "fairlead/systems/mpi/comm.h"
 #include "fairlead/systems/mpi/engine.h"
 #include "fairlead/systems/mpi/fair_lock.h"
+#include "fairlead/systems/mpi/spare_memory.h"
 
 namespace fairlead::mpi {
 
@@ -65,9 +66,7 @@ class Process {
   const int thread_level;
   const std::unique_ptr<FairLock> lock;  // calls take it; MPI_THREAD_MULTIPLE only
   std::uint32_t next_context = kFirstFreeContext;
-  // For reductions: the system would give fresh pages each time. Taken out while it is in use, put
-  // back after; nullptr: take new.
-  std::unique_ptr<std::byte[]> blocks;
+  SpareMemory spares;
 
  private:
   Comm* find_other(std::uintptr_t value);

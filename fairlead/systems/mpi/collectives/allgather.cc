@@ -25,7 +25,7 @@ void allgather_bruck(GroupCall& group, void* all, std::uint64_t block) {
   const int size = group.size();
   const int rank = group.rank();
   const auto bytes = [&](int blocks) { return static_cast<std::uint64_t>(blocks) * block; };
-  Scratch held(bytes(size));
+  Scratch held(group.process(), bytes(size));
   std::memcpy(held.data(), at(all, bytes(rank)), block);
   for (int have = 1; have < size; have *= 2) {
     const int more = std::min(have, size - have);

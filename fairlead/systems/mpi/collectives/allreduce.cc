@@ -25,7 +25,7 @@ void allreduce_doubling(GroupCall& group, const Operand& operand, std::byte* sum
   const int rank = group.rank();
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
   const int paired = 2 * (size - core);
-  Scratch arrived(operand.bytes());
+  Scratch arrived(group.process(), operand.bytes());
   if (rank < paired && rank % 2 == 0) {
     group.send(rank + 1, sum, operand.bytes());
     group.receive(rank + 1, sum, operand.bytes());
@@ -49,7 +49,7 @@ void allreduce_doubling(GroupCall& group, const Operand& operand, std::byte* sum
 void combine_blocks(GroupCall& group, const Operand& operand, int to, const void* sent, Part out,
                     int from, const void* own, void* sum, Part in) {
   const std::uint64_t block = std::max<std::uint64_t>(1, kAllreduceBlockBytes / operand.element);
-  Scratch scratch(2 * std::min(block, in.count) * operand.element);
+  Scratch scratch(group.process(), 2 * std::min(block, in.count) * operand.element);
   const auto bytes_of = [&](Part part, std::uint64_t index) {
     const std::uint64_t left = part.count - std::min(part.count, index * block);
     return std::min(block, left) * operand.element;

@@ -24,7 +24,7 @@ void alltoall_pairwise(GroupCall& group, const void* from, void* to, std::uint64
 // In place a pair swaps its two blocks through a copy of one; each round pairs every rank once.
 void alltoall_in_place(GroupCall& group, void* to, std::uint64_t block) {
   const int size = group.size();
-  Scratch copy(block);
+  Scratch copy(group.process(), block);
   for (int i = 0; i < size; ++i) {
     const int other = (i - group.rank() + size) % size;
     if (other == group.rank()) continue;
@@ -39,9 +39,9 @@ void alltoall_in_place(GroupCall& group, void* to, std::uint64_t block) {
 void alltoall_bruck(GroupCall& group, const void* from, void* to, std::uint64_t block) {
   const int size = group.size();
   const int rank = group.rank();
-  Scratch slots(offset_of(size, block));
-  Scratch out(offset_of((size + 1) / 2, block));
-  Scratch in(offset_of((size + 1) / 2, block));
+  Scratch slots(group.process(), offset_of(size, block));
+  Scratch out(group.process(), offset_of((size + 1) / 2, block));
+  Scratch in(group.process(), offset_of((size + 1) / 2, block));
   for (int j = 0; j < size; ++j) {
     std::memcpy(slots.data() + offset_of(j, block), at(from, offset_of((rank + j) % size, block)),
                 block);

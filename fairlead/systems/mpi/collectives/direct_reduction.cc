@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
-#include <utility>
 
 #include "fairlead/base/check.h"
 #include "fairlead/systems/mpi/collectives/board.h"
@@ -26,16 +24,12 @@ class DirectReduction {
         root_(root),
         own_(own),
         result_(result),
-        blocks_(std::move(process.blocks)) {
+        blocks_(process, 2 * kDirectReductionBlockBytes) {
     // Only read through; the port takes a plain pointer because segments may also be written.
     expose(kIn, const_cast<void*>(own), lci::kRead);
     if (has_result(comm.rank)) expose(kOut, result, lci::kWrite);
-    if (blocks_ == nullptr) {
-      blocks_ = std::make_unique_for_overwrite<std::byte[]>(2 * kDirectReductionBlockBytes);
-    }
   }
   ~DirectReduction() {
-    process_.blocks = std::move(blocks_);
     withdraw(kIn);
     if (has_result(comm_.rank)) withdraw(kOut);
   }
@@ -84,7 +78,7 @@ class DirectReduction {
   }
   // Of all vectors, in rank order; into the own result where there is one. Answers where it is.
   const std::byte* combine(Part block) {
-    std::byte* const sums = blocks_.get();
+    std::byte* const sums = blocks_.data();
     std::byte* const arrived = sums + kDirectReductionBlockBytes;
     const auto of = [&](int member, std::byte* to) -> const std::byte* {
       if (member == comm_.rank) return at(own_, offset_of(block));
@@ -118,7 +112,7 @@ class DirectReduction {
   const int root_;
   const void* own_;
   void* result_;
-  std::unique_ptr<std::byte[]> blocks_;  // one for sums, one for what arrives
+  Scratch blocks_;  // one for sums, one for what arrives
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ void gather_straight(GroupCall& group, const void* own, void* all, std::uint64_t
 void gather_tree(GroupCall& group, const void* own, void* all, std::uint64_t block, int root) {
   const Tree tree(group.rank(), group.size(), root);
   const int below = std::min(tree.limit(), tree.size - tree.relative);
-  Scratch held(static_cast<std::uint64_t>(below) * block);
+  Scratch held(group.process(), static_cast<std::uint64_t>(below) * block);
   if (!tree.is_root()) std::memcpy(held.data(), own, block);
   for (int step = 1; step < tree.limit() && tree.relative + step < tree.size; step *= 2) {
     const int count = tree.subtree(step);

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <utility>
 
 #include "fairlead/systems/mpi/collectives/collectives.h"
 
@@ -33,6 +33,7 @@ class GroupCall {
     comm.collective = static_cast<std::uint8_t>(kind);
   }
 
+  Process& process() { return process_; }
   int rank() const { return comm_.rank; }
   int size() const { return comm_.size; }
 
@@ -89,16 +90,26 @@ class GroupCall {
   std::int32_t tag_;
 };
 
-// Memory for the length of one call.
+// Memory for the length of one call. Of ranks that are processes of their own some is kept for the
+// next call; modelled ones are too many for that.
 class Scratch {
  public:
-  explicit Scratch(std::uint64_t size)
-      : memory_(size <= kSmall ? nullptr : std::make_unique_for_overwrite<std::byte[]>(size)) {}
-  std::byte* data() { return memory_ == nullptr ? small_ : memory_.get(); }
+  Scratch(Process& process, std::uint64_t size) : process_(process) {
+    if (size > kSmall) piece_ = process.spares.take(size);
+  }
+  ~Scratch() {
+    if (piece_.size > 0 && process_.engine().free_work()) process_.spares.give(std::move(piece_));
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::byte* data() { return piece_.size == 0 ? small_ : piece_.memory.get(); }
 
  private:
   static constexpr std::size_t kSmall = 256;  // fiber stacks are short
-  std::unique_ptr<std::byte[]> memory_;
+
+  Process& process_;
+  SpareMemory::Piece piece_;
   alignas(16) std::byte small_[kSmall];
 };
 

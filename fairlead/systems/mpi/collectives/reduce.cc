@@ -17,8 +17,8 @@ void reduce(Process& process, Comm& comm, const char* call, const void* own, voi
   const std::uint64_t bytes = operand.bytes();
   const Tree tree(group.rank(), group.size(), 0);
   const bool at_root = group.rank() == root;
-  Scratch partial(at_root ? 0 : bytes);
-  Scratch arrived(bytes);
+  Scratch partial(group.process(), at_root ? 0 : bytes);
+  Scratch arrived(group.process(), bytes);
   std::byte* const sum = at_root ? static_cast<std::byte*>(result) : partial.data();
   if (sum != own && bytes != 0) std::memcpy(sum, own, bytes);
   for (int step = 1; step < tree.limit(); step *= 2) {

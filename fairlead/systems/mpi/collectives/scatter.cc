@@ -23,7 +23,7 @@ void scatter_straight(GroupCall& group, const void* all, void* own, std::uint64_
 void scatter_tree(GroupCall& group, const void* all, void* own, std::uint64_t block, int root) {
   const Tree tree(group.rank(), group.size(), root);
   const int below = std::min(tree.limit(), tree.size - tree.relative);
-  Scratch held(static_cast<std::uint64_t>(below) * block);
+  Scratch held(group.process(), static_cast<std::uint64_t>(below) * block);
   if (tree.is_root()) {
     const std::uint64_t first = static_cast<std::uint64_t>(root) * block;
     const std::uint64_t run = static_cast<std::uint64_t>(tree.size - root) * block;
