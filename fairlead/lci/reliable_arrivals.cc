@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fairlead/base/copy_small.h"
 #include "fairlead/lci/reliable_nic_impl.h"
 
 namespace fairlead::lci {
@@ -9,6 +10,8 @@ int Reliable::reap(int budget, LaneMask lanes) {
   lanes_ = lanes;
   delivered_ = 0;
   if (!behind_.empty()) catch_up();
+  // The client waits: what waited for company leaves before a system call looks for answers.
+  if (!waits_.empty()) flush_waiting();
   read_ = false;
   const int came = below_.reap(budget, fabric::kAllLanes);
   if (!copies_.ended().empty()) tell_ended();
@@ -176,6 +179,21 @@ std::byte* Reliable::place(const PacketHeader& h, std::span<const std::byte> beg
   return copies_.place_of(source, head, h.client.size - sizeof head);
 }
 
+// The short way for what most packets are.
+inline void Reliable::deliver_small(const fabric::ClientHeader& frame,
+                                    const RecordReader::Record& record) {
+  fabric::SmallPacket& packet = *sink_.landing;
+  packet.header = frame;
+  packet.header.chan = record.header.chan;
+  std::memcpy(packet.header.words, record.header.words, sizeof packet.header.words);
+  if (record.header.size <= kCopyLineMax) {
+    copy_line(packet.payload, record.payload.data(), record.header.size);
+  } else {
+    std::memcpy(packet.payload, record.payload.data(), record.header.size);
+  }
+  sink_.landing = sink_.arrived_small(sink_.context, &packet, record.header.size);
+}
+
 void Reliable::deliver(Flow flow, std::span<const std::byte> data, std::uint32_t at) {
   RecordReader reader(data);
   PacketHeader header{};
@@ -187,6 +205,10 @@ void Reliable::deliver(Flow flow, std::span<const std::byte> data, std::uint32_t
     ++delivered_;
     if (record->header.chan == kNoteChan) {
       take_note(flow, *record);
+      continue;
+    }
+    if (record->header.size <= fabric::kSmallBytes && sink_.arrived_small != nullptr) {
+      deliver_small(header.client, *record);
       continue;
     }
     header.client.chan = record->header.chan;

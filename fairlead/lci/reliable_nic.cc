@@ -33,6 +33,25 @@ Post Reliable::post(Peer dest, const PacketHeader& header, std::span<const Piece
   return Post::done;
 }
 
+Post Reliable::post_small(Peer dest, std::uint64_t route, fabric::WordVector words,
+                          const void* data, std::size_t size) {
+  const fabric::ClientHeader client = fabric::make_client_header(route, words, size);
+  const Piece piece{data, size};
+  Outbound* const out = dest < peers() && client.lane < kLanes
+                            ? outbound_[flow_of(dest, client.lane)].get()
+                            : nullptr;
+  const std::size_t bytes = record_bytes(size);
+  // Most of a burst: into the frame that waits for company.
+  if (out != nullptr && out->deferred && out->used + bytes <= frame_bytes_ &&
+      out->waiting_bytes + out->used + bytes < kBatchBytes && out->open != kNoFrame &&
+      ++idle_posts_ % kPostsPerClock != 0) {
+    write_record(pool_.at(out->open) + out->used, client, {&piece, 1});
+    out->used += static_cast<std::uint32_t>(bytes);
+    return Post::done;
+  }
+  return post(dest, {client, dest, 0, 0, 0}, {&piece, 1});
+}
+
 Post Reliable::post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) {
   const std::size_t size = header.client.size;
   const std::uint32_t lane = header.client.lane;

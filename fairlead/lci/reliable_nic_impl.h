@@ -97,6 +97,8 @@ class Reliable final : public ReliableNic {
   // --- Sending
 
   Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override;
+  Post post_small(Peer dest, std::uint64_t route, fabric::WordVector words, const void* data,
+                  std::size_t size) override;
 
   std::byte* buffer(Peer dest, std::size_t size) override {
     if (dest >= peers() || size > caps_.mtu_bytes) return nullptr;
@@ -279,6 +281,7 @@ class Reliable final : public ReliableNic {
 
   // The packets of a frame, in order. `at`: as it is held; kNone: it is not, and cannot be kept.
   void deliver(Flow flow, std::span<const std::byte> data, std::uint32_t at);
+  void deliver_small(const fabric::ClientHeader& frame, const RecordReader::Record& record);
 
   void take_note(Flow flow, const RecordReader::Record& note);
 
