@@ -153,7 +153,8 @@ class DirectPort final : public Port {
            client_.has_due();
   }
   int run_waiting_work();
-  int poll(fabric::Patience& patience);
+  // `came`: what the fabric had, upcall or not.
+  int poll(fabric::Patience& patience, int& came);
   void tell_sent();
   int flush_overflow();
   // One turn of a blocking send: lets time pass until something may have changed.

@@ -21,10 +21,11 @@ constexpr std::uint32_t kLooksPerClock = 16;
 
 int DirectPort::poll() {
   fabric::Patience none;
-  return poll(none);
+  int came = 0;
+  return poll(none, came);
 }
 
-inline int DirectPort::poll(fabric::Patience& patience) {
+inline int DirectPort::poll(fabric::Patience& patience, int& came) {
   client_.check_may_block();
   if (client_.quiet()) return 0;
   ++counters_.polls;
@@ -32,7 +33,7 @@ inline int DirectPort::poll(fabric::Patience& patience) {
   int tasks = 0;
   if (work_waits()) [[unlikely]]
     tasks = run_waiting_work();
-  nic_.reap(kReapBudget, overflow_.may_reap(), patience);
+  came = nic_.reap(kReapBudget, overflow_.may_reap(), patience);
   // Before the client sends anything: a segment that an upcall withdrew may be exposed anew.
   if (copies_.busy()) [[unlikely]]
     copies_.progress();
@@ -119,7 +120,8 @@ Post DirectPort::wait(const Until& until) {
       patience.looks =
           until.deadline == kNever ? ladder.looks() : std::min(ladder.looks(), kLooksPerClock);
     const std::uint32_t looks = patience.looks;
-    if (poll(patience) > 0) {
+    int came = 0;
+    if (poll(patience, came) > 0) {
       ladder.reset();
       idle = 0;
       continue;
@@ -127,7 +129,12 @@ Post DirectPort::wait(const Until& until) {
     ladder.skip(looks - patience.looks);
     if (until.deadline != kNever && idle++ % kClockEvery == 0 && ending.late(now()))
       return Post::again_credit;
-    pause(ladder, [&] { return sleep_length(until); });
+    // Parts of something long, of which no upcall is told: no time to sleep.
+    if (came > 0) {
+      ladder.reset();
+    } else {
+      pause(ladder, [&] { return sleep_length(until); });
+    }
   }
 }
 

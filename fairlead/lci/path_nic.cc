@@ -22,7 +22,10 @@ constexpr std::uint64_t kFromNetwork = std::uint64_t{1} << 63;
 class PathNic final : public fabric::Nic {
  public:
   PathNic(fabric::Nic& node, fabric::Nic& network, std::vector<bool> near)
-      : node_(node), network_(network), near_(std::move(near)) {
+      : node_(node),
+        network_(network),
+        near_(std::move(near)),
+        alone_(std::count(near_.begin(), near_.end(), true) <= 1) {
     FAIRLEAD_CHECK(node.self() == network.self() && node.peers() == near_.size() &&
                        network.peers() == near_.size(),
                    "ways to {} and {} ranks, of {}", node.peers(), network.peers(), near_.size());
@@ -75,6 +78,8 @@ class PathNic final : public fabric::Nic {
     return reap(budget, lanes, none);
   }
   int reap(int budget, LaneMask lanes, fabric::Patience& patience) override {
+    // What this rank sends to itself goes by the node's memory.
+    if (alone_) return node_.reap(budget, lanes) + network_.reap(budget, lanes);
     fabric::Patience part{std::min(patience.looks, kNodeLooks), patience.word, patience.seen};
     const std::uint32_t looks = part.looks;
     const int came = node_.reap(budget, lanes, part);
@@ -85,7 +90,10 @@ class PathNic final : public fabric::Nic {
     if ((token & kFromNetwork) != 0) return network_.release(token & ~kFromNetwork);
     node_.release(token);
   }
-  void sleep(Ps timeout) override { node_.sleep(std::min(timeout, kNap)); }
+  void sleep(Ps timeout) override {
+    if (alone_) return network_.sleep(timeout);
+    node_.sleep(std::min(timeout, kNap));
+  }
   bool settled() override { return network_.settled() && node_.settled(); }
   // Within a node the ways of a job with a network are packets.
   Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
@@ -132,6 +140,7 @@ class PathNic final : public fabric::Nic {
   fabric::Nic& node_;
   fabric::Nic& network_;
   std::vector<bool> near_;
+  bool alone_;  // nobody else is near
   fabric::NicCaps near_caps_;
   fabric::NicCaps far_caps_;
   fabric::Sink sink_;

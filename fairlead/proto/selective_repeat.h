@@ -446,8 +446,11 @@ class SelectiveRepeat {
         shrink(state, kFraction);
         state.threshold = state.window;
       }
+      // The first is a question (RFC 8985, tail loss probe): the peer may have been slow, and its
+      // answer tells what is lost.
+      if (state.tries > 0) ++state.round_lost;
+      state.recovered = state.next;
       if (state.tries < UINT8_MAX) ++state.tries;
-      lost_one(state);
       state.since = now;
       std::uint32_t oldest = state.base;
       while (sent_of(state, oldest).acked) ++oldest;

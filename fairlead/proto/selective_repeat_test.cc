@@ -245,6 +245,36 @@ TEST(SelectiveRepeat, TheWindowGrowsAndFollowsTheLossShare) {
   EXPECT_LT(sender.window(kPeer), 12u);
 }
 
+TEST(SelectiveRepeat, APeerThatWasSlowOnceCostsNoWindow) {
+  TestClock clock;
+  SelectiveRepeat sender(2, kOptions);
+  std::uint32_t next = 0;
+  const auto round = [&] {
+    while (sender.room(kPeer)) next = sender.number(clock, kPeer, 0) + 1;
+  };
+  const auto answer = [&] {
+    clock.time += microseconds(10);
+    EXPECT_TRUE(acknowledge(sender, clock, next).ok);
+  };
+  for (int i = 0; i < 8; ++i) round(), answer();
+  const std::uint32_t before = sender.window(kPeer);
+  // Nothing for longer than a timeout, then all of it; several times.
+  for (int i = 0; i < 8; ++i) {
+    round();
+    clock.time += sender.timeout(kPeer);
+    EXPECT_EQ(run_due(sender, clock).again.size(), 1u);
+    answer();
+  }
+  EXPECT_GE(sender.window(kPeer), before);
+  // Expect: two timeouts in a row do
+  round();
+  for (int i = 0; i < 2; ++i) {
+    clock.time += sender.timeout(kPeer);
+    EXPECT_EQ(run_due(sender, clock).again.size(), 1u);
+  }
+  EXPECT_LT(sender.window(kPeer), before);
+}
+
 TEST(SelectiveRepeat, APeerThatIsGoneLeavesNothing) {
   TestClock clock;
   SelectiveRepeat sender(2, kOptions);

@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t kBufferBytes = 65536;
 constexpr std::size_t kBuffers = 64;
 // A turn receives again while what it gets is long: then more is likely to be there.
-constexpr int kReceivesMax = 8;
+constexpr int kReceivesMax = 3;
 constexpr std::size_t kLong = 4096;
 // Datagrams behind one of kind copy_piece that are looked at before they are received.
 constexpr int kPlaceLooks = 4;
