@@ -116,7 +116,7 @@ struct Patience {
 };
 
 // One of several packets that leave together. Its payload of header.client.size bytes is what
-// `data` holds, and then `body`.
+// `data` holds, at most kPlacedBehind bytes where there is a body, and then `body`.
 struct Outgoing {
   PacketHeader header;
   const std::byte* data;

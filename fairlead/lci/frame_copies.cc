@@ -198,7 +198,9 @@ void FrameCopies::came(Peer source, const PieceHead& head, std::span<const std::
                        std::size_t size) {
   std::byte* const to = place_of(source, head, size);
   if ((head.flags & PieceHead::kOfRead) == 0) {
-    if (to == nullptr && refused_.size() < kServedMax) refused_.emplace_back(source, head.id);
+    const std::pair one{source, head.id};
+    const bool known = !refused_.empty() && refused_.back() == one;
+    if (to == nullptr && !known && refused_.size() < kServedMax) refused_.push_back(one);
   } else if (to != nullptr) {
     find(What::read, source, head.id)->moved += size;
   }

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/check.h"
 #include "fairlead/base/fd.h"
 #include "fairlead/base/reserved_memory.h"
 
@@ -269,22 +270,24 @@ class Udp final : public UdpNic {
     const bool secret = options_.auth == Auth::encrypt;
     if (secret && cipher_.size() < bytes) cipher_.resize(bytes);
     std::byte* cipher = cipher_.data();
-    std::size_t pieces = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t length = packets[i].header.client.size;
-      seal(headers_[i], packets[i], cipher);
-      first_piece_[i] = pieces;
-      pieces_[pieces++] = {&headers_[i], sizeof(UdpHeader)};
-      const std::span<const std::byte> front =
-          secret ? std::span<const std::byte>(cipher, length) : packets[i].front();
-      pieces_[pieces++] = {const_cast<std::byte*>(front.data()), front.size()};
-      if (!secret && !packets[i].body.empty()) {
-        pieces_[pieces++] = {const_cast<std::byte*>(packets[i].body.data()),
-                             packets[i].body.size()};
+      Front& front = fronts_[i];
+      seal(front.header, packets[i], cipher);
+      std::size_t joined = 0;
+      std::span<const std::byte> data = packets[i].front();
+      if (secret) {
+        data = {cipher, length};
+      } else if (!packets[i].body.empty()) {
+        joined = data.size();
+        FAIRLEAD_DCHECK(joined <= sizeof front.joined, "{} bytes before a body", joined);
+        std::copy(data.begin(), data.end(), front.joined);
+        data = packets[i].body;
       }
+      pieces_[2 * i] = {&front, sizeof front.header + joined};
+      pieces_[2 * i + 1] = {const_cast<std::byte*>(data.data()), data.size()};
       cipher += length;
     }
-    first_piece_[count] = pieces;
     return hand_over(way, count, sizeof(UdpHeader) + size) ? count : 0;
   }
   void seal(UdpHeader& header, const Outgoing& packet, std::byte* cipher) {
@@ -327,7 +330,7 @@ class Udp final : public UdpNic {
       message.msg_namelen = address_bytes(to);
     }
     message.msg_iov = pieces_.data();
-    message.msg_iovlen = first_piece_[count];
+    message.msg_iovlen = 2 * count;
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
     if (count > 1) {
       message.msg_control = control;
@@ -352,8 +355,8 @@ class Udp final : public UdpNic {
     message.msg_control = nullptr;
     message.msg_controllen = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      message.msg_iov = &pieces_[first_piece_[i]];
-      message.msg_iovlen = first_piece_[i + 1] - first_piece_[i];
+      message.msg_iov = &pieces_[2 * i];
+      message.msg_iovlen = 2;
       (void)::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
   }
@@ -466,9 +469,12 @@ class Udp final : public UdpNic {
   std::vector<std::byte> scratch_;
   std::vector<std::byte> cipher_;
   std::array<std::byte, sizeof(UdpHeader) + kJoinedMax> small_;
-  std::array<UdpHeader, kSegments> headers_;
-  std::array<iovec, 3 * kSegments> pieces_;
-  std::array<std::size_t, kSegments + 1> first_piece_;  // of each datagram
+  struct Front {
+    UdpHeader header;
+    std::byte joined[kPlacedBehind];
+  };
+  std::array<Front, kSegments> fronts_;
+  std::array<iovec, 2 * kSegments> pieces_;
 
   ReceiveBuffers buffers_;
   std::uint32_t buffer_;  // received into next
