@@ -120,10 +120,15 @@ Seal::Seal(const JobKey& key, Auth auth, std::uint64_t counter)
 }
 Seal::~Seal() = default;
 
-void Seal::make_tag(const UdpHeader& header, std::uint8_t (&tag)[16]) const {
-  const Authenticated known = authenticated(header);
-  crypto_shorthash_siphashx24(tag, reinterpret_cast<const unsigned char*>(&known), sizeof known,
-                              key_.data());
+void Seal::make_tag(const std::byte* header, std::uint8_t (&tag)[16]) const {
+  // As authenticated() has it.
+  constexpr std::size_t kBefore = offsetof(UdpHeader, tag);
+  constexpr std::size_t kBehind = offsetof(UdpHeader, packet);
+  static_assert(kBefore + sizeof(UdpHeader) - kBehind == sizeof(Authenticated));
+  unsigned char known[sizeof(Authenticated)];
+  std::memcpy(known, header, kBefore);
+  std::memcpy(known + kBefore, header + kBehind, sizeof known - kBefore);
+  crypto_shorthash_siphashx24(tag, known, sizeof known, key_.data());
 }
 
 void Seal::seal(UdpHeader& header, std::span<const std::byte> front, std::byte* cipher,
@@ -131,18 +136,20 @@ void Seal::seal(UdpHeader& header, std::span<const std::byte> front, std::byte* 
   header.magic = kUdpMagic;
   header.flags = static_cast<std::uint32_t>(auth_);
   header.counter = ++counter_;
-  if (auth_ == Auth::header) return make_tag(header, header.tag);
+  if (auth_ == Auth::header) {
+    return make_tag(reinterpret_cast<const std::byte*>(&header), header.tag);
+  }
   const bool sealed =
       sealing_->run(header, front, auth_ == Auth::encrypt ? cipher : nullptr, header.tag, body);
   FAIRLEAD_CHECK(sealed, "libcrypto could not seal {} bytes", front.size() + body.size());
 }
 
-bool Seal::open(const UdpHeader& header, std::span<std::byte> payload) {
+bool Seal::open(const UdpHeader& header, std::span<std::byte> payload, const std::byte* received) {
   // All endpoints of a job are told the same: a weaker seal than asked for is none.
   if (header.magic != kUdpMagic || header.flags != static_cast<std::uint32_t>(auth_)) return false;
   std::uint8_t tag[kTagBytes];
   if (auth_ == Auth::header) {
-    make_tag(header, tag);
+    make_tag(received != nullptr ? received : reinterpret_cast<const std::byte*>(&header), tag);
     return sodium_memcmp(tag, header.tag, sizeof tag) == 0;
   }
   std::memcpy(tag, header.tag, sizeof tag);

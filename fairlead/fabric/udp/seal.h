@@ -57,11 +57,14 @@ class Seal {
             std::span<const std::byte> body = {});
   // Checks a datagram that came, and decrypts it in place. False: it is not to be believed, and
   // what `payload` holds is worth nothing.
-  [[nodiscard]] bool open(const UdpHeader& header, std::span<std::byte> payload);
+  // `received`: the same header where the kernel put it, if that is at hand: the copy may have been
+  // stored a moment ago, and reading it in other pieces would wait for all earlier stores.
+  [[nodiscard]] bool open(const UdpHeader& header, std::span<std::byte> payload,
+                          const std::byte* received = nullptr);
 
  private:
   class Gcm;
-  void make_tag(const UdpHeader& header, std::uint8_t (&tag)[16]) const;
+  void make_tag(const std::byte* header, std::uint8_t (&tag)[16]) const;
 
   JobKey key_;
   Auth auth_;

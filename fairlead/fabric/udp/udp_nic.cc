@@ -432,7 +432,7 @@ class Udp final : public UdpNic {
     }
     if (packet.client.size > all - sizeof header) return drop(counters_.corrupt_dropped, all);
     const std::span<std::byte> payload = datagrams.subspan(sizeof header, packet.client.size);
-    if (!seal_.open(header, payload)) return drop(counters_.foreign_dropped, all);
+    if (!seal_.open(header, payload, datagrams.data())) return drop(counters_.foreign_dropped, all);
     if (packet.client.kind == PacketKind::copy_piece && may_place()) place_looks_ = kPlaceLooks;
     const Incoming in{packet.client.source, &packet, payload, buffer, keepable};
     if (sink_.arrived(sink_.context, in) == Keep::yes) buffers_.keep(buffer);
