@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "fairlead/base/fd.h"
-#include "fairlead/base/prng.h"
+#include "fairlead/base/test_pattern.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/faulty/faulty.h"
 #include "fairlead/fabric/loop/loop.h"
@@ -71,13 +71,6 @@ inline std::vector<Way> remote_memory_ways() {
           {"ofi_software", On::ofi, true, true, nullptr, kAuth, "tcp"},
           {"engine", On::engine, false},
           {"engines", On::engines, false}};
-}
-
-inline std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
-  Prng prng(seed);
-  std::vector<std::byte> bytes(size);
-  for (std::byte& b : bytes) b = static_cast<std::byte>(prng.next());
-  return bytes;
 }
 
 class DirectPortTest : public ::testing::TestWithParam<Way> {

@@ -1,4 +1,4 @@
-// A network for tests of what is above one.
+// Networks for tests of what is above one.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,29 +9,16 @@
 
 namespace fairlead::lci {
 
-// A fabric that keeps what is sent, and delivers what the test says.
-class FakeNic final : public fabric::Nic {
+// What those of packets only have in common: the rest of a Nic is not there.
+class PacketsOnlyNic : public fabric::Nic {
  public:
-  struct Sent {
-    Peer dest;
-    fabric::PacketHeader header;
-    std::vector<std::byte> payload;
-  };
+  PacketsOnlyNic(Peer self, Peer peers, std::uint32_t mtu_bytes)
+      : self_(self), peers_(peers), caps_{mtu_bytes, 96, 0} {}
 
-  Peer self() const override { return 0; }
-  Peer peers() const override { return 3; }
+  Peer self() const override { return self_; }
+  Peer peers() const override { return peers_; }
   const fabric::NicCaps& caps(Peer) const override { return caps_; }
   void attach(fabric::Sink sink) override { sink_ = sink; }
-  Post post(Peer dest, const fabric::PacketHeader& header,
-            std::span<const Piece> payload) override {
-    Sent one{dest, header, {}};
-    for (const Piece& piece : payload) {
-      const auto* from = static_cast<const std::byte*>(piece.data);
-      one.payload.insert(one.payload.end(), from, from + piece.size);
-    }
-    sent.push_back(std::move(one));
-    return Post::done;
-  }
   std::byte* buffer(Peer, std::size_t) override { return nullptr; }
   Post post_buffer(Peer, const fabric::PacketHeader&, std::byte*) override { return Post::invalid; }
   void cancel_buffer(Peer, std::byte*) override {}
@@ -44,18 +31,48 @@ class FakeNic final : public fabric::Nic {
   PortCounters& counters() override { return counters_; }
 
   void lose(Peer peer) { sink_.peer_lost(sink_.context, peer); }
+
+  std::vector<std::uint64_t> released;
+
+ protected:
+  static std::vector<std::byte> joined(std::span<const Piece> pieces) {
+    std::vector<std::byte> bytes;
+    for (const Piece& piece : pieces) {
+      const auto* from = static_cast<const std::byte*>(piece.data);
+      bytes.insert(bytes.end(), from, from + piece.size);
+    }
+    return bytes;
+  }
+
+  const Peer self_, peers_;
+  const fabric::NicCaps caps_;
+  fabric::Sink sink_;
+  PortCounters counters_;
+};
+
+// Keeps what is sent, and delivers what the test says: rank 0 of three.
+class FakeNic final : public PacketsOnlyNic {
+ public:
+  struct Sent {
+    Peer dest;
+    fabric::PacketHeader header;
+    std::vector<std::byte> payload;
+  };
+
+  FakeNic() : PacketsOnlyNic(0, 3, 2048) {}
+
+  Post post(Peer dest, const fabric::PacketHeader& header,
+            std::span<const Piece> payload) override {
+    sent.push_back({dest, header, joined(payload)});
+    return Post::done;
+  }
+  // From rank 1.
   Keep deliver(const fabric::PacketHeader& header, std::span<const std::byte> payload,
                std::uint64_t token = 0) {
     return sink_.arrived(sink_.context, {1, &header, payload, token, true});
   }
 
   std::vector<Sent> sent;
-  std::vector<std::uint64_t> released;
-
- private:
-  fabric::NicCaps caps_{2048, 96, 0};
-  fabric::Sink sink_;
-  PortCounters counters_;
 };
 
 }  // namespace fairlead::lci

@@ -16,9 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/ring.h"
@@ -41,7 +41,7 @@ static_assert(sizeof(PieceHead) == fabric::kPlacedBehind);
 
 class FrameCopies {
  public:
-  // Copies that one rank may have begun; and of all those that a peer may have asked it for.
+  // Copies that one rank may have begun; with those that its peers have asked it for.
   static constexpr std::size_t kBegunMax = 2048;
   static constexpr std::size_t kServedMax = 16384;
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "fairlead/base/prng.h"
+#include "fairlead/base/test_pattern.h"
 #include "fairlead/lci/fake_nic.h"
 #include "fairlead/lci/reliable_nic_impl.h"
 
@@ -16,13 +16,6 @@ namespace {
 using Say = FrameCopies::Say;
 
 constexpr std::size_t kBody = (2048 - sizeof(PieceHead)) / 64 * 64;  // of the longest piece
-
-std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
-  Prng prng(seed);
-  std::vector<std::byte> bytes(size);
-  for (std::byte& b : bytes) b = static_cast<std::byte>(prng.next());
-  return bytes;
-}
 
 // Rank 0 of three; the test is rank 1.
 class FrameCopiesTest : public testing::Test {

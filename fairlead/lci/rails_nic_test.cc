@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/lci/fake_nic.h"
 #include "fairlead/lci/reliable_nic.h"
 
 namespace fairlead::lci {
@@ -21,32 +22,21 @@ std::int64_t test_ns = 0;
 void pass(Ps time) { test_ns += time.count / 1000; }
 
 // One rank's end of a rail to the other one.
-class Wire final : public fabric::Nic {
+class Wire final : public PacketsOnlyNic {
  public:
   struct Packet {
     PacketHeader header;
     std::vector<std::byte> payload;
   };
 
-  Wire(Peer self, Peer peers) : self_(self), peers_(peers) {}
-  Peer self() const override { return self_; }
-  Peer peers() const override { return peers_; }
-  const fabric::NicCaps& caps(Peer) const override { return caps_; }
-  void attach(fabric::Sink sink) override { sink_ = sink; }
+  Wire(Peer self, Peer peers) : PacketsOnlyNic(self, peers, 1024) {}
   Post post(Peer, const PacketHeader& header, std::span<const Piece> payload) override {
     ++sent;
-    Packet one{header, {}};
-    one.header.client.source = self_;
-    for (const Piece& piece : payload) {
-      const auto* from = static_cast<const std::byte*>(piece.data);
-      one.payload.insert(one.payload.end(), from, from + piece.size);
-    }
+    Packet one{header, joined(payload)};
+    one.header.client.source = self();
     if (!*down && to != nullptr) to->queue.push_back(std::move(one));
     return Post::done;
   }
-  std::byte* buffer(Peer, std::size_t) override { return nullptr; }
-  Post post_buffer(Peer, const PacketHeader&, std::byte*) override { return Post::invalid; }
-  void cancel_buffer(Peer, std::byte*) override {}
   int reap(int, fabric::LaneMask) override {
     int came = 0;
     for (; !queue.empty(); ++came) {
@@ -57,26 +47,14 @@ class Wire final : public fabric::Nic {
     }
     return came;
   }
-  void release(std::uint64_t token) override { released.push_back(token); }
-  void sleep(Ps) override {}
-  Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::invalid; }
-  Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override { return Post::invalid; }
-  std::span<std::byte> region(Peer) override { return {}; }
-  PortCounters& counters() override { return counters_; }
-  void lose(Peer peer) { sink_.peer_lost(sink_.context, peer); }
 
   const bool* down = nullptr;
   Wire* to = nullptr;
   std::deque<Packet> queue;
-  std::vector<std::uint64_t> released;
   int sent = 0;
 
  private:
-  Peer self_, peers_;
-  fabric::NicCaps caps_{1024, 96, 0};
-  fabric::Sink sink_;
   std::vector<Packet> kept_;  // for as long as the test takes
-  PortCounters counters_;
 };
 
 // Ranks 0 and 1, whose own rail is rail 0. Each frame that comes is answered with an ack.

@@ -10,20 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/base/prng.h"
+#include "fairlead/base/test_pattern.h"
 #include "fairlead/base/wait_ladder.h"
 
 namespace fairlead::fabric {
 namespace {
 
 constexpr Ps kLongest = seconds(5);
-
-std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
-  Prng prng(seed);
-  std::vector<std::byte> bytes(size);
-  for (std::byte& b : bytes) b = static_cast<std::byte>(prng.next());
-  return bytes;
-}
 
 PacketHeader header_of(Peer source, std::uint32_t lane, std::uint32_t word, std::size_t size) {
   PacketHeader header{};

@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <sodium.h>
 
+#include <cstddef>
 #include <cstring>
 
 #include "fairlead/base/check.h"
@@ -24,8 +25,20 @@ struct Authenticated {
 };
 static_assert(sizeof(Authenticated) == sizeof(UdpHeader) - kTagBytes);
 
-Authenticated authenticated(const UdpHeader& header) {
-  return {header.magic, header.flags, header.counter, header.packet};
+// From where the header lies: read in the pieces it is made of, not in those of a copy.
+Authenticated authenticated(const std::byte* header) {
+  constexpr std::size_t kBefore = offsetof(UdpHeader, tag);
+  constexpr std::size_t kBehind = offsetof(UdpHeader, packet);
+  static_assert(kBefore == offsetof(Authenticated, packet) &&
+                kBefore + sizeof(UdpHeader) - kBehind == sizeof(Authenticated));
+  Authenticated known;
+  auto* const to = reinterpret_cast<std::byte*>(&known);
+  std::memcpy(to, header, kBefore);
+  std::memcpy(to + kBefore, header + kBehind, sizeof known - kBefore);
+  return known;
+}
+const std::byte* bytes_of(const UdpHeader& header) {
+  return reinterpret_cast<const std::byte*>(&header);
 }
 // Unique per key: no two endpoints have the same rank, and none counts to the same number twice.
 std::array<std::uint8_t, kNonceBytes> nonce(const UdpHeader& header) {
@@ -79,11 +92,11 @@ class Seal::Gcm {
   Gcm& operator=(const Gcm&) = delete;
 
   // What is run over is `from` and then `more`. `to` may be `from`; nullptr: they are authenticated
-  // and not encrypted. Encrypting writes the
-  // tag; decrypting checks it and answers whether it is right.
+  // and not encrypted. Encrypting writes the tag; decrypting checks it and answers whether it is
+  // right.
   bool run(const UdpHeader& header, std::span<const std::byte> from, std::byte* to,
            std::uint8_t (&tag)[kTagBytes], std::span<const std::byte> more = {}) {
-    const Authenticated known = authenticated(header);
+    const Authenticated known = authenticated(bytes_of(header));
     int done = 0;
     bool ok = EVP_CipherInit_ex(context_, nullptr, nullptr, nullptr, nonce(header).data(), -1) == 1;
     ok = ok && EVP_CipherUpdate(context_, nullptr, &done,
@@ -121,14 +134,9 @@ Seal::Seal(const JobKey& key, Auth auth, std::uint64_t counter)
 Seal::~Seal() = default;
 
 void Seal::make_tag(const std::byte* header, std::uint8_t (&tag)[16]) const {
-  // As authenticated() has it.
-  constexpr std::size_t kBefore = offsetof(UdpHeader, tag);
-  constexpr std::size_t kBehind = offsetof(UdpHeader, packet);
-  static_assert(kBefore + sizeof(UdpHeader) - kBehind == sizeof(Authenticated));
-  unsigned char known[sizeof(Authenticated)];
-  std::memcpy(known, header, kBefore);
-  std::memcpy(known + kBefore, header + kBehind, sizeof known - kBefore);
-  crypto_shorthash_siphashx24(tag, known, sizeof known, key_.data());
+  const Authenticated known = authenticated(header);
+  crypto_shorthash_siphashx24(tag, reinterpret_cast<const unsigned char*>(&known), sizeof known,
+                              key_.data());
 }
 
 void Seal::seal(UdpHeader& header, std::span<const std::byte> front, std::byte* cipher,
@@ -136,9 +144,7 @@ void Seal::seal(UdpHeader& header, std::span<const std::byte> front, std::byte* 
   header.magic = kUdpMagic;
   header.flags = static_cast<std::uint32_t>(auth_);
   header.counter = ++counter_;
-  if (auth_ == Auth::header) {
-    return make_tag(reinterpret_cast<const std::byte*>(&header), header.tag);
-  }
+  if (auth_ == Auth::header) return make_tag(bytes_of(header), header.tag);
   const bool sealed =
       sealing_->run(header, front, auth_ == Auth::encrypt ? cipher : nullptr, header.tag, body);
   FAIRLEAD_CHECK(sealed, "libcrypto could not seal {} bytes", front.size() + body.size());
@@ -149,7 +155,7 @@ bool Seal::open(const UdpHeader& header, std::span<std::byte> payload, const std
   if (header.magic != kUdpMagic || header.flags != static_cast<std::uint32_t>(auth_)) return false;
   std::uint8_t tag[kTagBytes];
   if (auth_ == Auth::header) {
-    make_tag(received != nullptr ? received : reinterpret_cast<const std::byte*>(&header), tag);
+    make_tag(received != nullptr ? received : bytes_of(header), tag);
     return sodium_memcmp(tag, header.tag, sizeof tag) == 0;
   }
   std::memcpy(tag, header.tag, sizeof tag);

@@ -27,7 +27,8 @@ namespace {
 // Receive buffers: one that is received into, and what the client keeps.
 constexpr std::size_t kBufferBytes = 65536;
 constexpr std::size_t kBuffers = 64;
-// A turn receives again while what it gets is long: then more is likely to be there.
+// A turn receives again while what it gets is long: then more is likely to be there. Not often:
+// acknowledgments leave at its end, and the sender's window is not much larger.
 constexpr int kReceivesMax = 3;
 constexpr std::size_t kLong = 4096;
 // Datagrams behind one of kind copy_piece that are looked at before they are received.

@@ -8,17 +8,10 @@
 #include <cstring>
 #include <vector>
 
-#include "fairlead/base/prng.h"
+#include "fairlead/base/test_pattern.h"
 
 namespace fairlead::fabric {
 namespace {
-
-std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
-  Prng prng(seed);
-  std::vector<std::byte> bytes(size);
-  for (std::byte& b : bytes) b = static_cast<std::byte>(prng.next());
-  return bytes;
-}
 
 PacketHeader header_of(Peer source, std::uint32_t sequence, std::size_t size) {
   PacketHeader header{};

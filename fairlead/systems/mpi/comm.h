@@ -26,7 +26,7 @@ struct Comm {
   Board* board = nullptr;          // collectives/board.h; owned by the port of the first member
   std::uint64_t board_meetings = 0;
   bool board_settled = false;
-  bool board_copies = false;  // with a board: members may read each other's memory
+  bool board_copies = false;  // with a board: members may copy from and to each other's memory
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   // Job rank by rank here, and the reverse sorted by job rank; empty: the same numbers.
   std::vector<Rank> members;

@@ -30,8 +30,8 @@ struct Board {
 };
 
 // At the first call on a communicator of at most kBoardRanks members all agree, in the course of a
-// barrier over messages, whether they have a board, and whether all may read each other's memory.
-// True: they met by doing so.
+// barrier over messages, whether they have a board, and whether all may copy from and to each
+// other's memory. True: they met by doing so.
 bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char* call);
 
 // Enters `size` (up to kBoardBytes) bytes and waits until every member has entered theirs. Answers
