@@ -192,9 +192,11 @@ double port_latency(std::uint32_t rank, lci::Port& port, std::size_t size) {
   return chunks.median() / 2;
 }
 
-// Million messages a second, 64 in a row, then one back.
+// Million messages a second, 64 in a row by the port's way for hot paths, then one back.
 double port_rate(std::uint32_t rank, lci::Port& port, std::size_t size) {
   constexpr int kWindows = 20000;
+  const std::uint64_t route = port.route(1, lci::Lane::request);
+  const lci::WordVector words = {1, 2, 3, 4};
   Count arrived;
   port.bind(1, {&Count::run, &arrived}, {});
   std::vector<std::byte> data(size + 1);
@@ -202,7 +204,10 @@ double port_rate(std::uint32_t rank, lci::Port& port, std::size_t size) {
   for (std::uint64_t w = 1; w <= kWindows; ++w) {
     chunks.tick(w);
     if (rank == 0) {
-      for (int i = 0; i < 64; ++i) send_bytes(port, 1, data.data(), size);
+      for (int i = 0; i < 64; ++i) {
+        if (port.post_small(1, route, words, data.data(), size) != Post::done)
+          send_bytes(port, 1, data.data(), size);
+      }
       wait_for(port, arrived.counter, w);
     } else {
       wait_for(port, arrived.counter, w * 64);

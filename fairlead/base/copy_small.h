@@ -15,7 +15,7 @@ inline void copy_small(std::byte* to, const void* from, std::size_t size) {
     std::memcpy(to + size - 16, in + size - 16, 16);
   } else if (size >= 8) {
     std::memcpy(to, in, 8);
-    std::memcpy(to + size - 8, in + size - 8, 8);
+    if (size != 8) std::memcpy(to + size - 8, in + size - 8, 8);
   } else if (size >= 4) {
     std::memcpy(to, in, 4);
     std::memcpy(to + size - 4, in + size - 4, 4);

@@ -1,13 +1,15 @@
 // What a port counted since it started (the figure-11 breakdown of the LCI paper and more). Lives
 // in memory that outlives a rank, so that --stats tells the truth about one that was killed.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace fairlead {
 
 // clang-format off
 #define FAIRLEAD_PORT_COUNTERS(X)                                                                 \
-  X(packets_sent) X(packets_received) X(bytes_sent) X(bytes_received) X(multicasts_sent)          \
+  X(packets_sent) X(bytes_sent) X(packets_received) X(bytes_received) X(multicasts_sent)          \
   X(multicasts_received) X(multicasts_forwarded) X(acks_sent) X(acks_received)                    \
   X(acks_piggybacked) X(retransmissions) X(fetch_adds_served) X(puts) X(gets) X(atomics)          \
   X(single_copies) X(single_copy_bytes) X(remote_copies) X(remote_copy_bytes)                     \
@@ -23,6 +25,27 @@ struct PortCounters {
   FAIRLEAD_PORT_COUNTERS(FAIRLEAD_FIELD)
 #undef FAIRLEAD_FIELD
 };
+
+// One more packet of so many bytes, counted by one store: a sender's stores wait in line behind
+// those into memory that another processor had last (docs/performance.md).
+template <std::size_t packets_at, std::size_t bytes_at>
+inline void count_packet(PortCounters& counters, std::uint64_t bytes) {
+  static_assert(bytes_at == packets_at + sizeof(std::uint64_t));
+  using Two [[gnu::vector_size(16)]] = std::uint64_t;
+  auto* const at = reinterpret_cast<std::byte*>(&counters) + packets_at;
+  Two both;
+  std::memcpy(&both, at, sizeof both);
+  both += Two{1, bytes};
+  std::memcpy(at, &both, sizeof both);
+}
+inline void count_sent(PortCounters& counters, std::uint64_t bytes) {
+  count_packet<offsetof(PortCounters, packets_sent), offsetof(PortCounters, bytes_sent)>(counters,
+                                                                                         bytes);
+}
+inline void count_received(PortCounters& counters, std::uint64_t bytes) {
+  count_packet<offsetof(PortCounters, packets_received), offsetof(PortCounters, bytes_received)>(
+      counters, bytes);
+}
 
 // sum += more, counter by counter.
 inline void add_counters(PortCounters& sum, const PortCounters& more) {

@@ -158,12 +158,16 @@ class Nic {
     }
     return packets.size();
   }
-  // The same for a packet of at most inline_bytes_max bytes; route as route_of() makes it.
-  virtual Post post_small(Peer dest, std::uint64_t route, WordVector words, const void* data,
-                          std::size_t size) {
+  // The same for a packet of at most inline_bytes_max bytes, counted as sent in `tally` when it is;
+  // route as route_of() makes it.
+  [[gnu::noinline]] virtual Post post_small(Peer dest, std::uint64_t route, WordVector words,
+                                            const void* data, std::size_t size,
+                                            PortCounters& tally) {
     const PacketHeader header{make_client_header(route, words, size), dest, 0, 0, 0};
     const Piece piece{data, size};
-    return post(dest, header, {&piece, 1});
+    const Post answer = post(dest, header, {&piece, 1});
+    if (answer == Post::done) count_sent(tally, size);
+    return answer;
   }
   // A buffer of the path's own, at least mtu_bytes long, for a payload built in place, handed over
   // by post_buffer() when it answers done, or by cancel_buffer(). nullptr: again.

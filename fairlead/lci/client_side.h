@@ -51,6 +51,17 @@ class ClientSide {
     in_upcall_ = false;
     return keep;
   }
+  // The same by the channel's short way. False: it has none or did not take the packet.
+  bool deliver_small(Chan chan, Lane lane, Rank source, WordVector words, const std::byte* data,
+                     std::size_t size) {
+    const Upcall& upcall = channel_of(chan).upcall;
+    if (upcall.run_small == nullptr || newly_bound_) return false;
+    in_upcall_ = true;
+    upcall_lane_ = lane;
+    const bool taken = upcall.run_small(upcall.context, source, words, data, size);
+    in_upcall_ = false;
+    return taken;
+  }
   static bool known(Chan chan) { return chan < kChannels; }
   // Hands an undeliverable packet back; does nothing where the channel has no `returned`.
   void give_back(const Arrival& arrival, Post why);

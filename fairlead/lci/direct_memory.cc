@@ -52,6 +52,7 @@ std::optional<Post> DirectMemory::find(Rank rank, SegId segment, Exposed* what) 
   if (rank == nic_.self()) return own_.table().find(segment, rank, what);
   if (!tables_) return std::nullopt;
   const std::span<std::byte> region = nic_.region(rank);
+  if (region.empty()) return std::nullopt;  // on another node
   const Post answer = Exposures(region.data(), nic_.peers()).find(segment, nic_.self(), what);
   // The table is a peer's: an offset that points out of its region is no segment.
   if (answer == Post::done && what->in == ExposedIn::region &&

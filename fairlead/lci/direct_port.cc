@@ -122,10 +122,7 @@ Post DirectPort::post_buffer(const fabric::PacketHeader& header, std::byte* buff
                                                         std::size_t size) {
   if (size >= small_below_ || !overflow_.empty()) [[unlikely]]
     return Post::again_credit;
-  const Post answer = nic_.post_small(dest, route, words, data, size);
-  if (answer == Post::done) [[likely]]
-    count_sent(size);
-  return answer;
+  return nic_.post_small(dest, route, words, data, size, counters_);
 }
 
 Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
@@ -158,7 +155,7 @@ Post DirectPort::post_small(Rank dest, std::uint64_t route, WordVector words, co
   const bool behind = overflow_.size(header.client.lane) != 0;
   Post answer = behind ? Post::again_credit : post(header, {&piece, 1});
   if (answer != Post::done) answer = post_again(answer, header, {&piece, 1}, flags);
-  if (answer == Post::done) count_sent(data.size());
+  if (answer == Post::done) count_sent(counters_, data.size());
   return answer;
 }
 
@@ -286,7 +283,7 @@ Post DirectPort::send(Packet* handed, Chan chan, const Words& words, std::size_t
   }
   const fabric::PacketHeader header = header_for(packet.dest, chan, packet.lane, words, all);
   const Post answer = send_buffer(packet, header, flags);
-  if (answer == Post::done) count_sent(all);
+  if (answer == Post::done) count_sent(counters_, all);
   return finish_send(answer, &packet, done);
 }
 
@@ -397,8 +394,7 @@ Keep DirectPort::arrived(const fabric::Incoming& in) {
     data = packet->heap.get();
     ++counters_.copied_out;
   }
-  ++counters_.packets_received;
-  counters_.bytes_received += size;
+  count_received(counters_, size);
   Arrival arrival{in.source, h.chan, static_cast<Lane>(h.lane), false, {}, {data, size}};
   std::memcpy(arrival.words, h.words, sizeof arrival.words);
   const bool in_fabric = packet->where == DirectPacket::Body::nic;
@@ -421,8 +417,20 @@ fabric::SmallPacket* DirectPort::arrived_small(fabric::SmallPacket* small, std::
     ++counters_.corrupt_dropped;
     return small;
   }
-  ++counters_.packets_received;
-  counters_.bytes_received += size;
+  count_received(counters_, size);
+  WordVector words;
+  std::memcpy(&words, h.words, sizeof words);
+  if (client_.deliver_small(h.chan, static_cast<Lane>(h.lane), h.source, words, small->payload,
+                            size)) [[likely]] {
+    ++upcalls_;
+    return small;
+  }
+  return arrived_small_by_run(small, size);
+}
+
+[[gnu::noinline]] fabric::SmallPacket* DirectPort::arrived_small_by_run(fabric::SmallPacket* small,
+                                                                        std::size_t size) {
+  const fabric::ClientHeader& h = small->header;
   Arrival arrival;
   arrival.source = h.source;
   arrival.chan = h.chan;

@@ -30,9 +30,10 @@
 
 namespace fairlead::lci {
 
-// paths: ranks of even and of odd number are on two nodes, each with shm, and udp between them.
+// paths: ranks of even and of odd number are on two nodes, each with shm, and udp between them;
+// near_paths: ranks 0 and 1 are on one, the others on the other.
 // engine: two ranks to an NI engine, engines: one; udp between the engines.
-enum class On { loop, shm, udp, ofi, paths, engine, engines };
+enum class On { loop, shm, udp, ofi, paths, near_paths, engine, engines };
 
 inline bool has_engines(On on) { return on == On::engine || on == On::engines; }
 
@@ -66,6 +67,7 @@ inline std::vector<Way> remote_memory_ways() {
           {"udp_secret", On::udp, false, true, "", fabric::Auth::encrypt},
           {"udp_software", On::udp, true, true, ""},
           {"paths", On::paths, false, true, ""},
+          {"near_paths", On::near_paths, false, true, ""},
           {"ofi_tcp", On::ofi, false, true, nullptr, kAuth, "tcp"},
           {"ofi_shm", On::ofi, false, true, nullptr, kAuth, "shm"},
           {"ofi_software", On::ofi, true, true, nullptr, kAuth, "tcp"},
@@ -89,7 +91,7 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       start_udp(ranks);
     } else if (GetParam().on == On::ofi) {
       start_ofi(ranks);
-    } else if (GetParam().on == On::paths) {
+    } else if (GetParam().on == On::paths || GetParam().on == On::near_paths) {
       start_shm(ranks, node_nics_);
       start_udp(ranks);
     } else {
@@ -99,12 +101,16 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
     if (GetParam().faults != nullptr) mend();
     for (Rank r = 0; r < node_nics_.size(); ++r) {
       std::vector<bool> near(ranks);
-      for (Rank other = r % 2; other < ranks; other += 2) near[other] = true;
+      for (Rank other = 0; other < ranks; ++other) near[other] = same_node(r, other);
       paths_.push_back(make_path_nic(*node_nics_[r], *mended_[r], near));
     }
     for (auto& nic : !paths_.empty() ? paths_ : !mended_.empty() ? mended_ : nics_) {
       ports_.push_back(make_direct_port(*nic, options));
     }
+  }
+  // Of the ways that have paths.
+  static bool same_node(Rank a, Rank b) {
+    return GetParam().on == On::paths ? a % 2 == b % 2 : (a < 2) == (b < 2);
   }
   void start_engines(std::uint32_t ranks) {
     job_ = std::move(fabric::ShmJob::create({ranks, 32 << 20, 0}).value());

@@ -95,10 +95,6 @@ class DirectPort final : public Port {
     packet->where = DirectPacket::Body::copied;
     return packet;
   }
-  void count_sent(std::size_t size) {
-    ++counters_.packets_sent;
-    counters_.bytes_sent += size;
-  }
   std::size_t pair(Peer peer, std::uint32_t lane) const {
     return std::size_t{peer} * fabric::kLanes + lane;
   }
@@ -139,6 +135,7 @@ class DirectPort final : public Port {
   }
   Keep arrived(const fabric::Incoming& packet);
   fabric::SmallPacket* arrived_small(fabric::SmallPacket* packet, std::size_t size);
+  fabric::SmallPacket* arrived_small_by_run(fabric::SmallPacket* packet, std::size_t size);
   bool acceptable(const fabric::Incoming& packet);
   void check_sequence(const fabric::Incoming& packet);
   void check_sent(const fabric::Incoming& packet);

@@ -45,6 +45,49 @@ TEST_P(DirectPortTest, SmallPacketsArriveInOrderWithEveryField) {
   EXPECT_EQ(port(2).counters().packets_received, std::uint64_t{kCount});
 }
 
+// Expect: what the short way does not take comes by run(), in the order they were sent; and all do
+// where a port has no short way.
+TEST_P(DirectPortTest, SmallPacketsAreOfferedToTheShortWayFirst) {
+  start(2);
+  struct Both {
+    Inbox box;
+    int taken = 0;
+    static bool run_small(void* self, Rank source, WordVector words, const std::byte* data,
+                          std::size_t size) {
+      auto& both = *static_cast<Both*>(self);
+      if (words[0] % 3 != 0 || source != 0 || words[3] != 7) return false;
+      both.box.items.push_back({source, Lane::request, false, words[0], {data, data + size}});
+      ++both.taken;
+      return true;
+    }
+    static Keep run(void* self, Packet* packet, const Arrival& arrival) {
+      auto& both = *static_cast<Both*>(self);
+      return both.box.upcall().run(&both.box, packet, arrival);
+    }
+  } both;
+  constexpr std::uint32_t kCount = 200;
+  const std::uint64_t route = port(0).route(5, Lane::request);
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    if (i == kCount / 2) port(1).bind(5, {&Both::run, &both, &Both::run_small}, {});
+    const auto data = pattern(i % 33, i);
+    const WordVector words = {i, 0, 0, 7};
+    if (port(0).post_small(1, route, words, data.data(), data.size()) == Post::done) continue;
+    ASSERT_TRUE(until([&] {
+      return port(0).send_small({1}, 5, Lane::request, {i, 0, 0, 7}, data, kNoBlock) == Post::done;
+    }));
+  }
+  ASSERT_TRUE(until([&] { return both.box.items.size() == kCount; }));
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    EXPECT_EQ(both.box.items[i].word0, i);
+    EXPECT_EQ(both.box.items[i].data, pattern(i % 33, i));
+  }
+  if (GetParam().on == On::shm && GetParam().faults == nullptr) {
+    EXPECT_GT(both.taken, 0);
+  }
+  EXPECT_EQ(port(0).counters().packets_sent, kCount);
+  EXPECT_EQ(port(1).counters().packets_received, kCount);
+}
+
 TEST_P(DirectPortTest, AnInvalidDestinationOrSizeIsRefused) {
   start(2);
   const Words words = {};

@@ -12,8 +12,10 @@ using fabric::Incoming;
 using fabric::LaneMask;
 using fabric::PacketHeader;
 
-// Looks at the node's memory between two at the network, each of which is a system call.
+// Looks at the node's memory, or packets that came there, between two looks at the network, each of
+// which is a system call.
 constexpr std::uint32_t kNodeLooks = 16;
+constexpr int kNodePackets = 16;
 // The node's fabric sleeps and is woken by its own peers only.
 constexpr Ps kNap = microseconds(100);
 // Of what a kept packet is released by.
@@ -35,6 +37,7 @@ class PathNic final : public fabric::Nic {
                   std::min(here.inline_bytes_max, there.inline_bytes_max),
                   here.flags & there.flags & fabric::kReliable};
     far_caps_ = near_caps_;
+    near_caps_.flags |= here.flags & (fabric::kMappable | fabric::kSingleCopy);
     far_caps_.flags |= there.flags & (fabric::kRemoteMemory | fabric::kRemoteAtomics);
   }
   ~PathNic() override {
@@ -60,8 +63,9 @@ class PathNic final : public fabric::Nic {
     return dest < peers() ? to(dest).post(dest, header, payload) : Post::invalid;
   }
   Post post_small(Peer dest, std::uint64_t route, fabric::WordVector words, const void* data,
-                  std::size_t size) override {
-    return dest < peers() ? to(dest).post_small(dest, route, words, data, size) : Post::invalid;
+                  std::size_t size, PortCounters& tally) override {
+    return dest < peers() ? to(dest).post_small(dest, route, words, data, size, tally)
+                          : Post::invalid;
   }
   std::byte* buffer(Peer dest, std::size_t size) override {
     return dest < peers() ? to(dest).buffer(dest, size) : nullptr;
@@ -84,6 +88,9 @@ class PathNic final : public fabric::Nic {
     const std::uint32_t looks = part.looks;
     const int came = node_.reap(budget, lanes, part);
     patience.looks -= looks - part.looks;
+    since_network_ += came;
+    if (came != 0 && since_network_ < kNodePackets) return came;
+    since_network_ = 0;
     return came + network_.reap(budget, lanes);
   }
   void release(std::uint64_t token) override {
@@ -95,10 +102,11 @@ class PathNic final : public fabric::Nic {
     node_.sleep(std::min(timeout, kNap));
   }
   bool settled() override { return network_.settled() && node_.settled(); }
-  // Within a node the ways of a job with a network are packets.
-  Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
-  Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
-    return Post::not_delivered;
+  Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) override {
+    return is_near(peer) ? node_.read_peer(peer, address, to, size) : Post::not_delivered;
+  }
+  Post write_peer(Peer peer, std::uint64_t address, const void* from, std::size_t size) override {
+    return is_near(peer) ? node_.write_peer(peer, address, from, size) : Post::not_delivered;
   }
   std::optional<fabric::RemoteKey> register_memory(std::span<std::byte> memory, bool read,
                                                    bool write) override {
@@ -106,18 +114,20 @@ class PathNic final : public fabric::Nic {
   }
   void forget_memory(const fabric::RemoteKey& key) override { network_.forget_memory(key); }
   Post copy_remote(const fabric::RemoteCopy& copy) override {
-    return copy.peer < peers() && !near_[copy.peer] ? network_.copy_remote(copy)
-                                                    : Post::not_delivered;
+    return is_far(copy.peer) ? network_.copy_remote(copy) : Post::not_delivered;
   }
   Post change_remote(const fabric::RemoteChange& change) override {
-    return change.peer < peers() && !near_[change.peer] ? network_.change_remote(change)
-                                                        : Post::not_delivered;
+    return is_far(change.peer) ? network_.change_remote(change) : Post::not_delivered;
   }
-  std::span<std::byte> region(Peer) override { return {}; }
+  std::span<std::byte> region(Peer peer) override {
+    return is_near(peer) ? node_.region(peer) : std::span<std::byte>{};
+  }
   PortCounters& counters() override { return node_.counters(); }
 
  private:
   fabric::Nic& to(Peer dest) const { return near_[dest] ? node_ : network_; }
+  bool is_near(Peer peer) const { return peer < near_.size() && near_[peer]; }
+  bool is_far(Peer peer) const { return peer < near_.size() && !near_[peer]; }
 
   static Keep on_arrived(void* self, const Incoming& in) {
     const auto& me = *static_cast<const PathNic*>(self);
@@ -140,7 +150,8 @@ class PathNic final : public fabric::Nic {
   fabric::Nic& node_;
   fabric::Nic& network_;
   std::vector<bool> near_;
-  bool alone_;  // nobody else is near
+  bool alone_;             // nobody else is near
+  int since_network_ = 0;  // packets from the node since the last look at the network
   fabric::NicCaps near_caps_;
   fabric::NicCaps far_caps_;
   fabric::Sink sink_;

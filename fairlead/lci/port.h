@@ -61,6 +61,10 @@ struct Arrival {
 struct Upcall {
   Keep (*run)(void* context, Packet* packet, const Arrival& arrival) = nullptr;
   void* context = nullptr;
+  // Optional, for a hot path: where a port has a small packet at hand it may ask this first, with
+  // all there is to know in registers. False: it was nothing for the short way, and run() gets it.
+  bool (*run_small)(void* context, Rank source, WordVector words, const std::byte* data,
+                    std::size_t size) = nullptr;
 };
 // Gets a packet that could not be delivered, whole, with the reason.
 struct Returned {

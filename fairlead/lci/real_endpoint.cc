@@ -74,8 +74,9 @@ Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, b
                     "reliability part to mend it; valid: hrx, nirx",
                     place)};
   }
-  return Error{fmt::format("implementation \"{}\" does not exist on {}; valid: {}", lci, place,
-                           fabric_loses ? "hrx, nirx" : "direct, hrx")};
+  return Error{fmt::format("implementation \"{}\" does not exist on {}; valid: {}{}", lci, place,
+                           fabric_loses ? "hrx, nirx" : "direct, hrx",
+                           lci == "nirx" ? "; NI engines are on udp: try --on udp" : "")};
 }
 
 }  // namespace fairlead::lci

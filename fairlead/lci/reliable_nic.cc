@@ -34,7 +34,7 @@ Post Reliable::post(Peer dest, const PacketHeader& header, std::span<const Piece
 }
 
 Post Reliable::post_small(Peer dest, std::uint64_t route, fabric::WordVector words,
-                          const void* data, std::size_t size) {
+                          const void* data, std::size_t size, PortCounters& tally) {
   const fabric::ClientHeader client = fabric::make_client_header(route, words, size);
   const Piece piece{data, size};
   Outbound* const out = dest < peers() && client.lane < kLanes
@@ -47,9 +47,12 @@ Post Reliable::post_small(Peer dest, std::uint64_t route, fabric::WordVector wor
       ++idle_posts_ % kPostsPerClock != 0) {
     write_record(pool_.at(out->open) + out->used, client, {&piece, 1});
     out->used += static_cast<std::uint32_t>(bytes);
+    count_sent(tally, size);
     return Post::done;
   }
-  return post(dest, {client, dest, 0, 0, 0}, {&piece, 1});
+  const Post answer = post(dest, {client, dest, 0, 0, 0}, {&piece, 1});
+  if (answer == Post::done) count_sent(tally, size);
+  return answer;
 }
 
 Post Reliable::post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) {

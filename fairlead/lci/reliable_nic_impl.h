@@ -98,7 +98,7 @@ class Reliable final : public ReliableNic {
 
   Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override;
   Post post_small(Peer dest, std::uint64_t route, fabric::WordVector words, const void* data,
-                  std::size_t size) override;
+                  std::size_t size, PortCounters& tally) override;
 
   std::byte* buffer(Peer dest, std::size_t size) override {
     if (dest >= peers() || size > caps_.mtu_bytes) return nullptr;

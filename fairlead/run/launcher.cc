@@ -51,7 +51,10 @@ Result<RunReport> launch_on_hosts(const LaunchOptions& options, const ExecPlan& 
 
 // Each host is a node with one NI engine, which the others find by counting.
 Result<void> plan_engines(const HostOptions& hosts, WorldOptions& world) {
-  if (world.on != "udp" || world.lci != "nirx") return {};
+  if (world.lci != "nirx") return {};
+  // Also what ranks of one node send each other goes by their engine.
+  if (world.on == "shm") world.on = "udp";
+  if (world.on != "udp") return {};
   if (world.ranks_per_node != 0) {
     return Error{
         fmt::format("--ranks-per-node: every {} has one NI engine; leave it out", hosts.noun)};

@@ -152,6 +152,12 @@ class Everywhere:
                 self.assertIn(f"rank 0 to {here}: the NI engine of their node", errors)
                 self.assertIn("sent again where lost (nirx)", errors)
 
+    def test_ni_engines_are_on_udp_unasked(self):
+        code, out, errors = self.job(RANK, more=("--lci", "nirx", "--show-paths"))
+        self.assertEqual(code, 0, errors)
+        self.check_exchange(4, out)
+        self.assertIn("sent again where lost (nirx)", errors)
+
     def test_ni_engines_over_a_bad_wire(self):
         code, out, errors = self.job(RANK, more=(*ENGINES, "--faults", "drop=0.02,reorder=0.02"))
         self.assertEqual(code, 0, errors)

@@ -19,9 +19,10 @@ class ShmInRings {
   // barriers: membarrier works, so that rings can be hot at all.
   ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences);
 
-  // Calls take(ring, slot, flag) for at most `budget` messages of the lanes in `lanes`; answers how
-  // many, skipped slots among them. `take` must not call back into this object. While there are
-  // none it looks again as `patience` and idle() permit.
+  // Calls take(ring, slot, flag, first) for at most `budget` messages of the lanes in `lanes`;
+  // answers how many, skipped slots among them. first: of a run of the same sender's. `take` must
+  // not call back into this object. While there are none it looks again as `patience` and idle()
+  // permit.
   template <class Take, class Idle>
   int reap(int budget, LaneMask lanes, Patience& patience, Take&& take, Idle&& idle) {
     for (;;) {
@@ -51,10 +52,11 @@ class ShmInRings {
   struct Ring {
     ShmSlot* next = nullptr;
     ShmSlot* end = nullptr;
-    std::uint64_t route = 0;               // of its messages, but for the channel
-    std::uint32_t stamp = kShmFirstStamp;  // of `next`
-    std::uint32_t told = 0;                // consumed, as the sender knows
-    std::uint32_t consumed = 0;            // modulo 2^32
+    std::uint64_t route = 0;     // of its messages, but for the channel
+    std::uint32_t stamp = 0;     // of `next`
+    std::uint32_t position = 0;  // of `next`
+    std::uint32_t start = 0;     // where `position` began
+    std::uint32_t told = 0;      // the position that the sender knows
     Peer sender = 0;
     std::uint32_t lane = 0;
     bool hot = false;
@@ -62,6 +64,10 @@ class ShmInRings {
     bool todo = false;    // in todo_: the sender called and the ring was not yet found empty
     ShmLaneLines* words = nullptr;
     std::uint64_t last_active = 0;
+
+    ShmSlot* ahead(std::uint32_t slots) const {
+      return end - kShmRingSlots + (position + slots) % kShmRingSlots;
+    }
   };
 
  private:
@@ -69,6 +75,10 @@ class ShmInRings {
   static constexpr std::uint32_t kTellEvery = 32;
   // Of one ring before the next gets its turn.
   static constexpr int kBurst = 16;
+  // After so many messages in a row the sender is ahead, and a line further on can be asked for:
+  // where it is not, that takes from it lines that it is about to write (docs/performance.md).
+  static constexpr int kRun = 2;
+  static constexpr std::uint32_t kAhead = 3;
 
   static bool ready(const Ring& ring, std::uint64_t& flag) {
     flag = ring.next->flag.load(std::memory_order_acquire);
@@ -81,21 +91,22 @@ class ShmInRings {
     std::uint64_t flag;
     while (done < budget && ready(ring, flag)) {
       std::uint32_t slots = 1;
+      if (done >= kRun) __builtin_prefetch(ring.ahead(kAhead));
       ring.tailed = shm_tailed(flag);
       if (static_cast<std::uint32_t>(flag) != kShmSkipped) [[likely]] {
-        take(ring, *ring.next, flag);
+        take(ring, *ring.next, flag, done == 0);
         if (ring.tailed && shm_first_of_pair(ring.next)) slots = 2;
       }
       ++done;
-      ring.consumed += slots;
+      ring.position += slots;
       ring.next += slots;
       if (ring.next == ring.end) {
         ring.next -= kShmRingSlots;
-        ring.stamp += kShmLap;
+        ring.stamp = shm_stamp(ring.position);
       }
-      if (ring.consumed - ring.told >= kTellEvery) {
-        ring.told = ring.consumed;
-        ring.words->head.store(ring.consumed, std::memory_order_release);
+      if (ring.position - ring.told >= kTellEvery) {
+        ring.told = ring.position;
+        ring.words->head.store(ring.position - ring.start, std::memory_order_release);
       }
     }
     if (done != 0) ring.last_active = now_;

@@ -75,10 +75,12 @@ static_assert(sizeof(ShmSlot) == 64 && sizeof(ShmTail) == 64);
 constexpr std::uint64_t shm_flag(std::uint32_t size, std::uint32_t stamp) {
   return size | std::uint64_t{stamp} << 32;
 }
-// Of the first lap; the next lap is kShmLap more. 31 bits of laps: a stamp differs from the former
-// one of its slot even when they wrap.
-constexpr std::uint32_t kShmFirstStamp = 1u << 1;
-constexpr std::uint32_t kShmLap = 1u << 1;
+// Of a message's position, which counts slots modulo 2^32 from the ring's first in its first lap. A
+// stamp differs from the former one of its slot, and from that of an empty one, also when they
+// wrap.
+constexpr std::uint32_t shm_stamp(std::uint32_t position) {
+  return (position / kShmRingSlots + 1) << 1;
+}
 constexpr std::uint32_t kShmInBuffer = 1;
 // In place of a size: no message, the next slot has one.
 constexpr std::uint32_t kShmSkipped = ~std::uint32_t{0};
@@ -95,8 +97,8 @@ inline ShmTail& shm_tail(ShmSlot& slot) { return *reinterpret_cast<ShmTail*>(&sl
 inline const ShmTail& shm_tail(const ShmSlot& slot) {
   return *reinterpret_cast<const ShmTail*>(&slot + 1);
 }
-// Slot at which the ring of (sender, lane) starts: spreads the rings of one receiver over the sets
-// of its cache, as all rings begin on a page.
+// Position at which the ring of (sender, lane) starts: spreads the rings of one receiver over the
+// sets of its cache, as all rings begin on a page.
 constexpr std::uint32_t shm_ring_start(std::uint32_t sender, std::uint32_t lane) {
   return (sender * 5 + lane * 21) % kShmRingSlots;
 }
@@ -107,7 +109,7 @@ static_assert(kShmRingBytes % kShmPage == 0);
 // What a receiver tells one sender, per lane; in the sender's region, written by the receiver only.
 // Two lines: the sender reads `head` when it knows of no free slot, and `hot` with every message.
 struct ShmLaneLines {
-  // Slots consumed, modulo 2^32, told in batches.
+  // Slots consumed, modulo 2^32, told in batches; 0 at the ring's start.
   alignas(64) std::atomic<std::uint32_t> head;
   // 1: the receiver polls this ring; 0: set its attention bit.
   alignas(64) std::atomic<std::uint32_t> hot;

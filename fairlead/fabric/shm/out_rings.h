@@ -14,59 +14,73 @@ namespace fairlead::fabric {
 
 class ShmOutRings {
  public:
+  // Few words, and those that seldom change written only then: a sender's stores wait in line
+  // behind those into slots that the receiver had last (docs/performance.md).
+  struct Ring {
+    ShmSlot* slots = nullptr;
+    ShmLaneLines* words = nullptr;
+    std::uint32_t position = 0;  // of the next message
+    std::uint32_t limit = 0;     // up to where slots are known to be free
+    std::uint32_t start = 0;     // where `position` began
+    bool tailed = false;         // the last message had a tail
+    bool burst = false;          // it was sent, and nothing came since
+    bool closed = false;         // the peer is gone
+
+    ShmSlot& next() const { return slots[position % kShmRingSlots]; }
+    std::uint32_t stamp() const { return shm_stamp(position); }
+    std::uint32_t room() const { return limit - position; }
+  };
+
   // fences: the receivers' barrier cannot reach this process.
   ShmOutRings(const ShmView& view, Peer self, bool fences)
       : view_(view), self_(self), fences_(fences), rings_(view.layout().ranks * kLanes) {
     for (Peer peer = 0; peer < view.layout().ranks; ++peer)
       for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-        Ring& ring = rings_[peer * kLanes + lane];
-        ShmSlot* const slots = view.ring(peer, self, lane);
-        ring.next = slots + shm_ring_start(self, lane);
-        ring.end = slots + kShmRingSlots;
+        Ring& ring = of(peer, lane);
+        ring.slots = view.ring(peer, self, lane);
         ring.words = &view.pair(self, peer).lane[lane];
-        ring.room = kShmRingSlots;
+        ring.start = shm_ring_start(self, lane);
+        ring.position = ring.start;
+        ring.limit = ring.start + kShmRingSlots;
       }
   }
 
-  // Gets hold of the lines of the next message: one is likely to be sent to `dest` soon.
-  void expect(Peer dest, std::uint32_t lane) {
-    Ring& ring = rings_[dest * kLanes + lane];
+  Ring& of(Peer peer, std::uint32_t lane) { return rings_[peer * kLanes + lane]; }
+
+  // Gets hold of the lines of the next message: one is likely to be sent there soon.
+  static void expect(Ring& ring) {
     ring.burst = false;
-    prefetch_to_write(ring.next);
-    if (ring.tailed) prefetch_to_write(ring.next + 1);
+    ShmSlot* const next = &ring.next();
+    prefetch_to_write(next);
+    if (ring.tailed) prefetch_to_write(next + 1);
   }
-  // The next slot towards `dest`, or nullptr: full, or the peer was closed.
-  ShmSlot* claim(Peer dest, std::uint32_t lane) {
-    Ring& ring = rings_[dest * kLanes + lane];
-    if (ring.room == 0 && !refresh(ring)) [[unlikely]]
-      return nullptr;
-    return ring.next;
-  }
+  // Whether there is room for a message without a tail: next() is its slot.
+  static bool has_room(Ring& ring) { return ring.room() != 0 || refresh(ring); }
   // The same with a tail.
-  ShmSlot* claim_pair(Peer dest, std::uint32_t lane) {
-    Ring& ring = rings_[dest * kLanes + lane];
-    const bool first = shm_first_of_pair(ring.next);
+  static bool has_room_for_pair(Ring& ring) {
+    const bool first = shm_first_of_pair(&ring.next());
     const std::uint32_t slots = first ? 2 : 3;
-    if (ring.room < slots && !(refresh(ring) && ring.room >= slots)) [[unlikely]]
-      return nullptr;
+    if (ring.room() < slots && !(refresh(ring) && ring.room() >= slots)) [[unlikely]]
+      return false;
     if (!first) {
-      ring.next->flag.store(shm_flag(kShmSkipped, ring.stamp), std::memory_order_relaxed);
-      advance(ring, 1);
+      ring.next().flag.store(shm_flag(kShmSkipped, ring.stamp()), std::memory_order_relaxed);
+      ++ring.position;
     }
     // Each line is written in one go, the tail before the slot.
-    shm_tail(*ring.next).flag.store(shm_flag(0, ring.stamp), std::memory_order_relaxed);
-    return ring.next;
+    shm_tail(ring.next()).flag.store(shm_flag(0, ring.stamp()), std::memory_order_relaxed);
+    return true;
   }
-  // Publishes the claimed slot, whose payload is written.
-  void publish(Peer dest, std::uint32_t lane, std::uint64_t route, WordVector words,
-               std::uint32_t size, std::uint32_t in_buffer) {
-    Ring& ring = rings_[dest * kLanes + lane];
-    ShmSlot& slot = *ring.next;
+  // Publishes the next slot, for which there is room and whose payload is written. False: the
+  // receiver does not poll this ring, call() it.
+  [[nodiscard]] bool publish(Ring& ring, std::uint64_t route, WordVector words, std::uint32_t size,
+                             bool in_buffer, bool tailed) const {
+    ShmSlot& slot = ring.next();
     std::memcpy(slot.words, &words, sizeof words);
     slot.route = route;
-    const std::uint64_t flag = shm_flag(size, ring.stamp | in_buffer);
-    ring.tailed = shm_tailed(flag);
-    advance(ring, ring.tailed ? 2 : 1);
+    const std::uint64_t flag =
+        shm_flag(size, in_buffer ? ring.stamp() | kShmInBuffer : ring.stamp());
+    if (ring.tailed != tailed) ring.tailed = tailed;
+    ring.position += tailed ? 2 : 1;
     // A receiver that turns `hot` off runs a membarrier before it looks at the ring for the last
     // time, so that a plain store will do: it sees the slot, or this thread sees the word.
     if (fences_) [[unlikely]] {
@@ -77,17 +91,24 @@ class ShmOutRings {
     }
     // Of several in a row the lines are asked for before they are written: else each write waits
     // for its line, one after the other (docs/performance.md).
-    if (ring.burst) prefetch_to_write(ring.next + kAhead);
-    ring.burst = true;
-    if (ring.words->hot.load(std::memory_order_acquire) == 0) [[unlikely]]
-      call(dest, lane);
+    if (ring.burst) {
+      prefetch_to_write(&ring.slots[(ring.position + kAhead) % kShmRingSlots]);
+    } else {
+      ring.burst = true;
+    }
+    return ring.words->hot.load(std::memory_order_acquire) != 0;
+  }
+  [[gnu::noinline, gnu::cold]] void call(Peer dest, std::uint32_t lane) {
+    const std::uint64_t bit = std::uint64_t{1} << (self_ % 64);
+    const std::uint64_t before = view_.attention(dest, lane)[self_ / 64].fetch_or(bit);
+    if ((before & bit) == 0) shm_ring(view_.control(dest).doorbell);
   }
 
-  // The peer is gone: claim() answers nullptr from now on.
+  // The peer is gone: there is no room any more.
   void close(Peer peer) {
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      Ring& ring = rings_[peer * kLanes + lane];
-      ring.room = 0;
+      Ring& ring = of(peer, lane);
+      ring.limit = ring.position;
       ring.closed = true;
     }
   }
@@ -96,41 +117,13 @@ class ShmOutRings {
  private:
   static constexpr std::uint32_t kAhead = 2;
 
-  struct Ring {
-    ShmSlot* next = nullptr;
-    ShmSlot* end = nullptr;
-    ShmLaneLines* words = nullptr;
-    std::uint32_t stamp = kShmFirstStamp;  // of `next`
-    std::uint32_t room = 0;                // slots that are known to be free
-    std::uint32_t sent = 0;                // modulo 2^32
-    bool closed = false;
-    bool tailed = false;  // the last message had a tail
-    bool burst = false;   // it was sent, and nothing came since
-  };
-
-  static void advance(Ring& ring, std::uint32_t slots) {
-    ring.room -= slots;
-    ring.sent += slots;
-    ring.next += slots;
-    if (ring.next == ring.end) {
-      ring.next -= kShmRingSlots;
-      ring.stamp += kShmLap;
-    }
-  }
-
   // Reads how many slots the receiver has consumed. A number that cannot be frees nothing.
-  bool refresh(Ring& ring) {
+  [[gnu::noinline]] static bool refresh(Ring& ring) {
     if (ring.closed) return false;
-    const std::uint32_t in_flight = ring.sent - ring.words->head.load(std::memory_order_acquire);
-    if (in_flight >= kShmRingSlots) return false;
-    ring.room = kShmRingSlots - in_flight;
+    const std::uint32_t consumed = ring.start + ring.words->head.load(std::memory_order_acquire);
+    if (ring.position - consumed >= kShmRingSlots) return false;
+    ring.limit = consumed + kShmRingSlots;
     return true;
-  }
-
-  [[gnu::noinline, gnu::cold]] void call(Peer dest, std::uint32_t lane) {
-    const std::uint64_t bit = std::uint64_t{1} << (self_ % 64);
-    const std::uint64_t before = view_.attention(dest, lane)[self_ / 64].fetch_or(bit);
-    if ((before & bit) == 0) shm_ring(view_.control(dest).doorbell);
   }
 
   ShmView view_;

@@ -58,35 +58,33 @@ class ShmNic final : public Nic {
 
   Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
     const std::uint32_t size = header.client.size;
-    const std::uint32_t lane = header.client.lane;
-    if (dest >= ranks_ || lane >= kLanes) [[unlikely]]
+    if (dest >= ranks_ || header.client.lane >= kLanes) [[unlikely]]
       return Post::invalid;
     if (size > kShmInlineBytes) return post_large(dest, header, payload);
-    ShmSlot* slot = claim(dest, lane, size);
-    if (slot == nullptr) [[unlikely]]
-      return refusal(dest);
     std::byte whole[kShmInlineBytes];
     std::byte* at = whole;
     for (const Piece& piece : payload) {
       if (piece.size != 0) std::memcpy(at, piece.data, piece.size);
       at += piece.size;
     }
-    fill(*slot, whole, size);
-    publish(dest, header.client, 0);
-    return Post::done;
+    const Route to = route_of(header.client);
+    return post_inline(dest, to.route, to.words, whole, size);
   }
 
+  // No call that returns here: nothing needs to be kept, and so stored, over it.
   Post post_small(Peer dest, std::uint64_t route, WordVector words, const void* data,
-                  std::size_t size) override {
+                  std::size_t size, PortCounters& tally) override {
     const std::uint32_t lane = lane_of(route);
-    if (dest >= ranks_ || lane >= kLanes || size > kShmInlineBytes) [[unlikely]]
-      return Post::invalid;
-    ShmSlot* slot = claim(dest, lane, size);
-    if (slot == nullptr) [[unlikely]]
-      return refusal(dest);
-    fill(*slot, data, size);
-    out_.publish(dest, lane, route, words, static_cast<std::uint32_t>(size), 0);
-    return Post::done;
+    if (dest >= ranks_ || lane >= kLanes || size > kShmSlotBytes) [[unlikely]]
+      return post_small_other(dest, route, words, data, size, tally);
+    ShmOutRings::Ring& ring = out_.of(dest, lane);
+    if (ring.room() == 0) [[unlikely]]
+      return post_small_other(dest, route, words, data, size, tally);
+    copy_small(ring.next().payload, data, size);
+    count_sent(tally, size);
+    return out_.publish(ring, route, words, static_cast<std::uint32_t>(size), false, false)
+               ? Post::done
+               : call(dest, lane);
   }
 
   std::byte* buffer(Peer, std::size_t size) override {
@@ -127,8 +125,8 @@ class ShmNic final : public Nic {
       note_deaths();
     const int done = in_.reap(
         budget, lanes, patience,
-        [this](const ShmInRings::Ring& ring, ShmSlot& slot, std::uint64_t flag)
-            __attribute__((always_inline)) { take(ring, slot, flag); },
+        [this](const ShmInRings::Ring& ring, ShmSlot& slot, std::uint64_t flag, bool first)
+            __attribute__((always_inline)) { take(ring, slot, flag, first); },
         [this] {
           if (unreturned_count_ != 0) [[unlikely]]
             tell_all_returned();
@@ -179,14 +177,38 @@ class ShmNic final : public Nic {
     return out_.closed(dest) ? Post::peer_down : Post::again_credit;
   }
 
-  ShmSlot* claim(Peer dest, std::uint32_t lane, std::size_t size) {
-    return size <= kShmSlotBytes ? out_.claim(dest, lane) : out_.claim_pair(dest, lane);
+  // The receiver looks at its rings when it is called.
+  [[gnu::noinline, gnu::cold]] Post call(Peer dest, std::uint32_t lane) {
+    out_.call(dest, lane);
+    return Post::done;
+  }
+
+  [[gnu::noinline]] Post post_small_other(Peer dest, std::uint64_t route, WordVector words,
+                                          const void* data, std::size_t size, PortCounters& tally) {
+    if (dest >= ranks_ || lane_of(route) >= kLanes || size > kShmInlineBytes) return Post::invalid;
+    const Post answer = post_inline(dest, route, words, data, size);
+    if (answer == Post::done) count_sent(tally, size);
+    return answer;
+  }
+
+  Post post_inline(Peer dest, std::uint64_t route, WordVector words, const void* data,
+                   std::size_t size) {
+    ShmOutRings::Ring& ring = out_.of(dest, lane_of(route));
+    const bool has_room =
+        size <= kShmSlotBytes ? ShmOutRings::has_room(ring) : ShmOutRings::has_room_for_pair(ring);
+    if (!has_room) [[unlikely]]
+      return refusal(dest);
+    fill(ring.next(), data, size);
+    return out_.publish(ring, route, words, static_cast<std::uint32_t>(size), false,
+                        size > kShmSlotBytes)
+               ? Post::done
+               : call(dest, lane_of(route));
   }
 
   Post post_large(Peer dest, const PacketHeader& header, std::span<const Piece> payload) {
     if (header.client.size > kShmBufferBytes) return Post::invalid;
     // Before the copy: a full ring should cost nothing.
-    if (out_.claim(dest, header.client.lane) == nullptr) return refusal(dest);
+    if (!out_.has_room(out_.of(dest, header.client.lane))) return refusal(dest);
     const std::uint32_t index = pool_.take();
     if (index == ShmPool::kNone) return Post::again_buffer;
     std::byte* at = pool_.at(index);
@@ -198,12 +220,14 @@ class ShmNic final : public Nic {
   }
 
   Post post_index(Peer dest, const PacketHeader& header, std::uint32_t index) {
-    ShmSlot* slot = out_.claim(dest, header.client.lane);
-    if (slot == nullptr) return refusal(dest);
-    std::memcpy(slot->payload, &index, sizeof index);
+    ShmOutRings::Ring& ring = out_.of(dest, header.client.lane);
+    if (!ShmOutRings::has_room(ring)) return refusal(dest);
+    std::memcpy(ring.next().payload, &index, sizeof index);
     pool_.sent(index, dest);
-    publish(dest, header.client, kShmInBuffer);
-    return Post::done;
+    const Route to = route_of(header.client);
+    return out_.publish(ring, to.route, to.words, header.client.size, true, false)
+               ? Post::done
+               : call(dest, header.client.lane);
   }
 
   static void fill(ShmSlot& slot, const void* data, std::size_t size) {
@@ -213,12 +237,15 @@ class ShmNic final : public Nic {
     std::memcpy(slot.payload, from, kShmSlotBytes);
   }
 
-  void publish(Peer dest, const ClientHeader& header, std::uint32_t in_buffer) {
+  struct Route {
     std::uint64_t route;
     WordVector words;
-    std::memcpy(&route, &header, sizeof route);
-    std::memcpy(&words, header.words, sizeof words);
-    out_.publish(dest, header.lane, route, words, header.size, in_buffer);
+  };
+  static Route route_of(const ClientHeader& header) {
+    Route to;
+    std::memcpy(&to.route, &header, sizeof to.route);
+    std::memcpy(&to.words, header.words, sizeof to.words);
+    return to;
   }
 
   bool none_died() const {
@@ -226,12 +253,12 @@ class ShmNic final : public Nic {
   }
 
   // One message. It is copied before it is looked at: its owner could still change it.
-  void take(const ShmInRings::Ring& ring, const ShmSlot& slot, std::uint64_t flag) {
+  void take(const ShmInRings::Ring& ring, const ShmSlot& slot, std::uint64_t flag, bool first) {
     const auto size = static_cast<std::uint32_t>(flag);
     const std::uint64_t route = slot.route;
     const bool in_buffer = (flag >> 32 & kShmInBuffer) != 0;
     // Most messages are answered, and the peer looks at the slot of the answer already.
-    out_.expect(ring.sender, ring.lane);
+    if (first) ShmOutRings::expect(out_.of(ring.sender, ring.lane));
     if (!in_buffer && holds(slot, size) && (route & kRouteWithoutChannel) == ring.route &&
         sink_.arrived_small != nullptr) [[likely]] {
       SmallPacket* const packet = sink_.landing;

@@ -188,7 +188,7 @@ TEST(ShmNic, SlotsThatMakeNoSenseAreCountedAndDropped) {
     slot.route = route_of(PacketKind::data, lane, 0, 0);
     slot.words[0] = word;
     std::memcpy(slot.payload, &index, sizeof index);
-    slot.flag.store(shm_flag(size, kShmFirstStamp | stamp));
+    slot.flag.store(shm_flag(size, shm_stamp(0) | stamp));
   };
   ASSERT_EQ(shm_ring_start(0, 0), 0u);
   forge(0, kShmInlineBytes + 1, 0, 0, 0, 0);       // more than a slot and its tail hold
@@ -212,6 +212,8 @@ TEST(ShmNic, MessagesOfOneSlotAndOfTwoFollowEachOtherAtEveryPlaceOfTheRing) {
   Job j(2);
   std::uint32_t sent = 0;
   std::uint32_t refused = 0;
+  PortCounters tally;
+  std::uint64_t tallied_bytes = 0;
   const auto bytes = [](std::uint32_t number) {
     std::vector<std::byte> data(number * 37 % (kShmInlineBytes + 1));
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(number + i);
@@ -220,24 +222,43 @@ TEST(ShmNic, MessagesOfOneSlotAndOfTwoFollowEachOtherAtEveryPlaceOfTheRing) {
   while (sent < 20 * kShmRingSlots) {
     // Until the ring is full now and then.
     for (std::uint32_t left = sent % 251 + 1; left != 0; --left) {
-      const Post answer = j.send(0, 1, sent, bytes(sent));
+      // By both ways, which share the ring.
+      const std::vector<std::byte> data = bytes(sent);
+      const Post answer =
+          sent % 3 == 0 ? j.send(0, 1, sent, data)
+                        : j.nics[0]->post_small(1, route_of(PacketKind::data, 0, 0, 0),
+                                                WordVector{sent}, data.data(), data.size(), tally);
       if (answer != Post::done) {
         ASSERT_EQ(answer, Post::again_credit);
         ++refused;
         break;
       }
+      if (sent % 3 != 0) tallied_bytes += data.size();
       ++sent;
     }
     while (j.nics[1]->reap(7, kAllLanes) != 0) {
     }
   }
   EXPECT_GT(refused, 0u);
+  EXPECT_EQ(tally.packets_sent, sent - (sent + 2) / 3);
+  EXPECT_EQ(tally.bytes_sent, tallied_bytes);
   ASSERT_EQ(j.receivers[1].words.size(), sent);
   for (std::uint32_t number = 0; number < sent; ++number) {
     ASSERT_EQ(j.receivers[1].words[number], number);
     ASSERT_EQ(j.receivers[1].data[number], bytes(number));
   }
   EXPECT_EQ(j.job->counters(1).corrupt_dropped, 0u);
+}
+
+TEST(ShmNic, AStampIsNewInEachLapAlsoWherePositionsWrap) {
+  for (const std::uint32_t lap : {0u, 1u, 77u, (1u << 25) - 2, (1u << 25) - 1}) {
+    for (const std::uint32_t at : {0u, kShmRingSlots - 1}) {
+      const std::uint32_t position = lap * kShmRingSlots + at;
+      EXPECT_NE(shm_stamp(position), shm_stamp(position + kShmRingSlots)) << position;
+      EXPECT_NE(shm_stamp(position), 0u) << position;
+      EXPECT_EQ(shm_stamp(position) & kShmInBuffer, 0u) << position;
+    }
+  }
 }
 
 TEST(ShmNic, ALostPeerIsToldOnceAndItsBuffersComeBack) {

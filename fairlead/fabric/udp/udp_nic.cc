@@ -147,7 +147,10 @@ class Udp final : public UdpNic {
   Peer self() const override { return options_.self; }
   Peer peers() const override { return options_.peers; }
   const NicCaps& caps(Peer) const override { return caps_; }
-  void attach(Sink sink) override { sink_ = sink; }
+  void attach(Sink sink) override {
+    sink_ = sink;
+    place_looks_ = 0;  // it may not say where
+  }
   const UdpAddress& address() const override { return address_; }
   std::size_t socket_bytes() const override { return socket_bytes_; }
 

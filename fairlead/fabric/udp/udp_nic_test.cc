@@ -207,6 +207,27 @@ TEST_P(UdpTest, PiecesOfACopyGoWhereTheyBelong) {
   }
 }
 
+TEST_P(UdpTest, ASinkThatSaysNoPlacesGetsPiecesWhole) {
+  const std::vector<std::byte> data = pattern(kPlacedBehind + 20'000, 1);
+  std::vector<std::byte> zeroed = data;
+  std::fill_n(zeroed.begin(), kPlacedBehind, std::byte{0});
+  Outgoing one{header_of(0, 0, zeroed.size()), zeroed.data()};
+  one.header.client.kind = PacketKind::copy_piece;
+  Pieces pieces;
+  Sink sink{&Pieces::arrived, nullptr, &pieces};
+  sink.place = &Pieces::place;
+  nics_[1]->attach(sink);
+  ASSERT_EQ(nics_[0]->post_many(1, {&one, 1}), 1u);
+  for (int i = 0; i < 100'000 && pieces.sequences.empty(); ++i) nics_[1]->reap(1, kAllLanes);
+  ASSERT_EQ(pieces.sequences.size(), 1u);
+  // The next one would be looked at for the sink that is gone.
+  nics_[1]->attach({&UdpTest::on_arrived, nullptr, this});
+  ASSERT_EQ(nics_[0]->post_many(1, {&one, 1}), 1u);
+  reap_until(1);
+  ASSERT_EQ(payloads_.size(), 1u);
+  EXPECT_EQ(payloads_[0], zeroed);
+}
+
 TEST_P(UdpTest, OnlyWhatItsSealSaysIsPutInPlace) {
   Pieces pieces;
   Sink sink{&Pieces::arrived, nullptr, &pieces};
