@@ -21,8 +21,6 @@ namespace {
 // The one exception to "no mutable globals" (context.h): C interfaces find their rank here. A fiber
 // or a forked body sets its thread's pointer; threads of a program that joined share the process's.
 // Every call of such an interface reads it; initial-exec spares the call that looks a slot up.
-[[gnu::tls_model("initial-exec")]] thread_local Context* thread_context = nullptr;
-std::atomic<Context*> process_context{nullptr};
 
 template <class T>
 Result<std::unique_ptr<ProcessContext>> widened(Result<std::unique_ptr<T>> made) {
@@ -85,10 +83,8 @@ void leave_at_exit(int code, void*) {
 
 }  // namespace
 
-Context* current() {
-  Context* const mine = thread_context;
-  return mine != nullptr ? mine : process_context.load(std::memory_order_acquire);
-}
+constinit thread_local Context* thread_context = nullptr;
+constinit std::atomic<Context*> process_context{nullptr};
 
 void set_current(Context* context) { thread_context = context; }
 

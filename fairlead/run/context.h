@@ -2,6 +2,7 @@
 // interfaces such as MPI need (per thread, switched with the fibers).
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -72,8 +73,16 @@ class Context {
       State(nullptr, nullptr)};
 };
 
+// What current() answers, which each call of every system asks first: no call, so that their short
+// ways need to keep nothing over one. Changed by set_current() and attach() only.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local Context* thread_context;
+extern constinit std::atomic<Context*> process_context;
+
 // The rank this thread (or fiber) is, or nullptr before attach().
-Context* current();
+inline Context* current() {
+  Context* const mine = thread_context;
+  return mine != nullptr ? mine : process_context.load(std::memory_order_acquire);
+}
 // Set by run/ when it starts a rank on this thread or switches fibers.
 void set_current(Context* context);
 

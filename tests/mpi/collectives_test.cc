@@ -16,7 +16,7 @@ constexpr unsigned kRanksMax = 9;
 // Elements or bytes; small, one packet, several packets, past every threshold of choose.h.
 constexpr int kCounts[] = {0, 1, 3, 257, 5000, 70000};
 
-constexpr MPI_Op op_of(int i) { return reinterpret_cast<MPI_Op>(static_cast<std::uintptr_t>(i)); }
+MPI_Op op_of(int i) { return reinterpret_cast<MPI_Op>(static_cast<std::uintptr_t>(i)); }
 
 // Values on which every order of sums and products gives the same bits.
 template <class T>
@@ -147,7 +147,8 @@ TEST_P(Collectives, AllreduceGivesTheSameBitsEverywhere) {
     for (const int count : {1, 100, 50000}) {
       const auto n = static_cast<std::size_t>(count);
       std::vector<double> own(n);
-      for (std::size_t i = 0; i < n; ++i) own[i] = 1.0 / static_cast<double>(3 * i + 7 * rank + 1);
+      for (std::size_t i = 0; i < n; ++i)
+        own[i] = 1.0 / static_cast<double>(3 * i + 7 * static_cast<unsigned>(rank) + 1);
       std::vector<double> sum(n);
       std::vector<double> again = own;
       MPI_Allreduce(own.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

@@ -101,6 +101,40 @@ TEST_P(Errors, RanksInDifferentCollectivesAreTold) {
                {"do not agree", "MPI_Bcast", "MPI_Barrier"});
 }
 
+// Some of them may meet in shared lines while the others wait for messages, or the other way round.
+TEST_P(Errors, RanksInCollectivesOfOtherWaysAreTold) {
+  char bytes[64] = {};
+  for (const bool gather : {false, true}) {
+    expect_words(failure_of(GetParam(), 4,
+                            [&](int rank) {
+                              MPI_Barrier(MPI_COMM_WORLD);
+                              if (rank == 0) {
+                                MPI_Barrier(MPI_COMM_WORLD);
+                              } else if (gather) {
+                                MPI_Gather(bytes, 4, MPI_BYTE, bytes, 4, MPI_BYTE, 0,
+                                           MPI_COMM_WORLD);
+                              } else {
+                                MPI_Bcast(bytes, 4, MPI_BYTE, 0, MPI_COMM_WORLD);
+                              }
+                            }),
+                 // The others may be further already, where they wait for nobody.
+                 {"do not agree", "MPI_Barrier", "number 2"});
+  }
+}
+
+TEST_P(Errors, BroadcastCountsThatDifferAreTold) {
+  std::vector<char> data(100'000);
+  for (const int longer : {0, 1, 3}) {
+    expect_words(failure_of(GetParam(), 4,
+                            [&](int rank) {
+                              MPI_Bcast(data.data(), rank == longer ? 100'000 : 1000, MPI_BYTE, 0,
+                                        MPI_COMM_WORLD);
+                              MPI_Barrier(MPI_COMM_WORLD);
+                            }),
+                 {"MPI_Bcast"});
+  }
+}
+
 TEST_P(Errors, CountsThatDifferAreTold) {
   for (const std::pair<int, int>& counts : {std::pair{1, 2}, std::pair{100'000, 90'000}}) {
     const int mine = counts.first, theirs = counts.second;

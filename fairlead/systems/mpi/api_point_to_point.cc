@@ -88,7 +88,8 @@ inline bool describe_receive(const Call& call, Side& side, const void* buffer, M
                                       comm->job_rank(dest), comm->context, tag);
 }
 
-// The same for a receive; nullptr: nothing has happened.
+// The same for a receive; nullptr: nothing has happened. A short one is without a call.
+template <bool is_short>
 [[gnu::always_inline]] inline Request* receives_plainly(Process* process, void* buffer,
                                                         MPI_Count count, MPI_Datatype datatype,
                                                         int source, int tag, MPI_Comm handle) {
@@ -101,9 +102,14 @@ inline bool describe_receive(const Call& call, Side& side, const void* buffer, M
       static_cast<unsigned>(source) >= static_cast<unsigned>(comm->size)) [[unlikely]] {
     return nullptr;
   }
-  ++comm->uses;
-  return process->engine().irecv(buffer, static_cast<std::uint64_t>(count) * element, comm->context,
-                                 comm->job_rank(source), tag, comm);
+  const std::uint64_t size = static_cast<std::uint64_t>(count) * element;
+  const Rank from = comm->job_rank(source);
+  Engine& engine = process->engine();
+  Request* const request = is_short
+                               ? engine.irecv_short(buffer, size, comm->context, from, tag, comm)
+                               : engine.irecv(buffer, size, comm->context, from, tag, comm);
+  if (request != nullptr) ++comm->uses;
+  return request;
 }
 
 [[gnu::cold, gnu::noinline]] int end_truncated(const Call& call, Request* request,
@@ -248,7 +254,8 @@ int issend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, in
 int recv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
          MPI_Status* status) {
   Process* const process = Process::current();
-  Request* const request = receives_plainly(process, buf, count, datatype, source, tag, comm);
+  Request* const request =
+      receives_plainly<false>(process, buf, count, datatype, source, tag, comm);
   if (request == nullptr) [[unlikely]]
     return recv_with_care(buf, count, datatype, source, tag, comm, status);
   process->engine().wait(*request, "MPI_Recv");
@@ -260,7 +267,7 @@ int recv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
 int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
           MPI_Request* request) {
   Request* const made =
-      receives_plainly(Process::current(), buf, count, datatype, source, tag, comm);
+      receives_plainly<true>(Process::current(), buf, count, datatype, source, tag, comm);
   if (made == nullptr) [[unlikely]]
     return irecv_with_care(buf, count, datatype, source, tag, comm, request);
   *request = reinterpret_cast<MPI_Request>(made);

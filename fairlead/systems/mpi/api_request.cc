@@ -7,8 +7,6 @@
 namespace fairlead::mpi::api {
 namespace {
 
-constexpr std::uintptr_t kFirstObject = 0x400;
-
 Request* object_of(MPI_Request handle) { return reinterpret_cast<Request*>(handle); }
 
 // MPI_REQUEST_NULL is allowed. A request that is complete and freed is told apart as long as its

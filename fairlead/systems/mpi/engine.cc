@@ -22,7 +22,7 @@ Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice)
       fatal_(fatal),
       matcher_(port.size()),
       choice_(choice) {
-  port_.bind(kChannel, {&Engine::upcall, this}, {&Engine::returned, this});
+  port_.bind(kChannel, {&Engine::upcall, this, &Engine::upcall_small}, {&Engine::returned, this});
 }
 
 void Engine::fatal(const std::string& reason) {
@@ -36,6 +36,15 @@ void Engine::wait_slow(Request& request, const char* call) {
   while (!request.done()) wait_for_change(call);
 }
 
+void Engine::wait_a_while(Request& request, Ps deadline, const char* call) {
+  request.awaited = true;
+  while (!request.done() && port_.now() < deadline) {
+    lci::Until until;
+    until.deadline = deadline;
+    wait_until(until, call);
+  }
+}
+
 void Engine::wait_until(lci::Until until, const char* call) {
   until.any_packet = true;
   until.what = call;
@@ -45,7 +54,9 @@ void Engine::wait_until(lci::Until until, const char* call) {
       until.counter = &copy->copied;
       until.at = copy->begun;
     }
-    if (!outgoing_.empty() || !replies_.empty()) until.deadline = port_.now() + kAskAgain;
+    if (!outgoing_.empty() || !replies_.empty()) {
+      until.deadline = std::min(until.deadline, port_.now() + kAskAgain);
+    }
   }
   if (lock_ != nullptr) until.deadline = std::min(until.deadline, port_.now() + kOthersTurn);
   const Post answer = port_.wait(until);

@@ -76,15 +76,20 @@ class Engine {
   Request* irecv(void* to, std::uint64_t capacity, std::uint32_t context, Rank source,
                  std::int32_t tag, Comm* comm = nullptr) {
     Request* const r = requests_.take();
-    r->is_send = false;
-    r->awaited = false;
-    r->envelope = {context, source, tag};
-    r->to = static_cast<std::byte*>(to);
-    r->capacity = capacity;
-    r->error = 0;
-    r->comm = comm;
+    describe(*r, to, capacity, context, source, tag, comm);
     if (Unexpected* message = matcher_.post(r); message != nullptr) [[unlikely]]
       take_early(*r, message);
+    return r;
+  }
+  // The same without a call, so that the caller keeps nothing over one. nullptr: nothing has
+  // happened, irecv() can do it.
+  Request* irecv_short(void* to, std::uint64_t capacity, std::uint32_t context, Rank source,
+                       std::int32_t tag, Comm* comm) {
+    if (!requests_.at_hand() || matcher_.any_early()) [[unlikely]]
+      return nullptr;
+    Request* const r = requests_.take();
+    describe(*r, to, capacity, context, source, tag, comm);
+    matcher_.post_unmatched(r);
     return r;
   }
   // Waits until `request` is done; `call` names the MPI call for a hanging job's report.
@@ -100,6 +105,8 @@ class Engine {
   void poll();
   // Blocks until an upcall ran or work is to be done, then does it.
   void wait_for_change(const char* call) { wait_until({}, call); }
+  // As wait(), but at most until `deadline`, a time of the port.
+  void wait_a_while(Request& request, Ps deadline, const char* call);
   // The same, or until `word`, which a peer stores into, is at least `value`.
   void wait_for_word(const std::atomic<std::uint64_t>& word, std::uint64_t value,
                      const char* call) {
@@ -141,6 +148,17 @@ class Engine {
   };
   enum class Sent : std::uint8_t { all, blocked };
 
+  static void describe(Request& receive, void* to, std::uint64_t capacity, std::uint32_t context,
+                       Rank source, std::int32_t tag, Comm* comm) {
+    receive.is_send = false;
+    receive.awaited = false;
+    receive.envelope = {context, source, tag};
+    receive.to = static_cast<std::byte*>(to);
+    receive.capacity = capacity;
+    receive.error = 0;
+    receive.comm = comm;
+  }
+
   // engine_send.cc
   bool send_now(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags);
   Request* start_send(const void* from, std::uint64_t size, Envelope to, bool sync);
@@ -157,6 +175,8 @@ class Engine {
 
   // engine_receive.cc
   static Keep upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival);
+  static bool upcall_small(void* self, Rank source, lci::WordVector words, const std::byte* data,
+                           std::size_t size);
   static void returned(void* self, const lci::Arrival& arrival, Post why);
   Keep arrived(lci::Packet* packet, const lci::Arrival& arrival);
   Keep on_eager(lci::Packet* packet, const lci::Arrival& arrival);

@@ -38,22 +38,25 @@ inline void Engine::deliver(Request& receive, const void* from, std::uint64_t si
 
 // What most messages are, with few instructions: a small one whose receive is posted, no work to
 // declare, nobody who waits for an answer. All else as it comes.
-Keep Engine::upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival) {
+bool Engine::upcall_small(void* self, Rank source, lci::WordVector words, const std::byte* data,
+                          std::size_t size) {
   Engine& engine = *static_cast<Engine*>(self);
-  const std::size_t size = arrival.data.size();
-  if (kind_of(arrival.words[0]) == Kind::eager && arrival.words[2] == 0 && size <= kCopyLineMax &&
-      engine.free_work_) [[likely]] {
-    const auto tag = static_cast<std::int32_t>(arrival.words[1]);
-    Request* const receive =
-        engine.matcher_.arrive_first({arrival.words[0] & kContextMask, arrival.source, tag});
-    if (receive != nullptr) [[likely]] {
-      matched(*receive, arrival.source, tag, size);
-      copy_line(receive->to, arrival.data.data(), std::min(size, receive->capacity));
-      receive->state = State::done;
-      return Keep::no;
-    }
+  if (kind_of(words[0]) != Kind::eager || words[2] != 0 || size > kCopyLineMax ||
+      !engine.free_work_) [[unlikely]] {
+    return false;
   }
-  return engine.arrived(packet, arrival);
+  const auto tag = static_cast<std::int32_t>(words[1]);
+  Request* const receive = engine.matcher_.arrive_first({words[0] & kContextMask, source, tag});
+  if (receive == nullptr) [[unlikely]]
+    return false;
+  matched(*receive, source, tag, size);
+  copy_line(receive->to, data, std::min(size, receive->capacity));
+  receive->state = State::done;
+  return true;
+}
+
+Keep Engine::upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival) {
+  return static_cast<Engine*>(self)->arrived(packet, arrival);
 }
 
 Keep Engine::arrived(lci::Packet* packet, const lci::Arrival& arrival) {

@@ -19,11 +19,16 @@ class Matcher {
   Unexpected* post(Request* receive) {
     if (!early_all_.empty()) [[unlikely]]
       if (Unexpected* found = take(receive->envelope)) return found;
+    post_unmatched(receive);
+    return nullptr;
+  }
+  bool any_early() const { return !early_all_.empty(); }
+  // The same where nothing that came before matches it.
+  void post_unmatched(Request* receive) {
     receive->order = next_order_++;
     receive->state = State::posted;
     const bool any = receive->envelope.peer == kAnySource;
     (any ? posted_any_ : posted_[bin(receive->envelope)]).push_back(receive);
-    return nullptr;
   }
   // The earliest posted receive the message matches, removed, or nullptr.
   Request* arrive(const Envelope& message) {

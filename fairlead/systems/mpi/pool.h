@@ -24,6 +24,8 @@ class Pool {
     free_ = object->next_free;
     return object;
   }
+  // take() needs no memory.
+  bool at_hand() const { return free_ != nullptr; }
   void give(T* object) {
     object->id += 1u << kIndexBits;
     object->next_free = free_;

@@ -6,9 +6,6 @@
 
 namespace fairlead::mpi {
 namespace {
-
-constexpr std::uintptr_t kFirstObject = 0x400;  // smaller handle values are predefined
-
 void abort_with(void* context, const std::string& reason) {
   end_job(*static_cast<run::Context*>(context), MPI_ERR_OTHER, "MPI: " + reason);
 }
@@ -42,13 +39,6 @@ Process::Process(run::Context& context, int level)
   done_receive_.state = State::done;
   engine_.share(lock.get());
   plain = lock == nullptr && engine_.free_work();
-}
-
-Comm* Process::find_other(std::uintptr_t value) {
-  if (value == reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF)) return &self_;
-  if (value < kFirstObject) return nullptr;
-  Comm* comm = reinterpret_cast<Comm*>(value);
-  return comm->live == Comm::kLive ? comm : nullptr;
 }
 
 Comm* Process::make_comm() {

@@ -13,6 +13,8 @@
 
 namespace fairlead::mpi {
 
+constexpr std::uintptr_t kFirstObject = 0x400;  // smaller handle values are predefined
+
 class Process {
  public:
   enum class Phase : std::uint8_t { running, finalized };
@@ -33,7 +35,10 @@ class Process {
     const auto value = reinterpret_cast<std::uintptr_t>(handle);
     if (value == reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD)) [[likely]]
       return &world_;
-    return find_other(value);
+    if (value == reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF)) return &self_;
+    if (value < kFirstObject) return nullptr;
+    Comm* const comm = reinterpret_cast<Comm*>(value);
+    return comm->live == Comm::kLive ? comm : nullptr;
   }
   static MPI_Comm handle_of(Comm* comm) { return reinterpret_cast<MPI_Comm>(comm); }
   // A communicator object to fill in; bounded by the contexts there are.
@@ -69,7 +74,6 @@ class Process {
   SpareMemory spares;
 
  private:
-  Comm* find_other(std::uintptr_t value);
   void fill_status(const Request& request, MPI_Status& status) const;
 
   run::Context& context_;

@@ -39,7 +39,8 @@ enum class State : std::uint8_t {
   done,
 };
 
-struct Request {
+// What a short message touches is in the first two cache lines.
+struct alignas(64) Request {
   Link<Request> link;  // in a posted list or a work list of the engine
   std::uint64_t order = 0;
   std::uint32_t id = 0;  // kept by the pool
@@ -49,15 +50,16 @@ struct Request {
   bool awaited = false;  // the program waits for it now: sending may wait for room
   bool exposed = false;  // a send whose memory is, or a receive whose buffer is
   Envelope envelope{};   // of a matched receive: the message's source and tag
-  const std::byte* from = nullptr;
   std::byte* to = nullptr;
   std::uint64_t capacity = 0;  // of the receive buffer
   std::uint64_t size = 0;      // of the message; of an accepted send: what the receiver wants
-  std::uint64_t moved = 0;
+  Comm* comm = nullptr;        // for the status and the error handler; nullptr: a collective's
+  Request* next_free = nullptr;
+  int error = 0;  // MPI error class
   std::uint32_t peer_id = 0;
+  const std::byte* from = nullptr;
+  std::uint64_t moved = 0;
   std::uint32_t segment = 0;
-  int error = 0;         // MPI error class
-  Comm* comm = nullptr;  // for the status and the error handler; nullptr: a collective's
   // Of memory copied straight between the ranks: chunks whose copies were begun and are done.
   Claim claim;
   static constexpr std::uint32_t kNoChunk = ~std::uint32_t{0};
@@ -68,7 +70,6 @@ struct Request {
   Counter copied;
   std::uint64_t helped = 0;  // bytes, by the peer
   Ps asked{};                // when a receive had the choice of ways; kNever: it had none
-  Request* next_free = nullptr;
 
   bool done() const { return state == State::done; }
 };

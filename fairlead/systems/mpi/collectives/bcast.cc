@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "fairlead/systems/mpi/collectives/choose.h"
+#include "fairlead/systems/mpi/collectives/direct_call.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
@@ -50,10 +51,27 @@ void bcast_split(GroupCall& group, void* buffer, std::uint64_t size, int root) {
   }
 }
 
+// Each member reads the message where the root has it. False: nothing was done.
+bool bcast_directly(Process& process, Comm& comm, const char* call, void* buffer,
+                    std::uint64_t size, int root) {
+  if (comm.size < kDirectBcastRanks || size < kDirectBcastBytesMin || size > kDirectBcastBytesMax) {
+    return false;
+  }
+  if (!DirectCall::possible(process, comm, CollectiveKind::bcast, call)) return false;
+  DirectCall direct(process, comm, CollectiveKind::bcast, call, size);
+  if (comm.rank == root) direct.expose(DirectCall::kIn, buffer, lci::kRead);
+  direct.meet();
+  if (comm.rank != root) direct.fetch(root, DirectCall::kIn, 0, buffer, size);
+  // All have it.
+  direct.meet();
+  return true;
+}
+
 }  // namespace
 
 void bcast(Process& process, Comm& comm, const char* call, void* buffer, std::uint64_t size,
            int root) {
+  if (bcast_directly(process, comm, call, buffer, size, root)) return;
   GroupCall group(process, comm, CollectiveKind::bcast, call);
   if (group.size() == 1) return;
   if (size >= kBcastSplitBytes && group.size() >= kBcastSplitRanks) {

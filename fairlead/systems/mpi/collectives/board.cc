@@ -83,6 +83,26 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
            static_cast<std::uint32_t>(theirs & 0xff));
 }
 
+// The same by messages: one that came to the board's collectives can only be of another call.
+static void check_messages(Process& process, const Comm& comm, const char* call) {
+  const Unexpected* const early = process.engine().probe({comm.context + 1, kAnySource, kAnyTag});
+  if (early != nullptr) [[unlikely]] {
+    disagree_by_tag(process, comm, call, comm.rank_of(early->envelope.peer), early->envelope.tag);
+  }
+}
+
+void check_board(Process& process, const Comm& comm, const char* call) {
+  if (comm.board == nullptr) return;
+  for (const auto& slots : comm.board->half) {
+    for (int r = 0; r < comm.size; ++r) {
+      const std::uint64_t entered = slots[r].entered.load(std::memory_order_acquire);
+      if (r == comm.rank || entered >> kNumberShift != comm.collectives) continue;
+      disagree(process, comm, call, r, entered >> kNumberShift,
+               static_cast<std::uint32_t>(entered & 0xff));
+    }
+  }
+}
+
 const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind, const char* call,
                                const void* data, std::size_t size) {
   BoardSlot* const slots = comm.board->half[comm.board_meetings++ & 1];
@@ -97,6 +117,7 @@ const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind
     const std::atomic<std::uint64_t>& entered = slots[r].entered;
     while (entered.load(std::memory_order_acquire) < number) {
       process.engine().wait_for_word(entered, number, call);
+      if (entered.load(std::memory_order_acquire) < number) check_messages(process, comm, call);
     }
     const std::uint64_t theirs = entered.load(std::memory_order_relaxed);
     if (theirs != own) [[unlikely]]

@@ -39,6 +39,10 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
 const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind, const char* call,
                                const void* data, std::size_t size);
 
+// Ends the job when a member is on the board in the collective that this rank does by messages: it
+// would wait there for ever.
+void check_board(Process& process, const Comm& comm, const char* call);
+
 // Collective: waits until no member needs the board, then gives its memory back.
 void drop_board(Process& process, Comm& comm, const char* call);
 

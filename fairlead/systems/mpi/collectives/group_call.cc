@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "fairlead/systems/mpi/collectives/board.h"
+
 namespace fairlead::mpi {
 namespace {
 
@@ -10,6 +12,9 @@ constexpr const char* kNames[] = {"MPI_Barrier",    "MPI_Bcast",     "MPI_Reduce
                                   "MPI_Allgather",  "MPI_Alltoall",  "MPI_Comm_dup",
                                   "MPI_Comm_split", "MPI_Comm_free", "MPI_Finalize"};
 static_assert(std::size(kNames) == static_cast<std::size_t>(CollectiveKind::count));
+
+// Of a wait for a message, until this rank looks whether the others do something else.
+constexpr Ps kLookAround = milliseconds(100);
 
 }  // namespace
 
@@ -20,8 +25,25 @@ void GroupCall::exchange(int to, const void* out, std::uint64_t out_size, int fr
   end(receive, in_size);
 }
 
+void GroupCall::wait(Request& receive) const {
+  Engine& engine = process_.engine();
+  if (comm_.board == nullptr) return engine.wait(receive, call_);
+  for (;;) {
+    engine.wait_a_while(receive, engine.port().now() + kLookAround, call_);
+    if (receive.done()) return;
+    check_board(process_, comm_, call_);
+  }
+}
+
 void disagree(Process& process, const Comm& comm, const char* call, int member,
               std::uint64_t number, std::uint32_t kind) {
+  // The same call, but one of them by the board and the other by messages.
+  if (number == comm.collectives && kind == comm.collective) {
+    end_job(process.context(), MPI_ERR_OTHER,
+            fmt::format("{} failed on rank {} of {}: rank {} entered it with another number of "
+                        "bytes: its count or datatype differs",
+                        call, comm.rank, comm.name, member));
+  }
   const char* theirs = kind < std::size(kNames) ? kNames[kind] : "no collective of this library";
   const std::string after = comm.before < std::size(kNames)
                                 ? fmt::format(" (after {})", kNames[comm.before])
@@ -31,6 +53,13 @@ void disagree(Process& process, const Comm& comm, const char* call, int member,
                       "collective number {}, this rank in {}, its number {}{}",
                       call, comm.rank, comm.name, member, theirs, number, call, comm.collectives,
                       after));
+}
+
+void disagree_by_tag(Process& process, const Comm& comm, const char* call, int member,
+                     std::int32_t tag) {
+  const auto told = static_cast<std::uint32_t>(tag);
+  disagree(process, comm, call, member, (told >> GroupCall::kKindBits) + 1,
+           told & ((1u << GroupCall::kKindBits) - 1));
 }
 
 void disagree_on_size(Process& process, const Comm& comm, const char* call, int member,
@@ -44,10 +73,8 @@ void disagree_on_size(Process& process, const Comm& comm, const char* call, int 
 
 void GroupCall::mismatch(const Request& receive, std::uint64_t size) const {
   const int member = comm_.rank_of(receive.envelope.peer);
-  const auto other = static_cast<std::uint32_t>(receive.envelope.tag);
   if (receive.envelope.tag != tag_) {
-    disagree(process_, comm_, call_, member, (other >> kKindBits) + 1,
-             other & ((1u << kKindBits) - 1));
+    disagree_by_tag(process_, comm_, call_, member, receive.envelope.tag);
   }
   disagree_on_size(process_, comm_, call_, member, receive.size, size);
 }

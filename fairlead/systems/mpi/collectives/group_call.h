@@ -14,6 +14,11 @@ namespace fairlead::mpi {
                                                      const char* call, int member,
                                                      std::uint64_t number, std::uint32_t kind);
 
+// The same by the tag of a message of its.
+[[noreturn, gnu::cold, gnu::noinline]] void disagree_by_tag(Process& process, const Comm& comm,
+                                                            const char* call, int member,
+                                                            std::int32_t tag);
+
 // The same where `member` takes part with another number of bytes than this rank.
 [[noreturn, gnu::cold, gnu::noinline]] void disagree_on_size(Process& process, const Comm& comm,
                                                              const char* call, int member,
@@ -22,6 +27,9 @@ namespace fairlead::mpi {
 
 class GroupCall {
  public:
+  static constexpr unsigned kKindBits = 8;
+  static constexpr std::uint32_t kNumberMask = 0x7fffff;
+
   // Enters the communicator's next collective.
   GroupCall(Process& process, Comm& comm, CollectiveKind kind, const char* call)
       : process_(process),
@@ -52,7 +60,7 @@ class GroupCall {
     return process_.engine().irecv(to, size, comm_.context + 1, comm_.job_rank(from), kAnyTag);
   }
   void end(Request* receive, std::uint64_t size) {
-    process_.engine().wait(*receive, call_);
+    if (!receive->done()) wait(*receive);
     if (receive->envelope.tag != tag_ || receive->size != size) [[unlikely]]
       mismatch(*receive, size);
     process_.engine().finish(receive);
@@ -76,9 +84,7 @@ class GroupCall {
   }
 
  private:
-  static constexpr unsigned kKindBits = 8;
-  static constexpr std::uint32_t kNumberMask = 0x7fffff;
-
+  void wait(Request& receive) const;
   Envelope envelope(int member) const { return {comm_.context + 1, comm_.job_rank(member), tag_}; }
   // The member is in another call, or in the same with another count. Ends the job.
   [[noreturn, gnu::cold, gnu::noinline]] void mismatch(const Request& receive,
