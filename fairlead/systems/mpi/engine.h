@@ -123,6 +123,8 @@ class Engine {
   void store(const void* from, const lci::Remote& to, std::size_t size, const char* call);
   // The earliest message `wanted` matches, which stays, or nullptr.
   const Unexpected* probe(const Envelope& wanted) const { return matcher_.probe(wanted); }
+  // Whether there is any message that no receive has matched.
+  bool any_early() const { return matcher_.any_early(); }
   // Waits until nothing this rank has to send is left.
   void drain(const char* call);
 

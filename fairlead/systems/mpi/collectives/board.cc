@@ -83,11 +83,16 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
            static_cast<std::uint32_t>(theirs & 0xff));
 }
 
-// The same by messages: one that came to the board's collectives can only be of another call.
+// The same by messages: one that came from a member, while not all are on the board, is of another
+// call. It may have come with whatever this rank waited for before.
 static void check_messages(Process& process, const Comm& comm, const char* call) {
-  const Unexpected* const early = process.engine().probe({comm.context + 1, kAnySource, kAnyTag});
-  if (early != nullptr) [[unlikely]] {
-    disagree_by_tag(process, comm, call, comm.rank_of(early->envelope.peer), early->envelope.tag);
+  const Engine& engine = process.engine();
+  if (!engine.any_early()) [[likely]]
+    return;
+  for (int r = 0; r < comm.size; ++r) {
+    const Unexpected* const early = engine.probe({comm.context + 1, comm.job_rank(r), kAnyTag});
+    if (early != nullptr) [[unlikely]]
+      disagree_by_tag(process, comm, call, r, early->envelope.tag);
   }
 }
 
@@ -115,9 +120,10 @@ const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind
   mine.entered.store(own, std::memory_order_release);
   for (int r = 0; r < comm.size; ++r) {
     const std::atomic<std::uint64_t>& entered = slots[r].entered;
+    // A member can only be further, and have sent messages of that, once it has seen all entries.
     while (entered.load(std::memory_order_acquire) < number) {
+      check_messages(process, comm, call);
       process.engine().wait_for_word(entered, number, call);
-      if (entered.load(std::memory_order_acquire) < number) check_messages(process, comm, call);
     }
     const std::uint64_t theirs = entered.load(std::memory_order_relaxed);
     if (theirs != own) [[unlikely]]
