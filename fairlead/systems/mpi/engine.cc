@@ -36,20 +36,21 @@ void Engine::wait_slow(Request& request, const char* call) {
   while (!request.done()) wait_for_change(call);
 }
 
-void Engine::wait_a_while(Request& request, Ps deadline, const char* call) {
+bool Engine::wait_a_while(Request& request, Ps deadline, const char* call) {
   request.awaited = true;
-  while (!request.done() && port_.now() < deadline) {
+  while (!request.done()) {
     lci::Until until;
     until.deadline = deadline;
-    wait_until(until, call);
+    if (wait_until(until, call) == Post::again_credit) return request.done();
   }
+  return true;
 }
 
-void Engine::wait_until(lci::Until until, const char* call) {
+Post Engine::wait_until(lci::Until until, const char* call) {
   until.any_packet = true;
   until.what = call;
   if (has_work()) [[unlikely]] {
-    if (progress()) return;
+    if (progress()) return Post::done;
     if (Request* copy = copies_.front(); copy != nullptr && copy->copied.ok < copy->begun) {
       until.counter = &copy->copied;
       until.at = copy->begun;
@@ -67,6 +68,7 @@ void Engine::wait_until(lci::Until until, const char* call) {
   if (answer == Post::peer_down) [[unlikely]] {
     fatal(fmt::format("{}: a rank of the job was lost", call));
   }
+  return answer;
 }
 
 void Engine::poll() {

@@ -104,9 +104,10 @@ class Engine {
   // Runs the upcalls of what has arrived, then what they left to do.
   void poll();
   // Blocks until an upcall ran or work is to be done, then does it.
-  void wait_for_change(const char* call) { wait_until({}, call); }
-  // As wait(), but at most until `deadline`, a time of the port.
-  void wait_a_while(Request& request, Ps deadline, const char* call);
+  void wait_for_change(const char* call) { (void)wait_until({}, call); }
+  // As wait(), but may answer false, not done, once the port has seen that `deadline`, its time, is
+  // over. It looks at the clock only where a wait is long, also for a deadline long over.
+  bool wait_a_while(Request& request, Ps deadline, const char* call);
   // The same, or until `word`, which a peer stores into, is at least `value`.
   void wait_for_word(const std::atomic<std::uint64_t>& word, std::uint64_t value,
                      const char* call) {
@@ -114,7 +115,7 @@ class Engine {
     until.word = &word;
     until.cmp = lci::Cmp::ge;
     until.value = value;
-    wait_until(until, call);
+    (void)wait_until(until, call);
   }
   // Copies `size` bytes from what a peer has exposed; returns when they are here. A peer that is
   // gone ends the job.
@@ -203,7 +204,8 @@ class Engine {
 
   // engine.cc
   void wait_slow(Request& request, const char* call);
-  void wait_until(lci::Until until, const char* call);
+  // What the port's wait() answered; done when there was something to do instead.
+  Post wait_until(lci::Until until, const char* call);
   void reply(const Reply& made);
   bool send_reply(const Reply& reply);
   bool push_replies();

@@ -173,7 +173,7 @@ bool Engine::copy_now(Rank peer, std::size_t size, const char* call, Begin&& beg
   while ((answer = begin(&copied)) == Post::again_credit || answer == Post::again_buffer) {
     lci::Until soon;
     soon.deadline = port_.now() + kAskAgain;
-    wait_until(soon, call);
+    (void)wait_until(soon, call);
   }
   lci::Until until;
   until.counter = &copied;
@@ -181,7 +181,7 @@ bool Engine::copy_now(Rank peer, std::size_t size, const char* call, Begin&& beg
   while (answer == Post::pending && copied.ok.load(std::memory_order_acquire) +
                                             copied.failed.load(std::memory_order_acquire) ==
                                         0) {
-    wait_until(until, call);
+    (void)wait_until(until, call);
   }
   if ((answer != Post::done && answer != Post::pending) || copied.failed.load() != 0) {
     fatal(
