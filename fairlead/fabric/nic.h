@@ -159,7 +159,8 @@ class Nic {
     return packets.size();
   }
   // The same for a packet of at most inline_bytes_max bytes, counted as sent in `tally` when it is;
-  // route as route_of() makes it.
+  // route as route_of() makes it. Not inline: a compiler that guesses which nic it is would give
+  // every caller the frame of this header.
   [[gnu::noinline]] virtual Post post_small(Peer dest, std::uint64_t route, WordVector words,
                                             const void* data, std::size_t size,
                                             PortCounters& tally) {

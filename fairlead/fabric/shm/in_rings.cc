@@ -26,11 +26,8 @@ ShmInRings::ShmInRings(const ShmView& view, Peer self, bool barriers, bool fence
   for (Peer peer = 0; peer < view.layout().ranks; ++peer)
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       Ring& ring = rings_[peer * kLanes + lane];
-      ShmSlot* const slots = view.ring(self, peer, lane);
-      ring.start = ring.position = ring.told = shm_ring_start(peer, lane);
-      ring.stamp = shm_stamp(ring.start);
-      ring.next = slots + ring.start;
-      ring.end = slots + kShmRingSlots;
+      ring.slots = view.ring(self, peer, lane);
+      ring.start = ring.position = shm_ring_start(peer, lane);
       ring.route = route_of(PacketKind::data, lane, 0, peer);
       ring.words = &view.pair(peer, self).lane[lane];
       ring.sender = peer;

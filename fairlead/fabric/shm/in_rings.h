@@ -49,14 +49,9 @@ class ShmInRings {
   // when something had come already and it did not sleep.
   bool sleep(Ps timeout);
 
-  struct Ring {
-    ShmSlot* next = nullptr;
-    ShmSlot* end = nullptr;
-    std::uint64_t route = 0;     // of its messages, but for the channel
-    std::uint32_t stamp = 0;     // of `next`
-    std::uint32_t position = 0;  // of `next`
-    std::uint32_t start = 0;     // where `position` began
-    std::uint32_t told = 0;      // the position that the sender knows
+  struct Ring : ShmCursor {
+    std::uint64_t route = 0;  // of its messages, but for the channel
+    std::uint32_t told = 0;   // the slots passed that the sender knows of
     Peer sender = 0;
     std::uint32_t lane = 0;
     bool hot = false;
@@ -64,10 +59,6 @@ class ShmInRings {
     bool todo = false;    // in todo_: the sender called and the ring was not yet found empty
     ShmLaneLines* words = nullptr;
     std::uint64_t last_active = 0;
-
-    ShmSlot* ahead(std::uint32_t slots) const {
-      return end - kShmRingSlots + (position + slots) % kShmRingSlots;
-    }
   };
 
  private:
@@ -81,8 +72,8 @@ class ShmInRings {
   static constexpr std::uint32_t kAhead = 3;
 
   static bool ready(const Ring& ring, std::uint64_t& flag) {
-    flag = ring.next->flag.load(std::memory_order_acquire);
-    return ((flag >> 32) & ~std::uint64_t{kShmInBuffer}) == ring.stamp;
+    flag = ring.slot().flag.load(std::memory_order_acquire);
+    return ((flag >> 32) & ~std::uint64_t{kShmInBuffer}) == ring.stamp();
   }
 
   template <class Take>
@@ -91,22 +82,18 @@ class ShmInRings {
     std::uint64_t flag;
     while (done < budget && ready(ring, flag)) {
       std::uint32_t slots = 1;
-      if (done >= kRun) __builtin_prefetch(ring.ahead(kAhead));
+      if (done >= kRun) __builtin_prefetch(&ring.slot(kAhead));
       ring.tailed = shm_tailed(flag);
       if (static_cast<std::uint32_t>(flag) != kShmSkipped) [[likely]] {
-        take(ring, *ring.next, flag, done == 0);
-        if (ring.tailed && shm_first_of_pair(ring.next)) slots = 2;
+        ShmSlot& slot = ring.slot();
+        take(ring, slot, flag, done == 0);
+        if (ring.tailed && shm_first_of_pair(&slot)) slots = 2;
       }
       ++done;
       ring.position += slots;
-      ring.next += slots;
-      if (ring.next == ring.end) {
-        ring.next -= kShmRingSlots;
-        ring.stamp = shm_stamp(ring.position);
-      }
-      if (ring.position - ring.told >= kTellEvery) {
-        ring.told = ring.position;
-        ring.words->head.store(ring.position - ring.start, std::memory_order_release);
+      if (ring.passed() - ring.told >= kTellEvery) {
+        ring.told = ring.passed();
+        ring.words->head.store(ring.told, std::memory_order_release);
       }
     }
     if (done != 0) ring.last_active = now_;
@@ -125,7 +112,7 @@ class ShmInRings {
         std::uint64_t flag;
         if (ready(*hot_[i], flag) && ((lanes >> hot_[i]->lane) & 1u) != 0) return true;
         // Both lines of a message are then on their way at once.
-        if (hot_[i]->tailed) __builtin_prefetch(hot_[i]->next + 1);
+        if (hot_[i]->tailed) __builtin_prefetch(&hot_[i]->slot(1));
       }
       ++now_;
       if (bell_->rung.load(std::memory_order_relaxed) != seen_) return true;

@@ -104,6 +104,19 @@ constexpr std::uint32_t shm_ring_start(std::uint32_t sender, std::uint32_t lane)
 }
 
 constexpr std::uint64_t kShmRingBytes = kShmRingSlots * sizeof(ShmSlot);
+
+// Where one side of a ring is, in memory of its own.
+struct ShmCursor {
+  ShmSlot* slots = nullptr;
+  std::uint32_t position = 0;  // of the next message
+  std::uint32_t start = 0;     // where it began
+
+  ShmSlot& slot(std::uint32_t ahead = 0) const { return slots[(position + ahead) % kShmRingSlots]; }
+  std::uint32_t stamp() const { return shm_stamp(position); }
+  // Slots behind it, modulo 2^32: how positions are told to the other side.
+  std::uint32_t passed() const { return position - start; }
+};
+
 static_assert(kShmRingBytes % kShmPage == 0);
 
 // What a receiver tells one sender, per lane; in the sender's region, written by the receiver only.

@@ -16,18 +16,13 @@ class ShmOutRings {
  public:
   // Few words, and those that seldom change written only then: a sender's stores wait in line
   // behind those into slots that the receiver had last (docs/performance.md).
-  struct Ring {
-    ShmSlot* slots = nullptr;
+  struct Ring : ShmCursor {
     ShmLaneLines* words = nullptr;
-    std::uint32_t position = 0;  // of the next message
-    std::uint32_t limit = 0;     // up to where slots are known to be free
-    std::uint32_t start = 0;     // where `position` began
-    bool tailed = false;         // the last message had a tail
-    bool burst = false;          // it was sent, and nothing came since
-    bool closed = false;         // the peer is gone
+    std::uint32_t limit = 0;  // up to where slots are known to be free
+    bool tailed = false;      // the last message had a tail
+    bool burst = false;       // it was sent, and nothing came since
+    bool closed = false;      // the peer is gone
 
-    ShmSlot& next() const { return slots[position % kShmRingSlots]; }
-    std::uint32_t stamp() const { return shm_stamp(position); }
     std::uint32_t room() const { return limit - position; }
   };
 
@@ -39,8 +34,7 @@ class ShmOutRings {
         Ring& ring = of(peer, lane);
         ring.slots = view.ring(peer, self, lane);
         ring.words = &view.pair(self, peer).lane[lane];
-        ring.start = shm_ring_start(self, lane);
-        ring.position = ring.start;
+        ring.start = ring.position = shm_ring_start(self, lane);
         ring.limit = ring.start + kShmRingSlots;
       }
   }
@@ -50,31 +44,30 @@ class ShmOutRings {
   // Gets hold of the lines of the next message: one is likely to be sent there soon.
   static void expect(Ring& ring) {
     ring.burst = false;
-    ShmSlot* const next = &ring.next();
-    prefetch_to_write(next);
-    if (ring.tailed) prefetch_to_write(next + 1);
+    prefetch_to_write(&ring.slot());
+    if (ring.tailed) prefetch_to_write(&ring.slot(1));
   }
-  // Whether there is room for a message without a tail: next() is its slot.
+  // Whether there is room for a message without a tail: slot() is where.
   static bool has_room(Ring& ring) { return ring.room() != 0 || refresh(ring); }
   // The same with a tail.
   static bool has_room_for_pair(Ring& ring) {
-    const bool first = shm_first_of_pair(&ring.next());
+    const bool first = shm_first_of_pair(&ring.slot());
     const std::uint32_t slots = first ? 2 : 3;
     if (ring.room() < slots && !(refresh(ring) && ring.room() >= slots)) [[unlikely]]
       return false;
     if (!first) {
-      ring.next().flag.store(shm_flag(kShmSkipped, ring.stamp()), std::memory_order_relaxed);
+      ring.slot().flag.store(shm_flag(kShmSkipped, ring.stamp()), std::memory_order_relaxed);
       ++ring.position;
     }
     // Each line is written in one go, the tail before the slot.
-    shm_tail(ring.next()).flag.store(shm_flag(0, ring.stamp()), std::memory_order_relaxed);
+    shm_tail(ring.slot()).flag.store(shm_flag(0, ring.stamp()), std::memory_order_relaxed);
     return true;
   }
   // Publishes the next slot, for which there is room and whose payload is written. False: the
   // receiver does not poll this ring, call() it.
   [[nodiscard]] bool publish(Ring& ring, std::uint64_t route, WordVector words, std::uint32_t size,
                              bool in_buffer, bool tailed) const {
-    ShmSlot& slot = ring.next();
+    ShmSlot& slot = ring.slot();
     std::memcpy(slot.words, &words, sizeof words);
     slot.route = route;
     const std::uint64_t flag =
@@ -92,7 +85,7 @@ class ShmOutRings {
     // Of several in a row the lines are asked for before they are written: else each write waits
     // for its line, one after the other (docs/performance.md).
     if (ring.burst) {
-      prefetch_to_write(&ring.slots[(ring.position + kAhead) % kShmRingSlots]);
+      prefetch_to_write(&ring.slot(kAhead));
     } else {
       ring.burst = true;
     }

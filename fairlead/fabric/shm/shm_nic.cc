@@ -80,7 +80,7 @@ class ShmNic final : public Nic {
     ShmOutRings::Ring& ring = out_.of(dest, lane);
     if (ring.room() == 0) [[unlikely]]
       return post_small_other(dest, route, words, data, size, tally);
-    copy_small(ring.next().payload, data, size);
+    copy_small(ring.slot().payload, data, size);
     count_sent(tally, size);
     return out_.publish(ring, route, words, static_cast<std::uint32_t>(size), false, false)
                ? Post::done
@@ -198,7 +198,7 @@ class ShmNic final : public Nic {
         size <= kShmSlotBytes ? ShmOutRings::has_room(ring) : ShmOutRings::has_room_for_pair(ring);
     if (!has_room) [[unlikely]]
       return refusal(dest);
-    fill(ring.next(), data, size);
+    fill(ring.slot(), data, size);
     return out_.publish(ring, route, words, static_cast<std::uint32_t>(size), false,
                         size > kShmSlotBytes)
                ? Post::done
@@ -222,7 +222,7 @@ class ShmNic final : public Nic {
   Post post_index(Peer dest, const PacketHeader& header, std::uint32_t index) {
     ShmOutRings::Ring& ring = out_.of(dest, header.client.lane);
     if (!ShmOutRings::has_room(ring)) return refusal(dest);
-    std::memcpy(ring.next().payload, &index, sizeof index);
+    std::memcpy(ring.slot().payload, &index, sizeof index);
     pool_.sent(index, dest);
     const Route to = route_of(header.client);
     return out_.publish(ring, to.route, to.words, header.client.size, true, false)
