@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/huge_heap.h"
 #include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/model/machine.h"
 #include "fairlead/lci/implementations.h"
@@ -20,6 +21,11 @@ namespace {
 using fabric::model::Machine;
 
 class ModelWorld;
+
+// What a node of a large machine takes, with an MPI program of few peers.
+constexpr std::size_t kNodeBytes = 16 * 1024;
+// From where on huge pages are worth asking for.
+constexpr std::size_t kMuchHeap = 8 << 20;
 
 // One rank: its port on the machine, its task, and how it ended.
 class ModelRank final : public Context {
@@ -80,6 +86,8 @@ class ModelWorld {
           "--body process"};
     }
     if (Result<void> chosen = simulation_.choose(); !chosen.ok()) return chosen;
+    const std::size_t heap = std::size_t{simulation_.nodes()} * kNodeBytes;
+    if (heap >= kMuchHeap) expect_heap(heap);
     Result<std::unique_ptr<Machine>> machine =
         Machine::load(simulation_.options().on, simulation_.nodes(), simulation_.buffer_bytes(),
                       simulation_.changes());

@@ -119,7 +119,11 @@ Result<Fiber*> FiberPool::spawn(std::uint32_t id, Fiber::Entry entry, void* argu
 
 void FiberPool::reclaim(Fiber& fiber) {
   FAIRLEAD_CHECK(&fiber != current_ && in_use_[fiber.slot_], "{} {}", options_.noun, fiber.id_);
-  check_canary(fiber);
+  // A look at a page that nothing has touched would make the kernel map one.
+  unsigned char there = 1;
+  if (guarded_ || mincore(slot_bottom(fiber.slot_), kPage, &there) != 0 || (there & 1) != 0) {
+    check_canary(fiber);
+  }
   const std::uint32_t slot = fiber.slot_;
   sanitizers::destroy_fiber(fiber.tsan_fiber_);
   sanitizers::forget_stack(stack_bottom(slot), options_.stack_bytes);

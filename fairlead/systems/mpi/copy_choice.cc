@@ -40,7 +40,7 @@ CopyChoice::Way CopyChoice::choose(std::uint64_t bytes, bool by_network) const {
   if (single_copy_min_.has_value()) {
     return bytes >= *single_copy_min_ ? Way::single_copy : Way::pieces;
   }
-  return by_network ? Way::single_copy : classes_[class_of(bytes)].way;
+  return by_network || classes_.empty() ? Way::single_copy : classes_[class_of(bytes)].way;
 }
 
 bool CopyChoice::permits_single_copy() const {
@@ -51,6 +51,7 @@ void CopyChoice::arrived(Way way, std::uint64_t bytes, Ps asked, Ps now) {
   // Several under way together: each took the time since the one before it.
   const Ps took = now - std::max(asked, last_);
   last_ = now;
+  if (classes_.empty()) classes_.resize(kClasses);
   Class& of = classes_[class_of(bytes)];
   if (way != of.way || asked < of.chosen) return;
   of.bytes += bytes;

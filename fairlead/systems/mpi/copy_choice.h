@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
@@ -65,7 +66,7 @@ class CopyChoice {
 
   std::optional<std::uint64_t> single_copy_min_;  // without: by measurement
   Ps last_{};                                     // end of the last message
-  std::array<Class, kClasses> classes_;
+  std::vector<Class> classes_;                    // made with the first message that is measured
 };
 
 }  // namespace fairlead::mpi
