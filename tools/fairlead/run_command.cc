@@ -187,8 +187,9 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
     fmt::print(stderr, "{}", explanation_text(*explanation));
   }
   if (!arguments.stats.empty()) {
-    auto written = write_stats(arguments.stats, {launch.world, report.value(), wall.count(),
-                                                 explanation ? &*explanation : nullptr});
+    auto written =
+        write_stats(arguments.stats, {launch.world, launch.hosts, report.value(), wall.count(),
+                                      explanation ? &*explanation : nullptr});
     if (!written.ok()) {
       complain(written.error().text);
       if (report.value().exit_code == 0) return 1;

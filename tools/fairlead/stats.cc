@@ -27,6 +27,7 @@ nlohmann::ordered_json stats_json(const JobFacts& facts) {
                                  {"seed", facts.options.seed},
                                  {"exit_code", report.exit_code},
                                  {"wall_s", facts.wall_s}};
+  if (!facts.hosts.list.empty()) json["hosts"] = facts.hosts.list.size();
   if (!report.failure.empty()) json["failure"] = report.failure;
   if (report.modelled) {
     json["virtual_time_us"] = to_us(report.virtual_time);
@@ -48,8 +49,14 @@ nlohmann::ordered_json stats_json(const JobFacts& facts) {
 
 std::string stats_text(const JobFacts& facts) {
   const run::RunReport& report = facts.report;
-  std::string text = fmt::format("{} ranks on {}, {:.3f} s\n", facts.options.ranks,
-                                 facts.options.on, facts.wall_s);
+  std::string where = facts.options.on;
+  if (const std::size_t hosts = facts.hosts.list.size(); hosts > 0) {
+    // As the launcher plans it: an engine carries all of its node's messages.
+    if (where == "shm") where = facts.options.lci == "nirx" ? "udp" : "shm within, udp between";
+    where = fmt::format("{} {}{} ({})", hosts, facts.hosts.noun, hosts == 1 ? "" : "s", where);
+  }
+  std::string text =
+      fmt::format("{} ranks on {}, {:.3f} s\n", facts.options.ranks, where, facts.wall_s);
   if (report.modelled) {
     text += fmt::format("virtual time {} us, {} events, digest {:016x}\n",
                         show_number(to_us(report.virtual_time)), report.events, report.digest);

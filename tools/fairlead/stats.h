@@ -3,19 +3,21 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/launcher.h"
 #include "tools/fairlead/explanation.h"
 
 namespace fairlead::tools {
 
 struct JobFacts {
   const run::WorldOptions& options;
+  const run::HostOptions& hosts;
   const run::RunReport& report;
   double wall_s;                             // start-up and end included
   const Explanation* explanation = nullptr;  // of --explain
 };
 
-// {"commit","on","lci","ranks","seed","exit_code","wall_s", modelled: "virtual_time_us","events",
+// {"commit","on","lci","ranks","seed","exit_code","wall_s", several hosts: "hosts" (how many),
+// modelled: "virtual_time_us","events",
 // "digest" (16 hex digits), "faster", "explanation" (explanation_json), "counters":{..} summed,
 // "per_rank":[{"exit_code",..counters}]}
 nlohmann::ordered_json stats_json(const JobFacts& facts);
