@@ -31,6 +31,7 @@ struct NicCaps {
   std::uint32_t mtu_bytes;         // largest payload of one packet
   std::uint32_t inline_bytes_max;  // payload that travels with the header; at most kSmallBytes
   std::uint64_t flags;             // NicFlag
+  std::uint32_t run_packets = 1;   // of mtu_bytes that post_many() sends at the cost of one
 };
 
 // A received packet; payload is the fabric's memory, valid until the sink returns, or until

@@ -35,6 +35,7 @@ class Rails final : public fabric::Nic {
       const fabric::NicCaps& caps = nic->caps(nic->self());
       caps_.mtu_bytes = std::min(caps_.mtu_bytes, caps.mtu_bytes);
       caps_.inline_bytes_max = std::min(caps_.inline_bytes_max, caps.inline_bytes_max);
+      caps_.run_packets = std::min(caps_.run_packets, caps.run_packets);
       rails_.push_back({std::move(nic), this, static_cast<std::uint32_t>(rails_.size()), true});
     }
     for (Peer peer = 0; peer < ways_.size(); ++peer) ways_[peer].active = own_rail(peer);

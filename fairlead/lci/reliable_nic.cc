@@ -176,7 +176,7 @@ void Reliable::flush(Flow flow, Outbound& out) {
     if (taken == out.waiting.size()) close(out);
     if (taken == out.waiting.size()) break;
     std::size_t count = 0;
-    while (count < batch_.size() && taken < out.waiting.size() && flows_.room(flow)) {
+    while (count < batch_frames_ && taken < out.waiting.size() && flows_.room(flow)) {
       const std::uint32_t frame = out.waiting[taken++];
       out.waiting_bytes -= frames_[frame].bytes;
       batch_[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
@@ -191,8 +191,10 @@ void Reliable::flush(Flow flow, Outbound& out) {
 void Reliable::flush_pieces(Flow flow, Outbound& out) {
   const Peer peer = flow / kLanes;
   while (out.waiting.empty() && has_pieces(flow) && flows_.room(flow)) {
+    // What is out will be acknowledged, and make room for as many as the fabric sends at once.
+    if (flows_.free_window(flow) < run_ && flows_.unacknowledged(flow) >= 2 * run_) return;
     std::size_t count = 0;
-    while (count < batch_.size() && has_pieces(flow) && flows_.room(flow)) {
+    while (count < batch_frames_ && has_pieces(flow) && flows_.room(flow)) {
       const std::uint32_t frame = pool_.take();
       if (frame == kNoFrame) break;
       const FrameCopies::Piece piece = copies_.take_piece(peer, frame_bytes_ - sizeof piece.head);

@@ -69,6 +69,8 @@ class Reliable final : public ReliableNic {
         site_(options.epoch),
         counters_(below.counters()),
         frame_bytes_(std::min(options.frame_bytes, below.caps(below.self()).mtu_bytes)),
+        run_(std::min<std::uint32_t>(below.caps(below.self()).run_packets, kBatchFrames)),
+        batch_frames_(kBatchFrames / run_ * run_),
         caps_{frame_bytes_ - static_cast<std::uint32_t>(sizeof(RecordHeader)),
               std::min<std::uint32_t>(fabric::kSmallBytes, frame_bytes_ / 2),
               fabric::kReliable | fabric::kRemoteMemory},
@@ -296,6 +298,8 @@ class Reliable final : public ReliableNic {
   HostSite site_;
   PortCounters& counters_;
   std::uint32_t frame_bytes_;
+  std::uint32_t run_;         // full frames that the fabric sends at the cost of one
+  std::size_t batch_frames_;  // whole runs
   fabric::NicCaps caps_;
   fabric::Sink sink_;
   SelectiveRepeat flows_;

@@ -17,8 +17,8 @@ inline constexpr std::size_t kWaitingMax = 64;
 inline constexpr std::size_t kWaitingBytes = 256 << 10;
 // Frames under construction, waiting or not acknowledged, over all flows.
 inline constexpr std::uint32_t kFramesMax = 4096;
-// So much is handed to the fabric at once: what it can send by one call.
-inline constexpr std::size_t kBatchFrames = 64;
+// So much is handed to the fabric at once: what it can send by a few calls.
+inline constexpr std::size_t kBatchFrames = 192;
 inline constexpr std::size_t kBatchBytes = 60'000;
 // Packets built in a buffer that are no longer than this are copied, so that they share a frame.
 inline constexpr std::size_t kJoinedMax = 1024;
@@ -50,6 +50,7 @@ inline constexpr Ps kAckDelay = microseconds(50);
 
 inline constexpr std::size_t kWindowLeast = 8;
 inline constexpr std::size_t kWindowMost = 1024;
+inline constexpr std::uint32_t kAckEveryMost = 64;
 
 inline proto::SelectiveRepeat::Options flow_options(std::size_t window_bytes,
                                                     std::size_t frame_bytes) {
@@ -61,7 +62,7 @@ inline proto::SelectiveRepeat::Options flow_options(std::size_t window_bytes,
           .timeout_min = kTimeoutMin,
           .timeout_max = kTimeoutMax,
           .ack_delay = kAckDelay,
-          .ack_every = std::clamp<std::uint32_t>(window / 4, 2, 16)};
+          .ack_every = std::clamp<std::uint32_t>(window / 4, 2, kAckEveryMost)};
 }
 
 }  // namespace fairlead::lci

@@ -57,6 +57,7 @@ class FaultyNic final : public Nic {
       NicCaps caps = inner.caps(peer);
       caps.mtu_bytes -= static_cast<std::uint32_t>(sizeof(Prefix));
       caps.flags &= ~std::uint64_t{kReliable | kRemoteMemory | kRemoteAtomics};
+      caps.run_packets = 1;
       caps_.push_back(caps);
       clauses_.push_back(clauses_of(plan, inner.self(), peer));
     }

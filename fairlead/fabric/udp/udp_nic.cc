@@ -93,6 +93,12 @@ void set_option(int fd, int level, int name, int value) {
   (void)::setsockopt(fd, level, name, &value, sizeof value);
 }
 
+// Datagrams with so much payload that one system call sends.
+std::uint32_t run_packets(std::uint32_t payload_bytes) {
+  const std::size_t fit = kSendBytes / (sizeof(UdpHeader) + payload_bytes);
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(fit, 1, kSegments));
+}
+
 // Nothing is cut apart on the way: what does not fit is lost, and the MTU says what fits.
 void prepare_to_send(int fd, bool v4) {
   set_option(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
@@ -136,7 +142,7 @@ class Udp final : public UdpNic {
         options_(options),
         address_(address),
         socket_bytes_(socket_bytes),
-        caps_{mtu_bytes, std::min(kSmallBytes, mtu_bytes), 0},
+        caps_{mtu_bytes, std::min(kSmallBytes, mtu_bytes), 0, run_packets(mtu_bytes)},
         seal_(options.key, options.auth, std::uint64_t{options.rail} << 56),
         ways_(options.peers),
         lost_(options.peers),
