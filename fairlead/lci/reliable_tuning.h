@@ -50,7 +50,8 @@ inline constexpr Ps kAckDelay = microseconds(50);
 
 inline constexpr std::size_t kWindowLeast = 8;
 inline constexpr std::size_t kWindowMost = 1024;
-inline constexpr std::uint32_t kAckEveryMost = 64;
+inline constexpr std::uint32_t kAckEvery = 16;
+inline constexpr std::uint32_t kAckEveryMax = 64;  // of a stream
 
 inline proto::SelectiveRepeat::Options flow_options(std::size_t window_bytes,
                                                     std::size_t frame_bytes) {
@@ -62,7 +63,8 @@ inline proto::SelectiveRepeat::Options flow_options(std::size_t window_bytes,
           .timeout_min = kTimeoutMin,
           .timeout_max = kTimeoutMax,
           .ack_delay = kAckDelay,
-          .ack_every = std::clamp<std::uint32_t>(window / 4, 2, kAckEveryMost)};
+          .ack_every = std::clamp<std::uint32_t>(window / 4, 2, kAckEvery),
+          .ack_every_max = std::clamp<std::uint32_t>(window / 4, 2, kAckEveryMax)};
 }
 
 }  // namespace fairlead::lci

@@ -32,6 +32,9 @@ class SelectiveRepeat {
     Ps timeout_max;           // however often it has doubled
     Ps ack_delay;             // an acknowledgment waits so long for a packet to ride on
     std::uint32_t ack_every;  // so many packets owed are acknowledged at once
+    // In a stream twice as many each time, up to this; until the delay or a gap ends it. At least
+    // ack_every, or 0: never more.
+    std::uint32_t ack_every_max = 0;
     std::uint32_t first = 0;  // number of the first packet, the same at both ends; they wrap
   };
 
@@ -146,7 +149,8 @@ class SelectiveRepeat {
     }
     // What is not next is answered at once: the sender is to know what is missing, or that its
     // packet has come before.
-    owe(site.now(), peer, state, options_.ack_every);
+    state.ack_every = options_.ack_every;
+    owe(site.now(), peer, state, state.ack_every);
     if (static_cast<std::int32_t>(ahead) < 0) return Came::duplicate;
     if (ahead >= options_.window_max) return Came::beyond;
     return state.kept[slot(sequence)] == kNothing ? Came::early : Came::duplicate;
@@ -183,7 +187,7 @@ class SelectiveRepeat {
   // Acknowledge without waiting for a packet to ride on.
   bool urgent(Peer peer) const {
     const State* state = peers_[peer].get();
-    return state != nullptr && state->owed >= options_.ack_every;
+    return state != nullptr && state->owed >= state->ack_every;
   }
   bool owes(Peer peer) const {
     const State* state = peers_[peer].get();
@@ -194,14 +198,17 @@ class SelectiveRepeat {
   [[nodiscard]] std::uint32_t take_ack(Peer peer) {
     State* state = peers_[peer].get();
     if (state == nullptr) return options_.first;
-    if (state->kept_count == 0) state->owed = 0;
+    if (state->kept_count == 0) settle(*state);
     return state->expected;
   }
   // Words of an acknowledgment of its own, early packets included: as many of `words` as it takes.
   [[nodiscard]] std::size_t take_early(Peer peer, std::span<std::uint64_t> words) {
     State& state = of(peer);
+    if (state.kept_count == 0) {
+      settle(state);
+      return 0;
+    }
     state.owed = 0;
-    if (state.kept_count == 0) return 0;
     std::size_t used = 0;
     std::uint32_t left = state.kept_count;
     for (std::size_t w = 0; w < words.size() && left > 0; ++w) {
@@ -272,6 +279,7 @@ class SelectiveRepeat {
     std::uint32_t recovered = 0;   // once everything before it has come, nothing lost is out
     std::uint32_t last_early = 0;  // as the peer told last
     std::uint32_t owed = 0;        // packets that came and were not acknowledged
+    std::uint32_t ack_every = 0;   // as the options' at first
     bool ack_timed = false;        // has an entry of that kind
     bool timed = false;            // has one of that kind
     bool overtakes = false;        // packets on this path overtake each other
@@ -308,6 +316,7 @@ class SelectiveRepeat {
     made->next = made->base = made->expected = made->round_end = made->recovered =
         made->last_early = options_.first;
     made->window = std::min(options_.window_first, options_.window_max) * kFraction;
+    made->ack_every = options_.ack_every;
     peers_[peer] = std::move(made);
   }
 
@@ -425,7 +434,7 @@ class SelectiveRepeat {
   }
   void owe(Ps now, Peer peer, State& state, std::uint32_t count) {
     const bool first = state.owed == 0;
-    state.owed = std::min(state.owed + count, options_.ack_every);
+    state.owed = std::min(state.owed + count, state.ack_every);
     if (!first) return;
     state.ack_at = now + options_.ack_delay;
     if (state.ack_timed) return;
@@ -433,6 +442,13 @@ class SelectiveRepeat {
     deadlines_.add(state.ack_at, peer, kAckDue);
   }
 
+  // What is owed is told.
+  void settle(State& state) {
+    if (state.owed >= state.ack_every && state.ack_every < options_.ack_every_max) {
+      state.ack_every = std::min(state.ack_every * 2, options_.ack_every_max);
+    }
+    state.owed = 0;
+  }
   template <Site S, class SendAck>
   void run_ack(S& site, Ps now, Peer peer, State& state, SendAck&& send_ack) {
     state.ack_timed = state.owed > 0 && state.ack_at > now;
@@ -440,6 +456,8 @@ class SelectiveRepeat {
     if (state.owed == 0) return;
     site.charge(Step::timer);
     send_ack(peer);
+    // The sender waited for it, perhaps, as its window is smaller.
+    state.ack_every = options_.ack_every;
   }
   template <Site S, class Resend>
   void run_timeout(S& site, Ps now, Peer peer, State& state, Resend&& resend) {

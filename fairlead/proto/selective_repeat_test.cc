@@ -208,6 +208,36 @@ TEST(SelectiveRepeat, AnAcknowledgmentWaitsForAPacketToRideOn) {
   EXPECT_TRUE(receiver.urgent(kPeer));
 }
 
+TEST(SelectiveRepeat, AStreamIsAcknowledgedLessOften) {
+  TestClock clock;
+  SelectiveRepeat::Options options = kOptions;
+  options.ack_every_max = 16;
+  SelectiveRepeat receiver(2, options);
+  std::uint32_t next = 0;
+  // Packets until an acknowledgment is due at once.
+  const auto stream = [&] {
+    const std::uint32_t begin = next;
+    while (!receiver.urgent(kPeer)) (void)receive(receiver, clock, next++);
+    EXPECT_EQ(receiver.take_ack(kPeer), next);
+    return next - begin;
+  };
+  for (const std::uint32_t often : {4, 8, 16, 16}) EXPECT_EQ(stream(), often);
+  // Expect: from the beginning after the delay, and after a gap, which is told of at once
+  (void)receive(receiver, clock, next++);
+  clock.time += microseconds(100);
+  EXPECT_EQ(run_due(receiver, clock).acks.size(), 1u);
+  for (const std::uint32_t often : {4, 8}) EXPECT_EQ(stream(), often);
+  EXPECT_EQ(receive(receiver, clock, next + 1), Came::early);
+  EXPECT_TRUE(receiver.urgent(kPeer));
+  std::uint64_t words[1];
+  EXPECT_EQ(receiver.take_early(kPeer, words), 1u);
+  (void)receive(receiver, clock, next);
+  EXPECT_EQ(take_all_kept(receiver), (std::vector<std::uint32_t>{next + 1}));
+  next += 2;
+  (void)receiver.take_ack(kPeer);
+  EXPECT_EQ(stream(), 4u);
+}
+
 TEST(SelectiveRepeat, TheWindowGrowsAndFollowsTheLossShare) {
   TestClock clock;
   SelectiveRepeat sender(2, kOptions);
