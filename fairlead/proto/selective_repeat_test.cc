@@ -221,12 +221,12 @@ TEST(SelectiveRepeat, AStreamIsAcknowledgedLessOften) {
     EXPECT_EQ(receiver.take_ack(kPeer), next);
     return next - begin;
   };
-  for (const std::uint32_t often : {4, 8, 16, 16}) EXPECT_EQ(stream(), often);
+  for (const std::uint32_t often : {4U, 8U, 16U, 16U}) EXPECT_EQ(stream(), often);
   // Expect: from the beginning after the delay, and after a gap, which is told of at once
   (void)receive(receiver, clock, next++);
   clock.time += microseconds(100);
   EXPECT_EQ(run_due(receiver, clock).acks.size(), 1u);
-  for (const std::uint32_t often : {4, 8}) EXPECT_EQ(stream(), often);
+  for (const std::uint32_t often : {4U, 8U}) EXPECT_EQ(stream(), often);
   EXPECT_EQ(receive(receiver, clock, next + 1), Came::early);
   EXPECT_TRUE(receiver.urgent(kPeer));
   std::uint64_t words[1];
