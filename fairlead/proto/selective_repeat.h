@@ -49,12 +49,6 @@ class SelectiveRepeat {
       : options_(options), peers_(peers) {}
 
   // --- Sender.
-  // Room in the window for one packet more.
-  bool room(Peer peer) const {
-    const State* state = peers_[peer].get();
-    return state == nullptr ? options_.window_first > 0
-                            : state->next - state->base < state->window_packets();
-  }
   // The packets that the window has room for.
   std::uint32_t free_window(Peer peer) const {
     const State* state = peers_[peer].get();
@@ -62,6 +56,7 @@ class SelectiveRepeat {
     const std::uint32_t out = state->next - state->base;
     return out < state->window_packets() ? state->window_packets() - out : 0;
   }
+  bool room(Peer peer) const { return free_window(peer) > 0; }
   // Keeps `item` until it is acknowledged; answers its sequence number. There is room.
   template <Site S>
   [[nodiscard]] std::uint32_t number(S& site, Peer peer, std::uint32_t item) {

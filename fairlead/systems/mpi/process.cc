@@ -6,6 +6,7 @@
 
 namespace fairlead::mpi {
 namespace {
+
 void abort_with(void* context, const std::string& reason) {
   end_job(*static_cast<run::Context*>(context), MPI_ERR_OTHER, "MPI: " + reason);
 }
