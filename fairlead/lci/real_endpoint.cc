@@ -60,7 +60,6 @@ void RealEndpoint::linger() {
     settle_by([this] { return last_->reap(kBudget, fabric::kAllLanes); });
   }
   if (reliable_ != nullptr) reliable_->leave();
-  nic_->shut();
 }
 
 Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, bool fabric_loses,

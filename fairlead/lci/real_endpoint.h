@@ -37,6 +37,7 @@ class RealEndpoint final : public RankEndpoint {
   // linger_max bounds both.
   void settle() override;
   void linger() override;
+  void shut() override { nic_->shut(); }
 
  private:
   std::unique_ptr<fabric::Nic> nic_;

@@ -208,6 +208,7 @@ void RankContext::ended(System system) {
 void RankContext::linger() {
   parts_.endpoint->linger();
   if (parts_.job != nullptr) parts_.job->leave(rank());
+  parts_.endpoint->shut();
 }
 
 std::string RankContext::processor_name() const { return host_name(); }

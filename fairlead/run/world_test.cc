@@ -338,6 +338,36 @@ TEST(ShmWorld, ChildrenTheCallerHadAreLeftAlone) {
   EXPECT_TRUE(kill_descendants({}, std::chrono::milliseconds(1000)).empty());
 }
 
+// Rank 1 ends after one message; rank 0 goes on sending to it for a while, and then with rank 2.
+TEST(OfiWorld, ARankThatEndedInOrderIsNotLost) {
+  if (const auto here = fabric::ofi_providers("tcp", ""); !here.ok()) {
+    GTEST_SKIP() << here.error().text;
+  }
+  WorldOptions wanted = options("ofi", 3);
+  wanted.provider = "tcp";  // others do not notice
+  wanted.lci = "hrx";       // sends again what nobody took
+  wanted.timeout = seconds(20);
+  const auto report = run_world(wanted, [](Context& context) {
+    lci::Port& port = context.port();
+    Counter received;
+    port.bind(1, {add_word, &received}, {});
+    const auto send = [&port](Rank dest) {
+      return port.send_small({dest}, 1, lci::Lane::request, lci::Words{1, 0, 0, 0}, {}, 0);
+    };
+    const auto got = [&](std::uint64_t count) {
+      return port.wait({.counter = &received, .at = count}) == Post::done;
+    };
+    if (port.self() == 1) return send(0) == Post::done ? 0 : 2;
+    if (port.self() == 2) return got(1) && send(0) == Post::done ? 0 : 3;
+    if (!got(1)) return 4;
+    const Ps end = port.now() + milliseconds(100);
+    while (port.now() < end && send(1) != Post::peer_down) port.poll();
+    return send(2) == Post::done && got(2) ? 0 : 5;
+  });
+  ASSERT_TRUE(report.ok()) << report.error().text;
+  EXPECT_EQ(report.value().exit_code, 0) << report.value().failure;
+}
+
 TEST(AnyWorld, AnUnknownNameListsTheValidOnes) {
   const auto report = run_world(options("myrinet-p4", 2), everybody_to_everybody);
   ASSERT_FALSE(report.ok());
