@@ -7,10 +7,12 @@ namespace fairlead {
 
 constexpr std::size_t kCacheLine = 64;
 
-// The lines of [from, from + bytes). Any address will do.
+// The lines of [from, from + bytes), into the second-level cache: of the requests that the first
+// level can have under way others need some. Any address will do, but one that is none takes as
+// long as a miss.
 inline void prefetch(const void* from, std::size_t bytes = 1) {
   const auto* line = static_cast<const std::byte*>(from);
-  for (std::size_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(line + at, 1);
+  for (std::size_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(line + at, 0, 2);
 }
 
 // Takes one line from the other processors, so that a store soon to come need not wait for them.

@@ -22,6 +22,13 @@ class Ring {
   Ring() = default;
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
+  // The other one is empty then.
+  Ring(Ring&& other) noexcept
+      : head_(std::exchange(other.head_, 0)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, kInside)),
+        outside_(std::move(other.outside_)),
+        inside_(std::move(other.inside_)) {}
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }

@@ -53,6 +53,21 @@ TEST(Ring, FreesWhatLeaves) {
   EXPECT_EQ(watched.use_count(), 1);
 }
 
+TEST(Ring, MovesAndIsEmptyThen) {
+  for (const int count : {2, 9}) {
+    Ring<int, 4> from;
+    for (int i = 0; i < count; ++i) from.push_back(i);
+    Ring<int, 4> to(std::move(from));
+    ASSERT_EQ(to.size(), static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) EXPECT_EQ(to[static_cast<std::size_t>(i)], i);
+    // Expect: what was moved from can be used again
+    EXPECT_TRUE(from.empty());
+    for (int i = 0; i < 9; ++i) from.push_back(i);
+    EXPECT_EQ(from.front(), 0);
+    EXPECT_EQ(from.size(), 9u);
+  }
+}
+
 TEST(Ring, IsSmallWhileEmpty) {
   EXPECT_LE(sizeof(Ring<std::uint64_t>), 32u);
   EXPECT_LE(sizeof(Ring<std::uint64_t, 4>), 56u);

@@ -58,6 +58,8 @@ class NiProcessor {
     }
   }
 
+  // The work that waits longest, or nullptr.
+  const NiWork* next() const { return pending_.empty() ? nullptr : &pending_.front(); }
   // Whom it works for.
   void* context() const { return context_; }
 

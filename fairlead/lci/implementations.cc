@@ -50,9 +50,11 @@ class ProgrammedNi final : public NiSide {
     return options;
   }
 
-  static void prepare(const void* self, Peer peer, unsigned step) {
-    if (step == 0) return prefetch(self, 6 * kCacheLine);
-    static_cast<const ProgrammedNi*>(self)->program_.prepare(peer);
+  static void prepare(const void* self, Peer peer, fabric::model::Ahead what) {
+    using enum fabric::model::Ahead;
+    if (what == itself) return prefetch(self, 6 * kCacheLine);
+    const auto& program = static_cast<const ProgrammedNi*>(self)->program_;
+    what == packet_of_peer ? program.prepare(peer) : program.prepare_due();
   }
   static void turn(void* self, hw::NiWork work) {
     auto& ni = *static_cast<ProgrammedNi*>(self);

@@ -167,6 +167,10 @@ class NiProgram {
   void prepare(Peer peer) const {
     if constexpr (requires { flow_.prepare(peer); }) flow_.prepare(peer);
   }
+  // What on_timer() will need.
+  void prepare_due() const {
+    if constexpr (requires { flow_.prepare_due(); }) flow_.prepare_due();
+  }
 
   // After every entry: the hardware's timer is to end here.
   Ps next_due() const { return flow_.next_due(); }

@@ -154,6 +154,12 @@ class GoBackN {
 
   // Brings the peer's state into the cache.
   void prepare(Peer peer) const { peers_.prepare(peer); }
+  // What run_due() will need.
+  void prepare_due() const {
+    if (deadlines_.earliest() == kNever) return;
+    deadlines_.prepare();
+    peers_.prepare(deadlines_.first().peer);
+  }
 
   // --- Timers.
   Ps next_due() const { return deadlines_.earliest(); }

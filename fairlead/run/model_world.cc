@@ -135,7 +135,7 @@ class ModelWorld {
     auto* rank = static_cast<ModelRank*>(task.user);
     if (stage == 1) return prefetch(rank, sizeof(ModelRank));
     prefetch(&rank->port(), kHotBytes);
-    prefetch(rank->state(System::mpi), kHotBytes);
+    if (const void* mpi = rank->state(System::mpi); mpi != nullptr) prefetch(mpi, kHotBytes);
   }
 
   static void run_rank(sim::Task& task, void* self) {

@@ -45,7 +45,7 @@ void Engine::run_first_explained() {
 }
 
 // How many events before its own each stage of an event's preparation runs.
-static constexpr std::array<std::size_t, Engine::kStages> kDistances = {12, 7, 3};
+static constexpr std::array<std::size_t, Engine::kStages> kDistances = {20, 13, 7};
 
 void Engine::look_ahead() {
   if (queue_.open()) {
@@ -53,6 +53,8 @@ void Engine::look_ahead() {
     for (unsigned stage = 0; stage < kStages; ++stage) {
       for (std::size_t i = 0; i < kDistances[stage]; ++i) prepare_one(queue_.ahead(i), stage);
     }
+  } else {
+    queue_.fetch_on();
   }
   for (unsigned stage = 0; stage < kStages; ++stage) {
     prepare_one(queue_.ahead(kDistances[stage]), stage);

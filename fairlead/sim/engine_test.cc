@@ -93,6 +93,29 @@ TEST(Engine, PreparesEventsInStagesAndChangesNothing) {
   EXPECT_EQ(digest[0], digest[1]);
 }
 
+TEST(Engine, PreparesEventsThatAnInlineAdvanceLookedFor) {
+  Engine engine(1);
+  std::vector<unsigned> calls(4);
+  engine.prepare_with(kKind, [](void* context, std::uint64_t a, std::uint64_t, unsigned) {
+    if (context != nullptr) ++(*static_cast<std::vector<unsigned>*>(context))[a];
+  });
+  for (std::uint64_t a = 0; a < calls.size(); ++a) {
+    engine.at(
+        Ps{1'000'000}, 0, kKind, [](void*, std::uint64_t, std::uint64_t) {}, &calls, a);
+  }
+  // The last of its bucket: it must look into theirs to know that it may not go on.
+  engine.prepare_with(kKind + 1, [](void*, std::uint64_t, std::uint64_t, unsigned) {});
+  engine.at(
+      Ps{0}, 0, kKind + 1,
+      [](void* e, std::uint64_t, std::uint64_t) {
+        EXPECT_FALSE(static_cast<Engine*>(e)->advance_inline(Ps{2'000'000}, 0, kKind + 1));
+      },
+      &engine);
+  EXPECT_TRUE(engine.run_until_idle());
+  // Expect: every stage of each
+  EXPECT_EQ(calls, std::vector<unsigned>(calls.size(), Engine::kStages));
+}
+
 TEST(Engine, StopReturnsAfterTheEvent) {
   Engine engine(1);
   const Handler stop = [](void* e, std::uint64_t, std::uint64_t) {

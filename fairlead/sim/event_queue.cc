@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace fairlead::sim {
 namespace {
@@ -10,7 +11,7 @@ constexpr std::size_t kFirstCapacity = 256;
 }  // namespace
 
 EventQueue::EventQueue(std::size_t max_pending)
-    : max_pending_(max_pending), heads_(std::make_unique<Chunk*[]>(kBuckets)) {
+    : max_pending_(max_pending), buckets_(std::make_unique<Bucket[]>(kBuckets)) {
   grow_sorted(kFirstCapacity);
 }
 
@@ -31,7 +32,11 @@ void EventQueue::push_to_current(const Event& event) {
   ++sorted_size_;
 }
 
-void EventQueue::push_far(const Event& event) {
+// Into the current bucket, `ahead` being at most 0, or past the horizon.
+void EventQueue::push_elsewhere(std::int64_t ahead, Ps at, EventKey key, Handler run, void* context,
+                                std::uint64_t a, std::uint64_t b) {
+  const Event event{at, key, run, context, a, b};
+  if (ahead <= 0) return push_to_current(event);
   check_bound();
   far_.push(event);
 }
@@ -73,29 +78,33 @@ void EventQueue::next_bucket() {
   const std::int64_t in_far = far_.empty() ? INT64_MAX : far_.top().at.count >> kWidthBits;
   FAIRLEAD_DCHECK(std::min(in_wheel, in_far) != INT64_MAX, "size {}", size_);
   current_ = std::min(in_wheel, in_far);
+  fetched_ = nullptr;
   if (in_wheel == current_) drain(static_cast<std::size_t>(current_) & kMask);
   while (!far_.empty() && far_.top().at.count >> kWidthBits == current_) {
     if (sorted_size_ == sorted_capacity_) grow_sorted(sorted_size_ + 1);
     sorted_[sorted_size_++] = far_.pop();
   }
   sort_current();
+  fresh_ = true;
+}
+
+void EventQueue::fetch_next_bucket() {
+  const std::int64_t next = next_in_wheel();
+  fetched_ = next != INT64_MAX ? buckets_[static_cast<std::size_t>(next) & kMask].first : nullptr;
+  if (fetched_ != nullptr) prefetch(fetched_, sizeof(Chunk));
 }
 
 void EventQueue::drain(std::size_t slot) {
-  Chunk* chunk = heads_[slot];
-  heads_[slot] = nullptr;
+  auto [chunk, used] = std::exchange(buckets_[slot], {});
   occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
   if (occupied_[slot / 64] == 0) {
     summary_[slot / 4096] &= ~(std::uint64_t{1} << (slot / 64 % 64));
   }
-  while (chunk != nullptr) {
-    Chunk* const next = chunk->next;
+  for (; chunk != nullptr; chunk = chunk->next, used = kChunkEvents) {
     if (sorted_size_ + kChunkEvents > sorted_capacity_) grow_sorted(sorted_size_ + kChunkEvents);
-    std::copy_n(chunk->events.data(), chunk->used, &sorted_[sorted_size_]);
-    sorted_size_ += chunk->used;
-    chunk->next = free_;
-    free_ = chunk;
-    chunk = next;
+    std::copy_n(chunk->events.data(), used, &sorted_[sorted_size_]);
+    sorted_size_ += used;
+    free_.push_back(chunk);
   }
 }
 
@@ -117,10 +126,8 @@ void EventQueue::sort_current() {
 void EventQueue::grow_chunks() {
   check_bound();
   auto slab = std::make_unique_for_overwrite<Chunk[]>(kSlabChunks);
-  for (std::size_t i = kSlabChunks; i > 0; --i) {
-    slab[i - 1].next = free_;
-    free_ = &slab[i - 1];
-  }
+  free_.reserve((slabs_.size() + 1) * kSlabChunks);
+  for (std::size_t i = kSlabChunks; i > 0; --i) free_.push_back(&slab[i - 1]);
   slabs_.push_back(std::move(slab));
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/prefetch.h"
 #include "fairlead/sim/event.h"
 #include "fairlead/sim/event_heap.h"
 
@@ -38,10 +39,10 @@ class EventQueue {
     const std::int64_t ahead = bucket - current_;
     if (ahead > 0 && ahead < kBuckets) [[likely]] {
       push_to_wheel(static_cast<std::size_t>(bucket) & kMask, event);
-    } else if (ahead <= 0) {
-      push_to_current(event);
     } else {
-      push_far(event);
+      // In parts, so that an event made for the call above is never in memory but where it belongs:
+      // a copy from the stack would wait for the stores before it, and those for memory.
+      push_elsewhere(ahead, event.at, event.key, event.run, event.context, event.a, event.b);
     }
   }
 
@@ -60,11 +61,21 @@ class EventQueue {
     return sorted_[--sorted_size_];
   }
 
-  // Makes first() quick to reach; true: a new bucket was opened. The queue is not empty.
+  // For who looks ahead. True: a new bucket was opened since the last call, here or on the way.
+  // The queue is not empty.
   bool open() {
-    if (sorted_size_ != 0 || !late_.empty()) return false;
-    next_bucket();
+    if (sorted_size_ == 0 && late_.empty()) next_bucket();
+    if (!fresh_) return false;
+    fresh_ = false;
+    fetch_next_bucket();
     return true;
+  }
+  // Brings the bucket after the current one into the cache, a part with each call: to be called
+  // once an event, where so many are pending that they lie elsewhere. open() begins anew.
+  void fetch_on() {
+    if (fetched_ == nullptr) return;
+    fetched_ = fetched_->next;
+    if (fetched_ != nullptr) prefetch(fetched_, sizeof(Chunk));
   }
   // The event after `before` others, or nullptr where that is not yet known: what comes next unless
   // something earlier is pushed.
@@ -92,13 +103,17 @@ class EventQueue {
   static constexpr std::uint32_t kChunkEvents = 5;
   static constexpr std::size_t kSlabChunks = 256;
 
-  // A bucket is a list of chunks; only the first may be part full.
+  // A bucket is a list of chunks; only the first may be part full. What a push reads lies apart
+  // from the chunks, which it only writes: with many events pending those are out of the cache.
   struct alignas(64) Chunk {
     std::array<Event, kChunkEvents> events;
     Chunk* next;
-    std::uint32_t used;
   };
   static_assert(sizeof(Chunk) == 256);
+  struct Bucket {
+    Chunk* first = nullptr;
+    std::uint32_t used = kChunkEvents;  // of the first
+  };
 
   bool late_is_first() const {
     if (late_.empty()) [[likely]]
@@ -107,32 +122,33 @@ class EventQueue {
   }
 
   void push_to_wheel(std::size_t slot, const Event& event) {
-    Chunk* chunk = heads_[slot];
-    if (chunk == nullptr || chunk->used == kChunkEvents) {
-      Chunk* fresh = take_chunk();
-      fresh->next = chunk;
-      fresh->used = 0;
-      heads_[slot] = fresh;
-      if (chunk == nullptr) {
+    Bucket& bucket = buckets_[slot];
+    if (bucket.used == kChunkEvents) {
+      Chunk* const fresh = take_chunk();
+      fresh->next = bucket.first;
+      if (bucket.first == nullptr) {
         occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
         summary_[slot / 4096] |= std::uint64_t{1} << (slot / 64 % 64);
       }
-      chunk = fresh;
+      bucket = {fresh, 0};
     }
-    chunk->events[chunk->used++] = event;
+    bucket.first->events[bucket.used++] = {event.at,      event.key, event.run,
+                                           event.context, event.a,   event.b};
   }
 
   Chunk* take_chunk() {
-    if (free_ == nullptr) [[unlikely]]
+    if (free_.empty()) [[unlikely]]
       grow_chunks();
-    Chunk* chunk = free_;
-    free_ = chunk->next;
-    return chunk;
+    Chunk* const taken = free_.back();
+    free_.pop_back();
+    return taken;
   }
 
+  [[gnu::noinline]] void push_elsewhere(std::int64_t ahead, Ps at, EventKey key, Handler run,
+                                        void* context, std::uint64_t a, std::uint64_t b);
   void push_to_current(const Event& event);
-  void push_far(const Event& event);
   void next_bucket();
+  void fetch_next_bucket();
   void drain(std::size_t slot);
   void sort_current();
   void grow_chunks();
@@ -145,14 +161,16 @@ class EventQueue {
   std::int64_t current_ = -1;        // absolute number of the bucket being drained
   std::unique_ptr<Event[]> sorted_;  // descending, so that the first event is the last element
   std::size_t sorted_size_ = 0;
+  bool fresh_ = false;  // nobody has looked ahead in it
   std::size_t sorted_capacity_ = 0;
-  Chunk* free_ = nullptr;
-  EventHeap late_;  // pushed into the current bucket where shifting would be dear
+  const Chunk* fetched_ = nullptr;  // the last one that fetch_on() has asked for
+  std::vector<Chunk*> free_;        // with room for all
+  EventHeap late_;                  // pushed into the current bucket where shifting would be dear
   EventHeap far_;
   std::size_t max_pending_;
   std::array<std::uint64_t, kWords / 64> summary_{};
   std::array<std::uint64_t, kWords> occupied_{};
-  std::unique_ptr<Chunk*[]> heads_;
+  std::unique_ptr<Bucket[]> buckets_;
   std::vector<std::unique_ptr<Chunk[]>> slabs_;
 };
 

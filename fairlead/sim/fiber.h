@@ -2,6 +2,7 @@
 // A scheduler (the thread's own stack) resumes a fiber; the fiber suspends back to it. Exceptions
 // thrown and caught inside a fiber work, also across a suspension; one that leaves it terminates.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,7 +31,12 @@ class Fiber {
   void suspend();
 
   // Fetches into the cache what a suspended fiber will first return through.
-  void prefetch_stack() const { prefetch(context_, kReturnBytes); }
+  // Behind the stack lies the fiber itself, and then memory that nothing has touched.
+  void prefetch_stack() const {
+    const auto used =
+        reinterpret_cast<std::uintptr_t>(this) - reinterpret_cast<std::uintptr_t>(context_);
+    prefetch(context_, std::min<std::size_t>(used, kReturnBytes));
+  }
 
   bool done() const { return done_; }
   std::uint32_t id() const { return id_; }

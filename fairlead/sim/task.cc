@@ -24,6 +24,11 @@ void Task::prepare(void* self, std::uint64_t, std::uint64_t, unsigned stage) {
   if (task.hooks_ != nullptr && task.hooks_->prepare != nullptr) task.hooks_->prepare(task, stage);
 }
 
+void Task::Place::prefetch() const {
+  fairlead::prefetch(task, sizeof(Task));
+  if (fiber != nullptr) fairlead::prefetch(fiber, sizeof(Fiber));
+}
+
 Result<void> Task::start(Ps when, Body body, void* argument) {
   FAIRLEAD_CHECK(state_ == State::idle && fiber_ == nullptr, "task {} was started before", id());
   Result<Fiber*> fiber = pool_.spawn(id(), &Task::run_body, this);
@@ -61,6 +66,8 @@ void Task::on_timer(void* self, std::uint64_t, std::uint64_t generation) {
 void Task::wake(Ps when) {
   if (state_ == State::done || when == last_wake_) return;
   last_wake_ = when;
+  // It runs next.
+  if (when == now() && state_ == State::blocked) prepare(this, 0, 0, Engine::kStages - 1);
   engine().at(when, node(), kTaskEvent, &Task::on_wake, this, id(),
               static_cast<std::uint64_t>(when.count));
 }

@@ -34,6 +34,15 @@ class Task : public Activity {
   // afterwards.
   ~Task();
 
+  // Where what a run touches first lies: for who will wake the task and has better things in the
+  // cache than the task itself.
+  struct Place {
+    const Task* task = nullptr;
+    const Fiber* fiber = nullptr;
+    void prefetch() const;
+  };
+  Place place() const { return {this, fiber_}; }
+
   // Engine::Prepare of kTaskEvent.
   static void prepare(void* self, std::uint64_t, std::uint64_t, unsigned stage);
 

@@ -39,6 +39,10 @@ ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform,
   sink.buffers_free = [](void* self, std::uint32_t count) {
     changed(self, [count](ModelHostNi& host) { host.send_buffers_ += count; });
   };
+  sink.prepare = [](const void* self) {
+    const auto* host = static_cast<const ModelHostNi*>(self);
+    if (host->waiting_) host->place_.prefetch();
+  };
   ni_.attach_host(sink);
 }
 
@@ -156,6 +160,7 @@ void ModelHostNi::block_for_more(Ps deadline, const char* what) {
   sync();
   if (engine_.now() >= deadline) return;
   const Ps from = engine_.now();
+  place_ = task_->place();
   waiting_ = true;
   if (deadline == kNever) {
     task_->block(what);
@@ -189,6 +194,7 @@ void ModelHostNi::block(Ps deadline, const char* what) {
     return;
   }
   spent(hw::kHostResource);
+  place_ = task_->place();
   const Ps from = local_;
   const auto ready = [](void* self) {
     auto* host = static_cast<ModelHostNi*>(self);

@@ -160,6 +160,7 @@ class alignas(kCacheLine) ModelHostNi {
   Ps library_busy_{};
   std::uint32_t send_buffers_;
   bool waiting_ = false;
+  sim::Task::Place place_;        // of the task when it last waited
   std::uint32_t released_ = 0;    // host buffers not yet given back to the NI
   std::uint32_t calling_ = 0;     // of received_ that are to be looked at
   Journeys* journeys_ = nullptr;  // traced only

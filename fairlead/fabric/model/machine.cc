@@ -70,9 +70,10 @@ void Machine::look_ahead() {
   engine_.prepare_with(hw::kTailEvent, &hw::Network::prepare_tail);
   engine_.prepare_with(hw::kLeftEvent, &hw::Network::prepare_left);
   engine_.prepare_with(hw::kNiTurnEvent, &NiHardware::prepare_turn);
-  for (const sim::EventKind kind : {hw::kDoorbellEvent, hw::kDmaEvent, hw::kVisibleEvent}) {
-    engine_.prepare_with(kind, &NiHardware::prepare_event);
-  }
+  engine_.prepare_with(hw::kNiTimerEvent, &NiHardware::prepare_timer);
+  engine_.prepare_with(hw::kVisibleEvent, &NiHardware::prepare_visible);
+  engine_.prepare_with(hw::kDoorbellEvent, &NiHardware::prepare_event);
+  engine_.prepare_with(hw::kDmaEvent, &NiHardware::prepare_event);
 }
 
 void Machine::explain() {

@@ -349,7 +349,22 @@ void NiHardware::prepare(PacketId id, unsigned stage) const {
     prefetch(host_.context, kHostBytes);
   }
   if (prepare_program_ == nullptr) return;
-  prepare_program_(program_context_, stage == 1 || packet == nullptr ? 0 : packet->peer, stage - 1);
+  if (stage == 1) return prepare_program_(program_context_, 0, Ahead::itself);
+  prepare_program_(program_context_, packet == nullptr ? 0 : packet->peer, Ahead::packet_of_peer);
+}
+
+void NiHardware::prepare_visible(void* self, std::uint64_t id, std::uint64_t, unsigned stage) {
+  const auto* ni = static_cast<const NiHardware*>(self);
+  if (stage < 2) return ni->prepare(static_cast<PacketId>(id), stage);
+  if (ni->host_.prepare != nullptr) ni->host_.prepare(ni->host_.context);
+}
+
+void NiHardware::prepare_timer(void* self, std::uint64_t at, std::uint64_t, unsigned stage) {
+  const auto* ni = static_cast<const NiHardware*>(self);
+  if (stage == 0) return prefetch(ni, kHotBytes);
+  // Nothing comes of one that is not the earliest any more.
+  if (ni->prepare_program_ == nullptr || Ps{static_cast<std::int64_t>(at)} != ni->timer_at_) return;
+  ni->prepare_program_(ni->program_context_, 0, stage == 1 ? Ahead::itself : Ahead::timers);
 }
 
 void NiHardware::prepare_turn(void* processor, std::uint64_t id, std::uint64_t, unsigned stage) {
@@ -357,8 +372,17 @@ void NiHardware::prepare_turn(void* processor, std::uint64_t id, std::uint64_t, 
   if (stage == 0) return prefetch(processor, kHotBytes - kCacheLine);
   const auto* ni = static_cast<const hw::NiProcessor*>(processor)->context();
   const auto* mine = static_cast<const NiHardware*>(ni);
-  if (stage == 1) mine->prepare(static_cast<PacketId>(id), 0);
-  mine->prepare(static_cast<PacketId>(id), stage);
+  if (stage == 1) {
+    prefetch(mine);
+    return mine->prepare(static_cast<PacketId>(id), stage);
+  }
+  const hw::NiWork* const work = mine->processor_.next();
+  if (work == nullptr || work->kind != kDelivered) {
+    return mine->prepare(static_cast<PacketId>(id), stage);
+  }
+  // Its packet may be gone.
+  if (mine->prepare_program_ == nullptr) return;
+  mine->prepare_program_(mine->program_context_, work->peer, Ahead::packet_of_peer);
 }
 
 }  // namespace fairlead::fabric::model

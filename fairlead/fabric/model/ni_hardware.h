@@ -46,7 +46,16 @@ struct HostSink {
   void (*completed)(void* context, std::uint64_t cookie) = nullptr;
   void (*answered)(void* context, std::uint64_t cookie, std::uint64_t value) = nullptr;
   void (*buffers_free)(void* context, std::uint32_t count) = nullptr;
+  // One of these will be called soon: brings what it touches into the cache. Reads only.
+  void (*prepare)(const void* context) = nullptr;
   void* context = nullptr;
+};
+
+// What of the control program to bring into the cache; `itself` some events before the others.
+enum class Ahead : std::uint8_t {
+  itself,
+  packet_of_peer,  // what a packet of `peer` needs
+  timers,          // what kTimer needs
 };
 
 class alignas(kCacheLine) NiHardware {
@@ -59,9 +68,8 @@ class alignas(kCacheLine) NiHardware {
   NiHardware(const NiHardware&) = delete;
   NiHardware& operator=(const NiHardware&) = delete;
 
-  // `ahead` brings into the cache what the program needs for a packet of `peer`, in two steps;
-  // reads only. Nullptr: nothing.
-  using PrepareProgram = void (*)(const void* context, Peer peer, unsigned step);
+  // `ahead` brings into the cache what the program needs; reads only. Nullptr: nothing.
+  using PrepareProgram = void (*)(const void* context, Peer peer, Ahead what);
   void load(hw::NiProcessor::Program program, void* context, PrepareProgram ahead = nullptr) {
     program_ = program;
     program_context_ = context;
@@ -137,6 +145,8 @@ class alignas(kCacheLine) NiHardware {
   static void prepare_event(void* self, std::uint64_t id, std::uint64_t, unsigned stage) {
     static_cast<const NiHardware*>(self)->prepare(static_cast<PacketId>(id), stage);
   }
+  static void prepare_visible(void* self, std::uint64_t id, std::uint64_t, unsigned stage);
+  static void prepare_timer(void* self, std::uint64_t at, std::uint64_t, unsigned stage);
   static void prepare_turn(void* processor, std::uint64_t id, std::uint64_t, unsigned stage);
 
   // --- For the host side, in an event or the rank's turn at the engine's now.
@@ -213,7 +223,7 @@ class alignas(kCacheLine) NiHardware {
 
   // For prepare(): what a packet's events touch, of this and of the host side.
   static constexpr std::size_t kHotBytes = 6 * kCacheLine;
-  static constexpr std::size_t kHostBytes = 3 * kCacheLine;
+  static constexpr std::size_t kHostBytes = 4 * kCacheLine;
 
   sim::Engine& engine_;
   const hw::Platform& platform_;
