@@ -53,7 +53,7 @@ class Fiber {
     std::uint64_t uncaught = 0;
   };
 
-  static constexpr std::size_t kReturnBytes = 1024;
+  static constexpr std::size_t kReturnBytes = 640;
 
   Fiber(FiberPool& pool, std::uint32_t slot, std::uint32_t id, Entry entry, void* argument)
       : pool_(pool), entry_(entry), argument_(argument), slot_(slot), id_(id) {}

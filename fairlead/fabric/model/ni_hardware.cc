@@ -346,7 +346,6 @@ void NiHardware::prepare(PacketId id, unsigned stage) const {
   const auto* packet = reinterpret_cast<const NiPacket*>(pool_.find(id));
   if (stage == 1) {
     if (packet != nullptr) prefetch(packet, sizeof *packet);
-    prefetch(host_.context, kHostBytes);
   }
   if (prepare_program_ == nullptr) return;
   if (stage == 1) return prepare_program_(program_context_, 0, Ahead::itself);
@@ -355,7 +354,13 @@ void NiHardware::prepare(PacketId id, unsigned stage) const {
 
 void NiHardware::prepare_visible(void* self, std::uint64_t id, std::uint64_t, unsigned stage) {
   const auto* ni = static_cast<const NiHardware*>(self);
-  if (stage < 2) return ni->prepare(static_cast<PacketId>(id), stage);
+  if (stage == 0) return prefetch(ni, kHotBytes);
+  if (stage == 1) {
+    if (const std::byte* packet = ni->pool_.find(static_cast<PacketId>(id)); packet != nullptr) {
+      prefetch(packet, sizeof(NiPacket));
+    }
+    return prefetch(ni->host_.context, kHostBytes);
+  }
   if (ni->host_.prepare != nullptr) ni->host_.prepare(ni->host_.context);
 }
 
@@ -372,12 +377,9 @@ void NiHardware::prepare_turn(void* processor, std::uint64_t id, std::uint64_t, 
   if (stage == 0) return prefetch(processor, kHotBytes - kCacheLine);
   const auto* ni = static_cast<const hw::NiProcessor*>(processor)->context();
   const auto* mine = static_cast<const NiHardware*>(ni);
-  if (stage == 1) {
-    prefetch(mine);
-    return mine->prepare(static_cast<PacketId>(id), stage);
-  }
+  if (stage == 1) prefetch(mine);
   const hw::NiWork* const work = mine->processor_.next();
-  if (work == nullptr || work->kind != kDelivered) {
+  if (stage == 1 || work == nullptr || work->kind != kDelivered) {
     return mine->prepare(static_cast<PacketId>(id), stage);
   }
   // Its packet may be gone.
