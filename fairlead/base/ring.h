@@ -3,6 +3,7 @@
 // thousands of modelled nodes cannot afford). Thread: one at a time.
 #pragma once
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,10 +26,13 @@ class Ring {
   // The other one is empty then.
   Ring(Ring&& other) noexcept
       : head_(std::exchange(other.head_, 0)),
-        size_(std::exchange(other.size_, 0)),
-        capacity_(std::exchange(other.capacity_, kInside)),
+        size_(other.size_),
+        log_capacity_(other.log_capacity_),
         outside_(std::move(other.outside_)),
-        inside_(std::move(other.inside_)) {}
+        inside_(std::move(other.inside_)) {
+    other.size_ = 0;
+    other.log_capacity_ = kLogInside;
+  }
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
@@ -38,7 +42,7 @@ class Ring {
   T& operator[](std::size_t i) { return at(static_cast<std::uint32_t>(i)); }
 
   void push_back(T value) {
-    if (size_ == capacity_) [[unlikely]]
+    if (size_ == capacity()) [[unlikely]]
       grow();
     at(size_) = std::move(value);
     ++size_;
@@ -47,15 +51,22 @@ class Ring {
     FAIRLEAD_DCHECK(size_ > 0, "an empty ring");
     // What an entry owns goes with it.
     if constexpr (!std::is_trivially_copyable_v<T>) front() = T();
-    head_ = (head_ + 1) & (capacity_ - 1);
+    head_ = (head_ + 1) & (capacity() - 1);
     --size_;
   }
 
  private:
-  static constexpr std::uint32_t kFirst = 4;  // in memory of its own
+  static constexpr unsigned kLogFirst = 2;  // in memory of its own
+  static constexpr unsigned kNone = 31;     // no room at all
+  static constexpr unsigned kLogInside =
+      kInside == 0 ? kNone : static_cast<unsigned>(std::countr_zero(kInside));
+  static constexpr std::uint32_t kMaxSize = std::uint32_t{1} << 26;
 
+  std::uint32_t capacity() const {
+    return kInside == 0 && log_capacity_ == kNone ? 0 : std::uint32_t{1} << log_capacity_;
+  }
   T& at(std::uint32_t i) {
-    const std::uint32_t index = (head_ + i) & (capacity_ - 1);
+    const std::uint32_t index = (head_ + i) & (capacity() - 1);
     if constexpr (kInside > 0) {
       if (outside_ == nullptr) [[likely]]
         return inside_[index];
@@ -63,18 +74,18 @@ class Ring {
     return outside_[index];
   }
   [[gnu::noinline, gnu::cold]] void grow() {
-    FAIRLEAD_CHECK(capacity_ <= UINT32_MAX / 2, "{} entries", size_);
-    const std::uint32_t larger = capacity_ == 0 ? kFirst : 2 * capacity_;
-    auto moved = std::make_unique<T[]>(larger);
+    FAIRLEAD_CHECK(size() < kMaxSize, "{} entries", size());
+    const unsigned larger = capacity() == 0 ? kLogFirst : log_capacity_ + 1;
+    auto moved = std::make_unique<T[]>(std::size_t{1} << larger);
     for (std::uint32_t i = 0; i < size_; ++i) moved[i] = std::move(at(i));
     outside_ = std::move(moved);
-    capacity_ = larger;
+    log_capacity_ = larger & 31;
     head_ = 0;
   }
 
   std::uint32_t head_ = 0;
-  std::uint32_t size_ = 0;
-  std::uint32_t capacity_ = kInside;
+  std::uint32_t size_ : 27 = 0;
+  std::uint32_t log_capacity_ : 5 = kLogInside;
   std::unique_ptr<T[]> outside_;
   [[no_unique_address]] std::array<T, kInside> inside_{};
 };

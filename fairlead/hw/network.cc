@@ -93,9 +93,8 @@ void Network::granted(std::uint32_t index, Ps when) {
   if (worm.hop + 1 == worm.path.size()) {
     // It has left before it is there, also where a switch takes no time.
     head_arrived(worm, when);
-    const ChannelId last = worms_[index].path.back();
-    engine_.at(when + own_delay(last) + worms_[index].wire_time, worms_[index].source, kTailEvent,
-               &Network::on_tail, this, worms_[index].packet, index);
+    engine_.at(when + own_delay(worm.path.back()) + worm.wire_time, worm.source, kTailEvent,
+               &Network::on_tail, this, worm.packet, End(index, worm.destination).word());
     return;
   }
   const Ps delay = platform_.switch_delay + own_delay(worm.path[worm.hop]);
@@ -159,11 +158,11 @@ void Network::free_channel(ChannelId id, Ps when) {
   granted(next, when);
 }
 
-void Network::on_tail(void* self, std::uint64_t packet, std::uint64_t index) {
+void Network::on_tail(void* self, std::uint64_t packet, std::uint64_t end) {
   auto* network = static_cast<Network*>(self);
-  const Peer destination = network->worms_[index].destination;
-  network->free_worms_.push_back(static_cast<std::uint32_t>(index));
-  network->sink_.arrived(network->sink_.context, destination, static_cast<std::uint32_t>(packet));
+  network->free_worms_.push_back(End(end).worm());
+  network->sink_.arrived(network->sink_.context, End(end).destination(),
+                         static_cast<std::uint32_t>(packet));
 }
 
 void Network::on_left(void* self, std::uint64_t packet, std::uint64_t source) {
@@ -184,14 +183,9 @@ void Network::prepare_head(void* self, std::uint64_t, std::uint64_t index, unsig
   }
 }
 
-void Network::prepare_tail(void* self, std::uint64_t packet, std::uint64_t index, unsigned stage) {
-  const auto* network = static_cast<const Network*>(self);
-  const Worm& worm = network->worms_[index];
-  if (stage == 0) return prefetch(&worm);
-  const NetworkSink& sink = network->sink_;
-  const auto id = static_cast<std::uint32_t>(packet);
-  if (stage == 1) sink.prepare(sink.context, worm.destination, id, 0);
-  sink.prepare(sink.context, worm.destination, id, stage);
+void Network::prepare_tail(void* self, std::uint64_t packet, std::uint64_t end, unsigned stage) {
+  const NetworkSink& sink = static_cast<const Network*>(self)->sink_;
+  sink.prepare(sink.context, End(end).destination(), static_cast<std::uint32_t>(packet), stage);
 }
 
 void Network::prepare_left(void* self, std::uint64_t packet, std::uint64_t source, unsigned stage) {

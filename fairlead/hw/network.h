@@ -42,7 +42,7 @@ class Network {
 
   // Engine::Prepare of kHeadEvent, kTailEvent.
   static void prepare_head(void* self, std::uint64_t packet, std::uint64_t worm, unsigned stage);
-  static void prepare_tail(void* self, std::uint64_t packet, std::uint64_t worm, unsigned stage);
+  static void prepare_tail(void* self, std::uint64_t packet, std::uint64_t end, unsigned stage);
   static void prepare_left(void* self, std::uint64_t packet, std::uint64_t source, unsigned stage);
 
   // Time heads spent blocked, all together: contention in the network.
@@ -63,6 +63,18 @@ class Network {
     Ps injected{};  // its send DMA engine has it, or, traced, began with it
     std::vector<ChannelId> path;
   };
+  // Which worm has come where, in one word: whose tail comes need not be read again.
+  class End {
+   public:
+    End(std::uint32_t worm, Peer destination) : word_(std::uint64_t{destination} << 32 | worm) {}
+    explicit End(std::uint64_t word) : word_(word) {}
+    std::uint64_t word() const { return word_; }
+    std::uint32_t worm() const { return static_cast<std::uint32_t>(word_); }
+    Peer destination() const { return static_cast<Peer>(word_ >> 32); }
+
+   private:
+    std::uint64_t word_;
+  };
   struct Channel {
     Ps free_at{};
     std::uint32_t holder = kNone;
@@ -71,7 +83,7 @@ class Network {
   };
 
   static void on_head(void* self, std::uint64_t packet, std::uint64_t worm);
-  static void on_tail(void* self, std::uint64_t packet, std::uint64_t worm);
+  static void on_tail(void* self, std::uint64_t packet, std::uint64_t end);
   static void on_left(void* self, std::uint64_t packet, std::uint64_t source);
   void ask(std::uint32_t worm);
   void granted(std::uint32_t worm, Ps when);

@@ -15,43 +15,48 @@ namespace fairlead::hw {
 
 // One entry for the control program: what happened, to which packet, with which other node.
 struct NiWork {
-  std::uint32_t kind;
   std::uint32_t packet;
-  std::uint32_t peer = 0;
-};
+  std::uint32_t kind : 8;
+  std::uint32_t peer : 24;
 
-// What the steps of a platform's NIs take: one table for all of them.
-struct NiTimes {
-  explicit NiTimes(const Platform& platform) {
+  NiWork() = default;
+  NiWork(std::uint32_t work_kind, std::uint32_t its_packet, std::uint32_t its_peer = 0)
+      : packet(its_packet), kind(work_kind & 0xFF), peer(its_peer & 0xFFFFFF) {}
+};
+static_assert(sim::EventKey::kNodeBits <= 24);
+
+// What the processors of one machine have in common.
+struct NiFirmware {
+  using Program = void (*)(void* context, NiWork work);
+
+  // `engine` outlives them.
+  NiFirmware(sim::Engine& machine_engine, const Platform& platform, Program control_program)
+      : engine(machine_engine), program(control_program) {
     for (std::size_t i = 0; i < kSteps; ++i) {
       step[i] = time_for(platform.ni_cycles[i], platform.ni_clock);
     }
   }
-  Ps step[kSteps];
+
+  sim::Engine& engine;
+  Program program;
+  Ps step[kSteps];  // what each takes
 };
 
 class NiProcessor {
  public:
-  using Program = void (*)(void* context, NiWork work);
-
-  // `engine` and `times` outlive it. `node` is the source of its events.
-  NiProcessor(sim::Engine& engine, const NiTimes& times, std::uint32_t node)
-      : engine_(engine), times_(times), node_(node) {}
-
-  void load(Program program, void* context) {
-    program_ = program;
-    context_ = context;
-  }
+  // `firmware` outlives it, and its program gets `context`. `node` is the source of its events.
+  NiProcessor(const NiFirmware& firmware, void* context, std::uint32_t node)
+      : firmware_(firmware), context_(context), node_(node) {}
 
   // In an event: the control program gets `work` when it next is idle, now if it is.
   void submit(NiWork work) {
-    if (!running_ && !turn_scheduled_ && engine_.now() >= clock_) {
+    if (!running_ && !turn_scheduled_ && firmware_.engine.now() >= clock_) {
       run(work);
       return;
     }
     pending_.push_back(work);
     if (running_ || turn_scheduled_) return;
-    if (sim::CriticalPath* path = engine_.path(); path != nullptr) [[unlikely]] {
+    if (sim::CriticalPath* path = firmware_.engine.path(); path != nullptr) [[unlikely]] {
       path->along(path->place(node_), [this] { schedule_turn(); });
     } else {
       schedule_turn();
@@ -62,10 +67,11 @@ class NiProcessor {
   const NiWork* next() const { return pending_.empty() ? nullptr : &pending_.front(); }
   // Whom it works for.
   void* context() const { return context_; }
+  std::uint32_t node() const { return node_; }
 
   // Within the program only: time after the charges made so far.
   Ps now() const { return clock_; }
-  void charge(Step step) { hold(times_.step[static_cast<std::size_t>(step)]); }
+  void charge(Step step) { hold(firmware_.step[static_cast<std::size_t>(step)]); }
   void hold(Ps time) {
     clock_ += time;
     busy_ += time;
@@ -88,10 +94,11 @@ class NiProcessor {
   }
   void schedule_turn() {
     turn_scheduled_ = true;
-    engine_.at(clock_, node_, kNiTurnEvent, &NiProcessor::on_turn, this, pending_.front().packet);
+    firmware_.engine.at(clock_, node_, kNiTurnEvent, &NiProcessor::on_turn, this,
+                        pending_.front().packet);
   }
   void run(NiWork work) {
-    sim::CriticalPath* path = engine_.path();
+    sim::CriticalPath* path = firmware_.engine.path();
     if (path == nullptr) [[likely]]
       return turn(work);
     path->along(
@@ -103,25 +110,23 @@ class NiProcessor {
         &clock_, kNiResource);
   }
   void turn(NiWork work) {
-    clock_ = engine_.now();
+    clock_ = firmware_.engine.now();
     running_ = true;
-    program_(context_, work);
+    firmware_.program(context_, work);
     charge(Step::main_loop);
     running_ = false;
     // Its turn starts when this one has ended, also where this one brought the work.
     if (!pending_.empty()) schedule_turn();
   }
 
-  sim::Engine& engine_;
-  const NiTimes& times_;
-  Program program_ = nullptr;
-  void* context_ = nullptr;
+  const NiFirmware& firmware_;
+  void* context_;
   Ps clock_{};
   Ps busy_{};
+  Ring<NiWork, 4> pending_;
   std::uint32_t node_;
   bool running_ = false;
   bool turn_scheduled_ = false;
-  Ring<NiWork, 4> pending_;
 };
 
 }  // namespace fairlead::hw

@@ -17,8 +17,6 @@ struct Turn {
 
 class NiProcessorTest : public testing::Test {
  protected:
-  NiProcessorTest() { processor_.load(&NiProcessorTest::program, this); }
-
   // Two steps a turn; packet 50 brings packet 51 along.
   static void program(void* self, NiWork work) {
     auto* test = static_cast<NiProcessorTest*>(self);
@@ -39,8 +37,8 @@ class NiProcessorTest : public testing::Test {
 
   Platform platform_ = round_platform();
   sim::Engine engine_{1};
-  NiTimes times_{platform_};
-  NiProcessor processor_{engine_, times_, 0};
+  NiFirmware firmware_{engine_, platform_, &NiProcessorTest::program};
+  NiProcessor processor_{firmware_, this, 0};
   std::vector<Turn> turns_;
 };
 

@@ -40,7 +40,9 @@ class ProgrammedNi final : public NiSide {
       : fatal_(fatal),
         ni_(machine.ni(node)),
         program_(ni_, std::move(flow), with_context(options)) {
-    ni_.load(&ProgrammedNi::turn, this, &ProgrammedNi::prepare);
+    static constexpr fabric::model::NiProgramCalls kCalls{&ProgrammedNi::turn,
+                                                          &ProgrammedNi::prepare};
+    ni_.load(kCalls, this);
   }
 
  private:
@@ -82,7 +84,7 @@ class ProgrammedNi final : public NiSide {
       case fabric::model::kTimer:
         return program_.on_timer();
       default:
-        FAIRLEAD_CHECK(false, "work kind {}", work.kind);
+        FAIRLEAD_CHECK(false, "work kind {}", +work.kind);
     }
   }
   static void violated(void* self, Peer at, Peer from, const char* what) {

@@ -11,39 +11,39 @@ namespace {
 constexpr std::size_t kDescriptorLine = 8;  // bytes of one posted write
 }
 
-ModelHostNi::ModelHostNi(sim::Engine& engine, const hw::Platform& platform,
-                         const hw::HostRates& rates, NiHardware& ni)
-    : engine_(engine),
-      platform_(platform),
-      rates_(rates),
-      ni_(ni),
-      send_buffers_(platform.send_buffers) {
-  HostSink sink;
-  sink.context = this;
-  sink.received = [](void* self, PacketId id) {
-    changed(self, [id](ModelHostNi& host) {
-      if (!silent(host.packet(id)) && host.calling_++ == 0) {
-        host.visible_since_ = host.engine_.now();
-      }
-      host.received_.push_back(id);
-    });
+ModelHostNi::ModelHostNi(const MachineParts& parts, NiHardware& ni)
+    : parts_(parts), ni_(ni), send_buffers_(parts.platform.send_buffers) {
+  static constexpr HostSink kSink{
+      .received =
+          [](void* self, PacketId id) {
+            changed(self, [id](ModelHostNi& host) {
+              if (!silent(host.packet(id)) && host.calling_++ == 0) {
+                host.visible_since_ = host.parts_.engine.now();
+              }
+              host.received_.push_back(id);
+            });
+          },
+      .completed =
+          [](void* self, std::uint64_t cookie) {
+            changed(self, [cookie](ModelHostNi& host) { host.completed_.push_back(cookie); });
+          },
+      .answered =
+          [](void* self, std::uint64_t cookie, std::uint64_t value) {
+            changed(self, [cookie, value](ModelHostNi& host) {
+              host.answered_.push_back({cookie, value});
+            });
+          },
+      .buffers_free =
+          [](void* self, std::uint32_t count) {
+            changed(self, [count](ModelHostNi& host) { host.send_buffers_ += count; });
+          },
+      .prepare =
+          [](const void* self) {
+            const auto* host = static_cast<const ModelHostNi*>(self);
+            if (host->waiting_) host->place_.prefetch();
+          },
   };
-  sink.completed = [](void* self, std::uint64_t cookie) {
-    changed(self, [cookie](ModelHostNi& host) { host.completed_.push_back(cookie); });
-  };
-  sink.answered = [](void* self, std::uint64_t cookie, std::uint64_t value) {
-    changed(self, [cookie, value](ModelHostNi& host) {
-      host.answered_.push_back({cookie, value});
-    });
-  };
-  sink.buffers_free = [](void* self, std::uint32_t count) {
-    changed(self, [count](ModelHostNi& host) { host.send_buffers_ += count; });
-  };
-  sink.prepare = [](const void* self) {
-    const auto* host = static_cast<const ModelHostNi*>(self);
-    if (host->waiting_) host->place_.prefetch();
-  };
-  ni_.attach_host(sink);
+  ni_.attach_host(kSink, this);
 }
 
 PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {
@@ -75,8 +75,8 @@ bool ModelHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, Packet
   --send_buffers_;
   *id = alloc_local(payload_bytes);
   ni_.packet(*id).holds = Holds::send_buffer;
-  if (journeys_ != nullptr) [[unlikely]]
-    journeys_->begin(*id, ni_.self(), now());
+  if (parts_.journeys != nullptr) [[unlikely]]
+    parts_.journeys->begin(*id, ni_.self(), now());
   return true;
 }
 
@@ -94,18 +94,18 @@ void ModelHostNi::write(std::size_t size) {
 
 void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
   sync();
-  if (journeys_ != nullptr) [[unlikely]] {
-    if (!journeys_->known(id)) journeys_->begin(id, ni_.self(), now());  // sent again
-    journeys_->passes(id, line(), now());
+  if (parts_.journeys != nullptr) [[unlikely]] {
+    if (!parts_.journeys->known(id)) parts_.journeys->begin(id, ni_.self(), now());  // sent again
+    parts_.journeys->passes(id, line(), now());
   }
   // Writes are posted in order: the doorbell is behind the data that is still on its way.
   const hw::IoBus::Written before = ni_.bus().write(now(), kDescriptorLine * descriptor_lines);
-  const Ps issued = now() + platform_.pio_issue * static_cast<std::int64_t>(descriptor_lines);
+  const Ps issued = now() + parts_.platform.pio_issue * static_cast<std::int64_t>(descriptor_lines);
   spend_until(std::max(issued, before.processor_free));
   spent(hw::kBusResource);
-  if (journeys_ != nullptr) [[unlikely]]
-    journeys_->mark(id, Stage::host_send, local_);
-  ni_.ring_doorbell(local_ + platform_.doorbell, id);
+  if (parts_.journeys != nullptr) [[unlikely]]
+    parts_.journeys->mark(id, Stage::host_send, local_);
+  ni_.ring_doorbell(local_ + parts_.platform.doorbell, id);
 }
 
 bool ModelHostNi::reap_receive(PacketId* id) {
@@ -114,9 +114,9 @@ bool ModelHostNi::reap_receive(PacketId* id) {
   received_.pop_front();
   if (!silent(packet(*id))) --calling_;
   visible_since_ = now();
-  if (journeys_ != nullptr) [[unlikely]] {
-    journeys_->mark(*id, Stage::wait_host, now());
-    journeys_->reaches(*id, line(), now());
+  if (parts_.journeys != nullptr) [[unlikely]] {
+    parts_.journeys->mark(*id, Stage::wait_host, now());
+    parts_.journeys->reaches(*id, line(), now());
   }
   return true;
 }
@@ -142,24 +142,24 @@ void ModelHostNi::release(PacketId id) {
 }
 
 void ModelHostNi::return_host_buffer() {
-  if (++released_ < platform_.host_ring_batch) return;
+  if (++released_ < parts_.platform.host_ring_batch) return;
   sync();
   spend_until(ni_.bus().write(now(), std::size_t{4} * released_).processor_free);
   spent(hw::kBusResource);
-  ni_.return_host_buffers(now() + platform_.doorbell, released_);
+  ni_.return_host_buffers(now() + parts_.platform.doorbell, released_);
   released_ = 0;
 }
 
 void ModelHostNi::sync() {
-  if (local_ <= engine_.now()) return;
+  if (local_ <= parts_.engine.now()) return;
   spent(hw::kHostResource);
   task_->sleep_until(local_);
 }
 
 void ModelHostNi::block_for_more(Ps deadline, const char* what) {
   sync();
-  if (engine_.now() >= deadline) return;
-  const Ps from = engine_.now();
+  if (parts_.engine.now() >= deadline) return;
+  const Ps from = parts_.engine.now();
   place_ = task_->place();
   waiting_ = true;
   if (deadline == kNever) {
@@ -168,22 +168,22 @@ void ModelHostNi::block_for_more(Ps deadline, const char* what) {
     (void)task_->block_until(deadline, what);
   }
   waiting_ = false;
-  if (journeys_ != nullptr) [[unlikely]]
-    trace_.interval(from, engine_.now(), hw::kAsleep);
+  if (parts_.journeys != nullptr) [[unlikely]]
+    trace_.interval(from, parts_.engine.now(), hw::kAsleep);
 }
 
 Ps ModelHostNi::compute(Ps time, Ps watchdog) {
   sync();
-  const Ps began = engine_.now();
+  const Ps began = parts_.engine.now();
   const Ps end = began + time;
-  while (engine_.now() < end) {
+  while (parts_.engine.now() < end) {
     const Ps alarm = calling_ == 0 ? kNever : visible_since_ + watchdog;
-    if (alarm <= engine_.now()) break;
+    if (alarm <= parts_.engine.now()) break;
     waiting_ = true;
     (void)task_->block_until(std::min(alarm, end), "computing");
     waiting_ = false;
   }
-  return engine_.now() - began;
+  return parts_.engine.now() - began;
 }
 
 // Catching up and sleeping are one suspension of the task where no deadline can come between.
@@ -202,8 +202,8 @@ void ModelHostNi::block(Ps deadline, const char* what) {
     return !host->waiting_;
   };
   task_->block_after(from, ready, this, what);
-  if (std::exchange(waiting_, false) && journeys_ != nullptr) [[unlikely]]
-    trace_.interval(from, engine_.now(), hw::kAsleep);
+  if (std::exchange(waiting_, false) && parts_.journeys != nullptr) [[unlikely]]
+    trace_.interval(from, parts_.engine.now(), hw::kAsleep);
 }
 
 }  // namespace fairlead::fabric::model

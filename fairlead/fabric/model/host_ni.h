@@ -21,41 +21,39 @@ namespace fairlead::fabric::model {
 class alignas(kCacheLine) ModelHostNi {
  public:
   // The references outlive it.
-  ModelHostNi(sim::Engine& engine, const hw::Platform& platform, const hw::HostRates& rates,
-              NiHardware& ni);
+  ModelHostNi(const MachineParts& parts, NiHardware& ni);
   ModelHostNi(const ModelHostNi&) = delete;
   ModelHostNi& operator=(const ModelHostNi&) = delete;
 
   // The task whose time the calls below take; before the first of them.
   void run_on(sim::Task& task) { task_ = &task; }
 
-  // Shows on the host's line when it sleeps, and the packets' journeys. Both outlive it.
-  void trace(TraceLane lane, Journeys& journeys) {
-    trace_ = lane;
-    journeys_ = &journeys;
-  }
+  // Shows on the host's line when it sleeps.
+  void trace(TraceLane lane) { trace_ = lane; }
 
   // --- Site of the host.
-  Ps now() const { return local_ > engine_.now() ? local_ : engine_.now(); }
-  const hw::HostRates& rates() const { return rates_; }
-  void charge(Step step) { spend(rates_.step[static_cast<std::size_t>(step)]); }
-  void work(const hw::HostWork& work) { local_ = now() + hw::work_time(rates_, work); }
+  Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
+  const hw::HostRates& rates() const { return parts_.host_rates; }
+  void charge(Step step) { spend(parts_.host_rates.step[static_cast<std::size_t>(step)]); }
+  void work(const hw::HostWork& work) { local_ = now() + hw::work_time(parts_.host_rates, work); }
   // Work that was timed elsewhere.
   void advance(Ps time) { local_ = now() + time; }
   // The rank's clock is ahead of what it has seen of others: sync() would take time.
-  bool ahead() const { return local_ > engine_.now(); }
+  bool ahead() const { return local_ > parts_.engine.now(); }
 
   // Polling watchdog (LCI paper section 4.1): as much of `time` passes as is over when a packet has
   // been visible for `watchdog` without a look at it, or all of it. Answers how much; an interrupt
   // is due if it is less.
   Ps compute(Ps time, Ps watchdog);
-  Ps time_of(const hw::HostWork& work) const { return hw::work_time(rates_, work); }
+  Ps time_of(const hw::HostWork& work) const { return hw::work_time(parts_.host_rates, work); }
   // Taking the interrupt, until its handler polls.
-  void interrupt() { advance(rates_.interrupt); }
-  Ps default_watchdog() const { return rates_.watchdog; }
+  void interrupt() { advance(parts_.host_rates.interrupt); }
+  Ps default_watchdog() const { return parts_.host_rates.watchdog; }
 
   // A memcpy within the L2 cache.
-  void copy(std::size_t size) { spend(hw::work_time(rates_, hw::HostWork{0, 0, 0, size})); }
+  void copy(std::size_t size) {
+    spend(hw::work_time(parts_.host_rates, hw::HostWork{0, 0, 0, size}));
+  }
   // What the calls took so far, without the client's own work().
   Ps library_busy() const { return library_busy_; }
 
@@ -116,7 +114,7 @@ class alignas(kCacheLine) ModelHostNi {
   std::uint64_t* ni_word(std::uint32_t segment, std::uint64_t offset) {
     return ni_.find_word(segment, offset);
   }
-  const hw::Platform& platform() const { return platform_; }
+  const hw::Platform& platform() const { return parts_.platform; }
 
  private:
   void spend(Ps time) {
@@ -134,37 +132,34 @@ class alignas(kCacheLine) ModelHostNi {
   }
   // The rank's clock has come to where it is by work of `spent_on`: for the critical path.
   void spent(hw::Resource spent_on) {
-    if (engine_.path() != nullptr) [[unlikely]]
-      engine_.path()->reach(local_, spent_on);
+    if (parts_.engine.path() != nullptr) [[unlikely]]
+      parts_.engine.path()->reach(local_, spent_on);
   }
   template <class Change>
   static void changed(void* self, Change change) {
     auto* host = static_cast<ModelHostNi*>(self);
     change(*host);
-    if (host->waiting_) host->task_->wake(host->engine_.now());
+    if (host->waiting_) host->task_->wake(host->parts_.engine.now());
   }
 
   // The client is done with a received packet.
   void show_end(PacketId id) {
-    if (journeys_ != nullptr) [[unlikely]]
-      journeys_->end(id, ni_.self(), packet(id).header.client.size, now());
+    if (parts_.journeys != nullptr) [[unlikely]]
+      parts_.journeys->end(id, ni_.self(), packet(id).header.client.size, now());
   }
   TracePlace line() const { return {ni_.self(), hw::kHostLine}; }
 
-  sim::Engine& engine_;
-  const hw::Platform& platform_;
-  const hw::HostRates& rates_;
+  const MachineParts& parts_;
   NiHardware& ni_;
   sim::Task* task_ = nullptr;
   Ps local_{};
   Ps library_busy_{};
   std::uint32_t send_buffers_;
   bool waiting_ = false;
-  sim::Task::Place place_;        // of the task when it last waited
-  std::uint32_t released_ = 0;    // host buffers not yet given back to the NI
-  std::uint32_t calling_ = 0;     // of received_ that are to be looked at
-  Journeys* journeys_ = nullptr;  // traced only
-  Ps visible_since_{};            // the oldest of these, or the last look at them
+  sim::Task::Place place_;      // of the task when it last waited
+  std::uint32_t released_ = 0;  // host buffers not yet given back to the NI
+  std::uint32_t calling_ = 0;   // of received_ that are to be looked at
+  Ps visible_since_{};          // the oldest of these, or the last look at them
   Ring<PacketId, 4> received_;
   Ring<std::uint64_t> completed_;
   Ring<Answer> answered_;

@@ -23,11 +23,12 @@ Result<std::unique_ptr<Machine>> Machine::load(const std::string& platform_file,
 Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes,
                  const SharedMemory& shared)
     : platform_(std::move(platform)),
-      ni_times_(platform_),
       host_rates_(platform_),
       engine_(nodes),
+      firmware_(engine_, platform_, &NiHardware::on_work),
       pool_(sizeof(NiPacket) + payload_bytes, shared.packets),
-      network_(engine_, platform_, nodes) {
+      network_(engine_, platform_, nodes),
+      parts_{engine_, platform_, host_rates_, firmware_, network_, pool_} {
   nodes_.reserve(nodes);
   for (Peer node = 0; node < nodes; ++node) {
     std::uint64_t* words =
@@ -98,14 +99,15 @@ TraceLane Machine::host_lane(Peer node) const {
 void Machine::trace(TraceWriter& writer) {
   trace_ = &writer;
   journeys_ = std::make_unique<Journeys>(writer);
+  parts_.journeys = journeys_.get();
   network_.trace(writer);
   for (Peer node = 0; node < nodes(); ++node) {
     writer.name_node(node, fmt::format("node {}", node));
     for (std::uint32_t line = 0; line < hw::kTraceLines; ++line) {
       writer.name_lane({node, line}, hw::kTraceLineNames[line]);
     }
-    ni(node).trace(writer, *journeys_);
-    host(node).trace(host_lane(node), *journeys_);
+    ni(node).trace(writer);
+    host(node).trace(host_lane(node));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/host_ni.h"
+#include "fairlead/fabric/model/machine_parts.h"
 #include "fairlead/fabric/model/ni_hardware.h"
 #include "fairlead/fabric/model/wire_faults.h"
 #include "fairlead/hw/network.h"
@@ -75,9 +76,7 @@ class Machine {
  private:
   struct Node {
     Node(Machine& machine, Peer self, std::uint64_t* words)
-        : ni(machine.engine_, machine.platform_, machine.ni_times_, machine.network_, machine.pool_,
-             self, counters, words),
-          host(machine.engine_, machine.platform_, machine.host_rates_, ni) {}
+        : ni(machine.parts_, self, counters, words), host(machine.parts_, ni) {}
     PortCounters counters;
     NiHardware ni;
     ModelHostNi host;
@@ -88,12 +87,13 @@ class Machine {
   void look_ahead();
 
   hw::Platform platform_;
-  hw::NiTimes ni_times_;
   hw::HostRates host_rates_;
   std::unique_ptr<sim::CriticalPath> path_;
   sim::Engine engine_;
+  hw::NiFirmware firmware_;
   hw::PacketPool pool_;
   hw::Network network_;
+  MachineParts parts_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unique_ptr<WireFaults> faults_;
   TraceWriter* trace_ = nullptr;

@@ -16,7 +16,7 @@ class MachineTest : public testing::Test {
  protected:
   MachineTest() {
     for (Peer node = 0; node < 2; ++node) {
-      machine_.ni(node).load(&test_mover, &machine_.ni(node));
+      machine_.ni(node).load(kTestMover, &machine_.ni(node));
       tasks_.push_back(std::make_unique<sim::Task>(machine_.engine(), *pool_, node, node));
       machine_.host(node).run_on(*tasks_[node]);
     }

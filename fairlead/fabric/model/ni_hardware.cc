@@ -24,43 +24,35 @@ constexpr const char* kDmaNames[] = {"fetch",        "deliver", "completions", "
 constexpr std::uint64_t kPageHeaderBytes = 12;
 }  // namespace
 
-NiHardware::NiHardware(sim::Engine& engine, const hw::Platform& platform, const hw::NiTimes& times,
-                       hw::Network& network, hw::PacketPool& pool, Peer self,
-                       PortCounters& counters, std::uint64_t* words)
-    : engine_(engine),
-      platform_(platform),
-      network_(network),
-      pool_(pool),
+NiHardware::NiHardware(const MachineParts& parts, Peer self, PortCounters& counters,
+                       std::uint64_t* words)
+    : parts_(parts),
       counters_(counters),
-      processor_(engine, times, self),
-      bus_(platform),
-      self_(self),
-      host_buffers_(platform.host_buffers),
-      words_(words) {
-  processor_.load(&NiHardware::on_work, this);
-}
+      processor_(parts.firmware, this, self),
+      bus_(parts.platform),
+      host_buffers_(parts.platform.host_buffers),
+      words_(words) {}
 
 void NiHardware::on_work(void* self, hw::NiWork work) {
   auto* ni = static_cast<NiHardware*>(self);
-  if (ni->journeys_ != nullptr) [[unlikely]]
+  if (ni->parts_.journeys != nullptr) [[unlikely]]
     ni->show_turn_begin(work);
   if (work.kind == kHardware) {
     ni->wake_queued_ = false;
     ni->start_next();
   } else {
-    ni->program_(ni->program_context_, work);
+    ni->program_->turn(ni->program_context_, work);
   }
   // Nothing else to do: completions go out though their batch is not full.
   if (ni->unreported_ > 0 && ni->processor_.idle_after_this()) ni->request_batch();
-  if (ni->journeys_ != nullptr) [[unlikely]]
+  if (ni->parts_.journeys != nullptr) [[unlikely]]
     ni->show_turn_end(work);
 }
 
-void NiHardware::trace(TraceWriter& writer, Journeys& journeys) {
-  journeys_ = &journeys;
-  trace_processor_ = TraceLane(writer, {self_, hw::kNiProcessorLine});
-  trace_dma_ = TraceLane(writer, {self_, hw::kHostDmaLine});
-  bus_.trace(TraceLane(writer, {self_, hw::kBusLine}));
+void NiHardware::trace(TraceWriter& writer) {
+  trace_processor_ = TraceLane(writer, {self(), hw::kNiProcessorLine});
+  trace_dma_ = TraceLane(writer, {self(), hw::kHostDmaLine});
+  bus_.trace(TraceLane(writer, {self(), hw::kBusLine}));
 }
 
 void NiHardware::show_turn_begin(hw::NiWork work) {
@@ -68,46 +60,47 @@ void NiHardware::show_turn_begin(hw::NiWork work) {
   turn_packet_ = kNoPacket;
   if (work.kind != kDescriptor && work.kind != kFetched && work.kind != kReceived) return;
   turn_packet_ = work.packet;
-  journeys_->mark(work.packet, work.kind == kReceived ? Stage::wait_ni_receive : Stage::wait_ni,
-                  turn_began_);
-  journeys_->passes(work.packet, {self_, hw::kNiProcessorLine}, turn_began_);
+  parts_.journeys->mark(
+      work.packet, work.kind == kReceived ? Stage::wait_ni_receive : Stage::wait_ni, turn_began_);
+  parts_.journeys->passes(work.packet, {self(), hw::kNiProcessorLine}, turn_began_);
 }
 
 void NiHardware::show_turn_end(hw::NiWork work) {
   const Ps now = processor_.now();
   trace_processor_.interval(turn_began_, now, kTurnNames[work.kind]);
   if (turn_packet_ == kNoPacket) return;
-  journeys_->mark(turn_packet_, work.kind == kReceived ? Stage::ni_receive : Stage::ni_send, now);
+  parts_.journeys->mark(turn_packet_, work.kind == kReceived ? Stage::ni_receive : Stage::ni_send,
+                        now);
 }
 
 void NiHardware::show_transmit(PacketId id) {
   const PacketKind kind = packet(id).header.client.kind;
   if (kind == PacketKind::ack) return;
   // A copy that the NI made.
-  if (!journeys_->known(id)) journeys_->begin(id, self_, turn_began_);
-  journeys_->mark(id, Stage::wait_credit, turn_began_);
+  if (!parts_.journeys->known(id)) parts_.journeys->begin(id, self(), turn_began_);
+  parts_.journeys->mark(id, Stage::wait_credit, turn_began_);
   leaves_turn(id, Stage::ni_send);
 }
 
 void NiHardware::show_dma(const DmaRequest& done, Ps seen) {
-  trace_dma_.interval(bus_.dma_start(), engine_.now(),
+  trace_dma_.interval(bus_.dma_start(), parts_.engine.now(),
                       kDmaNames[static_cast<std::size_t>(done.kind)]);
   if (done.kind == DmaKind::completion || done.kind == DmaKind::buffers) return;
-  journeys_->passes(done.id, {self_, hw::kHostDmaLine}, bus_.dma_start());
-  if (done.kind != DmaKind::fetch) journeys_->mark(done.id, Stage::deliver_dma, seen);
+  parts_.journeys->passes(done.id, {self(), hw::kHostDmaLine}, bus_.dma_start());
+  if (done.kind != DmaKind::fetch) parts_.journeys->mark(done.id, Stage::deliver_dma, seen);
 }
 
 void NiHardware::show_visible(DmaKind kind, PacketId id) {
   if (kind == DmaKind::completion || kind == DmaKind::buffers) return;
-  journeys_->mark(id, Stage::visibility, engine_.now());
+  parts_.journeys->mark(id, Stage::visibility, parts_.engine.now());
   if (kind == DmaKind::deliver) return;
-  journeys_->reaches(id, {self_, hw::kHostLine}, engine_.now());
-  journeys_->end(id, self_, packet(id).header.client.size, engine_.now());
+  parts_.journeys->reaches(id, {self(), hw::kHostLine}, parts_.engine.now());
+  parts_.journeys->end(id, self(), packet(id).header.client.size, parts_.engine.now());
 }
 
 void NiHardware::report(std::uint64_t cookie) {
   completions_.push_back(cookie);
-  if (++unreported_ >= platform_.completion_batch) request_batch();
+  if (++unreported_ >= parts_.platform.completion_batch) request_batch();
 }
 
 void NiHardware::request_batch() {
@@ -120,7 +113,7 @@ void NiHardware::request_batch() {
 void NiHardware::send_buffer_free() {
   ++free_unreported_;
   // No transfer to carry the count in sight: one of its own before the host runs dry.
-  if (free_unreported_ * 4 == platform_.send_buffers) request(DmaKind::buffers, 0);
+  if (free_unreported_ * 4 == parts_.platform.send_buffers) request(DmaKind::buffers, 0);
 }
 
 void NiHardware::request(DmaKind kind, PacketId id) {
@@ -150,45 +143,46 @@ std::uint64_t NiHardware::transfer_bytes(const DmaRequest& request) {
 // rest of a transfer overlaps with its other work.
 void NiHardware::start_next() {
   if (!may_start()) return;
-  dma_current_ = dma_queue_.front();
-  dma_queue_.pop_front();
+  const DmaRequest started = dma_queue_.front();
   dma_running_ = true;
-  if (dma_current_.kind == DmaKind::deliver) --host_buffers_;
-  bus_.start_dma(processor_.now(), transfer_bytes(dma_current_));
-  if (engine_.path() != nullptr) [[unlikely]]
-    engine_.path()->reach(processor_.now() + platform_.dma_fixed, hw::kDmaResource);
-  processor_.hold(platform_.dma_fixed);
-  engine_.at(bus_.dma_end(), self_, kDmaEvent, &NiHardware::on_dma_end, this, dma_current_.id);
+  if (started.kind == DmaKind::deliver) --host_buffers_;
+  bus_.start_dma(processor_.now(), transfer_bytes(started));
+  if (parts_.engine.path() != nullptr) [[unlikely]]
+    parts_.engine.path()->reach(processor_.now() + parts_.platform.dma_fixed, hw::kDmaResource);
+  processor_.hold(parts_.platform.dma_fixed);
+  parts_.engine.at(bus_.dma_end(), self(), kDmaEvent, &NiHardware::on_dma_end, this, started.id);
 }
 
 void NiHardware::on_dma_end(void* self, std::uint64_t packet, std::uint64_t) {
   auto* ni = static_cast<NiHardware*>(self);
-  if (ni->bus_.dma_end() > ni->engine_.now()) {  // programmed writes came between its bursts
-    ni->engine_.at(ni->bus_.dma_end(), ni->self_, kDmaEvent, &NiHardware::on_dma_end, self, packet);
+  if (ni->bus_.dma_end() > ni->parts_.engine.now()) {  // programmed writes came between its bursts
+    ni->parts_.engine.at(ni->bus_.dma_end(), ni->self(), kDmaEvent, &NiHardware::on_dma_end, self,
+                         packet);
     return;
   }
   ni->dma_done();
 }
 
 void NiHardware::dma_done() {
-  const DmaRequest done = dma_current_;
+  const DmaRequest done = dma_queue_.front();
+  dma_queue_.pop_front();
   dma_running_ = false;
   bus_.dma_ended();
-  const Ps seen = engine_.now() + platform_.dma_latency - platform_.dma_fixed;
-  if (engine_.path() != nullptr) [[unlikely]]
-    engine_.path()->reach(seen, hw::kDmaResource);
-  if (journeys_ != nullptr) [[unlikely]]
+  const Ps seen = parts_.engine.now() + parts_.platform.dma_latency - parts_.platform.dma_fixed;
+  if (parts_.engine.path() != nullptr) [[unlikely]]
+    parts_.engine.path()->reach(seen, hw::kDmaResource);
+  if (parts_.journeys != nullptr) [[unlikely]]
     show_dma(done, seen);
   if (done.kind == DmaKind::fetch) {
-    engine_.at(seen, self_, kDmaEvent, &NiHardware::on_fetched, this, done.id);
+    parts_.engine.at(seen, self(), kDmaEvent, &NiHardware::on_fetched, this, done.id);
   } else {
     // A packet's full flag follows its data in a transaction of its own; a fetch-and-add's result
     // is its own flag.
-    const Ps visible = done.kind == DmaKind::answer ? seen : seen + platform_.host_visible;
+    const Ps visible = done.kind == DmaKind::answer ? seen : seen + parts_.platform.host_visible;
     const bool lands = done.kind == DmaKind::land;
     if (!lands || !packet(done.id).notifies) {
-      engine_.at(visible, self_, kVisibleEvent, &NiHardware::on_visible, this, done.id,
-                 static_cast<std::uint64_t>(done.kind));
+      parts_.engine.at(visible, self(), kVisibleEvent, &NiHardware::on_visible, this, done.id,
+                       static_cast<std::uint64_t>(done.kind));
     }
     // A notification is waited for: its engine starts before the transfer is retired.
     if (lands && packet(done.id).notifies) wake();
@@ -211,25 +205,26 @@ void NiHardware::wake() {
 void NiHardware::on_fetched(void* self, std::uint64_t packet, std::uint64_t) {
   auto* ni = static_cast<NiHardware*>(self);
   const auto id = static_cast<PacketId>(packet);
-  if (ni->journeys_ != nullptr) [[unlikely]]
-    ni->journeys_->mark(id, Stage::fetch_dma, ni->engine_.now());
+  if (ni->parts_.journeys != nullptr) [[unlikely]]
+    ni->parts_.journeys->mark(id, Stage::fetch_dma, ni->parts_.engine.now());
   ni->processor_.submit({kFetched, id});
 }
 
 void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
   auto* ni = static_cast<NiHardware*>(self);
-  const HostSink& host = ni->host_;
+  const HostSink& host = *ni->host_;
+  void* const context = ni->host_context_;
   if (ni->free_unreported_ > 0) {
-    host.buffers_free(host.context, ni->free_unreported_);
+    host.buffers_free(context, ni->free_unreported_);
     ni->free_unreported_ = 0;
   }
-  if (ni->journeys_ != nullptr) [[unlikely]]
+  if (ni->parts_.journeys != nullptr) [[unlikely]]
     ni->show_visible(static_cast<DmaKind>(kind), static_cast<PacketId>(id));
   switch (static_cast<DmaKind>(kind)) {
     case DmaKind::deliver:
     case DmaKind::land:
     case DmaKind::notify:
-      host.received(host.context, static_cast<PacketId>(id));
+      host.received(context, static_cast<PacketId>(id));
       break;
     case DmaKind::completion: {
       const std::uint32_t batch = ni->batches_.front();
@@ -237,13 +232,13 @@ void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
       for (std::uint32_t i = 0; i < batch; ++i) {
         const std::uint64_t cookie = ni->completions_.front();
         ni->completions_.pop_front();
-        host.completed(host.context, cookie);
+        host.completed(context, cookie);
       }
       break;
     }
     case DmaKind::answer: {
       const NiPacket& packet = ni->packet(static_cast<PacketId>(id));
-      host.answered(host.context, packet.cookie, packet.operand);
+      host.answered(context, packet.cookie, packet.operand);
       ni->free_packet(static_cast<PacketId>(id));
       break;
     }
@@ -253,16 +248,16 @@ void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
 }
 
 void NiHardware::transmit(Peer peer, PacketId id) {
-  if (journeys_ != nullptr) [[unlikely]]
+  if (parts_.journeys != nullptr) [[unlikely]]
     show_transmit(id);
   const ClientHeader& header = packet(id).header.client;
-  const std::uint64_t bytes = platform_.header_bytes + header.size +
+  const std::uint64_t bytes = parts_.platform.header_bytes + header.size +
                               (header.kind == PacketKind::page_transfer ? kPageHeaderBytes : 0);
-  network_.inject(processor_.now(), id, self_, peer, bytes);
+  parts_.network.inject(processor_.now(), id, self(), peer, bytes);
 }
 
 PacketId NiHardware::make_control(PacketKind kind, Peer peer) {
-  const PacketId id = pool_.take(sizeof(NiPacket));
+  const PacketId id = parts_.pool.take(sizeof(NiPacket));
   NiPacket& made = packet(id);
   std::memset(static_cast<void*>(&made), 0, sizeof made);
   made.id = id;
@@ -275,25 +270,25 @@ PacketId NiHardware::make_control(PacketKind kind, Peer peer) {
 
 PacketId NiHardware::image(PacketId id) {
   const std::size_t bytes = std::min<std::size_t>(sizeof(NiPacket) + packet(id).header.client.size,
-                                                  pool_.largest_bytes());
-  const PacketId made = pool_.take(bytes);
+                                                  parts_.pool.largest_bytes());
+  const PacketId made = parts_.pool.take(bytes);
   NiPacket& image = packet(made);
   std::memcpy(static_cast<void*>(&image), &packet(id), bytes);
   image.id = made;
   image.slot_bytes = static_cast<std::uint16_t>(bytes);
   image.holds = Holds::nothing;
   image.origin = kNoPacket;
-  if (journeys_ != nullptr) [[unlikely]]
-    journeys_->copy(id, made);
+  if (parts_.journeys != nullptr) [[unlikely]]
+    parts_.journeys->copy(id, made);
   return made;
 }
 
 void NiHardware::wake_at(Ps at) {
-  at = std::max(at, engine_.now());
+  at = std::max(at, parts_.engine.now());
   if (at >= timer_at_) return;
   timer_at_ = at;
-  engine_.at(at, self_, hw::kNiTimerEvent, &NiHardware::on_timer, this,
-             static_cast<std::uint64_t>(at.count));
+  parts_.engine.at(at, self(), hw::kNiTimerEvent, &NiHardware::on_timer, this,
+                   static_cast<std::uint64_t>(at.count));
 }
 
 void NiHardware::on_timer(void* self, std::uint64_t at, std::uint64_t) {
@@ -324,7 +319,7 @@ std::uint64_t* NiHardware::find_word(std::uint32_t segment, std::uint64_t offset
 }
 
 void NiHardware::ring_doorbell(Ps at, PacketId id) {
-  engine_.at(at, self_, kDoorbellEvent, &NiHardware::on_doorbell, this, id);
+  parts_.engine.at(at, self(), kDoorbellEvent, &NiHardware::on_doorbell, this, id);
 }
 
 void NiHardware::on_doorbell(void* self, std::uint64_t packet, std::uint64_t) {
@@ -332,7 +327,7 @@ void NiHardware::on_doorbell(void* self, std::uint64_t packet, std::uint64_t) {
 }
 
 void NiHardware::return_host_buffers(Ps at, std::uint32_t count) {
-  engine_.at(at, self_, kDoorbellEvent, &NiHardware::on_host_buffers, this, count);
+  parts_.engine.at(at, self(), kDoorbellEvent, &NiHardware::on_host_buffers, this, count);
 }
 
 void NiHardware::on_host_buffers(void* self, std::uint64_t count, std::uint64_t) {
@@ -343,48 +338,48 @@ void NiHardware::on_host_buffers(void* self, std::uint64_t count, std::uint64_t)
 
 void NiHardware::prepare(PacketId id, unsigned stage) const {
   if (stage == 0) return prefetch(this, kHotBytes);
-  const auto* packet = reinterpret_cast<const NiPacket*>(pool_.find(id));
+  const auto* packet = reinterpret_cast<const NiPacket*>(parts_.pool.find(id));
   if (stage == 1) {
     if (packet != nullptr) prefetch(packet, sizeof *packet);
   }
-  if (prepare_program_ == nullptr) return;
-  if (stage == 1) return prepare_program_(program_context_, 0, Ahead::itself);
-  prepare_program_(program_context_, packet == nullptr ? 0 : packet->peer, Ahead::packet_of_peer);
+  if (program_ == nullptr) return;
+  if (stage == 1) return program_->prepare(program_context_, 0, Ahead::itself);
+  program_->prepare(program_context_, packet == nullptr ? 0 : packet->peer, Ahead::packet_of_peer);
 }
 
 void NiHardware::prepare_visible(void* self, std::uint64_t id, std::uint64_t, unsigned stage) {
   const auto* ni = static_cast<const NiHardware*>(self);
   if (stage == 0) return prefetch(ni, kHotBytes);
   if (stage == 1) {
-    if (const std::byte* packet = ni->pool_.find(static_cast<PacketId>(id)); packet != nullptr) {
+    if (const std::byte* packet = ni->parts_.pool.find(static_cast<PacketId>(id));
+        packet != nullptr) {
       prefetch(packet, sizeof(NiPacket));
     }
-    return prefetch(ni->host_.context, kHostBytes);
+    return prefetch(ni->host_context_, kHostBytes);
   }
-  if (ni->host_.prepare != nullptr) ni->host_.prepare(ni->host_.context);
+  ni->host_->prepare(ni->host_context_);
 }
 
 void NiHardware::prepare_timer(void* self, std::uint64_t at, std::uint64_t, unsigned stage) {
   const auto* ni = static_cast<const NiHardware*>(self);
   if (stage == 0) return prefetch(ni, kHotBytes);
   // Nothing comes of one that is not the earliest any more.
-  if (ni->prepare_program_ == nullptr || Ps{static_cast<std::int64_t>(at)} != ni->timer_at_) return;
-  ni->prepare_program_(ni->program_context_, 0, stage == 1 ? Ahead::itself : Ahead::timers);
+  if (ni->program_ == nullptr || Ps{static_cast<std::int64_t>(at)} != ni->timer_at_) return;
+  ni->program_->prepare(ni->program_context_, 0, stage == 1 ? Ahead::itself : Ahead::timers);
 }
 
 void NiHardware::prepare_turn(void* processor, std::uint64_t id, std::uint64_t, unsigned stage) {
-  // It lies within the NI.
-  if (stage == 0) return prefetch(processor, kHotBytes - kCacheLine);
+  // It lies in the NI's first line.
+  if (stage == 0) return prefetch(processor, kHotBytes);
   const auto* ni = static_cast<const hw::NiProcessor*>(processor)->context();
   const auto* mine = static_cast<const NiHardware*>(ni);
-  if (stage == 1) prefetch(mine);
   const hw::NiWork* const work = mine->processor_.next();
   if (stage == 1 || work == nullptr || work->kind != kDelivered) {
     return mine->prepare(static_cast<PacketId>(id), stage);
   }
   // Its packet may be gone.
-  if (mine->prepare_program_ == nullptr) return;
-  mine->prepare_program_(mine->program_context_, work->peer, Ahead::packet_of_peer);
+  if (mine->program_ == nullptr) return;
+  mine->program_->prepare(mine->program_context_, work->peer, Ahead::packet_of_peer);
 }
 
 }  // namespace fairlead::fabric::model

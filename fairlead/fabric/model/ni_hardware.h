@@ -14,6 +14,7 @@
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/journeys.h"
+#include "fairlead/fabric/model/machine_parts.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/io_bus.h"
 #include "fairlead/hw/network.h"
@@ -40,7 +41,7 @@ enum NiEvent : std::uint32_t {
   kHardware,     // not the program's: the DMA engine wants to be started
 };
 
-// Where a host's transfers end; the host side (host_ni.h) implements it.
+// Where the transfers to hosts end; their side (host_ni.h) implements it.
 struct HostSink {
   void (*received)(void* context, PacketId packet) = nullptr;
   void (*completed)(void* context, std::uint64_t cookie) = nullptr;
@@ -48,7 +49,6 @@ struct HostSink {
   void (*buffers_free)(void* context, std::uint32_t count) = nullptr;
   // One of these will be called soon: brings what it touches into the cache. Reads only.
   void (*prepare)(const void* context) = nullptr;
-  void* context = nullptr;
 };
 
 // What of the control program to bring into the cache; `itself` some events before the others.
@@ -58,36 +58,45 @@ enum class Ahead : std::uint8_t {
   timers,          // what kTimer needs
 };
 
+// A control program: what runs on an NI, its state being the context.
+struct NiProgramCalls {
+  void (*turn)(void* context, hw::NiWork work) = nullptr;
+  // Brings into the cache what the program needs; reads only.
+  void (*prepare)(const void* context, Peer peer, Ahead what) = [](const void*, Peer, Ahead) {};
+};
+
 class alignas(kCacheLine) NiHardware {
  public:
-  // All references outlive it. `self` is the node and the source of its events. `words`: kWords
+  // The references outlive it. `self` is the node and the source of its events. `words`: kWords
   // zeroed words where another process shares the NI's memory; nullptr: of its own.
-  NiHardware(sim::Engine& engine, const hw::Platform& platform, const hw::NiTimes& times,
-             hw::Network& network, hw::PacketPool& pool, Peer self, PortCounters& counters,
+  NiHardware(const MachineParts& parts, Peer self, PortCounters& counters,
              std::uint64_t* words = nullptr);
+  // hw::NiFirmware's; its context is an NI.
+  static void on_work(void* self, hw::NiWork work);
   NiHardware(const NiHardware&) = delete;
   NiHardware& operator=(const NiHardware&) = delete;
 
-  // `ahead` brings into the cache what the program needs; reads only. Nullptr: nothing.
-  using PrepareProgram = void (*)(const void* context, Peer peer, Ahead what);
-  void load(hw::NiProcessor::Program program, void* context, PrepareProgram ahead = nullptr) {
-    program_ = program;
+  // `calls` and `context` outlive the machine's events.
+  void load(const NiProgramCalls& calls, void* context) {
+    program_ = &calls;
     program_context_ = context;
-    prepare_program_ = ahead;
   }
   // Some events before one about packet `id` here (sim::Engine::Prepare).
   void prepare(PacketId id, unsigned stage) const;
-  void attach_host(HostSink sink) { host_ = sink; }
+  void attach_host(const HostSink& sink, void* context) {
+    host_ = &sink;
+    host_context_ = context;
+  }
 
   // --- For the control program, inside its turn.
-  Peer self() const { return self_; }
+  Peer self() const { return processor_.node(); }
   // One rank a node.
   Peer node_of(Rank rank) const { return rank; }
   Ps now() const { return processor_.now(); }
   void charge(Step step) { processor_.charge(step); }
-  NiPacket& packet(PacketId id) { return *reinterpret_cast<NiPacket*>(pool_.at(id)); }
+  NiPacket& packet(PacketId id) { return *reinterpret_cast<NiPacket*>(parts_.pool.at(id)); }
   PortCounters& counters() { return counters_; }
-  const hw::Platform& platform() const { return platform_; }
+  const hw::Platform& platform() const { return parts_.platform; }
 
   // Copies the packet's data from host memory; kFetched follows.
   void fetch(PacketId id) {
@@ -130,9 +139,9 @@ class alignas(kCacheLine) NiHardware {
   // An NI-made packet without payload.
   PacketId make_control(PacketKind kind, Peer peer);
   void free_packet(PacketId id) {
-    if (journeys_ != nullptr) [[unlikely]]
-      journeys_->drop(id);
-    pool_.give(id, packet(id).slot_bytes);
+    if (parts_.journeys != nullptr) [[unlikely]]
+      parts_.journeys->drop(id);
+    parts_.pool.give(id, packet(id).slot_bytes);
   }
   // An 8-byte word of NI memory the host set aside (paper section 4.3), or nullptr.
   std::uint64_t* find_word(std::uint32_t segment, std::uint64_t offset);
@@ -151,7 +160,7 @@ class alignas(kCacheLine) NiHardware {
 
   // --- For the host side, in an event or the rank's turn at the engine's now.
   hw::IoBus& bus() { return bus_; }
-  hw::PacketPool& pool() { return pool_; }
+  hw::PacketPool& pool() { return parts_.pool; }
   // Sets aside `count` zeroed words under `segment`. False: no room left.
   [[nodiscard]] bool add_words(std::uint32_t segment, std::uint32_t count);
   std::uint32_t words_used() const { return words_used_; }
@@ -165,8 +174,8 @@ class alignas(kCacheLine) NiHardware {
 
   // --- For the network.
   void arrived(PacketId id) {
-    if (journeys_ != nullptr) [[unlikely]]
-      journeys_->mark(id, Stage::link, engine_.now());
+    if (parts_.journeys != nullptr) [[unlikely]]
+      parts_.journeys->mark(id, Stage::link, parts_.engine.now());
     processor_.submit({kReceived, id});
   }
   void arrived_corrupt(PacketId id) { processor_.submit({kCorrupt, id}); }
@@ -178,9 +187,8 @@ class alignas(kCacheLine) NiHardware {
     left.origin = kNoPacket;
   }
 
-  // Shows the processor's turns, DMA and the bus on the node's lines, and the packets' journeys.
-  // Both outlive the NI.
-  void trace(TraceWriter& writer, Journeys& journeys);
+  // Shows the processor's turns, DMA and the bus on the node's lines. `writer` outlives the NI.
+  void trace(TraceWriter& writer);
 
   Ps processor_busy() const { return processor_.busy(); }
   Ps bus_busy() const { return bus_.busy(); }
@@ -192,7 +200,6 @@ class alignas(kCacheLine) NiHardware {
     PacketId id;
   };
 
-  static void on_work(void* self, hw::NiWork work);
   static void on_dma_end(void* self, std::uint64_t packet, std::uint64_t);
   static void on_fetched(void* self, std::uint64_t packet, std::uint64_t);
   static void on_visible(void* self, std::uint64_t packet, std::uint64_t kind);
@@ -215,37 +222,31 @@ class alignas(kCacheLine) NiHardware {
   void show_visible(DmaKind kind, PacketId id);
   // The program has handed the packet on: the turn's rest is not its.
   void leaves_turn(PacketId id, Stage stage) {
-    if (journeys_ == nullptr) [[likely]]
+    if (parts_.journeys == nullptr) [[likely]]
       return;
-    journeys_->mark(id, stage, processor_.now());
+    parts_.journeys->mark(id, stage, processor_.now());
     if (id == turn_packet_) turn_packet_ = kNoPacket;
   }
 
   // For prepare(): what a packet's events touch, of this and of the host side.
-  static constexpr std::size_t kHotBytes = 6 * kCacheLine;
+  static constexpr std::size_t kHotBytes = 4 * kCacheLine;
   static constexpr std::size_t kHostBytes = 4 * kCacheLine;
 
-  sim::Engine& engine_;
-  const hw::Platform& platform_;
-  hw::Network& network_;
-  hw::PacketPool& pool_;
+  const MachineParts& parts_;
   PortCounters& counters_;
-  hw::NiProcessor::Program program_ = nullptr;
-  void* program_context_ = nullptr;
-  Journeys* journeys_ = nullptr;  // traced only
   hw::NiProcessor processor_;
   hw::IoBus bus_;
-  Peer self_;
+  Ring<DmaRequest, 4> dma_queue_;  // its first is under way, where one is
+  Ps timer_at_ = kNever;
+  const NiProgramCalls* program_ = nullptr;
+  void* program_context_ = nullptr;
+  const HostSink* host_ = nullptr;
+  void* host_context_ = nullptr;
   std::uint32_t host_buffers_;
-  std::uint32_t unreported_ = 0;  // completions that wait for their batch
+  std::uint32_t unreported_ = 0;       // completions that wait for their batch
+  std::uint32_t free_unreported_ = 0;  // send buffers the host does not know to be free
   bool dma_running_ = false;
   bool wake_queued_ = false;
-  Ring<DmaRequest, 4> dma_queue_;
-  Ps timer_at_ = kNever;
-  DmaRequest dma_current_{};
-  PrepareProgram prepare_program_ = nullptr;
-  HostSink host_;
-  std::uint32_t free_unreported_ = 0;  // send buffers the host does not know to be free
 
   // Rarely touched from here on. Completions: batches under way to the host, oldest first, and
   // behind them the unreported.

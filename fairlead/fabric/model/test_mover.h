@@ -19,5 +19,6 @@ inline void test_mover(void* self, hw::NiWork work) {
       return;
   }
 }
+inline constexpr NiProgramCalls kTestMover{.turn = &test_mover};
 
 }  // namespace fairlead::fabric::model
