@@ -34,7 +34,7 @@ std::uint32_t receive_buffers(const hw::Platform& platform, std::uint32_t mtu_by
 
 // The control program on one node's NI.
 template <class Flow>
-class ProgrammedNi final : public NiSide {
+class alignas(kCacheLine) ProgrammedNi final : public NiSide {
  public:
   ProgrammedNi(Machine& machine, Peer node, Flow flow, NiProgramOptions options, const Fatal& fatal)
       : fatal_(fatal),
@@ -54,7 +54,7 @@ class ProgrammedNi final : public NiSide {
 
   static void prepare(const void* self, Peer peer, fabric::model::Ahead what) {
     using enum fabric::model::Ahead;
-    if (what == itself) return prefetch(self, 6 * kCacheLine);
+    if (what == itself) return prefetch(self, 5 * kCacheLine);
     const auto& program = static_cast<const ProgrammedNi*>(self)->program_;
     what == packet_of_peer ? program.prepare(peer) : program.prepare_due();
   }

@@ -22,13 +22,13 @@ using fabric::model::Machine;
 
 class ModelWorld;
 
-// What a node of a large machine takes, with an MPI program of few peers.
-constexpr std::size_t kNodeBytes = 16 * 1024;
+// More than what a node of a large machine takes, with an MPI program of some tens of peers.
+constexpr std::size_t kNodeBytes = 64 * 1024;
 // From where on huge pages are worth asking for.
 constexpr std::size_t kMuchHeap = 8 << 20;
 
 // One rank: its port on the machine, its task, and how it ended.
-class ModelRank final : public Context {
+class alignas(kCacheLine) ModelRank final : public Context {
  public:
   // `traced` stands between the endpoint's port and the rank, with --trace.
   ModelRank(ModelWorld& world, Rank rank, std::unique_ptr<lci::Endpoint> endpoint,

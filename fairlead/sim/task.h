@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "fairlead/base/prefetch.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/sim/engine.h"
@@ -21,7 +22,7 @@ struct TaskHooks {
   void (*prepare)(const Task& task, unsigned stage) = nullptr;
 };
 
-class Task : public Activity {
+class alignas(kCacheLine) Task : public Activity {
  public:
   using Body = void (*)(Task& self, void* argument);
 

@@ -30,13 +30,15 @@ void mover(void* self, hw::NiWork work) {
   test_mover(self, work);
 }
 
+constexpr NiProgramCalls kMover{.turn = &mover};
+
 struct Run {
   Run(const GateMemory& memory, std::span<const std::uint8_t> input)
       : machine(hw::round_platform(), 2, 2048, {memory.packets(), memory.words()}),
         gate(memory, machine, 0),
         left(input) {
     for (fairlead::Peer node = 0; node < 2; ++node)
-      machine.ni(node).load(&mover, &machine.ni(node));
+      machine.ni(node).load(kMover, &machine.ni(node));
   }
 
   // Each command: operation, id, argument, its shift, and what is written over the packet that was

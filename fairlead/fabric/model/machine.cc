@@ -28,12 +28,12 @@ Machine::Machine(hw::Platform platform, std::uint32_t nodes, std::uint32_t paylo
       firmware_(engine_, platform_, &NiHardware::on_work),
       pool_(sizeof(NiPacket) + payload_bytes, shared.packets),
       network_(engine_, platform_, nodes),
-      parts_{engine_, platform_, host_rates_, firmware_, network_, pool_} {
-  nodes_.reserve(nodes);
+      parts_{engine_, platform_, host_rates_, firmware_, network_, pool_},
+      nodes_(nodes) {
   for (Peer node = 0; node < nodes; ++node) {
     std::uint64_t* words =
         shared.words.empty() ? nullptr : &shared.words[std::size_t{node} * NiHardware::kWords];
-    nodes_.push_back(std::make_unique<Node>(*this, node, words));
+    nodes_.emplace_back(*this, node, words);
   }
   hw::NetworkSink sink;
   sink.context = this;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/base/pinned_array.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/host_ni.h"
@@ -51,9 +52,9 @@ class Machine {
   const hw::Platform& platform() const { return platform_; }
   const hw::Network& network() const { return network_; }
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(nodes_.size()); }
-  NiHardware& ni(Peer node) { return nodes_[node]->ni; }
-  ModelHostNi& host(Peer node) { return nodes_[node]->host; }
-  PortCounters& counters(Peer node) { return nodes_[node]->counters; }
+  NiHardware& ni(Peer node) { return nodes_[node].ni; }
+  ModelHostNi& host(Peer node) { return nodes_[node].host; }
+  PortCounters& counters(Peer node) { return nodes_[node].counters; }
   hw::PacketPool& pool() { return pool_; }
 
   // Before the first event: what arrives from then on meets the plan's faults. Error: as
@@ -94,7 +95,7 @@ class Machine {
   hw::PacketPool pool_;
   hw::Network network_;
   MachineParts parts_;
-  std::vector<std::unique_ptr<Node>> nodes_;
+  PinnedArray<Node> nodes_;
   std::unique_ptr<WireFaults> faults_;
   TraceWriter* trace_ = nullptr;
   std::unique_ptr<Journeys> journeys_;

@@ -229,8 +229,8 @@ class alignas(kCacheLine) NiHardware {
   }
 
   // For prepare(): what a packet's events touch, of this and of the host side.
-  static constexpr std::size_t kHotBytes = 4 * kCacheLine;
-  static constexpr std::size_t kHostBytes = 4 * kCacheLine;
+  static constexpr std::size_t kHotBytes = 5 * kCacheLine;
+  static constexpr std::size_t kHostBytes = 3 * kCacheLine;
 
   const MachineParts& parts_;
   PortCounters& counters_;
