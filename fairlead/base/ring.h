@@ -87,7 +87,9 @@ class Ring {
   std::uint32_t size_ : 27 = 0;
   std::uint32_t log_capacity_ : 5 = kLogInside;
   std::unique_ptr<T[]> outside_;
-  [[no_unique_address]] std::array<T, kInside> inside_{};
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<(kInside > 0), std::array<T, kInside>, Nothing>
+      inside_{};
 };
 
 }  // namespace fairlead

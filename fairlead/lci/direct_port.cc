@@ -47,7 +47,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       packets_(nic.caps(self_).mtu_bytes),
       spare_(take_spare()),
       memory_(nic, !options.software_remote_memory),
-      remote_(*this, memory_.own().table(), memory_.own().region()),
+      remote_(*this, memory_.own().table(), memory_.own().region(), backlog_),
       copies_(*this, nic, memory_.own(), remote_),
       groups_(*this, counters_, proto::TreeShape::binomial) {
   find_other_caps();

@@ -185,6 +185,7 @@ class DirectPort final : public Port {
   DirectPacket* spare_;  // the next arrival's object, unless it is small
   Overflow overflow_;
   DirectMemory memory_;
+  Backlog backlog_;  // of remote_
   RemoteMemory remote_;
   RemoteCopies copies_;
   SoftwareGroup groups_;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fairlead/base/counters.h"
-#include "fairlead/base/ring.h"
 #include "fairlead/fabric/ni_packet.h"
+#include "fairlead/lci/backlog.h"
 #include "fairlead/lci/group_table.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/port.h"
@@ -25,8 +25,9 @@ class HostMulticast {
   using PacketId = fabric::PacketId;
   using NiPacket = fabric::NiPacket;
 
-  HostMulticast(Ni& ni, HostFlowOf& flow, const GroupTable& groups, PortCounters& counters)
-      : ni_(ni), flow_(flow), groups_(groups), counters_(counters) {}
+  HostMulticast(Ni& ni, HostFlowOf& flow, const GroupTable& groups, PortCounters& counters,
+                Backlog& backlog)
+      : ni_(ni), flow_(flow), groups_(groups), counters_(counters), forwards_(backlog) {}
 
   // One transfer to NI memory, the same buffer to every child.
   void post_to_children(NiPacket& packet, std::size_t gathered) {
@@ -135,7 +136,7 @@ class HostMulticast {
   PortCounters& counters_;
   // Of the packet that is being sent: its images, or its children.
   std::vector<std::uint32_t> children_;
-  Ring<PacketId> forwards_;
+  BacklogQueue<PacketId> forwards_;
   std::unordered_map<std::uint32_t, std::vector<PacketId>> early_;  // by group not yet named
 };
 

@@ -18,11 +18,9 @@ class NiPages {
   using PacketId = std::uint32_t;
   using PacketKind = fabric::PacketKind;
 
-  // `on`: this NI has a TLB. `anonymous_pages`: of its host's memory.
-  NiPages(Hardware& ni, bool on, std::uint32_t anonymous_pages)
-      : ni_(ni), on_(on), anonymous_pages_(anonymous_pages) {}
-
-  bool on() const { return on_; }
+  // `anonymous_pages`: of its host's memory.
+  NiPages(Hardware& ni, std::uint32_t anonymous_pages)
+      : ni_(ni), anonymous_pages_(anonymous_pages) {}
 
   // wrong: the host named a page or an entry that the TLB does not have. written: that was all, the
   // packet is gone; call release().
@@ -111,10 +109,9 @@ class NiPages {
   }
 
   Hardware& ni_;
-  bool on_;
   std::uint32_t anonymous_pages_;
   std::unique_ptr<proto::NiTlb> tlb_;  // made by the first use
-  proto::ItemLists<> arrivals_;
+  proto::ItemLists arrivals_;
   proto::ItemList waiting_;  // for an anonymous page or those before them, as they came
 };
 

@@ -75,7 +75,7 @@ class NiPagesTest : public testing::Test {
   }
 
   Hardware ni_;
-  NiPages<Hardware> pages_{ni_, true, kAnonymous};
+  NiPages<Hardware> pages_{ni_, kAnonymous};
   std::uint32_t last_ = 0;
 };
 

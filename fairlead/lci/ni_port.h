@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/base/prefetch.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
@@ -29,7 +30,7 @@ namespace fairlead::lci {
 
 // Flow: of a host that runs the reliability scheme (proto/flow.h); NoFlow where the NIs do.
 template <HostNi Ni, class Transfer, class Flow = proto::NoFlow>
-class NiPort final : public Port {
+class alignas(kCacheLine) NiPort final : public Port {
  public:
   // `ni` and `counters` outlive the port.
   NiPort(Ni& ni, const NiPortOptions& options, PortCounters& counters, Flow flow = Flow{})
@@ -40,10 +41,10 @@ class NiPort final : public Port {
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
         memory_(options.size, options.region),
-        remote_(*this, memory_.table(), options.region),
+        remote_(*this, memory_.table(), options.region, backlog_),
         groups_(options.self, options.size, options.tree),
-        multicast_(ni, flow_, groups_, counters),
-        words_(ni, flow_, options.self, counters),
+        multicast_(ni, flow_, groups_, counters, backlog_),
+        words_(ni, flow_, options.self, counters, backlog_),
         pages_(ni, remote_,
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
                counters) {
@@ -187,7 +188,7 @@ class NiPort final : public Port {
   }
 
   // Something waits here for a send buffer: poll().
-  bool owes() const { return multicast_.waiting() || words_.waiting() || remote_.busy(); }
+  bool owes() const { return backlog_.items > 0; }
 
   // After the program's end, where the host runs the reliability scheme: its peers may still need
   // acknowledgments, packets sent again, the NI words of this rank. Returns when the interface says
@@ -284,8 +285,8 @@ class NiPort final : public Port {
 
   // Nothing on the host's side has to be looked at or to become due.
   bool only_ni_can_wake() const {
-    return !client_.quiet() && local_.empty() && aside_.empty() && !multicast_.waiting() &&
-           !words_.waiting() && !remote_.busy() && client_.next_due() == kNever;
+    return !client_.quiet() && local_.empty() && aside_.empty() && !owes() &&
+           client_.next_due() == kNever;
   }
   // Packets of this rank to itself, which nobody's arrival announces.
   bool more_here() const { return !local_.empty() && !client_.quiet(); }
@@ -459,12 +460,20 @@ class NiPort final : public Port {
     }
     ran += pages_.noticed();
     flow_.run_due();
-    if (words_.waiting()) ran += words_.send_waiting();
-    if (multicast_.waiting()) ran += multicast_.pass_waiting();
-    if (remote_.busy()) ran += remote_.progress();
+    if (owes()) [[unlikely]]
+      ran += pay();
     pages_.settle();
     if (client_.next_due() != kNever) ran += run_due();
     return ran;
+  }
+
+  // Sends what there is room for now.
+  int pay() {
+    int sent = 0;
+    if (words_.waiting()) sent += words_.send_waiting();
+    if (multicast_.waiting()) sent += multicast_.pass_waiting();
+    if (remote_.busy()) sent += remote_.progress();
+    return sent;
   }
 
   // The next packet for an upcall.
@@ -580,12 +589,13 @@ class NiPort final : public Port {
   PortCounters& counters_;
   Ring<PacketId> local_;  // packets to myself, and those that waited for their group
   Ring<PacketId> aside_;  // came while no upcall might run
-  std::uint32_t kept_ = 0;
+  Backlog backlog_;
   bool interrupts_ = false;
   bool losses_ = false;  // of peers, and wait() has not said so
+  std::uint32_t kept_ = 0;
   NiPortOptions options_;
   Caps caps_;
-  HostFlowOf flow_;
+  [[no_unique_address]] HostFlowOf flow_;
   ClientSide client_;
   OwnMemory memory_;
   RemoteMemory remote_;

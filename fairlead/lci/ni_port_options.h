@@ -14,19 +14,19 @@ struct NiPortOptions {
   Rank self;
   Rank size;
   std::uint32_t mtu_bytes;
-  // False: what the client declares (Port::charge) takes no time.
-  bool work_takes_time = true;
   // Send buffers kept for replies, so that they always drain.
   std::uint32_t reply_reserve = 8;
+  // False: what the client declares (Port::charge) takes no time.
+  bool work_takes_time = true;
   // Multicast packets of group 0 go on from NI to NI; of other groups, whose trees together could
   // deadlock (proto/multicast_tree.h), and where this is false the hosts pass them on.
   bool ni_forwards = true;
   proto::TreeShape tree = proto::TreeShape::binary;
   // Packets a client may keep before further ones are copied out of the NI's view.
   std::uint32_t kept_max = 48;
+  std::uint64_t flags = kInterrupt;  // CapFlag
   // Where the host runs the reliability scheme.
   Lost lost;
-  std::uint64_t flags = kInterrupt;  // CapFlag
   // Memory of this rank that its NI reaches too, zero at the start: what is allocated lies there,
   // and so does the table of what is exposed. Empty: the NI reaches none.
   std::span<std::byte> region{};

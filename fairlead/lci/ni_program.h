@@ -48,7 +48,7 @@ class NiProgram {
         free_buffers_(options.receive_buffers),
         options_(options),
         flow_(std::move(flow)),
-        pages_(ni, options.translates, options.anonymous_pages) {}
+        pages_(ni, options.anonymous_pages) {}
 
   // --- Entry points of the main loop.
 
@@ -57,7 +57,7 @@ class NiProgram {
     ni_.charge(Step::dequeue);
     auto& packet = ni_.packet(id);
     packet.uses = 1;
-    if (pages_.on() && !obey(packet)) return;
+    if (options_.translates && !obey(packet)) return;
     if (packet.fetch_bytes > 0) {
       ni_.charge(Step::dma_program);
       ni_.charge(Step::dma_queue);
@@ -341,7 +341,7 @@ class NiProgram {
   }
 
   void accepted(PacketId id, Peer peer, PacketKind kind) {
-    if (pages_.on() && pages_.keeps(id)) return;
+    if (options_.translates && pages_.keeps(id)) return;
     dispatch(id, peer, kind);
   }
 
@@ -358,7 +358,7 @@ class NiProgram {
       case PacketKind::multicast:
         return multicast(id);
       case PacketKind::page_transfer:
-        if (!pages_.on()) return refuse(id, peer);
+        if (!options_.translates) return refuse(id, peer);
         ni_.charge(Step::deliver);
         if (ni_.packet(id).notifies) ni_.charge(Step::dma_queue);
         return ni_.land(id);
@@ -535,17 +535,19 @@ class NiProgram {
     options_.violated(options_.context, ni_.self(), peer, what);
   }
 
+  // What every packet touches; the flow's own lies first in it.
   Hardware& ni_;
   std::uint32_t free_buffers_;
-  proto::ItemList fetching_;  // for their data or those before them: the host's order
-  proto::ItemList starved_;   // who had packets dropped for lack of buffers
+  proto::ItemList fetching_;   // for their data or those before them: the host's order
+  proto::ItemList starved_;    // who had packets dropped for lack of buffers
+  proto::SendQueues waiting_;  // for the flow to open, per destination
+  proto::ItemLists fetches_;
   NiProgramOptions options_;
   Flow flow_;
-  proto::SendQueues waiting_;  // for the flow to open, per destination
-  proto::ItemLists<> fetches_;
-  proto::ItemLists<> starved_peers_;
+  // Rarely used.
+  proto::ItemLists starved_peers_;
   proto::PeerTable<bool> starves_;
-  NiPages<Hardware> pages_;
+  NiPages<Hardware> pages_;  // where options_.translates
 };
 
 }  // namespace fairlead::lci

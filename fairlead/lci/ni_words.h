@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "fairlead/base/counters.h"
-#include "fairlead/base/ring.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
+#include "fairlead/lci/backlog.h"
 #include "fairlead/lci/host_ni.h"
 #include "fairlead/lci/port.h"
 
@@ -24,8 +24,8 @@ class NiWords {
   using PacketId = fabric::PacketId;
   using NiPacket = fabric::NiPacket;
 
-  NiWords(Ni& ni, HostFlowOf& flow, Rank self, PortCounters& counters)
-      : ni_(ni), flow_(flow), self_(self), counters_(counters) {}
+  NiWords(Ni& ni, HostFlowOf& flow, Rank self, PortCounters& counters, Backlog& backlog)
+      : ni_(ni), flow_(flow), self_(self), counters_(counters), replies_(backlog) {}
 
   // A word of this rank's own NI.
   void add_here(const Remote& word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
@@ -149,7 +149,7 @@ class NiWords {
   HostFlowOf& flow_;
   Rank self_;
   PortCounters& counters_;
-  Ring<Reply> replies_;
+  BacklogQueue<Reply> replies_;
   std::unordered_map<std::uint64_t, Request> requests_;
   std::uint64_t last_request_ = 0;
 };

@@ -15,8 +15,12 @@ bool again(Post p) { return p == Post::again_credit || p == Post::again_buffer; 
 
 }  // namespace
 
-RemoteMemory::RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region)
-    : port_(port), server_(exposures, region, MemoryServer::Site::host) {
+RemoteMemory::RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region,
+                           Backlog& backlog)
+    : port_(port),
+      server_(exposures, region, MemoryServer::Site::host),
+      queue_(backlog),
+      replies_(backlog) {
   port.bind(kPutChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
   port.bind(kGetChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
   port.bind(kGetReplyChan, Upcall{&RemoteMemory::on_get_reply, this}, Returned{});

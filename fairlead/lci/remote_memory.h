@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "fairlead/base/ring.h"
+#include "fairlead/lci/backlog.h"
 #include "fairlead/lci/exposures.h"
 #include "fairlead/lci/memory_server.h"
 #include "fairlead/lci/port.h"
@@ -48,7 +48,9 @@ class RemoteMemory {
   static constexpr std::size_t kCountersMax = 1024;   // exposed at a time; ids are below this
 
   // `exposures` is what this rank exposes; region: where its ExposedIn::region offsets count from.
-  RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region);
+  // What waits to be sent counts in `backlog`, which outlives it.
+  RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region,
+               Backlog& backlog);
   RemoteMemory(const RemoteMemory&) = delete;
   RemoteMemory& operator=(const RemoteMemory&) = delete;
 
@@ -178,8 +180,8 @@ class RemoteMemory {
   Port& port_;
   MemoryServer server_;
   PutCarrier* carrier_ = nullptr;
-  Ring<Op> queue_;             // in the order of the calls
-  Ring<MemoryReply> replies_;  // that found no room
+  BacklogQueue<Op> queue_;             // in the order of the calls
+  BacklogQueue<MemoryReply> replies_;  // that found no room
   std::vector<Active> active_;
   std::vector<std::uint32_t> idle_;  // free entries of active_
   std::size_t active_count_ = 0;
