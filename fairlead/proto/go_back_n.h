@@ -295,7 +295,7 @@ class GoBackN {
 
   Deadlines deadlines_;
   Options options_;
-  ItemLists<> lists_;
+  ItemLists lists_;
   PeerTable<State> peers_;
   // Where the options want one of them.
   struct Haste {

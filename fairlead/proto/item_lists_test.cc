@@ -11,7 +11,7 @@ namespace fairlead::proto {
 namespace {
 
 TEST(ItemLists, SeveralListsInOneSlabAreEachFifo) {
-  ItemLists<> slab;
+  ItemLists slab;
   ItemList lists[3];
   std::deque<std::uint32_t> expected[3];
   Prng random(9);
