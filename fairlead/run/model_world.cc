@@ -132,11 +132,12 @@ class ModelWorld {
   // A rank's task runs in a few events: its context, then its port and its systems' states.
   static void prepare_rank(const sim::Task& task, unsigned stage) {
     // What most calls touch lies first in a port, and in an MPI process.
-    constexpr std::size_t kHotBytes = 7 * kCacheLine;
+    constexpr std::size_t kPortBytes = 4 * kCacheLine;
+    constexpr std::size_t kMpiBytes = 7 * kCacheLine;
     auto* rank = static_cast<ModelRank*>(task.user);
-    if (stage == 1) return prefetch(rank, sizeof(ModelRank));
-    prefetch(&rank->port(), kHotBytes);
-    if (const void* mpi = rank->state(System::mpi); mpi != nullptr) prefetch(mpi, kHotBytes);
+    if (stage == 1) return prefetch(rank);
+    prefetch(&rank->port(), kPortBytes);
+    if (const void* mpi = rank->state(System::mpi); mpi != nullptr) prefetch(mpi, kMpiBytes);
   }
 
   static void run_rank(sim::Task& task, void* self) {
