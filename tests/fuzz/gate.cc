@@ -23,6 +23,8 @@ namespace {
 // page of a TLB entry. This one has neither.
 void mover(void* self, hw::NiWork work) {
   auto& ni = *static_cast<NiHardware*>(self);
+  // Other work need not have a packet.
+  if (work.kind != kDescriptor && work.kind != kFetched && work.kind != kReceived) return;
   const fairlead::fabric::PacketKind kind = ni.packet(work.packet).header.client.kind;
   if (kind == fairlead::fabric::PacketKind::multicast ||
       kind == fairlead::fabric::PacketKind::tlb_write)
