@@ -101,6 +101,20 @@ class Report(unittest.TestCase):
                                          "http://www.w3.org/1999/xlink"})
         self.assertNotIn("<script", self.html)
 
+    def test_without_a_document_it_shows_what_reproduce_keeps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            answer = fairlead("report", "--quick", cwd=folder)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            made = (Path(folder) / "report.html").read_text()
+            # Expect: the same page as by way of a document
+            fairlead("reproduce", "all", "--quick", "--output", "results.json", cwd=folder)
+            answer = fairlead("report", "-o", "second.html", cwd=folder)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertEqual((Path(folder) / "second.html").read_text(), made)
+            self.assertIn("LogP", made)
+            answer = fairlead("report", "--quick", "--results", "results.json", cwd=folder)
+            self.assertNotEqual(answer.returncode, 0)
+
     def test_refusals(self):
         for content, text in ((None, "cannot read"), ("", "not a results document"),
                               ("[1", "not a results document"), ("{}", "not a results document"),

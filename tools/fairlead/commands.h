@@ -2,6 +2,7 @@
 // examples on `app`, and sets `exit_code` when its subcommand runs.
 #pragma once
 #include <CLI/App.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace fairlead::tools {
@@ -19,6 +20,10 @@ void add_trace(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 // Not for users, and not in the help: what `run --hosts` starts on each host.
 void add_node_agent(CLI::App& app, int& exit_code);
+
+// The results document of `fairlead reproduce all` (`quick`: --quick), which measures what is not
+// kept. Answers an exit code; another than 0 once it has said why there is no document.
+int make_results(bool quick, nlohmann::ordered_json& made);
 
 // Prints "fairlead: text" on the standard error stream.
 void complain(const std::string& text);

@@ -1,8 +1,11 @@
 // fairlead report: a results document as one page.
 #include <fmt/format.h>
 
+#include <CLI/Option.hpp>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <utility>
 
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/report/report.h"
@@ -12,23 +15,24 @@ namespace {
 
 const char kExamples[] =
     "Examples:\n"
-    "  fairlead reproduce all --output results.json      measures\n"
-    "  fairlead report                                   results.json -> report.html\n"
-    "  fairlead report --results r.json -o r.html\n"
+    "  fairlead report                                   writes report.html\n"
+    "  fairlead report --quick                           fewer sizes, for a first look\n"
+    "  fairlead report --results r.json -o r.html        of an earlier results document\n"
     "\n"
     "One HTML file that needs nothing else: tables and figures beside the published values, each\n"
     "figure with the sentence that its data support, the journey of a small message through every\n"
     "implementation, packets of each run. gnuplot draws the figures.";
 
+const char kHere[] = "results.json";
+
 struct ReportArguments {
-  std::string results = "results.json";
+  std::string results;
   std::string output = "report.html";
+  bool quick = false;
 };
 
-Result<void> write_report(const ReportArguments& arguments) {
-  const Result<Json> document = read_results(arguments.results);
-  if (!document.ok()) return document.error();
-  const Result<std::string> page = report_page(document.value());
+Result<void> write_report(const ReportArguments& arguments, const Json& document) {
+  const Result<std::string> page = report_page(document);
   if (!page.ok()) return page.error();
   std::ofstream file(arguments.output, std::ios::binary);
   file << page.value();
@@ -37,28 +41,46 @@ Result<void> write_report(const ReportArguments& arguments) {
   return {};
 }
 
+int run_report(const ReportArguments& arguments) {
+  Json document;
+  const bool is_here = !arguments.quick && std::filesystem::exists(kHere);
+  if (arguments.results.empty() && !is_here) {
+    if (const int code = make_results(arguments.quick, document); code != 0) return code;
+  } else {
+    Result<Json> read = read_results(arguments.results.empty() ? kHere : arguments.results);
+    if (!read.ok()) {
+      complain(read.error().text);
+      return kUsageExitCode;
+    }
+    document = std::move(read.value());
+  }
+  if (const Result<void> written = write_report(arguments, document); !written.ok()) {
+    complain(written.error().text);
+    return kUsageExitCode;
+  }
+  fmt::print("{}\n", arguments.output);
+  return 0;
+}
+
 }  // namespace
 
 void add_report(CLI::App& app, int& exit_code) {
   auto* report = app.add_subcommand("report", "Results as one HTML page");
   auto arguments = std::make_shared<ReportArguments>();
-  report->add_option("--results", arguments->results, "What reproduce --output wrote")
-      ->type_name("FILE")
-      ->capture_default_str();
+  auto* results =
+      report->add_option("--results", arguments->results,
+                         "What reproduce --output wrote; without it results.json here, "
+                         "or where there is none what reproduce has kept or now measures");
+  results->type_name("FILE");
+  report
+      ->add_flag("--quick", arguments->quick,
+                 "Not of results.json, and of fewer sizes: for a first look")
+      ->excludes(results);
   report->add_option("-o,--output", arguments->output, "The page")
       ->type_name("FILE")
       ->capture_default_str();
   report->footer(kExamples);
-  report->callback([arguments, &exit_code] {
-    const Result<void> written = write_report(*arguments);
-    if (!written.ok()) {
-      complain(written.error().text);
-      exit_code = kUsageExitCode;
-      return;
-    }
-    fmt::print("{}\n", arguments->output);
-    exit_code = 0;
-  });
+  report->callback([arguments, &exit_code] { exit_code = run_report(*arguments); });
 }
 
 }  // namespace fairlead::tools

@@ -19,7 +19,8 @@ const char kExamples[] =
     "Examples:\n"
     "  fairlead reproduce table3 table4\n"
     "  fairlead reproduce figure7 --json\n"
-    "  fairlead reproduce all --output results.json     everything, for fairlead report\n"
+    "  fairlead reproduce all                           everything; fairlead report shows it\n"
+    "  fairlead reproduce all --output results.json     as a document, too\n"
     "  fairlead reproduce all --quick                   fewer sizes\n"
     "\n"
     "Values that the paper's text withholds are predicted. What was measured is kept under\n"
@@ -61,10 +62,8 @@ int write_document(const std::string& path, const nlohmann::ordered_json& json) 
   return 1;
 }
 
-int report(const ReproduceArguments& arguments, const std::vector<Study>& studies,
-           const Measuring& measuring, const Published& published) {
-  std::vector<StudyResult> results;
-  for (const Study& study : studies) results.push_back(evaluate(study, measuring, published));
+int report(const ReproduceArguments& arguments, const std::vector<StudyResult>& results,
+           const Measuring& measuring) {
   for (const StudyResult& result : results) {
     fmt::print("{}", arguments.json ? json_lines(result) : text_of(result));
   }
@@ -79,7 +78,10 @@ int report(const ReproduceArguments& arguments, const std::vector<Study>& studie
   return code;
 }
 
-int run_reproduce(const ReproduceArguments& arguments) {
+// Measures what is not kept, and answers what `then` makes of all of it; or says what is wrong and
+// answers another exit code than 0.
+template <class Then>
+int measure(const ReproduceArguments& arguments, Then&& then) {
   const auto published = Published::find("lci-paper.toml");
   if (!published.ok()) {
     complain(published.error().text);
@@ -101,10 +103,31 @@ int run_reproduce(const ReproduceArguments& arguments) {
     complain("interrupted; what was measured is kept, the same command goes on from there");
     return kInterruptedExitCode;
   }
-  return report(arguments, studies, measuring, published.value());
+  std::vector<StudyResult> results;
+  for (const Study& study : studies) {
+    results.push_back(evaluate(study, measuring, published.value()));
+  }
+  return then(results, measuring);
+}
+
+int run_reproduce(const ReproduceArguments& arguments) {
+  return measure(arguments,
+                 [&](const std::vector<StudyResult>& results, const Measuring& measuring) {
+                   return report(arguments, results, measuring);
+                 });
 }
 
 }  // namespace
+
+int make_results(bool quick, nlohmann::ordered_json& made) {
+  ReproduceArguments arguments;
+  arguments.quick = quick;
+  return measure(arguments,
+                 [&](const std::vector<StudyResult>& results, const Measuring& measuring) {
+                   made = document(results, measuring, quick);
+                   return 0;
+                 });
+}
 
 void add_reproduce(CLI::App& app, int& exit_code) {
   auto* reproduce =
