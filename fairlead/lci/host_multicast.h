@@ -66,8 +66,7 @@ class HostMulticast {
     ni_.copy(packet.header.client.size);
     forwards_.push_back(id);
   }
-  // Those that wait for a send buffer.
-  bool waiting() const { return !forwards_.empty(); }
+  // Those that waited for a send buffer, as far as there are some.
   int pass_waiting() {
     int passed = 0;
     PacketId id = 0;

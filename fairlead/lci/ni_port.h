@@ -146,7 +146,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   void release(Packet* packet) override {
     auto& mine = of(packet);
     if (!mine.received) {
-      occupies(mine, Holds::send_buffer) ? ni_.cancel(mine.id) : ni_.release_local(mine.id);
+      mine.holds == Holds::send_buffer ? ni_.cancel(mine.id) : ni_.release_local(mine.id);
       return;
     }
     if (mine.kept) --kept_;
@@ -203,7 +203,7 @@ class alignas(kCacheLine) NiPort final : public Port {
         while (take_off(&id)) drop_late(ni_.packet(id));
         flow_.run_due();
         (void)words_.send_waiting();
-        if (multicast_.waiting()) (void)multicast_.pass_waiting();
+        (void)multicast_.pass_waiting();
         ni_.block(flow_.next_due(), "its end: its peers may not have all packets yet");
       }
     }
@@ -272,14 +272,11 @@ class alignas(kCacheLine) NiPort final : public Port {
  private:
   static constexpr std::uint32_t kInlineBytes = 32;
   using NiPacket = fabric::NiPacket;
-
   using Holds = fabric::Holds;
   using PacketId = fabric::PacketId;
   using PacketKind = fabric::PacketKind;
   using HostFlowOf = HostFlow<Ni, Flow>;
-  static constexpr Peer kNoPeer = UINT32_MAX;
 
-  static bool occupies(const NiPacket& packet, Holds what) { return packet.holds == what; }
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }
   static Packet* handle(NiPacket& packet) { return reinterpret_cast<Packet*>(&packet); }
 
@@ -336,8 +333,7 @@ class alignas(kCacheLine) NiPort final : public Port {
     return all;
   }
 
-  // Receiving goes on while a send waits, or two ranks that send to each other would do so for
-  // ever.
+  // Receiving goes on while a send waits: two ranks that send to each other would wait for ever.
   void turn(const char* what) {
     if (client_.quiet()) {
       block_quietly(kNever, what);
@@ -412,7 +408,7 @@ class alignas(kCacheLine) NiPort final : public Port {
     const std::uint32_t group = packet.header.dest_rank;
     if (groups_.size(group) == 1) return ni_.release_local(packet.id);
     if (!forwarded_below(group)) return multicast_.post_to_children(packet, gathered);
-    packet.peer = kNoPeer;
+    packet.peer = UINT32_MAX;  // nobody alone
     post(packet, gathered);
   }
 
@@ -460,20 +456,14 @@ class alignas(kCacheLine) NiPort final : public Port {
     }
     ran += pages_.noticed();
     flow_.run_due();
-    if (owes()) [[unlikely]]
-      ran += pay();
+    if (owes()) [[unlikely]] {
+      ran += words_.send_waiting();
+      ran += multicast_.pass_waiting();
+      ran += remote_.progress();
+    }
     pages_.settle();
     if (client_.next_due() != kNever) ran += run_due();
     return ran;
-  }
-
-  // Sends what there is room for now.
-  int pay() {
-    int sent = 0;
-    if (words_.waiting()) sent += words_.send_waiting();
-    if (multicast_.waiting()) sent += multicast_.pass_waiting();
-    if (remote_.busy()) sent += remote_.progress();
-    return sent;
   }
 
   // The next packet for an upcall.
@@ -557,7 +547,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   // A kept packet holds a host receive buffer until too many do: then the data moves out and the
   // NI gets the buffer back at once.
   void keep(NiPacket& packet) {
-    if (!occupies(packet, Holds::host_buffer)) return;
+    if (packet.holds != Holds::host_buffer) return;
     if (kept_ < options_.kept_max) {
       packet.kept = true;
       ++kept_;
@@ -573,7 +563,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   }
 
   void done_with(NiPacket& packet) {
-    if (occupies(packet, Holds::host_buffer)) {
+    if (packet.holds == Holds::host_buffer) {
       ni_.release(packet.id);
     } else {
       ni_.release_local(packet.id);

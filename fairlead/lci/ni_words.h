@@ -84,8 +84,7 @@ class NiWords {
     }
     return true;
   }
-  // Replies that wait for a send buffer.
-  bool waiting() const { return !replies_.empty(); }
+  // The replies that waited for a send buffer, as far as there are some.
   int send_waiting() {
     int sent = 0;
     PacketId id = 0;

@@ -247,13 +247,11 @@ class alignas(kCacheLine) NiHardware {
   std::uint32_t free_unreported_ = 0;  // send buffers the host does not know to be free
   bool dma_running_ = false;
   bool wake_queued_ = false;
-
-  // Rarely touched from here on. Completions: batches under way to the host, oldest first, and
-  // behind them the unreported.
+  // Batches under way to the host, oldest first, and behind them the unreported.
   Ring<std::uint64_t, 4> completions_;
   Ring<std::uint32_t, 2> batches_;  // sizes of those under way
 
-  // Traced only.
+  // Rarely touched from here on; these while traced only.
   TraceLane trace_processor_;
   TraceLane trace_dma_;
   Ps turn_began_{};
