@@ -114,13 +114,13 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   }
   void start_engines(std::uint32_t ranks) {
     job_ = std::move(fabric::ShmJob::create({ranks, 32 << 20, 0}).value());
-    const fabric::engine::Nodes nodes{ranks, GetParam().on == On::engine ? 2u : 1u};
-    for (Peer node = 0; node < nodes.count(); ++node) {
+    const NodeMap nodes = NodeMap::even(ranks, GetParam().on == On::engine ? 2 : 1);
+    for (Peer node = 0; node < nodes.nodes(); ++node) {
       bells_.emplace_back(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     }
-    start_udp(nodes.count());
+    start_udp(nodes.nodes());
     if (GetParam().faults != nullptr) spoil();
-    for (Peer node = 0; node < nodes.count(); ++node) {
+    for (Peer node = 0; node < nodes.nodes(); ++node) {
       NiEngineOptions options;
       options.nodes = nodes;
       options.self = node;
@@ -137,7 +137,7 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       options.nodes = nodes;
       options.self = r;
       options.wait = wait_plan_fibers();
-      options.bell = bells_[nodes.of(r)].get();
+      options.bell = bells_[nodes.node_of(r)].get();
       endpoints_.push_back(std::move(make_engine_endpoint(*job_, options).value()));
     }
   }

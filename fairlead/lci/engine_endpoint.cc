@@ -33,7 +33,7 @@ class EngineEndpoint final : public RankEndpoint {
                                     const fabric::engine::HostOptions& from) {
     NiPortOptions options;
     options.self = from.self;
-    options.size = from.nodes.ranks;
+    options.size = from.nodes.ranks();
     options.mtu_bytes = ni.payload_bytes() - kPrefixBytes;
     options.work_takes_time = false;
     options.flags = kFreeWork | kHwRdma | kHwAtomic | kHwMulticast;
@@ -52,8 +52,8 @@ Result<std::unique_ptr<RankEndpoint>> make_engine_endpoint(
     fabric::ShmJob& job, const fabric::engine::HostOptions& options) {
   auto ni = std::make_unique<EngineHostNi>(job, options);
   if (!ni->await_engine(kEngineLimit)) {
-    return Error{
-        fmt::format("the NI engine of node {} is not at work", options.nodes.of(options.self))};
+    return Error{fmt::format("the NI engine of node {} is not at work",
+                             options.nodes.node_of(options.self))};
   }
   return std::unique_ptr<RankEndpoint>(
       std::make_unique<EngineEndpoint>(job, std::move(ni), options));

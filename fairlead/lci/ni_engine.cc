@@ -35,8 +35,8 @@ NiEngineOptions watchful(NiEngineOptions options) {
 
 NiProgramOptions NiEngine::program_options(NiEngine* self, const NiEngineOptions& options) {
   NiProgramOptions made{};
-  made.endpoints = options.nodes.count();
-  made.members = options.nodes.count();
+  made.endpoints = options.nodes.nodes();
+  made.members = options.nodes.nodes();
   made.receive_buffers = kReceiveBuffers;
   made.forwards = true;
   made.tree = proto::TreeShape::binary;
@@ -59,8 +59,8 @@ NiEngine::NiEngine(fabric::ShmJob& job, fabric::Nic& wire, NiEngineOptions optio
                                .timeout_min = kTimeoutMin,
                                .asks = true}),
                program_options(this, options_)) {
-  for (Rank rank = ni_.first_rank(); rank < ni_.end_rank(); ++rank) {
-    memories_.push_back(std::make_unique<Memory>(ni_.region(rank), options_.nodes.ranks));
+  for (const Rank rank : ni_.ranks()) {
+    memories_.push_back(std::make_unique<Memory>(ni_.region(rank), options_.nodes.ranks()));
   }
   HardwareSink sink;
   sink.context = this;
@@ -92,7 +92,7 @@ bool NiEngine::serves(void* self, Rank rank, fabric::NiPacket& packet,
     return false;
   MemoryReply reply;
   const std::uint32_t fragment = fabric::engine::kPayloadMax - kPrefixBytes;
-  MemoryServer& server = me.memories_[rank - me.ni_.first_rank()]->server;
+  MemoryServer& server = me.memories_[me.ni_.place_of(rank)]->server;
   switch (server.serve(header.chan, header.source, header.words, payload, fragment, &reply)) {
     case MemoryServer::Served::elsewhere:
       return false;

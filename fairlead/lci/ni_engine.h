@@ -23,7 +23,7 @@
 namespace fairlead::lci {
 
 struct NiEngineOptions {
-  fabric::engine::Nodes nodes;
+  NodeMap nodes;
   Peer self = 0;
   Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
   WaitPlan wait;

@@ -64,7 +64,7 @@ class NiEngineTest : public ::testing::Test {
   }
 
   static constexpr Rank kRanks = 3;
-  const fabric::engine::Nodes nodes_{kRanks, kRanks};
+  const NodeMap nodes_ = NodeMap::even(kRanks, kRanks);
   std::unique_ptr<fabric::ShmJob> job_;
   std::unique_ptr<fabric::LoopNetwork> loop_;
   std::unique_ptr<fabric::Nic> wire_;

@@ -71,9 +71,9 @@ struct Welcome {
   // The ranks of this node; count 0: all are.
   std::uint32_t near_first;
   std::uint32_t near_count;
-  std::uint32_t network;         // Network
-  std::uint32_t ranks_per_node;  // to each NI engine; 0: there are none
-  std::int64_t silence_ps;       // where another launcher started the ranks: of a node that is lost
+  std::uint32_t network;    // Network
+  std::uint32_t engines;    // NIs of the job that have one; ShmJob::nodes() says whose
+  std::int64_t silence_ps;  // where another launcher started the ranks: of a node that is lost
   // NUL-terminated, rest zero.
   char lci[kLciBytes];
   char faults[kFaultsBytes];

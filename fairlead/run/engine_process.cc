@@ -41,18 +41,17 @@
 namespace fairlead::run {
 namespace {
 
-using fabric::engine::Nodes;
-
 // Engines tell each other where they are, on each rail, on the cards of their first ranks.
 struct Rail {
   const fabric::ShmJob* job = nullptr;
-  Nodes nodes;
+  NodeMap nodes;
   std::size_t index = 0;
 };
 bool find_engine(void* rail, Peer node, fabric::UdpAddress* address) {
   const auto& [job, nodes, index] = *static_cast<const Rail*>(rail);
   RankCard card;
-  if (!job->read_card(nodes.first(node), std::as_writable_bytes(std::span(&card, 1)))) return false;
+  if (!job->read_card(nodes.leader_of(node), std::as_writable_bytes(std::span(&card, 1))))
+    return false;
   *address = card.rails[index];
   return address->known();
 }
@@ -86,18 +85,18 @@ struct Wire {
 };
 
 Result<std::unique_ptr<Wire>> open_wire(const EnginePlan& plan, fabric::ShmJob& job, int bell) {
-  const Nodes nodes = nodes_of(plan.options);
+  const NodeMap nodes = nodes_of(plan.options);
   auto wire = std::make_unique<Wire>();
   fabric::UdpOptions udp;
   udp.self = plan.node;
-  udp.peers = nodes.count();
+  udp.peers = nodes.nodes();
   udp.key = plan.ground.key;
   udp.job = fabric::job_number(udp.key);
   udp.auth = fabric::parse_auth(plan.options.auth).value();
   udp.mtu = plan.options.mtu;
   udp.find = find_engine;
   udp.bell = bell;
-  udp.counters = &fabric::engine::queue_area(job, nodes.first(plan.node)).status().counters;
+  udp.counters = &fabric::engine::queue_area(job, nodes.leader_of(plan.node)).status().counters;
   std::vector<std::unique_ptr<fabric::Nic>> rails;
   for (const std::string& address : address_list(plan.options.address)) {
     FAIRLEAD_CHECK(rails.size() < RankCard::kRailsMax, "rails were not checked");
@@ -133,11 +132,12 @@ Result<void> serve(const EnginePlan& plan, int bell, const std::atomic<bool>& st
   options.self = plan.node;
   options.epoch = plan.ground.epoch;
   options.wait = plan.wait;
-  options.window = window_for(wire.value()->socket_bytes, options.nodes.count());
+  options.window = window_for(wire.value()->socket_bytes, options.nodes.nodes());
   options.fatal = fatal;
   lci::NiEngine engine(*job.value(), wire.value()->top(), options);
   const RankCard& where = wire.value()->where;
-  job.value()->publish_card(options.nodes.first(plan.node), std::as_bytes(std::span(&where, 1)));
+  job.value()->publish_card(options.nodes.leader_of(plan.node),
+                            std::as_bytes(std::span(&where, 1)));
   engine.ready();
   at_work(where);
   engine.run(stop);
@@ -155,7 +155,7 @@ Result<void> serve(const EnginePlan& plan, int bell, const std::atomic<bool>& st
   };
   const std::atomic<bool> never{false};
   const Result<void> served = serve(plan, bell, never, fatal, [&](const RankCard& where) {
-    tell_address(plan, nodes_of(plan.options).first(plan.node), where, life);
+    tell_address(plan, nodes_of(plan.options).leader_of(plan.node), where, life);
   });
   fatal(fmt::format("the NI engine of node {}: {}", plan.node,
                     served.ok() ? "it stopped" : served.error().text));
@@ -229,10 +229,10 @@ void await_ends(const std::vector<ProcessEnd>& ranks) {
       set_text(start.reason, reason);
       tell();
     } else if (auto job = fabric::ShmJob::open(plan.ground.fd, plan.ground.nonce); job.ok()) {
-      const Nodes nodes = nodes_of(plan.options);
-      set_text(fabric::engine::queue_area(*job.value(), nodes.first(plan.node)).status().reason,
+      const NodeMap nodes = nodes_of(plan.options);
+      set_text(fabric::engine::queue_area(*job.value(), nodes.leader_of(plan.node)).status().reason,
                reason);
-      mark_engine_gone(*job.value(), nodes, plan.node);
+      fabric::engine::mark_engine_gone(*job.value(), nodes, plan.node);
     }
     ::_exit(1);
   };
@@ -271,11 +271,12 @@ bool fork_orphan(const std::function<void()>& body) {
 
 bool has_engines(const WorldOptions& options) {
   return options.on == "udp" && options.lci == "nirx" &&
-         (!options.several_nodes || options.ranks_per_node > 0);
+         (!options.several_nodes || !options.node_of.empty());
 }
 
-Nodes nodes_of(const WorldOptions& options) {
-  return {options.ranks, std::max(options.ranks_per_node, 1U)};
+NodeMap nodes_of(const WorldOptions& options) {
+  if (!options.node_of.empty()) return NodeMap(options.node_of);
+  return NodeMap::even(options.ranks, std::max(options.ranks_per_node, 1U));
 }
 
 Result<LoneEngine> start_lone_engine(const EnginePlan& plan, std::span<const std::uint32_t> ranks) {
@@ -326,7 +327,7 @@ Result<EngineProcess> start_engine(const JobPlan& plan, Peer node,
     const Fd bell(::fcntl(engine.bell.get(), F_DUPFD_CLOEXEC, 0));
     close_inherited();
     if (const auto& own = plan.binding.engines; !own.empty()) {
-      bind_to(own[node - nodes_of(plan.options).of(plan.here().first)]);
+      bind_to(own[node - nodes_of(plan.options).node_of(plan.here().first)]);
     }
     run_engine({plan.options, plan.ground, plan.binding.wait, node}, life.value().theirs,
                bell.get());

@@ -33,8 +33,8 @@ struct EngineProcess {
   Fd bell;  // eventfd: ranks wake it
 };
 
-// Which ranks are whose. On several hosts every host is a node, so that ranks_per_node is given.
-fabric::engine::Nodes nodes_of(const WorldOptions& options);
+// Which ranks are whose: as WorldOptions::node_of says, else so many to an engine.
+NodeMap nodes_of(const WorldOptions& options);
 bool has_engines(const WorldOptions& options);
 
 // The engine has the guardian's signal mask and dies with it (PDEATHSIG). `close_inherited` closes

@@ -104,9 +104,10 @@ bool Guardian::settle() {
 bool Guardian::start_engines() {
   if (!has_engines(plan_.options)) return true;
   const std::function<void()> close_inherited = [this] { this->close_inherited(); };
-  const fabric::engine::Nodes nodes = nodes_of(plan_.options);
+  const NodeMap nodes = nodes_of(plan_.options);
   const RankRange here = plan_.here();
-  for (Peer node = nodes.of(here.first); node <= nodes.of(here.first + here.count - 1); ++node) {
+  for (Peer node = nodes.node_of(here.first); node <= nodes.node_of(here.first + here.count - 1);
+       ++node) {
     Result<EngineProcess> started = start_engine(plan_, node, close_inherited);
     if (!started.ok()) {
       fail(1, started.error().text, milliseconds(0));
@@ -120,11 +121,12 @@ bool Guardian::start_engines() {
 void Guardian::start_ranks() {
   const std::function<void()> close_inherited = [this] { this->close_inherited(); };
   const RankRange here = plan_.here();
-  const fabric::engine::Nodes nodes = nodes_of(plan_.options);
+  const NodeMap nodes = nodes_of(plan_.options);
   wards_.reserve(here.count);
   for (std::uint32_t rank = here.first; rank < here.first + here.count; ++rank) {
-    const int bell =
-        engines_.empty() ? -1 : engines_[nodes.of(rank) - nodes.of(here.first)].bell.get();
+    const int bell = engines_.empty()
+                         ? -1
+                         : engines_[nodes.node_of(rank) - nodes.node_of(here.first)].bell.get();
     Result<RankProcess> started = start_rank({plan_, board_, rank, bell, close_inherited});
     if (!started.ok()) return fail(1, started.error().text, milliseconds(0));
     Ward& ward = wards_.emplace_back();
@@ -347,8 +349,9 @@ void Guardian::engine_ended(EngineProcess& engine, int status) {
   read_engine(engine);  // it may have said why
   const pid_t pid = std::exchange(engine.pid, 0);
   if (all_reaped() && !serves_others()) return;
-  const fabric::engine::Nodes nodes = nodes_of(plan_.options);
-  const Peer node = nodes.of(plan_.here().first) + static_cast<Peer>(&engine - engines_.data());
+  const NodeMap nodes = nodes_of(plan_.options);
+  const Peer node =
+      nodes.node_of(plan_.here().first) + static_cast<Peer>(&engine - engines_.data());
   if (auto job = fabric::ShmJob::open(plan_.ground.fd, plan_.ground.nonce); job.ok()) {
     fabric::engine::mark_engine_gone(*job.value(), nodes, node);
   }

@@ -49,10 +49,10 @@ void collect_counters(const fabric::ShmJob& job, RunReport& report) {
   }
 }
 
-void collect_engine_counters(const fabric::ShmJob& job, const fabric::engine::Nodes& nodes,
-                             Peer first, Peer end, RunReport& report) {
+void collect_engine_counters(const fabric::ShmJob& job, const NodeMap& nodes, Peer first, Peer end,
+                             RunReport& report) {
   for (Peer node = first; node < end; ++node) {
-    const Rank rank = nodes.first(node);
+    const Rank rank = nodes.leader_of(node);
     const PortCounters counters = fabric::engine::queue_area(job, rank).status().counters;
     add_counters(report.ranks[rank].counters, counters);
     add_counters(report.counters, counters);
@@ -108,12 +108,13 @@ void add_failure(RunReport& report, const Error& error) {
 Result<RunReport> run_job(JobPlan plan) {
   const std::uint32_t ranks = plan.options.ranks;
   const bool engines = has_engines(plan.options);
-  const fabric::engine::Nodes nodes = nodes_of(plan.options);
+  const NodeMap nodes = nodes_of(plan.options);
   Result<Binding> binding =
-      choose_binding(plan.options.bind, ranks, cpu_limits(), engines ? nodes.count() : 0);
+      choose_binding(plan.options.bind, ranks, cpu_limits(), engines ? nodes.nodes() : 0);
   if (!binding.ok()) return binding.error();
   plan.binding = std::move(binding.value());
-  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create({.ranks = ranks});
+  Result<std::unique_ptr<fabric::ShmJob>> job =
+      fabric::ShmJob::create({.ranks = ranks, .nodes = nodes});
   if (!job.ok()) return job.error();
   Result<std::string> parts = make_trace_folder(plan.options.trace_path);
   if (!parts.ok()) return parts.error();
@@ -137,7 +138,7 @@ Result<RunReport> run_job(JobPlan plan) {
   if (!ended.ok()) return ended;
   if (!joined.ok()) add_failure(ended.value(), joined.error());
   collect_counters(*job.value(), ended.value());
-  if (engines) collect_engine_counters(*job.value(), nodes, 0, nodes.count(), ended.value());
+  if (engines) collect_engine_counters(*job.value(), nodes, 0, nodes.nodes(), ended.value());
   return ended;
 }
 

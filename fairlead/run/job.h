@@ -71,7 +71,7 @@ void collect_counters(const fabric::ShmJob& job, RunReport& report);
 
 // Adds what the NI engines of these nodes did to what their first ranks have counted, and to the
 // sum.
-void collect_engine_counters(const fabric::ShmJob& job, const fabric::engine::Nodes& nodes,
-                             Peer first, Peer end, RunReport& report);
+void collect_engine_counters(const fabric::ShmJob& job, const NodeMap& nodes, Peer first, Peer end,
+                             RunReport& report);
 
 }  // namespace fairlead::run

@@ -49,7 +49,7 @@ Result<RunReport> launch_on_hosts(const LaunchOptions& options, const ExecPlan& 
   return run_on_hosts(options, exec);
 }
 
-// Each host is a node with one NI engine, which the others find by counting.
+// Each host is a node with one NI engine.
 Result<void> plan_engines(const HostOptions& hosts, WorldOptions& world) {
   if (world.lci != "nirx") return {};
   // Also what ranks of one node send each other goes by their engine.
@@ -59,18 +59,9 @@ Result<void> plan_engines(const HostOptions& hosts, WorldOptions& world) {
     return Error{
         fmt::format("--ranks-per-node: every {} has one NI engine; leave it out", hosts.noun)};
   }
-  const std::vector<HostSlots>& list = hosts.list;
-  world.ranks_per_node = list.front().ranks;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const bool last = i + 1 == list.size();
-    if (last ? list[i].ranks <= world.ranks_per_node : list[i].ranks == world.ranks_per_node) {
-      continue;
-    }
-    return Error{fmt::format(
-        "--lci nirx: {} {} has {} ranks and {} has {}; NI engines want as many on each, "
-        "and no more on the last. Try --lci hrx",
-        hosts.noun, list.front().name, list.front().ranks, list[i].name, list[i].ranks)};
-  }
+  std::vector<std::uint32_t> counts;
+  for (const HostSlots& host : hosts.list) counts.push_back(host.ranks);
+  world.node_of = NodeMap::of_counts(counts).table();
   return {};
 }
 

@@ -48,17 +48,17 @@ void show_paths(const Welcome& welcome, const std::vector<bool>& near, bool hrx,
 }
 
 // The same for ranks with an NI engine.
-void show_engine_paths(const Welcome& welcome, const fabric::engine::Nodes& nodes,
-                       const fabric::ShmJob& job, std::uint32_t bytes) {
+void show_engine_paths(const Welcome& welcome, const NodeMap& nodes, const fabric::ShmJob& job,
+                       std::uint32_t bytes) {
   if (std::getenv(kShowPathsVariable) == nullptr) return;
   const std::uint32_t rank = welcome.head.rank;
-  const Peer node = nodes.of(rank);
-  if (rank != nodes.first(node)) return;
+  const Peer node = nodes.node_of(rank);
+  if (rank != nodes.leader_of(node)) return;
   PathReport report;
   report.rank = rank;
   report.engine = true;
   for (std::uint32_t each = 0; each < welcome.ranks; ++each) {
-    report.near.push_back(nodes.of(each) == node);
+    report.near.push_back(nodes.node_of(each) == node);
   }
   RankCard own;
   (void)job.read_card(rank, std::as_writable_bytes(std::span(&own, 1)));
@@ -96,7 +96,11 @@ Result<void> RankContext::reach_engine(const Welcome& welcome, int job_fd, Parts
   parts.job = std::move(job.value());
   if (Result<void> joined = parts.job->join(rank); !joined.ok()) return joined.error();
   fabric::engine::HostOptions options;
-  options.nodes = {welcome.ranks, welcome.ranks_per_node};
+  options.nodes = parts.job->nodes();
+  if (options.nodes.nodes() != welcome.engines) {
+    return Error{fmt::format("the job's memory tells of {} NI engines, the launcher of {}",
+                             options.nodes.nodes(), welcome.engines)};
+  }
   options.self = rank;
   options.epoch = Ps{welcome.epoch_ps};
   options.wait = wait_plan_of(welcome);
@@ -170,7 +174,7 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
   Parts parts;
   parts.fatal = std::make_unique<FatalLink>();
   parts.bell = std::move(bell);
-  const Result<void> reached = welcome.ranks_per_node > 0
+  const Result<void> reached = welcome.engines > 0
                                    ? reach_engine(welcome, job_fd, parts)
                                    : open_nics(welcome, job_fd, network, life.get(), parts);
   if (!reached.ok()) return Error{fmt::format("rank {}: {}", rank, reached.error().text)};

@@ -37,11 +37,12 @@ struct WorldOptions {
   Compute compute = Compute::declared;
   bool several_nodes = false;  // shared memory within a node only, a network to the others
   // On networks only, udp and ofi, or where there are several nodes:
-  std::string address = "127.0.0.1";  // of this host, where the ranks reach each other
-  std::string auth = "header";        // udp: header | full | encrypt (fabric/udp/seal.h)
-  std::uint32_t mtu = 0;              // udp; 0: the interface's
-  std::string provider;               // ofi: of libfabric; empty: the best there is
-  std::uint32_t ranks_per_node = 0;   // that share an NI engine, with nirx; 0: one
+  std::string address = "127.0.0.1";   // of this host, where the ranks reach each other
+  std::string auth = "header";         // udp: header | full | encrypt (fabric/udp/seal.h)
+  std::uint32_t mtu = 0;               // udp; 0: the interface's
+  std::string provider;                // ofi: of libfabric; empty: the best there is
+  std::uint32_t ranks_per_node = 0;    // that share an NI engine, with nirx; 0: one
+  std::vector<std::uint32_t> node_of;  // of each rank, where every node has one NI engine
   // Modelled platforms only:
   std::string faster;    // "ni=2,link=1.5": resources so many times as fast (hw/speed_up.h)
   bool explain = false;  // RunReport::critical_path is wanted

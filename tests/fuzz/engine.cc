@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::memset(static_cast<void*>(&area.queues()), 0, sizeof(engine::RankQueues));
   }
   fairlead::lci::NiEngineOptions options;
-  options.nodes = {kRanks, kRanks};
+  options.nodes = fairlead::NodeMap::even(kRanks, kRanks);
   options.wait = fairlead::wait_plan_fibers();
   options.fatal = [](const std::string&) {};
   fairlead::lci::NiEngine served(*job, *wire, options);

@@ -142,7 +142,7 @@ class Everywhere:
         self.check_exchange(4, out)
 
     def test_ni_engines(self):
-        for counts in ((2, 2), (1, 1), (3, 1)):
+        for counts in ((2, 2), (1, 1), (3, 1), (1, 4)):
             with self.subTest(counts=counts):
                 hosts = [f"{h.split(':')[0]}:{count}" for h, count in zip(self.HOSTS, counts)]
                 code, out, errors = self.job(RANK, hosts=hosts, more=(*ENGINES, "--show-paths"))
@@ -325,12 +325,13 @@ class Shell(Everywhere, Jobs):
         self.assertEqual(code, 2)
         self.assertIn("./nobody", errors)
 
-    def test_ni_engines_want_as_many_ranks_on_each_host(self):
-        code, out, errors = self.job(RANK, hosts=("h1:1", "h2:2"), more=ENGINES)
-        self.assertNotEqual(code, 0)
-        self.assertEqual(out, "")
-        self.assertIn("host h1 has 1 ranks and h2 has 2", errors)
-        self.assertIn("--lci hrx", errors)
+    def test_ni_engines_of_three_uneven_hosts(self):
+        code, out, errors = self.job(RANK, hosts=("h1:1", "h2:3", "h3:2"),
+                                     more=(*ENGINES, "--show-paths"))
+        self.assertEqual(code, 0, errors)
+        self.check_exchange(6, out)
+        for ranks in ("0 to 0", "1 to 1-3", "4 to 4-5"):
+            self.assertIn(f"rank {ranks}: the NI engine of their node", errors)
 
     def test_the_key_is_on_no_command_line(self):
         job = self.begin("sleep", "60")

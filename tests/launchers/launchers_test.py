@@ -418,13 +418,17 @@ class Hosts(HydraJobs):
                     self.assertEqual(code, 0, text)
                     self.check_exchange(ranks, text)
 
-    def test_engines_refuse_ranks_that_are_dealt_out(self):
-        def fails():
-            code, text = self.run_ranks(4, more=self.on(("h1", "h2")), settings={"LCI": "nirx"})
-            self.assertNotEqual(code, 0)
-            return text
-
-        self.assert_said("FAIRLEAD_LCI=nirx: rank 1 is on node 1; NI engines want", fails)
+    def test_engines_serve_ranks_wherever_they_are(self):
+        """Uneven nodes; and ranks dealt out one by one, as mpirun --map-by node does."""
+        for hosts in (("h1:1", "h2:4"), ("h1:3", "h2:1", "h3:2"), ("h1", "h2"),
+                      ("h1:1", "h2:2", "h1:1")):
+            ranks = 6 if len(hosts) == 3 and "h3:2" in hosts else 5
+            for more in ({}, {"FAULTS": "drop=0.02,dup=0.01,reorder=0.01"}):
+                with self.subTest(hosts=hosts, more=more):
+                    code, text = self.run_ranks(ranks, more=self.on(hosts),
+                                                settings={"LCI": "nirx", **more})
+                    self.assertEqual(code, 0, text)
+                    self.check_exchange(ranks, text)
 
     def test_the_death_of_one_engine_ends_every_node(self):
         with self.started(4, "sleep", more=self.on(("h1:2", "h2:2")),

@@ -37,10 +37,10 @@ EngineHardware::EngineHardware(ShmJob& job, Nic& wire, const HardwareOptions& op
     : job_(job),
       wire_(wire),
       options_(options),
-      status_(queue_area(job, options.nodes.first(options.self)).status()),
-      leaving_(options.nodes.count()) {
+      status_(queue_area(job, options.nodes.leader_of(options.self)).status()),
+      leaving_(options.nodes.nodes()) {
   const ShmView view(job.base(), job.layout());
-  for (Rank rank = first_rank(); rank < end_rank(); ++rank) {
+  for (const Rank rank : ranks()) {
     ranks_.emplace_back(queue_area(job, rank)).doorbell = &view.control(rank).doorbell;
   }
   wire_.attach({.arrived = on_arrived, .context = this});
@@ -156,7 +156,7 @@ void EngineHardware::send(PacketId id) {
 
 int EngineHardware::poll_ranks() {
   int found = 0;
-  for (Rank rank = first_rank(); rank < end_rank(); ++rank) {
+  for (const Rank rank : ranks()) {
     LocalRank& one = local(rank);
     if (!one.broken) found += take_posted(rank, one);
     for (; !one.waiting.empty(); ++found) {
@@ -211,7 +211,7 @@ bool EngineHardware::take_descriptor(Rank rank, LocalRank& from, const Descripto
   const bool ask = header.kind == PacketKind::fetch_add;
   if (header.kind != PacketKind::data && !group && !ask) return false;
   if (every != (group && posted.header.dest_rank == 0)) return false;
-  if (!every && descriptor.to >= options_.nodes.ranks) return false;
+  if (!every && descriptor.to >= options_.nodes.ranks()) return false;
   if (ask) header.size = 0;  // it is all in the descriptor
   if (header.size > status_.payload_bytes.load(std::memory_order_relaxed)) return false;
   header.source = rank;
@@ -233,14 +233,14 @@ bool EngineHardware::take_descriptor(Rank rank, LocalRank& from, const Descripto
   mine.poster = rank;
   ++from.copies;
   if (every) {
-    if (end_rank() - first_rank() > 1) {
+    if (ranks().size() > 1) {
       const PacketId here = image(id);
       slot(here).poster = rank;
       slot(here).local = true;
       ++from.copies;
       hand_out(here, rank);
     }
-    if (options_.nodes.count() == 1) {
+    if (options_.nodes.nodes() == 1) {
       free_packet(id);
     } else {
       sink_.posted(sink_.context, id);
@@ -307,18 +307,20 @@ void EngineHardware::hand_out(PacketId id, Rank source) {
     one.copies_left = 1;
     return one_copy_over(id);
   }
-  const bool every = one.target == kEveryRank;
-  const Rank begin = every ? first_rank() : one.target;
-  const Rank end = every ? end_rank() : one.target + 1;
-  // One for this loop, so that it is not over before its end.
+  // One for this function, so that it is not over before its end.
   one.copies_left = 1;
-  for (Rank rank = begin; rank != end; ++rank) {
-    if (!is_local(rank)) {
-      ++counters().bound_dropped;
-    } else if (!every || rank != source) {
-      ++one.copies_left;
-      hand_to(local(rank), rank, id);
+  const auto hand = [&](Rank rank) {
+    ++one.copies_left;
+    hand_to(local(rank), rank, id);
+  };
+  if (one.target == kEveryRank) {
+    for (const Rank rank : ranks()) {
+      if (rank != source) hand(rank);
     }
+  } else if (is_local(one.target)) {
+    hand(one.target);
+  } else {
+    ++counters().bound_dropped;
   }
   one_copy_over(id);
 }
@@ -425,7 +427,7 @@ int EngineHardware::poll_events() {
 // --- The wire
 
 int EngineHardware::poll_wire() {
-  return options_.nodes.count() > 1 ? wire_.reap(kWireBudget, kAllLanes) : 0;
+  return options_.nodes.nodes() > 1 ? wire_.reap(kWireBudget, kAllLanes) : 0;
 }
 
 Keep EngineHardware::on_arrived(void* self, const Incoming& incoming) {
@@ -469,8 +471,8 @@ bool EngineHardware::unpack(const Incoming& incoming, NiPacket& packet, Rank* ta
     *payload = {};
     return header.size == 0;
   }
-  const Nodes& nodes = options_.nodes;
-  if (source >= nodes.ranks || payload->size() > kPayloadMax + sizeof(WireExtra)) return false;
+  const NodeMap& nodes = options_.nodes;
+  if (source >= nodes.ranks() || payload->size() > kPayloadMax + sizeof(WireExtra)) return false;
   *target = packet.header.dest_rank;
   if (header.kind != PacketKind::data) {
     WireExtra extra;
@@ -485,13 +487,13 @@ bool EngineHardware::unpack(const Incoming& incoming, NiPacket& packet, Rank* ta
   if (header.size > kPayloadMax) return false;
   switch (header.kind) {
     case PacketKind::data:
-      return nodes.of(source) == incoming.source;
+      return nodes.node_of(source) == incoming.source;
     case PacketKind::multicast:
       // Only of group 0 do NIs pass on what others sent, and never to where it came from.
-      return *target == kEveryRank ? packet.header.dest_rank == 0 && nodes.of(source) != self()
+      return *target == kEveryRank ? packet.header.dest_rank == 0 && nodes.node_of(source) != self()
                                    : packet.header.dest_rank != 0;
     case PacketKind::fetch_add:
-      return nodes.of(source) == incoming.source && header.size == 0;
+      return nodes.node_of(source) == incoming.source && header.size == 0;
     case PacketKind::fetch_add_reply:
       return header.size == 0;
     default:

@@ -22,7 +22,7 @@
 namespace fairlead::fabric::engine {
 
 struct HardwareOptions {
-  Nodes nodes;
+  NodeMap nodes;
   Peer self = 0;
   Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
 };
@@ -69,7 +69,7 @@ class EngineHardware {
 
   // --- For the control program.
   Peer self() const { return options_.self; }
-  Peer node_of(Rank rank) const { return options_.nodes.of(rank); }
+  Peer node_of(Rank rank) const { return options_.nodes.node_of(rank); }
   Ps now() const { return now_; }
   void charge(Step) {}
   NiPacket& packet(PacketId id) { return slot(id).packet; }
@@ -96,8 +96,10 @@ class EngineHardware {
   void send(PacketId id);
   // The rank's memory has changed.
   void touched(Rank rank);
-  Rank first_rank() const { return options_.nodes.first(options_.self); }
-  Rank end_rank() const { return options_.nodes.end(options_.self); }
+  // Those it serves, ascending.
+  std::span<const Rank> ranks() const { return options_.nodes.ranks_of(options_.self); }
+  // Number of one of them among them.
+  std::uint32_t place_of(Rank rank) const { return options_.nodes.place_of(rank); }
   // Of lci in the rank's region.
   std::span<std::byte> region(Rank rank) const { return queue_area(job_, rank).rest(); }
 
@@ -153,8 +155,10 @@ class EngineHardware {
   void drop_block(std::uint32_t block);
   std::byte* writable(std::uint32_t block) { return blocks_[block].memory.get() + kHeadroom; }
 
-  LocalRank& local(Rank rank) { return ranks_[rank - first_rank()]; }
-  bool is_local(Rank rank) const { return rank >= first_rank() && rank < end_rank(); }
+  LocalRank& local(Rank rank) { return ranks_[place_of(rank)]; }
+  bool is_local(Rank rank) const {
+    return rank < options_.nodes.ranks() && node_of(rank) == self();
+  }
   int take_posted(Rank rank, LocalRank& from);
   bool take_descriptor(Rank rank, LocalRank& from, const Descriptor& descriptor);
   void break_off(Rank rank, const char* what);

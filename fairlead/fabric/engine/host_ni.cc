@@ -27,7 +27,8 @@ constexpr std::uint32_t kForWaiting = 1;
 EngineHostNi::EngineHostNi(const ShmJob& job, const HostOptions& options)
     : area_(queue_area(job, options.self)),
       queues_(area_.queues()),
-      status_(queue_area(job, options.nodes.first(options.nodes.of(options.self))).status()),
+      status_(
+          queue_area(job, options.nodes.leader_of(options.nodes.node_of(options.self))).status()),
       doorbell_(ShmView(job.base(), job.layout()).control(options.self).doorbell),
       counters_(ShmView(job.base(), job.layout()).control(options.self).counters),
       options_(options),
@@ -35,7 +36,7 @@ EngineHostNi::EngineHostNi(const ShmJob& job, const HostOptions& options)
       deaths_({&job.deaths(),
                [](void* of, Peer rank) { return static_cast<const ShmJob*>(of)->dead(rank); },
                const_cast<ShmJob*>(&job)}),
-      dead_(options.nodes.ranks) {
+      dead_(options.nodes.ranks()) {
   for (std::uint32_t buffer = kSendBuffers; buffer > 0; --buffer) free_.push_back(buffer - 1);
   for (std::uint32_t slot = kReceiveSlots; slot > 0; --slot) spare_.push_back(slot - 1);
   for (std::uint32_t i = 0; i < kReceiveBuffers; ++i) {
@@ -256,7 +257,7 @@ void EngineHostNi::check_engine(const char* what) {
   const std::string_view why(status_.reason, ::strnlen(status_.reason, sizeof status_.reason));
   const std::string reason = fmt::format(
       "the NI engine of node {} is gone, and rank {} waits for {}{}{}",
-      options_.nodes.of(options_.self), options_.self, what, why.empty() ? "" : ": ", why);
+      options_.nodes.node_of(options_.self), options_.self, what, why.empty() ? "" : ": ", why);
   FAIRLEAD_CHECK(options_.fatal != nullptr, "{}", reason);
   options_.fatal(options_.context, reason);
 }

@@ -20,7 +20,7 @@
 namespace fairlead::fabric::engine {
 
 struct HostOptions {
-  Nodes nodes;
+  NodeMap nodes;
   Rank self = 0;
   Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
   WaitPlan wait;
@@ -97,7 +97,7 @@ class EngineHostNi {
   // Calls died(rank) for each that was not known; from then on dead() says so.
   template <class Died>
   void look_at_deaths(Died&& died) {
-    deaths_.look(options_.nodes.ranks, [this, &died](Rank rank) {
+    deaths_.look(options_.nodes.ranks(), [this, &died](Rank rank) {
       if (dead_[rank]) return;
       dead_[rank] = true;
       died(rank);

@@ -10,11 +10,11 @@ QueueArea queue_area(const ShmJob& job, Rank rank) {
                     static_cast<std::size_t>(job.layout().region_bytes)});
 }
 
-void mark_engine_gone(ShmJob& job, const Nodes& nodes, Peer node) {
-  queue_area(job, nodes.first(node))
+void mark_engine_gone(ShmJob& job, const NodeMap& nodes, Peer node) {
+  queue_area(job, nodes.leader_of(node))
       .status()
       .state.store(static_cast<std::uint32_t>(EngineState::gone));
-  for (Rank rank = nodes.first(node); rank < nodes.end(node); ++rank) {
+  for (const Rank rank : nodes.ranks_of(node)) {
     shm_ring(ShmView(job.base(), job.layout()).control(rank).doorbell);
   }
 }

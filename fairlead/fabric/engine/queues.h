@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/base/node_map.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/shm/job.h"
 
@@ -118,21 +119,7 @@ class QueueArea {
 
 QueueArea queue_area(const ShmJob& job, Rank rank);
 
-// Which rank is served by which engine: so many to a node, from rank 0 on.
-struct Nodes {
-  Rank ranks = 1;
-  std::uint32_t ranks_per_node = 1;
-
-  Peer count() const { return (ranks + ranks_per_node - 1) / ranks_per_node; }
-  Peer of(Rank rank) const { return rank / ranks_per_node; }
-  Rank first(Peer node) const { return node * ranks_per_node; }
-  Rank end(Peer node) const {
-    const Rank past = first(node) + ranks_per_node;
-    return past < ranks ? past : ranks;
-  }
-};
-
 // The engine of `node` is gone: its ranks' calls say so. By whoever watches it.
-void mark_engine_gone(ShmJob& job, const Nodes& nodes, Peer node);
+void mark_engine_gone(ShmJob& job, const NodeMap& nodes, Peer node);
 
 }  // namespace fairlead::fabric::engine

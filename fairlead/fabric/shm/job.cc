@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/shm/kernel.h"
@@ -67,6 +68,8 @@ ShmJob::~ShmJob() {
 Result<std::unique_ptr<ShmJob>> ShmJob::create(const ShmJobOptions& options) {
   auto layout = shm_layout(options.ranks, options.region_bytes);
   if (!layout.ok()) return layout.error();
+  FAIRLEAD_CHECK(options.nodes.ranks() == 0 || options.nodes.ranks() == options.ranks,
+                 "a map of {} ranks for {}", options.nodes.ranks(), options.ranks);
   std::uint64_t nonce = options.nonce;
   while (nonce == 0)
     if (getrandom(&nonce, sizeof nonce, 0) != sizeof nonce) return system_error("getrandom", "");
@@ -93,6 +96,9 @@ Result<std::unique_ptr<ShmJob>> ShmJob::create(const ShmJobOptions& options) {
   h.epoch_ns = monotonic_ns();
   h.fences = shm_barrier_known() ? 0 : 1;
   h.creator_pid = static_cast<std::uint32_t>(getpid());
+  for (Rank rank = 0; rank < options.nodes.ranks(); ++rank) {
+    view.status(rank).node = options.nodes.node_of(rank);
+  }
   return std::unique_ptr<ShmJob>(new ShmJob(fd, base.value(), layout.value()));
 }
 
@@ -112,6 +118,14 @@ Result<std::unique_ptr<ShmJob>> ShmJob::open(int fd, std::uint64_t nonce) {
 }
 
 std::uint64_t ShmJob::nonce() const { return ShmView(base_, layout_).header().nonce; }
+
+NodeMap ShmJob::nodes() const {
+  std::vector<std::uint32_t> node_of;
+  for (Rank rank = 0; rank < layout_.ranks; ++rank) {
+    node_of.push_back(ShmView(base_, layout_).status(rank).node);
+  }
+  return NodeMap(node_of);
+}
 
 Ps ShmJob::epoch() const { return nanoseconds(ShmView(base_, layout_).header().epoch_ns); }
 

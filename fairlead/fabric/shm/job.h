@@ -7,6 +7,7 @@
 #include <span>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/base/node_map.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/shm/layout.h"
@@ -17,6 +18,7 @@ struct ShmJobOptions {
   std::uint32_t ranks = 1;                  // 1..kShmRanksMax
   std::uint64_t region_bytes = 1ull << 30;  // per rank for Port::allocate, sparse; >= 1 MiB
   std::uint64_t nonce = 0;                  // the job's secret; 0: drawn from the kernel
+  NodeMap nodes{};                          // of NI engines; without ranks: none is
 };
 
 // The mapped memory of a job. The launcher's view; ranks use ShmNic (shm_nic.h).
@@ -37,6 +39,8 @@ class ShmJob {
   std::uint64_t nonce() const;
   // CLOCK_MONOTONIC at creation: the start of the World.
   Ps epoch() const;
+  // Which ranks share an NI engine, as the maker said.
+  NodeMap nodes() const;
   const ShmLayout& layout() const { return layout_; }
   std::byte* base() const { return base_; }
 

@@ -25,7 +25,7 @@ constexpr std::uint32_t kShmSlotBytes = 32;
 constexpr std::uint32_t kShmTailBytes = 56;
 constexpr std::uint32_t kShmInlineBytes = kShmSlotBytes + kShmTailBytes;
 constexpr std::uint64_t kShmMagic = 0x6661'6972'6c65'6164;  // "fairlead"
-constexpr std::uint32_t kShmVersion = 3;
+constexpr std::uint32_t kShmVersion = 4;
 constexpr std::uint64_t kShmPage = 4096;
 
 // left: its program has ended in order.
@@ -34,8 +34,10 @@ enum class ShmRankState : std::uint32_t { absent, attached, dead, left };
 struct ShmRankStatus {
   std::atomic<std::uint32_t> state;  // ShmRankState
   std::atomic<std::uint32_t> pid;
+  std::uint32_t node;  // NI engine that serves it; the maker's
+  std::uint32_t reserved;
 };
-static_assert(sizeof(ShmRankStatus) == 8);
+static_assert(sizeof(ShmRankStatus) == 16);
 
 struct ShmJobHeader {
   std::uint64_t magic;

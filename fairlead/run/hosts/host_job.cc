@@ -255,11 +255,15 @@ class HostJob {
       setup.epoch_ns = setup.traced ? std::max<std::int64_t>(epoch + host.clock.ahead(), 0) : 0;
       setup.first = host.ranks.first;
       setup.count = host.ranks.count;
-      setup.machine_ranks = setup.machine_first = 0;
+      setup.machine_ranks = setup.machine_first = setup.machine_nodes = setup.machine_node = 0;
       for (const Host& other : hosts_) {
         if (other.hello.machine != host.hello.machine) continue;
-        if (&other == &host) setup.machine_first = setup.machine_ranks;
+        if (&other == &host) {
+          setup.machine_first = setup.machine_ranks;
+          setup.machine_node = setup.machine_nodes;
+        }
         setup.machine_ranks += other.ranks.count;
+        ++setup.machine_nodes;
       }
       const std::string body = body_of(setup);
       if (body.size() > kNodeMessageMax / 2) {

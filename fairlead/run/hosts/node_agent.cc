@@ -196,20 +196,19 @@ class Agent final : public JobWatch {
                                RankCard::kRailsMax)};
     }
     // The engines of the machine's other nodes take processors too.
-    const std::uint32_t each = std::max(setup_.world.ranks_per_node, 1U);
-    Result<Binding> binding =
-        choose_binding(setup_.world.bind, setup_.machine_ranks, cpu_limits(),
-                       engines ? (setup_.machine_ranks + each - 1) / each : 0);
+    Result<Binding> binding = choose_binding(setup_.world.bind, setup_.machine_ranks, cpu_limits(),
+                                             engines ? setup_.machine_nodes : 0);
     if (!binding.ok()) return binding.error();
     plan.binding = std::move(binding.value());
     if (std::vector<std::uint32_t>& all = plan.binding.engines; !all.empty()) {
-      all = {all[setup_.machine_first / each]};
+      all = {all[setup_.machine_node]};
     }
     if (std::vector<std::uint32_t>& all = plan.binding.processors; !all.empty()) {
       all = {all.begin() + setup_.machine_first, all.begin() + setup_.machine_first + setup_.count};
     }
+    const NodeMap nodes = nodes_of(setup_.world);
     Result<std::unique_ptr<fabric::ShmJob>> job =
-        fabric::ShmJob::create({.ranks = setup_.world.ranks});
+        fabric::ShmJob::create({.ranks = setup_.world.ranks, .nodes = nodes});
     if (!job.ok()) return job.error();
     job_ = std::move(job.value());
     if (setup_.traced) {
@@ -238,8 +237,8 @@ class Agent final : public JobWatch {
     if (!ended.ok()) return ended.error();
     collect_counters(*job_, ended.value());
     if (engines) {
-      const Peer node = setup_.first / each;
-      collect_engine_counters(*job_, nodes_of(setup_.world), node, node + 1, ended.value());
+      const Peer node = nodes.node_of(setup_.first);
+      collect_engine_counters(*job_, nodes, node, node + 1, ended.value());
     }
     return report_of(ended.value());
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "fairlead/base/node_map.h"
 #include "fairlead/fabric/shm/layout.h"
 
 namespace fairlead::run {
@@ -30,6 +31,11 @@ class Writer {
   Writer& texts(const std::vector<std::string>& list) {
     number(static_cast<std::uint32_t>(list.size()));
     for (const std::string& one : list) text(one);
+    return *this;
+  }
+  Writer& numbers(const std::vector<std::uint32_t>& list) {
+    number(static_cast<std::uint32_t>(list.size()));
+    for (const std::uint32_t one : list) number(one);
     return *this;
   }
   std::string take() { return std::move(bytes_); }
@@ -71,6 +77,13 @@ class Reader {
     if (count > kStringsMax) return fail();
     for (std::uint32_t i = 0; i < count && good_; ++i) text(list.emplace_back());
   }
+  void numbers(std::vector<std::uint32_t>& list) {
+    std::uint32_t count = 0;
+    number(count);
+    if (count > left_.size() / sizeof count) return fail();
+    list.resize(count);
+    for (std::uint32_t& one : list) number(one);
+  }
   bool complete() const { return good_ && left_.empty(); }
   bool good() const { return good_; }
 
@@ -98,12 +111,13 @@ void world_fields(Io&& io, World& world) {
   io(world.address);
   io(world.mtu);
   io(world.provider);
-  io(world.ranks_per_node);
+  io(world.node_of);
 }
 
 struct Put {
   Writer& to;
   void operator()(const std::string& text) { to.text(text); }
+  void operator()(const std::vector<std::uint32_t>& list) { to.numbers(list); }
   template <class T>
   void operator()(const T& number) {
     to.number(number);
@@ -112,6 +126,7 @@ struct Put {
 struct Get {
   Reader& from;
   void operator()(std::string& text) { from.text(text); }
+  void operator()(std::vector<std::uint32_t>& list) { from.numbers(list); }
   template <class T>
   void operator()(T& number) {
     from.number(number);
@@ -120,9 +135,12 @@ struct Get {
 
 // Where a host is a node with an NI engine, its ranks are that engine's.
 bool fits_engines(const AgentSetup& setup) {
-  const std::uint32_t each = setup.world.ranks_per_node;
-  return each == 0 || (setup.first % each == 0 &&
-                       setup.count == std::min(each, setup.world.ranks - setup.first));
+  if (setup.world.node_of.empty()) return true;
+  if (setup.world.node_of.size() != setup.world.ranks) return false;
+  const NodeMap nodes(setup.world.node_of);
+  const std::span<const Rank> own = nodes.ranks_of(nodes.node_of(setup.first));
+  return own.size() == setup.count && own.front() == setup.first &&
+         own.back() == setup.first + setup.count - 1;
 }
 
 }  // namespace
@@ -152,6 +170,7 @@ std::string body_of(const AgentSetup& setup) {
   world_fields(Put{writer}, setup.world);
   writer.number(setup.first).number(setup.count);
   writer.number(setup.machine_ranks).number(setup.machine_first);
+  writer.number(setup.machine_nodes).number(setup.machine_node);
   writer.number(static_cast<std::uint8_t>(setup.one_network));
   writer.number(static_cast<std::uint8_t>(setup.label));
   writer.number(static_cast<std::uint8_t>(setup.traced));
@@ -168,6 +187,8 @@ Result<AgentSetup> parse_agent_setup(std::string_view body) {
   reader.number(setup.count);
   reader.number(setup.machine_ranks);
   reader.number(setup.machine_first);
+  reader.number(setup.machine_nodes);
+  reader.number(setup.machine_node);
   reader.flag(setup.one_network);
   reader.flag(setup.label);
   reader.flag(setup.traced);
@@ -183,8 +204,9 @@ Result<AgentSetup> parse_agent_setup(std::string_view body) {
   if (!reader.complete() || ranks > fabric::kShmRanksMax || setup.count == 0 ||
       setup.count > ranks || setup.first > ranks - setup.count || setup.machine_ranks > ranks ||
       setup.count > setup.machine_ranks ||
-      setup.machine_first > setup.machine_ranks - setup.count || setup.arguments.empty() ||
-      setup.epoch_ns < 0 || !fits_engines(setup)) {
+      setup.machine_first > setup.machine_ranks - setup.count || setup.machine_nodes > ranks ||
+      setup.machine_node >= setup.machine_nodes || setup.arguments.empty() || setup.epoch_ns < 0 ||
+      !fits_engines(setup)) {
     return wrong("a node's settings");
   }
   return setup;

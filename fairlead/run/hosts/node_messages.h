@@ -53,6 +53,8 @@ struct AgentSetup {
   std::uint32_t first = 0, count = 0;  // its ranks
   // The ranks on its machine, of which its own begin with the n-th: for where they are bound.
   std::uint32_t machine_ranks = 0, machine_first = 0;
+  // The nodes on its machine, of which it is the n-th.
+  std::uint32_t machine_nodes = 1, machine_node = 0;
   bool one_network = false;  // every rank of the job is in the same network namespace
   bool label = false;
   bool traced = false;

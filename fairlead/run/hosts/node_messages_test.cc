@@ -17,6 +17,8 @@ AgentSetup some_setup() {
   setup.count = 3;
   setup.machine_ranks = 4;
   setup.machine_first = 1;
+  setup.machine_nodes = 2;
+  setup.machine_node = 1;
   setup.one_network = true;
   setup.traced = true;
   setup.epoch_ns = 123'456'789'000;
@@ -38,6 +40,8 @@ TEST(NodeMessages, SettingsArriveAsTheyWere) {
   EXPECT_EQ(got.value().world.mtu, 9000u);
   EXPECT_EQ(got.value().first, 2u);
   EXPECT_EQ(got.value().machine_first, 1u);
+  EXPECT_EQ(got.value().machine_nodes, 2u);
+  EXPECT_EQ(got.value().machine_node, 1u);
   EXPECT_TRUE(got.value().one_network);
   EXPECT_FALSE(got.value().label);
   EXPECT_TRUE(got.value().traced);
@@ -49,16 +53,19 @@ TEST(NodeMessages, SettingsArriveAsTheyWere) {
 
 TEST(NodeMessages, AHostIsTheRanksOfOneEngine) {
   AgentSetup setup = some_setup();  // ranks 2 to 4 of 5
-  setup.world.ranks_per_node = 3;
-  EXPECT_FALSE(parse_agent_setup(body_of(setup)).ok());
-  setup.first = 3;
-  setup.count = 2;
+  const auto reads = [&setup] { return parse_agent_setup(body_of(setup)).ok(); };
+  setup.world.node_of = {0, 1, 2, 2, 2};
   const Result<AgentSetup> got = parse_agent_setup(body_of(setup));
   ASSERT_TRUE(got.ok()) << got.error().text;
-  EXPECT_EQ(got.value().world.ranks_per_node, 3u);
-  // Expect: only the last host has fewer
-  setup.first = 0;
-  EXPECT_FALSE(parse_agent_setup(body_of(setup)).ok());
+  EXPECT_EQ(got.value().world.node_of, setup.world.node_of);
+  // Expect: neither part of an engine's ranks, nor those of several, nor a hole, nor another job's
+  for (const std::vector<std::uint32_t>& node_of : {std::vector<std::uint32_t>{0, 1, 1, 1, 1},
+                                                    {0, 1, 2, 2, 3},
+                                                    {0, 2, 2, 1, 2},
+                                                    {0, 1, 2, 2}}) {
+    setup.world.node_of = node_of;
+    EXPECT_FALSE(reads());
+  }
 }
 
 TEST(NodeMessages, EveryCutIsRefused) {
@@ -86,6 +93,7 @@ TEST(NodeMessages, RanksOutsideTheJobAreRefused) {
        {+[](AgentSetup& s) { s.count = 4; }, +[](AgentSetup& s) { s.count = 0; },
         +[](AgentSetup& s) { s.first = UINT32_MAX; },
         +[](AgentSetup& s) { s.world.ranks = 1u << 20; },
+        +[](AgentSetup& s) { s.machine_nodes = 0; }, +[](AgentSetup& s) { s.machine_node = 2; },
         +[](AgentSetup& s) { s.machine_ranks = 2; }, +[](AgentSetup& s) { s.machine_first = 2; },
         +[](AgentSetup& s) { s.epoch_ns = -1; }, +[](AgentSetup& s) { s.arguments.clear(); },
         +[](AgentSetup& s) { s.program = std::string("a\0b", 3); }}) {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "fairlead/base/node_map.h"
 #include "fairlead/base/result.h"
 
 namespace fairlead::run {
@@ -17,12 +17,8 @@ namespace fairlead::run {
 struct JobPlace {
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
-  std::string job;                     // the launcher's name of the job; not a secret
-  std::vector<std::uint32_t> node_of;  // node of each rank, numbered from 0 by first appearance
-
-  std::uint32_t nodes() const;
-  // Ranks of a node, ascending; the first is its leader.
-  std::vector<std::uint32_t> ranks_of(std::uint32_t node) const;
+  std::string job;  // the launcher's name of the job; not a secret
+  NodeMap nodes;
 };
 
 // One implementation per protocol. One thread at a time; abort() from any.
@@ -54,9 +50,6 @@ class JobExchange {
  protected:
   JobPlace place_;
 };
-
-// Numbers nodes from 0 in the order of their first rank.
-std::vector<std::uint32_t> renumbered(const std::vector<std::uint32_t>& node_of);
 
 // The exchange with the launcher that started this process, as its environment says: PMIx
 // (PMIX_RANK), else PMI-1 (PMI_FD); nullptr: neither, the process was started alone. Error: it was

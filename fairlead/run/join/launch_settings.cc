@@ -163,19 +163,19 @@ Result<void> LaunchSettings::set(WorldOptions& options, Job& job) const {
   return {};
 }
 
-Result<LaunchSettings::Job> LaunchSettings::job(std::uint32_t ranks, std::uint32_t nodes) const {
+Result<LaunchSettings::Job> LaunchSettings::job(const NodeMap& nodes) const {
   Job job;
   WorldOptions& options = job.options;
-  options.ranks = ranks;
-  options.several_nodes = nodes > 1;
+  options.ranks = nodes.ranks();
+  options.several_nodes = nodes.nodes() > 1;
   if (Result<void> r = set(options, job); !r.ok()) return r.error();
   if (options.lci == "nirx") {
     if (job.network == Network::ofi) {
       return wrong(kLci, options.lci, "NI engines speak udp: FAIRLEAD_NETWORK=udp");
     }
     options.on = "udp";
-    options.ranks_per_node = (ranks + nodes - 1) / nodes;
-  } else if (job.network == Network::ofi && nodes > 1) {
+    options.node_of = nodes.table();
+  } else if (job.network == Network::ofi && options.several_nodes) {
     options.on = "ofi";
   }
   if (options.provider.size() >= Welcome::kProviderBytes) {

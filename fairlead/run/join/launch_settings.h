@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "fairlead/base/node_map.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/run/bootstrap_messages.h"
@@ -32,14 +33,14 @@ class LaunchSettings {
   // agrees.
   Result<void> agree_with(const LaunchSettings& jobs, std::uint32_t rank) const;
 
-  // Settings of one job of so many ranks and nodes. Error: a value that is wrong, or cannot be had
+  // Settings of one job of these ranks. Error: a value that is wrong, or cannot be had
   // there; names the variable.
   struct Job {
     WorldOptions options;
     Network network = Network::udp;
     Ps silence{};  // kNever: others are not watched
   };
-  Result<Job> job(std::uint32_t ranks, std::uint32_t nodes) const;
+  Result<Job> job(const NodeMap& nodes) const;
 
  private:
   Result<void> set(WorldOptions& options, Job& job) const;

@@ -20,7 +20,7 @@ class Settings : public testing::Test {
   static std::string refusal(std::uint32_t nodes) {
     const auto settings = LaunchSettings::of_environment();
     if (!settings.ok()) return settings.error().text;
-    const auto job = settings.value().job(4, nodes);
+    const auto job = settings.value().job(NodeMap::even(4, 4 / nodes));
     return job.ok() ? "" : job.error().text;
   }
 };
@@ -29,7 +29,7 @@ TEST_F(Settings, WithoutAnyTheJobIsTheUsualOne) {
   const LaunchSettings none = LaunchSettings::of_environment().value();
   EXPECT_EQ(none.digest(), 0U);
   EXPECT_EQ(none.text(), "");
-  const auto job = none.job(4, 2).value();
+  const auto job = none.job(NodeMap::even(4, 2)).value();
   EXPECT_EQ(job.options.ranks, 4U);
   EXPECT_TRUE(job.options.several_nodes);
   EXPECT_EQ(job.options.on, "shm");
@@ -46,7 +46,7 @@ TEST_F(Settings, AreTheOptionsOfTheJobAndTravel) {
   const LaunchSettings here = LaunchSettings::of_environment().value();
   const LaunchSettings there = LaunchSettings::parse(here.text()).value();
   EXPECT_EQ(here.digest(), there.digest());
-  const auto job = there.job(4, 2).value();
+  const auto job = there.job(NodeMap::even(4, 2)).value();
   EXPECT_EQ(job.options.auth, "encrypt");
   EXPECT_EQ(job.options.faults, "drop=0.25");
   EXPECT_EQ(job.options.seed, UINT64_MAX);
@@ -56,9 +56,9 @@ TEST_F(Settings, AreTheOptionsOfTheJobAndTravel) {
 
 TEST_F(Settings, NirxIsAnEngineANode) {
   set("LCI", "nirx");
-  const auto job = LaunchSettings::of_environment().value().job(7, 3).value();
+  const auto job = LaunchSettings::of_environment().value().job(NodeMap::even(7, 3)).value();
   EXPECT_EQ(job.options.on, "udp");
-  EXPECT_EQ(job.options.ranks_per_node, 3U);
+  EXPECT_EQ(job.options.node_of, (std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1, 2}));
 }
 
 TEST_F(Settings, ThoseOfOtherRanksMustAgreeWhereTheyAreSet) {

@@ -83,8 +83,8 @@ Result<std::string> address_for(JobExchange& exchange) {
   }
   const JobPlace& place = exchange.place();
   const std::string own = host_name();
-  for (std::uint32_t node = 0; node < place.nodes(); ++node) {
-    const Result<NodeCard> card = card_of(exchange, place.ranks_of(node).front());
+  for (std::uint32_t node = 0; node < place.nodes.nodes(); ++node) {
+    const Result<NodeCard> card = card_of(exchange, place.nodes.leader_of(node));
     if (!card.ok()) return card.error();
     if (get_text(card.value().host, "host").value() != own) return outer_address();
   }
@@ -113,7 +113,7 @@ constexpr const char kSettingsKey[] = "settings";
 // The first rank's settings, which are the job's. Error: this rank's are others.
 Result<LaunchSettings> settings_of_job(JobExchange& exchange, const LaunchSettings& own) {
   const JobPlace& place = exchange.place();
-  if (place.rank == 0 || place.nodes() == 1) return own;
+  if (place.rank == 0 || place.nodes.nodes() == 1) return own;
   const Result<std::string> text = exchange.get(0, kSettingsKey);
   if (!text.ok()) return text.error();
   Result<LaunchSettings> jobs = LaunchSettings::parse(text.value());
@@ -143,28 +143,16 @@ struct NodeMemory {
   Board board;
 };
 
-Result<NodeMemory> make_memory(std::uint32_t ranks) {
-  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create({.ranks = ranks});
+Result<NodeMemory> make_memory(const NodeMap& nodes) {
+  Result<std::unique_ptr<fabric::ShmJob>> job =
+      fabric::ShmJob::create({.ranks = nodes.ranks(), .nodes = nodes});
   if (!job.ok()) return job.error();
-  Result<Board> board = Board::create(ranks);
+  Result<Board> board = Board::create(nodes.ranks());
   if (!board.ok()) return board.error();
   return NodeMemory{std::move(job.value()), std::move(board.value())};
 }
 
 Fd duplicate(int fd) { return Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
-
-// NI engines are found by counting.
-Result<void> check_engine_place(const JobPlace& place, std::uint32_t ranks_per_node) {
-  for (std::uint32_t rank = 0; rank < place.ranks; ++rank) {
-    if (place.node_of[rank] == rank / ranks_per_node) continue;
-    return Error{fmt::format(
-        "FAIRLEAD_LCI=nirx: rank {} is on node {}; NI engines want the ranks numbered node by "
-        "node, {} on each, and no more on the last. Tell the launcher so (mpirun --map-by slot, "
-        "srun --distribution=block), or try FAIRLEAD_LCI=hrx",
-        rank, place.node_of[rank], ranks_per_node)};
-  }
-  return {};
-}
 
 // What the leader makes of the settings, its own part of the node being `ground`.
 Result<LaunchSettings::Job> plan_job(JobExchange& exchange, const LaunchSettings& own,
@@ -172,20 +160,16 @@ Result<LaunchSettings::Job> plan_job(JobExchange& exchange, const LaunchSettings
   const JobPlace& place = exchange.place();
   const Result<LaunchSettings> settings = settings_of_job(exchange, own);
   if (!settings.ok()) return settings.error();
-  Result<LaunchSettings::Job> job = settings.value().job(place.ranks, place.nodes());
+  Result<LaunchSettings::Job> job = settings.value().job(place.nodes);
   if (!job.ok()) return job;
   WorldOptions& options = job.value().options;
   ground.network = job.value().network;
-  if (has_engines(options)) {
-    const Result<void> placed = check_engine_place(place, options.ranks_per_node);
-    if (!placed.ok()) return placed.error();
-  }
   // One key for all nodes: the secret of the first one's card.
   const Result<NodeCard> first = place.rank == 0 ? card : card_of(exchange, 0);
   if (!first.ok()) return first.error();
   static_assert(sizeof(JobSecret) == sizeof ground.key);
   std::memcpy(ground.key.data(), &first.value().secret, sizeof ground.key);
-  if (place.nodes() == 1) return job;
+  if (place.nodes.nodes() == 1) return job;
   Result<std::string> address = address_for(exchange);
   if (!address.ok()) return address.error();
   options.address = std::move(address.value());
@@ -209,7 +193,7 @@ Result<Seat> lead(JobExchange& exchange, NodeLeader leader, const LaunchSettings
   const JobPlace& place = exchange.place();
   Result<std::vector<NodeLeader::Member>> members = leader.gather(others, kMeetingLimit);
   if (!members.ok()) return members.error();
-  Result<NodeMemory> memory = make_memory(place.ranks);
+  Result<NodeMemory> memory = make_memory(place.nodes);
   if (!memory.ok()) return memory.error();
   const fabric::ShmJob& job = *memory.value().job;
   Board& board = memory.value().board;
@@ -233,12 +217,12 @@ Result<Seat> lead(JobExchange& exchange, NodeLeader leader, const LaunchSettings
   const bool engine = has_engines(options);
   const WaitPlan plan = wait_plan_for(hellos, engine);
   Result<LoneEngine> started =
-      start_engine_for(planned.value(), ground, plan, place.node_of[place.rank], pids);
+      start_engine_for(planned.value(), ground, plan, place.nodes.node_of(place.rank), pids);
   if (!started.ok()) return started.error();
   if (engine) fabric::engine::queue_area(job, place.rank).status().pid.store(started.value().pid);
   NodeReach reach{{}, started.value().where};
   Fd pulse;
-  if (place.nodes() > 1) {
+  if (place.nodes.nodes() > 1) {
     Result<Fd> opened = NodePulse::open(options.address, &reach.pulse);
     if (!opened.ok()) return opened.error();
     pulse = std::move(opened.value());
@@ -295,7 +279,7 @@ Result<Seat> meet(JobExchange& exchange, const LaunchSettings& own,
     const Result<void> put =
         exchange.put(kNodeKey, {reinterpret_cast<const char*>(&card), sizeof card});
     if (!put.ok()) return put.error();
-    if (place.rank == 0 && place.nodes() > 1) {
+    if (place.rank == 0 && place.nodes.nodes() > 1) {
       if (const Result<void> r = exchange.put(kSettingsKey, own.text()); !r.ok()) return r.error();
     }
   }
@@ -316,10 +300,10 @@ Result<void> learn_reaches(JobExchange& exchange, const Seat& seat) {
   Result<std::unique_ptr<fabric::ShmJob>> job =
       fabric::ShmJob::open(seat.job.get(), seat.welcome.nonce);
   if (!job.ok()) return job.error();
-  const std::uint32_t own = place.node_of[place.rank];
-  for (std::uint32_t node = 0; node < place.nodes(); ++node) {
+  const std::uint32_t own = place.nodes.node_of(place.rank);
+  for (std::uint32_t node = 0; node < place.nodes.nodes(); ++node) {
     if (node == own) continue;
-    const std::uint32_t first = place.ranks_of(node).front();
+    const std::uint32_t first = place.nodes.leader_of(node);
     const Result<std::string> text = exchange.get(first, kReachKey);
     if (!text.ok()) return text.error();
     NodeReach reach;
@@ -328,7 +312,7 @@ Result<void> learn_reaches(JobExchange& exchange, const Seat& seat) {
     }
     std::memcpy(static_cast<void*>(&reach), text.value().data(), sizeof reach);
     NodePulse::set_place(board.value(), first, reach.pulse);
-    if (seat.welcome.ranks_per_node == 0) continue;
+    if (seat.welcome.engines == 0) continue;
     job.value()->publish_card(first, std::as_bytes(std::span(&reach.engine, 1)));
   }
   return {};
@@ -337,8 +321,8 @@ Result<void> learn_reaches(JobExchange& exchange, const Seat& seat) {
 Result<std::unique_ptr<NodeWatch>> watch_node(Seat& seat, const JobPlace& place,
                                               const std::vector<std::uint32_t>& mine) {
   const Welcome& welcome = seat.welcome;
-  const bool engine = welcome.ranks_per_node != 0;
-  if (mine.size() == 1 && place.nodes() == 1 && !engine) return std::unique_ptr<NodeWatch>();
+  const bool engine = welcome.engines != 0;
+  if (mine.size() == 1 && place.nodes.nodes() == 1 && !engine) return std::unique_ptr<NodeWatch>();
   Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(seat.job.get(), welcome.nonce);
   if (!job.ok()) return job.error();
   Result<Board> board = Board::attach(duplicate(seat.board.get()), welcome.ranks);
@@ -346,13 +330,13 @@ Result<std::unique_ptr<NodeWatch>> watch_node(Seat& seat, const JobPlace& place,
   NodeWatchOptions options;
   options.self = place.rank;
   options.ring = mine;
-  if (place.nodes() > 1) {
+  if (place.nodes.nodes() > 1) {
     options.pulse = std::move(seat.pulse);
-    options.pulses = {place.rank, place.node_of, {}, Ps{welcome.silence_ps}};
+    options.pulses = {place.rank, place.nodes, {}, Ps{welcome.silence_ps}};
     std::copy(std::begin(welcome.key), std::end(welcome.key), options.pulses.key.begin());
   }
   if (engine) {
-    options.nodes = {welcome.ranks, welcome.ranks_per_node};
+    options.nodes = place.nodes;
     options.engine = fabric::engine::queue_area(*job.value(), mine.front())
                          .status()
                          .pid.load(std::memory_order_acquire);
@@ -389,7 +373,8 @@ namespace {
 // Takes the exchange over when it succeeds.
 Result<std::unique_ptr<RankContext>> join_by(std::unique_ptr<JobExchange>& exchange) {
   const JobPlace& place = exchange->place();
-  const std::vector<std::uint32_t> mine = place.ranks_of(place.node_of[place.rank]);
+  const std::span<const Rank> own = place.nodes.ranks_of(place.nodes.node_of(place.rank));
+  const std::vector<std::uint32_t> mine(own.begin(), own.end());
   const Result<LaunchSettings> settings = LaunchSettings::of_environment();
   if (!settings.ok()) return settings.error();
   Result<Seat> met = meet(*exchange, settings.value(), mine);
@@ -400,8 +385,8 @@ Result<std::unique_ptr<RankContext>> join_by(std::unique_ptr<JobExchange>& excha
   NetworkPlace network{std::vector<bool>(place.ranks), publish_address, find_address,
                        exchange.get()};
   for (const std::uint32_t rank : mine) network.near[rank] = true;
-  const bool several = place.nodes() > 1;
-  const bool engine = seat.welcome.ranks_per_node != 0;
+  const bool several = place.nodes.nodes() > 1;
+  const bool engine = seat.welcome.engines != 0;
   if (several && engine) {
     // Else ranks publish where they are, behind a fence of their own.
     if (const Result<void> fenced = exchange->fence(); !fenced.ok()) return fenced.error();

@@ -55,7 +55,7 @@ double seconds(milliseconds limit) { return std::chrono::duration<double>(limit)
 
 }  // namespace
 
-std::string rank_list(const std::vector<std::uint32_t>& ascending) {
+std::string rank_list(std::span<const std::uint32_t> ascending) {
   std::string text;
   for (std::size_t i = 0; i < ascending.size();) {
     std::size_t last = i;

@@ -78,6 +78,6 @@ Result<Joined> join_leader(const NodeCard& card, const NodeHello& hello,
                            std::chrono::milliseconds limit);
 
 // "3", "1-3", "0, 2-5, 9".
-std::string rank_list(const std::vector<std::uint32_t>& ascending);
+std::string rank_list(std::span<const std::uint32_t> ascending);
 
 }  // namespace fairlead::run

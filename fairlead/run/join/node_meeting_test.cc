@@ -240,8 +240,8 @@ TEST(NodeCards, SurviveTheTripAndRefuseNonsense) {
 
 TEST(RankList, Ranges) {
   EXPECT_EQ(rank_list({}), "");
-  EXPECT_EQ(rank_list({3}), "3");
-  EXPECT_EQ(rank_list({0, 2, 3, 4, 9}), "0, 2-4, 9");
+  EXPECT_EQ(rank_list(Ranks{3}), "3");
+  EXPECT_EQ(rank_list(Ranks{0, 2, 3, 4, 9}), "0, 2-4, 9");
 }
 
 }  // namespace

@@ -39,13 +39,6 @@ fabric::JobKey key_for_pulses(const fabric::JobKey& job) {
   return key;
 }
 
-std::vector<std::vector<std::uint32_t>> ranks_by_node(const std::vector<std::uint32_t>& node_of) {
-  std::vector<std::vector<std::uint32_t>> ranks(*std::max_element(node_of.begin(), node_of.end()) +
-                                                1);
-  for (std::uint32_t rank = 0; rank < node_of.size(); ++rank) ranks[node_of[rank]].push_back(rank);
-  return ranks;
-}
-
 Error refused(const char* what) {
   return Error{fmt::format("the keep-alive between nodes: {}: {}", what, std::strerror(errno))};
 }
@@ -100,10 +93,9 @@ NodePulse::NodePulse(Fd socket, fabric::ShmJob& job, Board& board, PulseOptions 
       board_(board),
       options_(std::move(options)),
       key_(key_for_pulses(options_.key)),
-      node_(options_.node_of[options_.self]),
-      ranks_(ranks_by_node(options_.node_of)),
+      node_(nodes().node_of(options_.self)),
       opening_(std::make_unique<fabric::Seal>(key_, fabric::Auth::full)),
-      beat_(std::max(kBeat, kBeatPerNode * static_cast<std::int64_t>(ranks_.size()))),
+      beat_(std::max(kBeat, kBeatPerNode * static_cast<std::int64_t>(nodes().nodes()))),
       due_(now) {
   if (options_.silence != kNever) beat_ = std::min(beat_, options_.silence / kBeatsInSilence);
 }
@@ -117,7 +109,7 @@ void NodePulse::set_place(Board& board, std::uint32_t first, const RankCard& pla
 
 void NodePulse::take_over(Ps now) {
   if (speaks()) return;
-  table_.emplace(static_cast<std::uint32_t>(ranks_.size()), node_, options_.silence, now);
+  table_.emplace(nodes().nodes(), node_, options_.silence, now);
   due_ = now;
 }
 
@@ -135,7 +127,8 @@ Ps NodePulse::turn(Ps now) {
 }
 
 bool NodePulse::done() const {
-  return std::all_of(ranks_[node_].begin(), ranks_[node_].end(), [this](std::uint32_t rank) {
+  const std::span<const Rank> mine = nodes().ranks_of(node_);
+  return std::all_of(mine.begin(), mine.end(), [this](std::uint32_t rank) {
     return in_order(board_.slot(rank)) || job_.left(rank);
   });
 }
@@ -146,7 +139,7 @@ void NodePulse::say_done() {
 }
 
 bool NodePulse::others_over() const {
-  for (std::uint32_t node = 0; node < ranks_.size(); ++node) {
+  for (std::uint32_t node = 0; node < nodes().nodes(); ++node) {
     const auto state = static_cast<NodeState>(board_.slot(first_of(node)).state.load());
     if (node != node_ && state != NodeState::done && state != NodeState::lost) return false;
   }
@@ -159,7 +152,7 @@ void NodePulse::say(NodeState state) {
   note.magic = PulseNote::kMagic;
   note.state = static_cast<std::uint32_t>(state);
   note.node = node_;
-  const std::vector<std::uint32_t>& mine = ranks_[node_];
+  const std::span<const Rank> mine = nodes().ranks_of(node_);
   for (std::size_t i = 0; i < mine.size() && note.dead_count < PulseNote::kDeadMax; ++i) {
     const std::uint32_t rank = mine[next_dead_++ % mine.size()];
     if (cut_off_ || job_.dead(rank)) note.dead[note.dead_count++] = rank;
@@ -172,7 +165,7 @@ void NodePulse::say(NodeState state) {
   // The clock counts, so that it goes on growing when another rank of the node speaks.
   fabric::Seal seal(key_, fabric::Auth::full, static_cast<std::uint64_t>(monotonic_ns()));
   seal.seal(header, bytes, nullptr);
-  for (std::uint32_t node = 0; node < ranks_.size(); ++node) {
+  for (std::uint32_t node = 0; node < nodes().nodes(); ++node) {
     if (node == node_) continue;
     RankCard place;
     std::memcpy(static_cast<void*>(&place), board_.slot(first_of(node)).pulse, sizeof place);
@@ -188,7 +181,7 @@ void NodePulse::say(NodeState state) {
 void NodePulse::receive(Ps now) {
   std::byte bytes[sizeof(Datagram) + 1];
   // Bounded, should somebody send without end.
-  for (std::size_t left = 4 * ranks_.size() + 64; left > 0; --left) {
+  for (std::size_t left = 4 * std::size_t{nodes().nodes()} + 64; left > 0; --left) {
     const ssize_t got = ::recv(socket_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
     if (got < 0) return;
     take({bytes, static_cast<std::size_t>(got)}, now);
@@ -201,14 +194,14 @@ void NodePulse::take(std::span<std::byte> datagram, Ps now) {
   std::memcpy(static_cast<void*>(&header), datagram.data(), sizeof header);
   const std::span<std::byte> payload = datagram.subspan(sizeof header);
   if (!opening_->open(header, payload)) return;
-  const auto note = parse_pulse(payload, static_cast<std::uint32_t>(ranks_.size()));
+  const auto note = parse_pulse(payload, nodes().nodes());
   if (!note.has_value()) return;
   if (!table_->heard(note->node, header.counter, static_cast<NodeState>(note->state), now)) return;
   board_.slot(first_of(note->node))
       .state.store(static_cast<std::uint32_t>(table_->state(note->node)));
   for (std::uint32_t i = 0; i < note->dead_count; ++i) {
     const std::uint32_t rank = note->dead[i];
-    if (rank >= options_.node_of.size() || options_.node_of[rank] != note->node) continue;
+    if (rank >= nodes().ranks() || nodes().node_of(rank) != note->node) continue;
     bury(rank, "its process ended, says its node");
   }
 }
@@ -216,9 +209,9 @@ void NodePulse::take(std::span<std::byte> datagram, Ps now) {
 void NodePulse::give_up(std::uint32_t node) {
   const double silence = to_seconds(options_.silence);
   fmt::print(stderr, "fairlead: rank {} lost: nothing was heard of their node for {:g} s\n",
-             rank_list(ranks_[node]), silence);
+             rank_list(nodes().ranks_of(node)), silence);
   board_.slot(first_of(node)).state.store(static_cast<std::uint32_t>(NodeState::lost));
-  for (const std::uint32_t rank : ranks_[node]) {
+  for (const Rank rank : nodes().ranks_of(node)) {
     bury(rank, fmt::format("nothing was heard of its node for {:g} s", silence));
   }
 }

@@ -38,10 +38,10 @@ static_assert(sizeof(PulseNote) == 272 && std::is_trivially_copyable_v<PulseNote
 std::optional<PulseNote> parse_pulse(std::span<const std::byte> bytes, std::uint32_t nodes);
 
 struct PulseOptions {
-  std::uint32_t self = 0;              // rank
-  std::vector<std::uint32_t> node_of;  // by rank
-  fabric::JobKey key{};                // the job's
-  Ps silence{};                        // kNever: no node is lost
+  std::uint32_t self = 0;  // rank
+  NodeMap nodes;
+  fabric::JobKey key{};  // the job's
+  Ps silence{};          // kNever: no node is lost
 };
 
 class NodePulse {
@@ -81,15 +81,15 @@ class NodePulse {
   void say(NodeState state);
   void give_up(std::uint32_t node);
   void bury(std::uint32_t rank, const std::string& why);
-  std::uint32_t first_of(std::uint32_t node) const { return ranks_[node].front(); }
+  std::uint32_t first_of(std::uint32_t node) const { return nodes().leader_of(node); }
+  const NodeMap& nodes() const { return options_.nodes; }
 
   Fd socket_;
   fabric::ShmJob& job_;
   Board& board_;
   PulseOptions options_;
   fabric::JobKey key_;
-  std::uint32_t node_;                             // this one
-  std::vector<std::vector<std::uint32_t>> ranks_;  // by node
+  std::uint32_t node_;  // this one
   std::unique_ptr<fabric::Seal> opening_;
   std::optional<PulseTable> table_;  // of who speaks
   Ps beat_;

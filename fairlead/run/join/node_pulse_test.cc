@@ -24,7 +24,7 @@ struct Node {
   explicit Node(std::uint32_t first, fabric::JobKey key = {7}, Ps silence = seconds(2)) {
     Fd socket = std::move(NodePulse::open("127.0.0.1", &where).value());
     pulse = std::make_unique<NodePulse>(std::move(socket), *job, board,
-                                        PulseOptions{first, kNodeOf, key, silence}, Ps{});
+                                        PulseOptions{first, NodeMap(kNodeOf), key, silence}, Ps{});
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
       board.slot(rank).began = system_bit(System::mpi);
     }

@@ -88,7 +88,7 @@ Result<void> NodeWatch::finished() {
     if (engine_gone_.load()) {
       return Error{
           fmt::format("the NI engine of node {} is gone before the ranks of all nodes have ended",
-                      options_.nodes.of(options_.self))};
+                      options_.nodes.node_of(options_.self))};
     }
     (void)::poll(nullptr, 0, 1);
   }
@@ -154,7 +154,7 @@ void NodeWatch::look_at_ring() {
 
 void NodeWatch::look_at_engine() {
   if (!has_engine_ || engine_gone_ || !engine_.ended()) return;
-  mark_engine_gone(*job_, options_.nodes, options_.nodes.of(options_.self));
+  fabric::engine::mark_engine_gone(*job_, options_.nodes, options_.nodes.node_of(options_.self));
   engine_gone_ = true;
   if (pulse_ != nullptr) pulse_->engine_ended();
 }

@@ -29,7 +29,7 @@ struct NodeWatchOptions {
   PulseOptions pulses{};
   // With an NI engine: which process, and whose.
   std::uint32_t engine = 0;  // 0: there is none
-  fabric::engine::Nodes nodes{};
+  NodeMap nodes{};
 };
 
 class NodeWatch {

@@ -75,7 +75,7 @@ Result<void> Pmi1Exchange::greet() {
   }
   Result<std::vector<std::uint32_t>> nodes = parse_process_mapping(mapping.value(), place_.ranks);
   if (!nodes.ok()) return nodes.error();
-  place_.node_of = renumbered(nodes.value());
+  place_.nodes = NodeMap(nodes.value());
   return {};
 }
 

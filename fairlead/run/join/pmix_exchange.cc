@@ -148,17 +148,20 @@ class PmixExchange final : public JobExchange {
       return Error{"the launcher (PMIx) does not say how many ranks the job has (pmix.job.size)"};
     }
     place_.ranks = *ranks;
-    place_.node_of.assign(*ranks, 0);
-    if (number(kPmixRankWildcard, kPmixLocalSize) == ranks) return {};
+    if (number(kPmixRankWildcard, kPmixLocalSize) == ranks) {
+      place_.nodes = NodeMap::even(*ranks, *ranks);
+      return {};
+    }
+    std::vector<std::uint32_t> node_of;
     for (std::uint32_t rank = 0; rank < *ranks; ++rank) {
       const auto node = number(rank, kPmixNodeId);
       if (!node.has_value()) {
         return Error{fmt::format(
             "the launcher (PMIx) does not say on which node rank {} is (pmix.nodeid)", rank)};
       }
-      place_.node_of[rank] = *node;
+      node_of.push_back(*node);
     }
-    place_.node_of = renumbered(place_.node_of);
+    place_.nodes = NodeMap(node_of);
     return {};
   }
 
