@@ -195,7 +195,7 @@ double port_latency(std::uint32_t rank, lci::Port& port, std::size_t size) {
 // Million messages a second, 64 in a row by the port's way for hot paths, then one back.
 double port_rate(std::uint32_t rank, lci::Port& port, std::size_t size) {
   constexpr int kWindows = 20000;
-  const std::uint64_t route = port.route(1, lci::Lane::request);
+  const lci::StraightWay straight = port.straight_way(1, lci::Lane::request);
   const lci::WordVector words = {1, 2, 3, 4};
   Count arrived;
   port.bind(1, {&Count::run, &arrived}, {});
@@ -205,8 +205,7 @@ double port_rate(std::uint32_t rank, lci::Port& port, std::size_t size) {
     chunks.tick(w);
     if (rank == 0) {
       for (int i = 0; i < 64; ++i) {
-        if (port.post_small(1, route, words, data.data(), size) != Post::done)
-          send_bytes(port, 1, data.data(), size);
+        if (!straight.post(1, words, data.data(), size)) send_bytes(port, 1, data.data(), size);
       }
       wait_for(port, arrived.counter, w);
     } else {

@@ -13,6 +13,8 @@
 
 namespace fairlead::fabric {
 
+class ShmOutRings;
+
 enum NicFlag : std::uint64_t {
   // Nothing is lost, duplicated or reordered per (source, destination, lane), and only the client
   // part of the header travels: the rest arrives as zero.
@@ -159,6 +161,8 @@ class Nic {
     }
     return packets.size();
   }
+  // Where all packets to all peers go, if that is slots in shared memory; the Nic's.
+  virtual ShmOutRings* out_rings() { return nullptr; }
   // The same for a packet of at most inline_bytes_max bytes, counted as sent in `tally` when it is;
   // route as route_of() makes it. Not inline: a compiler that guesses which nic it is would give
   // every caller the frame of this header.

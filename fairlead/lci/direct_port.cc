@@ -125,6 +125,12 @@ Post DirectPort::post_buffer(const fabric::PacketHeader& header, std::byte* buff
   return nic_.post_small(dest, route, words, data, size, counters_);
 }
 
+StraightWay DirectPort::straight_way(Chan chan, Lane lane) {
+  fabric::ShmOutRings* const rings = nic_.out_rings();
+  if (rings == nullptr || rings->fences()) return {};
+  return {*rings, route(chan, lane), overflow_, counters_};
+}
+
 Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                             std::span<const std::byte> data, std::uint32_t flags) {
   client_.check_send(lane);
@@ -136,11 +142,6 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
     return Post::done;
   }
   return send_small_slow(dest, chan, lane, words, data, flags);
-}
-
-Post DirectPort::post_small(Rank dest, std::uint64_t route, WordVector words, const void* data,
-                            std::size_t size) {
-  return post_now(dest, route, words, data, size);
 }
 
 [[gnu::noinline]] Post DirectPort::send_small_slow(Dest dest, Chan chan, Lane lane,

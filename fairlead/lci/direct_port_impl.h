@@ -46,12 +46,11 @@ class DirectPort final : public Port {
             std::span<const Piece> gather, Counter* done, std::uint32_t flags) override;
   Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                   std::span<const std::byte> data, std::uint32_t flags) override;
-  std::uint64_t route(Chan chan, Lane lane) const override {
+  std::uint64_t route(Chan chan, Lane lane) const {
     return fabric::route_of(fabric::PacketKind::data, static_cast<std::uint32_t>(lane), chan,
                             self_);
   }
-  Post post_small(Rank dest, std::uint64_t route, WordVector words, const void* data,
-                  std::size_t size) override;
+  StraightWay straight_way(Chan chan, Lane lane) override;
   void release(Packet* packet) override;
 
   int poll() override;

@@ -66,12 +66,12 @@ TEST_P(DirectPortTest, SmallPacketsAreOfferedToTheShortWayFirst) {
     }
   } both;
   constexpr std::uint32_t kCount = 200;
-  const std::uint64_t route = port(0).route(5, Lane::request);
+  const StraightWay straight = port(0).straight_way(5, Lane::request);
   for (std::uint32_t i = 0; i < kCount; ++i) {
     if (i == kCount / 2) port(1).bind(5, {&Both::run, &both, &Both::run_small}, {});
     const auto data = pattern(i % 33, i);
     const WordVector words = {i, 0, 0, 7};
-    if (port(0).post_small(1, route, words, data.data(), data.size()) == Post::done) continue;
+    if (straight.post(1, words, data.data(), data.size())) continue;
     ASSERT_TRUE(until([&] {
       return port(0).send_small({1}, 5, Lane::request, {i, 0, 0, 7}, data, kNoBlock) == Post::done;
     }));

@@ -9,6 +9,7 @@
 
 #include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
+#include "fairlead/lci/straight_way.h"
 
 namespace fairlead {
 struct PortCounters;
@@ -174,15 +175,9 @@ class Port {
   // What fits one cache line, without a packet object: data.size() <= caps.inline_bytes_max.
   virtual Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                           std::span<const std::byte> data, std::uint32_t flags) = 0;
-  // What a small packet says of its channel and lane, for post_small().
-  virtual std::uint64_t route(Chan, Lane) const { return 0; }
-  // send_small() to a rank for a hot path, outside upcalls: few instructions where a port has such
-  // a way and nothing stands in it. Any answer but done: nothing has happened, try send_small().
-  [[nodiscard]] virtual Post post_small(Rank, std::uint64_t route, WordVector, const void* data,
-                                        std::size_t size) {
-    (void)route, (void)data, (void)size;
-    return Post::again_credit;
-  }
+  // send_small() on a channel and lane for a hot path, where packets go to slots in shared memory.
+  // What it refers to is the Port's.
+  virtual StraightWay straight_way(Chan, Lane) { return {}; }
   // Gives back a kept packet (in any order), or an allocated one that is not to be sent.
   virtual void release(Packet* packet) = 0;
 

@@ -115,8 +115,7 @@ bool ShmInRings::cool(std::uint64_t idle_for) {
   for (std::uint32_t i = 0; i < cooled_count; ++i) {
     Ring& ring = *cooled[i];
     ring.hot = false;
-    std::uint64_t flag;
-    if (ready(ring, flag)) add_todo(ring);
+    if (ready(ring)) add_todo(ring);
   }
   return true;
 }

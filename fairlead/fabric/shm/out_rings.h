@@ -63,20 +63,34 @@ class ShmOutRings {
     shm_tail(ring.slot()).flag.store(shm_flag(0, ring.stamp()), std::memory_order_relaxed);
     return true;
   }
-  // Publishes the next slot, for which there is room and whose payload is written. False: the
-  // receiver does not poll this ring, call() it.
+  // Publishes the next slot, for which there is room; fill(payload) writes that. Nothing else is
+  // stored between what goes into the slot's line, which the receiver looks at: it would take the
+  // line away in between (docs/performance.md). False: it does not poll this ring, call() it.
+  template <class Fill>
   [[nodiscard]] bool publish(Ring& ring, std::uint64_t route, WordVector words, std::uint32_t size,
-                             bool in_buffer, bool tailed) const {
-    ShmSlot& slot = ring.slot();
+                             bool in_buffer, bool tailed, Fill&& fill) const {
+    return publish(ring, route, words, size, in_buffer, tailed, fill, fences_);
+  }
+  // The same where it is known whether senders fence.
+  template <class Fill>
+  [[nodiscard, gnu::always_inline]] static bool publish(Ring& ring, std::uint64_t route,
+                                                        WordVector words, std::uint32_t size,
+                                                        bool in_buffer, bool tailed, Fill&& fill,
+                                                        bool fences) {
+    ShmCursor at = ring;
+    ShmSlot& slot = at.slot();
+    const std::uint64_t flag = shm_flag(size, in_buffer ? at.stamp() | kShmInBuffer : at.stamp());
+    if (ring.tailed != tailed) [[unlikely]]
+      ring.tailed = tailed;
+    at.position += tailed ? 2 : 1;
+    ring.position = at.position;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    fill(slot.payload);
     std::memcpy(slot.words, &words, sizeof words);
     slot.route = route;
-    const std::uint64_t flag =
-        shm_flag(size, in_buffer ? ring.stamp() | kShmInBuffer : ring.stamp());
-    if (ring.tailed != tailed) ring.tailed = tailed;
-    ring.position += tailed ? 2 : 1;
     // A receiver that turns `hot` off runs a membarrier before it looks at the ring for the last
     // time, so that a plain store will do: it sees the slot, or this thread sees the word.
-    if (fences_) [[unlikely]] {
+    if (fences) [[unlikely]] {
       slot.flag.exchange(flag);
     } else {
       slot.flag.store(flag, std::memory_order_release);
@@ -85,7 +99,7 @@ class ShmOutRings {
     // Of several in a row the lines are asked for before they are written: else each write waits
     // for its line, one after the other (docs/performance.md).
     if (ring.burst) {
-      prefetch_to_write(&ring.slot(kAhead));
+      prefetch_to_write(&at.slot(kAhead));
     } else {
       ring.burst = true;
     }
@@ -105,6 +119,7 @@ class ShmOutRings {
       ring.closed = true;
     }
   }
+  bool fences() const { return fences_; }
   bool closed(Peer peer) const { return rings_[peer * kLanes].closed; }
 
  private:

@@ -71,6 +71,8 @@ class ShmNic final : public Nic {
     return post_inline(dest, to.route, to.words, whole, size);
   }
 
+  ShmOutRings* out_rings() override { return &out_; }
+
   // No call that returns here: nothing needs to be kept, and so stored, over it.
   Post post_small(Peer dest, std::uint64_t route, WordVector words, const void* data,
                   std::size_t size, PortCounters& tally) override {
@@ -80,9 +82,9 @@ class ShmNic final : public Nic {
     ShmOutRings::Ring& ring = out_.of(dest, lane);
     if (ring.room() == 0) [[unlikely]]
       return post_small_other(dest, route, words, data, size, tally);
-    copy_small(ring.slot().payload, data, size);
     count_sent(tally, size);
-    return out_.publish(ring, route, words, static_cast<std::uint32_t>(size), false, false)
+    return out_.publish(ring, route, words, static_cast<std::uint32_t>(size), false, false,
+                        [&](std::byte* at) { copy_small(at, data, size); })
                ? Post::done
                : call(dest, lane);
   }
@@ -123,15 +125,11 @@ class ShmNic final : public Nic {
   int reap(int budget, LaneMask lanes, Patience& patience) override {
     if (!none_died()) [[unlikely]]
       note_deaths();
-    const int done = in_.reap(
-        budget, lanes, patience,
-        [this](const ShmInRings::Ring& ring, ShmSlot& slot, std::uint64_t flag, bool first)
-            __attribute__((always_inline)) { take(ring, slot, flag, first); },
-        [this] {
-          if (unreturned_count_ != 0) [[unlikely]]
-            tell_all_returned();
-          return none_died();
-        });
+    const int done = in_.reap(budget, lanes, patience, *this, [this] {
+      if (unreturned_count_ != 0) [[unlikely]]
+        tell_all_returned();
+      return none_died();
+    });
     if (done == 0 && unreturned_count_ != 0) tell_all_returned();
     if (!dying_.empty()) [[unlikely]]
       report_deaths();
@@ -156,6 +154,40 @@ class ShmNic final : public Nic {
   }
   Post write_peer(Peer peer, std::uint64_t address, const void* from, std::size_t size) override {
     return copy(peer, address, const_cast<void*>(from), size, true);
+  }
+
+  // --- For ShmInRings::reap(): one message. It is copied before it is looked at: its owner could
+  // still change it.
+  // Most messages are answered, and the peer looks at the slot of the answer already.
+  void expect_answer(const ShmInRings::Ring& ring) {
+    ShmOutRings::expect(out_.of(ring.sender, ring.lane));
+  }
+  [[gnu::always_inline]] void one_slot(const ShmInRings::Ring& ring, const ShmSlot& slot,
+                                       std::uint32_t size, bool first) {
+    const std::uint64_t route = slot.route;
+    if (first) expect_answer(ring);
+    if ((route & kRouteWithoutChannel) == ring.route && sink_.arrived_small != nullptr) [[likely]] {
+      SmallPacket* const packet = land(slot, route);
+      std::memcpy(packet->payload, slot.payload, kShmSlotBytes);
+      sink_.landing = sink_.arrived_small(sink_.context, packet, size);
+      return;
+    }
+    take_other(ring, slot, route, size, false);
+  }
+  [[gnu::always_inline]] void other(const ShmInRings::Ring& ring, const ShmSlot& slot,
+                                    std::uint64_t flag, bool first) {
+    const auto size = static_cast<std::uint32_t>(flag);
+    const std::uint64_t route = slot.route;
+    const bool in_buffer = (flag >> 32 & kShmInBuffer) != 0;
+    if (first) expect_answer(ring);
+    if (!in_buffer && holds(slot, size) && (route & kRouteWithoutChannel) == ring.route &&
+        sink_.arrived_small != nullptr) {
+      SmallPacket* const packet = land(slot, route);
+      copy_out(packet->payload, slot, size);
+      sink_.landing = sink_.arrived_small(sink_.context, packet, size);
+      return;
+    }
+    take_other(ring, slot, route, size, in_buffer);
   }
 
  private:
@@ -198,9 +230,9 @@ class ShmNic final : public Nic {
         size <= kShmSlotBytes ? ShmOutRings::has_room(ring) : ShmOutRings::has_room_for_pair(ring);
     if (!has_room) [[unlikely]]
       return refusal(dest);
-    fill(ring.slot(), data, size);
     return out_.publish(ring, route, words, static_cast<std::uint32_t>(size), false,
-                        size > kShmSlotBytes)
+                        size > kShmSlotBytes,
+                        [&, &slot = ring.slot()](std::byte*) { fill(slot, data, size); })
                ? Post::done
                : call(dest, lane_of(route));
   }
@@ -222,10 +254,10 @@ class ShmNic final : public Nic {
   Post post_index(Peer dest, const PacketHeader& header, std::uint32_t index) {
     ShmOutRings::Ring& ring = out_.of(dest, header.client.lane);
     if (!ShmOutRings::has_room(ring)) return refusal(dest);
-    std::memcpy(ring.slot().payload, &index, sizeof index);
     pool_.sent(index, dest);
     const Route to = route_of(header.client);
-    return out_.publish(ring, to.route, to.words, header.client.size, true, false)
+    return out_.publish(ring, to.route, to.words, header.client.size, true, false,
+                        [&](std::byte* at) { std::memcpy(at, &index, sizeof index); })
                ? Post::done
                : call(dest, header.client.lane);
   }
@@ -252,24 +284,12 @@ class ShmNic final : public Nic {
     return view_.header().deaths.load(std::memory_order_relaxed) == deaths_seen_;
   }
 
-  // One message. It is copied before it is looked at: its owner could still change it.
-  void take(const ShmInRings::Ring& ring, const ShmSlot& slot, std::uint64_t flag, bool first) {
-    const auto size = static_cast<std::uint32_t>(flag);
-    const std::uint64_t route = slot.route;
-    const bool in_buffer = (flag >> 32 & kShmInBuffer) != 0;
-    // Most messages are answered, and the peer looks at the slot of the answer already.
-    if (first) ShmOutRings::expect(out_.of(ring.sender, ring.lane));
-    if (!in_buffer && holds(slot, size) && (route & kRouteWithoutChannel) == ring.route &&
-        sink_.arrived_small != nullptr) [[likely]] {
-      SmallPacket* const packet = sink_.landing;
-      static_assert(sizeof packet->payload >= kShmInlineBytes);
-      std::memcpy(static_cast<void*>(&packet->header), &route, sizeof route);
-      std::memcpy(packet->header.words, slot.words, sizeof slot.words);
-      copy_out(packet->payload, slot, size);
-      sink_.landing = sink_.arrived_small(sink_.context, packet, size);
-      return;
-    }
-    take_other(ring, slot, route, size, in_buffer);
+  SmallPacket* land(const ShmSlot& slot, std::uint64_t route) const {
+    SmallPacket* const packet = sink_.landing;
+    static_assert(sizeof packet->payload >= kShmInlineBytes);
+    std::memcpy(static_cast<void*>(&packet->header), &route, sizeof route);
+    std::memcpy(packet->header.words, slot.words, sizeof slot.words);
+    return packet;
   }
 
   // Whether so much can be inline there.

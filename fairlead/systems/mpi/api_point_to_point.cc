@@ -238,9 +238,11 @@ int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int
 int isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
           MPI_Request* request) {
   Process* const process = Process::current();
-  if (sends_small(process, buf, count, datatype, dest, tag, comm)) [[likely]] {
+  if (process != nullptr) [[likely]] {
+    // First, so that nothing needs to be kept for later.
     *request = reinterpret_cast<MPI_Request>(&process->done_send());
-    return MPI_SUCCESS;
+    if (sends_small(process, buf, count, datatype, dest, tag, comm)) [[likely]]
+      return MPI_SUCCESS;
   }
   return isend_with_care(buf, count, datatype, dest, tag, comm, request);
 }

@@ -44,13 +44,13 @@ class Engine {
   bool free_work() const { return free_work_; }
   // The whole message as one small packet where that takes few instructions and work is free.
   // False: nothing has happened.
-  bool post_small(const void* from, std::uint64_t size, Rank to, std::uint32_t context,
-                  std::int32_t tag) {
+  [[gnu::always_inline]] bool post_small(const void* from, std::uint64_t size, Rank to,
+                                         std::uint32_t context, std::int32_t tag) {
     if (!outgoing_.empty() || to == self_) [[unlikely]]
       return false;
     const lci::WordVector words = {first_word(Kind::eager, context),
                                    static_cast<std::uint32_t>(tag), 0, 0};
-    return port_.post_small(to, request_route_, words, from, size) == Post::done;
+    return straight_.post(to, words, from, size);
   }
   // The whole message as one small packet, if it is one and nothing is queued before it. False:
   // nothing was sent, and send() or isend() has to look closer.
@@ -243,7 +243,7 @@ class Engine {
   lci::Port& port_;
   const Rank self_;
   const bool free_work_;
-  const std::uint64_t request_route_;  // of small packets
+  const lci::StraightWay straight_;
   Rank inline_peer_ = kAnySource;
   std::uint32_t inline_bytes_max_ = 0;
   Fatal fatal_;
