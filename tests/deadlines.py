@@ -11,6 +11,6 @@ GONE_WITHIN_S = 1.0  # after the first failure: every process of the job
 class Deadlines:
     """For a unittest.TestCase."""
 
-    def check_in_time(self, begin, seconds):
-        """Since `begin`, by time.monotonic()."""
-        self.assertLess(time.monotonic() - begin, seconds * SLACK)
+    def check_in_time(self, begin, seconds, text=None):
+        """Since `begin`, by time.monotonic(). `text`: what the job said, should it be too late."""
+        self.assertLess(time.monotonic() - begin, seconds * SLACK, text)

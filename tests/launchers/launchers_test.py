@@ -292,7 +292,7 @@ class Launcher:
                 begin = time.monotonic()
                 code, text = self.run_ranks(4, what, settings={"LCI": "nirx"})
                 self.assertNotEqual(code, 0, text)
-                self.check_in_time(begin, ENDS_WITHIN_S)
+                self.check_in_time(begin, ENDS_WITHIN_S, text)
 
     def test_the_death_of_an_engine_ends_the_job(self):
         with self.started(4, "sleep", settings={"LCI": "nirx"}) as job:

@@ -115,7 +115,8 @@ bool ShmInRings::cool(std::uint64_t idle_for) {
   for (std::uint32_t i = 0; i < cooled_count; ++i) {
     Ring& ring = *cooled[i];
     ring.hot = false;
-    if (ready(ring)) add_todo(ring);
+    std::uint64_t flag;
+    if (ready(ring, flag)) add_todo(ring);
   }
   return true;
 }

@@ -19,12 +19,12 @@ class ShmInRings {
   // barriers: membarrier works, so that rings can be hot at all.
   ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences);
 
-  // Calls take.one_slot(ring, slot, size, first) for what one slot holds, else take.other(ring,
-  // slot, flag, first), for at most `budget` messages of the lanes in `lanes`; answers how many,
-  // skipped slots among them. first: of a run of the same sender's. `take` must not call back into
-  // this object. While there are none it looks again as `patience` and idle() permit.
+  // Calls take(ring, slot, flag, first) for at most `budget` messages of the lanes in `lanes`;
+  // answers how many, skipped slots among them. first: of a run of the same sender's. `take` must
+  // not call back into this object. While there are none it looks again as `patience` and idle()
+  // permit.
   template <class Take, class Idle>
-  int reap(int budget, LaneMask lanes, Patience& patience, Take& take, Idle&& idle) {
+  int reap(int budget, LaneMask lanes, Patience& patience, Take&& take, Idle&& idle) {
     for (;;) {
       if (bell_->rung.load(std::memory_order_relaxed) != seen_) [[unlikely]]
         answer_bell();
@@ -33,7 +33,7 @@ class ShmInRings {
       for (std::uint32_t i = 0; i < hot_count_; ++i) {
         Ring& ring = *hot_[i];
         if (((lanes >> ring.lane) & 1u) == 0) continue;
-        done += drain(ring, budget - done, take);
+        done += drain(ring, std::min(budget - done, kBurst), take);
       }
       if (todo_count_ != 0) [[unlikely]]
         done += serve_called(budget - done, lanes, take);
@@ -71,44 +71,32 @@ class ShmInRings {
   static constexpr int kRun = 2;
   static constexpr std::uint32_t kAhead = 3;
 
-  static bool stamped(std::uint64_t flag, const ShmCursor& at) {
-    return ((flag >> 32) & ~std::uint64_t{kShmInBuffer}) == at.stamp();
-  }
-  static bool ready(const Ring& ring) {
-    return stamped(ring.slot().flag.load(std::memory_order_acquire), ring);
+  static bool ready(const Ring& ring, std::uint64_t& flag) {
+    flag = ring.slot().flag.load(std::memory_order_acquire);
+    return ((flag >> 32) & ~std::uint64_t{kShmInBuffer}) == ring.stamp();
   }
 
-  // The cursor is kept here meanwhile: take is code that the compiler does not see.
   template <class Take>
-  int drain(Ring& ring, int budget, Take& take) {
-    ShmCursor at = ring;
-    bool tailed = false;
+  int drain(Ring& ring, int budget, Take&& take) {
     int done = 0;
-    for (budget = std::min(budget, kBurst); done < budget; ++done) {
-      ShmSlot& slot = at.slot();
-      const std::uint64_t flag = slot.flag.load(std::memory_order_acquire);
-      // Of what is in this slot alone it is the size; else more.
-      const std::uint64_t size = flag - (std::uint64_t{at.stamp()} << 32);
-      if (size <= kShmSlotBytes) [[likely]] {
-        if (done >= kRun) __builtin_prefetch(&at.slot(kAhead));
-        take.one_slot(ring, slot, static_cast<std::uint32_t>(size), done == 0);
-        tailed = false;
-        ++at.position;
-        continue;
+    std::uint64_t flag;
+    while (done < budget && ready(ring, flag)) {
+      std::uint32_t slots = 1;
+      if (done >= kRun) __builtin_prefetch(&ring.slot(kAhead));
+      ring.tailed = shm_tailed(flag);
+      if (static_cast<std::uint32_t>(flag) != kShmSkipped) [[likely]] {
+        ShmSlot& slot = ring.slot();
+        take(ring, slot, flag, done == 0);
+        if (ring.tailed && shm_first_of_pair(&slot)) slots = 2;
       }
-      if (!stamped(flag, at)) break;
-      tailed = shm_tailed(flag);
-      if (static_cast<std::uint32_t>(flag) != kShmSkipped) take.other(ring, slot, flag, done == 0);
-      at.position += tailed && shm_first_of_pair(&slot) ? 2 : 1;
+      ++done;
+      ring.position += slots;
+      if (ring.passed() - ring.told >= kTellEvery) {
+        ring.told = ring.passed();
+        ring.words->head.store(ring.told, std::memory_order_release);
+      }
     }
-    if (done == 0) return 0;
-    ring.tailed = tailed;
-    ring.position = at.position;
-    ring.last_active = now_;
-    if (ring.passed() - ring.told >= kTellEvery) {
-      ring.told = ring.passed();
-      ring.words->head.store(ring.told, std::memory_order_release);
-    }
+    if (done != 0) ring.last_active = now_;
     return done;
   }
 
@@ -121,7 +109,8 @@ class ShmInRings {
       --patience.looks;
       cpu_pause();
       for (std::uint32_t i = 0; i < hot_count_; ++i) {
-        if (ready(*hot_[i]) && ((lanes >> hot_[i]->lane) & 1u) != 0) return true;
+        std::uint64_t flag;
+        if (ready(*hot_[i], flag) && ((lanes >> hot_[i]->lane) & 1u) != 0) return true;
         // Both lines of a message are then on their way at once.
         if (hot_[i]->tailed) __builtin_prefetch(&hot_[i]->slot(1));
       }
@@ -137,7 +126,7 @@ class ShmInRings {
 
   // Rings that called: drained, and made hot while there is room.
   template <class Take>
-  int serve_called(int budget, LaneMask lanes, Take& take) {
+  int serve_called(int budget, LaneMask lanes, Take&& take) {
     int done = 0;
     std::uint32_t left = 0;
     for (std::uint32_t i = 0; i < todo_count_; ++i) {
@@ -145,7 +134,8 @@ class ShmInRings {
       bool finished = false;
       if (done < budget && ((lanes >> ring.lane) & 1u) != 0) {
         done += drain(ring, budget - done, take);
-        finished = !ready(ring);
+        std::uint64_t flag;
+        finished = !ready(ring, flag);
       }
       if (finished) {
         ring.todo = false;

@@ -125,11 +125,15 @@ class ShmNic final : public Nic {
   int reap(int budget, LaneMask lanes, Patience& patience) override {
     if (!none_died()) [[unlikely]]
       note_deaths();
-    const int done = in_.reap(budget, lanes, patience, *this, [this] {
-      if (unreturned_count_ != 0) [[unlikely]]
-        tell_all_returned();
-      return none_died();
-    });
+    const int done = in_.reap(
+        budget, lanes, patience,
+        [this](const ShmInRings::Ring& ring, ShmSlot& slot, std::uint64_t flag, bool first)
+            __attribute__((always_inline)) { take(ring, slot, flag, first); },
+        [this] {
+          if (unreturned_count_ != 0) [[unlikely]]
+            tell_all_returned();
+          return none_died();
+        });
     if (done == 0 && unreturned_count_ != 0) tell_all_returned();
     if (!dying_.empty()) [[unlikely]]
       report_deaths();
@@ -154,40 +158,6 @@ class ShmNic final : public Nic {
   }
   Post write_peer(Peer peer, std::uint64_t address, const void* from, std::size_t size) override {
     return copy(peer, address, const_cast<void*>(from), size, true);
-  }
-
-  // --- For ShmInRings::reap(): one message. It is copied before it is looked at: its owner could
-  // still change it.
-  // Most messages are answered, and the peer looks at the slot of the answer already.
-  void expect_answer(const ShmInRings::Ring& ring) {
-    ShmOutRings::expect(out_.of(ring.sender, ring.lane));
-  }
-  [[gnu::always_inline]] void one_slot(const ShmInRings::Ring& ring, const ShmSlot& slot,
-                                       std::uint32_t size, bool first) {
-    const std::uint64_t route = slot.route;
-    if (first) expect_answer(ring);
-    if ((route & kRouteWithoutChannel) == ring.route && sink_.arrived_small != nullptr) [[likely]] {
-      SmallPacket* const packet = land(slot, route);
-      std::memcpy(packet->payload, slot.payload, kShmSlotBytes);
-      sink_.landing = sink_.arrived_small(sink_.context, packet, size);
-      return;
-    }
-    take_other(ring, slot, route, size, false);
-  }
-  [[gnu::always_inline]] void other(const ShmInRings::Ring& ring, const ShmSlot& slot,
-                                    std::uint64_t flag, bool first) {
-    const auto size = static_cast<std::uint32_t>(flag);
-    const std::uint64_t route = slot.route;
-    const bool in_buffer = (flag >> 32 & kShmInBuffer) != 0;
-    if (first) expect_answer(ring);
-    if (!in_buffer && holds(slot, size) && (route & kRouteWithoutChannel) == ring.route &&
-        sink_.arrived_small != nullptr) {
-      SmallPacket* const packet = land(slot, route);
-      copy_out(packet->payload, slot, size);
-      sink_.landing = sink_.arrived_small(sink_.context, packet, size);
-      return;
-    }
-    take_other(ring, slot, route, size, in_buffer);
   }
 
  private:
@@ -284,12 +254,24 @@ class ShmNic final : public Nic {
     return view_.header().deaths.load(std::memory_order_relaxed) == deaths_seen_;
   }
 
-  SmallPacket* land(const ShmSlot& slot, std::uint64_t route) const {
-    SmallPacket* const packet = sink_.landing;
-    static_assert(sizeof packet->payload >= kShmInlineBytes);
-    std::memcpy(static_cast<void*>(&packet->header), &route, sizeof route);
-    std::memcpy(packet->header.words, slot.words, sizeof slot.words);
-    return packet;
+  // One message. It is copied before it is looked at: its owner could still change it.
+  void take(const ShmInRings::Ring& ring, const ShmSlot& slot, std::uint64_t flag, bool first) {
+    const auto size = static_cast<std::uint32_t>(flag);
+    const std::uint64_t route = slot.route;
+    const bool in_buffer = (flag >> 32 & kShmInBuffer) != 0;
+    // Most messages are answered, and the peer looks at the slot of the answer already.
+    if (first) ShmOutRings::expect(out_.of(ring.sender, ring.lane));
+    if (!in_buffer && holds(slot, size) && (route & kRouteWithoutChannel) == ring.route &&
+        sink_.arrived_small != nullptr) [[likely]] {
+      SmallPacket* const packet = sink_.landing;
+      static_assert(sizeof packet->payload >= kShmInlineBytes);
+      std::memcpy(static_cast<void*>(&packet->header), &route, sizeof route);
+      std::memcpy(packet->header.words, slot.words, sizeof slot.words);
+      copy_out(packet->payload, slot, size);
+      sink_.landing = sink_.arrived_small(sink_.context, packet, size);
+      return;
+    }
+    take_other(ring, slot, route, size, in_buffer);
   }
 
   // Whether so much can be inline there.

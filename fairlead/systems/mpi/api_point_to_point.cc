@@ -70,8 +70,9 @@ inline bool describe_receive(const Call& call, Side& side, const void* buffer, M
                                source, tag, sent, room));
 }
 
-// A send that needs nothing of what the calls can do besides, with few instructions. False: nothing
-// has happened.
+// A send that needs nothing of what the calls can do besides, with few instructions: without a call
+// where it goes straight. False: nothing has happened.
+template <bool is_straight>
 [[gnu::always_inline]] inline bool sends_small(Process* process, const void* buffer,
                                                MPI_Count count, MPI_Datatype datatype, int dest,
                                                int tag, MPI_Comm handle) {
@@ -84,8 +85,11 @@ inline bool describe_receive(const Call& call, Side& side, const void* buffer, M
       static_cast<unsigned>(dest) >= static_cast<unsigned>(comm->size)) [[unlikely]] {
     return false;
   }
-  return process->engine().post_small(buffer, static_cast<std::uint64_t>(count) * element,
-                                      comm->job_rank(dest), comm->context, tag);
+  const std::uint64_t size = static_cast<std::uint64_t>(count) * element;
+  const Rank to = comm->job_rank(dest);
+  Engine& engine = process->engine();
+  return is_straight ? engine.post_small(buffer, size, to, comm->context, tag)
+                     : engine.send_small(buffer, size, {comm->context, to, tag}, lci::kNoBlock);
 }
 
 // The same for a receive; nullptr: nothing has happened. A short one is without a call.
@@ -159,6 +163,9 @@ int blocking_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
 
 [[gnu::noinline]] int send_with_care(const void* buf, MPI_Count count, MPI_Datatype datatype,
                                      int dest, int tag, MPI_Comm comm) {
+  if (sends_small<false>(Process::current(), buf, count, datatype, dest, tag, comm)) {
+    return MPI_SUCCESS;
+  }
   const Call call("MPI_Send");
   return blocking_send(call, buf, count, datatype, dest, tag, comm, false);
 }
@@ -182,6 +189,9 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
 
 [[gnu::noinline]] int isend_with_care(const void* buf, MPI_Count count, MPI_Datatype datatype,
                                       int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (sends_small<false>(Process::current(), buf, count, datatype, dest, tag, comm)) {
+    return MPI_SUCCESS;  // the request is that of a send that is done
+  }
   const Call call("MPI_Isend");
   return starting_send(call, buf, count, datatype, dest, tag, comm, false, request);
 }
@@ -224,7 +234,7 @@ void fill_probed(const Comm* comm, const Unexpected& message, MPI_Status* status
 
 int send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
          MPI_Comm comm) {
-  if (sends_small(Process::current(), buf, count, datatype, dest, tag, comm)) [[likely]]
+  if (sends_small<true>(Process::current(), buf, count, datatype, dest, tag, comm)) [[likely]]
     return MPI_SUCCESS;
   return send_with_care(buf, count, datatype, dest, tag, comm);
 }
@@ -241,7 +251,7 @@ int isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int
   if (process != nullptr) [[likely]] {
     // First, so that nothing needs to be kept for later.
     *request = reinterpret_cast<MPI_Request>(&process->done_send());
-    if (sends_small(process, buf, count, datatype, dest, tag, comm)) [[likely]]
+    if (sends_small<true>(process, buf, count, datatype, dest, tag, comm)) [[likely]]
       return MPI_SUCCESS;
   }
   return isend_with_care(buf, count, datatype, dest, tag, comm, request);
