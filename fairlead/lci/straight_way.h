@@ -19,8 +19,8 @@ class StraightWay {
 
   // There is none.
   StraightWay() = default;
-  // For packets of `route` (Port::route()) to the ranks of `rings`. All outlive it. What waits in
-  // `overflow` goes first.
+  // For packets of `route` (fabric::route_of()) to the ranks of `rings`, between which nobody
+  // fences. All outlive it. What waits in `overflow` goes first.
   StraightWay(fabric::ShmOutRings& rings, std::uint64_t route, const Overflow& overflow,
               PortCounters& counters)
       : first_(&rings.of(0, fabric::lane_of(route))),
@@ -29,9 +29,8 @@ class StraightWay {
         counters_(&counters),
         rings_(&rings) {}
 
-  bool exists() const { return first_ != nullptr; }
-  // As Port::send_small() to rank `to` of the job, outside upcalls. False: nothing has happened,
-  // Port::send_small() knows what to do.
+  // As Port::send_small() to rank `to`, which is one of the job's, outside upcalls. False: nothing
+  // has happened, Port::send_small() knows what to do.
   [[nodiscard, gnu::always_inline]] bool post(Rank to, fabric::WordVector words, const void* data,
                                               std::size_t size) const {
     if (first_ == nullptr || size > kBytesMax || !overflow_->empty()) [[unlikely]]
