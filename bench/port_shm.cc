@@ -21,6 +21,7 @@
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/straight_way.h"
 
 namespace {
 

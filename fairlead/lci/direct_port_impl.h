@@ -18,6 +18,7 @@
 #include "fairlead/lci/remote_copies.h"
 #include "fairlead/lci/remote_memory.h"
 #include "fairlead/lci/software_group.h"
+#include "fairlead/lci/straight_way.h"
 
 namespace fairlead::lci {
 

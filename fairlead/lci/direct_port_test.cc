@@ -12,6 +12,7 @@
 
 #include "fairlead/lci/direct_port_fixture.h"
 #include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/straight_way.h"
 
 namespace fairlead::lci {
 namespace {

@@ -9,13 +9,14 @@
 
 #include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
-#include "fairlead/lci/straight_way.h"
 
 namespace fairlead {
 struct PortCounters;
 }
 
 namespace fairlead::lci {
+
+class StraightWay;
 
 using Chan = std::uint16_t;   // same number = same service on every rank
 using SegId = std::uint32_t;  // exposed memory, named by its owner
@@ -176,8 +177,8 @@ class Port {
   virtual Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                           std::span<const std::byte> data, std::uint32_t flags) = 0;
   // send_small() on a channel and lane for a hot path, where packets go to slots in shared memory.
-  // What it refers to is the Port's.
-  virtual StraightWay straight_way(Chan, Lane) { return {}; }
+  // What it refers to is the Port's (lci/straight_way.h, which programs outside have no use for).
+  virtual StraightWay straight_way(Chan, Lane);
   // Gives back a kept packet (in any order), or an allocated one that is not to be sent.
   virtual void release(Packet* packet) = 0;
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fairlead/lci/port.h"
+#include "fairlead/lci/straight_way.h"
 #include "fairlead/systems/mpi/claims.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/fair_lock.h"
