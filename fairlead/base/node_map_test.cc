@@ -15,12 +15,12 @@ Ranks ranks_of(const NodeMap& map, Peer node) {
 TEST(NodeMaps, OfAnyPlacementNumberNodesByTheirFirstRanks) {
   const NodeMap map(std::vector<std::uint32_t>{7, 3, 7, 7, 3, 0});
   EXPECT_EQ(map.ranks(), 6u);
-  ASSERT_EQ(map.nodes(), 3u);
+  ASSERT_EQ(map.count(), 3u);
   EXPECT_EQ(map.table(), (std::vector<Peer>{0, 1, 0, 0, 1, 2}));
   EXPECT_EQ(ranks_of(map, 0), (Ranks{0, 2, 3}));
   EXPECT_EQ(ranks_of(map, 1), (Ranks{1, 4}));
   EXPECT_EQ(ranks_of(map, 2), (Ranks{5}));
-  for (Peer node = 0; node < map.nodes(); ++node) {
+  for (Peer node = 0; node < map.count(); ++node) {
     EXPECT_EQ(map.leader_of(node), map.ranks_of(node).front());
     for (std::uint32_t place = 0; place < map.ranks_of(node).size(); ++place) {
       EXPECT_EQ(map.place_of(map.ranks_of(node)[place]), place);
@@ -32,7 +32,7 @@ TEST(NodeMaps, OfAnyPlacementNumberNodesByTheirFirstRanks) {
 TEST(NodeMaps, OfEvenNodesMayEndWithASmallerOne) {
   const NodeMap map = NodeMap::even(7, 3);
   EXPECT_EQ(map.table(), (std::vector<Peer>{0, 0, 0, 1, 1, 1, 2}));
-  EXPECT_EQ(NodeMap::even(4, 9).nodes(), 1u);
+  EXPECT_EQ(NodeMap::even(4, 9).count(), 1u);
 }
 
 TEST(NodeMaps, OfCountsGoNodeByNode) {
@@ -41,8 +41,8 @@ TEST(NodeMaps, OfCountsGoNodeByNode) {
 }
 
 TEST(NodeMaps, OfNobodyHaveNoNodes) {
-  EXPECT_EQ(NodeMap().nodes(), 0u);
-  EXPECT_EQ(NodeMap(std::vector<std::uint32_t>{}).nodes(), 0u);
+  EXPECT_EQ(NodeMap().count(), 0u);
+  EXPECT_EQ(NodeMap(std::vector<std::uint32_t>{}).count(), 0u);
 }
 
 }  // namespace

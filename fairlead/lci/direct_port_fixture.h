@@ -115,12 +115,12 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   void start_engines(std::uint32_t ranks) {
     job_ = std::move(fabric::ShmJob::create({ranks, 32 << 20, 0}).value());
     const NodeMap nodes = NodeMap::even(ranks, GetParam().on == On::engine ? 2 : 1);
-    for (Peer node = 0; node < nodes.nodes(); ++node) {
+    for (Peer node = 0; node < nodes.count(); ++node) {
       bells_.emplace_back(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     }
-    start_udp(nodes.nodes());
+    start_udp(nodes.count());
     if (GetParam().faults != nullptr) spoil();
-    for (Peer node = 0; node < nodes.nodes(); ++node) {
+    for (Peer node = 0; node < nodes.count(); ++node) {
       NiEngineOptions options;
       options.nodes = nodes;
       options.self = node;

@@ -67,12 +67,16 @@ TEST_P(DirectPortTest, SmallPacketsAreOfferedToTheShortWayFirst) {
     }
   } both;
   constexpr std::uint32_t kCount = 200;
+  std::uint32_t went_straight = 0;
   const StraightWay straight = port(0).straight_way(5, Lane::request);
   for (std::uint32_t i = 0; i < kCount; ++i) {
     if (i == kCount / 2) port(1).bind(5, {&Both::run, &both, &Both::run_small}, {});
     const auto data = pattern(i % 33, i);
     const WordVector words = {i, 0, 0, 7};
-    if (straight.post(1, words, data.data(), data.size())) continue;
+    if (straight.post(1, words, data.data(), data.size())) {
+      ++went_straight;
+      continue;
+    }
     ASSERT_TRUE(until([&] {
       return port(0).send_small({1}, 5, Lane::request, {i, 0, 0, 7}, data, kNoBlock) == Post::done;
     }));
@@ -84,6 +88,7 @@ TEST_P(DirectPortTest, SmallPacketsAreOfferedToTheShortWayFirst) {
   }
   if (GetParam().on == On::shm && GetParam().faults == nullptr) {
     EXPECT_GT(both.taken, 0);
+    EXPECT_EQ(went_straight > 0, GetParam().membarrier);  // none where the sender fences itself
   }
   EXPECT_EQ(port(0).counters().packets_sent, kCount);
   EXPECT_EQ(port(1).counters().packets_received, kCount);

@@ -35,8 +35,8 @@ NiEngineOptions watchful(NiEngineOptions options) {
 
 NiProgramOptions NiEngine::program_options(NiEngine* self, const NiEngineOptions& options) {
   NiProgramOptions made{};
-  made.endpoints = options.nodes.nodes();
-  made.members = options.nodes.nodes();
+  made.endpoints = options.nodes.count();
+  made.members = options.nodes.count();
   made.receive_buffers = kReceiveBuffers;
   made.forwards = true;
   made.tree = proto::TreeShape::binary;

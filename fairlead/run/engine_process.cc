@@ -89,7 +89,7 @@ Result<std::unique_ptr<Wire>> open_wire(const EnginePlan& plan, fabric::ShmJob& 
   auto wire = std::make_unique<Wire>();
   fabric::UdpOptions udp;
   udp.self = plan.node;
-  udp.peers = nodes.nodes();
+  udp.peers = nodes.count();
   udp.key = plan.ground.key;
   udp.job = fabric::job_number(udp.key);
   udp.auth = fabric::parse_auth(plan.options.auth).value();
@@ -132,7 +132,7 @@ Result<void> serve(const EnginePlan& plan, int bell, const std::atomic<bool>& st
   options.self = plan.node;
   options.epoch = plan.ground.epoch;
   options.wait = plan.wait;
-  options.window = window_for(wire.value()->socket_bytes, options.nodes.nodes());
+  options.window = window_for(wire.value()->socket_bytes, options.nodes.count());
   options.fatal = fatal;
   lci::NiEngine engine(*job.value(), wire.value()->top(), options);
   const RankCard& where = wire.value()->where;

@@ -110,7 +110,7 @@ Result<RunReport> run_job(JobPlan plan) {
   const bool engines = has_engines(plan.options);
   const NodeMap nodes = nodes_of(plan.options);
   Result<Binding> binding =
-      choose_binding(plan.options.bind, ranks, cpu_limits(), engines ? nodes.nodes() : 0);
+      choose_binding(plan.options.bind, ranks, cpu_limits(), engines ? nodes.count() : 0);
   if (!binding.ok()) return binding.error();
   plan.binding = std::move(binding.value());
   Result<std::unique_ptr<fabric::ShmJob>> job =
@@ -138,7 +138,7 @@ Result<RunReport> run_job(JobPlan plan) {
   if (!ended.ok()) return ended;
   if (!joined.ok()) add_failure(ended.value(), joined.error());
   collect_counters(*job.value(), ended.value());
-  if (engines) collect_engine_counters(*job.value(), nodes, 0, nodes.nodes(), ended.value());
+  if (engines) collect_engine_counters(*job.value(), nodes, 0, nodes.count(), ended.value());
   return ended;
 }
 

@@ -97,9 +97,9 @@ Result<void> RankContext::reach_engine(const Welcome& welcome, int job_fd, Parts
   if (Result<void> joined = parts.job->join(rank); !joined.ok()) return joined.error();
   fabric::engine::HostOptions options;
   options.nodes = parts.job->nodes();
-  if (options.nodes.nodes() != welcome.engines) {
+  if (options.nodes.count() != welcome.engines) {
     return Error{fmt::format("the job's memory tells of {} NI engines, the launcher of {}",
-                             options.nodes.nodes(), welcome.engines)};
+                             options.nodes.count(), welcome.engines)};
   }
   options.self = rank;
   options.epoch = Ps{welcome.epoch_ps};

@@ -120,7 +120,7 @@ Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const
   welcome.near_first = ground.here.first;
   welcome.near_count = ground.here.count;
   welcome.network = static_cast<std::uint32_t>(ground.network);
-  welcome.engines = has_engines(options) ? nodes_of(options).nodes() : 0;
+  welcome.engines = has_engines(options) ? nodes_of(options).count() : 0;
   const bool fits =
       set_text(welcome.lci, options.lci) && set_text(welcome.address, options.address) &&
       set_text(welcome.provider, options.provider) && set_text(welcome.faults, options.faults) &&

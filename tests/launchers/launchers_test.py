@@ -409,23 +409,13 @@ class Hosts(HydraJobs):
         self.assertNotIn("fairlead:", text)
 
     def test_engines_of_several_nodes(self):
-        for ranks, hosts in ((2, 2), (4, 2), (9, 3)):
+        """Even and uneven nodes; and ranks dealt out one by one, as mpirun --map-by node does."""
+        for ranks, hosts in ((2, "h1:1 h2:1"), (4, "h1:2 h2:2"), (9, "h1:3 h2:3 h3:3"),
+                             (5, "h1:1 h2:4"), (6, "h1:3 h2:1 h3:2"), (5, "h1 h2"),
+                             (5, "h1:1 h2:2 h1:1")):
             for more in ({}, {"FAULTS": "drop=0.02,dup=0.01,reorder=0.01"}, {"AUTH": "encrypt"}):
                 with self.subTest(ranks=ranks, hosts=hosts, more=more):
-                    names = [f"h{i}:{ranks // hosts}" for i in range(hosts)]
-                    code, text = self.run_ranks(ranks, more=self.on(names),
-                                                settings={"LCI": "nirx", **more})
-                    self.assertEqual(code, 0, text)
-                    self.check_exchange(ranks, text)
-
-    def test_engines_serve_ranks_wherever_they_are(self):
-        """Uneven nodes; and ranks dealt out one by one, as mpirun --map-by node does."""
-        for hosts in (("h1:1", "h2:4"), ("h1:3", "h2:1", "h3:2"), ("h1", "h2"),
-                      ("h1:1", "h2:2", "h1:1")):
-            ranks = 6 if len(hosts) == 3 and "h3:2" in hosts else 5
-            for more in ({}, {"FAULTS": "drop=0.02,dup=0.01,reorder=0.01"}):
-                with self.subTest(hosts=hosts, more=more):
-                    code, text = self.run_ranks(ranks, more=self.on(hosts),
+                    code, text = self.run_ranks(ranks, more=self.on(hosts.split()),
                                                 settings={"LCI": "nirx", **more})
                     self.assertEqual(code, 0, text)
                     self.check_exchange(ranks, text)

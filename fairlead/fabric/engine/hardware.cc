@@ -38,7 +38,7 @@ EngineHardware::EngineHardware(ShmJob& job, Nic& wire, const HardwareOptions& op
       wire_(wire),
       options_(options),
       status_(queue_area(job, options.nodes.leader_of(options.self)).status()),
-      leaving_(options.nodes.nodes()) {
+      leaving_(options.nodes.count()) {
   const ShmView view(job.base(), job.layout());
   for (const Rank rank : ranks()) {
     ranks_.emplace_back(queue_area(job, rank)).doorbell = &view.control(rank).doorbell;
@@ -240,7 +240,7 @@ bool EngineHardware::take_descriptor(Rank rank, LocalRank& from, const Descripto
       ++from.copies;
       hand_out(here, rank);
     }
-    if (options_.nodes.nodes() == 1) {
+    if (options_.nodes.count() == 1) {
       free_packet(id);
     } else {
       sink_.posted(sink_.context, id);
@@ -427,7 +427,7 @@ int EngineHardware::poll_events() {
 // --- The wire
 
 int EngineHardware::poll_wire() {
-  return options_.nodes.nodes() > 1 ? wire_.reap(kWireBudget, kAllLanes) : 0;
+  return options_.nodes.count() > 1 ? wire_.reap(kWireBudget, kAllLanes) : 0;
 }
 
 Keep EngineHardware::on_arrived(void* self, const Incoming& incoming) {

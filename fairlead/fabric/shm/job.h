@@ -18,7 +18,7 @@ struct ShmJobOptions {
   std::uint32_t ranks = 1;                  // 1..kShmRanksMax
   std::uint64_t region_bytes = 1ull << 30;  // per rank for Port::allocate, sparse; >= 1 MiB
   std::uint64_t nonce = 0;                  // the job's secret; 0: drawn from the kernel
-  NodeMap nodes{};                          // of NI engines; without ranks: none is
+  NodeMap nodes{};                          // of NI engines, where there are some
 };
 
 // The mapped memory of a job. The launcher's view; ranks use ShmNic (shm_nic.h).

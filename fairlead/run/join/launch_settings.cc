@@ -167,7 +167,7 @@ Result<LaunchSettings::Job> LaunchSettings::job(const NodeMap& nodes) const {
   Job job;
   WorldOptions& options = job.options;
   options.ranks = nodes.ranks();
-  options.several_nodes = nodes.nodes() > 1;
+  options.several_nodes = nodes.count() > 1;
   if (Result<void> r = set(options, job); !r.ok()) return r.error();
   if (options.lci == "nirx") {
     if (job.network == Network::ofi) {

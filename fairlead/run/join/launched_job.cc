@@ -83,7 +83,7 @@ Result<std::string> address_for(JobExchange& exchange) {
   }
   const JobPlace& place = exchange.place();
   const std::string own = host_name();
-  for (std::uint32_t node = 0; node < place.nodes.nodes(); ++node) {
+  for (std::uint32_t node = 0; node < place.nodes.count(); ++node) {
     const Result<NodeCard> card = card_of(exchange, place.nodes.leader_of(node));
     if (!card.ok()) return card.error();
     if (get_text(card.value().host, "host").value() != own) return outer_address();
@@ -113,7 +113,7 @@ constexpr const char kSettingsKey[] = "settings";
 // The first rank's settings, which are the job's. Error: this rank's are others.
 Result<LaunchSettings> settings_of_job(JobExchange& exchange, const LaunchSettings& own) {
   const JobPlace& place = exchange.place();
-  if (place.rank == 0 || place.nodes.nodes() == 1) return own;
+  if (place.rank == 0 || place.nodes.count() == 1) return own;
   const Result<std::string> text = exchange.get(0, kSettingsKey);
   if (!text.ok()) return text.error();
   Result<LaunchSettings> jobs = LaunchSettings::parse(text.value());
@@ -169,7 +169,7 @@ Result<LaunchSettings::Job> plan_job(JobExchange& exchange, const LaunchSettings
   if (!first.ok()) return first.error();
   static_assert(sizeof(JobSecret) == sizeof ground.key);
   std::memcpy(ground.key.data(), &first.value().secret, sizeof ground.key);
-  if (place.nodes.nodes() == 1) return job;
+  if (place.nodes.count() == 1) return job;
   Result<std::string> address = address_for(exchange);
   if (!address.ok()) return address.error();
   options.address = std::move(address.value());
@@ -222,7 +222,7 @@ Result<Seat> lead(JobExchange& exchange, NodeLeader leader, const LaunchSettings
   if (engine) fabric::engine::queue_area(job, place.rank).status().pid.store(started.value().pid);
   NodeReach reach{{}, started.value().where};
   Fd pulse;
-  if (place.nodes.nodes() > 1) {
+  if (place.nodes.count() > 1) {
     Result<Fd> opened = NodePulse::open(options.address, &reach.pulse);
     if (!opened.ok()) return opened.error();
     pulse = std::move(opened.value());
@@ -279,7 +279,7 @@ Result<Seat> meet(JobExchange& exchange, const LaunchSettings& own,
     const Result<void> put =
         exchange.put(kNodeKey, {reinterpret_cast<const char*>(&card), sizeof card});
     if (!put.ok()) return put.error();
-    if (place.rank == 0 && place.nodes.nodes() > 1) {
+    if (place.rank == 0 && place.nodes.count() > 1) {
       if (const Result<void> r = exchange.put(kSettingsKey, own.text()); !r.ok()) return r.error();
     }
   }
@@ -301,7 +301,7 @@ Result<void> learn_reaches(JobExchange& exchange, const Seat& seat) {
       fabric::ShmJob::open(seat.job.get(), seat.welcome.nonce);
   if (!job.ok()) return job.error();
   const std::uint32_t own = place.nodes.node_of(place.rank);
-  for (std::uint32_t node = 0; node < place.nodes.nodes(); ++node) {
+  for (std::uint32_t node = 0; node < place.nodes.count(); ++node) {
     if (node == own) continue;
     const std::uint32_t first = place.nodes.leader_of(node);
     const Result<std::string> text = exchange.get(first, kReachKey);
@@ -322,7 +322,7 @@ Result<std::unique_ptr<NodeWatch>> watch_node(Seat& seat, const JobPlace& place,
                                               const std::vector<std::uint32_t>& mine) {
   const Welcome& welcome = seat.welcome;
   const bool engine = welcome.engines != 0;
-  if (mine.size() == 1 && place.nodes.nodes() == 1 && !engine) return std::unique_ptr<NodeWatch>();
+  if (mine.size() == 1 && place.nodes.count() == 1 && !engine) return std::unique_ptr<NodeWatch>();
   Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::open(seat.job.get(), welcome.nonce);
   if (!job.ok()) return job.error();
   Result<Board> board = Board::attach(duplicate(seat.board.get()), welcome.ranks);
@@ -330,7 +330,7 @@ Result<std::unique_ptr<NodeWatch>> watch_node(Seat& seat, const JobPlace& place,
   NodeWatchOptions options;
   options.self = place.rank;
   options.ring = mine;
-  if (place.nodes.nodes() > 1) {
+  if (place.nodes.count() > 1) {
     options.pulse = std::move(seat.pulse);
     options.pulses = {place.rank, place.nodes, {}, Ps{welcome.silence_ps}};
     std::copy(std::begin(welcome.key), std::end(welcome.key), options.pulses.key.begin());
@@ -385,7 +385,7 @@ Result<std::unique_ptr<RankContext>> join_by(std::unique_ptr<JobExchange>& excha
   NetworkPlace network{std::vector<bool>(place.ranks), publish_address, find_address,
                        exchange.get()};
   for (const std::uint32_t rank : mine) network.near[rank] = true;
-  const bool several = place.nodes.nodes() > 1;
+  const bool several = place.nodes.count() > 1;
   const bool engine = seat.welcome.engines != 0;
   if (several && engine) {
     // Else ranks publish where they are, behind a fence of their own.

@@ -95,7 +95,7 @@ NodePulse::NodePulse(Fd socket, fabric::ShmJob& job, Board& board, PulseOptions 
       key_(key_for_pulses(options_.key)),
       node_(nodes().node_of(options_.self)),
       opening_(std::make_unique<fabric::Seal>(key_, fabric::Auth::full)),
-      beat_(std::max(kBeat, kBeatPerNode * static_cast<std::int64_t>(nodes().nodes()))),
+      beat_(std::max(kBeat, kBeatPerNode * static_cast<std::int64_t>(nodes().count()))),
       due_(now) {
   if (options_.silence != kNever) beat_ = std::min(beat_, options_.silence / kBeatsInSilence);
 }
@@ -109,7 +109,7 @@ void NodePulse::set_place(Board& board, std::uint32_t first, const RankCard& pla
 
 void NodePulse::take_over(Ps now) {
   if (speaks()) return;
-  table_.emplace(nodes().nodes(), node_, options_.silence, now);
+  table_.emplace(nodes().count(), node_, options_.silence, now);
   due_ = now;
 }
 
@@ -139,7 +139,7 @@ void NodePulse::say_done() {
 }
 
 bool NodePulse::others_over() const {
-  for (std::uint32_t node = 0; node < nodes().nodes(); ++node) {
+  for (std::uint32_t node = 0; node < nodes().count(); ++node) {
     const auto state = static_cast<NodeState>(board_.slot(first_of(node)).state.load());
     if (node != node_ && state != NodeState::done && state != NodeState::lost) return false;
   }
@@ -165,7 +165,7 @@ void NodePulse::say(NodeState state) {
   // The clock counts, so that it goes on growing when another rank of the node speaks.
   fabric::Seal seal(key_, fabric::Auth::full, static_cast<std::uint64_t>(monotonic_ns()));
   seal.seal(header, bytes, nullptr);
-  for (std::uint32_t node = 0; node < nodes().nodes(); ++node) {
+  for (std::uint32_t node = 0; node < nodes().count(); ++node) {
     if (node == node_) continue;
     RankCard place;
     std::memcpy(static_cast<void*>(&place), board_.slot(first_of(node)).pulse, sizeof place);
@@ -181,7 +181,7 @@ void NodePulse::say(NodeState state) {
 void NodePulse::receive(Ps now) {
   std::byte bytes[sizeof(Datagram) + 1];
   // Bounded, should somebody send without end.
-  for (std::size_t left = 4 * std::size_t{nodes().nodes()} + 64; left > 0; --left) {
+  for (std::size_t left = 4 * std::size_t{nodes().count()} + 64; left > 0; --left) {
     const ssize_t got = ::recv(socket_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
     if (got < 0) return;
     take({bytes, static_cast<std::size_t>(got)}, now);
@@ -194,7 +194,7 @@ void NodePulse::take(std::span<std::byte> datagram, Ps now) {
   std::memcpy(static_cast<void*>(&header), datagram.data(), sizeof header);
   const std::span<std::byte> payload = datagram.subspan(sizeof header);
   if (!opening_->open(header, payload)) return;
-  const auto note = parse_pulse(payload, nodes().nodes());
+  const auto note = parse_pulse(payload, nodes().count());
   if (!note.has_value()) return;
   if (!table_->heard(note->node, header.counter, static_cast<NodeState>(note->state), now)) return;
   board_.slot(first_of(note->node))
