@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ double round_trip_us(const hw::Platform& platform, std::uint32_t ranks, std::siz
   for (Rank rank = 0; rank < ranks; ++rank) {
     children.push_back(::fork());
     if (children.back() != 0) continue;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     pin(processor);
     GateSlot& slot = memory.value()->slot(rank);
     give_turn(slot, GateTurn::simulator);

@@ -3,8 +3,10 @@
 // with four ranks per core. Prints JSON lines; --runs N takes the median of N (default 5).
 #include <fmt/format.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +56,7 @@ double run_ranks(std::uint32_t ranks, bool pinned,
   auto& shared = *new (memory) Shared{};
   for (std::uint32_t r = 0; r < ranks; ++r) {
     if (fork() != 0) continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (pinned) pin(static_cast<int>(r) % static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
     shared.ready.value.fetch_add(1);
     while (shared.ready.value.load() < ranks) sched_yield();

@@ -1,6 +1,8 @@
 // What the programs that measure the machine's limits share: clock, figures, pinned processes.
 #pragma once
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +46,7 @@ inline void in_processes(int count, const std::function<void(int)>& body) {
   for (int process = 0; process < count; ++process) {
     const pid_t child = fork();
     if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // else it would spin for ever, beside what is measured next
       pin(process);
       body(process);
       std::fflush(stdout);
