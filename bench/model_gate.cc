@@ -41,10 +41,12 @@ double round_trip_us(const hw::Platform& platform, std::uint32_t ranks, std::siz
   auto memory = GateMemory::create(ranks, ranks, platform);
   if (!memory.ok()) return 0;
   std::vector<pid_t> children;
+  const pid_t parent = ::getpid();
   for (Rank rank = 0; rank < ranks; ++rank) {
     children.push_back(::fork());
     if (children.back() != 0) continue;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) _exit(1);
     pin(processor);
     GateSlot& slot = memory.value()->slot(rank);
     give_turn(slot, GateTurn::simulator);

@@ -54,9 +54,11 @@ double run_ranks(std::uint32_t ranks, bool pinned,
   void* memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& shared = *new (memory) Shared{};
+  const pid_t parent = getpid();
   for (std::uint32_t r = 0; r < ranks; ++r) {
     if (fork() != 0) continue;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
     if (pinned) pin(static_cast<int>(r) % static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
     shared.ready.value.fetch_add(1);
     while (shared.ready.value.load() < ranks) sched_yield();

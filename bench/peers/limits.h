@@ -43,10 +43,13 @@ inline void pin(int process) {
 inline void in_processes(int count, const std::function<void(int)>& body) {
   std::vector<pid_t> children;
   std::fflush(stdout);
+  const pid_t parent = getpid();
   for (int process = 0; process < count; ++process) {
     const pid_t child = fork();
     if (child == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // else it would spin for ever, beside what is measured next
+      // Else it would spin for ever, beside what is measured next.
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(1);
       pin(process);
       body(process);
       std::fflush(stdout);
