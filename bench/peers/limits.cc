@@ -36,7 +36,6 @@ struct alignas(64) Slot {
 
 struct Ring {
   std::array<Slot, kSlots> slots;
-  alignas(64) std::atomic<std::uint64_t> taken;  // by the consumer, told every half ring
 };
 
 struct alignas(64) Flag {
@@ -72,39 +71,58 @@ std::uint64_t pop(Ring& ring, std::uint64_t n) {
   return slot.payload;
 }
 
-void latency_limit() {
+// A message of two lines, as one of 64 bytes with its envelope is: the second line is written first
+// and asked for with each look at the first one.
+void push_two(Ring& ring, std::uint64_t n) {
+  ring.slots[(2 * n + 1) % kSlots].payload = n;
+  push(ring, 2 * n);
+}
+std::uint64_t pop_two(Ring& ring, std::uint64_t n) {
+  const Slot& slot = ring.slots[2 * n % kSlots];
+  const Slot& more = ring.slots[(2 * n + 1) % kSlots];
+  while (slot.sequence.load(std::memory_order_acquire) != 2 * n + 1) __builtin_prefetch(&more);
+  return slot.payload + more.payload;
+}
+
+template <class Push, class Pop>
+void latency_limit(long bytes, Push&& write, Pop&& read) {
   constexpr std::uint64_t kCount = 300'000;
   Shared* shared = make_shared();
-  in_processes(2, [shared](int process) {
+  in_processes(2, [&](int process) {
     const double begin = seconds_now();
     for (std::uint64_t i = 0; i < kCount; ++i) {
-      if (process == 0) push(shared->there, i);
-      pop(process == 0 ? shared->back : shared->there, i);
-      if (process == 1) push(shared->back, i);
+      if (process == 0) write(shared->there, i);
+      read(process == 0 ? shared->back : shared->there, i);
+      if (process == 1) write(shared->back, i);
     }
-    if (process == 0) print_figure("latency", 8, (seconds_now() - begin) / kCount / 2 * 1e6, "us");
+    if (process == 0)
+      print_figure("latency", bytes, (seconds_now() - begin) / kCount / 2 * 1e6, "us");
   });
   munmap(shared, sizeof *shared);
 }
 
+// As rate.c does it: windows as long as the ring, an answer to each.
 void rate_limit() {
-  constexpr std::uint64_t kCount = 10'000'000;
+  constexpr std::uint64_t kWindows = 150'000;
   Shared* shared = make_shared();
   in_processes(2, [shared](int process) {
     Ring& ring = shared->there;
     const double begin = seconds_now();
-    for (std::uint64_t i = 0; i < kCount; ++i) {
-      if (process == 0) {
-        while (i % (kSlots / 2) == 0 &&
-               i + kSlots / 2 > ring.taken.load(std::memory_order_acquire) + kSlots) {
-        }
-        push(ring, i);
-      } else {
-        pop(ring, i);
-        if ((i + 1) % (kSlots / 2) == 0) ring.taken.store(i + 1, std::memory_order_release);
+    for (std::uint64_t w = 0; w < kWindows; ++w) {
+      for (std::uint64_t i = w * kSlots; i < (w + 1) * kSlots; ++i) {
+        if (process == 0)
+          push(ring, i);
+        else
+          pop(ring, i);
       }
+      if (process == 0)
+        pop(shared->back, w);
+      else
+        push(shared->back, w);
     }
-    if (process == 1) print_figure("rate", 8, kCount / (seconds_now() - begin), "1/s");
+    if (process == 1) {
+      print_figure("rate", 8, kWindows * kSlots / (seconds_now() - begin), "1/s");
+    }
   });
   munmap(shared, sizeof *shared);
 }

@@ -33,6 +33,8 @@ class ClientSide {
   // No upcall may run now: the client holds them off, or one is running.
   bool quiet() const { return held_ > 0 || in_upcall_; }
   bool in_upcall() const { return in_upcall_; }
+  // Small packets may be had now, as none waits here that came before them.
+  bool takes_now() const { return !quiet() && !newly_bound_; }
 
   // Runs the channel's upcall; not while quiet(). Keep::yes: the packet is the client's until
   // release(), or waits here for its channel to be bound (`packet` and what `arrival` points to

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,9 @@ std::uint64_t caps_flags(const fabric::NicCaps& nic, bool software_remote_memory
   if ((nic.flags & fabric::kRemoteAtomics) != 0) flags |= kRemoteAtomic;
   return flags;
 }
+
+// Before all else is looked at, too: a few microseconds.
+constexpr std::uint64_t kStraightLooks = 64;
 
 std::size_t total(std::span<const Piece> pieces) {
   std::size_t sum = 0;
@@ -128,7 +132,10 @@ Post DirectPort::post_buffer(const fabric::PacketHeader& header, std::byte* buff
 StraightWay DirectPort::straight_way(Chan chan, Lane lane) {
   fabric::ShmOutRings* const rings = nic_.out_rings();
   if (rings == nullptr || rings->fences()) return {};
-  return {*rings, route(chan, lane), overflow_, counters_};
+  const std::uint64_t looks = std::uint64_t{options_.wait.spins} + options_.wait.pauses;
+  return {{rings, nic_.in_rings(), &overflow_, &client_, &counters_,
+           static_cast<std::uint32_t>(std::min<std::uint64_t>(looks, kStraightLooks))},
+          route(chan, lane)};
 }
 
 Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,

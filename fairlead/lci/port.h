@@ -176,8 +176,9 @@ class Port {
   // What fits one cache line, without a packet object: data.size() <= caps.inline_bytes_max.
   virtual Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                           std::span<const std::byte> data, std::uint32_t flags) = 0;
-  // send_small() on a channel and lane for a hot path, where packets go to slots in shared memory.
-  // What it refers to is the Port's (lci/straight_way.h, which programs outside have no use for).
+  // Small packets of a channel and lane, sent and received on a hot path, where they go through
+  // slots in shared memory. What it refers to is the Port's (lci/straight_way.h, which programs
+  // outside have no use for).
   virtual StraightWay straight_way(Chan, Lane);
   // Gives back a kept packet (in any order), or an allocated one that is not to be sent.
   virtual void release(Packet* packet) = 0;

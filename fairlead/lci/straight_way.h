@@ -1,14 +1,17 @@
-// Small packets for a hot path, without a call: the slots in shared memory that a Port's sends go
-// to, lent to its client. Every register that a call would have saved is a store less behind those
-// into slots (docs/performance.md).
+// Small packets for a hot path, without a call or an upcall: the slots in shared memory that the
+// packets of a Port go through, lent to its client. Every register that a call would have saved is
+// a store less behind those into slots (docs/performance.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "fairlead/base/copy_small.h"
 #include "fairlead/base/counters.h"
 #include "fairlead/base/post.h"
+#include "fairlead/fabric/shm/in_rings.h"
 #include "fairlead/fabric/shm/out_rings.h"
+#include "fairlead/lci/client_side.h"
 #include "fairlead/lci/overflow.h"
 
 namespace fairlead::lci {
@@ -17,42 +20,76 @@ class StraightWay {
  public:
   static constexpr std::size_t kBytesMax = fabric::kShmSlotBytes;
 
+  // What a Port lends; all of it outlives the way. Nobody fences between the rings. What waits in
+  // `overflow` goes first.
+  struct Lent {
+    fabric::ShmOutRings* out = nullptr;
+    fabric::ShmInRings* in = nullptr;
+    const Overflow* overflow = nullptr;
+    const ClientSide* client = nullptr;
+    PortCounters* counters = nullptr;
+    std::uint32_t looks = 0;  // of receive(), where nothing is there
+  };
+
   // There is none.
   StraightWay() = default;
-  // For packets of `route` (fabric::route_of()) to the ranks of `rings`, between which nobody
-  // fences. All outlive it. What waits in `overflow` goes first.
-  StraightWay(fabric::ShmOutRings& rings, std::uint64_t route, const Overflow& overflow,
-              PortCounters& counters)
-      : first_(&rings.of(0, fabric::lane_of(route))),
-        route_(route),
-        overflow_(&overflow),
-        counters_(&counters),
-        rings_(&rings) {}
+  // For packets of `route` (fabric::route_of()), of this rank and the same of others.
+  StraightWay(const Lent& lent, std::uint64_t route)
+      : first_(&lent.out->of(0, fabric::lane_of(route))), route_(route), lent_(lent) {}
 
   // As Port::send_small() to rank `to`, which is one of the job's, outside upcalls. False: nothing
   // has happened, Port::send_small() knows what to do.
   [[nodiscard, gnu::always_inline]] bool post(Rank to, fabric::WordVector words, const void* data,
                                               std::size_t size) const {
-    if (first_ == nullptr || size > kBytesMax || !overflow_->empty()) [[unlikely]]
+    if (first_ == nullptr || size > kBytesMax || !lent_.overflow->empty()) [[unlikely]]
       return false;
     fabric::ShmOutRings::Ring& ring = first_[to * fabric::kLanes];
     if (ring.room() == 0) [[unlikely]]
       return false;
-    count_sent(*counters_, size);
+    count_sent(*lent_.counters, size);
     const bool looks = fabric::ShmOutRings::publish(
         ring, route_, words, static_cast<std::uint32_t>(size), false, false,
         [&](std::byte* at) { copy_small(at, data, size); }, false);
     if (!looks) [[unlikely]]
-      rings_->call(to, fabric::lane_of(route_));
+      lent_.out->call(to, fabric::lane_of(route_));
     return true;
+  }
+
+  // Instead of Port::poll() where packets from rank `from`, one of the job's, are waited for and no
+  // upcall runs: take(words, data, size) gets the next ones of at most kBytesMax bytes, and answers
+  // false, with nothing done, for one that shall have its upcall. After each, ends() says whether
+  // it was the last that is waited for; some that are there already may follow it. False: that one
+  // has not come, and poll() knows more. Who calls this again and again polls from time to time,
+  // for all else that comes. `data` is the peer's memory: what counts is to be read once.
+  template <class Take, class Ends>
+  [[nodiscard, gnu::always_inline]] bool receive(Rank from, Take&& take, Ends&& ends) const {
+    if (first_ == nullptr || !lent_.overflow->empty() || !lent_.client->takes_now()) [[unlikely]]
+      return false;
+    const std::uint32_t lane = fabric::lane_of(route_);
+    fabric::ShmInRings::Ring& ring = lent_.in->of(from, lane);
+    const std::uint64_t route = (route_ & 0xffff'ffffu) | std::uint64_t{from} << 32;
+    return lent_.in->follow(
+        ring, lent_.looks,
+        [&](const fabric::ShmSlot& slot, std::uint64_t size, bool first)
+            __attribute__((always_inline)) {
+              if (slot.route != route) [[unlikely]]
+                return false;
+              // Most are answered, and the peer looks at the slot of the answer already.
+              if (first) fabric::ShmOutRings::expect(first_[from * fabric::kLanes]);
+              fabric::WordVector words;
+              std::memcpy(&words, slot.words, sizeof words);
+              if (!take(words, slot.payload, size)) [[unlikely]]
+                return false;
+              count_received(*lent_.counters, size);
+              return true;
+            },
+        ends);
   }
 
  private:
   fabric::ShmOutRings::Ring* first_ = nullptr;  // rank 0's
   std::uint64_t route_ = 0;
-  const Overflow* overflow_ = nullptr;
-  PortCounters* counters_ = nullptr;
-  fabric::ShmOutRings* rings_ = nullptr;
+  Lent lent_;
 };
 
 }  // namespace fairlead::lci

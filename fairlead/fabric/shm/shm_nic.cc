@@ -72,6 +72,7 @@ class ShmNic final : public Nic {
   }
 
   ShmOutRings* out_rings() override { return &out_; }
+  ShmInRings* in_rings() override { return &in_; }
 
   // No call that returns here: nothing needs to be kept, and so stored, over it.
   Post post_small(Peer dest, std::uint64_t route, WordVector words, const void* data,
@@ -162,7 +163,7 @@ class ShmNic final : public Nic {
 
  private:
   // Of a buffer to be written or read: as much as a processor can have on the way.
-  static constexpr std::size_t kFetchedMax = 1024;
+  static constexpr std::size_t kFetchedMax = 4096;
   // Buffers that were read and not given back yet, at most: with those that receivers keep they are
   // always fewer than all (kFewRanks - 1 receivers).
   static constexpr std::uint32_t kUnreturnedMax = 3;
@@ -304,6 +305,17 @@ class ShmNic final : public Nic {
     }
   }
 
+  // The same of a buffer to be read; and, by turns, of the next one to be written, as the answer is
+  // likely to be as long.
+  void fetch(const std::byte* data, std::size_t size) {
+    const std::uint32_t next = pool_.next();
+    std::byte* const answer = next == ShmPool::kNone ? nullptr : pool_.at(next);
+    for (std::size_t at = 0; at < std::min(size, kFetchedMax); at += kCacheLine) {
+      __builtin_prefetch(data + at);
+      if (answer != nullptr) prefetch_to_write(answer + at);
+    }
+  }
+
   void take_large(Peer sender, const ShmSlot& slot, const PacketHeader& header) {
     std::uint32_t index;
     std::memcpy(&index, slot.payload, sizeof index);
@@ -313,11 +325,7 @@ class ShmNic final : public Nic {
       return;
     }
     const std::byte* const data = view_.buffer(sender, index);
-    for (std::size_t at = 0; at < std::min<std::size_t>(size, kFetchedMax); at += kCacheLine)
-      __builtin_prefetch(data + at);
-    // The answer is likely to be as long.
-    if (const std::uint32_t next = pool_.next(); next != ShmPool::kNone)
-      ask_for(pool_.at(next), size);
+    fetch(data, size);
     ShmPoolLine& line = view_.control(sender).pool;
     const std::uint64_t bit = std::uint64_t{1} << index;
     // Reserving costs an atomic operation, so it is done up front only where many receivers could

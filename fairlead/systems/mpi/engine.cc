@@ -18,7 +18,7 @@ Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice)
     : port_(port),
       self_(port.self()),
       free_work_((port.caps(self_).flags & lci::kFreeWork) != 0),
-      straight_(port.straight_way(kChannel, lci::Lane::request)),
+      straight_(free_work_ ? port.straight_way(kChannel, lci::Lane::request) : lci::StraightWay()),
       fatal_(fatal),
       matcher_(port.size()),
       choice_(choice) {

@@ -95,7 +95,8 @@ class Engine {
   }
   // Waits until `request` is done; `call` names the MPI call for a hanging job's report.
   void wait(Request& request, const char* call) {
-    if (!request.done()) wait_slow(request, call);
+    if (!request.done() && !receive_straight(request)) [[unlikely]]
+      wait_slow(request, call);
   }
   // Gives a done request back to the pool.
   void finish(Request* request) {
@@ -182,6 +183,7 @@ class Engine {
   static bool upcall_small(void* self, Rank source, lci::WordVector words, const std::byte* data,
                            std::size_t size);
   static void returned(void* self, const lci::Arrival& arrival, Post why);
+  bool receive_straight(Request& request);
   Keep arrived(lci::Packet* packet, const lci::Arrival& arrival);
   Keep on_eager(lci::Packet* packet, const lci::Arrival& arrival);
   void on_eager_first(const lci::Arrival& arrival);
@@ -244,7 +246,8 @@ class Engine {
   lci::Port& port_;
   const Rank self_;
   const bool free_work_;
-  const lci::StraightWay straight_;
+  const lci::StraightWay straight_;  // where work is free
+  std::uint32_t straight_left_ = 0;  // waits by it before the port is asked for all else
   Rank inline_peer_ = kAnySource;
   std::uint32_t inline_bytes_max_ = 0;
   Fatal fatal_;

@@ -55,6 +55,36 @@ bool Engine::upcall_small(void* self, Rank source, lci::WordVector words, const 
   return true;
 }
 
+// What comes from the rank that `request` waits for, as upcall_small() does it, but at once and
+// until it is done. False: it is not, or only wait_slow() can see to it.
+bool Engine::receive_straight(Request& request) {
+  const Envelope wanted = request.envelope;
+  if (straight_left_ == 0 || request.state != State::posted || wanted.peer == kAnySource ||
+      wanted.peer == self_ || has_work() || lock_ != nullptr) [[unlikely]] {
+    straight_left_ = kStraightMax;
+    return false;
+  }
+  --straight_left_;
+  const std::uint32_t eager = first_word(Kind::eager, wanted.context);
+  Matcher::Posted& posted = matcher_.posted(wanted);
+  return straight_.receive(
+      wanted.peer,
+      [&](lci::WordVector words, const std::byte* data,
+          std::uint64_t size) __attribute__((always_inline)) {
+        if (words[0] != eager || words[2] != 0) [[unlikely]]
+          return false;
+        const auto tag = static_cast<std::int32_t>(words[1]);
+        Request* const receive = matcher_.take_first(posted, {wanted.context, wanted.peer, tag});
+        if (receive == nullptr) [[unlikely]]
+          return false;
+        matched(*receive, wanted.peer, tag, size);
+        copy_small(receive->to, data, std::min(size, receive->capacity));
+        receive->state = State::done;
+        return true;
+      },
+      [&] { return request.done(); });
+}
+
 Keep Engine::upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival) {
   return static_cast<Engine*>(self)->arrived(packet, arrival);
 }

@@ -11,6 +11,8 @@ namespace fairlead::mpi {
 
 class Matcher {
  public:
+  using Posted = List<Request, &Request::link>;
+
   // `ranks` of the job bounds the bins, 16 to 1024, of 16 bytes each per side; they start as 16 and
   // double where searches are long.
   explicit Matcher(Rank ranks);
@@ -39,7 +41,10 @@ class Matcher {
   // The same where it is the first one posted for its source and no other can be earlier; nullptr
   // says nothing.
   Request* arrive_first(const Envelope& message) {
-    Posted& own = posted_[bin(message)];
+    return take_first(posted_[bin(message)], message);
+  }
+  // The same with posted() of its context and source at hand.
+  Request* take_first(Posted& own, const Envelope& message) {
     Request* const first = own.front();
     if (!posted_any_.empty() || first == nullptr || !matches(first->envelope, message))
         [[unlikely]] {
@@ -48,6 +53,8 @@ class Matcher {
     own.remove_front();
     return first;
   }
+  // Where receives of that context and source are; until add() or probe().
+  Posted& posted(const Envelope& of) { return posted_[bin(of)]; }
   // Keeps a message no receive matched.
   void add(Unexpected* message);
   // As post(), but the message stays.
@@ -58,7 +65,6 @@ class Matcher {
   void remove(Unexpected* message);
 
  private:
-  using Posted = List<Request, &Request::link>;
   using Bin = List<Unexpected, &Unexpected::in_bin>;
   using All = List<Unexpected, &Unexpected::in_all>;
 

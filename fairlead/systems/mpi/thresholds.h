@@ -21,6 +21,9 @@ constexpr std::uint64_t kChunkBytesMax = 256 << 10;
 // may sleep before it asks again. A few packet times of the networks at hand.
 constexpr Ps kAskAgain = microseconds(2);
 
+// How often in a row what a rank waits for may be looked for alone, before all else that comes.
+constexpr std::uint32_t kStraightMax = 32;
+
 // What unexpected messages may hold at one rank: a program beyond it has a receive that never
 // comes, and is told so.
 constexpr std::uint64_t kUnexpectedBytesMax = std::uint64_t{4} << 30;
