@@ -196,7 +196,8 @@ void launch_limit(int processes, const char* figure) {
 }  // namespace
 
 int main() {
-  latency_limit();
+  latency_limit(8, push, pop);
+  latency_limit(64, push_two, pop_two);
   rate_limit();
   copy_limit();
   barrier_limit(2, 300'000, "barrier");
