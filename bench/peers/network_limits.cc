@@ -1,11 +1,13 @@
 // What UDP on this machine's loopback, or between two network namespaces (network_limits NAME
 // ADDRESS NAME ADDRESS, as root), can do at all: an 8-byte datagram back and forth between two
-// processes that poll, and 64 KiB a call through GSO and GRO with an acknowledgment now and then.
-// Prints the lines that the MPI programs print.
+// processes that poll, and 64 KiB a call through GSO and GRO with an acknowledgment now and then;
+// and what is left of that where a processor has to authenticate or encrypt all bytes, too, one
+// after the other. Prints the lines that the MPI programs print.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <openssl/evp.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -103,14 +105,19 @@ void latency_limit(const Place& place) {
 }
 
 // The sender stays at most kAhead calls ahead of what the receiver has taken.
-void stream_limit(const Place& place) {
+double stream_limit(const Place& place) {
   constexpr int kCalls = 20'000;
   constexpr std::uint64_t kAhead = 16;
   constexpr std::size_t kSegment = 1448;
   constexpr std::size_t kBytes = kSegment * 44;
   const Pair pair = make_pair(place);
   void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  auto& taken = *new (memory) std::atomic<std::uint64_t>(0);
+  struct Shared {
+    std::atomic<std::uint64_t> taken;
+    double rate;
+  };
+  auto& shared = *new (memory) Shared();
+  std::atomic<std::uint64_t>& taken = shared.taken;
   in_processes(2, [&](int process) {
     std::vector<char> buffer(65536, 1);
     const double begin = seconds_now();
@@ -131,10 +138,50 @@ void stream_limit(const Place& place) {
         bytes += static_cast<std::uint64_t>(got);
         taken.store(bytes);
       }
-      const double rate = static_cast<double>(bytes) / (seconds_now() - begin) / 1e6;
-      print_figure("bandwidth_udp", 1 << 20, rate, "MB/s");
+      shared.rate = static_cast<double>(bytes) / (seconds_now() - begin) / 1e6;
+      print_figure("bandwidth_udp", 1 << 20, shared.rate, "MB/s");
     }
   });
+  const double rate = shared.rate;
+  munmap(memory, 4096);
+  return rate;
+}
+
+// MB/s of AES-128-GCM on one processor, 64 KiB at a time.
+double cipher_rate(bool encrypts) {
+  constexpr int kBytes = 65536 - 256;
+  constexpr int kCount = 20'000;
+  const unsigned char key[16] = {1};
+  unsigned char nonce[12] = {};
+  unsigned char tag[16];
+  std::vector<unsigned char> from(kBytes, 1);
+  std::vector<unsigned char> to(kBytes);
+  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
+  bool ok = EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nullptr, key, nonce) == 1;
+  const double begin = seconds_now();
+  for (int i = 0; i < kCount; ++i) {
+    int done = 0;
+    std::memcpy(nonce, &i, sizeof i);
+    ok = ok && EVP_EncryptInit_ex(context, nullptr, nullptr, nullptr, nonce) == 1 &&
+         EVP_EncryptUpdate(context, encrypts ? to.data() : nullptr, &done, from.data(), kBytes) ==
+             1 &&
+         EVP_EncryptFinal_ex(context, to.data(), &done) == 1 &&
+         EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, sizeof tag, tag) == 1;
+  }
+  const double elapsed = seconds_now() - begin;
+  EVP_CIPHER_CTX_free(context);
+  if (!ok) {
+    std::fprintf(stderr, "network_limits: libcrypto has no AES-128-GCM\n");
+    std::exit(1);
+  }
+  return static_cast<double>(kBytes) * kCount / elapsed / 1e6;
+}
+
+void cipher_limits(double stream) {
+  for (const bool encrypts : {false, true}) {
+    print_figure(encrypts ? "bandwidth_udp_encrypt" : "bandwidth_udp_full", 1 << 20,
+                 1 / (1 / stream + 1 / cipher_rate(encrypts)), "MB/s");
+  }
 }
 
 }  // namespace
@@ -146,6 +193,6 @@ int main(int argc, char** argv) {
     if (inet_pton(AF_INET, argv[2 + 2 * i], &place.address[i]) != 1) return 2;
   }
   latency_limit(place);
-  stream_limit(place);
+  cipher_limits(stream_limit(place));
   return 0;
 }

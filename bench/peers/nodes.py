@@ -77,7 +77,7 @@ def main():
                                 str(peers.ROOT / f"bench/peers/{program}.c")], check=True)
         subprocess.run(["g++", "-std=c++20", "-O2", f"-I{peers.ROOT}", "-o",
                         str(folder / "network_limits"),
-                        str(peers.ROOT / "bench/peers/network_limits.cc")], check=True)
+                        str(peers.ROOT / "bench/peers/network_limits.cc"), "-lcrypto"], check=True)
         namespaces("up")
         try:
             table = commands(build, folder)

@@ -98,7 +98,8 @@ def compile_all(implementations, folder):
                     str(folder / "null")], check=True)
     for limits in ("limits", "network_limits"):
         subprocess.run([os.environ.get("CXX", "c++"), "-O2", "-std=c++20", f"-I{ROOT}",
-                        str(here / f"{limits}.cc"), "-o", str(folder / limits)], check=True)
+                        str(here / f"{limits}.cc"), "-o", str(folder / limits), "-lcrypto"],
+                       check=True)
     return usable
 
 
