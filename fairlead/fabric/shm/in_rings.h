@@ -42,12 +42,12 @@ class ShmInRings {
   }
 
   struct Ring;
-  // Lives as long as this object.
+  // As long-lived as this object.
   Ring& of(Peer sender, std::uint32_t lane) { return rings_[sender * kLanes + lane]; }
-  // Messages of one slot of one ring, out of turn: take(slot, size, first) gets each until ends()
-  // says that it was the last, and as many behind it as a sender who is ahead has there; it answers
-  // false for one that it leaves to reap(). While there is none it looks again, `looks` times in
-  // all. False: the last has not come, and reap() knows more.
+  // Messages of one ring, out of turn, for as long as each has one slot: take(slot, size, first)
+  // gets them until ends() says that it was the last, and some that are behind it where the sender
+  // is ahead; it answers false for one that it leaves to reap(). While there is none this looks
+  // again, `looks` times in all. False: the last has not come, and reap() knows more.
   template <class Take, class Ends>
   [[gnu::always_inline]] bool follow(Ring& ring, std::uint32_t looks, Take&& take, Ends&& ends) {
     if (!ring.hot || !ring.one_slot) [[unlikely]]
@@ -78,7 +78,7 @@ class ShmInRings {
       }
     }
     static_cast<Reader&>(ring) = at;
-    ring.last_active = now_;
+    ring.last_active = ++now_;
     tell(ring);
     return ended;
   }
@@ -221,7 +221,7 @@ class ShmInRings {
   bool fences_;
   ShmDoorbell* bell_;
   std::uint32_t seen_ = 0;
-  std::uint64_t now_ = 0;           // looks, and calls of reap()
+  std::uint64_t now_ = 0;           // looks, and calls of reap() and follow()
   std::uint64_t next_cooling_ = 0;  // not before this call: a membarrier costs microseconds
   std::uint32_t hot_count_ = 0;
   std::uint32_t todo_count_ = 0;
