@@ -39,7 +39,8 @@ inline void pin(int process) {
   }
 }
 
-// Runs `body(process)` in `count` pinned processes, process 0 being a child like the others.
+// Runs `body(process)` in `count` processes, process 0 being a child like the others. They are
+// pinned unless there are more than processors: then MPI's ranks beside them are not, either.
 inline void in_processes(int count, const std::function<void(int)>& body) {
   std::vector<pid_t> children;
   std::fflush(stdout);
@@ -50,7 +51,7 @@ inline void in_processes(int count, const std::function<void(int)>& body) {
       // Else it would spin for ever, beside what is measured next.
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != parent) _exit(1);
-      pin(process);
+      if (count <= sysconf(_SC_NPROCESSORS_ONLN)) pin(process);
       body(process);
       std::fflush(stdout);
       _exit(0);
