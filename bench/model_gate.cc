@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "bench/fork_child.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/model/gate.h"
 #include "fairlead/hw/platform.h"
@@ -41,12 +41,9 @@ double round_trip_us(const hw::Platform& platform, std::uint32_t ranks, std::siz
   auto memory = GateMemory::create(ranks, ranks, platform);
   if (!memory.ok()) return 0;
   std::vector<pid_t> children;
-  const pid_t parent = ::getpid();
   for (Rank rank = 0; rank < ranks; ++rank) {
-    children.push_back(::fork());
+    children.push_back(bench::fork_child());
     if (children.back() != 0) continue;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) _exit(1);
     pin(processor);
     GateSlot& slot = memory.value()->slot(rank);
     give_turn(slot, GateTurn::simulator);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/fork_child.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/ofi/ofi_nic.h"
 #include "fairlead/lci/direct_port.h"
@@ -131,7 +132,7 @@ int main(int count, char** arguments) {
         mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     auto& shared = *new (memory) Shared{};
     for (const Rank self : {0u, 1u}) {
-      if (fork() != 0) continue;
+      if (bench::fork_child() != 0) continue;
       run_rank(self, provider, by_packets, shared);
       _exit(0);
     }

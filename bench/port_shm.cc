@@ -3,9 +3,7 @@
 // with four ranks per core. Prints JSON lines; --runs N takes the median of N (default 5).
 #include <fmt/format.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/fork_child.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/shm/shm_nic.h"
@@ -54,11 +53,8 @@ double run_ranks(std::uint32_t ranks, bool pinned,
   void* memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& shared = *new (memory) Shared{};
-  const pid_t parent = getpid();
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    if (fork() != 0) continue;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
+    if (bench::fork_child() != 0) continue;
     if (pinned) pin(static_cast<int>(r) % static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
     shared.ready.value.fetch_add(1);
     while (shared.ready.value.load() < ranks) sched_yield();

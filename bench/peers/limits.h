@@ -1,8 +1,6 @@
 // What the programs that measure the machine's limits share: clock, figures, pinned processes.
 #pragma once
 #include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +8,8 @@
 #include <cstdio>
 #include <functional>
 #include <vector>
+
+#include "bench/fork_child.h"
 
 namespace limits {
 
@@ -44,13 +44,9 @@ inline void pin(int process) {
 inline void in_processes(int count, const std::function<void(int)>& body) {
   std::vector<pid_t> children;
   std::fflush(stdout);
-  const pid_t parent = getpid();
   for (int process = 0; process < count; ++process) {
-    const pid_t child = fork();
+    const pid_t child = bench::fork_child();
     if (child == 0) {
-      // Else it would spin for ever, beside what is measured next.
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (getppid() != parent) _exit(1);
       if (count <= sysconf(_SC_NPROCESSORS_ONLN)) pin(process);
       body(process);
       std::fflush(stdout);
