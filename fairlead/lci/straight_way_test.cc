@@ -32,18 +32,18 @@ class StraightWayTest : public DirectPortTest {
         },
         [&] { return box_.items.size() >= wanted; });
   }
-  void send(std::uint32_t number, std::size_t size) {
+  void send(std::uint32_t number, std::size_t size, Chan chan = kChan) {
     const auto data = pattern(size, number);
     ASSERT_TRUE(until([&] {
       if (size <= port(0).caps(1).inline_bytes_max) {
-        return port(0).send_small({1}, kChan, Lane::request, {number, 0, 0, 7}, data, kNoBlock) ==
+        return port(0).send_small({1}, chan, Lane::request, {number, 0, 0, 7}, data, kNoBlock) ==
                Post::done;
       }
       Packet* packet = port(0).alloc({1}, Lane::request, size, kNoBlock);
       if (packet == nullptr) return false;
       const Piece piece{data.data(), size};
       const Post answer =
-          port(0).send(packet, kChan, {number, 0, 0, 7}, 0, {&piece, 1}, nullptr, kNoBlock);
+          port(0).send(packet, chan, {number, 0, 0, 7}, 0, {&piece, 1}, nullptr, kNoBlock);
       if (answer != Post::done) port(0).release(packet);
       return answer == Post::done;
     }));
@@ -114,6 +114,23 @@ TEST_P(StraightWayTest, WaitsWhereUpcallsWould) {
   ASSERT_TRUE(until([&] { return box_.items.size() == 3; }));
   EXPECT_FALSE(receive(4, any));
   expect_all(3, size_of);
+}
+
+// Expect: what another channel is waiting for goes there, and what lies behind it waits.
+TEST_P(StraightWayTest, LeavesThePacketsOfOtherChannels) {
+  start(2);
+  Inbox other;
+  port(1).bind(kChan, box_.upcall(), {});
+  port(1).bind(kChan + 1, other.upcall(), {});
+  send(0, 8);
+  ASSERT_TRUE(until([&] { return box_.items.size() == 1; }));
+  send(7, 8, kChan + 1);
+  send(1, 8);
+  EXPECT_FALSE(receive(2, [](std::uint32_t) { return true; }));
+  EXPECT_EQ(taken_, 0);
+  ASSERT_TRUE(until([&] { return box_.items.size() == 2 && other.items.size() == 1; }));
+  EXPECT_EQ(other.items[0].word0, 7u);
+  EXPECT_EQ(box_.items[1].word0, 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, StraightWayTest,
