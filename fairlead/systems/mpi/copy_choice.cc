@@ -36,6 +36,13 @@ Result<CopyChoice> CopyChoice::of_text(const std::string& text) {
   return made;
 }
 
+CopyChoice CopyChoice::one_at_a_time() const {
+  CopyChoice made;
+  made.trial_messages_ = kTrialMessagesMin;
+  made.single_copy_min_ = single_copy_min_;
+  return made;
+}
+
 CopyChoice::Way CopyChoice::choose(std::uint64_t bytes, bool by_network) const {
   if (single_copy_min_.has_value()) {
     return bytes >= *single_copy_min_ ? Way::single_copy : Way::pieces;
@@ -57,7 +64,7 @@ void CopyChoice::arrived(Way way, std::uint64_t bytes, Ps asked, Ps now) {
   of.bytes += bytes;
   of.time += took;
   ++of.counted;
-  const bool enough = of.counted >= kTrialMessages || of.bytes >= kTrialBytes;
+  const bool enough = of.counted >= trial_messages_ || of.bytes >= kTrialBytes;
   if (!enough || of.counted < kTrialMessagesMin) return;
   judge(of);
   of.chosen = now;

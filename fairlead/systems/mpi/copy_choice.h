@@ -25,6 +25,8 @@ class CopyChoice {
   CopyChoice() = default;
   // `text`: as the variable's. Error: it is none of the three.
   static Result<CopyChoice> of_text(const std::string& text);
+  // What the user wants, nothing measured yet, of operations that never overlap: few judge a way.
+  CopyChoice one_at_a_time() const;
 
   // by_network: the one copy is the network's own, which nothing has to be measured for: pieces
   // travel the same way and are copied at both ends besides.
@@ -64,6 +66,7 @@ class CopyChoice {
   static std::size_t class_of(std::uint64_t bytes);
   static void judge(Class& of);
 
+  std::uint32_t trial_messages_ = kTrialMessages;
   std::optional<std::uint64_t> single_copy_min_;  // without: by measurement
   Ps last_{};                                     // end of the last message
   std::vector<Class> classes_;                    // made with the first message that is measured

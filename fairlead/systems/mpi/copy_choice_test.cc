@@ -39,6 +39,18 @@ TEST_F(CopyChoiceTest, TheFasterWayGetsNearlyAllMessages) {
   EXPECT_GT(went[Way::single_copy], 0);
 }
 
+TEST_F(CopyChoiceTest, FewJudgeWhatNeverOverlaps) {
+  choice = choice.one_at_a_time();
+  auto went = run(1500, 1 << 20, microseconds(160), microseconds(590));
+  EXPECT_LE(went[Way::pieces], 60);
+  // Expect: of what was measured nothing stays, of the user's wish all.
+  choice = choice.one_at_a_time();
+  went = run(1500, 1 << 20, microseconds(100), microseconds(40));
+  EXPECT_LE(went[Way::single_copy], 60);
+  const CopyChoice never = CopyChoice::of_text("never").value().one_at_a_time();
+  EXPECT_FALSE(never.permits_single_copy());
+}
+
 TEST_F(CopyChoiceTest, SizesAreMeasuredApart) {
   run(5000, 64 << 10, microseconds(9), microseconds(6));
   run(500, 1 << 20, microseconds(60), microseconds(90));
