@@ -1,4 +1,7 @@
+#include <sys/time.h>
+
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
@@ -166,6 +169,44 @@ TEST_P(Errors, CountsThatDifferAreTold) {
                                             MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
                             }),
                  {"MPI_Allreduce", "its count or datatype differs"});
+  }
+}
+
+TEST(LargeSums, CountsThatDifferAreToldByEitherWay) {
+  for (const char* text : {"0", "never"}) {
+    const SingleCopy choice(text);
+    // Longer and shorter than what goes without messages.
+    for (const int theirs : {90'000, 1'000, 1}) {
+      std::vector<double> own(100'000);
+      std::vector<double> sum(own.size());
+      expect_words(failure_of("shm", 2,
+                              [&](int rank) {
+                                MPI_Allreduce(own.data(), sum.data(), rank == 0 ? 100'000 : theirs,
+                                              MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+                              }),
+                   {"MPI_Allreduce", "its count or datatype differs"});
+    }
+  }
+}
+
+// In the middle of a sum by either way, or between two.
+TEST(LargeSums, EndWhenARankDies) {
+  for (const char* text : {"0", "never"}) {
+    const SingleCopy choice(text);
+    const std::string told = failure_of("shm", 2, [](int rank) {
+      std::vector<double> own(1 << 20, 1.0);
+      std::vector<double> sum(own.size());
+      if (rank == 1) {
+        signal(SIGALRM, SIG_DFL);
+        const itimerval soon{{0, 0}, {0, 50'000}};
+        setitimer(ITIMER_REAL, &soon, nullptr);
+      }
+      for (;;) {
+        MPI_Allreduce(own.data(), sum.data(), static_cast<int>(own.size()), MPI_DOUBLE, MPI_SUM,
+                      MPI_COMM_WORLD);
+      }
+    });
+    EXPECT_NE(told, "") << text;
   }
 }
 

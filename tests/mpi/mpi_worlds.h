@@ -2,11 +2,13 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "fairlead/run/world.h"
+#include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/mpi.h"
 
 namespace fairlead::mpi_test {
@@ -26,6 +28,15 @@ void run_ranks(const std::string& world, unsigned ranks,
 
 // The same without MPI_Init, MPI_Finalize and expectations: what became of the job.
 run::RunReport run_bare(const std::string& world, unsigned ranks, const std::function<int()>& body);
+
+// While it lives, what the ranks of jobs are told about copies: a text of CopyChoice.
+class SingleCopy {
+ public:
+  explicit SingleCopy(const char* text) { setenv(mpi::CopyChoice::kVariable, text, 1); }
+  ~SingleCopy() { unsetenv(mpi::CopyChoice::kVariable); }
+  SingleCopy(const SingleCopy&) = delete;
+  SingleCopy& operator=(const SingleCopy&) = delete;
+};
 
 // A byte that tells position and seed apart.
 inline unsigned char pattern(std::size_t i, unsigned seed) {

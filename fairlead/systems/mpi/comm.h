@@ -1,16 +1,19 @@
 // A communicator: who belongs to it, and the contexts that keep its traffic apart.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fairlead/base/post.h"
+#include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/mpi.h"
 
 namespace fairlead::mpi {
 
 struct Board;
+struct PairMemory;
 
 struct Comm {
   static constexpr std::uint32_t kLive = 0x6d70636d;
@@ -27,6 +30,11 @@ struct Comm {
   std::uint64_t board_meetings = 0;
   bool board_settled = false;
   bool board_copies = false;  // with a board: members may copy from and to each other's memory
+  // Of a communicator of two, collectives/pair_reduction.h, and the pieces that passed through it.
+  PairMemory* pair = nullptr;
+  std::uint64_t pair_pieces = 0;
+  // Of its first member: how large reductions travel, with many results and with one.
+  std::array<CopyChoice, 2> reduction_choice;
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   // Job rank by rank here, and the reverse sorted by job rank; empty: the same numbers.
   std::vector<Rank> members;

@@ -4,8 +4,8 @@
 
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
-#include "fairlead/systems/mpi/collectives/direct_reduction.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/large_reduction.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -125,8 +125,8 @@ void allreduce(Process& process, Comm& comm, const char* call, const void* own, 
       return allreduce_board(process, comm, call, operand, own, result);
     }
   }
-  if (reduce_directly(process, comm, CollectiveKind::allreduce, call, own, result, operand,
-                      kAllRoots)) {
+  if (reduce_without_messages(
+          {process, comm, CollectiveKind::allreduce, call, own, result, operand, kAllRoots})) {
     return;
   }
   GroupCall group(process, comm, CollectiveKind::allreduce, call);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/pair_reduction.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -58,6 +59,7 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
   GroupCall group(process, comm, kind, call);
   const std::uint8_t agreed = vote_all(group, possible);
   comm.board_copies = (agreed & kCopies) != 0;
+  comm.reduction_choice.fill(process.engine().choice().one_at_a_time());
   if ((agreed & kHasBoard) != 0) {
     if (comm.rank != 0) memory = port.map(comm.job_rank(0), segment);
     FAIRLEAD_CHECK(memory != nullptr, "segment {:#x} of rank {}", segment, comm.job_rank(0));
@@ -137,6 +139,7 @@ void drop_board(Process& process, Comm& comm, const char* call) {
   GroupCall group(process, comm, CollectiveKind::comm_free, call);
   vote_all(group, 0);
   comm.board = nullptr;
+  drop_pair_memory(process, comm);
   if (comm.rank != 0) return;
   const Post answer = process.engine().port().withdraw(kBoardSegment | comm.context);
   FAIRLEAD_CHECK(answer == Post::done, "board of context {}", comm.context);

@@ -33,14 +33,17 @@ void DirectCall::expose(Which which, void* vector, lci::Permission permission) {
   exposed_[which] = true;
 }
 
-void DirectCall::meet() {
-  const BoardSlot* const slots =
-      meet_on_board(process_, comm_, kind_, call_, &bytes_, sizeof bytes_);
+std::uint64_t DirectCall::meet(std::uint64_t word) {
+  const std::uint64_t own[2] = {bytes_, word};
+  const BoardSlot* const slots = meet_on_board(process_, comm_, kind_, call_, own, sizeof own);
   for (int r = 0; r < comm_.size; ++r) {
     std::uint64_t theirs;
     std::memcpy(&theirs, slots[r].data, sizeof theirs);
     if (theirs != bytes_) disagree_on_size(process_, comm_, call_, r, theirs, bytes_);
   }
+  std::uint64_t first[2];
+  std::memcpy(first, slots[0].data, sizeof first);
+  return first[1];
 }
 
 void DirectCall::fetch(int member, Which which, std::uint64_t offset, void* to,

@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "fairlead/systems/mpi/collectives/direct_reduction.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/large_reduction.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
 namespace fairlead::mpi {
@@ -10,7 +10,8 @@ namespace fairlead::mpi {
 // not depend on the root; the result then goes to the root.
 void reduce(Process& process, Comm& comm, const char* call, const void* own, void* result,
             const Operand& operand, int root) {
-  if (reduce_directly(process, comm, CollectiveKind::reduce, call, own, result, operand, root)) {
+  if (reduce_without_messages(
+          {process, comm, CollectiveKind::reduce, call, own, result, operand, root})) {
     return;
   }
   GroupCall group(process, comm, CollectiveKind::reduce, call);
