@@ -64,13 +64,22 @@ void CopyChoice::arrived(Way way, std::uint64_t bytes, Ps asked, Ps now) {
   of.bytes += bytes;
   of.time += took;
   ++of.counted;
-  const bool enough = of.counted >= trial_messages_ || of.bytes >= kTrialBytes;
-  if (!enough || of.counted < kTrialMessagesMin) return;
+  if (!is_over(of, bytes)) return;
   judge(of);
   of.chosen = now;
   of.counted = 0;
   of.bytes = 0;
   of.time = Ps{0};
+}
+
+bool CopyChoice::is_over(const Class& of, std::uint64_t bytes) const {
+  const bool enough = of.counted >= trial_messages_ || of.bytes >= kTrialBytes;
+  if (enough && of.counted >= kTrialMessagesMin) return true;
+  const double better = of.ps_per_byte[static_cast<std::size_t>(of.better)];
+  if (of.way == of.better || better == 0) return false;
+  const std::uint64_t whole =
+      std::min(trial_messages_ * bytes, std::max(kTrialBytes, kTrialMessagesMin * bytes));
+  return static_cast<double>(of.time.count) > better * static_cast<double>(whole);
 }
 
 void CopyChoice::judge(Class& of) {

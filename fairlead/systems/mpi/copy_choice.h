@@ -64,6 +64,9 @@ class CopyChoice {
     std::uint32_t trials = 0;  // of the better way since the other's
   };
   static std::size_t class_of(std::uint64_t bytes);
+  // Whether a trial is over: of enough messages, or longer already than a whole one of the better
+  // way.
+  bool is_over(const Class& of, std::uint64_t bytes) const;
   static void judge(Class& of);
 
   std::uint32_t trial_messages_ = kTrialMessages;

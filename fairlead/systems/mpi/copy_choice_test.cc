@@ -42,7 +42,7 @@ TEST_F(CopyChoiceTest, TheFasterWayGetsNearlyAllMessages) {
 TEST_F(CopyChoiceTest, FewJudgeWhatNeverOverlaps) {
   choice = choice.one_at_a_time();
   auto went = run(1500, 1 << 20, microseconds(160), microseconds(590));
-  EXPECT_LE(went[Way::pieces], 60);
+  EXPECT_LE(went[Way::pieces], 30);
   // Expect: of what was measured nothing stays, of the user's wish all.
   choice = choice.one_at_a_time();
   went = run(1500, 1 << 20, microseconds(100), microseconds(40));
