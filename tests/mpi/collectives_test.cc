@@ -164,74 +164,81 @@ TEST_P(Collectives, AllreduceGivesTheSameBitsEverywhere) {
   });
 }
 
-// Sums and minima of +0 and -0, whose bits show the order of the operands, of two ranks, into all
-// results and into one.
-bool large_of_two(MPI_Comm comm, int rank, int count, MPI_Op op) {
+// Sums and minima of +0 and -0, whose bits show the order of the operands, into all results and
+// into each.
+bool large_reductions(MPI_Comm comm, int rank, int size, int count, MPI_Op op) {
   const auto n = static_cast<std::size_t>(count);
-  const auto fill = [n](std::vector<double>& v, int r) {
-    for (std::size_t i = 0; i < n; ++i)
-      v[i] = i % 3 == 0 ? (r == 0 ? 0.0 : -0.0)
-                        : 1.0 / static_cast<double>(3 * i + 7 + 5 * i * static_cast<unsigned>(r));
+  const auto vector_of = [n](int r) {
+    std::vector<double> made(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double zero = r == 0 ? 0.0 : -0.0;
+      made[i] =
+          i % 3 == 0 ? zero : 1 / static_cast<double>(i + 7 + 5 * i * static_cast<unsigned>(r));
+    }
+    return made;
   };
-  std::vector<double> own(n), other(n), expected(n);
-  fill(own, rank);
-  fill(other, 1 - rank);
-  mpi::find_combine(op, MPI_DOUBLE)(rank == 0 ? own.data() : other.data(),
-                                    rank == 0 ? other.data() : own.data(), expected.data(), n);
-  const auto right = [&](const std::vector<double>& got) {
-    return std::memcmp(got.data(), expected.data(), n * sizeof(double)) == 0;
+  const std::vector<double> own = vector_of(rank);
+  std::vector<double> expected = vector_of(0);
+  for (int r = 1; r < size; ++r) {
+    mpi::find_combine(op, MPI_DOUBLE)(expected.data(), vector_of(r).data(), expected.data(), n);
+  }
+  const auto same_bits = [n](const std::vector<double>& x, const std::vector<double>& y) {
+    return std::memcmp(x.data(), y.data(), n * sizeof(double)) == 0;
   };
   bool good = true;
   std::vector<double> got(n, -1);
   MPI_Allreduce(own.data(), got.data(), count, MPI_DOUBLE, op, comm);
-  good &= MPI_TEST_CHECK(right(got), rank, count);
+  good &= MPI_TEST_CHECK(same_bits(got, expected), rank, count);
   got = own;
   MPI_Allreduce(MPI_IN_PLACE, got.data(), count, MPI_DOUBLE, op, comm);
-  good &= MPI_TEST_CHECK(right(got), rank, count);
-  for (const int root : {0, 1}) {
+  good &= MPI_TEST_CHECK(same_bits(got, expected), rank, count);
+  for (int root = 0; root < size; ++root) {
     got = own;
     MPI_Reduce(rank == root ? MPI_IN_PLACE : own.data(), rank == root ? got.data() : nullptr, count,
                MPI_DOUBLE, op, root, comm);
-    good &= MPI_TEST_CHECK(rank == root ? right(got) : got == own, rank, count * 10 + root);
+    good &= MPI_TEST_CHECK(same_bits(got, rank == root ? expected : own), rank, count);
   }
   return good;
 }
 
-// By the kernel's copies, through memory that both ranks map, and by measurement: often enough that
-// both ways are taken.
-TEST(LargeReductions, OfTwoGiveTheSameBitsEveryWay) {
+// By the kernel's copies, through memory that all map, and by measurement: often enough that both
+// ways are taken.
+TEST(LargeReductions, GiveTheSameBitsEitherWay) {
   for (const auto& [world, text] : {std::pair{"loop", "auto"}, std::pair{"shm", "0"},
                                     std::pair{"shm", "never"}, std::pair{"shm", "auto"}}) {
     const SingleCopy told(text);
-    run_ranks(world, 2, [](int rank, int) {
-      bool good = true;
-      // The shortest, one piece, several, the last ones short.
-      for (const int count : {4096, 32'768, 70'001, 262'147}) {
-        for (int i = 0; i < (count == 4096 ? 20 : 2); ++i) {
-          good &= large_of_two(MPI_COMM_WORLD, rank, count, i % 2 == 0 ? MPI_SUM : MPI_MIN);
+    for (const unsigned ranks : {2u, 3u, 5u}) {
+      run_ranks(world, ranks, [](int rank, int size) {
+        bool good = true;
+        // The shortest, one piece, several, the last ones short.
+        for (const int count : {2048 * size, 32'768, 70'001, 262'147}) {
+          for (int i = 0; i < (count == 2048 * size ? 10 : 2); ++i) {
+            good &=
+                large_reductions(MPI_COMM_WORLD, rank, size, count, i % 2 == 0 ? MPI_SUM : MPI_MIN);
+          }
         }
-      }
-      return good;
-    });
+        return good;
+      });
+    }
   }
 }
 
-// What two ranks reduce through is there from the first such reduction on, and goes with its
+// What ranks reduce through is there from the first such reduction on, and goes with its
 // communicator.
 TEST(LargeReductions, MemoryGoesWithTheCommunicator) {
   const SingleCopy told("never");
-  run_ranks("shm", 2, [](int rank, int) {
+  run_ranks("shm", 2, [](int rank, int size) {
     bool good = true;
     mpi::Process& process = *mpi::Process::current();
     for (int i = 0; i < 3; ++i) {
       MPI_Comm copy;
       MPI_Comm_dup(MPI_COMM_WORLD, &copy);
       const mpi::Comm& inner = *process.find(copy);
-      const std::uint32_t segment = mpi::kPairSegment | inner.context;
+      const std::uint32_t segment = mpi::kSharedSegment | inner.context;
       MPI_Barrier(copy);
-      good &= MPI_TEST_CHECK(inner.pair == nullptr, rank, i);
-      good &= large_of_two(copy, rank, 70'001, MPI_SUM);
-      good &= MPI_TEST_CHECK(inner.pair != nullptr, rank, i);
+      good &= MPI_TEST_CHECK(inner.shared == nullptr, rank, i);
+      good &= large_reductions(copy, rank, size, 70'001, MPI_SUM);
+      good &= MPI_TEST_CHECK(inner.shared != nullptr, rank, i);
       good &= MPI_TEST_CHECK(process.engine().port().map(0, segment) != nullptr, rank, i);
       MPI_Barrier(MPI_COMM_WORLD);
       MPI_Comm_free(&copy);

@@ -231,8 +231,7 @@ void add_run(CLI::App& app, int& exit_code) {
   run->add_option("--single-copy", arguments->single_copy,
                   "From how many bytes on an MPI message goes straight from the sender's memory to "
                   "the receiver's; auto: where that was measured to be faster than in pieces "
-                  "through buffers (--stats says what was measured); never: large reductions are "
-                  "messages too")
+                  "through buffers (--stats says what was measured). Large reductions likewise")
       ->type_name("auto|never|BYTES");
   run->prefix_command();
   run->footer(kExamples);

@@ -29,9 +29,14 @@ void copy_text(std::string_view text, std::size_t room, char* to, int* length) {
 // For --stats.
 void report_copies(Process& process) {
   if (std::getenv(CopyChoice::kReportVariable) == nullptr) return;
-  const std::string measured = process.engine().choice().report();
-  if (measured.empty()) return;
-  fmt::print(stderr, "rank {}: large messages: {}\n", process.world().rank, measured);
+  const auto print = [&](const char* what, const CopyChoice& choice) {
+    const std::string measured = choice.report();
+    if (measured.empty()) return;
+    fmt::print(stderr, "rank {}: large {}: {}\n", process.world().rank, what, measured);
+  };
+  print("messages", process.engine().choice());
+  print("MPI_Allreduce", process.world().reduction_choice[0]);
+  print("MPI_Reduce", process.world().reduction_choice[1]);
 }
 
 int start(const char* name, int required, int* provided) {

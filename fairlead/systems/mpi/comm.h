@@ -13,7 +13,7 @@
 namespace fairlead::mpi {
 
 struct Board;
-struct PairMemory;
+struct SharedPieces;
 
 struct Comm {
   static constexpr std::uint32_t kLive = 0x6d70636d;
@@ -30,9 +30,9 @@ struct Comm {
   std::uint64_t board_meetings = 0;
   bool board_settled = false;
   bool board_copies = false;  // with a board: members may copy from and to each other's memory
-  // Of a communicator of two, collectives/pair_reduction.h, and the pieces that passed through it.
-  PairMemory* pair = nullptr;
-  std::uint64_t pair_pieces = 0;
+  // collectives/shared_reduction.h, and the pieces that went through it.
+  SharedPieces* shared = nullptr;
+  std::uint64_t shared_count = 0;
   // Of its first member: how large reductions travel, with many results and with one.
   std::array<CopyChoice, 2> reduction_choice;
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;

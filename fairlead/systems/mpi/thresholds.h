@@ -28,10 +28,10 @@ constexpr std::uint32_t kStraightMax = 32;
 // comes, and is told so.
 constexpr std::uint64_t kUnexpectedBytesMax = std::uint64_t{4} << 30;
 
-// Segments of collectives, by context: the memory where members of a communicator meet, what two of
-// them reduce through, and the vectors that they read from each other, in and out.
+// Segments of collectives, by context: the memory where members of a communicator meet, what
+// they reduce through, and the vectors that they read from each other, in and out.
 constexpr std::uint32_t kBoardSegment = 0x40000000u;
-constexpr std::uint32_t kPairSegment = 0x50000000u;
+constexpr std::uint32_t kSharedSegment = 0x50000000u;
 constexpr std::uint32_t kVectorSegment = 0x60000000u;
 
 // Segments of large messages: the upper half of the names, which other systems leave. First what

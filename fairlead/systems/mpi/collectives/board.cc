@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "fairlead/systems/mpi/collectives/group_call.h"
-#include "fairlead/systems/mpi/collectives/pair_reduction.h"
+#include "fairlead/systems/mpi/collectives/shared_reduction.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -139,7 +139,7 @@ void drop_board(Process& process, Comm& comm, const char* call) {
   GroupCall group(process, comm, CollectiveKind::comm_free, call);
   vote_all(group, 0);
   comm.board = nullptr;
-  drop_pair_memory(process, comm);
+  drop_shared_pieces(process, comm);
   if (comm.rank != 0) return;
   const Post answer = process.engine().port().withdraw(kBoardSegment | comm.context);
   FAIRLEAD_CHECK(answer == Post::done, "board of context {}", comm.context);

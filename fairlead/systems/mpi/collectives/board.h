@@ -43,8 +43,8 @@ const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind
 // would wait there for ever.
 void check_board(Process& process, const Comm& comm, const char* call);
 
-// Collective: waits until no member needs the board, then gives its memory back, and what two
-// members reduce through.
+// Collective: waits until no member needs the board, then gives its memory back, and what they
+// reduce through.
 void drop_board(Process& process, Comm& comm, const char* call);
 
 }  // namespace fairlead::mpi

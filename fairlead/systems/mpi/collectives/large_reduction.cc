@@ -4,16 +4,15 @@
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/direct_call.h"
 #include "fairlead/systems/mpi/collectives/direct_reduction.h"
-#include "fairlead/systems/mpi/collectives/pair_reduction.h"
+#include "fairlead/systems/mpi/collectives/shared_reduction.h"
 
 namespace fairlead::mpi {
 namespace {
 
 // As the first member enters it on the board.
-enum class Way : std::uint64_t { messages, direct, pair };
+enum class Way : std::uint64_t { messages, direct, shared };
 
-// Both ways are open. Calls with one result and with many take different times.
-bool is_measured(const Comm& comm) { return comm.size == 2 && comm.board_copies; }
+// Calls with one result and with many take different times.
 CopyChoice& choice_of(const LargeReduction& of) {
   return of.comm.reduction_choice[of.root == kAllRoots ? 0 : 1];
 }
@@ -21,11 +20,11 @@ CopyChoice& choice_of(const LargeReduction& of) {
 // At the first member.
 Way choose(const LargeReduction& of) {
   Comm& comm = of.comm;
-  const bool direct =
-      comm.size != 2 || (comm.board_copies &&
-                         choice_of(of).choose(of.operand.bytes()) == CopyChoice::Way::single_copy);
-  if (direct) return Way::direct;
-  if (make_pair_memory(of.process, comm)) return Way::pair;
+  if (comm.board_copies &&
+      choice_of(of).choose(of.operand.bytes()) == CopyChoice::Way::single_copy) {
+    return Way::direct;
+  }
+  if (make_shared_pieces(of.process, comm)) return Way::shared;
   return comm.board_copies ? Way::direct : Way::messages;
 }
 
@@ -37,7 +36,7 @@ bool reduce_without_messages(const LargeReduction& of) {
   const std::uint64_t part = bytes / static_cast<std::uint64_t>(comm.size);
   if (comm.size < 2 || part < kLargeReductionPartBytes) return false;
   if (comm.board == nullptr) settle_board(of.process, comm, of.kind, of.call);
-  if (comm.board == nullptr || (comm.size != 2 && !comm.board_copies)) return false;
+  if (comm.board == nullptr) return false;
   DirectCall direct(of.process, comm, of.kind, of.call, bytes);
   if (comm.board_copies) {
     // Only read through; the port takes a plain pointer because segments may also be written.
@@ -47,13 +46,13 @@ bool reduce_without_messages(const LargeReduction& of) {
   // All have entered their vectors.
   const Way way = Way{direct.meet(comm.rank == 0 ? static_cast<std::uint64_t>(choose(of)) : 0)};
   if (way == Way::messages) return false;
-  const bool measures = comm.rank == 0 && is_measured(comm);
+  const bool measures = comm.rank == 0 && comm.board_copies;
   lci::Port& port = of.process.engine().port();
   const Ps begin = measures ? port.now() : Ps{};
   if (way == Way::direct) {
     reduce_directly(of, direct);
   } else {
-    reduce_in_pair(of);
+    reduce_through_shared(of);
   }
   if (measures) {
     choice_of(of).arrived(

@@ -1,6 +1,6 @@
 // Reductions of large vectors on one node, without messages. Two ways: the kernel copies from and
-// to the members' own vectors (direct_reduction.h); or, of two members, pieces pass through memory
-// that both map (pair_reduction.h). Which is faster depends on the caches that the processors
+// to the members' own vectors (direct_reduction.h); or pieces pass through memory that all
+// map (shared_reduction.h). Which is faster depends on the caches that the processors
 // share: the first member measures and says on the board which way all take.
 #pragma once
 #include "fairlead/systems/mpi/collectives/collectives.h"

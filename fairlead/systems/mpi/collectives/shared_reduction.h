@@ -1,47 +1,56 @@
-// Reductions of large vectors of two ranks through memory that both map: each lays the part that
-// the other combines there, in pieces; the other combines them in place, and the first takes the
-// sums from there. Two slots a rank, so that one piece is laid while another is combined, and
-// counts of pieces instead of meetings. For processors that share a cache, and for ranks that the
-// kernel lets copy nothing from each other.
-//
-// Only two: with more, each piece would wait for all to be scheduled, and what that costs on a
-// processor for each rank has not been measured.
+// Reductions of large vectors through memory that all members map: each lays the parts that the
+// others combine there, in pieces; the owner of a part combines its pieces in place, and the others
+// take the results from there. Two slots for each member's pieces of each part, so that one is laid
+// while another is combined, and counts of pieces instead of meetings. For processors that share a
+// cache, and for ranks that the kernel lets copy nothing from each other.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/large_reduction.h"
 
 namespace fairlead::mpi {
 
-// Of a communicator from its first such reduction until it is freed: half a MiB. The port of the
-// first member owns it.
-struct PairMemory {
-  // On two processors that share a third-level cache, 1 MiB: 40 to 45 us with pieces of 16 to 128
-  // KiB where the other's stores are seen at once, 100, 80, 65 and 57 us where they are not.
-  static constexpr std::uint64_t kPieceBytes = 128 * 1024;
+// Of a communicator from its first such reduction until it is freed. The port of the first member
+// owns it.
+struct SharedPieces {
+  static constexpr std::uint64_t kMemberBytes = 256 * 1024;
   static constexpr std::uint64_t kSlots = 2;
-  // Pieces since the memory was made; written by one member, apart from what the other writes.
+  // Pieces since the memory was made; written by one member, apart from what others write.
   struct alignas(128) Count {
     std::atomic<std::uint64_t> pieces;
   };
   struct Member {
-    Count laid;      // into its slots
-    Count combined;  // in the other's slots
+    Count laid;      // for all others
+    Count combined;  // of its part
   };
 
-  Member members[2];
-  alignas(4096) std::byte slots[2][kSlots][kPieceBytes];
+  // Of all of it, where `size` members share it.
+  static constexpr std::uint64_t bytes(int size) {
+    return sizeof(SharedPieces) + static_cast<std::uint64_t>(size) * kMemberBytes;
+  }
+  // Of a piece: two members, 1 MiB, on processors that share a third-level cache: 40 to 45 us with
+  // 16 to 128 KiB where the other's stores are seen at once, 100, 80, 65 and 57 us where not.
+  static constexpr std::uint64_t piece_bytes(int size) {
+    return kMemberBytes / kSlots / static_cast<std::uint64_t>(size - 1) / 64 * 64;
+  }
+  std::byte* memory_of(int member) {
+    return reinterpret_cast<std::byte*>(this + 1) +
+           static_cast<std::uint64_t>(member) * kMemberBytes;
+  }
+
+  alignas(4096) Member members[kBoardRanks];
 };
-static_assert(sizeof(PairMemory) == 4096 + 512 * 1024);
+static_assert(sizeof(SharedPieces) % 4096 == 0);
 
 // At the first member: makes the memory if it is not there. False: none is left.
-bool make_pair_memory(Process& process, Comm& comm);
+bool make_shared_pieces(Process& process, Comm& comm);
 // Gives it back; no member uses it any more.
-void drop_pair_memory(Process& process, Comm& comm);
+void drop_shared_pieces(Process& process, Comm& comm);
 
-// Both members, once the first one has made the memory.
-void reduce_in_pair(const LargeReduction& reduction);
+// All members, once the first one has made the memory.
+void reduce_through_shared(const LargeReduction& reduction);
 
 }  // namespace fairlead::mpi
