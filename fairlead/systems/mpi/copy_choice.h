@@ -1,6 +1,7 @@
 // How the next large message travels where there are two ways: copied once, out of the sender's
 // memory, or in pieces through the path's buffers. Which is faster depends on the caches that the
-// processors share, on the kernel, on how much is under way: the receiver measures.
+// processors share, on the kernel, on how much is under way: the receiver measures. Large
+// reductions have the same choice, which the communicator's first member makes for all.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -13,8 +13,8 @@
 
 namespace fairlead::mpi {
 
-// Of a communicator from its first such reduction until it is freed. The port of the first member
-// owns it.
+// Of a communicator from its first such reduction until it is freed: kMemberBytes for each of up to
+// kBoardRanks members. The port of the first one owns it.
 struct SharedPieces {
   static constexpr std::uint64_t kMemberBytes = 256 * 1024;
   static constexpr std::uint64_t kSlots = 2;
@@ -27,12 +27,12 @@ struct SharedPieces {
     Count combined;  // of its part
   };
 
-  // Of all of it, where `size` members share it.
+  // Of all the memory of `size` members.
   static constexpr std::uint64_t bytes(int size) {
     return sizeof(SharedPieces) + static_cast<std::uint64_t>(size) * kMemberBytes;
   }
-  // Of a piece: two members, 1 MiB, on processors that share a third-level cache: 40 to 45 us with
-  // 16 to 128 KiB where the other's stores are seen at once, 100, 80, 65 and 57 us where not.
+  // Of a piece: so long that few are waited for, and what is laid stays in second-level caches.
+  // docs/performance.md has others.
   static constexpr std::uint64_t piece_bytes(int size) {
     return kMemberBytes / kSlots / static_cast<std::uint64_t>(size - 1) / 64 * 64;
   }
