@@ -13,8 +13,7 @@
 
 namespace fairlead::fabric {
 
-class ShmInRings;
-class ShmOutRings;
+struct ShmParts;
 
 enum NicFlag : std::uint64_t {
   // Nothing is lost, duplicated or reordered per (source, destination, lane), and only the client
@@ -162,9 +161,8 @@ class Nic {
     }
     return packets.size();
   }
-  // Where all packets to and from all peers go, if that is slots in shared memory; the Nic's.
-  virtual ShmOutRings* out_rings() { return nullptr; }
-  virtual ShmInRings* in_rings() { return nullptr; }
+  // What all packets to and from all peers go through, if that is memory which all share.
+  virtual const ShmParts* shm_parts() const { return nullptr; }
   // The same for a packet of at most inline_bytes_max bytes, counted as sent in `tally` when it is;
   // route as route_of() makes it. Not inline: a compiler that guesses which nic it is would give
   // every caller the frame of this header.

@@ -130,10 +130,10 @@ Post DirectPort::post_buffer(const fabric::PacketHeader& header, std::byte* buff
 }
 
 StraightWay DirectPort::straight_way(Chan chan, Lane lane) {
-  fabric::ShmOutRings* const rings = nic_.out_rings();
-  if (rings == nullptr || rings->fences()) return {};
+  const fabric::ShmParts* const parts = nic_.shm_parts();
+  if (parts == nullptr || parts->out->fences()) return {};
   const std::uint64_t looks = std::uint64_t{options_.wait.spins} + options_.wait.pauses;
-  return {{rings, nic_.in_rings(), &overflow_, &client_, &counters_,
+  return {{*parts, &overflow_, &client_, &counters_,
            static_cast<std::uint32_t>(std::min<std::uint64_t>(looks, kStraightLooks))},
           route(chan, lane)};
 }

@@ -1,6 +1,7 @@
-// Small packets for a hot path, without a call or an upcall: the slots in shared memory that the
-// packets of a Port go through, lent to its client. Every register that a call would have saved is
-// a store less behind those into slots (docs/performance.md).
+// Packets for a hot path, those of a slot without a call and all without an upcall: the slots and
+// buffers in shared memory that the packets of a Port go through, lent to its client. Every
+// register that a call would have saved is a store less behind those into slots
+// (docs/performance.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,9 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/post.h"
 #include "fairlead/fabric/shm/in_rings.h"
+#include "fairlead/fabric/shm/loans.h"
 #include "fairlead/fabric/shm/out_rings.h"
+#include "fairlead/fabric/shm/parts.h"
 #include "fairlead/lci/client_side.h"
 #include "fairlead/lci/overflow.h"
 
@@ -18,31 +21,57 @@ namespace fairlead::lci {
 
 class StraightWay {
  public:
-  static constexpr std::size_t kBytesMax = fabric::kShmSlotBytes;
+  // Of a packet.
+  static constexpr std::size_t kBytesMax = 8192;
+  static_assert(kBytesMax <= fabric::kShmBufferBytes);
 
   // What a Port lends; all of it outlives the way. Nobody fences between the rings. What waits in
   // `overflow` goes first.
   struct Lent {
-    fabric::ShmOutRings* out = nullptr;
-    fabric::ShmInRings* in = nullptr;
+    fabric::ShmParts shm;
     const Overflow* overflow = nullptr;
     const ClientSide* client = nullptr;
     PortCounters* counters = nullptr;
     std::uint32_t looks = 0;  // of receive(), where nothing is there
   };
 
+  // The payload of a packet where its sender wrote it: the peer's memory, so what counts is to be
+  // read once.
+  class Bytes {
+   public:
+    // `buffer`: nullptr where slots hold it.
+    Bytes(const fabric::ShmSlot& slot, const std::byte* buffer) : slot_(&slot), buffer_(buffer) {}
+    // The first `size`; at most as many as there are.
+    [[gnu::always_inline]] void copy_to(std::byte* to, std::size_t size) const {
+      if (buffer_ != nullptr) {
+        std::memcpy(to, buffer_, size);
+      } else if (size <= fabric::kShmSlotBytes) {
+        copy_small(to, slot_->payload, size);
+      } else {
+        std::memcpy(to, slot_->payload, fabric::kShmSlotBytes);
+        copy_line(to + fabric::kShmSlotBytes, fabric::shm_tail(*slot_).payload,
+                  size - fabric::kShmSlotBytes);
+      }
+    }
+
+   private:
+    const fabric::ShmSlot* slot_;
+    const std::byte* buffer_;
+  };
+
   // There is none.
   StraightWay() = default;
   // For packets of `route` (fabric::route_of()), of this rank and the same of others.
   StraightWay(const Lent& lent, std::uint64_t route)
-      : first_(&lent.out->of(0, fabric::lane_of(route))), route_(route), lent_(lent) {}
+      : first_(&lent.shm.out->of(0, fabric::lane_of(route))), route_(route), lent_(lent) {}
 
   // As Port::send_small() to rank `to`, which is one of the job's, outside upcalls. False: nothing
   // has happened, Port::send_small() knows what to do.
   [[nodiscard, gnu::always_inline]] bool post(Rank to, fabric::WordVector words, const void* data,
                                               std::size_t size) const {
-    if (first_ == nullptr || size > kBytesMax || !lent_.overflow->empty()) [[unlikely]]
+    if (first_ == nullptr || !lent_.overflow->empty()) [[unlikely]]
       return false;
+    if (size > fabric::kShmSlotBytes) return post_longer(to, words, data, size);
     fabric::ShmOutRings::Ring& ring = first_[to * fabric::kLanes];
     if (ring.room() == 0) [[unlikely]]
       return false;
@@ -51,42 +80,56 @@ class StraightWay {
         ring, route_, words, static_cast<std::uint32_t>(size), false, false,
         [&](std::byte* at) { copy_small(at, data, size); }, false);
     if (!looks) [[unlikely]]
-      lent_.out->call(to, fabric::lane_of(route_));
+      lent_.shm.out->call(to, fabric::lane_of(route_));
     return true;
   }
 
   // Instead of Port::poll() where packets from rank `from`, one of the job's, are waited for and no
-  // upcall runs: take(words, data, size) gets the next ones of at most kBytesMax bytes, and answers
-  // false, with nothing done, for one that shall have its upcall. After each, ends() says whether
-  // it was the last that is waited for; some that are there already may follow it. False: that one
-  // has not come, and poll() knows more. Who calls this again and again polls from time to time,
-  // for all else that comes. `data` is the peer's memory: what counts is to be read once.
+  // upcall runs: take(words, bytes, size) gets the next ones, Bytes, and answers false, with
+  // nothing done, for one that shall have its upcall. After each, ends() says whether it was the
+  // last that is waited for; some that are there already may follow it. False: that one has not
+  // come, and poll() knows more. Who calls this again and again polls from time to time, for all
+  // else that comes.
   template <class Take, class Ends>
   [[nodiscard, gnu::always_inline]] bool receive(Rank from, Take&& take, Ends&& ends) const {
     if (first_ == nullptr || !lent_.overflow->empty() || !lent_.client->takes_now()) [[unlikely]]
       return false;
     const std::uint32_t lane = fabric::lane_of(route_);
-    fabric::ShmInRings::Ring& ring = lent_.in->of(from, lane);
+    fabric::ShmInRings::Ring& ring = lent_.shm.in->of(from, lane);
     const std::uint64_t route = (route_ & 0xffff'ffffu) | std::uint64_t{from} << 32;
-    return lent_.in->follow(
+    return lent_.shm.in->follow(
         ring, lent_.looks,
-        [&](const fabric::ShmSlot& slot, std::uint64_t size, bool first)
+        [&](const fabric::ShmSlot& slot, std::uint64_t flag, bool first)
             __attribute__((always_inline)) {
               if (slot.route != route) [[unlikely]]
                 return false;
               // Most are answered, and the peer looks at the slot of the answer already.
               if (first) fabric::ShmOutRings::expect(first_[from * fabric::kLanes]);
+              const std::size_t size = static_cast<std::uint32_t>(flag);
               fabric::WordVector words;
               std::memcpy(&words, slot.words, sizeof words);
-              if (!take(words, slot.payload, size)) [[unlikely]]
+              const bool in_buffer = (flag >> 32 & fabric::kShmInBuffer) != 0;
+              std::uint32_t index = 0;
+              const std::byte* buffer = nullptr;
+              if (in_buffer) {
+                std::memcpy(&index, slot.payload, sizeof index);
+                buffer = lent_.shm.loans->open(from, index, size);
+              }
+              if (in_buffer ? buffer == nullptr : !fabric::shm_holds(slot, size)) [[unlikely]]
+                return false;
+              if (!take(words, Bytes(slot, buffer), size)) [[unlikely]]
                 return false;
               count_received(*lent_.counters, size);
+              if (in_buffer) lent_.shm.loans->give_back(from, index);
               return true;
             },
         ends);
   }
 
  private:
+  // The same of one that does not fit a slot.
+  bool post_longer(Rank to, fabric::WordVector words, const void* data, std::size_t size) const;
+
   fabric::ShmOutRings::Ring* first_ = nullptr;  // rank 0's
   std::uint64_t route_ = 0;
   Lent lent_;

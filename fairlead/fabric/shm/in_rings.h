@@ -44,13 +44,13 @@ class ShmInRings {
   struct Ring;
   // As long-lived as this object.
   Ring& of(Peer sender, std::uint32_t lane) { return rings_[sender * kLanes + lane]; }
-  // Messages of one ring, out of turn, for as long as each has one slot: take(slot, size, first)
-  // gets them until ends() says that it was the last, and some that are behind it where the sender
-  // is ahead; it answers false for one that it leaves to reap(). While there is none this looks
-  // again, `looks` times in all. False: the last has not come, and reap() knows more.
+  // Messages of one ring, out of turn: take(slot, flag, first) gets them until ends() says that it
+  // was the last, and some that are behind it where the sender is ahead; it answers false for one
+  // that it leaves to reap(). While there is none this looks again, `looks` times in all. False:
+  // the last has not come, and reap() knows more.
   template <class Take, class Ends>
   [[gnu::always_inline]] bool follow(Ring& ring, std::uint32_t looks, Take&& take, Ends&& ends) {
-    if (!ring.hot || !ring.one_slot) [[unlikely]]
+    if (!ring.hot) [[unlikely]]
       return false;
     // In registers: nobody else moves it meanwhile.
     Reader at = ring;
@@ -63,15 +63,21 @@ class ShmInRings {
         for (; !here && !ended && looks != 0; --looks) {
           cpu_pause();
           here = ready(at, flag);
+          if (ring.tailed) fetch_tail(at);
         }
         if (!here) break;
       }
       ask_ahead(at);
-      // More where it is in a buffer or has a tail.
-      const std::uint64_t size = flag ^ std::uint64_t{at.stamp()} << 32;
-      if (size > kShmSlotBytes || !take(at.slot(), size, at.run == 1)) [[unlikely]]
+      const bool tailed = shm_tailed(flag);
+      if (tailed != ring.tailed) [[unlikely]]
+        ring.tailed = tailed;
+      if (static_cast<std::uint32_t>(flag) == kShmSkipped) [[unlikely]] {
+        ++at.position;
+        continue;
+      }
+      if (!take(at.slot(), flag, at.run == 1)) [[unlikely]]
         break;
-      ++at.position;
+      at.position += tailed ? 2 : 1;
       if (ends()) {
         ended = true;
         if (at.run <= kRun) break;
@@ -101,9 +107,8 @@ class ShmInRings {
     Peer sender = 0;
     std::uint32_t lane = 0;
     bool hot = false;
-    bool tailed = false;    // the last message had a tail
-    bool one_slot = false;  // the last one that reap() had was a slot and no more
-    bool todo = false;      // in todo_: the sender called and the ring was not yet found empty
+    bool tailed = false;  // the last message had a tail
+    bool todo = false;    // in todo_: the sender called and the ring was not yet found empty
     ShmLaneLines* words = nullptr;
     std::uint64_t last_active = 0;
   };
@@ -124,6 +129,8 @@ class ShmInRings {
     return ((flag >> 32) & ~std::uint64_t{kShmInBuffer}) == ring.stamp();
   }
 
+  // Both lines of a message are then on their way at once.
+  static void fetch_tail(const ShmCursor& ring) { __builtin_prefetch(&ring.slot(1)); }
   static void ask_ahead(Reader& ring) {
     const std::uint32_t run = ring.run++;
     if (run < kRun) return;
@@ -145,7 +152,6 @@ class ShmInRings {
       std::uint32_t slots = 1;
       ask_ahead(ring);
       ring.tailed = shm_tailed(flag);
-      ring.one_slot = flag - (std::uint64_t{ring.stamp()} << 32) <= kShmSlotBytes;
       if (static_cast<std::uint32_t>(flag) != kShmSkipped) [[likely]] {
         ShmSlot& slot = ring.slot();
         take(ring, slot, flag, done == 0);
@@ -171,8 +177,7 @@ class ShmInRings {
       for (std::uint32_t i = 0; i < hot_count_; ++i) {
         std::uint64_t flag;
         if (ready(*hot_[i], flag) && ((lanes >> hot_[i]->lane) & 1u) != 0) return true;
-        // Both lines of a message are then on their way at once.
-        if (hot_[i]->tailed) __builtin_prefetch(&hot_[i]->slot(1));
+        if (hot_[i]->tailed) fetch_tail(*hot_[i]);
       }
       ++now_;
       if (bell_->rung.load(std::memory_order_relaxed) != seen_) return true;

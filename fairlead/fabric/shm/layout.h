@@ -95,6 +95,10 @@ constexpr bool shm_tailed(std::uint64_t flag) {
 inline bool shm_first_of_pair(const ShmSlot* slot) {
   return (reinterpret_cast<std::uintptr_t>(slot) & sizeof(ShmSlot)) == 0;
 }
+// Whether so much can be inline there.
+inline bool shm_holds(const ShmSlot& slot, std::size_t size) {
+  return size <= kShmSlotBytes || (size <= kShmInlineBytes && shm_first_of_pair(&slot));
+}
 inline ShmTail& shm_tail(ShmSlot& slot) { return *reinterpret_cast<ShmTail*>(&slot + 1); }
 inline const ShmTail& shm_tail(const ShmSlot& slot) {
   return *reinterpret_cast<const ShmTail*>(&slot + 1);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "fairlead/base/copy_small.h"
 #include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/shm/kernel.h"
 #include "fairlead/fabric/shm/view.h"
@@ -104,6 +105,28 @@ class ShmOutRings {
       ring.burst = true;
     }
     return ring.words->hot.load(std::memory_order_acquire) != 0;
+  }
+  // A message of more than kShmSlotBytes that is inline; has_room_for_pair().
+  [[nodiscard, gnu::always_inline]] static bool publish_pair(Ring& ring, std::uint64_t route,
+                                                             WordVector words, const void* data,
+                                                             std::size_t size, bool fences) {
+    const auto* from = static_cast<const std::byte*>(data);
+    ShmSlot& slot = ring.slot();
+    return publish(
+        ring, route, words, static_cast<std::uint32_t>(size), false, true,
+        [&](std::byte* at) {
+          copy_line(shm_tail(slot).payload, from + kShmSlotBytes, size - kShmSlotBytes);
+          std::memcpy(at, from, kShmSlotBytes);
+        },
+        fences);
+  }
+  // One whose bytes are in a buffer of the sender's pool; has_room().
+  [[nodiscard, gnu::always_inline]] static bool publish_buffer(Ring& ring, std::uint64_t route,
+                                                               WordVector words, std::size_t size,
+                                                               std::uint32_t index, bool fences) {
+    return publish(
+        ring, route, words, static_cast<std::uint32_t>(size), true, false,
+        [&](std::byte* at) { std::memcpy(at, &index, sizeof index); }, fences);
   }
   [[gnu::noinline, gnu::cold]] void call(Peer dest, std::uint32_t lane) {
     const std::uint64_t bit = std::uint64_t{1} << (self_ % 64);

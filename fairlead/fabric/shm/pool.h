@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/shm/view.h"
 
 namespace fairlead::fabric {
@@ -16,6 +17,9 @@ class ShmPool {
   static constexpr std::uint32_t kNone = ~0u;
   // A receiver may keep half of the buffers; the other half keeps the network moving.
   static constexpr int kKeptMax = kShmBuffers / 2;
+  // Buffers of which so much is to be written are asked for: longer copies fetch lines their own
+  // way (docs/performance.md).
+  static constexpr std::size_t kAskedMax = 2048;
 
   ShmPool(const ShmView& view, Peer self)
       : line_(&view.control(self).pool), first_(view.buffer(self, 0)) {}
@@ -26,12 +30,17 @@ class ShmPool {
     if ((free_ & touched_) == 0 && (touched_ & bit(kRound - 1)) != 0) collect();
     return free_ == 0 ? kNone : static_cast<std::uint32_t>(std::countr_zero(free_));
   }
-  std::uint32_t take() {
+  std::uint32_t take(std::size_t to_be_written = 0) {
     const std::uint32_t index = next();
     if (index == kNone) return kNone;
     free_ &= free_ - 1;
     touched_ |= bit(index);
     dest_[index] = kNone;
+    // All lines are asked for at once, and not each when the store before it is done.
+    if (to_be_written <= kAskedMax) {
+      for (std::size_t line = 0; line < to_be_written; line += kCacheLine)
+        prefetch_to_write(at(index) + line);
+    }
     return index;
   }
   // The buffer is on its way to `dest`, which gives it back.

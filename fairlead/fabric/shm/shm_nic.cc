@@ -3,18 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "fairlead/base/copy_small.h"
-#include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/shm/in_rings.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/shm/kernel.h"
+#include "fairlead/fabric/shm/loans.h"
 #include "fairlead/fabric/shm/out_rings.h"
+#include "fairlead/fabric/shm/parts.h"
 #include "fairlead/fabric/shm/pool.h"
 #include "fairlead/fabric/shm/view.h"
 
@@ -41,11 +41,12 @@ class ShmNic final : public Nic {
         counters_(view_.control(self).counters),
         out_(view_, self, barriers.fences || !barriers.usable),
         pool_(view_, self),
+        loans_(view_, pool_),
         in_(view_, self, barriers.usable, barriers.fences),
         // With few receivers their keeping at the same moment cannot pass the limit by much.
         strict_keep_(job_->ranks() > 16) {}
 
-  ~ShmNic() override { tell_all_returned(); }
+  ~ShmNic() override { loans_.tell_all(); }
 
   Peer self() const override { return self_; }
   Peer peers() const override { return ranks_; }
@@ -71,8 +72,7 @@ class ShmNic final : public Nic {
     return post_inline(dest, to.route, to.words, whole, size);
   }
 
-  ShmOutRings* out_rings() override { return &out_; }
-  ShmInRings* in_rings() override { return &in_; }
+  const ShmParts* shm_parts() const override { return &parts_; }
 
   // No call that returns here: nothing needs to be kept, and so stored, over it.
   Post post_small(Peer dest, std::uint64_t route, WordVector words, const void* data,
@@ -91,11 +91,8 @@ class ShmNic final : public Nic {
   }
 
   std::byte* buffer(Peer, std::size_t size) override {
-    const std::uint32_t index = pool_.take();
-    if (index == ShmPool::kNone) return nullptr;
-    std::byte* const at = pool_.at(index);
-    ask_for(at, size);
-    return at;
+    const std::uint32_t index = pool_.take(size);
+    return index == ShmPool::kNone ? nullptr : pool_.at(index);
   }
 
   Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) override {
@@ -131,11 +128,11 @@ class ShmNic final : public Nic {
         [this](const ShmInRings::Ring& ring, ShmSlot& slot, std::uint64_t flag, bool first)
             __attribute__((always_inline)) { take(ring, slot, flag, first); },
         [this] {
-          if (unreturned_count_ != 0) [[unlikely]]
-            tell_all_returned();
+          if (loans_.any_to_tell()) [[unlikely]]
+            loans_.tell_all();
           return none_died();
         });
-    if (done == 0 && unreturned_count_ != 0) tell_all_returned();
+    if (done == 0 && loans_.any_to_tell()) loans_.tell_all();
     if (!dying_.empty()) [[unlikely]]
       report_deaths();
     return done;
@@ -162,20 +159,6 @@ class ShmNic final : public Nic {
   }
 
  private:
-  // Of a buffer to be written or read: as much as a processor can have on the way.
-  static constexpr std::size_t kFetchedMax = 4096;
-  // Buffers that were read and not given back yet, at most: with those that receivers keep they are
-  // always fewer than all (kFewRanks - 1 receivers).
-  static constexpr std::uint32_t kUnreturnedMax = 3;
-  static constexpr std::uint32_t kFewRanks = 8;
-  static_assert((kFewRanks - 1) * kUnreturnedMax + ShmPool::kKeptMax < kShmBuffers);
-
-  // All lines are asked for at once, and not each when the store before it is done.
-  static void ask_for(std::byte* at, std::size_t size) {
-    for (std::size_t line = 0; line < std::min(size, kFetchedMax); line += kCacheLine)
-      prefetch_to_write(at + line);
-  }
-
   [[gnu::noinline, gnu::cold]] Post refusal(Peer dest) const {
     return out_.closed(dest) ? Post::peer_down : Post::again_credit;
   }
@@ -201,11 +184,12 @@ class ShmNic final : public Nic {
         size <= kShmSlotBytes ? ShmOutRings::has_room(ring) : ShmOutRings::has_room_for_pair(ring);
     if (!has_room) [[unlikely]]
       return refusal(dest);
-    return out_.publish(ring, route, words, static_cast<std::uint32_t>(size), false,
-                        size > kShmSlotBytes,
-                        [&, &slot = ring.slot()](std::byte*) { fill(slot, data, size); })
-               ? Post::done
-               : call(dest, lane_of(route));
+    const bool looks =
+        size <= kShmSlotBytes
+            ? out_.publish(ring, route, words, static_cast<std::uint32_t>(size), false, false,
+                           [&](std::byte* at) { copy_small(at, data, size); })
+            : ShmOutRings::publish_pair(ring, route, words, data, size, out_.fences());
+    return looks ? Post::done : call(dest, lane_of(route));
   }
 
   Post post_large(Peer dest, const PacketHeader& header, std::span<const Piece> payload) {
@@ -227,17 +211,10 @@ class ShmNic final : public Nic {
     if (!ShmOutRings::has_room(ring)) return refusal(dest);
     pool_.sent(index, dest);
     const Route to = route_of(header.client);
-    return out_.publish(ring, to.route, to.words, header.client.size, true, false,
-                        [&](std::byte* at) { std::memcpy(at, &index, sizeof index); })
+    return ShmOutRings::publish_buffer(ring, to.route, to.words, header.client.size, index,
+                                       out_.fences())
                ? Post::done
                : call(dest, header.client.lane);
-  }
-
-  static void fill(ShmSlot& slot, const void* data, std::size_t size) {
-    if (size <= kShmSlotBytes) return copy_small(slot.payload, data, size);
-    const auto* from = static_cast<const std::byte*>(data);
-    copy_line(shm_tail(slot).payload, from + kShmSlotBytes, size - kShmSlotBytes);
-    std::memcpy(slot.payload, from, kShmSlotBytes);
   }
 
   struct Route {
@@ -262,7 +239,7 @@ class ShmNic final : public Nic {
     const bool in_buffer = (flag >> 32 & kShmInBuffer) != 0;
     // Most messages are answered, and the peer looks at the slot of the answer already.
     if (first) ShmOutRings::expect(out_.of(ring.sender, ring.lane));
-    if (!in_buffer && holds(slot, size) && (route & kRouteWithoutChannel) == ring.route &&
+    if (!in_buffer && shm_holds(slot, size) && (route & kRouteWithoutChannel) == ring.route &&
         sink_.arrived_small != nullptr) [[likely]] {
       SmallPacket* const packet = sink_.landing;
       static_assert(sizeof packet->payload >= kShmInlineBytes);
@@ -275,10 +252,6 @@ class ShmNic final : public Nic {
     take_other(ring, slot, route, size, in_buffer);
   }
 
-  // Whether so much can be inline there.
-  static bool holds(const ShmSlot& slot, std::uint32_t size) {
-    return size <= kShmSlotBytes || (size <= kShmInlineBytes && shm_first_of_pair(&slot));
-  }
   static void copy_out(std::byte* to, const ShmSlot& slot, std::uint32_t size) {
     std::memcpy(to, slot.payload, kShmSlotBytes);
     if (size > kShmSlotBytes)
@@ -296,7 +269,7 @@ class ShmNic final : public Nic {
     }
     if (in_buffer) {
       take_large(ring.sender, slot, header);
-    } else if (holds(slot, size)) {
+    } else if (shm_holds(slot, size)) {
       std::byte whole[kShmInlineBytes];
       copy_out(whole, slot, size);
       sink_.arrived(sink_.context, Incoming{ring.sender, &header, {whole, size}, 0, false});
@@ -305,27 +278,15 @@ class ShmNic final : public Nic {
     }
   }
 
-  // The same of a buffer to be read; and, by turns, of the next one to be written, as the answer is
-  // likely to be as long.
-  void fetch(const std::byte* data, std::size_t size) {
-    const std::uint32_t next = pool_.next();
-    std::byte* const answer = next == ShmPool::kNone ? nullptr : pool_.at(next);
-    for (std::size_t at = 0; at < std::min(size, kFetchedMax); at += kCacheLine) {
-      __builtin_prefetch(data + at);
-      if (answer != nullptr) prefetch_to_write(answer + at);
-    }
-  }
-
   void take_large(Peer sender, const ShmSlot& slot, const PacketHeader& header) {
     std::uint32_t index;
     std::memcpy(&index, slot.payload, sizeof index);
     const std::uint32_t size = header.client.size;
-    if (index >= kShmBuffers || size > kShmBufferBytes) {
+    const std::byte* const data = loans_.open(sender, index, size);
+    if (data == nullptr) {
       ++counters_.corrupt_dropped;
       return;
     }
-    const std::byte* const data = view_.buffer(sender, index);
-    fetch(data, size);
     ShmPoolLine& line = view_.control(sender).pool;
     const std::uint64_t bit = std::uint64_t{1} << index;
     // Reserving costs an atomic operation, so it is done up front only where many receivers could
@@ -342,30 +303,8 @@ class ShmNic final : public Nic {
       if (!strict_keep_) line.kept.fetch_or(bit, std::memory_order_relaxed);
     } else {
       if (strict_keep_) line.kept.fetch_and(~bit, std::memory_order_relaxed);
-      give_back(sender, bit);
+      loans_.give_back(sender, index);
     }
-  }
-
-  // The buffer was read. Told later where few ranks can have such buffers: its line is the
-  // sender's.
-  void give_back(Peer sender, std::uint64_t bit) {
-    if (ranks_ > kFewRanks) {
-      view_.control(sender).pool.returned.fetch_or(bit, std::memory_order_release);
-      return;
-    }
-    unreturned_[sender] |= bit;
-    ++unreturned_count_;
-    if (std::popcount(unreturned_[sender]) > static_cast<int>(kUnreturnedMax))
-      tell_returned(sender);
-  }
-  void tell_returned(Peer sender) {
-    const std::uint64_t bits = std::exchange(unreturned_[sender], 0);
-    unreturned_count_ -= static_cast<std::uint32_t>(std::popcount(bits));
-    if (bits != 0) view_.control(sender).pool.returned.fetch_or(bits, std::memory_order_release);
-  }
-  [[gnu::noinline]] void tell_all_returned() {
-    for (Peer sender = 0; sender < std::min(ranks_, Peer{kFewRanks}); ++sender)
-      tell_returned(sender);
   }
 
   Post copy(Peer peer, std::uint64_t address, void* local, std::size_t size, bool write) {
@@ -415,10 +354,10 @@ class ShmNic final : public Nic {
   Sink sink_;
   ShmOutRings out_;
   ShmPool pool_;
+  ShmLoans loans_;
   ShmInRings in_;
+  ShmParts parts_{&out_, &in_, &pool_, &loans_};
   bool strict_keep_;
-  std::array<std::uint64_t, kFewRanks> unreturned_{};  // by sender: buffers to give back
-  std::uint32_t unreturned_count_ = 0;
   std::uint32_t deaths_seen_ = 0;
   std::vector<Peer> dying_;
 };

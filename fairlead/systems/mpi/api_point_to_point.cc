@@ -88,7 +88,7 @@ template <bool is_straight>
   const std::uint64_t size = static_cast<std::uint64_t>(count) * element;
   const Rank to = comm->job_rank(dest);
   Engine& engine = process->engine();
-  return is_straight ? engine.post_small(buffer, size, to, comm->context, tag)
+  return is_straight ? engine.post_straight(buffer, size, to, comm->context, tag)
                      : engine.send_small(buffer, size, {comm->context, to, tag}, lci::kNoBlock);
 }
 

@@ -43,10 +43,10 @@ class Engine {
 
   // Calls may leave charge() out.
   bool free_work() const { return free_work_; }
-  // The whole message as one small packet where that takes few instructions and work is free.
-  // False: nothing has happened.
-  [[gnu::always_inline]] bool post_small(const void* from, std::uint64_t size, Rank to,
-                                         std::uint32_t context, std::int32_t tag) {
+  // The whole message as one packet where that takes few instructions and work is free. False:
+  // nothing has happened.
+  [[gnu::always_inline]] bool post_straight(const void* from, std::uint64_t size, Rank to,
+                                            std::uint32_t context, std::int32_t tag) {
     if (!outgoing_.empty() || to == self_) [[unlikely]]
       return false;
     const lci::WordVector words = {first_word(Kind::eager, context),

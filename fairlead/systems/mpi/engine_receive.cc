@@ -69,7 +69,7 @@ bool Engine::receive_straight(Request& request) {
   Matcher::Posted& posted = matcher_.posted(wanted);
   return straight_.receive(
       wanted.peer,
-      [&](lci::WordVector words, const std::byte* data,
+      [&](lci::WordVector words, const lci::StraightWay::Bytes& bytes,
           std::uint64_t size) __attribute__((always_inline)) {
         if (words[0] != eager || words[2] != 0) [[unlikely]]
           return false;
@@ -78,7 +78,7 @@ bool Engine::receive_straight(Request& request) {
         if (receive == nullptr) [[unlikely]]
           return false;
         matched(*receive, wanted.peer, tag, size);
-        copy_small(receive->to, data, std::min(size, receive->capacity));
+        bytes.copy_to(receive->to, std::min(size, receive->capacity));
         receive->state = State::done;
         return true;
       },
