@@ -1,8 +1,9 @@
 // What UDP on this machine's loopback, or between two network namespaces (network_limits NAME
 // ADDRESS NAME ADDRESS, as root), can do at all: an 8-byte datagram back and forth between two
-// processes that poll, and 64 KiB a call through GSO and GRO with an acknowledgment now and then;
-// and what is left of that where a processor has to authenticate or encrypt all bytes, too, one
-// after the other. Prints the lines that the MPI programs print.
+// processes that poll; 64 KiB a call through GSO and GRO with an acknowledgment now and then, and
+// the same with 80 bytes of header gathered before what each datagram carries; and what is left of
+// the former where a processor has to authenticate or encrypt all bytes, too, one after the other.
+// Prints the lines that the MPI programs print.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -104,12 +105,14 @@ void latency_limit(const Place& place) {
   });
 }
 
-// The sender stays at most kAhead calls ahead of what the receiver has taken.
-double stream_limit(const Place& place) {
+// MB/s without the headers, which the kernel gathers where there are any. The sender stays at most
+// kAhead calls ahead of what the receiver has taken.
+double stream_limit(const Place& place, std::size_t header_bytes) {
   constexpr int kCalls = 20'000;
   constexpr std::uint64_t kAhead = 16;
   constexpr std::size_t kSegment = 1448;
-  constexpr std::size_t kBytes = kSegment * 44;
+  constexpr std::size_t kSegments = 44;
+  constexpr std::size_t kBytes = kSegment * kSegments;
   const Pair pair = make_pair(place);
   void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   struct Shared {
@@ -124,10 +127,21 @@ double stream_limit(const Place& place) {
     if (process == 0) {
       const int segment = kSegment;
       setsockopt(pair.fd[0], SOL_UDP, UDP_SEGMENT, &segment, sizeof segment);
+      std::vector<char> headers(kSegments * header_bytes, 2);
+      std::vector<iovec> pieces;
+      for (std::size_t s = 0; s < kSegments && header_bytes > 0; ++s) {
+        const std::size_t payload = kSegment - header_bytes;
+        pieces.push_back({headers.data() + s * header_bytes, header_bytes});
+        pieces.push_back({buffer.data() + s * payload, payload});
+      }
+      if (pieces.empty()) pieces.push_back({buffer.data(), kBytes});
+      msghdr message{};
+      message.msg_iov = pieces.data();
+      message.msg_iovlen = pieces.size();
       for (std::uint64_t i = 0; i < kCalls; ++i) {
         while (i * kBytes > taken.load() + kAhead * kBytes) {
         }
-        while (send(pair.fd[0], buffer.data(), kBytes, 0) < 0 && errno == EAGAIN) {
+        while (sendmsg(pair.fd[0], &message, 0) < 0 && errno == EAGAIN) {
         }
       }
     } else {
@@ -138,8 +152,10 @@ double stream_limit(const Place& place) {
         bytes += static_cast<std::uint64_t>(got);
         taken.store(bytes);
       }
-      shared.rate = static_cast<double>(bytes) / (seconds_now() - begin) / 1e6;
-      print_figure("bandwidth_udp", 1 << 20, shared.rate, "MB/s");
+      const double carried = static_cast<double>(bytes) * (kSegment - header_bytes) / kSegment;
+      shared.rate = carried / (seconds_now() - begin) / 1e6;
+      print_figure(header_bytes > 0 ? "bandwidth_udp_gathered" : "bandwidth_udp", 1 << 20,
+                   shared.rate, "MB/s");
     }
   });
   const double rate = shared.rate;
@@ -193,6 +209,7 @@ int main(int argc, char** argv) {
     if (inet_pton(AF_INET, argv[2 + 2 * i], &place.address[i]) != 1) return 2;
   }
   latency_limit(place);
-  cipher_limits(stream_limit(place));
+  (void)stream_limit(place, 80);
+  cipher_limits(stream_limit(place, 0));
   return 0;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Two nodes of this machine with a network between them (network namespaces, veth): 8 bytes one way
 and 1 MiB in windows of 16, ours over udp and MPICH over tcp in turn, and raw UDP between the same
-namespaces. Medians, and medians of the rounds' ratios. Needs root, iproute2 and MPICH.
+namespaces ("gathered": with 80 bytes of header before what each datagram carries). Medians, and
+medians of the rounds' ratios. Needs root, iproute2 and MPICH.
 
   bench/peers/nodes.py --rounds 5
 """
@@ -18,7 +19,9 @@ import peers
 NET = "9"
 NAMES = ("flbencha", "flbenchb")
 ADDRESSES = (f"10.77.{NET}.1", f"10.77.{NET}.2")
-FIGURES = (("latency", 8, "latency_udp"), ("bandwidth", 1 << 20, "bandwidth_udp"))
+# Figure, bytes, and its limits.
+FIGURES = (("latency", 8, {"limit": "latency_udp"}),
+           ("bandwidth", 1 << 20, {"limit": "bandwidth_udp", "gathered": "bandwidth_udp_gathered"}))
 # Stands in for ssh: $1, after options, is a node's address; the rest is a shell command.
 REACH = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
@@ -84,17 +87,17 @@ def main():
             rounds = [{who: run(table[who]) for who in table} for _ in range(arguments.rounds)]
         finally:
             namespaces("down")
-    for figure, size, limit in FIGURES:
-        print(f"{figure} {size}:", end="")
-        for who in table:
-            key = (limit if who == "limit" else figure, size)
-            values = [one[who][key] for one in rounds]
-            text = f"  {who} {statistics.median(v for v, _ in values):.4g} {values[0][1]}"
-            if who != "fairlead":
-                ratio = statistics.median(one["fairlead"][figure, size][0] / one[who][key][0]
-                                          for one in rounds)
-                text += f" (ours {ratio:.2f} x)"
-            print(text, end="")
+    for figure, size, limits in FIGURES:
+        ours = [one["fairlead"][figure, size] for one in rounds]
+        sides = {"mpich": [one["mpich"][figure, size] for one in rounds]}
+        for name, key in limits.items():
+            sides[name] = [one["limit"][key, size] for one in rounds]
+        print(f"{figure} {size}:  fairlead {statistics.median(v for v, _ in ours):.4g}"
+              f" {ours[0][1]}", end="")
+        for name, values in sides.items():
+            ratio = statistics.median(our / value for (our, _), (value, _) in zip(ours, values))
+            print(f"  {name} {statistics.median(v for v, _ in values):.4g} (ours {ratio:.2f} x)",
+                  end="")
         print()
 
 
