@@ -215,8 +215,7 @@ double port_rate(std::uint32_t rank, lci::Port& port, std::size_t size) {
       const auto ends = [&] {
         return arrived.counter.ok.load(std::memory_order_relaxed) >= w * 64;
       };
-      const auto take = [&](lci::WordVector, const lci::StraightWay::Bytes& came,
-                            std::size_t bytes) {
+      const auto take = [&](lci::WordVector, const auto& came, std::size_t bytes) {
         came.copy_to(got, bytes);
         Count::run(&arrived, nullptr, {});
         return true;

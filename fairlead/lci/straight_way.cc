@@ -9,7 +9,8 @@ StraightWay Port::straight_way(Chan, Lane) { return {}; }
 bool StraightWay::post_longer(Rank to, fabric::WordVector words, const void* data,
                               std::size_t size) const {
   using Rings = fabric::ShmOutRings;
-  if (size > kBytesMax) return false;
+  if (size <= kSlotBytes) return post(to, words, data, size);
+  if (first_ == nullptr || size > kBytesMax || !lent_.overflow->empty()) return false;
   Rings::Ring& ring = first_[to * fabric::kLanes];
   bool looks;
   if (size <= fabric::kShmInlineBytes) {

@@ -21,7 +21,8 @@ namespace fairlead::lci {
 
 class StraightWay {
  public:
-  // Of a packet.
+  // Of a packet in a slot, and of any.
+  static constexpr std::size_t kSlotBytes = fabric::kShmSlotBytes;
   static constexpr std::size_t kBytesMax = 8192;
   static_assert(kBytesMax <= fabric::kShmBufferBytes);
 
@@ -36,12 +37,17 @@ class StraightWay {
   };
 
   // The payload of a packet where its sender wrote it: the peer's memory, so what counts is to be
-  // read once.
+  // read once. copy_to(to, size): the first `size`, at most as many as there are.
+  struct SlotBytes {
+    const std::byte* data;
+    [[gnu::always_inline]] void copy_to(std::byte* to, std::size_t size) const {
+      copy_small(to, data, size);
+    }
+  };
   class Bytes {
    public:
     // `buffer`: nullptr where slots hold it.
     Bytes(const fabric::ShmSlot& slot, const std::byte* buffer) : slot_(&slot), buffer_(buffer) {}
-    // The first `size`; at most as many as there are.
     [[gnu::always_inline]] void copy_to(std::byte* to, std::size_t size) const {
       if (buffer_ != nullptr) {
         std::memcpy(to, buffer_, size);
@@ -69,9 +75,8 @@ class StraightWay {
   // has happened, Port::send_small() knows what to do.
   [[nodiscard, gnu::always_inline]] bool post(Rank to, fabric::WordVector words, const void* data,
                                               std::size_t size) const {
-    if (first_ == nullptr || !lent_.overflow->empty()) [[unlikely]]
+    if (first_ == nullptr || size > kSlotBytes || !lent_.overflow->empty()) [[unlikely]]
       return false;
-    if (size > fabric::kShmSlotBytes) return post_longer(to, words, data, size);
     fabric::ShmOutRings::Ring& ring = first_[to * fabric::kLanes];
     if (ring.room() == 0) [[unlikely]]
       return false;
@@ -84,12 +89,16 @@ class StraightWay {
     return true;
   }
 
+  // The same of at most kBytesMax bytes, by a call.
+  [[nodiscard]] bool post_longer(Rank to, fabric::WordVector words, const void* data,
+                                 std::size_t size) const;
+
   // Instead of Port::poll() where packets from rank `from`, one of the job's, are waited for and no
-  // upcall runs: take(words, bytes, size) gets the next ones, Bytes, and answers false, with
-  // nothing done, for one that shall have its upcall. After each, ends() says whether it was the
-  // last that is waited for; some that are there already may follow it. False: that one has not
-  // come, and poll() knows more. Who calls this again and again polls from time to time, for all
-  // else that comes.
+  // upcall runs: take(words, bytes, size) gets the next ones, as SlotBytes or Bytes, and answers
+  // false, with nothing done, for one that shall have its upcall. After each, ends() says whether
+  // it was the last that is waited for; some that are there already may follow it. False: that one
+  // has not come, and poll() knows more. Who calls this again and again polls from time to time,
+  // for all else that comes.
   template <class Take, class Ends>
   [[nodiscard, gnu::always_inline]] bool receive(Rank from, Take&& take, Ends&& ends) const {
     if (first_ == nullptr || !lent_.overflow->empty() || !lent_.client->takes_now()) [[unlikely]]
@@ -99,7 +108,7 @@ class StraightWay {
     const std::uint64_t route = (route_ & 0xffff'ffffu) | std::uint64_t{from} << 32;
     return lent_.shm.in->follow(
         ring, lent_.looks,
-        [&](const fabric::ShmSlot& slot, std::uint64_t flag, bool first)
+        [&](auto is_one_slot, const fabric::ShmSlot& slot, std::uint64_t flag, bool first)
             __attribute__((always_inline)) {
               if (slot.route != route) [[unlikely]]
                 return false;
@@ -108,27 +117,34 @@ class StraightWay {
               const std::size_t size = static_cast<std::uint32_t>(flag);
               fabric::WordVector words;
               std::memcpy(&words, slot.words, sizeof words);
-              const bool in_buffer = (flag >> 32 & fabric::kShmInBuffer) != 0;
-              std::uint32_t index = 0;
-              const std::byte* buffer = nullptr;
-              if (in_buffer) {
-                std::memcpy(&index, slot.payload, sizeof index);
-                buffer = lent_.shm.loans->open(from, index, size);
+              if constexpr (is_one_slot) {
+                if (!take(words, SlotBytes{slot.payload}, size)) [[unlikely]]
+                  return false;
+              } else if (!take_longer(from, slot, flag, words, take)) {
+                return false;
               }
-              if (in_buffer ? buffer == nullptr : !fabric::shm_holds(slot, size)) [[unlikely]]
-                return false;
-              if (!take(words, Bytes(slot, buffer), size)) [[unlikely]]
-                return false;
               count_received(*lent_.counters, size);
-              if (in_buffer) lent_.shm.loans->give_back(from, index);
               return true;
             },
         ends);
   }
 
  private:
-  // The same of one that does not fit a slot.
-  bool post_longer(Rank to, fabric::WordVector words, const void* data, std::size_t size) const;
+  // One of two slots, or in a buffer.
+  template <class Take>
+  [[gnu::always_inline]] bool take_longer(Rank from, const fabric::ShmSlot& slot,
+                                          std::uint64_t flag, fabric::WordVector words,
+                                          Take& take) const {
+    const std::size_t size = static_cast<std::uint32_t>(flag);
+    const bool in_buffer = (flag >> 32 & fabric::kShmInBuffer) != 0;
+    if (!in_buffer) return fabric::shm_holds(slot, size) && take(words, Bytes(slot, nullptr), size);
+    std::uint32_t index;
+    std::memcpy(&index, slot.payload, sizeof index);
+    const std::byte* const buffer = lent_.shm.loans->open(from, index, size);
+    if (buffer == nullptr || !take(words, Bytes(slot, buffer), size)) return false;
+    lent_.shm.loans->give_back(from, index);
+    return true;
+  }
 
   fabric::ShmOutRings::Ring* first_ = nullptr;  // rank 0's
   std::uint64_t route_ = 0;

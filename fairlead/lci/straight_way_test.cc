@@ -28,7 +28,7 @@ class StraightWayTest : public DirectPortTest {
     const StraightWay straight = port(1).straight_way(kChan, Lane::request);
     return straight.receive(
         0,
-        [&](WordVector words, const StraightWay::Bytes& bytes, std::size_t size) {
+        [&](WordVector words, const auto& bytes, std::size_t size) {
           if (!may(words[0])) return false;
           std::vector<std::byte> data(size);
           bytes.copy_to(data.data(), size);
@@ -42,7 +42,8 @@ class StraightWayTest : public DirectPortTest {
   void send(std::uint32_t number, std::size_t size, Chan chan = kChan) {
     const auto data = pattern(size, number);
     const StraightWay straight = port(0).straight_way(chan, Lane::request);
-    if (number % 3 == 0 && straight.post(1, WordVector{number, 0, 0, 7}, data.data(), size)) {
+    if (number % 3 == 0 &&
+        straight.post_longer(1, WordVector{number, 0, 0, 7}, data.data(), size)) {
       ++posted_;
       return;
     }

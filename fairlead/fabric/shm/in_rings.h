@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "fairlead/base/wait_ladder.h"
@@ -44,10 +45,11 @@ class ShmInRings {
   struct Ring;
   // As long-lived as this object.
   Ring& of(Peer sender, std::uint32_t lane) { return rings_[sender * kLanes + lane]; }
-  // Messages of one ring, out of turn: take(slot, flag, first) gets them until ends() says that it
-  // was the last, and some that are behind it where the sender is ahead; it answers false for one
-  // that it leaves to reap(). While there is none this looks again, `looks` times in all. False:
-  // the last has not come, and reap() knows more.
+  // Messages of one ring, out of turn: take(is_one_slot, slot, flag, first) gets them until ends()
+  // says that it was the last, and some that are behind it where the sender is ahead; it answers
+  // false for one that it leaves to reap(). is_one_slot, std::true_type or false_type: of one slot
+  // the flag is the size. While there is none this looks again, `looks` times in all. False: the
+  // last has not come, and reap() knows more.
   template <class Take, class Ends>
   [[gnu::always_inline]] bool follow(Ring& ring, std::uint32_t looks, Take&& take, Ends&& ends) {
     if (!ring.hot) [[unlikely]]
@@ -68,16 +70,22 @@ class ShmInRings {
         if (!here) break;
       }
       ask_ahead(at);
-      const bool tailed = shm_tailed(flag);
-      if (tailed != ring.tailed) [[unlikely]]
-        ring.tailed = tailed;
-      if (static_cast<std::uint32_t>(flag) == kShmSkipped) [[unlikely]] {
+      // Most: a slot and no more.
+      const std::uint64_t size = flag ^ std::uint64_t{at.stamp()} << 32;
+      if (size <= kShmSlotBytes) [[likely]] {
+        if (ring.tailed) [[unlikely]]
+          ring.tailed = false;
+        if (!take(std::true_type(), at.slot(), size, at.run == 1)) [[unlikely]]
+          break;
         ++at.position;
-        continue;
+      } else {
+        const bool tailed = shm_tailed(flag);
+        if (tailed != ring.tailed) ring.tailed = tailed;
+        const bool skipped = static_cast<std::uint32_t>(flag) == kShmSkipped;
+        if (!skipped && !take(std::false_type(), at.slot(), flag, at.run == 1)) break;
+        at.position += tailed && !skipped ? 2 : 1;
+        if (skipped) continue;
       }
-      if (!take(at.slot(), flag, at.run == 1)) [[unlikely]]
-        break;
-      at.position += tailed ? 2 : 1;
       if (ends()) {
         ended = true;
         if (at.run <= kRun) break;

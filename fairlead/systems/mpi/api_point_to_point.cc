@@ -70,9 +70,12 @@ inline bool describe_receive(const Call& call, Side& side, const void* buffer, M
                                source, tag, sent, room));
 }
 
-// A send that needs nothing of what the calls can do besides, with few instructions: without a call
-// where it goes straight. False: nothing has happened.
-template <bool is_straight>
+// How a send goes: in a slot, without a call; in a packet of the straight way; as the port may.
+enum class Going { in_slot, straight, by_port };
+
+// A send that needs nothing of what the calls can do besides, with few instructions. False: nothing
+// has happened.
+template <Going how>
 [[gnu::always_inline]] inline bool sends_small(Process* process, const void* buffer,
                                                MPI_Count count, MPI_Datatype datatype, int dest,
                                                int tag, MPI_Comm handle) {
@@ -88,8 +91,13 @@ template <bool is_straight>
   const std::uint64_t size = static_cast<std::uint64_t>(count) * element;
   const Rank to = comm->job_rank(dest);
   Engine& engine = process->engine();
-  return is_straight ? engine.post_straight(buffer, size, to, comm->context, tag)
-                     : engine.send_small(buffer, size, {comm->context, to, tag}, lci::kNoBlock);
+  if constexpr (how == Going::in_slot) {
+    return engine.post_slot(buffer, size, to, comm->context, tag);
+  } else if constexpr (how == Going::straight) {
+    return engine.post_straight(buffer, size, {comm->context, to, tag});
+  } else {
+    return engine.send_small(buffer, size, {comm->context, to, tag}, lci::kNoBlock);
+  }
 }
 
 // The same for a receive; nullptr: nothing has happened. A short one is without a call.
@@ -163,11 +171,20 @@ int blocking_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
 
 [[gnu::noinline]] int send_with_care(const void* buf, MPI_Count count, MPI_Datatype datatype,
                                      int dest, int tag, MPI_Comm comm) {
-  if (sends_small<false>(Process::current(), buf, count, datatype, dest, tag, comm)) {
+  if (sends_small<Going::by_port>(Process::current(), buf, count, datatype, dest, tag, comm)) {
     return MPI_SUCCESS;
   }
   const Call call("MPI_Send");
   return blocking_send(call, buf, count, datatype, dest, tag, comm, false);
+}
+
+// Before which nothing needs to be kept that only the careful way has use for.
+[[gnu::noinline]] int send_longer(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                                  int tag, MPI_Comm comm) {
+  if (sends_small<Going::straight>(Process::current(), buf, count, datatype, dest, tag, comm)) {
+    return MPI_SUCCESS;
+  }
+  return send_with_care(buf, count, datatype, dest, tag, comm);
 }
 
 int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Datatype datatype,
@@ -189,11 +206,19 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
 
 [[gnu::noinline]] int isend_with_care(const void* buf, MPI_Count count, MPI_Datatype datatype,
                                       int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  if (sends_small<false>(Process::current(), buf, count, datatype, dest, tag, comm)) {
+  if (sends_small<Going::by_port>(Process::current(), buf, count, datatype, dest, tag, comm)) {
     return MPI_SUCCESS;  // the request is that of a send that is done
   }
   const Call call("MPI_Isend");
   return starting_send(call, buf, count, datatype, dest, tag, comm, false, request);
+}
+
+[[gnu::noinline]] int isend_longer(const void* buf, MPI_Count count, MPI_Datatype datatype,
+                                   int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (sends_small<Going::straight>(Process::current(), buf, count, datatype, dest, tag, comm)) {
+    return MPI_SUCCESS;  // the request is that of a send that is done
+  }
+  return isend_with_care(buf, count, datatype, dest, tag, comm, request);
 }
 
 [[gnu::noinline]] int recv_with_care(void* buf, MPI_Count count, MPI_Datatype datatype, int source,
@@ -234,9 +259,10 @@ void fill_probed(const Comm* comm, const Unexpected& message, MPI_Status* status
 
 int send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
          MPI_Comm comm) {
-  if (sends_small<true>(Process::current(), buf, count, datatype, dest, tag, comm)) [[likely]]
+  if (sends_small<Going::in_slot>(Process::current(), buf, count, datatype, dest, tag, comm))
+      [[likely]]
     return MPI_SUCCESS;
-  return send_with_care(buf, count, datatype, dest, tag, comm);
+  return send_longer(buf, count, datatype, dest, tag, comm);
 }
 
 int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -251,10 +277,10 @@ int isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int
   if (process != nullptr) [[likely]] {
     // First, so that nothing needs to be kept for later.
     *request = reinterpret_cast<MPI_Request>(&process->done_send());
-    if (sends_small<true>(process, buf, count, datatype, dest, tag, comm)) [[likely]]
+    if (sends_small<Going::in_slot>(process, buf, count, datatype, dest, tag, comm)) [[likely]]
       return MPI_SUCCESS;
   }
-  return isend_with_care(buf, count, datatype, dest, tag, comm, request);
+  return isend_longer(buf, count, datatype, dest, tag, comm, request);
 }
 
 int issend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,

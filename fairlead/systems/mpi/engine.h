@@ -43,15 +43,18 @@ class Engine {
 
   // Calls may leave charge() out.
   bool free_work() const { return free_work_; }
-  // The whole message as one packet where that takes few instructions and work is free. False:
+  // The whole message in one slot where that takes few instructions and work is free. False:
   // nothing has happened.
-  [[gnu::always_inline]] bool post_straight(const void* from, std::uint64_t size, Rank to,
-                                            std::uint32_t context, std::int32_t tag) {
+  [[gnu::always_inline]] bool post_slot(const void* from, std::uint64_t size, Rank to,
+                                        std::uint32_t context, std::int32_t tag) {
     if (!outgoing_.empty() || to == self_) [[unlikely]]
       return false;
-    const lci::WordVector words = {first_word(Kind::eager, context),
-                                   static_cast<std::uint32_t>(tag), 0, 0};
-    return straight_.post(to, words, from, size);
+    return straight_.post(to, eager_words({context, to, tag}), from, size);
+  }
+  // The same in one packet of the straight way, by a call.
+  bool post_straight(const void* from, std::uint64_t size, Envelope to) {
+    if (!outgoing_.empty() || to.peer == self_) return false;
+    return straight_.post_longer(to.peer, eager_words(to), from, size);
   }
   // The whole message as one small packet, if it is one and nothing is queued before it. False:
   // nothing was sent, and send() or isend() has to look closer.
@@ -61,8 +64,7 @@ class Engine {
     // One 16-byte store: the port reads the words by one load, which narrower stores would hold up
     // until every older one has left the store buffer (30 % of a sender's time at full rate).
     alignas(16) lci::Words words;
-    const lci::WordVector made = {first_word(Kind::eager, to.context),
-                                  static_cast<std::uint32_t>(to.tag), 0, 0};
+    const lci::WordVector made = eager_words(to);
     std::memcpy(words, &made, sizeof words);
     return port_.send_small({to.peer}, kChannel, lci::Lane::request, words,
                             {static_cast<const std::byte*>(from), size}, flags) == Post::done;
@@ -153,6 +155,10 @@ class Engine {
   };
   enum class Sent : std::uint8_t { all, blocked };
 
+  static lci::WordVector eager_words(const Envelope& to) {
+    return lci::WordVector{first_word(Kind::eager, to.context), static_cast<std::uint32_t>(to.tag),
+                           0, 0};
+  }
   static void describe(Request& receive, void* to, std::uint64_t capacity, std::uint32_t context,
                        Rank source, std::int32_t tag, Comm* comm) {
     receive.is_send = false;

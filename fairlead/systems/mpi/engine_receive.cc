@@ -69,7 +69,7 @@ bool Engine::receive_straight(Request& request) {
   Matcher::Posted& posted = matcher_.posted(wanted);
   return straight_.receive(
       wanted.peer,
-      [&](lci::WordVector words, const lci::StraightWay::Bytes& bytes,
+      [&](lci::WordVector words, const auto& bytes,
           std::uint64_t size) __attribute__((always_inline)) {
         if (words[0] != eager || words[2] != 0) [[unlikely]]
           return false;

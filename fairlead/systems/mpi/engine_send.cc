@@ -41,8 +41,10 @@ bool Engine::send_packet(Rank to, lci::Lane lane, const lci::Words& words, Piece
 bool Engine::send_now(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags) {
   const lci::Caps& caps = port_.caps(to.peer);
   if (size > caps.mtu_bytes || !outgoing_.empty() || to.peer == self_) return false;
-  const lci::Words words = {first_word(Kind::eager, to.context), static_cast<std::uint32_t>(to.tag),
-                            0, 0};
+  const lci::WordVector made = eager_words(to);
+  if (straight_.post_longer(to.peer, made, from, size)) return true;
+  lci::Words words;
+  std::memcpy(words, &made, sizeof words);
   if (size <= caps.inline_bytes_max) [[likely]] {
     const Post answer = port_.send_small({to.peer}, kChannel, lci::Lane::request, words,
                                          bytes_of(from, size), flags);
