@@ -5,9 +5,11 @@ namespaces ("gathered": with 80 bytes of header before what each datagram carrie
 medians of the rounds' ratios. Needs root, iproute2 and MPICH.
 
   bench/peers/nodes.py --rounds 5
+  bench/peers/nodes.py --port 10gbit,64kb     ports of a switch that hold so much, and no more
 """
 import argparse
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -18,6 +20,7 @@ import peers
 
 NET = "9"
 NAMES = ("flbencha", "flbenchb")
+PORT_BURST = "64kb"  # of a limited port: so much passes it at once after a pause
 ADDRESSES = (f"10.77.{NET}.1", f"10.77.{NET}.2")
 # Figure, bytes, and its limits.
 FIGURES = (("latency", 8, {"limit": "latency_udp"}),
@@ -36,12 +39,29 @@ def namespaces(action):
     subprocess.run([str(script), action, *NAMES], env={**os.environ, "NET": NET}, check=True)
 
 
+def port_of(text):
+    """"10gbit,64kb": (rate as tc has it, queue, rate in MB/s)."""
+    found = re.fullmatch(r"([0-9.]+)(mbit|gbit),([0-9]+kb)", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text}: RATE,QUEUE, like 10gbit,64kb")
+    number, unit, queue = found.groups()
+    return number + unit, queue, float(number) * {"mbit": 1e6, "gbit": 1e9}[unit] / 8 / 1e6
+
+
+def limit_ports(rate, queue):
+    """Each way to a node has this rate, and drops what finds its queue full."""
+    for number in range(1, len(NAMES) + 1):
+        subprocess.run(["tc", "qdisc", "add", "dev", f"fl{NET}r0n{number}", "root", "tbf", "rate",
+                        rate, "burst", PORT_BURST, "limit", queue], check=True)
+
+
 def commands(build, folder):
     """{who: [command of each program]}"""
     programs = ("pingpong", "bandwidth")
     mpich = ["ip", "netns", "exec", NAMES[0], "mpiexec.hydra", "-launcher", "ssh",
              "-launcher-exec", str(folder / "reach"), "-localhost", ADDRESSES[0], "-hosts",
-             ",".join(ADDRESSES), "-genv", "UCX_TLS", "tcp,self", "-n", "2"]
+             ",".join(ADDRESSES), "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES",
+             "rail0", "-n", "2"]
     ours = [str(build / "bin/fairlead"), "run", "--nodes", ",".join(NAMES)]
     return {
         "fairlead": [[*ours, str(folder / f"{program}.fairlead")] for program in programs],
@@ -65,6 +85,9 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=peers.ROOT / "build/release")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--port", type=port_of, metavar="RATE,QUEUE",
+                        help="limit the ports between the nodes (raw UDP, which waits for what is"
+                        " lost, is left out)")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     with tempfile.TemporaryDirectory(prefix="fairlead-nodes-") as name:
@@ -83,7 +106,11 @@ def main():
                         str(peers.ROOT / "bench/peers/network_limits.cc"), "-lcrypto"], check=True)
         namespaces("up")
         try:
+            if arguments.port:
+                limit_ports(*arguments.port[:2])
             table = commands(build, folder)
+            if arguments.port:
+                del table["limit"]
             rounds = [{who: run(table[who]) for who in table} for _ in range(arguments.rounds)]
         finally:
             namespaces("down")
@@ -91,7 +118,10 @@ def main():
         ours = [one["fairlead"][figure, size] for one in rounds]
         sides = {"mpich": [one["mpich"][figure, size] for one in rounds]}
         for name, key in limits.items():
-            sides[name] = [one["limit"][key, size] for one in rounds]
+            if not arguments.port:
+                sides[name] = [one["limit"][key, size] for one in rounds]
+        if arguments.port and figure == "bandwidth":
+            sides["port"] = [(arguments.port[2], "MB/s")] * len(rounds)
         print(f"{figure} {size}:  fairlead {statistics.median(v for v, _ in ours):.4g}"
               f" {ours[0][1]}", end="")
         for name, values in sides.items():

@@ -16,7 +16,7 @@ namespace fairlead {
   X(retransmissions) X(fetch_adds_served) X(puts) X(gets) X(atomics)                              \
   X(single_copies) X(single_copy_bytes) X(remote_copies) X(remote_copy_bytes)                     \
   X(remote_atomics) X(copied_out)                                                                 \
-  X(credit_stalls) X(buffer_stalls) X(sleeps) X(interrupts)                                       \
+  X(credit_stalls) X(buffer_stalls) X(paced) X(sleeps) X(interrupts)                              \
   X(foreign_dropped) X(corrupt_dropped) X(bound_dropped) X(duplicates_dropped) X(gaps_dropped)    \
   X(full_dropped) X(resends_requested) X(timeouts) X(page_transfers) X(tlb_send_misses)           \
   X(tlb_receive_misses)

@@ -24,7 +24,7 @@ class PacketsOnlyNic : public fabric::Nic {
   void cancel_buffer(Peer, std::byte*) override {}
   int reap(int, fabric::LaneMask) override { return 0; }
   void release(std::uint64_t token) override { released.push_back(token); }
-  void sleep(Ps) override {}
+  void sleep(Ps timeout) override { slept = timeout; }
   Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::invalid; }
   Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override { return Post::invalid; }
   std::span<std::byte> region(Peer) override { return {}; }
@@ -33,6 +33,7 @@ class PacketsOnlyNic : public fabric::Nic {
   void lose(Peer peer) { sink_.peer_lost(sink_.context, peer); }
 
   std::vector<std::uint64_t> released;
+  Ps slept{};  // as it was asked for last
 
  protected:
   static std::vector<std::byte> joined(std::span<const Piece> pieces) {

@@ -142,6 +142,7 @@ TEST_F(FrameCopiesTest, AReadIsServedFromTheMemoryItself) {
   std::fill(memory.begin(), memory.end(), std::byte{0xee});
   const std::size_t so_far = below_.sent.size();
   acknowledge(0, 0b11110);
+  turn();
   const std::vector<SentPiece> again = pieces(so_far);
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].head.offset, 0u);

@@ -26,7 +26,7 @@ int Reliable::reap(int budget, LaneMask lanes) {
 void Reliable::sleep(Ps timeout) {
   site_.turn();
   finish_turn();
-  const Ps due = flows_.next_due();
+  const Ps due = std::min(flows_.next_due(), release_);
   if (due != kNever) timeout = std::min(timeout, std::max(due - site_.now(), Ps{0}));
   below_.sleep(timeout);
 }
@@ -85,14 +85,15 @@ bool Reliable::take_acks(Flow flow, const Incoming& in) {
   for (std::uint32_t i = 0; i < kLanes; ++i) {
     const Flow of = flow - flow % kLanes + (flow + i) % kLanes;
     const std::uint32_t next = i == 0 ? h.ack : h.client.words[1 + i];
-    const bool believed = flows_.acknowledged(
-        site_, of, {next, i == 0 ? early : std::span<const std::uint64_t>{}},
-        [&](std::uint32_t frame) {
-          news = true;
-          give(frame);
-        },
-        [&](std::uint32_t frame, std::uint32_t sequence) { send_again(of, frame, sequence); });
+    const bool believed =
+        flows_.acknowledged(site_, of, {next, i == 0 ? early : std::span<const std::uint64_t>{}},
+                            [&](std::uint32_t frame) {
+                              news = true;
+                              give(frame);
+                            });
     if (!believed) return false;
+    // At the end of this turn.
+    if (flows_.lost(of) > 0) list(of, outbound(of));
   }
   if (news && h.client.words[1] != 0) measure(flow - flow % kLanes, h.client.words[1]);
   return true;

@@ -110,8 +110,7 @@ bool Reliable::settled() {
     if (flows_.owes(flow) && !has_left(flow / kLanes)) return false;
     if (outbound_[flow] == nullptr) continue;
     const Outbound& out = *outbound_[flow];
-    const bool something = out.open != kNoFrame || !out.waiting.empty() ||
-                           flows_.unacknowledged(flow) > 0 || has_pieces(flow);
+    const bool something = has_something(flow, out) || flows_.unacknowledged(flow) > 0;
     if (something && !has_left(flow / kLanes)) return false;
   }
   return true;
@@ -171,30 +170,66 @@ void Reliable::posted(Flow flow, Outbound& out) {
 
 void Reliable::flush(Flow flow, Outbound& out) {
   if (std::exchange(out.deferred, false)) site_.turn();
+  if (std::uint32_t may = paced(flow, out); may > 0) {
+    if (flows_.lost(flow) > 0) flush_lost(flow, out, may);
+    flush_frames(flow, out, may);
+    if (has_pieces(flow)) flush_pieces(flow, out, may);
+  }
+  if (has_something(flow, out)) list(flow, out);
+}
+
+std::uint32_t Reliable::paced(Flow flow, Outbound& out) {
+  const std::uint32_t frames =
+      static_cast<std::uint32_t>(out.waiting.size()) + (out.open != kNoFrame ? 1 : 0);
+  const std::uint32_t window = flows_.free_window(flow);
+  const std::uint32_t ready =
+      flows_.lost(flow) + (has_pieces(flow) ? window : std::min(frames, window));
+  if (out.pacer.may_all(ready)) return ready;
+  const bool held = out.pacer.held();
+  const std::uint32_t may = out.pacer.may_leave(site_.now(), flows_.pace(flow), ready);
+  if (may == 0) {
+    release_ = std::min(release_, out.pacer.due());
+    if (!held) ++counters_.paced;
+  }
+  return may;
+}
+
+void Reliable::flush_lost(Flow flow, Outbound& out, std::uint32_t& may) {
+  while (may > 0 && flows_.lost(flow) > 0) {
+    std::size_t count = 0;
+    for (; count < batch_frames_ && may > 0 && flows_.lost(flow) > 0; --may) {
+      const SelectiveRepeat::Again again = flows_.take_lost(site_, flow);
+      batch_[count++] = outgoing(flow, again.item, again.sequence);
+    }
+    counters_.retransmissions += count;
+    send_batch(flow, out, count);
+  }
+}
+
+void Reliable::flush_frames(Flow flow, Outbound& out, std::uint32_t& may) {
   std::size_t taken = 0;
-  while (flows_.room(flow)) {
+  while (may > 0 && flows_.room(flow)) {
     if (taken == out.waiting.size()) close(out);
     if (taken == out.waiting.size()) break;
     std::size_t count = 0;
-    while (count < batch_frames_ && taken < out.waiting.size() && flows_.room(flow)) {
+    while (count < batch_frames_ && may > 0 && taken < out.waiting.size() && flows_.room(flow)) {
       const std::uint32_t frame = out.waiting[taken++];
       out.waiting_bytes -= frames_[frame].bytes;
       batch_[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
+      --may;
     }
     send_batch(flow, out, count);
   }
   out.waiting.erase(out.waiting.begin(), out.waiting.begin() + static_cast<std::ptrdiff_t>(taken));
-  if (has_pieces(flow)) flush_pieces(flow, out);
-  if (!out.waiting.empty() || out.open != kNoFrame || has_pieces(flow)) list(flow, out);
 }
 
-void Reliable::flush_pieces(Flow flow, Outbound& out) {
+void Reliable::flush_pieces(Flow flow, Outbound& out, std::uint32_t& may) {
   const Peer peer = flow / kLanes;
-  while (out.waiting.empty() && has_pieces(flow) && flows_.room(flow)) {
+  while (may > 0 && out.waiting.empty() && has_pieces(flow) && flows_.room(flow)) {
     // What is out will be acknowledged, and make room for as many as the fabric sends at once.
     if (flows_.free_window(flow) < run_ && flows_.unacknowledged(flow) >= 2 * run_) return;
     std::size_t count = 0;
-    while (count < batch_frames_ && has_pieces(flow) && flows_.room(flow)) {
+    while (count < batch_frames_ && may > 0 && has_pieces(flow) && flows_.room(flow)) {
       const std::uint32_t frame = pool_.take();
       if (frame == kNoFrame) break;
       const FrameCopies::Piece piece = copies_.take_piece(peer, frame_bytes_ - sizeof piece.head);
@@ -202,6 +237,7 @@ void Reliable::flush_pieces(Flow flow, Outbound& out) {
       info(frame) = {static_cast<std::uint32_t>(sizeof piece.head + piece.body.size()), piece.copy,
                      piece.body};
       batch_[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
+      --may;
     }
     if (count == 0) return;
     send_batch(flow, out, count);
@@ -209,6 +245,7 @@ void Reliable::flush_pieces(Flow flow, Outbound& out) {
 }
 
 void Reliable::send_batch(Flow flow, Outbound& out, std::size_t count) {
+  out.pacer.left(static_cast<std::uint32_t>(count));
   const Ps begin = site_.now();
   // What the fabric has no room for is as good as lost: it is sent again.
   (void)below_.post_many(flow / kLanes, std::span(batch_).first(count));
@@ -319,11 +356,12 @@ void Reliable::run_due() {
 
 void Reliable::flush_waiting() {
   const std::size_t count = waits_.size();
+  release_ = kNever;
   for (std::size_t i = 0; i < count; ++i) {
     const Flow flow = waits_[i];
     Outbound& out = *outbound_[flow];
     out.listed = false;
-    if (out.open == kNoFrame && out.waiting.empty() && !has_pieces(flow)) continue;
+    if (!has_something(flow, out)) continue;
     if (out.deferred && site_.now() - out.since > kForgotten) {
       out.penalty = std::min(out.penalty * 2, kEagerMax);
       out.eager = out.penalty;

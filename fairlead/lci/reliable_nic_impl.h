@@ -18,6 +18,7 @@
 #include "fairlead/lci/held_frames.h"
 #include "fairlead/lci/reliable_nic.h"
 #include "fairlead/lci/reliable_tuning.h"
+#include "fairlead/proto/pacer.h"
 #include "fairlead/proto/selective_repeat.h"
 
 namespace fairlead::lci {
@@ -150,6 +151,7 @@ class Reliable final : public ReliableNic {
     std::size_t waiting_bytes = 0;
     Ps left{-kNever.count / 2};  // when something last did
     Ps since{};                  // deferred since then
+    proto::Pacer pacer{kPace};
   };
   struct Frame {
     std::uint32_t bytes = 0;            // once it is closed
@@ -196,12 +198,21 @@ class Reliable final : public ReliableNic {
     out.listed = true;
     waits_.push_back(flow);
   }
-  // Everything that the window allows leaves; the rest is listed.
+  // Everything that the window allows and whose time has come leaves; the rest is listed.
   void flush(Flow flow, Outbound& out);
+  // So many frames may leave now.
+  std::uint32_t paced(Flow flow, Outbound& out);
+  // Of these functions each takes what it sends from `may`.
+  [[gnu::noinline]] void flush_lost(Flow flow, Outbound& out, std::uint32_t& may);
+  void flush_frames(Flow flow, Outbound& out, std::uint32_t& may);
+  // Behind all packets: those are few on this lane, and somebody waits for them.
+  [[gnu::noinline]] void flush_pieces(Flow flow, Outbound& out, std::uint32_t& may);
   // The first `count` of batch_ leave.
   void send_batch(Flow flow, Outbound& out, std::size_t count);
-  // Behind all packets: those are few on this lane, and somebody waits for them.
-  [[gnu::noinline]] void flush_pieces(Flow flow, Outbound& out);
+  bool has_something(Flow flow, const Outbound& out) const {
+    return out.open != kNoFrame || !out.waiting.empty() || flows_.lost(flow) > 0 ||
+           has_pieces(flow);
+  }
   bool has_pieces(Flow flow) const {
     return flow % kLanes == kCopyLane && copies_.has_piece(flow / kLanes);
   }
@@ -313,6 +324,7 @@ class Reliable final : public ReliableNic {
   std::vector<std::unique_ptr<Outbound>> outbound_;  // by flow
   std::vector<PeerState> peers_;
   std::vector<Flow> waits_;   // have something to send that has not left
+  Ps release_ = kNever;       // the time of the first of them that waits for its own
   std::vector<Flow> urgent_;  // are to be acknowledged at the end of this turn
   std::vector<Flow> behind_;  // hold what came in order and could not be taken in its turn
   std::array<Outgoing, kBatchFrames> batch_;

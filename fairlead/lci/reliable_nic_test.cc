@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/fake_nic.h"
 #include "fairlead/lci/frame.h"
+#include "fairlead/lci/reliable_tuning.h"
 
 namespace fairlead::lci {
 namespace {
@@ -72,9 +75,11 @@ class ReliableNicTest : public testing::Test {
     frames_.push_back(bytes);
     return below_.deliver(from_1(PacketKind::frame, sequence, bytes.size()), frames_.back(), token);
   }
-  void acknowledge(std::uint32_t next) {
+  // `stamp`: of the packet that it answers; 0: none.
+  void acknowledge(std::uint32_t next, std::uint32_t stamp = 0) {
     PacketHeader header = from_1(PacketKind::ack, 0, 0);
     header.ack = next;
+    header.client.words[1] = stamp;
     below_.deliver(header, {});
   }
   std::size_t records_sent() const {
@@ -113,6 +118,53 @@ TEST_F(ReliableNicTest, PacketsThatWaitShareAFrame) {
   EXPECT_EQ(below_.sent.back().payload.size(), 40 * record_bytes(8));
   acknowledge(17);
   EXPECT_TRUE(nic_->settled());
+}
+
+TEST_F(ReliableNicTest, FramesLeaveSpreadOverTheRoundTrip) {
+  const std::string large(2000, 'x');
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(post(large), Post::done);
+  nic_->reap(1, fabric::kAllLanes);
+  // Expect: as long as no round trip was measured, all that the window allows
+  ASSERT_EQ(below_.sent.size(), 16u);
+  EXPECT_EQ(nic_->counters().paced, 0u);
+  usleep(200'000);
+  acknowledge(16, below_.sent.back().header.client.words[0]);
+  // The window is 32 now, and the round trip 200 ms: a frame may leave each 3 ms.
+  const std::uint64_t begin = monotonic_ns();
+  for (int i = 0; i < 24; ++i) EXPECT_EQ(post(large), Post::done);
+  nic_->reap(1, fabric::kAllLanes);
+  const std::size_t at_once = below_.sent.size() - 16;
+  // Expect: a burst, and what was earned meanwhile
+  EXPECT_GE(at_once, kPace.burst);
+  EXPECT_LE(at_once, kPace.burst + (monotonic_ns() - begin) / 3'000'000);
+  EXPECT_EQ(nic_->counters().paced, 1u);
+  EXPECT_FALSE(nic_->settled());
+  // Expect: no sleep beyond the time of the next ones
+  nic_->sleep(milliseconds(1000));
+  EXPECT_LE(below_.slept, milliseconds(10));
+  // Expect: the rest without an acknowledgment, not before its time
+  while (below_.sent.size() < 40) nic_->reap(1, fabric::kAllLanes);
+  EXPECT_GE(monotonic_ns() - begin, (24 - kPace.burst - 2) * std::uint64_t{3'000'000});
+}
+
+TEST_F(ReliableNicTest, WhatIsLostLeavesBeforeWhatIsNew) {
+  const std::string large(2000, 'x');
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(post(large), Post::done);
+  nic_->reap(1, fabric::kAllLanes);
+  ASSERT_EQ(below_.sent.size(), 16u);
+  // Frames 1 and 2 are lost: of the first 12 all others have come.
+  const std::uint64_t early = 0b1111'1111'1100;
+  PacketHeader header = from_1(PacketKind::ack, 0, sizeof early);
+  header.ack = 1;
+  below_.deliver(header, std::as_bytes(std::span(&early, 1)));
+  // Expect: at the end of the turn, with the others that the window has room for behind them
+  EXPECT_EQ(below_.sent.size(), 16u);
+  nic_->reap(1, fabric::kAllLanes);
+  ASSERT_GT(below_.sent.size(), 18u);
+  EXPECT_EQ(below_.sent[16].header.sequence, 1u);
+  EXPECT_EQ(below_.sent[17].header.sequence, 2u);
+  EXPECT_EQ(below_.sent[18].header.sequence, 16u);
+  EXPECT_EQ(nic_->counters().retransmissions, 2u);
 }
 
 TEST_F(ReliableNicTest, AFullWindowIsAnAnswer) {

@@ -10,6 +10,7 @@ class RoundTrip {
  public:
   // Of a packet that was sent once.
   void measured(Ps length) {
+    last_ = length;
     if (!known_) {
       known_ = true;
       mean_ = length;
@@ -22,6 +23,9 @@ class RoundTrip {
   }
   // Smoothed; 0 before the first one.
   Ps mean() const { return mean_; }
+  // The same, but at once the last one where that is much shorter: a peer that was busy and
+  // answered late raises the mean for long.
+  Ps recent() const { return last_ * 4 < mean_ ? last_ : mean_; }
   // Without an answer for so long, a packet is taken for lost. `first`: before any was measured.
   Ps timeout(Ps first, Ps shortest) const {
     return known_ ? std::max(mean_ + deviation_ * 4, shortest) : first;
@@ -30,6 +34,7 @@ class RoundTrip {
  private:
   Ps mean_{};
   Ps deviation_{};
+  Ps last_{};
   bool known_ = false;
 };
 

@@ -17,6 +17,7 @@
 #include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
 #include "fairlead/proto/deadlines.h"
+#include "fairlead/proto/pacer.h"
 #include "fairlead/proto/round_trip.h"
 #include "fairlead/proto/site.h"
 
@@ -64,15 +65,14 @@ class SelectiveRepeat {
     State& state = of(peer);
     const Ps now = site.now();
     if (state.out++ == 0) start_timer(now, peer, state);
-    sent_of(state, state.next) = {item, false, false, now};
+    sent_of(state, state.next) = {item, false, false, false, now};
     return state.next++;
   }
-  // The peer says what has come: freed(item) for each packet that need not be kept any more,
-  // resend(item, sequence) for each that is missing although a later one has come. False: it never
-  // got so much from here; the packet is not to be believed, and nothing was done.
-  template <Site S, class Freed, class Resend>
-  [[nodiscard]] bool acknowledged(S& site, Peer peer, const Ack& ack, Freed&& freed,
-                                  Resend&& resend) {
+  // The peer says what has come: freed(item) for each packet that need not be kept any more; each
+  // that is missing although a later one has come is lost, and waits to be sent again. False: it
+  // never got so much from here; the packet is not to be believed, and nothing was done.
+  template <Site S, class Freed>
+  [[nodiscard]] bool acknowledged(S& site, Peer peer, const Ack& ack, Freed&& freed) {
     site.charge(Step::credit);
     State* const met = peers_[peer].get();
     if (met == nullptr) return ack.next == options_.first && none(ack.early);
@@ -83,12 +83,14 @@ class SelectiveRepeat {
       return static_cast<std::int32_t>(news) < 0;
     }
     if (!possible(state, ack)) return false;
+    const std::uint32_t out = state.next - state.base;
     std::uint32_t taken = 0;
     const auto take = [&](std::uint32_t sequence) {
       Sent& sent = sent_of(state, sequence);
       if (sent.acked) return;
       site.charge(Step::acknowledged);
       sent.acked = true;
+      if (std::exchange(sent.lost, false)) --state.lost;
       // It was overtaken, and not lost.
       if (!sent.again && static_cast<std::int32_t>(state.last_early - sequence) > 0) {
         state.overtakes = true;
@@ -102,12 +104,38 @@ class SelectiveRepeat {
     state.base = ack.next;
     for_each_early(ack, take);
     if (!ack.early.empty()) state.last_early = last_early(ack);
-    if (taken > 0) progress(site.now(), peer, state, taken);
+    if (taken > 0) progress(site.now(), peer, state, taken, out);
     const bool recovering = static_cast<std::int32_t>(state.recovered - state.base) > 0;
     if (state.out > 0 && (!ack.early.empty() || recovering)) {
-      resend_lost(site, state, resend);
+      find_lost(state);
     }
     return true;
+  }
+  // Packets that wait to be sent again.
+  std::uint32_t lost(Peer peer) const {
+    const State* state = peers_[peer].get();
+    return state == nullptr ? 0 : state->lost;
+  }
+  // The oldest of those is sent now. There is one.
+  struct Again {
+    std::uint32_t item;
+    std::uint32_t sequence;
+  };
+  template <Site S>
+  [[nodiscard]] Again take_lost(S& site, Peer peer) {
+    State& state = of(peer);
+    if (static_cast<std::int32_t>(state.base - state.lost_from) > 0) state.lost_from = state.base;
+    while (!sent_of(state, state.lost_from).lost) ++state.lost_from;
+    return {send_again(site.now(), state, state.lost_from), state.lost_from};
+  }
+  // What the window allows, spread over the round trip; room to go faster, little where packets get
+  // lost. Interval 0: no round trip was measured, or they are shorter than can be told.
+  Pacer::Pace pace(Peer peer) const {
+    const State* state = peers_[peer].get();
+    if (state == nullptr) return {};
+    const bool careful = state->careful_rounds > 0;
+    const std::int64_t quarters = std::int64_t{state->window_packets()} * (careful ? 5 : 8);
+    return {state->trip.recent() * 4 / quarters, careful};
   }
   // A round trip was measured: of the packet that the peer answers to.
   void measured(Peer peer, Ps round_trip) { of(peer).trip.measured(round_trip); }
@@ -254,22 +282,27 @@ class SelectiveRepeat {
   enum Kind : std::uint32_t { kAckDue, kTimeout };
   // Of the window and of the share of packets lost.
   static constexpr std::uint32_t kFraction = 1024;
-  static constexpr std::uint32_t kWindowMin = 2;
+  static constexpr std::uint32_t kWindowMin = 4;
   static constexpr std::int32_t kOvertaken = 3;
+  static constexpr std::uint32_t kFullRounds = 2;
+  static constexpr std::uint32_t kCarefulRounds = 256;
 
   struct Sent {
     std::uint32_t item;
     bool acked;
     bool again;  // sent more than once
+    bool lost;   // waits to be sent again
     Ps at;       // last
   };
   struct State {
     std::unique_ptr<Sent[]> sent;
     std::unique_ptr<std::uint32_t[]> kept;
-    std::uint32_t next = 0;      // to be sent
-    std::uint32_t base = 0;      // the peer has taken everything before it
-    std::uint32_t out = 0;       // since base: not acknowledged
-    std::uint32_t expected = 0;  // to come
+    std::uint32_t next = 0;       // to be sent
+    std::uint32_t base = 0;       // the peer has taken everything before it
+    std::uint32_t out = 0;        // since base: not acknowledged
+    std::uint32_t lost = 0;       // of those: wait to be sent again
+    std::uint32_t lost_from = 0;  // none of them before
+    std::uint32_t expected = 0;   // to come
     std::uint32_t kept_count = 0;
     std::uint32_t recovered = 0;   // once everything before it has come, nothing lost is out
     std::uint32_t last_early = 0;  // as the peer told last
@@ -286,8 +319,15 @@ class SelectiveRepeat {
     std::uint32_t round_end = 0;
     std::uint32_t round_acked = 0;
     std::uint32_t round_lost = 0;
-    std::uint32_t loss_share = 0;  // average, of kFraction
-    Ps newest{};                   // when the latest sent of what was acknowledged was sent
+    std::uint32_t loss_share = 0;      // average, of kFraction
+    std::uint32_t careful_rounds = 0;  // after one with a loss, this one included
+    bool used = false;                 // the window was, in this round
+    // While the window doubles: the least time that a packet of a round took, in ps, and rounds
+    // since then.
+    std::int64_t full_each = 0;
+    std::uint32_t full_rounds = 0;
+    Ps round_at{};  // it began
+    Ps newest{};    // when the latest sent of what was acknowledged was sent
     RoundTrip trip;
     Ps since{};     // the oldest has waited since then
     Ps timer_at{};  // of the entry that counts, while timed
@@ -309,7 +349,7 @@ class SelectiveRepeat {
     made->kept = std::make_unique_for_overwrite<std::uint32_t[]>(options_.window_max);
     std::fill_n(made->kept.get(), options_.window_max, kNothing);
     made->next = made->base = made->expected = made->round_end = made->recovered =
-        made->last_early = options_.first;
+        made->last_early = made->lost_from = options_.first;
     made->window = std::min(options_.window_first, options_.window_max) * kFraction;
     made->ack_every = options_.ack_every;
     peers_[peer] = std::move(made);
@@ -348,8 +388,8 @@ class SelectiveRepeat {
     }
   }
 
-  // `taken` packets were acknowledged for the first time.
-  void progress(Ps now, Peer peer, State& state, std::uint32_t taken) {
+  // `taken` packets of `out` were acknowledged for the first time.
+  void progress(Ps now, Peer peer, State& state, std::uint32_t taken, std::uint32_t out) {
     state.since = now;
     // The entry of a timeout that was longer is too late now.
     if (state.tries > 0) {
@@ -357,6 +397,14 @@ class SelectiveRepeat {
       if (state.timed) set_timer(now + timeout_of(state), peer, state);
     }
     state.round_acked += taken;
+    // A window that is not used tells nothing of what the way holds (RFC 7661).
+    if (2 * out >= state.window_packets()) {
+      state.used = true;
+      grow(state, taken);
+    }
+    if (static_cast<std::int32_t>(state.base - state.round_end) > 0) end_round(now, state);
+  }
+  void grow(State& state, std::uint32_t taken) {
     const bool fast = state.window < state.threshold;
     const std::uint32_t more =
         fast ? taken * kFraction
@@ -364,20 +412,35 @@ class SelectiveRepeat {
                    1, static_cast<std::uint32_t>(std::uint64_t{taken} * kFraction * kFraction /
                                                  state.window));
     state.window = std::min(state.window + more, options_.window_max * kFraction);
-    if (static_cast<std::int32_t>(state.base - state.round_end) > 0) end_round(state);
   }
   // Once a round trip: the window follows the share of what was lost.
-  void end_round(State& state) {
+  void end_round(Ps now, State& state) {
     const std::uint32_t all = state.round_acked + state.round_lost;
     const std::uint32_t share =
         all == 0 ? 0 : std::min(kFraction, state.round_lost * kFraction / all);
     state.loss_share = (state.loss_share * 15 + share) / 16;
     if (state.round_lost > 0) {
-      shrink(state, std::max(state.loss_share, share / 2));
+      shrink(state, std::max(state.loss_share, share / 2) + 2 * share * share / kFraction);
       state.threshold = state.window;
+      state.careful_rounds = kCarefulRounds;
+    } else if (state.careful_rounds > 0) {
+      --state.careful_rounds;
+    } else if (state.window < state.threshold && std::exchange(state.used, false)) {
+      find_full(now, state);
     }
+    state.round_at = now;
     state.round_acked = state.round_lost = 0;
     state.round_end = state.next;
+  }
+  // A window that has doubled several times, and no more came through: it is large enough.
+  static void find_full(Ps now, State& state) {
+    const std::int64_t each = (now - state.round_at).count / std::max(state.round_acked, 1u);
+    if (state.full_each == 0 || each * 5 < state.full_each * 4) {
+      state.full_each = each;
+      state.full_rounds = 0;
+    } else if (++state.full_rounds == kFullRounds) {
+      state.threshold = state.window;
+    }
   }
   // By half of `share`.
   static void shrink(State& state, std::uint32_t share) {
@@ -386,29 +449,33 @@ class SelectiveRepeat {
     state.window = std::max(state.window - less, kWindowMin * kFraction);
   }
 
-  static void lost_one(State& state) {
-    ++state.round_lost;
-    state.recovered = state.next;
-  }
   // What was sent before something that has arrived is lost when it was passed by kOvertaken
   // packets, or by one sent so much later; only then by a whole round trip where packets do
   // overtake each other.
-  template <Site S, class Resend>
-  void resend_lost(S& site, State& state, Resend&& resend) {
+  void find_lost(State& state) {
     const Ps apart = state.overtakes ? std::max(state.trip.mean(), options_.timeout_min / 16)
                                      : std::max(state.trip.mean() / 4, options_.timeout_min / 16);
-    const Ps now = site.now();
     for (std::uint32_t s = state.base; s != state.next; ++s) {
       Sent& sent = sent_of(state, s);
-      if (sent.acked || sent.at > state.newest) continue;
+      if (sent.acked || sent.lost || sent.at > state.newest) continue;
       const bool passed = !state.overtakes && !sent.again &&
                           static_cast<std::int32_t>(state.last_early - s) >= kOvertaken;
       if (!passed && state.newest - sent.at < apart) continue;
-      sent.at = now;
-      sent.again = true;
-      lost_one(state);
-      resend(sent.item, s);
+      sent.lost = true;
+      state.threshold = std::min(state.threshold, state.window);
+      if (state.lost++ == 0 || static_cast<std::int32_t>(state.lost_from - s) > 0)
+        state.lost_from = s;
+      ++state.round_lost;
+      state.recovered = state.next;
     }
+  }
+  // Answers its item.
+  std::uint32_t send_again(Ps now, State& state, std::uint32_t sequence) {
+    Sent& sent = sent_of(state, sequence);
+    if (std::exchange(sent.lost, false)) --state.lost;
+    sent.at = now;
+    sent.again = true;
+    return sent.item;
   }
 
   Ps timeout_of(const State& state) const {
@@ -474,9 +541,7 @@ class SelectiveRepeat {
       state.since = now;
       std::uint32_t oldest = state.base;
       while (sent_of(state, oldest).acked) ++oldest;
-      sent_of(state, oldest).at = now;
-      sent_of(state, oldest).again = true;
-      resend(peer, sent_of(state, oldest).item, oldest);
+      resend(peer, send_again(now, state, oldest), oldest);
     }
     set_timer(state.since + timeout_of(state), peer, state);
   }

@@ -35,11 +35,12 @@ struct Answer {
 Answer acknowledge(SelectiveRepeat& flow, TestClock& clock, std::uint32_t next,
                    std::vector<std::uint64_t> early = {}) {
   Answer answer;
-  answer.ok = flow.acknowledged(
-      clock, kPeer, {next, early}, [&](std::uint32_t item) { answer.freed.push_back(item); },
-      [&](std::uint32_t item, std::uint32_t sequence) {
-        answer.again.emplace_back(item, sequence);
-      });
+  answer.ok = flow.acknowledged(clock, kPeer, {next, early},
+                                [&](std::uint32_t item) { answer.freed.push_back(item); });
+  while (flow.lost(kPeer) > 0) {
+    const auto [item, sequence] = flow.take_lost(clock, kPeer);
+    answer.again.emplace_back(item, sequence);
+  }
   return answer;
 }
 struct Due {
@@ -275,6 +276,82 @@ TEST(SelectiveRepeat, TheWindowGrowsAndFollowsTheLossShare) {
   EXPECT_LT(sender.window(kPeer), 12u);
 }
 
+TEST(SelectiveRepeat, AWindowThatIsNotUsedDoesNotGrow) {
+  TestClock clock;
+  SelectiveRepeat sender(2, kOptions);
+  for (int round = 0; round < 100; ++round) {
+    const std::uint32_t next = sender.number(clock, kPeer, 0) + 1;
+    clock.time += microseconds(10);
+    EXPECT_TRUE(acknowledge(sender, clock, next).ok);
+  }
+  EXPECT_EQ(sender.window(kPeer), kOptions.window_first);
+}
+
+TEST(SelectiveRepeat, AWindowStopsDoublingWhenNoMoreComesThrough) {
+  SelectiveRepeat::Options options = kOptions;
+  options.window_max = 1024;
+  // A packet comes through each microsecond, however many are under way.
+  for (const bool limited : {true, false}) {
+    TestClock clock;
+    SelectiveRepeat sender(2, options);
+    for (int round = 0; round < 7; ++round) {
+      std::uint32_t next = 0;
+      while (sender.room(kPeer)) next = sender.number(clock, kPeer, 0) + 1;
+      const auto each = microseconds(limited ? sender.unacknowledged(kPeer) : 10);
+      clock.time += each;
+      EXPECT_TRUE(acknowledge(sender, clock, next).ok);
+    }
+    if (limited) {
+      EXPECT_LE(sender.window(kPeer), 80u);
+    } else {
+      EXPECT_EQ(sender.window(kPeer), 1024u);
+    }
+  }
+}
+
+TEST(SelectiveRepeat, WhatComesAfterAllNeedNotBeSentAgain) {
+  TestClock clock;
+  SelectiveRepeat sender(2, kOptions);
+  send(sender, clock, 8);
+  const std::uint64_t early[] = {0b11111100};
+  const auto ignore = [](std::uint32_t) {};
+  ASSERT_TRUE(sender.acknowledged(clock, kPeer, {0, early}, ignore));
+  ASSERT_EQ(sender.lost(kPeer), 2u);
+  // Expect: the first has come before it was its turn
+  ASSERT_TRUE(sender.acknowledged(clock, kPeer, {1, {}}, ignore));
+  ASSERT_EQ(sender.lost(kPeer), 1u);
+  const auto [item, sequence] = sender.take_lost(clock, kPeer);
+  EXPECT_EQ(item, 101u);
+  EXPECT_EQ(sequence, 1u);
+  EXPECT_EQ(sender.lost(kPeer), 0u);
+}
+
+TEST(SelectiveRepeat, ThePaceFollowsWindowAndRoundTrip) {
+  TestClock clock;
+  SelectiveRepeat sender(2, kOptions);
+  send(sender, clock, 8);
+  EXPECT_EQ(sender.pace(kPeer).interval, Ps{0});
+  sender.measured(kPeer, microseconds(160));
+  // Expect: twice the window of 8 each round trip, while nothing was lost
+  EXPECT_EQ(sender.pace(kPeer).interval, microseconds(10));
+  EXPECT_FALSE(sender.pace(kPeer).careful);
+  // Expect: a peer that answered late is not believed to be slow
+  for (int i = 0; i < 20; ++i) sender.measured(kPeer, microseconds(16'000));
+  sender.measured(kPeer, microseconds(16));
+  EXPECT_EQ(sender.pace(kPeer).interval, microseconds(1));
+  // Expect: 5/4 of the window where packets get lost
+  for (std::uint32_t next = 8; !sender.pace(kPeer).careful && next < 200;) {
+    EXPECT_EQ(acknowledge(sender, clock, next - 8, {0b11111110}).again.size(), 1u);
+    clock.time += microseconds(16);
+    EXPECT_TRUE(acknowledge(sender, clock, next).ok);
+    send(sender, clock, 8);
+    next += 8;
+  }
+  EXPECT_TRUE(sender.pace(kPeer).careful);
+  EXPECT_EQ(sender.pace(kPeer).interval,
+            microseconds(64) / (std::int64_t{sender.window(kPeer)} * 5));
+}
+
 TEST(SelectiveRepeat, APeerThatWasSlowOnceCostsNoWindow) {
   TestClock clock;
   SelectiveRepeat sender(2, kOptions);
@@ -388,8 +465,13 @@ std::uint32_t run_link(std::uint64_t drop_permille, std::uint64_t seed, std::uin
     while (!back.arrivals.empty() && back.arrivals.begin()->first <= clock.time) {
       const Link::Datagram one = back.arrivals.begin()->second;
       back.arrivals.erase(back.arrivals.begin());
-      EXPECT_TRUE(sender.acknowledged(
-          clock, kPeer, {one.ack, one.early}, [&](std::uint32_t) { ++freed; }, resend));
+      EXPECT_TRUE(
+          sender.acknowledged(clock, kPeer, {one.ack, one.early}, [&](std::uint32_t) { ++freed; }));
+    }
+    // One a turn: some come to be taken after the peer has told that they were not lost.
+    if (sender.lost(kPeer) > 0) {
+      const auto [item, sequence] = sender.take_lost(clock, kPeer);
+      resend(item, sequence);
     }
     receiver.run_due(
         clock, [&](Peer) { acknowledge_now(); }, [](Peer, std::uint32_t, std::uint32_t) {});
