@@ -404,6 +404,49 @@ TEST(SelectiveRepeat, APeerThatIsGoneLeavesNothing) {
   EXPECT_TRUE(run_due(sender, clock).again.empty());
 }
 
+TEST(SelectiveRepeat, AcknowledgmentsThatLieDoNoHarm) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Prng draw(seed);
+    TestClock clock;
+    SelectiveRepeat::Options options = kOptions;
+    options.first = UINT32_MAX - 300;
+    SelectiveRepeat sender(2, options);
+    std::vector<bool> out;  // by item: sent and not freed
+    const auto freed = [&](std::uint32_t item) {
+      ASSERT_TRUE(out.at(item));
+      out[item] = false;
+    };
+    std::uint32_t next = options.first;
+    for (int step = 0; step < 5000; ++step) {
+      clock.time += microseconds(1) * static_cast<std::int64_t>(draw.below(40));
+      for (std::uint64_t n = draw.below(8); n > 0 && sender.room(kPeer); --n) {
+        out.push_back(true);
+        next = sender.number(clock, kPeer, static_cast<std::uint32_t>(out.size() - 1)) + 1;
+      }
+      // Mostly about what is out, now and then about anything.
+      const std::uint32_t base = next - sender.unacknowledged(kPeer);
+      const auto at = draw.below(20) == 0 ? static_cast<std::uint32_t>(draw.next())
+                                          : base + static_cast<std::uint32_t>(draw.below(6)) - 1;
+      const std::uint64_t early[] = {draw.next() & draw.next() & draw.next()};
+      const bool some = draw.below(2) == 0;
+      const auto before = sender.unacknowledged(kPeer);
+      if (!sender.acknowledged(clock, kPeer, {at, std::span(early).first(some ? 1 : 0)}, freed)) {
+        EXPECT_EQ(sender.unacknowledged(kPeer), before);
+      }
+      sender.measured(kPeer, Ps{static_cast<std::int64_t>(draw.below(1'000'000'000))});
+      ASSERT_LE(sender.lost(kPeer), sender.unacknowledged(kPeer));
+      EXPECT_GE(sender.pace(kPeer).interval, Ps{0});
+      for (std::uint64_t n = draw.below(4); n > 0 && sender.lost(kPeer) > 0; --n) {
+        const auto [item, sequence] = sender.take_lost(clock, kPeer);
+        EXPECT_TRUE(out.at(item));
+        EXPECT_LT(sequence - base, 1000u);
+      }
+      for (const auto& [item, sequence] : run_due(sender, clock).again) EXPECT_TRUE(out.at(item));
+    }
+    EXPECT_LE(sender.window(kPeer), options.window_max);
+  }
+}
+
 // Two endpoints and a link between them that loses, doubles and delays at random.
 struct Link {
   struct Datagram {
