@@ -64,7 +64,10 @@ class SelectiveRepeat {
     site.charge(Step::retain);
     State& state = of(peer);
     const Ps now = site.now();
-    if (state.out++ == 0) start_timer(now, peer, state);
+    if (state.out++ == 0) {
+      start_timer(now, peer, state);
+      state.paused = true;
+    }
     sent_of(state, state.next) = {item, false, false, false, now};
     return state.next++;
   }
@@ -322,6 +325,7 @@ class SelectiveRepeat {
     std::uint32_t loss_share = 0;      // average, of kFraction
     std::uint32_t careful_rounds = 0;  // after one with a loss, this one included
     bool used = false;                 // the window was, in this round
+    bool paused = false;               // nothing was out, at times in this round
     // While the window doubles: the least time that a packet of a round took, in ps, and rounds
     // since then.
     std::int64_t full_each = 0;
@@ -425,9 +429,10 @@ class SelectiveRepeat {
       state.careful_rounds = kCarefulRounds;
     } else if (state.careful_rounds > 0) {
       --state.careful_rounds;
-    } else if (state.window < state.threshold && std::exchange(state.used, false)) {
+    } else if (state.window < state.threshold && state.used && !state.paused) {
       find_full(now, state);
     }
+    state.used = state.paused = false;
     state.round_at = now;
     state.round_acked = state.round_lost = 0;
     state.round_end = state.next;

@@ -290,23 +290,23 @@ TEST(SelectiveRepeat, AWindowThatIsNotUsedDoesNotGrow) {
 TEST(SelectiveRepeat, AWindowStopsDoublingWhenNoMoreComesThrough) {
   SelectiveRepeat::Options options = kOptions;
   options.window_max = 1024;
-  // A packet comes through each microsecond, however many are under way.
-  for (const bool limited : {true, false}) {
+  // Rounds of a packet each microsecond, however many are under way, or of 10 us.
+  const auto window_after = [&](bool limited, bool pauses) {
     TestClock clock;
     SelectiveRepeat sender(2, options);
-    for (int round = 0; round < 7; ++round) {
-      std::uint32_t next = 0;
+    std::uint32_t next = 0;
+    for (int round = 0; round < 9; ++round) {
       while (sender.room(kPeer)) next = sender.number(clock, kPeer, 0) + 1;
-      const auto each = microseconds(limited ? sender.unacknowledged(kPeer) : 10);
-      clock.time += each;
-      EXPECT_TRUE(acknowledge(sender, clock, next).ok);
+      clock.time += microseconds(limited ? sender.unacknowledged(kPeer) : 10);
+      EXPECT_TRUE(acknowledge(sender, clock, pauses ? next : next - 1).ok);
+      if (pauses) clock.time += microseconds(10'000);
     }
-    if (limited) {
-      EXPECT_LE(sender.window(kPeer), 80u);
-    } else {
-      EXPECT_EQ(sender.window(kPeer), 1024u);
-    }
-  }
+    return sender.window(kPeer);
+  };
+  EXPECT_LE(window_after(true, false), 128u);
+  EXPECT_EQ(window_after(false, false), 1024u);
+  // Expect: time in which there was nothing to send does not count
+  EXPECT_EQ(window_after(false, true), 1024u);
 }
 
 TEST(SelectiveRepeat, WhatComesAfterAllNeedNotBeSentAgain) {
