@@ -6,6 +6,8 @@ medians of the rounds' ratios. Needs root, iproute2 and MPICH.
 
   bench/peers/nodes.py --rounds 5
   bench/peers/nodes.py --port 10gbit,64kb     ports of a switch that hold so much, and no more
+  bench/peers/nodes.py --ranks 4              so many ranks a node, 256 KiB from each of one node to
+                                              each of the other
 """
 import argparse
 import os
@@ -24,6 +26,7 @@ PORT_BURST = "64kb"  # of a limited port: so much passes it at once after a paus
 ADDRESSES = (f"10.77.{NET}.1", f"10.77.{NET}.2")
 # Figure, bytes, and its limits.
 FIGURES = (("latency", 8, {"limit": "latency_udp"}),
+           ("crossing", 256 << 10, {}),
            ("bandwidth", 1 << 20, {"limit": "bandwidth_udp", "gathered": "bandwidth_udp_gathered"}))
 # Stands in for ssh: $1, after options, is a node's address; the rest is a shell command.
 REACH = """#!/bin/sh
@@ -55,14 +58,14 @@ def limit_ports(rate, queue):
                         rate, "burst", PORT_BURST, "limit", queue], check=True)
 
 
-def commands(build, folder):
+def commands(build, folder, programs, ranks):
     """{who: [command of each program]}"""
-    programs = ("pingpong", "bandwidth")
     mpich = ["ip", "netns", "exec", NAMES[0], "mpiexec.hydra", "-launcher", "ssh",
              "-launcher-exec", str(folder / "reach"), "-localhost", ADDRESSES[0], "-hosts",
-             ",".join(ADDRESSES), "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES",
-             "rail0", "-n", "2"]
-    ours = [str(build / "bin/fairlead"), "run", "--nodes", ",".join(NAMES)]
+             ",".join(f"{address}:{ranks}" for address in ADDRESSES), "-genv", "UCX_TLS",
+             "tcp,self", "-genv", "UCX_NET_DEVICES", "rail0", "-n", str(2 * ranks)]
+    ours = [str(build / "bin/fairlead"), "run", "--nodes",
+            ",".join(f"{name}:{ranks}" for name in NAMES)]
     return {
         "fairlead": [[*ours, str(folder / f"{program}.fairlead")] for program in programs],
         "mpich": [[*mpich, str(folder / f"{program}.mpich")] for program in programs],
@@ -88,7 +91,11 @@ def main():
     parser.add_argument("--port", type=port_of, metavar="RATE,QUEUE",
                         help="limit the ports between the nodes (raw UDP, which waits for what is"
                         " lost, is left out)")
+    parser.add_argument("--ranks", type=int, default=0, metavar="N",
+                        help="only the program for N ranks a node, and only ours: MPICH over tcp"
+                        " alone does not end where there are more ranks than processors")
     arguments = parser.parse_args()
+    programs = ("crossing",) if arguments.ranks else ("pingpong", "bandwidth")
     build = arguments.build.resolve()
     with tempfile.TemporaryDirectory(prefix="fairlead-nodes-") as name:
         folder = Path(name)
@@ -96,7 +103,7 @@ def main():
         (folder / "reach").chmod(0o755)
         for who, compiler in (("fairlead", build / "bin/fairlead-mpicc"),
                               ("mpich", shutil.which("mpicc.mpich"))):
-            for program in ("pingpong", "bandwidth"):
+            for program in programs:
                 subprocess.run([str(compiler), "-O2", "-D_GNU_SOURCE", "-Wno-stringop-overflow",
                                 f"-I{peers.ROOT}", "-o",
                                 str(folder / f"{program}.{who}"),
@@ -108,19 +115,25 @@ def main():
         try:
             if arguments.port:
                 limit_ports(*arguments.port[:2])
-            table = commands(build, folder)
-            if arguments.port:
+            table = commands(build, folder, programs, arguments.ranks or 1)
+            if arguments.port or arguments.ranks:
                 del table["limit"]
+            if arguments.ranks:
+                del table["mpich"]
             rounds = [{who: run(table[who]) for who in table} for _ in range(arguments.rounds)]
         finally:
             namespaces("down")
     for figure, size, limits in FIGURES:
+        if (figure, size) not in rounds[0]["fairlead"]:
+            continue
         ours = [one["fairlead"][figure, size] for one in rounds]
-        sides = {"mpich": [one["mpich"][figure, size] for one in rounds]}
-        for name, key in limits.items():
-            if not arguments.port:
+        sides = {}
+        if "mpich" in table:
+            sides["mpich"] = [one["mpich"][figure, size] for one in rounds]
+        if "limit" in table:
+            for name, key in limits.items():
                 sides[name] = [one["limit"][key, size] for one in rounds]
-        if arguments.port and figure == "bandwidth":
+        if arguments.port and figure != "latency":
             sides["port"] = [(arguments.port[2], "MB/s")] * len(rounds)
         print(f"{figure} {size}:  fairlead {statistics.median(v for v, _ in ours):.4g}"
               f" {ours[0][1]}", end="")

@@ -81,29 +81,34 @@ bool Reliable::take_acks(Flow flow, const Incoming& in) {
     if (words > 0) std::memcpy(told_.data(), in.payload.data(), in.payload.size());
     early = std::span(told_).first(words);
   }
+  const Ps trip = trip_of(h.client.words[1]);
+  const Ps answers = trip == kNever ? SelectiveRepeat::kUnknown : site_.now() - trip;
   bool news = false;
   for (std::uint32_t i = 0; i < kLanes; ++i) {
     const Flow of = flow - flow % kLanes + (flow + i) % kLanes;
     const std::uint32_t next = i == 0 ? h.ack : h.client.words[1 + i];
-    const bool believed =
-        flows_.acknowledged(site_, of, {next, i == 0 ? early : std::span<const std::uint64_t>{}},
-                            [&](std::uint32_t frame) {
-                              news = true;
-                              give(frame);
-                            });
+    const bool believed = flows_.acknowledged(
+        site_, of, {next, i == 0 ? early : std::span<const std::uint64_t>{}, answers},
+        [&](std::uint32_t frame) {
+          news = true;
+          give(frame);
+        });
     if (!believed) return false;
     // At the end of this turn.
     if (flows_.lost(of) > 0) list(of, outbound(of));
   }
-  if (news && h.client.words[1] != 0) measure(flow - flow % kLanes, h.client.words[1]);
+  if (news && trip != kNever) {
+    // All lanes of a peer share a path.
+    const Flow first = flow - flow % kLanes;
+    for (Flow of = first; of < first + kLanes; ++of) flows_.measured(of, trip);
+  }
   return true;
 }
 
-void Reliable::measure(Flow first, std::uint32_t stamp) {
+Ps Reliable::trip_of(std::uint32_t stamp) const {
   const std::uint32_t ticks = site_.stamp() - (stamp | 1u);
-  if (static_cast<std::int32_t>(ticks) < 0) return;
-  const Ps trip{static_cast<std::int64_t>(ticks) << kStampShift};
-  for (Flow flow = first; flow < first + kLanes; ++flow) flows_.measured(flow, trip);
+  if (stamp == 0 || static_cast<std::int32_t>(ticks) < 0) return kNever;
+  return Ps{static_cast<std::int64_t>(ticks) << kStampShift};
 }
 
 Keep Reliable::hold(Flow flow, const Incoming& in) {

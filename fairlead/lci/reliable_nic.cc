@@ -186,7 +186,7 @@ std::uint32_t Reliable::paced(Flow flow, Outbound& out) {
       flows_.lost(flow) + (has_pieces(flow) ? window : std::min(frames, window));
   if (out.pacer.may_all(ready)) return ready;
   const bool held = out.pacer.held();
-  const std::uint32_t may = out.pacer.may_leave(site_.now(), flows_.pace(flow), ready);
+  const std::uint32_t may = out.pacer.may_leave(site_.now(), flows_.interval(flow), ready);
   if (may == 0) {
     release_ = std::min(release_, out.pacer.due());
     if (!held) ++counters_.paced;

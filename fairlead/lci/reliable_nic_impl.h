@@ -265,8 +265,8 @@ class Reliable final : public ReliableNic {
 
   // The acknowledgments in a packet. False: they cannot be true.
   bool take_acks(Flow flow, const Incoming& in);
-  // All lanes of a peer share a path.
-  void measure(Flow first, std::uint32_t stamp);
+  // Since the packet with this stamp left; kNever: none did, or nobody knows.
+  Ps trip_of(std::uint32_t stamp) const;
 
   // Keeps a frame that is early, or that may not be taken now.
   Keep hold(Flow flow, const Incoming& in);

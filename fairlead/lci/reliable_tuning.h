@@ -44,12 +44,9 @@ inline constexpr std::uint32_t kPostsPerClock = 8;
 // Round trips are measured on clocks of 2^16 ps.
 inline constexpr unsigned kStampShift = 16;
 
-// A slice at 4 GB/s is what one call sends; a short one is what little queues hold. A nap takes
-// 60 us and more.
-inline constexpr proto::Pacer::Options kPace{.burst = 8,
-                                             .slice = microseconds(20),
-                                             .short_slice = microseconds(5),
-                                             .late = microseconds(100)};
+// A slice is what little queues hold; a nap takes 60 us and more.
+inline constexpr proto::Pacer::Options kPace{
+    .burst = 8, .slice = microseconds(5), .late = microseconds(100)};
 
 inline constexpr Ps kTimeoutFirst = milliseconds(5);
 inline constexpr Ps kTimeoutMin = microseconds(300);

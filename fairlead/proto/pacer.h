@@ -14,35 +14,27 @@ class Pacer {
  public:
   struct Options {
     std::uint32_t burst = 8;      // packets that leave at once after a pause, however slow the way
-    Ps slice = microseconds(20);  // packets wait for each other so long
-    Ps short_slice = microseconds(5);  // or so long, where packets have been lost of late
+    Ps slice = microseconds(5);   // packets wait for each other so long
     Ps late = microseconds(100);  // what was earned in time and fetched up to so much later counts
-  };
-
-  struct Pace {
-    Ps interval;           // a packet each, on average; 0: as fast as they can
-    bool careful = false;  // in short slices
   };
 
   explicit Pacer(const Options& options) : options_(options), credit_(options.burst) {}
 
-  // Whether `ready` packets may leave now, whatever the pace.
+  // Whether `ready` packets may leave now, whatever the interval.
   [[nodiscard]] bool may_all(std::uint32_t ready) {
     if (credit_ < ready) return false;
     held_ = false;
     return true;
   }
   // So many of `ready` packets may leave now, all of them or a slice at least; 0: those that wait
-  // may at due().
-  [[nodiscard]] std::uint32_t may_leave(Ps now, const Pace& pace, std::uint32_t ready) {
-    const Ps interval = pace.interval;
+  // may at due(). `interval`: a packet each, on average; 0: as fast as they can.
+  [[nodiscard]] std::uint32_t may_leave(Ps now, Ps interval, std::uint32_t ready) {
     if (interval.count <= 0) {
       held_ = false;
       return ready;
     }
     if (may_all(ready)) return ready;
-    const std::uint32_t slice =
-        packets_of(pace.careful ? options_.short_slice : options_.slice, interval);
+    const std::uint32_t slice = packets_of(options_.slice, interval);
     const std::uint32_t late = held_ ? packets_of(options_.late, interval) : 0;
     earn(now, interval, std::max(options_.burst, slice) + late);
     const std::uint32_t together = std::min(ready, slice);

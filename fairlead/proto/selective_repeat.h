@@ -17,7 +17,6 @@
 #include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
 #include "fairlead/proto/deadlines.h"
-#include "fairlead/proto/pacer.h"
 #include "fairlead/proto/round_trip.h"
 #include "fairlead/proto/site.h"
 
@@ -44,7 +43,11 @@ class SelectiveRepeat {
   struct Ack {
     std::uint32_t next;
     std::span<const std::uint64_t> early = {};
+    // When the packet left that came to the peer last before it said so; kUnknown: it does not
+    // tell.
+    Ps answers = kUnknown;
   };
+  static constexpr Ps kUnknown{-1};
 
   explicit SelectiveRepeat(std::uint32_t peers, const Options& options)
       : options_(options), peers_(peers) {}
@@ -100,9 +103,11 @@ class SelectiveRepeat {
       }
       --state.out;
       ++taken;
-      state.newest = std::max(state.newest, sent.at);
+      // Of one sent twice nobody knows which has come, unless the peer answers to it.
+      if (!sent.again) state.newest = std::max(state.newest, sent.at);
       freed(sent.item);
     };
+    state.newest = std::max(state.newest, ack.answers);
     for (std::uint32_t i = 0; i < news; ++i) take(state.base + i);
     state.base = ack.next;
     for_each_early(ack, take);
@@ -131,14 +136,12 @@ class SelectiveRepeat {
     while (!sent_of(state, state.lost_from).lost) ++state.lost_from;
     return {send_again(site.now(), state, state.lost_from), state.lost_from};
   }
-  // What the window allows, spread over the round trip; room to go faster, little where packets get
-  // lost. Interval 0: no round trip was measured, or they are shorter than can be told.
-  Pacer::Pace pace(Peer peer) const {
+  // Where packets have been lost of late: time between two, so that what the window allows is
+  // spread over the round trip, with room to go faster. 0: send as fast as you can.
+  Ps interval(Peer peer) const {
     const State* state = peers_[peer].get();
-    if (state == nullptr) return {};
-    const bool careful = state->careful_rounds > 0;
-    const std::int64_t quarters = std::int64_t{state->window_packets()} * (careful ? 5 : 8);
-    return {state->trip.recent() * 4 / quarters, careful};
+    if (state == nullptr || state->careful_rounds == 0) return Ps{0};
+    return state->trip.recent() * 4 / (std::int64_t{state->window_packets()} * 5);
   }
   // A round trip was measured: of the packet that the peer answers to.
   void measured(Peer peer, Ps round_trip) { of(peer).trip.measured(round_trip); }
@@ -426,7 +429,6 @@ class SelectiveRepeat {
     if (state.round_lost > 0) {
       shrink(state, std::max(state.loss_share, share / 2) + 2 * share * share / kFraction);
       state.threshold = state.window;
-      state.careful_rounds = kCarefulRounds;
     } else if (state.careful_rounds > 0) {
       --state.careful_rounds;
     } else if (state.window < state.threshold && state.used && !state.paused) {
@@ -471,6 +473,7 @@ class SelectiveRepeat {
       if (state.lost++ == 0 || static_cast<std::int32_t>(state.lost_from - s) > 0)
         state.lost_from = s;
       ++state.round_lost;
+      state.careful_rounds = kCarefulRounds;
       state.recovered = state.next;
     }
   }

@@ -33,9 +33,9 @@ struct Answer {
   Numbered again;
 };
 Answer acknowledge(SelectiveRepeat& flow, TestClock& clock, std::uint32_t next,
-                   std::vector<std::uint64_t> early = {}) {
+                   std::vector<std::uint64_t> early = {}, Ps answers = SelectiveRepeat::kUnknown) {
   Answer answer;
-  answer.ok = flow.acknowledged(clock, kPeer, {next, early},
+  answer.ok = flow.acknowledged(clock, kPeer, {next, early, answers},
                                 [&](std::uint32_t item) { answer.freed.push_back(item); });
   while (flow.lost(kPeer) > 0) {
     const auto [item, sequence] = flow.take_lost(clock, kPeer);
@@ -177,9 +177,11 @@ TEST(SelectiveRepeat, ATimeoutSendsTheOldestAndDoubles) {
   EXPECT_TRUE(run_due(sender, clock).again.empty());
   clock.time = microseconds(3000);
   EXPECT_EQ(run_due(sender, clock).again, (Numbered{{100, 0}}));
-  // Expect: the answer to it shows what else is missing
+  // Expect: a late answer to the first one shows nothing, one to it what else is missing
   clock.time = microseconds(3010);
-  EXPECT_EQ(acknowledge(sender, clock, 1).again, (Numbered{{101, 1}, {102, 2}}));
+  EXPECT_TRUE(acknowledge(sender, clock, 1, {}, Ps{0}).again.empty());
+  EXPECT_EQ(acknowledge(sender, clock, 1, {}, microseconds(3000)).again,
+            (Numbered{{101, 1}, {102, 2}}));
   EXPECT_EQ(acknowledge(sender, clock, 3).freed.size(), 2u);
   EXPECT_EQ(sender.timeout(kPeer), microseconds(1000));
   clock.time = microseconds(100'000);
@@ -326,30 +328,38 @@ TEST(SelectiveRepeat, WhatComesAfterAllNeedNotBeSentAgain) {
   EXPECT_EQ(sender.lost(kPeer), 0u);
 }
 
-TEST(SelectiveRepeat, ThePaceFollowsWindowAndRoundTrip) {
+TEST(SelectiveRepeat, TheIntervalFollowsWindowAndRoundTripAfterALoss) {
   TestClock clock;
   SelectiveRepeat sender(2, kOptions);
   send(sender, clock, 8);
-  EXPECT_EQ(sender.pace(kPeer).interval, Ps{0});
   sender.measured(kPeer, microseconds(160));
-  // Expect: twice the window of 8 each round trip, while nothing was lost
-  EXPECT_EQ(sender.pace(kPeer).interval, microseconds(10));
-  EXPECT_FALSE(sender.pace(kPeer).careful);
-  // Expect: a peer that answered late is not believed to be slow
-  for (int i = 0; i < 20; ++i) sender.measured(kPeer, microseconds(16'000));
-  sender.measured(kPeer, microseconds(16));
-  EXPECT_EQ(sender.pace(kPeer).interval, microseconds(1));
-  // Expect: 5/4 of the window where packets get lost
-  for (std::uint32_t next = 8; !sender.pace(kPeer).careful && next < 200;) {
-    EXPECT_EQ(acknowledge(sender, clock, next - 8, {0b11111110}).again.size(), 1u);
+  // Expect: no limit while nothing was lost
+  EXPECT_EQ(sender.interval(kPeer), Ps{0});
+  std::uint32_t next = 8;
+  const auto round = [&](bool loss) {
+    if (loss) {
+      EXPECT_EQ(acknowledge(sender, clock, next - 8, {0b11111110}).again.size(), 1u);
+    }
     clock.time += microseconds(16);
     EXPECT_TRUE(acknowledge(sender, clock, next).ok);
     send(sender, clock, 8);
     next += 8;
-  }
-  EXPECT_TRUE(sender.pace(kPeer).careful);
-  EXPECT_EQ(sender.pace(kPeer).interval,
-            microseconds(64) / (std::int64_t{sender.window(kPeer)} * 5));
+  };
+  while (sender.interval(kPeer) == Ps{0} && next < 200) round(true);
+  // Expect: 5/4 of the window each round trip
+  const auto spread = [&](Ps round_trip) {
+    return round_trip * 4 / (std::int64_t{sender.window(kPeer)} * 5);
+  };
+  EXPECT_EQ(sender.interval(kPeer), spread(microseconds(160)));
+  // Expect: a peer that answered late is not believed to be far
+  for (int i = 0; i < 20; ++i) sender.measured(kPeer, microseconds(16'000));
+  sender.measured(kPeer, microseconds(16));
+  EXPECT_EQ(sender.interval(kPeer), spread(microseconds(16)));
+  // Expect: no limit any more when nothing was lost for long
+  int rounds = 0;
+  for (; sender.interval(kPeer) != Ps{0} && rounds < 1000; ++rounds) round(false);
+  EXPECT_GE(rounds, 100);
+  EXPECT_LT(rounds, 1000);
 }
 
 TEST(SelectiveRepeat, APeerThatWasSlowOnceCostsNoWindow) {
@@ -435,7 +445,7 @@ TEST(SelectiveRepeat, AcknowledgmentsThatLieDoNoHarm) {
       }
       sender.measured(kPeer, Ps{static_cast<std::int64_t>(draw.below(1'000'000'000))});
       ASSERT_LE(sender.lost(kPeer), sender.unacknowledged(kPeer));
-      EXPECT_GE(sender.pace(kPeer).interval, Ps{0});
+      EXPECT_GE(sender.interval(kPeer), Ps{0});
       for (std::uint64_t n = draw.below(4); n > 0 && sender.lost(kPeer) > 0; --n) {
         const auto [item, sequence] = sender.take_lost(clock, kPeer);
         EXPECT_TRUE(out.at(item));
@@ -454,6 +464,7 @@ struct Link {
     std::uint32_t sequence;
     std::uint32_t ack;
     std::vector<std::uint64_t> early;
+    Ps left{};  // of an acknowledgment: what came last before
   };
   void put(Prng& draw, Ps now, const Datagram& one) {
     if (draw.below(1000) < drop_permille) return;
@@ -480,24 +491,26 @@ std::uint32_t run_link(std::uint64_t drop_permille, std::uint64_t seed, std::uin
   std::uint32_t taken = 0;
   std::uint32_t freed = 0;
   std::uint32_t again = 0;
+  Ps last{};
   const auto acknowledge_now = [&] {
     std::vector<std::uint64_t> words(receiver.early_words());
     const std::uint32_t next = receiver.take_ack(kPeer);
     words.resize(receiver.take_early(kPeer, words));
-    back.put(draw, clock.time, {true, 0, next, words});
+    back.put(draw, clock.time, {true, 0, next, words, last});
   };
   const auto resend = [&](std::uint32_t, std::uint32_t sequence) {
     ++again;
-    there.put(draw, clock.time, {false, sequence, 0, {}});
+    there.put(draw, clock.time, {false, sequence, 0, {}, clock.time});
   };
   while (freed < count) {
     while (sent < count && sender.room(kPeer)) {
-      there.put(draw, clock.time, {false, sender.number(clock, kPeer, sent++), 0, {}});
+      there.put(draw, clock.time, {false, sender.number(clock, kPeer, sent++), 0, {}, clock.time});
     }
     clock.time += microseconds(1);
     if (clock.time > milliseconds(100'000)) return UINT32_MAX;
     while (!there.arrivals.empty() && there.arrivals.begin()->first <= clock.time) {
       const std::uint32_t sequence = there.arrivals.begin()->second.sequence;
+      last = there.arrivals.begin()->second.left;
       there.arrivals.erase(there.arrivals.begin());
       const auto take = [&](std::uint32_t got) { EXPECT_EQ(got, options.first + taken++); };
       const Came came = receive(receiver, clock, sequence);
