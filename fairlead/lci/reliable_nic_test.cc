@@ -142,11 +142,11 @@ TEST_F(ReliableNicTest, FramesLeaveSpreadOverTheRoundTripAfterALoss) {
   acknowledge(17);
   EXPECT_EQ(nic_->counters().paced, 0u);
   // The window is about 30 now, and the round trip 200 ms: a frame may leave each 5 ms.
-  constexpr std::uint64_t kEach = 4'000'000;
-  const std::uint64_t begin = monotonic_ns();
+  constexpr std::int64_t kEach = 4'000'000;  // ns, at least
+  const std::int64_t begin = monotonic_ns();
   for (int i = 0; i < 24; ++i) EXPECT_EQ(post(large), Post::done);
   nic_->reap(1, fabric::kAllLanes);
-  const std::size_t at_once = below_.sent.size() - 18;
+  const auto at_once = static_cast<std::int64_t>(below_.sent.size()) - 18;
   // Expect: the rest of a burst, of which two have left and one may wait for its slice, and what
   // was earned meanwhile
   EXPECT_GE(at_once, kPace.burst - 3);
