@@ -83,6 +83,42 @@ def run(command_list):
     return values
 
 
+def compile_all(build, folder, programs, sides):
+    """PROGRAM.SIDE and the limits, in `folder`."""
+    compilers = {"fairlead": str(build / "bin/fairlead-mpicc"),
+                 "mpich": shutil.which("mpicc.mpich")}
+    for side in sides:
+        for program in programs if side in compilers else ():
+            subprocess.run([compilers[side], "-O2", "-D_GNU_SOURCE", "-Wno-stringop-overflow",
+                            f"-I{peers.ROOT}", "-o", str(folder / f"{program}.{side}"),
+                            str(peers.ROOT / f"bench/peers/{program}.c")], check=True)
+    if "limit" in sides:
+        subprocess.run(["g++", "-std=c++20", "-O2", f"-I{peers.ROOT}", "-o",
+                        str(folder / "network_limits"),
+                        str(peers.ROOT / "bench/peers/network_limits.cc"), "-lcrypto"], check=True)
+
+
+def show(rounds, port_rate):
+    """A line per figure; `port_rate`: MB/s of limited ports, or None."""
+    for figure, size, limits in FIGURES:
+        if (figure, size) not in rounds[0]["fairlead"]:
+            continue
+        sources = {"mpich": ("mpich", figure)}
+        sources.update({name: ("limit", key) for name, key in limits.items()})
+        ours = [one["fairlead"][figure, size] for one in rounds]
+        beside = {name: [one[side][key, size] for one in rounds]
+                  for name, (side, key) in sources.items() if side in rounds[0]}
+        if port_rate and figure != "latency":
+            beside["port"] = [(port_rate, "MB/s")] * len(rounds)
+        print(f"{figure} {size}:  fairlead {statistics.median(v for v, _ in ours):.4g}"
+              f" {ours[0][1]}", end="")
+        for name, values in beside.items():
+            ratio = statistics.median(our / value for (our, _), (value, _) in zip(ours, values))
+            print(f"  {name} {statistics.median(v for v, _ in values):.4g} (ours {ratio:.2f} x)",
+                  end="")
+        print()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -96,52 +132,26 @@ def main():
                         " alone does not end where there are more ranks than processors")
     arguments = parser.parse_args()
     programs = ("crossing",) if arguments.ranks else ("pingpong", "bandwidth")
+    sides = ["fairlead"]
+    if not arguments.ranks:
+        sides.append("mpich")
+        if not arguments.port:
+            sides.append("limit")
     build = arguments.build.resolve()
     with tempfile.TemporaryDirectory(prefix="fairlead-nodes-") as name:
         folder = Path(name)
         (folder / "reach").write_text(REACH)
         (folder / "reach").chmod(0o755)
-        for who, compiler in (("fairlead", build / "bin/fairlead-mpicc"),
-                              ("mpich", shutil.which("mpicc.mpich"))):
-            for program in programs:
-                subprocess.run([str(compiler), "-O2", "-D_GNU_SOURCE", "-Wno-stringop-overflow",
-                                f"-I{peers.ROOT}", "-o",
-                                str(folder / f"{program}.{who}"),
-                                str(peers.ROOT / f"bench/peers/{program}.c")], check=True)
-        subprocess.run(["g++", "-std=c++20", "-O2", f"-I{peers.ROOT}", "-o",
-                        str(folder / "network_limits"),
-                        str(peers.ROOT / "bench/peers/network_limits.cc"), "-lcrypto"], check=True)
+        compile_all(build, folder, programs, sides)
         namespaces("up")
         try:
             if arguments.port:
                 limit_ports(*arguments.port[:2])
             table = commands(build, folder, programs, arguments.ranks or 1)
-            if arguments.port or arguments.ranks:
-                del table["limit"]
-            if arguments.ranks:
-                del table["mpich"]
-            rounds = [{who: run(table[who]) for who in table} for _ in range(arguments.rounds)]
+            rounds = [{side: run(table[side]) for side in sides} for _ in range(arguments.rounds)]
         finally:
             namespaces("down")
-    for figure, size, limits in FIGURES:
-        if (figure, size) not in rounds[0]["fairlead"]:
-            continue
-        ours = [one["fairlead"][figure, size] for one in rounds]
-        sides = {}
-        if "mpich" in table:
-            sides["mpich"] = [one["mpich"][figure, size] for one in rounds]
-        if "limit" in table:
-            for name, key in limits.items():
-                sides[name] = [one["limit"][key, size] for one in rounds]
-        if arguments.port and figure != "latency":
-            sides["port"] = [(arguments.port[2], "MB/s")] * len(rounds)
-        print(f"{figure} {size}:  fairlead {statistics.median(v for v, _ in ours):.4g}"
-              f" {ours[0][1]}", end="")
-        for name, values in sides.items():
-            ratio = statistics.median(our / value for (our, _), (value, _) in zip(ours, values))
-            print(f"  {name} {statistics.median(v for v, _ in values):.4g} (ours {ratio:.2f} x)",
-                  end="")
-        print()
+    show(rounds, arguments.port and arguments.port[2])
 
 
 if __name__ == "__main__":

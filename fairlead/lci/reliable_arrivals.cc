@@ -82,7 +82,7 @@ bool Reliable::take_acks(Flow flow, const Incoming& in) {
     early = std::span(told_).first(words);
   }
   const Ps trip = trip_of(h.client.words[1]);
-  const Ps answers = trip == kNever ? SelectiveRepeat::kUnknown : site_.now() - trip;
+  const Ps answers = trip == kNever ? Ps{0} : site_.now() - trip;
   bool news = false;
   for (std::uint32_t i = 0; i < kLanes; ++i) {
     const Flow of = flow - flow % kLanes + (flow + i) % kLanes;

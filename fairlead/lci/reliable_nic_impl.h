@@ -151,7 +151,7 @@ class Reliable final : public ReliableNic {
     std::size_t waiting_bytes = 0;
     Ps left{-kNever.count / 2};  // when something last did
     Ps since{};                  // deferred since then
-    proto::Pacer pacer{kPace};
+    proto::Pacer pacer;
   };
   struct Frame {
     std::uint32_t bytes = 0;            // once it is closed

@@ -15,7 +15,7 @@
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/fake_nic.h"
 #include "fairlead/lci/frame.h"
-#include "fairlead/lci/reliable_tuning.h"
+#include "fairlead/proto/pacer.h"
 
 namespace fairlead::lci {
 namespace {
@@ -143,14 +143,15 @@ TEST_F(ReliableNicTest, FramesLeaveSpreadOverTheRoundTripAfterALoss) {
   EXPECT_EQ(nic_->counters().paced, 0u);
   // The window is about 30 now, and the round trip 200 ms: a frame may leave each 5 ms.
   constexpr std::int64_t kEach = 4'000'000;  // ns, at least
+  constexpr std::int64_t kBurst = proto::Pacer::Options{}.burst;
   const std::int64_t begin = monotonic_ns();
   for (int i = 0; i < 24; ++i) EXPECT_EQ(post(large), Post::done);
   nic_->reap(1, fabric::kAllLanes);
   const auto at_once = static_cast<std::int64_t>(below_.sent.size()) - 18;
   // Expect: the rest of a burst, of which two have left and one may wait for its slice, and what
   // was earned meanwhile
-  EXPECT_GE(at_once, kPace.burst - 3);
-  EXPECT_LE(at_once, kPace.burst + (monotonic_ns() - begin) / kEach);
+  EXPECT_GE(at_once, kBurst - 3);
+  EXPECT_LE(at_once, kBurst + (monotonic_ns() - begin) / kEach);
   EXPECT_EQ(nic_->counters().paced, 1u);
   EXPECT_FALSE(nic_->settled());
   // Expect: no sleep beyond the time of the next ones
@@ -158,7 +159,7 @@ TEST_F(ReliableNicTest, FramesLeaveSpreadOverTheRoundTripAfterALoss) {
   EXPECT_LE(below_.slept, milliseconds(20));
   // Expect: the rest without an acknowledgment, not before its time
   while (below_.sent.size() < 18 + 24) nic_->reap(1, fabric::kAllLanes);
-  EXPECT_GE(monotonic_ns() - begin, (24 - kPace.burst - 2) * kEach);
+  EXPECT_GE(monotonic_ns() - begin, (24 - kBurst - 2) * kEach);
 }
 
 TEST_F(ReliableNicTest, WhatIsLostLeavesBeforeWhatIsNew) {

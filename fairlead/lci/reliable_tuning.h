@@ -8,7 +8,6 @@
 
 #include "fairlead/base/units.h"
 #include "fairlead/lci/frame_pool.h"
-#include "fairlead/proto/pacer.h"
 #include "fairlead/proto/selective_repeat.h"
 
 namespace fairlead::lci {
@@ -43,10 +42,6 @@ inline constexpr std::uint32_t kIdlePerClock = 8;
 inline constexpr std::uint32_t kPostsPerClock = 8;
 // Round trips are measured on clocks of 2^16 ps.
 inline constexpr unsigned kStampShift = 16;
-
-// A slice is what little queues hold; a nap takes 60 us and more.
-inline constexpr proto::Pacer::Options kPace{
-    .burst = 8, .slice = microseconds(5), .late = microseconds(100)};
 
 inline constexpr Ps kTimeoutFirst = milliseconds(5);
 inline constexpr Ps kTimeoutMin = microseconds(300);

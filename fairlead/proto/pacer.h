@@ -14,10 +14,11 @@ class Pacer {
  public:
   struct Options {
     std::uint32_t burst = 8;      // packets that leave at once after a pause, however slow the way
-    Ps slice = microseconds(5);   // packets wait for each other so long
-    Ps late = microseconds(100);  // what was earned in time and fetched up to so much later counts
+    Ps slice = microseconds(5);   // packets wait for each other so long: what little queues hold
+    Ps late = microseconds(100);  // what was earned and fetched so late counts: a nap takes 60 us
   };
 
+  Pacer() : Pacer(Options{}) {}
   explicit Pacer(const Options& options) : options_(options), credit_(options.burst) {}
 
   // Whether `ready` packets may leave now, whatever the interval.

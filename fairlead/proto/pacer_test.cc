@@ -44,7 +44,7 @@ Outcome stream(const Way& way, bool paced, Ps length) {
   TestClock clock;
   Prng draw(1);
   SelectiveRepeat sender(1, options), receiver(1, options);
-  Pacer pacer({});
+  Pacer pacer;
   std::deque<Datagram> there, back;
   Ps free_at{};  // the slow place is
   Outcome outcome;

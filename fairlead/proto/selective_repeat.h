@@ -43,11 +43,9 @@ class SelectiveRepeat {
   struct Ack {
     std::uint32_t next;
     std::span<const std::uint64_t> early = {};
-    // When the packet left that came to the peer last before it said so; kUnknown: it does not
-    // tell.
-    Ps answers = kUnknown;
+    // When the packet left that came to the peer last before it said so; 0: it does not tell.
+    Ps answers{};
   };
-  static constexpr Ps kUnknown{-1};
 
   explicit SelectiveRepeat(std::uint32_t peers, const Options& options)
       : options_(options), peers_(peers) {}
@@ -288,10 +286,10 @@ class SelectiveRepeat {
   enum Kind : std::uint32_t { kAckDue, kTimeout };
   // Of the window and of the share of packets lost.
   static constexpr std::uint32_t kFraction = 1024;
-  static constexpr std::uint32_t kWindowMin = 4;
   static constexpr std::int32_t kOvertaken = 3;
-  static constexpr std::uint32_t kFullRounds = 2;
-  static constexpr std::uint32_t kCarefulRounds = 256;
+  static constexpr std::uint32_t kWindowMin = kOvertaken + 1;  // so many can overtake a lost one
+  static constexpr std::uint32_t kFullRounds = 2;              // without more: no more doubling
+  static constexpr std::uint32_t kCarefulRounds = 256;         // after a loss: spread out
 
   struct Sent {
     std::uint32_t item;
