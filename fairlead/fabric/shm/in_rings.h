@@ -126,11 +126,9 @@ class ShmInRings {
   static constexpr std::uint32_t kTellEvery = 32;
   // Of one ring before the next gets its turn.
   static constexpr int kBurst = 16;
-  // After so many messages in a row the sender is ahead, and lines further on can be asked for, the
-  // longer the run the further: where it is not, that takes from it lines that it is about to write
-  // (docs/performance.md).
+  // After so many messages in a row the sender is ahead, and the line of the next one can be asked
+  // for. Lines further on it may be about to write (docs/performance.md).
   static constexpr std::uint32_t kRun = 2;
-  static constexpr std::uint32_t kAheadMax = 8;
 
   static bool ready(const ShmCursor& ring, std::uint64_t& flag) {
     flag = ring.slot().flag.load(std::memory_order_acquire);
@@ -140,11 +138,7 @@ class ShmInRings {
   // Both lines of a message are then on their way at once.
   static void fetch_tail(const ShmCursor& ring) { __builtin_prefetch(&ring.slot(1)); }
   static void ask_ahead(Reader& ring) {
-    const std::uint32_t run = ring.run++;
-    if (run < kRun) return;
-    const std::uint32_t ahead = std::min(2 + run / 2, kAheadMax);
-    __builtin_prefetch(&ring.slot(ahead));
-    if (run < 2 * kAheadMax) __builtin_prefetch(&ring.slot(ahead - 1));
+    if (ring.run++ >= kRun) __builtin_prefetch(&ring.slot(1));
   }
   static void tell(Ring& ring) {
     if (ring.passed() - ring.told < kTellEvery) return;

@@ -146,7 +146,7 @@ class ShmOutRings {
   bool closed(Peer peer) const { return rings_[peer * kLanes].closed; }
 
  private:
-  static constexpr std::uint32_t kAhead = 2;
+  static constexpr std::uint32_t kAhead = 16;
 
   // Reads how many slots the receiver has consumed. A number that cannot be frees nothing.
   [[gnu::noinline]] static bool refresh(Ring& ring) {
