@@ -1,6 +1,5 @@
 #include "fairlead/run/probes.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,7 +22,9 @@
 #include <fstream>
 
 #include "fairlead/base/fd.h"
+#include "fairlead/base/loaded_library.h"
 #include "fairlead/fabric/ofi/ofi_nic.h"
+#include "fairlead/fabric/udp/libcrypto.h"
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/run/join/pmix_abi.h"
 
@@ -164,6 +165,12 @@ Probe probe_udp() {
   return probe;
 }
 
+Probe probe_crypto() {
+  const Result<fabric::Libcrypto>& library = fabric::Libcrypto::get();
+  if (!library.ok()) return {"libcrypto", false, library.error().text};
+  return {"libcrypto", true, "--auth full and --auth encrypt can be used"};
+}
+
 Probe probe_ofi() {
   const Result<std::vector<fabric::OfiProvider>> found = fabric::ofi_providers("", "");
   if (!found.ok()) return {"libfabric", false, found.error().text};
@@ -177,23 +184,21 @@ Probe probe_ofi() {
 }
 
 Probe probe_pmix() {
-  void* library = ::dlopen(kPmixLibrary, RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) {
+  if (!LoadedLibrary::load(kPmixLibrary).ok()) {
     return {"PMIx launchers", false,
             fmt::format("no {} (Debian: libpmix2): Open MPI's mpirun and srun --mpi=pmix cannot "
                         "start ranks",
                         kPmixLibrary)};
   }
-  ::dlclose(library);
   return {"PMIx launchers", true, "Open MPI's mpirun and srun --mpi=pmix can start ranks"};
 }
 
 }  // namespace
 
 std::vector<Probe> probe_kernel() {
-  return {probe_processors(),  probe_memfd(),    probe_process_vm(),
-          probe_userfaultfd(), probe_io_uring(), probe_membarrier(),
-          probe_udp(),         probe_ofi(),      probe_pmix()};
+  return {probe_processors(), probe_memfd(),      probe_process_vm(), probe_userfaultfd(),
+          probe_io_uring(),   probe_membarrier(), probe_udp(),        probe_crypto(),
+          probe_ofi(),        probe_pmix()};
 }
 
 std::string host_name() {

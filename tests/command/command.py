@@ -22,11 +22,12 @@ def environment():
     return env
 
 
-def fairlead(*arguments, cwd=None):
-    """Runs the command to its end; the answer has returncode, stdout, stderr."""
+def fairlead(*arguments, cwd=None, **more):
+    """Runs the command to its end, with `more` in its environment; the answer has returncode,
+    stdout, stderr."""
     return subprocess.run([str(BIN / "fairlead"), *arguments], capture_output=True, text=True,
-                          timeout=120, stdin=subprocess.DEVNULL, env=environment(), cwd=cwd,
-                          check=False)
+                          timeout=120, stdin=subprocess.DEVNULL, env=environment() | more,
+                          cwd=cwd, check=False)
 
 
 def json_lines(text):

@@ -1,6 +1,8 @@
 """What cannot be used as asked is refused with the list of what can."""
+import ctypes.util
 import tempfile
 import unittest
+from pathlib import Path
 
 from command import BIN, fairlead
 
@@ -40,6 +42,20 @@ class Errors(unittest.TestCase):
         self.refused(["bench", "throughput", "--put", "--copy"], "--put")
         self.refused(["bench", "latency", "--fill", "some"], "--fill", "auto")
         self.refused(["run"], "needs a program")
+
+    def test_without_libcrypto(self):
+        """Only who asks for what it does needs it."""
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / ctypes.util.find_library("crypto")).touch()
+            job = ["bench", "latency", "--on", "udp", "--sizes", "8", "--auth"]
+            answer = fairlead(*job, "header", LD_LIBRARY_PATH=folder)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            answer = fairlead(*job, "full", LD_LIBRARY_PATH=folder)
+            self.assertNotEqual(answer.returncode, 0)
+            self.assertIn("udp: OpenSSL's libcrypto cannot be loaded", answer.stderr)
+            self.assertRegex(answer.stderr, "file too short.*install libssl.*--auth header")
+            answer = fairlead("info", LD_LIBRARY_PATH=folder)
+            self.assertRegex(answer.stdout, "libcrypto +missing +OpenSSL's libcrypto cannot")
 
     def test_places(self):
         self.refused(["run", "--on", "moon", TRUE], "moon", "shm", "loop", "myrinet-p3",

@@ -1,13 +1,12 @@
 #include "fairlead/fabric/udp/seal.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <sodium.h>
 
 #include <cstddef>
 #include <cstring>
 
 #include "fairlead/base/check.h"
+#include "fairlead/fabric/udp/libcrypto.h"
 
 namespace fairlead::fabric {
 namespace {
@@ -61,11 +60,9 @@ std::optional<Auth> parse_auth(std::string_view name) {
 const char* auth_name(Auth auth) { return kNames[static_cast<std::size_t>(auth)]; }
 
 std::uint64_t job_word(const JobKey& key, std::string_view purpose) {
-  std::uint8_t hash[crypto_shorthash_siphashx24_BYTES];
-  crypto_shorthash_siphashx24(hash, reinterpret_cast<const unsigned char*>(purpose.data()),
-                              purpose.size(), key.data());
+  const JobTag tag = job_tag(key, std::as_bytes(std::span(purpose)));
   std::uint64_t word;
-  std::memcpy(&word, hash, sizeof word);
+  std::memcpy(&word, tag.data(), sizeof word);
   return word;
 }
 
@@ -73,59 +70,68 @@ std::uint32_t job_number(const JobKey& key) {
   return static_cast<std::uint32_t>(job_word(key, "job number"));
 }
 
-// OpenSSL's own exit handler would run before what a program sends at its very end.
-static EVP_CIPHER_CTX* new_context() {
-  (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
-  return EVP_CIPHER_CTX_new();
+JobTag job_tag(const JobKey& key, std::span<const std::byte> bytes) {
+  static_assert(sizeof(JobKey) == crypto_shorthash_siphashx24_KEYBYTES &&
+                sizeof(JobTag) == crypto_shorthash_siphashx24_BYTES);
+  JobTag tag;
+  crypto_shorthash_siphashx24(tag.data(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                              bytes.size(), key.data());
+  return tag;
+}
+bool same_tag(const JobTag& a, const JobTag& b) {
+  return sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 // One direction of AES-128-GCM; the key is expanded once.
 class Seal::Gcm {
  public:
-  Gcm(const JobKey& key, bool encrypts) : context_(new_context()), encrypts_(encrypts) {
-    FAIRLEAD_CHECK(context_ != nullptr && EVP_CipherInit_ex(context_, EVP_aes_128_gcm(), nullptr,
-                                                            key.data(), nullptr, encrypts) == 1,
-                   "libcrypto has no AES-128-GCM");
+  Gcm(const JobKey& key, bool encrypts)
+      : crypto_(Libcrypto::get().value()), context_(crypto_.context_new()), encrypts_(encrypts) {
+    FAIRLEAD_CHECK(
+        context_ != nullptr && crypto_.cipher_init(context_, crypto_.aes_128_gcm(), nullptr,
+                                                   key.data(), nullptr, encrypts) == 1,
+        "libcrypto has no AES-128-GCM");
   }
-  ~Gcm() { EVP_CIPHER_CTX_free(context_); }
+  ~Gcm() { crypto_.context_free(context_); }
   Gcm(const Gcm&) = delete;
   Gcm& operator=(const Gcm&) = delete;
 
   // What is run over is `from` and then `more`. `to` may be `from`; nullptr: they are authenticated
   // and not encrypted. Encrypting writes the tag; decrypting checks it and answers whether it is
   // right.
-  bool run(const UdpHeader& header, std::span<const std::byte> from, std::byte* to,
-           std::uint8_t (&tag)[kTagBytes], std::span<const std::byte> more = {}) {
+  bool run(const UdpHeader& header, std::span<const std::byte> from, std::byte* to, JobTag& tag,
+           std::span<const std::byte> more = {}) {
     const Authenticated known = authenticated(bytes_of(header));
     int done = 0;
-    bool ok = EVP_CipherInit_ex(context_, nullptr, nullptr, nullptr, nonce(header).data(), -1) == 1;
-    ok = ok && EVP_CipherUpdate(context_, nullptr, &done,
-                                reinterpret_cast<const unsigned char*>(&known), sizeof known) == 1;
+    bool ok =
+        crypto_.cipher_init(context_, nullptr, nullptr, nullptr, nonce(header).data(), -1) == 1;
+    ok = ok &&
+         crypto_.cipher_update(context_, nullptr, &done,
+                               reinterpret_cast<const unsigned char*>(&known), sizeof known) == 1;
     for (const std::span<const std::byte> part : {from, more}) {
       if (part.empty()) continue;
       const auto* in = reinterpret_cast<const unsigned char*>(part.data());
-      ok = ok && EVP_CipherUpdate(context_, reinterpret_cast<unsigned char*>(to), &done, in,
-                                  length(part.size())) == 1;
+      ok = ok && crypto_.cipher_update(context_, reinterpret_cast<unsigned char*>(to), &done, in,
+                                       length(part.size())) == 1;
       if (to != nullptr) to += part.size();
     }
     if (!encrypts_)
-      ok = ok && EVP_CIPHER_CTX_ctrl(context_, EVP_CTRL_GCM_SET_TAG, kTagBytes, tag) == 1;
+      ok = ok && crypto_.context_ctrl(context_, EVP_CTRL_GCM_SET_TAG, kTagBytes, tag.data()) == 1;
     unsigned char none[16];
-    ok = ok && EVP_CipherFinal_ex(context_, none, &done) == 1;
+    ok = ok && crypto_.cipher_final(context_, none, &done) == 1;
     if (encrypts_)
-      ok = ok && EVP_CIPHER_CTX_ctrl(context_, EVP_CTRL_GCM_GET_TAG, kTagBytes, tag) == 1;
+      ok = ok && crypto_.context_ctrl(context_, EVP_CTRL_GCM_GET_TAG, kTagBytes, tag.data()) == 1;
     return ok;
   }
 
  private:
+  const Libcrypto& crypto_;
   EVP_CIPHER_CTX* context_;
   bool encrypts_;
 };
 
 Seal::Seal(const JobKey& key, Auth auth, std::uint64_t counter)
     : key_(key), auth_(auth), counter_(counter) {
-  static_assert(sizeof(JobKey) == crypto_shorthash_siphashx24_KEYBYTES &&
-                kTagBytes == crypto_shorthash_siphashx24_BYTES);
   FAIRLEAD_CHECK(sodium_init() >= 0, "libsodium does not start");
   if (auth == Auth::header) return;
   sealing_ = std::make_unique<Gcm>(key, true);
@@ -133,10 +139,9 @@ Seal::Seal(const JobKey& key, Auth auth, std::uint64_t counter)
 }
 Seal::~Seal() = default;
 
-void Seal::make_tag(const std::byte* header, std::uint8_t (&tag)[16]) const {
+JobTag Seal::header_tag(const std::byte* header) const {
   const Authenticated known = authenticated(header);
-  crypto_shorthash_siphashx24(tag, reinterpret_cast<const unsigned char*>(&known), sizeof known,
-                              key_.data());
+  return job_tag(key_, std::as_bytes(std::span(&known, 1)));
 }
 
 void Seal::seal(UdpHeader& header, std::span<const std::byte> front, std::byte* cipher,
@@ -144,7 +149,10 @@ void Seal::seal(UdpHeader& header, std::span<const std::byte> front, std::byte* 
   header.magic = kUdpMagic;
   header.flags = static_cast<std::uint32_t>(auth_);
   header.counter = ++counter_;
-  if (auth_ == Auth::header) return make_tag(bytes_of(header), header.tag);
+  if (auth_ == Auth::header) {
+    header.tag = header_tag(bytes_of(header));
+    return;
+  }
   const bool sealed =
       sealing_->run(header, front, auth_ == Auth::encrypt ? cipher : nullptr, header.tag, body);
   FAIRLEAD_CHECK(sealed, "libcrypto could not seal {} bytes", front.size() + body.size());
@@ -153,12 +161,10 @@ void Seal::seal(UdpHeader& header, std::span<const std::byte> front, std::byte* 
 bool Seal::open(const UdpHeader& header, std::span<std::byte> payload, const std::byte* received) {
   // All endpoints of a job are told the same: a weaker seal than asked for is none.
   if (header.magic != kUdpMagic || header.flags != static_cast<std::uint32_t>(auth_)) return false;
-  std::uint8_t tag[kTagBytes];
   if (auth_ == Auth::header) {
-    make_tag(received != nullptr ? received : bytes_of(header), tag);
-    return sodium_memcmp(tag, header.tag, sizeof tag) == 0;
+    return same_tag(header_tag(received != nullptr ? received : bytes_of(header)), header.tag);
   }
-  std::memcpy(tag, header.tag, sizeof tag);
+  JobTag tag = header.tag;
   return opening_->run(header, payload, auth_ == Auth::encrypt ? payload.data() : nullptr, tag);
 }
 

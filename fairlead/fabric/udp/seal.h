@@ -15,7 +15,7 @@
 namespace fairlead::fabric {
 
 enum class Auth : std::uint8_t {
-  header,   // SipHash-2-4 of 128 bits over the headers; UDP's checksum guards the payload
+  header,   // job_tag() of the headers; UDP's checksum guards the payload
   full,     // AES-128-GCM's tag over headers and payload
   encrypt,  // AES-128-GCM: the payload is secret too
 };
@@ -30,12 +30,17 @@ std::uint32_t job_number(const JobKey& key);
 // The same, of 64 bits, for another purpose.
 std::uint64_t job_word(const JobKey& key, std::string_view purpose);
 
+// SipHash-2-4 of 128 bits: made by who has the key. `same`: compared in a time that tells nothing.
+using JobTag = std::array<std::uint8_t, 16>;
+JobTag job_tag(const JobKey& key, std::span<const std::byte> bytes);
+bool same_tag(const JobTag& a, const JobTag& b);
+
 // What stands at the front of every datagram.
 struct UdpHeader {
   std::uint32_t magic;    // kUdpMagic: the format and its version
   std::uint32_t flags;    // Auth
   std::uint64_t counter;  // datagrams this sender has sealed: never twice the same
-  std::uint8_t tag[16];   // over all of this but itself, the packet's header and what Auth says
+  JobTag tag;             // over all of this but itself, the packet's header and what Auth says
   PacketHeader packet;
 };
 static_assert(sizeof(UdpHeader) == 80 && std::is_trivially_copyable_v<UdpHeader>);
@@ -45,6 +50,7 @@ constexpr std::uint32_t kUdpMagic = 0x31'64'6c'66;  // "fld1"
 class Seal {
  public:
   // `counter`: where it begins to count. Two senders of one rank must never come to the same value.
+  // Beyond Auth::header it takes Libcrypto::get().
   Seal(const JobKey& key, Auth auth, std::uint64_t counter = 0);
   ~Seal();
   Seal(const Seal&) = delete;
@@ -64,7 +70,7 @@ class Seal {
 
  private:
   class Gcm;
-  void make_tag(const std::byte* header, std::uint8_t (&tag)[16]) const;
+  JobTag header_tag(const std::byte* header) const;
 
   JobKey key_;
   Auth auth_;

@@ -20,6 +20,7 @@
 #include "fairlead/base/check.h"
 #include "fairlead/base/fd.h"
 #include "fairlead/base/reserved_memory.h"
+#include "fairlead/fabric/udp/libcrypto.h"
 
 namespace fairlead::fabric {
 namespace {
@@ -494,6 +495,9 @@ class Udp final : public UdpNic {
 }  // namespace
 
 Result<std::unique_ptr<UdpNic>> open_udp(const UdpOptions& options) {
+  if (options.auth != Auth::header && !Libcrypto::get().ok()) {
+    return Error{fmt::format("udp: {}", Libcrypto::get().error().text)};
+  }
   Result<Interface> interface = find_interface(options.address);
   if (!interface.ok()) return interface.error();
   SocketAddress& address = interface.value().address;

@@ -25,10 +25,10 @@ constexpr Ps kLook = milliseconds(100);
 constexpr int kLastWords = 3;
 
 struct Datagram {
-  fabric::UdpHeader header;
+  fabric::JobTag tag;  // of the note
   PulseNote note;
 };
-static_assert(sizeof(Datagram) == sizeof(fabric::UdpHeader) + sizeof(PulseNote));
+static_assert(sizeof(Datagram) == sizeof(fabric::JobTag) + sizeof(PulseNote));
 
 fabric::JobKey key_for_pulses(const fabric::JobKey& job) {
   const std::uint64_t words[] = {fabric::job_word(job, "pulse 1"),
@@ -94,7 +94,6 @@ NodePulse::NodePulse(Fd socket, fabric::ShmJob& job, Board& board, PulseOptions 
       options_(std::move(options)),
       key_(key_for_pulses(options_.key)),
       node_(nodes().node_of(options_.self)),
-      opening_(std::make_unique<fabric::Seal>(key_, fabric::Auth::full)),
       beat_(std::max(kBeat, kBeatPerNode * static_cast<std::int64_t>(nodes().count()))),
       due_(now) {
   if (options_.silence != kNever) beat_ = std::min(beat_, options_.silence / kBeatsInSilence);
@@ -157,14 +156,9 @@ void NodePulse::say(NodeState state) {
     const std::uint32_t rank = mine[next_dead_++ % mine.size()];
     if (cut_off_ || job_.dead(rank)) note.dead[note.dead_count++] = rank;
   }
-  fabric::UdpHeader& header = datagram.header;
-  header.packet.client.kind = fabric::PacketKind::ack;
-  header.packet.client.source = options_.self;
-  header.packet.client.size = sizeof note;
-  const auto bytes = std::as_writable_bytes(std::span(&note, 1));
-  // The clock counts, so that it goes on growing when another rank of the node speaks.
-  fabric::Seal seal(key_, fabric::Auth::full, static_cast<std::uint64_t>(monotonic_ns()));
-  seal.seal(header, bytes, nullptr);
+  // The clock, so that it goes on growing when another rank of the node speaks.
+  note.counter = static_cast<std::uint64_t>(monotonic_ns());
+  datagram.tag = fabric::job_tag(key_, std::as_bytes(std::span(&note, 1)));
   for (std::uint32_t node = 0; node < nodes().count(); ++node) {
     if (node == node_) continue;
     RankCard place;
@@ -188,15 +182,15 @@ void NodePulse::receive(Ps now) {
   }
 }
 
-void NodePulse::take(std::span<std::byte> datagram, Ps now) {
+void NodePulse::take(std::span<const std::byte> datagram, Ps now) {
   if (datagram.size() != sizeof(Datagram)) return;
-  fabric::UdpHeader header;
-  std::memcpy(static_cast<void*>(&header), datagram.data(), sizeof header);
-  const std::span<std::byte> payload = datagram.subspan(sizeof header);
-  if (!opening_->open(header, payload)) return;
-  const auto note = parse_pulse(payload, nodes().count());
+  fabric::JobTag tag;
+  std::memcpy(tag.data(), datagram.data(), sizeof tag);
+  const std::span<const std::byte> said = datagram.subspan(sizeof tag);
+  if (!fabric::same_tag(fabric::job_tag(key_, said), tag)) return;
+  const auto note = parse_pulse(said, nodes().count());
   if (!note.has_value()) return;
-  if (!table_->heard(note->node, header.counter, static_cast<NodeState>(note->state), now)) return;
+  if (!table_->heard(note->node, note->counter, static_cast<NodeState>(note->state), now)) return;
   board_.slot(first_of(note->node))
       .state.store(static_cast<std::uint32_t>(table_->state(note->node)));
   for (std::uint32_t i = 0; i < note->dead_count; ++i) {

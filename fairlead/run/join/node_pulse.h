@@ -1,7 +1,7 @@
 // The keep-alive between nodes where another launcher started the ranks: each node says every half
 // second that it is there and which of its ranks have died, to all others, over the network that
 // its data takes and on every rail of it. Of its ranks the lowest that lives speaks; all have the
-// socket. What is said is sealed with a key made from the job's.
+// socket. What is said is tagged with a key made from the job's.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,9 +22,9 @@
 
 namespace fairlead::run {
 
-// What a pulse says, behind a UdpHeader.
+// What a pulse says, behind its tag.
 struct PulseNote {
-  static constexpr std::uint32_t kMagic = 0x31'70'6c'66;  // "flp1"
+  static constexpr std::uint32_t kMagic = 0x32'70'6c'66;  // "flp2"
   static constexpr std::uint32_t kDeadMax = 64;
 
   std::uint32_t magic;
@@ -32,8 +32,9 @@ struct PulseNote {
   std::uint32_t node;
   std::uint32_t dead_count;
   std::uint32_t dead[kDeadMax];  // ranks of the node; of more, each note has others
+  std::uint64_t counter;         // grows with each pulse of the node, whoever speaks for it
 };
-static_assert(sizeof(PulseNote) == 272 && std::is_trivially_copyable_v<PulseNote>);
+static_assert(sizeof(PulseNote) == 280 && std::is_trivially_copyable_v<PulseNote>);
 // nullopt: it is none, of a job of so many nodes.
 std::optional<PulseNote> parse_pulse(std::span<const std::byte> bytes, std::uint32_t nodes);
 
@@ -77,7 +78,7 @@ class NodePulse {
 
  private:
   void receive(Ps now);
-  void take(std::span<std::byte> datagram, Ps now);
+  void take(std::span<const std::byte> datagram, Ps now);
   void say(NodeState state);
   void give_up(std::uint32_t node);
   void bury(std::uint32_t rank, const std::string& why);
@@ -89,8 +90,7 @@ class NodePulse {
   Board& board_;
   PulseOptions options_;
   fabric::JobKey key_;
-  std::uint32_t node_;  // this one
-  std::unique_ptr<fabric::Seal> opening_;
+  std::uint32_t node_;               // this one
   std::optional<PulseTable> table_;  // of who speaks
   Ps beat_;
   Ps due_{};

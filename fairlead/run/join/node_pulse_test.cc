@@ -111,13 +111,39 @@ TEST(NodePulse, AnotherJobsAreDropped) {
   // Expect: garbage of any length is dropped too
   const fabric::SocketAddress to = socket_address(a.where.rails[0]);
   std::array<std::byte, 2048> garbage{};
-  for (const std::size_t size :
-       {std::size_t{0}, std::size_t{1}, std::size_t{352}, garbage.size()}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1},
+                                 sizeof(fabric::JobTag) + sizeof(PulseNote), garbage.size()}) {
     EXPECT_EQ(::sendto(stranger.pulse->fd(), garbage.data(), size, 0, &to.any, address_bytes(to)),
               static_cast<ssize_t>(size));
   }
   a.pulse->turn(milliseconds(2));
   EXPECT_EQ(a.says(2), NodeState::unheard);
+}
+
+TEST(NodePulse, EveryBitCounts) {
+  Node a(0), b(2);
+  // Setup: what b says to a comes here
+  RankCard here;
+  const Fd socket = std::move(NodePulse::open("127.0.0.1", &here).value());
+  NodePulse::set_place(b.board, 0, here);
+  b.pulse->turn(milliseconds(1));
+  std::array<std::byte, 1024> bytes;
+  const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  ASSERT_GT(got, static_cast<ssize_t>(sizeof(PulseNote)));
+  const auto size = static_cast<std::size_t>(got);
+  const fabric::SocketAddress to = socket_address(a.where.rails[0]);
+  const auto hears = [&] {
+    EXPECT_EQ(::sendto(socket.get(), bytes.data(), size, 0, &to.any, address_bytes(to)), got);
+    a.pulse->turn(milliseconds(2));
+    return a.says(2) != NodeState::unheard;
+  };
+  for (std::size_t bit = 0; bit < size * 8; ++bit) {
+    bytes[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+    EXPECT_FALSE(hears()) << "bit " << bit;
+    bytes[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+  }
+  // Expect: as it was said it is believed
+  EXPECT_TRUE(hears());
 }
 
 TEST(NodePulse, ANoteIsChecked) {

@@ -1,40 +1,37 @@
 #include "fairlead/run/join/pmix_exchange.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 
+#include "fairlead/base/loaded_library.h"
 #include "fairlead/run/join/pmix_abi.h"
 
 namespace fairlead::run {
 namespace {
 
-template <class Call>
-bool load(void* library, const char* name, Call& call) {
-  call = reinterpret_cast<Call>(::dlsym(library, name));
-  return call != nullptr;
-}
-
 Result<PmixCalls> load_pmix() {
-  void* library = ::dlopen(kPmixLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
+  Result<LoadedLibrary> loaded = LoadedLibrary::load(kPmixLibrary);
+  if (!loaded.ok()) {
     return Error{
         fmt::format("a PMIx launcher started this process (PMIX_RANK is set), and {} cannot be "
                     "loaded: {}. Install PMIx (Debian: libpmix2), or clear PMIX_RANK from the "
                     "environment to run this process as a job of its own",
-                    kPmixLibrary, ::dlerror())};
+                    kPmixLibrary, loaded.error().text)};
   }
+  LoadedLibrary& library = loaded.value();
   PmixCalls calls{};
-  if (!load(library, "PMIx_Init", calls.init) || !load(library, "PMIx_Finalize", calls.finalize) ||
-      !load(library, "PMIx_Abort", calls.abort) || !load(library, "PMIx_Put", calls.put) ||
-      !load(library, "PMIx_Commit", calls.commit) || !load(library, "PMIx_Fence", calls.fence) ||
-      !load(library, "PMIx_Get", calls.get) ||
-      !load(library, "PMIx_Error_string", calls.error_string)) {
-    return Error{fmt::format("{}: {}", kPmixLibrary, ::dlerror())};
-  }
+  library.find("PMIx_Init", calls.init);
+  library.find("PMIx_Finalize", calls.finalize);
+  library.find("PMIx_Abort", calls.abort);
+  library.find("PMIx_Put", calls.put);
+  library.find("PMIx_Commit", calls.commit);
+  library.find("PMIx_Fence", calls.fence);
+  library.find("PMIx_Get", calls.get);
+  library.find("PMIx_Error_string", calls.error_string);
+  if (const Result<void> found = library.complete(); !found.ok()) return found.error();
   return calls;
 }
 
