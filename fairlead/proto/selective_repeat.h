@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/check.h"
 #include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
 #include "fairlead/proto/deadlines.h"
@@ -64,6 +65,8 @@ class SelectiveRepeat {
   [[nodiscard]] std::uint32_t number(S& site, Peer peer, std::uint32_t item) {
     site.charge(Step::retain);
     State& state = of(peer);
+    FAIRLEAD_DCHECK(state.next - state.base < options_.window_max, "no room in a window of {}",
+                    state.window_packets());
     const Ps now = site.now();
     if (state.out++ == 0) {
       start_timer(now, peer, state);
@@ -447,11 +450,12 @@ class SelectiveRepeat {
       state.threshold = state.window;
     }
   }
-  // By half of `share`.
+  // By half of `share`, which may be more than all.
   static void shrink(State& state, std::uint32_t share) {
-    const auto less =
-        static_cast<std::uint32_t>(std::uint64_t{state.window} * share / (2 * kFraction));
-    state.window = std::max(state.window - less, kWindowMin * kFraction);
+    const std::uint32_t kept = 2 * kFraction - std::min(share, 2 * kFraction);
+    const auto left =
+        static_cast<std::uint32_t>(std::uint64_t{state.window} * kept / (2 * kFraction));
+    state.window = std::max(left, kWindowMin * kFraction);
   }
 
   // What was sent before something that has arrived is lost when it was passed by kOvertaken
