@@ -11,7 +11,7 @@ namespace {
 TEST(Probes, EachSaysWhatItGivesOrWhyItIsMissing) {
   const std::vector<Probe> probes = probe_kernel();
   // Expect: the facilities of `fairlead info`, each with its line
-  ASSERT_EQ(probes.size(), 9u);
+  ASSERT_EQ(probes.size(), 10u);
   for (const Probe& probe : probes) {
     EXPECT_FALSE(probe.name.empty());
     EXPECT_FALSE(probe.detail.empty()) << probe.name;
