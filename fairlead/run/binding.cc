@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <climits>
+#include <cstdlib>
 #include <memory>
 
 namespace fairlead::run {
@@ -24,8 +25,28 @@ struct FreeTopology {
 };
 using Topology = std::unique_ptr<hwloc_topology, FreeTopology>;
 
-// Packages, caches and cores only: 2-3 ms on a small machine, where devices would cost 30.
+// hwloc without its plugins, which find devices and graphics: loading them, and the libraries they
+// bring, takes longer than all the rest. It asks the environment where they are.
+class WithoutPlugins {
+ public:
+  WithoutPlugins() : ours_(std::getenv(kPath) == nullptr) {
+    if (ours_) ::setenv(kPath, "", 0);
+  }
+  ~WithoutPlugins() {
+    if (ours_) ::unsetenv(kPath);
+  }
+  WithoutPlugins(const WithoutPlugins&) = delete;
+  WithoutPlugins& operator=(const WithoutPlugins&) = delete;
+
+ private:
+  static constexpr const char* kPath = "HWLOC_PLUGINS_PATH";
+  bool ours_;
+};
+
+// Packages, caches and cores only: below a millisecond on a small machine, where devices would cost
+// 30.
 Topology load_topology(const std::vector<std::uint32_t>& allowed) {
+  const WithoutPlugins without;
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   Topology topology(raw);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace fairlead::run {
 namespace {
@@ -39,6 +40,18 @@ TEST(Binding, AutoGivesEachRankItsOwnProcessorOrNone) {
   // Expect: more ranks than processors are not bound and yield at once
   EXPECT_TRUE(crowded.value().processors.empty());
   EXPECT_EQ(crowded.value().wait.spins, 0u);
+}
+
+TEST(Binding, LeavesTheEnvironmentAsItIs) {
+  constexpr const char* kPlugins = "HWLOC_PLUGINS_PATH";
+  const CpuLimits limits = cpu_limits();
+  ASSERT_EQ(::unsetenv(kPlugins), 0);
+  ASSERT_TRUE(choose_binding("auto", 1, limits).ok());
+  EXPECT_EQ(std::getenv(kPlugins), nullptr);
+  ASSERT_EQ(::setenv(kPlugins, "/somewhere", 1), 0);
+  ASSERT_TRUE(choose_binding("auto", 1, limits).ok());
+  EXPECT_STREQ(std::getenv(kPlugins), "/somewhere");
+  ASSERT_EQ(::unsetenv(kPlugins), 0);
 }
 
 TEST(Binding, AQuotaCountsLikeMissingProcessors) {

@@ -2,10 +2,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
+#include <string_view>
 #include <vector>
 
+#include "fairlead/run/hosts/node_agent.h"
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/help_format.h"
@@ -49,6 +53,31 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return text + fmt::format("\nTry: {} --help", path_of(at));
 }
 
+// All of them, or the one that is named: setting up everybody's options takes as long as starting a
+// rank.
+void add_commands(CLI::App& app, std::string_view named, int& exit_code) {
+  struct Command {
+    std::string_view name;
+    void (*add)(CLI::App&, int&);
+  };
+  constexpr Command kCommands[] = {
+      {"run", add_run},
+      {"compare", add_compare},
+      {"bench", add_bench},
+      {"reproduce", add_reproduce},
+      {"platforms", add_platforms},
+      {"info", add_info},
+      {"trace", add_trace},
+      {"report", add_report},
+      {run::kAgentCommand, add_node_agent},
+  };
+  const bool known = std::any_of(std::begin(kCommands), std::end(kCommands),
+                                 [&](const Command& command) { return command.name == named; });
+  for (const Command& command : kCommands) {
+    if (!known || command.name == named) command.add(app, exit_code);
+  }
+}
+
 int run_command(int argc, char** argv) {
   int exit_code = 0;
   CLI::App app("Runs parallel programs over a network, real or modelled.", "fairlead");
@@ -56,15 +85,7 @@ int run_command(int argc, char** argv) {
   app.footer(kExamples);
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormat>());
-  add_run(app, exit_code);
-  add_compare(app, exit_code);
-  add_bench(app, exit_code);
-  add_reproduce(app, exit_code);
-  add_platforms(app, exit_code);
-  add_info(app, exit_code);
-  add_trace(app, exit_code);
-  add_report(app, exit_code);
-  add_node_agent(app, exit_code);
+  add_commands(app, argc > 1 ? argv[1] : "", exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
