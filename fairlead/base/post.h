@@ -21,6 +21,7 @@ enum class [[nodiscard]] Post : std::uint8_t{
     maybe_delivered,  // the peer was lost while it was under way
     path_changed,     // a rail was lost since the last fence (raw replay ports only)
     peer_down,        // the peer is gone for the rest of the job
+    withdrawn,        // the segment was exposed at the target and is no more
 };
 
 // The one completion object: wait on it, chain on it. Failures are counted apart.

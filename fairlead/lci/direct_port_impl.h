@@ -71,7 +71,7 @@ class DirectPort final : public Port {
            std::uint32_t flags) override;
   Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) override;
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
-              Counter* done) override;
+              Counter* done, std::uint32_t flags) override;
   Post fence(Dest dest, Counter* done) override;
   void expose_counter(CtrId id, Counter* counter) override { remote_.expose_counter(id, counter); }
   Post group(std::uint16_t id, std::span<const Rank> members) override {

@@ -231,7 +231,7 @@ Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std
 }
 
 Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b,
-                        std::uint64_t* old, Counter* done) {
+                        std::uint64_t* old, Counter* done, std::uint32_t) {
   if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old))
     return counted(*direct, done, counters_.atomics);
   if (const std::optional<Post> begun = copies_.atomic(word, op, a, b, old, done)) {

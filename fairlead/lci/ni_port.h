@@ -258,7 +258,7 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   // NI memory is symmetric by convention: a segment this rank placed on its NI is on every NI.
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
-              Counter* done) override {
+              Counter* done, std::uint32_t) override {
     ++counters_.atomics;
     if (word.rank >= options_.size) return Post::invalid;
     if (op != Atomic::add || ni_.ni_word(word.segment, word.offset) == nullptr) {

@@ -28,6 +28,7 @@ using WordVector [[gnu::vector_size(16)]] = std::uint32_t;
 // Channels from here on belong to lci itself (remote memory by packets, groups).
 constexpr Chan kClientChannels = 64;  // of 128
 constexpr CtrId kNoCounter = 0xffff;
+constexpr std::size_t kWhenMax = 4096;  // operations of one port that wait for a counter
 
 // An upcall may send only on a strictly higher lane than its packet came on, so that replies
 // always drain. Longer chains go through defer().
@@ -80,10 +81,12 @@ struct Task {
 
 enum Flag : std::uint32_t {
   kNoFlags = 0,
-  kAfter = 1,    // of packets and puts: not visible at the target before my earlier puts there;
-                 // where those are on their way and this may not wait, again_credit
+  kAfter = 1,    // packets, puts: not visible at the target before my earlier puts there; gets,
+                 // atomics: not executed there before them. Where those are on their way and this
+                 // may not wait, again_credit
   kMore = 2,     // another send to the same peer follows at once
   kNoBlock = 4,  // answer again_* instead of waiting for room
+  kWord4 = 8,  // of atomics: the word has 4 bytes; operands are cut, the former value extended by 0
 };
 
 struct PutPiece {
@@ -102,6 +105,59 @@ enum class Cmp : std::uint8_t { eq, ne, lt, le, gt, ge };
 enum class Place : std::uint8_t { host, ni };
 enum class Wake : std::uint8_t { poll_only, watchdog, immediate };
 
+// What query() asks of every member of a group, the caller included: whether its aligned 8-byte
+// word at `offset` of `segment` compares so with `value`.
+struct Query {
+  std::uint16_t group = 0;
+  SegId segment = 0;
+  std::uint64_t offset = 0;
+  Cmp cmp = Cmp::eq;
+  std::uint64_t value = 0;
+  // Stored into a second aligned 8-byte word of every member where the condition holds on all.
+  bool stores = false;
+  SegId store_segment = 0;
+  std::uint64_t store_offset = 0;
+  std::uint64_t store_value = 0;
+};
+
+// What when() begins later: one put, or one atomic whose former value nobody asks for. Fixed-width
+// fields, so that it may lie on a network interface.
+struct Operation {
+  enum class Kind : std::uint8_t { put, atomic };
+
+  Kind kind = Kind::put;
+  Atomic op = Atomic::add;  // atomic
+  std::uint32_t flags = 0;  // Flag, as of the call
+  Dest dest{0};             // put: a rank or a group; atomic: a rank
+  SegId segment = 0;
+  std::uint64_t offset = 0;
+  const void* data = nullptr;  // put: read when it begins, the caller's again when `done` counts
+  std::size_t size = 0;        // put: 0 only bumps `remote`
+  CtrId remote = kNoCounter;   // put
+  std::uint64_t a = 0;         // atomic
+  std::uint64_t b = 0;
+  Counter* done = nullptr;  // counts as that call's
+};
+
+// A way to a peer, and what happened to it since the job started.
+struct PathState {
+  std::uint64_t changes = 0;  // times that it was lost or restored, rails counted one by one
+  std::uint64_t lost = 0;     // of those, lost
+  const char* reason = "";    // why the last change came about; a string that outlives the port
+};
+struct Event {
+  enum class Kind : std::uint8_t { path_lost, path_restored, segment_withdrawn, peer_down };
+
+  Kind kind;
+  Rank rank;                // the peer
+  SegId segment = 0;        // segment_withdrawn: the peer's, which this rank had used
+  const char* reason = "";  // as PathState's
+};
+struct EventSink {
+  void (*run)(void* context, const Event& event) = nullptr;
+  void* context = nullptr;
+};
+
 enum Permission : std::uint32_t { kRead = 1, kWrite = 2, kAtomic = 4 };
 
 enum CapFlag : std::uint64_t {
@@ -115,6 +171,10 @@ enum CapFlag : std::uint64_t {
   kFreeWork = 128,      // charge() does nothing on this port: a hot path may leave it out
   kRemoteCopy = 256,    // long gets and puts are copies of the network's, not packets
   kRemoteAtomic = 512,  // atomics are the network's, not packets
+  kHwFetchAdd = 1024,   // adds to words of Place::ni are done by the network interface
+  kHwPut = 2048,        // the network interface moves puts; gets may need the target's processor
+  kHwQuery = 4096,      // query() is the network's
+  kHwTrigger = 8192,    // when() begins its operation without this rank's processor
 };
 
 // Where a path has kRemoteCopy: gets and puts of so many bytes and more are copies; below, packets
@@ -136,9 +196,15 @@ struct Until {
   const std::atomic<std::uint64_t>* word = nullptr;  // *word cmp value
   Cmp cmp = Cmp::eq;
   std::uint64_t value = 0;
+  const std::atomic<std::uint32_t>* word4 =
+      nullptr;              // the same of a 4-byte word, with cmp and value
   bool any_packet = false;  // an upcall ran
-  Ps deadline = kNever;     // virtual or real time since the World started
-  const char* what = "";    // shown when a job hangs; a string that outlives the wait
+  // Something happened that may change what this rank can do: an upcall ran, an operation
+  // completed, a peer or a buffer pool has room again after an again_* answer, or an event was
+  // told.
+  bool any_change = false;
+  Ps deadline = kNever;   // virtual or real time since the World started
+  const char* what = "";  // shown when a job hangs; a string that outlives the wait
 };
 
 // Purpose: one rank's access to the network, in either world. One per process, or per fiber.
@@ -198,16 +264,36 @@ class Port {
   // charge(), and not between hold() and allow()). poll_only: they do not, the default. watchdog:
   // when a packet has waited so long for a poll (zero: the platform's time; LCI paper section 4.1).
   // immediate: at once. Each costs an interrupt.
+  // In the real world a helper thread sleeps until something arrives, then runs the upcalls as this
+  // rank: never two at once, none between hold() and allow(), none inside a call of the Port. What
+  // they share with the rank's own code needs hold() around it.
   virtual void wake(Wake policy, Ps watchdog) = 0;
+  // A descriptor for poll(2): readable once something may have arrived for this rank since the last
+  // poll() that found nothing; the Port's, and only poll(2) may use it. -1: the time of this world
+  // does not pass in poll(2) (the model, loop).
+  virtual int doorbell() { return -1; }
 
-  // Memory peers can reach, zeroed, exposed to all with every permission under `segment`; owned by
-  // the port. nullptr: none left. Place::ni holds 8-byte words only.
+  // Memory peers can reach, zeroed, page-aligned (Place::host), exposed to all with every
+  // permission under `segment`; owned by the port. nullptr: none left of what the job was started
+  // with (Place:: ni: of the network interface's memory; it need not be addressable by this rank
+  // where caps of this rank to itself lack kMappable).
   virtual void* allocate(SegId segment, std::size_t size, Place place) = 0;
+  // A second address of the pages that allocate() gave for `segment`, with protection of its own
+  // (readable and writable at first); the same at every call, until the segment is withdrawn.
+  // nullptr: not allocated here, or in NI memory.
+  virtual void* alias(SegId) { return nullptr; }
   // Lets peers put/get/atomic in [base, base+size), which stays the caller's. `alias`, when not
   // null, is a second mapping of the same memory that serves them. allowed empty: every rank.
   virtual Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions,
                       void* alias, std::span<const Rank> allowed) = 0;
+  // Ends it: operations of peers are refused from now on as `withdrawn`; those that came before are
+  // done. What put() and get() move by copies of the network ends first. Peers that used it are
+  // told (Event::segment_withdrawn).
   virtual Post withdraw(SegId segment) = 0;
+  // Changes who may do what, in place: for what arrives from now on. invalid: not exposed here.
+  virtual Post regrant(SegId, std::uint32_t /*permissions*/, std::span<const Rank> /*allowed*/) {
+    return Post::invalid;
+  }
   // Address of a peer's allocated segment for plain loads and stores; nullptr where the path
   // cannot (the only call that may answer no).
   virtual void* map(Rank rank, SegId segment) = 0;
@@ -216,10 +302,11 @@ class Port {
   virtual Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                    CtrId remote, std::uint32_t flags) = 0;
   virtual Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) = 0;
-  // On an aligned 8-byte word. add: a; swap: a; compare_swap: a = expected, b = new; bit_*: a.
-  // `old` (may be null) holds the former value when `done` counts.
+  // On an aligned word of 8 bytes, or 4 (kWord4). add: a; swap: a; compare_swap: a = expected, b =
+  // new; bit_*: a. `old` (may be null) holds the former value when `done` counts. Processors' own
+  // atomics on that word lose nothing by it.
   virtual Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
-                      Counter* done) = 0;
+                      Counter* done, std::uint32_t flags = kNoFlags) = 0;
   // `done` counts once every earlier put and atomic to `dest` is visible there.
   virtual Post fence(Dest dest, Counter* done) = 0;
   // A counter that peers' puts bump by one each (remote argument of put). Owned by the caller.
@@ -228,6 +315,25 @@ class Port {
   // Names a set of ranks, the same call with the same ranks in the same order on each member.
   // Group 0 is every rank. Group packets are FIFO per source, unordered with unicast.
   virtual Post group(std::uint16_t id, std::span<const Rank> members) = 0;
+  // Forgets a group other than 0, whose id may then be used again: once every member has what was
+  // sent to it, which is the client's to know (a barrier). The same call on each member.
+  virtual Post ungroup(std::uint16_t) { return Post::invalid; }
+  // The network conditional (QsNet's test-and-set broadcast; Quadrics paper section 4): whether the
+  // condition holds on every member at one time, and then the store. Needs kRead, to store kWrite
+  // too. `all` holds the answer when `done` counts (both the caller's until then); failed counts
+  // where a member refused or was lost. Queries of one group by several members are in one order,
+  // the same for all. invalid: no such group here.
+  virtual Post query(const Query&, bool* /*all*/, Counter* /*done*/) { return Post::invalid; }
+  // Begins `operation` once counter->ok + counter->failed >= at: at once, or from poll(), wait() or
+  // below. The counter may be one that peers' puts bump, so that operations form chains over ranks.
+  // Operations of one counter begin in the order of `at`. Both belong to the port until then. At
+  // most kWhenMax are pending: again_buffer. What it is refused later is counted as `done` failed.
+  virtual Post when(Counter*, std::uint64_t /*at*/, const Operation&) { return Post::invalid; }
+
+  // The path to a peer, and whom to tell of changes: from poll() or wait(), outside any upcall,
+  // each change once. A peer that is down stays so.
+  virtual PathState path(Rank) const { return {}; }
+  virtual void on_event(EventSink) {}
 
   // Counts since the start: packets, bytes, acks, stalls, polls, copies.
   virtual const PortCounters& counters() const = 0;

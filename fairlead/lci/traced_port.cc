@@ -88,6 +88,7 @@ class TracedPort final : public Port {
   void hold() override { inner_.hold(); }
   void allow() override { inner_.allow(); }
   void wake(Wake policy, Ps watchdog) override { inner_.wake(policy, watchdog); }
+  int doorbell() override { return inner_.doorbell(); }
 
   void* allocate(SegId segment, std::size_t size, Place place) override {
     return inner_.allocate(segment, size, place);
@@ -96,7 +97,11 @@ class TracedPort final : public Port {
               std::span<const Rank> allowed) override {
     return inner_.expose(segment, base, size, permissions, alias, allowed);
   }
+  void* alias(SegId segment) override { return inner_.alias(segment); }
   Post withdraw(SegId segment) override { return inner_.withdraw(segment); }
+  Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) override {
+    return inner_.regrant(segment, permissions, allowed);
+  }
   void* map(Rank rank, SegId segment) override { return inner_.map(rank, segment); }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override {
@@ -114,9 +119,9 @@ class TracedPort final : public Port {
     return answer;
   }
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
-              Counter* done) override {
+              Counter* done, std::uint32_t flags) override {
     const Ps from = now();
-    const Post answer = inner_.atomic(word, op, a, b, old, done);
+    const Post answer = inner_.atomic(word, op, a, b, old, done, flags);
     lane_.interval(from, now(), "atomic", {"at", word.rank});
     return answer;
   }
@@ -125,6 +130,18 @@ class TracedPort final : public Port {
   Post group(std::uint16_t id, std::span<const Rank> members) override {
     return inner_.group(id, members);
   }
+  Post ungroup(std::uint16_t id) override { return inner_.ungroup(id); }
+  Post query(const Query& query, bool* all, Counter* done) override {
+    const Ps from = now();
+    const Post answer = inner_.query(query, all, done);
+    lane_.interval(from, now(), "query", {"group", query.group});
+    return answer;
+  }
+  Post when(Counter* counter, std::uint64_t at, const Operation& operation) override {
+    return inner_.when(counter, at, operation);
+  }
+  PathState path(Rank rank) const override { return inner_.path(rank); }
+  void on_event(EventSink sink) override { inner_.on_event(sink); }
   const PortCounters& counters() const override { return inner_.counters(); }
 
  private:

@@ -150,8 +150,8 @@ class FakePort final : public lci::Port {
     done->ok.fetch_add(1);
     return Post::done;
   }
-  Post atomic(lci::Remote, lci::Atomic, std::uint64_t, std::uint64_t, std::uint64_t*,
-              Counter*) override {
+  Post atomic(lci::Remote, lci::Atomic, std::uint64_t, std::uint64_t, std::uint64_t*, Counter*,
+              std::uint32_t) override {
     return Post::invalid;
   }
   Post fence(lci::Dest, Counter* done) override {
