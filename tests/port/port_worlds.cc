@@ -1,0 +1,98 @@
+#include "tests/port/port_worlds.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+#include "fairlead/fabric/ofi/ofi_nic.h"
+#include "fairlead/lci/implementations.h"
+
+namespace fairlead::port_test {
+
+std::vector<std::string> real_worlds() {
+  std::vector<std::string> all = {"shm", "udp", "lossy", "nirx"};
+  for (const char* provider : {"tcp", "shm"}) {
+    if (fabric::ofi_providers(provider, "127.0.0.1").ok())
+      all.push_back(std::string("ofi") + provider);
+  }
+  return all;
+}
+
+std::vector<std::string> worlds() {
+  std::vector<std::string> all = real_worlds();
+  all.insert(all.begin(), "loop");
+  for (const std::string& name : lci::implementation_names()) all.push_back("myrinet-p3/" + name);
+  return all;
+}
+
+std::string test_name(const std::string& world) {
+  std::string name = world;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+run::WorldOptions options_of(const std::string& world, unsigned ranks) {
+  run::WorldOptions options;
+  options.ranks = ranks;
+  options.on = world;
+  if (const std::size_t slash = world.find('/'); slash != std::string::npos) {
+    options.on = world.substr(0, slash);
+    options.lci = world.substr(slash + 1);
+  } else if (world == "nirx") {
+    options.on = "udp";
+    options.lci = "nirx";
+    options.ranks_per_node = 2;
+  } else if (world == "lossy") {
+    options.on = "udp";
+    options.faults = "drop=0.01,dup=0.01,reorder=0.01,corrupt=0.01";
+  } else if (world.starts_with("ofi")) {
+    options.on = "ofi";
+    options.provider = world.substr(3);
+  }
+  options.timeout = seconds(60);
+  options.fiber_stack_kib = 256;
+  return options;
+}
+
+run::RunReport run_ranks(const std::string& world, unsigned ranks,
+                         const std::function<bool(run::Context&)>& body) {
+  Result<run::RunReport> report = run::run_world(
+      options_of(world, ranks), [&body](run::Context& rank) { return body(rank) ? 0 : 1; });
+  EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().text);
+  if (!report.ok()) return {};
+  EXPECT_EQ(report.value().exit_code, 0) << world << " with " << ranks << " ranks";
+  EXPECT_EQ(report.value().failure, "");
+  return report.value();
+}
+
+bool check(bool ok, const char* what, Rank rank, long long detail) {
+  if (!ok) std::fprintf(stderr, "rank %u: not so: %s (%lld)\n", rank, what, detail);
+  return ok;
+}
+
+Meeting::Meeting(lci::Port& port) : port_(port) {
+  const auto came = [](void* self, lci::Packet*, const lci::Arrival&) {
+    ++static_cast<Meeting*>(self)->came_.ok;
+    return Keep::no;
+  };
+  port_.bind(kChan, {came, this}, {});
+}
+
+bool Meeting::meet() {
+  ++met_;
+  const lci::Words words{};
+  for (Rank rank = 0; rank < port_.size(); ++rank) {
+    if (rank == port_.self()) continue;
+    if (port_.send_small({rank}, kChan, lci::Lane::request, words, {}, lci::kNoFlags) !=
+        Post::done) {
+      return false;
+    }
+  }
+  // One packet of the next meeting may be among those counted; but who sent it has seen that all
+  // had called this one.
+  const std::uint64_t others = port_.size() - 1;
+  return port_.wait({.counter = &came_, .at = met_ * others, .what = "the meeting"}) == Post::done;
+}
+
+}  // namespace fairlead::port_test

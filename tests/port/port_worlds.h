@@ -1,0 +1,61 @@
+// Runs a body on every rank of a job, in each world that has a Port: one list, so that a call of
+// the Port is tested on all of them by one text.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fairlead/run/world.h"
+
+namespace fairlead::port_test {
+
+// "loop", "shm", "udp", "lossy" (udp, one packet in 25 going wrong), "nirx" (NI engines of two
+// ranks each), "ofitcp" and "ofishm" where libfabric has them, and "<platform>/<implementation>"
+// for every implementation of the LCI paper on myrinet-p3.
+std::vector<std::string> worlds();
+// Those among them whose ranks are processes.
+std::vector<std::string> real_worlds();
+// `world` as it may stand in a test's name: letters, digits and '_'.
+std::string test_name(const std::string& world);
+
+run::WorldOptions options_of(const std::string& world, unsigned ranks);
+
+// Runs `body` on every rank. It answers whether all was as it should be; what was not, it prints by
+// PORT_TEST_CHECK: a rank may be a process of its own. Expects that every rank answered true, and
+// answers what became of the job.
+run::RunReport run_ranks(const std::string& world, unsigned ranks,
+                         const std::function<bool(run::Context&)>& body);
+
+// Prints where a rank saw something else than it should.
+bool check(bool ok, const char* what, Rank rank, long long detail);
+#define PORT_TEST_CHECK(condition, port, detail)                       \
+  ::fairlead::port_test::check((condition), #condition, (port).self(), \
+                               static_cast<long long>(detail))
+
+// A test by world: INSTANTIATE_PORT_TESTS(Suite), where Suite derives from PerWorld.
+class PerWorld : public ::testing::TestWithParam<std::string> {};
+#define INSTANTIATE_PORT_TESTS(suite)                                                           \
+  INSTANTIATE_TEST_SUITE_P(Worlds, suite, ::testing::ValuesIn(::fairlead::port_test::worlds()), \
+                           [](const ::testing::TestParamInfo<std::string>& each) {              \
+                             return ::fairlead::port_test::test_name(each.param);               \
+                           })
+
+// meet() returns once every rank has called it as often. It takes channel 63.
+class Meeting {
+ public:
+  explicit Meeting(lci::Port& port);
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+  // False: a packet could not be sent, or a peer was lost.
+  [[nodiscard]] bool meet();
+
+ private:
+  static constexpr lci::Chan kChan = 63;
+  lci::Port& port_;
+  Counter came_;
+  std::uint64_t met_ = 0;
+};
+
+}  // namespace fairlead::port_test
