@@ -54,7 +54,7 @@ std::vector<Study> chosen(const ReproduceArguments& arguments) {
   return studies;
 }
 
-int write_document(const std::string& path, const nlohmann::ordered_json& json) {
+int write_document(const std::string& path, const Json& json) {
   std::ofstream file(path);
   file << json.dump(1) << '\n';
   if (file.flush()) return 0;
@@ -119,7 +119,7 @@ int run_reproduce(const ReproduceArguments& arguments) {
 
 }  // namespace
 
-int make_results(bool quick, nlohmann::ordered_json& made) {
+int make_results(bool quick, Json& made) {
   ReproduceArguments arguments;
   arguments.quick = quick;
   return measure(arguments,

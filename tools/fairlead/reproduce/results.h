@@ -1,11 +1,11 @@
 // What came of the studies: cells, curves and statements beside the published values, as the
 // results document (docs/results-format.md), as JSON lines, and for people.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/fairlead/json.h"
 #include "tools/fairlead/reproduce/measuring.h"
 #include "tools/fairlead/reproduce/published.h"
 #include "tools/fairlead/reproduce/study.h"
@@ -62,8 +62,7 @@ void add_measurements(const Study& study, Measuring& measuring);
 // After measuring.run(). `published` outlives the result.
 StudyResult evaluate(const Study& study, const Measuring& measuring, const Published& published);
 
-nlohmann::ordered_json document(const std::vector<StudyResult>& results, const Measuring& measuring,
-                                bool quick);
+Json document(const std::vector<StudyResult>& results, const Measuring& measuring, bool quick);
 // {"table","row","column","ours","published","unit",..} a line: the cells, then every point of the
 // curves with the size as its row.
 std::string json_lines(const StudyResult& result);

@@ -12,8 +12,6 @@ namespace fairlead::tools {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json cell_json(const Cell& cell) {
@@ -95,7 +93,8 @@ Json names_of(const std::vector<Cell>& cells, std::string CellPlan::*name) {
   Json names = Json::array();
   for (const Cell& cell : cells) {
     const std::string& one = cell.plan.*name;
-    if (std::find(names.begin(), names.end(), one) == names.end()) names.push_back(one);
+    const auto same = [&](const Json& name) { return name.text() == one; };
+    if (std::none_of(names.begin(), names.end(), same)) names.push_back(one);
   }
   return names;
 }
