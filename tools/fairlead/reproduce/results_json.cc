@@ -93,7 +93,7 @@ Json names_of(const std::vector<Cell>& cells, std::string CellPlan::*name) {
   Json names = Json::array();
   for (const Cell& cell : cells) {
     const std::string& one = cell.plan.*name;
-    const auto same = [&](const Json& name) { return name.text() == one; };
+    const auto same = [&](const Json& known) { return known.text() == one; };
     if (std::none_of(names.begin(), names.end(), same)) names.push_back(one);
   }
   return names;
