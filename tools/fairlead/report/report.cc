@@ -211,8 +211,8 @@ std::string head_html(const Json& document) {
 
 std::string heading(const Json& study) {
   return fmt::format("<h2 id=\"{}\">{}</h2>\n<p class=\"note\">{}</p>\n",
-                     escaped(text_at(study, "id")), escaped(text_at(study, "title")),
-                     escaped(text_at(study, "source")));
+                     escaped(text_at(study, "paper") + "-" + text_at(study, "id")),
+                     escaped(text_at(study, "title")), escaped(text_at(study, "source")));
 }
 
 }  // namespace
