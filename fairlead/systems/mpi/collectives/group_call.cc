@@ -61,7 +61,7 @@ void disagree(Process& process, const Comm& comm, const char* call, int member,
 void disagree_by_tag(Process& process, const Comm& comm, const char* call, int member,
                      std::int32_t tag) {
   const auto told = static_cast<std::uint32_t>(tag);
-  disagree(process, comm, call, member, (told >> GroupCall::kKindBits) + 1,
+  disagree(process, comm, call, member, GroupCall::number_of(tag, comm.collectives),
            told & ((1u << GroupCall::kKindBits) - 1));
 }
 
