@@ -12,26 +12,6 @@ struct Wraps : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Wraps, testing::ValuesIn(worlds()),
                          [](const auto& world) { return test_name(world.param); });
 
-TEST_P(Wraps, SynchronousSendsPastEveryGenerationOfARequest) {
-  run_ranks(GetParam(), 2, [](int rank, int) {
-    bool good = true;
-    for (int i = 0; i < 600; ++i) {
-      int got = i;
-      if (rank == 0 && i % 2 == 0) {
-        MPI_Ssend(&i, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
-      } else if (rank == 0) {
-        MPI_Request request;
-        MPI_Issend(&i, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-      } else {
-        MPI_Recv(&got, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      }
-      good &= MPI_TEST_CHECK(got == i, rank, got);
-    }
-    return good;
-  });
-}
-
 // By the board and by messages: what goes by which is the world's.
 TEST_P(Wraps, CollectivesPast32BitsOfTheirNumber) {
   run_ranks(GetParam(), 3, [](int rank, int size) {

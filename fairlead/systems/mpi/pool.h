@@ -13,8 +13,8 @@
 namespace fairlead::mpi {
 
 // T has the members `std::uint32_t id` and `T* next_free`, both kept by the pool. An id is the
-// object's place, from 1 on (24 bits), below the generation (8 bits, which wrap): never 0, which on
-// the wire means nobody. Bound: 2^24 - 1 objects, then CHECK.
+// index plus 1 (24 bits) below the generation (8 bits, which wraps): never 0, which on the wire
+// names no object. Bound: 2^24 - 1 objects, then CHECK.
 template <class T>
 class Pool {
  public:
@@ -35,7 +35,7 @@ class Pool {
   // The object in use under `id`, or nullptr. It may be one given back but not taken again since:
   // callers also check its state.
   T* find(std::uint32_t id) const {
-    const std::uint32_t index = (id & kIndexMask) - 1;
+    const std::uint32_t index = (id & kIndexMask) - 1;  // of id 0: beyond all blocks
     const std::uint32_t block = block_of(index);
     if (block >= blocks_.size()) return nullptr;
     T* object = &blocks_[block][index - first_of(block)];

@@ -8,41 +8,59 @@
 namespace fairlead::mpi {
 namespace {
 
-struct Thing {
+struct Object {
   std::uint32_t id = 0;
-  Thing* next_free = nullptr;
+  Object* next_free = nullptr;
 };
 
-TEST(Pool, ObjectsInUseAreFoundByTheirIds) {
-  Pool<Thing> pool;
-  std::vector<Thing*> taken;
+TEST(Pool, no_id_is_0_however_often_an_object_is_used) {
+  Pool<Object> pool;
+  Object* first = pool.take();
   std::set<std::uint32_t> ids;
-  for (int i = 0; i < 100; ++i) {
+  for (int use = 0; use < 1000; ++use) {
+    // Expect: an id that finds this object, and is not the "none" of the wire.
+    EXPECT_NE(first->id, 0u) << use;
+    EXPECT_EQ(pool.find(first->id), first) << use;
+    ids.insert(first->id);
+    pool.give(first);
+    ASSERT_EQ(pool.take(), first);
+  }
+  // Expect: 256 generations of it.
+  EXPECT_EQ(ids.size(), 256u);
+}
+
+TEST(Pool, ids_of_objects_in_use_differ) {
+  Pool<Object> pool;
+  std::set<std::uint32_t> ids;
+  std::vector<Object*> taken;
+  for (int i = 0; i < 5000; ++i) {
     taken.push_back(pool.take());
     ids.insert(taken.back()->id);
   }
-  EXPECT_EQ(ids.size(), 100u);
-  for (Thing* thing : taken) EXPECT_EQ(pool.find(thing->id), thing);
-  // Expect: ids of nobody, among them those that lie around the real ones, find nothing.
-  EXPECT_EQ(pool.find(0), nullptr);
-  EXPECT_EQ(pool.find(taken[3]->id + (1u << 24)), nullptr);
-  EXPECT_EQ(pool.find(200), nullptr);
-  EXPECT_EQ(pool.find(0xffffffu), nullptr);
-  EXPECT_EQ(pool.find(~std::uint32_t{0}), nullptr);
+  EXPECT_EQ(ids.size(), taken.size());
+  for (Object* object : taken) EXPECT_EQ(pool.find(object->id), object);
 }
 
-TEST(Pool, AnIdIsNever0AndChangesWithEveryUseAlsoWhereItsGenerationWraps) {
-  Pool<Thing> pool;
-  Thing* const only = pool.take();
-  for (int use = 0; use < 600; ++use) {
-    const std::uint32_t before = only->id;
-    pool.give(only);
-    ASSERT_EQ(pool.take(), only);
-    ASSERT_NE(only->id, 0u) << use;
-    ASSERT_NE(only->id, before) << use;
-    // Expect: the object is found by its id of now, not by the one before.
-    ASSERT_EQ(pool.find(only->id), only) << use;
-    ASSERT_EQ(pool.find(before), nullptr) << use;
+TEST(Pool, an_id_of_an_earlier_use_finds_nothing) {
+  Pool<Object> pool;
+  Object* object = pool.take();
+  const std::uint32_t old = object->id;
+  for (int use = 0; use < 255; ++use) {
+    pool.give(object);
+    ASSERT_EQ(pool.take(), object);
+    EXPECT_EQ(pool.find(old), nullptr) << use;
+  }
+}
+
+TEST(Pool, ids_nobody_gave_find_nothing) {
+  Pool<Object> pool;
+  // Expect: nothing, also before there is an object.
+  for (const std::uint32_t id : {0u, 1u, 0xffffffu, 0x1000000u, 0xffffffffu}) {
+    EXPECT_EQ(pool.find(id), nullptr) << id;
+  }
+  pool.take();
+  for (const std::uint32_t id : {0u, 5u, 0xffffffu, 0x1000000u, 0xffffffffu}) {
+    EXPECT_EQ(pool.find(id), nullptr) << id;
   }
 }
 
