@@ -70,7 +70,9 @@ TEST(EngineWraps, NumbersOfSegments) {
   }
   // Expect: each in a segment of its own, among those of senders.
   EXPECT_EQ(port.exposed.size(), 4u);
-  for (const auto& [segment, memory] : port.exposed) EXPECT_GE(segment, kSendSegmentBase);
+  for (const auto& [segment, memory] : port.exposed) {
+    EXPECT_TRUE(segment >= kSendSegmentBase && kNames.segments.has(segment)) << segment;
+  }
   for (Request* const send : sends) {
     port.arrive(1, {first_word(Kind::finished, 0), send->id, 0, 0}, bytes_of(0ull),
                 lci::Lane::reply);
