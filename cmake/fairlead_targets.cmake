@@ -25,8 +25,12 @@ endif()
 
 # fairlead_folder(NAME): every .cc of this folder and below becomes part of libfairlead
 # (object library fairlead_NAME); *_test.cc become the test program NAME_tests, *_bench.cc one
-# program each. Extra arguments: libraries the folder needs.
+# program each. Extra arguments: libraries the folder needs. NO_IPO among them: code that runs a few
+# times in a job's life, which link-time optimisation would only make slower to build.
+# LIBRARY target: the folder is a programming system, whose objects go into that library of its own
+# instead; its tests link it, too.
 function(fairlead_folder name)
+  cmake_parse_arguments(PARSE_ARGV 1 folder "NO_IPO" "LIBRARY" "")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
   set(tests ${sources})
   set(benches ${sources})
@@ -36,13 +40,20 @@ function(fairlead_folder name)
   if(sources)
     add_library(fairlead_${name} OBJECT ${sources})
     target_link_libraries(fairlead_${name}
-      PUBLIC fairlead_settings fmt::fmt Threads::Threads ${ARGN})
+      PUBLIC fairlead_settings fmt::fmt Threads::Threads ${folder_UNPARSED_ARGUMENTS})
     fairlead_optimise(fairlead_${name})
-    set_property(GLOBAL APPEND PROPERTY FAIRLEAD_PARTS fairlead_${name})
+    if(folder_NO_IPO)
+      set_target_properties(fairlead_${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION_RELEASE OFF
+        INTERPROCEDURAL_OPTIMIZATION_RELWITHDEBINFO OFF)
+    endif()
+    if(NOT folder_LIBRARY)
+      set_property(GLOBAL APPEND PROPERTY FAIRLEAD_PARTS fairlead_${name})
+    endif()
   endif()
   if(tests AND FAIRLEAD_BUILD_TESTS)
     set_property(GLOBAL APPEND PROPERTY FAIRLEAD_TEST_FOLDERS ${name})
     set_property(GLOBAL PROPERTY FAIRLEAD_TESTS_${name} ${tests})
+    set_property(GLOBAL PROPERTY FAIRLEAD_TESTED_${name} ${folder_LIBRARY})
   endif()
   if(benches AND FAIRLEAD_BUILD_BENCH)
     set_property(GLOBAL APPEND PROPERTY FAIRLEAD_FOLDER_BENCHES ${benches})

@@ -10,7 +10,9 @@ namespace fairlead {
 
 class LoadedLibrary {
  public:
-  // name: as the loader searches it, "libfabric.so.1". Error: what the loader says.
+  // name: as the loader searches it, "libfabric.so.1", or a path. Whatever handlers the library
+  // takes while it is loaded, signals are handled as before; those that come meanwhile wait.
+  // Error: what the loader says.
   static Result<LoadedLibrary> load(const char* name);
 
   // Sets `function` to the library's of that name.

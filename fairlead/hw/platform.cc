@@ -105,6 +105,7 @@ std::vector<Field> fields_of(Platform& p) {
       // Without it as many as hosts_per_switch.
       {"network", "uplinks_per_switch", 1, 4096, whole(p.uplinks_per_switch), true},
       {"network", "nodes", 1, 1e6, whole(p.nodes)},
+      {"network", "host_order", 0, 1e9, whole(p.host_order), true},
   };
 }
 
@@ -212,6 +213,12 @@ class Loader {
   // A file that the platform names lies beside it.
   Result<void> custom(const std::string& asked, bool changed, Platform& platform) {
     namespace fs = std::filesystem;
+    if (platform.host_order != 0) {
+      return Error{
+          fmt::format("{}: network.host_order is for regular networks; a file of links "
+                      "says where each host is",
+                      asked)};
+    }
     platform.topology = TopologyKind::custom;
     platform.network_file =
         changed ? asked : (fs::path(platform.file).parent_path() / asked).string();

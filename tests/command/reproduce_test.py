@@ -10,7 +10,7 @@ from pathlib import Path
 
 from command import BIN, SOURCE, environment, fairlead, json_lines
 
-LINE_KEYS = {"table", "row", "column", "ours", "published", "unit"}
+LINE_KEYS = {"paper", "table", "row", "column", "ours", "published", "unit"}
 STATUS = {"measured", "predicted", "failed"}
 PARAMETERS = {"Send overhead (os)": "os_us", "Recv overhead (or)": "or_us", "Latency (L)": "l_us",
               "Gap (g)": "g_us", "End-to-end latency": "end_to_end_us",
@@ -157,6 +157,13 @@ class Reproduce(unittest.TestCase):
         for path in self.cache_files():
             self.assertTrue(json.loads(path.read_text())["lines"])
 
+    def test_by_the_papers_name(self):
+        bare = self.run_it("table1", "--json")
+        # Expect: a paper's name before an id, or alone, changes nothing where there is one paper.
+        self.assertEqual(self.run_it("lci/table1", "--json"), bare)
+        self.assertEqual({line["paper"] for line in json_lines(bare)}, {"lci"})
+        self.assertIn("lci/table1: ", self.run_it("table1"))
+
     def test_without_a_cache(self):
         env = environment() | {"XDG_CACHE_HOME": "/dev/null/nowhere"}
         done = subprocess.run([str(BIN / "fairlead"), "reproduce", "table1"], env=env, text=True,
@@ -170,7 +177,7 @@ class Reproduce(unittest.TestCase):
         refused = fairlead("reproduce", "table2")
         # Expect: refused with the list of what there is.
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("figure9", refused.stderr)
+        self.assertIn("lci/figure9", refused.stderr)
         unwritable = fairlead("reproduce", "table1", "-o", "/dev/null/nowhere.json")
         self.assertEqual(unwritable.returncode, 1)
         self.assertIn("/dev/null/nowhere.json", unwritable.stderr)

@@ -161,6 +161,28 @@ TEST_P(PointToPoint, TestAndIprobeMakeProgress) {
   });
 }
 
+TEST_P(PointToPoint, SynchronousSendsBeyondEveryGeneration) {
+  run_ranks(GetParam(), 2, [](int rank, int) {
+    bool good = true;
+    // Expect: each returns, posted before or after its receive; request objects are used again and
+    // again, more often than their ids have generations.
+    for (int i = 0; i < 600; ++i) {
+      int value = i;
+      if (rank == 0 && i % 2 == 0) MPI_Ssend(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+      if (rank == 0 && i % 2 == 1) {
+        MPI_Request request;
+        MPI_Issend(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      }
+      if (rank == 1) {
+        MPI_Recv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        good &= MPI_TEST_CHECK(value == i, rank, value);
+      }
+    }
+    return good;
+  });
+}
+
 TEST_P(PointToPoint, SelfAndNobody) {
   run_ranks(GetParam(), 1, [](int rank, int) {
     bool good = true;

@@ -377,6 +377,30 @@ class Failures(JobTest):
             self.fails(128 + number, rf"rank 1 \(process \d+\) was ended by {number.name}",
                        "-n", 3, RANK, "signal", 1, int(number))
 
+    def ofi_job(self, *arguments):
+        return self.job("-n", 2, "--on", "ofi", "--provider", "tcp", RANK, *arguments)
+
+    def test_signals_where_libfabric_is_loaded(self):
+        for number in (signal.SIGABRT, signal.SIGTERM, signal.SIGINT):
+            job = self.ofi_job("raise", 1, int(number))
+            code = job.wait()
+            if "libfabric" in job.text():
+                self.skipTest(job.text())
+            # Expect: as anywhere: no library stands between a signal and the rank
+            self.assertEqual(code, 128 + number, job.text())
+            self.assertRegex(job.text(), rf"rank 1 \(process \d+\) was ended by {number.name}")
+
+    def test_a_signal_while_libfabric_is_loaded(self):
+        for ms in range(0, 60, 4):
+            job = self.ofi_job("exchange", 20_000_000)
+            time.sleep(ms / 1000)
+            since = time.monotonic()
+            job.process.terminate()
+            # Expect: the job ends, whatever its ranks, or the launcher, were about
+            self.assertIn(job.wait(), (128 + signal.SIGTERM, -signal.SIGTERM), job.text())
+            job.wait_until_gone(since)
+            self.check_in_time(since, GONE_WITHIN_S)
+
     def test_abort(self):
         self.fails(5, "rank 1 ended the job: the matrix is singular", "-n", 3, RANK, "abort", 1, 5)
         # Expect: a job that was told to stop is never a success

@@ -134,6 +134,7 @@ int misbehave(const std::string& how, Rank who, int number) {
     for (;;) ::pause();
   }
   if (how == "exit") std::exit(number);
+  if (how == "raise") ::raise(number);  // as the program's libraries left it
   if (how == "signal") {
     ::signal(number, SIG_DFL);  // sanitizers catch what ends a program
     ::raise(number);

@@ -5,7 +5,6 @@
 #include <CLI/Validators.hpp>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "fairlead/lci/implementations.h"
 #include "fairlead/run/model_world.h"
@@ -15,6 +14,7 @@
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/implementations.h"
+#include "tools/fairlead/json.h"
 #include "tools/fairlead/packet_counts.h"
 #include "tools/fairlead/table.h"
 #include "tools/fairlead/world_options.h"
@@ -46,14 +46,13 @@ std::string show_figure(const Column& column, double value) {
   return column.whole ? fmt::format("{:.0f}", value) : show_number(value);
 }
 
-nlohmann::ordered_json begin_line(const Bench& bench, const run::WorldOptions& options) {
+Json begin_line(const Bench& bench, const run::WorldOptions& options) {
   return {{"bench", bench.name},
           {"on", options.on},
           {"lci", implementation_used(options.on, options.lci)}};
 }
 
-void end_line(nlohmann::ordered_json& line, const run::WorldOptions& options,
-              const std::string& changes) {
+void end_line(Json& line, const run::WorldOptions& options, const std::string& changes) {
   line["job_ranks"] = options.ranks;
   line["seed"] = options.seed;
   if (!changes.empty()) line["platform_changes"] = changes;
@@ -64,7 +63,7 @@ void end_line(nlohmann::ordered_json& line, const run::WorldOptions& options,
 void print_json(const Bench& bench, const BenchArguments& arguments,
                 const run::WorldOptions& options, const std::string& changes, const Rows& rows) {
   for (const Row& row : rows.all()) {
-    nlohmann::ordered_json line = begin_line(bench, options);
+    Json line = begin_line(bench, options);
     for (std::size_t c = 0; c < bench.columns.size(); ++c) {
       const double value = row.figures[c];
       if (bench.columns[c].whole) {
@@ -84,7 +83,7 @@ void print_json(const Bench& bench, const BenchArguments& arguments,
 void print_packets(const Bench& bench, const BenchArguments& arguments,
                    const run::WorldOptions& options, const run::RunReport& report) {
   if (arguments.json) {
-    nlohmann::ordered_json line = begin_line(bench, options);
+    Json line = begin_line(bench, options);
     line["packets"] = packets_json(report.counters);
     if (report.modelled) line["virtual_time_us"] = to_us(report.virtual_time);
     end_line(line, options, report.platform_changes);
@@ -116,7 +115,7 @@ Result<void> print_accounts(const Bench& bench, const BenchArguments& arguments,
   for (const Account& one : accounts.value()) {
     const double difference = one.measured_us - one.accounted_us;
     if (arguments.json) {
-      nlohmann::ordered_json line = begin_line(bench, options);
+      Json line = begin_line(bench, options);
       line["account"] = one.key;
       line["measured_us"] = one.measured_us;
       line["accounted_us"] = one.accounted_us;

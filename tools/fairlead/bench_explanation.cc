@@ -74,10 +74,10 @@ Result<void> explain_bench(const Bench& bench, const BenchOptions& options,
     if (again.value().failure.empty()) figures.add(resource + " twice as fast", changed);
   }
   if (json) {
-    const nlohmann::ordered_json line = {{"bench", bench.name},
-                                         {"on", world.on},
-                                         {"lci", implementation_used(world.on, world.lci)},
-                                         {"explanation", explanation_json(made)}};
+    const Json line = {{"bench", bench.name},
+                       {"on", world.on},
+                       {"lci", implementation_used(world.on, world.lci)},
+                       {"explanation", explanation_json(made)}};
     fmt::print("{}\n", line.dump());
   } else {
     fmt::print("\n{}\n{}", explanation_text(made), figures.text());

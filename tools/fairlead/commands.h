@@ -2,8 +2,9 @@
 // examples on `app`, and sets `exit_code` when its subcommand runs.
 #pragma once
 #include <CLI/App.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+
+#include "tools/fairlead/json.h"
 
 namespace fairlead::tools {
 
@@ -23,7 +24,7 @@ void add_node_agent(CLI::App& app, int& exit_code);
 
 // The results document of `fairlead reproduce all` (`quick`: --quick), which measures what is not
 // kept. Answers an exit code; another than 0 once it has said why there is no document.
-int make_results(bool quick, nlohmann::ordered_json& made);
+int make_results(bool quick, Json& made);
 
 // Prints "fairlead: text" on the standard error stream.
 void complain(const std::string& text);

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/implementations.h"
+#include "tools/fairlead/json.h"
 #include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
@@ -41,21 +40,19 @@ std::uint64_t Outcome::counter(const std::string& name) const {
 }
 
 void read_statistics(const std::string& text, Outcome& outcome) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  const bool usable = json.is_object() && json.contains("counters") &&
-                      json["counters"].is_object() && json.contains("wall_s") &&
-                      json["wall_s"].is_number();
-  if (!usable) {
+  const Result<Json> read = Json::parse(text);
+  const auto wall_s = read.ok() ? number_at(read.value(), "wall_s") : std::nullopt;
+  if (!wall_s || part_at(read.value(), "counters").members().empty()) {
     outcome.reason = "the run left no statistics";
     return;
   }
-  outcome.seconds = json["wall_s"].get<double>();
-  if (json.contains("virtual_time_us") && json["virtual_time_us"].is_number()) {
+  outcome.seconds = *wall_s;
+  if (const auto us = number_at(read.value(), "virtual_time_us")) {
     outcome.modelled = true;
-    outcome.seconds = json["virtual_time_us"].get<double>() / 1e6;
+    outcome.seconds = *us / 1e6;
   }
-  for (const auto& [name, value] : json["counters"].items()) {
-    if (value.is_number_unsigned()) outcome.counters[name] = value.get<std::uint64_t>();
+  for (const auto& [name, value] : part_at(read.value(), "counters").members()) {
+    if (value.is_unsigned()) outcome.counters[name] = value.whole();
   }
 }
 
@@ -102,10 +99,9 @@ std::string comparison_table(const std::vector<Outcome>& outcomes) {
 std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t ranks) {
   std::string text;
   for (const Outcome& one : outcomes) {
-    nlohmann::ordered_json line = {
-        {"on", one.combination.on},
-        {"lci", implementation_used(one.combination.on, one.combination.lci)},
-        {"ranks", ranks}};
+    Json line = {{"on", one.combination.on},
+                 {"lci", implementation_used(one.combination.on, one.combination.lci)},
+                 {"ranks", ranks}};
     if (one.reason.empty()) {
       line["seconds"] = one.seconds;
       line["modelled"] = one.modelled;
@@ -115,7 +111,8 @@ std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t 
       line["acks"] = one.counter("acks_sent");
       line["stalls"] = one.stalls();
       line["why"] = explanation(one, outcomes);
-      line["counters"] = one.counters;
+      line["counters"] = Json::object();
+      for (const auto& [name, value] : one.counters) line["counters"][name] = value;
     } else {
       line["error"] = one.reason;
     }

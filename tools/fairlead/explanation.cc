@@ -95,10 +95,10 @@ std::string explanation_text(const Explanation& explanation) {
   return text + table.text() + failures + verdict(explanation);
 }
 
-nlohmann::ordered_json explanation_json(const Explanation& explanation) {
-  nlohmann::ordered_json path;
+Json explanation_json(const Explanation& explanation) {
+  Json path;
   for (const run::PathShare& share : explanation.path) path[share.resource] = to_us(share.time);
-  nlohmann::ordered_json twice = nlohmann::ordered_json::object();
+  Json twice = Json::object();
   for (const Faster& one : explanation.twice) {
     if (one.reason.empty()) {
       twice[one.resource] = to_us(one.time);

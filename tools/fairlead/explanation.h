@@ -3,12 +3,12 @@
 // they go on a faster machine, where another chain may take over or the order of events change,
 // only a run there says.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fairlead/run/world.h"
+#include "tools/fairlead/json.h"
 
 namespace fairlead::tools {
 
@@ -33,6 +33,6 @@ std::string twice_as_fast(const std::string& faster, const std::string& resource
 
 std::string explanation_text(const Explanation& explanation);
 // {"time_us","path_us":{"host":..},"twice_as_fast_us":{"ni":..|null}}
-nlohmann::ordered_json explanation_json(const Explanation& explanation);
+Json explanation_json(const Explanation& explanation);
 
 }  // namespace fairlead::tools

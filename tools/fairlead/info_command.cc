@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "fairlead/run/probes.h"
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
+#include "tools/fairlead/json.h"
 #include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
@@ -27,12 +27,12 @@ std::string kernel_text() {
 }
 
 void print_json(const run::CpuLimits& cpus, const std::vector<run::Probe>& probes) {
-  nlohmann::ordered_json json = {{"version", kVersion},       {"commit", kCommit},
-                                 {"build", kBuildType},       {"compiler", kCompiler},
-                                 {"kernel", kernel_text()},   {"allowed_cpus", cpus.allowed},
-                                 {"usable_cpus", cpus.usable}};
+  Json json = {{"version", kVersion},       {"commit", kCommit},
+               {"build", kBuildType},       {"compiler", kCompiler},
+               {"kernel", kernel_text()},   {"allowed_cpus", cpus.allowed},
+               {"usable_cpus", cpus.usable}};
   if (cpus.cgroup_cpus > 0) json["cgroup_cpus"] = cpus.cgroup_cpus;
-  json["probes"] = nlohmann::ordered_json::array();
+  json["probes"] = Json::array();
   for (const run::Probe& probe : probes) {
     json["probes"].push_back(
         {{"name", probe.name}, {"works", probe.works}, {"detail", probe.detail}});

@@ -39,10 +39,10 @@ std::vector<Count> types_of(const PortCounters& counters) {
 
 }  // namespace
 
-nlohmann::ordered_json packets_json(const PortCounters& counters) {
-  nlohmann::ordered_json json;
+Json packets_json(const PortCounters& counters) {
+  Json json;
   for (const Count& one : types_of(counters)) json[one.name] = one.value;
-  json["drops"] = nlohmann::ordered_json::object();
+  json["drops"] = Json::object();
   for (const Count& one : drops_of(counters)) json["drops"][one.name] = one.value;
   return json;
 }

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "fairlead/hw/platform.h"
 #include "fairlead/lci/implementations.h"
 #include "fairlead/run/platform_files.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/implementations.h"
+#include "tools/fairlead/json.h"
 #include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
@@ -50,10 +50,10 @@ std::vector<Place> places() {
 
 void print_json(const std::vector<Place>& found) {
   for (const Place& one : found) {
-    nlohmann::ordered_json line = {{"name", one.name},
-                                   {"kind", one.kind},
-                                   {"description", one.description},
-                                   {"lci", implementations_on(one.name)}};
+    Json line = {{"name", one.name},
+                 {"kind", one.kind},
+                 {"description", one.description},
+                 {"lci", implementations_on(one.name)}};
     if (!one.file.empty()) line["file"] = one.file;
     fmt::print("{}\n", line.dump());
   }
@@ -134,17 +134,16 @@ void print_matrix(const Matrix& matrix) {
 void print_matrix_json(const Matrix& matrix) {
   for (const lci::Combination& one : matrix.combinations) {
     const PartNames names = names_of(one.parts);
-    nlohmann::ordered_json line = {{"transfer", names.transfer},
-                                   {"reliability", names.reliability},
-                                   {"multicast", names.multicast},
-                                   {"supported", one.why_not.empty()}};
+    Json line = {{"transfer", names.transfer},
+                 {"reliability", names.reliability},
+                 {"multicast", names.multicast},
+                 {"supported", one.why_not.empty()}};
     if (one.why_not.empty()) {
       line["lci"] = one.parts.name;
       for (const std::uint32_t mtu : kMtus) {
         const std::uint32_t most = most_nodes(matrix, one.parts, mtu);
         const std::string key = std::to_string(mtu);
-        line["most_nodes"][key] =
-            most == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(most);
+        line["most_nodes"][key] = most == 0 ? Json() : Json(most);
       }
     } else {
       line["why_not"] = one.why_not;

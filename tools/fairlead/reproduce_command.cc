@@ -17,7 +17,7 @@ namespace {
 
 const char kExamples[] =
     "Examples:\n"
-    "  fairlead reproduce table3 table4\n"
+    "  fairlead reproduce table3 lci/table4\n"
     "  fairlead reproduce figure7 --json\n"
     "  fairlead reproduce all                           everything; fairlead report shows it\n"
     "  fairlead reproduce all --output results.json     as a document, too\n"
@@ -38,23 +38,13 @@ struct ReproduceArguments {
   bool quick = false;
 };
 
-std::vector<std::string> study_names() {
-  std::vector<std::string> names;
-  for (const Study& study : lci_paper_studies(true)) names.push_back(study.id);
-  return names;
+// CLI::Validator: names of studies.
+std::string check_study(const std::string& name) {
+  const auto chosen = choose_studies(papers(), {&name, 1}, true);
+  return chosen.ok() ? std::string() : chosen.error().text;
 }
 
-std::vector<Study> chosen(const ReproduceArguments& arguments) {
-  std::vector<Study> studies = lci_paper_studies(arguments.quick);
-  const auto& names = arguments.studies;
-  const auto asked = [&](const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (!asked("all")) std::erase_if(studies, [&](const Study& one) { return !asked(one.id); });
-  return studies;
-}
-
-int write_document(const std::string& path, const nlohmann::ordered_json& json) {
+int write_document(const std::string& path, const Json& json) {
   std::ofstream file(path);
   file << json.dump(1) << '\n';
   if (file.flush()) return 0;
@@ -82,18 +72,28 @@ int report(const ReproduceArguments& arguments, const std::vector<StudyResult>& 
 // answers another exit code than 0.
 template <class Then>
 int measure(const ReproduceArguments& arguments, Then&& then) {
-  const auto published = Published::find("lci-paper.toml");
-  if (!published.ok()) {
-    complain(published.error().text);
-    return 1;
-  }
   const auto cache = ResultCache::open();
   if (!cache.ok()) complain(fmt::format("nothing is kept: no cache: {}", cache.error().text));
-  const std::vector<Study> studies = chosen(arguments);
+  const auto chosen = choose_studies(papers(), arguments.studies, arguments.quick);
+  if (!chosen.ok()) {
+    complain(chosen.error().text);
+    return 1;
+  }
+  std::vector<Published> published;
+  for (const PaperStudies& one : chosen.value()) {
+    Result<Published> values = Published::find(one.paper->published);
+    if (!values.ok()) {
+      complain(values.error().text);
+      return 1;
+    }
+    published.push_back(std::move(values.value()));
+  }
   const std::size_t jobs = arguments.jobs > 0 ? arguments.jobs : run::cpu_limits().usable;
   Measuring measuring({std::max<std::size_t>(jobs, 1), arguments.fresh},
                       cache.ok() ? &cache.value() : nullptr);
-  for (const Study& study : studies) add_measurements(study, measuring);
+  for (const PaperStudies& one : chosen.value()) {
+    for (const Study& study : one.studies) add_measurements(study, measuring);
+  }
   const auto finished = measuring.run();
   if (!finished.ok()) {
     complain(finished.error().text);
@@ -104,8 +104,11 @@ int measure(const ReproduceArguments& arguments, Then&& then) {
     return kInterruptedExitCode;
   }
   std::vector<StudyResult> results;
-  for (const Study& study : studies) {
-    results.push_back(evaluate(study, measuring, published.value()));
+  for (std::size_t i = 0; i < published.size(); ++i) {
+    const PaperStudies& one = chosen.value()[i];
+    for (const Study& study : one.studies) {
+      results.push_back(evaluate(*one.paper, study, measuring, published[i]));
+    }
   }
   return then(results, measuring);
 }
@@ -119,7 +122,7 @@ int run_reproduce(const ReproduceArguments& arguments) {
 
 }  // namespace
 
-int make_results(bool quick, nlohmann::ordered_json& made) {
+int make_results(bool quick, Json& made) {
   ReproduceArguments arguments;
   arguments.quick = quick;
   return measure(arguments,
@@ -133,12 +136,12 @@ void add_reproduce(CLI::App& app, int& exit_code) {
   auto* reproduce =
       app.add_subcommand("reproduce", "A paper's tables and figures, ours beside the published");
   auto arguments = std::make_shared<ReproduceArguments>();
-  std::vector<std::string> names = study_names();
-  names.emplace_back("all");
   reproduce
       ->add_option("what", arguments->studies,
-                   fmt::format("Any of {}; without it all", fmt::join(names, ", ")))
-      ->check(CLI::IsMember(names))
+                   fmt::format("Any of {}, by the name after the paper's alone too (the first "
+                               "paper that has it), or a paper's name; without it all",
+                               fmt::join(study_ids(papers()), ", ")))
+      ->check(CLI::Validator(check_study, "", ""))
       ->type_name("TABLE|FIGURE");
   reproduce->add_option("-o,--output", arguments->output, "Write the results document to a file")
       ->type_name("FILE");

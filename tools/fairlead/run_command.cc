@@ -103,10 +103,10 @@ Result<Explanation> explain(const RunArguments& arguments, const run::LaunchOpti
     const auto found = running.find(end.pid);
     if (found == running.end()) return;
     Faster& one = made.twice[found->second];
-    const nlohmann::json stats =
-        nlohmann::json::parse(file_text(path(found->second, "stats")), nullptr, false);
-    if (end.exit_code == 0 && stats.is_object() && stats.contains("virtual_time_us")) {
-      one.time = microseconds_rounded(stats["virtual_time_us"].get<double>());
+    const Result<Json> stats = Json::parse(file_text(path(found->second, "stats")));
+    const auto us = stats.ok() ? number_at(stats.value(), "virtual_time_us") : std::nullopt;
+    if (end.exit_code == 0 && us) {
+      one.time = microseconds_rounded(*us);
     } else {
       one.reason = reason_in(file_text(path(found->second, "errors")), end.exit_code);
     }

@@ -10,23 +10,23 @@ namespace fairlead::tools {
 
 namespace {
 
-nlohmann::ordered_json counters_json(const PortCounters& counters) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+Json counters_json(const PortCounters& counters) {
+  Json json = Json::object();
   for_each_counter(counters, [&](const char* name, std::uint64_t value) { json[name] = value; });
   return json;
 }
 
 }  // namespace
 
-nlohmann::ordered_json stats_json(const JobFacts& facts) {
+Json stats_json(const JobFacts& facts) {
   const run::RunReport& report = facts.report;
-  nlohmann::ordered_json json = {{"commit", kCommit},
-                                 {"on", facts.options.on},
-                                 {"lci", implementation_used(facts.options.on, facts.options.lci)},
-                                 {"ranks", facts.options.ranks},
-                                 {"seed", facts.options.seed},
-                                 {"exit_code", report.exit_code},
-                                 {"wall_s", facts.wall_s}};
+  Json json = {{"commit", kCommit},
+               {"on", facts.options.on},
+               {"lci", implementation_used(facts.options.on, facts.options.lci)},
+               {"ranks", facts.options.ranks},
+               {"seed", facts.options.seed},
+               {"exit_code", report.exit_code},
+               {"wall_s", facts.wall_s}};
   if (!facts.hosts.list.empty()) json["hosts"] = facts.hosts.list.size();
   if (!report.failure.empty()) json["failure"] = report.failure;
   if (report.modelled) {
@@ -38,9 +38,9 @@ nlohmann::ordered_json stats_json(const JobFacts& facts) {
   if (!facts.options.faster.empty()) json["faster"] = facts.options.faster;
   if (facts.explanation != nullptr) json["explanation"] = explanation_json(*facts.explanation);
   json["counters"] = counters_json(report.counters);
-  json["per_rank"] = nlohmann::ordered_json::array();
+  json["per_rank"] = Json::array();
   for (const run::RankEnd& rank : report.ranks) {
-    nlohmann::ordered_json one = counters_json(rank.counters);
+    Json one = counters_json(rank.counters);
     one["exit_code"] = rank.exit_code;
     json["per_rank"].push_back(std::move(one));
   }

@@ -1,10 +1,10 @@
 // What a job reported, as JSON (stable keys) and for people.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "fairlead/run/launcher.h"
 #include "tools/fairlead/explanation.h"
+#include "tools/fairlead/json.h"
 
 namespace fairlead::tools {
 
@@ -20,7 +20,7 @@ struct JobFacts {
 // modelled: "virtual_time_us","events",
 // "digest" (16 hex digits), "faster", "explanation" (explanation_json), "counters":{..} summed,
 // "per_rank":[{"exit_code",..counters}]}
-nlohmann::ordered_json stats_json(const JobFacts& facts);
+Json stats_json(const JobFacts& facts);
 
 std::string stats_text(const JobFacts& facts);
 

@@ -11,38 +11,36 @@
 namespace fairlead::tools {
 namespace {
 
-using nlohmann::json;
-
 // Beyond three virtual months; what is below fits Ps.
 constexpr double kUsMax = 9e12;
 
-bool take_number(const json& event, const char* key, std::uint32_t below, std::uint32_t& to) {
-  const auto found = event.find(key);
-  if (found == event.end()) return true;
-  if (!found->is_number_unsigned() || found->get<std::uint64_t>() >= below) return false;
-  to = found->get<std::uint32_t>();
+bool take_number(const Json& event, const char* key, std::uint32_t below, std::uint32_t& to) {
+  const Json* const found = event.find(key);
+  if (found == nullptr) return true;
+  if (!found->is_unsigned() || found->whole() >= below) return false;
+  to = static_cast<std::uint32_t>(found->whole());
   return true;
 }
 
-bool take_time(const json& event, const char* key, Ps& to) {
-  const auto found = event.find(key);
-  if (found == event.end()) return true;
+bool take_time(const Json& event, const char* key, Ps& to) {
+  const Json* const found = event.find(key);
+  if (found == nullptr) return true;
   if (!found->is_number()) return false;
-  const double us = found->get<double>();
+  const double us = found->number();
   if (!(us >= 0 && us <= kUsMax)) return false;
   to = Ps{std::llround(us * 1e6)};
   return true;
 }
 
-bool take_text(const json& event, const char* key, std::string& to) {
-  const auto found = event.find(key);
-  if (found == event.end()) return true;
-  if (!found->is_string()) return false;
-  to = found->get<std::string>();
+bool take_text(const Json& event, const char* key, std::string& to) {
+  const Json* const found = event.find(key);
+  if (found == nullptr) return true;
+  if (!found->is_text()) return false;
+  to = found->text();
   return true;
 }
 
-bool take_id(const json& event, std::uint64_t& to) {
+bool take_id(const Json& event, std::uint64_t& to) {
   std::string text;
   if (!take_text(event, "id", text)) return false;
   if (text.empty()) return true;
@@ -126,8 +124,9 @@ Result<TraceEvent> TraceReader::at(std::uint64_t offset) {
 }
 
 Result<TraceEvent> TraceReader::event_of(std::string line) const {
-  const json event = json::parse(line, nullptr, false);
-  if (!event.is_object()) return bad("not an event");
+  const Result<Json> read = Json::parse(line);
+  if (!read.ok() || !read.value().is_object()) return bad("not an event");
+  const Json& event = read.value();
   TraceEvent made;
   std::string phase;
   if (!take_text(event, "ph", phase) || phase.size() != 1) return bad("an event without a phase");
@@ -141,7 +140,7 @@ Result<TraceEvent> TraceReader::event_of(std::string line) const {
   }
   if (!take_text(event, "name", made.name)) return bad("not a name");
   if (!take_id(event, made.id)) return bad("not an id");
-  if (const auto found = event.find("args"); found != event.end()) {
+  if (const Json* const found = event.find("args"); found != nullptr) {
     if (!found->is_object()) return bad("not an event's details");
     made.args = *found;
   }

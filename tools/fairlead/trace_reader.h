@@ -3,12 +3,12 @@
 #pragma once
 #include <cstdint>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
+#include "tools/fairlead/json.h"
 
 namespace fairlead::tools {
 
@@ -20,7 +20,7 @@ struct TraceEvent {
   Ps length{};  // of an 'X'
   std::string name;
   std::uint64_t id = 0;  // of an arrow or a journey
-  nlohmann::json args;   // an object or null
+  Json args;             // an object or null
 };
 
 class TraceReader {

@@ -73,12 +73,11 @@ class Summarizer {
 
   Result<void> take_name(const TraceEvent& event) {
     if (event.name != "thread_name") return {};
-    const auto name = event.args.find("name");
-    if (name == event.args.end() || !name->is_string()) {
+    const Json* const name = event.args.find("name");
+    if (name == nullptr || !name->is_text()) {
       return Error{fmt::format("{}: a line without its name", path_)};
     }
-    if (names_.size() < TraceReader::kLinesMax)
-      names_.emplace(event.line, name->get<std::string>());
+    if (names_.size() < TraceReader::kLinesMax) names_.emplace(event.line, name->text());
     return {};
   }
 
@@ -122,9 +121,9 @@ class Summarizer {
 
   Result<TracedMessage> message_of(const TraceEvent& event) const {
     const auto number = [&](std::string_view key, std::uint64_t& to) {
-      const auto found = event.args.find(key);
-      if (found == event.args.end() || !found->is_number_unsigned()) return false;
-      to = found->get<std::uint64_t>();
+      const auto found = whole_at(event.args, key);
+      if (!found) return false;
+      to = *found;
       return to <= std::uint64_t{1} << 58;
     };
     TracedMessage message;
@@ -236,8 +235,8 @@ std::string message_line(const char* which, const TracedMessage& message, bool s
                      us(message.total), message.bytes, message.from, message.to, us(message.began));
 }
 
-nlohmann::ordered_json message_json(const TracedMessage& message, bool staged) {
-  nlohmann::ordered_json json = {{"from", message.from}};
+Json message_json(const TracedMessage& message, bool staged) {
+  Json json = {{"from", message.from}};
   if (staged) {
     json["to"] = message.to;
     json["bytes"] = message.bytes;
@@ -245,7 +244,7 @@ nlohmann::ordered_json message_json(const TracedMessage& message, bool staged) {
   json["began_us"] = to_us(message.began);
   json["total_us"] = to_us(message.total);
   if (!staged) return json;
-  nlohmann::ordered_json stages;
+  Json stages;
   for (std::size_t i = 0; i < kStages; ++i) {
     stages[fmt::format("{}_us", kStageNames[i])] = to_us(message.stages[i]);
   }
@@ -281,13 +280,13 @@ std::string summary_text(const TraceSummary& summary) {
   return text + "\n" + stages.text() + "\n" + resources.text();
 }
 
-nlohmann::ordered_json summary_json(const TraceSummary& summary) {
-  nlohmann::ordered_json json = {{"nodes", summary.nodes},
-                                 {"messages", summary.messages},
-                                 {"time_us", to_us(summary.time)},
-                                 {"slowest", message_json(summary.slowest, summary.staged)},
-                                 {"median", message_json(summary.median, summary.staged)},
-                                 {"resources", nlohmann::ordered_json::array()}};
+Json summary_json(const TraceSummary& summary) {
+  Json json = {{"nodes", summary.nodes},
+               {"messages", summary.messages},
+               {"time_us", to_us(summary.time)},
+               {"slowest", message_json(summary.slowest, summary.staged)},
+               {"median", message_json(summary.median, summary.staged)},
+               {"resources", Json::array()}};
   for (const TracedResource& one : summary.resources) {
     json["resources"].push_back({{"name", one.name},
                                  {"mean_percent", one.mean * 100},

@@ -2,13 +2,13 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/journeys.h"
+#include "tools/fairlead/json.h"
 
 namespace fairlead::tools {
 
@@ -46,6 +46,6 @@ std::string summary_text(const TraceSummary& summary);
 // {"nodes","messages","time_us","slowest":MESSAGE,"median":MESSAGE,"resources":[{"name",
 // "mean_percent","busiest_percent","busiest_node"}]}, MESSAGE: {"from","to","bytes","began_us",
 // "total_us","stages":{"host_send_us",..}}
-nlohmann::ordered_json summary_json(const TraceSummary& summary);
+Json summary_json(const TraceSummary& summary);
 
 }  // namespace fairlead::tools

@@ -13,7 +13,8 @@
 namespace fairlead::mpi {
 
 // T has the members `std::uint32_t id` and `T* next_free`, both kept by the pool. An id is the
-// index (24 bits) below the generation (8 bits), never 0. Bound: 2^24 - 1 objects, then CHECK.
+// index plus 1 (24 bits) below the generation (8 bits, which wraps): never 0, which on the wire
+// names no object. Bound: 2^24 - 1 objects, then CHECK.
 template <class T>
 class Pool {
  public:
@@ -34,7 +35,7 @@ class Pool {
   // The object in use under `id`, or nullptr. It may be one given back but not taken again since:
   // callers also check its state.
   T* find(std::uint32_t id) const {
-    const std::uint32_t index = id & kIndexMask;
+    const std::uint32_t index = (id & kIndexMask) - 1;  // of id 0: beyond all blocks
     const std::uint32_t block = block_of(index);
     if (block >= blocks_.size()) return nullptr;
     T* object = &blocks_[block][index - first_of(block)];
@@ -62,7 +63,7 @@ class Pool {
     blocks_.push_back(std::make_unique<T[]>(size));
     for (std::uint32_t i = size; i-- > 0;) {
       T* object = &blocks_.back()[i];
-      object->id = (first + i) | (1u << kIndexBits);
+      object->id = first + i + 1;
       object->next_free = free_;
       free_ = object;
     }

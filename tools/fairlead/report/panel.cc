@@ -25,9 +25,9 @@ Curve curve_of(const Json& json) {
               flag_at(json, "baseline").value_or(false),
               {}};
   for (const Json& point : part_at(json, "points")) {
-    if (!point.is_array() || point.size() != 2 || curve.points.size() == kPointsMax) continue;
+    if (point.size() != 2 || curve.points.size() == kPointsMax) continue;
     if (!point[0].is_number() || !point[1].is_number()) continue;
-    curve.points.emplace_back(point[0].get<double>(), point[1].get<double>());
+    curve.points.emplace_back(point[0].number(), point[1].number());
   }
   std::sort(curve.points.begin(), curve.points.end());
   return curve;

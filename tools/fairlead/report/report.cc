@@ -54,7 +54,7 @@ std::string cell_html(const Json& cell) {
 std::vector<std::string> texts_of(const Json& list) {
   std::vector<std::string> texts;
   for (const Json& one : list) {
-    if (one.is_string()) texts.push_back(one.get<std::string>());
+    if (one.is_text()) texts.push_back(one.text());
   }
   return texts;
 }
@@ -180,8 +180,8 @@ std::string packets_html(const Json& runs) {
       html += fmt::format("<td>{}</td>", count ? fmt::format("{:.0f}", *count) : "");
     }
     double drops = 0;
-    for (const Json& cause : part_at(packets, "drops")) {
-      if (cause.is_number()) drops += cause.get<double>();
+    for (const auto& [cause, count] : part_at(packets, "drops").members()) {
+      if (count.is_number()) drops += count.number();
     }
     html += fmt::format("<td>{:.0f}</td></tr>\n", drops);
   }
@@ -211,8 +211,8 @@ std::string head_html(const Json& document) {
 
 std::string heading(const Json& study) {
   return fmt::format("<h2 id=\"{}\">{}</h2>\n<p class=\"note\">{}</p>\n",
-                     escaped(text_at(study, "id")), escaped(text_at(study, "title")),
-                     escaped(text_at(study, "source")));
+                     escaped(text_at(study, "paper") + "-" + text_at(study, "id")),
+                     escaped(text_at(study, "title")), escaped(text_at(study, "source")));
 }
 
 }  // namespace

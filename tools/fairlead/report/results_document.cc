@@ -18,43 +18,16 @@ Result<Json> read_results(const std::string& path) {
   if (error) return Error{fmt::format("cannot read {}: {}{}", path, error.message(), kAdvice)};
   if (size > kBytesMax) return Error{fmt::format("{} is too large: {} bytes", path, size)};
   std::ifstream file(path, std::ios::binary);
-  Json document = Json::parse(file, nullptr, false);
-  if (!document.is_object() || text_at(document, "format") != "fairlead-results") {
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  Result<Json> read = Json::parse(text);
+  if (!read.ok() || text_at(read.value(), "format") != "fairlead-results") {
     return Error{fmt::format("{} is not a results document{}", path, kAdvice)};
   }
-  if (number_at(document, "version") != 1.0) {
+  if (number_at(read.value(), "version") != 1.0) {
     return Error{
         fmt::format("{} is a results document of another version than 1{}", path, kAdvice)};
   }
-  return document;
-}
-
-std::string text_at(const Json& object, const char* key) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::optional<double> number_at(const Json& object, const char* key) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) return {};
-  const double value = found->get<double>();
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-std::optional<bool> flag_at(const Json& object, const char* key) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_boolean()) return {};
-  return found->get<bool>();
-}
-
-const Json& part_at(const Json& object, const char* key) {
-  static const Json kNone = Json::array();
-  if (!object.is_object()) return kNone;
-  const auto found = object.find(key);
-  return found != object.end() && found->is_structured() ? *found : kNone;
+  return std::move(read.value());
 }
 
 }  // namespace fairlead::tools

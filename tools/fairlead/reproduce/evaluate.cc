@@ -117,8 +117,14 @@ void add_measurements(const Study& study, Measuring& measuring) {
   }
 }
 
-StudyResult evaluate(const Study& study, const Measuring& measuring, const Published& published) {
-  StudyResult result{study.id, study.title, published.source(study.id), study.figure, {}, {}, {}};
+StudyResult evaluate(const Paper& paper, const Study& study, const Measuring& measuring,
+                     const Published& published) {
+  StudyResult result;
+  result.paper = &paper;
+  result.id = study.id;
+  result.title = study.title;
+  result.source = published.source(study.id);
+  result.figure = study.figure;
   for (const CellPlan& plan : study.cells) {
     result.cells.push_back(evaluate(study.id, plan, measuring, published));
   }

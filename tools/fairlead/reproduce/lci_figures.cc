@@ -1,7 +1,7 @@
 // Figures 5 to 9 of the LCI paper.
 #include <fmt/format.h>
 
-#include "tools/fairlead/reproduce/study.h"
+#include "tools/fairlead/reproduce/lci_studies.h"
 
 namespace fairlead::tools {
 
@@ -97,7 +97,7 @@ class Throughputs {
 
 Study figure5(const Throughputs& rate) {
   Study study = figure("figure5", "Throughput of the reliability implementations");
-  for (const PaperPlatform& platform : kPaperPlatforms) {
+  for (const PaperPlatform& platform : kLciPlatforms) {
     PanelPlan panel{panel_id("figure5", platform), platform.label, kSizeAxis, kRateAxis, {}};
     for (const char* lci : {"sdma", "nirx", "hrx", "gm"}) {
       panel.series.push_back(rate.series(platform.name, lci));
@@ -134,7 +134,7 @@ Study figure5(const Throughputs& rate) {
 
 Study figure6(const Throughputs& rate) {
   Study study = figure("figure6", "Throughput of PIO- and DMA-based message transfers");
-  for (const PaperPlatform& platform : kPaperPlatforms) {
+  for (const PaperPlatform& platform : kLciPlatforms) {
     const std::string id = panel_id("figure6", platform);
     PanelPlan panel{id, platform.label, kSizeAxis, kRateAxis, {}};
     for (const char* lci : {"sdma", "pio", "rcpy"}) {
@@ -177,7 +177,7 @@ Study figure7(const Sizes& sizes) {
                        with_sizes(sizes, {lci == "rcpy" ? "--put" : "--copy"})};
   };
   const Axis time = {"send overhead", "us", false};
-  for (const PaperPlatform& platform : kPaperPlatforms) {
+  for (const PaperPlatform& platform : kLciPlatforms) {
     const std::string id = panel_id("figure7", platform, "-latency");
     PanelPlan left{panel_id("figure7", platform, "-overhead"),
                    fmt::format("{}: host send overhead", platform.label),
@@ -233,7 +233,7 @@ Study figure7(const Sizes& sizes) {
 Study figure8(const Throughputs& rate) {
   Study study = figure("figure8", "Throughput by MTU, with a copy at the receiver");
   const std::vector<std::string> ends = {"-1k", "", "-4k"};
-  for (const PaperPlatform& platform : kPaperPlatforms) {
+  for (const PaperPlatform& platform : kLciPlatforms) {
     const std::string id = panel_id("figure8", platform);
     PanelPlan panel{id, platform.label, kSizeAxis, kRateAxis, {}};
     for (const char* transfer : {"sdma", "pio"}) {
@@ -277,7 +277,7 @@ Study figure9(const Sizes& sizes) {
     return Measurement{"multicast", platform, lci, with_sizes(sizes)};
   };
   const std::pair<const char*, const char*> trees[] = {{"binary", ""}, {"binomial", "-binomial"}};
-  for (const PaperPlatform& platform : kPaperPlatforms) {
+  for (const PaperPlatform& platform : kLciPlatforms) {
     for (const auto& [tree, end] : trees) {
       const std::string title = fmt::format("{}, {} tree: ", platform.label, tree);
       const std::string id = panel_id("figure9", platform);

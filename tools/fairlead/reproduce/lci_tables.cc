@@ -3,7 +3,7 @@
 
 #include "fairlead/hw/platform.h"
 #include "fairlead/run/platform_files.h"
-#include "tools/fairlead/reproduce/study.h"
+#include "tools/fairlead/reproduce/lci_studies.h"
 
 namespace fairlead::tools {
 
@@ -36,7 +36,7 @@ Quantity parameter(const char* key, const char* platform, const std::string& lci
 
 void add_logp_cells(Study& study, const std::vector<std::string>& implementations,
                     std::span<const Parameter> parameters) {
-  for (const PaperPlatform& platform : kPaperPlatforms) {
+  for (const PaperPlatform& platform : kLciPlatforms) {
     for (const std::string& lci : implementations) {
       const std::string column = fmt::format("{} {}", platform.label, paper_name(lci));
       for (const Parameter& one : parameters) {
@@ -79,7 +79,7 @@ std::optional<double> fact(const Fact& fact, const std::string& name) {
 
 Study table1() {
   Study study{"table1", "Platform details: what the model is given", false, {}, {}, {}};
-  for (const PaperPlatform& platform : kPaperPlatforms) {
+  for (const PaperPlatform& platform : kLciPlatforms) {
     for (const Fact& one : kFacts) {
       const std::string name = platform.name;
       study.cells.push_back({one.row,
@@ -169,5 +169,13 @@ Study table4() {
 }  // namespace
 
 std::vector<Study> lci_paper_tables() { return {table1(), table3(), table4()}; }
+
+std::string paper_name(const std::string& lci) { return lci == "gm" ? "GM" : "I-" + lci; }
+
+std::vector<Study> lci_paper_studies(bool quick) {
+  std::vector<Study> studies = lci_paper_tables();
+  for (Study& figure : lci_paper_figures(quick)) studies.push_back(std::move(figure));
+  return studies;
+}
 
 }  // namespace fairlead::tools

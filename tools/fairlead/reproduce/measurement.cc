@@ -25,8 +25,8 @@ double Measurement::weight() const {
 }
 
 double Measured::figure(const std::string& key, std::uint64_t size) const {
-  for (const nlohmann::ordered_json& line : lines) {
-    if (line.value("bytes", std::uint64_t{0}) == size) return line.at(key);
+  for (const Json& line : lines) {
+    if (whole_at(line, "bytes").value_or(0) == size) return line.at(key).number();
   }
   FAIRLEAD_CHECK(false, "no {} for {} bytes", key, size);
   return 0;
@@ -34,38 +34,36 @@ double Measured::figure(const std::string& key, std::uint64_t size) const {
 
 double Measured::figure(const std::string& key) const {
   FAIRLEAD_CHECK(lines.size() == 1, "{} lines", lines.size());
-  return lines[0].at(key);
+  return lines[0].at(key).number();
 }
 
 std::vector<std::pair<double, double>> Measured::points(const std::string& key) const {
   std::vector<std::pair<double, double>> points;
-  for (const nlohmann::ordered_json& line : lines)
-    points.emplace_back(line.at("bytes"), line.at(key));
+  for (const Json& line : lines)
+    points.emplace_back(line.at("bytes").number(), line.at(key).number());
   return points;
 }
 
 Measured read_bench_output(const std::string& text) {
   Measured made;
-  try {
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      auto line = nlohmann::ordered_json::parse(text.substr(begin, end - begin));
-      if (line.contains("packets")) {
-        made.packets = line["packets"];
-      } else {
-        made.lines.push_back(std::move(line));
-      }
-      begin = end + 1;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    Result<Json> line = Json::parse(std::string_view(text).substr(begin, end - begin));
+    if (!line.ok()) {
+      made.end = Measured::End::failed;
+      made.reason = fmt::format("its output cannot be read ({})", line.error().text);
+      return made;
     }
-    made.end = Measured::End::done;
-  } catch (const nlohmann::json::exception& error) {
-    made.reason = fmt::format("its output cannot be read ({})", error.what());
+    if (const Json* const packets = line.value().find("packets"); packets != nullptr) {
+      made.packets = *packets;
+    } else {
+      made.lines.push_back(std::move(line.value()));
+    }
+    begin = end + 1;
   }
-  if (made.lines.empty()) {
-    made.end = Measured::End::failed;
-    if (made.reason.empty()) made.reason = "it printed nothing";
-  }
+  made.end = made.lines.empty() ? Measured::End::failed : Measured::End::done;
+  if (made.lines.empty()) made.reason = "it printed nothing";
   return made;
 }
 

@@ -1,8 +1,9 @@
 // One run of `fairlead bench` on a modelled platform, and what came of it.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tools/fairlead/json.h"
 
 namespace fairlead::tools {
 
@@ -25,8 +26,8 @@ struct Measured {
 
   End end = End::none;
   std::string reason;  // of failed
-  std::vector<nlohmann::ordered_json> lines;
-  nlohmann::ordered_json packets;
+  std::vector<Json> lines;
+  Json packets;
   double wall_s = 0;
   bool cached = false;
 

@@ -80,24 +80,24 @@ std::string ResultCache::path_of(const Measurement& measurement, std::uint64_t p
 
 std::optional<Measured> ResultCache::find(const Measurement& measurement,
                                           std::uint64_t platform) const {
-  const auto json =
-      nlohmann::ordered_json::parse(file_text(path_of(measurement, platform)), nullptr, false);
-  if (!json.is_object() || json.value("command", "") != measurement.text()) return std::nullopt;
+  const Result<Json> read = Json::parse(file_text(path_of(measurement, platform)));
+  if (!read.ok() || text_at(read.value(), "command") != measurement.text()) return std::nullopt;
+  const Json& json = read.value();
   Measured found;
   found.end = Measured::End::done;
   found.cached = true;
-  found.wall_s = json.value("wall_s", 0.0);
-  found.packets = json.value("packets", nlohmann::ordered_json());
-  for (const nlohmann::ordered_json& line : json["lines"]) found.lines.push_back(line);
+  found.wall_s = number_at(json, "wall_s").value_or(0);
+  found.packets = part_at(json, "packets");
+  for (const Json& line : part_at(json, "lines")) found.lines.push_back(line);
   return found.lines.empty() ? std::nullopt : std::optional(found);
 }
 
 void ResultCache::keep(const Measurement& measurement, std::uint64_t platform,
                        const Measured& measured) const {
-  const nlohmann::ordered_json json = {{"command", measurement.text()},
-                                       {"wall_s", measured.wall_s},
-                                       {"lines", measured.lines},
-                                       {"packets", measured.packets}};
+  const Json json = {{"command", measurement.text()},
+                     {"wall_s", measured.wall_s},
+                     {"lines", measured.lines},
+                     {"packets", measured.packets}};
   const std::string path = path_of(measurement, platform);
   const std::string part = fmt::format("{}.{}", path, getpid());
   std::error_code code;

@@ -1,12 +1,13 @@
 // What came of the studies: cells, curves and statements beside the published values, as the
 // results document (docs/results-format.md), as JSON lines, and for people.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/fairlead/json.h"
 #include "tools/fairlead/reproduce/measuring.h"
+#include "tools/fairlead/reproduce/paper.h"
 #include "tools/fairlead/reproduce/published.h"
 #include "tools/fairlead/reproduce/study.h"
 
@@ -48,6 +49,7 @@ struct Statement {
 };
 
 struct StudyResult {
+  const Paper* paper = nullptr;
   std::string id;
   std::string title;
   std::string source;
@@ -60,12 +62,12 @@ struct StudyResult {
 // Adds what the study needs.
 void add_measurements(const Study& study, Measuring& measuring);
 // After measuring.run(). `published` outlives the result.
-StudyResult evaluate(const Study& study, const Measuring& measuring, const Published& published);
+StudyResult evaluate(const Paper& paper, const Study& study, const Measuring& measuring,
+                     const Published& published);
 
-nlohmann::ordered_json document(const std::vector<StudyResult>& results, const Measuring& measuring,
-                                bool quick);
-// {"table","row","column","ours","published","unit",..} a line: the cells, then every point of the
-// curves with the size as its row.
+Json document(const std::vector<StudyResult>& results, const Measuring& measuring, bool quick);
+// {"paper","table","row","column","ours","published","unit",..} a line: the cells, then every point
+// of the curves with the size as its row.
 std::string json_lines(const StudyResult& result);
 std::string text_of(const StudyResult& result);
 

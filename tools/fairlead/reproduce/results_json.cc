@@ -12,8 +12,6 @@ namespace fairlead::tools {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json cell_json(const Cell& cell) {
@@ -95,13 +93,17 @@ Json names_of(const std::vector<Cell>& cells, std::string CellPlan::*name) {
   Json names = Json::array();
   for (const Cell& cell : cells) {
     const std::string& one = cell.plan.*name;
-    if (std::find(names.begin(), names.end(), one) == names.end()) names.push_back(one);
+    const auto same = [&](const Json& known) { return known.text() == one; };
+    if (std::none_of(names.begin(), names.end(), same)) names.push_back(one);
   }
   return names;
 }
 
 Json study_json(const StudyResult& result) {
-  Json json = {{"id", result.id}, {"title", result.title}, {"source", result.source}};
+  Json json = {{"paper", result.paper->id},
+               {"id", result.id},
+               {"title", result.title},
+               {"source", result.source}};
   if (result.figure) {
     json["panels"] = Json::array();
     for (const Panel& panel : result.panels) {
@@ -120,18 +122,28 @@ Json study_json(const StudyResult& result) {
   return json;
 }
 
-Json platforms_json() {
-  Json platforms = Json::array();
-  for (const PaperPlatform& one : kPaperPlatforms) {
+void add_platforms(const Paper& paper, Json& platforms) {
+  for (const PaperPlatform& one : paper.platforms) {
     const auto file = run::find_platform(one.name);
     if (!file.ok()) continue;
     const auto platform = hw::load_platform(file.value());
     platforms.push_back(
-        {{"name", one.name},
+        {{"paper", paper.id},
+         {"name", one.name},
          {"label", one.label},
          {"description", platform.ok() ? platform.value().description : platform.error().text},
          {"file", file.value()},
          {"hash", fmt::format("{:016x}", platform_hash(file.value()))}});
+  }
+}
+
+// The machines of the papers that the results are of.
+Json platforms_json(const std::vector<StudyResult>& results) {
+  Json platforms = Json::array();
+  for (const Paper& paper : papers()) {
+    const bool has = std::any_of(results.begin(), results.end(),
+                                 [&](const StudyResult& one) { return one.paper == &paper; });
+    if (has) add_platforms(paper, platforms);
   }
   return platforms;
 }
@@ -153,7 +165,7 @@ Json document(const std::vector<StudyResult>& results, const Measuring& measurin
                {"build", fmt::format("{:016x}", build_hash())},
                {"seed", 1},
                {"quick", quick},
-               {"platforms", platforms_json()}};
+               {"platforms", platforms_json(results)}};
   json["tables"] = Json::array();
   json["figures"] = Json::array();
   for (const StudyResult& one : results) {
@@ -169,14 +181,15 @@ Json document(const std::vector<StudyResult>& results, const Measuring& measurin
 std::string json_lines(const StudyResult& result) {
   std::string text;
   for (const Cell& cell : result.cells) {
-    Json line = {{"table", result.id}};
+    Json line = {{"paper", result.paper->id}, {"table", result.id}};
     line.update(cell_json(cell));
     text += line.dump() + "\n";
   }
   for (const Panel& panel : result.panels) {
     for (const Series& series : panel.series) {
       for (const auto& [x, y] : series.points) {
-        const Json line = {{"table", result.id},
+        const Json line = {{"paper", result.paper->id},
+                           {"table", result.id},
                            {"row", fmt::format("{}", x)},
                            {"column", fmt::format("{}: {}", panel.plan.title, series.plan.name)},
                            {"ours", y},

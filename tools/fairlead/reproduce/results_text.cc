@@ -84,7 +84,8 @@ std::string statements_text(const std::vector<Statement>& statements) {
 }  // namespace
 
 std::string text_of(const StudyResult& result) {
-  std::string text = fmt::format("{}: {}\n\n{}", result.id, result.title, cells_text(result.cells));
+  std::string text = fmt::format("{}/{}: {}\n\n{}", result.paper->id, result.id, result.title,
+                                 cells_text(result.cells));
   for (const Panel& panel : result.panels) text += panel_text(panel);
   return text + statements_text(result.statements);
 }

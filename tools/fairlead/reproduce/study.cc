@@ -4,14 +4,6 @@
 
 namespace fairlead::tools {
 
-std::string paper_name(const std::string& lci) { return lci == "gm" ? "GM" : "I-" + lci; }
-
-std::vector<Study> lci_paper_studies(bool quick) {
-  std::vector<Study> studies = lci_paper_tables();
-  for (Study& figure : lci_paper_figures(quick)) studies.push_back(std::move(figure));
-  return studies;
-}
-
 Quantity figure_of(const std::string& label, const Measurement& measurement,
                    const std::string& key) {
   return {label, {measurement}, [key](auto measured) { return measured[0]->figure(key); }};

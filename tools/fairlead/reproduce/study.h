@@ -71,7 +71,7 @@ struct StatementPlan {
 };
 
 struct Study {
-  std::string id;  // "table3"
+  std::string id;  // "table3", within its paper
   std::string title;
   bool figure = false;
   std::vector<CellPlan> cells;
@@ -79,19 +79,11 @@ struct Study {
   std::vector<StatementPlan> statements;
 };
 
+// A machine of a paper: its platform file, and what the paper calls it.
 struct PaperPlatform {
   const char* name;
   const char* label;
 };
-inline constexpr PaperPlatform kPaperPlatforms[] = {{"myrinet-ppro", "PPro"}, {"myrinet-p3", "P3"}};
-
-// "I-sdma" for "sdma"; GM is a system of its own.
-std::string paper_name(const std::string& lci);
-
-// Table1, table3, table4, figure5 .. figure9 of the LCI paper, in this order. quick: fewer sizes.
-std::vector<Study> lci_paper_studies(bool quick);
-std::vector<Study> lci_paper_tables();
-std::vector<Study> lci_paper_figures(bool quick);
 
 // --- Quantities.
 Quantity figure_of(const std::string& label, const Measurement& measurement,

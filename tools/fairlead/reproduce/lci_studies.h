@@ -1,0 +1,20 @@
+// The studies of the LCI paper.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tools/fairlead/reproduce/study.h"
+
+namespace fairlead::tools {
+
+inline constexpr PaperPlatform kLciPlatforms[] = {{"myrinet-ppro", "PPro"}, {"myrinet-p3", "P3"}};
+
+// "I-sdma" for "sdma"; GM is a system of its own.
+std::string paper_name(const std::string& lci);
+
+// Table1, table3, table4, figure5 .. figure9, in this order. quick: fewer sizes.
+std::vector<Study> lci_paper_studies(bool quick);
+std::vector<Study> lci_paper_tables();
+std::vector<Study> lci_paper_figures(bool quick);
+
+}  // namespace fairlead::tools

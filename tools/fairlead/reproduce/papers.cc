@@ -1,0 +1,13 @@
+// The table of papers: a new one is a row here, its studies, its values and its platform files.
+#include "tools/fairlead/reproduce/lci_studies.h"
+#include "tools/fairlead/reproduce/paper.h"
+
+namespace fairlead::tools {
+
+std::span<const Paper> papers() {
+  static constexpr Paper kPapers[] = {{"lci", "Verstoep et al., ACM TOCS 2004", "lci-paper.toml",
+                                       kLciPlatforms, &lci_paper_studies}};
+  return kPapers;
+}
+
+}  // namespace fairlead::tools
