@@ -184,7 +184,7 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
     else
       return answer;
     if (client_.in_upcall()) return put_over(header, pieces);
-    if ((flags & kNoBlock) != 0) return answer;
+    if ((flags & kNoBlock) != 0) return refuse(answer);
     turn(ladder);
     // What an upcall sent on this lane goes first.
     answer = overflow_.size(header.client.lane) != 0 ? Post::again_credit : post(header, pieces);
@@ -193,7 +193,7 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
 
 Post DirectPort::put_over(const fabric::PacketHeader& header, std::span<const Piece> pieces) {
   if (header.dest_rank >= size_) return Post::invalid;
-  if (overflow_.full(header.client.lane)) return Post::again_credit;
+  if (overflow_.full(header.client.lane)) return refuse(Post::again_credit);
   Overflow::Entry entry{header.dest_rank, header, nullptr,
                         std::make_unique<std::byte[]>(header.client.size)};
   std::byte* at = entry.heap.get();
@@ -208,7 +208,7 @@ Post DirectPort::put_over(const fabric::PacketHeader& header, std::span<const Pi
 Post DirectPort::await_puts(Dest dest, Lane lane, std::uint32_t flags) {
   if ((flags & kAfter) == 0 || puts_precede(dest, lane)) return Post::done;
   ++counters_.credit_stalls;
-  if (client_.in_upcall() || (flags & kNoBlock) != 0) return Post::again_credit;
+  if (client_.in_upcall() || (flags & kNoBlock) != 0) return refuse(Post::again_credit);
   WaitLadder ladder(options_.wait);
   do {
     turn(ladder);
@@ -235,7 +235,8 @@ Post DirectPort::send_to_group(Dest dest, Chan chan, Lane lane, const Words& wor
   for (;;) {
     const Post answer = groups_.send(dest.id, chan, lane, words, pieces);
     const bool again = answer == Post::again_credit || answer == Post::again_buffer;
-    if (!again || client_.in_upcall() || (flags & kNoBlock) != 0) return answer;
+    if (!again) return answer;
+    if (client_.in_upcall() || (flags & kNoBlock) != 0) return refuse(answer);
     turn(ladder);
   }
 }
@@ -252,6 +253,7 @@ Packet* DirectPort::alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint
     if (packet->buffer != nullptr) return handle(packet);
     ++counters_.buffer_stalls;
     if ((flags & kNoBlock) != 0 || client_.in_upcall()) {
+      refused_ = true;
       packets_.give(packet);
       return nullptr;
     }
@@ -307,12 +309,12 @@ Post DirectPort::send_buffer(DirectPacket& packet, const fabric::PacketHeader& h
     if (answer != Post::again_credit && answer != Post::again_buffer) return answer;
     ++counters_.credit_stalls;
     if (client_.in_upcall()) {
-      if (overflow_.full(lane)) return Post::again_credit;
+      if (overflow_.full(lane)) return refuse(Post::again_credit);
       overflow_.push(lane, Overflow::Entry{header.dest_rank, header, packet.buffer, nullptr});
       packet.where = DirectPacket::Body::none;
       return Post::done;
     }
-    if ((flags & kNoBlock) != 0) return answer;
+    if ((flags & kNoBlock) != 0) return refuse(answer);
     turn(ladder);
   }
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fairlead/base/copy_small.h"
+#include "fairlead/base/wait_ladder.h"
 #include "fairlead/lci/client_side.h"
 #include "fairlead/lci/direct_memory.h"
 #include "fairlead/lci/direct_packet.h"
@@ -124,6 +125,15 @@ class DirectPort final : public Port {
   // may not wait.
   Post await_puts(Dest dest, Lane lane, std::uint32_t flags);
   bool puts_precede(Dest dest, Lane lane);
+  Post noted(Post answer) {
+    if (answer == Post::again_credit || answer == Post::again_buffer) refused_ = true;
+    return answer;
+  }
+  // The client, which may not wait, is told so: a wait for any change is to let it try again.
+  Post refuse(Post answer) {
+    refused_ = true;
+    return answer;
+  }
   Post finish_send(Post answer, DirectPacket* packet, Counter* done);
   static Keep on_arrived(void* self, const fabric::Incoming& packet) {
     return static_cast<DirectPort*>(self)->arrived(packet);
@@ -172,7 +182,9 @@ class DirectPort final : public Port {
       nic_.sleep(sleep_length());
     });
   }
-  Ps sleep_length(const Until& until) const;
+  Ps sleep_length(const Until& until, bool for_room) const;
+  // Operations that have ended without an upcall that said so.
+  std::uint64_t ended() const { return remote_.ended() + copies_.fences_ended(); }
   // Sleeps no longer where what it waits for rings no bell.
   Ps nap() const;
   Post counted(Post answer, Counter* done, std::uint64_t& counter);
@@ -199,8 +211,10 @@ class DirectPort final : public Port {
   RemoteCopies copies_;
   SoftwareGroup groups_;
   std::uint64_t upcalls_ = 0;
-  std::uint64_t losses_ = 0;             // peers lost
-  std::uint64_t losses_told_ = 0;        // of those, answered by wait()
+  bool refused_ = false;
+  WaitLadder room_ladder_{options_.wait};  // of waits for room, one after the other
+  std::uint64_t losses_ = 0;               // peers lost
+  std::uint64_t losses_told_ = 0;          // of those, answered by wait()
   std::vector<std::uint32_t> next_out_;  // sequence per (peer, lane), unless the fabric is reliable
   std::vector<std::uint32_t> next_in_;
   Ps told_sent_{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "fairlead/lci/direct_port_impl.h"
 #include "fairlead/lci/until.h"
@@ -104,21 +105,28 @@ void DirectPort::turn(WaitLadder& ladder) {
 Post DirectPort::wait(const Until& until) {
   client_.check_may_block();
   const std::uint64_t upcalls_before = upcalls_;
+  const std::uint64_t ended_before = ended();
   const Ending ending(until);
-  WaitLadder ladder(options_.wait);
+  // Fabrics do not say when there is room again: who was refused tries again, after a rung that is
+  // the next one as long as it is refused.
+  const bool for_room = until.any_change && std::exchange(refused_, false);
+  if (!for_room) room_ladder_.reset();
+  WaitLadder own(options_.wait);
+  WaitLadder& ladder = for_room ? room_ladder_ : own;
   std::uint32_t idle = 0;
   for (;;) {
     fabric::Patience patience{0, until.word, 0};
     // Before the look at the condition: a later change of the word is one the fabric sees.
     if (until.word != nullptr) patience.seen = until.word->load(std::memory_order_relaxed);
-    if (ending.holds(upcalls_ != upcalls_before)) return ending.answer();
+    if (ending.holds(upcalls_ != upcalls_before, ended() != ended_before)) return ending.answer();
     if (losses_ != losses_told_) [[unlikely]] {
       losses_told_ = losses_;
       return Post::peer_down;
     }
-    if (!work_waits()) [[likely]]
-      patience.looks =
-          until.deadline == kNever ? ladder.looks() : std::min(ladder.looks(), kLooksPerClock);
+    if (!work_waits() && !for_room) [[likely]] {
+      const bool looks_up = until.deadline != kNever || until.word4 != nullptr;
+      patience.looks = looks_up ? std::min(ladder.looks(), kLooksPerClock) : ladder.looks();
+    }
     const std::uint32_t looks = patience.looks;
     int came = 0;
     if (poll(patience, came) > 0) {
@@ -134,8 +142,9 @@ Post DirectPort::wait(const Until& until) {
     if (came > 0) {
       ladder.reset();
     } else {
-      pause(ladder, [&] { return sleep_length(until); });
+      pause(ladder, [&] { return sleep_length(until, for_room); });
     }
+    if (for_room) return Post::done;
   }
 }
 
@@ -145,9 +154,10 @@ Post DirectPort::wait(const Until& until) {
 }
 
 // How long the last rung may sleep: what ends the wait without ringing the bell limits it.
-[[gnu::noinline, gnu::cold]] Ps DirectPort::sleep_length(const Until& until) const {
+[[gnu::noinline, gnu::cold]] Ps DirectPort::sleep_length(const Until& until, bool for_room) const {
   Ps length = options_.wait.sleep_max;
-  if (until.word != nullptr || work_waits()) length = nap();
+  const bool no_bell = until.word != nullptr || until.word4 != nullptr || for_room;
+  if (no_bell || work_waits()) length = nap();
   const Ps event = std::min(until.deadline, client_.next_due());
   return event == kNever ? length : std::clamp(event - now(), Ps{0}, length);
 }
@@ -184,17 +194,17 @@ Post DirectPort::withdraw(SegId segment) {
 
 Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                      CtrId remote, std::uint32_t flags) {
-  if (!dest.group) return put_one(dest.id, segment, pieces, done, remote, flags);
+  if (!dest.group) return noted(put_one(dest.id, segment, pieces, done, remote, flags));
   const std::vector<Rank>* members = groups_.members(dest.id);
   if (members == nullptr) return Post::invalid;
   // All of them or none.
   if ((flags & kAfter) != 0 && std::any_of(members->begin(), members->end(),
                                            [this](Rank rank) { return copies_.writes_to(rank); }))
-    return Post::again_credit;
+    return refuse(Post::again_credit);
   for (Rank rank : *members) {
     if (rank == self_) continue;
     const Post answer = put_one(rank, segment, pieces, nullptr, remote, flags);
-    if (answer != Post::done && answer != Post::pending) return answer;
+    if (answer != Post::done && answer != Post::pending) return noted(answer);
   }
   if (done != nullptr) done->ok.fetch_add(1, std::memory_order_release);
   return Post::done;
@@ -229,11 +239,11 @@ Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std
   if (const std::optional<Post> begun = copies_.get(from, to, size, done)) {
     ++counters_.gets;
     if (!client_.in_upcall()) copies_.progress();
-    return *begun;
+    return noted(*begun);
   }
   const Post answer = remote_.get(from, to, size, done);
   if (answer == Post::done || answer == Post::pending) ++counters_.gets;
-  return answer;
+  return noted(answer);
 }
 
 Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b,
@@ -243,11 +253,11 @@ Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b
   if (const std::optional<Post> begun = copies_.atomic(word, op, a, b, old, done)) {
     ++counters_.atomics;
     if (!client_.in_upcall()) copies_.progress();
-    return *begun;
+    return noted(*begun);
   }
   const Post answer = remote_.atomic(word, op, a, b, old, done);
   if (answer == Post::done || answer == Post::pending) ++counters_.atomics;
-  return answer;
+  return noted(answer);
 }
 
 Post DirectPort::fence(Dest dest, Counter* done) {

@@ -19,7 +19,8 @@ concept HostNi = proto::Site<T> && requires(T ni, std::uint32_t id, std::uint32_
                                             std::uint64_t* cookie, std::size_t size, Ps deadline) {
   // A packet buffer in NI memory, the host's; false: no more than `id` of them are free.
   { ni.alloc(size, id, to) } -> std::same_as<bool>;
-  ni.cancel(id);  // until posted or cancelled
+  { ni.has_buffer(id) } -> std::same_as<bool>;  // it would be true; after sync()
+  ni.cancel(id);                                // until posted or cancelled
   // One more send of what is in that buffer, to be posted in its stead.
   { ni.image(id) } -> std::same_as<std::uint32_t>;
   // One more send of it that leaves the buffer the host's.

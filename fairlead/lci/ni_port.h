@@ -167,17 +167,22 @@ class alignas(kCacheLine) NiPort final : public Port {
   Post wait(const Until& until) override {
     client_.check_may_block();
     const Ending ending(until);
+    const std::uint64_t ended_before = ended();
+    const bool for_room = until.any_change && refused_;
     bool ran = false;
+    const auto over = [&] {
+      return ending.holds(ran, ended() != ended_before) || (for_room && has_room());
+    };
     for (;;) {
-      if (ending.holds(ran)) return ending.answer();
+      if (over()) return ending.answer();
       if (std::exchange(losses_, false)) return Post::peer_down;
       if (ending.late(clock_for(until))) return Post::again_credit;
       // Catching up and sleeping are one call then, and one round trip to another process.
-      const bool asleep = only_ni_can_wake();
+      const bool asleep = only_ni_can_wake() && !for_room;
       if (asleep) ni_.block(std::min(until.deadline, flow_.next_due()), until.what);
       ran = progress() > 0;
       if (ran || asleep || more_here()) continue;
-      if (ending.holds(ran)) return ending.answer();
+      if (over()) return ending.answer();
       if (ending.late(clock_for(until))) return Post::again_credit;
       if (client_.quiet()) {
         block_quietly(until.deadline, until.what);
@@ -299,10 +304,24 @@ class alignas(kCacheLine) NiPort final : public Port {
     for (;;) {
       if (ni_.alloc(bytes, lane == Lane::request ? options_.reply_reserve : 0, id)) return true;
       ++counters_.buffer_stalls;
-      if (client_.in_upcall() || (flags & kNoBlock) != 0) return false;
+      if (client_.in_upcall() || (flags & kNoBlock) != 0) {
+        refused_ = true;
+        refused_reserve_ = lane == Lane::request ? options_.reply_reserve : 0;
+        return false;
+      }
       turn("a free send buffer");
     }
   }
+
+  // There is a send buffer again after one was refused. Who asks looks at the NI as it is now.
+  bool has_room() {
+    ni_.sync();
+    if (!ni_.has_buffer(refused_reserve_)) return false;
+    refused_ = false;
+    return true;
+  }
+  // Operations that have ended without an upcall that said so.
+  std::uint64_t ended() const { return remote_.ended() + pages_.ended(); }
 
   // A sender waits here while its window to the peer is closed (paper section 7.1), where that is
   // the host's; what may not wait is queued.
@@ -581,7 +600,9 @@ class alignas(kCacheLine) NiPort final : public Port {
   Ring<PacketId> aside_;  // came while no upcall might run
   Backlog backlog_;
   bool interrupts_ = false;
-  bool losses_ = false;  // of peers, and wait() has not said so
+  bool losses_ = false;   // of peers, and wait() has not said so
+  bool refused_ = false;  // the client a send buffer, while so many were left to others:
+  std::uint32_t refused_reserve_ = 0;
   std::uint32_t kept_ = 0;
   NiPortOptions options_;
   Caps caps_;

@@ -111,6 +111,9 @@ class PageCopies final : public PutCarrier {
     posted_.push_back({{}, done, true});
   }
 
+  // Puts that were counted since the start.
+  std::uint64_t ended() const { return ended_; }
+
   // --- From the port's progress.
   // A send completion has come; the NI's name for what it is about.
   void completed(std::uint64_t cookie) {
@@ -204,7 +207,10 @@ class PageCopies final : public PutCarrier {
         return 4;
     }
   }
-  static void count(Counter* done) { done->ok.fetch_add(1, std::memory_order_relaxed); }
+  void count(Counter* done) {
+    ++ended_;
+    done->ok.fetch_add(1, std::memory_order_relaxed);
+  }
 
   proto::HostTlb& tlb() {
     if (tlb_ == nullptr) tlb_ = std::make_unique<proto::HostTlb>(kTlbEntries, kPinnedMax);
@@ -280,6 +286,7 @@ class PageCopies final : public PutCarrier {
   Ring<Posted> posted_;
   std::uint64_t first_ = 1;  // the cookie of posted_.front()
   int noticed_ = 0;
+  std::uint64_t ended_ = 0;
 };
 
 // Of a port whose puts are packets.
@@ -295,6 +302,7 @@ class NoPageCopies {
     return false;
   }
   static int noticed() { return 0; }
+  static std::uint64_t ended() { return 0; }
   static void settle() {}
 
  private:

@@ -201,9 +201,9 @@ struct Until {
   const std::atomic<std::uint32_t>* word4 =
       nullptr;              // the same of a 4-byte word, with cmp and value
   bool any_packet = false;  // an upcall ran
-  // Something happened that may change what this rank can do: an upcall ran, an operation
-  // completed, a peer or a buffer pool has room again after an again_* answer, or an event was
-  // told.
+  // What this rank can do may have changed: an upcall ran, an operation completed, an event was
+  // told, or a peer or a buffer pool has room again after an again_* answer (a fabric that cannot
+  // say so ends the wait early, for another try: at once, then later and later, up to 100 us).
   bool any_change = false;
   Ps deadline = kNever;   // virtual or real time since the World started
   const char* what = "";  // shown when a job hangs; a string that outlives the wait

@@ -351,6 +351,7 @@ void RemoteCopies::settle_fences() {
       fence.done->ok.fetch_add(1, std::memory_order_release);
     }
     for (const Rank rank : fence.ranks) failed_writes_.erase(rank);
+    ++fences_ended_;
     if (failed && fence.done != nullptr) {
       fence.done->failed.fetch_add(1, std::memory_order_release);
     }

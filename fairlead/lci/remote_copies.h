@@ -70,6 +70,8 @@ class RemoteCopies {
 
   // Something to send or to start: progress() must run.
   bool busy() const { return !waiting_.empty() || !notes_.empty() || fences_ready_; }
+  // Fences that have ended since the start; of copies the fabric tells.
+  std::uint64_t fences_ended() const { return fences_ended_; }
   void progress();
 
  private:
@@ -184,6 +186,7 @@ class RemoteCopies {
   Ring<std::uint32_t> waiting_;  // ids of operations that have something to do
   Ring<Note> notes_;
   std::vector<Fence> fences_;
+  std::uint64_t fences_ended_ = 0;
   bool fences_ready_ = false;               // some wait for nothing but room
   std::unordered_set<Rank> failed_writes_;  // since the last fence
   std::uint32_t changing_ = 0;

@@ -364,6 +364,7 @@ void RemoteMemory::finish(Active& a, bool ok) {
 }
 
 void RemoteMemory::count(Counter* done, Join* join, bool ok) {
+  ++ended_;
   if (join != nullptr) {
     join->failed = join->failed || !ok;
     if (--join->left > 0) return;

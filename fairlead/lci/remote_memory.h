@@ -89,6 +89,8 @@ class RemoteMemory {
   bool busy() const { return !queue_.empty() || !replies_.empty(); }
   // Operations not yet finished, waiting for answers included.
   std::size_t unfinished() const { return queue_.size() + active_count_; }
+  // Operations that have ended, well or not, since the start.
+  std::uint64_t ended() const { return ended_; }
   // Sends what there is room for; from poll(), not inside an upcall. Answers packets sent.
   int progress();
   // Operations towards `rank` fail.
@@ -184,6 +186,7 @@ class RemoteMemory {
   std::vector<Active> active_;
   std::vector<std::uint32_t> idle_;  // free entries of active_
   std::size_t active_count_ = 0;
+  std::uint64_t ended_ = 0;
   bool used_ = false;
   std::uint32_t gets_in_flight_ = 0;
   std::vector<std::unique_ptr<Join>> joins_;

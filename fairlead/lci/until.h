@@ -30,15 +30,21 @@ class Ending {
  public:
   explicit Ending(const Until& until) : until_(until), failed_before_(failed()) {}
 
-  // The condition holds; `ran`: an upcall ran since the wait began.
-  bool holds(bool ran) const {
-    if (until_.any_packet && ran) return true;
+  // The condition holds. Since the wait began: `ran`: an upcall; `ended`: an operation, or an event
+  // was told.
+  bool holds(bool ran, bool ended) const {
+    if (ran && (until_.any_packet || until_.any_change)) return true;
+    if (ended && until_.any_change) return true;
     if (until_.counter != nullptr &&
         until_.counter->ok.load(std::memory_order_acquire) + failed() >= until_.at) {
       return true;
     }
-    return until_.word != nullptr &&
-           lci::holds(until_.word->load(std::memory_order_acquire), until_.cmp, until_.value);
+    if (until_.word != nullptr &&
+        lci::holds(until_.word->load(std::memory_order_acquire), until_.cmp, until_.value)) {
+      return true;
+    }
+    return until_.word4 != nullptr &&
+           lci::holds(until_.word4->load(std::memory_order_acquire), until_.cmp, until_.value);
   }
   // What wait() answers once it holds.
   Post answer() const { return failed() != failed_before_ ? Post::maybe_delivered : Post::done; }

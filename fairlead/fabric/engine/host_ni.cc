@@ -73,9 +73,14 @@ void EngineHostNi::reset_packet(PacketId id, std::size_t bytes) {
 
 // --- Sending
 
+bool EngineHostNi::has_buffer(std::uint32_t reserve) {
+  const std::size_t others = std::max(reserve, kForWaiting);
+  if (free_.size() <= others) take_back_sent();
+  return free_.size() > others;
+}
+
 bool EngineHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id) {
-  if (free_.size() <= std::max(reserve, kForWaiting)) take_back_sent();
-  const bool some = free_.size() > std::max(reserve, kForWaiting);
+  const bool some = has_buffer(reserve);
   if (payload_bytes > kPayloadMax || (!some && reserve > 0)) return false;
   if (!some) {
     *id = alloc_local(payload_bytes);

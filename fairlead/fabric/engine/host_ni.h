@@ -63,6 +63,7 @@ class EngineHostNi {
   // --- Sending (as ModelHostNi, which says more). With no reserve left to others there is always a
   // buffer: what the send buffers have no room for waits in this process's memory.
   [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);
+  bool has_buffer(std::uint32_t reserve);
   NiPacket& packet(PacketId id) {
     return id < kLocal ? area_.slot(id) : *reinterpret_cast<NiPacket*>(locals_[id - kLocal].get());
   }

@@ -105,6 +105,8 @@ class alignas(kCacheLine) ModelHostNi {
     return !received_.empty() || !completed_.empty() || !answered_.empty();
   }
   std::uint32_t send_buffers_free() const { return send_buffers_; }
+  // alloc() would find a buffer.
+  bool has_buffer(std::uint32_t reserve) const { return send_buffers_ > reserve; }
   // A packet that stays on this host (a rank's message to itself): no send buffer, no NI.
   PacketId alloc_local(std::size_t payload_bytes);
   // Memory of the NI: `count` zeroed words, set up before use.

@@ -52,7 +52,8 @@ class RemoteHostNi {
   Ps default_watchdog() const { return rates_.watchdog; }
   void copy(std::size_t size) { work(hw::HostWork{0, 0, 0, size}); }
 
-  [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);    // *
+  [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);  // *
+  bool has_buffer(std::uint32_t reserve) const { return send_buffers_ > reserve; }
   PacketId alloc_local(std::size_t payload_bytes);                                             // *
   PacketId image(PacketId buffer) { return hand_over(GateOp::image, buffer).id; }              // *
   PacketId detached_image(PacketId buffer) { return hand_over(GateOp::image, buffer, 1).id; }  // *
