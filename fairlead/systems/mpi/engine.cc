@@ -50,18 +50,10 @@ bool Engine::wait_a_while(Request& request, Ps deadline, const char* call) {
 }
 
 Post Engine::wait_until(lci::Until until, const char* call) {
-  until.any_packet = true;
+  until.any_change = true;
   until.what = call;
-  if (has_work()) [[unlikely]] {
-    if (progress()) return Post::done;
-    if (Request* copy = copies_.front(); copy != nullptr && copy->copied.ok < copy->begun) {
-      until.counter = &copy->copied;
-      until.at = copy->begun;
-    }
-    if (!outgoing_.empty() || !replies_.empty()) {
-      until.deadline = std::min(until.deadline, port_.now() + kAskAgain);
-    }
-  }
+  if (has_work() && progress()) [[unlikely]]
+    return Post::done;
   if (lock_ != nullptr) until.deadline = std::min(until.deadline, port_.now() + kOthersTurn);
   const Post answer = port_.wait(until);
   if (lock_ != nullptr) {

@@ -171,9 +171,7 @@ bool Engine::copy_now(Rank peer, std::size_t size, const char* call, Begin&& beg
   Counter copied;
   Post answer;
   while ((answer = begin(&copied)) == Post::again_credit || answer == Post::again_buffer) {
-    lci::Until soon;
-    soon.deadline = port_.now() + kAskAgain;
-    (void)wait_until(soon, call);
+    wait_for_change(call);
   }
   lci::Until until;
   until.counter = &copied;

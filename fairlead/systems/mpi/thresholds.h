@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 
-#include "fairlead/base/units.h"
 #include "fairlead/run/names.h"
 
 namespace fairlead::mpi {
@@ -17,10 +16,6 @@ constexpr std::uint64_t kEagerBytesMax = 32 * 1024;
 // process_vm_writev: 1 MiB 73 us by one, 32 us by both; 64 KiB 3.9 and 3.1 us.
 constexpr std::uint64_t kChunkBytesMin = 32 << 10;
 constexpr std::uint64_t kChunkBytesMax = 256 << 10;
-
-// A Port has no condition "room again"; how long a stalled operation that nobody waits for directly
-// may sleep before it asks again. A few packet times of the networks at hand.
-constexpr Ps kAskAgain = microseconds(2);
 
 // How often in a row what a rank waits for may be looked for alone, before all else that comes.
 constexpr std::uint32_t kStraightMax = 32;
