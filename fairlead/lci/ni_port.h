@@ -58,9 +58,9 @@ class alignas(kCacheLine) NiPort final : public Port {
   void charge(const Work& work) override {
     if (!options_.work_takes_time) return;
     const typename Ni::Work host{work.ops, work.bytes, work.working_set_bytes, work.copied_bytes};
-    if (!interrupts_ || client_.quiet()) return ni_.work(host);
+    if (!interrupts_ || client_.quiet()) return work_on(host);
     for (Ps left = ni_.time_of(host);;) {
-      left -= ni_.compute(left, watchdog_);
+      left -= ni_.compute(before_timer(left), watchdog_);
       if (left <= Ps{0}) return;
       ++counters_.interrupts;
       ni_.interrupt();
@@ -276,6 +276,7 @@ class alignas(kCacheLine) NiPort final : public Port {
 
  private:
   static constexpr std::uint32_t kInlineBytes = 32;
+  static constexpr Ps kLongWatchdog = seconds(1'000'000);  // longer than any job
   using NiPacket = fabric::NiPacket;
   using Holds = fabric::Holds;
   using PacketId = fabric::PacketId;
@@ -591,6 +592,28 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   static void release_waiting(void* self, Packet* packet) {
     static_cast<NiPort*>(self)->release(packet);
+  }
+
+  // Of so much work, as much as is done when a timer of the host's protocol becomes due.
+  Ps before_timer(Ps work) {
+    if constexpr (!HostFlowOf::kRuns) return work;
+    const Ps due = flow_.next_due();
+    return due == kNever ? work : std::clamp(due - ni_.now(), Ps{0}, work);
+  }
+  // Work during which no upcall may run: a timer of the host's protocol interrupts it, and what the
+  // protocol finds for the client is set aside. An upcall is not interrupted.
+  void work_on(const typename Ni::Work& work) {
+    if constexpr (!HostFlowOf::kRuns) return ni_.work(work);
+    Ps left = ni_.time_of(work);
+    if (client_.in_upcall() || before_timer(left) == left) return ni_.work(work);
+    for (;;) {
+      // Packets do not interrupt.
+      left -= ni_.compute(before_timer(left), kLongWatchdog);
+      if (left <= Ps{0}) return;
+      ++counters_.interrupts;
+      ni_.interrupt();
+      set_aside();
+    }
   }
 
   // What every call looks at first.

@@ -174,6 +174,61 @@ TEST(Reliable, HeldRanksStillAcknowledge) {
   EXPECT_EQ(report.failure, "");
 }
 
+// Work of 40 ms and more on both platforms.
+constexpr lci::Work kLongWork{.ops = 40'000'000};
+
+// What came before its receiver began to compute is acknowledged meanwhile: its timer interrupts.
+TEST(Reliable, AHostThatComputesAcknowledges) {
+  for (const char* on : {"myrinet-ppro", "myrinet-p3"}) {
+    const run::RunReport report = run_all(modelled(on, "hrx", 2), [](run::Context& rank) {
+      lci::Port& port = rank.port();
+      Numbered numbered;
+      numbered.expected.resize(2);
+      port.bind(kChan, {Numbered::take, &numbered}, {});
+      if (port.self() == 0) return send_numbered(port, {1}, 0, 100) ? 0 : 1;
+      (void)port.wait({.counter = &numbered.received, .at = 1, .what = "the packet"});
+      port.charge(kLongWork);
+      return numbered.wrong == 0 ? 0 : 2;
+    });
+    EXPECT_EQ(report.failure, "");
+    // Expect: nobody had to ask again, and the host was interrupted for it.
+    EXPECT_EQ(report.counters.retransmissions, 0u) << on;
+    EXPECT_GT(report.counters.interrupts, 0u) << on;
+  }
+}
+
+// What is lost is sent again while its sender computes, also where it lets no upcall run.
+TEST(Reliable, AHostThatComputesSendsAgain) {
+  for (const bool held : {false, true}) {
+    std::uint64_t again = 0;
+    for (std::uint32_t seed = 1; seed <= 30; ++seed) {
+      run::WorldOptions options = modelled("myrinet-p3", "hrx", 2);
+      options.faults = "drop=0.3";
+      options.seed = seed;
+      const run::RunReport report = run_all(options, [held](run::Context& rank) {
+        lci::Port& port = rank.port();
+        Numbered numbered;
+        numbered.expected.resize(2);
+        port.bind(kChan, {Numbered::take, &numbered}, {});
+        if (port.self() == 0) {
+          if (!send_numbered(port, {1}, 0, 100)) return 1;
+          if (held) port.hold();
+          const Ps before = port.now();
+          port.charge(kLongWork);
+          if (held) port.allow();
+          return port.now() - before >= milliseconds(40) ? 0 : 2;
+        }
+        (void)port.wait({.counter = &numbered.received, .at = 1, .what = "the packet"});
+        // Expect: it is here before its sender has done its work.
+        return numbered.wrong == 0 && port.now() < milliseconds(40) ? 0 : 3;
+      });
+      EXPECT_EQ(report.failure, "") << "seed " << seed;
+      again += report.counters.retransmissions;
+    }
+    EXPECT_GT(again, 0u);
+  }
+}
+
 TEST(Reliable, TooFewBuffersAreRefusedWithTheNumber) {
   const std::string platform = with_receive_buffers("myrinet-p3", 5);
   const auto nirx =
