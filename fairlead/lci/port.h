@@ -25,8 +25,10 @@ using Words = std::uint32_t[4];
 // The same as one value.
 using WordVector [[gnu::vector_size(16)]] = std::uint32_t;
 
-// Channels from here on belong to lci itself (remote memory by packets, groups).
-constexpr Chan kClientChannels = 64;  // of 128
+// Who uses which of these names: fairlead/run/names.h. Channels from here on belong to lci itself
+// (remote memory by packets, groups).
+constexpr Chan kClientChannels = 192;  // of 256
+constexpr CtrId kCountersMax = 1024;   // ids of counters are below
 constexpr CtrId kNoCounter = 0xffff;
 constexpr std::size_t kWhenMax = 4096;  // operations of one port that wait for a counter
 

@@ -45,7 +45,6 @@ class RemoteMemory {
  public:
   static constexpr std::size_t kOpsMax = 4096;        // not yet finished, of this rank
   static constexpr std::uint32_t kGetsInFlight = 16;  // fragments asked for, all gets together
-  static constexpr std::size_t kCountersMax = 1024;   // exposed at a time; ids are below this
 
   // `exposures` is what this rank exposes; region: where its ExposedIn::region offsets count from.
   // What waits to be sent counts in `backlog`, which outlives it.
