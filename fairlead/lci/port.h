@@ -319,7 +319,7 @@ class Port {
   virtual Post group(std::uint16_t id, std::span<const Rank> members) = 0;
   // Forgets a group other than 0, whose id may then be used again: once every member has what was
   // sent to it, which is the client's to know (a barrier). The same call on each member.
-  virtual Post ungroup(std::uint16_t) { return Post::invalid; }
+  virtual Post ungroup(std::uint16_t id) = 0;
   // The network conditional (QsNet's test-and-set broadcast; Quadrics paper section 4): whether the
   // condition holds on every member at one time, and then the store. Needs kRead, to store kWrite
   // too. `all` holds the answer when `done` counts (both the caller's until then); failed counts
