@@ -30,6 +30,10 @@ constexpr WaitPlan wait_plan_oversubscribed() {
 // Ranks that are fibers of one thread: sleeping is how the next one gets to run.
 constexpr WaitPlan wait_plan_fibers() { return WaitPlan{0, 0, Ps{0}, milliseconds(20)}; }
 
+// Ranks in virtual time, where a look costs what it costs: who has nothing to do sleeps until
+// something happens.
+constexpr WaitPlan wait_plan_virtual() { return WaitPlan{0, 0, Ps{0}, kNever}; }
+
 class WaitLadder {
  public:
   enum class Step : std::uint8_t { spin, pause, yield, sleep };

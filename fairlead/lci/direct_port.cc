@@ -12,9 +12,10 @@
 namespace fairlead::lci {
 namespace {
 
-std::uint64_t caps_flags(const fabric::NicCaps& nic, bool software_remote_memory) {
-  std::uint64_t flags = kFreeWork;
-  if (software_remote_memory) return flags;
+std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& options) {
+  std::uint64_t flags = 0;
+  if (options.site == nullptr) flags |= kFreeWork;
+  if (options.software_remote_memory) return flags;
   if ((nic.flags & fabric::kMappable) != 0) flags |= kMappable | kHwAtomic | kOrderedPut;
   if ((nic.flags & fabric::kSingleCopy) != 0) flags |= kSingleCopy | kHwRdma;
   if ((nic.flags & fabric::kRemoteMemory) != 0) flags |= kRemoteCopy;
@@ -44,7 +45,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       self_(nic.self()),
       size_(nic.peers()),
       caps_{nic.caps(self_).mtu_bytes - kPrefixBytes, nic.caps(self_).inline_bytes_max, 8,
-            caps_flags(nic.caps(self_), options.software_remote_memory)},
+            caps_flags(nic.caps(self_), options)},
       other_caps_(caps_),
       reliable_((nic.caps(self_).flags & fabric::kReliable) != 0),
       small_below_(reliable_ ? caps_.inline_bytes_max + 1 : 0),
@@ -68,7 +69,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
 // Of a fabric that has two kinds of paths.
 void DirectPort::find_other_caps() {
   for (Rank peer = 0; peer < size_; ++peer) {
-    const std::uint64_t flags = caps_flags(nic_.caps(peer), options_.software_remote_memory);
+    const std::uint64_t flags = caps_flags(nic_.caps(peer), options_);
     if (flags == caps_.flags) continue;
     other_caps_.flags = flags;
     others_.resize(size_);

@@ -10,9 +10,24 @@
 
 namespace fairlead::lci {
 
+// Time as a modelled world keeps it. Thread: the rank's.
+class VirtualSite {
+ public:
+  virtual ~VirtualSite() = default;
+  // Since the World started.
+  virtual Ps now() const = 0;
+  // The rank's own work takes its time.
+  virtual void charge(const Work& work) = 0;
+};
+
 struct DirectOptions {
   Ps epoch{};     // CLOCK_MONOTONIC at the start of the World; now() counts from here
-  WaitPlan wait;  // see base/wait_ladder.h
+  WaitPlan wait;  // see base/wait_ladder.h; with a site wait_plan_virtual()
+  // nullptr: the real world's clock, and work costs nothing. Else virtual time, which the fabric
+  // lets pass: Nic::reap() takes what a look costs, and Nic::sleep() returns when anything that the
+  // rank waits for may have changed, words that peers write and room to send included. Outlives the
+  // port.
+  VirtualSite* site = nullptr;
   // Called when the fabric lost, repeated or broke a packet, which this composition cannot mend;
   // does not return. nullptr: prints the reason and aborts.
   void (*fatal)(void* context, const std::string& reason) = nullptr;

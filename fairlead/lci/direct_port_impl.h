@@ -34,8 +34,15 @@ class DirectPort final : public Port {
   const Caps& caps(Rank peer) const override {
     return !others_.empty() && others_[peer] ? other_caps_ : caps_;
   }
-  Ps now() const override { return nanoseconds(monotonic_ns()) - options_.epoch; }
-  void charge(const Work&) override {}
+  Ps now() const override {
+    if (options_.site != nullptr) [[unlikely]]
+      return options_.site->now();
+    return nanoseconds(monotonic_ns()) - options_.epoch;
+  }
+  void charge(const Work& work) override {
+    if (options_.site != nullptr) [[unlikely]]
+      options_.site->charge(work);
+  }
   void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
   void bind(Chan chan, Upcall upcall, Returned returned) override {
     client_.bind(chan, upcall, returned);
@@ -166,6 +173,8 @@ class DirectPort final : public Port {
     });
   }
   Ps sleep_length(const Until& until) const;
+  // Sleeps no longer where what it waits for rings no bell.
+  Ps nap() const;
   Post counted(Post answer, Counter* done, std::uint64_t& counter);
   Post put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                CtrId remote, std::uint32_t flags);

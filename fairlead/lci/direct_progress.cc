@@ -84,7 +84,7 @@ void DirectPort::turn(WaitLadder& ladder) {
     return;
   }
   // Room in a ring rings no bell.
-  pause(ladder, [] { return kWordNap; });
+  pause(ladder, [this] { return nap(); });
 }
 
 // On a fabric that may lose, from time to time while nothing happens.
@@ -127,7 +127,8 @@ Post DirectPort::wait(const Until& until) {
       continue;
     }
     ladder.skip(looks - patience.looks);
-    if (until.deadline != kNever && idle++ % kClockEvery == 0 && ending.late(now()))
+    if (until.deadline != kNever && (idle++ % kClockEvery == 0 || options_.site != nullptr) &&
+        ending.late(now()))
       return Post::again_credit;
     // Parts of something long, of which no upcall is told: no time to sleep.
     if (came > 0) {
@@ -138,10 +139,15 @@ Post DirectPort::wait(const Until& until) {
   }
 }
 
+[[gnu::noinline, gnu::cold]] Ps DirectPort::nap() const {
+  const Ps most = options_.wait.sleep_max;
+  return options_.site != nullptr ? most : std::min(most, kWordNap);
+}
+
 // How long the last rung may sleep: what ends the wait without ringing the bell limits it.
 [[gnu::noinline, gnu::cold]] Ps DirectPort::sleep_length(const Until& until) const {
   Ps length = options_.wait.sleep_max;
-  if (until.word != nullptr || work_waits()) length = std::min(length, kWordNap);
+  if (until.word != nullptr || work_waits()) length = nap();
   const Ps event = std::min(until.deadline, client_.next_due());
   return event == kNever ? length : std::clamp(event - now(), Ps{0}, length);
 }
