@@ -14,6 +14,11 @@
 
 namespace fairlead::run {
 
+// In the environment of a rank: the seconds that it sends to a peer of which it never heard.
+inline constexpr const char kPatienceVariable[] = "FAIRLEAD_PATIENCE";
+inline constexpr double kPatienceSeconds = 300;
+inline constexpr Range<double> kPatienceRange{0, 8'640'000};
+
 // Of an IP packet of udp, in bytes, where one is asked for.
 inline constexpr Range<std::uint32_t> kMtuRange{640, 65535};
 

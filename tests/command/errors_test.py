@@ -1,5 +1,6 @@
 """What cannot be used as asked is refused with the list of what can."""
 import ctypes.util
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -149,6 +150,21 @@ class Errors(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertIn('"platform_changes":"ni.receive_buffers 1024 (512 in the file), topology '
                       'fat-tree (clos in the file)"', answer.stdout)
+
+    def test_output_that_cannot_be_written(self):
+        for command in (["platforms"], ["bench", "barrier", "-n", "2"], ["--version"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([str(BIN / "fairlead"), *command], stdout=full, text=True,
+                                      stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertIn("No space left on device", done.stderr, command)
+
+    def test_np_is_n(self):
+        answer = fairlead("run", "-np", "3", "/bin/echo", "here")
+        self.assertEqual((answer.returncode, answer.stdout), (0, "here\n" * 3), answer.stderr)
+        answer = fairlead("compare", "-np", "2", "--on", "shm", "--json", str(BIN / "sor"),
+                          "--rows", "64", "--iterations", "2")
+        self.assertIn('"ranks":2', answer.stdout, answer.stderr)
 
     def test_program(self):
         self.refused(["run", "./no-such-program"], "no-such-program")

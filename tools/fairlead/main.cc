@@ -3,7 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -98,12 +101,18 @@ int run_command(int argc, char** argv) {
   try {
     app.parse(argc, arguments.data());
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    exit_code = app.exit(help);
   } catch (const CLI::ParseError& error) {
     complain(explain(app, error));
     return kUsageExitCode;
+  } catch (const std::exception& failure) {
+    // Printing throws where it fails at once; and memory may be short.
+    complain(failure.what());
+    return 1;
   }
-  return exit_code;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  complain(fmt::format("the standard output cannot be written: {}", std::strerror(errno)));
+  return exit_code != 0 ? exit_code : 1;
 }
 
 }  // namespace
