@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <utility>
 
+#include "fairlead/base/numbers.h"
 #include "fairlead/base/prng.h"
 
 namespace fairlead::fabric {
@@ -24,52 +23,21 @@ Error wrong(std::string_view part, const char* why) {
   return Error{fmt::format("faults: '{}': {}; {}", part, why, kHelp)};
 }
 
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
-}
+std::optional<double> probability(std::string_view text) { return real_number(text, {0, 1}); }
 
-std::optional<double> probability(std::string_view text) {
-  const std::optional<double> p = number(text);
-  return p && *p >= 0 && *p <= 1 ? p : std::nullopt;
-}
-
-std::optional<Ps> time_of(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double us;
-  };
-  for (const Unit& unit : {Unit{"ns", 1e-3}, Unit{"us", 1}, Unit{"ms", 1e3}, Unit{"s", 1e6}}) {
-    if (text.size() <= unit.name.size() || !text.ends_with(unit.name)) continue;
-    const std::optional<double> value = number(text.substr(0, text.size() - unit.name.size()));
-    // Up to a day: what is longer is a mistake.
-    if (!value) continue;
-    if (*value < 0 || *value * unit.us > 86400e6) return std::nullopt;
-    return microseconds_rounded(*value * unit.us);
-  }
-  return std::nullopt;
-}
+// Up to a day: what is longer is a mistake.
+std::optional<Ps> time_of(std::string_view text) { return time_number(text, seconds(86400)); }
 
 std::optional<FaultPlan::Kill> kill_of(std::string_view text) {
   const std::size_t at = text.find('@');
   if (at == std::string_view::npos) return std::nullopt;
-  FaultPlan::Kill kill{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + at, kill.rank);
+  const std::optional<Rank> rank = whole_number<Rank>(text.substr(0, at));
   const std::optional<Ps> when = time_of(text.substr(at + 1));
-  if (error != std::errc() || end != text.data() + at || at == 0 || !when) return std::nullopt;
-  kill.at = *when;
-  return kill;
+  if (!rank || !when) return std::nullopt;
+  return FaultPlan::Kill{*rank, *when};
 }
 
-std::optional<Peer> endpoint(std::string_view text) {
-  Peer peer = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), peer);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return peer;
-}
+std::optional<Peer> endpoint(std::string_view text) { return whole_number<Peer>(text); }
 
 // An endpoint's number, or a switch's name.
 bool names_an_end(std::string_view text) {
@@ -246,6 +214,14 @@ Fate fate_of(const FaultPlan& plan, Peer source, Peer dest, std::uint64_t count,
     add_fate(clause.faults, own, fate);
   }
   return fate;
+}
+
+Result<void> check_kills(const FaultPlan& plan, std::uint32_t ranks) {
+  for (const FaultPlan::Kill& kill : plan.kills) {
+    if (kill.rank < ranks) continue;
+    return Error{fmt::format("faults: kill={}: the job has ranks 0 to {}", kill.rank, ranks - 1)};
+  }
+  return {};
 }
 
 Result<void> check_links(const FaultPlan& plan, std::uint32_t endpoints, bool cables) {

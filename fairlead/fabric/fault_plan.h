@@ -91,6 +91,9 @@ ClauseMask clauses_of(const FaultPlan& plan, Peer source, Peer dest);
 Fate fate_of(const FaultPlan& plan, Peer source, Peer dest, std::uint64_t count,
              ClauseMask clauses = 0, Ps now = Ps{0});
 
+// Error: the plan kills a rank that the job does not have.
+Result<void> check_kills(const FaultPlan& plan, std::uint32_t ranks);
+
 // Error: the plan names an endpoint beyond `endpoints`, or, where the network has none that could
 // be named (`cables` false), a cable.
 Result<void> check_links(const FaultPlan& plan, std::uint32_t endpoints, bool cables);

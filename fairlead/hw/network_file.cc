@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <utility>
 
+#include "fairlead/base/numbers.h"
 #include "fairlead/hw/custom_network.h"
 #include "fairlead/hw/toml_file.h"
 
@@ -201,15 +201,14 @@ class NetworkReader {
 
   Result<End> range(const std::string& text, std::uint32_t line, const std::string& path) const {
     End hosts;
-    const char* const stop = text.data() + text.size();
-    const auto first = std::from_chars(text.data(), stop, hosts.first);
-    if (first.ec != std::errc()) {
+    std::string_view rest = text;
+    if (!take_whole(rest, hosts.first)) {
       return bad(line, path, fmt::format("'{}' is not in switches", text));
     }
-    const bool dash = first.ptr != stop && *first.ptr == '-';
-    const auto last = dash ? std::from_chars(first.ptr + 1, stop, hosts.last) : first;
-    if (!dash || last.ec != std::errc() || last.ptr != stop || hosts.last < hosts.first ||
-        hosts.last >= CustomNetwork::kHostsMax) {
+    const auto last = rest.starts_with('-') ? whole_number<std::uint32_t>(rest.substr(1))
+                                            : std::optional<std::uint32_t>();
+    hosts.last = last.value_or(0);
+    if (!last || hosts.last < hosts.first || hosts.last >= CustomNetwork::kHostsMax) {
       return bad(line, path, fmt::format("'{}' is no range of hosts like \"0-7\"", text));
     }
     return hosts;

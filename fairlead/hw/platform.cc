@@ -1,13 +1,13 @@
 #include "fairlead/hw/platform.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <functional>
 #include <string_view>
 #include <vector>
 
+#include "fairlead/base/numbers.h"
 #include "fairlead/hw/custom_network.h"
 #include "fairlead/hw/speed_up.h"
 #include "fairlead/hw/toml_file.h"
@@ -274,15 +274,13 @@ class Loader {
       for (const Numbers* each : {&own, &of_steps}) each->list("", valid);
       return wrong(fmt::format("no such section; valid: {}", fmt::join(valid, ", ")));
     }
-    double value = 0;
-    const char* const begin = change.data() + equals + 1;
-    const char* const end = change.data() + change.size();
-    const auto [stop, error] = std::from_chars(begin, end, value);
-    if (error != std::errc() || stop != end || !std::isfinite(value)) {
-      return wrong("the value must be a number");
-    }
-    if (value < field->least || value > field->most) {
-      return wrong(fmt::format("{} is impossible; {} to {}", value, field->least, field->most));
+    const std::string_view text = std::string_view(change).substr(equals + 1);
+    const std::optional<double> read = real_number(text);
+    if (!read) return wrong("the value must be a number");
+    const double value = *read;
+    const Range<double> range{field->least, field->most};
+    if (!range.holds(value)) {
+      return wrong(fmt::format("{} is impossible; {} to {}", text, range.least, range.most));
     }
     const toml::table& table = (in_steps ? of_steps : own).table;
     const std::optional<double> before = table[field->section][field->key]["value"].value<double>();

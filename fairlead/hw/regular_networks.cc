@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/numbers.h"
 
 namespace fairlead::hw {
 namespace {
@@ -15,10 +15,8 @@ std::optional<std::uint32_t> numbered(std::string_view name, std::string_view wo
                                       std::uint32_t end) {
   if (!name.starts_with(word)) return {};
   name.remove_prefix(word.size());
-  std::uint32_t number = 0;
-  const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || stop != name.data() + name.size() || number >= end) return {};
-  return number;
+  const auto number = whole_number<std::uint32_t>(name);
+  return number && *number < end ? number : std::nullopt;
 }
 
 }  // namespace

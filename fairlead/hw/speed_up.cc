@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
 #include <string>
 
+#include "fairlead/base/numbers.h"
 #include "fairlead/hw/custom_network.h"
 
 namespace fairlead::hw {
@@ -79,13 +79,9 @@ Result<void> speed_up(Platform& platform, std::string_view text) {
     const auto* const end = std::begin(kResourceNames) + kTimerResource;
     const auto* const found = std::find(std::begin(kResourceNames), end, name);
     if (equals == std::string_view::npos || found == end) return unknown(part);
-    const std::string number(part.substr(equals + 1));
-    char* rest = nullptr;
-    const double factor = std::strtod(number.c_str(), &rest);
-    if (number.empty() || *rest != '\0' || !(factor >= kFactorMin && factor <= kFactorMax)) {
-      return unknown(part);
-    }
-    speed_up(platform, static_cast<Resource>(found - std::begin(kResourceNames)), factor);
+    const auto factor = real_number(part.substr(equals + 1), {kFactorMin, kFactorMax});
+    if (!factor) return unknown(part);
+    speed_up(platform, static_cast<Resource>(found - std::begin(kResourceNames)), *factor);
   }
   return {};
 }

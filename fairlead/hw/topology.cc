@@ -1,21 +1,18 @@
 #include "fairlead/hw/topology.h"
 
-#include <charconv>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/numbers.h"
 #include "fairlead/base/prng.h"
 
 namespace fairlead::hw {
 namespace {
 
 std::optional<std::uint32_t> host_number(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return number;
+  return whole_number<std::uint32_t>(text);
 }
 
 }  // namespace

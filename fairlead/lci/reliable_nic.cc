@@ -341,6 +341,7 @@ void Reliable::look_for_awaited() {
 
 void Reliable::run_due() {
   Peer gone = peers();
+  Peer unheard = peers();
   flows_.run_due(
       site_, [this](Flow flow) { send_ack(flow); },
       [&](Flow flow, std::uint32_t frame, std::uint32_t sequence) {
@@ -349,9 +350,19 @@ void Reliable::run_due() {
           gone = flow / kLanes;
         } else {
           send_again(flow, frame, sequence);
+          if (peers_[flow / kLanes].stamp == 0) unheard = flow / kLanes;
         }
       });
   if (gone != peers()) forget(gone);
+  if (unheard != peers()) miss(unheard);
+}
+
+void Reliable::miss(Peer peer) {
+  PeerState& state = peers_[peer];
+  if (state.unheard_since < Ps{0}) state.unheard_since = site_.now();
+  if (site_.now() - state.unheard_since < options_.patience) return;
+  state.unheard_since = kNever;  // was told
+  if (options_.never_heard != nullptr) options_.never_heard(options_.never_heard_context, peer);
 }
 
 void Reliable::flush_waiting() {

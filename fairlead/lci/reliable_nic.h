@@ -25,6 +25,11 @@ struct ReliableOptions {
   // A peer's program has ended in order: it needs nothing any more, and acknowledges nothing.
   bool (*left)(void* context, Peer peer) = nullptr;
   void* context = nullptr;
+  // Nothing was ever heard of a peer, although this rank sent to it all that time: told once for
+  // each. A rank that computes answers nobody, so the time is a long one.
+  Ps patience = kNever;
+  void (*never_heard)(void* context, Peer peer) = nullptr;
+  void* never_heard_context = nullptr;
 };
 
 class ReliableNic : public fabric::Nic {

@@ -166,7 +166,8 @@ class Reliable final : public ReliableNic {
   struct PeerState {
     std::uint32_t stamp = 0;  // of the last packet that came; 0: none
     bool lost = false;
-    bool left = false;  // said goodbye
+    bool left = false;     // said goodbye
+    Ps unheard_since{-1};  // its first timeout, while nothing has come; negative: there was none
   };
   Flow flow_of(Peer peer, std::uint32_t lane) const { return peer * kLanes + lane; }
   Outbound& outbound(Flow flow) {
@@ -180,6 +181,8 @@ class Reliable final : public ReliableNic {
   }
 
   bool met(Peer peer) const;
+  // After a timeout of a peer that nothing has come from.
+  void miss(Peer peer);
 
   // --- Sending
 

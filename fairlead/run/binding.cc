@@ -6,10 +6,11 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <memory>
+
+#include "fairlead/base/numbers.h"
 
 namespace fairlead::run {
 namespace {
@@ -147,24 +148,23 @@ Result<std::vector<std::uint32_t>> parse_cpu_list(const std::string& text) {
   const Error wrong{fmt::format(
       "--bind {}: not a list of processors; write auto, none or a list such as 0,2-3", text)};
   std::vector<std::uint32_t> processors;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const auto number = [&](std::uint32_t& value) {
-    const auto parsed = std::from_chars(at, end, value);
-    at = parsed.ptr;
-    return parsed.ec == std::errc() && value < kProcessorsMax;
+  std::string_view rest = text;
+  const auto number = [&rest](std::uint32_t& value) {
+    return take_whole(rest, value) && value < kProcessorsMax;
+  };
+  const auto next_is = [&rest](char mark) {
+    if (!rest.starts_with(mark)) return false;
+    rest.remove_prefix(1);
+    return true;
   };
   for (;;) {
     std::uint32_t first = 0;
     if (!number(first)) return wrong;
     std::uint32_t last = first;
-    if (at != end && *at == '-') {
-      ++at;
-      if (!number(last) || last < first) return wrong;
-    }
+    if (next_is('-') && (!number(last) || last < first)) return wrong;
     for (std::uint32_t one = first; one <= last; ++one) processors.push_back(one);
-    if (at == end) return processors;
-    if (*at++ != ',') return wrong;
+    if (rest.empty()) return processors;
+    if (!next_is(',')) return wrong;
   }
 }
 

@@ -13,13 +13,15 @@
 namespace fairlead::run {
 
 struct alignas(64) BoardSlot {
-  static constexpr std::size_t kReasonBytes = 184;
+  static constexpr std::size_t kReasonBytes = 180;
   static constexpr std::size_t kPulseBytes = 48;
 
   std::atomic<std::uint32_t> began;       // bit per System
   std::atomic<std::uint32_t> ended;       // bit per System
   std::atomic<std::int32_t> start_errno;  // why exec (or chdir) failed; 0: it did not
   std::atomic<std::uint32_t> attached;    // 1 once a program of the rank joined the job
+  // Ranks of a node that could not be set up, at its first.
+  std::atomic<std::uint32_t> not_set_up;
   // Of an uncaught failure of a forked body, or why the rank was given up; NUL-terminated.
   char reason[kReasonBytes];
   // Of ranks that another launcher started:

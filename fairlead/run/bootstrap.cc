@@ -6,20 +6,21 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
+#include <string_view>
+
+#include "fairlead/base/numbers.h"
 
 namespace fairlead::run {
 namespace {
 
+// A number and what follows it; '\0': nothing does.
 template <class Number>
-bool take_number(const char*& at, const char* end, char stop, Number& number) {
-  const auto parsed = std::from_chars(at, end, number);
-  if (parsed.ec != std::errc() || parsed.ptr == at) return false;
-  at = parsed.ptr;
-  if (stop == '\0') return at == end;
-  if (at == end || *at != stop) return false;
-  ++at;
+bool take_number(std::string_view& text, char stop, Number& number) {
+  if (!take_whole(text, number)) return false;
+  if (stop == '\0') return text.empty();
+  if (!text.starts_with(stop)) return false;
+  text.remove_prefix(1);
   return true;
 }
 
@@ -55,10 +56,9 @@ std::string bootstrap_text(const BootstrapPlace& place) {
 
 Result<BootstrapPlace> parse_bootstrap(const std::string& text) {
   BootstrapPlace place;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  if (!take_number(at, end, ':', place.fd) || !take_number(at, end, ':', place.inode) ||
-      !take_number(at, end, '\0', place.rank) || place.fd < 0) {
+  std::string_view rest = text;
+  if (!take_number(rest, ':', place.fd) || !take_number(rest, ':', place.inode) ||
+      !take_number(rest, '\0', place.rank) || place.fd < 0) {
     return Error{
         fmt::format("{}={} is not what `fairlead run` sets (descriptor:inode:rank): "
                     "clear it from the environment",

@@ -1,10 +1,14 @@
 #include "fairlead/run/context.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/shm/job.h"
@@ -39,12 +43,33 @@ Result<std::unique_ptr<ProcessContext>> join_alone() {
   return widened(RankContext::join(welcome, job.value()->fd(), std::nullopt, Fd()));
 }
 
+// Where a job cannot be set up as asked, that is so for all its ranks: the first to find it says so
+// for those of its node, and the others are ended with the job before they would.
+Error say_once(Fd memory, const Welcome& welcome, Error error) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kOthersCome{200};
+  constexpr std::chrono::seconds kIsEnded{2};
+  Result<Board> board = Board::attach(std::move(memory), welcome.ranks);
+  if (!board.ok()) return error;
+  const bool all = welcome.near_count == 0;
+  const std::uint32_t ranks = all ? welcome.ranks : welcome.near_count;
+  std::atomic<std::uint32_t>& failed = board.value().slot(all ? 0 : welcome.near_first).not_set_up;
+  const bool speaks = failed.fetch_add(1) == 0;
+  const auto until = Clock::now() + (speaks ? kOthersCome : kIsEnded);
+  while (Clock::now() < until && (!speaks || failed.load() < ranks)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (ranks > 1) error.text += fmt::format(" ({} of {} ranks here)", failed.load(), ranks);
+  return error;
+}
+
 Result<std::unique_ptr<ProcessContext>> join_as_told(const std::string& text) {
   const Result<BootstrapPlace> place = parse_bootstrap(text);
   if (!place.ok()) return place.error();
   Result<Joined> joined = receive_welcome(place.value());
   if (!joined.ok()) return joined.error();
   const Welcome& welcome = joined.value().welcome;
+  Fd memory(::fcntl(joined.value().board.get(), F_DUPFD_CLOEXEC, 0));
   Result<Board> board = Board::attach(std::move(joined.value().board), welcome.ranks);
   if (!board.ok()) return board.error();
   const int job = joined.value().job.get();
@@ -52,9 +77,11 @@ Result<std::unique_ptr<ProcessContext>> join_as_told(const std::string& text) {
     return widened(ModelRankContext::join(welcome, job, std::move(board.value()),
                                           std::move(joined.value().life)));
   }
-  return widened(RankContext::join(welcome, job, std::move(board.value()),
-                                   std::move(joined.value().life), nullptr,
-                                   std::move(joined.value().bell)));
+  Result<std::unique_ptr<RankContext>> made =
+      RankContext::join(welcome, job, std::move(board.value()), std::move(joined.value().life),
+                        nullptr, std::move(joined.value().bell));
+  if (!made.ok()) return say_once(std::move(memory), welcome, made.error());
+  return widened(std::move(made));
 }
 
 Result<std::unique_ptr<ProcessContext>> join_other_or_alone() {

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include <cerrno>
+
 namespace fairlead::run {
 
 std::string signal_text(int signal) {
@@ -27,6 +29,17 @@ std::string signal_advice(int signal) {
     default:
       return "";
   }
+}
+
+int output_exit_code(const OutputLoss& loss) {
+  return loss.error == EPIPE ? signal_exit_code(SIGPIPE) : 1;
+}
+
+std::string output_text(const OutputLoss& loss) {
+  const char* const stream = loss.stream == 0 ? "standard output" : "standard error stream";
+  if (loss.error == EPIPE) return fmt::format("nobody reads the ranks' {} any more", stream);
+  return fmt::format("the ranks' {} cannot be written: {}; what they wrote is lost", stream,
+                     ::strerror(loss.error));
 }
 
 }  // namespace fairlead::run

@@ -19,7 +19,6 @@
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/job.h"
 #include "fairlead/run/launcher.h"
-#include "fairlead/run/network.h"
 #include "fairlead/run/reaper.h"
 #include "fairlead/run/trace_parts.h"
 
@@ -77,6 +76,7 @@ void Guardian::run() {
     return;
   }
   relay_.drain(report_.failed() ? kDrainLimit : milliseconds(-1));
+  if (relay_.loss()) fail_output();
   report_.complete();
 }
 
@@ -175,6 +175,7 @@ void Guardian::serve() {
     for (Ward& ward : wards_) read_life(ward);
     for (EngineProcess& engine : engines_) read_engine(engine);
     relay_.pump();
+    if (relay_.loss()) fail_output();
     check_deadlines();
   }
 }
@@ -409,6 +410,11 @@ void Guardian::fail(int exit_code, const std::string& text, milliseconds grace) 
   if (!kill_at_.has_value() || at < *kill_at_) kill_at_ = at;
 }
 
+void Guardian::fail_output() {
+  fail(output_exit_code(*relay_.loss()),
+       fmt::format("{}; every rank was ended", output_text(*relay_.loss())), milliseconds(0));
+}
+
 void Guardian::end_all() {
   const Clock::time_point give_up = Clock::now() + kEndLimit;
   const RankRange here = plan_.here();
@@ -430,11 +436,7 @@ void Guardian::end_all() {
   }
   const auto left = std::chrono::ceil<milliseconds>(give_up - Clock::now());
   const std::vector<pid_t> stuck = kill_descendants({}, std::max(left, milliseconds(50)));
-  if (plan_.ground.network == Network::ofi) {
-    for (std::uint32_t i = 0; i < here.count; ++i) {
-      remove_endpoint(plan_.ground.nonce, here.first + i);
-    }
-  }
+  remove_endpoints(plan_);
   if (!stuck.empty() && report_.failed()) {
     report_.add_to_failure(fmt::format("; process {} could not be ended yet", stuck.front()));
   }

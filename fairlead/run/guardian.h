@@ -67,6 +67,7 @@ class Guardian {
   // Whether that was a failure, and whose.
   void judge_end(const Ward& ward, int status);
   void fail(int exit_code, const std::string& text, std::chrono::milliseconds grace);
+  void fail_output();
   void end_all();
   bool all_reaped() const { return running_ == 0; }
   bool over() const;

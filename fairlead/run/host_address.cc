@@ -2,16 +2,18 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <vector>
+
+#include "fairlead/base/numbers.h"
 
 namespace fairlead::run {
 namespace {
@@ -79,12 +81,11 @@ Result<std::string> own_address(const std::string& wanted) {
       fmt::format("'{}' is no address; write 10.1.0.7, or a network: 10.1.0.0/24", wanted)};
   if (!parsed.has_value()) return wrong;
   if (slash == std::string::npos) return wanted;
-  unsigned bits = 0;
-  const char* const end = wanted.data() + wanted.size();
-  const auto number = std::from_chars(wanted.data() + slash + 1, end, bits);
-  if (number.ec != std::errc() || number.ptr != end || bits > parsed->bits()) return wrong;
+  const auto bits =
+      whole_number<unsigned>(std::string_view(wanted).substr(slash + 1), {0, parsed->bits()});
+  if (!bits) return wrong;
   for (const HostAddress& address : addresses_up()) {
-    if (in_network(address, *parsed, bits)) return address.text();
+    if (in_network(address, *parsed, *bits)) return address.text();
   }
   return Error{fmt::format("no interface of this host that is up has an address in {}", wanted)};
 }
@@ -109,13 +110,17 @@ std::vector<std::string> address_list(const std::string& text) {
 }
 
 Result<std::string> own_addresses(const std::string& wanted) {
-  std::string found;
+  std::vector<std::string> found;
   for (const std::string& part : address_list(wanted)) {
-    const Result<std::string> one = own_address(part);
+    Result<std::string> one = own_address(part);
     if (!one.ok()) return one;
-    found += (found.empty() ? "" : ",") + one.value();
+    if (std::find(found.begin(), found.end(), one.value()) != found.end()) {
+      return Error{
+          fmt::format("the address {} is given twice: each rail has one of its own", one.value())};
+    }
+    found.push_back(std::move(one.value()));
   }
-  return found;
+  return fmt::format("{}", fmt::join(found, ","));
 }
 
 }  // namespace fairlead::run

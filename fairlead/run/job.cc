@@ -18,6 +18,7 @@
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/guardian.h"
 #include "fairlead/run/host_address.h"
+#include "fairlead/run/network.h"
 #include "fairlead/run/reaper.h"
 #include "fairlead/run/stage.h"
 #include "fairlead/run/trace_parts.h"
@@ -26,9 +27,10 @@ namespace fairlead::run {
 namespace {
 
 // The guardian did not finish its work: its children are ours now.
-RunReport end_without_guardian(JobReport& report, std::span<const pid_t> not_of_the_job,
-                               pid_t guardian, int status) {
+RunReport end_without_guardian(const JobPlan& plan, JobReport& report,
+                               std::span<const pid_t> not_of_the_job, pid_t guardian, int status) {
   const std::vector<pid_t> stuck = kill_descendants(not_of_the_job, std::chrono::milliseconds(800));
+  remove_endpoints(plan);
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   const std::string how = signal != 0 ? "was ended by " + signal_text(signal)
                                       : fmt::format("exited with code {}", WEXITSTATUS(status));
@@ -151,6 +153,14 @@ Result<RunReport> run_job(JobPlan plan) {
   return ended;
 }
 
+void remove_endpoints(const JobPlan& plan) {
+  if (plan.ground.network != Network::ofi) return;
+  const RankRange here = plan.here();
+  for (std::uint32_t i = 0; i < here.count; ++i) {
+    remove_endpoint(plan.ground.nonce, here.first + i);
+  }
+}
+
 Result<RunReport> run_job_on(JobPlan plan) {
   const std::uint32_t ranks = plan.options.ranks;
   Result<Board> board = Board::create(ranks);
@@ -187,7 +197,7 @@ Result<RunReport> run_job_on(JobPlan plan) {
   }
   return report.value().is_complete()
              ? report.value().read()
-             : end_without_guardian(report.value(), before, guardian, status);
+             : end_without_guardian(plan, report.value(), before, guardian, status);
 }
 
 }  // namespace fairlead::run

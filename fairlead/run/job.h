@@ -69,6 +69,9 @@ Result<RunReport> run_job(JobPlan plan);
 // The same on what plan.ground says, with plan.binding as given; the counters are the caller's.
 Result<RunReport> run_job_on(JobPlan plan);
 
+// Files that libfabric's shm provider made for the ranks here and did not remove: they were killed.
+void remove_endpoints(const JobPlan& plan);
+
 // Adds to the report what each rank has counted, and the sum.
 void collect_counters(const fabric::ShmJob& job, RunReport& report);
 

@@ -41,11 +41,8 @@ Result<void> ModelSimulation::add_faults() {
   if (!plan.ok()) return plan.error();
   if (options_.faults.empty()) return {};
   plan_ = std::move(plan.value());
+  if (Result<void> r = check_kills(*plan_, options_.ranks); !r.ok()) return r;
   for (const fabric::FaultPlan::Kill& kill : plan_->kills) {
-    if (kill.rank >= options_.ranks) {
-      return Error{
-          fmt::format("faults: kill={}: the job has ranks 0 to {}", kill.rank, options_.ranks - 1)};
-    }
     machine_->engine().at(
         kill.at, kill.rank, sim::kTimerEvent,
         [](void* self, std::uint64_t rank, std::uint64_t) {

@@ -106,7 +106,10 @@ void OutputRelay::write_sink(Sink& sink) {
     const ssize_t wrote = ::write(sink.fd, sink.pending.data() + done, size);
     if (wrote > 0) done += static_cast<std::size_t>(wrote);
     if (wrote < 0 && errno == EAGAIN) break;
-    if (wrote < 0 && errno != EINTR) sink.broken = true;
+    if (wrote < 0 && errno != EINTR) {
+      sink.broken = true;
+      if (!loss_) loss_ = OutputLoss{static_cast<int>(&sink - sinks_.data()), errno};
+    }
   }
   sink.pending.erase(0, sink.broken ? std::string::npos : done);
 }

@@ -5,10 +5,12 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fairlead/base/fd.h"
+#include "fairlead/run/exit_text.h"
 
 namespace fairlead::run {
 
@@ -29,6 +31,8 @@ class OutputRelay {
   void append_polls(std::vector<pollfd>& polls) const;
   // Moves what can be moved without blocking.
   void pump();
+  // The first sink that could not be written: what was for it is lost.
+  const std::optional<OutputLoss>& loss() const { return loss_; }
   // Moves everything until the sources are at their end or `limit` has passed (negative: however
   // long it takes), last lines without a newline included.
   void drain(std::chrono::milliseconds limit);
@@ -43,7 +47,7 @@ class OutputRelay {
   struct Sink {
     int fd;
     std::string pending;
-    bool broken = false;  // its reader is gone
+    bool broken = false;  // its reader is gone, or its disk is full
   };
 
   void read_source(Source& source);
@@ -53,6 +57,7 @@ class OutputRelay {
   bool idle() const;
 
   std::array<Sink, 2> sinks_;
+  std::optional<OutputLoss> loss_;
   std::vector<Source> sources_;
 };
 

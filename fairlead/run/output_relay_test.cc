@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -95,6 +96,26 @@ TEST_F(Relay, AReaderThatLeftClosesTheRanksPipe) {
   // Expect: the rank's next write fails as it would without the relay
   EXPECT_EQ(::write(first_.write.get(), "x", 1), -1);
   EXPECT_EQ(errno, EPIPE);
+  // Expect: and the loss is known
+  ASSERT_TRUE(relay_.loss().has_value());
+  EXPECT_EQ(relay_.loss()->stream, 0);
+  EXPECT_EQ(output_exit_code(*relay_.loss()), 128 + SIGPIPE);
+}
+
+TEST(OutputRelay, AFullDiskIsALoss) {
+  const Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(full.valid());
+  OutputRelay relay({STDOUT_FILENO, full.get()});
+  Pipe rank;
+  relay.add(3, 1, std::move(rank.read));
+  EXPECT_FALSE(relay.loss().has_value());
+  rank.put("a line\n");
+  relay.pump();
+  ASSERT_TRUE(relay.loss().has_value());
+  EXPECT_EQ(relay.loss()->stream, 1);
+  EXPECT_EQ(relay.loss()->error, ENOSPC);
+  EXPECT_EQ(output_exit_code(*relay.loss()), 1);
+  EXPECT_NE(output_text(*relay.loss()).find("No space left"), std::string::npos);
 }
 
 }  // namespace

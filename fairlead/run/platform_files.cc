@@ -75,7 +75,7 @@ Result<std::string> find_platform(const std::string& on) {
     if (fs::is_regular_file(on, ignored)) return on;
     return Error{fmt::format("--on {}: no such platform file", on)};
   }
-  std::string valid = "shm, loop";
+  std::string valid = "shm, udp, ofi, loop";
   for (const PlatformFile& file : list_platforms()) {
     if (file.name == on) return file.path;
     valid += ", " + file.name;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/numbers.h"
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/lci/engine_endpoint.h"
 #include "fairlead/lci/real_endpoint.h"
@@ -84,6 +85,14 @@ Result<lci::RealEndpointOptions> endpoint_options(const Welcome& welcome,
                                            network == "udp", network.c_str());
   if (!hrx.ok()) return hrx.error();
   options.hrx = hrx.value();
+  double patience = kPatienceSeconds;
+  if (const char* told = std::getenv(kPatienceVariable); told != nullptr) {
+    const auto read = read_real(fmt::format("{}=", kPatienceVariable), told, "a number of seconds",
+                                kPatienceRange);
+    if (!read.ok()) return read.error();
+    patience = read.value();
+  }
+  if (patience > 0) options.reliable.patience = microseconds_rounded(patience * 1e6);
   return options;
 }
 
@@ -139,6 +148,9 @@ Result<void> RankContext::open_nics(const Welcome& welcome, int job_fd, const Ne
   options.direct.fatal_context = parts.fatal.get();
   options.reliable.left = has_left;
   options.reliable.context = parts.job.get();
+  parts.fatal->patience = options.reliable.patience;
+  options.reliable.never_heard = never_heard;
+  options.reliable.never_heard_context = parts.fatal.get();
   std::unique_ptr<fabric::Nic> nic;
   std::string path;
   if (only_network) {
@@ -193,6 +205,14 @@ void RankContext::end_job(void* link, const std::string& reason) {
   const auto& fatal = *static_cast<const FatalLink*>(link);
   FAIRLEAD_CHECK(fatal.context != nullptr, "{}", reason);
   fatal.context->abort_job(1, reason + fatal.repeat);
+}
+
+void RankContext::never_heard(void* link, Peer peer) {
+  end_job(link, fmt::format(
+                    "nothing was ever heard of rank {}, although this rank sent to it for {:g} s: "
+                    "its program makes no calls, or the network loses all that is sent; look at "
+                    "--address, firewalls and --faults, or wait longer by --patience",
+                    peer, to_seconds(static_cast<const FatalLink*>(link)->patience)));
 }
 
 RankContext::RankContext(std::uint32_t rank, Parts parts, TracedRank traced,

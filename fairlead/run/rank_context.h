@@ -37,6 +37,7 @@ class RankContext final : public ProcessContext {
   struct FatalLink {
     RankContext* context = nullptr;
     std::string repeat;  // how to see it again
+    Ps patience = kNever;
   };
   // In the order they are built on each other.
   struct Parts {
@@ -49,6 +50,7 @@ class RankContext final : public ProcessContext {
     std::unique_ptr<lci::RankEndpoint> endpoint;
   };
   static void end_job(void* link, const std::string& reason);
+  static void never_heard(void* link, Peer peer);
 
   // Each makes parts.endpoint.
   static Result<void> reach_engine(const Welcome& welcome, int job_fd, Parts& parts);

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "fairlead/base/fd.h"
+#include "fairlead/base/numbers.h"
 
 namespace fairlead::run {
 namespace {
@@ -40,9 +40,8 @@ std::vector<pid_t> numbers(std::string_view text) {
     if (skip == std::string_view::npos) break;
     text.remove_prefix(skip);
     pid_t value = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (!take_whole(text, value)) break;
     found.push_back(value);
-    text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
   }
   return found;
 }
@@ -52,10 +51,7 @@ void for_each_number_in(const std::string& directory, Visit&& visit) {
   DIR* entries = ::opendir(directory.c_str());
   if (entries == nullptr) return;
   while (const dirent* entry = ::readdir(entries)) {
-    const std::string_view name = entry->d_name;
-    pid_t id = 0;
-    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id);
-    if (parsed.ec == std::errc() && parsed.ptr == name.data() + name.size()) visit(id);
+    if (const auto id = whole_number<pid_t>(entry->d_name)) visit(*id);
   }
   ::closedir(entries);
 }

@@ -55,6 +55,10 @@ Result<void> check_network_options(const WorldOptions& options) {
       !r.ok()) {
     return r;
   }
+  if (options.mtu != 0 && !kMtuRange.holds(options.mtu)) {
+    return no_number("--mtu", fmt::format("{}", options.mtu), "a whole number",
+                     text_of(Range<std::uint64_t>{kMtuRange.least, kMtuRange.most}));
+  }
   const std::size_t rails = address_list(options.address).size();
   if (rails > RankCard::kRailsMax) {
     return Error{fmt::format("--address {}: a rank has at most {} rails", options.address,
@@ -70,6 +74,7 @@ Result<void> check_network_options(const WorldOptions& options) {
 Result<void> check_real_faults(const WorldOptions& options) {
   const Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options.faults, options.seed);
   if (!plan.ok()) return plan.error();
+  if (Result<void> r = check_kills(plan.value(), options.ranks); !r.ok()) return r;
   return fabric::check_links(plan.value(), options.ranks, false);
 }
 

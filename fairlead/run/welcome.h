@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "fairlead/base/numbers.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/fault_plan.h"
@@ -12,6 +13,14 @@
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {
+
+// In the environment of a rank: the seconds that it sends to a peer of which it never heard.
+inline constexpr const char kPatienceVariable[] = "FAIRLEAD_PATIENCE";
+inline constexpr double kPatienceSeconds = 300;
+inline constexpr Range<double> kPatienceRange{0, 8'640'000};
+
+// Of an IP packet of udp, in bytes, where one is asked for.
+inline constexpr Range<std::uint32_t> kMtuRange{640, 65535};
 
 // Error: an implementation, fault plan or path that ranks on shared memory cannot be given.
 Result<void> check_shm_options(const WorldOptions& options);

@@ -1,5 +1,6 @@
 """What cannot be used as asked is refused with the list of what can."""
 import ctypes.util
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -43,6 +44,57 @@ class Errors(unittest.TestCase):
         self.refused(["bench", "latency", "--fill", "some"], "--fill", "auto")
         self.refused(["run"], "needs a program")
 
+    def test_numbers(self):
+        """Expect: no text is a number that is none, and the range is said in short."""
+        for option, good, more in (("--timeout", "0.001 to 8.64e+06", ()),
+                                   ("--seed", "0 to 2^64 - 1", ()),
+                                   ("--ranks", "1 to 2^20", ()),
+                                   ("--stack-kib", "16 to 2^20", ()),
+                                   ("--mtu", "640 to 65535", ("--on", "udp")),
+                                   ("--ranks-per-node", "1 to 2^20", ("--on", "udp"))):
+            for text in ("nan", "inf", "-1", "0x10", "1e10", "x", "4x", " 4", "+4",
+                         "99999999999999999999"):
+                answer = fairlead("run", *more, option, text, TRUE)
+                self.assertEqual(answer.returncode, 2, (option, text, answer.stderr))
+                self.assertIn(f"{option} {text}: must be a", answer.stderr)
+                self.assertIn(f"from {good}", answer.stderr)
+                self.assertLess(len(answer.stderr), 200, answer.stderr)
+        self.refused(["bench", "latency", "--sizes", "8,-1"], "--sizes -1: must be bytes")
+        self.refused(["bench", "latency", "--sizes", "8,2G"], "--sizes 2G", "0 to 2^30")
+        self.refused(["bench", "rate", "--window", "0"], "--window 0", "1 to 2^20")
+        self.refused(["bench", "rate", "--repetitions", "1e3"], "--repetitions 1e3")
+        self.refused(["bench", "rate", "--partner", "-1"], "--partner -1")
+        self.refused(["reproduce", "--jobs", "0"], "--jobs 0", "1 to 1024")
+        self.refused(["run", "--bind", "0-", TRUE], "--bind 0-")
+        self.refused(["run", "--on", "myrinet-p3", "--faster", "ni=nan", TRUE], "ni=nan")
+        self.refused(["run", "--on", "myrinet-p3", "--set", "ni.receive_buffers=inf", TRUE],
+                     "must be a number")
+        self.refused(["run", "--hosts", "a:0", TRUE], "a:0")
+
+    def test_what_a_fault_plan_names_must_be_there(self):
+        for on in ("shm", "udp", "loop", "myrinet-p3"):
+            self.refused(["run", "-n", "2", "--on", on, "--faults", "kill=9@1ms", str(BIN / "sor")],
+                         "kill=9", "ranks 0 to 1")
+        self.refused(["run", "--faults", "drop=nan", TRUE], "drop=nan")
+        self.refused(["run", "--faults", "delay=1e9s:0.5", TRUE], "delay=1e9s:0.5")
+
+    def test_one_address_twice(self):
+        self.refused(["run", "--on", "udp", "--address", "127.0.0.1,127.0.0.1", TRUE],
+                     "127.0.0.1", "twice")
+
+    def test_empty_values(self):
+        for option in ("--hosts", "--nodes", "--hostfile", "--rsh", "--on", "--lci", "--faults",
+                       "--seed", "--timeout", "--bind", "--address", "--trace", "--wdir", "--set",
+                       "--single-copy", "--provider", "-x"):
+            self.refused(["run", option, "", TRUE], f"{option}: its value is empty")
+            if option.startswith("--"):
+                self.refused(["run", f"{option}=", TRUE], f"{option}: its value is empty")
+        self.refused(["run", "--stats=", TRUE], "--stats: its value is empty")
+        self.refused(["bench", "latency", "--sizes", ""], "--sizes: its value is empty")
+        # Expect: a program's own are its own
+        answer = fairlead("run", "-n", "1", "/bin/echo", "--hosts=", "-np", "")
+        self.assertEqual((answer.returncode, answer.stdout), (0, "--hosts= -np \n"), answer.stderr)
+
     def test_without_libcrypto(self):
         """Only who asks for what it does needs it."""
         with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +110,7 @@ class Errors(unittest.TestCase):
             self.assertRegex(answer.stdout, "libcrypto +missing +OpenSSL's libcrypto cannot")
 
     def test_places(self):
-        self.refused(["run", "--on", "moon", TRUE], "moon", "shm", "loop", "myrinet-p3",
+        self.refused(["run", "--on", "moon", TRUE], "moon", "shm, udp, ofi, loop", "myrinet-p3",
                      "myrinet-ppro")
         self.refused(["bench", "logp", "--on", "moon"], "moon", "myrinet-p3")
         self.refused(["bench", "logp", "--on", "loop"], "shm")
@@ -98,6 +150,21 @@ class Errors(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertIn('"platform_changes":"ni.receive_buffers 1024 (512 in the file), topology '
                       'fat-tree (clos in the file)"', answer.stdout)
+
+    def test_output_that_cannot_be_written(self):
+        for command in (["platforms"], ["bench", "barrier", "-n", "2"], ["--version"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([str(BIN / "fairlead"), *command], stdout=full, text=True,
+                                      stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertIn("No space left on device", done.stderr, command)
+
+    def test_np_is_n(self):
+        answer = fairlead("run", "-np", "3", "/bin/echo", "here")
+        self.assertEqual((answer.returncode, answer.stdout), (0, "here\n" * 3), answer.stderr)
+        answer = fairlead("compare", "-np", "2", "--on", "shm", "--json", str(BIN / "sor"),
+                          "--rows", "64", "--iterations", "2")
+        self.assertIn('"ranks":2', answer.stdout, answer.stderr)
 
     def test_program(self):
         self.refused(["run", "./no-such-program"], "no-such-program")

@@ -6,6 +6,7 @@ Run: endings_test.py --fairlead COMMAND --rank PROGRAM.
 import argparse
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,25 @@ class Endings(unittest.TestCase):
                 job.kill()
                 job.wait()
                 self.check_gone(f"{moment:.3f} s after the start, {more}")
+
+    def test_a_reader_that_goes_ends_the_job(self):
+        for more in ((), ("--label",)):
+            job = self.begin("yes", more=more, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertIn(b"y\n", job.stdout.readline())
+            job.stdout.close()
+            # Expect: as a shell's pipeline has it, and why
+            self.assertEqual(job.wait(timeout=30), 128 + signal.SIGPIPE)
+            self.assertIn(b"nobody reads the ranks' standard output", job.stderr.read())
+            job.stderr.close()
+            self.check_gone(f"after its reader, {more}")
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            job = self.begin("echo", "hello", stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(job.wait(timeout=30), 1)
+            self.assertIn(b"No space left on device", job.stderr.read())
+            job.stderr.close()
+            self.check_gone("after a full disk")
 
     def test_input_that_comes_after_rank_0_has_ended(self):
         job = self.begin("sh", "-c", "[ $FAIRLEAD_RANK = 0 ] && exit 0; exec sleep 2",

@@ -1,6 +1,7 @@
 // The smallest command on run/launcher.h, for tests of start-up and failure without the parsing of
 // a command line: launch [-n RANKS] [-x VAR[=value]] [--wdir DIR] [--timeout-ms N] [--label]
-// [--bind WHAT] [--on WHERE] [--provider NAME] [--body fiber|process] PROGRAM [ARGUMENT...]
+// [--bind WHAT] [--on WHERE] [--provider NAME] [--faults PLAN] [--body fiber|process] PROGRAM
+// [ARGUMENT...]
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -29,6 +30,8 @@ int main(int argc, char** argv) {
       options.world.on = value;
     } else if (name == "--provider") {
       options.world.provider = value;
+    } else if (name == "--faults") {
+      options.world.faults = value;
     } else if (name == "--body") {
       options.body = value == "fiber" ? run::BodyKind::fiber : run::BodyKind::process;
     } else if (name == "--label") {

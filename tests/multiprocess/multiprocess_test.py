@@ -209,6 +209,45 @@ class Jobs(JobTest):
             mine = [line for line in done.stdout.splitlines() if line.startswith(f"[{rank}] ")]
             self.assertEqual(mine, [f"[{rank}] {i}" for i in range(1, 20001)])
 
+    def test_label_does_not_lose_output_in_silence(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([LAUNCH, "-n", "2", "--label", "echo", "hello"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=20, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("standard output cannot be written: No space left on device", done.stderr)
+        # Expect: as without the label where nobody reads
+        job = subprocess.Popen([LAUNCH, "-n", "2", "--label", "yes"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.assertRegex(job.stdout.readline(), r"\[[01]\] y")
+        job.stdout.close()
+        self.assertEqual(job.wait(timeout=20), 128 + signal.SIGPIPE)
+        self.assertIn("nobody reads the ranks' standard output", job.stderr.read())
+        job.stderr.close()
+
+    def test_what_is_wrong_with_a_jobs_set_up_is_said_once(self):
+        code, text = self.run_job("-n", 4, "--on", "ofi", "--provider", "nobody", RANK, "show")
+        self.assertEqual(code, 9, text)
+        if "cannot be loaded" in text:
+            self.skipTest(text)
+        # Expect: once, and for how many
+        self.assertEqual(text.count('no provider "nobody"'), 1, text)
+        self.assertIn("(4 of 4 ranks here)", text)
+
+    def test_a_peer_never_heard_of_is_named(self):
+        since = time.monotonic()
+        code, text = self.run_job("-n", 2, "-x", "FAIRLEAD_PATIENCE=1", "--faults", "drop=1", RANK,
+                                  "exchange", 10_000_000)
+        self.assertEqual(code, 1, text)
+        # Expect: who waited, for whom, how long, and what to try
+        self.assertRegex(text, r"rank ([01]) ended the job: nothing was ever heard of rank (?!\1)")
+        for words in ("for 1 s", "--faults", "--patience", "to see it again"):
+            self.assertIn(words, text)
+        self.check_in_time(since, 3)
+        code, text = self.run_job("-n", 2, "-x", "FAIRLEAD_PATIENCE=soon", "--faults", "drop=1",
+                                  RANK, "exchange", 1000)
+        self.assertEqual(code, 9, text)
+        self.assertIn("FAIRLEAD_PATIENCE=soon: must be a number of seconds", text)
+
     def test_environment_and_directory(self):
         os.environ["FAIRLEAD_TEST_VALUE"] = "from outside"
         try:
@@ -504,7 +543,7 @@ class Kills(JobTest):
         self.assertEqual(shared_files(), files)
 
     def test_files_of_libfabrics_shm_go_with_the_job(self):
-        for victim in ("a rank", "every rank", "the launcher"):
+        for victim in ("a rank", "every rank", "the launcher", "the guardian"):
             job = self.job("-n", 3, "--on", "ofi", "--provider", "shm", RANK, "exchange",
                            5_000_000)
             end = time.monotonic() + 20
@@ -514,7 +553,8 @@ class Kills(JobTest):
                 time.sleep(0.01)
             self.assertEqual(len(files), 3, job.text())
             victims = {"a rank": job.ranks()[1:2], "every rank": job.ranks(),
-                       "the launcher": [job.process.pid]}[victim]
+                       "the launcher": [job.process.pid],
+                       "the guardian": [job.guardian()]}[victim]
             since = time.monotonic()
             for pid in victims:
                 os.kill(pid, signal.SIGKILL)

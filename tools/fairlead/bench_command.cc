@@ -15,6 +15,7 @@
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/json.h"
+#include "tools/fairlead/number_options.h"
 #include "tools/fairlead/packet_counts.h"
 #include "tools/fairlead/table.h"
 #include "tools/fairlead/world_options.h"
@@ -22,6 +23,9 @@
 namespace fairlead::tools {
 
 namespace {
+
+// Of a message: each rank has memory for some.
+constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 30;
 
 struct BenchArguments {
   WorldChoice choice;
@@ -225,23 +229,22 @@ void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& argume
   add_place_options(app, arguments.choice);
   add_model_options(app, arguments.choice);
   if (bench.takes.partner) {
-    app.add_option("--partner", options.partner,
-                   "The rank that rank 0 talks to, the others being idle; without it half the "
-                   "ranks away")
+    add_whole_option(app, "--partner", options.partner,
+                     "The rank that rank 0 talks to, the others being idle; without it half the "
+                     "ranks away")
         ->type_name("RANK");
   }
   if (!bench.default_sizes.empty()) {
     options.sizes = bench.default_sizes;
-    app.add_option("--sizes", options.sizes, "Message sizes, for example 8,2K,1M")
-        ->delimiter(',')
-        ->transform(CLI::AsSizeValue(false))
+    add_sizes_option(app, "--sizes", options.sizes, "Message sizes, for example 8,2K,1M",
+                     {0, kSizeMax})
         ->type_name("BYTES,...");
   }
   if (bench.takes.window) {
-    app.add_option("--window", options.window, "Messages before an answer is awaited")
-        ->check(CLI::Range(1U, 1U << 20))
+    add_whole_option(app, "--window", options.window, "Messages before an answer is awaited",
+                     {1, 1U << 20})
         ->type_name("N")
-        ->capture_default_str();
+        ->default_str(fmt::format("{}", options.window));
   }
   if (bench.takes.copy) {
     app.add_flag("--copy", options.copy,
@@ -265,10 +268,10 @@ void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& argume
         ->type_name("SHAPE")
         ->check(CLI::IsMember({"binary", "binomial"}));
   }
-  app.add_option("--repetitions", options.repetitions,
-                 fmt::format("How often; without it {}, or {} on a modelled platform",
-                             bench.repetitions_real, bench.repetitions_modelled))
-      ->check(CLI::Range(10U, 100'000'000U))
+  add_whole_option(app, "--repetitions", options.repetitions,
+                   fmt::format("How often; without it {}, or {} on a modelled platform",
+                               bench.repetitions_real, bench.repetitions_modelled),
+                   {10, 100'000'000})
       ->type_name("N");
   if (bench.takes.accounts) {
     app.add_flag("--accounts", arguments.accounts,

@@ -3,14 +3,19 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <exception>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "fairlead/run/hosts/node_agent.h"
 #include "tools/fairlead/build_facts.h"
+#include "tools/fairlead/command_line.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/help_format.h"
 #include "tools/fairlead/world_options.h"
@@ -86,15 +91,28 @@ int run_command(int argc, char** argv) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormat>());
   add_commands(app, argc > 1 ? argv[1] : "", exit_code);
+  const Result<std::vector<std::string>> words = prepare_words(app, argc, argv);
+  if (!words.ok()) {
+    complain(words.error().text);
+    return kUsageExitCode;
+  }
+  std::vector<const char*> arguments;
+  for (const std::string& word : words.value()) arguments.push_back(word.c_str());
   try {
-    app.parse(argc, argv);
+    app.parse(argc, arguments.data());
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    exit_code = app.exit(help);
   } catch (const CLI::ParseError& error) {
     complain(explain(app, error));
     return kUsageExitCode;
+  } catch (const std::exception& failure) {
+    // Printing throws where it fails at once; and memory may be short.
+    complain(failure.what());
+    return 1;
   }
-  return exit_code;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  complain(fmt::format("the standard output cannot be written: {}", std::strerror(errno)));
+  return exit_code != 0 ? exit_code : 1;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "fairlead/run/probes.h"
 #include "tools/fairlead/commands.h"
+#include "tools/fairlead/number_options.h"
 #include "tools/fairlead/reproduce/results.h"
 
 namespace fairlead::tools {
@@ -145,10 +146,9 @@ void add_reproduce(CLI::App& app, int& exit_code) {
       ->type_name("TABLE|FIGURE");
   reproduce->add_option("-o,--output", arguments->output, "Write the results document to a file")
       ->type_name("FILE");
-  reproduce
-      ->add_option("-j,--jobs", arguments->jobs,
-                   "Measurements at a time; without it as many as processors")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1024}))
+  add_whole_option(*reproduce, "-j,--jobs", arguments->jobs,
+                   "Measurements at a time; without it as many as processors",
+                   Range<std::size_t>{1, 1024})
       ->type_name("N");
   reproduce->add_flag("--fresh", arguments->fresh, "Measure again what was measured before");
   reproduce->add_flag("--quick", arguments->quick, "Fewer sizes, for a first look");

@@ -12,11 +12,13 @@
 #include "fairlead/run/launcher.h"
 #include "fairlead/run/path_report.h"
 #include "fairlead/run/probes.h"
+#include "fairlead/run/welcome.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/explanation.h"
 #include "tools/fairlead/host_options.h"
+#include "tools/fairlead/number_options.h"
 #include "tools/fairlead/stats.h"
 #include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/world_options.h"
@@ -46,6 +48,7 @@ struct RunArguments {
   std::string stats;  // empty: none; "-": table on the standard error stream; else a file
   bool show_paths = false;
   std::string single_copy;  // empty: as the environment says
+  double patience = -1;     // negative: the same
   HostChoice hosts;
 };
 
@@ -54,7 +57,8 @@ Result<void> set_real_options(const RunArguments& arguments, run::LaunchOptions&
   const std::string& on = launch.world.on;
   const bool real = on == "shm" || run::is_network(on);
   for (const auto& [name, given] : {std::pair("--show-paths", arguments.show_paths),
-                                    std::pair("--single-copy", !arguments.single_copy.empty())}) {
+                                    std::pair("--single-copy", !arguments.single_copy.empty()),
+                                    std::pair("--patience", arguments.patience >= 0)}) {
     if (given && !real) {
       return Error{fmt::format("{} is of real processes, and {} has none: try --on shm, udp or ofi",
                                name, on)};
@@ -69,6 +73,9 @@ Result<void> set_real_options(const RunArguments& arguments, run::LaunchOptions&
     }
     launch.environment.push_back(
         fmt::format("{}={}", mpi::CopyChoice::kVariable, arguments.single_copy));
+  }
+  if (arguments.patience >= 0) {
+    launch.environment.push_back(fmt::format("{}={}", run::kPatienceVariable, arguments.patience));
   }
   if (real && !arguments.stats.empty()) {
     launch.environment.push_back(fmt::format("{}=1", mpi::CopyChoice::kReportVariable));
@@ -228,6 +235,13 @@ void add_run(CLI::App& app, int& exit_code) {
   add_host_options(*run, arguments->hosts);
   run->add_flag("--show-paths", arguments->show_paths,
                 "Say how the ranks reach each other, and why, when they start");
+  add_real_option(
+      *run, "--patience", arguments->patience,
+      "Where packets can be lost (hrx): end the job when a rank has sent to another one "
+      "for so long and never heard of it; 0: never",
+      "a number of seconds", run::kPatienceRange)
+      ->type_name("SECONDS")
+      ->default_str(fmt::format("{}", run::kPatienceSeconds));
   run->add_option("--single-copy", arguments->single_copy,
                   "From how many bytes on an MPI message goes straight from the sender's memory to "
                   "the receiver's; auto: where that was measured to be faster than in pieces "

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+
+#include "fairlead/base/numbers.h"
 
 namespace fairlead::tools {
 namespace {
@@ -45,9 +46,8 @@ bool take_id(const Json& event, std::uint64_t& to) {
   if (!take_text(event, "id", text)) return false;
   if (text.empty()) return true;
   if (!text.starts_with("0x")) return false;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data() + 2, end, to, 16);
-  return error == std::errc() && rest == end;
+  std::string_view digits = std::string_view(text).substr(2);
+  return take_whole(digits, to, 16) && digits.empty();
 }
 
 }  // namespace

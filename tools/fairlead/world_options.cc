@@ -6,21 +6,31 @@
 #include <CLI/Validators.hpp>
 #include <set>
 
+#include "fairlead/run/welcome.h"
+#include "tools/fairlead/number_options.h"
+
 namespace fairlead::tools {
+namespace {
+
+// A hundred days is the longest that Ps holds, and nobody's job.
+constexpr Range<double> kTimeoutSeconds{0.001, 8'640'000};
+
+}  // namespace
 
 void add_job_options(CLI::App& app, WorldChoice& choice) {
-  app.add_option("-n,--ranks", choice.world.ranks, "Ranks of the job")
-      ->check(CLI::Range(1U, 1U << 20))
+  add_whole_option(app, "-n,--ranks", choice.world.ranks, "Ranks of the job; -np is the same",
+                   {1, 1U << 20})
       ->type_name("N")
-      ->capture_default_str();
+      ->default_str(fmt::format("{}", choice.world.ranks));
   app.add_option(
          "--bind", choice.world.bind,
          "Processors of the ranks, and after them of NI engines, real world: auto, none, or a list "
          "such as 0,2-3")
       ->type_name("CPUS")
       ->capture_default_str();
-  app.add_option("--timeout", choice.timeout_s, "End the job after so many seconds (exit code 124)")
-      ->check(CLI::PositiveNumber)
+  add_real_option(app, "--timeout", choice.timeout_s,
+                  "End the job after so many seconds (exit code 124)", "a number of seconds",
+                  kTimeoutSeconds)
       ->type_name("SECONDS");
   app.add_option(
          "--faults", choice.world.faults,
@@ -28,9 +38,9 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
          "a link down: drop=0.01,dup=0.001 link=3-7:drop=0.1 down=5@10ms+2ms (commas "
          "between parts)")
       ->type_name("PLAN");
-  app.add_option("--seed", choice.world.seed, "Of the fault plan and of the model")
+  add_whole_option(app, "--seed", choice.world.seed, "Of the fault plan and of the model")
       ->type_name("N")
-      ->capture_default_str();
+      ->default_str(fmt::format("{}", choice.world.seed));
   app.add_option("--topology", choice.world.topology,
                  "Network of a modelled platform instead of its own: grid, clos, fat-tree, "
                  "single-switch, or a file (.toml) that lists switches and links")
@@ -40,11 +50,10 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
                  "ni.receive_buffers=2048; may be repeated, and is shown with the results")
       ->type_name("SECTION.KEY=NUMBER")
       ->allow_extra_args(false);
-  app.add_option("--stack-kib", choice.world.fiber_stack_kib,
-                 "Stack of a rank that runs as a fiber, in KiB")
-      ->check(CLI::Range(16U, 1U << 20))
+  add_whole_option(app, "--stack-kib", choice.world.fiber_stack_kib,
+                   "Stack of a rank that runs as a fiber, in KiB", {16, 1U << 20})
       ->type_name("KIB")
-      ->capture_default_str();
+      ->default_str(fmt::format("{}", choice.world.fiber_stack_kib));
   app.add_option("--auth", choice.world.auth,
                  "How datagrams are sealed on udp: header (tag over the headers), full (over the "
                  "data too), or encrypt")
@@ -56,18 +65,19 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
          "comma, are two rails")
       ->type_name("IP")
       ->capture_default_str();
-  app.add_option("--mtu", choice.world.mtu,
-                 "Largest IP packet of udp, in bytes; without it the interface's")
+  add_whole_option(app, "--mtu", choice.world.mtu,
+                   "Largest IP packet of udp, in bytes; without it the interface's", run::kMtuRange)
       ->type_name("BYTES");
   app.add_option("--provider", choice.world.provider,
                  "Provider of libfabric that ofi uses, for example tcp, shm, verbs or efa; without "
                  "it the best that is here (--show-paths says which, and why)")
       ->type_name("NAME");
-  app.add_option("--ranks-per-node", choice.world.ranks_per_node,
-                 "Ranks that share an NI engine, with --on udp --lci nirx; without it each has one "
-                 "of its own, and on several hosts those of a host have one")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+  add_whole_option(
+      app, "--ranks-per-node", choice.world.ranks_per_node,
+      "Ranks that share an NI engine, with --on udp --lci nirx; without it each has one of its "
+      "own, and on several hosts those of a host have one",
+      {1, 1U << 20})
+      ->type_name("N");
   app.add_option("--compute", choice.compute,
                  "Modelled computing time: declared (by the program), none, or measured (and "
                  "scaled to the platform)")

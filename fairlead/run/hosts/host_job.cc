@@ -144,7 +144,7 @@ class HostJob {
     for (Host& host : hosts_) {
       if (!host.over) lose(host, "did not end its ranks in time");
     }
-    write_last_output();
+    write_last_output(signals);
     end_traces();
     for (const RankEnd& end : report_.ranks) add_counters(report_.counters, end.counters);
     return std::move(report_);
@@ -501,11 +501,17 @@ class HostJob {
         one.add(turn.bytes);
         one.pump(turn.from->link);
         turn.bytes = one.take();
+        if (one.error() != 0) lose_output(sink, {static_cast<int>(stream), one.error()});
         if (!turn.bytes.empty()) break;
         ++done;
       }
       sink.turns.erase(sink.turns.begin(), sink.turns.begin() + static_cast<std::ptrdiff_t>(done));
     }
+  }
+  // What comes for it from now on is dropped.
+  void lose_output(Sink& sink, const OutputLoss& loss) {
+    sink.fd = -1;
+    fail(output_exit_code(loss), fmt::format("{}; every rank was ended", output_text(loss)));
   }
   void move_data() {
     if (wants_input()) {
@@ -516,12 +522,21 @@ class HostJob {
     }
     write_output();
   }
-  // As long as the reader takes it.
-  void write_last_output() {
+  // As long as the reader takes it, and nobody interrupts.
+  void write_last_output(int signals) {
+    bool interrupted = false;
     for (write_output(); !sinks_[0].turns.empty() || !sinks_[1].turns.empty(); write_output()) {
+      take_signals(signals, [&](int number) {
+        if (number != SIGINT && number != SIGTERM) return;
+        interrupted = true;
+        fail(signal_exit_code(number),
+             fmt::format("interrupted by {} while output was left", signal_text(number)));
+      });
+      if (interrupted) return;
       pollfd polls[] = {{sinks_[0].turns.empty() ? -1 : STDOUT_FILENO, POLLOUT, 0},
-                        {sinks_[1].turns.empty() ? -1 : STDERR_FILENO, POLLOUT, 0}};
-      (void)::poll(polls, 2, -1);
+                        {sinks_[1].turns.empty() ? -1 : STDERR_FILENO, POLLOUT, 0},
+                        {signals, POLLIN, 0}};
+      (void)::poll(polls, 3, -1);
     }
   }
 

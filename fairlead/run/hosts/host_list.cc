@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <sstream>
 
+#include "fairlead/base/numbers.h"
 #include "fairlead/fabric/shm/layout.h"
 
 namespace fairlead::run {
@@ -21,9 +21,9 @@ std::string_view trimmed(std::string_view text) {
 }
 
 bool take_count(std::string_view text, std::uint32_t& count) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), count);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && count > 0 &&
-         count <= fabric::kShmRanksMax;
+  const auto number = whole_number<std::uint32_t>(text, {1, fabric::kShmRanksMax});
+  count = number.value_or(count);
+  return number.has_value();
 }
 
 // A name goes to a remote shell as an argument of its own, and must not be an option.

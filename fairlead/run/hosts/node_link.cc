@@ -105,6 +105,7 @@ void DataSink::pump(NodeLink& told) {
         size = static_cast<std::size_t>(sent);
       } else {
         to_ = -1;
+        error_ = errno;
       }
     }
     done += size;

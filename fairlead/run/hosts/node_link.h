@@ -86,12 +86,15 @@ class DataSink {
   // What was not written yet.
   std::string take() { return std::move(pending_); }
   int fd() const { return to_; }
+  // Of the write after which fd() is -1; 0: none failed.
+  int error() const { return error_; }
   // Writes what is taken without blocking; a reader that is gone takes everything. `told` may be
   // shut.
   void pump(NodeLink& told);
 
  private:
   int to_ = -1;
+  int error_ = 0;
   std::uint32_t stream_ = 0;
   std::string pending_;
 };

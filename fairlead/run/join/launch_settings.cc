@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 
+#include "fairlead/base/numbers.h"
 #include "fairlead/fabric/udp/seal.h"
 #include "fairlead/run/engine_process.h"
 #include "fairlead/run/welcome.h"
@@ -42,15 +42,6 @@ constexpr Refused kRefused[] = {
     {"FAIRLEAD_TOPOLOGY", "it is of modelled platforms; run the job by `fairlead run`"},
     {"FAIRLEAD_SET", "it is of modelled platforms; run the job by `fairlead run`"},
 };
-
-template <class Number>
-std::optional<Number> number(const std::string& text) {
-  Number value{};
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return value;
-}
 
 Error wrong(const char* name, const std::string& value, std::string_view what) {
   return Error{fmt::format("{}={}: {}", name, value, what)};
@@ -134,16 +125,15 @@ Result<void> LaunchSettings::set(WorldOptions& options, Job& job) const {
     options.auth = *auth;
   }
   if (const std::string* seed = find(kSeed); seed != nullptr) {
-    const auto value = number<std::uint64_t>(*seed);
-    if (!value.has_value()) return wrong(kSeed, *seed, "no number");
-    options.seed = *value;
+    const auto value = read_whole<std::uint64_t>(fmt::format("{}=", kSeed), *seed);
+    if (!value.ok()) return value.error();
+    options.seed = value.value();
   }
   if (const std::string* mtu = find(kMtu); mtu != nullptr) {
-    const auto value = number<std::uint32_t>(*mtu);
-    if (!value.has_value() || job.network == Network::ofi) {
-      return wrong(kMtu, *mtu, value.has_value() ? "it is of udp, and not of ofi" : "no number");
-    }
-    options.mtu = *value;
+    const auto value = read_whole(fmt::format("{}=", kMtu), *mtu, kMtuRange);
+    if (!value.ok()) return value.error();
+    if (job.network == Network::ofi) return wrong(kMtu, *mtu, "it is of udp, and not of ofi");
+    options.mtu = value.value();
   }
   if (const std::string* provider = find(kProvider); provider != nullptr) {
     // Of no use without ofi, and harmless: sites set it for all jobs.
@@ -153,9 +143,8 @@ Result<void> LaunchSettings::set(WorldOptions& options, Job& job) const {
   if (const std::string* lci = find(kLci); lci != nullptr) options.lci = *lci;
   job.silence = seconds(kSilenceSeconds);
   if (const std::string* limit = find(kKeepAlive); limit != nullptr) {
-    const auto value = number<std::uint32_t>(*limit);
-    constexpr std::uint32_t kLongest = 86'400;
-    if (!value.has_value() || *value > kLongest) {
+    const auto value = whole_number<std::uint32_t>(*limit, {0, 86'400});
+    if (!value.has_value()) {
       return wrong(kKeepAlive, *limit, "seconds, 1 to 86400, or 0: other nodes are not watched");
     }
     job.silence = *value == 0 ? kNever : seconds(*value);

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 
+#include "fairlead/base/numbers.h"
 #include "fairlead/run/bootstrap.h"
 
 namespace fairlead::run {
@@ -25,11 +25,7 @@ constexpr std::uint32_t kPiecesMax = 1u << 20;
 std::optional<std::uint32_t> environment_number(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr) return std::nullopt;
-  std::uint32_t number = 0;
-  const char* const end = text + std::strlen(text);
-  const auto parsed = std::from_chars(text, end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return number;
+  return whole_number<std::uint32_t>(text);
 }
 
 std::string key_of(std::uint32_t rank, std::string_view key) {
@@ -159,15 +155,12 @@ Result<std::string> Pmi1Exchange::get(std::uint32_t rank, std::string_view key) 
   const std::string name = key_of(rank, key);
   const Result<std::string> first = get_piece(name);
   if (!first.ok()) return first;
-  const std::string& head = first.value();
+  std::string_view head = first.value();
   std::uint32_t pieces = 0;
-  const auto parsed = std::from_chars(head.data(), head.data() + head.size(), pieces);
-  const auto digits = static_cast<std::size_t>(parsed.ptr - head.data());
-  if (parsed.ec != std::errc() || pieces == 0 || pieces > kPiecesMax || digits == head.size() ||
-      head[digits] != ':') {
+  if (!take_whole(head, pieces) || pieces == 0 || pieces > kPiecesMax || !head.starts_with(':')) {
     return Error{fmt::format("\"{}\" of rank {} is not what Fairlead puts there", key, rank)};
   }
-  std::string text = head.substr(digits + 1);
+  std::string text(head.substr(1));
   for (std::uint32_t piece = 1; piece < pieces; ++piece) {
     const Result<std::string> part = get_piece(piece_of(name, piece));
     if (!part.ok()) return part;

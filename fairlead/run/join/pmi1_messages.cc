@@ -2,16 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "fairlead/base/numbers.h"
 
 namespace fairlead::run {
 namespace {
-
-template <class Number>
-bool whole_number(std::string_view text, Number& number) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -25,22 +19,16 @@ bool take(std::string_view& text, std::string_view what) {
   return true;
 }
 
-bool take(std::string_view& text, std::uint32_t& number) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc()) return false;
-  text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
-  return true;
-}
-
 struct Block {
   std::uint32_t first, nodes, ranks;
 };
 
 bool take_block(std::string_view& text, Block& block) {
   constexpr std::uint32_t kMost = 1u << 24;
-  return take(text, ",(") && take(text, block.first) && take(text, ",") &&
-         take(text, block.nodes) && take(text, ",") && take(text, block.ranks) && take(text, ")") &&
-         block.first < kMost && block.nodes > 0 && block.nodes < kMost && block.ranks > 0;
+  return take(text, ",(") && take_whole(text, block.first) && take(text, ",") &&
+         take_whole(text, block.nodes) && take(text, ",") && take_whole(text, block.ranks) &&
+         take(text, ")") && block.first < kMost && block.nodes > 0 && block.nodes < kMost &&
+         block.ranks > 0;
 }
 
 void place_block(const Block& block, std::uint32_t ranks, std::vector<std::uint32_t>& node_of) {
@@ -62,9 +50,7 @@ std::string_view Pmi1Line::get(std::string_view name) const {
 }
 
 std::optional<std::int64_t> Pmi1Line::number(std::string_view name) const {
-  std::int64_t value = 0;
-  if (!whole_number(get(name), value)) return std::nullopt;
-  return value;
+  return whole_number<std::int64_t>(get(name));
 }
 
 Result<Pmi1Line> parse_pmi1_line(std::string_view line) {

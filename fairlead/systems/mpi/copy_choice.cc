@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <limits>
+
+#include "fairlead/base/numbers.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -24,15 +25,11 @@ Result<CopyChoice> CopyChoice::of_text(const std::string& text) {
   if (text == "auto") return made;
   made.single_copy_min_ = std::numeric_limits<std::uint64_t>::max();
   if (text == "never") return made;
-  std::uint64_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, count);
-  const std::string unit(read.ptr, end);
-  const int shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
-  if (read.ec != std::errc() || (shift == 0 && !unit.empty()) || count >> (63 - shift) != 0) {
+  const std::optional<std::uint64_t> bytes = byte_number(text);
+  if (!bytes) {
     return Error{fmt::format("single copy: auto, never or bytes such as 256K, not '{}'", text)};
   }
-  made.single_copy_min_ = count << shift;
+  made.single_copy_min_ = *bytes;
   return made;
 }
 

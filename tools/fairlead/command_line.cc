@@ -1,0 +1,56 @@
+#include "tools/fairlead/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/Option.hpp>
+#include <string_view>
+
+namespace fairlead::tools {
+namespace {
+
+const CLI::App* subcommand(const CLI::App& app, std::string_view name) {
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    if (sub->get_name() == name) return sub;
+  }
+  return nullptr;
+}
+
+bool takes_value(const CLI::Option* option) {
+  return option != nullptr && option->get_expected_min() > 0 && option->get_type_size() > 0;
+}
+
+Error is_empty(std::string_view option) {
+  return Error{fmt::format("{}: its value is empty; leave the option out, or give it one", option)};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> prepare_words(const CLI::App& app, int argc,
+                                               const char* const* argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  const CLI::App* at = &app;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::string& word = words[i];
+    if (word == "-np" && at->get_option_no_throw("-n") != nullptr) word = "-n";
+    if (word == "--") break;
+    if (!word.starts_with('-') || word == "-") {
+      const CLI::App* const sub = subcommand(*at, word);
+      if (sub != nullptr) at = sub;
+      if (sub == nullptr && at->get_prefix_command()) break;  // the program, and what is its own
+      continue;
+    }
+    const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
+    const std::string name = word.substr(0, equals);
+    const CLI::Option* const option = at->get_option_no_throw(name);
+    if (option == nullptr) continue;
+    if (equals != std::string::npos) {
+      if (equals + 1 == word.size()) return is_empty(name);
+    } else if (takes_value(option)) {
+      if (i + 1 < words.size() && words[i + 1].empty()) return is_empty(name);
+      ++i;
+    }
+  }
+  return words;
+}
+
+}  // namespace fairlead::tools

@@ -1,0 +1,17 @@
+// The words of a command line before the library that parses it gets them.
+#pragma once
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/result.h"
+
+namespace fairlead::tools {
+
+// The words as the library is to have them, the program's name first: `-np`, as every mpirun has
+// it, is `-n` before the program. Error: an option's value is empty, which the library takes for
+// none.
+Result<std::vector<std::string>> prepare_words(const CLI::App& app, int argc,
+                                               const char* const* argv);
+
+}  // namespace fairlead::tools
