@@ -16,7 +16,8 @@ std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& option
   std::uint64_t flags = 0;
   if (options.site == nullptr) flags |= kFreeWork;
   if (options.software_remote_memory) return flags;
-  if ((nic.flags & fabric::kMappable) != 0) flags |= kMappable | kHwAtomic | kOrderedPut;
+  if ((nic.flags & fabric::kMappable) != 0)
+    flags |= kMappable | kHwAtomic | kHwFetchAdd | kHwPut | kOrderedPut;
   if ((nic.flags & fabric::kSingleCopy) != 0) flags |= kSingleCopy | kHwRdma;
   if ((nic.flags & fabric::kRemoteMemory) != 0) flags |= kRemoteCopy;
   if ((nic.flags & fabric::kRemoteAtomics) != 0) flags |= kRemoteAtomic;

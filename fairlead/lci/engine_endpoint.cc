@@ -36,7 +36,7 @@ class EngineEndpoint final : public RankEndpoint {
     options.size = from.nodes.ranks();
     options.mtu_bytes = ni.payload_bytes() - kPrefixBytes;
     options.work_takes_time = false;
-    options.flags = kFreeWork | kHwRdma | kHwAtomic | kHwMulticast;
+    options.flags = kFreeWork | kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut;
     options.region = ni.region();
     return options;
   }

@@ -130,6 +130,17 @@ class EndpointOf final : public Endpoint {
   PortOf port_;
 };
 
+// What the NI does of it without the host.
+std::uint64_t flags_of(const Implementation& implementation) {
+  std::uint64_t flags = kInterrupt;
+  if (implementation.multicast == MulticastKind::ni) flags |= kHwMulticast;
+  // Under hrx a request is taken, and acknowledged, by the target's host.
+  if (implementation.reliability != ReliabilityKind::hrx) flags |= kHwFetchAdd;
+  // Gets, and pages that no TLB knows, need the host: no kHwRdma.
+  if (implementation.transfer == TransferKind::rcpy) flags |= kHwPut;
+  return flags;
+}
+
 // `ni_side`: the control program; nullptr where it runs in another process.
 template <class Ni>
 std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation, Ni& ni,
@@ -142,6 +153,7 @@ std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation,
   options.work_takes_time = rank.work_takes_time;
   options.ni_forwards = implementation.multicast == MulticastKind::ni;
   options.tree = implementation.tree;
+  options.flags = flags_of(implementation);
   options.lost = [&fatal](Rank self, Rank peer) {
     fatal(self,
           fmt::format("rank {} did not acknowledge a packet however often it was sent", peer));

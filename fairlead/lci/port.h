@@ -165,8 +165,8 @@ enum Permission : std::uint32_t { kRead = 1, kWrite = 2, kAtomic = 4 };
 enum CapFlag : std::uint64_t {
   kHwRdma = 1,          // get and put move data without the target's processor
   kMappable = 2,        // map() answers an address
-  kHwAtomic = 4,        // atomics without the target's processor
-  kHwMulticast = 8,     // group sends are forwarded below the host
+  kHwAtomic = 4,        // every atomic on allocated memory without the target's processor
+  kHwMulticast = 8,     // sends to group 0 are forwarded below the host; to others it may pass them
   kOrderedPut = 16,     // puts are in order with later packets without kAfter
   kInterrupt = 32,      // Wake::watchdog and immediate work
   kSingleCopy = 64,     // get and put move bulk data with one copy
