@@ -108,6 +108,9 @@ struct Sink {
   // fabric can tell, arrived() gets that packet next. nullptr: with the rest of it, as ever.
   std::byte* (*place)(void* context, const PacketHeader& header,
                       std::span<const std::byte> begin) = nullptr;
+  // Optional, for fabrics of several networks: one of them carries nothing to or from the peer any
+  // more, or does so again.
+  void (*path_changed)(void* context, Peer peer, bool lost) = nullptr;
 };
 
 // How a reap() that found nothing may go on looking.

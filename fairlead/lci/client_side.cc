@@ -21,7 +21,8 @@ void ClientSide::bind(Chan chan, Upcall upcall, Returned returned) {
 }
 
 void ClientSide::defer(Task task) {
-  FAIRLEAD_CHECK(deferred_.size() < kTasksMax, "more than {} deferred tasks", kTasksMax);
+  FAIRLEAD_CHECK(deferred_.size() < kTasksMax + kOwnTasks, "more than {} deferred tasks",
+                 kTasksMax);
   deferred_.push_back(task);
 }
 

@@ -16,6 +16,7 @@ namespace fairlead::lci {
 class ClientSide {
  public:
   static constexpr std::size_t kTasksMax = 1024;     // deferred, and timers, each
+  static constexpr std::size_t kOwnTasks = 1;        // deferred by the port itself, beyond those
   static constexpr std::size_t kUnboundMax = 16384;  // packets that wait for a bind()
   static constexpr std::size_t kChannels = 256;      // clients' and lci's own
 
@@ -29,6 +30,9 @@ class ClientSide {
   void after(Ps due, Task task);
   void hold() { ++held_; }
   void allow();
+
+  // As defer(), the port's own: at most kOwnTasks outstanding.
+  void defer_own(Task task) { deferred_.push_back(task); }
 
   // No upcall may run now: the client holds them off, or one is running.
   bool quiet() const { return held_ > 0 || in_upcall_; }

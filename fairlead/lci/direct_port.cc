@@ -64,7 +64,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
   }
   nic_.attach({&DirectPort::on_arrived, &DirectPort::on_peer_lost, this,
                reliable_ ? &DirectPort::on_arrived_small : nullptr, &take_spare()->small,
-               &DirectPort::on_copied});
+               &DirectPort::on_copied, nullptr, &DirectPort::on_path_changed});
 }
 
 // Of a fabric that has two kinds of paths.
@@ -487,6 +487,7 @@ void DirectPort::peer_lost(Peer peer) {
   remote_.peer_lost(peer);
   copies_.peer_lost(peer);
   groups_.peer_lost(peer);
+  events_.peer_down(peer);
 }
 
 }  // namespace fairlead::lci

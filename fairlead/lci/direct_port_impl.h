@@ -14,6 +14,7 @@
 #include "fairlead/lci/direct_memory.h"
 #include "fairlead/lci/direct_packet.h"
 #include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/events.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/overflow.h"
 #include "fairlead/lci/remote_copies.h"
@@ -86,6 +87,8 @@ class DirectPort final : public Port {
     return groups_.define(id, members);
   }
   Post ungroup(std::uint16_t id) override { return groups_.forget(id); }
+  PathState path(Rank peer) const override { return events_.path(peer); }
+  void on_event(EventSink sink) override { events_.attach(sink); }
   const PortCounters& counters() const override { return counters_; }
 
  private:
@@ -141,6 +144,9 @@ class DirectPort final : public Port {
   }
   static void on_peer_lost(void* self, Peer peer) {
     static_cast<DirectPort*>(self)->peer_lost(peer);
+  }
+  static void on_path_changed(void* self, Peer peer, bool lost) {
+    static_cast<DirectPort*>(self)->events_.path_changed(peer, lost);
   }
   static void on_copied(void* self, std::uint64_t token, Post result) {
     auto& me = *static_cast<DirectPort*>(self);
@@ -220,6 +226,7 @@ class DirectPort final : public Port {
   std::vector<std::uint32_t> next_in_;
   Ps told_sent_{};
   std::atomic<std::uint32_t> fenced_{0};
+  Events events_{client_, size_};
 };
 
 }  // namespace fairlead::lci

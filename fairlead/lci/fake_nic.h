@@ -31,6 +31,7 @@ class PacketsOnlyNic : public fabric::Nic {
   PortCounters& counters() override { return counters_; }
 
   void lose(Peer peer) { sink_.peer_lost(sink_.context, peer); }
+  void change_path(Peer peer, bool lost) { sink_.path_changed(sink_.context, peer, lost); }
 
   std::vector<std::uint64_t> released;
   Ps slept{};  // as it was asked for last

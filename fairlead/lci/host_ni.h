@@ -53,5 +53,10 @@ template <class Ni, class Died>
 void look_at_deaths(Ni& ni, Died&& died) {
   if constexpr (kSeesDeaths<Ni>) ni.look_at_deaths(died);
 }
+// Calls changed(rank, lost) once for each network to it that was lost or came back.
+template <class Ni, class Changed>
+void look_at_paths(Ni& ni, Changed&& changed) {
+  if constexpr (requires { ni.look_at_paths(changed); }) ni.look_at_paths(changed);
+}
 
 }  // namespace fairlead::lci

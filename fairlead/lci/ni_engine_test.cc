@@ -10,6 +10,7 @@
 
 #include "fairlead/fabric/loop/loop.h"
 #include "fairlead/lci/engine_endpoint.h"
+#include "fairlead/lci/fake_nic.h"
 
 namespace fairlead::lci {
 namespace {
@@ -183,6 +184,56 @@ TEST_F(NiEngineTest, ATableThatNamesAddressesOfTheEngineServesNothing) {
   EXPECT_EQ(read.failed, 1u);
   EXPECT_EQ(got, 0u);
   EXPECT_EQ(private_word, 5u);
+}
+
+TEST(NiEnginePaths, RanksAreToldWhatTheirEngineFindsOut) {
+  // The engine of ranks 0 and 1; its network has three nodes.
+  const NodeMap nodes = NodeMap::even(6, 2);
+  auto job = std::move(fabric::ShmJob::create({6, 32 << 20, 0}).value());
+  FakeNic wire;
+  NiEngineOptions options;
+  options.nodes = nodes;
+  options.wait = wait_plan_fibers();
+  NiEngine engine(*job, wire, options);
+  engine.ready();
+  fabric::engine::HostOptions host;
+  host.nodes = nodes;
+  host.self = 1;
+  host.wait = wait_plan_fibers();
+  const auto rank = std::move(make_engine_endpoint(*job, host).value());
+  std::vector<Event> told;
+  rank->port().on_event({[](void* all, const Event& event) {
+                           static_cast<std::vector<Event>*>(all)->push_back(event);
+                         },
+                         &told});
+  const auto poll = [&] {
+    for (int i = 0; i < 4; ++i) rank->port().poll();
+  };
+  poll();
+  EXPECT_TRUE(told.empty());
+  // Expect: one event for each rank behind a network that was lost, though told twice
+  wire.change_path(2, true);
+  wire.change_path(2, true);
+  poll();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].kind, Event::Kind::path_lost);
+  EXPECT_EQ(told[0].rank, 4u);
+  EXPECT_EQ(told[1].rank, 5u);
+  // Expect: each of many changes, in order, when the rank looks late
+  for (int i = 0; i < 5; ++i) {
+    wire.change_path(2, false);
+    wire.change_path(2, true);
+  }
+  wire.change_path(1, true);
+  poll();
+  EXPECT_EQ(told.size(), 2u + 20u + 2u);
+  EXPECT_EQ(rank->port().path(5).changes, 11u);
+  EXPECT_EQ(rank->port().path(5).lost, 6u);
+  EXPECT_EQ(rank->port().path(2).lost, 1u);
+  EXPECT_EQ(rank->port().path(0).changes, 0u);
+  // Expect: none twice
+  poll();
+  EXPECT_EQ(told.size(), 24u);
 }
 
 TEST_F(NiEngineTest, ARankWhoseEngineIsGoneIsTold) {

@@ -13,6 +13,7 @@
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/client_side.h"
+#include "fairlead/lci/events.h"
 #include "fairlead/lci/group_memory.h"
 #include "fairlead/lci/group_table.h"
 #include "fairlead/lci/host_flow.h"
@@ -276,6 +277,8 @@ class alignas(kCacheLine) NiPort final : public Port {
     return fetch_add(word, a, old, done);
   }
 
+  PathState path(Rank peer) const override { return events_.path(peer); }
+  void on_event(EventSink sink) override { events_.attach(sink); }
   const PortCounters& counters() const override { return counters_; }
 
  private:
@@ -482,6 +485,7 @@ class alignas(kCacheLine) NiPort final : public Port {
       losses_ = true;
       remote_.peer_lost(rank);
       words_.peer_lost(rank);
+      events_.peer_down(rank);
     });
     if (client_.quiet()) return 0;
     ++counters_.polls;
@@ -503,6 +507,9 @@ class alignas(kCacheLine) NiPort final : public Port {
     }
     pages_.settle();
     if (client_.next_due() != kNever) ran += run_due();
+    if (ran == 0) {
+      look_at_paths(ni_, [this](Rank rank, bool lost) { events_.path_changed(rank, lost); });
+    }
     return ran;
   }
 
@@ -659,6 +666,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   [[no_unique_address]] std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>
       pages_;
   Ps watchdog_{};
+  Events events_{client_, options_.size};
 };
 
 }  // namespace fairlead::lci

@@ -56,6 +56,7 @@ class PathNic final : public fabric::Nic {
     node_.attach(sink);
     fabric::Sink far{&PathNic::on_arrived, &PathNic::on_peer_lost, this};
     if (sink.copied != nullptr) far.copied = &PathNic::on_copied;
+    far.path_changed = &PathNic::on_path_changed;
     network_.attach(far);
   }
 
@@ -138,6 +139,13 @@ class PathNic final : public fabric::Nic {
   static void on_copied(void* self, std::uint64_t token, Post result) {
     const auto& me = *static_cast<const PathNic*>(self);
     me.sink_.copied(me.sink_.context, token, result);
+  }
+  static void on_path_changed(void* self, Peer peer, bool lost) {
+    const auto& me = *static_cast<const PathNic*>(self);
+    // Ranks of this node are reached otherwise.
+    if (!me.near_[peer] && me.sink_.path_changed != nullptr) {
+      me.sink_.path_changed(me.sink_.context, peer, lost);
+    }
   }
   static void on_peer_lost(void* self, Peer peer) {
     const auto& me = *static_cast<const PathNic*>(self);

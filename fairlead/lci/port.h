@@ -332,10 +332,13 @@ class Port {
   // most kWhenMax are pending: again_buffer. What it is refused later is counted as `done` failed.
   virtual Post when(Counter*, std::uint64_t /*at*/, const Operation&) { return Post::invalid; }
 
-  // The path to a peer, and whom to tell of changes: from poll() or wait(), outside any upcall,
-  // each change once. A peer that is down stays so.
-  virtual PathState path(Rank) const { return {}; }
-  virtual void on_event(EventSink) {}
+  // The path to a peer, as it is now. It does not change but where packets can go by several
+  // networks, or when the peer goes down, which loses it for good.
+  virtual PathState path(Rank peer) const = 0;
+  // Whom to tell of what changes from now on: from poll() or wait(), outside any upcall, in order,
+  // each change once. A peer that goes down is told as peer_down, and nothing of it afterwards. The
+  // sink may do what a deferred task may. One sink at a time; none: {}.
+  virtual void on_event(EventSink sink) = 0;
 
   // Counts since the start: packets, bytes, acks, stalls, polls, copies.
   virtual const PortCounters& counters() const = 0;

@@ -55,7 +55,9 @@ class Rails final : public fabric::Nic {
 
   Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
     if (dest >= peers()) return Post::invalid;
-    return choose(dest, header.client.kind).post(dest, header, payload);
+    fabric::Nic& nic = choose(dest, header.client.kind);
+    if (probe_due(dest)) (void)rails_[own_rail(dest)].nic->post(dest, header, payload);
+    return nic.post(dest, header, payload);
   }
   std::size_t post_many(Peer dest, std::span<const Outgoing> packets) override {
     if (dest >= peers() || packets.empty()) return 0;
@@ -117,6 +119,8 @@ class Rails final : public fabric::Nic {
     Ps failed = kNeverHeard;     // when the pair left its own rail
     Ps probed = kNeverHeard;
     Ps hold = kRailHold;
+    Ps without_own = kNever;  // since then something came, and nothing by the own rail
+    bool own_lost = false;    // and the client knows
   };
 
   std::uint32_t own_rail(Peer peer) const {
@@ -180,7 +184,7 @@ class Rails final : public fabric::Nic {
   }
   void heard_by(std::uint32_t rail, Peer peer) {
     Way& way = ways_[peer];
-    if (rail == own_rail(peer)) way.own_heard = now();
+    look_at_own(way, rail, peer);
     if (rail == way.active) {
       way.heard = now();
       way.unanswered = kNever;
@@ -191,6 +195,24 @@ class Rails final : public fabric::Nic {
       turn_to(peer, rail);
       way.unanswered = kNever;
     }
+  }
+  // Silence alone says nothing: the peer may compute. It lives where another rail brings packets,
+  // and those are sent by the own one too, every kRailProbe.
+  void look_at_own(Way& way, std::uint32_t rail, Peer peer) {
+    if (rail == own_rail(peer)) {
+      way.own_heard = now();
+      way.without_own = kNever;
+      if (std::exchange(way.own_lost, false)) tell(peer, false);
+    } else if (way.without_own == kNever) {
+      way.without_own = now();
+    } else if (!way.own_lost && now() - way.without_own > kRailDead) {
+      way.own_lost = true;
+      tell(peer, true);
+    }
+  }
+  void tell(Peer peer, bool lost) const {
+    if (ways_[peer].lost || sink_.path_changed == nullptr) return;
+    sink_.path_changed(sink_.context, peer, lost);
   }
   void go_back(Way& way, std::uint32_t rail) {
     way.active = rail;

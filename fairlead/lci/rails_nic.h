@@ -12,6 +12,10 @@
 // comes by another rail while the own one is silent makes the receiver follow. While a pair is away
 // from its own rail, some packets go there too; when one comes by it, the pair goes back, after a
 // hold that doubles with each time the rail failed again.
+//
+// Sink::path_changed tells of the own rail of a pair: lost where for kRailDead packets came by
+// another one only, back with the first that comes by it. The other rails are not used while the
+// own one is well, so that nobody knows.
 #pragma once
 #include <memory>
 #include <vector>

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/lci/direct_port.h"
 #include "fairlead/lci/fake_nic.h"
 #include "fairlead/lci/reliable_nic.h"
 
@@ -71,7 +72,9 @@ class RailsNicTest : public testing::Test {
       }
       nics_[end] = make_rails_nic(std::move(rails), [] { return test_ns; });
       ends_[end] = {this, end};
-      nics_[end]->attach({&RailsNicTest::on_arrived, &RailsNicTest::on_lost, &ends_[end]});
+      fabric::Sink sink{&RailsNicTest::on_arrived, &RailsNicTest::on_lost, &ends_[end]};
+      sink.path_changed = &RailsNicTest::on_path_changed;
+      nics_[end]->attach(sink);
     }
     for (std::size_t rail = 0; rail < 2; ++rail) {
       wires_[0][rail]->to = wires_[1][rail];
@@ -92,6 +95,11 @@ class RailsNicTest : public testing::Test {
     ++end.test->frames_;
     if (end.test->answering_) end.test->send(end.index, PacketKind::ack);
     return Keep::no;
+  }
+  static void on_path_changed(void* context, Peer peer, bool lost) {
+    const auto& end = *static_cast<const End*>(context);
+    EXPECT_EQ(peer, 1 - end.index);
+    end.test->told_[end.index] += lost ? 'L' : 'R';
   }
   static void on_lost(void* context, Peer) { ++static_cast<const End*>(context)->test->lost_; }
 
@@ -129,6 +137,7 @@ class RailsNicTest : public testing::Test {
   bool answering_ = true;
   int frames_ = 0, answers_ = 0, lost_ = 0;
   std::vector<std::uint64_t> tokens_;
+  std::string told_[2];  // L: the path lost a rail, R: it is back
 };
 
 TEST_F(RailsNicTest, APairUsesItsOwnRailWhileThatIsWell) {
@@ -271,6 +280,117 @@ TEST_F(RailsNicTest, OneSequenceAboveTheRails) {
   // Expect: each once, in order
   EXPECT_EQ(got.next, kPackets);
   EXPECT_EQ(got.wrong, 0u);
+}
+
+TEST_F(RailsNicTest, ARailThatIsLostOrBackIsToldOnceToBoth) {
+  longest_silence(seconds(1));
+  EXPECT_EQ(told_[0] + told_[1], "");
+  for (const char* expected : {"LR", "LRLR"}) {
+    down_[0] = true;
+    longest_silence(kRailSilent * 2 + kRailDead * 2);
+    // Expect: told by now, at both ends
+    EXPECT_EQ(told_[0] + "R", expected);
+    EXPECT_EQ(told_[1] + "R", expected);
+    longest_silence(seconds(1));
+    down_[0] = false;
+    // Expect: back as soon as something comes by it
+    longest_silence(kRailProbe * 2);
+    EXPECT_EQ(told_[0], expected);
+    EXPECT_EQ(told_[1], expected);
+    longest_silence(seconds(1));
+  }
+  EXPECT_EQ(told_[0], "LRLR");
+  EXPECT_EQ(told_[1], "LRLR");
+}
+
+TEST_F(RailsNicTest, OneWayThatIsLostIsLost) {
+  longest_silence(milliseconds(100));
+  wires_[0][0]->to = nullptr;
+  longest_silence(seconds(1));
+  // Expect: told where nothing comes by it; the other end hears by it what is tried
+  EXPECT_EQ(told_[1], "L");
+  EXPECT_EQ(told_[0], "");
+}
+
+TEST_F(RailsNicTest, APeerThatIsBusyHasLostNoRail) {
+  for (int i = 0; i < 20; ++i) {
+    answering_ = false;
+    longest_silence(milliseconds(17 * (i + 1)));
+    answering_ = true;
+    longest_silence(milliseconds(150));
+  }
+  // Expect: that the other rail was tried is no change
+  EXPECT_GT(sent_by(0, 1), 0);
+  EXPECT_EQ(told_[0] + told_[1], "");
+}
+
+TEST_F(RailsNicTest, BothRailsSilentAreNoChangeUntilOneIsHeard) {
+  longest_silence(milliseconds(50));
+  down_[0] = down_[1] = true;
+  longest_silence(seconds(3));
+  EXPECT_EQ(told_[0] + told_[1], "");
+  down_[1] = false;
+  longest_silence(seconds(1));
+  EXPECT_EQ(told_[0], "L");
+  EXPECT_EQ(told_[1], "L");
+}
+
+// Two ports over reliable parts over rails: what the client sees.
+TEST_F(RailsNicTest, APortTellsOfALostRail) {
+  std::unique_ptr<ReliableNic> tops[2];
+  std::unique_ptr<Port> ports[2];
+  std::vector<Event> told[2];
+  int came = 0;
+  for (std::size_t end = 0; end < 2; ++end) {
+    ReliableOptions options;
+    options.epoch = nanoseconds(monotonic_ns());
+    tops[end] = make_reliable_nic(*nics_[end], options);
+    ports[end] = make_direct_port(*tops[end], {});
+    ports[end]->on_event({[](void* all, const Event& event) {
+                            static_cast<std::vector<Event>*>(all)->push_back(event);
+                          },
+                          &told[end]});
+  }
+  ports[1]->bind(1,
+                 {[](void* count, Packet*, const Arrival&) {
+                    ++*static_cast<int*>(count);
+                    return Keep::no;
+                  },
+                  &came},
+                 {});
+  int sent = 0;
+  const auto exchange_for = [&](Ps time) {
+    for (const std::int64_t end = monotonic_ns() + time.count / 1000; monotonic_ns() < end;) {
+      test_ns = monotonic_ns();
+      if (came == sent &&
+          ports[0]->send_small({1}, 1, Lane::request, Words{}, {}, kNoBlock) == Post::done) {
+        ++sent;
+      }
+      for (const auto& port : ports) port->poll();
+    }
+  };
+  const auto changed = [&](std::size_t count) {
+    for (int i = 0; i < 100 && (told[0].size() < count || told[1].size() < count); ++i) {
+      exchange_for(milliseconds(100));
+    }
+    return told[0].size() == count && told[1].size() == count;
+  };
+  exchange_for(milliseconds(50));
+  EXPECT_TRUE(told[0].empty() && told[1].empty());
+  down_[0] = true;
+  ASSERT_TRUE(changed(1));
+  down_[0] = false;
+  ASSERT_TRUE(changed(2));
+  for (std::size_t end = 0; end < 2; ++end) {
+    const auto peer = static_cast<Rank>(1 - end);
+    EXPECT_EQ(told[end][0].kind, Event::Kind::path_lost);
+    EXPECT_EQ(told[end][1].kind, Event::Kind::path_restored);
+    EXPECT_EQ(told[end][0].rank, peer);
+    EXPECT_EQ(ports[end]->path(peer).changes, 2u);
+    EXPECT_EQ(ports[end]->path(peer).lost, 1u);
+    EXPECT_STREQ(ports[end]->path(peer).reason, told[end][1].reason);
+  }
+  EXPECT_GT(came, 100);
 }
 
 TEST_F(RailsNicTest, ALostPeerIsToldOnce) {

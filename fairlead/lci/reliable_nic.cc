@@ -12,6 +12,7 @@ void Reliable::attach(fabric::Sink sink) {
   sink_ = sink;
   fabric::Sink own{&Reliable::on_arrived, &Reliable::on_peer_lost, this};
   own.place = &Reliable::on_place;
+  own.path_changed = &Reliable::on_path_changed;
   below_.attach(own);
 }
 

@@ -257,6 +257,10 @@ class Reliable final : public ReliableNic {
     return static_cast<Reliable*>(self)->arrived(in);
   }
   static void on_peer_lost(void* self, Peer peer) { static_cast<Reliable*>(self)->peer_lost(peer); }
+  static void on_path_changed(void* self, Peer peer, bool lost) {
+    const fabric::Sink& sink = static_cast<const Reliable*>(self)->sink_;
+    if (sink.path_changed != nullptr) sink.path_changed(sink.context, peer, lost);
+  }
 
   Keep arrived(const Incoming& in);
   static Keep drop(std::uint64_t& counter) {

@@ -44,7 +44,7 @@ EngineHardware::EngineHardware(ShmJob& job, Nic& wire, const HardwareOptions& op
     ranks_.emplace_back(queue_area(job, rank), options_.first).doorbell =
         &view.control(rank).doorbell;
   }
-  wire_.attach({.arrived = on_arrived, .context = this});
+  wire_.attach({.arrived = on_arrived, .context = this, .path_changed = on_path_changed});
   const std::uint32_t mtu = wire_.caps(options.self).mtu_bytes;
   FAIRLEAD_CHECK(mtu > sizeof(WireExtra), "an MTU of {} bytes", mtu);
   status_.payload_bytes.store(
@@ -397,6 +397,17 @@ bool EngineHardware::put_answer(LocalRank& to, const HostAnswer& answer) {
   queues.answered.store(++to.answered, std::memory_order_release);
   to.ring = true;
   return true;
+}
+
+void EngineHardware::on_path_changed(void* self, Peer node, bool lost) {
+  auto& me = *static_cast<EngineHardware*>(self);
+  if (node >= EngineStatus::kPathNodes) return;
+  std::atomic<std::uint32_t>& path = me.status_.paths[node];
+  const std::uint32_t count = path.load(std::memory_order_relaxed);
+  if ((count % 2 != 0) == lost) return;
+  path.store(count + 1, std::memory_order_relaxed);
+  me.status_.path_changes.fetch_add(1, std::memory_order_release);
+  for (const Rank rank : me.ranks()) me.touched(rank);
 }
 
 void EngineHardware::touched(Rank rank) {

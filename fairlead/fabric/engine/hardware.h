@@ -176,6 +176,7 @@ class EngineHardware {
   bool gone(Rank rank) const;
 
   static Keep on_arrived(void* self, const Incoming& incoming);
+  static void on_path_changed(void* self, Peer node, bool lost);
   void arrived(const Incoming& incoming);
   bool unpack(const Incoming& incoming, NiPacket& packet, Rank* target,
               std::span<const std::byte>* payload);

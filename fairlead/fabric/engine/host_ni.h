@@ -2,6 +2,7 @@
 // engine of its node, through queues in shared memory (queues.h). Time passes by itself here, so
 // charges are empty. Thread: the rank's.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -106,6 +107,26 @@ class EngineHostNi {
     });
   }
   bool dead(Rank rank) const { return dead_[rank]; }
+  // Calls changed(rank, lost) for each network to that rank that was lost or came back since.
+  template <class Changed>
+  void look_at_paths(Changed&& changed) {
+    const std::uint32_t changes = status_.path_changes.load(std::memory_order_acquire);
+    if (changes == path_changes_seen_) [[likely]]
+      return;
+    path_changes_seen_ = changes;
+    const std::size_t nodes = std::min<std::size_t>(options_.nodes.count(), status_.kPathNodes);
+    paths_seen_.resize(nodes);
+    for (Peer node = 0; node < nodes; ++node) {
+      const std::uint32_t now = status_.paths[node].load(std::memory_order_relaxed);
+      // The engine is not believed: of more than a client can have missed the newest are told.
+      std::uint32_t& seen = paths_seen_[node];
+      if (now - seen > kPathChangesTold) seen = now - kPathChangesTold;
+      while (seen != now) {
+        const bool lost = ++seen % 2 != 0;
+        for (const Rank rank : options_.nodes.ranks_of(node)) changed(rank, lost);
+      }
+    }
+  }
 
   // --- Words of the NI.
   [[nodiscard]] bool add_ni_words(std::uint32_t segment, std::uint32_t count);
@@ -114,6 +135,8 @@ class EngineHostNi {
  private:
   static constexpr PacketId kSlots = kSendBuffers + kReceiveSlots;
   static constexpr PacketId kLocal = kSlots;  // from here on: packets in this process's own memory
+
+  static constexpr std::uint32_t kPathChangesTold = 1024;  // at once; even
 
   static bool is_send(PacketId id) { return id < kSendBuffers; }
   bool anything_visible() const {
@@ -144,6 +167,8 @@ class EngineHostNi {
   WaitLadder ladder_;
   DeathWatch deaths_;
   std::vector<bool> dead_;
+  std::vector<std::uint32_t> paths_seen_;  // by node, once one has changed
+  std::uint32_t path_changes_seen_ = 0;
 
   // This rank's own view: what it reads in shared memory is the engine's part only.
   std::uint32_t posted_;

@@ -77,6 +77,7 @@ enum class EngineState : std::uint32_t { absent, ready, gone };
 // What an engine tells the ranks of its node; in the part of its first rank.
 struct alignas(64) EngineStatus {
   static constexpr std::size_t kReasonBytes = 256;
+  static constexpr std::size_t kPathNodes = 4096;  // of the nodes behind these no paths are told
 
   std::atomic<std::uint32_t> state;  // EngineState
   std::atomic<std::uint32_t> payload_bytes;
@@ -84,6 +85,9 @@ struct alignas(64) EngineStatus {
   std::atomic<std::uint32_t> pid;       // its process, where its ranks watch it; else 0
   alignas(64) PortCounters counters;    // its own; the ranks have theirs
   char reason[kReasonBytes];            // why it is gone; NUL-terminated
+  // How often a network to that node was lost or came back, in turn: odd while it is lost.
+  std::atomic<std::uint32_t> paths[kPathNodes];
+  std::atomic<std::uint32_t> path_changes;  // moves after any of them
 };
 static_assert(std::is_standard_layout_v<EngineStatus> &&
               std::atomic<std::uint32_t>::is_always_lock_free);

@@ -70,7 +70,9 @@ class FaultyNic final : public Nic {
   const NicCaps& caps(Peer peer) const override { return caps_[peer]; }
   void attach(Sink sink) override {
     sink_ = sink;
-    inner_.attach(Sink{&FaultyNic::on_arrived, &FaultyNic::on_peer_lost, this});
+    Sink own{&FaultyNic::on_arrived, &FaultyNic::on_peer_lost, this};
+    own.path_changed = &FaultyNic::on_path_changed;
+    inner_.attach(own);
   }
 
   Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
@@ -187,6 +189,10 @@ class FaultyNic final : public Nic {
     }
   }
 
+  static void on_path_changed(void* self, Peer peer, bool lost) {
+    const Sink& sink = static_cast<const FaultyNic*>(self)->sink_;
+    if (sink.path_changed != nullptr) sink.path_changed(sink.context, peer, lost);
+  }
   static void on_peer_lost(void* self, Peer peer) {
     auto& me = *static_cast<FaultyNic*>(self);
     if (me.sink_.peer_lost != nullptr) me.sink_.peer_lost(me.sink_.context, peer);

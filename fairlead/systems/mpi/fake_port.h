@@ -107,6 +107,8 @@ class FakePort final : public lci::Port {
   void hold() override {}
   void allow() override {}
   void wake(lci::Wake, Ps) override {}
+  lci::PathState path(Rank) const override { return {}; }
+  void on_event(lci::EventSink) override {}
   void* allocate(lci::SegId segment, std::size_t size, lci::Place) override {
     if (!allocates) return nullptr;
     allocated[segment].resize((size + 63) / 64);
