@@ -191,7 +191,7 @@ class DirectPort final : public Port {
   }
   Ps sleep_length(const Until& until, bool for_room) const;
   // Operations that have ended without an upcall that said so.
-  std::uint64_t ended() const { return remote_.ended() + copies_.fences_ended(); }
+  std::uint64_t ended() const { return remote_.ended() + copies_.fences_ended() + events_.given(); }
   // Sleeps no longer where what it waits for rings no bell.
   Ps nap() const;
   Post counted(Post answer, Counter* done, std::uint64_t& counter);

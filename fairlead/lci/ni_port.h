@@ -329,7 +329,7 @@ class alignas(kCacheLine) NiPort final : public Port {
     return true;
   }
   // Operations that have ended without an upcall that said so.
-  std::uint64_t ended() const { return remote_.ended() + pages_.ended(); }
+  std::uint64_t ended() const { return remote_.ended() + pages_.ended() + events_.given(); }
 
   // A sender waits here while its window to the peer is closed (paper section 7.1), where that is
   // the host's; what may not wait is queued.
