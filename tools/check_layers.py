@@ -25,8 +25,9 @@ ALLOWED = {
     "systems": {"base", "lci", "run"},
 }
 # One system may build on another, through its public header only.
-SYSTEM_EDGES = {("splitc", "am"), ("mpi", "panda"), ("orca", "panda"), ("multigame", "panda"),
-                ("mpi", "rsm")}
+SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "panda"),
+                ("mpi", "rsm"), ("mpi", "elan"), ("orca", "panda"), ("multigame", "panda"),
+                ("shmem", "elan")}
 APPS_MAY_SEE = {"systems", "run"}
 OUTER = {"apps", "bench", "tests", "tools"}
 

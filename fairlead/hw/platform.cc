@@ -67,8 +67,7 @@ std::function<void(double)> whole(Integer& to) {
   return [&to](double n) { to = static_cast<Integer>(std::llround(n)); };
 }
 
-// What every kind of machine has.
-std::vector<Field> fields_of(Platform& p) {
+std::vector<Field> host_fields_of(Platform& p) {
   return {
       {"host", "clock_MHz", 1, 1e5, hertz_from_mhz(p.host_clock)},
       {"host", "l2_KiB", 1, 1e6,
@@ -80,14 +79,6 @@ std::vector<Field> fields_of(Platform& p) {
       {"host", "memcpy_l2_MBps", 1, 1e7, rate_from_mb(p.memcpy_l2)},
       {"host", "interrupt_us", 0, 1e4, ps_from_us(p.interrupt)},
       {"host", "watchdog_us", 0, 1e6, ps_from_us(p.watchdog)},
-      {"network", "link_MBps", 1, 1e6, rate_from_mb(p.link)},
-      {"network", "switch_us", 0, 1e3, ps_from_us(p.switch_delay)},
-      {"network", "fixed_us", 0, 1e3, ps_from_us(p.network_fixed)},
-      {"network", "header_bytes", 1, 4096, whole(p.header_bytes)},
-      {"network", "hosts_per_switch", 1, 4096, whole(p.hosts_per_switch)},
-      // Without it as many as hosts_per_switch.
-      {"network", "uplinks_per_switch", 1, 4096, whole(p.uplinks_per_switch), true},
-      {"network", "nodes", 1, 1e6, whole(p.nodes)},
   };
 }
 
@@ -112,6 +103,20 @@ void add_lanai_fields(std::vector<Field>& fields, Platform& p) {
       {"ni", "host_buffers", 2, 1e6, whole(p.host_buffers)},
       {"ni", "completion_batch", 1, 1e4, whole(p.completion_batch)},
       {"ni", "host_ring_batch", 1, 1e4, whole(p.host_ring_batch)},
+  };
+  fields.insert(fields.end(), own.begin(), own.end());
+}
+
+void add_network_fields(std::vector<Field>& fields, Platform& p) {
+  const std::vector<Field> own = {
+      {"network", "link_MBps", 1, 1e6, rate_from_mb(p.link)},
+      {"network", "switch_us", 0, 1e3, ps_from_us(p.switch_delay)},
+      {"network", "fixed_us", 0, 1e3, ps_from_us(p.network_fixed)},
+      {"network", "header_bytes", 1, 4096, whole(p.header_bytes)},
+      {"network", "hosts_per_switch", 1, 4096, whole(p.hosts_per_switch)},
+      // Without it as many as hosts_per_switch.
+      {"network", "uplinks_per_switch", 1, 4096, whole(p.uplinks_per_switch), true},
+      {"network", "nodes", 1, 1e6, whole(p.nodes)},
   };
   fields.insert(fields.end(), own.begin(), own.end());
 }
@@ -185,8 +190,9 @@ class Loader {
     const Result<bool> rdma = is_rdma(table);
     if (!rdma.ok()) return rdma.error();
     if (Result<void> r = texts(table, platform, rdma.value()); !r.ok()) return r.error();
-    std::vector<Field> fields = fields_of(platform);
+    std::vector<Field> fields = host_fields_of(platform);
     rdma.value() ? add_rdma_fields(fields, params) : add_lanai_fields(fields, platform);
+    add_network_fields(fields, platform);
     if (Result<void> r = unknown_keys(table, fields,
                                       rdma.value() ? "description, topology, [host], [bus], [ni], "
                                                      "[library], [network]"
@@ -277,6 +283,12 @@ class Loader {
   // A file that the platform names lies beside it.
   Result<void> custom(const std::string& asked, bool changed, Platform& platform) {
     namespace fs = std::filesystem;
+    if (platform.host_order != 0) {
+      return Error{
+          fmt::format("{}: network.host_order is for regular networks; a file of links "
+                      "says where each host is",
+                      asked)};
+    }
     platform.topology = TopologyKind::custom;
     platform.network_file =
         changed ? asked : (fs::path(platform.file).parent_path() / asked).string();

@@ -66,6 +66,9 @@ struct Platform {
   std::uint32_t hosts_per_switch = 0;
   std::uint32_t uplinks_per_switch = 0;  // of a fat tree
   std::uint32_t nodes = 0;               // of the published machine
+  // In which order nodes are numbered over a regular network's places: 0 along it, else a random
+  // order, of which this is the seed.
+  std::uint32_t host_order = 0;
   // Of TopologyKind::custom; else none.
   std::string network_file;
   std::shared_ptr<const CustomNetwork> custom_network;

@@ -189,7 +189,7 @@ TEST_F(PlatformTest, ANumberHasASourceAndAMark) {
 TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
   EXPECT_EQ(error(with("header_bytes", "head_bytes")),
             "p.toml:45: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
-            "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, nodes");
+            "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, nodes, host_order");
   EXPECT_EQ(error(with("[network]", "[net]")),
             "p.toml:41: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
             "[network]");

@@ -1,9 +1,12 @@
 #include "fairlead/hw/topology.h"
 
 #include <charconv>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/prng.h"
 
 namespace fairlead::hw {
 namespace {
@@ -50,6 +53,13 @@ Topology::Topology(const Platform& platform, std::uint32_t nodes)
     FAIRLEAD_CHECK(nodes <= hosts_, "{} nodes, {} hosts", nodes, hosts_);
   }
   channels_ = 2 * hosts_ + with([](const auto& network) { return network.channels(); });
+  if (platform.host_order == 0) return;
+  Prng order(platform.host_order);
+  places_.resize(nodes);
+  std::iota(places_.begin(), places_.end(), Peer{0});
+  for (Peer left = nodes; left > 1; --left) {
+    std::swap(places_[left - 1], places_[order.below(left)]);
+  }
 }
 
 void Topology::route(Peer source, Peer destination, std::vector<ChannelId>& path) const {
@@ -57,7 +67,9 @@ void Topology::route(Peer source, Peer destination, std::vector<ChannelId>& path
                   source, destination);
   path.clear();
   path.push_back(source);
-  with([&](const auto& network) { network.route(source, destination, 2 * hosts_, path); });
+  with([&](const auto& network) {
+    network.route(place(source), place(destination), 2 * hosts_, path);
+  });
   path.push_back(hosts_ + destination);
 }
 
@@ -79,7 +91,7 @@ Result<std::array<ChannelId, 2>> Topology::cable(std::string_view a, std::string
     const auto number = host_number(host);
     if (!number || *number >= nodes_) return {};
     const std::string attached =
-        with([&](const auto& network) { return network.switch_of(*number); });
+        with([&](const auto& network) { return network.switch_of(place(*number)); });
     if (!other.empty() && other != attached) return {};
     return std::array<ChannelId, 2>{*number, hosts_ + *number};
   };

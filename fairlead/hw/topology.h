@@ -64,7 +64,11 @@ class Topology {
 
   std::uint32_t nodes_;
   std::uint32_t hosts_;  // cables of hosts; more than nodes where a custom network has more
+  // Where in a regular network a node's switch is.
+  Peer place(Peer node) const { return places_.empty() ? node : places_[node]; }
+
   Switches network_;
+  std::vector<Peer> places_;  // empty: in the nodes' order
   std::uint32_t channels_;
   bool has_traits_ = false;
 };

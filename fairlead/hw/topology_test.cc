@@ -66,6 +66,44 @@ bool free_of_cycles(const Topology& topology) {
   return sorted == topology.channels();
 }
 
+Topology shuffled(TopologyKind kind, std::uint32_t nodes, std::uint32_t order) {
+  Platform platform = round_platform();
+  platform.topology = kind;
+  platform.hosts_per_switch = 4;
+  platform.uplinks_per_switch = 4;
+  platform.host_order = order;
+  return {platform, nodes};
+}
+
+TEST(Topology, ARandomOrderOfHostsMovesThemOverTheSamePlaces) {
+  for (const TopologyKind kind : {TopologyKind::grid, TopologyKind::clos, TopologyKind::fat_tree}) {
+    const Topology in_order = shuffled(kind, 60, 0);
+    const Topology other = shuffled(kind, 60, 7);
+    std::map<std::size_t, int> lengths;
+    bool differ = false;
+    for (Peer s = 0; s < 60; ++s) {
+      for (Peer d = 0; d < 60; ++d) {
+        if (s == d) continue;
+        const Path path = route(other, s, d);
+        // Expect: each node keeps its own cable, wherever its switch is.
+        ASSERT_EQ(path.front(), s);
+        ASSERT_EQ(path.back(), 60 + d);
+        ++lengths[path.size()];
+        --lengths[route(in_order, s, d).size()];
+        differ = differ || path != route(in_order, s, d);
+      }
+    }
+    // Expect: other routes, as many of each length, and still no deadlock; the same for a seed.
+    EXPECT_TRUE(differ);
+    for (const auto& [length, more] : lengths) EXPECT_EQ(more, 0) << length;
+    EXPECT_TRUE(free_of_cycles(other));
+    EXPECT_EQ(route(other, 3, 50), route(shuffled(kind, 60, 7), 3, 50));
+    EXPECT_NE(route(other, 3, 50), route(shuffled(kind, 60, 8), 3, 50));
+    // Expect: a cable is found by the switch that its host is at.
+    EXPECT_TRUE(other.cable("17", "").ok());
+  }
+}
+
 TEST(Topology, GridRoutesFollowTheDimensions) {
   const Topology grid = make(TopologyKind::grid, 64, 1);
   std::uint32_t longest = 0;

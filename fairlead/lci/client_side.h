@@ -17,7 +17,7 @@ class ClientSide {
  public:
   static constexpr std::size_t kTasksMax = 1024;     // deferred, and timers, each
   static constexpr std::size_t kUnboundMax = 16384;  // packets that wait for a bind()
-  static constexpr std::size_t kChannels = 128;      // clients' and lci's own
+  static constexpr std::size_t kChannels = 256;      // clients' and lci's own
 
   ClientSide() { pages_.fill(&kUnbound); }
   ClientSide(const ClientSide&) = delete;
@@ -101,7 +101,7 @@ class ClientSide {
     Packet* packet;
     Arrival arrival;
   };
-  // Channels lie in pages made by the first bind() of one: a port binds a few of 128.
+  // Channels lie in pages made by the first bind() of one: a port binds a few of 256.
   static constexpr std::size_t kPage = 8;
   using Page = std::array<Channel, kPage>;
   static const Page kUnbound;

@@ -61,8 +61,8 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
   find_other_caps();
   copies_.start(caps_.flags | other_caps_.flags);
   if (!reliable_) {
-    next_out_.resize(pair(size_, 0));
-    next_in_.resize(pair(size_, 0));
+    next_out_.resize(pair(size_, 0), options.first);
+    next_in_.resize(pair(size_, 0), options.first);
   }
   nic_.attach({&DirectPort::on_arrived, &DirectPort::on_peer_lost, this,
                reliable_ ? &DirectPort::on_arrived_small : nullptr, &take_spare()->small,

@@ -32,6 +32,7 @@ struct DirectOptions {
   // does not return. nullptr: prints the reason and aborts.
   void (*fatal)(void* context, const std::string& reason) = nullptr;
   void* fatal_context = nullptr;
+  std::uint32_t first = 0;  // number of the first packet of a pair and lane; they wrap
   // Serve remote memory by packets even where the fabric could do it directly (tests, comparison).
   bool software_remote_memory = false;
 };

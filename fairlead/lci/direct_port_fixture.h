@@ -46,7 +46,11 @@ struct Way {
   fabric::Auth auth = fabric::Auth::header;
   const char* provider = "";  // of libfabric
   bool single_copy = true;    // false: the kernel refuses, as it seems
+  std::uint32_t first = 0;    // what everything that is counted begins with
 };
+
+// Whatever is numbered wraps in the course of a test; rings of shm want a multiple of their slots.
+inline constexpr std::uint32_t kNearlyOver = ~std::uint32_t{0} - fabric::kShmRingSlots + 1;
 
 inline constexpr const char* kBad = "drop=0.03,dup=0.02,reorder=0.03,corrupt=0.01";
 
@@ -84,6 +88,7 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   void start(std::uint32_t ranks) {
     DirectOptions options;
     options.software_remote_memory = GetParam().software;
+    options.first = GetParam().first;
     if (has_engines(GetParam().on)) return start_engines(ranks);
     if (GetParam().on == On::shm) {
       start_shm(ranks, nics_);
@@ -118,6 +123,7 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
     for (Peer node = 0; node < nodes.count(); ++node) {
       bells_.emplace_back(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     }
+    for (Rank r = 0; r < ranks; ++r) begin_queues(r, GetParam().first);
     start_udp(nodes.count());
     if (GetParam().faults != nullptr) spoil();
     for (Peer node = 0; node < nodes.count(); ++node) {
@@ -125,6 +131,7 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       options.nodes = nodes;
       options.self = node;
       options.wait = wait_plan_oversubscribed();
+      options.first = GetParam().first;
       options.fatal = [](const std::string& reason) { ADD_FAILURE() << reason; };
       engines_.push_back(std::make_unique<NiEngine>(
           *job_, faulty_.empty() ? *nics_[node] : *faulty_[node], options));
@@ -137,17 +144,25 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
       options.nodes = nodes;
       options.self = r;
       options.wait = wait_plan_fibers();
+      options.first = GetParam().first;
       options.bell = bells_[nodes.node_of(r)].get();
       endpoints_.push_back(std::move(make_engine_endpoint(*job_, options).value()));
     }
   }
+  void begin_queues(Rank rank, std::uint32_t first) {
+    auto& queues = fabric::engine::queue_area(*job_, rank).queues();
+    for (auto* const count :
+         {&queues.posted, &queues.offered, &queues.received_taken, &queues.answers_taken,
+          &queues.posted_taken, &queues.received, &queues.answered})
+      count->store(first);
+  }
   void start_shm(std::uint32_t ranks, std::vector<std::unique_ptr<fabric::Nic>>& nics) {
     job_ = std::move(fabric::ShmJob::create({ranks, 16 << 20, 0}).value());
     for (Rank r = 0; r < ranks; ++r) {
-      nics.push_back(std::move(
-          fabric::attach_shm(job_->fd(), r,
-                             {job_->nonce(), GetParam().single_copy, GetParam().membarrier})
-              .value()));
+      nics.push_back(std::move(fabric::attach_shm(job_->fd(), r,
+                                                  {job_->nonce(), GetParam().single_copy,
+                                                   GetParam().membarrier, GetParam().first})
+                                   .value()));
     }
   }
   static bool is_dead(void* self, Peer peer) {
@@ -206,7 +221,9 @@ class DirectPortTest : public ::testing::TestWithParam<Way> {
   // Puts faults above the fabric, and what mends them above those.
   void mend() {
     spoil();
-    for (auto& nic : faulty_) mended_.push_back(make_reliable_nic(*nic, {}));
+    ReliableOptions options;
+    options.first = GetParam().first;
+    for (auto& nic : faulty_) mended_.push_back(make_reliable_nic(*nic, options));
   }
   void spoil() {
     const fabric::FaultPlan plan = fabric::parse_fault_plan(GetParam().faults, 1).value();

@@ -84,6 +84,7 @@ class DirectPort final : public Port {
   Post group(std::uint16_t id, std::span<const Rank> members) override {
     return groups_.define(id, members);
   }
+  Post ungroup(std::uint16_t id) override { return groups_.forget(id); }
   const PortCounters& counters() const override { return counters_; }
 
  private:

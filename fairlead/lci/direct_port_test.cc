@@ -477,7 +477,7 @@ TEST_P(DirectPortTest, WaitEndsByCounterWordPacketTaskAndDeadline) {
 }
 
 // Sends 1,000 numbered packets over a network with the faults of `plan`; answers how many came.
-std::size_t pass_through(const char* plan) {
+std::size_t pass_through(const char* plan, std::uint32_t first = 0) {
   auto network = std::move(fabric::LoopNetwork::create({2, 1 << 20}).value());
   const auto faults = fabric::parse_fault_plan(plan, 11).value();
   std::vector<std::unique_ptr<fabric::Nic>> nics;
@@ -485,7 +485,9 @@ std::size_t pass_through(const char* plan) {
   for (Rank r = 0; r < 2; ++r) {
     nics.push_back(network->endpoint(r));
     nics.push_back(fabric::make_faulty(*nics.back(), faults, {}));
-    ports.push_back(make_direct_port(*nics.back(), {}));
+    DirectOptions options;
+    options.first = first;
+    ports.push_back(make_direct_port(*nics.back(), options));
   }
   Inbox box;
   ports[1]->bind(1, box.upcall(), {});
@@ -500,8 +502,11 @@ std::size_t pass_through(const char* plan) {
 
 TEST(DirectOnFaultyDeathTest, NamesLossRepetitionAndDamage) {
   EXPECT_EQ(pass_through(""), 1000u);
+  EXPECT_EQ(pass_through("", ~std::uint32_t{0} - 500), 1000u);
   // Expect: the composition cannot mend it, so it names what happened and stops.
   EXPECT_DEATH(pass_through("drop=0.01"), "rank 1: .*lost or reordered a packet from rank 0");
+  EXPECT_DEATH(pass_through("drop=0.01", ~std::uint32_t{0} - 20),
+               "lost or reordered a packet from rank 0");
   EXPECT_DEATH(pass_through("dup=0.01"), "repeated a packet from rank 0");
   EXPECT_DEATH(pass_through("corrupt=0.01"), "run without --faults");
   EXPECT_DEATH(pass_through("reorder=0.01"), "reordered");
@@ -524,6 +529,14 @@ INSTANTIATE_TEST_SUITE_P(
         Way{"ofi_shm", On::ofi, false, true, nullptr, fabric::Auth::header, "shm"},
         Way{"ofi_tcp_hrx_bad", On::ofi, true, true, kBad, fabric::Auth::header, "tcp"},
         Way{"engine", On::engine, true}, Way{"engine_bad", On::engine, true, true, kBad},
+        Way{"shm_wrapping", On::shm, true, true, nullptr, fabric::Auth::header, "", true,
+            kNearlyOver},
+        Way{"loop_wrapping", On::loop, true, true, kBad, fabric::Auth::header, "", true,
+            kNearlyOver},
+        Way{"engine_wrapping", On::engine, true, true, nullptr, fabric::Auth::header, "", true,
+            kNearlyOver},
+        Way{"engines_wrapping", On::engines, true, true, kBad, fabric::Auth::header, "", true,
+            kNearlyOver},
         Way{"engines", On::engines, true}, Way{"engines_bad", On::engines, true, true, kBad}),
     way_name);
 

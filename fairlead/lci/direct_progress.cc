@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "fairlead/lci/direct_port_impl.h"
+#include "fairlead/lci/group_memory.h"
 #include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
@@ -187,17 +188,10 @@ Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces,
   if (!dest.group) return put_one(dest.id, segment, pieces, done, remote, flags);
   const std::vector<Rank>* members = groups_.members(dest.id);
   if (members == nullptr) return Post::invalid;
-  // All of them or none.
-  if ((flags & kAfter) != 0 && std::any_of(members->begin(), members->end(),
-                                           [this](Rank rank) { return copies_.writes_to(rank); }))
-    return Post::again_credit;
-  for (Rank rank : *members) {
-    if (rank == self_) continue;
-    const Post answer = put_one(rank, segment, pieces, nullptr, remote, flags);
-    if (answer != Post::done && answer != Post::pending) return answer;
-  }
-  if (done != nullptr) done->ok.fetch_add(1, std::memory_order_release);
-  return Post::done;
+  return put_to_members(
+      *members, self_, remote_, done,
+      [&](Rank rank) { return (flags & kAfter) == 0 || !copies_.writes_to(rank); },
+      [&](Rank rank) { return put_one(rank, segment, pieces, nullptr, remote, flags); });
 }
 
 Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,

@@ -21,6 +21,10 @@ class GroupTable {
 
   // done; invalid: id in use, ranks repeated or out of range, or this rank not among them.
   Post define(std::uint16_t id, std::span<const Rank> members);
+  // Forgets a group. invalid: not one of those defined.
+  Post forget(std::uint16_t id) {
+    return id != 0 && groups_.erase(id) == 1 ? Post::done : Post::invalid;
+  }
   bool knows(std::uint32_t id) const { return id == 0 || groups_.count(id) != 0; }
   // Of a group it knows.
   std::uint32_t size(std::uint32_t id) const {
@@ -35,6 +39,12 @@ class GroupTable {
       return;
     }
     for (Rank rank = 0; rank < size_; ++rank) visit(rank);
+  }
+
+  std::vector<Rank> members(std::uint32_t id) const {
+    std::vector<Rank> all;
+    for_each_member(id, [&](Rank rank) { all.push_back(rank); });
+    return all;
   }
 
   // Calls visit(rank) for this rank's children in `root`'s tree over the group, which it knows.

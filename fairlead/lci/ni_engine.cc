@@ -50,12 +50,13 @@ NiProgramOptions NiEngine::program_options(NiEngine* self, const NiEngineOptions
 
 NiEngine::NiEngine(fabric::ShmJob& job, fabric::Nic& wire, NiEngineOptions options)
     : options_(watchful(std::move(options))),
-      ni_(job, wire, {options_.nodes, options_.self, options_.epoch}),
+      ni_(job, wire, {options_.nodes, options_.self, options_.epoch, options_.first}),
       program_(ni_,
                proto::GoBackN({.window = options_.window,
                                .timeout = kTimeout,
                                .ack_delay = kAckDelay,
                                .tries_max = kTriesMax,
+                               .first = options_.first,
                                .timeout_min = kTimeoutMin,
                                .asks = true}),
                program_options(this, options_)) {

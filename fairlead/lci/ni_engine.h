@@ -28,6 +28,7 @@ struct NiEngineOptions {
   Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
   WaitPlan wait;
   std::uint32_t window = 32;  // packets under way to one NI
+  std::uint32_t first = 0;    // number of the first packet between NIs; and as HardwareOptions says
   // A rank's queues are not what the library writes, or a NI does not answer: ends the job, or
   // returns and that rank is served no more.
   std::function<void(const std::string& reason)> fatal;

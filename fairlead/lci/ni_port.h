@@ -13,6 +13,7 @@
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/client_side.h"
+#include "fairlead/lci/group_memory.h"
 #include "fairlead/lci/group_table.h"
 #include "fairlead/lci/host_flow.h"
 #include "fairlead/lci/host_multicast.h"
@@ -230,11 +231,9 @@ class alignas(kCacheLine) NiPort final : public Port {
   void* map(Rank, SegId) override { return nullptr; }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override {
-    if (dest.group || dest.id >= options_.size) return Post::invalid;
-    // An NI that serves memory does so before the host has what came earlier.
-    if ((flags & kAfter) != 0 && (options_.flags & kHwRdma) != 0 &&
-        !remote_.puts_precede(dest.id, Lane::control))
-      return Post::again_credit;
+    if (dest.group) return put_to_group(dest.id, segment, pieces, done, remote, flags);
+    if (dest.id >= options_.size) return Post::invalid;
+    if (!may_follow_puts(dest.id, flags)) return Post::again_credit;
     ++counters_.puts;
     return remote_.put(dest.id, segment, pieces, done, remote, flags);
   }
@@ -244,7 +243,10 @@ class alignas(kCacheLine) NiPort final : public Port {
     return remote_.get(from, to, size, done);
   }
   Post fence(Dest dest, Counter* done) override {
-    if (dest.group || dest.id >= options_.size) return Post::invalid;
+    if (dest.group) {
+      return groups_.knows(dest.id) ? remote_.fence(groups_.members(dest.id), done) : Post::invalid;
+    }
+    if (dest.id >= options_.size) return Post::invalid;
     return remote_.fence({&dest.id, 1}, done);
   }
   void expose_counter(CtrId id, Counter* counter) override { remote_.expose_counter(id, counter); }
@@ -255,6 +257,8 @@ class alignas(kCacheLine) NiPort final : public Port {
     }
     return answer;
   }
+
+  Post ungroup(std::uint16_t id) override { return groups_.forget(id); }
 
   // NI memory is symmetric by convention: a segment this rank placed on its NI is on every NI.
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
@@ -401,6 +405,22 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   // --- Multicast.
 
+  // An NI that serves memory does so before the host has what came earlier.
+  bool may_follow_puts(Rank rank, std::uint32_t flags) {
+    return (flags & kAfter) == 0 || (options_.flags & kHwRdma) == 0 ||
+           remote_.puts_precede(rank, Lane::control);
+  }
+  Post put_to_group(std::uint32_t group, SegId segment, std::span<const PutPiece> pieces,
+                    Counter* done, CtrId remote, std::uint32_t flags) {
+    if (!groups_.knows(group)) return Post::invalid;
+    return put_to_members(
+        groups_.members(group), options_.self, remote_, done,
+        [&](Rank rank) { return may_follow_puts(rank, flags); },
+        [&](Rank rank) {
+          ++counters_.puts;
+          return remote_.put_copied(rank, segment, pieces, remote);
+        });
+  }
   bool forwarded_below(std::uint32_t group) const { return options_.ni_forwards && group == 0; }
 
   void post_to_group(NiPacket& packet, std::size_t gathered) {

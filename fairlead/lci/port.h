@@ -25,8 +25,10 @@ using Words = std::uint32_t[4];
 // The same as one value.
 using WordVector [[gnu::vector_size(16)]] = std::uint32_t;
 
-// Channels from here on belong to lci itself (remote memory by packets, groups).
-constexpr Chan kClientChannels = 64;  // of 128
+// Who uses which of these names: fairlead/run/names.h. Channels from here on belong to lci itself
+// (remote memory by packets, groups).
+constexpr Chan kClientChannels = 192;  // of 256
+constexpr CtrId kCountersMax = 1024;   // ids of counters are below
 constexpr CtrId kNoCounter = 0xffff;
 constexpr std::size_t kWhenMax = 4096;  // operations of one port that wait for a counter
 
@@ -317,7 +319,7 @@ class Port {
   virtual Post group(std::uint16_t id, std::span<const Rank> members) = 0;
   // Forgets a group other than 0, whose id may then be used again: once every member has what was
   // sent to it, which is the client's to know (a barrier). The same call on each member.
-  virtual Post ungroup(std::uint16_t) { return Post::invalid; }
+  virtual Post ungroup(std::uint16_t id) = 0;
   // The network conditional (QsNet's test-and-set broadcast; Quadrics paper section 4): whether the
   // condition holds on every member at one time, and then the store. Needs kRead, to store kWrite
   // too. `all` holds the answer when `done` counts (both the caller's until then); failed counts

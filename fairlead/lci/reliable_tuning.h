@@ -54,7 +54,7 @@ inline constexpr std::uint32_t kAckEvery = 16;
 inline constexpr std::uint32_t kAckEveryMax = 64;  // of a stream
 
 inline proto::SelectiveRepeat::Options flow_options(std::size_t window_bytes,
-                                                    std::size_t frame_bytes) {
+                                                    std::size_t frame_bytes, std::uint32_t first) {
   const auto window = static_cast<std::uint32_t>(
       std::bit_floor(std::clamp(window_bytes / frame_bytes, kWindowLeast, kWindowMost)));
   return {.window_max = window,
@@ -64,7 +64,8 @@ inline proto::SelectiveRepeat::Options flow_options(std::size_t window_bytes,
           .timeout_max = kTimeoutMax,
           .ack_delay = kAckDelay,
           .ack_every = std::clamp<std::uint32_t>(window / 4, 2, kAckEvery),
-          .ack_every_max = std::clamp<std::uint32_t>(window / 4, 2, kAckEveryMax)};
+          .ack_every_max = std::clamp<std::uint32_t>(window / 4, 2, kAckEveryMax),
+          .first = first};
 }
 
 }  // namespace fairlead::lci

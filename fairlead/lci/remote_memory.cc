@@ -86,16 +86,27 @@ Post RemoteMemory::put(Rank rank, SegId segment, std::span<const PutPiece> piece
     count_put(rank);
     if (send_put(op)) return Post::pending;
   }
-  if (done == nullptr) {
-    std::size_t bytes = 0;
-    for (const PutPiece& piece : pieces) bytes += piece.size;
-    op.copied.resize(bytes);
-    std::byte* at = op.copied.data();
-    for (PutPiece& piece : op.pieces) {
-      if (piece.size > 0) std::memcpy(at, piece.data, piece.size);
-      piece.data = at;
-      at += piece.size;
-    }
+  return done == nullptr ? copy_and_enqueue(std::move(op)) : enqueue(std::move(op));
+}
+
+Post RemoteMemory::put_copied(Rank rank, SegId segment, std::span<const PutPiece> pieces,
+                              CtrId remote) {
+  Op op{Kind::put, rank, segment};
+  op.pieces.assign(pieces.begin(), pieces.end());
+  op.remote = remote;
+  op.by_packets = true;
+  return copy_and_enqueue(std::move(op));
+}
+
+Post RemoteMemory::copy_and_enqueue(Op op) {
+  std::size_t bytes = 0;
+  for (const PutPiece& piece : op.pieces) bytes += piece.size;
+  op.copied.resize(bytes);
+  std::byte* at = op.copied.data();
+  for (PutPiece& piece : op.pieces) {
+    if (piece.size > 0) std::memcpy(at, piece.data, piece.size);
+    piece.data = at;
+    at += piece.size;
   }
   return enqueue(std::move(op));
 }
@@ -208,7 +219,7 @@ bool RemoteMemory::send_put(Op& op) {
   for (; op.piece < op.pieces.size(); ++op.piece, op.sent = 0) {
     const PutPiece& piece = op.pieces[op.piece];
     while (op.sent < piece.size || (piece.size == 0 && op.sent == 0)) {
-      if (carrier_ != nullptr && carrier_->carries(op.rank, piece)) {
+      if (carries(op, piece)) {
         const std::size_t size = carry(op);
         if (size == 0) return false;
         op.sent += size;
@@ -249,9 +260,8 @@ bool RemoteMemory::send_put(Op& op) {
 
 bool RemoteMemory::carried(const Op& op) const {
   return carrier_ != nullptr && !op.pieces.empty() &&
-         std::all_of(op.pieces.begin(), op.pieces.end(), [this, &op](const PutPiece& piece) {
-           return carrier_->carries(op.rank, piece);
-         });
+         std::all_of(op.pieces.begin(), op.pieces.end(),
+                     [this, &op](const PutPiece& piece) { return carries(op, piece); });
 }
 
 std::size_t RemoteMemory::carry(Op& op) {

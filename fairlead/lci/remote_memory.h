@@ -45,7 +45,6 @@ class RemoteMemory {
  public:
   static constexpr std::size_t kOpsMax = 4096;        // not yet finished, of this rank
   static constexpr std::uint32_t kGetsInFlight = 16;  // fragments asked for, all gets together
-  static constexpr std::size_t kCountersMax = 1024;   // exposed at a time; ids are below this
 
   // `exposures` is what this rank exposes; region: where its ExposedIn::region offsets count from.
   // What waits to be sent counts in `backlog`, which outlives it.
@@ -59,6 +58,9 @@ class RemoteMemory {
   // copied, their data stays the caller's until `done` counts; done == nullptr copies it.
   Post put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags = kNoFlags);
+  // The same by packets where puts go by a carrier, too: the data is copied, or has left, on
+  // return.
+  Post put_copied(Rank rank, SegId segment, std::span<const PutPiece> pieces, CtrId remote);
   Post get(const Remote& from, void* to, std::size_t size, Counter* done);
   Post atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
               Counter* done);
@@ -90,6 +92,7 @@ class RemoteMemory {
   bool busy() const { return !queue_.empty() || !replies_.empty(); }
   // Operations not yet finished, waiting for answers included.
   std::size_t unfinished() const { return queue_.size() + active_count_; }
+  bool has_room_for(std::size_t operations) const { return unfinished() + operations <= kOpsMax; }
   // Sends what there is room for; from poll(), not inside an upcall. Answers packets sent.
   int progress();
   // Operations towards `rank` fail.
@@ -121,6 +124,7 @@ class RemoteMemory {
     Join* join = nullptr;
     CtrId remote = kNoCounter;
     bool after = false;
+    bool by_packets = false;  // although there is a carrier
     Atomic op = Atomic::add;
     std::uint64_t a = 0;
     std::uint64_t b = 0;
@@ -163,6 +167,10 @@ class RemoteMemory {
   bool send_put(Op& op);
   // All of it.
   bool carried(const Op& op) const;
+  bool carries(const Op& op, const PutPiece& piece) const {
+    return carrier_ != nullptr && !op.by_packets && carrier_->carries(op.rank, piece);
+  }
+  Post copy_and_enqueue(Op op);
   // One part of the piece at op.piece; answers its bytes, or 0.
   std::size_t carry(Op& op);
   bool send_get(Op& op);

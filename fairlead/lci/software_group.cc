@@ -54,6 +54,10 @@ Post SoftwareGroup::define(std::uint16_t id, std::span<const Rank> members) {
   return Post::done;
 }
 
+Post SoftwareGroup::forget(std::uint16_t id) {
+  return id != 0 && groups_.erase(id) == 1 ? Post::done : Post::invalid;
+}
+
 const std::vector<Rank>* SoftwareGroup::members(std::uint32_t id) const {
   const auto group = groups_.find(id);
   return group == groups_.end() ? nullptr : &group->second.members;
@@ -196,7 +200,10 @@ Keep SoftwareGroup::on_ack(void* self, Packet*, const Arrival& arrival) {
   const auto member = std::find(group.members.begin(), group.members.end(), arrival.source);
   if (member == group.members.end() || group.passed.empty()) return Keep::no;
   ++me.counters_.acks_received;
-  group.passed[static_cast<std::size_t>(member - group.members.begin())] = arrival.words[1];
+  std::uint32_t& passed = group.passed[static_cast<std::size_t>(member - group.members.begin())];
+  // One that was under way when a group of that id was forgotten may name more than this group has
+  // sent; or less, which opens the window a little early until the next one.
+  if (arrival.words[1] - passed <= group.sent - passed) passed = arrival.words[1];
   return Keep::no;
 }
 

@@ -26,6 +26,8 @@ class SoftwareGroup {
 
   // done; invalid: id in use, ranks repeated or out of range, or this rank not among them.
   Post define(std::uint16_t id, std::span<const Rank> members);
+  // Forgets a group. invalid: not one of those defined.
+  Post forget(std::uint16_t id);
   // nullptr: not defined here.
   const std::vector<Rank>* members(std::uint32_t id) const;
 

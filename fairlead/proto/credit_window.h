@@ -25,9 +25,11 @@ class CreditWindow {
   static constexpr bool kRetransmits = false;
   static constexpr bool kReserves = true;
 
-  // `window` buffers per sender, at least 1; 12 bytes of state per peer.
-  CreditWindow(std::uint32_t peers, std::uint32_t window)
-      : window_(static_cast<std::uint16_t>(window)), peers_(peers, State{window_, 0, 0, 0}) {
+  // `window` buffers per sender, at least 1; 12 bytes of state per peer. `first`: number of the
+  // first packet, the same at both ends; they wrap.
+  CreditWindow(std::uint32_t peers, std::uint32_t window, std::uint32_t first = 0)
+      : window_(static_cast<std::uint16_t>(window)),
+        peers_(peers, State{window_, 0, first, first}) {
     FAIRLEAD_CHECK(window >= 1 && window <= UINT16_MAX, "window {}", window);
   }
 

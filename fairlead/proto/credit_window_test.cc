@@ -82,5 +82,21 @@ TEST(CreditWindow, TellsAGapFromADuplicate) {
   EXPECT_EQ(window.arrived(site, 1, 1), Verdict::in_order);
 }
 
+TEST(CreditWindow, NumbersWrap) {
+  CountingSite site;
+  CreditWindow window(2, 2, UINT32_MAX - 1);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    const std::uint32_t number = UINT32_MAX - 1 + i;
+    EXPECT_TRUE(window.open(site, 1));
+    EXPECT_EQ(window.number(site, 1, 0), number);
+    EXPECT_TRUE(window.acknowledged(site, 1, 1, nothing));
+    // Expect: the receiver's order over the wrap
+    EXPECT_EQ(window.arrived(site, 1, number + 1), Verdict::gap);
+    EXPECT_EQ(window.arrived(site, 1, number), Verdict::in_order);
+    window.accept(1);
+    EXPECT_EQ(window.arrived(site, 1, number), Verdict::duplicate);
+  }
+}
+
 }  // namespace
 }  // namespace fairlead::proto

@@ -63,33 +63,7 @@ Result<Board> Board::attach(Fd memory, std::uint32_t ranks) {
 
 std::uint32_t system_bit(System system) { return 1u << static_cast<std::uint32_t>(system); }
 
-const char* end_call(System system) {
-  switch (system) {
-    case System::mpi:
-      return "MPI_Finalize";
-    case System::splitc:
-      return "the end of splitc_main";
-    case System::am:
-      return "am_terminate";
-    case System::panda:
-      return "pan_end";
-    case System::orca:
-      return "the end of OrcaMain";
-    case System::crl:
-      return "crl_finalize";
-    case System::multigame:
-      return "the end of its search";
-    case System::dsm:
-      return "dsm_exit";
-    case System::elan:
-      return "elan_fini";
-    case System::rsm:
-      return "rsm_exit";
-    case System::count:
-      break;
-  }
-  return "its end";
-}
+const char* end_call(System system) { return kSystems[static_cast<std::size_t>(system)].end; }
 
 const char* missing_end(std::uint32_t open) {
   return open == 0 ? nullptr : end_call(static_cast<System>(std::countr_zero(open)));

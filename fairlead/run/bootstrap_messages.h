@@ -13,7 +13,7 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
-constexpr std::uint16_t kBootstrapVersion = 6;
+constexpr std::uint16_t kBootstrapVersion = 7;
 
 // network: all ranks reach each other by it; else it is for those of other nodes.
 enum class WorldKind : std::uint16_t { shm = 1, model = 2, network = 3 };

@@ -9,23 +9,9 @@
 
 #include "fairlead/base/result.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/run/names.h"
 
 namespace fairlead::run {
-
-// Which programming system a slot of per-rank state belongs to.
-enum class System : std::size_t {
-  mpi,
-  splitc,
-  am,
-  panda,
-  orca,
-  crl,
-  multigame,
-  dsm,
-  elan,
-  rsm,
-  count
-};
 
 class Context {
  public:
@@ -41,7 +27,7 @@ class Context {
   T& set_state(System system, std::unique_ptr<T> state) {
     T& made = *state;
     states_[static_cast<std::size_t>(system)] =
-        State(state.release(), [](void* p) { delete static_cast<T*>(p); });
+        State(state.release(), Destroy([](void* p) { delete static_cast<T*>(p); }));
     return made;
   }
   void drop_state(System system) { states_[static_cast<std::size_t>(system)].reset(); }
@@ -64,13 +50,15 @@ class Context {
   }
 
  private:
-  using State = std::unique_ptr<void, void (*)(void*)>;
+  struct Destroy {
+    Destroy() : run(nullptr) {}
+    explicit Destroy(void (*how)(void* state)) : run(how) {}
+    void (*run)(void* state);
+    void operator()(void* state) const { run(state); }
+  };
+  using State = std::unique_ptr<void, Destroy>;
   lci::Port* port_;
-  std::array<State, static_cast<std::size_t>(System::count)> states_ = {
-      State(nullptr, nullptr), State(nullptr, nullptr), State(nullptr, nullptr),
-      State(nullptr, nullptr), State(nullptr, nullptr), State(nullptr, nullptr),
-      State(nullptr, nullptr), State(nullptr, nullptr), State(nullptr, nullptr),
-      State(nullptr, nullptr)};
+  std::array<State, kSystemCount> states_;
 };
 
 // What current() answers, which each call of every system asks first: no call, so that their short

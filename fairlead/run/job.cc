@@ -92,6 +92,15 @@ void GuardianLink::wait() {
   (void)::poll(polls, signals_ >= 0 ? 2 : 1, -1);
 }
 
+void GuardianLink::await_end() {
+  for (;;) {
+    while (receive()) {
+    }
+    if (over()) return;
+    wait();
+  }
+}
+
 void GuardianLink::abort(int code, const std::string& reason) {
   auto note = make_message<AbortNote>(0);
   note.code = code;
@@ -172,7 +181,7 @@ Result<RunReport> run_job_on(JobPlan plan) {
   const Fd signals = stage.watch_signals(plan.forward_signals);
   GuardianLink link(control.value().ours.get(), signals.get());
   if (plan.watch != nullptr) plan.watch->run(link);
-  while (!link.over()) link.wait();
+  link.await_end();
   int status = 0;
   while (::waitpid(guardian, &status, 0) < 0 && errno == EINTR) {
   }

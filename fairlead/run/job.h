@@ -28,8 +28,11 @@ class GuardianLink {
   // all_ended().
   bool ranks_ended() const { return ranks_ended_; }
   void all_ended();
-  // Blocks until over() may have something to do.
+  // Blocks until over() or receive() may have something to do.
   void wait();
+  // Blocks until over(). What the guardian still says is dropped: a note that nobody takes would
+  // keep the socket readable, and the end out of sight behind it.
+  void await_end();
   // Sends a signal to every rank; the second SIGINT or SIGTERM kills them.
   void signal(int number);
   // Readable when over() or receive() has something to do.

@@ -102,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = std::as_bytes(std::span(data, size));
   send_to(rank.udp->address(), bytes);
   // Sealed ones: 48 bytes of header, a byte that says how long the payload is, the payload.
-  fabric::Seal seal(kKey, fabric::Auth::header);
+  fabric::Seal seal(kKey, fabric::Auth::header, {1, 0});
   std::span<const std::byte> left = bytes;
   for (std::uint32_t number = 0; left.size() > sizeof(fabric::PacketHeader); ++number) {
     fabric::UdpHeader header{};
@@ -132,7 +132,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       header.packet.client.words[2] %= 4;
       header.packet.client.words[3] %= 4;
     }
-    seal.seal(header, payload, nullptr);
+    seal.seal(header, 0, payload, nullptr);
     std::vector<std::byte> datagram(sizeof header + payload.size());
     std::memcpy(datagram.data(), &header, sizeof header);
     std::copy(payload.begin(), payload.end(), datagram.begin() + sizeof header);

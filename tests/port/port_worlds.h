@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/run/names.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::port_test {
@@ -42,7 +43,7 @@ class PerWorld : public ::testing::TestWithParam<std::string> {};
                              return ::fairlead::port_test::test_name(each.param);               \
                            })
 
-// meet() returns once every rank has called it as often. It takes channel 63.
+// meet() returns once every rank has called it as often. It takes the last channel of a program.
 class Meeting {
  public:
   explicit Meeting(lci::Port& port);
@@ -52,7 +53,8 @@ class Meeting {
   [[nodiscard]] bool meet();
 
  private:
-  static constexpr lci::Chan kChan = 63;
+  static constexpr lci::Chan kChan =
+      run::kProgramNames.channels[run::kProgramNames.channels.count - 1];
   lci::Port& port_;
   Counter came_;
   std::uint64_t met_ = 0;

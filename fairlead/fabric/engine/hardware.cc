@@ -41,7 +41,8 @@ EngineHardware::EngineHardware(ShmJob& job, Nic& wire, const HardwareOptions& op
       leaving_(options.nodes.count()) {
   const ShmView view(job.base(), job.layout());
   for (const Rank rank : ranks()) {
-    ranks_.emplace_back(queue_area(job, rank)).doorbell = &view.control(rank).doorbell;
+    ranks_.emplace_back(queue_area(job, rank), options_.first).doorbell =
+        &view.control(rank).doorbell;
   }
   wire_.attach({.arrived = on_arrived, .context = this});
   const std::uint32_t mtu = wire_.caps(options.self).mtu_bytes;

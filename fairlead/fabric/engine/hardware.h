@@ -25,6 +25,8 @@ struct HardwareOptions {
   NodeMap nodes;
   Peer self = 0;
   Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
+  // What the counts in the ranks' queues begin with; they wrap.
+  std::uint32_t first = 0;
 };
 
 // Who is called with what happens; all from poll().
@@ -121,13 +123,14 @@ class EngineHardware {
     bool local = false;             // delivery concerns this engine alone
   };
   struct LocalRank {
-    explicit LocalRank(const QueueArea& at) : area(at) {}
+    LocalRank(const QueueArea& at, std::uint32_t first)
+        : area(at), taken(first), offers(first), received(first), answered(first) {}
     QueueArea area;
     ShmDoorbell* doorbell = nullptr;
-    std::uint32_t taken = 0;     // descriptors
-    std::uint32_t offers = 0;    // receive buffers taken
-    std::uint32_t received = 0;  // filled
-    std::uint32_t answered = 0;
+    std::uint32_t taken;     // descriptors
+    std::uint32_t offers;    // receive buffers taken
+    std::uint32_t received;  // filled
+    std::uint32_t answered;
     std::uint32_t copies = 0;  // of its packets in the engine
     Ring<PacketId> waiting;    // for a receive buffer
     Ring<HostAnswer> answers;  // for room

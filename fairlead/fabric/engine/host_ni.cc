@@ -36,7 +36,12 @@ EngineHostNi::EngineHostNi(const ShmJob& job, const HostOptions& options)
       deaths_({&job.deaths(),
                [](void* of, Peer rank) { return static_cast<const ShmJob*>(of)->dead(rank); },
                const_cast<ShmJob*>(&job)}),
-      dead_(options.nodes.ranks()) {
+      dead_(options.nodes.ranks()),
+      posted_(options.first),
+      taken_back_(options.first),
+      offered_(options.first),
+      received_taken_(options.first),
+      answers_taken_(options.first) {
   for (std::uint32_t buffer = kSendBuffers; buffer > 0; --buffer) free_.push_back(buffer - 1);
   for (std::uint32_t slot = kReceiveSlots; slot > 0; --slot) spare_.push_back(slot - 1);
   for (std::uint32_t i = 0; i < kReceiveBuffers; ++i) {

@@ -24,7 +24,8 @@ struct HostOptions {
   Rank self = 0;
   Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
   WaitPlan wait;
-  int bell = -1;  // eventfd of the node's engine; the caller's
+  std::uint32_t first = 0;  // what the counts in its queues begin with; they wrap
+  int bell = -1;            // eventfd of the node's engine; the caller's
   // The engine is gone: ends the job. Called from whatever waits; may not return.
   void (*fatal)(void* context, const std::string& reason) = nullptr;
   void* context = nullptr;
@@ -144,11 +145,11 @@ class EngineHostNi {
   std::vector<bool> dead_;
 
   // This rank's own view: what it reads in shared memory is the engine's part only.
-  std::uint32_t posted_ = 0;
-  std::uint32_t taken_back_ = 0;
-  std::uint32_t offered_ = 0;
-  std::uint32_t received_taken_ = 0;
-  std::uint32_t answers_taken_ = 0;
+  std::uint32_t posted_;
+  std::uint32_t taken_back_;
+  std::uint32_t offered_;
+  std::uint32_t received_taken_;
+  std::uint32_t answers_taken_;
   std::uint32_t touched_seen_ = 0;
   std::uint32_t in_ring_[kDescriptors];  // buffer of each entry
   std::uint32_t send_uses_[kSendBuffers] = {};

@@ -14,6 +14,12 @@ class LaneWindows {
   static constexpr std::uint32_t kWindow = 128;  // packets per lane
   static constexpr std::uint32_t kBits = 10;     // of a lane's count in an acknowledgment
 
+  LaneWindows() = default;
+  // `first`: number of the first packet of a lane, the same at both ends; they wrap.
+  explicit LaneWindows(std::uint32_t first) {
+    for (auto* const each : {&sent_, &taken_there_, &come_, &taken_, &told_}) each->fill(first);
+  }
+
   // --- What goes there
   bool open(std::uint32_t lane) const { return sent_[lane] - taken_there_[lane] < kWindow; }
   // The number of the packet that goes now.

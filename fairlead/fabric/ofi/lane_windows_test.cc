@@ -25,9 +25,9 @@ TEST(LaneWindows, ALaneIsFullOnItsOwnAndOpensWhenThePeerHasTaken) {
   EXPECT_TRUE(here.open(0));
 }
 
-TEST(LaneWindows, CountsOutliveTheirBits) {
-  LaneWindows here;
-  LaneWindows there;
+void count_from(std::uint32_t first) {
+  LaneWindows here(first);
+  LaneWindows there(first);
   for (std::uint32_t i = 0; i < (3u << LaneWindows::kBits); ++i) {
     const std::uint32_t lane = i % kLanes;
     ASSERT_TRUE(there.came(lane, here.send(lane)));
@@ -35,6 +35,10 @@ TEST(LaneWindows, CountsOutliveTheirBits) {
     ASSERT_TRUE(here.acknowledged(there.acknowledgment())) << i;
     ASSERT_TRUE(here.all_taken());
   }
+}
+
+TEST(LaneWindows, CountsOutliveTheirBits) {
+  for (const std::uint32_t first : {0u, UINT32_MAX - 1000}) count_from(first);
 }
 
 TEST(LaneWindows, WhatCannotBeIsRefused) {

@@ -15,7 +15,8 @@ constexpr Ps kNap = microseconds(50);
 
 }  // namespace
 
-ShmInRings::ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences)
+ShmInRings::ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences,
+                       std::uint32_t first)
     : view_(view),
       self_(self),
       barriers_(barriers),
@@ -27,7 +28,7 @@ ShmInRings::ShmInRings(const ShmView& view, Peer self, bool barriers, bool fence
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       Ring& ring = rings_[peer * kLanes + lane];
       ring.slots = view.ring(self, peer, lane);
-      ring.start = ring.position = shm_ring_start(peer, lane);
+      ring.start = ring.position = first + shm_ring_start(peer, lane);
       ring.route = route_of(PacketKind::data, lane, 0, peer);
       ring.words = &view.pair(peer, self).lane[lane];
       ring.sender = peer;

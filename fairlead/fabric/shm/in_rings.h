@@ -18,7 +18,8 @@ class ShmInRings {
   static constexpr std::uint32_t kHotMax = 16;
 
   // barriers: membarrier works, so that rings can be hot at all.
-  ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences);
+  // first: where positions begin.
+  ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences, std::uint32_t first);
 
   // Calls take(ring, slot, flag, first) for at most `budget` messages of the lanes in `lanes`;
   // answers how many, skipped slots among them. first: of a run of the same sender's. `take` must

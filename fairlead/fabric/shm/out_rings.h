@@ -28,14 +28,15 @@ class ShmOutRings {
   };
 
   // fences: the receivers' barrier cannot reach this process.
-  ShmOutRings(const ShmView& view, Peer self, bool fences)
+  // first: where positions begin.
+  ShmOutRings(const ShmView& view, Peer self, bool fences, std::uint32_t first)
       : view_(view), self_(self), fences_(fences), rings_(view.layout().ranks * kLanes) {
     for (Peer peer = 0; peer < view.layout().ranks; ++peer)
       for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
         Ring& ring = of(peer, lane);
         ring.slots = view.ring(peer, self, lane);
         ring.words = &view.pair(self, peer).lane[lane];
-        ring.start = ring.position = shm_ring_start(self, lane);
+        ring.start = ring.position = first + shm_ring_start(self, lane);
         ring.limit = ring.start + kShmRingSlots;
       }
   }

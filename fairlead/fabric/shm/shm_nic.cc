@@ -30,7 +30,8 @@ class ShmNic final : public Nic {
     bool fences;  // the job's senders fence, nobody needs it
   };
 
-  ShmNic(std::unique_ptr<ShmJob> job, Peer self, Barriers barriers, bool single_copy)
+  ShmNic(std::unique_ptr<ShmJob> job, Peer self, Barriers barriers, bool single_copy,
+         std::uint32_t first)
       : job_(std::move(job)),
         view_(job_->base(), job_->layout()),
         self_(self),
@@ -39,10 +40,10 @@ class ShmNic final : public Nic {
         caps_{kShmBufferBytes, kShmInlineBytes,
               kReliable | kMappable | (single_copy ? std::uint64_t{kSingleCopy} : 0)},
         counters_(view_.control(self).counters),
-        out_(view_, self, barriers.fences || !barriers.usable),
+        out_(view_, self, barriers.fences || !barriers.usable, first),
         pool_(view_, self),
         loans_(view_, pool_),
-        in_(view_, self, barriers.usable, barriers.fences),
+        in_(view_, self, barriers.usable, barriers.fences, first),
         // With few receivers their keeping at the same moment cannot pass the limit by much.
         strict_keep_(job_->ranks() > 16) {}
 
@@ -372,8 +373,9 @@ Result<std::unique_ptr<Nic>> attach_shm(int fd, Peer self, const ShmAttachOption
   const bool fences = view.header().fences != 0;
   const bool usable = !fences && options.membarrier && shm_barrier_register();
   if (options.single_copy) shm_permit_copies(view.header().creator_pid);
-  return std::unique_ptr<Nic>(std::make_unique<ShmNic>(
-      std::move(job.value()), self, ShmNic::Barriers{usable, fences}, options.single_copy));
+  return std::unique_ptr<Nic>(std::make_unique<ShmNic>(std::move(job.value()), self,
+                                                       ShmNic::Barriers{usable, fences},
+                                                       options.single_copy, options.first));
 }
 
 }  // namespace fairlead::fabric

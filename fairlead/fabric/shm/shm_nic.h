@@ -13,6 +13,8 @@ struct ShmAttachOptions {
   std::uint64_t nonce = 0;  // of the job this rank was told to join; 0: any
   bool single_copy = true;  // false: behave as if the kernel refused process_vm_readv
   bool membarrier = true;   // false: behave as if the kernel refused membarrier
+  // Where positions in rings begin, a multiple of their slots; they wrap. One for all of a job.
+  std::uint32_t first = 0;
 };
 
 // Maps the job behind `fd` (see ShmJob) and becomes its rank `self`. `fd` may be closed afterwards.

@@ -15,25 +15,22 @@ constexpr const char* kNames[] = {"header", "full", "encrypt"};
 constexpr std::size_t kTagBytes = sizeof UdpHeader::tag;
 constexpr std::size_t kNonceBytes = 12;
 
-// The headers without the tag, as they are authenticated.
+// What is authenticated: the headers without the tag. Magic and flags, which are the same in all
+// datagrams that are believed, make way for where it is to be received.
 struct Authenticated {
-  std::uint32_t magic;
-  std::uint32_t flags;
+  std::uint64_t where;  // peer, then Auth, then rail
   std::uint64_t counter;
   PacketHeader packet;
 };
 static_assert(sizeof(Authenticated) == sizeof(UdpHeader) - kTagBytes);
 
 // From where the header lies: read in the pieces it is made of, not in those of a copy.
-Authenticated authenticated(const std::byte* header) {
-  constexpr std::size_t kBefore = offsetof(UdpHeader, tag);
-  constexpr std::size_t kBehind = offsetof(UdpHeader, packet);
-  static_assert(kBefore == offsetof(Authenticated, packet) &&
-                kBefore + sizeof(UdpHeader) - kBehind == sizeof(Authenticated));
+Authenticated authenticated(const std::byte* header, Auth auth, SealedFor where) {
   Authenticated known;
-  auto* const to = reinterpret_cast<std::byte*>(&known);
-  std::memcpy(to, header, kBefore);
-  std::memcpy(to + kBefore, header + kBehind, sizeof known - kBefore);
+  known.where = where.peer | std::uint64_t{static_cast<std::uint8_t>(auth)} << 32 |
+                std::uint64_t{where.rail} << 40;
+  std::memcpy(&known.counter, header + offsetof(UdpHeader, counter), sizeof known.counter);
+  std::memcpy(&known.packet, header + offsetof(UdpHeader, packet), sizeof known.packet);
   return known;
 }
 const std::byte* bytes_of(const UdpHeader& header) {
@@ -85,8 +82,11 @@ bool same_tag(const JobTag& a, const JobTag& b) {
 // One direction of AES-128-GCM; the key is expanded once.
 class Seal::Gcm {
  public:
-  Gcm(const JobKey& key, bool encrypts)
-      : crypto_(Libcrypto::get().value()), context_(crypto_.context_new()), encrypts_(encrypts) {
+  Gcm(const JobKey& key, Auth auth, bool encrypts)
+      : auth_(auth),
+        crypto_(Libcrypto::get().value()),
+        context_(crypto_.context_new()),
+        encrypts_(encrypts) {
     FAIRLEAD_CHECK(
         context_ != nullptr && crypto_.cipher_init(context_, crypto_.aes_128_gcm(), nullptr,
                                                    key.data(), nullptr, encrypts) == 1,
@@ -99,9 +99,9 @@ class Seal::Gcm {
   // What is run over is `from` and then `more`. `to` may be `from`; nullptr: they are authenticated
   // and not encrypted. Encrypting writes the tag; decrypting checks it and answers whether it is
   // right.
-  bool run(const UdpHeader& header, std::span<const std::byte> from, std::byte* to, JobTag& tag,
-           std::span<const std::byte> more = {}) {
-    const Authenticated known = authenticated(bytes_of(header));
+  bool run(const UdpHeader& header, SealedFor where, std::span<const std::byte> from, std::byte* to,
+           JobTag& tag, std::span<const std::byte> more = {}) {
+    const Authenticated known = authenticated(bytes_of(header), auth_, where);
     int done = 0;
     bool ok =
         crypto_.cipher_init(context_, nullptr, nullptr, nullptr, nonce(header).data(), -1) == 1;
@@ -125,36 +125,38 @@ class Seal::Gcm {
   }
 
  private:
+  Auth auth_;
   const Libcrypto& crypto_;
   EVP_CIPHER_CTX* context_;
   bool encrypts_;
 };
 
-Seal::Seal(const JobKey& key, Auth auth, std::uint64_t counter)
-    : key_(key), auth_(auth), counter_(counter) {
+Seal::Seal(const JobKey& key, Auth auth, SealedFor self, std::uint64_t counter)
+    : key_(key), auth_(auth), self_(self), counter_(std::uint64_t{self.rail} << 56 | counter) {
   FAIRLEAD_CHECK(sodium_init() >= 0, "libsodium does not start");
   if (auth == Auth::header) return;
-  sealing_ = std::make_unique<Gcm>(key, true);
-  opening_ = std::make_unique<Gcm>(key, false);
+  sealing_ = std::make_unique<Gcm>(key, auth, true);
+  opening_ = std::make_unique<Gcm>(key, auth, false);
 }
 Seal::~Seal() = default;
 
-JobTag Seal::header_tag(const std::byte* header) const {
-  const Authenticated known = authenticated(header);
+JobTag Seal::header_tag(const std::byte* header, SealedFor where) const {
+  const Authenticated known = authenticated(header, auth_, where);
   return job_tag(key_, std::as_bytes(std::span(&known, 1)));
 }
 
-void Seal::seal(UdpHeader& header, std::span<const std::byte> front, std::byte* cipher,
+void Seal::seal(UdpHeader& header, Peer to, std::span<const std::byte> front, std::byte* cipher,
                 std::span<const std::byte> body) {
+  const SealedFor where{to, self_.rail};
   header.magic = kUdpMagic;
   header.flags = static_cast<std::uint32_t>(auth_);
   header.counter = ++counter_;
   if (auth_ == Auth::header) {
-    header.tag = header_tag(bytes_of(header));
+    header.tag = header_tag(bytes_of(header), where);
     return;
   }
-  const bool sealed =
-      sealing_->run(header, front, auth_ == Auth::encrypt ? cipher : nullptr, header.tag, body);
+  const bool sealed = sealing_->run(header, where, front, auth_ == Auth::encrypt ? cipher : nullptr,
+                                    header.tag, body);
   FAIRLEAD_CHECK(sealed, "libcrypto could not seal {} bytes", front.size() + body.size());
 }
 
@@ -162,10 +164,12 @@ bool Seal::open(const UdpHeader& header, std::span<std::byte> payload, const std
   // All endpoints of a job are told the same: a weaker seal than asked for is none.
   if (header.magic != kUdpMagic || header.flags != static_cast<std::uint32_t>(auth_)) return false;
   if (auth_ == Auth::header) {
-    return same_tag(header_tag(received != nullptr ? received : bytes_of(header)), header.tag);
+    return same_tag(header_tag(received != nullptr ? received : bytes_of(header), self_),
+                    header.tag);
   }
   JobTag tag = header.tag;
-  return opening_->run(header, payload, auth_ == Auth::encrypt ? payload.data() : nullptr, tag);
+  return opening_->run(header, self_, payload, auth_ == Auth::encrypt ? payload.data() : nullptr,
+                       tag);
 }
 
 }  // namespace fairlead::fabric

@@ -1,6 +1,8 @@
-// What makes a datagram ours: a tag made with the job's key, over the headers always, over the
-// payload too or with the payload encrypted where the user asks for it. A datagram of another job,
-// of another user or of nobody has no valid tag and is dropped unread.
+// What makes a datagram ours: a tag made with the job's key, over the headers and the endpoint it
+// is for always, over the payload too or with the payload encrypted where the user asks for it. A
+// datagram of another job, of another user or of nobody has no valid tag, and neither has a genuine
+// one that somebody captured and sent on to another endpoint; they are dropped unread. One that is
+// sent again to its own endpoint is believed: what numbers datagrams drops it (lci/reliable_nic.h).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -40,26 +42,34 @@ struct UdpHeader {
   std::uint32_t magic;    // kUdpMagic: the format and its version
   std::uint32_t flags;    // Auth
   std::uint64_t counter;  // datagrams this sender has sealed: never twice the same
-  JobTag tag;             // over all of this but itself, the packet's header and what Auth says
+  JobTag tag;             // over all of this but itself, the SealedFor, and what Auth says
   PacketHeader packet;
 };
 static_assert(sizeof(UdpHeader) == 80 && std::is_trivially_copyable_v<UdpHeader>);
-constexpr std::uint32_t kUdpMagic = 0x31'64'6c'66;  // "fld1"
+constexpr std::uint32_t kUdpMagic = 0x32'64'6c'66;  // "fld2"
+
+// The endpoint that a datagram is for. Both sides know it, so it takes no byte on the way.
+struct SealedFor {
+  Peer peer;
+  std::uint32_t rail;  // below 2^24; ends of a datagram's way are on the same
+};
 
 // Seals and opens the datagrams of one endpoint. One thread at a time.
 class Seal {
  public:
-  // `counter`: where it begins to count. Two senders of one rank must never come to the same value.
-  // Beyond Auth::header it takes Libcrypto::get().
-  Seal(const JobKey& key, Auth auth, std::uint64_t counter = 0);
+  // `self`: the endpoint. `counter`: where it begins to count, below the number of the rail in the
+  // upper 8 bits. Two senders of one rank must never come to the same value. Beyond Auth::header it
+  // takes Libcrypto::get().
+  Seal(const JobKey& key, Auth auth, SealedFor self, std::uint64_t counter = 0);
   ~Seal();
   Seal(const Seal&) = delete;
   Seal& operator=(const Seal&) = delete;
 
   Auth auth() const { return auth_; }
-  // Completes `header`, whose packet is set; the payload is `front` and then `body`. encrypt:
-  // `cipher`, as long as both, is what travels in their place; else it is not looked at.
-  void seal(UdpHeader& header, std::span<const std::byte> front, std::byte* cipher,
+  // Completes `header`, whose packet is set, for endpoint `to` on this rail; the payload is `front`
+  // and then `body`. encrypt: `cipher`, as long as both, is what travels in their place; else it is
+  // not looked at.
+  void seal(UdpHeader& header, Peer to, std::span<const std::byte> front, std::byte* cipher,
             std::span<const std::byte> body = {});
   // Checks a datagram that came, and decrypts it in place. False: it is not to be believed, and
   // what `payload` holds is worth nothing.
@@ -70,10 +80,11 @@ class Seal {
 
  private:
   class Gcm;
-  JobTag header_tag(const std::byte* header) const;
+  JobTag header_tag(const std::byte* header, SealedFor where) const;
 
   JobKey key_;
   Auth auth_;
+  SealedFor self_;
   std::uint64_t counter_;
   std::unique_ptr<Gcm> sealing_;
   std::unique_ptr<Gcm> opening_;

@@ -144,7 +144,7 @@ class Udp final : public UdpNic {
         address_(address),
         socket_bytes_(socket_bytes),
         caps_{mtu_bytes, std::min(kSmallBytes, mtu_bytes), 0, run_packets(mtu_bytes)},
-        seal_(options.key, options.auth, std::uint64_t{options.rail} << 56),
+        seal_(options.key, options.auth, {options.self, options.rail}),
         ways_(options.peers),
         lost_(options.peers),
         scratch_(mtu_bytes) {
@@ -181,7 +181,7 @@ class Udp final : public UdpNic {
     if (dest >= peers() || lost_[dest] || !find(dest)) return 0;
     std::size_t sent = 0;
     while (sent < packets.size()) {
-      const std::size_t went = send_run(ways_[dest], packets.subspan(sent));
+      const std::size_t went = send_run(dest, packets.subspan(sent));
       if (went == 0) break;
       sent += went;
     }
@@ -266,9 +266,10 @@ class Udp final : public UdpNic {
 
   // Sends the first packets that one system call carries: of one size, but for a shorter last one.
   // Answers how many; 0: the kernel has no room.
-  std::size_t send_run(const Way& way, std::span<const Outgoing> packets) {
+  std::size_t send_run(Peer dest, std::span<const Outgoing> packets) {
+    const Way& way = ways_[dest];
     const std::size_t size = packets[0].header.client.size;
-    if (packets.size() == 1 && size <= kJoinedMax) return send_small(way, packets[0]) ? 1 : 0;
+    if (packets.size() == 1 && size <= kJoinedMax) return send_small(dest, packets[0]) ? 1 : 0;
     std::size_t count = 1;
     std::size_t bytes = sizeof(UdpHeader) + size;
     while (segments_ && count < std::min(packets.size(), kSegments)) {
@@ -284,7 +285,7 @@ class Udp final : public UdpNic {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t length = packets[i].header.client.size;
       Front& front = fronts_[i];
-      seal(front.header, packets[i], cipher);
+      seal(front.header, dest, packets[i], cipher);
       std::size_t joined = 0;
       std::span<const std::byte> data = packets[i].front();
       if (secret) {
@@ -301,16 +302,17 @@ class Udp final : public UdpNic {
     }
     return hand_over(way, count, sizeof(UdpHeader) + size) ? count : 0;
   }
-  void seal(UdpHeader& header, const Outgoing& packet, std::byte* cipher) {
+  void seal(UdpHeader& header, Peer dest, const Outgoing& packet, std::byte* cipher) {
     header.packet = packet.header;
     header.packet.job = options_.job;
-    seal_.seal(header, packet.front(), cipher, packet.body);
+    seal_.seal(header, dest, packet.front(), cipher, packet.body);
   }
-  bool send_small(const Way& way, const Outgoing& packet) {
+  bool send_small(Peer dest, const Outgoing& packet) {
+    const Way& way = ways_[dest];
     const std::size_t size = packet.header.client.size;
     UdpHeader header;
     std::byte* const payload = small_.data() + sizeof header;
-    seal(header, packet, payload);
+    seal(header, dest, packet, payload);
     std::memcpy(small_.data(), &header, sizeof header);
     if (options_.auth != Auth::encrypt) {
       const std::span<const std::byte> front = packet.front();

@@ -25,7 +25,7 @@ PacketHeader header_of(Peer source, std::uint32_t sequence, std::size_t size) {
 class UdpTest : public testing::TestWithParam<Auth> {
  protected:
   void SetUp() override {
-    UdpOptions options;
+    UdpOptions& options = options_;
     options.peers = 2;
     options.key = {7, 7, 7};
     options.job = 99;
@@ -69,6 +69,7 @@ class UdpTest : public testing::TestWithParam<Auth> {
     ::close(fd);
   }
 
+  UdpOptions options_;
   std::unique_ptr<UdpNic> nics_[2];
   std::vector<PacketHeader> headers_;
   std::vector<std::vector<std::byte>> payloads_;
@@ -240,14 +241,14 @@ TEST_P(UdpTest, OnlyWhatItsSealSaysIsPutInPlace) {
   good.header.client.kind = PacketKind::copy_piece;
   ASSERT_EQ(nics_[0]->post_many(1, {&good, 1}), 1u);
   // Of a stranger; cut short; with a header that was changed on the way.
-  Seal other({1}, GetParam());
-  Seal ours({7, 7, 7}, GetParam(), 1000);
+  Seal other({1}, GetParam(), {0, 0});
+  Seal ours({7, 7, 7}, GetParam(), {0, 0}, 1000);
   for (int i = 0; i < 3; ++i) {
     UdpHeader header{};
     header.packet = good.header;
     header.packet.job = 99;
     std::vector<std::byte> datagram(sizeof header + zeroed.size());
-    (i == 0 ? other : ours).seal(header, zeroed, nullptr);
+    (i == 0 ? other : ours).seal(header, 1, zeroed, nullptr);
     if (i == 2) ++header.packet.sequence;
     std::memcpy(datagram.data(), &header, sizeof header);
     if (i == 1) datagram.resize(datagram.size() - 8);
@@ -270,12 +271,13 @@ TEST_P(UdpTest, WhatAStrangerSendsIsDroppedAndCounted) {
   send_raw(pattern(80, 2));
   send_raw(pattern(3000, 3));
   // Sealed with another key.
-  Seal other({1}, GetParam());
+  Seal other({1}, GetParam(), {0, 0});
   UdpHeader header{};
   header.packet = header_of(0, 0, 16);
   header.packet.job = 99;
   std::vector<std::byte> datagram(sizeof header + 16);
-  other.seal(header, std::span(datagram).subspan(sizeof header), datagram.data() + sizeof header);
+  other.seal(header, 1, std::span(datagram).subspan(sizeof header),
+             datagram.data() + sizeof header);
   std::memcpy(datagram.data(), &header, sizeof header);
   send_raw(datagram);
   const Outgoing good{header_of(0, 5, 0), nullptr};
@@ -287,19 +289,101 @@ TEST_P(UdpTest, WhatAStrangerSendsIsDroppedAndCounted) {
   EXPECT_EQ(counters.foreign_dropped + counters.corrupt_dropped, 5u);
 }
 
+// A socket between two endpoints, as somebody on the way has: the first endpoint takes it for the
+// second, and what comes to it can be sent on to anyone.
+class Tap {
+ public:
+  explicit Tap(const UdpOptions& sender) {
+    fd_ = ::socket(AF_INET, SOCK_DGRAM, 0);
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&own), sizeof own), 0);
+    UdpOptions options = sender;
+    options.find_context = this;
+    options.find = [](void* self, Peer, UdpAddress* address) {
+      sockaddr_in at{};
+      socklen_t length = sizeof at;
+      ::getsockname(static_cast<Tap*>(self)->fd_, reinterpret_cast<sockaddr*>(&at), &length);
+      *address = udp_address(socket_address_of(at));
+      return true;
+    };
+    nic_ = std::move(open_udp(options).value());
+  }
+  ~Tap() { ::close(fd_); }
+  Tap(const Tap&) = delete;
+  Tap& operator=(const Tap&) = delete;
+
+  UdpNic& nic() { return *nic_; }
+  // The next datagram on its way.
+  std::vector<std::byte> take() const {
+    std::vector<std::byte> bytes(65536);
+    const ssize_t got = ::recv(fd_, bytes.data(), bytes.size(), 0);
+    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return bytes;
+  }
+
+ private:
+  static SocketAddress socket_address_of(const sockaddr_in& at) {
+    SocketAddress made{};
+    made.v4 = at;
+    return made;
+  }
+
+  int fd_ = -1;
+  std::unique_ptr<UdpNic> nic_;
+};
+
+TEST_P(UdpTest, WhatIsSentOnToAnotherEndpointIsDropped) {
+  // Three ranks with two rails; rank 0's datagrams to rank 1, rail 0, pass the tap.
+  UdpOptions options = options_;
+  options.peers = 3;
+  options.self = 0;
+  Tap tap(options);
+  struct Place {
+    Peer peer;
+    std::uint32_t rail;
+    bool its;
+  };
+  for (const Place place :
+       {Place{2, 0, false}, Place{1, 1, false}, Place{0, 0, false}, Place{1, 0, true}}) {
+    options.self = place.peer;
+    options.rail = place.rail;
+    nics_[1] = std::move(open_udp(options).value());
+    Pieces pieces;
+    Sink sink{&Pieces::arrived, nullptr, &pieces};
+    sink.place = &Pieces::place;
+    nics_[1]->attach(sink);
+    // Long pieces of a copy, the second of which would be put in its place at once, and a short
+    // one.
+    const std::vector<std::byte> zeroed(kPlacedBehind + 20'000);
+    for (const std::size_t size : {zeroed.size(), zeroed.size(), kPlacedBehind + 8}) {
+      Outgoing one{header_of(0, 0, size), zeroed.data()};
+      one.header.client.kind = PacketKind::copy_piece;
+      ASSERT_EQ(tap.nic().post_many(1, {&one, 1}), 1u);
+      send_raw(tap.take());
+    }
+    for (int i = 0; i < 1000 && pieces.sequences.size() < 3; ++i) nics_[1]->reap(64, kAllLanes);
+    // Expect: believed by the endpoint it was for, and by no other
+    EXPECT_EQ(pieces.sequences.size(), place.its ? 3u : 0u) << place.peer << " " << place.rail;
+    EXPECT_EQ(pieces.asked > 0, place.its && GetParam() == Auth::header);
+    EXPECT_EQ(nics_[1]->counters().foreign_dropped, place.its ? 0u : 3u);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Udp, UdpTest, testing::Values(Auth::header, Auth::full, Auth::encrypt),
                          [](const auto& auth) { return auth_name(auth.param); });
 
 // Seals a datagram; answers whether one with a byte changed is believed.
 TEST(Seal, EveryBitCounts) {
   for (const Auth auth : {Auth::header, Auth::full, Auth::encrypt}) {
-    Seal sender({1, 2}, auth);
-    Seal receiver({1, 2}, auth);
+    Seal sender({1, 2}, auth, {3, 0});
+    Seal receiver({1, 2}, auth, {5, 0});
     const auto plain = pattern(64, 1);
     UdpHeader header{};
     header.packet = header_of(3, 4, plain.size());
     std::vector<std::byte> cipher(plain.size());
-    sender.seal(header, plain, cipher.data());
+    sender.seal(header, 5, plain, cipher.data());
     const std::vector<std::byte> sent = auth == Auth::encrypt ? cipher : plain;
     if (auth == Auth::encrypt) {
       EXPECT_NE(cipher, plain);
@@ -326,11 +410,20 @@ TEST(Seal, EveryBitCounts) {
       EXPECT_FALSE(opens(spoiled)) << auth_name(auth) << " bit " << bit;
     }
     // Expect: another key or a weaker seal is not believed
-    Seal stranger({1, 3}, auth);
+    Seal stranger({1, 3}, auth, {5, 0});
     std::vector<std::byte> payload = sent;
     EXPECT_FALSE(stranger.open(header, payload));
-    Seal other({1, 2}, auth == Auth::header ? Auth::full : Auth::header);
+    Seal other({1, 2}, auth == Auth::header ? Auth::full : Auth::header, {5, 0});
     EXPECT_FALSE(other.open(header, payload));
+    // Expect: nor is one that was for another endpoint or rail, the sender's own included
+    for (const SealedFor where : {SealedFor{4, 0}, SealedFor{5, 1}, SealedFor{3, 0}}) {
+      Seal elsewhere({1, 2}, auth, where);
+      payload = sent;
+      EXPECT_FALSE(elsewhere.open(header, payload)) << where.peer << " " << where.rail;
+    }
+    Seal again({1, 2}, auth, {5, 0});
+    payload = sent;
+    EXPECT_TRUE(again.open(header, payload));
   }
 }
 

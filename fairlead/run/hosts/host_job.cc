@@ -292,7 +292,7 @@ class HostJob {
       host.link.append_polls(polls);
       if (host.shell.errors.valid()) polls.push_back({host.shell.errors.get(), POLLIN, 0});
     }
-    if (input_.hungry() && may_read_input()) polls.push_back({input_.fd(), POLLIN, 0});
+    if (input_.hungry() && wants_input()) polls.push_back({input_.fd(), POLLIN, 0});
     for (const Sink& sink : sinks_) {
       if (!sink.turns.empty()) polls.push_back({sink.fd, POLLOUT, 0});
     }
@@ -305,7 +305,9 @@ class HostJob {
     }
   }
   // A job in the background of a terminal would take lines that are meant for the shell.
-  static bool may_read_input() {
+  // Rank 0 may be gone before others are.
+  bool wants_input() const {
+    if (hosts_[0].over) return false;
     return ::isatty(STDIN_FILENO) == 0 || ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
   }
   // Before the agent speaks, the shell's words may become an error; afterwards they are passed on.
@@ -506,7 +508,7 @@ class HostJob {
     }
   }
   void move_data() {
-    if (!hosts_[0].over && may_read_input()) {
+    if (wants_input()) {
       input_.pass_on(hosts_[0].link);
       if (input_.ended() && !std::exchange(input_told_, true)) {
         hosts_[0].link.send(NodeKind::end, 0, {});

@@ -141,8 +141,7 @@ class Agent final : public JobWatch {
       if (!wait(guardian.control())) {
         // Nobody is left to run for.
         guardian.abort(1, "the command is gone");
-        while (!guardian.over()) guardian.wait();
-        return;
+        return guardian.await_end();
       }
     }
   }
@@ -234,6 +233,7 @@ class Agent final : public JobWatch {
     output_[1] = DataSource(streams_->ours(2), 2);
     Result<RunReport> ended = run_job_on(std::move(plan));
     RankStreams::release();
+    input_ = DataSink(-1, 0);  // nobody reads any more
     if (!ended.ok()) return ended.error();
     collect_counters(*job_, ended.value());
     if (engines) {

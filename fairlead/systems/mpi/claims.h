@@ -70,6 +70,8 @@ class Claim {
 // The receiver's slots.
 class ClaimSlots {
  public:
+  // `generation`: of the last claim before the first; they wrap.
+  explicit ClaimSlots(std::uint32_t generation = 0) : generation_(generation) {}
   // nullopt: all are in use, or `port` has no memory that senders reach.
   std::optional<Claim> take(lci::Port& port);
   void give(Claim claim) { free_.push_back(claim.slot()); }
@@ -78,7 +80,7 @@ class ClaimSlots {
  private:
   ClaimWord* table_ = nullptr;
   bool asked_ = false;
-  std::uint32_t generation_ = 0;
+  std::uint32_t generation_;
   std::vector<std::uint32_t> free_;
 };
 

@@ -22,7 +22,9 @@ struct Comm {
   std::uint32_t context = 0;   // point-to-point; context + 1: collectives
   int rank = 0;                // this process
   int size = 0;
-  std::uint32_t collectives = 0;   // entered so far
+  // Entered so far. 48 bits go into the words of a board: a barrier there takes 0.3 us, so that 32
+  // would last 20 minutes.
+  std::uint64_t collectives = 0;
   std::uint8_t collective = 0xff;  // CollectiveKind of the last, 0xff: none
   std::uint8_t before = 0xff;      // of the one before
   std::uint32_t uses = 0;          // requests that refer to it

@@ -14,14 +14,17 @@ constexpr Ps kOthersTurn = microseconds(20);
 
 }  // namespace
 
-Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice)
+Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice, FirstNumbers first)
     : port_(port),
       self_(port.self()),
       free_work_((port.caps(self_).flags & lci::kFreeWork) != 0),
       straight_(free_work_ ? port.straight_way(kChannel, lci::Lane::request) : lci::StraightWay()),
       fatal_(fatal),
       matcher_(port.size()),
-      choice_(choice) {
+      next_message_(first.message),
+      next_segment_(first.segment),
+      choice_(choice),
+      claims_(first.claim) {
   port_.bind(kChannel, {&Engine::upcall, this, &Engine::upcall_small}, {&Engine::returned, this});
 }
 

@@ -32,10 +32,17 @@ struct Fatal {
   void* context = nullptr;
 };
 
+// What the engine numbers things with begins here; the numbers wrap.
+struct FirstNumbers {
+  std::uint32_t message = 0;
+  std::uint32_t segment = 0;
+  std::uint32_t claim = 0;
+};
+
 class Engine {
  public:
   // Binds kChannel of `port`, which outlives the engine.
-  Engine(lci::Port& port, Fatal fatal, CopyChoice choice = CopyChoice());
+  Engine(lci::Port& port, Fatal fatal, CopyChoice choice = CopyChoice(), FirstNumbers first = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -263,8 +270,8 @@ class Engine {
   Requests outgoing_;           // sends in the states *_queued, in the order they were started
   Requests copies_;             // receives that are copying, sends that are helping
   std::vector<Reply> replies_;  // bounded by the requests of the peers that wait for them
-  std::uint32_t next_message_ = 0;
-  std::uint32_t next_segment_ = 0;
+  std::uint32_t next_message_;
+  std::uint32_t next_segment_;
   // Rarely touched from here on.
   CopyChoice choice_;
   ClaimSlots claims_;

@@ -33,7 +33,7 @@ bool Engine::expose(Request& send) {
   const bool network_copies =
       (path & lci::kRemoteCopy) != 0 && send.size >= lci::kRemoteCopyBytesMin;
   if ((path & lci::kSingleCopy) == 0 && !network_copies) return false;
-  send.segment = kSendSegmentBase + next_segment_++ % (~std::uint32_t{0} - kSendSegmentBase);
+  send.segment = kSendSegmentBase + next_segment_++ % kSendSegments;
   const Rank reader[] = {send.envelope.peer};
   // Only read through; the port takes a plain pointer because segments may also be written.
   const Post answer = port_.expose(send.segment, const_cast<std::byte*>(send.from), send.size,

@@ -165,6 +165,7 @@ class FakePort final : public lci::Port {
   }
   void expose_counter(lci::CtrId, Counter*) override {}
   Post group(std::uint16_t, std::span<const Rank>) override { return Post::invalid; }
+  Post ungroup(std::uint16_t) override { return Post::invalid; }
   const PortCounters& counters() const override { return counters_; }
 
  private:

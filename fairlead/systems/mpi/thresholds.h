@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fairlead/base/units.h"
+#include "fairlead/run/names.h"
 
 namespace fairlead::mpi {
 
@@ -28,18 +29,22 @@ constexpr std::uint32_t kStraightMax = 32;
 // comes, and is told so.
 constexpr std::uint64_t kUnexpectedBytesMax = std::uint64_t{4} << 30;
 
-// Segments of collectives, by context: the memory where members of a communicator meet, what
-// they reduce through, and the vectors that they read from each other, in and out.
-constexpr std::uint32_t kBoardSegment = 0x40000000u;
-constexpr std::uint32_t kSharedSegment = 0x50000000u;
-constexpr std::uint32_t kVectorSegment = 0x60000000u;
+// Of what a Port names, MPI's.
+constexpr run::Names kNames = run::names_of(run::System::mpi);
 
-// Segments of large messages: the upper half of the names, which other systems leave. First what
-// receivers expose, by their claim slots (claims.h), then the slots themselves, then what senders
-// do.
-constexpr std::uint32_t kSegmentBase = 0x80000000u;
+// Segments of collectives, by context (24 bits): the memory where members of a communicator meet,
+// what they reduce through, and the vectors that they read from each other, in and out.
+constexpr std::uint32_t kBoardSegment = kNames.segments.first;
+constexpr std::uint32_t kSharedSegment = kBoardSegment + (1u << 24);
+constexpr std::uint32_t kVectorSegment = kBoardSegment + (1u << 25);
+
+// Segments of large messages. First what receivers expose, by their claim slots (claims.h), then
+// the slots themselves, then what senders do, as many as are left.
+constexpr std::uint32_t kSegmentBase = kBoardSegment + (1u << 26);
 constexpr std::uint32_t kClaimSegment = kSegmentBase + 0x100;
 constexpr std::uint32_t kSendSegmentBase = kSegmentBase + 0x1000;
+constexpr std::uint32_t kSendSegments =
+    kNames.segments.count - (kSendSegmentBase - kNames.segments.first);
 
 // Work of one message above the Port for the modelled world, in simple operations: instructions of
 // an 8-byte MPI_Send (140) and MPI_Recv with its matching (350), counted by callgrind.

@@ -5,11 +5,12 @@
 #include <type_traits>
 
 #include "fairlead/lci/port.h"
+#include "fairlead/run/names.h"
 
 namespace fairlead::mpi {
 
 // Point-to-point and collectives share one channel: the context tells them apart.
-constexpr lci::Chan kChannel = 0;
+constexpr lci::Chan kChannel = run::names_of(run::System::mpi).channels[0];
 
 //                     words[1]      words[2]             words[3]      body
 enum class Kind : std::uint8_t {

@@ -113,7 +113,7 @@ void check_board(Process& process, const Comm& comm, const char* call) {
 const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind, const char* call,
                                const void* data, std::size_t size) {
   BoardSlot* const slots = comm.board->half[comm.board_meetings++ & 1];
-  const std::uint64_t number = (std::uint64_t{comm.collectives++} + 1) << kNumberShift;
+  const std::uint64_t number = ++comm.collectives << kNumberShift;
   const std::uint64_t own = number | size << kSizeShift | static_cast<std::uint64_t>(kind);
   comm.before = comm.collective;
   comm.collective = static_cast<std::uint8_t>(kind);

@@ -7,11 +7,11 @@
 namespace fairlead::mpi {
 namespace {
 
-constexpr const char* kNames[] = {"MPI_Barrier",    "MPI_Bcast",     "MPI_Reduce",
-                                  "MPI_Allreduce",  "MPI_Gather",    "MPI_Scatter",
-                                  "MPI_Allgather",  "MPI_Alltoall",  "MPI_Comm_dup",
-                                  "MPI_Comm_split", "MPI_Comm_free", "MPI_Finalize"};
-static_assert(std::size(kNames) == static_cast<std::size_t>(CollectiveKind::count));
+constexpr const char* kCallNames[] = {"MPI_Barrier",    "MPI_Bcast",     "MPI_Reduce",
+                                      "MPI_Allreduce",  "MPI_Gather",    "MPI_Scatter",
+                                      "MPI_Allgather",  "MPI_Alltoall",  "MPI_Comm_dup",
+                                      "MPI_Comm_split", "MPI_Comm_free", "MPI_Finalize"};
+static_assert(std::size(kCallNames) == static_cast<std::size_t>(CollectiveKind::count));
 
 // Of a wait for a message, until this rank looks whether the others do something else.
 constexpr Ps kLookAround = milliseconds(100);
@@ -47,9 +47,10 @@ void disagree(Process& process, const Comm& comm, const char* call, int member,
                         "bytes: its count or datatype differs",
                         call, comm.rank, comm.name, member));
   }
-  const char* theirs = kind < std::size(kNames) ? kNames[kind] : "no collective of this library";
-  const std::string after = comm.before < std::size(kNames)
-                                ? fmt::format(" (after {})", kNames[comm.before])
+  const char* theirs =
+      kind < std::size(kCallNames) ? kCallNames[kind] : "no collective of this library";
+  const std::string after = comm.before < std::size(kCallNames)
+                                ? fmt::format(" (after {})", kCallNames[comm.before])
                                 : std::string();
   end_job(process.context(), MPI_ERR_OTHER,
           fmt::format("{} failed on rank {} of {}: the ranks do not agree: rank {} is in {}, its "
@@ -61,7 +62,7 @@ void disagree(Process& process, const Comm& comm, const char* call, int member,
 void disagree_by_tag(Process& process, const Comm& comm, const char* call, int member,
                      std::int32_t tag) {
   const auto told = static_cast<std::uint32_t>(tag);
-  disagree(process, comm, call, member, (told >> GroupCall::kKindBits) + 1,
+  disagree(process, comm, call, member, GroupCall::number_of(tag, comm.collectives),
            told & ((1u << GroupCall::kKindBits) - 1));
 }
 

@@ -30,13 +30,21 @@ class GroupCall {
   static constexpr unsigned kKindBits = 8;
   static constexpr std::uint32_t kNumberMask = 0x7fffff;
 
+  // The tag of messages of a communicator's collective `number`, from 1 on.
+  static std::int32_t tag_of(std::uint64_t number, CollectiveKind kind) {
+    return static_cast<std::int32_t>(((number - 1) & kNumberMask) << kKindBits |
+                                     static_cast<std::uint32_t>(kind));
+  }
+  // The number behind a tag, whose bits are the lowest ones: the nearest to `own`.
+  static std::uint64_t number_of(std::int32_t tag, std::uint64_t own) {
+    const std::uint64_t low = (static_cast<std::uint32_t>(tag) >> kKindBits) + 1;
+    const std::uint64_t ahead = (low - own) & kNumberMask;
+    return ahead <= kNumberMask / 2 ? own + ahead : own + ahead - (kNumberMask + std::uint64_t{1});
+  }
+
   // Enters the communicator's next collective.
   GroupCall(Process& process, Comm& comm, CollectiveKind kind, const char* call)
-      : process_(process),
-        comm_(comm),
-        call_(call),
-        tag_(static_cast<std::int32_t>((comm.collectives++ & kNumberMask) << kKindBits |
-                                       static_cast<std::uint32_t>(kind))) {
+      : process_(process), comm_(comm), call_(call), tag_(tag_of(++comm.collectives, kind)) {
     comm.before = comm.collective;
     comm.collective = static_cast<std::uint8_t>(kind);
   }
