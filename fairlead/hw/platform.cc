@@ -117,6 +117,7 @@ void add_network_fields(std::vector<Field>& fields, Platform& p) {
       // Without it as many as hosts_per_switch.
       {"network", "uplinks_per_switch", 1, 4096, whole(p.uplinks_per_switch), true},
       {"network", "nodes", 1, 1e6, whole(p.nodes)},
+      {"network", "host_order", 0, 1e9, whole(p.host_order), true},
   };
   fields.insert(fields.end(), own.begin(), own.end());
 }

@@ -143,9 +143,8 @@ class RemoteCopies {
   static Keep on_gone(void* self, Packet*, const Arrival& arrival);
 
   bool goes_this_way(Rank rank, std::size_t smallest_part) const {
-    return (flags_ & kRemoteCopy) != 0 && smallest_part >= copy_bytes_min_ &&
-           rank < port_.size() && rank != port_.self() &&
-           (port_.caps(rank).flags & kRemoteCopy) != 0;
+    return (flags_ & kRemoteCopy) != 0 && smallest_part >= copy_bytes_min_ && rank < port_.size() &&
+           rank != port_.self() && (port_.caps(rank).flags & kRemoteCopy) != 0;
   }
   static std::uint32_t permission_for(What what) {
     return what == What::get ? kRead : what == What::put ? kWrite : kAtomic;

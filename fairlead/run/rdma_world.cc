@@ -8,9 +8,6 @@
 
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/rdma/rdma_machine.h"
-#include "fairlead/hw/resource.h"
-#include "fairlead/hw/topology.h"
-#include "fairlead/hw/trace_lines.h"
 #include "fairlead/lci/rdma_endpoint.h"
 #include "fairlead/lci/traced_port.h"
 #include "fairlead/sim/task.h"
@@ -86,13 +83,12 @@ class RdmaWorld {
   const WorldOptions& options_;
   const Body& body_;
   std::unique_ptr<TraceWriter> trace_;
-  std::unique_ptr<sim::CriticalPath> path_;
   std::unique_ptr<RdmaMachine> machine_;
   std::unique_ptr<sim::FiberPool> stacks_;
   std::vector<std::unique_ptr<RdmaRank>> ranks_;
   std::uint32_t ended_ = 0;
   Ps ended_at_{};
-  sim::CriticalPath::Path end_path_;
+  std::vector<RdmaMachine::Share> end_path_;  // to the end of the last rank so far
   bool stopped_ = false;
   std::string failure_;
   int exit_code_ = 0;
@@ -133,18 +129,12 @@ Result<void> check_options(const WorldOptions& options) {
 
 Result<void> RdmaWorld::make() {
   if (Result<void> r = check_options(options_); !r.ok()) return r;
-  Result<hw::Platform> platform =
-      hw::load_platform(options_.on, {options_.topology, options_.set, options_.faster, {}});
-  if (!platform.ok()) return platform.error();
-  const std::uint32_t nodes = std::max(options_.nodes, options_.ranks);
-  if (Result<void> fits = hw::Topology::check_nodes(platform.value(), nodes); !fits.ok()) {
-    return fits;
-  }
-  machine_ = std::make_unique<RdmaMachine>(std::move(platform.value()), nodes);
-  if (options_.explain) {
-    path_ = std::make_unique<sim::CriticalPath>(&hw::resource_of);
-    machine_->engine().explain(*path_);
-  }
+  Result<std::unique_ptr<RdmaMachine>> machine =
+      RdmaMachine::load(options_.on, std::max(options_.nodes, options_.ranks),
+                        {options_.topology, options_.set, options_.faster, {}});
+  if (!machine.ok()) return machine.error();
+  machine_ = std::move(machine.value());
+  if (options_.explain) machine_->explain();
   if (!options_.trace_path.empty()) {
     Result<std::unique_ptr<TraceWriter>> writer =
         TraceWriter::create(options_.trace_path, TraceWriter::Form::whole);
@@ -170,8 +160,7 @@ Result<void> RdmaWorld::add_rank(Rank rank) {
                                                       options_.compute == Compute::declared);
   std::unique_ptr<lci::Port> traced;
   if (trace_ != nullptr) {
-    traced =
-        lci::make_traced_port(endpoint->port(), TraceLane(*trace_, {rank, hw::kHostLine}), false);
+    traced = lci::make_traced_port(endpoint->port(), RdmaMachine::host_lane(*trace_, rank), false);
   }
   ranks_.push_back(std::make_unique<RdmaRank>(*this, rank, std::move(endpoint), std::move(traced)));
   RdmaRank& made = *ranks_.back();
@@ -199,7 +188,7 @@ void RdmaWorld::run_rank(sim::Task& task, void* self) {
   world->machine_->nic(rank->rank()).sync();
   ++world->ended_;
   world->ended_at_ = world->machine_->engine().now();
-  if (world->path_ != nullptr) world->end_path_ = world->path_->event();
+  world->end_path_ = world->machine_->critical_path();
 }
 
 void RdmaWorld::fail(Rank rank, int code, const std::string& reason) {
@@ -238,12 +227,9 @@ RunReport RdmaWorld::report() {
   made.digest = engine.digest();
   made.exit_code = exit_code_;
   made.failure = failure_;
-  if (path_ != nullptr) {
-    if (!complete) end_path_ = path_->event();
-    for (std::size_t i = 0; i < hw::kResources; ++i) {
-      made.critical_path.push_back(
-          {hw::kResourceNames[i].data(), hw::kResourceTitles[i].data(), end_path_.spent[i]});
-    }
+  if (!complete) end_path_ = machine_->critical_path();
+  for (const RdmaMachine::Share& share : end_path_) {
+    made.critical_path.push_back({share.resource, share.title, share.time});
   }
   made.ranks.resize(options_.ranks);
   for (Rank rank = 0; rank < options_.ranks; ++rank) {

@@ -11,7 +11,8 @@ std::vector<std::string> implementations_on(const std::string& on) {
   if (is_modelled(on)) {
     const Result<std::string> file = run::find_platform(on);
     const Result<bool> rdma = file.ok() ? run::has_rdma(file.value()) : file.error();
-    return rdma.ok() && rdma.value() ? run::rdma_implementation_names() : lci::implementation_names();
+    return rdma.ok() && rdma.value() ? run::rdma_implementation_names()
+                                     : lci::implementation_names();
   }
   if (on == "udp") return {"hrx", "nirx"};
   return {"direct", "hrx"};

@@ -4,9 +4,22 @@
 
 #include <utility>
 
+#include "fairlead/hw/resource.h"
+#include "fairlead/hw/topology.h"
 #include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::fabric::model {
+
+Result<std::unique_ptr<RdmaMachine>> RdmaMachine::load(const std::string& platform_file,
+                                                       std::uint32_t nodes,
+                                                       const hw::PlatformChanges& changes) {
+  Result<hw::Platform> platform = hw::load_platform(platform_file, changes);
+  if (!platform.ok()) return platform.error();
+  if (Result<void> fits = hw::Topology::check_nodes(platform.value(), nodes); !fits.ok()) {
+    return fits.error();
+  }
+  return std::make_unique<RdmaMachine>(std::move(platform.value()), nodes);
+}
 
 RdmaMachine::RdmaMachine(hw::Platform platform, std::uint32_t nodes)
     : platform_(std::move(platform)),
@@ -28,6 +41,24 @@ RdmaMachine::RdmaMachine(hw::Platform platform, std::uint32_t nodes)
   network_.attach(sink);
 }
 
+void RdmaMachine::explain() {
+  path_ = std::make_unique<sim::CriticalPath>(&hw::resource_of);
+  engine_.explain(*path_);
+}
+
+std::vector<RdmaMachine::Share> RdmaMachine::critical_path() const {
+  std::vector<Share> shares;
+  for (std::size_t i = 0; path_ != nullptr && i < hw::kResources; ++i) {
+    shares.push_back(
+        {hw::kResourceNames[i].data(), hw::kResourceTitles[i].data(), path_->event().spent[i]});
+  }
+  return shares;
+}
+
+TraceLane RdmaMachine::host_lane(TraceWriter& writer, Peer node) {
+  return {writer, {node, hw::kHostLine}};
+}
+
 void RdmaMachine::trace(TraceWriter& writer) {
   network_.trace(writer);
   for (Peer node = 0; node < nodes(); ++node) {
@@ -35,7 +66,7 @@ void RdmaMachine::trace(TraceWriter& writer) {
     for (std::uint32_t line = 0; line < hw::kTraceLines; ++line) {
       writer.name_lane({node, line}, hw::kTraceLineNames[line]);
     }
-    nic(node).trace(TraceLane(writer, {node, hw::kHostLine}));
+    nic(node).trace(host_lane(writer, node));
   }
 }
 

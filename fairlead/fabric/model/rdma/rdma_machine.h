@@ -8,6 +8,7 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/pinned_array.h"
+#include "fairlead/base/result.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/rdma/rdma_nic.h"
 #include "fairlead/hw/platform.h"
@@ -16,6 +17,11 @@ namespace fairlead::fabric::model {
 
 class RdmaMachine {
  public:
+  // The machine that a platform file describes, with `nodes` nodes. Error: see hw::load_platform;
+  // or its network has fewer hosts.
+  static Result<std::unique_ptr<RdmaMachine>> load(const std::string& platform_file,
+                                                   std::uint32_t nodes,
+                                                   const hw::PlatformChanges& changes);
   // `platform` has RDMA interfaces, and a network of so many hosts.
   RdmaMachine(hw::Platform platform, std::uint32_t nodes);
   RdmaMachine(const RdmaMachine&) = delete;
@@ -28,8 +34,21 @@ class RdmaMachine {
   RdmaNic& nic(Peer node) { return nodes_[node].nic; }
   PortCounters& counters(Peer node) { return nodes_[node].counters; }
 
+  // Before the first event: keeps the run's critical path.
+  void explain();
+  // What one resource took of the longest path to the last event so far; as RunReport has it.
+  struct Share {
+    const char* resource;
+    const char* title;
+    Ps time;
+  };
+  // By resource; the sum is the engine's now. Empty without explain().
+  std::vector<Share> critical_path() const;
+
   // Shows every node on lines of its own. `writer` outlives the machine.
   void trace(TraceWriter& writer);
+  // The host's line of a traced node: its port's to draw on.
+  static TraceLane host_lane(TraceWriter& writer, Peer node);
 
  private:
   struct Node {
@@ -42,6 +61,7 @@ class RdmaMachine {
 
   hw::Platform platform_;
   hw::HostRates rates_;
+  std::unique_ptr<sim::CriticalPath> path_;
   sim::Engine engine_;
   hw::Network network_;
   RdmaPackets packets_;
