@@ -28,12 +28,15 @@ enum NicFlag : std::uint64_t {
 
 constexpr std::uint32_t kSmallBytes = 96;
 constexpr std::size_t kPlacedBehind = 32;
+constexpr std::uint32_t kCopyBytesMin = 48 * 1024;
 
 struct NicCaps {
   std::uint32_t mtu_bytes;         // largest payload of one packet
   std::uint32_t inline_bytes_max;  // payload that travels with the header; at most kSmallBytes
   std::uint64_t flags;             // NicFlag
   std::uint32_t run_packets = 1;   // of mtu_bytes that post_many() sends at the cost of one
+  // Copies of fewer bytes are there later than packets that carry them (kRemoteMemory).
+  std::uint32_t copy_bytes_min = kCopyBytesMin;
 };
 
 // A received packet; payload is the fabric's memory, valid until the sink returns, or until

@@ -67,7 +67,7 @@ std::function<void(double)> whole(Integer& to) {
   return [&to](double n) { to = static_cast<Integer>(std::llround(n)); };
 }
 
-std::vector<Field> fields_of(Platform& p) {
+std::vector<Field> host_fields_of(Platform& p) {
   return {
       {"host", "clock_MHz", 1, 1e5, hertz_from_mhz(p.host_clock)},
       {"host", "l2_KiB", 1, 1e6,
@@ -79,6 +79,12 @@ std::vector<Field> fields_of(Platform& p) {
       {"host", "memcpy_l2_MBps", 1, 1e7, rate_from_mb(p.memcpy_l2)},
       {"host", "interrupt_us", 0, 1e4, ps_from_us(p.interrupt)},
       {"host", "watchdog_us", 0, 1e6, ps_from_us(p.watchdog)},
+  };
+}
+
+// [bus] and [ni] of the kind "lanai": a shared bus, and a processor with firmware.
+void add_lanai_fields(std::vector<Field>& fields, Platform& p) {
+  const std::vector<Field> own = {
       {"bus", "peak_MBps", 1, 1e6, rate_from_mb(p.bus_peak)},
       {"bus", "clock_MHz", 1, 1e4, hertz_from_mhz(p.bus_clock)},
       {"bus", "dma_burst_clocks", 1, 4096, whole(p.dma_burst_clocks)},
@@ -97,6 +103,12 @@ std::vector<Field> fields_of(Platform& p) {
       {"ni", "host_buffers", 2, 1e6, whole(p.host_buffers)},
       {"ni", "completion_batch", 1, 1e4, whole(p.completion_batch)},
       {"ni", "host_ring_batch", 1, 1e4, whole(p.host_ring_batch)},
+  };
+  fields.insert(fields.end(), own.begin(), own.end());
+}
+
+void add_network_fields(std::vector<Field>& fields, Platform& p) {
+  const std::vector<Field> own = {
       {"network", "link_MBps", 1, 1e6, rate_from_mb(p.link)},
       {"network", "switch_us", 0, 1e3, ps_from_us(p.switch_delay)},
       {"network", "fixed_us", 0, 1e3, ps_from_us(p.network_fixed)},
@@ -107,6 +119,42 @@ std::vector<Field> fields_of(Platform& p) {
       {"network", "nodes", 1, 1e6, whole(p.nodes)},
       {"network", "host_order", 0, 1e9, whole(p.host_order), true},
   };
+  fields.insert(fields.end(), own.begin(), own.end());
+}
+
+std::function<void(double)> cycles(Cycles& to) {
+  return [&to](double count) { to = Cycles{std::llround(count)}; };
+}
+
+// Those of the kind "rdma": two one-way lanes, and an engine whose library has steps of its own.
+void add_rdma_fields(std::vector<Field>& fields, RdmaParams& p) {
+  const std::vector<Field> own = {
+      {"bus", "lane_MBps", 1, 1e6, rate_from_mb(p.lanes.rate)},
+      {"bus", "payload_bytes", 8, 65536, whole(p.lanes.payload_bytes)},
+      {"bus", "overhead_bytes", 0, 4096, whole(p.lanes.overhead_bytes)},
+      {"bus", "latency_ns", 0, 1e6, ps_from_ns(p.lanes.latency)},
+      {"bus", "memory_read_ns", 0, 1e6, ps_from_ns(p.lanes.memory_read)},
+      {"bus", "store_line_ns", 0, 1e6, ps_from_ns(p.lanes.store_line)},
+      {"bus", "store_line_bytes", 4, 4096, whole(p.lanes.store_line_bytes)},
+      {"ni", "work_entry_ns", 0, 1e6, ps_from_ns(p.ni.work_entry)},
+      {"ni", "packet_ns", 0, 1e6, ps_from_ns(p.ni.packet)},
+      {"ni", "translate_ns", 0, 1e6, ps_from_ns(p.ni.translate)},
+      {"ni", "atomic_ns", 0, 1e6, ps_from_ns(p.ni.atomic)},
+      {"ni", "mtu_bytes", 512, 65536, whole(p.ni.mtu_bytes)},
+      {"ni", "inline_bytes", 0, 96, whole(p.ni.inline_bytes)},
+      {"ni", "entry_bytes", 16, 1024, whole(p.ni.entry_bytes)},
+      {"ni", "completion_bytes", 8, 1024, whole(p.ni.completion_bytes)},
+      {"ni", "send_queue", 2, 65536, whole(p.ni.send_queue)},
+      {"ni", "receive_queue", 2, 65536, whole(p.ni.receive_queue)},
+      {"ni", "signal_every", 1, 65536, whole(p.ni.signal_every)},
+      {"ni", "reads_ahead", 1, 1024, whole(p.ni.reads_ahead)},
+      {"ni", "copies", 1, 65536, whole(p.ni.copies)},
+      {"library", "post_cycles", 0, 1e6, cycles(p.library.post)},
+      {"library", "poll_cycles", 1, 1e6, cycles(p.library.poll)},
+      {"library", "receive_cycles", 0, 1e6, cycles(p.library.receive)},
+      {"library", "completion_cycles", 0, 1e6, cycles(p.library.completion)},
+  };
+  fields.insert(fields.end(), own.begin(), own.end());
 }
 
 // The step names outlive every field.
@@ -122,9 +170,6 @@ std::vector<Field> step_fields_of(Platform& p) {
       {"protocol", "ack_delay_us", 0, 1e9, ps_from_us(p.ack_delay)},
   };
   for (std::size_t step = 0; step < kSteps; ++step) {
-    const auto cycles = [](Cycles& to) {
-      return [&to](double count) { to = Cycles{std::llround(count)}; };
-    };
     fields.push_back({"host", key_of(step), 0, 1e6, cycles(p.host_cycles[step]), true});
     fields.push_back({"ni", key_of(step), 0, 1e6, cycles(p.ni_cycles[step]), true});
   }
@@ -142,18 +187,28 @@ class Loader {
     Platform platform;
     platform.file = file_;
     platform.name = std::filesystem::path(file_).stem().string();
-    if (Result<void> r = texts(table, platform); !r.ok()) return r.error();
-    const std::vector<Field> fields = fields_of(platform);
+    RdmaParams params;
+    const Result<bool> rdma = is_rdma(table);
+    if (!rdma.ok()) return rdma.error();
+    if (Result<void> r = texts(table, platform, rdma.value()); !r.ok()) return r.error();
+    std::vector<Field> fields = host_fields_of(platform);
+    rdma.value() ? add_rdma_fields(fields, params) : add_lanai_fields(fields, platform);
+    add_network_fields(fields, platform);
     if (Result<void> r = unknown_keys(table, fields,
-                                      "description, topology, steps, [host], "
-                                      "[bus], [ni], [network]");
+                                      rdma.value() ? "description, topology, [host], [bus], [ni], "
+                                                     "[library], [network]"
+                                                   : "description, topology, steps, [host], "
+                                                     "[bus], [ni], [network]");
         !r.ok()) {
       return r.error();
     }
     if (Result<void> r = numbers(table, fields); !r.ok()) return r.error();
-    const std::vector<Field> step_fields = step_fields_of(platform);
+    std::vector<Field> step_fields;
     toml::table step_table;
-    if (Result<void> r = steps(platform, step_table, step_fields); !r.ok()) return r.error();
+    if (!rdma.value()) {
+      step_fields = step_fields_of(platform);
+      if (Result<void> r = steps(platform, step_table, step_fields); !r.ok()) return r.error();
+    }
     for (const std::string& change : changes_.set) {
       if (Result<void> r = set(change, {table, fields}, {step_table, step_fields}, platform);
           !r.ok()) {
@@ -163,7 +218,12 @@ class Loader {
     file_ = platform.file;
     if (platform.uplinks_per_switch == 0) platform.uplinks_per_switch = platform.hosts_per_switch;
     if (Result<void> r = network(table, platform); !r.ok()) return r.error();
-    if (Result<void> r = together(table, platform); !r.ok()) return r.error();
+    if (rdma.value()) {
+      if (Result<void> r = together(table, params); !r.ok()) return r.error();
+      platform.rdma = std::make_shared<const RdmaParams>(params);
+    } else if (Result<void> r = together(table, platform); !r.ok()) {
+      return r.error();
+    }
     if (Result<void> r = speed_up(platform, changes_.faster); !r.ok()) return r.error();
     return platform;
   }
@@ -173,13 +233,24 @@ class Loader {
     return toml_error(file_, line, key, reason);
   }
 
-  Result<void> texts(const toml::table& table, Platform& platform) {
+  // [ni] kind: "lanai", which a file need not say, or "rdma".
+  Result<bool> is_rdma(const toml::table& table) const {
+    const toml::node* kind = table["ni"]["kind"].node();
+    if (kind == nullptr) return false;
+    const std::string said = kind->value_or<std::string>("");
+    if (said == "rdma" || said == "lanai") return said == "rdma";
+    return bad(kind->source().begin.line, "ni.kind", "unknown; valid: \"lanai\", \"rdma\"");
+  }
+
+  Result<void> texts(const toml::table& table, Platform& platform, bool rdma) {
     for (const char* key : {"description", "topology", "steps"}) {
+      if (rdma && std::string_view(key) == "steps") continue;
       const toml::node* node = table.get(key);
       if (node == nullptr) return bad(1, key, "missing; it is a text at the top of the file");
       if (!node->is_string()) return bad(node->source().begin.line, key, "must be a text");
     }
     platform.description = *table["description"].value<std::string>();
+    if (rdma) return {};
     steps_file_ = changes_.steps.empty() ? *table["steps"].value<std::string>() : changes_.steps;
     return {};
   }
@@ -308,6 +379,7 @@ class Loader {
       }
       for (const auto& [key, value] : *keys) {
         const std::string_view given = key.str();
+        if (name == "ni" && given == "kind") continue;
         const bool known = std::any_of(fields.begin(), fields.end(), [&](const Field& field) {
           return name == field.section && given == field.key;
         });
@@ -389,6 +461,13 @@ class Loader {
                              to_us(platform.dma_latency), to_us(platform.dma_fixed)));
     }
     return {};
+  }
+
+  Result<void> together(const toml::table& table, const RdmaParams& params) const {
+    if (params.ni.signal_every <= params.ni.send_queue) return {};
+    return bad(table["ni"]["signal_every"].node()->source().begin.line, "ni.signal_every",
+               fmt::format("{} is more than send_queue, {}: no completion would come",
+                           params.ni.signal_every, params.ni.send_queue));
   }
 
   Result<void> steps(const Platform& platform, toml::table& table,

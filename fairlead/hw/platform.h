@@ -10,6 +10,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
+#include "fairlead/hw/rdma_params.h"
 
 namespace fairlead::hw {
 
@@ -80,6 +81,10 @@ struct Platform {
 
   std::array<Cycles, kSteps> host_cycles{};
   std::array<Cycles, kSteps> ni_cycles{};
+
+  // Where the network interfaces are RDMA engines: in place of I/O bus, NI processor,
+  // retransmission and steps. nullptr: they have a processor with firmware.
+  std::shared_ptr<const RdmaParams> rdma;
 
   // Sustained DMA rate: the bus peak less arbitration, address phase and turn-around of each burst.
   BytesPerSec dma_rate() const {

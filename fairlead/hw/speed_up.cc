@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <string>
 
 #include "fairlead/base/numbers.h"
@@ -38,7 +39,27 @@ Error unknown(std::string_view part) {
 
 }  // namespace
 
+namespace {
+
+// Host and links are every machine's.
+void speed_up_rdma(Platform& p, Resource resource, double factor) {
+  RdmaParams params = *p.rdma;
+  if (resource == kBusResource) {
+    faster(params.lanes.rate, factor);
+    for (Ps* time : {&params.lanes.latency, &params.lanes.memory_read, &params.lanes.store_line})
+      shorter(*time, factor);
+  } else if (resource == kNiResource) {
+    for (Ps* time :
+         {&params.ni.work_entry, &params.ni.packet, &params.ni.translate, &params.ni.atomic})
+      shorter(*time, factor);
+  }
+  p.rdma = std::make_shared<const RdmaParams>(params);
+}
+
+}  // namespace
+
 void speed_up(Platform& p, Resource resource, double factor) {
+  if (p.rdma != nullptr) speed_up_rdma(p, resource, factor);
   switch (resource) {
     case kHostResource:
       faster(p.host_clock, factor);

@@ -54,4 +54,29 @@ inline Platform round_platform() {
   return p;
 }
 
+// The same hosts and network with RDMA engines: a byte a nanosecond on each lane, packets of 100
+// bytes with 10 of overhead.
+inline Platform round_rdma_platform() {
+  Platform p = round_platform();
+  RdmaParams made;
+  made.lanes = {
+      BytesPerSec{1'000'000'000}, 100, 10, nanoseconds(200), nanoseconds(50), nanoseconds(30), 64};
+  made.ni.work_entry = nanoseconds(40);
+  made.ni.packet = nanoseconds(20);
+  made.ni.translate = nanoseconds(30);
+  made.ni.atomic = nanoseconds(50);
+  made.ni.mtu_bytes = 1024;
+  made.ni.inline_bytes = 32;
+  made.ni.entry_bytes = 64;
+  made.ni.completion_bytes = 32;
+  made.ni.send_queue = 8;
+  made.ni.receive_queue = 4;
+  made.ni.signal_every = 4;
+  made.ni.reads_ahead = 2;
+  made.ni.copies = 4;
+  made.library = {Cycles{10}, Cycles{5}, Cycles{15}, Cycles{12}};
+  p.rdma = std::make_shared<const RdmaParams>(made);
+  return p;
+}
+
 }  // namespace fairlead::hw

@@ -19,7 +19,10 @@ std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& option
   if ((nic.flags & fabric::kMappable) != 0)
     flags |= kMappable | kHwAtomic | kHwFetchAdd | kHwPut | kOrderedPut;
   if ((nic.flags & fabric::kSingleCopy) != 0) flags |= kSingleCopy | kHwRdma;
-  if ((nic.flags & fabric::kRemoteMemory) != 0) flags |= kRemoteCopy;
+  if ((nic.flags & fabric::kRemoteMemory) != 0) {
+    flags |= kRemoteCopy;
+    if (nic.copy_bytes_min == 1) flags |= kHwRdma | kHwPut;
+  }
   if ((nic.flags & fabric::kRemoteAtomics) != 0) flags |= kRemoteAtomic;
   return flags;
 }

@@ -180,7 +180,7 @@ enum CapFlag : std::uint64_t {
 };
 
 // Where a path has kRemoteCopy: gets and puts of so many bytes and more are copies; below, packets
-// are there first.
+// are there first, unless it has kHwRdma, too: then all are copies.
 constexpr std::size_t kRemoteCopyBytesMin = 48 * 1024;
 
 // Per path, not per port.

@@ -22,6 +22,8 @@ static_assert(sizeof(KeyAsk) == 16 && sizeof(KeyTold) == 24);
 // In place of an operation's id: the key was not asked for.
 constexpr std::uint32_t kUnasked = ~0u;
 
+static_assert(fabric::kCopyBytesMin == kRemoteCopyBytesMin);
+
 bool again(Post p) { return p == Post::again_credit || p == Post::again_buffer; }
 
 }  // namespace

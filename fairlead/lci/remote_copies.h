@@ -39,7 +39,12 @@ class RemoteCopies {
 
   // `own` is what this rank exposes. `packets` do what the fabric cannot.
   RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteMemory& packets)
-      : port_(port), nic_(nic), counters_(nic.counters()), own_(own), packets_(packets) {}
+      : port_(port),
+        nic_(nic),
+        counters_(nic.counters()),
+        own_(own),
+        packets_(packets),
+        copy_bytes_min_(nic.caps(nic.self()).copy_bytes_min) {}
   // `flags` (CapFlag): what may go this way, to some peers. Before all other calls.
   void start(std::uint64_t flags);
   RemoteCopies(const RemoteCopies&) = delete;
@@ -140,9 +145,8 @@ class RemoteCopies {
   static Keep on_gone(void* self, Packet*, const Arrival& arrival);
 
   bool goes_this_way(Rank rank, std::size_t smallest_part) const {
-    return (flags_ & kRemoteCopy) != 0 && smallest_part >= kRemoteCopyBytesMin &&
-           rank < port_.size() && rank != port_.self() &&
-           (port_.caps(rank).flags & kRemoteCopy) != 0;
+    return (flags_ & kRemoteCopy) != 0 && smallest_part >= copy_bytes_min_ && rank < port_.size() &&
+           rank != port_.self() && (port_.caps(rank).flags & kRemoteCopy) != 0;
   }
   static std::uint32_t permission_for(What what) {
     return what == What::get ? kRead : what == What::put ? kWrite : kAtomic;
@@ -180,6 +184,7 @@ class RemoteCopies {
   PortCounters& counters_;
   OwnMemory& own_;
   RemoteMemory& packets_;
+  std::size_t copy_bytes_min_;
   std::uint64_t flags_ = 0;
   std::vector<Op> ops_;
   std::vector<std::uint32_t> free_;

@@ -9,7 +9,8 @@
 namespace fairlead::mpi_test {
 
 std::vector<std::string> worlds() {
-  std::vector<std::string> all = {"loop", "shm", "udp", "lossy", "nirx", "lossynirx", "myrinet-p3"};
+  std::vector<std::string> all = {"loop", "shm",       "udp",        "lossy",
+                                  "nirx", "lossynirx", "myrinet-p3", "generic-hca"};
   for (const char* provider : {"tcp", "shm"}) {
     if (fabric::ofi_providers(provider, "127.0.0.1").ok())
       all.push_back(std::string("ofi") + provider);

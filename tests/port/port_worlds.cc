@@ -22,6 +22,7 @@ std::vector<std::string> worlds() {
   std::vector<std::string> all = real_worlds();
   all.insert(all.begin(), "loop");
   for (const std::string& name : lci::implementation_names()) all.push_back("myrinet-p3/" + name);
+  all.emplace_back("generic-hca");
   return all;
 }
 

@@ -14,7 +14,7 @@ namespace fairlead::port_test {
 
 // "loop", "shm", "udp", "lossy" (udp, one packet in 25 going wrong), "nirx" (NI engines of two
 // ranks each), "ofitcp" and "ofishm" where libfabric has them, and "<platform>/<implementation>"
-// for every implementation of the LCI paper on myrinet-p3.
+// for every implementation of the LCI paper on myrinet-p3; "generic-hca".
 std::vector<std::string> worlds();
 // Those among them whose ranks are processes.
 std::vector<std::string> real_worlds();

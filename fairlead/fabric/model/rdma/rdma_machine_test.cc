@@ -1,0 +1,285 @@
+// Two nodes of a machine of round numbers: packets, copies and atomics with their times.
+#include "fairlead/fabric/model/rdma/rdma_machine.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "fairlead/hw/test_platform.h"
+#include "fairlead/sim/task.h"
+
+namespace fairlead::fabric::model {
+namespace {
+
+PacketHeader header(Peer source, std::uint32_t lane, std::uint32_t word, std::size_t size) {
+  PacketHeader made{};
+  made.client.kind = PacketKind::data;
+  made.client.lane = static_cast<std::uint8_t>(lane);
+  made.client.source = source;
+  made.client.size = static_cast<std::uint32_t>(size);
+  made.client.words[0] = word;
+  return made;
+}
+
+// Keeps what came, with the rank's time then.
+struct Inbox {
+  struct Item {
+    std::uint32_t word;
+    std::vector<std::byte> data;
+    Ps at;
+  };
+  explicit Inbox(RdmaNic& of) : nic(of) {
+    Sink sink;
+    sink.context = this;
+    sink.arrived = [](void* self, const Incoming& in) {
+      auto* box = static_cast<Inbox*>(self);
+      box->items.push_back(
+          {in.header->client.words[0], {in.payload.begin(), in.payload.end()}, box->nic.now()});
+      return Keep::no;
+    };
+    sink.copied = [](void* self, std::uint64_t token, Post result) {
+      auto* box = static_cast<Inbox*>(self);
+      box->ended.push_back({token, result, box->nic.now()});
+    };
+    nic.attach(sink);
+  }
+  struct End {
+    std::uint64_t token;
+    Post result;
+    Ps at;
+  };
+  void await(std::size_t packets, std::size_t copies) {
+    while (items.size() < packets || ended.size() < copies) {
+      if (nic.reap(256, kAllLanes) == 0) nic.sleep(kNever);
+    }
+  }
+  RdmaNic& nic;
+  std::vector<Item> items;
+  std::vector<End> ended;
+};
+
+class RdmaMachineTest : public ::testing::Test {
+ protected:
+  using Body = std::function<void(RdmaNic&)>;
+
+  RdmaMachineTest() : machine_(hw::round_rdma_platform(), 2) {
+    pool_ = std::move(sim::FiberPool::create({.stack_bytes = 256 * 1024, .max_fibers = 2}).value());
+  }
+  // One body a node.
+  void run(Body first, Body second) {
+    bodies_[0] = std::move(first);
+    bodies_[1] = std::move(second);
+    for (Peer node = 0; node < 2; ++node) {
+      tasks_.push_back(std::make_unique<sim::Task>(machine_.engine(), *pool_, node, node));
+      machine_.nic(node).run_on(*tasks_.back());
+      tasks_.back()->user = &machine_.nic(node);
+      ASSERT_TRUE(tasks_.back()
+                      ->start(
+                          Ps{0},
+                          [](sim::Task& task, void* body) {
+                            (*static_cast<Body*>(body))(*static_cast<RdmaNic*>(task.user));
+                          },
+                          &bodies_[node])
+                      .ok());
+    }
+    ASSERT_TRUE(machine_.engine().run_until_idle());
+    // Expect: no body waits for what will never come.
+    for (const auto& task : tasks_) EXPECT_TRUE(task->done());
+  }
+
+  RdmaMachine machine_;
+  std::unique_ptr<sim::FiberPool> pool_;
+  Body bodies_[2];
+  std::vector<std::unique_ptr<sim::Task>> tasks_;
+};
+
+std::vector<std::byte> numbered(std::size_t size) {
+  std::vector<std::byte> data(size);
+  for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + i / 256);
+  return data;
+}
+
+TEST_F(RdmaMachineTest, ASmallPacketTakesEveryStageOnce) {
+  Ps sent{};
+  Ps seen{};
+  run(
+      [&](RdmaNic& nic) {
+        Inbox box(nic);
+        const auto data = numbered(16);
+        const Piece piece{data.data(), data.size()};
+        EXPECT_EQ(nic.post(1, header(0, 0, 77, 16), {&piece, 1}), Post::done);
+        sent = nic.now();
+      },
+      [&](RdmaNic& nic) {
+        Inbox box(nic);
+        box.await(1, 0);
+        EXPECT_EQ(box.items[0].word, 77u);
+        EXPECT_EQ(box.items[0].data, numbered(16));
+        seen = box.items[0].at;
+      });
+  // Expect: 10 ns of library and two stored lines; then 80 bytes and a lane's overhead, its
+  // latency, the entry, the packet; the wire; the packet again, and it with its completion in host
+  // memory; one look and the packet's own time.
+  EXPECT_EQ(sent, nanoseconds(10 + 60));
+  const std::int64_t on_wire = 70 + 90 + 200 + 40 + 20;
+  const std::int64_t there = on_wire + 200 + 100 + (20 + 16) * 10;
+  const std::int64_t visible = there + 20 + (16 + 32 + 10) + 200;
+  EXPECT_EQ(seen, nanoseconds(visible + 5 + 15));
+}
+
+TEST_F(RdmaMachineTest, ALongerPacketIsFetched) {
+  Ps seen{};
+  run(
+      [&](RdmaNic& nic) {
+        Inbox box(nic);
+        const auto data = numbered(100);
+        const Piece piece{data.data(), data.size()};
+        EXPECT_EQ(nic.post(1, header(0, 0, 1, 100), {&piece, 1}), Post::done);
+      },
+      [&](RdmaNic& nic) {
+        Inbox box(nic);
+        box.await(1, 0);
+        EXPECT_EQ(box.items[0].data, numbered(100));
+        seen = box.items[0].at;
+      });
+  // Expect: a copy of 100 bytes at 1 GB/s, a doorbell of one line, then two reads of host memory
+  // before the packet can leave: its entry and its payload.
+  const std::int64_t rung = 100 + 10 + 30 + 18 + 200 + 40;
+  const std::int64_t read_entry = 10 + 200 + 50 + 74 + 200;
+  const std::int64_t read_payload = 10 + 200 + 50 + 110 + 200;
+  const std::int64_t there = rung + read_entry + read_payload + 20 + 200 + 100 + (20 + 100) * 10;
+  EXPECT_EQ(seen, nanoseconds(there + 20 + (132 + 20) + 200 + 5 + 15));
+}
+
+TEST_F(RdmaMachineTest, PacketsStayInOrderWhateverTheirLengthAndWaitForBuffers) {
+  constexpr std::uint32_t kCount = 200;
+  std::uint32_t refused = 0;
+  run(
+      [&](RdmaNic& nic) {
+        Inbox box(nic);
+        for (std::uint32_t i = 0; i < kCount; ++i) {
+          const auto data = numbered(i % 3 == 0 ? 700 : i % 32);
+          const Piece piece{data.data(), data.size()};
+          for (;;) {
+            const Post answer = nic.post(1, header(0, 1, i, data.size()), {&piece, 1});
+            if (answer == Post::done) break;
+            ASSERT_EQ(answer, Post::again_credit);
+            ++refused;
+            (void)nic.reap(256, kAllLanes);
+            nic.sleep(kNever);
+          }
+        }
+      },
+      [&](RdmaNic& nic) {
+        Inbox box(nic);
+        nic.sleep(milliseconds(3));
+        nic.work({3'000'000, 0, 0, 0});
+        // Expect: a host that computes gets no more than its buffers; the rest waits.
+        EXPECT_EQ(nic.reap(1000, kAllLanes), 4);
+        box.await(kCount, 0);
+        for (std::uint32_t i = 0; i < kCount; ++i) {
+          ASSERT_EQ(box.items[i].word, i);
+          ASSERT_EQ(box.items[i].data, numbered(i % 3 == 0 ? 700 : i % 32));
+        }
+      });
+  EXPECT_GT(refused, 0u);
+}
+
+TEST_F(RdmaMachineTest, CopiesAndAtomicsReachRegisteredMemoryWithoutItsHost) {
+  std::vector<std::byte> memory(10000);
+  std::uint64_t word = 5;
+  const std::optional<RemoteKey> key = machine_.nic(1).register_memory(memory, true, true);
+  const std::optional<RemoteKey> word_key =
+      machine_.nic(1).register_memory(std::as_writable_bytes(std::span(&word, 1)), true, true);
+  std::vector<std::byte> got(10000);
+  std::uint64_t old[3] = {};
+  using Change = RemoteChange::What;
+  run(
+      [&](RdmaNic& nic) {
+        Inbox box(nic);
+        auto data = numbered(9000);
+        EXPECT_EQ(nic.copy_remote({RemoteCopy::What::write, 1, *key, 1000, data.data(), 9000, 1}),
+                  Post::done);
+        box.await(0, 1);
+        // Expect: a write that ended can be seen.
+        EXPECT_EQ(std::memcmp(&memory[1000], data.data(), 9000), 0);
+        EXPECT_EQ(nic.copy_remote({RemoteCopy::What::read, 1, *key, 0, got.data(), 10000, 2}),
+                  Post::done);
+        EXPECT_EQ(nic.change_remote({Change::add, 1, *word_key, 0, 3, 0, &old[0], 3}), Post::done);
+        box.await(0, 3);
+        EXPECT_EQ(nic.change_remote({Change::compare_swap, 1, *word_key, 0, 8, 20, &old[1], 4}),
+                  Post::done);
+        EXPECT_EQ(nic.change_remote({Change::bit_xor, 1, *word_key, 0, 1, 0, &old[2], 5}),
+                  Post::done);
+        box.await(0, 5);
+        for (const Inbox::End& end : box.ended) EXPECT_EQ(end.result, Post::done) << end.token;
+      },
+      [](RdmaNic&) {});
+  EXPECT_EQ(got, memory);
+  EXPECT_EQ(old[0], 5u);
+  EXPECT_EQ(old[1], 8u);
+  EXPECT_EQ(old[2], 20u);
+  EXPECT_EQ(word, 21u);
+}
+
+TEST_F(RdmaMachineTest, TheResponderRefusesWhatAKeyDoesNotReach) {
+  std::vector<std::byte> memory(4096);
+  const std::optional<RemoteKey> read_only = machine_.nic(1).register_memory(memory, true, false);
+  const std::optional<RemoteKey> gone = machine_.nic(1).register_memory(memory, true, true);
+  machine_.nic(1).forget_memory(*gone);
+  std::vector<std::byte> local(5000, std::byte{9});
+  using What = RemoteCopy::What;
+  run(
+      [&](RdmaNic& nic) {
+        Inbox box(nic);
+        std::uint64_t old = 0;
+        EXPECT_EQ(nic.copy_remote({What::write, 1, *read_only, 0, local.data(), 4096, 1}),
+                  Post::done);
+        EXPECT_EQ(nic.copy_remote({What::read, 1, *read_only, 0, local.data(), 4097, 2}),
+                  Post::done);
+        EXPECT_EQ(nic.copy_remote({What::read, 1, *gone, 0, local.data(), 8, 3}), Post::done);
+        EXPECT_EQ(nic.change_remote({RemoteChange::What::add, 1, *read_only, 0, 1, 0, &old, 4}),
+                  Post::done);
+        // Expect: no more than so many at a time.
+        EXPECT_EQ(nic.copy_remote({What::read, 1, *read_only, 0, local.data(), 8, 5}),
+                  Post::again_credit);
+        box.await(0, 4);
+        for (const Inbox::End& end : box.ended) EXPECT_EQ(end.result, Post::denied) << end.token;
+        EXPECT_EQ(nic.copy_remote({What::read, 1, *read_only, 0, local.data(), 8, 6}), Post::done);
+        box.await(0, 5);
+        EXPECT_EQ(box.ended.back().result, Post::done);
+      },
+      [](RdmaNic&) {});
+  // Expect: nothing was written at the target.
+  EXPECT_EQ(memory, std::vector<std::byte>(4096));
+}
+
+TEST_F(RdmaMachineTest, AWriteWakesWhoSleeps) {
+  std::uint64_t word = 0;
+  const std::optional<RemoteKey> key =
+      machine_.nic(1).register_memory(std::as_writable_bytes(std::span(&word, 1)), true, true);
+  Ps woke{};
+  run(
+      [&](RdmaNic& nic) {
+        Inbox box(nic);
+        std::uint64_t one = 1;
+        EXPECT_EQ(nic.copy_remote({RemoteCopy::What::write, 1, *key, 0, &one, 8, 1}), Post::done);
+        box.await(0, 1);
+      },
+      [&](RdmaNic& nic) {
+        while (word == 0) nic.sleep(kNever);
+        woke = nic.now();
+      });
+  // Expect: as soon as it is there: entry and payload fetched, the wire, the key looked up.
+  const std::int64_t rung = 10 + 30 + 18 + 200 + 40;
+  const std::int64_t read_entry = 10 + 200 + 50 + 74 + 200;
+  const std::int64_t read_payload = 10 + 200 + 50 + 18 + 200;
+  EXPECT_EQ(woke, nanoseconds(rung + read_entry + read_payload + 20 + 200 + 100 + 28 * 10 + 50 +
+                              18 + 200));
+}
+
+}  // namespace
+}  // namespace fairlead::fabric::model

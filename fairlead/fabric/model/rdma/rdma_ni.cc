@@ -1,0 +1,344 @@
+#include "fairlead/fabric/model/rdma/rdma_ni.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "fairlead/hw/event_kinds.h"
+
+namespace fairlead::fabric::model {
+namespace {
+
+constexpr std::uint64_t kWordBytes = 8;
+constexpr std::uint64_t kDoorbellBytes = 8;
+
+std::uint64_t changed_word(const RdmaPacket& change, std::uint64_t old) {
+  switch (change.what) {
+    case RemoteChange::What::add:
+      return old + change.a;
+    case RemoteChange::What::swap:
+      return change.a;
+    case RemoteChange::What::compare_swap:
+      return old == change.a ? change.b : old;
+    case RemoteChange::What::bit_and:
+      return old & change.a;
+    case RemoteChange::What::bit_or:
+      return old | change.a;
+    case RemoteChange::What::bit_xor:
+      return old ^ change.a;
+  }
+  return old;
+}
+
+// Ranks are fibers of this process: an address of theirs is one.
+std::byte* memory(std::uint64_t address) { return reinterpret_cast<std::byte*>(address); }
+
+bool carries_data(RdmaKind kind) {
+  return kind == RdmaKind::send || kind == RdmaKind::write || kind == RdmaKind::read_data;
+}
+
+}  // namespace
+
+RdmaNi::RdmaNi(const RdmaParts& parts, Peer self)
+    : parts_(parts),
+      ni_(parts.params.ni),
+      self_(self),
+      lanes_(parts.params.lanes),
+      keys_(std::uint64_t{self} << 32),
+      ways_(parts.platform.nodes) {}
+
+RdmaNi::Way& RdmaNi::way(Peer peer) {
+  if (peer >= ways_.size()) ways_.resize(peer + 1);
+  if (ways_[peer] == nullptr) {
+    ways_[peer] = std::make_unique<Way>();
+    std::fill(std::begin(ways_[peer]->credits), std::end(ways_[peer]->credits), ni_.receive_queue);
+  }
+  return *ways_[peer];
+}
+
+template <RdmaNi::Handler done>
+void RdmaNi::fetch(std::uint32_t id, std::uint64_t bytes) {
+  packet(id).bytes = static_cast<std::uint32_t>(bytes);
+  at<&RdmaNi::fetched<done>>(lanes_.request(now(), bytes), hw::kDmaEvent, id);
+}
+
+template <RdmaNi::Handler done>
+void RdmaNi::fetched(std::uint32_t id) {
+  at<done>(lanes_.to_ni(now(), packet(id).bytes), hw::kDmaEvent, id);
+}
+
+// --- Send engine
+
+void RdmaNi::ring(std::uint32_t id, std::uint64_t bytes) {
+  at<&RdmaNi::on_doorbell>(lanes_.to_ni(now(), bytes), hw::kDoorbellEvent, id);
+}
+
+// Its place in the queue is that of its doorbell, however long the rest takes.
+void RdmaNi::on_doorbell(std::uint32_t id) {
+  const RdmaPacket& message = packet(id);
+  way(message.dest).queues[message.queue].waiting.push_back(id);
+  const Ps began = sender_.acquire(now(), ni_.work_entry);
+  at<&RdmaNi::on_entry>(began + ni_.work_entry, hw::kNiTurnEvent, id);
+}
+
+void RdmaNi::on_entry(std::uint32_t id) {
+  if (packet(id).with_entry) return on_fetched(id);
+  fetch<&RdmaNi::on_fetched>(id, ni_.entry_bytes);
+}
+
+void RdmaNi::on_fetched(std::uint32_t id) {
+  RdmaPacket& message = packet(id);
+  message.fetched = true;
+  pump(message.dest, message.queue);
+}
+
+// Begins what may begin: in order, with credit, so many ahead of the wire.
+void RdmaNi::pump(Peer peer, std::uint8_t number) {
+  Way& to = way(peer);
+  Queue& queue = to.queues[number];
+  while (!queue.waiting.empty() && queue.ahead < ni_.reads_ahead) {
+    const std::uint32_t id = queue.waiting.front();
+    const RdmaPacket& message = packet(id);
+    if (!message.fetched) break;
+    if (message.kind == RdmaKind::send) {
+      if (to.credits[number] == 0) break;
+      --to.credits[number];
+    }
+    start(queue, id);
+  }
+  leave_in_order(peer, number);
+}
+
+void RdmaNi::start(Queue& queue, std::uint32_t id) {
+  RdmaPacket& message = packet(id);
+  ++queue.ahead;
+  if (message.kind != RdmaKind::write && message.kind != RdmaKind::read_data) {
+    queue.waiting.pop_front();
+    queue.in_order.push_back(id);
+    message.bytes = message.kind == RdmaKind::send ? message.header.client.size : 0;
+    message.ready = message.bytes == 0 || message.with_entry;
+    if (!message.ready) fetch<&RdmaNi::on_payload>(id, message.bytes);
+    return;
+  }
+  const std::uint32_t part = parts_.packets.take();
+  RdmaPacket& cut = packet(part);
+  RdmaPacket& whole = packet(id);
+  const std::uint64_t bytes = std::min<std::uint64_t>(ni_.mtu_bytes, whole.size - whole.started);
+  cut.kind = whole.kind;
+  cut.queue = whole.queue;
+  cut.source = whole.source;
+  cut.dest = whole.dest;
+  cut.operation = whole.operation;
+  cut.key = whole.key;
+  cut.offset = whole.offset + whole.started;
+  cut.address = whole.address + whole.started;
+  cut.reply_address = whole.reply_address + whole.started;
+  whole.started += bytes;
+  cut.last = whole.started == whole.size;
+  queue.in_order.push_back(part);
+  if (cut.last) {
+    queue.waiting.pop_front();
+    parts_.packets.give(id);
+  }
+  fetch<&RdmaNi::on_payload>(part, bytes);
+}
+
+void RdmaNi::on_payload(std::uint32_t id) {
+  RdmaPacket& whole = packet(id);
+  if (whole.kind != RdmaKind::send) {
+    std::memcpy(parts_.packets.payload(id), memory(whole.address), whole.bytes);
+  }
+  whole.ready = true;
+  leave_in_order(whole.dest, whole.queue);
+}
+
+void RdmaNi::leave_in_order(Peer peer, std::uint8_t number) {
+  Queue& queue = way(peer).queues[number];
+  while (!queue.in_order.empty() && packet(queue.in_order.front()).ready) {
+    const std::uint32_t id = queue.in_order.front();
+    queue.in_order.pop_front();
+    leave(id);
+  }
+}
+
+void RdmaNi::leave(std::uint32_t id) {
+  const RdmaPacket& leaving = packet(id);
+  const Ps gone = sender_.acquire(now(), ni_.packet) + ni_.packet;
+  const std::uint64_t bytes =
+      parts_.platform.header_bytes + (carries_data(leaving.kind) ? leaving.bytes : 0);
+  if (leaving.dest == self_) {
+    at<&RdmaNi::on_looped>(gone + time_for(Bytes{bytes}, parts_.platform.link), hw::kTailEvent, id);
+    return;
+  }
+  parts_.network.inject(gone, id, self_, leaving.dest, bytes);
+}
+
+// To a rank of this node: it does not get on the wire.
+void RdmaNi::on_looped(std::uint32_t id) {
+  transmitted(id);
+  arrived(id);
+}
+
+void RdmaNi::transmitted(std::uint32_t id) {
+  const RdmaPacket& sent = packet(id);
+  if (sent.queue == kNoQueue) return;
+  --way(sent.dest).queues[sent.queue].ahead;
+  pump(sent.dest, sent.queue);
+}
+
+// --- Responder
+
+void RdmaNi::arrived(std::uint32_t id) {
+  const RdmaKind kind = packet(id).kind;
+  Ps time = ni_.packet;
+  if (kind == RdmaKind::write || kind == RdmaKind::read || kind == RdmaKind::atomic) {
+    time += ni_.translate;
+  }
+  at<&RdmaNi::on_arrival>(responder_.acquire(now(), time) + time, hw::kNiTurnEvent, id);
+}
+
+void RdmaNi::on_arrival(std::uint32_t id) {
+  const RdmaPacket& in = packet(id);
+  switch (in.kind) {
+    case RdmaKind::send:
+      return at<&RdmaNi::on_received>(lanes_.to_host(now(), in.bytes + ni_.completion_bytes),
+                                      hw::kDmaEvent, id);
+    case RdmaKind::write:
+      return serve_write(id);
+    case RdmaKind::read:
+      return serve_read(id);
+    case RdmaKind::atomic:
+      return serve_atomic(id);
+    case RdmaKind::read_data:
+      return at<&RdmaNi::on_read>(lanes_.to_host(now(), in.bytes), hw::kDmaEvent, id);
+    case RdmaKind::answer:
+      return complete(id);
+    case RdmaKind::credit:
+      way(in.source).credits[in.lane] += in.credits;
+      pump(in.source, in.lane);
+      return parts_.packets.give(id);
+  }
+}
+
+void RdmaNi::on_received(std::uint32_t id) {
+  const RdmaPacket& in = packet(id);
+  if (in.signalled) {
+    const std::uint32_t back = parts_.packets.take();
+    RdmaPacket& reply = packet(back);
+    reply.source = in.source;
+    reply.lane = in.queue;
+    answer(back, true);
+  }
+  host_.received(host_.context, id);
+}
+
+// The requester hears of a copy's end once, with its last packet.
+void RdmaNi::serve_write(std::uint32_t id) {
+  RdmaPacket& in = packet(id);
+  bool& refused = way(in.source).refused;
+  const std::optional<std::uint64_t> address = keys_.find(in.key, in.offset, in.bytes, false, true);
+  refused = refused || !address;
+  if (!refused) {
+    in.address = *address;
+    return at<&RdmaNi::on_written>(lanes_.to_host(now(), in.bytes), hw::kDmaEvent, id);
+  }
+  if (!in.last) return parts_.packets.give(id);
+  refused = false;
+  answer(id, false);
+}
+
+void RdmaNi::on_written(std::uint32_t id) {
+  const RdmaPacket& in = packet(id);
+  std::memcpy(memory(in.address), in.payload.get(), in.bytes);
+  host_.changed(host_.context);
+  if (in.last) return answer(id, true);
+  parts_.packets.give(id);
+}
+
+void RdmaNi::serve_read(std::uint32_t id) {
+  RdmaPacket& in = packet(id);
+  const std::optional<std::uint64_t> address = keys_.find(in.key, in.offset, in.size, true, false);
+  if (!address) return answer(id, false);
+  in.kind = RdmaKind::read_data;
+  in.queue = kReplyQueue;
+  in.dest = in.source;
+  in.source = self_;
+  in.address = *address;
+  in.fetched = true;
+  way(in.dest).queues[kReplyQueue].waiting.push_back(id);
+  pump(in.dest, kReplyQueue);
+}
+
+void RdmaNi::on_read(std::uint32_t id) {
+  const RdmaPacket& in = packet(id);
+  std::memcpy(memory(in.reply_address), in.payload.get(), in.bytes);
+  if (!in.last) return parts_.packets.give(id);
+  packet(id).ok = true;
+  complete(id);
+}
+
+void RdmaNi::serve_atomic(std::uint32_t id) {
+  RdmaPacket& in = packet(id);
+  const std::optional<std::uint64_t> address =
+      keys_.find(in.key, in.offset, kWordBytes, true, true);
+  if (!address || *address % kWordBytes != 0) return answer(id, false);
+  in.address = *address;
+  fetch<&RdmaNi::on_atomic_word>(id, kWordBytes);
+}
+
+void RdmaNi::on_atomic_word(std::uint32_t id) {
+  const Ps done = responder_.acquire(now(), ni_.atomic) + ni_.atomic;
+  at<&RdmaNi::on_atomic_done>(done, hw::kNiTurnEvent, id);
+}
+
+// The word changes as the responder has done with it, in one event: nobody comes in between.
+void RdmaNi::on_atomic_done(std::uint32_t id) {
+  RdmaPacket& in = packet(id);
+  std::uint64_t old = 0;
+  std::memcpy(&old, memory(in.address), sizeof old);
+  const std::uint64_t made = changed_word(in, old);
+  std::memcpy(memory(in.address), &made, sizeof made);
+  (void)lanes_.to_host(now(), kWordBytes);
+  host_.changed(host_.context);
+  in.a = old;
+  answer(id, true);
+}
+
+// Turns a packet around.
+void RdmaNi::answer(std::uint32_t id, bool ok) {
+  RdmaPacket& back = packet(id);
+  back.kind = RdmaKind::answer;
+  back.queue = kNoQueue;
+  back.dest = back.source;
+  back.source = self_;
+  back.ok = ok;
+  leave(id);
+}
+
+// An entry of the completion queue, behind the data it speaks of.
+void RdmaNi::complete(std::uint32_t id) {
+  at<&RdmaNi::on_completion>(lanes_.to_host(now(), ni_.completion_bytes), hw::kDmaEvent, id);
+}
+
+void RdmaNi::on_completion(std::uint32_t id) {
+  const RdmaPacket& in = packet(id);
+  const RdmaCompletion completion{in.operation, in.source, in.lane, in.ok, in.a};
+  parts_.packets.give(id);
+  host_.completed(host_.context, completion);
+}
+
+void RdmaNi::return_buffers(Peer source, std::uint8_t lane, std::uint32_t count) {
+  const std::uint32_t id = parts_.packets.take();
+  RdmaPacket& credit = packet(id);
+  credit.kind = RdmaKind::credit;
+  credit.source = self_;
+  credit.dest = source;
+  credit.credits = count;
+  credit.lane = lane;
+  at<&RdmaNi::on_buffers>(lanes_.to_ni(now(), kDoorbellBytes), hw::kDoorbellEvent, id);
+}
+
+void RdmaNi::on_buffers(std::uint32_t id) { leave(id); }
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,113 @@
+// The direct composition on a modelled RDMA interface: packets, puts, gets, atomics and waits in
+// virtual time. What is measured here is guessed (platforms/generic-hca.toml); that it repeats and
+// where it comes from is not.
+#include <gtest/gtest.h>
+
+#include "tests/golden/bodies.h"
+#include "tests/remote_memory_body.h"
+
+namespace fairlead::golden {
+namespace {
+
+run::WorldOptions on_hca(std::uint32_t ranks) {
+  run::WorldOptions options;
+  options.on = FAIRLEAD_PLATFORMS "/generic-hca.toml";
+  options.ranks = ranks;
+  options.fiber_stack_kib = 256;
+  return options;
+}
+
+run::RunReport run_on(const run::WorldOptions& options, const run::Body& body) {
+  const auto report = run::run_world(options, body);
+  EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().text);
+  return report.ok() ? report.value() : run::RunReport{};
+}
+
+std::string error_of(const run::WorldOptions& options) {
+  const auto report = run::run_world(options, [](run::Context&) { return 0; });
+  return report.ok() ? "ran" : report.error().text;
+}
+
+TEST(ModelRdma, RemoteMemoryIsRightAndRepeats) {
+  const auto body = [](run::Context& rank) {
+    return tests::RemoteMemoryBody(rank, 64 * 1024).run(200);
+  };
+  const run::RunReport first = run_on(on_hca(4), body);
+  const run::RunReport second = run_on(on_hca(4), body);
+  // Expect: what was put is what is got, by copies of the network; each run is the same run.
+  EXPECT_EQ(first.failure, "");
+  EXPECT_EQ(first.exit_code, 0);
+  EXPECT_GT(first.counters.remote_copies, 200u);
+  EXPECT_GT(first.events, 0u);
+  EXPECT_EQ(first.digest, second.digest);
+  EXPECT_EQ(first.virtual_time, second.virtual_time);
+}
+
+TEST(ModelRdma, PacketsAndAtomicsOfAllRanksMeet) {
+  const auto body = [](run::Context& rank) { return all_to_all(rank, 40); };
+  const run::RunReport first = run_on(on_hca(8), body);
+  EXPECT_EQ(first.failure, "");
+  EXPECT_EQ(first.digest, run_on(on_hca(8), body).digest);
+  // Expect: the target's processor has no part in an atomic of another rank.
+  EXPECT_EQ(first.counters.remote_atomics, 40u * 7);
+}
+
+TEST(ModelRdma, APingPongTakesWhatItsPartsTake) {
+  constexpr int kRounds = 50;
+  const auto time = [](std::size_t bytes, const char* faster) {
+    run::WorldOptions options = on_hca(2);
+    options.faster = faster;
+    const run::RunReport report =
+        run_on(options, [bytes](run::Context& rank) { return ping_pong(rank, bytes, kRounds); });
+    EXPECT_EQ(report.failure, "");
+    return to_us(report.virtual_time) / (2 * kRounds);
+  };
+  const double small = time(8, "");
+  const double large = time(1500, "");
+  // Expect: some microseconds; a packet that is fetched costs two reads of host memory more, of
+  // 0.55 us each; and every part has its share.
+  EXPECT_GT(small, 1.0);
+  EXPECT_LT(small, 4.0);
+  EXPECT_GT(large, small + 1.1 + 1.5);
+  for (const char* faster : {"host=2", "bus=2", "ni=2", "link=2"}) {
+    EXPECT_LT(time(8, faster), small) << faster;
+  }
+}
+
+TEST(ModelRdma, TheCriticalPathIsTheWholeRun) {
+  run::WorldOptions options = on_hca(2);
+  options.explain = true;
+  const auto body = [](run::Context& rank) { return ping_pong(rank, 1000, 10); };
+  const run::RunReport report = run_on(options, body);
+  Ps sum{};
+  for (const run::PathShare& share : report.critical_path) sum += share.time;
+  // Expect: the shares add up, and looking does not change the run.
+  EXPECT_EQ(sum, report.virtual_time);
+  EXPECT_EQ(report.digest, run_on(on_hca(2), body).digest);
+}
+
+TEST(ModelRdma, WhatDoesNotFitIsRefusedWithWhatDoes) {
+  run::WorldOptions options = on_hca(2);
+  options.lci = "nirx";
+  EXPECT_NE(error_of(options).find("--lci nirx"), std::string::npos) << error_of(options);
+  EXPECT_NE(error_of(options).find("valid: direct"), std::string::npos);
+  options.lci = "direct";
+  EXPECT_EQ(error_of(options), "ran");
+  options.faults = "drop=0.1";
+  EXPECT_NE(error_of(options).find("--faults"), std::string::npos);
+  options.faults.clear();
+  options.set = {"ni.send_queue=4"};
+  EXPECT_NE(error_of(options).find("ni.signal_every"), std::string::npos) << error_of(options);
+}
+
+TEST(ModelRdma, ADeadlockIsToldAndNotWaitedFor) {
+  const run::RunReport report = run_on(on_hca(2), [](run::Context& rank) {
+    Counter never;
+    (void)rank.port().wait({.counter = &never, .at = 1, .what = "nothing"});
+    return 0;
+  });
+  EXPECT_NE(report.failure.find("deadlock"), std::string::npos) << report.failure;
+}
+
+}  // namespace
+}  // namespace fairlead::golden
