@@ -14,6 +14,7 @@ std::uint64_t expected(const std::string& world) {
   constexpr std::uint64_t kMapped = kHwAtomic | kHwFetchAdd | kHwPut;
   if (world == "shm" || world == "loop") return kMapped;
   if (world == "nirx") return kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut;
+  if (world == "generic-hca") return kHwPut;  // an access's first key is asked for by a packet
   if (!has(world, "/")) return 0;
   std::uint64_t flags = kInterrupt;
   if (!has(world, "hmc") && !has(world, "hrx")) flags |= kHwMulticast;
