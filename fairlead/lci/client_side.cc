@@ -12,11 +12,10 @@ const ClientSide::Page ClientSide::kUnbound{};
 void ClientSide::bind(Chan chan, Upcall upcall, Returned returned) {
   FAIRLEAD_CHECK(known(chan), "channel {} of {}", chan, kChannels);
   const std::size_t page = chan / kPage;
-  if (own_pages_[page] == nullptr) {
-    own_pages_[page] = std::make_unique<Page>();
-    pages_[page] = own_pages_[page].get();
+  if (pages_[page] == &kUnbound) {
+    pages_[page] = new Page();
   }
-  (*own_pages_[page])[chan % kPage] = Channel{upcall, returned};
+  (*const_cast<Page*>(pages_[page]))[chan % kPage] = Channel{upcall, returned};
   newly_bound_ = newly_bound_ || !unbound_.empty();
 }
 

@@ -21,6 +21,11 @@ class ClientSide {
   static constexpr std::size_t kChannels = 256;      // clients' and lci's own
 
   ClientSide() { pages_.fill(&kUnbound); }
+  ~ClientSide() {
+    for (const Page* page : pages_) {
+      if (page != &kUnbound) delete page;
+    }
+  }
   ClientSide(const ClientSide&) = delete;
   ClientSide& operator=(const ClientSide&) = delete;
 
@@ -122,8 +127,8 @@ class ClientSide {
   Lane upcall_lane_ = Lane::request;
   std::vector<Task> deferred_;
   std::vector<Timer> timers_;  // a heap, earliest first
+  // Its own, or kUnbound: one pointer each, as an idle modelled rank is counted in bytes.
   std::array<const Page*, kChannels / kPage> pages_;
-  std::array<std::unique_ptr<Page>, kChannels / kPage> own_pages_;
   std::vector<Waiting> unbound_;
   std::uint64_t timer_order_ = 0;
 };

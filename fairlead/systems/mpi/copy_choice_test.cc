@@ -124,7 +124,7 @@ TEST_F(CopyChoiceTest, SaysWhatItMeasured) {
 
 TEST_F(CopyChoiceTest, WhatTheUserMeantIsAskedFor) {
   for (const char* text :
-       {"", "often", "64X", "64KB", "-1", "1.5", "99999999999999999999999", "99999999999G"}) {
+       {"", "often", "64X", "64KBit", "-1", "1.5", "99999999999999999999999", "99999999999G"}) {
     const Result<CopyChoice> given = CopyChoice::of_text(text);
     ASSERT_FALSE(given.ok()) << text;
     EXPECT_NE(given.error().text.find("auto, never or bytes"), std::string::npos);
