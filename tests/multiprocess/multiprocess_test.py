@@ -301,7 +301,7 @@ class Jobs(JobTest):
     def test_an_unknown_world_lists_the_valid_ones(self):
         code, text = self.run_job("-n", 2, "--on", "myrinet-p4", RANK, "show")
         self.assertEqual(code, 2)
-        self.assertRegex(text, r"myrinet-p4: unknown; valid: shm, loop")
+        self.assertRegex(text, r"myrinet-p4: unknown; valid: shm, udp, ofi, loop")
 
     def test_two_jobs_side_by_side(self):
         jobs = [self.job("-n", n, RANK, "exchange", 300000) for n in (2, 3)]
