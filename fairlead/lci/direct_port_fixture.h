@@ -23,8 +23,8 @@
 #include "fairlead/fabric/shm/shm_nic.h"
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/direct_port.h"
-#include "fairlead/lci/engine_endpoint.h"
-#include "fairlead/lci/ni_engine.h"
+#include "fairlead/lci/ni/engine_endpoint.h"
+#include "fairlead/lci/ni/ni_engine.h"
 #include "fairlead/lci/path_nic.h"
 #include "fairlead/lci/reliable_nic.h"
 

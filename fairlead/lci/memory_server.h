@@ -1,6 +1,6 @@
 // The serving half of remote memory by packets (remote_memory.h): what a rank's exposed memory
 // answers to a put, get, atomic or fence that has come. Runs on the target's host, or on the NI
-// engine of its node while that host computes (ni_engine.h).
+// engine of its node while that host computes (ni/ni_engine.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>

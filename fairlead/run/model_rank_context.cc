@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "fairlead/lci/implementations.h"
+#include "fairlead/lci/ni/model_endpoint.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "fairlead/fabric/model/gate.h"
-#include "fairlead/fabric/model/remote_host_ni.h"
-#include "fairlead/lci/implementations.h"
+#include "fairlead/fabric/model/lanai/remote_host_ni.h"
+#include "fairlead/lci/ni/model_endpoint.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/process_context.h"
 #include "fairlead/run/virtual_clock.h"

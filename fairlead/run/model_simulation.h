@@ -12,7 +12,7 @@
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/fabric/model/machine.h"
-#include "fairlead/lci/implementations.h"
+#include "fairlead/lci/ni/model_endpoint.h"
 #include "fairlead/run/world.h"
 #include "fairlead/sim/task.h"
 

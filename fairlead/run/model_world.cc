@@ -9,7 +9,7 @@
 #include "fairlead/base/huge_heap.h"
 #include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/model/machine.h"
-#include "fairlead/lci/implementations.h"
+#include "fairlead/lci/ni/model_endpoint.h"
 #include "fairlead/lci/traced_port.h"
 #include "fairlead/run/model_simulation.h"
 #include "fairlead/run/platform_files.h"

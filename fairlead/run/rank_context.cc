@@ -8,7 +8,7 @@
 #include "fairlead/base/check.h"
 #include "fairlead/base/numbers.h"
 #include "fairlead/fabric/shm/shm_nic.h"
-#include "fairlead/lci/engine_endpoint.h"
+#include "fairlead/lci/ni/engine_endpoint.h"
 #include "fairlead/lci/real_endpoint.h"
 #include "fairlead/run/path_report.h"
 #include "fairlead/run/probes.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/fabric/model/remote_host_ni.h"
+#include "fairlead/fabric/model/lanai/remote_host_ni.h"
 #include "fairlead/run/clock/clock.h"
 
 namespace fairlead::run {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fairlead/fabric/loop/loop.h"
-#include "fairlead/lci/ni_engine.h"
+#include "fairlead/lci/ni/ni_engine.h"
 
 namespace engine = fairlead::fabric::engine;
 using fairlead::fabric::ShmJob;

@@ -7,8 +7,8 @@
 #include <memory>
 #include <span>
 
+#include "fairlead/fabric/model/lanai/test_mover.h"
 #include "fairlead/fabric/model/rank_gate.h"
-#include "fairlead/fabric/model/test_mover.h"
 #include "fairlead/hw/test_platform.h"
 #include "fairlead/sim/task.h"
 

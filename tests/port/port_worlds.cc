@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "fairlead/fabric/ofi/ofi_nic.h"
-#include "fairlead/lci/implementations.h"
+#include "fairlead/lci/ni/implementations.h"
 
 namespace fairlead::port_test {
 

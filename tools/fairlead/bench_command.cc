@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "fairlead/lci/implementations.h"
+#include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/model_world.h"
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/bench/logp_accounts.h"

@@ -1,6 +1,6 @@
 #include "tools/fairlead/implementations.h"
 
-#include "fairlead/lci/implementations.h"
+#include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/platform_files.h"
 #include "fairlead/run/rdma_world.h"
 #include "tools/fairlead/world_options.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "fairlead/hw/platform.h"
-#include "fairlead/lci/implementations.h"
+#include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/platform_files.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/implementations.h"

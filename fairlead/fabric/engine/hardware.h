@@ -1,5 +1,5 @@
-// What the NI's control program (lci/ni_program.h) runs on in the real world: the clock, packets in
-// the engine's own memory, a Nic between the NIs, and the queues of the ranks it serves. Copies
+// What the NI's control program (lci/ni/ni_program.h) runs on in the real world: the clock, packets
+// in the engine's own memory, a Nic between the NIs, and the queues of the ranks it serves. Copies
 // what a rank posted before it looks at it, and decides no protocol.
 #pragma once
 #include <array>

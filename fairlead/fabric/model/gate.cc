@@ -13,7 +13,7 @@
 #include <cstring>
 #include <new>
 
-#include "fairlead/fabric/model/ni_hardware.h"
+#include "fairlead/fabric/model/lanai/ni_hardware.h"
 
 namespace fairlead::fabric::model {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "fairlead/fabric/model/test_mover.h"
+#include "fairlead/fabric/model/lanai/test_mover.h"
 #include "fairlead/hw/test_platform.h"
 #include "fairlead/sim/task.h"
 

@@ -9,7 +9,7 @@
 
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/model/gate.h"
-#include "fairlead/fabric/model/host_ni.h"
+#include "fairlead/fabric/model/lanai/host_ni.h"
 #include "fairlead/fabric/model/machine.h"
 
 namespace fairlead::fabric::model {

@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "fairlead/base/check.h"
-#include "fairlead/lci/implementations.h"
+#include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/platform_files.h"
 #include "tools/fairlead/subprocess.h"
 

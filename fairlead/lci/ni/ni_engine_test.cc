@@ -1,5 +1,5 @@
 // The NI engine and its ranks by hand: who may do what, and what goes on without the ranks.
-#include "fairlead/lci/ni_engine.h"
+#include "fairlead/lci/ni/ni_engine.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "fairlead/fabric/loop/loop.h"
-#include "fairlead/lci/engine_endpoint.h"
 #include "fairlead/lci/fake_nic.h"
+#include "fairlead/lci/ni/engine_endpoint.h"
 
 namespace fairlead::lci {
 namespace {

@@ -1,6 +1,6 @@
 // The host-NI interface: what stands between a Port and an engine at the NI site (LCI paper, figure
 // 2). A concept, not a base class: the boundary lies between a modelled host and its NI
-// (fabric/model/host_ni.h), and may lie between processes or a host and a DPU.
+// (fabric/model/lanai/host_ni.h), and may lie between processes or a host and a DPU.
 #pragma once
 #include <concepts>
 #include <cstddef>

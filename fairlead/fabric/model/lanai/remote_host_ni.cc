@@ -1,11 +1,11 @@
-#include "fairlead/fabric/model/remote_host_ni.h"
+#include "fairlead/fabric/model/lanai/remote_host_ni.h"
 
 #include <time.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "fairlead/fabric/model/ni_hardware.h"
+#include "fairlead/fabric/model/lanai/ni_hardware.h"
 
 namespace fairlead::fabric::model {
 namespace {

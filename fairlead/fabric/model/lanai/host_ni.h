@@ -10,7 +10,7 @@
 #include "fairlead/base/ring.h"
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
-#include "fairlead/fabric/model/ni_hardware.h"
+#include "fairlead/fabric/model/lanai/ni_hardware.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/host_cost.h"
 #include "fairlead/hw/resource.h"

@@ -12,7 +12,7 @@
 #include "fairlead/base/post.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
-#include "fairlead/lci/ni_pages.h"
+#include "fairlead/lci/ni/ni_pages.h"
 #include "fairlead/proto/flow.h"
 #include "fairlead/proto/item_lists.h"
 #include "fairlead/proto/multicast_tree.h"

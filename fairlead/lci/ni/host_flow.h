@@ -12,7 +12,7 @@
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
-#include "fairlead/lci/host_ni.h"
+#include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/proto/flow.h"
 #include "fairlead/proto/send_queues.h"
 

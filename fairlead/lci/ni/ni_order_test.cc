@@ -6,7 +6,7 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/fabric/ni_packet.h"
-#include "fairlead/lci/ni_program.h"
+#include "fairlead/lci/ni/ni_program.h"
 #include "fairlead/proto/credit_window.h"
 
 namespace fairlead::lci {

@@ -1,5 +1,5 @@
 // The control program on hand-made packets: no network, no time, every action written down.
-#include "fairlead/lci/ni_program.h"
+#include "fairlead/lci/ni/ni_program.h"
 
 #include <gtest/gtest.h>
 

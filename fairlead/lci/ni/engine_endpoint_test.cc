@@ -1,5 +1,5 @@
 // Ports of ranks that an NI engine serves, and what only they promise.
-#include "fairlead/lci/engine_endpoint.h"
+#include "fairlead/lci/ni/engine_endpoint.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The NI's side of the TLB by hand-made descriptors and arrivals.
-#include "fairlead/lci/ni_pages.h"
+#include "fairlead/lci/ni/ni_pages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "fairlead/lci/engine_endpoint.h"
+#include "fairlead/lci/ni/engine_endpoint.h"
 
 #include <fmt/format.h>
 
-#include "fairlead/lci/ni_port.h"
-#include "fairlead/lci/transfer.h"
+#include "fairlead/lci/ni/ni_port.h"
+#include "fairlead/lci/ni/transfer.h"
 
 namespace fairlead::lci {
 namespace {

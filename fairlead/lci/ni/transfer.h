@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fairlead/lci/host_ni.h"
+#include "fairlead/lci/ni/host_ni.h"
 
 namespace fairlead::lci {
 

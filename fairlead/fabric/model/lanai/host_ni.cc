@@ -1,4 +1,4 @@
-#include "fairlead/fabric/model/host_ni.h"
+#include "fairlead/fabric/model/lanai/host_ni.h"
 
 #include <algorithm>
 #include <cstring>

@@ -12,7 +12,7 @@
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/backlog.h"
-#include "fairlead/lci/host_ni.h"
+#include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {

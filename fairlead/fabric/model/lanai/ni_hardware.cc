@@ -1,4 +1,4 @@
-#include "fairlead/fabric/model/ni_hardware.h"
+#include "fairlead/fabric/model/lanai/ni_hardware.h"
 
 #include <algorithm>
 #include <cstring>

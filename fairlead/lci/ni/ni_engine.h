@@ -17,7 +17,7 @@
 #include "fairlead/fabric/engine/hardware.h"
 #include "fairlead/lci/exposures.h"
 #include "fairlead/lci/memory_server.h"
-#include "fairlead/lci/ni_program.h"
+#include "fairlead/lci/ni/ni_program.h"
 #include "fairlead/proto/go_back_n.h"
 
 namespace fairlead::lci {

@@ -1,4 +1,4 @@
-#include "fairlead/lci/ni_engine.h"
+#include "fairlead/lci/ni/ni_engine.h"
 
 #include <fmt/format.h>
 

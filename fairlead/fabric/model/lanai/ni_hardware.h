@@ -1,6 +1,6 @@
 // What a control program finds on a modelled network interface: its processor (a Site), the host
 // DMA engine, the network's send and receive DMA, packet buffers and fetch-and-add words. The
-// program itself is lci/ni_program.h; nothing here decides a protocol.
+// program itself is lci/ni/ni_program.h; nothing here decides a protocol.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -13,8 +13,8 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/ni_packet.h"
-#include "fairlead/lci/host_ni.h"
-#include "fairlead/lci/page_transfer.h"
+#include "fairlead/lci/ni/host_ni.h"
+#include "fairlead/lci/ni/page_transfer.h"
 #include "fairlead/lci/remote_memory.h"
 #include "fairlead/proto/translation_cache.h"
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "fairlead/fabric/packet.h"
-#include "fairlead/lci/page_transfer.h"
+#include "fairlead/lci/ni/page_transfer.h"
 #include "fairlead/proto/item_lists.h"
 #include "fairlead/proto/translation_cache.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fairlead/lci/host_flow.h"
+#include "fairlead/lci/ni/host_flow.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/proto/multicast_tree.h"
 

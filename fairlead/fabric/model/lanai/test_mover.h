@@ -1,7 +1,7 @@
 // The smallest control program of an NI, for tests: no flow control and no steps of its own, only
 // the main loop's. It moves packets and nothing else.
 #pragma once
-#include "fairlead/fabric/model/ni_hardware.h"
+#include "fairlead/fabric/model/lanai/ni_hardware.h"
 
 namespace fairlead::fabric::model {
 

@@ -1,0 +1,163 @@
+#include "fairlead/lci/ni/model_endpoint.h"
+
+#include <utility>
+
+#include "fairlead/lci/ni/ni_port.h"
+#include "fairlead/lci/ni/programmed_ni.h"
+#include "fairlead/lci/ni/transfer.h"
+#include "fairlead/proto/credit_window.h"
+#include "fairlead/proto/go_back_n.h"
+
+namespace fairlead::lci {
+namespace {
+
+using fabric::model::Machine;
+
+// A peer that answers nothing for so many timeouts, the last ones long, is lost.
+constexpr std::uint32_t kTriesMax = 40;
+// A host that computes answers nothing for minutes.
+constexpr std::uint32_t kHostTriesMax = 10'000;
+
+// Of host memory, for remote-memory copies whose page the NI does not know (I-rcpy). A guess: the
+// LCI paper gives none.
+constexpr std::uint32_t kAnonymousPages = 32;
+
+// Table II, one line each: how the host hands data over, and what it adds to the NI's protocol.
+template <class Ni>
+using ISdma = NiPort<Ni, SdmaTransfer>;
+template <class Ni>
+using IPio = NiPort<Ni, PioTransfer>;
+template <class Ni>
+using IRcpy = NiPort<Ni, RcpyTransfer>;
+template <class Ni>
+using Gm = NiPort<Ni, GmTransfer>;
+template <class Ni>
+using IHrx = NiPort<Ni, SdmaTransfer, proto::GoBackN>;
+template <class Ni>
+using IPioHrx = NiPort<Ni, PioTransfer, proto::GoBackN>;
+
+// A rank's port with what runs below it.
+template <class PortOf>
+class EndpointOf final : public Endpoint {
+ public:
+  template <class... Arguments>
+  explicit EndpointOf(std::unique_ptr<NiSide> ni, Arguments&&... arguments)
+      : ni_(std::move(ni)), port_(std::forward<Arguments>(arguments)...) {}
+  Port& port() override { return port_; }
+  void linger() override { port_.linger(); }
+
+ private:
+  std::unique_ptr<NiSide> ni_;
+  PortOf port_;
+};
+
+// What the NI does of it without the host.
+std::uint64_t flags_of(const Implementation& implementation) {
+  std::uint64_t flags = kInterrupt;
+  if (implementation.multicast == MulticastKind::ni) flags |= kHwMulticast;
+  // Under hrx a request is taken, and acknowledged, by the target's host.
+  if (implementation.reliability != ReliabilityKind::hrx) flags |= kHwFetchAdd;
+  // Gets, and pages that no TLB knows, need the host: no kHwRdma.
+  if (implementation.transfer == TransferKind::rcpy) flags |= kHwPut;
+  return flags;
+}
+
+// `ni_side`: the control program; nullptr where it runs in another process.
+template <class Ni>
+std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation, Ni& ni,
+                                           std::unique_ptr<NiSide> ni_side, const RankOptions& rank,
+                                           const Fatal& fatal, PortCounters& counters) {
+  NiPortOptions options;
+  options.self = rank.self;
+  options.size = rank.ranks;
+  options.mtu_bytes = implementation.mtu_bytes;
+  options.work_takes_time = rank.work_takes_time;
+  options.ni_forwards = implementation.multicast == MulticastKind::ni;
+  options.tree = implementation.tree;
+  options.flags = flags_of(implementation);
+  options.lost = [&fatal](Rank self, Rank peer) {
+    fatal(self,
+          fmt::format("rank {} did not acknowledge a packet however often it was sent", peer));
+  };
+  const auto make = [&]<class PortOf, class... Flow>(PortOf*, Flow&&... flow) {
+    return std::unique_ptr<Endpoint>(std::make_unique<EndpointOf<PortOf>>(
+        std::move(ni_side), ni, options, counters, std::forward<Flow>(flow)...));
+  };
+  const bool pio = implementation.transfer == TransferKind::pio;
+  if (implementation.reliability == ReliabilityKind::hrx) {
+    const hw::HostRates& rates = ni.rates();
+    proto::GoBackN flow({static_cast<std::uint32_t>(rates.host_window), rates.resend_timeout,
+                         rates.ack_delay, kHostTriesMax});
+    return pio ? make(static_cast<IPioHrx<Ni>*>(nullptr), std::move(flow))
+               : make(static_cast<IHrx<Ni>*>(nullptr), std::move(flow));
+  }
+  if (implementation.transfer == TransferKind::gm) return make(static_cast<Gm<Ni>*>(nullptr));
+  if (implementation.transfer == TransferKind::rcpy) {
+    return make(static_cast<IRcpy<Ni>*>(nullptr));
+  }
+  return pio ? make(static_cast<IPio<Ni>*>(nullptr)) : make(static_cast<ISdma<Ni>*>(nullptr));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementation, Machine& machine,
+                                             Peer node, std::uint32_t ranks, const Fatal& fatal) {
+  const hw::Platform& platform = machine.platform();
+  NiProgramOptions options{};
+  options.endpoints = machine.nodes();
+  options.members = ranks;
+  options.receive_buffers = receive_buffers(implementation, platform);
+  options.fetches = implementation.transfer != TransferKind::pio;
+  options.forwards = implementation.multicast == MulticastKind::ni;
+  options.tree = implementation.tree;
+  options.translates = implementation.transfer == TransferKind::rcpy;
+  options.anonymous_pages = kAnonymousPages;
+  std::unique_ptr<NiSide> made;
+  if (implementation.reliability == ReliabilityKind::nirx) {
+    if (options.receive_buffers <= proto::edge_classes(ranks)) {
+      return Error{fmt::format("--lci {}: NI memory holds {} receive buffers; {} ranks need {}",
+                               implementation.name, options.receive_buffers, ranks,
+                               proto::edge_classes(ranks) + 1)};
+    }
+    made = std::make_unique<ProgrammedNi<proto::GoBackN>>(
+        machine, node,
+        proto::GoBackN(
+            {platform.resend_window, platform.resend_timeout, platform.ack_delay, kTriesMax}),
+        options, fatal);
+    return made;
+  }
+  if (implementation.reliability == ReliabilityKind::hrx) {
+    made = std::make_unique<ProgrammedNi<proto::NoFlow>>(machine, node, proto::NoFlow{}, options,
+                                                         fatal);
+    return made;
+  }
+  const std::uint32_t window = proto::credit_window_size(options.receive_buffers, machine.nodes());
+  if (window == 0) {
+    return Error{fmt::format(
+        "--lci {}: {} nodes are too many: NI memory holds {} receive buffers, which give a window "
+        "of one packet to at most {} nodes; --lci nirx and hrx share them",
+        implementation.name, machine.nodes(), options.receive_buffers,
+        most_nodes(implementation, platform))};
+  }
+  made = std::make_unique<ProgrammedNi<proto::CreditWindow>>(
+      machine, node, proto::CreditWindow(machine.nodes(), window), options, fatal);
+  return made;
+}
+
+Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementation,
+                                                Machine& machine, const RankOptions& rank,
+                                                const Fatal& fatal) {
+  Result<std::unique_ptr<NiSide>> ni =
+      make_ni_side(implementation, machine, rank.self, rank.ranks, fatal);
+  if (!ni.ok()) return ni.error();
+  return make_endpoint_on(implementation, machine.host(rank.self), std::move(ni.value()), rank,
+                          fatal, machine.counters(rank.self));
+}
+
+std::unique_ptr<Endpoint> make_host_side(const Implementation& implementation,
+                                         fabric::model::RemoteHostNi& ni, const RankOptions& rank,
+                                         const Fatal& fatal, PortCounters& counters) {
+  return make_endpoint_on(implementation, ni, nullptr, rank, fatal, counters);
+}
+
+}  // namespace fairlead::lci
