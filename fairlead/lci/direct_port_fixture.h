@@ -81,9 +81,12 @@ inline std::vector<Way> remote_memory_ways() {
 
 class DirectPortTest : public ::testing::TestWithParam<Way> {
  protected:
-  ~DirectPortTest() override {
+  ~DirectPortTest() override { stop_engines(); }
+  // Ends the engines' threads; from then on this thread may read what only theirs wrote.
+  void stop_engines() {
     stop_ = true;
     for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
   }
   void start(std::uint32_t ranks) {
     DirectOptions options;

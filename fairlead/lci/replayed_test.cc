@@ -34,9 +34,10 @@ class Repeater {
     }
     thread_ = std::thread([this] { run(); });
   }
-  ~Repeater() {
+  ~Repeater() { stop(); }
+  void stop() {
     stop_ = true;
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
   }
   Repeater(const Repeater&) = delete;
   Repeater& operator=(const Repeater&) = delete;
@@ -172,6 +173,8 @@ TEST_P(ReplayedTest, ProgramsSeeEachMessageOnceAndNoneOfOthers) {
   EXPECT_EQ(memory[2], std::vector<std::byte>(kLong));
   EXPECT_EQ(memory[0], std::vector<std::byte>(kLong));
   // Expect: what went astray was dropped unread, as far as it found room, and counted
+  repeater.stop();
+  stop_engines();
   std::uint64_t foreign = 0;
   for (const auto& nic : nics_) foreign += nic->counters().foreign_dropped;
   EXPECT_GT(foreign, repeater.astray / 2);
