@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/fair_lock.h"
+#include "fairlead/base/pool.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/straight_way.h"
 #include "fairlead/systems/mpi/claims.h"
 #include "fairlead/systems/mpi/copy_choice.h"
-#include "fairlead/systems/mpi/fair_lock.h"
 #include "fairlead/systems/mpi/matcher.h"
-#include "fairlead/systems/mpi/pool.h"
 #include "fairlead/systems/mpi/request.h"
 #include "fairlead/systems/mpi/thresholds.h"
 #include "fairlead/systems/mpi/wire.h"
@@ -152,8 +152,8 @@ class Engine {
   bool has_work() const { return !outgoing_.empty() || !copies_.empty() || !replies_.empty(); }
 
  private:
-  using Requests = List<Request, &Request::link>;
-  using Streams = List<Stream, &Stream::link>;
+  using Requests = IntrusiveList<Request, &Request::link>;
+  using Streams = IntrusiveList<Stream, &Stream::link>;
   // A packet for the reply lane.
   struct Reply {
     Rank to;

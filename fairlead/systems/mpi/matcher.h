@@ -11,7 +11,7 @@ namespace fairlead::mpi {
 
 class Matcher {
  public:
-  using Posted = List<Request, &Request::link>;
+  using Posted = IntrusiveList<Request, &Request::link>;
 
   // `ranks` of the job bounds the bins, 16 to 1024, of 16 bytes each per side; they start as 16 and
   // double where searches are long.
@@ -65,8 +65,8 @@ class Matcher {
   void remove(Unexpected* message);
 
  private:
-  using Bin = List<Unexpected, &Unexpected::in_bin>;
-  using All = List<Unexpected, &Unexpected::in_all>;
+  using Bin = IntrusiveList<Unexpected, &Unexpected::in_bin>;
+  using All = IntrusiveList<Unexpected, &Unexpected::in_all>;
 
   // `wanted` is a receive's envelope, `message` a message's (no wildcards).
   static bool matches(const Envelope& wanted, const Envelope& message) {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/fair_lock.h"
+#include "fairlead/base/spare_memory.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/mpi/comm.h"
 #include "fairlead/systems/mpi/engine.h"
-#include "fairlead/systems/mpi/fair_lock.h"
-#include "fairlead/systems/mpi/spare_memory.h"
 
 namespace fairlead::mpi {
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "fairlead/base/intrusive_list.h"
 #include "fairlead/base/post.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/systems/mpi/claims.h"
-#include "fairlead/systems/mpi/intrusive_list.h"
 #include "fairlead/systems/mpi/wire.h"
 
 namespace fairlead::mpi {
@@ -41,7 +41,7 @@ enum class State : std::uint8_t {
 
 // What a short message touches is in the first two cache lines.
 struct alignas(64) Request {
-  Link<Request> link;  // in a posted list or a work list of the engine
+  ListLink<Request> link;  // in a posted list or a work list of the engine
   std::uint64_t order = 0;
   std::uint32_t id = 0;  // kept by the pool
   State state = State::idle;
@@ -80,7 +80,7 @@ struct Unexpected;
 
 // A message of several packets that is coming in: its later packets need no matching.
 struct Stream {
-  Link<Stream> link;
+  ListLink<Stream> link;
   std::uint32_t id = 0;
   Rank source = 0;
   std::uint32_t message = 0;  // the sender's number for it
@@ -98,8 +98,8 @@ struct Unexpected {
   enum class Place : std::uint8_t { bytes, offer, self };
   static constexpr std::size_t kInside = 64;
 
-  Link<Unexpected> in_bin;
-  Link<Unexpected> in_all;
+  ListLink<Unexpected> in_bin;
+  ListLink<Unexpected> in_all;
   std::uint32_t id = 0;
   Envelope envelope{};
   Place place = Place::bytes;

@@ -1,8 +1,8 @@
-#include "fairlead/systems/mpi/spare_memory.h"
+#include "fairlead/base/spare_memory.h"
 
 #include <gtest/gtest.h>
 
-namespace fairlead::mpi {
+namespace fairlead {
 namespace {
 
 TEST(SpareMemory, WhatWasGivenIsTakenAgain) {
@@ -35,4 +35,4 @@ TEST(SpareMemory, TheLargestStayAndNoneThatIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace fairlead::mpi
+}  // namespace fairlead

@@ -1,5 +1,5 @@
-// Memory that collectives need for the length of one call, kept for the next: the system would give
-// large pieces as fresh pages each time, which cost more than what is done with them.
+// Memory that is needed for the length of one call, kept for the next: the operating system would
+// give large pieces as fresh pages each time, which cost more than what is done with them.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace fairlead::mpi {
+namespace fairlead {
 
 class SpareMemory {
  public:
@@ -41,4 +41,4 @@ class SpareMemory {
   std::array<Piece, kPieces> pieces_;
 };
 
-}  // namespace fairlead::mpi
+}  // namespace fairlead

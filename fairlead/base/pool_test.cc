@@ -1,11 +1,11 @@
-#include "fairlead/systems/mpi/pool.h"
+#include "fairlead/base/pool.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
-namespace fairlead::mpi {
+namespace fairlead {
 namespace {
 
 struct Object {
@@ -65,4 +65,4 @@ TEST(Pool, ids_nobody_gave_find_nothing) {
 }
 
 }  // namespace
-}  // namespace fairlead::mpi
+}  // namespace fairlead

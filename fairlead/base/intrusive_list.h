@@ -2,28 +2,28 @@
 // The list owns nothing.
 #pragma once
 
-namespace fairlead::mpi {
+namespace fairlead {
 
 template <class T>
-struct Link {
+struct ListLink {
   T* previous = nullptr;
   T* next = nullptr;
 };
 
-template <class T, Link<T> T::*kLink>
-class List {
+template <class T, ListLink<T> T::*kLink>
+class IntrusiveList {
  public:
   bool empty() const { return head_ == nullptr; }
   T* front() const { return head_; }
   static T* next(const T* element) { return (element->*kLink).next; }
 
   void push_back(T* element) {
-    (element->*kLink) = Link<T>{tail_, nullptr};
+    (element->*kLink) = ListLink<T>{tail_, nullptr};
     (tail_ == nullptr ? head_ : (tail_->*kLink).next) = element;
     tail_ = element;
   }
   void remove(T* element) {
-    const Link<T> link = element->*kLink;
+    const ListLink<T> link = element->*kLink;
     (link.previous == nullptr ? head_ : (link.previous->*kLink).next) = link.next;
     (link.next == nullptr ? tail_ : (link.next->*kLink).previous) = link.previous;
   }
@@ -38,4 +38,4 @@ class List {
   T* tail_ = nullptr;
 };
 
-}  // namespace fairlead::mpi
+}  // namespace fairlead

@@ -1,4 +1,4 @@
-// Objects of one type, made in blocks that double, and used again: no malloc on the message path
+// Objects of one type, made in blocks that double, and used again: no malloc on a message path
 // once warm. Each object has an id that a peer may name it by; the id changes with every use, so
 // that a late packet cannot reach the wrong message.
 #pragma once
@@ -10,7 +10,7 @@
 
 #include "fairlead/base/check.h"
 
-namespace fairlead::mpi {
+namespace fairlead {
 
 // T has the members `std::uint32_t id` and `T* next_free`, both kept by the pool. An id is the
 // index plus 1 (24 bits) below the generation (8 bits, which wraps): never 0, which on the wire
@@ -59,7 +59,7 @@ class Pool {
     const auto block = static_cast<std::uint32_t>(blocks_.size());
     const std::uint32_t first = first_of(block);
     const std::uint32_t size = first_of(block + 1) - first;
-    FAIRLEAD_CHECK(first + size <= kIndexMask, "{} MPI objects in use", first);
+    FAIRLEAD_CHECK(first + size <= kIndexMask, "{} objects of a pool in use", first);
     blocks_.push_back(std::make_unique<T[]>(size));
     for (std::uint32_t i = size; i-- > 0;) {
       T* object = &blocks_.back()[i];
@@ -73,4 +73,4 @@ class Pool {
   std::vector<std::unique_ptr<T[]>> blocks_;
 };
 
-}  // namespace fairlead::mpi
+}  // namespace fairlead

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace fairlead::mpi {
+namespace fairlead {
 
 class FairLock {
  public:
@@ -29,4 +29,4 @@ class FairLock {
   std::uint64_t serving_ = 0;
 };
 
-}  // namespace fairlead::mpi
+}  // namespace fairlead
