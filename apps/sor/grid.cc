@@ -5,13 +5,6 @@
 
 namespace sor {
 
-Rows share_of(int rank, int ranks, std::int64_t rows) {
-  const std::int64_t share = rows / ranks;
-  const std::int64_t larger = rows % ranks;
-  const std::int64_t begin = rank * share + std::min<std::int64_t>(rank, larger);
-  return {begin, begin + share + (rank < larger ? 1 : 0)};
-}
-
 Grid::Grid(Rows own, std::int64_t rows, std::int64_t columns)
     : own_(own),
       rows_(rows),

@@ -4,15 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "apps/common/share.h"
+
 namespace sor {
 
-struct Rows {
-  std::int64_t begin;
-  std::int64_t end;
-};
-
-// Contiguous rows of `rank`: equal shares, the remainder one each to the first ranks.
-Rows share_of(int rank, int ranks, std::int64_t rows);
+using apps::Rows;
+using apps::share_of;
 
 enum class Colour : std::int64_t { red, black };
 

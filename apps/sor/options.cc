@@ -1,7 +1,8 @@
 #include "apps/sor/options.h"
 
-#include <cstdlib>
 #include <cstring>
+
+#include "apps/common/command_line.h"
 
 namespace sor {
 
@@ -24,29 +25,18 @@ const char kHelp[] =
 
 namespace {
 
-bool parse_count(const char* text, std::int64_t least, std::int64_t& value) {
-  char* end = nullptr;
-  const long long parsed = std::strtoll(text, &end, 10);
-  if (end == text || *end != '\0' || parsed < least || parsed > 1'000'000) return false;
-  value = parsed;
-  return true;
-}
-
-bool parse_real(const char* text, double most, double& value) {
-  char* end = nullptr;
-  const double parsed = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(parsed >= 0 && parsed < most)) return false;
-  value = parsed;
-  return true;
-}
+constexpr std::int64_t kCountMax = 1'000'000;
 
 // Options that take a value. false: no such option, or not such a value.
 bool parse_valued(const char* name, const char* text, Options& options) {
-  if (std::strcmp(name, "--rows") == 0) return parse_count(text, 3, options.rows);
-  if (std::strcmp(name, "--columns") == 0) return parse_count(text, 3, options.columns);
-  if (std::strcmp(name, "--omega") == 0) return parse_real(text, 2.0, options.omega);
-  if (std::strcmp(name, "--tolerance") == 0) return parse_real(text, 1e300, options.tolerance);
-  if (std::strcmp(name, "--iterations") == 0) return parse_count(text, 1, options.iterations_max);
+  if (std::strcmp(name, "--rows") == 0) return apps::parse_count(text, 3, kCountMax, options.rows);
+  if (std::strcmp(name, "--columns") == 0)
+    return apps::parse_count(text, 3, kCountMax, options.columns);
+  if (std::strcmp(name, "--omega") == 0) return apps::parse_real(text, 2.0, options.omega);
+  if (std::strcmp(name, "--tolerance") == 0)
+    return apps::parse_real(text, 1e300, options.tolerance);
+  if (std::strcmp(name, "--iterations") == 0)
+    return apps::parse_count(text, 1, kCountMax, options.iterations_max);
   return false;
 }
 
