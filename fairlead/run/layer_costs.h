@@ -11,27 +11,27 @@
 namespace fairlead::run {
 
 // X(step, key in the file). A system adds its rows here.
-#define FAIRLEAD_LAYER_STEPS(X)                                    \
-  X(panda_st_send, "panda-st.send")                                \
-  X(panda_st_fragment, "panda-st.fragment")                        \
-  X(panda_st_demultiplex, "panda-st.demultiplex")                  \
-  X(panda_st_reassemble, "panda-st.reassemble")                    \
-  X(panda_mt_lock, "panda-mt.lock")                                \
-  X(panda_mt_switch, "panda-mt.switch")                            \
-  X(panda_order, "panda.order")                                    \
-  X(mpi_panda_send, "mpi-panda.send")                              \
-  X(mpi_panda_match, "mpi-panda.match")                            \
-  X(crl_call, "crl.call")                                          \
-  X(crl_home, "crl.home")                                          \
-  X(orca_invoke, "orca.invoke")                                    \
-  X(orca_dispatch, "orca.dispatch")                                \
+#define FAIRLEAD_LAYER_STEPS(X)                   \
+  X(panda_st_send, "panda-st.send")               \
+  X(panda_st_fragment, "panda-st.fragment")       \
+  X(panda_st_demultiplex, "panda-st.demultiplex") \
+  X(panda_st_reassemble, "panda-st.reassemble")   \
+  X(panda_mt_lock, "panda-mt.lock")               \
+  X(panda_mt_switch, "panda-mt.switch")           \
+  X(panda_order, "panda.order")                   \
+  X(mpi_panda_send, "mpi-panda.send")             \
+  X(mpi_panda_match, "mpi-panda.match")           \
+  X(crl_call, "crl.call")                         \
+  X(crl_home, "crl.home")                         \
+  X(orca_invoke, "orca.invoke")                   \
+  X(orca_dispatch, "orca.dispatch")               \
   X(multigame_job, "multigame.job")
 
 enum class LayerStep : std::uint8_t {
 #define FAIRLEAD_LAYER_STEP_NAME(step, key) step,
   FAIRLEAD_LAYER_STEPS(FAIRLEAD_LAYER_STEP_NAME)
 #undef FAIRLEAD_LAYER_STEP_NAME
-  count
+      count
 };
 constexpr std::size_t kLayerSteps = static_cast<std::size_t>(LayerStep::count);
 

@@ -7,10 +7,12 @@
 //
 // A message that arrives runs its service's handler outside the Port's upcalls, in the order in
 // which its source sent it to that service by the same call; handlers run one at a time, from
-// poll(), wait() and, in Panda-MT, from interrupts while the rank computes. A handler may send,
-// broadcast, reply, signal and spawn; it may not wait for what another handler brings (call(), wait()),
-// which is checked. It may keep what it received: a packet stays where it arrived until it is
-// copied to where the receiver wants it, so that data is copied once.
+// poll(), from calls that wait for an answer (wait(), call(), broadcast_ordered(), barrier(),
+// stop(); not from sends that wait for room) and, in Panda-MT, from interrupts while the rank
+// computes. A client that waits by the Port's own calls has them run from there. A handler may
+// send, broadcast, reply, signal and spawn; it may not wait for what another handler brings
+// (call(), wait()), which is checked. It may keep what it received: a packet stays where it arrived
+// until it is copied to where the receiver wants it, so that data is copied once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +34,8 @@ struct Received;  // internal: the packets of one message
 // Number of a service (Panda's nsap), the same on every rank.
 using Service = std::uint16_t;
 constexpr Service kServices = 64;
-constexpr std::size_t kHeaderBytesMax = 48;     // all headers of a message together
-constexpr std::size_t kPiecesMax = 32;          // I/O vector of a message
+constexpr std::size_t kHeaderBytesMax = 48;  // all headers of a message together
+constexpr std::size_t kPiecesMax = 32;       // I/O vector of a message
 constexpr std::size_t kMessageBytesMax = std::size_t{1} << 30;
 
 enum class Flavour : std::uint8_t { single_threaded, multi_threaded };
@@ -124,16 +126,18 @@ struct CallHandler {
 };
 
 // One rank's Panda. Thread: the rank's (its threads in Panda-MT, one at a time by nature).
-// Errors: a lost peer ends the job from whichever call waits for it, with its rank (abort_job); what
-// the program did wrong (an unknown service, a message too long) does the same.
+// Errors: a lost peer ends the job from whichever call waits for it, with its rank (abort_job);
+// what the program did wrong (an unknown service, a message too long) does the same.
 class Panda {
  public:
-  // Starts it on the rank's Port; the same options on every rank. Once per context and flavour.
+  // Starts it on the rank's Port; the same options on every rank, and returns when every rank has
+  // called it. Once per context.
   static Result<Panda*> start(run::Context& context, const Options& options);
   // The one that start() made; nullptr before.
   static Panda* of(run::Context& context);
   // All ranks: returns when every rank has called it and nothing is under way. Then the context may
-  // end. Threads other than the caller must have ended.
+  // end. Handlers still run in it: what they use must live until then. Threads other than the
+  // caller must have ended.
   void stop();
   ~Panda();
 
@@ -154,22 +158,23 @@ class Panda {
   // the message's memory may be reused. Waits for room except inside a handler, where what has no
   // room is copied and sent later.
   void send(Rank to, Service service, const Message& message);
-  // To every other rank (`self` true: and to this one), by the Port's multicast; per source in order.
+  // To every other rank (`self` true: and to this one), by the Port's multicast; per source in
+  // order.
   void broadcast(Service service, const Message& message, bool self = false);
   // To every rank, itself included, in one order over all sources: number by fetch-and-add at the
-  // sequencer, multicast, reordering at the receivers. Returns the number, which the receivers see as
-  // well (order_of). Waits for the number: not inside a handler.
+  // sequencer, multicast, reordering at the receivers. Returns the number, which the receivers see
+  // as well (order_of). Waits for the number: not inside a handler.
   std::uint64_t broadcast_ordered(Service service, const Message& message);
   // Of the ordered broadcast whose handler runs now.
   std::uint64_t order() const;
 
-  // Sends a request and waits for the answer: at most once, whatever is lost below. In Panda-MT other
-  // threads run meanwhile.
+  // Sends a request and waits for the answer: at most once, whatever is lost below. In Panda-MT
+  // other threads run meanwhile.
   Incoming call(Rank to, Service service, const Message& request);
   // From the handler of the call or later, from anywhere in this rank.
   void reply(Token token, const Message& answer);
 
-  // Takes in what has arrived; how many handlers ran.
+  // Takes in what has arrived; how many handlers ran. Inside a handler: does nothing.
   int poll();
   // Until the counter has counted that far (handlers may count). Panda-MT: other threads run
   // meanwhile. `what` as of Until.
@@ -181,6 +186,7 @@ class Panda {
     std::uint64_t messages_sent = 0, messages_received = 0, fragments_sent = 0;
     std::uint64_t broadcasts = 0, ordered = 0, reordered = 0, calls = 0;
     std::uint64_t bytes_sent = 0, bytes_received = 0;
+    std::uint64_t dropped = 0;  // packets that came twice or were none of Panda's
   };
   const Counts& counts() const;
 

@@ -1,0 +1,261 @@
+#include "fairlead/systems/panda/core.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+namespace fairlead::panda {
+namespace {
+
+void wait_for_room(void* core) {
+  static_cast<Core*>(core)->wait_port(
+      {.any_change = true, .what = "room for a message of Panda's"});
+}
+
+void end_job(void* core, const std::string& reason) { static_cast<Core*>(core)->fatal(reason); }
+
+}  // namespace
+
+Core::Core(run::Context& own, const Options& opts, const FirstNumbers& first)
+    : context(own),
+      port(own.port()),
+      options(opts),
+      first_order(first.order),
+      costs(),
+      pool(port),
+      peers(port.size(), first.message & kNumberMask),
+      fragments(peers, pool, port.caps(port.self()).mtu_bytes),
+      outgoing(port, peers, counts, costs, first.message & kNumberMask,
+               {this, &wait_for_room, &end_job}),
+      reorder(first.order),
+      calls(first.generation) {
+  port.bind(kChannel, {&Core::on_packet, this, nullptr}, {});
+  port.on_event({&Core::on_event, this});
+}
+
+Core::~Core() { port.on_event({}); }
+
+void Core::fatal(const std::string& reason) {
+  context.abort_job(1, "Panda: " + reason);
+  std::abort();
+}
+
+void Core::not_in_handler(const char* what) {
+  if (in_handler) fatal(fmt::format("{} inside a handler, which may not wait", what));
+  FAIRLEAD_CHECK(!stopped, "{} after stop()", what);
+}
+
+void Core::check_service(Service service) {
+  if (service >= kServices) fatal(fmt::format("service {} of {}", service, kServices));
+}
+
+void Core::check_message(Rank to, Service service, const Message& message) {
+  FAIRLEAD_CHECK(!stopped, "a message after stop()");
+  check_service(service);
+  if (to >= port.size()) {
+    fatal(fmt::format("a message to rank {} of {}, service {}", to, port.size(), service));
+  }
+  if (message.size() > kMessageBytesMax) {
+    fatal(fmt::format("a message of {} bytes to rank {}, service {}: the longest has {}",
+                      message.size(), to, service, kMessageBytesMax));
+  }
+}
+
+// --- Receiving.
+
+Keep Core::on_packet(void* self, lci::Packet* packet, const lci::Arrival& arrival) {
+  return static_cast<Core*>(self)->arrived(packet, arrival);
+}
+
+Keep Core::arrived(lci::Packet* packet, const lci::Arrival& arrival) {
+  using Verdict = Fragments::Verdict;
+  const Fragments::Came came = fragments.arrived(packet, arrival);
+  switch (came.verdict) {
+    case Verdict::whole:
+    case Verdict::part:
+      if (came.message->packets > 1)
+        port.charge({.ops = costs.of(run::LayerStep::panda_st_reassemble)});
+      if (came.verdict == Verdict::whole) take_in(came.message);
+      return came.keep;
+    case Verdict::gap:
+      fatal(
+          fmt::format("a packet from rank {} is missing: the network lost it or changed the order",
+                      arrival.source));
+    case Verdict::duplicate:
+    case Verdict::malformed:
+      ++counts.dropped;
+      break;
+  }
+  return Keep::no;
+}
+
+void Core::take_in(Received* message) {
+  ++counts.messages_received;
+  counts.bytes_received += message->size;
+  if (message->kind == Kind::answer) return take_answer(message);
+  if (message->kind == Kind::ordered) {
+    take_ordered(message);
+  } else {
+    ready.push_back(message);
+  }
+  schedule();
+}
+
+void Core::take_ordered(Received* message) {
+  using Verdict = Reorder::Verdict;
+  switch (reorder.arrived(message, ready)) {
+    case Verdict::in_order:
+      reordered_on.ok.store(reorder.next() - first_order, std::memory_order_relaxed);
+      return;
+    case Verdict::early:
+      ++counts.reordered;
+      return;
+    case Verdict::duplicate:
+      ++counts.dropped;
+      pool.give(message);
+      return;
+    case Verdict::too_far:
+      fatal(
+          fmt::format("ordered broadcast {} came from rank {} while {} is missing: more than {} "
+                      "wait for it",
+                      message->extra, message->source, reorder.next(), Reorder::kWindow));
+  }
+}
+
+void Core::take_answer(Received* message) {
+  ++under_way.received;
+  switch (calls.arrived(message)) {
+    case Calls::Verdict::taken:
+      return;
+    case Calls::Verdict::twice:
+      fatal(fmt::format("rank {} answered a call of service {} twice", message->source,
+                        message->service));
+    case Calls::Verdict::foreign:
+      ++counts.dropped;
+      pool.give(message);
+  }
+}
+
+void Core::schedule() {
+  if (scheduled || looking > 0 || in_handler || ready.empty()) return;
+  scheduled = true;
+  port.defer({&Core::on_turn, this});
+}
+
+void Core::on_turn(void* self) {
+  Core& core = *static_cast<Core*>(self);
+  core.scheduled = false;
+  core.drain();
+}
+
+// What is ready now; what that makes ready is for the next time.
+void Core::drain() {
+  if (busy > 0 || in_handler) return;
+  const Busy busy_here(*this);
+  if (outgoing.waits()) (void)outgoing.flush();
+  for (std::size_t left = ready.size(); left > 0; --left) {
+    Received* const message = ready.front();
+    ready.pop_front();
+    run(message);
+  }
+}
+
+void Core::drain_all() {
+  ++looking;
+  while (!ready.empty()) drain();
+  --looking;
+}
+
+void Core::run(Received* message) {
+  if (message->kind == Kind::gather || message->kind == Kind::release) return run_meeting(*message);
+  port.charge({.ops = costs.of(run::LayerStep::panda_st_demultiplex)});
+  if (!services.has_handler(*message)) {
+    if (!services.keep_early(message)) {
+      fatal(
+          fmt::format("more than {} bytes wait for service {}, which has no handler; the last "
+                      "came from rank {}",
+                      Demultiplexer::kEarlyBytesMax, message->service, message->source));
+    }
+    ++under_way.received;
+    return;
+  }
+  ++handled;
+  const bool counted = message->early;
+  in_handler = true;
+  order_now = message->extra;
+  services.run(message, Incoming(message));
+  in_handler = false;
+  if (!counted) ++under_way.received;
+}
+
+// --- Sending.
+
+void Core::send(Rank to, const Head& head, const Message& message) {
+  ++counts.messages_sent;
+  if (to == port.self()) return deliver_here(head, message, false);
+  ++under_way.sent;
+  const Busy busy_here(*this);
+  outgoing.send(to, false, head, message, !in_handler);
+}
+
+void Core::send_to_all(const Head& head, const Message& message, bool self) {
+  if (port.size() > 1) {
+    under_way.sent += port.size() - 1;
+    const Busy busy_here(*this);
+    outgoing.send(0, true, head, message, !in_handler);
+  }
+  if (self) deliver_here(head, message, true);
+}
+
+void Core::deliver_here(const Head& head, const Message& message, bool via_group) {
+  ++under_way.sent;
+  counts.bytes_sent += head.size;
+  Received* const received = pool.take(port.self(), head, via_group);
+  pool.fill(*received, message);
+  take_in(received);
+}
+
+// --- Waiting.
+
+void Core::wait_port(const lci::Until& until) {
+  ++looking;
+  const Post answer = port.wait(until);
+  --looking;
+  check_answer(answer, until.what);
+}
+
+void Core::check_answer(Post answer, const char* what) {
+  if (answer != Post::peer_down && answer != Post::maybe_delivered) return;
+  // Which one is told by a task of the Port's, which runs next.
+  for (int i = 0; i < 2 && !lost; ++i) (void)port.poll();
+  fatal(lost ? fmt::format("rank {} is gone, while this one waited for {}", *lost, what)
+             : fmt::format("a rank is gone, while this one waited for {}", what));
+}
+
+void Core::on_event(void* self, const lci::Event& event) {
+  Core& core = *static_cast<Core*>(self);
+  if (event.kind == lci::Event::Kind::peer_down && !core.lost) core.lost = event.rank;
+}
+
+void Core::wait(const Counter& counter, std::uint64_t at, const char* what) {
+  const auto counted = [&] {
+    return counter.ok.load(std::memory_order_acquire) +
+           counter.failed.load(std::memory_order_acquire);
+  };
+  ++looking;
+  for (;;) {
+    drain();
+    if (counted() >= at) break;
+    if (!ready.empty()) continue;
+    wait_port({.counter = &counter,
+               .at = at,
+               .any_packet = true,
+               .any_change = outgoing.waits(),
+               .what = what});
+  }
+  --looking;
+  schedule();
+}
+
+}  // namespace fairlead::panda

@@ -1,0 +1,101 @@
+// Messages to packets, and what waits for room: of handlers, which may not wait themselves.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "fairlead/lci/port.h"
+#include "fairlead/run/layer_costs.h"
+#include "fairlead/systems/panda/peers.h"
+#include "fairlead/systems/panda/wire.h"
+
+namespace fairlead::panda {
+
+// What is left to send of a message: pieces of memory, read straight into send buffers.
+struct Source {
+  Source() = default;
+  explicit Source(const Message& message);
+
+  // The next `size` bytes as pieces in `to`; how many.
+  std::size_t look(std::size_t size, Piece* to) const;
+  void pass(std::size_t size);
+
+  Piece pieces[kPiecesMax + 1];
+  std::size_t count = 0;
+  std::size_t at = 0;      // piece
+  std::size_t offset = 0;  // in it
+};
+
+// A message under way. To every other rank (`group`), or to one.
+struct Under {
+  Rank to = 0;
+  bool group = false;
+  Head head;
+  std::size_t moved = 0;
+  std::uint32_t packets = 0;  // that were sent
+  Source source;
+};
+
+class Outgoing {
+ public:
+  // Of messages that wait for room: a job beyond it ends.
+  static constexpr std::size_t kWaitingBytesMax = std::size_t{256} << 20;
+
+  // What its owner does.
+  struct Owner {
+    void* context;
+    void (*wait_for_room)(void* context);
+    void (*fatal)(void* context, const std::string& reason);  // does not return
+  };
+
+  Outgoing(lci::Port& port, Peers& peers, Panda::Counts& counts, const run::LayerCosts& costs,
+           Number first, Owner owner)
+      : port_(port),
+        peers_(peers),
+        counts_(counts),
+        costs_(costs),
+        group_next_(first),
+        owner_(owner) {}
+  Outgoing(const Outgoing&) = delete;
+  Outgoing& operator=(const Outgoing&) = delete;
+
+  // may_wait: returns when all of it is sent. Else what has no room is copied, and sent by flush().
+  void send(Rank to, bool group, const Head& head, const Message& message, bool may_wait);
+  // Sends of what waits as much as there is room for, in order per destination. True: some moved.
+  bool flush();
+  bool waits() const { return !waiting_.empty(); }
+
+ private:
+  struct Waiting {
+    Under message;
+    std::unique_ptr<std::byte[]> own;
+    std::size_t bytes;
+  };
+
+  bool push(Under& message, std::uint32_t flags);
+  bool send_packet(const Under& message, const Head& head, std::size_t size, std::uint32_t flags);
+  bool accepted(Post answer, const Under& message);
+  void queue(Under& message);
+  std::uint32_t& waiting_for(const Under& message) {
+    return message.group ? group_waiting_ : peers_.of(message.to).waiting;
+  }
+  Number& next_number(const Under& message) {
+    return message.group ? group_next_ : peers_.of(message.to).next_out;
+  }
+  [[gnu::noinline]] void wait_behind(const Under& message);
+
+  lci::Port& port_;
+  Peers& peers_;
+  Panda::Counts& counts_;
+  const run::LayerCosts& costs_;
+  Number group_next_;
+  Owner owner_;
+  std::list<Waiting> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  std::uint32_t group_waiting_ = 0;
+};
+
+}  // namespace fairlead::panda

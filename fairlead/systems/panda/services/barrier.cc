@@ -1,0 +1,108 @@
+#include "fairlead/systems/panda/services/barrier.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "fairlead/systems/panda/core.h"
+
+namespace fairlead::panda {
+
+bool Barrier::gathered(std::uint64_t round, Service meeting, const Gathered& sums) {
+  if (round != completed_ + 1) return false;
+  sums_.sent += sums.sent;
+  sums_.received += sums.received;
+  in_stop_ += meeting == static_cast<Service>(Meeting::stop);
+  came_.ok.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool Barrier::complete(const Gathered& own) {
+  const std::uint64_t sent = sums_.sent + own.sent;
+  const bool quiet = sent == sums_.received + own.received && sent == sent_before_;
+  sent_before_ = sent;
+  sums_ = {};
+  in_stop_ = 0;
+  ++completed_;
+  return quiet;
+}
+
+bool Barrier::released(std::uint64_t round, bool quiet) {
+  if (round != completed_ + 1) return false;
+  ++completed_;
+  quiet_ = quiet;
+  left_.ok.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+// Rank 0, once every other rank has entered: lets them go. Whether nothing is under way.
+bool Core::release_all(Meeting meeting) {
+  const std::uint64_t others = port.size() - 1;
+  const std::uint64_t expected = meeting == Meeting::stop ? others : 0;
+  if (barrier.in_stop() != expected) {
+    fatal(fmt::format("rank 0 is in {}, others are in {}",
+                      meeting == Meeting::stop ? "stop()" : "barrier()",
+                      meeting == Meeting::stop ? "barrier()" : "stop()"));
+  }
+  const Released released{barrier.complete(under_way) ? 1u : 0u};
+  const Message body(&released, sizeof released);
+  const Head head = Head::first(Kind::release, 0, sizeof released, barrier.round());
+  const Busy busy_here(*this);
+  if (meeting == Meeting::barrier) {
+    if (others > 0) outgoing.send(0, true, head, body, true);
+  } else {
+    // To each alone: a rank that ends does not forward any more.
+    for (Rank rank = 1; rank < port.size(); ++rank) outgoing.send(rank, false, head, body, true);
+  }
+  return released.quiet != 0;
+}
+
+bool Core::meet(Meeting meeting) {
+  const char* const what = meeting == Meeting::stop ? "Panda's stop" : "Panda's barrier";
+  not_in_handler(what);
+  const std::uint64_t round = barrier.enter();
+  // What it has received counts with what that made it send.
+  drain_all();
+  if (port.self() == 0) {
+    wait(barrier.came(), round * (port.size() - 1), what);
+    return release_all(meeting);
+  }
+  const Message body(&under_way, sizeof under_way);
+  const Head head =
+      Head::first(Kind::gather, static_cast<Service>(meeting), sizeof under_way, round);
+  {
+    const Busy busy_here(*this);
+    outgoing.send(0, false, head, body, true);
+  }
+  wait(barrier.left(), round, what);
+  return barrier.quiet();
+}
+
+// In the order of arrival with messages, so that those of a source that came before its gather are
+// handled before.
+void Core::run_meeting(Received& message) {
+  Incoming incoming(&message);
+  bool good = false;
+  if (message.kind == Kind::gather && message.size == sizeof(Gathered) && port.self() == 0) {
+    Gathered sums;
+    incoming.pop(&sums, sizeof sums);
+    good = barrier.gathered(message.extra, message.service, sums);
+  } else if (message.kind == Kind::release && message.size == sizeof(Released) &&
+             message.source == 0) {
+    Released released;
+    incoming.pop(&released, sizeof released);
+    good = barrier.released(message.extra, released.quiet == 1);
+  }
+  if (!good) ++counts.dropped;
+}
+
+void Panda::barrier() { (void)core_->meet(Meeting::barrier); }
+
+void Panda::stop() {
+  while (!core_->meet(Meeting::stop)) {
+  }
+  core_->stopped = true;
+  core_->context.ended(run::System::panda);
+}
+
+}  // namespace fairlead::panda
