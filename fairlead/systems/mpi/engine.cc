@@ -18,17 +18,15 @@ Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice, FirstNumbers fir
     : port_(port),
       self_(port.self()),
       free_work_((port.caps(self_).flags & lci::kFreeWork) != 0),
-      straight_(free_work_ ? port.straight_way(kChannel, lci::Lane::request) : lci::StraightWay()),
+      short_ways_(free_work_),
+      direct_(*this, port, free_work_, choice, first),
+      device_(&direct_),
       fatal_(fatal),
-      matcher_(port.size()),
-      next_message_(first.message),
-      next_segment_(first.segment),
-      choice_(choice),
-      claims_(first.claim) {
-  port_.bind(kChannel, {&Engine::upcall, this, &Engine::upcall_small}, {&Engine::returned, this});
+      matcher_(port.size()) {
+  direct_.bind();
 }
 
-void Engine::fatal(const std::string& reason) {
+void Engine::failed(const std::string& reason) {
   if (fatal_.run != nullptr) fatal_.run(fatal_.context, reason);
   FAIRLEAD_CHECK(false, "{}", reason);
   std::abort();
@@ -55,19 +53,19 @@ Post Engine::wait_until(lci::Until until, const char* call) {
   if (has_work() && progress()) [[unlikely]]
     return Post::done;
   if (lock_ != nullptr) until.deadline = std::min(until.deadline, port_.now() + kOthersTurn);
-  const Post answer = port_.wait(until);
+  const Post answer = device_->wait(until);
   if (lock_ != nullptr) {
     lock_->unlock();
     lock_->lock();
   }
   if (answer == Post::peer_down) [[unlikely]] {
-    fatal(fmt::format("{}: a rank of the job was lost", call));
+    failed(fmt::format("{}: a rank of the job was lost", call));
   }
   return answer;
 }
 
 void Engine::poll() {
-  port_.poll();
+  device_->poll();
   if (has_work()) [[unlikely]]
     progress();
 }
@@ -78,28 +76,9 @@ void Engine::drain(const char* call) {
 
 // True when something moved, so that a waiting call looks at its request again.
 bool Engine::progress() {
-  const bool replied = push_replies();
-  const bool fetched = push_copies();
+  const bool moved = device_->progress();
   const bool sent = push_outgoing();
-  return replied || fetched || sent;
-}
-
-void Engine::reply(const Reply& made) {
-  if (!replies_.empty() || !send_reply(made)) replies_.push_back(made);
-}
-
-bool Engine::send_reply(const Reply& reply) {
-  static_assert(sizeof reply.wanted <= 32, "send_small carries it on every fabric");
-  const Post answer = port_.send_small({reply.to}, kChannel, lci::Lane::reply, reply.words,
-                                       std::as_bytes(std::span(&reply.wanted, 1)), lci::kNoBlock);
-  return accepted(answer, reply.to);
-}
-
-bool Engine::push_replies() {
-  std::size_t sent = 0;
-  while (sent < replies_.size() && send_reply(replies_[sent])) ++sent;
-  replies_.erase(replies_.begin(), replies_.begin() + static_cast<std::ptrdiff_t>(sent));
-  return sent != 0;
+  return moved || sent;
 }
 
 }  // namespace fairlead::mpi

@@ -1,25 +1,26 @@
-// MPI point-to-point over a Port: eager messages, rendezvous, matching, completion. Knows ranks of
-// the job, contexts and bytes; communicators, datatypes and argument checks are above it.
+// MPI point-to-point over a Port: matching, completion, progress. Knows ranks of the job, contexts
+// and bytes; communicators, datatypes and argument checks are above it.
 //
-// Three kinds of code run here. Calls of the program start requests and wait. Upcalls match and
-// copy; they answer only on the reply lane and put everything longer on a work list. Progress,
-// between the two, empties the work lists: fetches from exposed memory, messages that waited for
-// room, the bytes of accepted rendezvous sends.
+// Here are requests, matching, waiting and the queue of sends that wait for room; a device
+// (device.h) moves the bytes. Most messages take the short ways of the direct device (direct.h),
+// which lead from here to the network without a virtual call.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <vector>
 
+#include "fairlead/base/copy_small.h"
 #include "fairlead/base/fair_lock.h"
 #include "fairlead/base/pool.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/lci/straight_way.h"
-#include "fairlead/systems/mpi/claims.h"
 #include "fairlead/systems/mpi/copy_choice.h"
+#include "fairlead/systems/mpi/device.h"
+#include "fairlead/systems/mpi/direct.h"
 #include "fairlead/systems/mpi/matcher.h"
+#include "fairlead/systems/mpi/mpi.h"
 #include "fairlead/systems/mpi/request.h"
 #include "fairlead/systems/mpi/thresholds.h"
 #include "fairlead/systems/mpi/wire.h"
@@ -32,13 +33,6 @@ struct Fatal {
   void* context = nullptr;
 };
 
-// What the engine numbers things with begins here; the numbers wrap.
-struct FirstNumbers {
-  std::uint32_t message = 0;
-  std::uint32_t segment = 0;
-  std::uint32_t claim = 0;
-};
-
 class Engine {
  public:
   // Binds kChannel of `port`, which outlives the engine.
@@ -48,6 +42,8 @@ class Engine {
 
   lci::Port& port() { return port_; }
 
+  // What collectives may use beside messages on the path to `peer`: lci::Caps::flags.
+  std::uint64_t flags(Rank peer) const { return device_->flags(peer); }
   // Calls may leave charge() out.
   bool free_work() const { return free_work_; }
   // The whole message in one slot where that takes few instructions and work is free. False:
@@ -56,25 +52,20 @@ class Engine {
                                         std::uint32_t context, std::int32_t tag) {
     if (!outgoing_.empty() || to == self_) [[unlikely]]
       return false;
-    return straight_.post(to, eager_words({context, to, tag}), from, size);
+    return direct_.post_slot(from, size, {context, to, tag});
   }
   // The same in one packet of the straight way, by a call.
   bool post_straight(const void* from, std::uint64_t size, Envelope to) {
     if (!outgoing_.empty() || to.peer == self_) return false;
-    return straight_.post_longer(to.peer, eager_words(to), from, size);
+    return direct_.post_straight(from, size, to);
   }
   // The whole message as one small packet, if it is one and nothing is queued before it. False:
   // nothing was sent, and send() or isend() has to look closer.
   bool send_small(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags) {
-    if (!free_work_) port_.charge({.ops = kSendOps});
-    if (size > inline_bytes_max(to.peer) || !outgoing_.empty() || to.peer == self_) return false;
-    // One 16-byte store: the port reads the words by one load, which narrower stores would hold up
-    // until every older one has left the store buffer (30 % of a sender's time at full rate).
-    alignas(16) lci::Words words;
-    const lci::WordVector made = eager_words(to);
-    std::memcpy(words, &made, sizeof words);
-    return port_.send_small({to.peer}, kChannel, lci::Lane::request, words,
-                            {static_cast<const std::byte*>(from), size}, flags) == Post::done;
+    if (!short_ways_ && !begins_directly()) [[unlikely]]
+      return false;
+    if (!outgoing_.empty() || to.peer == self_) return false;
+    return direct_.send_small(from, size, to, flags);
   }
   // Sends and returns when the buffer may be reused. Answers an MPI error class.
   int send(const void* from, std::uint64_t size, Envelope to, bool sync, const char* call);
@@ -104,7 +95,7 @@ class Engine {
   }
   // Waits until `request` is done; `call` names the MPI call for a hanging job's report.
   void wait(Request& request, const char* call) {
-    if (!request.done() && !receive_straight(request)) [[unlikely]]
+    if (!request.done() && !direct_.receive_straight(request)) [[unlikely]]
       wait_slow(request, call);
   }
   // Gives a done request back to the pool.
@@ -144,27 +135,65 @@ class Engine {
   void share(FairLock* lock) { lock_ = lock; }
 
   // How large messages travelled.
-  const CopyChoice& choice() const { return choice_; }
+  const CopyChoice& choice() const { return direct_.choice(); }
 
   // Packets that belonged to no message under way; they were dropped.
-  std::uint64_t strays() const { return strays_; }
+  std::uint64_t strays() const { return direct_.strays(); }
   // True while messages wait for room or memory waits to be fetched.
-  bool has_work() const { return !outgoing_.empty() || !copies_.empty() || !replies_.empty(); }
+  bool has_work() const { return !outgoing_.empty() || !direct_.idle(); }
+
+  // What devices report, and what they need for it.
+  // Where a message that came finds its receive; without one it is kept (keep()).
+  Matcher& matcher() { return matcher_; }
+  // `receive` got its message: from here on the envelope tells what came.
+  static void matched(Request& receive, Rank source, std::int32_t tag, std::uint64_t size) {
+    receive.envelope.peer = source;
+    receive.envelope.tag = tag;
+    receive.size = size;
+    if (size > receive.capacity) [[unlikely]]
+      receive.error = MPI_ERR_TRUNCATE;
+  }
+  // The whole message is at `from`: the receive is done.
+  void deliver(Request& receive, const void* from, std::uint64_t size) {
+    const std::uint64_t fits = std::min(size, receive.capacity);
+    if (fits <= kCopySmallMax) [[likely]]
+      copy_small(receive.to, from, fits);
+    else
+      std::memcpy(receive.to, from, fits);
+    receive.state = State::done;
+    charge_copy(match_ops(), fits, receive.capacity);
+  }
+  // Keeps a message that no receive is posted for; `size` is that of the whole message.
+  Unexpected* keep(const Envelope& envelope, Unexpected::Place place, std::uint64_t size);
+  // Memory for a kept message, which goes when a receive has taken it.
+  std::byte* memory_for(Unexpected& message);
+  // A send is over: its buffer may be reused, and it was matched if that was asked for.
+  void sent(Request& send);
+  // A send has more to send.
+  void queue(Request& send) { outgoing_.push_back(&send); }
+  // The request in use under `id`, or nullptr.
+  Request* find(std::uint32_t id) const { return requests_.find(id); }
+  // The job cannot go on.
+  [[noreturn]] void failed(const std::string& reason);
+  // Work of a message in the modelled world.
+  std::uint64_t match_ops() const { return kMatchOps; }
+  void charge_copy(std::uint64_t ops, std::uint64_t copied, std::uint64_t buffer) {
+    if (free_work_) return;
+    port_.charge({.ops = ops, .working_set_bytes = buffer, .copied_bytes = copied});
+  }
+  Rank self() const { return self_; }
+  bool is_shared() const { return lock_ != nullptr; }
+  Direct& direct() { return direct_; }
 
  private:
   using Requests = IntrusiveList<Request, &Request::link>;
-  using Streams = IntrusiveList<Stream, &Stream::link>;
-  // A packet for the reply lane.
-  struct Reply {
-    Rank to;
-    lci::Words words;
-    std::uint64_t wanted;  // or another number of bytes
-  };
-  enum class Sent : std::uint8_t { all, blocked };
 
-  static lci::WordVector eager_words(const Envelope& to) {
-    return lci::WordVector{first_word(Kind::eager, to.context), static_cast<std::uint32_t>(to.tag),
-                           0, 0};
+  bool is_direct() const { return device_ == &direct_; }
+  // Where work has to be declared: false when the message is another device's.
+  bool begins_directly() {
+    if (!is_direct()) return false;
+    port_.charge({.ops = kSendOps});
+    return true;
   }
   static void describe(Request& receive, void* to, std::uint64_t capacity, std::uint32_t context,
                        Rank source, std::int32_t tag, Comm* comm) {
@@ -178,108 +207,39 @@ class Engine {
   }
 
   // engine_send.cc
-  bool send_now(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags);
+  bool send_now(const void* from, std::uint64_t size, const Envelope& to, std::uint32_t flags);
   Request* start_send(const void* from, std::uint64_t size, Envelope to, bool sync);
   void send_to_self(Request& send);
-  Sent push(Request& send);
-  Sent push_eager(Request& send, std::uint32_t flags);
-  Sent push_offer(Request& send, std::uint32_t flags);
-  Sent push_data(Request& send, std::uint32_t flags);
-  bool send_packet(Rank to, lci::Lane lane, const lci::Words& words, Piece piece,
-                   std::uint32_t flags);
-  bool accepted(Post answer, Rank peer);
-  void complete_send(Request& send);
   bool push_outgoing();
 
   // engine_receive.cc
-  static Keep upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival);
-  static bool upcall_small(void* self, Rank source, lci::WordVector words, const std::byte* data,
-                           std::size_t size);
-  static void returned(void* self, const lci::Arrival& arrival, Post why);
-  bool receive_straight(Request& request);
-  Keep arrived(lci::Packet* packet, const lci::Arrival& arrival);
-  Keep on_eager(lci::Packet* packet, const lci::Arrival& arrival);
-  void on_eager_first(const lci::Arrival& arrival);
-  void on_eager_more(const lci::Arrival& arrival);
-  void on_offer(const lci::Arrival& arrival);
-  void on_accept(const lci::Arrival& arrival);
-  void on_data(const lci::Arrival& arrival);
-  void on_finished(const lci::Arrival& arrival);
-  static void matched(Request& receive, Rank source, std::int32_t tag, std::uint64_t size);
-  void deliver(Request& receive, const void* from, std::uint64_t size);
-  void start_rendezvous(Request& receive, std::uint32_t sender_id, const Offer& offer);
   void take_early(Request& receive, Unexpected* message);
   void take_from_self(Request& receive, Unexpected* message);
-  Unexpected* keep_early(const Envelope& envelope, Unexpected::Place place, std::uint64_t size);
-  void drop_early(Unexpected* message);
-  std::byte* heap_for(Unexpected& message);
-  void stream_bytes(Stream& stream, const std::byte* from, std::uint64_t size);
-  void end_stream(Stream& stream);
-  Streams& streams_of(Rank source) { return streams_[source % kStreamBins]; }
-  void charge_copy(std::uint64_t ops, std::uint64_t copied, std::uint64_t buffer);
 
   // engine.cc
   void wait_slow(Request& request, const char* call);
   // What the port's wait() answered; done when there was something to do instead.
   Post wait_until(lci::Until until, const char* call);
-  void reply(const Reply& made);
-  bool send_reply(const Reply& reply);
-  bool push_replies();
   bool progress();
-  [[noreturn]] void fatal(const std::string& reason);
 
-  // engine_copy.cc
-  bool expose(Request& send);
-  void start_copy(Request& receive, const Offer& offer);
-  bool ask_for_help(Request& receive);
-  void on_help(const lci::Arrival& arrival);
-  void on_helped(const lci::Arrival& arrival);
-  bool push_copies();
-  void copy_chunks(Request& r);
-  void fence_chunks(Request& send);
-  Post put_chunk(Request& send, std::uint64_t at, std::uint64_t size);
-  Post get_chunk(Request& receive, std::uint64_t at, std::uint64_t size);
-  bool end_copy(Request& receive);
-  bool end_help(Request& send);
-  [[noreturn]] void fail_copy(const Request& r);
+  // engine_memory.cc
   template <class Begin>
   bool copy_now(Rank peer, std::size_t size, const char* call, Begin&& begin);
-
-  // Of the path to `peer`; remembers the last.
-  std::uint32_t inline_bytes_max(Rank peer) {
-    if (peer != inline_peer_) [[unlikely]] {
-      inline_peer_ = peer;
-      inline_bytes_max_ = port_.caps(peer).inline_bytes_max;
-    }
-    return inline_bytes_max_;
-  }
-
-  static constexpr std::size_t kStreamBins = 16;
 
   lci::Port& port_;
   const Rank self_;
   const bool free_work_;
-  const lci::StraightWay straight_;  // where work is free
-  std::uint32_t straight_left_ = 0;  // waits by it before the port is asked for all else
-  Rank inline_peer_ = kAnySource;
-  std::uint32_t inline_bytes_max_ = 0;
+  const bool short_ways_;  // work is free and the device is the direct one
+  Direct direct_;
+  Device* device_;  // direct_, or another
   Fatal fatal_;
   FairLock* lock_ = nullptr;
   Matcher matcher_;
   Pool<Request> requests_;
-  Requests outgoing_;           // sends in the states *_queued, in the order they were started
-  Requests copies_;             // receives that are copying, sends that are helping
-  std::vector<Reply> replies_;  // bounded by the requests of the peers that wait for them
-  std::uint32_t next_message_;
-  std::uint32_t next_segment_;
+  Requests outgoing_;  // sends in the states *_queued, in the order they were started
   // Rarely touched from here on.
-  CopyChoice choice_;
-  ClaimSlots claims_;
   std::uint64_t early_bytes_ = 0;
-  std::uint64_t strays_ = 0;
   Pool<Unexpected> early_;
-  Pool<Stream> stream_pool_;
-  Streams streams_[kStreamBins];
 };
 
 }  // namespace fairlead::mpi

@@ -17,10 +17,9 @@ constexpr std::uint8_t kCopies = 2;
 
 // The flags that the paths to all members have.
 std::uint64_t common_flags(Process& process, const Comm& comm) {
-  lci::Port& port = process.engine().port();
   std::uint64_t flags = ~std::uint64_t{0};
   for (int r = 0; r < comm.size; ++r) {
-    if (r != comm.rank) flags &= port.caps(comm.job_rank(r)).flags;
+    if (r != comm.rank) flags &= process.engine().flags(comm.job_rank(r));
   }
   return flags;
 }

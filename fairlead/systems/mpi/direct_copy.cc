@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fairlead/systems/mpi/direct.h"
 #include "fairlead/systems/mpi/engine.h"
 
 namespace fairlead::mpi {
@@ -27,7 +28,7 @@ void begin(Request& r) {
 }  // namespace
 
 // Exposes the message's memory where the path moves it with one copy.
-bool Engine::expose(Request& send) {
+bool Direct::expose(Request& send) {
   if (send.exposed) return true;
   const std::uint64_t path = port_.caps(send.envelope.peer).flags;
   const bool network_copies =
@@ -42,7 +43,7 @@ bool Engine::expose(Request& send) {
   return send.exposed;
 }
 
-void Engine::start_copy(Request& receive, const Offer& offer) {
+void Direct::start_copy(Request& receive, const Offer& offer) {
   begin(receive);
   receive.segment = offer.segment;
   receive.state = State::copying;
@@ -50,7 +51,7 @@ void Engine::start_copy(Request& receive, const Offer& offer) {
   copies_.push_back(&receive);
 }
 
-bool Engine::ask_for_help(Request& receive) {
+bool Direct::ask_for_help(Request& receive) {
   const Rank peer = receive.envelope.peer;
   const std::uint64_t wanted = wanted_of(receive);
   if ((port_.caps(peer).flags & lci::kMappable) == 0 || wanted <= chunk_bytes(wanted)) return false;
@@ -67,8 +68,8 @@ bool Engine::ask_for_help(Request& receive) {
   return true;
 }
 
-void Engine::on_help(const lci::Arrival& arrival) {
-  Request* const send = requests_.find(arrival.words[1]);
+void Direct::on_help(const lci::Arrival& arrival) {
+  Request* const send = engine_.find(arrival.words[1]);
   std::uint64_t wanted = 0;
   if (send == nullptr || send->state != State::offered || !send->exposed ||
       send->envelope.peer != arrival.source || arrival.data.size() != sizeof wanted ||
@@ -85,8 +86,8 @@ void Engine::on_help(const lci::Arrival& arrival) {
   copies_.push_back(send);
 }
 
-void Engine::on_helped(const lci::Arrival& arrival) {
-  Request* const receive = requests_.find(arrival.words[1]);
+void Direct::on_helped(const lci::Arrival& arrival) {
+  Request* const receive = engine_.find(arrival.words[1]);
   std::uint64_t bytes = 0;
   if (receive == nullptr || receive->state != State::copying || !receive->exposed ||
       receive->envelope.peer != arrival.source || arrival.data.size() != sizeof bytes) {
@@ -97,7 +98,7 @@ void Engine::on_helped(const lci::Arrival& arrival) {
   receive->helped += bytes;
 }
 
-bool Engine::push_copies() {
+bool Direct::push_copies() {
   bool any_ended = false;
   for (Request* r = copies_.front(); r != nullptr;) {
     Request* const following = Requests::next(r);
@@ -112,14 +113,14 @@ bool Engine::push_copies() {
   return any_ended;
 }
 
-void Engine::copy_chunks(Request& r) {
+void Direct::copy_chunks(Request& r) {
   const std::uint64_t wanted = wanted_of(r);
   const bool shared = r.is_send || r.exposed;
   const std::uint64_t each = shared ? chunk_bytes(wanted) : wanted;
   const auto chunks = static_cast<std::uint32_t>((wanted + each - 1) / each);
   auto* const table = r.is_send ? static_cast<ClaimWord*>(port_.map(r.envelope.peer, kClaimSegment))
                                 : claims_.table();
-  const Claim::End end = self_ < r.envelope.peer ? Claim::End::front : Claim::End::back;
+  const Claim::End end = engine_.self() < r.envelope.peer ? Claim::End::front : Claim::End::back;
   while (!r.all_taken) {
     if (r.chunk == Request::kNoChunk) {
       const std::optional<std::uint32_t> mine = shared ? r.claim.take(table, chunks, end) : r.begun;
@@ -143,7 +144,7 @@ void Engine::copy_chunks(Request& r) {
   }
 }
 
-void Engine::fence_chunks(Request& send) {
+void Direct::fence_chunks(Request& send) {
   const Post answer = port_.fence({send.envelope.peer}, &send.copied);
   if (answer == Post::again_credit || answer == Post::again_buffer) return;
   if (answer != Post::done && answer != Post::pending) {
@@ -154,58 +155,19 @@ void Engine::fence_chunks(Request& send) {
   ++send.begun;
 }
 
-Post Engine::put_chunk(Request& send, std::uint64_t at, std::uint64_t size) {
+Post Direct::put_chunk(Request& send, std::uint64_t at, std::uint64_t size) {
   const lci::PutPiece piece{at, send.from + at, size};
   return port_.put({send.envelope.peer}, kSegmentBase + send.claim.slot(), {&piece, 1},
                    &send.copied, lci::kNoCounter, lci::kNoBlock);
 }
 
-Post Engine::get_chunk(Request& receive, std::uint64_t at, std::uint64_t size) {
+Post Direct::get_chunk(Request& receive, std::uint64_t at, std::uint64_t size) {
   const lci::Remote from{receive.envelope.peer, receive.segment, at};
   return port_.get(from, receive.to + at, size, &receive.copied, lci::kNoBlock);
 }
 
-// Begins a copy and waits for its end. True: it went by packets, where the path would not copy.
-template <class Begin>
-bool Engine::copy_now(Rank peer, std::size_t size, const char* call, Begin&& begin) {
-  Counter copied;
-  Post answer;
-  while ((answer = begin(&copied)) == Post::again_credit || answer == Post::again_buffer) {
-    wait_for_change(call);
-  }
-  lci::Until until;
-  until.counter = &copied;
-  until.at = 1;
-  while (answer == Post::pending && copied.ok.load(std::memory_order_acquire) +
-                                            copied.failed.load(std::memory_order_acquire) ==
-                                        0) {
-    (void)wait_until(until, call);
-  }
-  if ((answer != Post::done && answer != Post::pending) || copied.failed.load() != 0) {
-    fatal(
-        fmt::format("{}: cannot copy {} bytes between this rank's memory and that of rank {}: it "
-                    "is gone, or in another call",
-                    call, size, peer));
-  }
-  return answer == Post::pending;
-}
-
-void Engine::fetch(const lci::Remote& from, void* to, std::size_t size, const char* call) {
-  copy_now(from.rank, size, call,
-           [&](Counter* copied) { return port_.get(from, to, size, copied, lci::kNoFlags); });
-}
-
-void Engine::store(const void* from, const lci::Remote& to, std::size_t size, const char* call) {
-  const lci::PutPiece piece{to.offset, from, size};
-  const bool by_packets = copy_now(to.rank, size, call, [&](Counter* copied) {
-    return port_.put({to.rank}, to.segment, {&piece, 1}, copied, lci::kNoCounter, lci::kNoFlags);
-  });
-  if (!by_packets) return;
-  copy_now(to.rank, size, call, [&](Counter* there) { return port_.fence({to.rank}, there); });
-}
-
 // True: the message is here.
-bool Engine::end_copy(Request& receive) {
+bool Direct::end_copy(Request& receive) {
   const std::uint64_t wanted = wanted_of(receive);
   if (receive.moved + receive.helped < wanted) return false;
   copies_.remove(&receive);
@@ -224,7 +186,7 @@ bool Engine::end_copy(Request& receive) {
 }
 
 // The send itself ends when the receiver has all.
-bool Engine::end_help(Request& send) {
+bool Direct::end_help(Request& send) {
   copies_.remove(&send);
   send.state = State::offered;
   if (send.moved > 0) {
@@ -233,8 +195,8 @@ bool Engine::end_help(Request& send) {
   return false;
 }
 
-void Engine::fail_copy(const Request& r) {
-  fatal(fmt::format(
+void Direct::fail_copy(const Request& r) {
+  engine_.failed(fmt::format(
       "cannot copy {} bytes {} the memory of rank {} (a buffer freed before its {} "
       "was complete, or the rank is gone)",
       r.size, r.is_send ? "to" : "from", r.envelope.peer, r.is_send ? "receive" : "send"));

@@ -1,0 +1,54 @@
+// How the bytes of MPI messages travel. The engine makes a message's envelope, matches it and waits
+// for it; a device carries what the envelope says: one for all peers of a process and the same on
+// every rank, so that the order of messages is the device's. Devices: direct.h (packets and copies
+// of the Port's own).
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "fairlead/base/post.h"
+#include "fairlead/lci/port.h"
+#include "fairlead/systems/mpi/request.h"
+
+namespace fairlead::mpi {
+
+// Calls come from the engine, one at a time, outside the Port's upcalls. A device reports to the
+// engine (engine.h, "what devices report"): a message that arrived, a receive whose bytes are
+// here, a send that is over, and that the job cannot go on.
+class Device {
+ public:
+  enum class Sent : std::uint8_t { all, blocked };
+
+  Device() = default;
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  // Sends what `send`, which is queued, has to send next: the message (State::eager_queued), its
+  // envelope and size alone (offer_queued), or the bytes of an accepted one (data_queued). blocked:
+  // there is no room now; start() is asked again and goes on where it stopped. `may_wait`: the
+  // program waits for this send, so that the call may wait for room. The buffer is the engine's
+  // until then.
+  virtual Sent start(Request& send, bool may_wait) = 0;
+  // A send that exposed its memory is over.
+  virtual void withdraw(Request& send) = 0;
+  // `receive` takes `message`, which came before it; the device gives up what it kept of it.
+  virtual void accept(Request& receive, Unexpected& message) = 0;
+  // Goes on with what earlier calls could not finish. True: something moved.
+  virtual bool progress() = 0;
+  // Whether progress() has something to do.
+  virtual bool has_work() const = 0;
+  // Takes in what has arrived.
+  virtual void poll() = 0;
+  // Blocks as Port::wait() does, then takes in what has arrived.
+  virtual Post wait(const lci::Until& until) = 0;
+  // The largest message for rank `to` that is sent before a receive has accepted it. `sync`: the
+  // send ends when it is matched.
+  virtual std::uint64_t eager_max(Rank to, bool sync) const = 0;
+  // Capabilities (lci::Caps::flags) that others may use beside the device on the path to `peer`.
+  virtual std::uint64_t flags(Rank peer) const = 0;
+  // The way to `peer` in a few words, for reports.
+  virtual std::string describe(Rank peer) const = 0;
+};
+
+}  // namespace fairlead::mpi
