@@ -35,6 +35,7 @@ class ClientSide {
   void after(Ps due, Task task);
   void hold() { ++held_; }
   void allow();
+  std::uint32_t held() const { return held_; }
 
   // As defer(), the port's own: at most kOwnTasks outstanding.
   void defer_own(Task task) { deferred_.push_back(task); }

@@ -18,6 +18,8 @@ class VirtualSite {
   virtual Ps now() const = 0;
   // The rank's own work takes its time.
   virtual void charge(const Work& work) = 0;
+  // What the rank waits for from here on, shown when the job hangs; a string that outlives it.
+  virtual void waits_for(const char* what) = 0;
 };
 
 struct DirectOptions {

@@ -68,6 +68,8 @@ class DirectPort final : public Port {
   void defer(Task task) override { client_.defer(task); }
   void hold() override { client_.hold(); }
   void allow() override { client_.allow(); }
+  std::uint32_t held() const override { return client_.held(); }
+  std::uint64_t changes() const override { return upcalls_ + ended(); }
   // Only kInterrupt paths can do more than poll.
   void wake(Wake, Ps) override {}
 

@@ -85,6 +85,7 @@ void DirectPort::turn(WaitLadder& ladder) {
     ladder.reset();
     return;
   }
+  if (options_.site != nullptr) options_.site->waits_for("room for what it sends");
   // Room in a ring rings no bell.
   pause(ladder, [this] { return nap(); });
 }
@@ -115,6 +116,8 @@ Post DirectPort::wait(const Until& until) {
   WaitLadder own(options_.wait);
   WaitLadder& ladder = for_room ? room_ladder_ : own;
   std::uint32_t idle = 0;
+  if (options_.site != nullptr) [[unlikely]]
+    options_.site->waits_for(until.what);
   for (;;) {
     fabric::Patience patience{0, until.word, 0};
     // Before the look at the condition: a later change of the word is one the fabric sees.
@@ -125,7 +128,8 @@ Post DirectPort::wait(const Until& until) {
       return Post::peer_down;
     }
     if (!work_waits() && !for_room) [[likely]] {
-      const bool looks_up = until.deadline != kNever || until.word4 != nullptr;
+      const bool looks_up =
+          until.deadline != kNever || until.word4 != nullptr || until.also != nullptr;
       patience.looks = looks_up ? std::min(ladder.looks(), kLooksPerClock) : ladder.looks();
     }
     const std::uint32_t looks = patience.looks;
@@ -157,8 +161,7 @@ Post DirectPort::wait(const Until& until) {
 // How long the last rung may sleep: what ends the wait without ringing the bell limits it.
 [[gnu::noinline, gnu::cold]] Ps DirectPort::sleep_length(const Until& until, bool for_room) const {
   Ps length = options_.wait.sleep_max;
-  const bool no_bell = until.word != nullptr || until.word4 != nullptr || for_room;
-  if (no_bell || work_waits()) length = nap();
+  if (looks_at_memory(until) || for_room || work_waits()) length = nap();
   const Ps event = std::min(until.deadline, client_.next_due());
   return event == kNever ? length : std::clamp(event - now(), Ps{0}, length);
 }

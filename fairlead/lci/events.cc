@@ -21,10 +21,10 @@ void Events::run() {
   }
 }
 
-void Events::change(Path& path, bool lost, const char* reason) {
-  ++path.state.changes;
-  if (lost) ++path.state.lost;
-  path.state.reason = reason;
+void Events::change(PathState& path, bool lost, const char* reason) {
+  ++path.changes;
+  if (lost) ++path.lost;
+  path.reason = reason;
 }
 
 void Events::path_changed(Rank rank, bool lost) {

@@ -32,24 +32,18 @@ class Events {
 
   // --- The paths, of which they tell.
   // Port::path. Memory is taken at the first change of any.
-  PathState path(Rank rank) const {
-    return rank < paths_.size() ? paths_[rank].state : PathState{};
-  }
+  PathState path(Rank rank) const { return rank < paths_.size() ? paths_[rank] : PathState{}; }
   // A part of the path to a peer (a rail) was lost or is back.
   void path_changed(Rank rank, bool lost);
   // Once for a peer, however often it is called: the whole path is lost, and stays so.
   void peer_down(Rank rank);
 
  private:
-  struct Path {
-    PathState state;
-    bool down = false;
-  };
-  Path& at(Rank rank) {
+  PathState& at(Rank rank) {
     if (paths_.empty()) paths_.resize(ranks_);
     return paths_[rank];
   }
-  static void change(Path& path, bool lost, const char* reason);
+  static void change(PathState& path, bool lost, const char* reason);
   void run();
 
   ClientSide& client_;
@@ -58,7 +52,7 @@ class Events {
   Ring<Event> waiting_;
   bool deferred_ = false;  // run() is
   std::uint64_t given_ = 0;
-  std::vector<Path> paths_;  // by rank, or empty
+  std::vector<PathState> paths_;  // by rank, or empty
 };
 
 }  // namespace fairlead::lci

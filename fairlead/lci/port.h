@@ -146,6 +146,7 @@ struct PathState {
   std::uint64_t changes = 0;  // times that it was lost or restored, rails counted one by one
   std::uint64_t lost = 0;     // of those, lost
   const char* reason = "";    // why the last change came about; a string that outlives the port
+  bool down = false;          // the peer is gone for the rest of the job
 };
 struct Event {
   enum class Kind : std::uint8_t { path_lost, path_restored, segment_withdrawn, peer_down };
@@ -207,6 +208,9 @@ struct Until {
   bool any_change = false;
   Ps deadline = kNever;   // virtual or real time since the World started
   const char* what = "";  // shown when a job hangs; a string that outlives the wait
+  // More conditions, each of which ends the wait, too: their counters and words only. The first
+  // one's counter decides between done and maybe_delivered. They outlive the wait.
+  const Until* also = nullptr;
 };
 
 // Purpose: one rank's access to the network, in either world. One per process, or per fiber.
@@ -259,9 +263,14 @@ class Port {
   virtual Post wait(const Until& until) = 0;
   // Runs `task` from the next poll(), outside any upcall. At most 1024 outstanding: CHECK.
   virtual void defer(Task task) = 0;
-  // Between hold() and the matching allow() (they nest) no upcall runs.
+  // Between hold() and the matching allow() (they nest) no upcall runs. An upcall may call them.
   virtual void hold() = 0;
   virtual void allow() = 0;
+  // How many hold() have not had their allow() yet.
+  virtual std::uint32_t held() const = 0;
+  // Grows with what ends a wait for any change, room apart: who has let others use the port learns
+  // from it whether there is something to look at.
+  virtual std::uint64_t changes() const = 0;
   // Whether upcalls also run while the client computes, where caps say kInterrupt (in the model: in
   // charge(), and not between hold() and allow()). poll_only: they do not, the default. watchdog:
   // when a packet has waited so long for a poll (zero: the platform's time; LCI paper section 4.1).

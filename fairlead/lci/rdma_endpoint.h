@@ -18,6 +18,7 @@ class RdmaEndpoint final : private VirtualSite {
  private:
   Ps now() const override { return nic_.now(); }
   void charge(const Work& work) override;
+  void waits_for(const char* what) override { nic_.set_wait(what); }
 
   fabric::model::RdmaNic& nic_;
   bool work_takes_time_;

@@ -87,6 +87,8 @@ class TracedPort final : public Port {
   void defer(Task task) override { inner_.defer(task); }
   void hold() override { inner_.hold(); }
   void allow() override { inner_.allow(); }
+  std::uint32_t held() const override { return inner_.held(); }
+  std::uint64_t changes() const override { return inner_.changes(); }
   void wake(Wake policy, Ps watchdog) override { inner_.wake(policy, watchdog); }
   int doorbell() override { return inner_.doorbell(); }
 

@@ -25,6 +25,14 @@ inline bool holds(std::uint64_t word, Cmp cmp, std::uint64_t value) {
   return false;
 }
 
+// One of its conditions is a word in memory, which may change without any sign of it.
+inline bool looks_at_memory(const Until& until) {
+  for (const Until* each = &until; each != nullptr; each = each->also) {
+    if (each->word != nullptr || each->word4 != nullptr) return true;
+  }
+  return false;
+}
+
 // One wait(). Begins when it is made.
 class Ending {
  public:
@@ -35,22 +43,29 @@ class Ending {
   bool holds(bool ran, bool ended) const {
     if (ran && (until_.any_packet || until_.any_change)) return true;
     if (ended && until_.any_change) return true;
-    if (until_.counter != nullptr &&
-        until_.counter->ok.load(std::memory_order_acquire) + failed() >= until_.at) {
-      return true;
+    for (const Until* each = &until_; each != nullptr; each = each->also) {
+      if (holds_now(*each)) return true;
     }
-    if (until_.word != nullptr &&
-        lci::holds(until_.word->load(std::memory_order_acquire), until_.cmp, until_.value)) {
-      return true;
-    }
-    return until_.word4 != nullptr &&
-           lci::holds(until_.word4->load(std::memory_order_acquire), until_.cmp, until_.value);
+    return false;
   }
   // What wait() answers once it holds.
   Post answer() const { return failed() != failed_before_ ? Post::maybe_delivered : Post::done; }
   bool late(Ps now) const { return now >= until_.deadline; }
 
  private:
+  static bool holds_now(const Until& until) {
+    if (until.counter != nullptr && until.counter->ok.load(std::memory_order_acquire) +
+                                            until.counter->failed.load(std::memory_order_acquire) >=
+                                        until.at) {
+      return true;
+    }
+    if (until.word != nullptr &&
+        lci::holds(until.word->load(std::memory_order_acquire), until.cmp, until.value)) {
+      return true;
+    }
+    return until.word4 != nullptr &&
+           lci::holds(until.word4->load(std::memory_order_acquire), until.cmp, until.value);
+  }
   std::uint64_t failed() const {
     return until_.counter == nullptr ? 0 : until_.counter->failed.load(std::memory_order_acquire);
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <string>
 #include <vector>
 
 #include "fairlead/lci/direct_port.h"
@@ -16,7 +17,9 @@ constexpr Ps kPerOp = nanoseconds(1);
 struct Clock final : VirtualSite {
   Ps now() const override { return at; }
   void charge(const Work& work) override { at += kPerOp * static_cast<std::int64_t>(work.ops); }
+  void waits_for(const char* text) override { what = text; }
   Ps at = microseconds(3);
+  std::string what;
 };
 
 class SleepyNic final : public PacketsOnlyNic {

@@ -39,6 +39,9 @@ class Context {
   // Ends the whole job: every rank is terminated, the launcher exits with `code` after printing
   // `reason` with this rank's number. Does not return.
   [[noreturn]] virtual void abort_job(int code, const std::string& reason) = 0;
+  // The node on which a rank of the job runs (rank < size): those of one node share a machine's
+  // memory and its network interface. Nodes are numbered from 0.
+  virtual Peer node_of(Rank rank) const = 0;
   // Name of the machine this rank runs on, modelled or real.
   virtual std::string processor_name() const = 0;
   virtual ~Context() = default;

@@ -46,6 +46,7 @@ class LoopContext final : public Context {
   void began(System system) override { began_ |= system_bit(system); }
   void ended(System system) override { ended_ |= system_bit(system); }
   [[noreturn]] void abort_job(int code, const std::string& reason) override;
+  Peer node_of(Rank) const override { return 0; }
   std::string processor_name() const override { return "loop"; }
 
   const char* missing_end() const {

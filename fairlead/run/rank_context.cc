@@ -190,6 +190,10 @@ Result<std::unique_ptr<RankContext>> RankContext::join(const Welcome& welcome, i
                                    ? reach_engine(welcome, job_fd, parts)
                                    : open_nics(welcome, job_fd, network, life.get(), parts);
   if (!reached.ok()) return Error{fmt::format("rank {}: {}", rank, reached.error().text)};
+  // A job of one machine without NI engines has one node, whatever its memory says of theirs.
+  const bool several = welcome.engines > 0 || network != nullptr || several_nodes(welcome);
+  const bool mapped = parts.job != nullptr && several;
+  parts.nodes = mapped ? parts.job->nodes() : NodeMap::even(welcome.ranks, welcome.ranks);
   Result<TracedRank> traced =
       trace_rank(std::string(get_text(welcome.trace_path, "trace_path").value()),
                  parts.endpoint->port(), fmt::format("rank {}", rank));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fairlead/base/fd.h"
+#include "fairlead/base/node_map.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/lci/real_endpoint.h"
 #include "fairlead/run/board.h"
@@ -27,6 +28,7 @@ class RankContext final : public ProcessContext {
                                                    Fd bell = Fd());
   ~RankContext() override;
 
+  Peer node_of(Rank rank) const override { return parts_.nodes.node_of(rank); }
   std::string processor_name() const override;
   void ended(System system) override;
   void linger() override;
@@ -41,6 +43,7 @@ class RankContext final : public ProcessContext {
   };
   // In the order they are built on each other.
   struct Parts {
+    NodeMap nodes;
     std::unique_ptr<fabric::ShmJob> job;  // of ranks with hrx: who is there, and where
     std::unique_ptr<MemoryPlace> memory;
     std::unique_ptr<NetworkPlace> place;  // of ranks on a network

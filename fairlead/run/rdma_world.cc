@@ -38,6 +38,7 @@ class RdmaRank final : public Context {
   void began(System) override { ++open_; }
   void ended(System) override { --open_; }
   [[noreturn]] void abort_job(int code, const std::string& reason) override;
+  Peer node_of(Rank rank) const override { return rank; }
   std::string processor_name() const override;
 
   Rank rank() const { return rank_; }

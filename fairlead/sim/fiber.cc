@@ -25,6 +25,13 @@ constexpr std::size_t kStaggerSteps = 16;
 constexpr std::size_t kStaggerBytes = 192;
 constexpr std::size_t kMinStack = 4 * kPage;
 
+std::uint32_t guards_of(const FiberPoolOptions& options) {
+  const bool automatic = options.guard == StackGuard::automatic;
+  if (options.guard == StackGuard::never) return 0;
+  if (automatic) return options.max_fibers <= FiberPool::kMaxGuarded ? options.max_fibers : 0;
+  return std::min(options.guards_max, options.max_fibers);
+}
+
 std::size_t top_offset(std::uint32_t slot) { return slot % kStaggerSteps * kStaggerBytes; }
 
 constexpr std::size_t kFiberSpace =
@@ -46,8 +53,7 @@ FiberPool::FiberPool(const FiberPoolOptions& options, std::byte* arena, std::siz
       arena_(arena),
       arena_bytes_(arena_bytes),
       stride_(options.stack_bytes + kPage),
-      guarded_(options.guard == StackGuard::always ||
-               (options.guard == StackGuard::automatic && options.max_fibers <= kMaxGuarded)),
+      guarded_slots_(guards_of(options)),
       thread_exceptions_(reinterpret_cast<Fiber::ExceptionState*>(abi::__cxa_get_globals())),
       in_use_(options.max_fibers, false) {}
 
@@ -61,10 +67,11 @@ Result<std::unique_ptr<FiberPool>> FiberPool::create(const FiberPoolOptions& wan
   options.stack_bytes = std::max(options.stack_bytes, kMinStack) * sanitizers::kStackFactor;
   options.stack_bytes = (options.stack_bytes + kPage - 1) / kPage * kPage;
   const std::size_t stride = options.stack_bytes + kPage;
-  if (stride > std::numeric_limits<std::size_t>::max() / options.max_fibers) {
+  const std::size_t slots = std::size_t{options.max_fibers} + 1;
+  if (stride > std::numeric_limits<std::size_t>::max() / slots) {
     return Error{fmt::format("{} stacks of {} bytes: out of range", options.max_fibers, stride)};
   }
-  const std::size_t bytes = stride * options.max_fibers;
+  const std::size_t bytes = stride * slots;
   void* const arena = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (arena == MAP_FAILED) {
@@ -77,6 +84,8 @@ Result<std::unique_ptr<FiberPool>> FiberPool::create(const FiberPoolOptions& wan
   // A huge page behind each stack top would cost 500 times the memory. Refused where the kernel
   // has no huge pages: nothing lost.
   (void)madvise(arena, bytes, MADV_NOHUGEPAGE);
+  // Refused, what lies below the first stack is written and found by the checks only.
+  (void)mprotect(arena, stride, PROT_NONE);
   return std::unique_ptr<FiberPool>(new FiberPool(options, static_cast<std::byte*>(arena), bytes));
 }
 
@@ -96,7 +105,7 @@ Result<Fiber*> FiberPool::spawn(std::uint32_t id, Fiber::Entry entry, void* argu
     slot = free_slots_.back();
   } else if (slot == options_.max_fibers) {
     return Error{fmt::format("{} {}: all {} stacks are in use", options_.noun, id, slot)};
-  } else if (guarded_ && mprotect(slot_bottom(slot), kPage, PROT_NONE) != 0) {
+  } else if (slot < guarded_slots_ && mprotect(slot_bottom(slot), kPage, PROT_NONE) != 0) {
     return Error{
         fmt::format("{} {}: no guard page ({}): raise vm.max_map_count, or run without guard pages",
                     options_.noun, id, std::strerror(errno))};
@@ -111,7 +120,10 @@ Result<Fiber*> FiberPool::spawn(std::uint32_t id, Fiber::Entry entry, void* argu
   const auto size =
       static_cast<std::size_t>(reinterpret_cast<std::byte*>(fiber) - stack_bottom(slot));
   fiber->context_ = make_fiber_context(fiber, size, &Fiber::first_run, fiber);
+  fiber->asan_bottom_ = fiber->stack_bottom_;
+  fiber->asan_size_ = options_.stack_bytes;
   fiber->tsan_fiber_ = sanitizers::make_fiber();
+  fiber->tsan_suspended_ = fiber->tsan_fiber_;
   in_use_[slot] = true;
   ++live_;
   return fiber;
@@ -121,7 +133,8 @@ void FiberPool::reclaim(Fiber& fiber) {
   FAIRLEAD_CHECK(&fiber != current_ && in_use_[fiber.slot_], "{} {}", options_.noun, fiber.id_);
   // A look at a page that nothing has touched would make the kernel map one.
   unsigned char there = 1;
-  if (guarded_ || mincore(slot_bottom(fiber.slot_), kPage, &there) != 0 || (there & 1) != 0) {
+  if (fiber.slot_ < guarded_slots_ || mincore(slot_bottom(fiber.slot_), kPage, &there) != 0 ||
+      (there & 1) != 0) {
     check_canary(fiber);
   }
   const std::uint32_t slot = fiber.slot_;
@@ -134,7 +147,8 @@ void FiberPool::reclaim(Fiber& fiber) {
 }
 
 void FiberPool::check_after_switch(const Fiber& fiber) const {
-  if (fiber.context_ < fiber.stack_bottom_) [[unlikely]]
+  // Below all of the arena lies another stack, on which the fiber was suspended.
+  if (fiber.context_ < fiber.stack_bottom_ && fiber.context_ >= arena_) [[unlikely]]
     overflow_found(fiber);
 #ifdef FAIRLEAD_DEBUG_CHECKS
   check_canary(fiber);
@@ -142,7 +156,7 @@ void FiberPool::check_after_switch(const Fiber& fiber) const {
 }
 
 void FiberPool::check_canary(const Fiber& fiber) const {
-  if (guarded_) return;
+  if (fiber.slot_ < guarded_slots_) return;
   // The page was never written, so it reads as zeros and costs no memory.
   const std::byte* const bottom = stack_bottom(fiber.slot_);
   const auto touched = [](std::byte value) { return value != std::byte{0}; };
@@ -156,11 +170,12 @@ void FiberPool::overflow_found(const Fiber& fiber) const {
 
 const Fiber* FiberPool::overflowed(const void* address) const {
   const auto* const at = static_cast<const std::byte*>(address);
-  if (!guarded_ || at < arena_ || at >= arena_ + arena_bytes_) return nullptr;
-  const auto offset = static_cast<std::size_t>(at - arena_);
+  if (at < arena_ || at >= arena_ + arena_bytes_) return nullptr;
+  const bool below_all = at < slot_bottom(0);
+  const auto offset = below_all ? 0 : static_cast<std::size_t>(at - slot_bottom(0));
   const auto slot = static_cast<std::uint32_t>(offset / stride_);
-  if (offset % stride_ >= kPage || slot >= used_slots_ || !in_use_[slot]) return nullptr;
-  return fiber_of(slot);
+  const bool forbidden = below_all || (slot < guarded_slots_ && offset % stride_ < kPage);
+  return forbidden && slot < used_slots_ && in_use_[slot] ? fiber_of(slot) : nullptr;
 }
 
 void FiberPool::report_overflow(const Fiber& fiber) const {
@@ -183,6 +198,11 @@ void FiberPool::report_overflow(const Fiber& fiber) const {
   add(options_.noun);
   add(" ");
   add_number(fiber.id_);
+  if (fiber.name != nullptr) {
+    add(" (");
+    add(fiber.name);
+    add(")");
+  }
   add(": stack overflow (");
   add_number(options_.stack_bytes >> 10);
   add(" KiB); ");
@@ -223,12 +243,11 @@ void Fiber::resume() {
   pool.current_ = this;
   pool.scheduler_exceptions_ = *pool.thread_exceptions_;
   *pool.thread_exceptions_ = exceptions_;
-  sanitizers::leave_stack(&pool.asan_scheduler_fake_stack_, stack_bottom_,
-                          pool.options_.stack_bytes);
+  sanitizers::leave_stack(&pool.asan_scheduler_fake_stack_, asan_bottom_, asan_size_);
   pool.tsan_scheduler_ = sanitizers::current_fiber();
-  sanitizers::switch_to_fiber(tsan_fiber_);
+  sanitizers::switch_to_fiber(tsan_suspended_);
   switch_fiber_context(&pool.scheduler_, context_);
-  sanitizers::enter_stack(pool.asan_scheduler_fake_stack_, nullptr, nullptr);
+  sanitizers::enter_stack(pool.asan_scheduler_fake_stack_, &asan_bottom_, &asan_size_);
   exceptions_ = *pool.thread_exceptions_;
   *pool.thread_exceptions_ = pool.scheduler_exceptions_;
   pool.current_ = nullptr;
@@ -240,6 +259,7 @@ void Fiber::suspend() {
   FAIRLEAD_CHECK(pool.current_ == this, "fiber {} is not the one running", id_);
   sanitizers::leave_stack(&asan_fake_stack_, pool.asan_scheduler_bottom_,
                           pool.asan_scheduler_size_);
+  tsan_suspended_ = sanitizers::current_fiber();
   sanitizers::switch_to_fiber(pool.tsan_scheduler_);
   switch_fiber_context(&context_, pool.scheduler_);
   sanitizers::enter_stack(asan_fake_stack_, &pool.asan_scheduler_bottom_,

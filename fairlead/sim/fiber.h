@@ -27,7 +27,8 @@ class Fiber {
   // From the scheduler: continues the fiber until it suspends or its entry returns. Not done.
   // Whoever keeps a pointer to the current activity sets it around this call.
   void resume();
-  // From inside this fiber: goes back to resume()'s caller.
+  // From inside this fiber: goes back to resume()'s caller. Also from a fiber of another pool that
+  // this one resumed, whose stack then stays as it is until this one is resumed.
   void suspend();
 
   // Fetches into the cache what a suspended fiber will first return through.
@@ -42,7 +43,8 @@ class Fiber {
   std::uint32_t id() const { return id_; }
   FiberPool& pool() const { return pool_; }
 
-  void* user = nullptr;  // the owner's
+  void* user = nullptr;        // the owner's
+  const char* name = nullptr;  // for reports, beside the id; lives as long as the fiber
 
  private:
   friend class FiberPool;
@@ -60,13 +62,17 @@ class Fiber {
   static void first_run(void* self) noexcept;
 
   FiberPool& pool_;
-  FiberContext context_ = nullptr;
+  FiberContext context_ = nullptr;  // on its own stack, or on one of another pool's
   void* stack_bottom_ = nullptr;
   ExceptionState exceptions_;
   Entry entry_;
   void* argument_;
+  // The stack on which it was suspended, as the sanitizers know it.
   void* asan_fake_stack_ = nullptr;
-  void* tsan_fiber_ = nullptr;
+  const void* asan_bottom_ = nullptr;
+  std::size_t asan_size_ = 0;
+  void* tsan_suspended_ = nullptr;
+  void* tsan_fiber_ = nullptr;  // of its own stack
   std::uint32_t slot_;
   std::uint32_t id_;
   bool done_ = false;
@@ -82,8 +88,10 @@ struct FiberPoolOptions {
   std::size_t stack_bytes = 64 * 1024;  // rounded up to pages; 8 MiB for foreign modules
   std::uint32_t max_fibers = 1024;
   StackGuard guard = StackGuard::automatic;
-  // For the report of an overflow: "<noun> <id>: stack overflow (64 KiB); <advice>". Both live as
-  // long as the pool.
+  // StackGuard::always: of so many stacks, those used first; the others have the checks only.
+  std::uint32_t guards_max = UINT32_MAX;
+  // For the report of an overflow: "<noun> <id> (<name>): stack overflow (64 KiB); <advice>". Both
+  // live as long as the pool.
   const char* noun = "fiber";
   const char* advice = "give it a larger stack";
 };
@@ -113,7 +121,8 @@ class FiberPool {
   Fiber* current() const { return current_; }
   std::uint32_t live() const { return live_; }
   const FiberPoolOptions& options() const { return options_; }
-  bool guarded() const { return guarded_; }
+  // Stacks with a guard page, once used.
+  std::uint32_t guarded() const { return guarded_slots_; }
 
   // Most stack any fiber of the slot has touched, in whole pages; slow (asks the kernel).
   std::size_t high_water_bytes(const Fiber& fiber) const;
@@ -132,7 +141,8 @@ class FiberPool {
   friend class Fiber;
 
   FiberPool(const FiberPoolOptions& options, std::byte* arena, std::size_t arena_bytes);
-  std::byte* slot_bottom(std::uint32_t slot) const { return arena_ + slot * stride_; }
+  // Below the first one lies as much that is nobody's, so that an overflow ends in the arena, too.
+  std::byte* slot_bottom(std::uint32_t slot) const { return arena_ + (slot + 1) * stride_; }
   std::byte* stack_bottom(std::uint32_t slot) const;
   Fiber* fiber_of(std::uint32_t slot) const;
   std::size_t high_water_of_slot(std::uint32_t slot) const;
@@ -143,7 +153,7 @@ class FiberPool {
   std::byte* arena_;
   std::size_t arena_bytes_;
   std::size_t stride_;
-  bool guarded_;
+  std::uint32_t guarded_slots_;
   Fiber* current_ = nullptr;
   FiberContext scheduler_ = nullptr;
   Fiber::ExceptionState* thread_exceptions_;

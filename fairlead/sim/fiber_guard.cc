@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <array>
 #include <cstdlib>
 #include <new>
 
@@ -18,28 +17,46 @@ constexpr std::uint64_t kMagic = 0x6c64'6165'6c72'6961u;
 // but it can ask the kernel which stack it runs on.
 struct FiberGuard::SignalStack {
   std::uint64_t magic = kMagic;
-  std::array<const FiberPool*, kMaxPools> pools{};
+  FiberGuard* first = nullptr;  // who shares it
   struct sigaction previous_action {};
   stack_t previous_stack{};
 };
 
-FiberGuard::FiberGuard() {
+FiberGuard::SignalStack* FiberGuard::here() {
+  stack_t now{};
+  if (sigaltstack(nullptr, &now) != 0 || now.ss_size != kSignalStackBytes) return nullptr;
+  auto* const candidate = static_cast<SignalStack*>(now.ss_sp);
+  return candidate->magic == kMagic ? candidate : nullptr;
+}
+
+FiberGuard::FiberGuard() : stack_(here()) {
+  if (stack_ == nullptr) stack_ = set_up();
+  next_ = stack_->first;
+  stack_->first = this;
+}
+
+FiberGuard::SignalStack* FiberGuard::set_up() {
   void* const memory =
       mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   FAIRLEAD_CHECK(memory != MAP_FAILED, "no memory for a signal stack");
-  stack_ = new (memory) SignalStack;
+  auto* const stack = new (memory) SignalStack;
   stack_t ours{};
   ours.ss_sp = memory;
   ours.ss_size = kSignalStackBytes;
-  FAIRLEAD_CHECK(sigaltstack(&ours, &stack_->previous_stack) == 0);
+  FAIRLEAD_CHECK(sigaltstack(&ours, &stack->previous_stack) == 0);
   struct sigaction action {};
   action.sa_sigaction = &FiberGuard::on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  FAIRLEAD_CHECK(sigaction(SIGSEGV, &action, &stack_->previous_action) == 0);
+  FAIRLEAD_CHECK(sigaction(SIGSEGV, &action, &stack->previous_action) == 0);
+  return stack;
 }
 
 FiberGuard::~FiberGuard() {
+  FiberGuard** link = &stack_->first;
+  while (*link != this) link = &(*link)->next_;
+  *link = next_;
+  if (stack_->first != nullptr) return;
   struct sigaction current {};
   sigaction(SIGSEGV, nullptr, &current);
   const bool ours =
@@ -50,7 +67,7 @@ FiberGuard::~FiberGuard() {
 }
 
 bool FiberGuard::watch(const FiberPool& pool) {
-  for (const FiberPool*& entry : stack_->pools) {
+  for (const FiberPool*& entry : pools_) {
     if (entry != nullptr) continue;
     entry = &pool;
     return true;
@@ -59,7 +76,7 @@ bool FiberGuard::watch(const FiberPool& pool) {
 }
 
 void FiberGuard::unwatch(const FiberPool& pool) {
-  for (const FiberPool*& entry : stack_->pools) {
+  for (const FiberPool*& entry : pools_) {
     if (entry == &pool) entry = nullptr;
   }
 }
@@ -71,8 +88,9 @@ void FiberGuard::on_fault(int signal, siginfo_t* info, void*) {
     const auto* const candidate = static_cast<const SignalStack*>(running.ss_sp);
     if (candidate->magic == kMagic) ours = candidate;
   }
-  if (ours != nullptr) {
-    for (const FiberPool* pool : ours->pools) {
+  for (const FiberGuard* guard = ours != nullptr ? ours->first : nullptr; guard != nullptr;
+       guard = guard->next_) {
+    for (const FiberPool* pool : guard->pools_) {
       const Fiber* const fiber = pool != nullptr ? pool->overflowed(info->si_addr) : nullptr;
       if (fiber == nullptr) continue;
       pool->report_overflow(*fiber);

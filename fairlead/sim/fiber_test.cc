@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -163,6 +164,93 @@ TEST(Fiber, CalleeSavedStateAndFloatingPointSurvive) {
   }
 }
 
+// A fiber whose fibers of another pool suspend it: a rank in a modelled world, and its threads.
+struct Rank {
+  std::unique_ptr<FiberPool> threads;
+  std::string seen;
+
+  static void enter(Fiber& self, void* argument) {
+    auto& rank = *static_cast<Rank*>(argument);
+    if (rank.threads == nullptr) rank.threads = make_pool(2);
+    self.user = &rank;
+    Fiber* const a = rank.threads->spawn(0, &Rank::run_thread, &self).value();
+    Fiber* const b = rank.threads->spawn(1, &Rank::run_thread, &self).value();
+    std::fesetround(FE_UPWARD);
+    while (!a->done() || !b->done()) {
+      if (!a->done()) a->resume();
+      self.suspend();
+      if (!b->done()) b->resume();
+      EXPECT_EQ(std::fegetround(), FE_UPWARD);
+    }
+  }
+  static void run_thread(Fiber& self, void* argument) {
+    auto& fiber = *static_cast<Fiber*>(argument);
+    auto& rank = *static_cast<Rank*>(fiber.user);
+    for (int i = 0; i < 3; ++i) {
+      volatile char block[512];
+      std::memset(const_cast<char*>(block), static_cast<int>('a' + self.id()), sizeof block);
+      try {
+        if (i == 1) throw std::runtime_error(std::to_string(fiber.id()));
+        fiber.suspend();
+      } catch (const std::exception& caught) {
+        fiber.suspend();
+        self.suspend();
+        EXPECT_EQ(std::to_string(fiber.id()), caught.what());
+      }
+      EXPECT_EQ(block[511], 'a' + static_cast<char>(self.id()));
+      rank.seen += static_cast<char>('a' + self.id());
+      if (i == 2) self.suspend();
+    }
+  }
+};
+
+void run_ranks_with_threads(bool threads_first) {
+  Rank ranks[2];
+  if (threads_first) {
+    for (Rank& rank : ranks) rank.threads = make_pool(2);
+  }
+  const auto pool = make_pool(2);
+  Fiber* fibers[2];
+  for (std::uint32_t i = 0; i < 2; ++i) fibers[i] = pool->spawn(i, &Rank::enter, &ranks[i]).value();
+  while (!fibers[0]->done() || !fibers[1]->done()) {
+    for (Fiber* fiber : fibers) {
+      if (!fiber->done()) fiber->resume();
+    }
+    EXPECT_EQ(pool->current(), nullptr);
+  }
+  EXPECT_EQ(ranks[0].seen, ranks[1].seen);
+  EXPECT_EQ(std::count(ranks[0].seen.begin(), ranks[0].seen.end(), 'a'), 3);
+  EXPECT_EQ(std::count(ranks[0].seen.begin(), ranks[0].seen.end(), 'b'), 3);
+}
+
+// The kernel puts a later mapping below an earlier one, so that one order has the threads' stacks
+// below the rank's, the other above.
+TEST(Fiber, SuspendsOnTheStackOfAnotherPoolMadeLater) { run_ranks_with_threads(false); }
+TEST(Fiber, SuspendsOnTheStackOfAnotherPoolMadeEarlier) { run_ranks_with_threads(true); }
+
+TEST(Fiber, GuardsAreBounded) {
+  FiberPoolOptions options;
+  options.max_fibers = 3;
+  options.guard = StackGuard::always;
+  options.guards_max = 1;
+  const auto pool = std::move(FiberPool::create(options).value());
+  EXPECT_EQ(pool->guarded(), 1u);
+  Fiber* fibers[3];
+  for (Fiber*& each : fibers) {
+    each = pool->spawn(
+                   0, [](Fiber& self, void*) { self.suspend(); }, nullptr)
+               .value();
+    each->resume();
+    const auto* const guard = reinterpret_cast<const std::byte*>(each);
+    // Expect: only what was made inaccessible is taken for an overflow.
+    bool found = false;
+    for (std::size_t below = 0; below < pool->options().stack_bytes + 8192; below += 1024) {
+      found |= pool->overflowed(guard - below) == each;
+    }
+    EXPECT_EQ(found, each == fibers[0]);
+  }
+}
+
 TEST(Fiber, CostsAPageEach) {
   if (sanitizers::kStackFactor > 1) GTEST_SKIP() << "instrumented frames are larger";
   constexpr std::uint32_t kFibers = 2000;
@@ -242,6 +330,37 @@ TEST(FiberDeathTest, GuardPageNamesTheFiber) {
             42, [](Fiber&, void*) { use_stack(70'000); }, nullptr)
         .value()
         ->resume();
+  };
+  EXPECT_DEATH(overflow(), kOverflow);
+}
+
+TEST(FiberDeathTest, GuardsOfOneThreadEndInAnyOrder) {
+  const auto overflow = [] {
+    const auto pool = make_pool(2, StackGuard::always);
+    auto first = std::make_unique<FiberGuard>();
+    const auto second = std::make_unique<FiberGuard>();
+    EXPECT_TRUE(second->watch(*pool));
+    first.reset();
+    Fiber* const fiber = pool->spawn(
+                                 42, [](Fiber&, void*) { use_stack(70'000); }, nullptr)
+                             .value();
+    fiber->name = "reader";
+    fiber->resume();
+  };
+  EXPECT_DEATH(overflow(), "rank 42 \\(reader\\): stack overflow");
+}
+
+TEST(FiberDeathTest, FarBelowTheFirstStackNamesTheFiber) {
+  const auto overflow = [] {
+    const auto pool = make_pool(1, StackGuard::never);
+    const auto deep = [](Fiber& self, void*) {
+      volatile char* const block = static_cast<volatile char*>(__builtin_alloca(100'000));
+      asm volatile("" : : "r"(block) : "memory");
+      self.suspend();
+    };
+    FiberGuard guard;
+    EXPECT_TRUE(guard.watch(*pool));
+    pool->spawn(42, deep, nullptr).value()->resume();
   };
   EXPECT_DEATH(overflow(), kOverflow);
 }

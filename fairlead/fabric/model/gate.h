@@ -72,7 +72,7 @@ enum class GateTurn : std::uint32_t { outside, rank, simulator, left };
 struct alignas(64) GateSlot {
   static constexpr std::uint32_t kCommands = 128;
   static constexpr std::uint32_t kVisible = 128;
-  static constexpr std::size_t kWhatBytes = 64;
+  static constexpr std::size_t kWhatBytes = 256;
 
   // --- The hand-over; a futex.
   std::atomic<std::uint32_t> turn;              // GateTurn

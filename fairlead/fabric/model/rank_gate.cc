@@ -171,10 +171,10 @@ void RankGate::alloc_local(const GateCommand& command) {
 }
 
 void RankGate::wait(const GateCommand& command, bool for_more) {
-  std::memcpy(what_, slot_.what, sizeof what_ - 1);
-  for (char& c : what_) {
-    if (c != '\0' && (c < ' ' || c > '~')) c = '?';
-  }
+  const std::size_t size = ::strnlen(slot_.what, sizeof what_ - 1);
+  std::transform(slot_.what, slot_.what + size, what_,
+                 [](char c) { return c < ' ' || c > '~' ? '?' : c; });
+  what_[size] = '\0';
   const Ps deadline{static_cast<std::int64_t>(command.a)};
   for_more ? host_.block_for_more(deadline, what_) : host_.block(deadline, what_);
 }

@@ -76,6 +76,8 @@ class alignas(kCacheLine) NiPort final : public Port {
   void defer(Task task) override { client_.defer(task); }
   void hold() override { client_.hold(); }
   void allow() override { client_.allow(); }
+  std::uint32_t held() const override { return client_.held(); }
+  std::uint64_t changes() const override { return ran_ + ended(); }
   void wake(Wake policy, Ps watchdog) override {
     interrupts_ = policy != Wake::poll_only;
     watchdog_ = Ps{0};
@@ -507,6 +509,7 @@ class alignas(kCacheLine) NiPort final : public Port {
     }
     pages_.settle();
     if (client_.next_due() != kNever) ran += run_due();
+    ran_ += static_cast<std::uint64_t>(ran);
     if (ran == 0) {
       look_at_paths(ni_, [this](Rank rank, bool lost) { events_.path_changed(rank, lost); });
     }
@@ -654,6 +657,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   bool refused_ = false;  // the client a send buffer, while so many were left to others:
   std::uint32_t refused_reserve_ = 0;
   std::uint32_t kept_ = 0;
+  std::uint64_t ran_ = 0;  // upcalls and tasks
   NiPortOptions options_;
   Caps caps_;
   [[no_unique_address]] HostFlowOf flow_;

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fairlead/run/lost_ranks.h"
+
 namespace fairlead::mpi {
 namespace {
 
@@ -59,7 +61,7 @@ Post Engine::wait_until(lci::Until until, const char* call) {
     lock_->lock();
   }
   if (answer == Post::peer_down) [[unlikely]] {
-    failed(fmt::format("{}: a rank of the job was lost", call));
+    failed(fmt::format("{}: {}", call, run::lost_ranks(port_)));
   }
   return answer;
 }

@@ -106,6 +106,8 @@ class FakePort final : public lci::Port {
   void defer(lci::Task) override {}
   void hold() override {}
   void allow() override {}
+  std::uint32_t held() const override { return 0; }
+  std::uint64_t changes() const override { return 0; }
   void wake(lci::Wake, Ps) override {}
   lci::PathState path(Rank) const override { return {}; }
   void on_event(lci::EventSink) override {}

@@ -64,9 +64,9 @@ void RdmaNic::sleep(Ps timeout) {
   const Ps from = parts_.engine.now();
   waiting_ = true;
   if (!news_ && timeout == kNever) {
-    task_->block("a wait for the network");
+    task_->block(wait_);
   } else if (!news_) {
-    (void)task_->block_until(from + timeout, "a wait for the network");
+    (void)task_->block_until(from + timeout, wait_);
   }
   waiting_ = false;
   news_ = false;

@@ -28,6 +28,8 @@ class RdmaNic final : public Nic {
   void run_on(sim::Task& task) { task_ = &task; }
   // Of the machine's nodes, from node 0 on, those that have a rank; before its port is made.
   void set_ranks(Rank ranks) { ranks_ = ranks; }
+  // What sleep() shows when the job hangs; a string that outlives the wait.
+  void set_wait(const char* what) { wait_ = what[0] != '\0' ? what : kWait; }
   // Shows on the host's line when it sleeps.
   void trace(TraceLane lane) { trace_ = lane; }
 
@@ -103,6 +105,8 @@ class RdmaNic final : public Nic {
   Ps local_{};
   Ps library_busy_{};
   bool waiting_ = false;
+  static constexpr const char* kWait = "a wait for the network";
+  const char* wait_ = kWait;
   bool news_ = false;  // something came since it slept last
   std::uint32_t kept_ = 0;
   Ring<std::uint32_t> received_[kLanes];

@@ -1,0 +1,26 @@
+// Context::node_of: which node a rank runs on, in every world.
+#include "tests/port/port_worlds.h"
+
+namespace fairlead::port_test {
+namespace {
+
+class Nodes : public PerWorld {};
+
+TEST_P(Nodes, every_rank_knows_where_each_one_runs) {
+  const std::string world = GetParam();
+  run_ranks(world, 4, [&world](run::Context& rank) {
+    // Without a platform ranks are on this machine, or on nodes of an NI engine and two ranks each.
+    const bool modelled = world.find('/') != std::string::npos || world == "generic-hca";
+    bool good = true;
+    for (Rank each = 0; each < 4; ++each) {
+      const Peer wanted = modelled ? each : world == "nirx" ? each / 2 : 0;
+      good &= PORT_TEST_CHECK(rank.node_of(each) == wanted, rank.port(), each);
+    }
+    return good;
+  });
+}
+
+INSTANTIATE_PORT_TESTS(Nodes);
+
+}  // namespace
+}  // namespace fairlead::port_test
