@@ -16,9 +16,9 @@ namespace {
 
 namespace mg = fairlead::multigame;
 
-// Of one position: two or three children on average, each made, bounded, compared with the limit,
-// hashed and stacked, by a system that knows the game by its rules only. Fitted on Table VII.
-constexpr std::uint64_t kOpsPerPosition = 202;
+// Of one position: two children on average, each made, bounded, compared with the limit and stacked,
+// one in seven hashed and looked up. Fitted: with --paper on one rank Table VII's 209.0 s on PPro.
+constexpr std::uint64_t kOpsPerPosition = 157;
 
 std::optional<mg::Position> start_of(const SlidingTiles& tiles, const Options& options) {
   if (options.korf > 0) return tiles.position(kKorf[options.korf - 1].tiles);
