@@ -16,8 +16,9 @@ namespace {
 
 namespace mg = fairlead::multigame;
 
-// Of one position: two children on average, each made, bounded, compared with the limit and stacked,
-// one in seven hashed and looked up. Fitted: with --paper on one rank Table VII's 209.0 s on PPro.
+// Of one position: two children on average, each made, bounded, compared with the limit and
+// stacked, one in seven hashed and looked up. Fitted: with --paper on one rank Table VII's 209.0 s
+// on PPro.
 constexpr std::uint64_t kOpsPerPosition = 157;
 
 std::optional<mg::Position> start_of(const SlidingTiles& tiles, const Options& options) {
