@@ -1,0 +1,71 @@
+// One region on one rank: its state machines and its memory, which lies behind the object in one
+// allocation, so that the program's pointer finds the object. In checked form the program's memory
+// is a view beside the content: poison outside operations, a copy of the content inside them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+
+#include "fairlead/systems/crl/cache.h"
+#include "fairlead/systems/crl/directory.h"
+#include "fairlead/systems/crl/message.h"
+
+namespace fairlead::crl {
+
+class Region {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+  static constexpr std::size_t kHead = 192;  // from the object to the program's memory
+  struct Delete {
+    void operator()(Region* region) const;
+  };
+  using Owner = std::unique_ptr<Region, Delete>;
+  enum class Operation : std::uint8_t { none, read, write };
+
+  // The content is zeroed. nullptr: no memory.
+  static Owner make(Rid rid, Rank home, Rank self, std::size_t bytes, bool check);
+  // The region that a pointer of the program's is of; nullptr: of none that is in memory.
+  static Region* of(const void* mapped);
+
+  bool is_home() const { return directory != nullptr; }
+  std::byte* mapped() { return reinterpret_cast<std::byte*>(this) + kHead; }
+  std::byte* content() { return checked_ ? content_.get() : mapped(); }
+
+  // Checked form only, else nothing. They answer what the program did wrong since the last call of
+  // one of them, or nullptr.
+  const char* show();    // at the start of an operation
+  const char* take();    // at the end of a write
+  const char* hide();    // at the end of a read
+  const char* verify();  // outside operations
+
+  const Rid rid;
+  const Rank home;
+  const std::size_t bytes;
+  std::unique_ptr<Directory> directory;  // at the home
+  Cache cache;                           // elsewhere
+  Operation operation = Operation::none;
+  std::uint32_t depth = 0;  // of nested reads
+  std::uint32_t maps = 0;
+  std::uint32_t unsent = 0;  // messages with its content that wait in the wire's outbox
+  std::size_t arrived = 0;   // bytes of a message in packets
+  // In the cache of unmapped regions (urc.h): the one element, itself, is moved there and back.
+  std::list<Region*> place;
+  std::list<Region*>::iterator at;
+
+ private:
+  Region(Rid rid_, Rank home_, std::size_t bytes_)
+      : rid(rid_), home(home_), bytes(bytes_), cache(home_) {}
+  ~Region() = default;
+  // Tells the head of a region from other memory; the word right before the program's memory.
+  std::uint64_t& magic() {
+    return *reinterpret_cast<std::uint64_t*>(mapped() - sizeof(std::uint64_t));
+  }
+  bool poisoned() const;
+  void poison();
+
+  bool checked_ = false;
+  std::unique_ptr<std::byte[]> content_;  // in checked form
+};
+
+}  // namespace fairlead::crl
