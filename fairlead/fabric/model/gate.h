@@ -62,8 +62,10 @@ struct GateAnswer {
   std::uint32_t completed;
   std::uint32_t answered;
   std::uint32_t dismissed;  // 1: the simulator answers no more
+  // Since when the oldest of `received` that is to be looked at was there; as of watchdogs.
+  std::int64_t visible_since_ps;
 };
-static_assert(sizeof(GateAnswer) == 40);
+static_assert(sizeof(GateAnswer) == 48);
 
 // Who runs. A rank is outside until it joins and once it has left; in between it and the simulator
 // take turns.

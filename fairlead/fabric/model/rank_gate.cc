@@ -255,6 +255,7 @@ void RankGate::leave_answer() {
   GateAnswer answer{};
   answer.ok = ok_ ? 1 : 0;
   answer.id = id_;
+  answer.visible_since_ps = host_.visible_since().count;
   while (answer.received < GateSlot::kVisible &&
          host_.reap_receive(&slot_.received[answer.received])) {
     const PacketId id = slot_.received[answer.received++];

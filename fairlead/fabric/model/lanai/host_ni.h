@@ -49,6 +49,12 @@ class alignas(kCacheLine) ModelHostNi {
   // Taking the interrupt, until its handler polls.
   void interrupt() { advance(parts_.host_rates.interrupt); }
   Ps default_watchdog() const { return parts_.host_rates.watchdog; }
+  // The data of a remote copy that nobody is told of: what comes so is no reason to interrupt.
+  static bool silent(const NiPacket& packet) {
+    return packet.header.client.kind == PacketKind::page_transfer && !packet.notifies;
+  }
+  // Since when the oldest of what is to be looked at is there, or the last look.
+  Ps visible_since() const { return visible_since_; }
 
   // A memcpy within the L2 cache.
   void copy(std::size_t size) {
@@ -128,10 +134,6 @@ class alignas(kCacheLine) ModelHostNi {
     local_ = end;
   }
   void return_host_buffer();
-  // The data of a remote copy that nobody is told of: what comes so is no reason to interrupt.
-  static bool silent(const NiPacket& packet) {
-    return packet.header.client.kind == PacketKind::page_transfer && !packet.notifies;
-  }
   // The rank's clock has come to where it is by work of `spent_on`: for the critical path.
   void spent(hw::Resource spent_on) {
     if (parts_.engine.path() != nullptr) [[unlikely]]

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fairlead/fabric/model/lanai/host_ni.h"
 #include "fairlead/fabric/model/lanai/ni_hardware.h"
 
 namespace fairlead::fabric::model {
@@ -79,9 +80,35 @@ void RemoteHostNi::take_answer() {
   ahead_ = answer.ahead != 0;
   dismissed_ = answer.dismissed != 0;
   send_buffers_ = answer.send_buffers;
-  received_.insert(received_.end(), slot_.received, slot_.received + answer.received);
+  const std::uint32_t called = calling_;
+  for (std::uint32_t i = 0; i < answer.received; ++i) {
+    received_.push_back(slot_.received[i]);
+    if (!ModelHostNi::silent(packet(slot_.received[i]))) ++calling_;
+  }
+  if (called == 0) visible_since_ = Ps{answer.visible_since_ps};
   completed_.insert(completed_.end(), slot_.completed, slot_.completed + answer.completed);
   answered_.insert(answered_.end(), slot_.answered, slot_.answered + answer.answered);
+}
+
+// Packets that the gate has taken from the model's host, and that this rank has not yet looked at,
+// wait for the watchdog here.
+Ps RemoteHostNi::compute(Ps time, Ps watchdog) {
+  if (!clock_known_ || ahead_) hand_over(GateOp::sync);
+  const Ps began = clock_;
+  Ps end = began + time;
+  if (calling_ > 0) end = std::min(end, visible_since_ + watchdog);
+  if (end <= began) return Ps{0};
+  hand_over(GateOp::compute, 0, static_cast<std::uint64_t>((end - began).count),
+            static_cast<std::uint64_t>(watchdog.count));
+  return clock_ - began;
+}
+
+bool RemoteHostNi::reap_receive(PacketId* id) {
+  if (!take(received_, id)) return false;
+  if (!ModelHostNi::silent(packet(*id))) --calling_;
+  if (calling_ > 0 && !clock_known_) hand_over(GateOp::observe);
+  visible_since_ = clock_;
+  return true;
 }
 
 bool RemoteHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id) {

@@ -40,13 +40,7 @@ class RemoteHostNi {
   const hw::HostRates& rates() const { return rates_; }
   void charge(Step step) { advance(rates_.step[static_cast<std::size_t>(step)]); }
   void work(const hw::HostWork& work) { advance(hw::work_time(rates_, work)); }
-  Ps compute(Ps time, Ps watchdog) {  // *
-    if (!clock_known_ || ahead_) hand_over(GateOp::sync);
-    const Ps began = clock_;
-    hand_over(GateOp::compute, 0, static_cast<std::uint64_t>(time.count),
-              static_cast<std::uint64_t>(watchdog.count));
-    return clock_ - began;
-  }
+  Ps compute(Ps time, Ps watchdog);  // *
   Ps time_of(const hw::HostWork& work) const { return hw::work_time(rates_, work); }
   void interrupt() { advance(rates_.interrupt); }
   Ps default_watchdog() const { return rates_.watchdog; }
@@ -74,7 +68,7 @@ class RemoteHostNi {
     time_passes();
   }
 
-  [[nodiscard]] bool reap_receive(PacketId* id) { return take(received_, id); }
+  [[nodiscard]] bool reap_receive(PacketId* id);
   [[nodiscard]] bool reap_completion(std::uint64_t* cookie) { return take(completed_, cookie); }
   [[nodiscard]] bool reap_answer(Answer* answer) { return take(answered_, answer); }
   void release(PacketId id) {
@@ -165,6 +159,8 @@ class RemoteHostNi {
   std::uint32_t host_ring_batch_;
   std::uint32_t released_ = 0;  // host buffers since the last batch
   std::deque<PacketId> received_;
+  std::uint32_t calling_ = 0;  // of received_ that are to be looked at
+  Ps visible_since_{};         // the oldest of these, or the last look at them
   std::deque<std::uint64_t> completed_;
   std::deque<Answer> answered_;
   std::vector<Segment> segments_;
