@@ -276,7 +276,7 @@ void Node::await(Rid rid, const char* what, const Caller& caller) {
 void Node::await_sent(Region& region) {
   while (region.unsent > 0) {
     port_.allow();
-    (void)port_.wait({.deadline = port_.now() + microseconds(20), .what = "room to send a region"});
+    (void)port_.wait({.deadline = port_.now() + microseconds(2), .what = "room to send a region"});
     port_.hold();
     wire_.pump();
   }

@@ -53,7 +53,7 @@ class Wire {
     Region* region;
     std::size_t sent;  // bytes of the content
   };
-  static constexpr std::int64_t kRetryUs = 20;
+  static constexpr std::int64_t kRetryUs = 2;
 
   // False: no room, nothing more can be sent on its lane now.
   bool post(Item& item);
