@@ -1,8 +1,9 @@
 /* A first CRL program: every rank adds to one counter, whose home is rank 0, and rank 0 prints it.
  */
-#include <fairlead/run/fairlead.h>
-#include <fairlead/systems/crl/crl.h>
 #include <stdio.h>
+
+#include "fairlead/run/fairlead.h"
+#include "fairlead/systems/crl/crl.h"
 
 FAIRLEAD_FIBER_PROGRAM;
 
