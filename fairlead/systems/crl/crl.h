@@ -28,12 +28,12 @@ typedef uint32_t crl_rid_t; /* NOLINT(readability-identifier-naming) */
 #define CRL_REGION_BYTES_MAX ((size_t)1 << 30) /* NOLINT(readability-identifier-naming) */
 
 /* How one rank runs; each rank may choose for itself. */
-typedef struct {                 /* NOLINT(readability-identifier-naming) */
+typedef struct {
   uint32_t unmapped_regions_max; /* the cache of unmapped regions holds at most so many of them */
   size_t unmapped_bytes_max;     /* ... and so many bytes; the least recently used one leaves */
   int check;                     /* not 0: finds accesses outside operations, see README.md */
   int poll_only;                 /* not 0: no interrupts while the rank computes */
-} crl_options_t;
+} crl_options_t;                 /* NOLINT(readability-identifier-naming) */
 
 /* 16,384 regions, 64 MiB, no check, interrupts. FAIRLEAD_CRL_CHECK=1 in the environment sets check.
  */
@@ -84,7 +84,7 @@ double rgn_reduce_dmin(double mine);
 double rgn_reduce_dmax(double mine);
 
 /* What this rank did since crl_init. */
-typedef struct { /* NOLINT(readability-identifier-naming) */
+typedef struct {
   uint64_t operations;
   uint64_t read_misses;
   uint64_t write_misses;   /* those for an upgrade, which carry no data, counted too */
@@ -92,7 +92,7 @@ typedef struct { /* NOLINT(readability-identifier-naming) */
   uint64_t evictions;      /* of the cache of unmapped regions */
   uint64_t invalidations;  /* of this rank's copies, by a home */
   uint64_t stale_messages; /* dropped by their version */
-} crl_counts_t;
+} crl_counts_t;            /* NOLINT(readability-identifier-naming) */
 crl_counts_t crl_counts(void);
 
 #ifdef __cplusplus

@@ -54,8 +54,8 @@ class Region {
   std::list<Region*>::iterator at;
 
  private:
-  Region(Rid rid_, Rank home_, std::size_t bytes_)
-      : rid(rid_), home(home_), bytes(bytes_), cache(home_) {}
+  Region(Rid its_rid, Rank its_home, std::size_t its_bytes)
+      : rid(its_rid), home(its_home), bytes(its_bytes), cache(its_home) {}
   ~Region() = default;
   // Tells the head of a region from other memory; the word right before the program's memory.
   std::uint64_t& magic() {
