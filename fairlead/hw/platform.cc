@@ -10,7 +10,7 @@
 #include "fairlead/base/numbers.h"
 #include "fairlead/hw/custom_network.h"
 #include "fairlead/hw/speed_up.h"
-#include "fairlead/hw/toml_file.h"
+#include "fairlead/base/toml/toml_file.h"
 
 namespace fairlead::hw {
 namespace {

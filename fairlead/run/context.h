@@ -9,17 +9,22 @@
 
 #include "fairlead/base/result.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/run/layer_costs.h"
 #include "fairlead/run/names.h"
 
 namespace fairlead::run {
 
 class Context {
  public:
-  explicit Context(lci::Port& port) : port_(&port) {}
+  // `layers` outlives it.
+  explicit Context(lci::Port& port, const LayerCosts& layers = kNoLayerCosts)
+      : port_(&port), layers_(&layers) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   lci::Port& port() { return *port_; }
+  // What the steps of the software above the Port are charged as; 0 each in the real world.
+  const LayerCosts& layer_costs() const { return *layers_; }
 
   // Per-rank state of a system, made by the system, destroyed with the context before the port.
   void* state(System system) { return states_[static_cast<std::size_t>(system)].get(); }
@@ -61,6 +66,7 @@ class Context {
   };
   using State = std::unique_ptr<void, Destroy>;
   lci::Port* port_;
+  const LayerCosts* layers_;
   std::array<State, kSystemCount> states_;
 };
 

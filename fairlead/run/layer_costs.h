@@ -7,6 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+
+#include "fairlead/base/result.h"
 
 namespace fairlead::run {
 
@@ -35,11 +38,19 @@ enum class LayerStep : std::uint8_t {
 };
 constexpr std::size_t kLayerSteps = static_cast<std::size_t>(LayerStep::count);
 
-// Operations by step.
+// Operations by step; none in the real world.
 struct LayerCosts {
   std::array<std::uint32_t, kLayerSteps> ops{};
 
   std::uint32_t of(LayerStep step) const { return ops[static_cast<std::size_t>(step)]; }
 };
+
+inline constexpr LayerCosts kNoLayerCosts{};
+
+// Of a modelled machine: layers.toml of the first platform directory that has it
+// (platform_files.h). Every step must be there, and nothing else. Error: names file, line and key.
+Result<LayerCosts> load_layer_costs();
+// The same of a file.
+Result<LayerCosts> read_layer_costs(const std::string& file);
 
 }  // namespace fairlead::run

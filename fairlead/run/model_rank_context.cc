@@ -34,6 +34,9 @@ Result<std::unique_ptr<ModelRankContext>> ModelRankContext::join(const Welcome& 
   below.endpoint = lci::make_host_side(implementation.value(), *below.ni,
                                        {rank, welcome.ranks, compute == Compute::declared},
                                        *below.fatal, below.memory->slot(rank).counters);
+  const Result<LayerCosts> layers = load_layer_costs();
+  if (!layers.ok()) return Error{fmt::format("rank {}: {}", rank, layers.error().text)};
+  below.layers = std::make_unique<const LayerCosts>(layers.value());
   Result<TracedRank> traced = trace_rank(
       std::string(get_text(welcome.trace_path, "trace_path").value()), below.endpoint->port(), "");
   if (!traced.ok()) return Error{fmt::format("rank {}: {}", rank, traced.error().text)};

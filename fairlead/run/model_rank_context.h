@@ -32,10 +32,11 @@ class ModelRankContext final : public ProcessContext {
     std::unique_ptr<VirtualClock> clock;
     std::unique_ptr<lci::Fatal> fatal;
     std::unique_ptr<lci::Endpoint> endpoint;
+    std::unique_ptr<const LayerCosts> layers;
   };
   ModelRankContext(std::uint32_t rank, Below below, TracedRank traced, Board board, Fd life)
       : ProcessContext(rank, below.endpoint->port(), std::move(traced), std::move(board),
-                       std::move(life)),
+                       std::move(life), *below.layers),
         rank_(rank),
         below_(std::move(below)) {}
 

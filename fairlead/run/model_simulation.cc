@@ -19,6 +19,9 @@ Result<void> ModelSimulation::choose() {
 }
 
 Result<void> ModelSimulation::make(std::unique_ptr<Machine> machine) {
+  Result<LayerCosts> costs = load_layer_costs();
+  if (!costs.ok()) return costs.error();
+  layer_costs_ = costs.value();
   machine_ = std::move(machine);
   ended_.assign(options_.ranks, false);
   if (options_.explain) machine_->explain();

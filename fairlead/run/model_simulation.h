@@ -13,6 +13,7 @@
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/fabric/model/machine.h"
 #include "fairlead/lci/ni/model_endpoint.h"
+#include "fairlead/run/layer_costs.h"
 #include "fairlead/run/world.h"
 #include "fairlead/sim/task.h"
 
@@ -41,6 +42,7 @@ class ModelSimulation {
   fabric::model::Machine& machine() { return *machine_; }
   sim::FiberPool& stacks() { return *pool_; }
   const lci::Fatal& fatal() const { return fatal_; }
+  const LayerCosts& layer_costs() const { return layer_costs_; }
   // Who is in trouble, for failed checks in the rank's task.
   CheckContext check_of(Rank rank) const;
 
@@ -74,6 +76,7 @@ class ModelSimulation {
   TraceWriter::Form trace_form_;
   lci::Implementation implementation_;
   lci::Fatal fatal_;
+  LayerCosts layer_costs_;
   std::optional<fabric::FaultPlan> plan_;
   std::unique_ptr<TraceWriter> trace_;
   std::unique_ptr<fabric::model::Machine> machine_;

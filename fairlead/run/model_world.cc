@@ -34,8 +34,8 @@ class alignas(kCacheLine) ModelRank final : public Context {
  public:
   // `traced` stands between the endpoint's port and the rank, with --trace.
   ModelRank(ModelWorld& world, Rank rank, std::unique_ptr<lci::Endpoint> endpoint,
-            std::unique_ptr<lci::Port> traced)
-      : Context(traced != nullptr ? *traced : endpoint->port()),
+            std::unique_ptr<lci::Port> traced, const LayerCosts& layers)
+      : Context(traced != nullptr ? *traced : endpoint->port(), layers),
         world_(world),
         rank_(rank),
         endpoint_(std::move(endpoint)),
@@ -121,7 +121,8 @@ class ModelWorld {
       traced = lci::make_traced_port(endpoint.value()->port(), lane, false);
     }
     ranks_.push_back(
-        std::make_unique<ModelRank>(*this, rank, std::move(endpoint.value()), std::move(traced)));
+        std::make_unique<ModelRank>(*this, rank, std::move(endpoint.value()), std::move(traced),
+                                    simulation_.layer_costs()));
     ModelRank& made = *ranks_.back();
     made.task =
         std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), rank, rank, &kHooks);

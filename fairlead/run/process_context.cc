@@ -14,8 +14,8 @@
 namespace fairlead::run {
 
 ProcessContext::ProcessContext(std::uint32_t rank, lci::Port& port, TracedRank traced,
-                               std::optional<Board> board, Fd life)
-    : Context(traced.port != nullptr ? *traced.port : port),
+                               std::optional<Board> board, Fd life, const LayerCosts& layers)
+    : Context(traced.port != nullptr ? *traced.port : port, layers),
       rank_(rank),
       ranks_(port.size()),
       traced_(std::move(traced)),

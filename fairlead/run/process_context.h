@@ -42,8 +42,9 @@ class ProcessContext : public Context {
  protected:
   // `board` and `life` may be empty: a job of one rank without a launcher. `port` is the derived
   // class's, which calls drop_states() before it goes; `traced`, with --trace, stands before it.
+  // `layers` outlives it.
   ProcessContext(std::uint32_t rank, lci::Port& port, TracedRank traced, std::optional<Board> board,
-                 Fd life);
+                 Fd life, const LayerCosts& layers = kNoLayerCosts);
 
  private:
   // " (rank 3: why it is dead)", where another launcher's job lost some; else empty.

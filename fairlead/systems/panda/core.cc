@@ -22,7 +22,7 @@ Core::Core(run::Context& own, const Options& opts, const FirstNumbers& first)
       port(own.port()),
       options(opts),
       first_order(first.order),
-      costs(),
+      costs(own.layer_costs()),
       pool(port),
       peers(port.size(), first.message & kNumberMask),
       fragments(peers, pool, port.caps(port.self()).mtu_bytes),

@@ -174,6 +174,10 @@ std::string paper_name(const std::string& lci) { return lci == "gm" ? "GM" : "I-
 
 std::vector<Study> lci_paper_studies(bool quick) {
   std::vector<Study> studies = lci_paper_tables();
+  for (Study& table : lci_paper_systems()) studies.push_back(std::move(table));
+  if (!quick) {
+    for (Study& table : lci_paper_applications()) studies.push_back(std::move(table));
+  }
   for (Study& figure : lci_paper_figures(quick)) studies.push_back(std::move(figure));
   return studies;
 }

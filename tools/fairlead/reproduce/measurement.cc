@@ -3,11 +3,28 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "fairlead/base/check.h"
+#include "tools/fairlead/subprocess.h"
 
 namespace fairlead::tools {
 
+std::string Measurement::program_path() const {
+  return (std::filesystem::path(own_path()).parent_path() / bench).string();
+}
+
 std::vector<std::string> Measurement::command() const {
+  if (is_program()) {
+    std::vector<std::string> words = {"run", "-n", fmt::format("{}", ranks), "--on", platform,
+                                      "--lci", lci};
+    words.insert(words.end(), options.begin(), options.end());
+    words.push_back(program_path());
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    words.emplace_back("--json");
+    return words;
+  }
   std::vector<std::string> words = {"bench", bench, "--on", platform, "--lci", lci};
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.insert(words.end(), {"--json", "--packets"});
@@ -15,10 +32,14 @@ std::vector<std::string> Measurement::command() const {
 }
 
 std::string Measurement::text() const {
-  return fmt::format("fairlead {}", fmt::join(command(), " "));
+  std::vector<std::string> words = command();
+  // The same wherever the build or install is.
+  if (is_program()) *std::find(words.begin(), words.end(), program_path()) = bench;
+  return fmt::format("fairlead {}", fmt::join(words, " "));
 }
 
 double Measurement::weight() const {
+  if (is_program()) return expected_s;
   if (bench == "multicast") return 5;
   if (bench == "throughput") return 1;
   return 0.1;

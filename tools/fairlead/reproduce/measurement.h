@@ -1,4 +1,5 @@
-// One run of `fairlead bench` on a modelled platform, and what came of it.
+// One run of `fairlead bench`, or of a program beside the command, on a modelled platform, and what
+// came of it.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,12 +9,20 @@
 namespace fairlead::tools {
 
 struct Measurement {
-  std::string bench;     // "logp"
+  std::string bench;     // "logp", or the program's name
   std::string platform;  // "myrinet-ppro"
   std::string lci;       // "sdma"
   std::vector<std::string> arguments;
+  // Of a program: how many ranks run it, and what more `fairlead run` is told. 0: a bench.
+  std::uint32_t ranks = 0;
+  std::vector<std::string> options = {};
+  double expected_s = 1;  // wall time of a program on one processor, for estimates only
 
-  // "bench logp --on myrinet-ppro --lci sdma .. --json --packets": what follows the program's name.
+  bool is_program() const { return ranks > 0; }
+  // The program's file: beside the command.
+  std::string program_path() const;
+  // "bench logp --on myrinet-ppro --lci sdma .. --json --packets", or "run -n 64 --on .. asp ..
+  // --json": what follows the command's name.
   std::vector<std::string> command() const;
   // The same as one line; two measurements with the same text are one.
   std::string text() const;

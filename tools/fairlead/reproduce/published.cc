@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "fairlead/hw/toml_file.h"
+#include "fairlead/base/toml/toml_file.h"
 #include "fairlead/run/platform_files.h"
 
 namespace fairlead::tools {
@@ -35,7 +35,7 @@ std::optional<PublishedValue> value_of(const toml::node& node) {
 }
 
 Error wrong(const std::string& file, const toml::node& node, std::string_view key) {
-  return hw::toml_error(file, node.source().begin.line, std::string(key),
+  return toml_error(file, node.source().begin.line, std::string(key),
                         "give a number, or { value, about or below = number }");
 }
 
@@ -55,7 +55,7 @@ const char* symbol_of(Relation relation) {
 
 Result<Published> Published::load(const std::string& file) {
   toml::table all;
-  if (const Result<void> parsed = hw::parse_toml(file, all); !parsed.ok()) return parsed.error();
+  if (const Result<void> parsed = parse_toml(file, all); !parsed.ok()) return parsed.error();
   Published made;
   for (const auto& [table_name, table] : all) {
     const std::string name(table_name.str());

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "fairlead/run/platform_files.h"
 #include "tools/fairlead/subprocess.h"
@@ -47,11 +49,31 @@ std::uint64_t build_hash() {
   return kHash;
 }
 
+std::uint64_t program_hash(const std::string& file) {
+  const fs::path folder = fs::path(file).parent_path();
+  std::vector<std::string> files = {file};
+  std::error_code ignored;
+  for (const char* libraries : {"lib", "lib64", "lib/x86_64-linux-gnu"}) {
+    for (const auto& one : fs::directory_iterator(folder / ".." / libraries, ignored)) {
+      const std::string name = one.path().filename().string();
+      if (name.starts_with("libfairlead_") || name.starts_with("libmpi_abi.so")) {
+        files.push_back(one.path().string());
+      }
+    }
+  }
+  std::sort(files.begin() + 1, files.end());
+  std::uint64_t hash = hash_of("");
+  for (const std::string& one : files) hash = hash_of(file_text(one), hash);
+  return hash;
+}
+
 std::uint64_t platform_hash(const std::string& file) {
   const std::string text = file_text(file);
   if (text.empty()) return 0;
-  const std::string steps = steps_file_of(text);
-  return hash_of(file_text((fs::path(file).parent_path() / steps).string()), hash_of(text));
+  const fs::path folder = fs::path(file).parent_path();
+  const std::uint64_t machine =
+      hash_of(file_text((folder / steps_file_of(text)).string()), hash_of(text));
+  return hash_of(file_text((folder / "layers.toml").string()), machine);
 }
 
 Result<ResultCache> ResultCache::open() {
@@ -73,8 +95,11 @@ Result<ResultCache> ResultCache::open() {
 }
 
 std::string ResultCache::path_of(const Measurement& measurement, std::uint64_t platform) const {
+  const std::string program = measurement.is_program()
+                                  ? fmt::format(" {:016x}", program_hash(measurement.program_path()))
+                                  : "";
   const std::string depends =
-      fmt::format("{:016x} {:016x} {}", build_hash(), platform, measurement.text());
+      fmt::format("{:016x} {:016x}{} {}", build_hash(), platform, program, measurement.text());
   return fmt::format("{}/{:016x}.json", folder_, hash_of(depends));
 }
 

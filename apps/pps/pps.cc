@@ -1,0 +1,138 @@
+// What the exchanges of the programming systems cost, level by level: tables V and VI of the LCI
+// paper. One JSON line a size.
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "apps/common/command_line.h"
+#include "apps/pps/levels.h"
+#include "fairlead/run/context.h"
+#include "fairlead/run/fairlead.h"
+
+FAIRLEAD_FIBER_PROGRAM;
+
+namespace pps {
+namespace {
+
+const char kHelp[] =
+    "Latency and throughput of the programming systems' exchanges.\n"
+    "\n"
+    "usage: pps --level LEVEL [options]\n"
+    "  --level LEVEL       panda-st, panda-mt, mpi\n"
+    "  --what WHAT         latency (round trip, ranks 0 and 1), throughput, multicast (latency until\n"
+    "                      the last rank has it), multicast-throughput (latency)\n"
+    "  --bytes N           size of a message; again for more (16)\n"
+    "  --count N           messages (20)\n"
+    "  --json              print JSON lines (they are printed so in any case)\n"
+    "\n"
+    "examples:\n"
+    "  fairlead run -n 2 pps --level mpi\n"
+    "  fairlead run -n 64 --on myrinet-ppro --lci pio pps --level panda-st --what multicast\n";
+
+struct Options {
+  const char* level = "";
+  const char* what = "latency";
+  std::vector<std::uint64_t> bytes;
+  std::int64_t count = 20;
+  bool help = false;
+};
+
+// nullptr, or the word that cannot be used.
+const char* parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const char* const name = argv[i];
+    const char* const value = i + 1 < argc ? argv[i + 1] : nullptr;
+    std::int64_t number = 0;
+    if (std::strcmp(name, "--help") == 0) {
+      options.help = true;
+      continue;
+    }
+    if (std::strcmp(name, "--json") == 0) continue;
+    if (value == nullptr) return name;
+    if (std::strcmp(name, "--level") == 0) {
+      options.level = value;
+    } else if (std::strcmp(name, "--what") == 0) {
+      options.what = value;
+    } else if (std::strcmp(name, "--bytes") == 0 && apps::parse_count(value, 0, 1 << 30, number)) {
+      options.bytes.push_back(static_cast<std::uint64_t>(number));
+    } else if (std::strcmp(name, "--count") != 0 ||
+               !apps::parse_count(value, 1, 1'000'000, options.count)) {
+      return name;
+    }
+    ++i;
+  }
+  if (options.bytes.empty()) options.bytes.push_back(16);
+  return nullptr;
+}
+
+struct Measure {
+  const char* name;
+  const char* key;
+  double (Level::*run)(std::uint64_t bytes, int count);
+};
+constexpr Measure kMeasures[] = {
+    {"latency", "us", &Level::round_trip_us},
+    {"throughput", "mb_per_s", &Level::throughput},
+    {"multicast", "us", &Level::multicast_us},
+    {"multicast-throughput", "mb_per_s", &Level::multicast_throughput}};
+
+const Measure* find_measure(const char* name) {
+  for (const Measure& one : kMeasures) {
+    if (std::strcmp(one.name, name) == 0) return &one;
+  }
+  return nullptr;
+}
+
+fairlead::Result<std::unique_ptr<Level>> find_level(fairlead::run::Context& context,
+                                                    const char* name) {
+  if (std::strcmp(name, "panda-st") == 0) return panda_level(context, false);
+  if (std::strcmp(name, "panda-mt") == 0) return panda_level(context, true);
+  if (std::strcmp(name, "mpi") == 0) return mpi_level();
+  return fairlead::Error{"there is no such --level"};
+}
+
+int run(const Options& options) {
+  fairlead::Result<fairlead::run::Context*> joined = fairlead::run::attach();
+  if (!joined.ok()) {
+    std::fprintf(stderr, "pps: %s\n", joined.error().text.c_str());
+    return 1;
+  }
+  fairlead::run::Context& context = *joined.value();
+  const Measure* const measure = find_measure(options.what);
+  fairlead::Result<std::unique_ptr<Level>> level =
+      measure == nullptr ? fairlead::Error{"there is no such --what"}
+                         : find_level(context, options.level);
+  if (!level.ok() || context.port().size() < 2) {
+    std::fprintf(stderr, "pps: %s\n",
+                 level.ok() ? "two ranks at least" : level.error().text.c_str());
+    return 2;
+  }
+  const fairlead::Rank self = context.port().self();
+  for (const std::uint64_t bytes : options.bytes) {
+    // What is made on first use, buffers among it, is there afterwards.
+    (level.value().get()->*measure->run)(bytes, 2);
+    const double value =
+        (level.value().get()->*measure->run)(bytes, static_cast<int>(options.count));
+    if (self != 0) continue;
+    std::printf("{\"level\":\"%s\",\"what\":\"%s\",\"bytes\":%llu,\"%s\":%.6g}\n", options.level,
+                measure->name, static_cast<unsigned long long>(bytes), measure->key, value);
+    std::fflush(stdout);
+  }
+  level.value()->end();
+  return 0;
+}
+
+}  // namespace
+}  // namespace pps
+
+int main(int argc, char** argv) {
+  pps::Options options;
+  const char* const wrong = pps::parse(argc, argv, options);
+  if (wrong != nullptr || options.help) {
+    if (wrong != nullptr) std::fprintf(stderr, "pps: cannot use \"%s\"\n\n", wrong);
+    std::fputs(pps::kHelp, wrong != nullptr ? stderr : stdout);
+    return wrong != nullptr ? 2 : 0;
+  }
+  return pps::run(options);
+}

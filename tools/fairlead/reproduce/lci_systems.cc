@@ -1,0 +1,178 @@
+// Tables V, VI and VII of the LCI paper: the programming systems and their applications.
+#include <fmt/format.h>
+
+#include "tools/fairlead/reproduce/lci_studies.h"
+
+namespace fairlead::tools {
+
+namespace {
+
+constexpr const char* kPPro = "myrinet-ppro";
+constexpr const char* kP3 = "myrinet-p3";
+constexpr std::uint64_t kSmall = 16;
+// Far above the half-performance size, within the second-level caches.
+constexpr std::uint64_t kLarge = 64 * 1024;
+constexpr std::uint32_t kNodes = 64;
+
+// Each platform with the implementation that table V was measured with.
+struct Machine {
+  PaperPlatform platform;
+  const char* lci;
+};
+constexpr Machine kMachines[] = {{{kPPro, "PPro"}, "pio"}, {{kP3, "P3"}, "sdma"}};
+
+// A level of a programming system's row.
+struct Level {
+  const char* row;
+  const char* level;  // of pps; empty: the LCI itself
+  std::vector<std::string> options;
+};
+
+// Those of a row of table V stand on each other.
+const Level kLevels[] = {{"LCI/Panda-ST", "panda-st", {}},
+                         {"LCI/Panda-ST/MPI", "mpi", {"--mpi-device", "panda"}}};
+
+Measurement pps(const Machine& on, const Level& level, const char* what, std::uint64_t bytes,
+                std::uint32_t ranks) {
+  Measurement made{"pps",
+                   on.platform.name,
+                   on.lci,
+                   {"--level", level.level, "--what", what, "--bytes", fmt::format("{}", bytes)},
+                   ranks,
+                   level.options};
+  made.expected_s = ranks > 2 ? 5 : 1;
+  return made;
+}
+
+Measurement bench(const Machine& on, const char* name, std::uint64_t bytes) {
+  return {name, on.platform.name, on.lci, {"--sizes", fmt::format("{}", bytes)}};
+}
+
+Quantity twice(Quantity one) {
+  return {one.label, one.needs,
+          [value = one.value](std::span<const Measured* const> measured) -> std::optional<double> {
+            const std::optional<double> once = value(measured);
+            return once ? std::optional(2 * *once) : std::nullopt;
+          }};
+}
+
+Quantity sum_of(const std::string& label, const Quantity& a, const Quantity& b) {
+  Quantity made{label, a.needs, {}};
+  made.needs.insert(made.needs.end(), b.needs.begin(), b.needs.end());
+  made.value = [a, b](std::span<const Measured* const> measured) -> std::optional<double> {
+    const std::optional<double> first = a.value(measured.first(a.needs.size()));
+    const std::optional<double> second = b.value(measured.subspan(a.needs.size()));
+    return first && second ? std::optional(*first + *second) : std::nullopt;
+  };
+  return made;
+}
+
+std::string column(const Machine& on, const char* what) {
+  return fmt::format("{} {}", on.platform.label, what);
+}
+
+// --- Table V.
+
+void add_level(Study& study, const Machine& on, const Level& level, const Quantity& latency,
+               const Quantity& throughput) {
+  study.cells.push_back({level.row, column(on, "latency"), "us", latency, {}});
+  study.cells.push_back({level.row, column(on, "throughput"), "MB/s", throughput, {}});
+}
+
+Study table5() {
+  Study study{"table5", "What the programming systems add to unicast messages", false, {}, {}, {}};
+  for (const Machine& on : kMachines) {
+    const Measurement logp{"logp", on.platform.name, on.lci, {}};
+    add_level(study, on, {"LCI", "", {}}, twice(figure_of("LCI", logp, "end_to_end_us")),
+              figure_at("LCI", bench(on, "throughput", kLarge), "MBps", kLarge));
+    for (const Level& level : kLevels) {
+      add_level(study, on, level,
+                figure_at(level.row, pps(on, level, "latency", kSmall, 2), "us", kSmall),
+                figure_at(level.row, pps(on, level, "throughput", kLarge, 2), "mb_per_s", kLarge));
+    }
+  }
+  return study;
+}
+
+// --- Table VI.
+
+// Of an ordered broadcast the LCI and Panda-MT levels include the fetch-and-add.
+Study table6() {
+  Study study{"table6", "What the programming systems add to multicast, 64 nodes", false, {}, {},
+              {}};
+  for (const Machine& on : kMachines) {
+    const Measurement small = bench(on, "multicast", kSmall);
+    const Measurement large = bench(on, "multicast", kLarge);
+    const Quantity latency = figure_at("LCI", small, "latency_us", kSmall);
+    const Quantity rate = figure_at("LCI", large, "MBps", kLarge);
+    add_level(study, on, {"LCI", "", {}}, latency, rate);
+    const Measurement logp{"logp", on.platform.name, on.lci, {}};
+    add_level(study, on, {"LCI with F&A", "", {}},
+              sum_of("LCI", latency, figure_of("LCI", logp, "fetch_add_us")), rate);
+    for (const Level& level : kLevels) {
+      add_level(
+          study, on, level,
+          figure_at(level.row, pps(on, level, "multicast", kSmall, kNodes), "us", kSmall),
+          figure_at(level.row, pps(on, level, "multicast-throughput", kLarge, kNodes), "mb_per_s",
+                    kLarge));
+    }
+  }
+  return study;
+}
+
+// --- Table VII.
+
+struct Application {
+  const char* row;
+  const char* program;
+  std::vector<std::string> arguments;
+  bool mpi;
+};
+
+const Application kApplications[] = {
+    {"ASP", "asp", {"--paper"}, true},
+    {"Puzzle-4", "puzzle", {"--paper", "--jobs", "4"}, false},
+    {"Puzzle-64", "puzzle", {"--paper", "--jobs", "64"}, false},
+    {"QR", "qr", {"--paper"}, true},
+    {"SOR", "sor", {}, true},
+};
+
+Quantity run_time(const Application& app, const char* platform, std::uint32_t ranks) {
+  Measurement made{app.program, platform, "sdma", app.arguments, ranks, {}};
+  if (app.mpi) made.options = {"--mpi-device", "panda"};
+  made.expected_s = ranks > 1 ? 60 : 20;
+  return figure_of(app.row, made, "seconds");
+}
+
+// Speed-up divided by the processors.
+Quantity efficiency(const Application& app, const char* platform) {
+  Quantity made = ratio_of(app.row, run_time(app, platform, 1), run_time(app, platform, kNodes));
+  made.value = [ratio = made.value](std::span<const Measured* const> measured)
+      -> std::optional<double> {
+    const std::optional<double> speed_up = ratio(measured);
+    return speed_up ? std::optional(*speed_up / kNodes) : std::nullopt;
+  };
+  return made;
+}
+
+Study table7() {
+  Study study{"table7", "Applications on I-sdma: time on one processor, efficiency on 64", false,
+              {},       {}, {}};
+  for (const PaperPlatform& platform : kLciPlatforms) {
+    for (const Application& app : kApplications) {
+      study.cells.push_back({app.row, fmt::format("{} T1", platform.label), "s",
+                             run_time(app, platform.name, 1), {}});
+      study.cells.push_back({app.row, fmt::format("{} E64", platform.label), "",
+                             efficiency(app, platform.name), {}});
+    }
+  }
+  return study;
+}
+
+}  // namespace
+
+std::vector<Study> lci_paper_systems() { return {table5(), table6()}; }
+
+std::vector<Study> lci_paper_applications() { return {table7()}; }
+
+}  // namespace fairlead::tools
