@@ -212,11 +212,25 @@ Post DirectPort::put_over(const fabric::PacketHeader& header, std::span<const Pi
 Post DirectPort::await_puts(Dest dest, Lane lane, std::uint32_t flags) {
   if ((flags & kAfter) == 0 || puts_precede(dest, lane)) return Post::done;
   ++counters_.credit_stalls;
-  if (client_.in_upcall() || (flags & kNoBlock) != 0) return refuse(Post::again_credit);
+  if (client_.quiet() || (flags & kNoBlock) != 0) return refuse(Post::again_credit);
   WaitLadder ladder(options_.wait);
   do {
     turn(ladder);
   } while (!puts_precede(dest, lane));
+  return Post::done;
+}
+
+[[gnu::noinline, gnu::cold]] Post DirectPort::follow_puts(Rank rank, std::uint32_t flags,
+                                                          bool* by_packets) {
+  if (copies_.writes_to(rank)) {
+    ++counters_.credit_stalls;
+    if (client_.quiet() || (flags & kNoBlock) != 0) return refuse(Post::again_credit);
+    WaitLadder ladder(options_.wait);
+    do {
+      turn(ladder);
+    } while (copies_.writes_to(rank));
+  }
+  *by_packets = !remote_.puts_precede(rank, Lane::control);
   return Post::done;
 }
 

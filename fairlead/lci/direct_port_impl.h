@@ -130,6 +130,10 @@ class DirectPort final : public Port {
   // Until earlier puts to `dest` are there before a packet on that lane. Any answer but done: it
   // may not wait.
   Post await_puts(Dest dest, Lane lane, std::uint32_t flags);
+  // A get or an atomic that is flagged kAfter: waits until what the fabric copies is there. Any
+  // answer but done: it may not wait. *by_packets: it has to be a packet, as those are in order and
+  // puts that were packets may not be there yet.
+  Post follow_puts(Rank rank, std::uint32_t flags, bool* by_packets);
   bool puts_precede(Dest dest, Lane lane);
   Post noted(Post answer) {
     if (answer == Post::again_credit || answer == Post::again_buffer) refused_ = true;

@@ -230,29 +230,41 @@ Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pie
   return counted(*direct, done, counters_.puts);
 }
 
-Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) {
-  if (const std::optional<Post> direct = memory_.get(from, to, size))
-    return counted(*direct, done, counters_.gets);
-  if (const std::optional<Post> begun = copies_.get(from, to, size, done)) {
-    ++counters_.gets;
-    if (!client_.in_upcall()) copies_.progress();
-    return noted(*begun);
+Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) {
+  bool by_packets = false;
+  if ((flags & kAfter) != 0) [[unlikely]] {
+    if (const Post p = follow_puts(from.rank, flags, &by_packets); p != Post::done) return p;
   }
-  const Post answer = remote_.get(from, to, size, done);
+  if (!by_packets) {
+    if (const std::optional<Post> direct = memory_.get(from, to, size))
+      return counted(*direct, done, counters_.gets);
+    if (const std::optional<Post> begun = copies_.get(from, to, size, done)) {
+      ++counters_.gets;
+      if (!client_.in_upcall()) copies_.progress();
+      return noted(*begun);
+    }
+  }
+  const Post answer = remote_.get(from, to, size, done, flags);
   if (answer == Post::done || answer == Post::pending) ++counters_.gets;
   return noted(answer);
 }
 
 Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b,
-                        std::uint64_t* old, Counter* done, std::uint32_t) {
-  if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old))
-    return counted(*direct, done, counters_.atomics);
-  if (const std::optional<Post> begun = copies_.atomic(word, op, a, b, old, done)) {
-    ++counters_.atomics;
-    if (!client_.in_upcall()) copies_.progress();
-    return noted(*begun);
+                        std::uint64_t* old, Counter* done, std::uint32_t flags) {
+  bool by_packets = false;
+  if ((flags & kAfter) != 0) [[unlikely]] {
+    if (const Post p = follow_puts(word.rank, flags, &by_packets); p != Post::done) return p;
   }
-  const Post answer = remote_.atomic(word, op, a, b, old, done);
+  if (!by_packets) {
+    if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old, flags))
+      return counted(*direct, done, counters_.atomics);
+    if (const std::optional<Post> begun = copies_.atomic(word, op, a, b, old, done, flags)) {
+      ++counters_.atomics;
+      if (!client_.in_upcall()) copies_.progress();
+      return noted(*begun);
+    }
+  }
+  const Post answer = remote_.atomic(word, op, a, b, old, done, flags);
   if (answer == Post::done || answer == Post::pending) ++counters_.atomics;
   return noted(answer);
 }

@@ -46,6 +46,9 @@ class MemoryServer {
 
  private:
   bool found_elsewhere(SegId segment, Rank who) const;
+  // What `words` ask for is the host's to serve: the memory is, or an earlier put of `source` was
+  // and this may not pass it.
+  bool goes_elsewhere(Rank source, const std::uint32_t (&words)[4]) const;
   // Address of [offset, offset+size) of a segment, for `who`; nullptr and *why.
   std::byte* resolve(SegId segment, Rank who, std::uint64_t offset, std::uint64_t size,
                      std::uint32_t permission, Post* why) const;

@@ -241,14 +241,13 @@ class alignas(kCacheLine) NiPort final : public Port {
            std::uint32_t flags) override {
     if (dest.group) return put_to_group(dest.id, segment, pieces, done, remote, flags);
     if (dest.id >= options_.size) return Post::invalid;
-    if (!may_follow_puts(dest.id, flags)) return Post::again_credit;
     ++counters_.puts;
     return remote_.put(dest.id, segment, pieces, done, remote, flags);
   }
-  Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) override {
+  Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) override {
     ++counters_.gets;
     if (from.rank >= options_.size) return Post::invalid;
-    return remote_.get(from, to, size, done);
+    return remote_.get(from, to, size, done, flags);
   }
   Post fence(Dest dest, Counter* done) override {
     if (dest.group) {
@@ -270,13 +269,16 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   // NI memory is symmetric by convention: a segment this rank placed on its NI is on every NI.
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
-              Counter* done, std::uint32_t) override {
+              Counter* done, std::uint32_t flags) override {
     ++counters_.atomics;
     if (word.rank >= options_.size) return Post::invalid;
-    if (op != Atomic::add || ni_.ni_word(word.segment, word.offset) == nullptr) {
-      return remote_.atomic(word, op, a, b, old, done);
+    const fabric::WordName name{word.segment, word.offset, (flags & kWord4) != 0};
+    if (op != Atomic::add || words_.find(name) == nullptr) {
+      return remote_.atomic(word, op, a, b, old, done, flags);
     }
-    return fetch_add(word, a, old, done);
+    // The NI adds before its host has the packets that came earlier.
+    const Post behind = await_puts({word.rank}, Lane::control, flags);
+    return behind == Post::done ? fetch_add(word.rank, name, a, old, done) : behind;
   }
 
   PathState path(Rank peer) const override { return events_.path(peer); }
@@ -430,20 +432,14 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   // --- Multicast.
 
-  // An NI that serves memory does so before the host has what came earlier.
-  bool may_follow_puts(Rank rank, std::uint32_t flags) {
-    return (flags & kAfter) == 0 || (options_.flags & kHwRdma) == 0 ||
-           remote_.puts_precede(rank, Lane::control);
-  }
   Post put_to_group(std::uint32_t group, SegId segment, std::span<const PutPiece> pieces,
                     Counter* done, CtrId remote, std::uint32_t flags) {
     if (!groups_.knows(group)) return Post::invalid;
     return put_to_members(
-        groups_.members(group), options_.self, remote_, done,
-        [&](Rank rank) { return may_follow_puts(rank, flags); },
+        groups_.members(group), options_.self, remote_, done, [](Rank) { return true; },
         [&](Rank rank) {
           ++counters_.puts;
-          return remote_.put_copied(rank, segment, pieces, remote);
+          return remote_.put_copied(rank, segment, pieces, remote, flags);
         });
   }
   bool forwarded_below(std::uint32_t group) const { return options_.ni_forwards && group == 0; }
@@ -466,19 +462,20 @@ class alignas(kCacheLine) NiPort final : public Port {
     done_with(packet);
   }
 
-  Post fetch_add(Remote word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
+  Post fetch_add(Rank rank, const fabric::WordName& word, std::uint64_t operand, std::uint64_t* old,
+                 Counter* done) {
     ni_.charge(Step::fetch_add_call);
-    if (is_dead(ni_, word.rank)) return Post::peer_down;
-    if (word.rank == options_.self) {
+    if (is_dead(ni_, rank)) return Post::peer_down;
+    if (rank == options_.self) {
       words_.add_here(word, operand, old, done);
       return Post::done;
     }
     std::uint32_t id = 0;
-    await_room(word.rank, kNoFlags);
+    await_room(rank, kNoFlags);
     if (!take_buffer(Lane::control, client_.in_upcall() ? kNoBlock : kNoFlags, 0, &id)) {
       return Post::again_buffer;
     }
-    words_.ask(word, operand, old, done, id);
+    words_.ask(rank, word, operand, old, done, id);
     return Post::pending;
   }
 
