@@ -39,6 +39,14 @@ std::byte* MemoryServer::resolve(SegId segment, Rank who, std::uint64_t offset, 
   return reinterpret_cast<std::byte*>(what.base + offset);
 }
 
+std::uint64_t* MemoryServer::word(Rank who, SegId segment, std::uint64_t offset,
+                                  std::uint32_t permission) const {
+  Post why;
+  std::byte* const at = resolve(segment, who, offset, sizeof(std::uint64_t), permission, &why);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(at) % alignof(std::uint64_t) == 0;
+  return aligned ? reinterpret_cast<std::uint64_t*>(at) : nullptr;
+}
+
 MemoryServer::Served MemoryServer::serve(Chan chan, Rank source, std::uint32_t (&words)[4],
                                          std::span<const std::byte> data,
                                          std::uint32_t fragment_bytes, MemoryReply* reply) {

@@ -41,6 +41,9 @@ class MemoryServer {
 
   // What a put brought by whatever way. False: refused, which the next fence of `source` tells it.
   bool put(Rank source, SegId segment, std::uint64_t offset, std::span<const std::byte> data);
+  // An aligned 8-byte word that `who` may use so; nullptr: not there, or not permitted.
+  std::uint64_t* word(Rank who, SegId segment, std::uint64_t offset,
+                      std::uint32_t permission) const;
   // The next fence of `source` fails.
   void refuse(Rank source) { since_fence_[source].refused = true; }
 

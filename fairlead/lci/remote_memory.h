@@ -79,6 +79,8 @@ class RemoteMemory {
     return server_.put(source, segment, offset, data);
   }
   void bump_came(Rank source, CtrId id);
+  // What this rank's memory answers.
+  const MemoryServer& server() const { return server_; }
 
   void expose_counter(CtrId id, Counter* counter);
   // Bumps a counter that `rank` exposed; for puts that were made without packets.
