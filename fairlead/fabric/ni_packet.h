@@ -1,6 +1,7 @@
 // A packet as host and network interface see it: in a send buffer, on the wire, in a receive buffer
 // of the NI and of the host it is the same fields, with the payload behind them.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -45,6 +46,30 @@ struct NiPacket {
   const std::byte* payload() const { return reinterpret_cast<const std::byte*>(this + 1); }
 };
 static_assert(sizeof(NiPacket) == 88 && std::is_trivially_copyable_v<NiPacket>);
+
+// The word that a fetch-and-add names, in the words of its header.
+struct WordName {
+  std::uint32_t segment;
+  std::uint64_t offset;  // of its first byte; NI memory is smaller than 4 GB
+  bool word4;            // it has 4 bytes, else 8
+
+  static WordName read(const ClientHeader& header) {
+    return {header.words[0], header.words[1], header.words[2] != 0};
+  }
+  void write(ClientHeader& header) const {
+    header.words[0] = segment;
+    header.words[1] = static_cast<std::uint32_t>(offset);
+    header.words[2] = word4 ? 1 : 0;
+  }
+  // Of the 8 bytes that it is or lies in.
+  std::uint64_t offset8() const { return word4 ? offset & ~std::uint64_t{4} : offset; }
+  // Adds to it, where `word` is those 8 bytes; returns the former value.
+  std::uint64_t add(std::uint64_t* word, std::uint64_t operand) const {
+    if (!word4) return std::atomic_ref(*word).fetch_add(operand);
+    auto* const half = reinterpret_cast<std::uint32_t*>(word) + offset % 8 / 4;
+    return std::atomic_ref(*half).fetch_add(static_cast<std::uint32_t>(operand));
+  }
+};
 
 // The result of a fetch-and-add, as the host that asked sees it.
 struct HostAnswer {

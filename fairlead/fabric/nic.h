@@ -77,8 +77,8 @@ struct RemoteCopy {
 };
 constexpr std::size_t kRemoteCopyBytesMax = std::size_t{64} << 20;
 
-// An atomic operation on an aligned 8-byte word of memory that a peer registered to be read and
-// written. Whoever executes it, the processor's own atomics on that word lose nothing by it.
+// An atomic operation on an aligned word of memory that a peer registered to be read and written.
+// Whoever executes it, the processor's own atomics on that word lose nothing by it.
 struct RemoteChange {
   // As lci's Atomic. compare_swap: a = expected, b = new.
   enum class What : std::uint8_t { add, swap, compare_swap, bit_and, bit_or, bit_xor };
@@ -91,6 +91,7 @@ struct RemoteChange {
   std::uint64_t b = 0;
   std::uint64_t* old = nullptr;  // the former value, before its end is told as done; may be null
   std::uint64_t token = 0;       // the caller's
+  bool word4 = false;            // the word has 4 bytes, not 8: a and b are cut, *old extended by 0
 };
 
 struct Sink {

@@ -12,6 +12,7 @@ namespace fairlead::lci {
 
 struct Backlog {
   std::uint32_t items = 0;
+  std::uint32_t armed = 0;  // operations that wait for a counter (triggers.h): looked at, not sent
 };
 
 // A first-in first-out queue whose entries count in a backlog, which outlives it.

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "fairlead/lci/atomic_word.h"
+
 namespace fairlead::lci {
 namespace {
 
@@ -10,26 +12,6 @@ namespace {
 constexpr std::size_t kPrivateHeap = std::size_t{1} << 30;
 
 }  // namespace
-
-std::uint64_t apply_atomic(std::uint64_t* word, Atomic op, std::uint64_t a, std::uint64_t b) {
-  std::atomic_ref<std::uint64_t> w(*word);
-  switch (op) {
-    case Atomic::add:
-      return w.fetch_add(a);
-    case Atomic::swap:
-      return w.exchange(a);
-    case Atomic::compare_swap:
-      w.compare_exchange_strong(a, b);
-      return a;
-    case Atomic::bit_and:
-      return w.fetch_and(a);
-    case Atomic::bit_or:
-      return w.fetch_or(a);
-    case Atomic::bit_xor:
-      return w.fetch_xor(a);
-  }
-  return 0;
-}
 
 DirectMemory::DirectMemory(fabric::Nic& nic, bool allow_direct)
     : nic_(nic),
@@ -134,14 +116,15 @@ std::optional<Post> DirectMemory::get(const Remote& from, void* to, std::size_t 
 }
 
 std::optional<Post> DirectMemory::atomic(const Remote& word, Atomic op, std::uint64_t a,
-                                         std::uint64_t b, std::uint64_t* old) {
+                                         std::uint64_t b, std::uint64_t* old, std::uint32_t flags) {
   Exposed what;
   const std::optional<Post> found = find(word.rank, word.segment, &what);
   if (!found || *found != Post::done) return found;
-  if (const Post p = Exposures::check(what, word.offset, 8, kAtomic); p != Post::done) return p;
+  const Post checked = Exposures::check(what, word.offset, word_bytes(flags), kAtomic);
+  if (checked != Post::done) return checked;
   std::byte* at = address(word.rank, what, word.offset);
   if (at == nullptr) return std::nullopt;
-  const std::uint64_t before = apply_atomic(reinterpret_cast<std::uint64_t*>(at), op, a, b);
+  const std::uint64_t before = apply_atomic(at, op, a, b, flags);
   if (old != nullptr) *old = before;
   return Post::done;
 }

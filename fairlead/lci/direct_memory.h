@@ -29,7 +29,7 @@ class DirectMemory {
   std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces);
   std::optional<Post> get(const Remote& from, void* to, std::size_t size);
   std::optional<Post> atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b,
-                             std::uint64_t* old);
+                             std::uint64_t* old, std::uint32_t flags);
 
  private:
   std::span<std::byte> region_of_this_rank();
@@ -46,8 +46,5 @@ class DirectMemory {
   ReservedMemory private_;  // where the fabric has no regions
   OwnMemory own_;
 };
-
-// Applies `op` to an 8-byte word with the processor's atomics; answers the former value.
-std::uint64_t apply_atomic(std::uint64_t* word, Atomic op, std::uint64_t a, std::uint64_t b);
 
 }  // namespace fairlead::lci

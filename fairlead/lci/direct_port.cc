@@ -58,7 +58,10 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       memory_(nic, !options.software_remote_memory),
       remote_(*this, memory_.own().table(), memory_.own().region(), backlog_),
       copies_(*this, nic, memory_.own(), remote_),
-      groups_(*this, counters_, proto::TreeShape::binomial) {
+      groups_(self_, size_, proto::TreeShape::binomial),
+      multicast_(*this, groups_, counters_),
+      queries_(*this, groups_, remote_.server(), backlog_),
+      triggers_(*this, backlog_) {
   find_other_caps();
   copies_.start(caps_.flags | other_caps_.flags);
   if (!reliable_) {
@@ -212,7 +215,7 @@ Post DirectPort::put_over(const fabric::PacketHeader& header, std::span<const Pi
 Post DirectPort::await_puts(Dest dest, Lane lane, std::uint32_t flags) {
   if ((flags & kAfter) == 0 || puts_precede(dest, lane)) return Post::done;
   ++counters_.credit_stalls;
-  if (client_.in_upcall() || (flags & kNoBlock) != 0) return refuse(Post::again_credit);
+  if (client_.quiet() || (flags & kNoBlock) != 0) return refuse(Post::again_credit);
   WaitLadder ladder(options_.wait);
   do {
     turn(ladder);
@@ -220,15 +223,28 @@ Post DirectPort::await_puts(Dest dest, Lane lane, std::uint32_t flags) {
   return Post::done;
 }
 
+[[gnu::noinline, gnu::cold]] Post DirectPort::follow_puts(Rank rank, std::uint32_t flags,
+                                                          bool* by_packets) {
+  if (copies_.writes_to(rank)) {
+    ++counters_.credit_stalls;
+    if (client_.quiet() || (flags & kNoBlock) != 0) return refuse(Post::again_credit);
+    WaitLadder ladder(options_.wait);
+    do {
+      turn(ladder);
+    } while (copies_.writes_to(rank));
+  }
+  *by_packets = !remote_.puts_precede(rank, Lane::control);
+  return Post::done;
+}
+
 bool DirectPort::puts_precede(Dest dest, Lane lane) {
   if (!dest.group) return !copies_.writes_to(dest.id) && remote_.puts_precede(dest.id, lane);
-  const std::vector<Rank>* members = groups_.members(dest.id);
-  if (members == nullptr) return true;
+  if (!groups_.knows(dest.id)) return true;
   bool all = true;
   // It may come by way of other members, so that no lane of this rank's keeps the order.
-  for (const Rank rank : *members) {
+  groups_.for_each_member(dest.id, [&](Rank rank) {
     if (copies_.writes_to(rank) || !remote_.puts_precede(rank, Lane::control)) all = false;
-  }
+  });
   return all;
 }
 
@@ -237,7 +253,7 @@ Post DirectPort::send_to_group(Dest dest, Chan chan, Lane lane, const Words& wor
   if (total(pieces) > caps_.mtu_bytes) return Post::invalid;
   WaitLadder ladder(options_.wait);
   for (;;) {
-    const Post answer = groups_.send(dest.id, chan, lane, words, pieces);
+    const Post answer = multicast_.send(dest.id, chan, lane, words, pieces);
     const bool again = answer == Post::again_credit || answer == Post::again_buffer;
     if (!again) return answer;
     if (client_.in_upcall() || (flags & kNoBlock) != 0) return refuse(answer);
@@ -462,7 +478,7 @@ bool DirectPort::deliver(DirectPacket* packet, const Arrival& arrival) {
   Keep keep;
   if (arrival.chan == kGroupChan) [[unlikely]] {
     Arrival inner;
-    if (!groups_.open(arrival, &inner)) return false;
+    if (!multicast_.open(arrival, &inner)) return false;
     keep = client_.deliver(handle(packet), inner);
   } else {
     keep = client_.deliver(handle(packet), arrival);
@@ -489,7 +505,8 @@ void DirectPort::peer_lost(Peer peer) {
   ++losses_;
   remote_.peer_lost(peer);
   copies_.peer_lost(peer);
-  groups_.peer_lost(peer);
+  multicast_.peer_lost(peer);
+  queries_.peer_lost(peer);
   events_.peer_down(peer);
 }
 

@@ -15,12 +15,15 @@
 #include "fairlead/lci/direct_packet.h"
 #include "fairlead/lci/direct_port.h"
 #include "fairlead/lci/events.h"
+#include "fairlead/lci/group_queries.h"
+#include "fairlead/lci/group_table.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/overflow.h"
 #include "fairlead/lci/remote_copies.h"
 #include "fairlead/lci/remote_memory.h"
 #include "fairlead/lci/software_group.h"
 #include "fairlead/lci/straight_way.h"
+#include "fairlead/lci/triggers.h"
 
 namespace fairlead::lci {
 
@@ -85,10 +88,14 @@ class DirectPort final : public Port {
               Counter* done, std::uint32_t flags) override;
   Post fence(Dest dest, Counter* done) override;
   void expose_counter(CtrId id, Counter* counter) override { remote_.expose_counter(id, counter); }
-  Post group(std::uint16_t id, std::span<const Rank> members) override {
-    return groups_.define(id, members);
+  Post group(std::uint16_t id, std::span<const Rank> members) override;
+  Post ungroup(std::uint16_t id) override;
+  Post query(const Query& query, bool* all, Counter* done) override {
+    return noted(queries_.query(query, all, done));
   }
-  Post ungroup(std::uint16_t id) override { return groups_.forget(id); }
+  Post when(Counter* counter, std::uint64_t at, const Operation& operation) override {
+    return noted(triggers_.when(counter, at, operation));
+  }
   PathState path(Rank peer) const override { return events_.path(peer); }
   void on_event(EventSink sink) override { events_.attach(sink); }
   const PortCounters& counters() const override { return counters_; }
@@ -130,6 +137,10 @@ class DirectPort final : public Port {
   // Until earlier puts to `dest` are there before a packet on that lane. Any answer but done: it
   // may not wait.
   Post await_puts(Dest dest, Lane lane, std::uint32_t flags);
+  // A get or an atomic that is flagged kAfter: waits until what the fabric copies is there. Any
+  // answer but done: it may not wait. *by_packets: it has to be a packet, as those are in order and
+  // puts that were packets may not be there yet.
+  Post follow_puts(Rank rank, std::uint32_t flags, bool* by_packets);
   bool puts_precede(Dest dest, Lane lane);
   Post noted(Post answer) {
     if (answer == Post::again_credit || answer == Post::again_buffer) refused_ = true;
@@ -172,10 +183,11 @@ class DirectPort final : public Port {
 
   // --- direct_progress.cc
   bool work_waits() const {
-    return !overflow_.empty() || remote_.busy() || copies_.busy() || groups_.busy() ||
+    return !overflow_.empty() || backlog_.items > 0 || copies_.busy() || multicast_.busy() ||
            client_.has_due();
   }
   int run_waiting_work();
+  int answer_at_once();
   // `came`: what the fabric had, upcall or not.
   int poll(fabric::Patience& patience, int& came);
   void tell_sent();
@@ -193,7 +205,9 @@ class DirectPort final : public Port {
   }
   Ps sleep_length(const Until& until, bool for_room) const;
   // Operations that have ended without an upcall that said so.
-  std::uint64_t ended() const { return remote_.ended() + copies_.fences_ended() + events_.given(); }
+  std::uint64_t ended() const {
+    return remote_.ended() + copies_.fences_ended() + queries_.ended() + events_.given();
+  }
   // Sleeps no longer where what it waits for rings no bell.
   Ps nap() const;
   Post counted(Post answer, Counter* done, std::uint64_t& counter);
@@ -215,10 +229,13 @@ class DirectPort final : public Port {
   DirectPacket* spare_;  // the next arrival's object, unless it is small
   Overflow overflow_;
   DirectMemory memory_;
-  Backlog backlog_;  // of remote_
+  Backlog backlog_;  // of remote_, queries_ and triggers_
   RemoteMemory remote_;
   RemoteCopies copies_;
-  SoftwareGroup groups_;
+  GroupTable groups_;
+  SoftwareGroup multicast_;
+  GroupQueries queries_;
+  Triggers triggers_;
   std::uint64_t upcalls_ = 0;
   bool refused_ = false;
   WaitLadder room_ladder_{options_.wait};  // of waits for room, one after the other

@@ -39,6 +39,8 @@ inline int DirectPort::poll(fabric::Patience& patience, int& came) {
   // Before the client sends anything: a segment that an upcall withdrew may be exposed anew.
   if (copies_.busy()) [[unlikely]]
     copies_.progress();
+  if ((backlog_.items | backlog_.armed) != 0) [[unlikely]]
+    tasks += answer_at_once();
   const int ran = static_cast<int>(upcalls_ - before) + tasks;
   if (ran == 0) ++counters_.empty_polls;
   return ran;
@@ -47,11 +49,14 @@ inline int DirectPort::poll(fabric::Patience& patience, int& came) {
 [[gnu::noinline]] int DirectPort::run_waiting_work() {
   int ran = 0;
   if (!overflow_.empty()) flush_overflow();
-  if (remote_.busy()) remote_.progress();
+  if (backlog_.items > 0) {
+    remote_.progress();
+    queries_.progress();
+  }
   if (copies_.busy()) copies_.progress();
-  if (groups_.busy()) {
-    groups_.progress();
-    ran += groups_.deliver_early([this](const Arrival& a) { deliver_early(a); });
+  if (multicast_.busy()) {
+    multicast_.progress();
+    ran += multicast_.deliver_early([this](const Arrival& a) { deliver_early(a); });
   }
   const Ps due = client_.next_due();
   if (due == kNever) return ran;
@@ -61,6 +66,13 @@ inline int DirectPort::poll(fabric::Patience& patience, int& came) {
         due.count <= 0 ? now() : at,
         [](void* self, Packet* p) { static_cast<DirectPort*>(self)->release(p); }, this);
   return ran;
+}
+
+// What upcalls made possible and may not do themselves: the client may look elsewhere for long.
+[[gnu::noinline]] int DirectPort::answer_at_once() {
+  const int begun = triggers_.progress();
+  queries_.progress();
+  return begun;
 }
 
 int DirectPort::flush_overflow() {
@@ -199,10 +211,8 @@ Post DirectPort::withdraw(SegId segment) {
 Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                      CtrId remote, std::uint32_t flags) {
   if (!dest.group) return noted(put_one(dest.id, segment, pieces, done, remote, flags));
-  const std::vector<Rank>* members = groups_.members(dest.id);
-  if (members == nullptr) return Post::invalid;
   return noted(put_to_members(
-      *members, self_, remote_, done,
+      groups_, dest.id, self_, remote_, done,
       [&](Rank rank) { return (flags & kAfter) == 0 || !copies_.writes_to(rank); },
       [&](Rank rank) { return put_one(rank, segment, pieces, nullptr, remote, flags); }));
 }
@@ -230,40 +240,52 @@ Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pie
   return counted(*direct, done, counters_.puts);
 }
 
-Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) {
-  if (const std::optional<Post> direct = memory_.get(from, to, size))
-    return counted(*direct, done, counters_.gets);
-  if (const std::optional<Post> begun = copies_.get(from, to, size, done)) {
-    ++counters_.gets;
-    if (!client_.in_upcall()) copies_.progress();
-    return noted(*begun);
+Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) {
+  bool by_packets = false;
+  if ((flags & kAfter) != 0) [[unlikely]] {
+    if (const Post p = follow_puts(from.rank, flags, &by_packets); p != Post::done) return p;
   }
-  const Post answer = remote_.get(from, to, size, done);
+  if (!by_packets) {
+    if (const std::optional<Post> direct = memory_.get(from, to, size))
+      return counted(*direct, done, counters_.gets);
+    if (const std::optional<Post> begun = copies_.get(from, to, size, done)) {
+      ++counters_.gets;
+      if (!client_.in_upcall()) copies_.progress();
+      return noted(*begun);
+    }
+  }
+  const Post answer = remote_.get(from, to, size, done, flags);
   if (answer == Post::done || answer == Post::pending) ++counters_.gets;
   return noted(answer);
 }
 
 Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b,
-                        std::uint64_t* old, Counter* done, std::uint32_t) {
-  if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old))
-    return counted(*direct, done, counters_.atomics);
-  if (const std::optional<Post> begun = copies_.atomic(word, op, a, b, old, done)) {
-    ++counters_.atomics;
-    if (!client_.in_upcall()) copies_.progress();
-    return noted(*begun);
+                        std::uint64_t* old, Counter* done, std::uint32_t flags) {
+  bool by_packets = false;
+  if ((flags & kAfter) != 0) [[unlikely]] {
+    if (const Post p = follow_puts(word.rank, flags, &by_packets); p != Post::done) return p;
   }
-  const Post answer = remote_.atomic(word, op, a, b, old, done);
+  if (!by_packets) {
+    if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old, flags))
+      return counted(*direct, done, counters_.atomics);
+    if (const std::optional<Post> begun = copies_.atomic(word, op, a, b, old, done, flags)) {
+      ++counters_.atomics;
+      if (!client_.in_upcall()) copies_.progress();
+      return noted(*begun);
+    }
+  }
+  const Post answer = remote_.atomic(word, op, a, b, old, done, flags);
   if (answer == Post::done || answer == Post::pending) ++counters_.atomics;
   return noted(answer);
 }
 
 Post DirectPort::fence(Dest dest, Counter* done) {
-  if (dest.group ? groups_.members(dest.id) == nullptr : dest.id >= size_) return Post::invalid;
+  if (dest.group ? !groups_.knows(dest.id) : dest.id >= size_) return Post::invalid;
   // Plain stores to mapped memory leave this processor before anything that follows.
   fenced_.exchange(1);
   if (copies_.concerns_fence()) {
     if (dest.group) {
-      copies_.fence(*groups_.members(dest.id), done);
+      copies_.fence(groups_.members(dest.id), done);
     } else {
       copies_.fence({&dest.id, 1}, done);
     }
@@ -275,7 +297,23 @@ Post DirectPort::fence(Dest dest, Counter* done) {
     return Post::done;
   }
   if (!dest.group) return remote_.fence({&dest.id, 1}, done);
-  return remote_.fence(*groups_.members(dest.id), done);
+  return remote_.fence(groups_.members(dest.id), done);
+}
+
+Post DirectPort::group(std::uint16_t id, std::span<const Rank> members) {
+  const Post answer = groups_.define(id, members);
+  if (answer != Post::done) return answer;
+  multicast_.named(id);
+  queries_.named(id);
+  return Post::done;
+}
+
+Post DirectPort::ungroup(std::uint16_t id) {
+  const Post answer = groups_.forget(id);
+  if (answer != Post::done) return answer;
+  multicast_.forgotten(id);
+  queries_.forgotten(id);
+  return Post::done;
 }
 
 }  // namespace fairlead::lci

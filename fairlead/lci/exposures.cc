@@ -109,7 +109,10 @@ Post Exposures::find(SegId segment, Rank who, Exposed* what) const {
 Post Exposures::check(const Exposed& what, std::uint64_t offset, std::uint64_t size,
                       std::uint32_t permission) {
   if (offset > what.size || size > what.size - offset) return Post::invalid;
-  if (permission == kAtomic && (what.base + offset) % 8 != 0) return Post::invalid;
+  if (permission == kAtomic) {
+    if (size != 4 && size != 8) return Post::invalid;
+    if (((what.base + offset) & (size - 1)) != 0) return Post::invalid;
+  }
   return (what.permissions & permission) == permission ? Post::done : Post::denied;
 }
 

@@ -42,7 +42,7 @@ class Exposures {
   // Owner or peer. done and *what; invalid: no such segment; denied: not exposed to `who`.
   Post find(SegId segment, Rank who, Exposed* what) const;
 
-  // done, invalid (out of bounds, or not naturally aligned for kAtomic) or denied.
+  // done, invalid (out of bounds; for kAtomic also: not 4 or 8 bytes, naturally aligned) or denied.
   static Post check(const Exposed& what, std::uint64_t offset, std::uint64_t size,
                     std::uint32_t permission);
 

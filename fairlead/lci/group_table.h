@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +30,21 @@ class GroupTable {
   // Of a group it knows.
   std::uint32_t size(std::uint32_t id) const {
     return id == 0 ? size_ : static_cast<std::uint32_t>(groups_.at(id).members.size());
+  }
+
+  // The place of `rank` among the members of a group it knows, in the order in which they were
+  // named; nullopt: it is not one of them.
+  std::optional<std::uint32_t> index_of(std::uint32_t id, Rank rank) const {
+    if (id == 0) return rank < size_ ? std::optional(rank) : std::nullopt;
+    const auto& index = groups_.at(id).index;
+    const auto found = index.find(rank);
+    return found == index.end() ? std::nullopt : std::optional(found->second);
+  }
+  // This rank's.
+  std::uint32_t own_index(std::uint32_t id) const { return *index_of(id, self_); }
+  // The member at that place.
+  Rank member(std::uint32_t id, std::uint32_t index) const {
+    return id == 0 ? index : groups_.at(id).members[index];
   }
 
   // Calls visit(rank) for all of a group it knows.

@@ -12,6 +12,7 @@ enum InternalChan : Chan {
   kFenceChan,
   kWordReplyChan,  // answers to atomics and fences
   kBumpChan,       // a put's remote counter
+  kQueryChan,      // conditions that are to hold on every member of a group
   kGroupChan,
   kGroupAckChan,
   kKeyAskChan,   // for a key to memory that the fabric copies from and to

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "fairlead/lci/direct_memory.h"
+#include "fairlead/lci/atomic_word.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/memory_words.h"
 
@@ -13,6 +13,15 @@ bool MemoryServer::found_elsewhere(SegId segment, Rank who) const {
   if (site_ == Site::host) return false;
   Exposed what;
   return exposures_.find(segment, who, &what) == Post::done && what.in == ExposedIn::process;
+}
+
+bool MemoryServer::goes_elsewhere(Rank source, const std::uint32_t (&words)[4]) const {
+  if (site_ == Site::host) return false;
+  if ((words[3] & kAsksAfter) != 0) {
+    const auto known = since_fence_.find(source);
+    if (known != since_fence_.end() && known->second.elsewhere) return true;
+  }
+  return found_elsewhere(words[0], source);
 }
 
 std::byte* MemoryServer::resolve(SegId segment, Rank who, std::uint64_t offset, std::uint64_t size,
@@ -30,22 +39,30 @@ std::byte* MemoryServer::resolve(SegId segment, Rank who, std::uint64_t offset, 
   return reinterpret_cast<std::byte*>(what.base + offset);
 }
 
+std::uint64_t* MemoryServer::word(Rank who, SegId segment, std::uint64_t offset,
+                                  std::uint32_t permission) const {
+  Post why;
+  std::byte* const at = resolve(segment, who, offset, sizeof(std::uint64_t), permission, &why);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(at) % alignof(std::uint64_t) == 0;
+  return aligned ? reinterpret_cast<std::uint64_t*>(at) : nullptr;
+}
+
 MemoryServer::Served MemoryServer::serve(Chan chan, Rank source, std::uint32_t (&words)[4],
                                          std::span<const std::byte> data,
                                          std::uint32_t fragment_bytes, MemoryReply* reply) {
   switch (chan) {
     case kPutChan:
-      if (found_elsewhere(words[0], source)) break;
+      if (goes_elsewhere(source, words)) break;
       (void)put(source, words[0], join_words(words[1], words[2]), data);
       return Served::done;
     case kGetChan:
       if (data.size() != sizeof(GetAsk)) return Served::done;
-      if (found_elsewhere(words[0], source)) return Served::elsewhere;
+      if (goes_elsewhere(source, words)) return Served::elsewhere;
       *reply = read(source, words, data, fragment_bytes);
       return Served::replies;
     case kAtomicChan:
       if (data.size() != sizeof(AtomicAsk)) return Served::done;
-      if (found_elsewhere(words[0], source)) break;
+      if (goes_elsewhere(source, words)) break;
       *reply = change(source, words, data);
       return Served::replies;
     case kFenceChan: {
@@ -95,7 +112,7 @@ MemoryReply MemoryServer::read(Rank source, const std::uint32_t (&words)[4],
                                std::uint32_t fragment_bytes) const {
   GetAsk ask;
   std::memcpy(&ask, data.data(), sizeof ask);
-  const std::uint32_t size = words[3];
+  const std::uint32_t size = words[3] & ~kAsksBits;
   Post why = Post::invalid;
   const std::byte* at = nullptr;
   if (size <= fragment_bytes) {
@@ -113,12 +130,14 @@ MemoryReply MemoryServer::change(Rank source, const std::uint32_t (&words)[4],
   AtomicAsk ask;
   std::memcpy(&ask, data.data(), sizeof ask);
   Post why;
-  std::byte* at = resolve(words[0], source, join_words(words[1], words[2]), 8, kAtomic, &why);
-  if (words[3] > static_cast<std::uint32_t>(Atomic::bit_xor)) why = Post::invalid;
+  const std::uint32_t flags = (words[3] & kAsksWord4) != 0 ? kWord4 : kNoFlags;
+  const std::uint32_t op = words[3] & ~kAsksBits;
+  std::byte* at =
+      resolve(words[0], source, join_words(words[1], words[2]), word_bytes(flags), kAtomic, &why);
+  if (op > static_cast<std::uint32_t>(Atomic::bit_xor)) why = Post::invalid;
   std::uint64_t old = 0;
   if (why == Post::done) {
-    old = apply_atomic(reinterpret_cast<std::uint64_t*>(at), static_cast<Atomic>(words[3]), ask.a,
-                       ask.b);
+    old = apply_atomic(at, static_cast<Atomic>(op), ask.a, ask.b, flags);
   }
   return {source,
           kWordReplyChan,

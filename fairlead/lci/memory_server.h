@@ -41,11 +41,17 @@ class MemoryServer {
 
   // What a put brought by whatever way. False: refused, which the next fence of `source` tells it.
   bool put(Rank source, SegId segment, std::uint64_t offset, std::span<const std::byte> data);
+  // An aligned 8-byte word that `who` may use so; nullptr: not there, or not permitted.
+  std::uint64_t* word(Rank who, SegId segment, std::uint64_t offset,
+                      std::uint32_t permission) const;
   // The next fence of `source` fails.
   void refuse(Rank source) { since_fence_[source].refused = true; }
 
  private:
   bool found_elsewhere(SegId segment, Rank who) const;
+  // What `words` ask for is the host's to serve: the memory is, or an earlier put of `source` was
+  // and this may not pass it.
+  bool goes_elsewhere(Rank source, const std::uint32_t (&words)[4]) const;
   // Address of [offset, offset+size) of a segment, for `who`; nullptr and *why.
   std::byte* resolve(SegId segment, Rank who, std::uint64_t offset, std::uint64_t size,
                      std::uint32_t permission, Post* why) const;

@@ -11,6 +11,12 @@ constexpr std::uint64_t join_words(std::uint32_t low, std::uint32_t high) {
 constexpr std::uint32_t low_word(std::uint64_t v) { return static_cast<std::uint32_t>(v); }
 constexpr std::uint32_t high_word(std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); }
 
+// Flags of a request, in its last word. A get has the size there, an atomic what it does.
+constexpr std::uint32_t kAsksAfter = 1u << 31;  // not before earlier puts of the same source
+constexpr std::uint32_t kAsksWord4 = 1u << 30;  // the atomic's word has 4 bytes
+constexpr std::uint32_t kAsksBits = kAsksAfter | kAsksWord4;
+constexpr std::uint32_t asked_after(bool after) { return after ? kAsksAfter : 0; }
+
 struct GetAsk {
   std::uint32_t id;
   std::uint32_t fragment;

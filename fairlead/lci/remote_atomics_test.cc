@@ -17,19 +17,19 @@ class RemoteAtomicsTest : public DirectPortTest {
  protected:
   bool by_fabric() { return (port(0).caps(1).flags & kRemoteAtomic) != 0; }
   Post start_one(Rank by, Remote word, Atomic op, std::uint64_t a, std::uint64_t b,
-                 std::uint64_t* old, Counter* done) {
+                 std::uint64_t* old, Counter* done, std::uint32_t flags = kNoFlags) {
     Post answer = Post::invalid;
     EXPECT_TRUE(until([&] {
-      answer = port(by).atomic(word, op, a, b, old, done);
+      answer = port(by).atomic(word, op, a, b, old, done, flags);
       return answer != Post::again_buffer && answer != Post::again_credit;
     }));
     return answer;
   }
   // Answers whether it went well.
   bool change(Rank by, Remote word, Atomic op, std::uint64_t a, std::uint64_t b = 0,
-              std::uint64_t* old = nullptr) {
+              std::uint64_t* old = nullptr, std::uint32_t flags = kNoFlags) {
     Counter done;
-    const Post answer = start_one(by, word, op, a, b, old, &done);
+    const Post answer = start_one(by, word, op, a, b, old, &done, flags);
     if (answer != Post::done && answer != Post::pending) return false;
     EXPECT_TRUE(until([&] { return done.ok + done.failed == 1; }));
     return done.ok == 1;
@@ -134,6 +134,20 @@ TEST_P(RemoteAtomicsTest, AThreadOfTheOwnerLosesNothingEither) {
   stop = true;
   owner.join();
   EXPECT_EQ(value(word), kEach + theirs);
+}
+
+TEST_P(RemoteAtomicsTest, WordsOfFourBytesAreTheFabricsToo) {
+  start(2);
+  alignas(8) std::array<std::uint32_t, 4> words{1, 2, 3, 4};
+  expose(1, 7, words.data(), sizeof words, kAll);
+  std::uint64_t old = ~std::uint64_t{0};
+  EXPECT_TRUE(change(0, {1, 7, 4}, Atomic::add, ~std::uint64_t{0}, 0, &old, kWord4));
+  EXPECT_EQ(old, 2u);
+  EXPECT_TRUE(change(0, {1, 7, 12}, Atomic::compare_swap, 1ull << 32 | 4, 9, &old, kWord4));
+  EXPECT_EQ(old, 4u);
+  EXPECT_FALSE(change(0, {1, 7, 6}, Atomic::add, 1, 0, nullptr, kWord4));
+  EXPECT_EQ(words, (std::array<std::uint32_t, 4>{1, 1, 3, 9}));
+  EXPECT_EQ(port(0).counters().remote_atomics, by_fabric() ? 2u : 0u);
 }
 
 TEST_P(RemoteAtomicsTest, WrongSegmentsOffsetsAndPermissionsAreErrors) {

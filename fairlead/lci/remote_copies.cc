@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fairlead/lci/atomic_word.h"
 #include "fairlead/lci/internal_channels.h"
 
 namespace fairlead::lci {
@@ -102,7 +103,8 @@ std::optional<Post> RemoteCopies::put(Rank rank, SegId segment, std::span<const 
 }
 
 std::optional<Post> RemoteCopies::atomic(const Remote& word, Atomic code, std::uint64_t a,
-                                         std::uint64_t b, std::uint64_t* old, Counter* done) {
+                                         std::uint64_t b, std::uint64_t* old, Counter* done,
+                                         std::uint32_t flags) {
   if ((flags_ & kRemoteAtomic) == 0 || word.rank >= port_.size() || word.rank == port_.self() ||
       (port_.caps(word.rank).flags & kRemoteAtomic) == 0)
     return std::nullopt;
@@ -110,8 +112,9 @@ std::optional<Post> RemoteCopies::atomic(const Remote& word, Atomic code, std::u
   if (key != nullptr && key->by_packets) return std::nullopt;
   Op* const op = take(What::atomic, word.rank, word.segment);
   if (op == nullptr) return std::nullopt;
-  op->parts.push_back({word.offset, nullptr, sizeof *old});
+  op->parts.push_back({word.offset, nullptr, word_bytes(flags)});
   op->code = code;
+  op->word4 = (flags & kWord4) != 0;
   op->a = a;
   op->b = b;
   op->old = old;
@@ -212,7 +215,7 @@ Post RemoteCopies::start(Op& op, std::size_t size) {
   const Part& part = op.parts[op.part];
   if (op.what == What::atomic) {
     return nic_.change_remote({static_cast<fabric::RemoteChange::What>(op.code), op.rank, op.key,
-                               part.offset, op.a, op.b, op.old, id_of(op)});
+                               part.offset, op.a, op.b, op.old, id_of(op), op.word4});
   }
   using Copy = fabric::RemoteCopy::What;
   return nic_.copy_remote({op.what == What::put ? Copy::write : Copy::read, op.rank, op.key,
@@ -224,7 +227,7 @@ bool RemoteCopies::hand_to_packets(Op& op) {
   Post answer;
   if (op.what == What::atomic) {
     answer = packets_.atomic({op.rank, op.segment, op.parts.front().offset}, op.code, op.a, op.b,
-                             op.old, op.done);
+                             op.old, op.done, op.word4 ? kWord4 : kNoFlags);
   } else if (op.what == What::put) {
     std::vector<PutPiece> pieces;
     for (const Part& part : op.parts) pieces.push_back({part.offset, part.at, part.size});

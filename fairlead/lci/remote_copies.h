@@ -56,7 +56,7 @@ class RemoteCopies {
   std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                           CtrId remote);
   std::optional<Post> atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b,
-                             std::uint64_t* old, Counter* done);
+                             std::uint64_t* old, Counter* done, std::uint32_t flags);
 
   // Puts to `rank` are not yet seen there.
   bool writes_to(Rank rank) const;
@@ -105,6 +105,7 @@ class RemoteCopies {
     Counter* done = nullptr;
     CtrId remote = kNoCounter;
     Atomic code = Atomic::add;  // of an atomic, with what follows
+    bool word4 = false;
     std::uint64_t a = 0;
     std::uint64_t b = 0;
     std::uint64_t* old = nullptr;

@@ -66,8 +66,8 @@ bool RemoteMemory::puts_precede(Rank rank, Lane lane) {
     return true;
   }
   // Served behind them, and whatever the answer is: it changes nothing.
-  if (!puts.asking &&
-      atomic({rank, ~SegId{0}, 0}, Atomic::add, 0, 0, nullptr, &puts.answered) == Post::pending) {
+  if (!puts.asking && atomic({rank, ~SegId{0}, 0}, Atomic::add, 0, 0, nullptr, &puts.answered,
+                             kAfter) == Post::pending) {
     puts.asking = true;
     puts.asked = puts.begun;
   }
@@ -90,10 +90,11 @@ Post RemoteMemory::put(Rank rank, SegId segment, std::span<const PutPiece> piece
 }
 
 Post RemoteMemory::put_copied(Rank rank, SegId segment, std::span<const PutPiece> pieces,
-                              CtrId remote) {
+                              CtrId remote, std::uint32_t flags) {
   Op op{Kind::put, rank, segment};
   op.pieces.assign(pieces.begin(), pieces.end());
   op.remote = remote;
+  op.after = (flags & kAfter) != 0;
   op.by_packets = true;
   return copy_and_enqueue(std::move(op));
 }
@@ -111,18 +112,20 @@ Post RemoteMemory::copy_and_enqueue(Op op) {
   return enqueue(std::move(op));
 }
 
-Post RemoteMemory::get(const Remote& from, void* to, std::size_t size, Counter* done) {
+Post RemoteMemory::get(const Remote& from, void* to, std::size_t size, Counter* done,
+                       std::uint32_t flags) {
   Op op{Kind::get, from.rank, from.segment};
   op.offset = from.offset;
   op.to = static_cast<std::byte*>(to);
   op.size = size;
   op.done = done;
+  op.after = (flags & kAfter) != 0;
   if (from.rank < port_.size()) op.fragments = {size, fragment_bytes(from.rank)};
   return enqueue(std::move(op));
 }
 
 Post RemoteMemory::atomic(const Remote& word, Atomic op_code, std::uint64_t a, std::uint64_t b,
-                          std::uint64_t* old, Counter* done) {
+                          std::uint64_t* old, Counter* done, std::uint32_t flags) {
   Op op{Kind::atomic, word.rank, word.segment};
   op.offset = word.offset;
   op.op = op_code;
@@ -130,6 +133,8 @@ Post RemoteMemory::atomic(const Remote& word, Atomic op_code, std::uint64_t a, s
   op.b = b;
   op.old = old;
   op.done = done;
+  op.after = (flags & kAfter) != 0;
+  op.word4 = (flags & kWord4) != 0;
   return enqueue(std::move(op));
 }
 
@@ -228,7 +233,7 @@ bool RemoteMemory::send_put(Op& op) {
       const auto size = static_cast<std::size_t>(
           std::min<std::uint64_t>(fragment_bytes(op.rank), piece.size - op.sent));
       const std::uint64_t offset = piece.offset + op.sent;
-      const Words words = {op.segment, low_word(offset), high_word(offset), 0};
+      const Words words = {op.segment, low_word(offset), high_word(offset), asked_after(op.after)};
       const Piece data{static_cast<const std::byte*>(piece.data) + op.sent, size};
       const Post answer = send_piece(op, words, {&data, 1});
       if (again(answer)) return false;
@@ -293,7 +298,8 @@ bool RemoteMemory::send_get(Op& op) {
     if (gets_in_flight_ >= kGetsInFlight) return false;
     const proto::Fragment f = op.fragments.peek();
     const std::uint64_t offset = op.offset + f.offset;
-    const Words words = {op.segment, low_word(offset), high_word(offset), f.size};
+    const Words words = {op.segment, low_word(offset), high_word(offset),
+                         f.size | asked_after(op.after)};
     const GetAsk ask{op.id, f.index};
     const Piece data{&ask, sizeof ask};
     const Post answer = send_piece(op, words, {&data, 1});
@@ -325,8 +331,9 @@ bool RemoteMemory::send_word(Op& op) {
     answer = port_.send_small(dest, kFenceChan, Lane::request, words, {}, kNoBlock);
   } else {
     const AtomicAsk ask{op.a, op.b, op.id, 0};
-    const Words words = {op.segment, low_word(op.offset), high_word(op.offset),
-                         static_cast<std::uint32_t>(op.op)};
+    const Words words = {
+        op.segment, low_word(op.offset), high_word(op.offset),
+        static_cast<std::uint32_t>(op.op) | asked_after(op.after) | (op.word4 ? kAsksWord4 : 0)};
     answer = port_.send_small(dest, kAtomicChan, Lane::request, words,
                               std::as_bytes(std::span(&ask, 1)), kNoBlock);
   }

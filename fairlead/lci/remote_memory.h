@@ -60,10 +60,14 @@ class RemoteMemory {
            std::uint32_t flags = kNoFlags);
   // The same by packets where puts go by a carrier, too: the data is copied, or has left, on
   // return.
-  Post put_copied(Rank rank, SegId segment, std::span<const PutPiece> pieces, CtrId remote);
-  Post get(const Remote& from, void* to, std::size_t size, Counter* done);
+  Post put_copied(Rank rank, SegId segment, std::span<const PutPiece> pieces, CtrId remote,
+                  std::uint32_t flags);
+  // Behind puts that went this way they are anyway, where the target's host serves them; its NI
+  // leaves what is flagged kAfter to the host as long as an earlier put was that host's.
+  Post get(const Remote& from, void* to, std::size_t size, Counter* done,
+           std::uint32_t flags = kNoFlags);
   Post atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
-              Counter* done);
+              Counter* done, std::uint32_t flags = kNoFlags);
   // `done` counts once, when all of `ranks` have answered; failed where one refused a put since
   // the last fence, or was lost.
   Post fence(std::span<const Rank> ranks, Counter* done);
@@ -75,6 +79,8 @@ class RemoteMemory {
     return server_.put(source, segment, offset, data);
   }
   void bump_came(Rank source, CtrId id);
+  // What this rank's memory answers.
+  const MemoryServer& server() const { return server_; }
 
   void expose_counter(CtrId id, Counter* counter);
   // Bumps a counter that `rank` exposed; for puts that were made without packets.
@@ -127,6 +133,7 @@ class RemoteMemory {
     CtrId remote = kNoCounter;
     bool after = false;
     bool by_packets = false;  // although there is a carrier
+    bool word4 = false;       // kWord4
     Atomic op = Atomic::add;
     std::uint64_t a = 0;
     std::uint64_t b = 0;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/lci/group_table.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/proto/multicast_tree.h"
 
 namespace fairlead::lci {
 
@@ -18,18 +18,15 @@ namespace fairlead::lci {
 class SoftwareGroup {
  public:
   static constexpr std::uint32_t kWindow = 32;  // packets of one root under way in one group
-  static constexpr std::size_t kGroupsMax = 4096;
 
-  SoftwareGroup(Port& port, PortCounters& counters, proto::TreeShape shape);
+  // `groups` and `counters` outlive it.
+  SoftwareGroup(Port& port, const GroupTable& groups, PortCounters& counters);
   SoftwareGroup(const SoftwareGroup&) = delete;
   SoftwareGroup& operator=(const SoftwareGroup&) = delete;
 
-  // done; invalid: id in use, ranks repeated or out of range, or this rank not among them.
-  Post define(std::uint16_t id, std::span<const Rank> members);
-  // Forgets a group. invalid: not one of those defined.
-  Post forget(std::uint16_t id);
-  // nullptr: not defined here.
-  const std::vector<Rank>* members(std::uint32_t id) const;
+  // A group has been named here: what came before is taken from now on; or it has been forgotten.
+  void named(std::uint16_t id);
+  void forgotten(std::uint16_t id) { windows_.erase(id); }
 
   // Sends to every other member; the pieces (at most mtu) are copied. again_credit: the window is
   // full, or a child has no room; poll, then try again.
@@ -68,9 +65,8 @@ class SoftwareGroup {
   };
   static_assert(sizeof(Prefix) == 8);
 
-  struct Group {
-    std::vector<Rank> members;
-    std::uint32_t mine = 0;               // my index among them
+  // Of a group in which this rank has sent or received; by the places of its members.
+  struct Windows {
     std::uint32_t sent = 0;               // by me as root
     std::vector<std::uint32_t> passed;    // of those, per member; empty: never sent
     std::vector<std::uint32_t> received;  // per root; empty: never received
@@ -92,16 +88,16 @@ class SoftwareGroup {
 
   static Keep on_ack(void* self, Packet*, const Arrival& a);
 
-  bool window_open(Group& group) const;
+  bool window_open(std::uint32_t id, Windows& windows) const;
   bool transmit(Rank to, Lane lane, const Words& words, std::span<const Piece> pieces);
   void pass(Rank to, Lane lane, const Words& words, std::span<const Piece> pieces);
   bool transmit_ack(Rank to, const Words& words);
-  void acknowledge(std::uint32_t id, Group& group, std::uint32_t root);
+  void acknowledge(std::uint32_t id, Rank root);
 
   Port& port_;
+  const GroupTable& groups_;
   PortCounters& counters_;
-  proto::TreeShape shape_;
-  std::map<std::uint32_t, Group> groups_;
+  std::map<std::uint32_t, Windows> windows_;
   std::deque<Forward> forwards_;
   std::map<std::uint32_t, std::deque<Early>> early_;  // by group not yet defined
   std::deque<Early> ready_;

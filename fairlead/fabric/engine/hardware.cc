@@ -267,9 +267,10 @@ void EngineHardware::break_off(Rank rank, const char* what) {
 void EngineHardware::serve_local_add(PacketId id) {
   const NiPacket& asked = packet(id);
   const fabric::ClientHeader& header = asked.header.client;
-  if (std::uint64_t* word = find_word(asked.header.dest_rank, header.words[0], header.words[1])) {
+  const WordName name = WordName::read(header);
+  if (std::uint64_t* word = find_word(asked.header.dest_rank, name.segment, name.offset8())) {
     ++counters().fetch_adds_served;
-    give_answer(header.source, {asked.cookie, std::atomic_ref(*word).fetch_add(asked.operand)});
+    give_answer(header.source, {asked.cookie, name.add(word, asked.operand)});
   } else {
     ++counters().bound_dropped;
   }

@@ -37,19 +37,20 @@ fi_op operation_of(RemoteChange::What what) {
   return FI_ATOMIC_OP_LAST;
 }
 
-bool changes_words(fid_ep* endpoint) {
+// `type`: of the words.
+bool changes_words(fid_ep* endpoint, fi_datatype type) {
   std::size_t count = 0;
   for (const fi_op one : {FI_SUM, FI_ATOMIC_WRITE, FI_BAND, FI_BOR, FI_BXOR}) {
-    if (fi_fetch_atomicvalid(endpoint, FI_UINT64, one, &count) != 0 || count == 0) return false;
+    if (fi_fetch_atomicvalid(endpoint, type, one, &count) != 0 || count == 0) return false;
   }
-  return fi_compare_atomicvalid(endpoint, FI_UINT64, FI_CSWAP, &count) == 0 && count > 0;
+  return fi_compare_atomicvalid(endpoint, type, FI_CSWAP, &count) == 0 && count > 0;
 }
 
 std::uint64_t flags_of(const OfiEndpoint& endpoint) {
   const fi_info& info = endpoint.info();
   const bool reads = (info.caps & FI_RMA) != 0;
   if (!reads || info.ep_attr->max_msg_size < kRemoteCopyBytesMax) return 0;
-  const bool changes = why_no_atomics(info) == nullptr && changes_words(endpoint.ep());
+  const bool changes = why_no_atomics(info) == nullptr && changes_words(endpoint.ep(), FI_UINT64);
   return kRemoteMemory | (changes ? std::uint64_t{kRemoteAtomics} : 0);
 }
 
@@ -58,6 +59,7 @@ std::uint64_t flags_of(const OfiEndpoint& endpoint) {
 OfiMemory::OfiMemory(OfiEndpoint& endpoint)
     : endpoint_(endpoint),
       flags_(flags_of(endpoint)),
+      halves_((flags_ & kRemoteAtomics) != 0 && changes_words(endpoint.ep(), FI_UINT32)),
       mode_(static_cast<std::uint64_t>(endpoint.info().domain_attr->mr_mode)) {}
 
 Result<void> OfiMemory::start() {
@@ -116,7 +118,7 @@ Post OfiMemory::start(const RemoteCopy& copy, fi_addr_t at) {
 }
 
 Post OfiMemory::start(const RemoteChange& change, fi_addr_t at) {
-  if ((flags_ & kRemoteAtomics) == 0) return Post::not_delivered;
+  if ((flags_ & kRemoteAtomics) == 0 || (change.word4 && !halves_)) return Post::not_delivered;
   OfiOperation* const operation = copies_.take();
   if (operation == nullptr) return Post::again_buffer;
   operation->peer = change.peer;
@@ -128,13 +130,15 @@ Post OfiMemory::start(const RemoteChange& change, fi_addr_t at) {
   const std::uint64_t there = change.key.base + change.offset;
   void* const ours = words_description_;
   const fi_op op = operation_of(change.what);
-  return begun(
-      operation,
-      compares ? fi_compare_atomic(endpoint_.ep(), &words->operand, 1, ours, &words->expected, ours,
-                                   &words->former, ours, at, there, change.key.key, FI_UINT64, op,
-                                   &operation->context)
-               : fi_fetch_atomic(endpoint_.ep(), &words->operand, 1, ours, &words->former, ours, at,
-                                 there, change.key.key, FI_UINT64, op, &operation->context));
+  // Little-endian: the 4 bytes that count are the first ones of each field.
+  const fi_datatype type = change.word4 ? FI_UINT32 : FI_UINT64;
+  return begun(operation,
+               compares
+                   ? fi_compare_atomic(endpoint_.ep(), &words->operand, 1, ours, &words->expected,
+                                       ours, &words->former, ours, at, there, change.key.key, type,
+                                       op, &operation->context)
+                   : fi_fetch_atomic(endpoint_.ep(), &words->operand, 1, ours, &words->former, ours,
+                                     at, there, change.key.key, type, op, &operation->context));
 }
 
 Post OfiMemory::begun(OfiOperation* operation, ssize_t answer) {

@@ -84,6 +84,7 @@ class OfiMemory {
 
   OfiEndpoint& endpoint_;
   std::uint64_t flags_;
+  bool halves_;         // with kRemoteAtomics: of words of 4 bytes as well
   std::uint64_t mode_;  // FI_MR_*
   OfiOperations copies_{kCopies, 64, OfiOperation::Kind::copy};
   std::array<State, kCopies> state_{};

@@ -15,6 +15,7 @@
 #include "fairlead/lci/client_side.h"
 #include "fairlead/lci/events.h"
 #include "fairlead/lci/group_memory.h"
+#include "fairlead/lci/group_queries.h"
 #include "fairlead/lci/group_table.h"
 #include "fairlead/lci/host_multicast.h"
 #include "fairlead/lci/internal_channels.h"
@@ -26,6 +27,7 @@
 #include "fairlead/lci/own_memory.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/remote_memory.h"
+#include "fairlead/lci/triggers.h"
 #include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
@@ -46,6 +48,8 @@ class alignas(kCacheLine) NiPort final : public Port {
         remote_(*this, memory_.table(), options.region, backlog_),
         groups_(options.self, options.size, options.tree),
         multicast_(ni, flow_, groups_, counters, backlog_),
+        queries_(*this, groups_, remote_.server(), backlog_),
+        triggers_(*this, backlog_),
         words_(ni, flow_, options.self, counters, backlog_),
         pages_(ni, remote_,
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
@@ -241,14 +245,13 @@ class alignas(kCacheLine) NiPort final : public Port {
            std::uint32_t flags) override {
     if (dest.group) return put_to_group(dest.id, segment, pieces, done, remote, flags);
     if (dest.id >= options_.size) return Post::invalid;
-    if (!may_follow_puts(dest.id, flags)) return Post::again_credit;
     ++counters_.puts;
     return remote_.put(dest.id, segment, pieces, done, remote, flags);
   }
-  Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) override {
+  Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) override {
     ++counters_.gets;
     if (from.rank >= options_.size) return Post::invalid;
-    return remote_.get(from, to, size, done);
+    return remote_.get(from, to, size, done, flags);
   }
   Post fence(Dest dest, Counter* done) override {
     if (dest.group) {
@@ -262,21 +265,34 @@ class alignas(kCacheLine) NiPort final : public Port {
     const Post answer = groups_.define(id, members);
     if (answer == Post::done) {
       multicast_.take_early(id, [this](PacketId early) { local_.push_back(early); });
+      queries_.named(id);
     }
     return answer;
   }
-
-  Post ungroup(std::uint16_t id) override { return groups_.forget(id); }
+  Post ungroup(std::uint16_t id) override {
+    const Post answer = groups_.forget(id);
+    if (answer == Post::done) queries_.forgotten(id);
+    return answer;
+  }
+  Post query(const Query& query, bool* all, Counter* done) override {
+    return queries_.query(query, all, done);
+  }
+  Post when(Counter* counter, std::uint64_t at, const Operation& operation) override {
+    return triggers_.when(counter, at, operation);
+  }
 
   // NI memory is symmetric by convention: a segment this rank placed on its NI is on every NI.
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
-              Counter* done, std::uint32_t) override {
+              Counter* done, std::uint32_t flags) override {
     ++counters_.atomics;
     if (word.rank >= options_.size) return Post::invalid;
-    if (op != Atomic::add || ni_.ni_word(word.segment, word.offset) == nullptr) {
-      return remote_.atomic(word, op, a, b, old, done);
+    const fabric::WordName name{word.segment, word.offset, (flags & kWord4) != 0};
+    if (op != Atomic::add || words_.find(name) == nullptr) {
+      return remote_.atomic(word, op, a, b, old, done, flags);
     }
-    return fetch_add(word, a, old, done);
+    // The NI adds before its host has the packets that came earlier.
+    const Post behind = await_puts({word.rank}, Lane::control, flags);
+    return behind == Post::done ? fetch_add(word.rank, name, a, old, done) : behind;
   }
 
   PathState path(Rank peer) const override { return events_.path(peer); }
@@ -297,7 +313,7 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   // Nothing on the host's side has to be looked at or to become due.
   bool only_ni_can_wake() const {
-    return !client_.quiet() && local_.empty() && aside_.empty() && !owes() &&
+    return !client_.quiet() && local_.empty() && aside_.empty() && !owes() && backlog_.armed == 0 &&
            client_.next_due() == kNever;
   }
   // Packets of this rank to itself, which nobody's arrival announces.
@@ -331,7 +347,9 @@ class alignas(kCacheLine) NiPort final : public Port {
     return true;
   }
   // Operations that have ended without an upcall that said so.
-  std::uint64_t ended() const { return remote_.ended() + pages_.ended() + events_.given(); }
+  std::uint64_t ended() const {
+    return remote_.ended() + pages_.ended() + queries_.ended() + events_.given();
+  }
 
   // A sender waits here while its window to the peer is closed (paper section 7.1), where that is
   // the host's; what may not wait is queued.
@@ -430,20 +448,13 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   // --- Multicast.
 
-  // An NI that serves memory does so before the host has what came earlier.
-  bool may_follow_puts(Rank rank, std::uint32_t flags) {
-    return (flags & kAfter) == 0 || (options_.flags & kHwRdma) == 0 ||
-           remote_.puts_precede(rank, Lane::control);
-  }
   Post put_to_group(std::uint32_t group, SegId segment, std::span<const PutPiece> pieces,
                     Counter* done, CtrId remote, std::uint32_t flags) {
-    if (!groups_.knows(group)) return Post::invalid;
     return put_to_members(
-        groups_.members(group), options_.self, remote_, done,
-        [&](Rank rank) { return may_follow_puts(rank, flags); },
+        groups_, group, options_.self, remote_, done, [](Rank) { return true; },
         [&](Rank rank) {
           ++counters_.puts;
-          return remote_.put_copied(rank, segment, pieces, remote);
+          return remote_.put_copied(rank, segment, pieces, remote, flags);
         });
   }
   bool forwarded_below(std::uint32_t group) const { return options_.ni_forwards && group == 0; }
@@ -466,19 +477,20 @@ class alignas(kCacheLine) NiPort final : public Port {
     done_with(packet);
   }
 
-  Post fetch_add(Remote word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
+  Post fetch_add(Rank rank, const fabric::WordName& word, std::uint64_t operand, std::uint64_t* old,
+                 Counter* done) {
     ni_.charge(Step::fetch_add_call);
-    if (is_dead(ni_, word.rank)) return Post::peer_down;
-    if (word.rank == options_.self) {
+    if (is_dead(ni_, rank)) return Post::peer_down;
+    if (rank == options_.self) {
       words_.add_here(word, operand, old, done);
       return Post::done;
     }
     std::uint32_t id = 0;
-    await_room(word.rank, kNoFlags);
+    await_room(rank, kNoFlags);
     if (!take_buffer(Lane::control, client_.in_upcall() ? kNoBlock : kNoFlags, 0, &id)) {
       return Post::again_buffer;
     }
-    words_.ask(word, operand, old, done, id);
+    words_.ask(rank, word, operand, old, done, id);
     return Post::pending;
   }
 
@@ -487,6 +499,7 @@ class alignas(kCacheLine) NiPort final : public Port {
       losses_ = true;
       remote_.peer_lost(rank);
       words_.peer_lost(rank);
+      queries_.peer_lost(rank);
       events_.peer_down(rank);
     });
     if (client_.quiet()) return 0;
@@ -502,10 +515,13 @@ class alignas(kCacheLine) NiPort final : public Port {
     }
     ran += pages_.noticed();
     flow_.run_due();
+    if (backlog_.armed > 0) [[unlikely]]
+      ran += triggers_.progress();
     if (owes()) [[unlikely]] {
       ran += words_.send_waiting();
       ran += multicast_.pass_waiting();
       ran += remote_.progress();
+      ran += queries_.progress();
     }
     pages_.settle();
     if (client_.next_due() != kNever) ran += run_due();
@@ -666,6 +682,8 @@ class alignas(kCacheLine) NiPort final : public Port {
   RemoteMemory remote_;
   GroupTable groups_;
   HostMulticast<Ni, Transfer, HostFlowOf> multicast_;
+  GroupQueries queries_;
+  Triggers triggers_;
   NiWords<Ni, HostFlowOf> words_;
   [[no_unique_address]] std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>
       pages_;

@@ -404,8 +404,8 @@ class NiProgram {
     auto& packet = ni_.packet(id);
     const Peer peer = packet.peer;
     ni_.charge(Step::fetch_add);
-    std::uint64_t* word = ni_.find_word(packet.header.dest_rank, packet.header.client.words[0],
-                                        packet.header.client.words[1]);
+    const auto name = fabric::WordName::read(packet.header.client);
+    std::uint64_t* word = ni_.find_word(packet.header.dest_rank, name.segment, name.offset8());
     if (word == nullptr) {
       ++ni_.counters().bound_dropped;
       ni_.free_packet(id);
@@ -414,7 +414,7 @@ class NiProgram {
       return;
     }
     // Its host may change it meanwhile.
-    packet.operand = std::atomic_ref(*word).fetch_add(packet.operand);
+    packet.operand = name.add(word, packet.operand);
     ++ni_.counters().fetch_adds_served;
     // The request's own packet goes back as the reply; its receive buffer is free first, and the
     // reply is a send like any other.

@@ -27,27 +27,30 @@ class NiWords {
   NiWords(Ni& ni, HostFlowOf& flow, Rank self, PortCounters& counters, Backlog& backlog)
       : ni_(ni), flow_(flow), self_(self), counters_(counters), replies_(backlog) {}
 
-  // A word of this rank's own NI.
-  void add_here(const Remote& word, std::uint64_t operand, std::uint64_t* old, Counter* done) {
-    const std::uint64_t before =
-        std::atomic_ref(*ni_.ni_word(word.segment, word.offset)).fetch_add(operand);
+  // The 8 bytes of this rank's own NI that the word is or lies in; nullptr: no such word.
+  std::uint64_t* find(const fabric::WordName& word) const {
+    return ni_.ni_word(word.segment, word.offset8());
+  }
+  // A word of this rank's own NI, which find() finds.
+  void add_here(const fabric::WordName& word, std::uint64_t operand, std::uint64_t* old,
+                Counter* done) {
+    const std::uint64_t before = word.add(find(word), operand);
     if (old != nullptr) *old = before;
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
   }
   // Of another's; `buffer` is a free send buffer, and the NI's from now on.
-  void ask(const Remote& word, std::uint64_t operand, std::uint64_t* old, Counter* done,
-           PacketId buffer) {
+  void ask(Rank rank, const fabric::WordName& word, std::uint64_t operand, std::uint64_t* old,
+           Counter* done, PacketId buffer) {
     auto& packet = ni_.packet(buffer);
     packet.operand = operand;
     packet.cookie = ++last_request_;
     packet.header.client.kind = PacketKind::fetch_add;
     packet.header.client.source = self_;
-    packet.header.client.words[0] = word.segment;
-    packet.header.client.words[1] = static_cast<std::uint32_t>(word.offset);
+    word.write(packet.header.client);
     packet.header.client.size = kBytes;
-    packet.header.dest_rank = word.rank;
-    requests_.emplace(last_request_, Request{old, done, word.rank});
-    send(packet, word.rank);
+    packet.header.dest_rank = rank;
+    requests_.emplace(last_request_, Request{old, done, rank});
+    send(packet, rank);
   }
   // False: nobody waits for it.
   bool answered(std::uint64_t cookie, std::uint64_t value) {
@@ -122,14 +125,13 @@ class NiWords {
   void serve(const NiPacket& asked) {
     ni_.charge(Step::receive);
     ni_.charge(Step::fetch_add);
-    const fabric::ClientHeader& header = asked.header.client;
-    std::uint64_t* word = ni_.ni_word(header.words[0], header.words[1]);
+    const auto name = fabric::WordName::read(asked.header.client);
+    std::uint64_t* word = find(name);
     if (word == nullptr) {
       ++counters_.bound_dropped;
       return;
     }
-    replies_.push_back({asked.peer, asked.cookie, *word});
-    *word += asked.operand;
+    replies_.push_back({asked.peer, asked.cookie, name.add(word, asked.operand)});
     ++counters_.fetch_adds_served;
     (void)send_waiting();
   }

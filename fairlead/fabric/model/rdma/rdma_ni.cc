@@ -10,7 +10,6 @@
 namespace fairlead::fabric::model {
 namespace {
 
-constexpr std::uint64_t kWordBytes = 8;
 constexpr std::uint64_t kDoorbellBytes = 8;
 
 std::uint64_t changed_word(const RdmaPacket& change, std::uint64_t old) {
@@ -281,10 +280,10 @@ void RdmaNi::on_read(std::uint32_t id) {
 void RdmaNi::serve_atomic(std::uint32_t id) {
   RdmaPacket& in = packet(id);
   const std::optional<std::uint64_t> address =
-      keys_.find(in.key, in.offset, kWordBytes, true, true);
-  if (!address || *address % kWordBytes != 0) return answer(id, false);
+      keys_.find(in.key, in.offset, in.word_bytes, true, true);
+  if (!address || *address % in.word_bytes != 0) return answer(id, false);
   in.address = *address;
-  fetch<&RdmaNi::on_atomic_word>(id, kWordBytes);
+  fetch<&RdmaNi::on_atomic_word>(id, in.word_bytes);
 }
 
 void RdmaNi::on_atomic_word(std::uint32_t id) {
@@ -295,11 +294,13 @@ void RdmaNi::on_atomic_word(std::uint32_t id) {
 // The word changes as the responder has done with it, in one event: nobody comes in between.
 void RdmaNi::on_atomic_done(std::uint32_t id) {
   RdmaPacket& in = packet(id);
+  // Little-endian: of a word of 4 bytes the first ones count.
   std::uint64_t old = 0;
-  std::memcpy(&old, memory(in.address), sizeof old);
+  std::memcpy(&old, memory(in.address), in.word_bytes);
+  if (in.word_bytes == 4) in.a &= UINT32_MAX;
   const std::uint64_t made = changed_word(in, old);
-  std::memcpy(memory(in.address), &made, sizeof made);
-  (void)lanes_.to_host(now(), kWordBytes);
+  std::memcpy(memory(in.address), &made, in.word_bytes);
+  (void)lanes_.to_host(now(), in.word_bytes);
   host_.changed(host_.context);
   in.a = old;
   answer(id, true);

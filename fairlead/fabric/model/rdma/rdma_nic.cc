@@ -273,6 +273,7 @@ Post RdmaNic::change_remote(const RemoteChange& change) {
   packet.dest = change.peer;
   packet.operation = take_operation(change.token, change.old);
   packet.what = change.what;
+  packet.word_bytes = change.word4 ? 4 : 8;
   packet.key = change.key.key;
   packet.offset = change.offset;
   packet.a = change.a;

@@ -40,6 +40,7 @@ struct RdmaPacket {
   bool last = false;        // of its message
   bool ok = false;          // answer
   RemoteChange::What what = RemoteChange::What::add;
+  std::uint8_t word_bytes = 8;  // atomic: 4 or 8
   Peer source = 0;
   Peer dest = 0;
   std::uint32_t operation = kNoOperation;  // the requester's number

@@ -1,0 +1,96 @@
+// What the packets of a query say (group_queries.h): four words, and 32 bytes behind them where the
+// query itself is told, so that any port sends them small.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+// How far a query is known to be answered; of two, the later one stands.
+enum class Verdict : std::uint8_t { yes, no, refused, lost };
+
+struct QueryPacket {
+  enum class Kind : std::uint8_t {
+    ask,      // to the group's first member, by `rank`, whose number for it is `id`
+    check,    // down the tree, to be answered by a verdict; of a query of `rank`
+    again,    // the same once more
+    store,    // the condition held
+    verdict,  // up the tree
+    answer,   // to who asked
+  };
+  static constexpr std::uint32_t kNumbers = 128;
+
+  Kind kind = Kind::ask;
+  Verdict verdict = Verdict::yes;  // verdict, answer
+  std::uint32_t number = 0;        // of the sweep over the tree: below kNumbers
+  std::uint32_t rank_or_id = 0;    // check: the rank that asks; ask, answer: its id
+  Query query;                     // but for ask and check only the group
+
+  bool tells_query() const { return kind == Kind::ask || kind == Kind::check; }
+};
+
+// Bits of the first word: the group's 16, then these.
+struct QueryData {
+  std::uint64_t offset;
+  std::uint64_t value;
+  std::uint64_t store_offset;
+  std::uint64_t store_value;
+};
+static_assert(sizeof(QueryData) == 32);
+
+struct QueryWire {
+  Words words;
+  QueryData data;
+  std::size_t size;  // of `data` that travel
+
+  std::span<const std::byte> bytes() const {
+    return std::as_bytes(std::span(&data, 1)).first(size);
+  }
+};
+
+inline QueryWire write_query(const QueryPacket& packet) {
+  const Query& q = packet.query;
+  const std::uint32_t head =
+      std::uint32_t{q.group} | static_cast<std::uint32_t>(packet.kind) << 16 |
+      static_cast<std::uint32_t>(q.cmp) << 19 | static_cast<std::uint32_t>(q.stores) << 22 |
+      static_cast<std::uint32_t>(packet.verdict) << 23 | packet.number << 25;
+  return {{head, packet.rank_or_id, q.segment, q.store_segment},
+          {q.offset, q.value, q.store_offset, q.store_value},
+          packet.tells_query() ? sizeof(QueryData) : 0};
+}
+
+// nullopt: it is none.
+inline std::optional<QueryPacket> read_query(const std::uint32_t (&words)[4],
+                                             std::span<const std::byte> data) {
+  QueryPacket packet;
+  const std::uint32_t kind = words[0] >> 16 & 7;
+  const std::uint32_t cmp = words[0] >> 19 & 7;
+  if (kind > static_cast<std::uint32_t>(QueryPacket::Kind::answer)) return std::nullopt;
+  if (cmp > static_cast<std::uint32_t>(Cmp::ge)) return std::nullopt;
+  packet.kind = static_cast<QueryPacket::Kind>(kind);
+  packet.verdict = static_cast<Verdict>(words[0] >> 23 & 3);
+  packet.number = words[0] >> 25;
+  packet.rank_or_id = words[1];
+  Query& q = packet.query;
+  q.group = static_cast<std::uint16_t>(words[0]);
+  if (data.size() != (packet.tells_query() ? sizeof(QueryData) : 0)) return std::nullopt;
+  if (!packet.tells_query()) return packet;
+  QueryData told;
+  std::memcpy(&told, data.data(), sizeof told);
+  q.cmp = static_cast<Cmp>(cmp);
+  q.stores = (words[0] >> 22 & 1) != 0;
+  q.segment = words[2];
+  q.store_segment = words[3];
+  q.offset = told.offset;
+  q.value = told.value;
+  q.store_offset = told.store_offset;
+  q.store_value = told.store_value;
+  return packet;
+}
+
+}  // namespace fairlead::lci
