@@ -1,7 +1,6 @@
 #include "fairlead/fabric/model/rdma/rdma_ni.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -11,7 +10,6 @@ namespace fairlead::fabric::model {
 namespace {
 
 constexpr std::uint64_t kWordBytes = 8;
-constexpr std::uint64_t kDoorbellBytes = 8;
 
 std::uint64_t changed_word(const RdmaPacket& change, std::uint64_t old) {
   switch (change.what) {
@@ -31,9 +29,6 @@ std::uint64_t changed_word(const RdmaPacket& change, std::uint64_t old) {
   return old;
 }
 
-// Ranks are fibers of this process: an address of theirs is one.
-std::byte* memory(std::uint64_t address) { return reinterpret_cast<std::byte*>(address); }
-
 bool carries_data(RdmaKind kind) {
   return kind == RdmaKind::send || kind == RdmaKind::write || kind == RdmaKind::read_data;
 }
@@ -42,11 +37,11 @@ bool carries_data(RdmaKind kind) {
 
 RdmaNi::RdmaNi(const RdmaParts& parts, Peer self)
     : parts_(parts),
-      ni_(parts.params.ni),
+      ni_(parts.params),
       self_(self),
-      lanes_(parts.params.lanes),
+      lanes_(parts.lanes),
       keys_(std::uint64_t{self} << 32),
-      ways_(parts.platform.nodes) {}
+      ways_(parts.network_params.nodes) {}
 
 RdmaNi::Way& RdmaNi::way(Peer peer) {
   if (peer >= ways_.size()) ways_.resize(peer + 1);
@@ -70,7 +65,29 @@ void RdmaNi::fetched(std::uint32_t id) {
 
 // --- Send engine
 
-void RdmaNi::ring(std::uint32_t id, std::uint64_t bytes) {
+void RdmaNi::ring(std::uint32_t id) {
+  const RdmaEntry entry = parts_.packets.front(id).entry;
+  RdmaPacket& message = packet(id);
+  message.kind = entry.kind;
+  message.queue = entry.queue;
+  message.signalled = entry.signalled != 0;
+  message.what = entry.what;
+  message.source = self_;
+  message.dest = entry.dest;
+  message.operation = entry.operation;
+  message.size = entry.size;
+  message.key = entry.key;
+  message.offset = entry.offset;
+  message.address = entry.address;
+  message.reply_address = entry.address;
+  message.a = entry.a;
+  message.b = entry.b;
+  if (message.kind == RdmaKind::send) {
+    message.header = parts_.packets.front(id).header;
+    message.with_entry = message.header.client.size <= ni_.inline_bytes;
+  }
+  const std::uint64_t bytes =
+      parts_.terms.stored_bytes(message.with_entry, message.header.client.size);
   at<&RdmaNi::on_doorbell>(lanes_.to_ni(now(), bytes), hw::kDoorbellEvent, id);
 }
 
@@ -147,7 +164,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
 void RdmaNi::on_payload(std::uint32_t id) {
   RdmaPacket& whole = packet(id);
   if (whole.kind != RdmaKind::send) {
-    std::memcpy(parts_.packets.payload(id), memory(whole.address), whole.bytes);
+    (void)memory_->read(whole.address, parts_.packets.payload(id), whole.bytes);
   }
   whole.ready = true;
   leave_in_order(whole.dest, whole.queue);
@@ -166,9 +183,10 @@ void RdmaNi::leave(std::uint32_t id) {
   const RdmaPacket& leaving = packet(id);
   const Ps gone = sender_.acquire(now(), ni_.packet) + ni_.packet;
   const std::uint64_t bytes =
-      parts_.platform.header_bytes + (carries_data(leaving.kind) ? leaving.bytes : 0);
+      parts_.network_params.header_bytes + (carries_data(leaving.kind) ? leaving.bytes : 0);
   if (leaving.dest == self_) {
-    at<&RdmaNi::on_looped>(gone + time_for(Bytes{bytes}, parts_.platform.link), hw::kTailEvent, id);
+    at<&RdmaNi::on_looped>(gone + time_for(Bytes{bytes}, parts_.network_params.link),
+                           hw::kTailEvent, id);
     return;
   }
   parts_.network.inject(gone, id, self_, leaving.dest, bytes);
@@ -230,6 +248,10 @@ void RdmaNi::on_received(std::uint32_t id) {
     reply.lane = in.queue;
     answer(back, true);
   }
+  RdmaFront& front = parts_.packets.front(id);
+  front.header = in.header;
+  front.source = in.source;
+  front.lane = in.queue;
   host_.received(host_.context, id);
 }
 
@@ -250,7 +272,7 @@ void RdmaNi::serve_write(std::uint32_t id) {
 
 void RdmaNi::on_written(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
-  std::memcpy(memory(in.address), in.payload.get(), in.bytes);
+  (void)memory_->write(in.address, parts_.packets.payload(id), in.bytes);
   host_.changed(host_.context);
   if (in.last) return answer(id, true);
   parts_.packets.give(id);
@@ -272,7 +294,7 @@ void RdmaNi::serve_read(std::uint32_t id) {
 
 void RdmaNi::on_read(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
-  std::memcpy(memory(in.reply_address), in.payload.get(), in.bytes);
+  (void)memory_->write(in.reply_address, parts_.packets.payload(id), in.bytes);
   if (!in.last) return parts_.packets.give(id);
   packet(id).ok = true;
   complete(id);
@@ -296,9 +318,9 @@ void RdmaNi::on_atomic_word(std::uint32_t id) {
 void RdmaNi::on_atomic_done(std::uint32_t id) {
   RdmaPacket& in = packet(id);
   std::uint64_t old = 0;
-  std::memcpy(&old, memory(in.address), sizeof old);
+  (void)memory_->read(in.address, reinterpret_cast<std::byte*>(&old), sizeof old);
   const std::uint64_t made = changed_word(in, old);
-  std::memcpy(memory(in.address), &made, sizeof made);
+  (void)memory_->write(in.address, reinterpret_cast<const std::byte*>(&made), sizeof made);
   (void)lanes_.to_host(now(), kWordBytes);
   host_.changed(host_.context);
   in.a = old;
@@ -323,7 +345,8 @@ void RdmaNi::complete(std::uint32_t id) {
 
 void RdmaNi::on_completion(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
-  const RdmaCompletion completion{in.operation, in.source, in.lane, in.ok, in.a};
+  const RdmaCompletion completion{in.operation, in.source, in.a, in.lane,
+                                  static_cast<std::uint8_t>(in.ok ? 1 : 0)};
   parts_.packets.give(id);
   host_.completed(host_.context, completion);
 }
@@ -336,7 +359,7 @@ void RdmaNi::return_buffers(Peer source, std::uint8_t lane, std::uint32_t count)
   credit.dest = source;
   credit.credits = count;
   credit.lane = lane;
-  at<&RdmaNi::on_buffers>(lanes_.to_ni(now(), kDoorbellBytes), hw::kDoorbellEvent, id);
+  at<&RdmaNi::on_buffers>(lanes_.to_ni(now(), kRdmaDoorbellBytes), hw::kDoorbellEvent, id);
 }
 
 void RdmaNi::on_buffers(std::uint32_t id) { leave(id); }
