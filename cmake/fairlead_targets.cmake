@@ -60,6 +60,31 @@ function(fairlead_folder name)
   endif()
 endfunction()
 
+# fairlead_kinds(TARGET UNDER NAMESPACE TYPE HEADER FUNCTION): defines FUNCTION(), which lists the
+# kinds that the subfolders of UNDER are: each with a kind.cc that defines
+# `const TYPE& FOLDER_kind()`.
+function(fairlead_kinds target under namespace type header function)
+  file(GLOB kinds CONFIGURE_DEPENDS ${under}/*/kind.cc)
+  set(declared "")
+  set(listed "")
+  foreach(kind IN LISTS kinds)
+    cmake_path(GET kind PARENT_PATH kind)
+    cmake_path(GET kind FILENAME kind)
+    string(APPEND declared "const ${type}& ${kind}_kind();\n")
+    string(APPEND listed "&${kind}_kind(), ")
+  endforeach()
+  file(CONFIGURE OUTPUT ${function}.cc @ONLY CONTENT "#include \"@header@\"
+
+namespace @namespace@ {
+
+@declared@
+std::vector<const @type@*> @function@() { return {@listed@}; }
+
+}  // namespace @namespace@
+")
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${function}.cc)
+endfunction()
+
 # fairlead_public_headers(GLOB...): headers of this folder that users may include; installed as
 # <prefix>/include/fairlead/<folder>/. What they include must be public too: tests/install compiles
 # every installed header alone against the install.

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
-#include "fairlead/hw/platform.h"
+#include "fairlead/hw/host_params.h"
 
 namespace fairlead::hw {
 
@@ -17,28 +16,21 @@ struct HostWork {
   std::uint64_t copied_bytes;
 };
 
-// The numbers of a platform that time a host's own work and its part of a protocol, fixed-width:
-// what a rank in a process of its own is told.
+// The numbers of a host that time its own work, fixed-width: what a rank in a process of its own is
+// told.
 struct HostRates {
-  explicit HostRates(const Platform& platform)
-      : host_clock(platform.host_clock),
-        l2_bytes(platform.l2_bytes),
-        line_bytes(platform.line_bytes),
-        memory_latency(platform.memory_latency),
-        l2_latency(platform.l2_latency),
-        memcpy_memory(platform.memcpy_memory),
-        memcpy_l2(platform.memcpy_l2),
-        interrupt(platform.interrupt),
-        watchdog(platform.watchdog),
-        resend_timeout(platform.resend_timeout),
-        ack_delay(platform.ack_delay),
-        host_window(platform.host_window > 0 ? platform.host_window : platform.resend_window) {
-    for (std::size_t i = 0; i < kSteps; ++i) {
-      step[i] = time_for(platform.host_cycles[i], platform.host_clock);
-    }
-  }
+  explicit HostRates(const HostParams& host)
+      : clock(host.clock),
+        l2_bytes(host.l2_bytes),
+        line_bytes(host.line_bytes),
+        memory_latency(host.memory_latency),
+        l2_latency(host.l2_latency),
+        memcpy_memory(host.memcpy_memory),
+        memcpy_l2(host.memcpy_l2),
+        interrupt(host.interrupt),
+        watchdog(host.watchdog) {}
 
-  Hertz host_clock;
+  Hertz clock;
   std::uint64_t l2_bytes;
   std::uint64_t line_bytes;
   Ps memory_latency;
@@ -47,11 +39,6 @@ struct HostRates {
   BytesPerSec memcpy_l2;
   Ps interrupt;
   Ps watchdog;
-  // Where the host sends again what was lost.
-  Ps resend_timeout;
-  Ps ack_delay;
-  std::uint64_t host_window;
-  Ps step[kSteps];
 };
 
 // Operations (one a cycle) overlap with the sweep's cache misses: the longer of the two counts.
@@ -60,7 +47,7 @@ struct HostRates {
 // machine's memcpy rate.
 inline Ps work_time(const HostRates& host, const HostWork& work) {
   const bool in_l2 = work.working_set_bytes <= host.l2_bytes;
-  const Ps ops = time_for(Cycles{static_cast<std::int64_t>(work.ops)}, host.host_clock);
+  const Ps ops = time_for(Cycles{static_cast<std::int64_t>(work.ops)}, host.clock);
   const std::uint64_t lines = (work.bytes + host.line_bytes - 1) / host.line_bytes;
   const Ps line = in_l2 ? host.l2_latency : host.memory_latency;
   const Ps sweep = line * static_cast<std::int64_t>(lines);
@@ -68,8 +55,8 @@ inline Ps work_time(const HostRates& host, const HostWork& work) {
   return std::max(ops, sweep) + copy;
 }
 
-inline Ps work_time(const Platform& platform, const HostWork& work) {
-  return work_time(HostRates(platform), work);
+inline Ps work_time(const HostParams& host, const HostWork& work) {
+  return work_time(HostRates(host), work);
 }
 
 }  // namespace fairlead::hw

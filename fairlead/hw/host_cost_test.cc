@@ -13,7 +13,7 @@ double sor_seconds(const char* platform_file) {
   if (!platform.ok()) return 0;
   constexpr std::uint64_t kGrid = 1536 * 1536;
   const HostWork half_sweep{3 * kGrid, kGrid * 8, kGrid * 8, 0};
-  return to_seconds(work_time(platform.value(), half_sweep) * 200);
+  return to_seconds(work_time(platform.value().host, half_sweep) * 200);
 }
 
 TEST(HostCost, SequentialSorTakesTableSevensTime) {
@@ -23,7 +23,7 @@ TEST(HostCost, SequentialSorTakesTableSevensTime) {
 }
 
 TEST(HostCost, OperationsDominateWithinL2) {
-  const Platform platform = round_platform();
+  const HostParams platform = round_platform().host;
   // Expect: 1000 lines of 10 ns are hidden behind 20 us of operations
   EXPECT_EQ(work_time(platform, {20'000, 32'000, 64 * 1024, 0}), microseconds(20));
   // Expect: the same sweep over too much for L2 pays memory for each line
@@ -31,7 +31,7 @@ TEST(HostCost, OperationsDominateWithinL2) {
 }
 
 TEST(HostCost, CopiesComeOnTop) {
-  const Platform platform = round_platform();
+  const HostParams platform = round_platform().host;
   // Expect: 1 ns a byte within L2, 2 ns beyond
   EXPECT_EQ(work_time(platform, {1000, 0, 1024, 4000}), microseconds(5));
   EXPECT_EQ(work_time(platform, {1000, 0, 1 << 20, 4000}), microseconds(9));

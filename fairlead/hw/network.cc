@@ -13,11 +13,8 @@ namespace {
 std::uint64_t path_place(ChannelId channel) { return std::uint64_t{1} << 32 | channel; }
 }  // namespace
 
-Network::Network(sim::Engine& engine, const Platform& platform, std::uint32_t nodes)
-    : engine_(engine),
-      platform_(platform),
-      topology_(platform, nodes),
-      channels_(topology_.channels()) {}
+Network::Network(sim::Engine& engine, const NetworkParams& params, std::uint32_t nodes)
+    : engine_(engine), params_(params), topology_(params, nodes), channels_(topology_.channels()) {}
 
 std::uint32_t Network::take_worm() {
   if (free_worms_.empty()) {
@@ -38,11 +35,10 @@ void Network::inject(Ps at, std::uint32_t packet, Peer source, Peer destination,
   worm.destination = destination;
   worm.hop = 0;
   worm.injected = at;
-  worm.wire_time = time_for(Bytes{bytes}, platform_.link);
+  worm.wire_time = time_for(Bytes{bytes}, params_.link);
   topology_.route(source, destination, worm.path);
   if (topology_.has_traits()) worm.wire_time = slowest_wire_time(worm, bytes);
-  engine_.at(at + platform_.network_fixed, source, kHeadEvent, &Network::on_head, this, packet,
-             index);
+  engine_.at(at + params_.fixed, source, kHeadEvent, &Network::on_head, this, packet, index);
 }
 
 // The slowest channel sets the pace of the whole packet: it holds back what is behind it.
@@ -50,7 +46,7 @@ Ps Network::slowest_wire_time(const Worm& worm, std::uint64_t bytes) const {
   Ps slowest{};
   for (const ChannelId channel : worm.path) {
     const BytesPerSec own = topology_.traits(channel).rate;
-    slowest = std::max(slowest, time_for(Bytes{bytes}, own.count > 0 ? own : platform_.link));
+    slowest = std::max(slowest, time_for(Bytes{bytes}, own.count > 0 ? own : params_.link));
   }
   return slowest;
 }
@@ -97,7 +93,7 @@ void Network::granted(std::uint32_t index, Ps when) {
                &Network::on_tail, this, worm.packet, End(index, worm.destination).word());
     return;
   }
-  const Ps delay = platform_.switch_delay + own_delay(worm.path[worm.hop]);
+  const Ps delay = params_.switch_delay + own_delay(worm.path[worm.hop]);
   ++worm.hop;
   engine_.at(when + delay, worm.source, kHeadEvent, &Network::on_head, this, worm.packet, index);
 }
@@ -112,7 +108,7 @@ void Network::head_arrived(Worm& worm, Ps when) {
   }
   for (std::size_t i = 0; i < worm.path.size(); ++i) {
     const auto behind = static_cast<std::int64_t>(worm.path.size() - 1 - i);
-    const Ps tail = std::max(now, when - platform_.switch_delay * behind - own + worm.wire_time);
+    const Ps tail = std::max(now, when - params_.switch_delay * behind - own + worm.wire_time);
     if (i + 1 < worm.path.size()) own -= own_delay(worm.path[i]);
     if (i == 0) {
       engine_.at(tail, worm.source, kLeftEvent, &Network::on_left, this, worm.packet, worm.source);

@@ -6,7 +6,7 @@
 
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
-#include "fairlead/hw/platform.h"
+#include "fairlead/hw/network_params.h"
 #include "fairlead/hw/topology.h"
 #include "fairlead/sim/engine.h"
 
@@ -26,8 +26,8 @@ struct NetworkSink {
 
 class Network {
  public:
-  // `engine` and `platform` outlive the network. Events have the sending node as their source.
-  Network(sim::Engine& engine, const Platform& platform, std::uint32_t nodes);
+  // `engine` and `params` outlive the network. Events have the sending node as their source.
+  Network(sim::Engine& engine, const NetworkParams& params, std::uint32_t nodes);
 
   void attach(NetworkSink sink) { sink_ = sink; }
   const Topology& topology() const { return topology_; }
@@ -93,13 +93,13 @@ class Network {
   void free_channel(ChannelId channel, Ps when);
   std::uint32_t take_worm();
   Ps slowest_wire_time(const Worm& worm, std::uint64_t bytes) const;
-  // Of one channel, beyond the platform's switch_delay.
+  // Of one channel, beyond the network's switch_delay.
   Ps own_delay(ChannelId channel) const {
     return topology_.has_traits() ? topology_.traits(channel).delay : Ps{0};
   }
 
   sim::Engine& engine_;
-  const Platform& platform_;
+  const NetworkParams& params_;
   Topology topology_;
   NetworkSink sink_;
   std::vector<Channel> channels_;

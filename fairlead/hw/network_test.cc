@@ -27,12 +27,12 @@ struct Seen {
 class NetworkTest : public testing::Test {
  protected:
   void make(std::uint32_t nodes, TopologyKind kind) {
-    auto custom = platform_.custom_network;
+    auto custom = platform_.network.custom;
     platform_ = round_platform();
-    platform_.topology = kind;
-    platform_.custom_network = std::move(custom);
+    platform_.network.topology = kind;
+    platform_.network.custom = std::move(custom);
     engine_ = std::make_unique<sim::Engine>(nodes);
-    network_ = std::make_unique<Network>(*engine_, platform_, nodes);
+    network_ = std::make_unique<Network>(*engine_, platform_.network, nodes);
     NetworkSink sink;
     sink.context = this;
     sink.arrived = [](void* self, Peer, std::uint32_t packet) {
@@ -124,7 +124,7 @@ TEST_F(NetworkTest, ASlowLongCableDelaysWhatPassesIt) {
   auto loaded = CustomNetwork::load(file);
   std::filesystem::remove(file);
   ASSERT_TRUE(loaded.ok()) << loaded.error().text;
-  platform_.custom_network = loaded.value();
+  platform_.network.custom = loaded.value();
   make(3, TopologyKind::custom);
   network_->inject(Ps{0}, 7, 0, 2, 100);
   network_->inject(Ps{0}, 8, 1, 0, 100);
@@ -138,7 +138,7 @@ TEST_F(NetworkTest, ASlowLongCableDelaysWhatPassesIt) {
   speed_up(platform_, kLinkResource, 2);
   arrived_.clear();
   make(3, TopologyKind::custom);
-  platform_.switch_delay = platform_.network_fixed = Ps{0};
+  platform_.network.switch_delay = platform_.network.fixed = Ps{0};
   network_->inject(Ps{0}, 7, 0, 2, 100);
   (void)engine_->run_until_idle();
   EXPECT_EQ(arrived_, (std::vector<Seen>{{7, nanoseconds(2750)}}));

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "fairlead/base/prng.h"
+#include "fairlead/hw/lanai/lanai_params.h"
 
 namespace fairlead::hw {
 namespace {
@@ -67,19 +68,20 @@ TEST_F(PlatformTest, TheFilesOfTheRepositoryAreGood) {
   ASSERT_TRUE(ppro.ok()) << ppro.error().text;
   // Expect: table I's numbers, in our units
   EXPECT_EQ(ppro.value().name, "myrinet-ppro");
-  EXPECT_EQ(ppro.value().host_clock.count, 200'000'000u);
-  EXPECT_EQ(ppro.value().l2_bytes, 256u * 1024);
-  EXPECT_EQ(ppro.value().memory_latency, nanoseconds(236));
-  EXPECT_EQ(ppro.value().receive_buffers, 256u);
-  EXPECT_EQ(ppro.value().topology, TopologyKind::grid);
+  EXPECT_EQ(ppro.value().host.clock.count, 200'000'000u);
+  EXPECT_EQ(ppro.value().host.l2_bytes, 256u * 1024);
+  EXPECT_EQ(ppro.value().host.memory_latency, nanoseconds(236));
+  EXPECT_EQ(ppro.value().ni.as<LanaiParams>().receive_buffers, 256u);
+  EXPECT_EQ(ppro.value().network.topology, TopologyKind::grid);
   const Result<Platform> p3 =
       load_platform((fs::path(FAIRLEAD_PLATFORMS) / "myrinet-p3.toml").string());
   ASSERT_TRUE(p3.ok()) << p3.error().text;
-  EXPECT_EQ(p3.value().link.count, 240'000'000u);
-  EXPECT_EQ(p3.value().topology, TopologyKind::clos);
+  EXPECT_EQ(p3.value().network.link.count, 240'000'000u);
+  EXPECT_EQ(p3.value().network.topology, TopologyKind::clos);
   // Expect: one table of steps for both
-  EXPECT_EQ(p3.value().ni_cycles, ppro.value().ni_cycles);
-  EXPECT_EQ(p3.value().host_cycles[static_cast<std::size_t>(Step::send)].count, 250);
+  EXPECT_EQ(p3.value().ni.as<LanaiParams>().ni_cycles, ppro.value().ni.as<LanaiParams>().ni_cycles);
+  EXPECT_EQ(p3.value().ni.as<LanaiParams>().host_cycles[static_cast<std::size_t>(Step::send)].count,
+            250);
 }
 
 TEST_F(PlatformTest, AChangeIsCheckedAndMarked) {
@@ -88,8 +90,8 @@ TEST_F(PlatformTest, AChangeIsCheckedAndMarked) {
   const Result<Platform> changed = load_platform(
       file, {"fat-tree", {"ni.receive_buffers=2048", "network.hosts_per_switch=4"}, {}});
   ASSERT_TRUE(changed.ok()) << changed.error().text;
-  EXPECT_EQ(changed.value().receive_buffers, 2048u);
-  EXPECT_EQ(changed.value().topology, TopologyKind::fat_tree);
+  EXPECT_EQ(changed.value().ni.as<LanaiParams>().receive_buffers, 2048u);
+  EXPECT_EQ(changed.value().network.topology, TopologyKind::fat_tree);
   // Expect: what the results are marked with
   EXPECT_EQ(
       changed.value().changes,
@@ -100,8 +102,10 @@ TEST_F(PlatformTest, AChangeIsCheckedAndMarked) {
   const Result<Platform> steps =
       load_platform(file, {{}, {"protocol.resend_window=4", "ni.dispatch=20"}, {}});
   ASSERT_TRUE(steps.ok()) << steps.error().text;
-  EXPECT_EQ(steps.value().resend_window, 4u);
-  EXPECT_EQ(steps.value().ni_cycles[static_cast<std::size_t>(Step::dispatch)].count, 20);
+  EXPECT_EQ(steps.value().ni.as<LanaiParams>().resend_window, 4u);
+  EXPECT_EQ(
+      steps.value().ni.as<LanaiParams>().ni_cycles[static_cast<std::size_t>(Step::dispatch)].count,
+      20);
   EXPECT_EQ(steps.value().changes,
             "protocol.resend_window 4 (16 in the file), ni.dispatch 20 (10 in the file)");
   const auto wrong = [&](const std::string& topology, const std::string& set) {
@@ -133,8 +137,8 @@ TEST_F(PlatformTest, APlatformMayNameANetworkBesideIt) {
   write("net.toml", "description = 'two'\nswitches = ['a']\n[[link]]\nfrom = '0-1'\nto = 'a'\n");
   const Result<Platform> loaded = load(with("topology = \"grid\"", "topology = \"net.toml\""));
   ASSERT_TRUE(loaded.ok()) << loaded.error().text;
-  EXPECT_EQ(loaded.value().topology, TopologyKind::custom);
-  EXPECT_TRUE(loaded.value().network_file.ends_with("/net.toml"));
+  EXPECT_EQ(loaded.value().network.topology, TopologyKind::custom);
+  EXPECT_TRUE(loaded.value().network.file.ends_with("/net.toml"));
   EXPECT_NE(error(with("topology = \"grid\"", "topology = \"none.toml\"")).find("none.toml"),
             std::string::npos);
 }
@@ -165,10 +169,10 @@ TEST_F(PlatformTest, AnImpossibleValueIsNamed) {
   std::string slow = with("peak_MBps = { value = 127.2", "peak_MBps = { value = 1");
   slow.replace(slow.find("dma_burst_clocks = { value = 16"), 31, "dma_burst_clocks = { value = 1");
   EXPECT_EQ(error(slow),
-            "p.toml:22: bus.dma_burst_clocks: 1 clocks of 33.333 MHz at 1 MB/s move less than a "
+            "p.toml:23: bus.dma_burst_clocks: 1 clocks of 33.333 MHz at 1 MB/s move less than a "
             "byte; more clocks, or a faster bus");
   EXPECT_EQ(error(with("dma_latency_us = { value = 2.10", "dma_latency_us = { value = 1.4")),
-            "p.toml:32: ni.dma_latency_us: 1.4 is less than dma_fixed_us, 1.5: a transfer is seen "
+            "p.toml:34: ni.dma_latency_us: 1.4 is less than dma_fixed_us, 1.5: a transfer is seen "
             "as done after its start");
 }
 
@@ -188,10 +192,10 @@ TEST_F(PlatformTest, ANumberHasASourceAndAMark) {
 
 TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
   EXPECT_EQ(error(with("header_bytes", "head_bytes")),
-            "p.toml:45: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
+            "p.toml:47: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
             "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, nodes, host_order");
   EXPECT_EQ(error(with("[network]", "[net]")),
-            "p.toml:41: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
+            "p.toml:43: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
             "[network]");
 }
 

@@ -17,41 +17,41 @@ std::optional<std::uint32_t> host_number(std::string_view text) {
 
 }  // namespace
 
-Topology::Switches Topology::switches_of(const Platform& platform, std::uint32_t nodes) {
-  FAIRLEAD_CHECK(nodes >= 1 && platform.hosts_per_switch >= 1, "{} nodes, {} a switch", nodes,
-                 platform.hosts_per_switch);
-  switch (platform.topology) {
+Topology::Switches Topology::switches_of(const NetworkParams& params, std::uint32_t nodes) {
+  FAIRLEAD_CHECK(nodes >= 1 && params.hosts_per_switch >= 1, "{} nodes, {} a switch", nodes,
+                 params.hosts_per_switch);
+  switch (params.topology) {
     case TopologyKind::grid:
       return Grid(nodes);
     case TopologyKind::clos:
-      return Clos(nodes, platform.hosts_per_switch);
+      return Clos(nodes, params.hosts_per_switch);
     case TopologyKind::fat_tree:
-      return FatTree(nodes, platform.hosts_per_switch, platform.uplinks_per_switch);
+      return FatTree(nodes, params.hosts_per_switch, params.uplinks_per_switch);
     case TopologyKind::custom:
-      return platform.custom_network;
+      return params.custom;
     default:
       return SingleSwitch();
   }
 }
 
-Result<void> Topology::check_nodes(const Platform& platform, std::uint32_t nodes) {
-  if (platform.topology != TopologyKind::custom) return {};
-  const std::uint32_t hosts = platform.custom_network->hosts();
+Result<void> Topology::check_nodes(const NetworkParams& params, std::uint32_t nodes) {
+  if (params.topology != TopologyKind::custom) return {};
+  const std::uint32_t hosts = params.custom->hosts();
   if (nodes <= hosts) return {};
-  return Error{fmt::format("{}: the network has {} hosts and cannot carry {} nodes",
-                           platform.network_file, hosts, nodes)};
+  return Error{fmt::format("{}: the network has {} hosts and cannot carry {} nodes", params.file,
+                           hosts, nodes)};
 }
 
-Topology::Topology(const Platform& platform, std::uint32_t nodes)
-    : nodes_(nodes), hosts_(nodes), network_(switches_of(platform, nodes)), channels_(0) {
-  if (platform.topology == TopologyKind::custom) {
-    hosts_ = platform.custom_network->hosts();
-    has_traits_ = platform.custom_network->has_traits();
+Topology::Topology(const NetworkParams& params, std::uint32_t nodes)
+    : nodes_(nodes), hosts_(nodes), network_(switches_of(params, nodes)), channels_(0) {
+  if (params.topology == TopologyKind::custom) {
+    hosts_ = params.custom->hosts();
+    has_traits_ = params.custom->has_traits();
     FAIRLEAD_CHECK(nodes <= hosts_, "{} nodes, {} hosts", nodes, hosts_);
   }
   channels_ = 2 * hosts_ + with([](const auto& network) { return network.channels(); });
-  if (platform.host_order == 0) return;
-  Prng order(platform.host_order);
+  if (params.host_order == 0) return;
+  Prng order(params.host_order);
   places_.resize(nodes);
   std::iota(places_.begin(), places_.end(), Peer{0});
   for (Peer left = nodes; left > 1; --left) {

@@ -12,7 +12,7 @@
 #include "fairlead/base/post.h"
 #include "fairlead/base/result.h"
 #include "fairlead/hw/custom_network.h"
-#include "fairlead/hw/platform.h"
+#include "fairlead/hw/network_params.h"
 #include "fairlead/hw/regular_networks.h"
 
 namespace fairlead::hw {
@@ -23,9 +23,9 @@ namespace fairlead::hw {
 class Topology {
  public:
   // At most as many nodes as check_nodes() allows.
-  Topology(const Platform& platform, std::uint32_t nodes);
-  // Error: the platform's network has fewer hosts than `nodes`.
-  static Result<void> check_nodes(const Platform& platform, std::uint32_t nodes);
+  Topology(const NetworkParams& params, std::uint32_t nodes);
+  // Error: the network has fewer hosts than `nodes`.
+  static Result<void> check_nodes(const NetworkParams& params, std::uint32_t nodes);
 
   std::uint32_t nodes() const { return nodes_; }
   std::uint32_t channels() const { return channels_; }
@@ -47,7 +47,7 @@ class Topology {
  private:
   using Switches =
       std::variant<SingleSwitch, Grid, Clos, FatTree, std::shared_ptr<const CustomNetwork>>;
-  static Switches switches_of(const Platform& platform, std::uint32_t nodes);
+  static Switches switches_of(const NetworkParams& params, std::uint32_t nodes);
   // Calls `use` with the switch network.
   template <class Use>
   auto with(Use&& use) const {

@@ -25,10 +25,10 @@ using Path = std::vector<ChannelId>;
 Topology make(TopologyKind kind, std::uint32_t nodes, std::uint32_t hosts_per_switch,
               std::uint32_t uplinks = 0) {
   Platform platform = round_platform();
-  platform.topology = kind;
-  platform.hosts_per_switch = hosts_per_switch;
-  platform.uplinks_per_switch = uplinks == 0 ? hosts_per_switch : uplinks;
-  return {platform, nodes};
+  platform.network.topology = kind;
+  platform.network.hosts_per_switch = hosts_per_switch;
+  platform.network.uplinks_per_switch = uplinks == 0 ? hosts_per_switch : uplinks;
+  return {platform.network, nodes};
 }
 
 Path route(const Topology& topology, Peer source, Peer destination) {
@@ -68,11 +68,11 @@ bool free_of_cycles(const Topology& topology) {
 
 Topology shuffled(TopologyKind kind, std::uint32_t nodes, std::uint32_t order) {
   Platform platform = round_platform();
-  platform.topology = kind;
-  platform.hosts_per_switch = 4;
-  platform.uplinks_per_switch = 4;
-  platform.host_order = order;
-  return {platform, nodes};
+  platform.network.topology = kind;
+  platform.network.hosts_per_switch = 4;
+  platform.network.uplinks_per_switch = 4;
+  platform.network.host_order = order;
+  return {platform.network, nodes};
 }
 
 TEST(Topology, ARandomOrderOfHostsMovesThemOverTheSamePlaces) {
@@ -304,9 +304,9 @@ class CustomNetworkTest : public testing::Test {
   Topology topology(const std::string& text) const {
     auto loaded = load(text);
     Platform platform = round_platform();
-    platform.topology = TopologyKind::custom;
-    platform.custom_network = loaded.value();
-    return {platform, platform.custom_network->hosts()};
+    platform.network.topology = TopologyKind::custom;
+    platform.network.custom = loaded.value();
+    return {platform.network, platform.network.custom->hosts()};
   }
   std::string error(const std::string& text) const {
     const auto loaded = load(text);

@@ -1,19 +1,92 @@
 #include "fairlead/lci/rdma_endpoint.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fairlead/fabric/model/model_nic.h"
+#include "fairlead/lci/direct_port.h"
+
 namespace fairlead::lci {
+namespace {
 
-RdmaEndpoint::RdmaEndpoint(fabric::model::RdmaNic& nic, Rank ranks, bool work_takes_time)
-    : nic_(nic), work_takes_time_(work_takes_time) {
-  nic.set_ranks(ranks);
-  DirectOptions options;
-  options.site = this;
-  options.wait = wait_plan_virtual();
-  port_ = make_direct_port(nic, options);
-}
+using fabric::model::Machine;
+using fabric::model::ModelNic;
+using fabric::model::NicMachine;
+using fabric::model::NiKind;
 
-void RdmaEndpoint::charge(const Work& work) {
-  if (!work_takes_time_) return;
-  nic_.work({work.ops, work.bytes, work.working_set_bytes, work.copied_bytes});
+class RdmaEndpoint final : public Endpoint, private VirtualSite {
+ public:
+  // `nic` outlives it, or is `own`.
+  RdmaEndpoint(ModelNic& nic, std::unique_ptr<ModelNic> own, const RankOptions& rank)
+      : own_(std::move(own)), nic_(nic), work_takes_time_(rank.work_takes_time) {
+    nic_.set_ranks(rank.ranks);
+    DirectOptions options;
+    options.site = this;
+    options.wait = wait_plan_virtual();
+    port_ = make_direct_port(nic_, options);
+  }
+
+  Port& port() override { return *port_; }
+  void linger() override {}
+
+ private:
+  Ps now() const override { return nic_.now(); }
+  void charge(const Work& work) override {
+    if (!work_takes_time_) return;
+    nic_.work({work.ops, work.bytes, work.working_set_bytes, work.copied_bytes});
+  }
+  void waits_for(const char* what) override { nic_.set_wait(what); }
+
+  std::unique_ptr<ModelNic> own_;
+  ModelNic& nic_;
+  bool work_takes_time_;
+  std::unique_ptr<Port> port_;
+};
+
+class RdmaImplementation final : public ModelImplementation {
+ public:
+  explicit RdmaImplementation(const NiKind& kind) : kind_(kind) {}
+
+  std::uint32_t buffer_bytes() const override { return 0; }
+  Result<std::unique_ptr<Endpoint>> make_endpoint(Machine& machine, const RankOptions& rank,
+                                                  const Fatal& /*fatal*/) const override {
+    return std::unique_ptr<Endpoint>(std::make_unique<RdmaEndpoint>(
+        static_cast<NicMachine&>(machine).nic(rank.self), nullptr, rank));
+  }
+  Result<std::unique_ptr<NiSide>> make_ni_side(Machine& /*machine*/, Peer /*node*/,
+                                               std::uint32_t /*ranks*/,
+                                               const Fatal& /*fatal*/) const override {
+    return std::make_unique<NiSide>();
+  }
+  std::unique_ptr<Endpoint> make_host_side(fabric::model::GateClient& gate,
+                                           const fabric::model::GateMemory& memory,
+                                           const RankOptions& rank, const Fatal& /*fatal*/,
+                                           PortCounters& counters) const override {
+    std::unique_ptr<ModelNic> nic = kind_.remote_nic(gate, memory, counters);
+    ModelNic& made = *nic;
+    return std::make_unique<RdmaEndpoint>(made, std::move(nic), rank);
+  }
+
+ private:
+  const NiKind& kind_;
+};
+
+}  // namespace
+
+std::vector<std::string> rdma_implementation_names() { return {"direct"}; }
+
+Result<std::unique_ptr<ModelImplementation>> choose_rdma(const NiKind& kind,
+                                                         std::string_view name) {
+  const std::vector<std::string> names = rdma_implementation_names();
+  if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+    return Error{fmt::format(
+        "--lci {}: network interfaces of kind {} are RDMA engines, which run no control "
+        "program; valid: {}",
+        name, kind.name, fmt::join(names, ", "))};
+  }
+  return std::unique_ptr<ModelImplementation>(std::make_unique<RdmaImplementation>(kind));
 }
 
 }  // namespace fairlead::lci

@@ -1,28 +1,19 @@
-// A rank's port on a modelled RDMA interface: the direct composition, in virtual time.
+// Implementations on modelled NIs that are RDMA engines: the direct composition over their Nic, in
+// virtual time. Nothing of it runs on the NI.
 #pragma once
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "fairlead/fabric/model/rdma/rdma_nic.h"
-#include "fairlead/lci/direct_port.h"
+#include "fairlead/base/result.h"
+#include "fairlead/lci/model_endpoint.h"
 
 namespace fairlead::lci {
 
-class RdmaEndpoint final : private VirtualSite {
- public:
-  // `nic` outlives it. Ranks are one a node, from node 0 on. `work_takes_time`: what the client
-  // declares (Port::charge).
-  RdmaEndpoint(fabric::model::RdmaNic& nic, Rank ranks, bool work_takes_time);
-
-  Port& port() { return *port_; }
-
- private:
-  Ps now() const override { return nic_.now(); }
-  void charge(const Work& work) override;
-  void waits_for(const char* what) override { nic_.set_wait(what); }
-
-  fabric::model::RdmaNic& nic_;
-  bool work_takes_time_;
-  std::unique_ptr<Port> port_;
-};
+std::vector<std::string> rdma_implementation_names();
+// As choose_implementation().
+Result<std::unique_ptr<ModelImplementation>> choose_rdma(const fabric::model::NiKind& kind,
+                                                         std::string_view name);
 
 }  // namespace fairlead::lci

@@ -9,7 +9,6 @@
 #include "fairlead/run/platform_files.h"
 #include "fairlead/run/program.h"
 #include "fairlead/run/program_path.h"
-#include "fairlead/run/rdma_world.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {
@@ -93,16 +92,6 @@ Result<RunReport> launch_fibers(const LaunchOptions& options, const ExecPlan& ex
   });
 }
 
-Result<RunReport> launch_model_processes(const LaunchOptions& options) {
-  const Result<bool> rdma = has_rdma(options.world.on);
-  if (!rdma.ok()) return rdma.error();
-  if (!rdma.value()) return run_model_processes(options);
-  return Error{
-      fmt::format("--on {}: ranks are fibers of one process there; {} does not say that it may be "
-                  "one (FAIRLEAD_FIBER_PROGRAM). Try --body fiber, or a machine with firmware",
-                  options.world.on, options.command.front())};
-}
-
 Result<BodyKind> choose_body(const LaunchOptions& options, const ExecPlan& exec) {
   if (options.body != BodyKind::automatic) return options.body;
   const Result<bool> fiber = is_fiber_program(exec.program);
@@ -135,7 +124,7 @@ Result<RunReport> launch(const LaunchOptions& given) {
   const Result<BodyKind> body = choose_body(found, exec.value());
   if (!body.ok()) return body.error();
   if (body.value() == BodyKind::fiber) return launch_fibers(found, exec.value());
-  if (!loop) return launch_model_processes(found);
+  if (!loop) return run_model_processes(found);
   return Error{
       fmt::format("--on loop runs every rank as a fiber of one process; {} does not say "
                   "that it may (FAIRLEAD_FIBER_PROGRAM). Try --body fiber, or --on shm",

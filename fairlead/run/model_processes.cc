@@ -71,7 +71,9 @@ class ProcessWorld final : public JobWatch {
   // A rank's process as the engine sees it.
   struct Proxy {
     Proxy(ProcessWorld& of, Rank number)
-        : world(of), rank(number), gate(*of.memory_, of.machine(), number) {}
+        : world(of),
+          rank(number),
+          gate(*of.memory_, of.machine(), number, [this] { return world.await_rank(*this); }) {}
     ProcessWorld& world;
     Rank rank;
     RankGate gate;
@@ -86,6 +88,7 @@ class ProcessWorld final : public JobWatch {
   void take_turns(Proxy& proxy);
   void end(Proxy& proxy);
   bool run_rank(Proxy& proxy);
+  bool await_rank(Proxy& proxy);
   [[noreturn]] static void abandon(sim::Task& task);
 
   std::unique_ptr<GateMemory> memory_;
@@ -118,9 +121,8 @@ Result<void> ProcessWorld::make() {
 }
 
 Result<void> ProcessWorld::add_node(Rank rank) {
-  Result<std::unique_ptr<lci::NiSide>> ni =
-      lci::make_ni_side(simulation_.implementation(), machine(), rank, simulation_.options().ranks,
-                        simulation_.fatal());
+  Result<std::unique_ptr<lci::NiSide>> ni = simulation_.implementation().make_ni_side(
+      machine(), rank, simulation_.options().ranks, simulation_.fatal());
   if (!ni.ok()) return ni.error();
   nis_.push_back(std::move(ni.value()));
   if (rank >= simulation_.options().ranks) return {};
@@ -130,7 +132,7 @@ Result<void> ProcessWorld::add_node(Rank rank) {
       std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), rank, rank, &kHooks);
   made.task->user = &made;
   made.check = simulation_.check_of(rank);
-  machine().host(rank).run_on(*made.task);
+  machine().run_on(rank, *made.task);
   return made.task->start(Ps{0}, &ProcessWorld::run_proxy, &made);
 }
 
@@ -163,7 +165,7 @@ void ProcessWorld::take_turns(Proxy& proxy) {
     if (proxy.gate.retired()) end(proxy);
     give_turn(proxy.gate.slot(), GateTurn::rank);
   }
-  machine().host(proxy.rank).sync();
+  machine().sync(proxy.rank);
   end(proxy);
 }
 
@@ -174,17 +176,18 @@ void ProcessWorld::end(Proxy& proxy) {
 
 // Waits until the rank's process hands control back. False: it has left, or the job is over.
 bool ProcessWorld::run_rank(Proxy& proxy) {
+  if (++turns_ % kTurnsPerLook == 0) job_over_ = link_->over();
+  return await_rank(proxy);
+}
+
+bool ProcessWorld::await_rank(Proxy& proxy) {
   fabric::model::GateSlot& slot = proxy.gate.slot();
-  for (;;) {
-    if (++turns_ % kTurnsPerLook == 0) job_over_ = link_->over();
-    while (!job_over_ && !await_turn(slot, GateTurn::simulator, kLookAround)) {
-      // The rank may have ended while control was being handed to it.
-      if (slot.left.load() != 0) memory_->mark_left(proxy.rank);
-      job_over_ = link_->over();
-    }
-    if (job_over_) return false;
-    return static_cast<GateTurn>(slot.turn.load()) == GateTurn::simulator;
+  while (!job_over_ && !await_turn(slot, GateTurn::simulator, kLookAround)) {
+    // The rank may have ended while control was being handed to it.
+    if (slot.left.load() != 0) memory_->mark_left(proxy.rank);
+    job_over_ = link_->over();
   }
+  return !job_over_ && static_cast<GateTurn>(slot.turn.load()) == GateTurn::simulator;
 }
 
 void ProcessWorld::run(GuardianLink& link) {

@@ -4,36 +4,41 @@
 
 #include <utility>
 
-#include "fairlead/lci/ni/model_endpoint.h"
+#include "fairlead/fabric/model/ni_kind.h"
+#include "fairlead/lci/model_endpoint.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {
 
+using fabric::model::GateClient;
 using fabric::model::GateMemory;
-using fabric::model::RemoteHostNi;
 
 Result<std::unique_ptr<ModelRankContext>> ModelRankContext::join(const Welcome& welcome, int job_fd,
                                                                  Board board, Fd life) {
   const std::uint32_t rank = welcome.head.rank;
-  const Result<lci::Implementation> implementation = lci::parse_implementation(welcome.lci);
-  if (!implementation.ok()) return implementation.error();
   Result<std::unique_ptr<GateMemory>> memory = GateMemory::open(job_fd);
   if (!memory.ok()) return Error{fmt::format("rank {}: {}", rank, memory.error().text)};
   if (memory.value()->header().ranks != welcome.ranks) {
     return Error{fmt::format("rank {}: the modelled job is of {} ranks, not {}", rank,
                              memory.value()->header().ranks, welcome.ranks)};
   }
+  const Result<const fabric::model::NiKind*> kind =
+      fabric::model::find_ni_kind(memory.value()->header().ni_kind);
+  if (!kind.ok()) return Error{fmt::format("rank {}: {}", rank, kind.error().text)};
+  const Result<std::unique_ptr<lci::ModelImplementation>> implementation =
+      lci::choose_implementation(*kind.value(), welcome.lci);
+  if (!implementation.ok()) return implementation.error();
   const auto compute = static_cast<Compute>(welcome.compute);
   Below below;
   below.memory = std::move(memory.value());
   board.slot(rank).attached.store(1, std::memory_order_release);
-  below.ni = std::make_unique<RemoteHostNi>(*below.memory, rank, compute == Compute::measured);
-  below.clock = VirtualClock::install(*below.ni);
+  below.gate = std::make_unique<GateClient>(*below.memory, rank, compute == Compute::measured);
+  below.clock = VirtualClock::install(*below.gate);
   below.fatal = std::make_unique<lci::Fatal>(
       [](Rank, const std::string& reason) { current()->abort_job(1, reason); });
-  below.endpoint = lci::make_host_side(implementation.value(), *below.ni,
-                                       {rank, welcome.ranks, compute == Compute::declared},
-                                       *below.fatal, below.memory->slot(rank).counters);
+  below.endpoint = implementation.value()->make_host_side(
+      *below.gate, *below.memory, {rank, welcome.ranks, compute == Compute::declared}, *below.fatal,
+      below.memory->slot(rank).counters);
   const Result<LayerCosts> layers = load_layer_costs();
   if (!layers.ok()) return Error{fmt::format("rank {}: {}", rank, layers.error().text)};
   below.layers = std::make_unique<const LayerCosts>(layers.value());

@@ -1,12 +1,12 @@
-// The context of a modelled rank that is a process: its port on a host-NI interface that the
-// simulator answers, through the rank's gate.
+// The context of a modelled rank that is a process: its port on a host that the simulator
+// models, through the rank's gate.
 #pragma once
 #include <memory>
 #include <string>
 
 #include "fairlead/fabric/model/gate.h"
-#include "fairlead/fabric/model/lanai/remote_host_ni.h"
-#include "fairlead/lci/ni/model_endpoint.h"
+#include "fairlead/fabric/model/gate_client.h"
+#include "fairlead/lci/model_endpoint.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/process_context.h"
 #include "fairlead/run/virtual_clock.h"
@@ -28,7 +28,7 @@ class ModelRankContext final : public ProcessContext {
  private:
   struct Below {
     std::unique_ptr<fabric::model::GateMemory> memory;
-    std::unique_ptr<fabric::model::RemoteHostNi> ni;
+    std::unique_ptr<fabric::model::GateClient> gate;
     std::unique_ptr<VirtualClock> clock;
     std::unique_ptr<lci::Fatal> fatal;
     std::unique_ptr<lci::Endpoint> endpoint;

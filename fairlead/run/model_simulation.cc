@@ -12,7 +12,10 @@ namespace fairlead::run {
 using fabric::model::Machine;
 
 Result<void> ModelSimulation::choose() {
-  Result<lci::Implementation> implementation = lci::parse_implementation(options_.lci);
+  const Result<const fabric::model::NiKind*> kind = fabric::model::ni_kind_on(options_.on);
+  if (!kind.ok()) return kind.error();
+  Result<std::unique_ptr<lci::ModelImplementation>> implementation =
+      lci::choose_implementation(*kind.value(), options_.lci);
   if (!implementation.ok()) return implementation.error();
   implementation_ = std::move(implementation.value());
   return {};
@@ -72,7 +75,7 @@ void ModelSimulation::kill(Rank rank) {
 
 void ModelSimulation::blame() {
   if (failure_.ends_with('\n')) failure_.pop_back();
-  const std::string losses = machine_->faults()->losses();
+  const std::string losses = machine_->losses();
   failure_ += fmt::format("{}{}; to see it again: {}", losses.empty() ? "" : "; ", losses,
                           fabric::repeat_line(*plan_));
 }
@@ -141,8 +144,8 @@ void ModelSimulation::report(RunReport& report) {
     PortCounters& counters = report.ranks[rank].counters;
     add_counters(counters, machine_->counters(rank));
     add_counters(report.counters, counters);
-    report.ranks[rank].busy = {machine_->host(rank).library_busy(),
-                               machine_->ni(rank).processor_busy(), machine_->ni(rank).bus_busy()};
+    const fabric::model::NodeBusy busy = machine_->busy(rank);
+    report.ranks[rank].busy = {busy.library, busy.ni, busy.bus};
   }
 }
 

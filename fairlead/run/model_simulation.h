@@ -12,7 +12,7 @@
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/fabric/model/machine.h"
-#include "fairlead/lci/ni/model_endpoint.h"
+#include "fairlead/lci/model_endpoint.h"
 #include "fairlead/run/layer_costs.h"
 #include "fairlead/run/world.h"
 #include "fairlead/sim/task.h"
@@ -31,14 +31,14 @@ class ModelSimulation {
   std::uint32_t nodes() const { return std::max(options_.nodes, options_.ranks); }
   // What the options set otherwise than the platform's file.
   hw::PlatformChanges changes() const {
-    return {options_.topology, options_.set, options_.faster, implementation_.steps};
+    return {options_.topology, options_.set, options_.faster, implementation_->steps()};
   }
-  // The implementation asked for. Error: lists what is known.
+  // The implementation asked for, of those of the platform's NIs. Error: lists what is known.
   Result<void> choose();
-  const lci::Implementation& implementation() const { return implementation_; }
+  const lci::ModelImplementation& implementation() const { return *implementation_; }
   // On a machine of nodes() nodes whose packets hold buffer_bytes().
   Result<void> make(std::unique_ptr<fabric::model::Machine> machine);
-  std::uint32_t buffer_bytes() const { return lci::buffer_bytes(implementation_); }
+  std::uint32_t buffer_bytes() const { return implementation_->buffer_bytes(); }
   fabric::model::Machine& machine() { return *machine_; }
   sim::FiberPool& stacks() { return *pool_; }
   const lci::Fatal& fatal() const { return fatal_; }
@@ -74,7 +74,7 @@ class ModelSimulation {
 
   const WorldOptions& options_;
   TraceWriter::Form trace_form_;
-  lci::Implementation implementation_;
+  std::unique_ptr<lci::ModelImplementation> implementation_;
   lci::Fatal fatal_;
   LayerCosts layer_costs_;
   std::optional<fabric::FaultPlan> plan_;

@@ -9,7 +9,7 @@
 #include "fairlead/base/huge_heap.h"
 #include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/model/machine.h"
-#include "fairlead/lci/ni/model_endpoint.h"
+#include "fairlead/lci/model_endpoint.h"
 #include "fairlead/lci/traced_port.h"
 #include "fairlead/run/model_simulation.h"
 #include "fairlead/run/platform_files.h"
@@ -106,15 +106,15 @@ class ModelWorld {
   Result<void> add_node(Rank rank) {
     const std::uint32_t ranks = simulation_.options().ranks;
     if (rank >= ranks) {
-      Result<std::unique_ptr<lci::NiSide>> idle = lci::make_ni_side(
-          simulation_.implementation(), machine(), rank, ranks, simulation_.fatal());
+      Result<std::unique_ptr<lci::NiSide>> idle =
+          simulation_.implementation().make_ni_side(machine(), rank, ranks, simulation_.fatal());
       if (!idle.ok()) return idle.error();
       idle_.push_back(std::move(idle.value()));
       return {};
     }
-    Result<std::unique_ptr<lci::Endpoint>> endpoint = lci::make_endpoint(
-        simulation_.implementation(), machine(),
-        {rank, ranks, simulation_.options().compute == Compute::declared}, simulation_.fatal());
+    Result<std::unique_ptr<lci::Endpoint>> endpoint = simulation_.implementation().make_endpoint(
+        machine(), {rank, ranks, simulation_.options().compute == Compute::declared},
+        simulation_.fatal());
     if (!endpoint.ok()) return endpoint.error();
     std::unique_ptr<lci::Port> traced;
     if (const TraceLane lane = machine().host_lane(rank); lane.on()) {
@@ -128,7 +128,7 @@ class ModelWorld {
         std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), rank, rank, &kHooks);
     made.task->user = &made;
     made.check = simulation_.check_of(rank);
-    machine().host(rank).run_on(*made.task);
+    machine().run_on(rank, *made.task);
     return made.task->start(Ps{0}, &ModelWorld::run_rank, this);
   }
 
@@ -153,7 +153,7 @@ class ModelWorld {
       world->simulation_.fail(rank->rank(), 1,
                               "exited without ending the system it began (MPI_Finalize)");
     }
-    world->machine().host(rank->rank()).sync();
+    world->machine().sync(rank->rank());
     world->simulation_.rank_ended(rank->rank());
     rank->endpoint().linger();
   }
@@ -209,10 +209,10 @@ Rank mean_partner(const WorldOptions& options) {
   if (!file.ok() || options.ranks < 2) return otherwise;
   const Result<hw::Platform> platform =
       hw::load_platform(file.value(), {options.topology, options.set, {}, {}});
-  if (!platform.ok() || !hw::Topology::check_nodes(platform.value(), options.ranks).ok()) {
+  if (!platform.ok() || !hw::Topology::check_nodes(platform.value().network, options.ranks).ok()) {
     return otherwise;
   }
-  return hw::Topology(platform.value(), options.ranks).mean_partner();
+  return hw::Topology(platform.value().network, options.ranks).mean_partner();
 }
 
 }  // namespace fairlead::run

@@ -11,16 +11,16 @@ namespace {
 constexpr const char* kVariable = "LD_PRELOAD=";
 }
 
-VirtualClock::VirtualClock(fabric::model::RemoteHostNi& ni)
-    : ni_(ni),
+VirtualClock::VirtualClock(fabric::model::GateClient& gate)
+    : gate_(gate),
       process_(::getpid()),
       thread_(::gettid()),
       table_{&VirtualClock::now, &VirtualClock::sleep, this} {}
 
-std::unique_ptr<VirtualClock> VirtualClock::install(fabric::model::RemoteHostNi& ni) {
+std::unique_ptr<VirtualClock> VirtualClock::install(fabric::model::GateClient& gate) {
   void* const found = ::dlsym(RTLD_DEFAULT, "fairlead_clock_install");
   if (found == nullptr) return nullptr;
-  std::unique_ptr<VirtualClock> made(new VirtualClock(ni));
+  std::unique_ptr<VirtualClock> made(new VirtualClock(gate));
   reinterpret_cast<decltype(&fairlead_clock_install)>(found)(&made->table_);
   return made;
 }
@@ -30,10 +30,10 @@ int VirtualClock::now(void* self, std::int64_t* nanoseconds) {
   auto& mine = *static_cast<VirtualClock*>(self);
   Ps now{};
   if (::gettid() == mine.thread_) {
-    mine.ni_.charge(Step::poll_empty);
-    now = mine.ni_.now();
+    mine.gate_.advance(mine.gate_.look());
+    now = mine.gate_.now();
   } else if (::getpid() == mine.process_) {
-    now = mine.ni_.shown();
+    now = mine.gate_.shown();
   } else {
     return 0;
   }
@@ -44,7 +44,7 @@ int VirtualClock::now(void* self, std::int64_t* nanoseconds) {
 int VirtualClock::sleep(void* self, std::int64_t nanoseconds) {
   auto& mine = *static_cast<VirtualClock*>(self);
   if (::gettid() != mine.thread_) return 0;
-  mine.ni_.sleep(fairlead::nanoseconds(nanoseconds));
+  mine.gate_.sleep(fairlead::nanoseconds(nanoseconds));
   return 1;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/fabric/model/lanai/remote_host_ni.h"
+#include "fairlead/fabric/model/gate_client.h"
 #include "fairlead/run/clock/clock.h"
 
 namespace fairlead::run {
@@ -16,16 +16,16 @@ class VirtualClock {
  public:
   // The calling thread is the rank: its reads and sleeps take virtual time, so that a loop on
   // either ends. Its process's other threads see the time of the rank's last look, and sleep for
-  // real. `ni` outlives it, and it the process's last clock call. Without the preloaded library
+  // real. `gate` outlives it, and it the process's last clock call. Without the preloaded library
   // nothing changes.
-  static std::unique_ptr<VirtualClock> install(fabric::model::RemoteHostNi& ni);
+  static std::unique_ptr<VirtualClock> install(fabric::model::GateClient& gate);
 
  private:
-  explicit VirtualClock(fabric::model::RemoteHostNi& ni);
+  explicit VirtualClock(fabric::model::GateClient& gate);
   static int now(void* self, std::int64_t* nanoseconds);
   static int sleep(void* self, std::int64_t nanoseconds);
 
-  fabric::model::RemoteHostNi& ni_;
+  fabric::model::GateClient& gate_;
   pid_t process_;
   pid_t thread_;
   FairleadClock table_;

@@ -4,7 +4,6 @@
 #include "fairlead/run/loop_world.h"
 #include "fairlead/run/model_world.h"
 #include "fairlead/run/platform_files.h"
-#include "fairlead/run/rdma_world.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {
@@ -31,9 +30,7 @@ Result<RunReport> run_world(const WorldOptions& options, const Body& body) {
   if (!file.ok()) return file.error();
   WorldOptions found = options;
   found.on = std::move(file.value());
-  const Result<bool> rdma = has_rdma(found.on);
-  if (!rdma.ok()) return rdma.error();
-  return rdma.value() ? run_rdma_world(found, body) : run_model_world(found, body);
+  return run_model_world(found, body);
 }
 
 }  // namespace fairlead::run

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "fairlead/fabric/model/lanai/lanai_commands.h"
 #include "fairlead/fabric/model/lanai/test_mover.h"
 #include "fairlead/fabric/model/rank_gate.h"
 #include "fairlead/hw/test_platform.h"
@@ -36,8 +37,8 @@ constexpr NiProgramCalls kMover{.turn = &mover};
 
 struct Run {
   Run(const GateMemory& memory, std::span<const std::uint8_t> input)
-      : machine(hw::round_platform(), 2, 2048, {memory.packets(), memory.words()}),
-        gate(memory, machine, 0),
+      : machine(hw::round_platform(), 2, 2048, {memory.packets(), memory.ni_memory()}),
+        gate(memory, machine, 0, [] { return false; }),
         left(input) {
     for (fairlead::Peer node = 0; node < 2; ++node)
       machine.ni(node).load(kMover, &machine.ni(node));
@@ -51,10 +52,10 @@ struct Run {
     constexpr std::size_t kEach = 4 + sizeof(fairlead::fabric::PacketHeader);
     for (; run.left.size() >= kEach; run.left = run.left.subspan(kEach)) {
       const std::uint8_t* const in = run.left.data();
-      slot.commands[0] = {in[0] % 24u, in[1], 0, std::uint64_t{in[2]} << (in[3] % 16), in[3]};
+      slot.commands[0] = {in[0] % 32u, in[1], 0, std::uint64_t{in[2]} << (in[3] % 16), in[3]};
       slot.queued = 1;
       if (!run.gate.execute().ok()) return;
-      const bool given = static_cast<GateOp>(in[0] % 24u) == GateOp::alloc && slot.answer.ok == 1;
+      const bool given = static_cast<LanaiOp>(in[0] % 32u) == LanaiOp::alloc && slot.answer.ok == 1;
       if (!given) continue;
       fairlead::fabric::NiPacket& packet = run.machine.host(0).packet(slot.answer.id);
       std::memcpy(&packet.header, in + 4, sizeof packet.header);
@@ -62,7 +63,7 @@ struct Run {
     }
   }
 
-  Machine machine;
+  LanaiMachine machine;
   RankGate gate;
   std::span<const std::uint8_t> left;
 };

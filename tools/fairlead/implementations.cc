@@ -1,8 +1,7 @@
 #include "tools/fairlead/implementations.h"
 
-#include "fairlead/lci/ni/implementations.h"
+#include "fairlead/lci/model_endpoint.h"
 #include "fairlead/run/platform_files.h"
-#include "fairlead/run/rdma_world.h"
 #include "tools/fairlead/world_options.h"
 
 namespace fairlead::tools {
@@ -10,9 +9,9 @@ namespace fairlead::tools {
 std::vector<std::string> implementations_on(const std::string& on) {
   if (is_modelled(on)) {
     const Result<std::string> file = run::find_platform(on);
-    const Result<bool> rdma = file.ok() ? run::has_rdma(file.value()) : file.error();
-    return rdma.ok() && rdma.value() ? run::rdma_implementation_names()
-                                     : lci::implementation_names();
+    const Result<const fabric::model::NiKind*> kind =
+        file.ok() ? fabric::model::ni_kind_on(file.value()) : file.error();
+    return kind.ok() ? lci::model_implementation_names(*kind.value()) : std::vector<std::string>{};
   }
   if (on == "udp") return {"hrx", "nirx"};
   return {"direct", "hrx"};

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "fairlead/hw/lanai/lanai_params.h"
 #include "fairlead/hw/platform.h"
 #include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/platform_files.h"
@@ -79,7 +80,12 @@ Result<Matrix> matrix_on(const std::string& on) {
     if (one.name != on && one.path != on) continue;
     Result<hw::Platform> platform = hw::load_platform(one.path);
     if (!platform.ok()) return platform.error();
-    return Matrix{std::move(platform.value())};
+    if (platform.value().ni.find<hw::LanaiParams>() != nullptr) {
+      return Matrix{std::move(platform.value())};
+    }
+    return Error{
+        fmt::format("--on {}: its network interfaces run no control program; --lci may be: {}", on,
+                    fmt::join(implementations_on(one.path), ", "))};
   }
   std::string known;
   for (const run::PlatformFile& one : run::list_platforms()) {
@@ -104,7 +110,7 @@ PartNames names_of(const lci::Implementation& parts) {
 
 std::uint32_t most_nodes(const Matrix& matrix, lci::Implementation parts, std::uint32_t mtu) {
   parts.mtu_bytes = mtu;
-  return lci::most_nodes(parts, matrix.platform);
+  return lci::most_nodes(parts, matrix.platform.ni.as<hw::LanaiParams>());
 }
 
 void print_matrix(const Matrix& matrix) {
@@ -128,7 +134,7 @@ void print_matrix(const Matrix& matrix) {
       "tree\n"
       "than a binary one.\n"
       "--set ni.receive_buffers=N is another NI's memory; it is shown with the results.\n",
-      table.text(), matrix.platform.name, matrix.platform.receive_buffers);
+      table.text(), matrix.platform.name, matrix.platform.ni.as<hw::LanaiParams>().receive_buffers);
 }
 
 void print_matrix_json(const Matrix& matrix) {

@@ -8,6 +8,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/journeys.h"
+#include "fairlead/fabric/model/lanai/stages.h"
 #include "tools/fairlead/json.h"
 
 namespace fairlead::tools {

@@ -13,12 +13,12 @@
 #include <cstring>
 #include <new>
 
-#include "fairlead/fabric/model/lanai/ni_hardware.h"
+#include "fairlead/fabric/model/ni_kind.h"
 
 namespace fairlead::fabric::model {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3165'7461'676c'6631;  // "1flgate1"
+constexpr std::uint64_t kMagic = 0x3265'7461'676c'6631;  // "1flgate2"
 constexpr std::uint64_t kPage = 4096;
 // Simulator and ranks share a processor: a yield is a hand-over of 1 us where sleeping and waking
 // costs 4 (bench/model_gate). Few, as several ranks may wait.
@@ -53,20 +53,22 @@ Result<std::byte*> map(int fd, std::uint64_t bytes) {
 
 }  // namespace
 
-std::uint64_t GateMemory::packets_offset(std::uint32_t ranks, std::uint32_t nodes) {
-  const std::uint64_t end = kSlotsOffset + std::uint64_t{ranks} * sizeof(GateSlot) +
-                            std::uint64_t{nodes} * NiHardware::kWords * sizeof(std::uint64_t);
+std::uint64_t GateMemory::packets_offset(std::uint32_t ranks, std::uint64_t ni_bytes) {
+  const std::uint64_t end = kSlotsOffset + std::uint64_t{ranks} * sizeof(GateSlot) + ni_bytes;
   return (end + kPage - 1) / kPage * kPage;
 }
 
-std::span<std::uint64_t> GateMemory::words() const {
-  return {reinterpret_cast<std::uint64_t*>(&slot(header().ranks)),
-          std::size_t{header().nodes} * NiHardware::kWords};
+std::span<std::byte> GateMemory::ni_memory() const {
+  return {reinterpret_cast<std::byte*>(&slot(header().ranks)),
+          static_cast<std::size_t>(header().nodes * header().ni_memory_bytes)};
 }
 
 Result<std::unique_ptr<GateMemory>> GateMemory::create(std::uint32_t ranks, std::uint32_t nodes,
                                                        const hw::Platform& platform) {
-  const std::uint64_t offset = packets_offset(ranks, nodes);
+  const Result<const NiKind*> kind = find_ni_kind(platform.ni->kind().name);
+  if (!kind.ok()) return kind.error();
+  const std::uint64_t ni_bytes = kind.value()->ni_memory_bytes;
+  const std::uint64_t offset = packets_offset(ranks, nodes * ni_bytes);
   const std::uint64_t bytes = offset + kPacketBytes;
   const int fd = ::memfd_create("fairlead-model", MFD_CLOEXEC);
   if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
@@ -79,17 +81,19 @@ Result<std::unique_ptr<GateMemory>> GateMemory::create(std::uint32_t ranks, std:
     ::close(fd);
     return base.error();
   }
-  GateHeader header{kMagic,
-                    bytes,
-                    offset,
-                    ranks,
-                    nodes,
-                    platform.send_buffers,
-                    platform.host_ring_batch,
-                    {},
-                    hw::HostRates(platform)};
-  const std::size_t name = std::min(platform.name.size(), sizeof header.platform - 1);
-  std::copy_n(platform.name.begin(), name, header.platform);
+  GateHeader header{};
+  header.magic = kMagic;
+  header.total_bytes = bytes;
+  header.packets_offset = offset;
+  header.ranks = ranks;
+  header.nodes = nodes;
+  header.ni_memory_bytes = ni_bytes;
+  const auto put = [](std::string_view text, std::span<char> into) {
+    std::copy_n(text.begin(), std::min(text.size(), into.size() - 1), into.begin());
+  };
+  put(platform.name, header.platform);
+  put(kind.value()->name, header.ni_kind);
+  kind.value()->describe(platform, ranks, header);
   std::memcpy(base.value(), &header, sizeof header);
   return std::unique_ptr<GateMemory>(new GateMemory(fd, base.value(), bytes));
 }
@@ -105,9 +109,11 @@ Result<std::unique_ptr<GateMemory>> GateMemory::open(int fd) {
   std::unique_ptr<GateMemory> made(new GateMemory(-1, base.value(), bytes));
   const GateHeader& header = made->header();
   if (header.magic != kMagic || header.total_bytes != bytes || header.ranks == 0 ||
-      header.nodes < header.ranks ||
-      header.packets_offset != packets_offset(header.ranks, header.nodes) ||
-      header.packets_offset >= bytes || header.platform[sizeof header.platform - 1] != '\0') {
+      header.nodes < header.ranks || header.ni_memory_bytes > kPacketBytes ||
+      header.packets_offset !=
+          packets_offset(header.ranks, header.nodes * header.ni_memory_bytes) ||
+      header.packets_offset >= bytes || header.platform[sizeof header.platform - 1] != '\0' ||
+      header.ni_kind[sizeof header.ni_kind - 1] != '\0') {
     return Error{
         "the memory of the modelled job is not as it should be: are `fairlead` and "
         "libfairlead.so of the same version?"};

@@ -1,6 +1,7 @@
 // The memory between the simulator and ranks that are processes of their own: one gate a rank,
-// through which its library hands commands to its modelled network interface and control to the
-// simulator; the NIs' words; the packets. One memfd; fixed-width fields and offsets only.
+// through which its library hands commands to its modelled host and network interface and control
+// to the simulator; NI memory; the packets. One memfd; fixed-width fields and offsets only. What is
+// here is every NI kind's; a kind adds commands of its own, and what its hosts see (ni_kind.h).
 #pragma once
 #include <array>
 #include <atomic>
@@ -13,36 +14,26 @@
 #include <type_traits>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/base/post.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
-#include "fairlead/fabric/ni_packet.h"
-#include "fairlead/hw/host_cost.h"
+#include "fairlead/hw/platform.h"
 
 namespace fairlead::fabric::model {
 
-// What a rank asks of its ModelHostNi (host_ni.h), by the names there. Those from `alloc` on are
-// answered: the rank hands control over; the others are queued until then.
+// What every rank asks of its modelled host. A kind's own commands are numbered from kind_first on.
 enum class GateOp : std::uint32_t {
-  write,               // a: bytes
-  post,                // id, a: descriptor lines
-  cancel,              // id
-  release,             // id
-  release_local,       // id
-  return_host_buffer,  // id: the packet that stays
-  alloc,               // a: payload bytes, b: reserve
-  alloc_local,         // a: payload bytes
-  image,               // id: the buffer, a: 1 for a detached one
-  add_words,           // id: segment, a: count
-  observe,             // nothing but the answer
+  observe,  // nothing but the answer
   sync,
   compute,  // a: time in ps, b: watchdog in ps
   retire,
   block,           // a: deadline in ps; GateSlot::what
-  block_for_more,  // the same
+  block_for_more,  // the same, whatever is visible already
+  kind_first = 16
 };
 
 struct GateCommand {
-  std::uint32_t op;  // GateOp
+  std::uint32_t op;  // GateOp, or a kind's own
   std::uint32_t id;
   std::int64_t advance_ps;  // the host's own work before it
   std::uint64_t a;
@@ -50,30 +41,36 @@ struct GateCommand {
 };
 static_assert(sizeof(GateCommand) == 32);
 
-// What came of the last command, and the host's view after it.
+// What came of the last command, and the host's clock after it.
 struct GateAnswer {
   std::uint32_t ok;
-  std::uint32_t id;  // of a packet; of the first word
+  std::uint32_t id;  // as the command says
+  std::uint64_t value;
   std::int64_t now_ps;
-  std::uint32_t ahead;  // ModelHostNi::ahead()
-  std::uint32_t send_buffers;
-  // What became visible, at most GateSlot's arrays full; the rest comes with the next answers.
-  std::uint32_t received;
-  std::uint32_t completed;
-  std::uint32_t answered;
+  std::uint32_t ahead;      // 1: the host's clock is ahead of the machine's: sync takes time
   std::uint32_t dismissed;  // 1: the simulator answers no more
-  // Since when the oldest of `received` that is to be looked at was there; as of watchdogs.
-  std::int64_t visible_since_ps;
 };
-static_assert(sizeof(GateAnswer) == 48);
+static_assert(sizeof(GateAnswer) == 32);
+
+// What the simulator asks of a rank's process while others wait too: to copy between its own memory
+// and the packets, as a network interface does that reaches host memory by address.
+struct GateMemoryRequest {
+  enum What : std::uint32_t { none, read, write };
+  std::uint32_t what;
+  std::uint32_t word_only;  // 1: to or from `word` instead of the packets
+  std::uint64_t address;    // of the rank's
+  std::uint64_t size;
+  std::uint64_t offset;  // in the packets
+  std::uint64_t word;
+};
 
 // Who runs. A rank is outside until it joins and once it has left; in between it and the simulator
-// take turns.
+// take turns. A rank whose turn comes with a memory request does that and gives the turn back.
 enum class GateTurn : std::uint32_t { outside, rank, simulator, left };
 
 struct alignas(64) GateSlot {
   static constexpr std::uint32_t kCommands = 128;
-  static constexpr std::uint32_t kVisible = 128;
+  static constexpr std::size_t kVisibleBytes = 4096;
   static constexpr std::size_t kWhatBytes = 256;
 
   // --- The hand-over; a futex.
@@ -89,23 +86,27 @@ struct alignas(64) GateSlot {
   PortCounters counters;
   // --- The simulator's.
   GateAnswer answer;
-  std::uint32_t received[kVisible];
-  std::uint64_t completed[kVisible];
-  HostAnswer answered[kVisible];
+  GateMemoryRequest memory;
+  // What became visible since the last answer, as the kind lays it out.
+  alignas(8) std::byte visible[kVisibleBytes];
 };
 static_assert(std::is_standard_layout_v<GateSlot> &&
               std::atomic<std::uint32_t>::is_always_lock_free);
 
 struct GateHeader {
+  static constexpr std::size_t kKindBytes = 1024;
+
   std::uint64_t magic;
   std::uint64_t total_bytes;
   std::uint64_t packets_offset;
   std::uint32_t ranks;
   std::uint32_t nodes;
-  std::uint32_t send_buffers;
-  std::uint32_t host_ring_batch;
-  char platform[64];  // its name, NUL-terminated
-  hw::HostRates rates;
+  std::uint64_t ni_memory_bytes;  // of each node
+  char platform[64];              // its name, NUL-terminated
+  char ni_kind[16];               // the same
+  Ps look;                        // what an empty look takes: that at a clock, too
+  // What a rank's library must know of host and NI, as the kind lays it out.
+  alignas(8) std::byte kind[kKindBytes];
 };
 static_assert(std::is_trivially_copyable_v<GateHeader>);
 
@@ -130,8 +131,8 @@ class GateMemory {
   GateSlot& slot(Rank rank) const {
     return reinterpret_cast<GateSlot*>(base_ + kSlotsOffset)[rank];
   }
-  // NiHardware::kWords of every node.
-  std::span<std::uint64_t> words() const;
+  // Of every node, one after the other.
+  std::span<std::byte> ni_memory() const;
   std::span<std::byte> packets() const {
     return {base_ + header().packets_offset,
             static_cast<std::size_t>(header().total_bytes - header().packets_offset)};
@@ -142,7 +143,7 @@ class GateMemory {
  private:
   static constexpr std::size_t kSlotsOffset = 4096;
   static_assert(sizeof(GateHeader) <= kSlotsOffset);
-  static std::uint64_t packets_offset(std::uint32_t ranks, std::uint32_t nodes);
+  static std::uint64_t packets_offset(std::uint32_t ranks, std::uint64_t ni_bytes);
 
   GateMemory(int fd, std::byte* base, std::size_t bytes) : fd_(fd), base_(base), bytes_(bytes) {}
 

@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "fairlead/base/check.h"
+
 namespace fairlead::fabric::model {
-namespace {
 
-constexpr const char* kStageDetails[kStages] = {
-#define FAIRLEAD_STAGE_DETAIL(name, title) #name "_ps",
-    FAIRLEAD_STAGES(FAIRLEAD_STAGE_DETAIL)
-#undef FAIRLEAD_STAGE_DETAIL
-};
-
-}  // namespace
+Journeys::Journeys(TraceWriter& writer, std::span<const std::string_view> stages)
+    : writer_(writer) {
+  FAIRLEAD_CHECK(stages.size() <= kStagesMax, "{} stages", stages.size());
+  for (const std::string_view stage : stages)
+    keys_.push_back(fmt::format("{}{}", stage, kStageKeyEnd));
+}
 
 Journeys::Journey* Journeys::find(PacketId id) {
   const auto found = under_way_.find(id);
@@ -36,10 +36,10 @@ void Journeys::copy(PacketId id, PacketId image) {
   under_way_[image] = made;
 }
 
-void Journeys::mark(PacketId id, Stage stage, Ps at) {
+void Journeys::mark_stage(PacketId id, std::size_t stage, Ps at) {
   Journey* journey = find(id);
   if (journey == nullptr || at <= journey->last) return;
-  journey->spent[static_cast<std::size_t>(stage)] += at - journey->last;
+  journey->spent[stage] += at - journey->last;
   journey->last = at;
 }
 
@@ -57,18 +57,19 @@ void Journeys::reaches(PacketId id, TracePlace lane, Ps at) {
 }
 
 void Journeys::end(PacketId id, Peer to, std::uint32_t bytes, Ps at) {
-  mark(id, Stage::host_receive, at);
+  mark_stage(id, keys_.size() - 1, at);
   const Journey* journey = find(id);
   if (journey == nullptr) return;
-  std::array<TraceDetail, kStages + 3> details;
+  std::array<TraceDetail, kStagesMax + 3> details;
   details[0] = {"from", journey->from};
   details[1] = {"to", to};
   details[2] = {"bytes", bytes};
-  for (std::size_t i = 0; i < kStages; ++i) {
-    details[i + 3] = {kStageDetails[i], static_cast<std::uint64_t>(journey->spent[i].count)};
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    details[i + 3] = {keys_[i].c_str(), static_cast<std::uint64_t>(journey->spent[i].count)};
   }
   writer_.journey(journey->from, journey->began, journey->last, journey->number,
-                  fmt::format("{} bytes to node {}", bytes, to), details);
+                  fmt::format("{} bytes to node {}", bytes, to),
+                  std::span(details).first(keys_.size() + 3));
   under_way_.erase(id);
 }
 

@@ -1,16 +1,17 @@
 // The simulator's side of one rank's gate: takes what the rank's process asks for, checks it, and
-// does it on the rank's modelled host in the rank's task, where virtual time passes. A rank's
-// process is not trusted: whatever it wrote is checked before it is used.
+// does it on the rank's modelled host in the rank's task, where virtual time passes.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/model/gate.h"
-#include "fairlead/fabric/model/lanai/host_ni.h"
 #include "fairlead/fabric/model/machine.h"
+#include "fairlead/fabric/model/ni_kind.h"
+#include "fairlead/fabric/model/rank_commands.h"
+#include "fairlead/fabric/model/rank_memory.h"
 
 namespace fairlead::fabric::model {
 
@@ -24,11 +25,14 @@ Result<SharedMachine> load_shared_machine(const std::string& platform_file, std:
                                           std::uint32_t nodes, std::uint32_t payload_bytes,
                                           const hw::PlatformChanges& changes = {});
 
-class RankGate {
+class RankGate final : private RankMemory {
  public:
-  // Rank `rank` is node `rank` of `machine`, whose packets lie in `memory`. Both outlive it.
-  RankGate(const GateMemory& memory, Machine& machine, Rank rank)
-      : slot_(memory.slot(rank)), machine_(machine), host_(machine.host(rank)), rank_(rank) {}
+  // Waits until the turn is the simulator's; false: the rank or the job is gone.
+  using Await = std::function<bool()>;
+
+  // Rank `rank` of `machine`, whose packets lie in `memory`. Both outlive it. `await`: after the
+  // turn was given to the rank for a memory request.
+  RankGate(const GateMemory& memory, Machine& machine, Rank rank, Await await);
   RankGate(const RankGate&) = delete;
   RankGate& operator=(const RankGate&) = delete;
 
@@ -42,36 +46,19 @@ class RankGate {
   void dismiss();
 
  private:
-  // shared: a send buffer of which there are images; the NI's once one of them is posted. detached:
-  // an image of a buffer that stays the rank's.
-  enum class Held : std::uint8_t { allocated, received, apart, shared, image, detached };
-  struct Packet {
-    std::uint16_t slot_bytes;
-    Held how;
-    PacketId origin = kNoPacket;  // of an image
-  };
-
   Result<void> execute_one(const GateCommand& command);
-  Result<void> post(const GateCommand& command);
-  void alloc(const GateCommand& command);
-  void alloc_local(const GateCommand& command);
-  Result<void> image(const GateCommand& command);
-  Result<void> detached_image(const GateCommand& command);
   void wait(const GateCommand& command, bool for_more);
-  void leave_answer();
-  // Takes the packet from the rank's, with its own number, size and place as they were given.
-  bool drop(PacketId id, Held how);
-  void restore(PacketId id, const Packet& as);
+  bool ask(GateMemoryRequest request);
+  bool read(std::uint64_t address, std::byte* packet, std::uint64_t size) override;
+  bool write(std::uint64_t address, const std::byte* packet, std::uint64_t size) override;
 
+  const GateMemory& memory_;
   GateSlot& slot_;
-  Machine& machine_;
-  ModelHostNi& host_;
-  Rank rank_;
-  std::unordered_map<PacketId, Packet> held_;  // what the rank may name
+  Await await_;
+  std::unique_ptr<RankCommands> host_;
+  GateAnswer answer_{};
   char what_[GateSlot::kWhatBytes] = {};
   bool retired_ = false;
-  bool ok_ = false;
-  std::uint32_t id_ = 0;
 };
 
 }  // namespace fairlead::fabric::model

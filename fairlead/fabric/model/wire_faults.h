@@ -12,17 +12,31 @@
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/fabric/ni_packet.h"
+#include "fairlead/hw/network.h"
 #include "fairlead/hw/topology.h"
+#include "fairlead/sim/engine.h"
 
 namespace fairlead::fabric::model {
 
-class Machine;
+// A machine's packets, where they arrive.
+class FaultyWire {
+ public:
+  virtual Peer source_of(PacketId id) = 0;
+  virtual void deliver(Peer node, PacketId id) = 0;
+  virtual void deliver_corrupt(Peer node, PacketId id) = 0;  // its CRC check fails
+  virtual void lose(Peer node, PacketId id) = 0;
+  virtual PacketId twin(Peer node, PacketId id) = 0;  // the same once more
+
+ protected:
+  ~FaultyWire() = default;
+};
 
 class WireFaults {
  public:
-  // `machine` outlives it. The plan's kills are not its business: ranks are not the wire's. Error:
-  // there is no such node or cable; says how they are called.
-  static Result<std::unique_ptr<WireFaults>> create(Machine& machine, const FaultPlan& plan);
+  // The references outlive it. The plan's kills are not its business: ranks are not the wire's.
+  // Error: there is no such node or cable; says how they are called.
+  static Result<std::unique_ptr<WireFaults>> create(sim::Engine& engine, const hw::Network& network,
+                                                    FaultyWire& wire, const FaultPlan& plan);
   WireFaults(const WireFaults&) = delete;
   WireFaults& operator=(const WireFaults&) = delete;
 
@@ -42,13 +56,16 @@ class WireFaults {
     ClauseMask clauses = 0;
   };
 
-  WireFaults(Machine& machine, const FaultPlan& plan) : machine_(machine), plan_(plan) {}
+  WireFaults(sim::Engine& engine, const hw::Network& network, FaultyWire& wire,
+             const FaultPlan& plan)
+      : engine_(engine), network_(network), wire_(wire), plan_(plan) {}
   Pair& pair(Peer source, Peer node);
   static void on_held(void* self, std::uint64_t packet, std::uint64_t node);
   void lose(Peer source, Peer node, PacketId id);
-  void duplicate(Peer node, PacketId id);
 
-  Machine& machine_;
+  sim::Engine& engine_;
+  const hw::Network& network_;
+  FaultyWire& wire_;
   FaultPlan plan_;
   std::vector<std::array<hw::ChannelId, 2>> cables_;  // by clause, those of cables
   std::unordered_map<std::uint64_t, Pair> pairs_;

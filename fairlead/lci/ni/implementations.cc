@@ -6,14 +6,14 @@
 
 namespace fairlead::lci {
 
-std::uint32_t receive_buffers(const Implementation& implementation, const hw::Platform& platform) {
-  return static_cast<std::uint32_t>(std::uint64_t{platform.receive_buffers} * 2048 /
+std::uint32_t receive_buffers(const Implementation& implementation, const hw::LanaiParams& ni) {
+  return static_cast<std::uint32_t>(std::uint64_t{ni.receive_buffers} * 2048 /
                                     implementation.mtu_bytes);
 }
 
-std::uint32_t most_nodes(const Implementation& implementation, const hw::Platform& platform) {
+std::uint32_t most_nodes(const Implementation& implementation, const hw::LanaiParams& ni) {
   if (implementation.reliability != ReliabilityKind::none) return 0;
-  return receive_buffers(implementation, platform) + 1;
+  return receive_buffers(implementation, ni) + 1;
 }
 
 std::uint32_t buffer_bytes(const Implementation& implementation) {

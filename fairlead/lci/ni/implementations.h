@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fairlead/base/result.h"
-#include "fairlead/fabric/model/machine.h"
+#include "fairlead/fabric/model/lanai/lanai_parts.h"
 #include "fairlead/proto/multicast_tree.h"
 
 namespace fairlead::lci {
@@ -47,9 +47,9 @@ std::vector<Combination> combinations();
 std::string_view why_not(const Implementation& parts);
 
 // The receive buffers of table I hold 2 Kbyte packets; another MTU changes their number.
-std::uint32_t receive_buffers(const Implementation& implementation, const hw::Platform& platform);
+std::uint32_t receive_buffers(const Implementation& implementation, const hw::LanaiParams& ni);
 // On how many nodes it can run, by the NIs' memory; 0: on any number.
-std::uint32_t most_nodes(const Implementation& implementation, const hw::Platform& platform);
+std::uint32_t most_nodes(const Implementation& implementation, const hw::LanaiParams& ni);
 
 const char* transfer_name(TransferKind kind);  // "sdma"
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "fairlead/fabric/model/lanai/lanai_machine.h"
+#include "fairlead/fabric/model/lanai/remote_host_ni.h"
 #include "fairlead/lci/ni/ni_port.h"
 #include "fairlead/lci/ni/programmed_ni.h"
 #include "fairlead/lci/ni/transfer.h"
@@ -11,6 +13,7 @@
 namespace fairlead::lci {
 namespace {
 
+using fabric::model::LanaiMachine;
 using fabric::model::Machine;
 
 // A peer that answers nothing for so many timeouts, the last ones long, is lost.
@@ -41,13 +44,13 @@ template <class PortOf>
 class EndpointOf final : public Endpoint {
  public:
   template <class... Arguments>
-  explicit EndpointOf(std::unique_ptr<NiSide> ni, Arguments&&... arguments)
-      : ni_(std::move(ni)), port_(std::forward<Arguments>(arguments)...) {}
+  explicit EndpointOf(std::unique_ptr<NiSide> below, Arguments&&... arguments)
+      : below_(std::move(below)), port_(std::forward<Arguments>(arguments)...) {}
   Port& port() override { return port_; }
   void linger() override { port_.linger(); }
 
  private:
-  std::unique_ptr<NiSide> ni_;
+  std::unique_ptr<NiSide> below_;
   PortOf port_;
 };
 
@@ -62,10 +65,10 @@ std::uint64_t flags_of(const Implementation& implementation) {
   return flags;
 }
 
-// `ni_side`: the control program; nullptr where it runs in another process.
+// `below`: the control program, or the way to the process in which it runs.
 template <class Ni>
 std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation, Ni& ni,
-                                           std::unique_ptr<NiSide> ni_side, const RankOptions& rank,
+                                           std::unique_ptr<NiSide> below, const RankOptions& rank,
                                            const Fatal& fatal, PortCounters& counters) {
   NiPortOptions options;
   options.self = rank.self;
@@ -81,11 +84,11 @@ std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation,
   };
   const auto make = [&]<class PortOf, class... Flow>(PortOf*, Flow&&... flow) {
     return std::unique_ptr<Endpoint>(std::make_unique<EndpointOf<PortOf>>(
-        std::move(ni_side), ni, options, counters, std::forward<Flow>(flow)...));
+        std::move(below), ni, options, counters, std::forward<Flow>(flow)...));
   };
   const bool pio = implementation.transfer == TransferKind::pio;
   if (implementation.reliability == ReliabilityKind::hrx) {
-    const hw::HostRates& rates = ni.rates();
+    const hw::LibraryRates& rates = ni.rates();
     proto::GoBackN flow({static_cast<std::uint32_t>(rates.host_window), rates.resend_timeout,
                          rates.ack_delay, kHostTriesMax});
     return pio ? make(static_cast<IPioHrx<Ni>*>(nullptr), std::move(flow))
@@ -98,15 +101,14 @@ std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation,
   return pio ? make(static_cast<IPio<Ni>*>(nullptr)) : make(static_cast<ISdma<Ni>*>(nullptr));
 }
 
-}  // namespace
-
-Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementation, Machine& machine,
-                                             Peer node, std::uint32_t ranks, const Fatal& fatal) {
-  const hw::Platform& platform = machine.platform();
+Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementation,
+                                             LanaiMachine& machine, Peer node, std::uint32_t ranks,
+                                             const Fatal& fatal) {
+  const hw::LanaiParams& params = machine.params();
   NiProgramOptions options{};
   options.endpoints = machine.nodes();
   options.members = ranks;
-  options.receive_buffers = receive_buffers(implementation, platform);
+  options.receive_buffers = receive_buffers(implementation, params);
   options.fetches = implementation.transfer != TransferKind::pio;
   options.forwards = implementation.multicast == MulticastKind::ni;
   options.tree = implementation.tree;
@@ -121,8 +123,7 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
     }
     made = std::make_unique<ProgrammedNi<proto::GoBackN>>(
         machine, node,
-        proto::GoBackN(
-            {platform.resend_window, platform.resend_timeout, platform.ack_delay, kTriesMax}),
+        proto::GoBackN({params.resend_window, params.resend_timeout, params.ack_delay, kTriesMax}),
         options, fatal);
     return made;
   }
@@ -137,27 +138,59 @@ Result<std::unique_ptr<NiSide>> make_ni_side(const Implementation& implementatio
         "--lci {}: {} nodes are too many: NI memory holds {} receive buffers, which give a window "
         "of one packet to at most {} nodes; --lci nirx and hrx share them",
         implementation.name, machine.nodes(), options.receive_buffers,
-        most_nodes(implementation, platform))};
+        most_nodes(implementation, params))};
   }
   made = std::make_unique<ProgrammedNi<proto::CreditWindow>>(
       machine, node, proto::CreditWindow(machine.nodes(), window), options, fatal);
   return made;
 }
 
-Result<std::unique_ptr<Endpoint>> make_endpoint(const Implementation& implementation,
-                                                Machine& machine, const RankOptions& rank,
-                                                const Fatal& fatal) {
-  Result<std::unique_ptr<NiSide>> ni =
-      make_ni_side(implementation, machine, rank.self, rank.ranks, fatal);
-  if (!ni.ok()) return ni.error();
-  return make_endpoint_on(implementation, machine.host(rank.self), std::move(ni.value()), rank,
-                          fatal, machine.counters(rank.self));
-}
+// The way to the simulator, of a rank that is a process of its own.
+class RemoteSide final : public NiSide {
+ public:
+  RemoteSide(fabric::model::GateClient& gate, const fabric::model::GateMemory& memory)
+      : host(gate, memory) {}
+  fabric::model::RemoteHostNi host;
+};
 
-std::unique_ptr<Endpoint> make_host_side(const Implementation& implementation,
-                                         fabric::model::RemoteHostNi& ni, const RankOptions& rank,
-                                         const Fatal& fatal, PortCounters& counters) {
-  return make_endpoint_on(implementation, ni, nullptr, rank, fatal, counters);
+class FirmwareImplementation final : public ModelImplementation {
+ public:
+  explicit FirmwareImplementation(Implementation parts) : parts_(std::move(parts)) {}
+
+  std::string steps() const override { return parts_.steps; }
+  std::uint32_t buffer_bytes() const override { return lci::buffer_bytes(parts_); }
+  Result<std::unique_ptr<Endpoint>> make_endpoint(Machine& machine, const RankOptions& rank,
+                                                  const Fatal& fatal) const override {
+    auto& lanai = static_cast<LanaiMachine&>(machine);
+    Result<std::unique_ptr<NiSide>> ni = make_program(parts_, lanai, rank.self, rank.ranks, fatal);
+    if (!ni.ok()) return ni.error();
+    return make_endpoint_on(parts_, lanai.host(rank.self), std::move(ni.value()), rank, fatal,
+                            lanai.counters(rank.self));
+  }
+  Result<std::unique_ptr<NiSide>> make_ni_side(Machine& machine, Peer node, std::uint32_t ranks,
+                                               const Fatal& fatal) const override {
+    return make_program(parts_, static_cast<LanaiMachine&>(machine), node, ranks, fatal);
+  }
+  std::unique_ptr<Endpoint> make_host_side(fabric::model::GateClient& gate,
+                                           const fabric::model::GateMemory& memory,
+                                           const RankOptions& rank, const Fatal& fatal,
+                                           PortCounters& counters) const override {
+    auto below = std::make_unique<RemoteSide>(gate, memory);
+    fabric::model::RemoteHostNi& host = below->host;
+    return make_endpoint_on(parts_, host, std::move(below), rank, fatal, counters);
+  }
+
+ private:
+  Implementation parts_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ModelImplementation>> choose_firmware(std::string_view name) {
+  Result<Implementation> parts = parse_implementation(name);
+  if (!parts.ok()) return parts.error();
+  return std::unique_ptr<ModelImplementation>(
+      std::make_unique<FirmwareImplementation>(std::move(parts.value())));
 }
 
 }  // namespace fairlead::lci

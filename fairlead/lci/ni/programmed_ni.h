@@ -7,8 +7,8 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/prefetch.h"
-#include "fairlead/fabric/model/machine.h"
-#include "fairlead/lci/ni/model_endpoint.h"
+#include "fairlead/fabric/model/lanai/lanai_machine.h"
+#include "fairlead/lci/model_endpoint.h"
 #include "fairlead/lci/ni/ni_program.h"
 
 namespace fairlead::lci {
@@ -17,7 +17,7 @@ namespace fairlead::lci {
 template <class Flow>
 class alignas(kCacheLine) ProgrammedNi final : public NiSide {
  public:
-  ProgrammedNi(fabric::model::Machine& machine, Peer node, Flow flow, NiProgramOptions options,
+  ProgrammedNi(fabric::model::LanaiMachine& machine, Peer node, Flow flow, NiProgramOptions options,
                const Fatal& fatal)
       : fatal_(fatal),
         ni_(machine.ni(node)),

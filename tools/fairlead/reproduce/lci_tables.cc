@@ -1,6 +1,8 @@
 // Tables I, III and IV of the LCI paper.
 #include <fmt/format.h>
 
+#include "fairlead/hw/lanai/lanai_params.h"
+#include "fairlead/hw/pci/pci_params.h"
 #include "fairlead/hw/platform.h"
 #include "fairlead/run/platform_files.h"
 #include "tools/fairlead/reproduce/lci_studies.h"
@@ -56,16 +58,18 @@ struct Fact {
 
 constexpr double kMega = 1e6;
 constexpr Fact kFacts[] = {
-    {"Nodes", "nodes", [](const hw::Platform& p) { return double(p.nodes); }},
-    {"Host clock", "MHz", [](const hw::Platform& p) { return double(p.host_clock.count) / kMega; }},
-    {"L2 cache", "KiB", [](const hw::Platform& p) { return double(p.l2_bytes) / 1024; }},
-    {"Peak DMA", "MB/s", [](const hw::Platform& p) { return double(p.bus_peak.count) / kMega; }},
+    {"Nodes", "nodes", [](const hw::Platform& p) { return double(p.network.nodes); }},
+    {"Host clock", "MHz", [](const hw::Platform& p) { return double(p.host.clock.count) / kMega; }},
+    {"L2 cache", "KiB", [](const hw::Platform& p) { return double(p.host.l2_bytes) / 1024; }},
+    {"Peak DMA", "MB/s",
+     [](const hw::Platform& p) { return double(p.bus.as<hw::PciParams>().peak.count) / kMega; }},
     {"Network bandwidth", "Gbit/s",
-     [](const hw::Platform& p) { return double(p.link.count) * 8 / 1e9; }},
-    {"NI clock", "MHz", [](const hw::Platform& p) { return double(p.ni_clock.count) / kMega; }},
+     [](const hw::Platform& p) { return double(p.network.link.count) * 8 / 1e9; }},
+    {"NI clock", "MHz",
+     [](const hw::Platform& p) { return double(p.ni.as<hw::LanaiParams>().clock.count) / kMega; }},
     {"NI receive buffers of 2 KiB", "buffers",
-     [](const hw::Platform& p) { return double(p.receive_buffers); }},
-    {"Polling watchdog", "us", [](const hw::Platform& p) { return to_us(p.watchdog); }},
+     [](const hw::Platform& p) { return double(p.ni.as<hw::LanaiParams>().receive_buffers); }},
+    {"Polling watchdog", "us", [](const hw::Platform& p) { return to_us(p.host.watchdog); }},
 };
 
 // From the platform's file: nothing is measured.

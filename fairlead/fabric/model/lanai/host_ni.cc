@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kDescriptorLine = 8;  // bytes of one posted write
 }
 
-ModelHostNi::ModelHostNi(const MachineParts& parts, NiHardware& ni)
-    : parts_(parts), ni_(ni), send_buffers_(parts.platform.send_buffers) {
+ModelHostNi::ModelHostNi(const LanaiParts& parts, NiHardware& ni)
+    : parts_(parts), ni_(ni), send_buffers_(parts.params.send_buffers) {
   static constexpr HostSink kSink{
       .received =
           [](void* self, PacketId id) {
@@ -100,12 +100,12 @@ void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
   }
   // Writes are posted in order: the doorbell is behind the data that is still on its way.
   const hw::IoBus::Written before = ni_.bus().write(now(), kDescriptorLine * descriptor_lines);
-  const Ps issued = now() + parts_.platform.pio_issue * static_cast<std::int64_t>(descriptor_lines);
+  const Ps issued = now() + parts_.bus.pio_issue * static_cast<std::int64_t>(descriptor_lines);
   spend_until(std::max(issued, before.processor_free));
   spent(hw::kBusResource);
   if (parts_.journeys != nullptr) [[unlikely]]
     parts_.journeys->mark(id, Stage::host_send, local_);
-  ni_.ring_doorbell(local_ + parts_.platform.doorbell, id);
+  ni_.ring_doorbell(local_ + parts_.bus.doorbell, id);
 }
 
 bool ModelHostNi::reap_receive(PacketId* id) {
@@ -142,11 +142,11 @@ void ModelHostNi::release(PacketId id) {
 }
 
 void ModelHostNi::return_host_buffer() {
-  if (++released_ < parts_.platform.host_ring_batch) return;
+  if (++released_ < parts_.params.host_ring_batch) return;
   sync();
   spend_until(ni_.bus().write(now(), std::size_t{4} * released_).processor_free);
   spent(hw::kBusResource);
-  ni_.return_host_buffers(now() + parts_.platform.doorbell, released_);
+  ni_.return_host_buffers(now() + parts_.bus.doorbell, released_);
   released_ = 0;
 }
 

@@ -12,8 +12,9 @@
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/lanai/ni_hardware.h"
 #include "fairlead/fabric/ni_packet.h"
-#include "fairlead/hw/host_cost.h"
+#include "fairlead/hw/lanai/library_rates.h"
 #include "fairlead/hw/resource.h"
+#include "fairlead/hw/trace_lines.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::fabric::model {
@@ -21,7 +22,7 @@ namespace fairlead::fabric::model {
 class alignas(kCacheLine) ModelHostNi {
  public:
   // The references outlive it.
-  ModelHostNi(const MachineParts& parts, NiHardware& ni);
+  ModelHostNi(const LanaiParts& parts, NiHardware& ni);
   ModelHostNi(const ModelHostNi&) = delete;
   ModelHostNi& operator=(const ModelHostNi&) = delete;
 
@@ -33,7 +34,7 @@ class alignas(kCacheLine) ModelHostNi {
 
   // --- Site of the host.
   Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
-  const hw::HostRates& rates() const { return parts_.host_rates; }
+  const hw::LibraryRates& rates() const { return parts_.host_rates; }
   void charge(Step step) { spend(parts_.host_rates.step[static_cast<std::size_t>(step)]); }
   void work(const hw::HostWork& work) { local_ = now() + hw::work_time(parts_.host_rates, work); }
   // Work that was timed elsewhere.
@@ -122,7 +123,6 @@ class alignas(kCacheLine) ModelHostNi {
   std::uint64_t* ni_word(std::uint32_t segment, std::uint64_t offset) {
     return ni_.find_word(segment, offset);
   }
-  const hw::Platform& platform() const { return parts_.platform; }
 
  private:
   void spend(Ps time) {
@@ -153,7 +153,7 @@ class alignas(kCacheLine) ModelHostNi {
   }
   TracePlace line() const { return {ni_.self(), hw::kHostLine}; }
 
-  const MachineParts& parts_;
+  const LanaiParts& parts_;
   NiHardware& ni_;
   sim::Task* task_ = nullptr;
   Ps local_{};

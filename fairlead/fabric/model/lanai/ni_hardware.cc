@@ -24,13 +24,13 @@ constexpr const char* kDmaNames[] = {"fetch",        "deliver", "completions", "
 constexpr std::uint64_t kPageHeaderBytes = 12;
 }  // namespace
 
-NiHardware::NiHardware(const MachineParts& parts, Peer self, PortCounters& counters,
+NiHardware::NiHardware(const LanaiParts& parts, Peer self, PortCounters& counters,
                        std::uint64_t* words)
     : parts_(parts),
       counters_(counters),
       processor_(parts.firmware, this, self),
-      bus_(parts.platform),
-      host_buffers_(parts.platform.host_buffers),
+      bus_(parts.bus, parts.params.dma_fixed),
+      host_buffers_(parts.params.host_buffers),
       words_(words) {}
 
 void NiHardware::on_work(void* self, hw::NiWork work) {
@@ -100,7 +100,7 @@ void NiHardware::show_visible(DmaKind kind, PacketId id) {
 
 void NiHardware::report(std::uint64_t cookie) {
   completions_.push_back(cookie);
-  if (++unreported_ >= parts_.platform.completion_batch) request_batch();
+  if (++unreported_ >= parts_.params.completion_batch) request_batch();
 }
 
 void NiHardware::request_batch() {
@@ -113,7 +113,7 @@ void NiHardware::request_batch() {
 void NiHardware::send_buffer_free() {
   ++free_unreported_;
   // No transfer to carry the count in sight: one of its own before the host runs dry.
-  if (free_unreported_ * 4 == parts_.platform.send_buffers) request(DmaKind::buffers, 0);
+  if (free_unreported_ * 4 == parts_.params.send_buffers) request(DmaKind::buffers, 0);
 }
 
 void NiHardware::request(DmaKind kind, PacketId id) {
@@ -148,8 +148,8 @@ void NiHardware::start_next() {
   if (started.kind == DmaKind::deliver) --host_buffers_;
   bus_.start_dma(processor_.now(), transfer_bytes(started));
   if (parts_.engine.path() != nullptr) [[unlikely]]
-    parts_.engine.path()->reach(processor_.now() + parts_.platform.dma_fixed, hw::kDmaResource);
-  processor_.hold(parts_.platform.dma_fixed);
+    parts_.engine.path()->reach(processor_.now() + parts_.params.dma_fixed, hw::kDmaResource);
+  processor_.hold(parts_.params.dma_fixed);
   parts_.engine.at(bus_.dma_end(), self(), kDmaEvent, &NiHardware::on_dma_end, this, started.id);
 }
 
@@ -168,7 +168,7 @@ void NiHardware::dma_done() {
   dma_queue_.pop_front();
   dma_running_ = false;
   bus_.dma_ended();
-  const Ps seen = parts_.engine.now() + parts_.platform.dma_latency - parts_.platform.dma_fixed;
+  const Ps seen = parts_.engine.now() + parts_.params.dma_latency - parts_.params.dma_fixed;
   if (parts_.engine.path() != nullptr) [[unlikely]]
     parts_.engine.path()->reach(seen, hw::kDmaResource);
   if (parts_.journeys != nullptr) [[unlikely]]
@@ -178,7 +178,7 @@ void NiHardware::dma_done() {
   } else {
     // A packet's full flag follows its data in a transaction of its own; a fetch-and-add's result
     // is its own flag.
-    const Ps visible = done.kind == DmaKind::answer ? seen : seen + parts_.platform.host_visible;
+    const Ps visible = done.kind == DmaKind::answer ? seen : seen + parts_.params.host_visible;
     const bool lands = done.kind == DmaKind::land;
     if (!lands || !packet(done.id).notifies) {
       parts_.engine.at(visible, self(), kVisibleEvent, &NiHardware::on_visible, this, done.id,
@@ -251,7 +251,7 @@ void NiHardware::transmit(Peer peer, PacketId id) {
   if (parts_.journeys != nullptr) [[unlikely]]
     show_transmit(id);
   const ClientHeader& header = packet(id).header.client;
-  const std::uint64_t bytes = parts_.platform.header_bytes + header.size +
+  const std::uint64_t bytes = parts_.header_bytes + header.size +
                               (header.kind == PacketKind::page_transfer ? kPageHeaderBytes : 0);
   parts_.network.inject(processor_.now(), id, self(), peer, bytes);
 }

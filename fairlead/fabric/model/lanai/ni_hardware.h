@@ -14,13 +14,12 @@
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/journeys.h"
-#include "fairlead/fabric/model/machine_parts.h"
+#include "fairlead/fabric/model/lanai/lanai_parts.h"
 #include "fairlead/fabric/ni_packet.h"
-#include "fairlead/hw/io_bus.h"
+#include "fairlead/hw/lanai/ni_processor.h"
 #include "fairlead/hw/network.h"
-#include "fairlead/hw/ni_processor.h"
 #include "fairlead/hw/packet_pool.h"
-#include "fairlead/hw/platform.h"
+#include "fairlead/hw/pci/io_bus.h"
 #include "fairlead/sim/engine.h"
 
 namespace fairlead::fabric::model {
@@ -69,7 +68,7 @@ class alignas(kCacheLine) NiHardware {
  public:
   // The references outlive it. `self` is the node and the source of its events. `words`: kWords
   // zeroed words where another process shares the NI's memory; nullptr: of its own.
-  NiHardware(const MachineParts& parts, Peer self, PortCounters& counters,
+  NiHardware(const LanaiParts& parts, Peer self, PortCounters& counters,
              std::uint64_t* words = nullptr);
   // hw::NiFirmware's; its context is an NI.
   static void on_work(void* self, hw::NiWork work);
@@ -96,7 +95,6 @@ class alignas(kCacheLine) NiHardware {
   void charge(Step step) { processor_.charge(step); }
   NiPacket& packet(PacketId id) { return *reinterpret_cast<NiPacket*>(parts_.pool.at(id)); }
   PortCounters& counters() { return counters_; }
-  const hw::Platform& platform() const { return parts_.platform; }
 
   // Copies the packet's data from host memory; kFetched follows.
   void fetch(PacketId id) {
@@ -232,7 +230,7 @@ class alignas(kCacheLine) NiHardware {
   static constexpr std::size_t kHotBytes = 5 * kCacheLine;
   static constexpr std::size_t kHostBytes = 3 * kCacheLine;
 
-  const MachineParts& parts_;
+  const LanaiParts& parts_;
   PortCounters& counters_;
   hw::NiProcessor processor_;
   hw::IoBus bus_;

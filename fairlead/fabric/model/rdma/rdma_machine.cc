@@ -4,32 +4,24 @@
 
 #include <utility>
 
-#include "fairlead/hw/resource.h"
-#include "fairlead/hw/topology.h"
-#include "fairlead/hw/trace_lines.h"
-
 namespace fairlead::fabric::model {
 
-Result<std::unique_ptr<RdmaMachine>> RdmaMachine::load(const std::string& platform_file,
-                                                       std::uint32_t nodes,
-                                                       const hw::PlatformChanges& changes) {
-  Result<hw::Platform> platform = hw::load_platform(platform_file, changes);
-  if (!platform.ok()) return platform.error();
-  if (Result<void> fits = hw::Topology::check_nodes(platform.value(), nodes); !fits.ok()) {
-    return fits.error();
-  }
-  return std::make_unique<RdmaMachine>(std::move(platform.value()), nodes);
-}
-
-RdmaMachine::RdmaMachine(hw::Platform platform, std::uint32_t nodes)
-    : platform_(std::move(platform)),
-      rates_(platform_),
-      engine_(nodes),
-      network_(engine_, platform_, nodes),
-      packets_(platform_.rdma->ni.mtu_bytes),
-      parts_{engine_, platform_, *platform_.rdma, network_, packets_},
+RdmaMachine::RdmaMachine(hw::Platform platform, std::uint32_t nodes, const SharedMemory& shared)
+    : NicMachine(std::move(platform), nodes),
+      terms_(platform_),
+      packets_(terms_.mtu_bytes, shared.packets),
+      parts_{engine_,
+             platform_.ni.as<hw::RdmaParams>(),
+             platform_.bus.as<hw::LanesParams>(),
+             platform_.network,
+             network_,
+             packets_,
+             terms_},
       nodes_(nodes) {
-  for (Peer node = 0; node < nodes; ++node) nodes_.emplace_back(*this, node);
+  for (Peer node = 0; node < nodes; ++node) {
+    nodes_.emplace_back(parts_, node);
+    nic(node).set_ranks(nodes);
+  }
   hw::NetworkSink sink;
   sink.context = this;
   sink.arrived = [](void* self, Peer node, std::uint32_t packet) {
@@ -41,33 +33,21 @@ RdmaMachine::RdmaMachine(hw::Platform platform, std::uint32_t nodes)
   network_.attach(sink);
 }
 
-void RdmaMachine::explain() {
-  path_ = std::make_unique<sim::CriticalPath>(&hw::resource_of);
-  engine_.explain(*path_);
+NodeBusy RdmaMachine::busy(Peer node) const {
+  const Node& of = nodes_[node];
+  return {of.host.library_busy(), of.ni.units_busy(), of.ni.lanes_busy()};
 }
 
-std::vector<RdmaMachine::Share> RdmaMachine::critical_path() const {
-  std::vector<Share> shares;
-  for (std::size_t i = 0; path_ != nullptr && i < hw::kResources; ++i) {
-    shares.push_back(
-        {hw::kResourceNames[i].data(), hw::kResourceTitles[i].data(), path_->event().spent[i]});
-  }
-  return shares;
+Result<void> RdmaMachine::set_faults(const FaultPlan& plan) {
+  if (plan.clauses.empty() && !plan.loses()) return {};
+  return Error{fmt::format(
+      "--faults: the links of {} lose nothing; try --on udp, or a machine whose network "
+      "interfaces run go-back-N",
+      platform_.name)};
 }
 
-TraceLane RdmaMachine::host_lane(TraceWriter& writer, Peer node) {
-  return {writer, {node, hw::kHostLine}};
-}
-
-void RdmaMachine::trace(TraceWriter& writer) {
-  network_.trace(writer);
-  for (Peer node = 0; node < nodes(); ++node) {
-    writer.name_node(node, fmt::format("node {}", node));
-    for (std::uint32_t line = 0; line < hw::kTraceLines; ++line) {
-      writer.name_lane({node, line}, hw::kTraceLineNames[line]);
-    }
-    nic(node).trace(host_lane(writer, node));
-  }
+void RdmaMachine::trace_nodes(TraceWriter&) {
+  for (Peer node = 0; node < nodes(); ++node) host(node).trace(host_lane(node));
 }
 
 }  // namespace fairlead::fabric::model

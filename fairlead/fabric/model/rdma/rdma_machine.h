@@ -1,69 +1,48 @@
-// A modelled cluster whose network interfaces are RDMA engines: engine, network, and on every node
-// an interface and the library of its rank.
+// A modelled cluster whose network interfaces are RDMA engines: on every node an interface, its
+// host, and the library of a rank that is a fiber.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/pinned_array.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/trace.h"
+#include "fairlead/fabric/model/model_nic.h"
+#include "fairlead/fabric/model/rdma/rdma_host.h"
 #include "fairlead/fabric/model/rdma/rdma_nic.h"
-#include "fairlead/hw/platform.h"
 
 namespace fairlead::fabric::model {
 
-class RdmaMachine {
+class RdmaMachine final : public NicMachine {
  public:
-  // The machine that a platform file describes, with `nodes` nodes. Error: see hw::load_platform;
-  // or its network has fewer hosts.
-  static Result<std::unique_ptr<RdmaMachine>> load(const std::string& platform_file,
-                                                   std::uint32_t nodes,
-                                                   const hw::PlatformChanges& changes);
-  // `platform` has RDMA interfaces, and a network of so many hosts.
-  RdmaMachine(hw::Platform platform, std::uint32_t nodes);
-  RdmaMachine(const RdmaMachine&) = delete;
-  RdmaMachine& operator=(const RdmaMachine&) = delete;
+  using LocalNic = RdmaNic<RdmaHost>;
 
-  sim::Engine& engine() { return engine_; }
-  const hw::Platform& platform() const { return platform_; }
-  std::uint32_t nodes() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  // `platform`: its bus and NI are of these kinds.
+  RdmaMachine(hw::Platform platform, std::uint32_t nodes, const SharedMemory& shared = {});
+
   RdmaNi& ni(Peer node) { return nodes_[node].ni; }
-  RdmaNic& nic(Peer node) { return nodes_[node].nic; }
-  PortCounters& counters(Peer node) { return nodes_[node].counters; }
+  RdmaHost& host(Peer node) { return nodes_[node].host; }
+  LocalNic& nic(Peer node) override { return nodes_[node].nic; }
 
-  // Before the first event: keeps the run's critical path.
-  void explain();
-  // What one resource took of the longest path to the last event so far; as RunReport has it.
-  struct Share {
-    const char* resource;
-    const char* title;
-    Ps time;
-  };
-  // By resource; the sum is the engine's now. Empty without explain().
-  std::vector<Share> critical_path() const;
-
-  // Shows every node on lines of its own. `writer` outlives the machine.
-  void trace(TraceWriter& writer);
-  // The host's line of a traced node: its port's to draw on.
-  static TraceLane host_lane(TraceWriter& writer, Peer node);
+  PortCounters& counters(Peer node) override { return nodes_[node].counters; }
+  void run_on(Peer node, sim::Task& task) override { host(node).run_on(task); }
+  void sync(Peer node) override { host(node).sync(); }
+  NodeBusy busy(Peer node) const override;
+  Result<void> set_faults(const FaultPlan& plan) override;
 
  private:
   struct Node {
-    Node(RdmaMachine& machine, Peer self)
-        : ni(machine.parts_, self), nic(machine.parts_, machine.rates_, ni, counters) {}
+    Node(const RdmaParts& parts, Peer self)
+        : ni(parts, self), host(parts, ni), nic(host, counters) {}
     PortCounters counters;
     RdmaNi ni;
-    RdmaNic nic;
+    RdmaHost host;
+    LocalNic nic;
   };
+  void trace_nodes(TraceWriter& writer) override;
 
-  hw::Platform platform_;
-  hw::HostRates rates_;
-  std::unique_ptr<sim::CriticalPath> path_;
-  sim::Engine engine_;
-  hw::Network network_;
+  RdmaTerms terms_;
   RdmaPackets packets_;
   RdmaParts parts_;
   PinnedArray<Node> nodes_;

@@ -14,6 +14,8 @@
 namespace fairlead::fabric::model {
 namespace {
 
+using LocalNic = RdmaMachine::LocalNic;
+
 PacketHeader header(Peer source, std::uint32_t lane, std::uint32_t word, std::size_t size) {
   PacketHeader made{};
   made.client.kind = PacketKind::data;
@@ -31,7 +33,7 @@ struct Inbox {
     std::vector<std::byte> data;
     Ps at;
   };
-  explicit Inbox(RdmaNic& of) : nic(of) {
+  explicit Inbox(LocalNic& of) : nic(of) {
     Sink sink;
     sink.context = this;
     sink.arrived = [](void* self, const Incoming& in) {
@@ -56,14 +58,14 @@ struct Inbox {
       if (nic.reap(256, kAllLanes) == 0) nic.sleep(kNever);
     }
   }
-  RdmaNic& nic;
+  LocalNic& nic;
   std::vector<Item> items;
   std::vector<End> ended;
 };
 
 class RdmaMachineTest : public ::testing::Test {
  protected:
-  using Body = std::function<void(RdmaNic&)>;
+  using Body = std::function<void(LocalNic&)>;
 
   RdmaMachineTest() : machine_(hw::round_rdma_platform(), 2) {
     pool_ = std::move(sim::FiberPool::create({.stack_bytes = 256 * 1024, .max_fibers = 2}).value());
@@ -74,13 +76,13 @@ class RdmaMachineTest : public ::testing::Test {
     bodies_[1] = std::move(second);
     for (Peer node = 0; node < 2; ++node) {
       tasks_.push_back(std::make_unique<sim::Task>(machine_.engine(), *pool_, node, node));
-      machine_.nic(node).run_on(*tasks_.back());
+      machine_.run_on(node, *tasks_.back());
       tasks_.back()->user = &machine_.nic(node);
       ASSERT_TRUE(tasks_.back()
                       ->start(
                           Ps{0},
                           [](sim::Task& task, void* body) {
-                            (*static_cast<Body*>(body))(*static_cast<RdmaNic*>(task.user));
+                            (*static_cast<Body*>(body))(*static_cast<LocalNic*>(task.user));
                           },
                           &bodies_[node])
                       .ok());
@@ -106,14 +108,14 @@ TEST_F(RdmaMachineTest, ASmallPacketTakesEveryStageOnce) {
   Ps sent{};
   Ps seen{};
   run(
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         Inbox box(nic);
         const auto data = numbered(16);
         const Piece piece{data.data(), data.size()};
         EXPECT_EQ(nic.post(1, header(0, 0, 77, 16), {&piece, 1}), Post::done);
         sent = nic.now();
       },
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         Inbox box(nic);
         box.await(1, 0);
         EXPECT_EQ(box.items[0].word, 77u);
@@ -133,13 +135,13 @@ TEST_F(RdmaMachineTest, ASmallPacketTakesEveryStageOnce) {
 TEST_F(RdmaMachineTest, ALongerPacketIsFetched) {
   Ps seen{};
   run(
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         Inbox box(nic);
         const auto data = numbered(100);
         const Piece piece{data.data(), data.size()};
         EXPECT_EQ(nic.post(1, header(0, 0, 1, 100), {&piece, 1}), Post::done);
       },
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         Inbox box(nic);
         box.await(1, 0);
         EXPECT_EQ(box.items[0].data, numbered(100));
@@ -158,7 +160,7 @@ TEST_F(RdmaMachineTest, PacketsStayInOrderWhateverTheirLengthAndWaitForBuffers) 
   constexpr std::uint32_t kCount = 200;
   std::uint32_t refused = 0;
   run(
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         Inbox box(nic);
         for (std::uint32_t i = 0; i < kCount; ++i) {
           const auto data = numbered(i % 3 == 0 ? 700 : i % 32);
@@ -173,7 +175,7 @@ TEST_F(RdmaMachineTest, PacketsStayInOrderWhateverTheirLengthAndWaitForBuffers) 
           }
         }
       },
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         Inbox box(nic);
         nic.sleep(milliseconds(3));
         nic.work({3'000'000, 0, 0, 0});
@@ -198,7 +200,7 @@ TEST_F(RdmaMachineTest, CopiesAndAtomicsReachRegisteredMemoryWithoutItsHost) {
   std::uint64_t old[3] = {};
   using Change = RemoteChange::What;
   run(
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         Inbox box(nic);
         auto data = numbered(9000);
         EXPECT_EQ(nic.copy_remote({RemoteCopy::What::write, 1, *key, 1000, data.data(), 9000, 1}),
@@ -217,7 +219,7 @@ TEST_F(RdmaMachineTest, CopiesAndAtomicsReachRegisteredMemoryWithoutItsHost) {
         box.await(0, 5);
         for (const Inbox::End& end : box.ended) EXPECT_EQ(end.result, Post::done) << end.token;
       },
-      [](RdmaNic&) {});
+      [](LocalNic&) {});
   EXPECT_EQ(got, memory);
   EXPECT_EQ(old[0], 5u);
   EXPECT_EQ(old[1], 8u);
@@ -233,7 +235,7 @@ TEST_F(RdmaMachineTest, TheResponderRefusesWhatAKeyDoesNotReach) {
   std::vector<std::byte> local(5000, std::byte{9});
   using What = RemoteCopy::What;
   run(
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         Inbox box(nic);
         std::uint64_t old = 0;
         EXPECT_EQ(nic.copy_remote({What::write, 1, *read_only, 0, local.data(), 4096, 1}),
@@ -252,7 +254,7 @@ TEST_F(RdmaMachineTest, TheResponderRefusesWhatAKeyDoesNotReach) {
         box.await(0, 5);
         EXPECT_EQ(box.ended.back().result, Post::done);
       },
-      [](RdmaNic&) {});
+      [](LocalNic&) {});
   // Expect: nothing was written at the target.
   EXPECT_EQ(memory, std::vector<std::byte>(4096));
 }
@@ -263,13 +265,13 @@ TEST_F(RdmaMachineTest, AWriteWakesWhoSleeps) {
       machine_.nic(1).register_memory(std::as_writable_bytes(std::span(&word, 1)), true, true);
   Ps woke{};
   run(
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         Inbox box(nic);
         std::uint64_t one = 1;
         EXPECT_EQ(nic.copy_remote({RemoteCopy::What::write, 1, *key, 0, &one, 8, 1}), Post::done);
         box.await(0, 1);
       },
-      [&](RdmaNic& nic) {
+      [&](LocalNic& nic) {
         while (word == 0) nic.sleep(kNever);
         woke = nic.now();
       });

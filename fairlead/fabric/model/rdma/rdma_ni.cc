@@ -1,7 +1,6 @@
 #include "fairlead/fabric/model/rdma/rdma_ni.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -9,8 +8,6 @@
 
 namespace fairlead::fabric::model {
 namespace {
-
-constexpr std::uint64_t kDoorbellBytes = 8;
 
 std::uint64_t changed_word(const RdmaPacket& change, std::uint64_t old) {
   switch (change.what) {
@@ -30,9 +27,6 @@ std::uint64_t changed_word(const RdmaPacket& change, std::uint64_t old) {
   return old;
 }
 
-// Ranks are fibers of this process: an address of theirs is one.
-std::byte* memory(std::uint64_t address) { return reinterpret_cast<std::byte*>(address); }
-
 bool carries_data(RdmaKind kind) {
   return kind == RdmaKind::send || kind == RdmaKind::write || kind == RdmaKind::read_data;
 }
@@ -41,11 +35,11 @@ bool carries_data(RdmaKind kind) {
 
 RdmaNi::RdmaNi(const RdmaParts& parts, Peer self)
     : parts_(parts),
-      ni_(parts.params.ni),
+      ni_(parts.params),
       self_(self),
-      lanes_(parts.params.lanes),
+      lanes_(parts.lanes),
       keys_(std::uint64_t{self} << 32),
-      ways_(parts.platform.nodes) {}
+      ways_(parts.network_params.nodes) {}
 
 RdmaNi::Way& RdmaNi::way(Peer peer) {
   if (peer >= ways_.size()) ways_.resize(peer + 1);
@@ -69,7 +63,30 @@ void RdmaNi::fetched(std::uint32_t id) {
 
 // --- Send engine
 
-void RdmaNi::ring(std::uint32_t id, std::uint64_t bytes) {
+void RdmaNi::ring(std::uint32_t id) {
+  const RdmaEntry entry = parts_.packets.front(id).entry;
+  RdmaPacket& message = packet(id);
+  message.kind = entry.kind;
+  message.queue = entry.queue;
+  message.signalled = entry.signalled != 0;
+  message.what = entry.what;
+  message.word_bytes = entry.word_bytes;
+  message.source = self_;
+  message.dest = entry.dest;
+  message.operation = entry.operation;
+  message.size = entry.size;
+  message.key = entry.key;
+  message.offset = entry.offset;
+  message.address = entry.address;
+  message.reply_address = entry.address;
+  message.a = entry.a;
+  message.b = entry.b;
+  if (message.kind == RdmaKind::send) {
+    message.header = parts_.packets.front(id).header;
+    message.with_entry = message.header.client.size <= ni_.inline_bytes;
+  }
+  const std::uint64_t bytes =
+      parts_.terms.stored_bytes(message.with_entry, message.header.client.size);
   at<&RdmaNi::on_doorbell>(lanes_.to_ni(now(), bytes), hw::kDoorbellEvent, id);
 }
 
@@ -146,7 +163,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
 void RdmaNi::on_payload(std::uint32_t id) {
   RdmaPacket& whole = packet(id);
   if (whole.kind != RdmaKind::send) {
-    std::memcpy(parts_.packets.payload(id), memory(whole.address), whole.bytes);
+    (void)memory_->read(whole.address, parts_.packets.payload(id), whole.bytes);
   }
   whole.ready = true;
   leave_in_order(whole.dest, whole.queue);
@@ -165,9 +182,10 @@ void RdmaNi::leave(std::uint32_t id) {
   const RdmaPacket& leaving = packet(id);
   const Ps gone = sender_.acquire(now(), ni_.packet) + ni_.packet;
   const std::uint64_t bytes =
-      parts_.platform.header_bytes + (carries_data(leaving.kind) ? leaving.bytes : 0);
+      parts_.network_params.header_bytes + (carries_data(leaving.kind) ? leaving.bytes : 0);
   if (leaving.dest == self_) {
-    at<&RdmaNi::on_looped>(gone + time_for(Bytes{bytes}, parts_.platform.link), hw::kTailEvent, id);
+    at<&RdmaNi::on_looped>(gone + time_for(Bytes{bytes}, parts_.network_params.link),
+                           hw::kTailEvent, id);
     return;
   }
   parts_.network.inject(gone, id, self_, leaving.dest, bytes);
@@ -229,6 +247,10 @@ void RdmaNi::on_received(std::uint32_t id) {
     reply.lane = in.queue;
     answer(back, true);
   }
+  RdmaFront& front = parts_.packets.front(id);
+  front.header = in.header;
+  front.source = in.source;
+  front.lane = in.queue;
   host_.received(host_.context, id);
 }
 
@@ -249,7 +271,7 @@ void RdmaNi::serve_write(std::uint32_t id) {
 
 void RdmaNi::on_written(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
-  std::memcpy(memory(in.address), in.payload.get(), in.bytes);
+  (void)memory_->write(in.address, parts_.packets.payload(id), in.bytes);
   host_.changed(host_.context);
   if (in.last) return answer(id, true);
   parts_.packets.give(id);
@@ -271,7 +293,7 @@ void RdmaNi::serve_read(std::uint32_t id) {
 
 void RdmaNi::on_read(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
-  std::memcpy(memory(in.reply_address), in.payload.get(), in.bytes);
+  (void)memory_->write(in.reply_address, parts_.packets.payload(id), in.bytes);
   if (!in.last) return parts_.packets.give(id);
   packet(id).ok = true;
   complete(id);
@@ -296,10 +318,10 @@ void RdmaNi::on_atomic_done(std::uint32_t id) {
   RdmaPacket& in = packet(id);
   // Little-endian: of a word of 4 bytes the first ones count.
   std::uint64_t old = 0;
-  std::memcpy(&old, memory(in.address), in.word_bytes);
+  (void)memory_->read(in.address, reinterpret_cast<std::byte*>(&old), in.word_bytes);
   if (in.word_bytes == 4) in.a &= UINT32_MAX;
   const std::uint64_t made = changed_word(in, old);
-  std::memcpy(memory(in.address), &made, in.word_bytes);
+  (void)memory_->write(in.address, reinterpret_cast<const std::byte*>(&made), in.word_bytes);
   (void)lanes_.to_host(now(), in.word_bytes);
   host_.changed(host_.context);
   in.a = old;
@@ -324,7 +346,8 @@ void RdmaNi::complete(std::uint32_t id) {
 
 void RdmaNi::on_completion(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
-  const RdmaCompletion completion{in.operation, in.source, in.lane, in.ok, in.a};
+  const RdmaCompletion completion{in.operation, in.source, in.a, in.lane,
+                                  static_cast<std::uint8_t>(in.ok ? 1 : 0)};
   parts_.packets.give(id);
   host_.completed(host_.context, completion);
 }
@@ -337,7 +360,7 @@ void RdmaNi::return_buffers(Peer source, std::uint8_t lane, std::uint32_t count)
   credit.dest = source;
   credit.credits = count;
   credit.lane = lane;
-  at<&RdmaNi::on_buffers>(lanes_.to_ni(now(), kDoorbellBytes), hw::kDoorbellEvent, id);
+  at<&RdmaNi::on_buffers>(lanes_.to_ni(now(), kRdmaDoorbellBytes), hw::kDoorbellEvent, id);
 }
 
 void RdmaNi::on_buffers(std::uint32_t id) { leave(id); }

@@ -9,11 +9,14 @@
 
 #include "fairlead/base/ring.h"
 #include "fairlead/base/units.h"
+#include "fairlead/fabric/model/rank_memory.h"
 #include "fairlead/fabric/model/rdma/rdma_packet.h"
-#include "fairlead/hw/host_lanes.h"
-#include "fairlead/hw/key_table.h"
+#include "fairlead/fabric/model/rdma/rdma_terms.h"
+#include "fairlead/hw/lanes/host_lanes.h"
 #include "fairlead/hw/network.h"
-#include "fairlead/hw/platform.h"
+#include "fairlead/hw/network_params.h"
+#include "fairlead/hw/rdma/key_table.h"
+#include "fairlead/hw/rdma/rdma_params.h"
 #include "fairlead/sim/engine.h"
 #include "fairlead/sim/resource.h"
 
@@ -22,19 +25,12 @@ namespace fairlead::fabric::model {
 // What the nodes of a machine have in common; the machine's, which outlives them.
 struct RdmaParts {
   sim::Engine& engine;
-  const hw::Platform& platform;
   const hw::RdmaParams& params;
+  const hw::LanesParams& lanes;
+  const hw::NetworkParams& network_params;
   hw::Network& network;
   RdmaPackets& packets;
-};
-
-// An entry of the completion queue in host memory.
-struct RdmaCompletion {
-  std::uint32_t operation;  // the host's; kNoOperation: sends to `peer`, signal_every of them
-  Peer peer;
-  std::uint8_t lane;
-  bool ok;
-  std::uint64_t old;  // of an atomic
+  const RdmaTerms& terms;
 };
 
 // What a host can see, from the event in which it can.
@@ -55,13 +51,14 @@ class RdmaNi {
   Peer self() const { return self_; }
 
   // --- By the host, at the engine's now.
-  // A message is in its queue, of which the host wrote `bytes` to the NI: with_entry the entry and
-  // its payload, else a doorbell, and the NI fetches the entry.
-  void ring(std::uint32_t packet, std::uint64_t bytes);
+  // A message is in its queue, and its entry is written: with its payload to the NI, where that is
+  // small; else the host wrote a doorbell, and the NI fetches the entry.
+  void ring(std::uint32_t packet);
+  // The memory that addresses of this host's are in; it outlives the NI. Before the first event.
+  void use_memory(RankMemory& memory) { memory_ = &memory; }
   // So many receive buffers for packets of `source` are free again.
   void return_buffers(Peer source, std::uint8_t lane, std::uint32_t count);
   hw::KeyTable& keys() { return keys_; }
-  const hw::HostLanes& lanes() const { return lanes_; }
 
   // --- By the network.
   void arrived(std::uint32_t packet);
@@ -132,10 +129,12 @@ class RdmaNi {
   void answer(std::uint32_t id, bool ok);
 
   const RdmaParts& parts_;
-  const hw::RdmaNiParams& ni_;
+  const hw::RdmaParams& ni_;
   Peer self_;
   RdmaHostSink host_;
   hw::HostLanes lanes_;
+  LocalMemory own_memory_;
+  RankMemory* memory_ = &own_memory_;
   hw::KeyTable keys_;
   sim::Server sender_;
   sim::Server responder_;

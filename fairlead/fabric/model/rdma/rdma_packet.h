@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
+#include <type_traits>
 #include <vector>
 
+#include "fairlead/base/check.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/fabric/packet.h"
 
@@ -29,6 +32,43 @@ constexpr std::uint8_t kReplyQueue = kLanes + 1;
 constexpr std::uint8_t kRdmaQueues = kLanes + 2;
 constexpr std::uint8_t kNoQueue = 0xff;  // answers and credits go at once
 constexpr std::uint32_t kNoOperation = ~0u;
+
+// A work queue entry as the host writes it.
+struct RdmaEntry {
+  RdmaKind kind;           // send, write, read or atomic
+  std::uint8_t queue;      // of a send: its lane
+  std::uint8_t signalled;  // 1: a send that is answered
+  RemoteChange::What what;
+  std::uint8_t word_bytes;  // of an atomic: 4 or 8
+  Peer dest;
+  std::uint32_t operation;  // the host's number of a copy or atomic
+  std::uint64_t size;       // of a copy
+  std::uint64_t key;
+  std::uint64_t offset;   // in what the key stands for
+  std::uint64_t address;  // of the host's own memory
+  std::uint64_t a;
+  std::uint64_t b;
+};
+
+// What lies before a packet's payload in memory that host and NI see: the entry of a message that
+// is posted, the header of one that was received.
+struct alignas(64) RdmaFront {
+  RdmaEntry entry;
+  PacketHeader header;
+  Peer source;
+  std::uint8_t lane;
+};
+static_assert(std::is_trivially_copyable_v<RdmaFront>);
+
+// An entry of the completion queue in host memory.
+struct RdmaCompletion {
+  std::uint32_t operation;  // the host's; kNoOperation: sends to `peer`, signal_every of them
+  Peer peer;
+  std::uint64_t old;  // of an atomic
+  std::uint8_t lane;
+  std::uint8_t ok;
+};
+static_assert(std::is_trivially_copyable_v<RdmaCompletion>);
 
 struct RdmaPacket {
   RdmaKind kind = RdmaKind::send;
@@ -55,39 +95,54 @@ struct RdmaPacket {
   std::uint64_t reply_address = 0;  // read: in the requester's memory
   std::uint64_t a = 0;              // atomic; answer: the former value
   std::uint64_t b = 0;
-  PacketHeader header{};                 // send
-  std::unique_ptr<std::byte[]> payload;  // as long as the MTU, once there was one
+  PacketHeader header{};  // send
 };
 
 // Packets by number; numbers are used again, latest first.
 class RdmaPackets {
  public:
-  explicit RdmaPackets(std::uint32_t mtu_bytes) : mtu_bytes_(mtu_bytes) {}
+  // `shared`: where what hosts see of them lies; empty: in memory of its own. It outlives this.
+  RdmaPackets(std::uint32_t mtu_bytes, std::span<std::byte> shared)
+      : stride_(stride(mtu_bytes)), shared_(shared) {}
+
+  static constexpr std::size_t stride(std::uint32_t mtu_bytes) {
+    return (sizeof(RdmaFront) + mtu_bytes + 63) / 64 * 64;
+  }
 
   std::uint32_t take() {
     if (free_.empty()) {
       all_.emplace_back();
+      FAIRLEAD_CHECK(shared_.empty() || all_.size() * stride_ <= shared_.size(),
+                     "{} packets are more than the ranks' processes share", all_.size());
       return static_cast<std::uint32_t>(all_.size() - 1);
     }
     const std::uint32_t id = free_.back();
     free_.pop_back();
-    std::unique_ptr<std::byte[]> payload = std::move(all_[id].payload);
     all_[id] = RdmaPacket{};
-    all_[id].payload = std::move(payload);
     return id;
   }
   void give(std::uint32_t id) { free_.push_back(id); }
   RdmaPacket& at(std::uint32_t id) { return all_[id]; }
-  std::byte* payload(std::uint32_t id) {
-    std::unique_ptr<std::byte[]>& memory = all_[id].payload;
-    if (memory == nullptr) memory = std::make_unique<std::byte[]>(mtu_bytes_);
-    return memory.get();
-  }
+  RdmaFront& front(std::uint32_t id) { return *reinterpret_cast<RdmaFront*>(memory(id)); }
+  std::byte* payload(std::uint32_t id) { return memory(id) + sizeof(RdmaFront); }
 
  private:
-  std::uint32_t mtu_bytes_;
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+
+  std::byte* memory(std::uint32_t id) {
+    if (!shared_.empty()) return shared_.data() + id * stride_;
+    if (id >= own_.size()) own_.resize(id + 1);
+    if (own_[id] == nullptr) own_[id] = std::make_unique<Line[]>(stride_ / sizeof(Line));
+    return reinterpret_cast<std::byte*>(own_[id].get());
+  }
+
+  std::size_t stride_;
+  std::span<std::byte> shared_;
   std::deque<RdmaPacket> all_;
   std::vector<std::uint32_t> free_;
+  std::vector<std::unique_ptr<Line[]>> own_;
 };
 
 }  // namespace fairlead::fabric::model

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "fairlead/base/units.h"
-#include "fairlead/hw/rdma_params.h"
+#include "fairlead/hw/lanes/lanes_params.h"
 
 namespace fairlead::hw {
 
@@ -14,7 +14,7 @@ namespace fairlead::hw {
 // of events: they do not decrease.
 class HostLanes {
  public:
-  explicit HostLanes(const HostLanesParams& params) : params_(params) {}
+  explicit HostLanes(const LanesParams& params) : params_(params) {}
 
   // `bytes` written from `at` on: when the last one is on the other side.
   Ps to_ni(Ps at, std::uint64_t bytes) { return carry(down_, at, wire_bytes(bytes)); }
@@ -46,7 +46,7 @@ class HostLanes {
     return free_at + params_.latency;
   }
 
-  const HostLanesParams& params_;
+  const LanesParams& params_;
   Ps down_{};  // free from then on
   Ps up_{};
   Ps busy_{};

@@ -1,4 +1,4 @@
-#include "fairlead/hw/host_lanes.h"
+#include "fairlead/hw/lanes/host_lanes.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@ namespace fairlead::hw {
 namespace {
 
 // A byte a nanosecond, packets of 100 bytes with 10 of overhead.
-HostLanesParams round_lanes() {
-  HostLanesParams p;
+LanesParams round_lanes() {
+  LanesParams p;
   p.rate = BytesPerSec{1'000'000'000};
   p.payload_bytes = 100;
   p.overhead_bytes = 10;
@@ -19,7 +19,7 @@ HostLanesParams round_lanes() {
 }
 
 TEST(HostLanes, EachPacketHasItsOverhead) {
-  const HostLanesParams p = round_lanes();
+  const LanesParams p = round_lanes();
   // Expect: bytes, an overhead for each 100 or part of it, then the latency; one for nothing, too.
   EXPECT_EQ(HostLanes(p).to_host(Ps{0}, 100), nanoseconds(110 + 200));
   EXPECT_EQ(HostLanes(p).to_host(Ps{0}, 101), nanoseconds(121 + 200));
@@ -27,7 +27,7 @@ TEST(HostLanes, EachPacketHasItsOverhead) {
 }
 
 TEST(HostLanes, OneDirectionDoesNotHoldUpTheOther) {
-  const HostLanesParams p = round_lanes();
+  const LanesParams p = round_lanes();
   HostLanes lanes(p);
   // Expect: writes one way wait for each other, and not for those of the other way.
   EXPECT_EQ(lanes.to_host(Ps{0}, 1000), nanoseconds(1100 + 200));
@@ -37,7 +37,7 @@ TEST(HostLanes, OneDirectionDoesNotHoldUpTheOther) {
 }
 
 TEST(HostLanes, AReadIsARequestAndData) {
-  const HostLanesParams p = round_lanes();
+  const LanesParams p = round_lanes();
   HostLanes lanes(p);
   const Ps begins = lanes.request(Ps{0}, 64);
   // Expect: a header up, the memory, then the data down.
@@ -46,7 +46,7 @@ TEST(HostLanes, AReadIsARequestAndData) {
 }
 
 TEST(HostLanes, ProgrammedStoresTakeTheProcessorByTheLine) {
-  const HostLanesParams p = round_lanes();
+  const LanesParams p = round_lanes();
   // Expect: whole lines.
   EXPECT_EQ(HostLanes(p).store_time(8), nanoseconds(30));
   EXPECT_EQ(HostLanes(p).store_time(65), nanoseconds(60));

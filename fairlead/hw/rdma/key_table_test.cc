@@ -1,4 +1,4 @@
-#include "fairlead/hw/key_table.h"
+#include "fairlead/hw/rdma/key_table.h"
 
 #include <gtest/gtest.h>
 

@@ -8,14 +8,15 @@
 #include <memory>
 
 #include "fairlead/base/units.h"
-#include "fairlead/hw/bus_lane.h"
-#include "fairlead/hw/platform.h"
+#include "fairlead/hw/pci/bus_lane.h"
+#include "fairlead/hw/pci/pci_params.h"
 
 namespace fairlead::hw {
 
 class IoBus {
  public:
-  explicit IoBus(const Platform& platform) : platform_(platform) {}
+  // `params` outlives it. `dma_fixed`: what the interface's engine takes to start a transfer.
+  IoBus(const PciParams& params, Ps dma_fixed) : params_(params), dma_fixed_(dma_fixed) {}
 
   // Shows who has the bus on a lane.
   void trace(TraceLane lane) { trace_ = std::make_unique<BusLane>(lane); }
@@ -28,12 +29,12 @@ class IoBus {
   // The host writes `size` bytes with programmed stores from `at` on; host time, not before the
   // engine's now.
   Written write(Ps at, std::uint64_t size) {
-    const std::uint64_t line_bytes = platform_.pio_line_bytes;
+    const std::uint64_t line_bytes = params_.pio_line_bytes;
     const auto lines = static_cast<std::int64_t>((size + line_bytes - 1) / line_bytes);
     // A part line takes the bus in proportion, at least a quarter line (address, turn-around).
     const std::uint64_t counted = std::max<std::uint64_t>(size, line_bytes / 4);
-    Ps busy{static_cast<std::int64_t>(static_cast<std::uint64_t>(platform_.pio_line.count) *
-                                      counted / line_bytes)};
+    Ps busy{static_cast<std::int64_t>(static_cast<std::uint64_t>(params_.pio_line.count) * counted /
+                                      line_bytes)};
     const Ps start = std::max(at, pio_end_);
     if (dma_end_ > start && dma_start_ <= start) {
       // Each line waits for at most one burst; the DMA is held up by as many lines.
@@ -42,7 +43,7 @@ class IoBus {
       const std::int64_t bursts = (rest.count + burst.count - 1) / burst.count;
       const std::int64_t turns = std::min(lines, bursts);
       busy += std::min(rest, burst * turns);
-      dma_end_ += platform_.pio_line * turns;
+      dma_end_ += params_.pio_line * turns;
     }
     pio_end_ = start + busy;
     if (trace_ != nullptr) [[unlikely]] {
@@ -50,22 +51,22 @@ class IoBus {
       trace_->write(start, pio_end_, size);
     }
     busy_ += busy;
-    const Ps posted = platform_.pio_line * static_cast<std::int64_t>(platform_.pio_posted_lines);
-    return Written{std::max(at + platform_.pio_issue * lines, pio_end_ - posted), pio_end_};
+    const Ps posted = params_.pio_line * static_cast<std::int64_t>(params_.pio_posted_lines);
+    return Written{std::max(at + params_.pio_issue * lines, pio_end_ - posted), pio_end_};
   }
 
   // A DMA transfer of `size` bytes starts at `at` (not before the one before has ended); its first
   // burst is part of the engine's fixed time. dma_end() says when the bus part ends; a later write
   // may move it.
   void start_dma(Ps at, std::uint64_t size) {
-    Ps duration = platform_.dma_fixed;
-    const std::uint64_t first = platform_.dma_burst_bytes();
-    if (size > first) duration += time_for(Bytes{size - first}, platform_.dma_rate());
+    Ps duration = dma_fixed_;
+    const std::uint64_t first = params_.dma_burst_bytes();
+    if (size > first) duration += time_for(Bytes{size - first}, params_.dma_rate());
     if (pio_end_ > at) {
-      const std::int64_t lines_left = (pio_end_ - at).count / platform_.pio_line.count;
+      const std::int64_t lines_left = (pio_end_ - at).count / params_.pio_line.count;
       const Ps burst = burst_time();
       const std::int64_t bursts = (duration.count + burst.count - 1) / burst.count;
-      duration += platform_.pio_line * std::min(lines_left, bursts);
+      duration += params_.pio_line * std::min(lines_left, bursts);
     }
     dma_start_ = at;
     dma_end_ = at + duration;
@@ -81,11 +82,10 @@ class IoBus {
   Ps busy() const { return busy_; }
 
  private:
-  Ps burst_time() const {
-    return time_for(Bytes{platform_.dma_burst_bytes()}, platform_.dma_rate());
-  }
+  Ps burst_time() const { return time_for(Bytes{params_.dma_burst_bytes()}, params_.dma_rate()); }
 
-  const Platform& platform_;
+  const PciParams& params_;
+  Ps dma_fixed_;
   Ps pio_end_{};
   Ps dma_start_{};
   Ps dma_end_{};

@@ -1,4 +1,4 @@
-#include "fairlead/hw/ni_processor.h"
+#include "fairlead/hw/lanai/ni_processor.h"
 
 #include <gtest/gtest.h>
 
@@ -35,9 +35,9 @@ class NiProcessorTest : public testing::Test {
         this, packet);
   }
 
-  Platform platform_ = round_platform();
+  LanaiParams params_ = round_ni();
   sim::Engine engine_{1};
-  NiFirmware firmware_{engine_, platform_, &NiProcessorTest::program};
+  NiFirmware firmware_{engine_, params_, &NiProcessorTest::program};
   NiProcessor processor_{firmware_, this, 0};
   std::vector<Turn> turns_;
 };

@@ -1,7 +1,8 @@
-#include "fairlead/fabric/model/rank_gate.h"
+#include "fairlead/fabric/model/lanai/lanai_commands.h"
 
 #include <gtest/gtest.h>
 
+#include "fairlead/fabric/model/rank_gate.h"
 #include "fairlead/hw/test_platform.h"
 
 namespace fairlead::fabric::model {
@@ -12,20 +13,21 @@ class DamagedRank : public testing::Test {
  protected:
   DamagedRank()
       : memory_(std::move(GateMemory::create(2, 2, hw::round_platform()).value())),
-        machine_(hw::round_platform(), 2, 2048, {memory_->packets(), memory_->words()}),
-        gate_(*memory_, machine_, 0) {}
+        machine_(hw::round_platform(), 2, 2048, {memory_->packets(), memory_->ni_memory()}),
+        gate_(*memory_, machine_, 0, [] { return false; }) {}
 
   Result<void> execute(GateCommand command) {
     slot().commands[0] = command;
     slot().queued = 1;
     return gate_.execute();
   }
-  Result<void> execute(GateOp op, std::uint32_t id = 0, std::uint64_t a = 0) {
+  template <class Op>
+  Result<void> execute(Op op, std::uint32_t id = 0, std::uint64_t a = 0) {
     return execute(GateCommand{static_cast<std::uint32_t>(op), id, 0, a, 0});
   }
   // A packet of the rank's, ready to be posted to rank 1.
   NiPacket& packet() {
-    EXPECT_TRUE(execute(GateOp::alloc, 0, 100).ok());
+    EXPECT_TRUE(execute(LanaiOp::alloc, 0, 100).ok());
     EXPECT_EQ(slot().answer.ok, 1u);
     NiPacket& made = machine_.host(0).packet(slot().answer.id);
     made.peer = 1;
@@ -35,7 +37,7 @@ class DamagedRank : public testing::Test {
   GateSlot& slot() { return memory_->slot(0); }
 
   std::unique_ptr<GateMemory> memory_;
-  Machine machine_;
+  LanaiMachine machine_;
   RankGate gate_;
 };
 
@@ -60,43 +62,43 @@ TEST_F(DamagedRank, ImpossibleTimesAreRefused) {
 }
 
 TEST_F(DamagedRank, PacketsThatAreNotTheRanksAreRefused) {
-  for (const GateOp op : {GateOp::post, GateOp::cancel, GateOp::release, GateOp::release_local,
-                          GateOp::return_host_buffer}) {
+  for (const LanaiOp op : {LanaiOp::post, LanaiOp::cancel, LanaiOp::release, LanaiOp::release_local,
+                           LanaiOp::return_host_buffer}) {
     EXPECT_FALSE(execute(op, 12345, 1).ok()) << static_cast<int>(op);
   }
   const PacketId id = packet().id;
   // Expect: not given back as what it is not, and only once
-  EXPECT_FALSE(execute(GateOp::release, id).ok());
-  EXPECT_TRUE(execute(GateOp::cancel, id).ok());
-  EXPECT_FALSE(execute(GateOp::cancel, id).ok());
+  EXPECT_FALSE(execute(LanaiOp::release, id).ok());
+  EXPECT_TRUE(execute(LanaiOp::cancel, id).ok());
+  EXPECT_FALSE(execute(LanaiOp::cancel, id).ok());
 }
 
 TEST_F(DamagedRank, DescriptorsAreChecked) {
   packet().peer = 2;
-  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  EXPECT_FALSE(execute(LanaiOp::post, slot().answer.id, 1).ok());
   packet().peer = 0;
-  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  EXPECT_FALSE(execute(LanaiOp::post, slot().answer.id, 1).ok());
   packet().header.client.size = 60000;
-  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  EXPECT_FALSE(execute(LanaiOp::post, slot().answer.id, 1).ok());
   packet().header.client.kind = static_cast<PacketKind>(77);
-  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  EXPECT_FALSE(execute(LanaiOp::post, slot().answer.id, 1).ok());
   packet();
-  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1000).ok());
+  EXPECT_FALSE(execute(LanaiOp::post, slot().answer.id, 1000).ok());
   // Expect: what is not in NI memory may be posted to write the TLB, and for nothing else.
-  ASSERT_TRUE(execute(GateOp::alloc_local, 0, 24).ok());
-  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  ASSERT_TRUE(execute(LanaiOp::alloc_local, 0, 24).ok());
+  EXPECT_FALSE(execute(LanaiOp::post, slot().answer.id, 1).ok());
   NiPacket& local = machine_.host(0).packet(slot().answer.id);
   local.header.client.kind = PacketKind::tlb_write;
   local.header.client.size = 60000;
-  EXPECT_FALSE(execute(GateOp::post, slot().answer.id, 1).ok());
+  EXPECT_FALSE(execute(LanaiOp::post, slot().answer.id, 1).ok());
 }
 
 TEST_F(DamagedRank, SizesAreBounded) {
-  EXPECT_FALSE(execute(GateOp::alloc, 0, 1 << 20).ok());
-  EXPECT_FALSE(execute(GateOp::alloc_local, 0, 1 << 20).ok());
-  EXPECT_FALSE(execute(GateOp::write, 0, 1 << 20).ok());
+  EXPECT_FALSE(execute(LanaiOp::alloc, 0, 1 << 20).ok());
+  EXPECT_FALSE(execute(LanaiOp::alloc_local, 0, 1 << 20).ok());
+  EXPECT_FALSE(execute(LanaiOp::write, 0, 1 << 20).ok());
   // Expect: too many words are no room, not damage
-  EXPECT_TRUE(execute(GateOp::add_words, 7, 1 << 20).ok());
+  EXPECT_TRUE(execute(LanaiOp::add_words, 7, 1 << 20).ok());
   EXPECT_EQ(slot().answer.ok, 0u);
 }
 
@@ -106,7 +108,7 @@ TEST_F(DamagedRank, WhatItWroteOverAPacketsSizeDoesNotMatter) {
   mine.slot_bytes = 60000;
   mine.id = 4711;
   // Expect: given back as what it was taken as: the next of its size is the same
-  ASSERT_TRUE(execute(GateOp::cancel, id).ok());
+  ASSERT_TRUE(execute(LanaiOp::cancel, id).ok());
   EXPECT_EQ(packet().id, id);
 }
 

@@ -7,7 +7,7 @@
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
 #include "fairlead/hw/event_kinds.h"
-#include "fairlead/hw/platform.h"
+#include "fairlead/hw/lanai/lanai_params.h"
 #include "fairlead/hw/resource.h"
 #include "fairlead/sim/engine.h"
 
@@ -30,10 +30,10 @@ struct NiFirmware {
   using Program = void (*)(void* context, NiWork work);
 
   // `engine` outlives them.
-  NiFirmware(sim::Engine& machine_engine, const Platform& platform, Program control_program)
+  NiFirmware(sim::Engine& machine_engine, const LanaiParams& ni, Program control_program)
       : engine(machine_engine), program(control_program) {
     for (std::size_t i = 0; i < kSteps; ++i) {
-      step[i] = time_for(platform.ni_cycles[i], platform.ni_clock);
+      step[i] = time_for(ni.ni_cycles[i], ni.clock);
     }
   }
 

@@ -1,4 +1,4 @@
-#include "fairlead/hw/io_bus.h"
+#include "fairlead/hw/pci/io_bus.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 TEST(IoBus, ALineOfProgrammedWrites) {
   const Platform platform = round_platform();
-  IoBus bus(platform);
+  IoBus bus(platform.bus.as<PciParams>(), platform.ni.as<LanaiParams>().dma_fixed);
   const IoBus::Written line = bus.write(Ps{0}, 32);
   // Expect: the processor goes on after its stores, the bus needs 400 ns
   EXPECT_EQ(line.processor_free, nanoseconds(100));
@@ -18,7 +18,7 @@ TEST(IoBus, ALineOfProgrammedWrites) {
 
 TEST(IoBus, APartLineTakesAQuarterAtLeast) {
   const Platform platform = round_platform();
-  IoBus bus(platform);
+  IoBus bus(platform.bus.as<PciParams>(), platform.ni.as<LanaiParams>().dma_fixed);
   // Expect: 4 bytes cost a quarter of a line, 16 half of it
   EXPECT_EQ(bus.write(Ps{0}, 4).on_card, nanoseconds(100));
   EXPECT_EQ(bus.write(microseconds(1), 16).on_card, nanoseconds(1200));
@@ -26,7 +26,7 @@ TEST(IoBus, APartLineTakesAQuarterAtLeast) {
 
 TEST(IoBus, PostedLinesLetTheProcessorRunAhead) {
   const Platform platform = round_platform();
-  IoBus bus(platform);
+  IoBus bus(platform.bus.as<PciParams>(), platform.ni.as<LanaiParams>().dma_fixed);
   const IoBus::Written first = bus.write(Ps{0}, 320);
   // Expect: ten lines of 400 ns; the processor waits for all but the two that are posted
   EXPECT_EQ(first.on_card, nanoseconds(4000));
@@ -39,7 +39,7 @@ TEST(IoBus, PostedLinesLetTheProcessorRunAhead) {
 
 TEST(IoBus, DmaCostsItsFixedPartAndItsBursts) {
   const Platform platform = round_platform();
-  IoBus bus(platform);
+  IoBus bus(platform.bus.as<PciParams>(), platform.ni.as<LanaiParams>().dma_fixed);
   bus.start_dma(Ps{0}, 16);
   // Expect: the first burst of 16 bytes is within the fixed part
   EXPECT_EQ(bus.dma_end(), microseconds(1));
@@ -50,7 +50,7 @@ TEST(IoBus, DmaCostsItsFixedPartAndItsBursts) {
 
 TEST(IoBus, WritesAndDmaTakeTurns) {
   const Platform platform = round_platform();
-  IoBus bus(platform);
+  IoBus bus(platform.bus.as<PciParams>(), platform.ni.as<LanaiParams>().dma_fixed);
   bus.start_dma(Ps{0}, 816);  // until 11 us
   const IoBus::Written written = bus.write(microseconds(2), 320);
   // Expect: each of ten lines waits for one burst of 200 ns, and holds the DMA up by 400 ns
@@ -60,7 +60,7 @@ TEST(IoBus, WritesAndDmaTakeTurns) {
 
 TEST(IoBus, ADmaThatStartsAmongWritesWaitsForTheirRest) {
   const Platform platform = round_platform();
-  IoBus bus(platform);
+  IoBus bus(platform.bus.as<PciParams>(), platform.ni.as<LanaiParams>().dma_fixed);
   (void)bus.write(Ps{0}, 320);          // until 4 us
   bus.start_dma(microseconds(1), 816);  // alone: until 12 us
   // Expect: seven lines are left
@@ -70,8 +70,8 @@ TEST(IoBus, ADmaThatStartsAmongWritesWaitsForTheirRest) {
 TEST(IoBus, NeitherStarvesTheOther) {
   const Platform platform = round_platform();
   for (std::uint64_t size = 1; size < 4000; size += 37) {
-    IoBus bus(platform);
-    const Ps alone = IoBus(platform).write(Ps{0}, size).on_card;
+    IoBus bus(platform.bus.as<PciParams>(), platform.ni.as<LanaiParams>().dma_fixed);
+    const Ps alone = IoBus(platform.bus.as<PciParams>(), Ps{0}).write(Ps{0}, size).on_card;
     bus.start_dma(Ps{0}, 2048);
     const Ps dma_alone = bus.dma_end();
     const Ps shared = bus.write(nanoseconds(1), size).on_card - nanoseconds(1);

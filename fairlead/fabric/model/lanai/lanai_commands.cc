@@ -1,0 +1,195 @@
+#include "fairlead/fabric/model/lanai/lanai_commands.h"
+
+#include <algorithm>
+
+namespace fairlead::fabric::model {
+namespace {
+constexpr std::uint64_t kDescriptorLinesMax = 8;
+}
+
+Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answer) {
+  const std::uint64_t bytes_max = machine_.pool().largest_bytes() - sizeof(NiPacket);
+  switch (static_cast<LanaiOp>(command.op)) {
+    case LanaiOp::write:
+      if (command.a > bytes_max) return damaged("bytes to write", command.a);
+      host_.write(command.a);
+      return {};
+    case LanaiOp::post:
+      return post(command);
+    case LanaiOp::cancel:
+      if (!drop(command.id, Held::allocated)) return damaged("packet", command.id);
+      host_.cancel(command.id);
+      return {};
+    case LanaiOp::release:
+      if (!drop(command.id, Held::received)) return damaged("packet", command.id);
+      host_.release(command.id);
+      return {};
+    case LanaiOp::release_local:
+      if (!drop(command.id, Held::apart)) return damaged("packet", command.id);
+      host_.release_local(command.id);
+      return {};
+    case LanaiOp::return_host_buffer: {
+      const auto found = held_.find(command.id);
+      if (found == held_.end() || found->second.how != Held::received) {
+        return damaged("packet", command.id);
+      }
+      found->second.how = Held::apart;
+      host_.return_host_buffer(command.id);
+      return {};
+    }
+    case LanaiOp::alloc:
+      if (command.a > bytes_max) return damaged("packet bytes", command.a);
+      alloc(command, answer);
+      return {};
+    case LanaiOp::alloc_local:
+      if (command.a > bytes_max) return damaged("packet bytes", command.a);
+      alloc_local(command, answer);
+      return {};
+    case LanaiOp::image:
+      return command.a == 0 ? image(command, answer) : detached_image(command, answer);
+    case LanaiOp::add_words:
+      if (command.a > NiHardware::kWords) return {};  // not ok: no room
+      answer.id = machine_.ni(rank_).words_used();
+      answer.ok = host_.add_ni_words(command.id, static_cast<std::uint32_t>(command.a)) ? 1 : 0;
+      return {};
+  }
+  return damaged("operation", command.op);
+}
+
+Result<void> LanaiCommands::post(const GateCommand& command) {
+  const auto found = held_.find(command.id);
+  if (found == held_.end()) return damaged("packet", command.id);
+  const Held how = found->second.how;
+  NiPacket& packet = host_.packet(command.id);
+  // It is for this rank's NI alone.
+  const bool writes_tlb = how == Held::apart && packet.header.client.kind == PacketKind::tlb_write;
+  if ((how != Held::allocated && how != Held::image && how != Held::detached && !writes_tlb) ||
+      !drop(command.id, how)) {
+    return damaged("packet", command.id);
+  }
+  const std::size_t room = packet.slot_bytes - sizeof packet;
+  const PacketKind kind = packet.header.client.kind;
+  const bool to_group = kind == PacketKind::multicast && how == Held::allocated;
+  if (!to_group && !writes_tlb && (packet.peer >= machine_.nodes() || packet.peer == rank_)) {
+    return damaged("destination", packet.peer);
+  }
+  if (packet.header.client.size > room || packet.fetch_bytes > room) {
+    return damaged("message size", packet.header.client.size);
+  }
+  const bool for_ni = kind == PacketKind::data || kind == PacketKind::multicast ||
+                      kind == PacketKind::fetch_add || kind == PacketKind::page_transfer ||
+                      writes_tlb;
+  // Where the host runs the protocol, an NI takes every kind for the other host's.
+  if (!for_ni && (how != Held::detached || kind >= PacketKind::count)) {
+    return damaged("packet kind", static_cast<std::uint64_t>(kind));
+  }
+  if (command.a == 0 || command.a > kDescriptorLinesMax) return damaged("descriptor", command.a);
+  // The NI multicasts what its own host sends.
+  if (to_group) packet.header.client.source = rank_;
+  packet.received = false;
+  host_.post(command.id, command.a);
+  return {};
+}
+
+void LanaiCommands::alloc(const GateCommand& command, GateAnswer& answer) {
+  const auto reserve = static_cast<std::uint32_t>(std::min<std::uint64_t>(command.b, UINT32_MAX));
+  if (!host_.alloc(command.a, reserve, &answer.id)) return;
+  answer.ok = 1;
+  held_[answer.id] = {host_.packet(answer.id).slot_bytes, Held::allocated};
+}
+
+void LanaiCommands::alloc_local(const GateCommand& command, GateAnswer& answer) {
+  answer.id = host_.alloc_local(command.a);
+  answer.ok = 1;
+  held_[answer.id] = {host_.packet(answer.id).slot_bytes, Held::apart};
+}
+
+Result<void> LanaiCommands::image(const GateCommand& command, GateAnswer& answer) {
+  const auto found = held_.find(command.id);
+  if (found == held_.end() ||
+      (found->second.how != Held::allocated && found->second.how != Held::shared)) {
+    return damaged("packet", command.id);
+  }
+  restore(command.id, found->second);
+  NiPacket& buffer = host_.packet(command.id);
+  if (found->second.how == Held::allocated) buffer.uses = 0;
+  if (buffer.header.client.size > buffer.slot_bytes - sizeof buffer || buffer.uses == UINT8_MAX) {
+    return damaged("message size", buffer.header.client.size);
+  }
+  found->second.how = Held::shared;
+  answer.id = host_.image(command.id);
+  answer.ok = 1;
+  held_[answer.id] = {host_.packet(answer.id).slot_bytes, Held::image, command.id};
+  return {};
+}
+
+Result<void> LanaiCommands::detached_image(const GateCommand& command, GateAnswer& answer) {
+  const auto found = held_.find(command.id);
+  if (found == held_.end() || found->second.how != Held::allocated) {
+    return damaged("packet", command.id);
+  }
+  const NiPacket& buffer = host_.packet(command.id);
+  restore(command.id, found->second);
+  if (buffer.header.client.size > buffer.slot_bytes - sizeof buffer) {
+    return damaged("message size", buffer.header.client.size);
+  }
+  answer.id = host_.detached_image(command.id);
+  answer.ok = 1;
+  held_[answer.id] = {host_.packet(answer.id).slot_bytes, Held::detached};
+  return {};
+}
+
+bool LanaiCommands::drop(PacketId id, Held how) {
+  const auto found = held_.find(id);
+  if (found == held_.end() || found->second.how != how) return false;
+  const Packet as = found->second;
+  held_.erase(found);
+  restore(id, as);
+  if (as.origin != kNoPacket) held_.erase(as.origin);
+  return true;
+}
+
+void LanaiCommands::restore(PacketId id, const Packet& as) {
+  NiPacket& packet = host_.packet(id);
+  packet.id = id;
+  packet.slot_bytes = as.slot_bytes;
+  packet.origin = as.origin;
+  switch (as.how) {
+    case Held::allocated:
+    case Held::shared:
+    case Held::detached:
+      packet.holds = Holds::send_buffer;
+      break;
+    case Held::received:
+      packet.holds = Holds::host_buffer;
+      break;
+    default:
+      packet.holds = Holds::nothing;
+  }
+}
+
+void LanaiCommands::show(GateSlot& slot) {
+  LanaiVisible& seen = lanai_visible(slot);
+  seen.visible_since_ps = host_.visible_since().count;
+  std::uint32_t received = 0;
+  std::uint32_t completed = 0;
+  std::uint32_t answered = 0;
+  while (received < LanaiVisible::kEach && host_.reap_receive(&seen.received[received])) {
+    const PacketId id = seen.received[received++];
+    const NiPacket& packet = host_.packet(id);
+    held_[id] = {packet.slot_bytes,
+                 packet.holds == Holds::host_buffer ? Held::received : Held::apart};
+  }
+  while (completed < LanaiVisible::kEach && host_.reap_completion(&seen.completed[completed])) {
+    ++completed;
+  }
+  while (answered < LanaiVisible::kEach && host_.reap_answer(&seen.answered[answered])) {
+    ++answered;
+  }
+  seen.received_count = received;
+  seen.completed_count = completed;
+  seen.answered_count = answered;
+  seen.send_buffers = host_.send_buffers_free();
+}
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,62 @@
+// What of a rank's gate is the LANai's own: the commands to a ModelHostNi by the names there, what
+// its host sees, and what its library must know.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "fairlead/fabric/model/gate.h"
+#include "fairlead/fabric/ni_packet.h"
+#include "fairlead/hw/lanai/library_rates.h"
+
+namespace fairlead::fabric::model {
+
+// Those from `alloc` on are answered: the rank hands control over; the others are queued until
+// then.
+enum class LanaiOp : std::uint32_t {
+  write = static_cast<std::uint32_t>(GateOp::kind_first),  // a: bytes
+  post,                                                    // id, a: descriptor lines
+  cancel,                                                  // id
+  release,                                                 // id
+  release_local,                                           // id
+  return_host_buffer,                                      // id: the packet that stays
+  alloc,        // a: payload bytes, b: reserve; answer: id
+  alloc_local,  // a: payload bytes; answer: id
+  image,        // id: the buffer, a: 1 for a detached one; answer: id
+  add_words,    // id: segment, a: count; answer: id of the first word
+};
+
+// GateSlot::visible. Each array at most full; the rest comes with the next answers.
+struct LanaiVisible {
+  static constexpr std::uint32_t kEach = 128;
+
+  std::uint32_t send_buffers;  // free
+  std::uint32_t received_count;
+  std::uint32_t completed_count;
+  std::uint32_t answered_count;
+  // Since when the oldest of `received` that is to be looked at was there; as of watchdogs.
+  std::int64_t visible_since_ps;
+  std::uint32_t received[kEach];
+  std::uint64_t completed[kEach];
+  HostAnswer answered[kEach];
+};
+static_assert(sizeof(LanaiVisible) <= GateSlot::kVisibleBytes &&
+              std::is_trivially_copyable_v<LanaiVisible>);
+
+inline LanaiVisible& lanai_visible(GateSlot& slot) {
+  return *reinterpret_cast<LanaiVisible*>(slot.visible);
+}
+
+// GateHeader::kind.
+struct LanaiHeader {
+  hw::LibraryRates rates;
+  std::uint32_t send_buffers;
+  std::uint32_t host_ring_batch;
+};
+static_assert(sizeof(LanaiHeader) <= GateHeader::kKindBytes &&
+              std::is_trivially_copyable_v<LanaiHeader>);
+
+inline const LanaiHeader& lanai_header(const GateMemory& memory) {
+  return *reinterpret_cast<const LanaiHeader*>(memory.header().kind);
+}
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,68 @@
+// A modelled cluster of LANai network interfaces: on every node one with firmware, and its host
+// side.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/pinned_array.h"
+#include "fairlead/base/result.h"
+#include "fairlead/fabric/model/lanai/host_ni.h"
+#include "fairlead/fabric/model/lanai/lanai_parts.h"
+#include "fairlead/fabric/model/lanai/ni_hardware.h"
+#include "fairlead/fabric/model/machine.h"
+#include "fairlead/fabric/model/wire_faults.h"
+#include "fairlead/hw/packet_pool.h"
+
+namespace fairlead::fabric::model {
+
+class LanaiMachine final : public Machine, private FaultyWire {
+ public:
+  // `platform`: its bus and NI are of these kinds. Packets hold `payload_bytes`.
+  LanaiMachine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes,
+               const SharedMemory& shared = {});
+
+  const hw::LanaiParams& params() const { return parts_.params; }
+  NiHardware& ni(Peer node) { return nodes_[node].ni; }
+  ModelHostNi& host(Peer node) { return nodes_[node].host; }
+  hw::PacketPool& pool() { return pool_; }
+
+  PortCounters& counters(Peer node) override { return nodes_[node].counters; }
+  void run_on(Peer node, sim::Task& task) override { host(node).run_on(task); }
+  void sync(Peer node) override { host(node).sync(); }
+  NodeBusy busy(Peer node) const override;
+  Result<void> set_faults(const FaultPlan& plan) override;
+  std::string losses() const override;
+
+ private:
+  struct Node {
+    Node(LanaiMachine& machine, Peer self, std::uint64_t* words)
+        : ni(machine.parts_, self, counters, words), host(machine.parts_, ni) {}
+    PortCounters counters;
+    NiHardware ni;
+    ModelHostNi host;
+  };
+
+  // From here on the state of the nodes, 6 KB each, is larger than a processor's own cache.
+  static constexpr std::uint32_t kManyNodes = 128;
+  void look_ahead();
+  void trace_nodes(TraceWriter& writer) override;
+
+  // --- FaultyWire
+  Peer source_of(PacketId id) override;
+  void deliver(Peer node, PacketId id) override { ni(node).arrived(id); }
+  void deliver_corrupt(Peer node, PacketId id) override { ni(node).arrived_corrupt(id); }
+  void lose(Peer node, PacketId id) override { ni(node).free_packet(id); }
+  PacketId twin(Peer node, PacketId id) override;
+
+  hw::LibraryRates host_rates_;
+  hw::NiFirmware firmware_;
+  hw::PacketPool pool_;
+  LanaiParts parts_;
+  PinnedArray<Node> nodes_;
+  std::unique_ptr<WireFaults> faults_;
+  std::unique_ptr<Journeys> journeys_;
+};
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,32 @@
+// The lower waist in virtual time: what a machine whose network interfaces are RDMA engines gives
+// each rank. The direct composition stands on it (lci/rdma_endpoint.h), whatever the kind of
+// engine.
+#pragma once
+#include "fairlead/base/units.h"
+#include "fairlead/fabric/model/machine.h"
+#include "fairlead/fabric/nic.h"
+#include "fairlead/hw/host_cost.h"
+
+namespace fairlead::fabric::model {
+
+// Its calls take the rank's time.
+class ModelNic : public Nic {
+ public:
+  // Of the machine's nodes, from node 0 on, those that have a rank; before its port is made.
+  virtual void set_ranks(Rank ranks) = 0;
+  // The rank's clock.
+  virtual Ps now() = 0;
+  virtual void work(const hw::HostWork& work) = 0;
+  // What sleep() shows when the job hangs; a string that outlives the wait.
+  virtual void set_wait(const char* what) = 0;
+};
+
+class NicMachine : public Machine {
+ public:
+  virtual ModelNic& nic(Peer node) = 0;
+
+ protected:
+  using Machine::Machine;
+};
+
+}  // namespace fairlead::fabric::model

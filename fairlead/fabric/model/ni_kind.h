@@ -1,0 +1,63 @@
+// The kinds of modelled network interfaces: each is a folder of this one with a kind.cc, and
+// nothing else names it. A platform file chooses one by `[ni] kind`, whose parameters are
+// hw/<kind>'s.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fairlead/base/result.h"
+#include "fairlead/fabric/model/machine.h"
+#include "fairlead/hw/platform.h"
+
+namespace fairlead::fabric::model {
+
+// What lci puts on a network interface: a control program and a host library (lci/ni), or the
+// direct composition over its Nic.
+enum class NiFamily : std::uint8_t { firmware, rdma };
+
+class ModelNic;
+class RankCommands;
+class RankMemory;
+class GateClient;
+class GateMemory;
+struct GateHeader;
+
+struct NiKind {
+  std::string_view name;
+  NiFamily family;
+  // With `nodes` nodes, whose packets hold `payload_bytes` where the kind does not say how much.
+  std::unique_ptr<Machine> (*make)(hw::Platform platform, std::uint32_t nodes,
+                                   std::uint32_t payload_bytes, const SharedMemory& shared);
+
+  // --- Where ranks are processes of their own (gate.h).
+  std::uint64_t ni_memory_bytes;  // of a node's NI, which they share
+  // Fills in `look` and `kind` of the header.
+  void (*describe)(const hw::Platform& platform, std::uint32_t ranks, GateHeader& header);
+  // The simulator's side of a rank's commands; the machine is of this kind. `memory`: the rank's
+  // own. Both outlive it.
+  std::unique_ptr<RankCommands> (*commands)(Machine& machine, Rank rank, RankMemory& memory);
+  // Of the rdma family: the rank's side. The references outlive it. nullptr: of another family.
+  std::unique_ptr<ModelNic> (*remote_nic)(GateClient& gate, const GateMemory& memory,
+                                          PortCounters& counters);
+};
+
+// Every kind there is; its body is made by the build (fairlead_kinds() in cmake/).
+std::vector<const NiKind*> ni_kinds();
+// Error: names those there are.
+Result<const NiKind*> find_ni_kind(std::string_view name);
+// Of a platform's file. Error: as hw::load_platform.
+Result<const NiKind*> ni_kind_on(const std::string& platform_file);
+
+// A platform on which `nodes` nodes find their places, and what makes its machine.
+struct LoadedPlatform {
+  hw::Platform platform;
+  const NiKind* kind;
+};
+Result<LoadedPlatform> load_for(const std::string& platform_file, std::uint32_t nodes,
+                                const hw::PlatformChanges& changes);
+
+}  // namespace fairlead::fabric::model

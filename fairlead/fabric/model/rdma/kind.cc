@@ -1,0 +1,53 @@
+#include <new>
+#include <utility>
+
+#include "fairlead/fabric/model/ni_kind.h"
+#include "fairlead/fabric/model/rdma/rdma_commands.h"
+#include "fairlead/fabric/model/rdma/rdma_gate.h"
+#include "fairlead/fabric/model/rdma/rdma_machine.h"
+#include "fairlead/fabric/model/rdma/remote_rdma_host.h"
+
+namespace fairlead::fabric::model {
+namespace {
+
+// The MTU is the interface's.
+std::unique_ptr<Machine> make(hw::Platform platform, std::uint32_t nodes,
+                              std::uint32_t /*payload_bytes*/, const SharedMemory& shared) {
+  return std::make_unique<RdmaMachine>(std::move(platform), nodes, shared);
+}
+
+void describe(const hw::Platform& platform, std::uint32_t /*ranks*/, GateHeader& header) {
+  const RdmaTerms terms(platform);
+  header.look = terms.poll;
+  ::new (header.kind) RdmaTerms(terms);
+}
+
+std::unique_ptr<RankCommands> commands(Machine& machine, Rank rank, RankMemory& memory) {
+  return std::make_unique<RdmaCommands>(static_cast<RdmaMachine&>(machine), rank, memory);
+}
+
+// A rank's library in its own process, with its way to the host.
+struct HostOf {
+  HostOf(GateClient& gate, const GateMemory& memory) : host(gate, memory) {}
+  RemoteRdmaHost host;
+};
+class RemoteNic final : private HostOf, public RdmaNic<RemoteRdmaHost> {
+ public:
+  RemoteNic(GateClient& gate, const GateMemory& memory, PortCounters& counters)
+      : HostOf(gate, memory), RdmaNic<RemoteRdmaHost>(HostOf::host, counters) {}
+};
+
+std::unique_ptr<ModelNic> remote_nic(GateClient& gate, const GateMemory& memory,
+                                     PortCounters& counters) {
+  return std::make_unique<RemoteNic>(gate, memory, counters);
+}
+
+}  // namespace
+
+const NiKind& rdma_kind() {
+  static constexpr NiKind kKind = {
+      hw::RdmaParams::kName, NiFamily::rdma, &make, 0, &describe, &commands, &remote_nic};
+  return kKind;
+}
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,46 @@
+// A rank's commands to its host beside an RDMA engine, in the simulator: checked, then done on the
+// RdmaHost of the rank's node.
+#pragma once
+#include <cstdint>
+#include <unordered_set>
+
+#include "fairlead/base/result.h"
+#include "fairlead/fabric/model/rank_commands.h"
+#include "fairlead/fabric/model/rdma/rdma_gate.h"
+#include "fairlead/fabric/model/rdma/rdma_machine.h"
+
+namespace fairlead::fabric::model {
+
+class RdmaCommands final : public RankCommands {
+ public:
+  // Rank `rank` is node `rank` of `machine`, whose NI reaches that host's memory as `memory`. Both
+  // outlive it.
+  RdmaCommands(RdmaMachine& machine, Rank rank, RankMemory& memory);
+
+  Ps now() const override { return host_.now(); }
+  void advance(Ps work) override { host_.advance(work); }
+  bool ahead() const override { return host_.ahead(); }
+  void sync() override { host_.sync(); }
+  void compute(Ps time, Ps /*watchdog*/) override {
+    host_.advance(time);
+    host_.sync();
+  }
+  void block(Ps deadline, const char* what, bool /*for_more*/) override {
+    host_.sleep(deadline, false, what);
+  }
+  Result<void> execute(const GateCommand& command, GateAnswer& answer) override;
+  void show(GateSlot& slot) override;
+
+ private:
+  // More than a library of sense ever holds.
+  static constexpr std::size_t kHeldMax = 1 << 16;
+
+  Result<void> ring(std::uint32_t packet);
+  Result<void> return_buffers(const GateCommand& command);
+
+  RdmaMachine& machine_;
+  RdmaHost& host_;
+  std::unordered_set<std::uint32_t> held_;  // packets that are the rank's
+};
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,46 @@
+// What of a rank's gate is the RDMA engine's own: the commands to an RdmaHost by the names there,
+// and what its host sees.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "fairlead/fabric/model/gate.h"
+#include "fairlead/fabric/model/rdma/rdma_packet.h"
+#include "fairlead/fabric/model/rdma/rdma_terms.h"
+
+namespace fairlead::fabric::model {
+
+// Those from `take` on are answered: the rank hands control over; the others are queued until then.
+enum class RdmaOp : std::uint32_t {
+  give = static_cast<std::uint32_t>(GateOp::kind_first),  // id
+  ring,                                                   // id
+  return_buffers,                                         // id: the source, a: lane, b: count
+  remove_key,                                             // a: the key
+  take,                                                   // answer: id
+  add_key,     // id: kRdmaKeyRead, kRdmaKeyWrite or both, a: base, b: size; answer: value
+  stay_awake,  // in place of a sleep (GateOp::block): there is news
+};
+constexpr std::uint32_t kRdmaKeyRead = 1;
+constexpr std::uint32_t kRdmaKeyWrite = 2;
+
+// GateSlot::visible. Each array at most full; the rest comes with the next answers.
+struct RdmaVisible {
+  static constexpr std::uint32_t kEach = 128;
+
+  std::uint32_t received_count;
+  std::uint32_t completed_count;
+  std::uint32_t received[kEach];
+  RdmaCompletion completed[kEach];
+};
+static_assert(sizeof(RdmaVisible) <= GateSlot::kVisibleBytes &&
+              std::is_trivially_copyable_v<RdmaVisible>);
+static_assert(sizeof(RdmaTerms) <= GateHeader::kKindBytes);  // which is GateHeader::kind
+
+inline RdmaVisible& rdma_visible(GateSlot& slot) {
+  return *reinterpret_cast<RdmaVisible*>(slot.visible);
+}
+inline const RdmaTerms& rdma_terms(const GateMemory& memory) {
+  return *reinterpret_cast<const RdmaTerms*>(memory.header().kind);
+}
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,93 @@
+// The host of an RDMA engine, on the rank's task: its clock, which may be ahead of the engine's
+// until something is posted or looked at, and its part of the queues.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "fairlead/base/ring.h"
+#include "fairlead/base/trace.h"
+#include "fairlead/fabric/model/rdma/rdma_ni.h"
+#include "fairlead/fabric/model/rdma/rdma_terms.h"
+#include "fairlead/sim/task.h"
+
+namespace fairlead::fabric::model {
+
+class RdmaHost {
+ public:
+  // The references outlive it.
+  RdmaHost(const RdmaParts& parts, RdmaNi& ni);
+  RdmaHost(const RdmaHost&) = delete;
+  RdmaHost& operator=(const RdmaHost&) = delete;
+
+  // The task whose time the calls below take; before the first of them.
+  void run_on(sim::Task& task) { task_ = &task; }
+  // Shows on the host's line when it sleeps.
+  void trace(TraceLane lane) { trace_ = lane; }
+  Peer self() const { return ni_.self(); }
+  const RdmaTerms& terms() const { return parts_.terms; }
+
+  // --- The rank's clock.
+  Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
+  void advance(Ps time) { local_ = now() + time; }
+  // The library's work.
+  void spend(Ps time) {
+    advance(time);
+    library_busy_ += time;
+  }
+  bool ahead() const { return local_ > parts_.engine.now(); }
+  // Lets the rest of the machine catch up with it.
+  void sync();
+  Ps library_busy() const { return library_busy_; }
+  // Until `deadline` or something new: a packet, a completion, a peer's write. Not at all where
+  // `news`, or where something came since it slept last. `what` is shown when the job hangs.
+  void sleep(Ps deadline, bool news, const char* what);
+
+  // --- Packets. One is the host's from take() until ring(), and again from next_received() until
+  // give().
+  std::uint32_t take() { return parts_.packets.take(); }
+  void give(std::uint32_t packet) { parts_.packets.give(packet); }
+  RdmaFront& front(std::uint32_t packet) { return parts_.packets.front(packet); }
+  std::byte* payload(std::uint32_t packet) { return parts_.packets.payload(packet); }
+  // Its entry (front) and payload are written.
+  void ring(std::uint32_t packet) {
+    sync();
+    ni_.ring(packet);
+  }
+  // So many receive buffers for packets of `source` are free again.
+  void return_buffers(Peer source, std::uint8_t lane, std::uint32_t count) {
+    sync();
+    ni_.return_buffers(source, lane, count);
+  }
+  // What is visible, oldest first. False: nothing more.
+  bool next_received(std::uint32_t* packet) { return take_first(received_, packet); }
+  bool next_completion(RdmaCompletion* completion) { return take_first(completed_, completion); }
+
+  // --- Memory that peers may name.
+  std::uint64_t add_key(std::uint64_t base, std::uint64_t size, bool read, bool write) {
+    return ni_.keys().add(base, size, read, write);
+  }
+  void remove_key(std::uint64_t key) { ni_.keys().remove(key); }
+
+ private:
+  template <class T>
+  static bool take_first(Ring<T>& from, T* to) {
+    if (from.empty()) return false;
+    *to = from.front();
+    from.pop_front();
+    return true;
+  }
+  void wake();
+
+  const RdmaParts& parts_;
+  RdmaNi& ni_;
+  sim::Task* task_ = nullptr;
+  TraceLane trace_;
+  Ps local_{};
+  Ps library_busy_{};
+  bool waiting_ = false;
+  bool news_ = false;  // something came since it slept last
+  Ring<std::uint32_t> received_;
+  Ring<RdmaCompletion> completed_;
+};
+
+}  // namespace fairlead::fabric::model

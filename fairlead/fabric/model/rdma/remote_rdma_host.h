@@ -1,0 +1,74 @@
+// The host of an RDMA engine for a rank that is a process of its own: what RdmaHost is to a fiber,
+// through the rank's gate.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "fairlead/base/units.h"
+#include "fairlead/fabric/model/gate_client.h"
+#include "fairlead/fabric/model/rdma/rdma_gate.h"
+
+namespace fairlead::fabric::model {
+
+class RemoteRdmaHost {
+ public:
+  // Both outlive it.
+  RemoteRdmaHost(GateClient& gate, const GateMemory& memory);
+  RemoteRdmaHost(const RemoteRdmaHost&) = delete;
+  RemoteRdmaHost& operator=(const RemoteRdmaHost&) = delete;
+
+  // Meanings as in RdmaHost; those marked * hand control over.
+  Peer self() const { return gate_.rank(); }
+  const RdmaTerms& terms() const { return terms_; }
+  Ps now() { return gate_.now(); }
+  void advance(Ps time) { gate_.advance(time); }
+  void spend(Ps time) { gate_.advance(time); }
+  void sync() { gate_.sync(); }                           // *
+  void sleep(Ps deadline, bool news, const char* what) {  // *
+    if (!news) return gate_.block(deadline, what);
+    gate_.hand_over(RdmaOp::stay_awake);
+  }
+  std::uint32_t take() { return gate_.hand_over(RdmaOp::take).id; }  // *
+  void give(std::uint32_t packet) { gate_.queue(RdmaOp::give, packet); }
+  RdmaFront& front(std::uint32_t packet) { return *reinterpret_cast<RdmaFront*>(at(packet)); }
+  std::byte* payload(std::uint32_t packet) { return at(packet) + sizeof(RdmaFront); }
+  void ring(std::uint32_t packet) { catch_up(RdmaOp::ring, packet, 0, 0); }
+  void return_buffers(Peer source, std::uint8_t lane, std::uint32_t count) {
+    catch_up(RdmaOp::return_buffers, source, lane, count);
+  }
+  bool next_received(std::uint32_t* packet) { return take_first(received_, packet); }
+  bool next_completion(RdmaCompletion* completion) { return take_first(completed_, completion); }
+  std::uint64_t add_key(std::uint64_t base, std::uint64_t size, bool read, bool write) {  // *
+    const std::uint32_t rights = (read ? kRdmaKeyRead : 0) | (write ? kRdmaKeyWrite : 0);
+    return gate_.hand_over(RdmaOp::add_key, rights, base, size).value;
+  }
+  void remove_key(std::uint64_t key) { gate_.queue(RdmaOp::remove_key, 0, key); }
+
+ private:
+  std::byte* at(std::uint32_t packet) { return packets_ + packet * stride_; }
+  // A command that lets the machine catch up: what comes in meanwhile is visible after it.
+  void catch_up(RdmaOp op, std::uint32_t id, std::uint64_t a, std::uint64_t b) {
+    gate_.queue(op, id, a, b);
+    stale_ = true;
+  }
+  template <class T>
+  bool take_first(std::deque<T>& from, T* to) {
+    if (from.empty() && stale_) gate_.hand_over(GateOp::observe);  // *
+    if (from.empty()) return false;
+    *to = from.front();
+    from.pop_front();
+    return true;
+  }
+  void take_visible();
+
+  GateClient& gate_;
+  std::byte* packets_;
+  const RdmaTerms terms_;
+  std::size_t stride_;
+  bool stale_ = false;
+  std::deque<std::uint32_t> received_;
+  std::deque<RdmaCompletion> completed_;
+};
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,26 @@
+// [host] of a platform file: the processor of a node and its memory.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/base/units.h"
+#include "fairlead/hw/keys.h"
+
+namespace fairlead::hw {
+
+struct HostParams {
+  Hertz clock{};
+  std::uint64_t l2_bytes = 0;
+  std::uint64_t line_bytes = 0;
+  Ps memory_latency{};          // one line from memory
+  Ps l2_latency{};              // one line from L2
+  BytesPerSec memcpy_memory{};  // large copies
+  BytesPerSec memcpy_l2{};      // copies within L2
+  Ps interrupt{};               // until the handler polls
+  Ps watchdog{};                // polling watchdog's default delay
+
+  void add_keys(std::vector<Key>& to);
+  void speed_up(double factor);
+};
+
+}  // namespace fairlead::hw

@@ -1,0 +1,37 @@
+// [network] of a platform file: links and switches, and how they lie between the nodes.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/units.h"
+#include "fairlead/hw/keys.h"
+
+namespace fairlead::hw {
+
+class CustomNetwork;
+
+enum class TopologyKind : std::uint8_t { grid, clos, fat_tree, single_switch, custom };
+
+struct NetworkParams {
+  BytesPerSec link{};
+  Ps switch_delay{};
+  Ps fixed{};                      // NI staging, (de)serialisation
+  std::uint32_t header_bytes = 0;  // route, type, LCI header and CRC of a packet on the wire
+  TopologyKind topology = TopologyKind::single_switch;
+  std::uint32_t hosts_per_switch = 0;
+  std::uint32_t uplinks_per_switch = 0;  // of a fat tree
+  std::uint32_t nodes = 0;               // of the published machine
+  // In which order nodes are numbered over a regular network's places: 0 along it, else a random
+  // order, of which this is the seed.
+  std::uint32_t host_order = 0;
+  // Of TopologyKind::custom; else none.
+  std::string file;
+  std::shared_ptr<const CustomNetwork> custom;
+
+  void add_keys(std::vector<Key>& to);
+  void speed_up(double factor);
+};
+
+}  // namespace fairlead::hw

@@ -1,0 +1,79 @@
+// One rank's part of a modelled job: its port, and what runs for it on its node's NI. Whatever the
+// kind of NI; --lci names one of the implementations of the kind's family.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/result.h"
+#include "fairlead/fabric/model/gate_client.h"
+#include "fairlead/fabric/model/machine.h"
+#include "fairlead/fabric/model/ni_kind.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+  virtual Port& port() = 0;
+  // When its program has ended, in the rank's thread: what the host still owes its peers, where it
+  // runs the reliability scheme. Returns when nobody can need it any more; on a task, which is left
+  // where it is then, never.
+  virtual void linger() = 0;
+};
+
+// Called when an implementation sees its assumptions violated (paper section 4: it aborts).
+using Fatal = std::function<void(Rank self, const std::string& reason)>;
+
+// What a rank's port is told of the job.
+struct RankOptions {
+  Rank self;
+  std::uint32_t ranks;          // one a node, from node 0 on
+  bool work_takes_time = true;  // what the client declares (Port::charge)
+};
+
+// What runs on a node's NI, in the simulator.
+class NiSide {
+ public:
+  virtual ~NiSide() = default;
+};
+
+// An implementation of the interface on machines of one family of NIs.
+class ModelImplementation {
+ public:
+  virtual ~ModelImplementation() = default;
+
+  // A cycle table of its own beside the platform's file; empty: the platform's.
+  virtual std::string steps() const { return {}; }
+  // What a packet of the machine holds, where that is not the NI's business.
+  virtual std::uint32_t buffer_bytes() const = 0;
+
+  // On node rank.self. `machine` and `fatal` outlive the endpoint. Error: the NIs cannot carry so
+  // many nodes; names the number that they are good for.
+  virtual Result<std::unique_ptr<Endpoint>> make_endpoint(fabric::model::Machine& machine,
+                                                          const RankOptions& rank,
+                                                          const Fatal& fatal) const = 0;
+  // The two sides of an endpoint apart, for a rank that is a process of its own: what runs on the
+  // node's NI, in the simulator ...
+  virtual Result<std::unique_ptr<NiSide>> make_ni_side(fabric::model::Machine& machine, Peer node,
+                                                       std::uint32_t ranks,
+                                                       const Fatal& fatal) const = 0;
+  // ... and the port, in the rank's process. The references outlive it.
+  virtual std::unique_ptr<Endpoint> make_host_side(fabric::model::GateClient& gate,
+                                                   const fabric::model::GateMemory& memory,
+                                                   const RankOptions& rank, const Fatal& fatal,
+                                                   PortCounters& counters) const = 0;
+};
+
+// What --lci may say on such NIs, the default first.
+std::vector<std::string> model_implementation_names(const fabric::model::NiKind& kind);
+// Empty: the default. Error: lists what is known.
+Result<std::unique_ptr<ModelImplementation>> choose_implementation(
+    const fabric::model::NiKind& kind, std::string_view name);
+
+}  // namespace fairlead::lci
