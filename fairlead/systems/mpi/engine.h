@@ -162,7 +162,9 @@ class Engine {
   // Packets that belonged to no message under way; they were dropped.
   std::uint64_t strays() const { return device_->strays(); }
   // True while messages wait for room or memory waits to be fetched.
-  bool has_work() const { return any_queued() || device_->has_work(); }
+  bool has_work() const {
+    return any_queued() || (is_direct() ? !direct_.idle() : device_->has_work());
+  }
   bool any_queued() const { return !outgoing_.empty(); }
 
   // What devices report, and what they need for it.

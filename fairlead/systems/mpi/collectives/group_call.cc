@@ -27,8 +27,9 @@ void GroupCall::exchange(int to, const void* out, std::uint64_t out_size, int fr
 
 void GroupCall::wait(Request& receive) const {
   Engine& engine = process_.engine();
-  if (process_.bcast_way == BcastWay::multicast && reaches_all()) {
-    for (look_at_other_order(receive); !receive.done(); look_at_other_order(receive)) {
+  if (has_two_orders()) {
+    while (!receive.done()) {
+      look_at_other_order(receive);
       engine.wait_for_change(call_);
     }
     return;
@@ -50,7 +51,7 @@ void GroupCall::look_at_other_order(const Request& receive) const {
   const Envelope& wanted = receive.envelope;
   const Unexpected* const early =
       process_.engine().probe({wanted.context ^ kBroadcastContext, wanted.peer, kAnyTag});
-  if (early == nullptr || receive.done()) return;
+  if (early == nullptr) return;
   const std::int32_t tag = early->envelope.tag;
   if (number_of(tag, comm_.collectives) > comm_.collectives) return;
   disagree_by_tag(process_, comm_, call_, comm_.rank_of(wanted.peer), tag);
@@ -96,6 +97,7 @@ void disagree_on_size(Process& process, const Comm& comm, const char* call, int 
 void GroupCall::mismatch(const Request& receive, std::uint64_t size) const {
   const int member = comm_.rank_of(receive.envelope.peer);
   if (receive.envelope.tag != tag_) {
+    if (has_two_orders()) look_at_other_order(receive);
     disagree_by_tag(process_, comm_, call_, member, receive.envelope.tag);
   }
   disagree_on_size(process_, comm_, call_, member, receive.size, size);

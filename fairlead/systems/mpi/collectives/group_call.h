@@ -103,6 +103,7 @@ class GroupCall {
 
  private:
   void wait(Request& receive) const;
+  bool has_two_orders() const { return process_.bcast_way == BcastWay::multicast && reaches_all(); }
   void look_at_other_order(const Request& receive) const;
   Envelope envelope(int member) const { return {comm_.context + 1, comm_.job_rank(member), tag_}; }
   // The member is in another call, or in the same with another count. Ends the job.
