@@ -9,7 +9,10 @@ from command import BIN, fairlead, json_lines
 PLACES = [(["shm"], (1, 2, 5)), (["udp"], (3,)), (["udp", "--lci", "nirx"], (3,)),
           (["loop"], (7,)), (["generic-hca"], (4,)),
           (["myrinet-p3"], (2, 16)), (["myrinet-ppro"], (5,)),
-          (["myrinet-ppro", "--lci", "sdma-hmc"], (6,)), (["myrinet-p3", "--lci", "rcpy"], (6,))]
+          (["myrinet-ppro", "--lci", "sdma-hmc"], (6,)), (["myrinet-p3", "--lci", "rcpy"], (6,)),
+          (["shm", "--mpi-device", "panda"], (1, 3)), (["udp", "--mpi-device", "panda"], (2,)),
+          (["myrinet-p3", "--mpi-device", "panda", "--mpi-bcast", "binary"], (5,)),
+          (["myrinet-ppro", "--lci", "nirx-hmc", "--mpi-device", "panda"], (7,))]
 
 
 class Apps(unittest.TestCase):
@@ -57,10 +60,12 @@ class Apps(unittest.TestCase):
         for platform in ("myrinet-p3", "myrinet-ppro"):
             for app, *size in (("asp", "--vertices", "40"), ("asp", "--vertices", "40", "--poll"),
                                ("qr", "--size", "40")):
-                digests = {self.digest([platform, "--body", body], app, *size)
-                           for body in ("fiber", "process", "fiber", "process")}
-                # Expect: one run, whatever the body, twice.
-                self.assertEqual(len(digests), 1, f"{platform} {app}")
+                for device in ("direct", "panda"):
+                    digests = {self.digest([platform, "--body", body, "--mpi-device", device], app,
+                                           *size)
+                               for body in ("fiber", "process", "fiber", "process")}
+                    # Expect: one run, whatever the body, twice.
+                    self.assertEqual(len(digests), 1, f"{platform} {app} {device}")
 
     def test_the_papers_sizes(self):
         # Expect: what --paper stands for, without a run of that size.

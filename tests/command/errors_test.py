@@ -119,6 +119,10 @@ class Errors(unittest.TestCase):
         self.refused(["run", "--on", "loop", "--single-copy", "1M", TRUE], "--single-copy",
                      "shm, udp or ofi")
         self.refused(["run", "--single-copy", "often", TRUE], "often", "auto, never")
+        self.refused(["run", "--mpi-device", "pandas", TRUE], "pandas", "direct, panda")
+        self.refused(["compare", "--on", "shm", "--mpi-bcast", "ring", TRUE], "ring",
+                     "auto, multicast, binomial, binary")
+        self.refused(["run", "--mpi-bcast", "multicast", TRUE], "--mpi-device panda")
         self.refused(["run", "--on", "udp", "--provider", "tcp", TRUE], "--provider", "--on ofi")
         self.refused(["run", "--on", "ofi", "--auth", "full", TRUE], "--auth", "--on udp")
         self.refused(["run", "--auth", "full", TRUE], "--auth", "--on udp")

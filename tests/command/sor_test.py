@@ -4,12 +4,14 @@ import unittest
 from command import BIN, fairlead, json_lines
 
 PLACES = {"shm": (1, 2, 5), "udp": (1, 3), "nirx": (1, 3), "loop": (1, 2, 7), "myrinet-p3": (2, 16),
-          "myrinet-ppro": (3,)}
+          "myrinet-ppro": (3,), "panda": (1, 3), "panda-ppro": (5,)}
+OPTIONS = {"nirx": ["udp", "--lci", "nirx"], "panda": ["shm", "--mpi-device", "panda"],
+           "panda-ppro": ["myrinet-ppro", "--mpi-device", "panda"]}
 
 
 class Sor(unittest.TestCase):
     def run_sor(self, place, ranks, *arguments):
-        where = ["udp", "--lci", "nirx"] if place == "nirx" else [place]
+        where = OPTIONS.get(place, [place])
         answer = fairlead("run", "-n", str(ranks), "--on", *where, str(BIN / "sor"), "--json",
                           *arguments)
         self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)

@@ -1,12 +1,19 @@
 #include "tests/mpi/mpi_worlds.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <string_view>
 
 #include "fairlead/fabric/ofi/ofi_nic.h"
+#include "fairlead/systems/mpi/job_options.h"
 
 namespace fairlead::mpi_test {
+namespace {
+
+// Before the name of a world: MPI on the panda device there.
+constexpr std::string_view kPanda = "panda";
+
+}  // namespace
 
 std::vector<std::string> worlds() {
   std::vector<std::string> all = {"loop", "shm",       "udp",        "lossy",
@@ -15,16 +22,26 @@ std::vector<std::string> worlds() {
     if (fabric::ofi_providers(provider, "127.0.0.1").ok())
       all.push_back(std::string("ofi") + provider);
   }
+  for (const char* world : {"shm", "udp", "lossy", "myrinet-ppro", "myrinet-p3"}) {
+    all.push_back(std::string(kPanda) + world);
+  }
   return all;
 }
 
 std::string test_name(const std::string& world) {
-  const auto other = [](unsigned char c) { return std::isalnum(c) == 0; };
-  return {world.begin(), std::find_if(world.begin(), world.end(), other)};
+  std::string name = world;
+  std::erase_if(name, [](unsigned char c) { return std::isalnum(c) == 0; });
+  return name;
 }
 
 run::RunReport run_bare(const std::string& world, unsigned ranks,
                         const std::function<int()>& body) {
+  if (world.starts_with(kPanda)) {
+    setenv(mpi::JobOptions::kDeviceVariable, "panda", 1);
+    const run::RunReport report = run_bare(world.substr(kPanda.size()), ranks, body);
+    unsetenv(mpi::JobOptions::kDeviceVariable);
+    return report;
+  }
   run::WorldOptions options;
   options.ranks = ranks;
   options.on = world;

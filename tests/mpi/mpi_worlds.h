@@ -15,9 +15,9 @@ namespace fairlead::mpi_test {
 
 // The worlds every system test runs in: one list, so that a new one is one line. lossy: udp, with
 // one packet in 25 going wrong; nirx: NI engines, of two ranks each, and lossynirx. ofitcp, ofishm:
-// libfabric's providers, where they are here.
+// libfabric's providers, where they are here. panda*: MPI on that device.
 std::vector<std::string> worlds();
-// The part of a world's name that may stand in a test's: letters and digits up to the first other.
+// A world's name as it may stand in a test's: its letters and digits.
 std::string test_name(const std::string& world);
 
 // Runs `program` between MPI_Init and MPI_Finalize; it answers whether all was as it should be.

@@ -14,6 +14,7 @@
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/comparison.h"
 #include "tools/fairlead/implementations.h"
+#include "tools/fairlead/mpi_options.h"
 #include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/world_options.h"
 
@@ -39,6 +40,7 @@ struct CompareArguments {
   std::vector<std::string> lci;
   std::string body = "auto";
   bool json = false;
+  MpiChoice mpi;
 };
 
 std::vector<Combination> combinations_of(const CompareArguments& arguments) {
@@ -135,6 +137,10 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(program.error().text);
     return kUsageExitCode;
   }
+  if (const auto set = set_mpi_options(arguments.mpi); !set.ok()) {
+    complain(set.error().text);
+    return kUsageExitCode;
+  }
   auto folder = TemporaryFolder::make();
   if (!folder.ok()) {
     complain(folder.error().text);
@@ -175,6 +181,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->type_name("KIND")
       ->check(CLI::IsMember({"auto", "process", "fiber"}))
       ->capture_default_str();
+  add_mpi_options(*compare, arguments->mpi);
   compare->add_flag("--json", arguments->json, "One JSON object a line");
   compare->prefix_command();
   compare->footer(kExamples);

@@ -18,6 +18,7 @@
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/explanation.h"
 #include "tools/fairlead/host_options.h"
+#include "tools/fairlead/mpi_options.h"
 #include "tools/fairlead/number_options.h"
 #include "tools/fairlead/stats.h"
 #include "tools/fairlead/subprocess.h"
@@ -49,11 +50,12 @@ struct RunArguments {
   bool show_paths = false;
   std::string single_copy;  // empty: as the environment says
   double patience = -1;     // negative: the same
+  MpiChoice mpi;
   HostChoice hosts;
 };
 
-// What ranks that are real processes read from their environment.
-Result<void> set_real_options(const RunArguments& arguments, run::LaunchOptions& launch) {
+// What ranks read from their environment.
+Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions& launch) {
   const std::string& on = launch.world.on;
   const bool real = on == "shm" || run::is_network(on);
   for (const auto& [name, given] : {std::pair("--show-paths", arguments.show_paths),
@@ -73,6 +75,12 @@ Result<void> set_real_options(const RunArguments& arguments, run::LaunchOptions&
     }
     launch.environment.push_back(
         fmt::format("{}={}", mpi::CopyChoice::kVariable, arguments.single_copy));
+  }
+  const auto mpi_variables = set_mpi_options(arguments.mpi);
+  if (!mpi_variables.ok()) return mpi_variables.error();
+  if (real) {
+    launch.environment.insert(launch.environment.end(), mpi_variables.value().begin(),
+                              mpi_variables.value().end());
   }
   if (arguments.patience >= 0) {
     launch.environment.push_back(fmt::format("{}={}", run::kPatienceVariable, arguments.patience));
@@ -167,7 +175,7 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
     complain(checked.error().text);
     return kUsageExitCode;
   }
-  if (Result<void> set = set_real_options(arguments, launch); !set.ok()) {
+  if (Result<void> set = set_rank_options(arguments, launch); !set.ok()) {
     complain(set.error().text);
     return kUsageExitCode;
   }
@@ -242,6 +250,7 @@ void add_run(CLI::App& app, int& exit_code) {
       "a number of seconds", run::kPatienceRange)
       ->type_name("SECONDS")
       ->default_str(fmt::format("{}", run::kPatienceSeconds));
+  add_mpi_options(*run, arguments->mpi);
   run->add_option("--single-copy", arguments->single_copy,
                   "From how many bytes on an MPI message goes straight from the sender's memory to "
                   "the receiver's; auto: where that was measured to be faster than in pieces "

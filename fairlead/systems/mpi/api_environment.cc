@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -46,11 +47,23 @@ int start(const char* name, int required, int* provided) {
   if (context.state(run::System::mpi) != nullptr) {
     end_job(context, MPI_ERR_OTHER, fmt::format("{} was called a second time", name));
   }
+  const auto text = [](const char* variable) {
+    const char* const told = std::getenv(variable);
+    return std::string(told != nullptr ? told : "");
+  };
+  const Result<JobOptions> options =
+      JobOptions::of_texts(text(JobOptions::kDeviceVariable), text(JobOptions::kBcastVariable));
+  if (!options.ok())
+    end_job(context, MPI_ERR_OTHER, fmt::format("{}: {}", name, options.error().text));
+  // Panda-ST has no locks.
+  if (options.value().device == DeviceName::panda) {
+    required = std::min<int>(required, MPI_THREAD_SERIALIZED);
+  }
   const int level = required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
                     : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
                     : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
                                                         : MPI_THREAD_MULTIPLE;
-  context.set_state(run::System::mpi, std::make_unique<Process>(context, level));
+  context.set_state(run::System::mpi, std::make_unique<Process>(context, level, options.value()));
   context.began(run::System::mpi);
   if (provided != nullptr) *provided = level;
   return MPI_SUCCESS;
@@ -87,6 +100,7 @@ int finalize() {
   call.engine().drain(call.name());
   barrier(process, process.world(), CollectiveKind::finalize, call.name());
   call.engine().drain(call.name());
+  call.engine().stop();
   process.phase = Process::Phase::finalized;
   process.plain = false;
   report_copies(process);

@@ -1,7 +1,7 @@
 // How the bytes of MPI messages travel. The engine makes a message's envelope, matches it and waits
 // for it; a device carries what the envelope says: one for all peers of a process and the same on
 // every rank, so that the order of messages is the device's. Devices: direct.h (packets and copies
-// of the Port's own).
+// of the Port's own), panda_device.h (messages and broadcasts of Panda).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -27,8 +27,8 @@ class Device {
   // Sends what `send`, which is queued, has to send next: the message (State::eager_queued), its
   // envelope and size alone (offer_queued), or the bytes of an accepted one (data_queued). blocked:
   // there is no room now; start() is asked again and goes on where it stopped. `may_wait`: the
-  // program waits for this send, so that the call may wait for room. The buffer is the engine's
-  // until then.
+  // program waits for this send, so that the call may wait for room; a device whose sends take in
+  // what arrives may wait in any case. The buffer is the engine's until then.
   virtual Sent start(Request& send, bool may_wait) = 0;
   // A send that exposed its memory is over.
   virtual void withdraw(Request& send) = 0;
@@ -45,8 +45,19 @@ class Device {
   // The largest message for rank `to` that is sent before a receive has accepted it. `sync`: the
   // send ends when it is matched.
   virtual std::uint64_t eager_max(Rank to, bool sync) const = 0;
+  // The largest message that broadcast() takes; 0: the device has no message to all.
+  virtual std::uint64_t broadcast_max() const { return 0; }
+  // Sends a message to every other rank of the job; the buffer may be reused at once. It is matched
+  // in context `context | kBroadcastContext` (wire.h), for its order is one of its own: that of the
+  // source's broadcasts.
+  virtual void broadcast(const void* /*from*/, std::uint64_t /*size*/, std::uint32_t /*context*/,
+                         std::int32_t /*tag*/) {}
   // Capabilities (lci::Caps::flags) that others may use beside the device on the path to `peer`.
   virtual std::uint64_t flags(Rank peer) const = 0;
+  // What came and belonged to no message under way; it was dropped.
+  virtual std::uint64_t strays() const = 0;
+  // Every rank is behind its last message.
+  virtual void stop() {}
   // The way to `peer` in a few words, for reports.
   virtual std::string describe(Rank peer) const = 0;
 };

@@ -68,7 +68,6 @@ class Direct final : public Device {
 
   bool idle() const { return copies_.empty() && replies_.empty(); }
   const CopyChoice& choice() const { return choice_; }
-  std::uint64_t strays() const { return strays_; }
 
   // Device
   Sent start(Request& send, bool may_wait) override;
@@ -80,6 +79,7 @@ class Direct final : public Device {
   Post wait(const lci::Until& until) override { return port_.wait(until); }
   std::uint64_t eager_max(Rank to, bool sync) const override;
   std::uint64_t flags(Rank peer) const override { return port_.caps(peer).flags; }
+  std::uint64_t strays() const override { return strays_; }
   std::string describe(Rank peer) const override;
 
  private:

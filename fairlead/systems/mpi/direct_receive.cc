@@ -58,7 +58,8 @@ bool Direct::upcall_small(void* self, Rank source, lci::WordVector words, const 
 bool Direct::receive_straight(Request& request) {
   const Envelope wanted = request.envelope;
   if (straight_left_ == 0 || request.state != State::posted || wanted.peer == kAnySource ||
-      wanted.peer == engine_.self() || engine_.has_work() || engine_.is_shared()) [[unlikely]] {
+      wanted.peer == engine_.self() || engine_.any_queued() || !idle() || engine_.is_shared())
+      [[unlikely]] {
     straight_left_ = kStraightMax;
     return false;
   }

@@ -16,16 +16,24 @@ constexpr Ps kOthersTurn = microseconds(20);
 
 }  // namespace
 
-Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice, FirstNumbers first)
+Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice, FirstNumbers first,
+               const OtherDevice& other)
     : port_(port),
       self_(port.self()),
       free_work_((port.caps(self_).flags & lci::kFreeWork) != 0),
-      short_ways_(free_work_),
-      direct_(*this, port, free_work_, choice, first),
+      short_ways_(free_work_ && !other.make),
+      direct_(*this, port, short_ways_, choice, first),
       device_(&direct_),
       fatal_(fatal),
-      matcher_(port.size()) {
-  direct_.bind();
+      matcher_(port.size()),
+      send_ops_(other.send_ops),
+      match_ops_(other.match_ops),
+      other_(other.make ? other.make(*this) : nullptr) {
+  if (other_ != nullptr) {
+    device_ = other_.get();
+  } else {
+    direct_.bind();
+  }
 }
 
 void Engine::failed(const std::string& reason) {

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "fairlead/base/copy_small.h"
@@ -33,10 +35,20 @@ struct Fatal {
   void* context = nullptr;
 };
 
+class Engine;
+
+// A device other than the direct one, and the work of a message with it in the modelled world.
+struct OtherDevice {
+  std::function<std::unique_ptr<Device>(Engine&)> make;  // empty: none
+  std::uint64_t send_ops = kSendOps;
+  std::uint64_t match_ops = kMatchOps;
+};
+
 class Engine {
  public:
-  // Binds kChannel of `port`, which outlives the engine.
-  Engine(lci::Port& port, Fatal fatal, CopyChoice choice = CopyChoice(), FirstNumbers first = {});
+  // Binds kChannel of `port`, which outlives the engine, where the device is the direct one.
+  Engine(lci::Port& port, Fatal fatal, CopyChoice choice = CopyChoice(), FirstNumbers first = {},
+         const OtherDevice& other = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -46,6 +58,8 @@ class Engine {
   std::uint64_t flags(Rank peer) const { return device_->flags(peer); }
   // Calls may leave charge() out.
   bool free_work() const { return free_work_; }
+  // Messages may take the short ways: work is free and the device is the direct one.
+  bool short_ways() const { return short_ways_; }
   // The whole message in one slot where that takes few instructions and work is free. False:
   // nothing has happened.
   [[gnu::always_inline]] bool post_slot(const void* from, std::uint64_t size, Rank to,
@@ -119,6 +133,12 @@ class Engine {
     until.value = value;
     (void)wait_until(until, call);
   }
+  // The device's message to all ranks of the job (device.h).
+  std::uint64_t broadcast_max() const { return device_->broadcast_max(); }
+  void broadcast(const void* from, std::uint64_t size, std::uint32_t context, std::int32_t tag) {
+    port_.charge({.ops = send_ops_});
+    device_->broadcast(from, size, context, tag);
+  }
   // Copies `size` bytes from what a peer has exposed; returns when they are here. A peer that is
   // gone ends the job.
   void fetch(const lci::Remote& from, void* to, std::size_t size, const char* call);
@@ -130,6 +150,8 @@ class Engine {
   bool any_early() const { return matcher_.any_early(); }
   // Waits until nothing this rank has to send is left.
   void drain(const char* call);
+  // Every rank has drained, and sends nothing any more.
+  void stop() { device_->stop(); }
 
   // Several threads call, one at a time, under `lock`: waiting lets the others in. nullptr: one.
   void share(FairLock* lock) { lock_ = lock; }
@@ -138,9 +160,12 @@ class Engine {
   const CopyChoice& choice() const { return direct_.choice(); }
 
   // Packets that belonged to no message under way; they were dropped.
-  std::uint64_t strays() const { return direct_.strays(); }
+  std::uint64_t strays() const { return device_->strays(); }
   // True while messages wait for room or memory waits to be fetched.
-  bool has_work() const { return !outgoing_.empty() || !direct_.idle(); }
+  bool has_work() const {
+    return any_queued() || (is_direct() ? !direct_.idle() : device_->has_work());
+  }
+  bool any_queued() const { return !outgoing_.empty(); }
 
   // What devices report, and what they need for it.
   // Where a message that came finds its receive; without one it is kept (keep()).
@@ -165,6 +190,9 @@ class Engine {
   }
   // Keeps a message that no receive is posted for; `size` is that of the whole message.
   Unexpected* keep(const Envelope& envelope, Unexpected::Place place, std::uint64_t size);
+  // Counts what a kept message holds, and no longer. Too much in all ends the job.
+  void hold(const Unexpected& message);
+  void let_go(const Unexpected& message) { early_bytes_ -= message.size; }
   // Memory for a kept message, which goes when a receive has taken it.
   std::byte* memory_for(Unexpected& message);
   // A send is over: its buffer may be reused, and it was matched if that was asked for.
@@ -176,7 +204,7 @@ class Engine {
   // The job cannot go on.
   [[noreturn]] void failed(const std::string& reason);
   // Work of a message in the modelled world.
-  std::uint64_t match_ops() const { return kMatchOps; }
+  std::uint64_t match_ops() const { return match_ops_; }
   void charge_copy(std::uint64_t ops, std::uint64_t copied, std::uint64_t buffer) {
     if (free_work_) return;
     port_.charge({.ops = ops, .working_set_bytes = buffer, .copied_bytes = copied});
@@ -192,7 +220,7 @@ class Engine {
   // Where work has to be declared: false when the message is another device's.
   bool begins_directly() {
     if (!is_direct()) return false;
-    port_.charge({.ops = kSendOps});
+    port_.charge({.ops = send_ops_});
     return true;
   }
   static void describe(Request& receive, void* to, std::uint64_t capacity, std::uint32_t context,
@@ -229,7 +257,7 @@ class Engine {
   lci::Port& port_;
   const Rank self_;
   const bool free_work_;
-  const bool short_ways_;  // work is free and the device is the direct one
+  const bool short_ways_;
   Direct direct_;
   Device* device_;  // direct_, or another
   Fatal fatal_;
@@ -238,8 +266,11 @@ class Engine {
   Pool<Request> requests_;
   Requests outgoing_;  // sends in the states *_queued, in the order they were started
   // Rarely touched from here on.
+  const std::uint64_t send_ops_;
+  const std::uint64_t match_ops_;
   std::uint64_t early_bytes_ = 0;
   Pool<Unexpected> early_;
+  const std::unique_ptr<Device> other_;
 };
 
 }  // namespace fairlead::mpi

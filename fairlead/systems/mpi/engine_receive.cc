@@ -16,12 +16,13 @@ Unexpected* Engine::keep(const Envelope& envelope, Unexpected::Place place, std:
   u->size = size;
   u->stream = nullptr;
   u->packet = nullptr;
+  u->held = nullptr;
   u->sender = nullptr;
   matcher_.add(u);
   return u;
 }
 
-std::byte* Engine::memory_for(Unexpected& message) {
+void Engine::hold(const Unexpected& message) {
   early_bytes_ += message.size;
   if (early_bytes_ > kUnexpectedBytesMax) {
     failed(
@@ -29,6 +30,10 @@ std::byte* Engine::memory_for(Unexpected& message) {
                     "{} with tag {}; post the receives earlier or send less ahead (MPI_Ssend)",
                     early_bytes_, message.envelope.peer, message.envelope.tag));
   }
+}
+
+std::byte* Engine::memory_for(Unexpected& message) {
+  hold(message);
   message.heap = std::make_unique_for_overwrite<std::byte[]>(message.size);
   return message.heap.get();
 }
@@ -41,7 +46,7 @@ void Engine::take_early(Request& receive, Unexpected* message) {
     device_->accept(receive, *message);
   }
   if (message->heap != nullptr) {
-    early_bytes_ -= message->size;
+    let_go(*message);
     message->heap.reset();
   }
   early_.give(message);

@@ -27,6 +27,7 @@ bool Engine::send_now(const void* from, std::uint64_t size, const Envelope& to,
 }
 
 Request* Engine::start_send(const void* from, std::uint64_t size, Envelope to, bool sync) {
+  if (!is_direct()) port_.charge({.ops = send_ops_});
   Request* request = requests_.take();
   request->is_send = true;
   request->sync = sync;

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fairlead/systems/mpi/panda_device.h"
+
 namespace fairlead::mpi {
 namespace {
 
@@ -18,13 +20,32 @@ CopyChoice copy_choice(run::Context& context) {
   return made.value();
 }
 
+OtherDevice other_device(run::Context& context, const JobOptions& options) {
+  if (options.device == DeviceName::direct) return {};
+  // The program may use Panda, too, and then starts and stops it.
+  panda::Panda* panda = panda::Panda::of(context);
+  const bool owned = panda == nullptr;
+  if (owned) {
+    const Result<panda::Panda*> started = panda::Panda::start(context, {});
+    if (!started.ok()) end_job(context, MPI_ERR_OTHER, "MPI: " + started.error().text);
+    panda = started.value();
+  }
+  const run::LayerCosts& costs = context.layer_costs();
+  return {[panda, owned](Engine& engine) {
+            return std::make_unique<PandaDevice>(engine, *panda, owned);
+          },
+          costs.of(run::LayerStep::mpi_panda_send), costs.of(run::LayerStep::mpi_panda_match)};
+}
+
 }  // namespace
 
-Process::Process(run::Context& context, int level)
+Process::Process(run::Context& context, int level, const JobOptions& options)
     : thread_level(level),
+      bcast_way(options.bcast),
       lock(level == MPI_THREAD_MULTIPLE ? std::make_unique<FairLock>() : nullptr),
       context_(context),
-      engine_(context.port(), {&abort_with, &context}, copy_choice(context)) {
+      engine_(context.port(), {&abort_with, &context}, copy_choice(context), {},
+              other_device(context, options)) {
   const Rank rank = context.port().self();
   world_.context = 0;
   world_.rank = static_cast<int>(rank);
@@ -39,7 +60,9 @@ Process::Process(run::Context& context, int level)
   done_send_.is_send = true;
   done_receive_.state = State::done;
   engine_.share(lock.get());
-  plain = lock == nullptr && engine_.free_work();
+  plain = lock == nullptr && engine_.short_ways();
+  // Before it messages may come to ranks whose device is not there yet.
+  if (options.device == DeviceName::panda) panda::Panda::of(context)->barrier();
 }
 
 Comm* Process::make_comm() {

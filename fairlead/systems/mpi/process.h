@@ -10,6 +10,7 @@
 #include "fairlead/run/context.h"
 #include "fairlead/systems/mpi/comm.h"
 #include "fairlead/systems/mpi/engine.h"
+#include "fairlead/systems/mpi/job_options.h"
 
 namespace fairlead::mpi {
 
@@ -22,7 +23,8 @@ class Process {
   static constexpr std::uint32_t kFirstFreeContext = 4;
   static constexpr std::uint32_t kContextsEnd = kContextMask - 1;
 
-  Process(run::Context& context, int thread_level);
+  // All ranks where a device needs it: returns when every rank has called it.
+  Process(run::Context& context, int thread_level, const JobOptions& options);
 
   // Of the current rank; nullptr before MPI_Init.
   static Process* current() {
@@ -69,6 +71,7 @@ class Process {
   // Calls may take the short ways: they run, one thread makes them, and work is free.
   bool plain = false;
   const int thread_level;
+  const BcastWay bcast_way;
   const std::unique_ptr<FairLock> lock;  // calls take it; MPI_THREAD_MULTIPLE only
   std::uint32_t next_context = kFirstFreeContext;
   SpareMemory spares;

@@ -77,6 +77,7 @@ struct alignas(64) Request {
 static_assert(sizeof(Request) <= 192);
 
 struct Unexpected;
+struct Held;  // panda_device.h
 
 // A message of several packets that is coming in: its later packets need no matching.
 struct Stream {
@@ -109,6 +110,7 @@ struct Unexpected {
   lci::Packet* packet = nullptr;
   const std::byte* data = nullptr;
   Stream* stream = nullptr;  // not all there yet
+  Held* held = nullptr;      // the panda device's
   Request* sender = nullptr;
   std::unique_ptr<std::byte[]> heap;
   Unexpected* next_free = nullptr;

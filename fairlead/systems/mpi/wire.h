@@ -29,6 +29,10 @@ enum class Kind : std::uint8_t {
 constexpr std::uint32_t kContextBits = 24;
 constexpr std::uint32_t kContextMask = (1u << kContextBits) - 1;
 
+// A device's broadcasts (device.h) are matched in contexts of their own: those of the wire with
+// this.
+constexpr std::uint32_t kBroadcastContext = std::uint32_t{1} << 31;
+
 constexpr std::uint32_t first_word(Kind kind, std::uint32_t context) {
   return context | static_cast<std::uint32_t>(kind) << kContextBits;
 }

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "fairlead/systems/mpi/collectives/board.h"
+#include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
-#include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/large_reduction.h"
 
 namespace fairlead::mpi {
@@ -114,11 +114,22 @@ void allreduce_board(Process& process, Comm& comm, const char* call, const Opera
   if (bytes != 0) std::memcpy(result, sum, bytes);
 }
 
+// To one member, which broadcasts the result: what the LCI paper's MPI does.
+void allreduce_by_bcast(GroupCall& group, const Operand& operand, std::byte* sum) {
+  reduce_tree(group, operand, sum);
+  if (group.size() > 1) bcast_as_told(group, sum, operand.bytes(), 0);
+}
+
 }  // namespace
 
 void allreduce(Process& process, Comm& comm, const char* call, const void* own, void* result,
                const Operand& operand) {
   const std::uint64_t bytes = operand.bytes();
+  if (process.bcast_way != BcastWay::automatic) {
+    GroupCall group(process, comm, CollectiveKind::allreduce, call);
+    if (own != result && bytes != 0) std::memcpy(result, own, bytes);
+    return allreduce_by_bcast(group, operand, static_cast<std::byte*>(result));
+  }
   if (bytes <= kBoardBytes && comm.size > 1) {
     if (comm.board == nullptr) settle_board(process, comm, CollectiveKind::allreduce, call);
     if (comm.board != nullptr) {

@@ -1,22 +1,12 @@
 #include <algorithm>
 
+#include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/direct_call.h"
-#include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
 namespace fairlead::mpi {
 namespace {
-
-void bcast_tree(GroupCall& group, void* buffer, std::uint64_t size, int root) {
-  const Tree tree(group.rank(), group.size(), root);
-  if (!tree.is_root()) group.receive(tree.parent(), buffer, size);
-  for (int step = tree.limit() / 2; step > 0; step /= 2) {
-    if (tree.relative + step < tree.size) {
-      group.send(tree.rank_of(tree.relative + step), buffer, size);
-    }
-  }
-}
 
 // The message in P pieces: piece i goes down the tree to node i, then every node passes the pieces
 // it has around the ring (van de Geijn).
@@ -71,13 +61,16 @@ bool bcast_directly(Process& process, Comm& comm, const char* call, void* buffer
 
 void bcast(Process& process, Comm& comm, const char* call, void* buffer, std::uint64_t size,
            int root) {
-  if (bcast_directly(process, comm, call, buffer, size, root)) return;
+  const bool as_told = process.bcast_way != BcastWay::automatic;
+  if (!as_told && bcast_directly(process, comm, call, buffer, size, root)) return;
   GroupCall group(process, comm, CollectiveKind::bcast, call);
   if (group.size() == 1) return;
-  if (size >= kBcastSplitBytes && group.size() >= kBcastSplitRanks) {
+  if (as_told) {
+    bcast_as_told(group, buffer, size, root);
+  } else if (size >= kBcastSplitBytes && group.size() >= kBcastSplitRanks) {
     bcast_split(group, buffer, size, root);
   } else {
-    bcast_tree(group, buffer, size, root);
+    bcast_binomial(group, buffer, size, root);
   }
 }
 

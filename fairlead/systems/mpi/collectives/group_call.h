@@ -67,6 +67,16 @@ class GroupCall {
     // Messages of a pair come in order: another tag is a wrong call.
     return process_.engine().irecv(to, size, comm_.context + 1, comm_.job_rank(from), kAnyTag);
   }
+  // By the device's message to all ranks of the job, where all are members.
+  bool reaches_all() const { return comm_.size == process_.world().size; }
+  void broadcast(const void* from, std::uint64_t size) {
+    process_.engine().broadcast(from, size, comm_.context + 1, tag_);
+  }
+  void receive_broadcast(int root, void* to, std::uint64_t size) {
+    end(process_.engine().irecv(to, size, (comm_.context + 1) | kBroadcastContext,
+                                comm_.job_rank(root), kAnyTag),
+        size);
+  }
   void end(Request* receive, std::uint64_t size) {
     if (!receive->done()) wait(*receive);
     if (receive->envelope.tag != tag_ || receive->size != size) [[unlikely]]
@@ -93,6 +103,8 @@ class GroupCall {
 
  private:
   void wait(Request& receive) const;
+  bool has_two_orders() const { return process_.bcast_way == BcastWay::multicast && reaches_all(); }
+  void look_at_other_order(const Request& receive) const;
   Envelope envelope(int member) const { return {comm_.context + 1, comm_.job_rank(member), tag_}; }
   // The member is in another call, or in the same with another count. Ends the job.
   [[noreturn, gnu::cold, gnu::noinline]] void mismatch(const Request& receive,

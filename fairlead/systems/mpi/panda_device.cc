@@ -1,0 +1,239 @@
+#include "fairlead/systems/mpi/panda_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fairlead/base/check.h"
+#include "fairlead/systems/mpi/engine.h"
+#include "fairlead/systems/mpi/thresholds.h"
+
+namespace fairlead::mpi {
+
+PandaDevice::PandaDevice(Engine& engine, panda::Panda& panda, bool owned)
+    : engine_(engine), panda_(panda), owned_(owned) {
+  panda_.serve(kMessages, {&PandaDevice::on_message, this});
+  panda_.serve(kBroadcasts, {&PandaDevice::on_broadcast, this});
+}
+
+std::string PandaDevice::describe(Rank peer) const {
+  return fmt::format("panda: messages of Panda-ST, packets of {} bytes",
+                     panda_.port().caps(peer).mtu_bytes);
+}
+
+void PandaDevice::stop() {
+  if (owned_) panda_.stop();
+}
+
+// --- Sending.
+
+void PandaDevice::send(Rank to, const Head& head, const void* from, std::uint64_t size) {
+  panda::Message message(from, size);
+  message.push(&head, sizeof head);
+  panda_.send(to, kMessages, message);
+}
+
+Device::Sent PandaDevice::start(Request& send, bool) {
+  const Envelope& to = send.envelope;
+  const auto tag = static_cast<std::uint32_t>(to.tag);
+  if (send.state == State::eager_queued) {
+    this->send(to.peer, {{first_word(Kind::eager, to.context), tag, send.sync ? send.id : 0, 0}},
+               send.from, send.size);
+    return Sent::all;
+  }
+  if (send.state == State::offer_queued) {
+    const Offer offer{send.size, 0, 0};
+    this->send(to.peer, {{first_word(Kind::offer, to.context), tag, send.id, 0}}, &offer,
+               sizeof offer);
+    return Sent::all;
+  }
+  // One block: what has arrived is looked at before the next, lest two ranks that send each other
+  // long messages keep both whole.
+  const std::uint64_t size = std::min(kPandaBlockBytes, send.size - send.moved);
+  const Head head{{first_word(Kind::data, 0), send.peer_id, static_cast<std::uint32_t>(send.moved),
+                   static_cast<std::uint32_t>(send.moved >> 32)}};
+  this->send(to.peer, head, send.from + send.moved, size);
+  send.moved += size;
+  block_sent_ = true;
+  return send.moved == send.size ? Sent::all : Sent::blocked;
+}
+
+bool PandaDevice::progress() { return std::exchange(block_sent_, false) && panda_.poll() > 0; }
+
+std::uint64_t PandaDevice::eager_max(Rank, bool) const { return kEagerBytesMax; }
+
+std::uint64_t PandaDevice::broadcast_max() const { return kPandaBlockBytes; }
+
+void PandaDevice::broadcast(const void* from, std::uint64_t size, std::uint32_t context,
+                            std::int32_t tag) {
+  const Head head{{first_word(Kind::eager, context), static_cast<std::uint32_t>(tag), 0, 0}};
+  panda::Message message(from, size);
+  message.push(&head, sizeof head);
+  panda_.broadcast(kBroadcasts, message);
+}
+
+// --- Receiving.
+
+void PandaDevice::poll() { (void)panda_.poll(); }
+
+// Whatever changes for the engine is a message's doing. A lost rank ends the job there.
+Post PandaDevice::wait(const lci::Until& until) {
+  FAIRLEAD_CHECK(until.word == nullptr && until.counter == nullptr && until.deadline == kNever,
+                 "{}: the panda device waits for messages only", until.what);
+  panda_.wait(handled_, handled_.ok.load(std::memory_order_relaxed) + 1, until.what);
+  return Post::done;
+}
+
+bool PandaDevice::pop_head(panda::Incoming& message, Head& head) {
+  handled_.ok.fetch_add(1, std::memory_order_relaxed);
+  if (message.size() < sizeof head) {
+    ++strays_;
+    return false;
+  }
+  message.pop(&head, sizeof head);
+  return true;
+}
+
+void PandaDevice::on_message(void* self, panda::Incoming message) {
+  auto& device = *static_cast<PandaDevice*>(self);
+  Head head;
+  if (!device.pop_head(message, head)) return;
+  switch (kind_of(head.words[0])) {
+    case Kind::eager:
+      return device.on_eager(head, head.words[0] & kContextMask, message);
+    case Kind::offer:
+      return device.on_offer(head, message);
+    case Kind::accept:
+      return device.on_accept(head, message);
+    case Kind::data:
+      return device.on_data(head, message);
+    case Kind::finished:
+      return device.on_finished(head, message.source());
+    default:
+      ++device.strays_;
+  }
+}
+
+// Panda orders broadcasts apart from messages to one rank: they are matched by themselves.
+void PandaDevice::on_broadcast(void* self, panda::Incoming message) {
+  auto& device = *static_cast<PandaDevice*>(self);
+  Head head;
+  if (!device.pop_head(message, head)) return;
+  device.on_eager(head, (head.words[0] & kContextMask) | kBroadcastContext, message);
+}
+
+void PandaDevice::on_eager(const Head& head, std::uint32_t context, panda::Incoming& message) {
+  const auto tag = static_cast<std::int32_t>(head.words[1]);
+  const Envelope envelope{context, message.source(), tag};
+  const std::uint32_t sender_id = head.words[2];
+  if (Request* receive = engine_.matcher().arrive(envelope); receive != nullptr) {
+    Engine::matched(*receive, envelope.peer, tag, message.size());
+    deliver(*receive, message);
+    if (sender_id != 0) {
+      send(envelope.peer, {{first_word(Kind::finished, 0), sender_id, 0, 0}}, nullptr, 0);
+    }
+    return;
+  }
+  engine_.charge_copy(engine_.match_ops(), 0, 0);
+  Unexpected* const kept = engine_.keep(envelope, Unexpected::Place::bytes, message.size());
+  kept->sender_id = sender_id;
+  engine_.hold(*kept);
+  kept->held = held_.take();
+  kept->held->incoming = std::move(message);
+}
+
+// Panda declares the copy.
+void PandaDevice::deliver(Request& receive, panda::Incoming& message) {
+  message.pop(receive.to, std::min<std::uint64_t>(message.size(), receive.capacity));
+  message.clear();
+  engine_.charge_copy(engine_.match_ops(), 0, 0);
+  receive.state = State::done;
+}
+
+void PandaDevice::accept(Request& receive, Unexpected& message) {
+  if (message.place == Unexpected::Place::offer) {
+    engine_.charge_copy(engine_.match_ops(), 0, 0);
+    return start_rendezvous(receive, message.sender_id, message.size);
+  }
+  if (message.held == nullptr) return engine_.deliver(receive, message.data, message.size);
+  deliver(receive, message.held->incoming);
+  held_.give(std::exchange(message.held, nullptr));
+  engine_.let_go(message);
+  if (message.sender_id != 0) {
+    send(message.envelope.peer, {{first_word(Kind::finished, 0), message.sender_id, 0, 0}}, nullptr,
+         0);
+  }
+}
+
+void PandaDevice::on_offer(const Head& head, panda::Incoming& message) {
+  Offer offer;
+  if (message.size() != sizeof offer) {
+    ++strays_;
+    return;
+  }
+  message.pop(&offer, sizeof offer);
+  const auto tag = static_cast<std::int32_t>(head.words[1]);
+  const Envelope envelope{head.words[0] & kContextMask, message.source(), tag};
+  engine_.charge_copy(engine_.match_ops(), 0, 0);
+  if (Request* receive = engine_.matcher().arrive(envelope); receive != nullptr) {
+    Engine::matched(*receive, envelope.peer, tag, offer.size);
+    return start_rendezvous(*receive, head.words[2], offer.size);
+  }
+  engine_.keep(envelope, Unexpected::Place::offer, offer.size)->sender_id = head.words[2];
+}
+
+void PandaDevice::start_rendezvous(Request& receive, std::uint32_t sender_id, std::uint64_t size) {
+  const std::uint64_t wanted = std::min(size, receive.capacity);
+  receive.moved = 0;
+  receive.state = wanted == 0 ? State::done : State::receiving;
+  send(receive.envelope.peer, {{first_word(Kind::accept, 0), sender_id, receive.id, 0}}, &wanted,
+       sizeof wanted);
+}
+
+void PandaDevice::on_accept(const Head& head, panda::Incoming& message) {
+  Request* const send = engine_.find(head.words[1]);
+  std::uint64_t wanted = 0;
+  if (send == nullptr || send->state != State::offered || send->envelope.peer != message.source() ||
+      message.size() != sizeof wanted) {
+    ++strays_;
+    return;
+  }
+  message.pop(&wanted, sizeof wanted);
+  send->size = std::min(send->size, wanted);
+  send->peer_id = head.words[2];
+  if (send->size == 0) return engine_.sent(*send);
+  // Inside a handler what has no room would be copied.
+  send->state = State::data_queued;
+  engine_.queue(*send);
+}
+
+void PandaDevice::on_data(const Head& head, panda::Incoming& message) {
+  Request* const receive = engine_.find(head.words[1]);
+  const std::uint64_t offset = head.words[2] | std::uint64_t{head.words[3]} << 32;
+  if (receive == nullptr || receive->state != State::receiving || receive->is_send ||
+      receive->envelope.peer != message.source() || offset != receive->moved) {
+    ++strays_;
+    return;
+  }
+  const std::uint64_t wanted = std::min(receive->size, receive->capacity);
+  const std::uint64_t size = message.size();
+  if (size > wanted - receive->moved) {
+    ++strays_;
+    return;
+  }
+  message.pop(receive->to + offset, size);
+  receive->moved += size;
+  if (receive->moved == wanted) receive->state = State::done;
+}
+
+void PandaDevice::on_finished(const Head& head, Rank source) {
+  Request* const send = engine_.find(head.words[1]);
+  if (send == nullptr || send->state != State::offered || send->envelope.peer != source) {
+    ++strays_;
+    return;
+  }
+  engine_.sent(*send);
+}
+
+}  // namespace fairlead::mpi
