@@ -138,10 +138,8 @@ class PandaLevel final : public Level {
 
   void rest(Ps time) {
     Counter never;
-    (void)panda_.port().wait({.counter = &never,
-                              .at = 1,
-                              .deadline = panda_.port().now() + time,
-                              .what = "quiet"});
+    (void)panda_.port().wait(
+        {.counter = &never, .at = 1, .deadline = panda_.port().now() + time, .what = "quiet"});
   }
   void quiet() {
     panda_.barrier();

@@ -20,8 +20,9 @@ const char kHelp[] =
     "\n"
     "usage: pps --level LEVEL [options]\n"
     "  --level LEVEL       panda-st, panda-mt, mpi\n"
-    "  --what WHAT         latency (round trip, ranks 0 and 1), throughput, multicast (latency until\n"
-    "                      the last rank has it), multicast-throughput (latency)\n"
+    "  --what WHAT         latency (round trip of ranks 0 and 1), throughput, multicast (until "
+    "the\n"
+    "                      last rank has it), multicast-throughput (latency)\n"
     "  --bytes N           size of a message; again for more (16)\n"
     "  --count N           messages (20)\n"
     "  --json              print JSON lines (they are printed so in any case)\n"
@@ -100,9 +101,9 @@ int run(const Options& options) {
   }
   fairlead::run::Context& context = *joined.value();
   const Measure* const measure = find_measure(options.what);
-  fairlead::Result<std::unique_ptr<Level>> level =
-      measure == nullptr ? fairlead::Error{"there is no such --what"}
-                         : find_level(context, options.level);
+  fairlead::Result<std::unique_ptr<Level>> level = measure == nullptr
+                                                       ? fairlead::Error{"there is no such --what"}
+                                                       : find_level(context, options.level);
   if (!level.ok() || context.port().size() < 2) {
     std::fprintf(stderr, "pps: %s\n",
                  level.ok() ? "two ranks at least" : level.error().text.c_str());

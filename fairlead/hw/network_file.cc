@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "fairlead/base/numbers.h"
-#include "fairlead/hw/custom_network.h"
 #include "fairlead/base/toml/toml_file.h"
+#include "fairlead/hw/custom_network.h"
 
 namespace fairlead::hw {
 

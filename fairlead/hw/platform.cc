@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "fairlead/base/numbers.h"
+#include "fairlead/base/toml/toml_file.h"
 #include "fairlead/hw/custom_network.h"
 #include "fairlead/hw/speed_up.h"
-#include "fairlead/base/toml/toml_file.h"
 
 namespace fairlead::hw {
 namespace {

@@ -120,9 +120,8 @@ class ModelWorld {
     if (const TraceLane lane = machine().host_lane(rank); lane.on()) {
       traced = lci::make_traced_port(endpoint.value()->port(), lane, false);
     }
-    ranks_.push_back(
-        std::make_unique<ModelRank>(*this, rank, std::move(endpoint.value()), std::move(traced),
-                                    simulation_.layer_costs()));
+    ranks_.push_back(std::make_unique<ModelRank>(*this, rank, std::move(endpoint.value()),
+                                                 std::move(traced), simulation_.layer_costs()));
     ModelRank& made = *ranks_.back();
     made.task =
         std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), rank, rank, &kHooks);

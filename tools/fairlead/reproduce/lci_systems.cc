@@ -34,12 +34,10 @@ const Level kLevels[] = {{"LCI/Panda-ST", "panda-st", {}},
 
 Measurement pps(const Machine& on, const Level& level, const char* what, std::uint64_t bytes,
                 std::uint32_t ranks) {
-  Measurement made{"pps",
-                   on.platform.name,
-                   on.lci,
-                   {"--level", level.level, "--what", what, "--bytes", fmt::format("{}", bytes)},
-                   ranks,
-                   level.options};
+  Measurement made{
+      "pps",  on.platform.name,
+      on.lci, {"--level", level.level, "--what", what, "--bytes", fmt::format("{}", bytes)},
+      ranks,  level.options};
   made.expected_s = ranks > 2 ? 5 : 1;
   return made;
 }
@@ -110,11 +108,10 @@ Study table6() {
     add_level(study, on, {"LCI with F&A", "", {}},
               sum_of("LCI", latency, figure_of("LCI", logp, "fetch_add_us")), rate);
     for (const Level& level : kLevels) {
-      add_level(
-          study, on, level,
-          figure_at(level.row, pps(on, level, "multicast", kSmall, kNodes), "us", kSmall),
-          figure_at(level.row, pps(on, level, "multicast-throughput", kLarge, kNodes), "mb_per_s",
-                    kLarge));
+      add_level(study, on, level,
+                figure_at(level.row, pps(on, level, "multicast", kSmall, kNodes), "us", kSmall),
+                figure_at(level.row, pps(on, level, "multicast-throughput", kLarge, kNodes),
+                          "mb_per_s", kLarge));
     }
   }
   return study;
@@ -147,8 +144,8 @@ Quantity run_time(const Application& app, const char* platform, std::uint32_t ra
 // Speed-up divided by the processors.
 Quantity efficiency(const Application& app, const char* platform) {
   Quantity made = ratio_of(app.row, run_time(app, platform, 1), run_time(app, platform, kNodes));
-  made.value = [ratio = made.value](std::span<const Measured* const> measured)
-      -> std::optional<double> {
+  made.value =
+      [ratio = made.value](std::span<const Measured* const> measured) -> std::optional<double> {
     const std::optional<double> speed_up = ratio(measured);
     return speed_up ? std::optional(*speed_up / kNodes) : std::nullopt;
   };
@@ -156,14 +153,18 @@ Quantity efficiency(const Application& app, const char* platform) {
 }
 
 Study table7() {
-  Study study{"table7", "Applications on I-sdma: time on one processor, efficiency on 64", false,
-              {},       {}, {}};
+  Study study{"table7", "Applications on I-sdma: time on one processor, efficiency on 64",
+              false,    {},
+              {},       {}};
   for (const PaperPlatform& platform : kLciPlatforms) {
     for (const Application& app : kApplications) {
-      study.cells.push_back({app.row, fmt::format("{} T1", platform.label), "s",
-                             run_time(app, platform.name, 1), {}});
-      study.cells.push_back({app.row, fmt::format("{} E64", platform.label), "",
-                             efficiency(app, platform.name), {}});
+      study.cells.push_back({app.row,
+                             fmt::format("{} T1", platform.label),
+                             "s",
+                             run_time(app, platform.name, 1),
+                             {}});
+      study.cells.push_back(
+          {app.row, fmt::format("{} E64", platform.label), "", efficiency(app, platform.name), {}});
     }
   }
   return study;

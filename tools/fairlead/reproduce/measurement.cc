@@ -17,7 +17,7 @@ std::string Measurement::program_path() const {
 
 std::vector<std::string> Measurement::command() const {
   if (is_program()) {
-    std::vector<std::string> words = {"run", "-n", fmt::format("{}", ranks), "--on", platform,
+    std::vector<std::string> words = {"run",   "-n", fmt::format("{}", ranks), "--on", platform,
                                       "--lci", lci};
     words.insert(words.end(), options.begin(), options.end());
     words.push_back(program_path());

@@ -36,7 +36,7 @@ std::optional<PublishedValue> value_of(const toml::node& node) {
 
 Error wrong(const std::string& file, const toml::node& node, std::string_view key) {
   return toml_error(file, node.source().begin.line, std::string(key),
-                        "give a number, or { value, about or below = number }");
+                    "give a number, or { value, about or below = number }");
 }
 
 }  // namespace

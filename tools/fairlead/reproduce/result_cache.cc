@@ -95,9 +95,10 @@ Result<ResultCache> ResultCache::open() {
 }
 
 std::string ResultCache::path_of(const Measurement& measurement, std::uint64_t platform) const {
-  const std::string program = measurement.is_program()
-                                  ? fmt::format(" {:016x}", program_hash(measurement.program_path()))
-                                  : "";
+  std::string program;
+  if (measurement.is_program()) {
+    program = fmt::format(" {:016x}", program_hash(measurement.program_path()));
+  }
   const std::string depends =
       fmt::format("{:016x} {:016x}{} {}", build_hash(), platform, program, measurement.text());
   return fmt::format("{}/{:016x}.json", folder_, hash_of(depends));
