@@ -9,6 +9,7 @@
 
 #include "fairlead/base/prng.h"
 #include "fairlead/hw/lanai/lanai_params.h"
+#include "fairlead/hw/rdma/rdma_params.h"
 
 namespace fairlead::hw {
 namespace {
@@ -197,6 +198,44 @@ TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
   EXPECT_EQ(error(with("[network]", "[net]")),
             "p.toml:43: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
             "[network]");
+}
+
+TEST_F(PlatformTest, PartsAreOfKindsThatExistAndFit) {
+  EXPECT_EQ(error(with("kind = \"lanai\"", "kind = \"abacus\"")),
+            "p.toml:32: ni.kind: unknown kind 'abacus'; valid: \"lanai\", \"rdma\"");
+  EXPECT_EQ(error(with("kind = \"pci\"", "kind = 3")),
+            "p.toml:18: bus.kind: unknown kind ''; valid: \"lanes\", \"pci\"");
+  EXPECT_EQ(error(with("kind = \"lanai\"\n", "")),
+            "p.toml:31: ni.kind: unknown kind ''; valid: \"lanai\", \"rdma\"");
+  EXPECT_EQ(error(with("kind = \"pci\"", "kind = \"lanes\"")),
+            "p.toml:18: bus.kind: a network interface of kind \"lanai\" is not on a bus of kind "
+            "\"lanes\"; valid: pci");
+  // Expect: a key of another kind is none here.
+  const std::string other = error(with("host_buffers", "send_queue"));
+  EXPECT_NE(other.find(": ni.send_queue: unknown key; valid in [ni]: kind, clock_MHz, "),
+            std::string::npos)
+      << other;
+}
+
+TEST_F(PlatformTest, WhatCanBeFasterIsWhatThePartsHave) {
+  const auto faster = [](const char* platform, const char* what) {
+    const Result<Platform> loaded =
+        load_platform((fs::path(FAIRLEAD_PLATFORMS) / platform).string(), {{}, {}, what});
+    return loaded.ok() ? "loaded" : loaded.error().text;
+  };
+  EXPECT_EQ(faster("myrinet-p3.toml", "dma=2,visibility=2"), "loaded");
+  EXPECT_EQ(faster("generic-hca.toml", "bus=2,ni=2"), "loaded");
+  EXPECT_EQ(faster("generic-hca.toml", "dma=2"),
+            "faster: 'dma=2' is not RESOURCE=FACTOR; resources: host, bus, ni, link; factors 0.01 "
+            "to 100, for example ni=2");
+  const Result<Platform> hca =
+      load_platform((fs::path(FAIRLEAD_PLATFORMS) / "generic-hca.toml").string());
+  ASSERT_TRUE(hca.ok()) << hca.error().text;
+  // Expect: copies are independent of each other.
+  Platform copy = hca.value();
+  copy.ni.as<RdmaParams>().mtu_bytes = 1;
+  EXPECT_EQ(hca.value().ni.as<RdmaParams>().mtu_bytes, 2048u);
+  EXPECT_EQ(hca.value().ni.find<LanaiParams>(), nullptr);
 }
 
 TEST_F(PlatformTest, WhatIsNotTomlSaysWhere) {

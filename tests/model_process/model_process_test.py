@@ -17,11 +17,11 @@ from deadlines import GONE_WITHIN_S, Deadlines  # noqa: E402
 PLATFORM = "myrinet-p3"
 
 
-def run(ranks, body, *arguments, lci="sdma", options=(), program=None):
+def run(ranks, body, *arguments, lci="sdma", options=(), program=None, platform=PLATFORM):
     """Runs a job to its end: exit code, both outputs, statistics."""
     with tempfile.NamedTemporaryFile("r", suffix=".json") as stats:
         done = subprocess.run(
-            [FAIRLEAD, "run", "-n", str(ranks), "--on", PLATFORM, "--lci", lci, "--body", body,
+            [FAIRLEAD, "run", "-n", str(ranks), "--on", platform, "--lci", lci, "--body", body,
              f"--stats={stats.name}", *options, program or RANK, *arguments],
             capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
         text = stats.read()
@@ -37,12 +37,11 @@ def gone(pid):
 
 
 class Bodies(Deadlines, unittest.TestCase):
-    def same(self, ranks, *arguments, lci="sdma", options=(), program=None):
-        fiber, expected = run(ranks, "fiber", *arguments, lci=lci, options=options, program=program)
+    def same(self, ranks, *arguments, **given):
+        fiber, expected = run(ranks, "fiber", *arguments, **given)
         self.assertEqual(fiber.returncode, 0, fiber.stderr)
         for _ in range(2):
-            process, got = run(ranks, "process", *arguments, lci=lci, options=options,
-                               program=program)
+            process, got = run(ranks, "process", *arguments, **given)
             self.assertEqual(process.returncode, 0, process.stderr)
             self.assertEqual(process.stdout, fiber.stdout)
             for key in ("virtual_time_us", "events", "digest"):
@@ -82,6 +81,18 @@ class Bodies(Deadlines, unittest.TestCase):
         # Expect: the same of an MPI program.
         for ranks in (2, 5):
             self.same(ranks, program=MPI)
+
+    def test_rdma_engines(self):
+        # Expect: the same where network interfaces reach the ranks' memory by address: packets,
+        # puts, gets, atomics and barriers on Port, and MPI.
+        hca = {"lci": "direct", "platform": "generic-hca"}
+        self.same(2, "pingpong", "60", **hca)
+        for ranks in (1, 2, 5):
+            self.same(ranks, "traffic", "6", **hca)
+        for ranks in (2, 3):
+            self.same(ranks, "memory", "150", **hca)
+        for ranks in (2, 5):
+            self.same(ranks, program=MPI, **hca)
 
     def test_compute(self):
         declared, by_default = run(2, "process", "work")

@@ -1,0 +1,93 @@
+#include "fairlead/fabric/model/rdma/rdma_commands.h"
+
+#include <gtest/gtest.h>
+
+#include "fairlead/fabric/model/rank_gate.h"
+#include "fairlead/hw/test_platform.h"
+
+namespace fairlead::fabric::model {
+namespace {
+
+// A rank whose process writes what the test says; nothing here lets virtual time pass.
+class DamagedRdmaRank : public testing::Test {
+ protected:
+  DamagedRdmaRank()
+      : memory_(std::move(GateMemory::create(2, 2, hw::round_rdma_platform()).value())),
+        machine_(hw::round_rdma_platform(), 2, {memory_->packets(), memory_->ni_memory()}),
+        gate_(*memory_, machine_, 0, [] { return false; }) {}
+
+  Result<void> execute(RdmaOp op, std::uint32_t id = 0, std::uint64_t a = 0, std::uint64_t b = 0) {
+    slot().commands[0] = GateCommand{static_cast<std::uint32_t>(op), id, 0, a, b};
+    slot().queued = 1;
+    return gate_.execute();
+  }
+  // Takes a packet and rings for what `write` makes of a good entry.
+  template <class Write>
+  bool rings(Write write) {
+    EXPECT_TRUE(execute(RdmaOp::take).ok());
+    const std::uint32_t id = slot().answer.id;
+    RdmaFront& front = machine_.host(0).front(id);
+    front.header.client.size = 8;
+    front.entry = {};
+    front.entry.kind = RdmaKind::send;
+    front.entry.dest = 1;
+    write(front);
+    return execute(RdmaOp::ring, id).ok();
+  }
+  GateSlot& slot() { return memory_->slot(0); }
+
+  std::unique_ptr<GateMemory> memory_;
+  RdmaMachine machine_;
+  RankGate gate_;
+};
+
+TEST_F(DamagedRdmaRank, PacketsThatAreNotTheRanksAreRefused) {
+  EXPECT_FALSE(execute(RdmaOp::give, 0).ok());
+  EXPECT_FALSE(execute(RdmaOp::ring, 0).ok());
+  ASSERT_TRUE(execute(RdmaOp::take).ok());
+  const std::uint32_t id = slot().answer.id;
+  // Expect: given back once
+  EXPECT_TRUE(execute(RdmaOp::give, id).ok());
+  EXPECT_FALSE(execute(RdmaOp::give, id).ok());
+}
+
+TEST_F(DamagedRdmaRank, EntriesAreChecked) {
+  EXPECT_TRUE(rings([](RdmaFront&) {}));
+  EXPECT_FALSE(rings([](RdmaFront& front) { front.entry.dest = 2; }));
+  EXPECT_FALSE(rings([](RdmaFront& front) { front.entry.queue = kLanes; }));
+  EXPECT_FALSE(rings([](RdmaFront& front) { front.header.client.size = 1025; }));
+  EXPECT_FALSE(rings([](RdmaFront& front) { front.entry.kind = RdmaKind::credit; }));
+  // Expect: copies have a queue, numbers and sizes of their own
+  const auto copy = [](RdmaFront& front) {
+    front.entry.kind = RdmaKind::write;
+    front.entry.queue = kCopyQueue;
+    front.entry.size = 100;
+  };
+  EXPECT_TRUE(rings(copy));
+  EXPECT_FALSE(rings([&](RdmaFront& front) {
+    copy(front);
+    front.entry.operation = 4;
+  }));
+  EXPECT_FALSE(rings([&](RdmaFront& front) {
+    copy(front);
+    front.entry.queue = 0;
+  }));
+  EXPECT_FALSE(rings([&](RdmaFront& front) {
+    copy(front);
+    front.entry.size = kRemoteCopyBytesMax + 1;
+  }));
+}
+
+TEST_F(DamagedRdmaRank, BuffersAndMemoryAreBounded) {
+  EXPECT_TRUE(execute(RdmaOp::return_buffers, 1, 0, 4).ok());
+  EXPECT_FALSE(execute(RdmaOp::return_buffers, 2, 0, 1).ok());
+  EXPECT_FALSE(execute(RdmaOp::return_buffers, 1, kLanes, 1).ok());
+  EXPECT_FALSE(execute(RdmaOp::return_buffers, 1, 0, 5).ok());
+  EXPECT_TRUE(execute(RdmaOp::add_key, kRdmaKeyRead, 4096, 4096).ok());
+  EXPECT_NE(slot().answer.value, 0u);
+  EXPECT_FALSE(execute(RdmaOp::add_key, kRdmaKeyRead, 4096, UINT64_MAX).ok());
+  EXPECT_FALSE(execute(static_cast<RdmaOp>(99)).ok());
+}
+
+}  // namespace
+}  // namespace fairlead::fabric::model
