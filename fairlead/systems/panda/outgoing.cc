@@ -97,17 +97,17 @@ bool Outgoing::push(Under& message, std::uint32_t flags) {
   return true;
 }
 
-void Outgoing::send(Rank to, bool group, const Head& head, const Message& message, bool may_wait) {
+void Outgoing::send(Rank to, bool group, const Head& head, const Message& message, Room room) {
   port_.charge({.ops = costs_.of(run::LayerStep::panda_st_send)});
   counts_.bytes_sent += head.size;
   Under under{to, group, head, 0, 0, Source(message)};
-  if (may_wait) {
+  if (room == Room::wait) {
     if (waiting_for(under) != 0) [[unlikely]]
       wait_behind(under);
     const bool sent = push(under, lci::kNoFlags);
     FAIRLEAD_CHECK(sent, "a send that waits for room found none");
   } else if (waiting_for(under) != 0 || !push(under, lci::kNoBlock)) {
-    queue(under);
+    room == Room::copy ? queue_copy(under) : queue_and_wait(under);
   }
 }
 
@@ -118,7 +118,14 @@ void Outgoing::wait_behind(const Under& message) {
   }
 }
 
-void Outgoing::queue(Under& message) {
+[[gnu::noinline]] void Outgoing::queue_and_wait(Under& message) {
+  Counter sent;
+  ++waiting_for(message);
+  waiting_.push_back({message, nullptr, 0, &sent});
+  owner_.wait_until_sent(owner_.context, sent);
+}
+
+[[gnu::noinline]] void Outgoing::queue_copy(Under& message) {
   const std::size_t bytes = message.head.size - message.moved;
   if (waiting_bytes_ + bytes > kWaitingBytesMax) {
     owner_.fatal(owner_.context,
@@ -135,7 +142,7 @@ void Outgoing::queue(Under& message) {
   for (std::size_t i = 0; i < count; at += pieces[i++].size) {
     std::memcpy(own.get() + at, pieces[i].data, pieces[i].size);
   }
-  Waiting waiting{message, std::move(own), bytes};
+  Waiting waiting{message, std::move(own), bytes, nullptr};
   waiting.message.source = Source();
   if (bytes > 0) {
     waiting.message.source.pieces[0] = {waiting.own.get(), bytes};
@@ -145,6 +152,7 @@ void Outgoing::queue(Under& message) {
 }
 
 bool Outgoing::flush() {
+  const bool had_some = !waiting_.empty();
   bool any_moved = false;
   constexpr std::size_t kBlockedMax = 16;
   std::array<lci::Dest, kBlockedMax> blocked;
@@ -164,12 +172,14 @@ bool Outgoing::flush() {
     if (sent) {
       --waiting_for(message);
       waiting_bytes_ -= each->bytes;
+      if (each->sent != nullptr) each->sent->ok.fetch_add(1, std::memory_order_relaxed);
       each = waiting_.erase(each);
       continue;
     }
     if (!is_blocked(message)) blocked[blocked_count++] = {message.to, message.group};
     ++each;
   }
+  if (had_some && waiting_.empty()) emptied_.ok.fetch_add(1, std::memory_order_relaxed);
   return any_moved;
 }
 
