@@ -103,7 +103,8 @@ class Threads {
   static Result<std::unique_ptr<Threads>> create(lci::Port& port, const ThreadOptions& options);
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
-  // By the rank's own thread. Threads that live are abandoned where they stand, without unwinding.
+  // By the rank's own thread, or from outside the rank where a job is ended in the middle of any.
+  // Threads that live are abandoned where they stand, without unwinding.
   ~Threads();
 
   using Entry = void (*)(void* argument);

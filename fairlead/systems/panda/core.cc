@@ -165,7 +165,8 @@ void Core::on_turn(void* self) {
 void Core::drain() {
   if (busy > 0 || in_handler) return;
   ++busy;
-  if (outgoing.waits()) (void)outgoing.flush();
+  // In Panda-MT a thread does that.
+  if (threads == nullptr && outgoing.waits()) (void)outgoing.flush();
   for (std::size_t left = ready.size(); left > 0; --left) {
     Received* const message = ready.front();
     ready.pop_front();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 namespace fairlead::panda {
 
@@ -72,11 +73,12 @@ bool Outgoing::send_packet(const Under& message, const Head& head, std::size_t s
   return false;
 }
 
-// Packets of the message until it is sent (true) or there is no room.
-bool Outgoing::push(Under& message, std::uint32_t flags) {
+// Packets of the message until it is sent (true), there is no room, or it has had its turn.
+bool Outgoing::push(Under& message, std::uint32_t flags, std::uint32_t packets_max) {
   const std::size_t size = message.head.size;
   const std::size_t mtu = port_.caps(message.group ? port_.self() : message.to).mtu_bytes;
   do {
+    if (packets_max-- == 0) return false;
     const std::size_t part = std::min(mtu, size - message.moved);
     const bool last = message.moved + part == size;
     if (message.packets == 0) message.head = message.head.numbered(next_number(message));
@@ -106,9 +108,11 @@ void Outgoing::send(Rank to, bool group, const Head& head, const Message& messag
       wait_behind(under);
     const bool sent = push(under, lci::kNoFlags);
     FAIRLEAD_CHECK(sent, "a send that waits for room found none");
-  } else if (waiting_for(under) != 0 || !push(under, lci::kNoBlock)) {
-    room == Room::copy ? queue_copy(under) : queue_and_wait(under);
+    return;
   }
+  const std::uint32_t packets_max = room == Room::queue ? kTurnPackets : UINT32_MAX;
+  if (waiting_for(under) == 0 && push(under, lci::kNoBlock, packets_max)) return;
+  room == Room::copy ? queue_copy(under) : queue_and_wait(under);
 }
 
 // Until all that waits for the same destination is sent.
@@ -151,7 +155,22 @@ void Outgoing::wait_behind(const Under& message) {
   waiting_.push_back(std::move(waiting));
 }
 
-bool Outgoing::flush() {
+// Messages to this one's destination go behind those to others.
+void Outgoing::give_turn(const Under& message) {
+  const Rank to = message.to;
+  const bool group = message.group;
+  std::list<Waiting> behind;
+  for (auto each = waiting_.begin(); each != waiting_.end();) {
+    const auto next = std::next(each);
+    if (each->message.to == to && each->message.group == group) {
+      behind.splice(behind.end(), waiting_, each);
+    }
+    each = next;
+  }
+  waiting_.splice(waiting_.end(), behind);
+}
+
+bool Outgoing::flush(std::uint32_t packets_max) {
   const bool had_some = !waiting_.empty();
   bool any_moved = false;
   constexpr std::size_t kBlockedMax = 16;
@@ -167,7 +186,7 @@ bool Outgoing::flush() {
   for (auto each = waiting_.begin(); each != waiting_.end() && blocked_count < kBlockedMax;) {
     Under& message = each->message;
     const std::size_t packets_before = message.packets;
-    const bool sent = !is_blocked(message) && push(message, lci::kNoBlock);
+    const bool sent = !is_blocked(message) && push(message, lci::kNoBlock, packets_max);
     any_moved |= message.packets != packets_before;
     if (sent) {
       --waiting_for(message);
@@ -179,6 +198,7 @@ bool Outgoing::flush() {
     if (!is_blocked(message)) blocked[blocked_count++] = {message.to, message.group};
     ++each;
   }
+  if (any_moved && waiting_.size() > 1) give_turn(waiting_.front().message);
   if (had_some && waiting_.empty()) emptied_.ok.fetch_add(1, std::memory_order_relaxed);
   return any_moved;
 }

@@ -43,6 +43,8 @@ class Outgoing {
  public:
   // Of messages that wait for room: a job beyond it ends.
   static constexpr std::size_t kWaitingBytesMax = std::size_t{256} << 20;
+  // Of one message, after which a thread lets others run: they do not interrupt each other.
+  static constexpr std::uint32_t kTurnPackets = 64;
 
   // What its owner does.
   struct Owner {
@@ -72,8 +74,9 @@ class Outgoing {
   };
   // Messages to one destination go one after the other, whoever sends them.
   void send(Rank to, bool group, const Head& head, const Message& message, Room room);
-  // Sends of what waits as much as there is room for, in order per destination. True: some moved.
-  bool flush();
+  // Sends of what waits as much as there is room for, in order per destination, of each message at
+  // most so many packets; destinations take turns. True: some moved.
+  bool flush(std::uint32_t packets_max = UINT32_MAX);
   bool waits() const { return !waiting_.empty(); }
   // Counts each time that nothing waits any more.
   const Counter& emptied() const { return emptied_; }
@@ -86,9 +89,10 @@ class Outgoing {
     Counter* sent = nullptr;           // of a sender that waits
   };
 
-  bool push(Under& message, std::uint32_t flags);
+  bool push(Under& message, std::uint32_t flags, std::uint32_t packets_max = UINT32_MAX);
   bool send_packet(const Under& message, const Head& head, std::size_t size, std::uint32_t flags);
   bool accepted(Post answer, const Under& message);
+  void give_turn(const Under& message);
   void queue_copy(Under& message);
   void queue_and_wait(Under& message);
   std::uint32_t& waiting_for(const Under& message) {

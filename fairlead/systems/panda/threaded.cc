@@ -23,7 +23,10 @@ void Core::park(const lci::Until& until) {
 void Core::flush_until(const Counter& counter, std::uint64_t at) {
   sending = true;
   while (counter.ok.load(std::memory_order_relaxed) < at) {
-    if (outgoing.flush()) continue;
+    if (outgoing.flush(Outgoing::kTurnPackets)) {
+      threads->yield();
+      continue;
+    }
     park({.counter = &counter,
           .at = at,
           .any_change = true,
