@@ -82,10 +82,7 @@ Result<std::unique_ptr<Threads>> Threads::create(lci::Port& port, const ThreadOp
 Threads::Threads(lci::Port& port, std::unique_ptr<Parts> parts)
     : port_(port), parts_(std::move(parts)), running_(&parts_->own) {}
 
-Threads::~Threads() {
-  FAIRLEAD_CHECK(running_ == &parts_->own, "threads are ended by thread '{}'", running_->name);
-  parts_->guard.unwatch(*parts_->pool);
-}
+Threads::~Threads() { parts_->guard.unwatch(*parts_->pool); }
 
 Result<Thread*> Threads::spawn(const char* name, Entry entry, void* argument) {
   const Quiet quiet(port_);
@@ -229,7 +226,9 @@ Thread* Threads::pick() {
 void Threads::poll_port() {
   parts_->turns = 0;
   parts_->yields = 0;
+  in_port_.store(true, std::memory_order_relaxed);
   port_.poll();
+  in_port_.store(false, std::memory_order_relaxed);
   const Quiet quiet(port_);
   look_around();
 }
@@ -305,7 +304,7 @@ void Threads::idle(Thread& me) {
       if (each != &me) each->until->also = std::exchange(signal.also, each->until);
     }
   }
-  const Post answer = port_.wait(until);
+  const Post answer = wait_port(until);
   parts_->turns = 0;
   parts_->yields = 0;
   const Quiet quiet(port_);
@@ -348,8 +347,15 @@ Post Threads::wait_alone(const lci::Until& until) {
   mine.also = &signal;
   const std::uint32_t held = port_.held();
   for (std::uint32_t i = 0; i < held; ++i) port_.allow();
-  const Post answer = port_.wait(mine);
+  const Post answer = wait_port(mine);
   for (std::uint32_t i = 0; i < held; ++i) port_.hold();
+  return answer;
+}
+
+Post Threads::wait_port(const lci::Until& until) {
+  in_port_.store(true, std::memory_order_relaxed);
+  const Post answer = port_.wait(until);
+  in_port_.store(false, std::memory_order_relaxed);
   return answer;
 }
 

@@ -11,6 +11,7 @@
 // again before it goes on. What is shared in here is guarded by hold() and allow() in the same way,
 // so that it costs nothing on a Port whose upcalls come from its calls only.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -102,7 +103,8 @@ class Threads {
   static Result<std::unique_ptr<Threads>> create(lci::Port& port, const ThreadOptions& options);
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
-  // By the rank's own thread. Threads that live are abandoned where they stand, without unwinding.
+  // By the rank's own thread, or from outside the rank where a job is ended in the middle of any.
+  // Threads that live are abandoned where they stand, without unwinding.
   ~Threads();
 
   using Entry = void (*)(void* argument);
@@ -125,6 +127,9 @@ class Threads {
   // The calling thread; of an upcall, the one in whose time it runs.
   Thread* self() const { return running_; }
   std::uint32_t live() const { return live_; }
+  // In a call of the Port for the threads. Of an upcall or a task: if not, and no thread called the
+  // Port itself, it interrupts whoever runs.
+  bool in_port() const { return in_port_.load(std::memory_order_relaxed); }
   lci::Port& port() { return port_; }
   // Switches from one thread to another since the start.
   std::uint64_t switches() const { return switches_; }
@@ -144,6 +149,7 @@ class Threads {
   Thread* pick();
   void idle(Thread& me);
   Post wait_alone(const lci::Until& until);
+  Post wait_port(const lci::Until& until);
   void poll_port();
   // Between hold() and allow():
   void make_ready(Thread& thread, Post answer);
@@ -156,6 +162,7 @@ class Threads {
   Thread* running_ = nullptr;
   std::uint32_t live_ = 0;
   std::uint64_t switches_ = 0;
+  std::atomic<bool> in_port_{false};  // read by the upcalls that Port::wake lets in
 };
 
 }  // namespace fairlead::run

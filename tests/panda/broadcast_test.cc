@@ -7,8 +7,8 @@ namespace {
 constexpr Service kData = 1;
 constexpr Service kLog = 2;
 
-class PandaBroadcast : public port_test::PerWorld {};
-INSTANTIATE_PORT_TESTS(PandaBroadcast);
+class PandaBroadcast : public PerFlavour {};
+INSTANTIATE_PANDA_TESTS(PandaBroadcast, "st", "mt");
 
 struct Receiver {
   Panda& panda;

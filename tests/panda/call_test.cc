@@ -10,8 +10,8 @@ constexpr Service kSum = 7;
 constexpr Service kLater = 8;
 constexpr Service kGo = 9;
 
-class PandaCall : public port_test::PerWorld {};
-INSTANTIATE_PORT_TESTS(PandaCall);
+class PandaCall : public PerFlavour {};
+INSTANTIATE_PANDA_TESTS(PandaCall, "st", "mt");
 
 struct Server {
   Panda& panda;

@@ -1,4 +1,4 @@
-// Runs a body on every rank's Panda, in each world that has a Port.
+// Runs a body on every rank's Panda, in each world that has a Port, in both flavours.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,10 +21,34 @@ using panda::Token;
   ::fairlead::port_test::check((condition), #condition, (panda).self(), \
                                static_cast<long long>(detail))
 
+// A world and a flavour: "shm mt".
+inline panda::Flavour flavour_of(const std::string& where) {
+  return where.ends_with(" mt") ? panda::Flavour::multi_threaded : panda::Flavour::single_threaded;
+}
+inline std::string world_of(const std::string& where) { return where.substr(0, where.find(' ')); }
+inline std::vector<std::string> with_flavours(const std::vector<std::string>& worlds,
+                                              const std::vector<const char*>& flavours) {
+  std::vector<std::string> all;
+  for (const std::string& world : worlds) {
+    for (const char* flavour : flavours) all.push_back(world + " " + flavour);
+  }
+  return all;
+}
+
+class PerFlavour : public ::testing::TestWithParam<std::string> {};
+#define INSTANTIATE_PANDA_TESTS(suite, ...)                                             \
+  INSTANTIATE_TEST_SUITE_P(Worlds, suite,                                               \
+                           ::testing::ValuesIn(::fairlead::panda_test::with_flavours(   \
+                               ::fairlead::port_test::worlds(), {__VA_ARGS__})),        \
+                           [](const ::testing::TestParamInfo<std::string>& each) {      \
+                             return ::fairlead::port_test::test_name(each.param);       \
+                           })
+
 // Expects that `body` answers true on every rank. Panda is stopped behind it.
-inline void run_panda(const std::string& world, unsigned ranks,
-                      const std::function<bool(Panda&)>& body, const panda::Options& options = {}) {
-  port_test::run_ranks(world, ranks, [&](run::Context& context) {
+inline void run_panda(const std::string& where, unsigned ranks,
+                      const std::function<bool(Panda&)>& body, panda::Options options = {}) {
+  options.flavour = flavour_of(where);
+  port_test::run_ranks(world_of(where), ranks, [&](run::Context& context) {
     Result<Panda*> started = Panda::start(context, options);
     if (!started.ok()) {
       std::fprintf(stderr, "%s\n", started.error().text.c_str());

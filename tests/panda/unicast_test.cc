@@ -10,8 +10,8 @@ namespace {
 constexpr Service kData = 3;
 constexpr Service kEcho = 63;
 
-class PandaUnicast : public port_test::PerWorld {};
-INSTANTIATE_PORT_TESTS(PandaUnicast);
+class PandaUnicast : public PerFlavour {};
+INSTANTIATE_PANDA_TESTS(PandaUnicast, "st", "mt");
 
 std::vector<std::size_t> sizes_around(std::size_t mtu) {
   std::vector<std::size_t> sizes = {0, 1, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200};

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "fairlead/run/lost_ranks.h"
+
 namespace fairlead::panda {
 namespace {
 
@@ -13,28 +15,33 @@ void wait_for_room(void* core) {
       {.any_change = true, .what = "room for a message of Panda's"});
 }
 
+void wait_until_sent(void* core, const Counter& sent) {
+  static_cast<Core*>(core)->wait_until_sent(sent);
+}
+
 void end_job(void* core, const std::string& reason) { static_cast<Core*>(core)->fatal(reason); }
 
 }  // namespace
 
-Core::Core(run::Context& own, const Options& opts, const FirstNumbers& first)
-    : context(own),
-      port(own.port()),
+Core::Core(run::Context& rank, const Options& opts, const FirstNumbers& first,
+           std::unique_ptr<run::Threads> own)
+    : context(rank),
+      port(rank.port()),
       options(opts),
       first_order(first.order),
-      costs(own.layer_costs()),
-      pool(port),
+      costs(rank.layer_costs()),
+      threads(std::move(own)),
+      pool(port, threads != nullptr),
       peers(port.size(), first.message & kNumberMask),
       fragments(peers, pool, port.caps(port.self()).mtu_bytes),
       outgoing(port, peers, counts, costs, first.message & kNumberMask,
-               {this, &wait_for_room, &end_job}),
+               {this, &wait_for_room, &panda::wait_until_sent, &end_job}),
       reorder(first.order),
       calls(first.generation) {
   port.bind(kChannel, {&Core::on_packet, this, nullptr}, {});
-  port.on_event({&Core::on_event, this});
 }
 
-Core::~Core() { port.on_event({}); }
+Core::~Core() = default;
 
 void Core::fatal(const std::string& reason) {
   context.abort_job(1, "Panda: " + reason);
@@ -145,20 +152,29 @@ void Core::schedule() {
 
 void Core::on_turn(void* self) {
   Core& core = *static_cast<Core*>(self);
+  const Guard guard(core);
   core.scheduled = false;
+  const std::uint64_t before = core.handled;
   core.drain();
+  if (core.threads != nullptr && core.looking == 0 && !core.threads->in_port()) {
+    core.counts.interrupting += core.handled - before;
+  }
 }
 
 // What is ready now; what that makes ready is for the next time.
 void Core::drain() {
   if (busy > 0 || in_handler) return;
-  const Busy busy_here(*this);
-  if (outgoing.waits()) (void)outgoing.flush();
+  ++busy;
+  // In Panda-MT a thread does that.
+  if (threads == nullptr && outgoing.waits()) (void)outgoing.flush();
   for (std::size_t left = ready.size(); left > 0; --left) {
     Received* const message = ready.front();
     ready.pop_front();
     run(message);
   }
+  --busy;
+  if (threads != nullptr) need_sender();
+  schedule();
 }
 
 void Core::drain_all() {
@@ -195,15 +211,23 @@ void Core::send(Rank to, const Head& head, const Message& message) {
   ++counts.messages_sent;
   if (to == port.self()) return deliver_here(head, message, false);
   ++under_way.sent;
-  const Busy busy_here(*this);
-  outgoing.send(to, false, head, message, !in_handler);
+  put_out(to, false, head, message);
+}
+
+void Core::put_out(Rank to, bool group, const Head& head, const Message& message) {
+  using Room = Outgoing::Room;
+  if (in_handler) return outgoing.send(to, group, head, message, Room::copy);
+  if (threads != nullptr) return outgoing.send(to, group, head, message, Room::queue);
+  ++busy;
+  outgoing.send(to, group, head, message, Room::wait);
+  --busy;
+  schedule();
 }
 
 void Core::send_to_all(const Head& head, const Message& message, bool self) {
   if (port.size() > 1) {
     under_way.sent += port.size() - 1;
-    const Busy busy_here(*this);
-    outgoing.send(0, true, head, message, !in_handler);
+    put_out(0, true, head, message);
   }
   if (self) deliver_here(head, message, true);
 }
@@ -227,26 +251,26 @@ void Core::wait_port(const lci::Until& until) {
 
 void Core::check_answer(Post answer, const char* what) {
   if (answer != Post::peer_down && answer != Post::maybe_delivered) return;
-  // Which one is told by a task of the Port's, which runs next.
-  for (int i = 0; i < 2 && !lost; ++i) (void)port.poll();
-  fatal(lost ? fmt::format("rank {} is gone, while this one waited for {}", *lost, what)
-             : fmt::format("a rank is gone, while this one waited for {}", what));
-}
-
-void Core::on_event(void* self, const lci::Event& event) {
-  Core& core = *static_cast<Core*>(self);
-  if (event.kind == lci::Event::Kind::peer_down && !core.lost) core.lost = event.rank;
+  fatal(fmt::format("{}, while this one waited for {}", run::lost_ranks(port), what));
 }
 
 void Core::wait(const Counter& counter, std::uint64_t at, const char* what) {
-  const auto counted = [&] {
+  const auto has_counted = [&] {
     return counter.ok.load(std::memory_order_acquire) +
-           counter.failed.load(std::memory_order_acquire);
+               counter.failed.load(std::memory_order_acquire) >=
+           at;
   };
+  if (threads != nullptr) {
+    // Handlers run in whatever turn the Port has, not in the waits of one thread.
+    for (drain(); !has_counted(); drain()) {
+      if (ready.empty()) park({.counter = &counter, .at = at, .what = what});
+    }
+    return;
+  }
   ++looking;
   for (;;) {
     drain();
-    if (counted() >= at) break;
+    if (has_counted()) break;
     if (!ready.empty()) continue;
     wait_port({.counter = &counter,
                .at = at,

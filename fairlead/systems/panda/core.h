@@ -1,12 +1,13 @@
 // One rank's Panda inside: its parts, and how messages go from the Port to handlers.
 #pragma once
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "fairlead/base/ring.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/layer_costs.h"
+#include "fairlead/run/threads.h"
 #include "fairlead/systems/panda/fragments.h"
 #include "fairlead/systems/panda/outgoing.h"
 #include "fairlead/systems/panda/panda.h"
@@ -27,7 +28,9 @@ struct FirstNumbers {
 };
 
 struct Core {
-  Core(run::Context& context, const Options& options, const FirstNumbers& first);
+  // `own`: of Panda-MT, else nullptr.
+  Core(run::Context& context, const Options& options, const FirstNumbers& first,
+       std::unique_ptr<run::Threads> own);
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -35,18 +38,21 @@ struct Core {
   static Result<Panda*> start(run::Context& context, const Options& options,
                               const FirstNumbers& first);
 
-  // While one lives no handler runs: this rank is in the middle of something.
-  class Busy {
+  // While one lives neither an interrupt nor another thread gets in between, but where the thread
+  // waits by park(). Around every call of a client's; in Panda-ST there is nothing to keep out.
+  class Guard {
    public:
-    explicit Busy(Core& core) : core_(core) { ++core_.busy; }
-    ~Busy() {
-      if (--core_.busy == 0) core_.schedule();
+    explicit Guard(Core& core) : port_(core.threads != nullptr ? &core.port : nullptr) {
+      if (port_ != nullptr) core.lock();
     }
-    Busy(const Busy&) = delete;
-    Busy& operator=(const Busy&) = delete;
+    ~Guard() {
+      if (port_ != nullptr) port_->allow();
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
 
    private:
-    Core& core_;
+    lci::Port* port_;
   };
 
   static Incoming incoming(Received* received) { return Incoming(received); }
@@ -74,6 +80,7 @@ struct Core {
 
   // --- Sending.
   void send(Rank to, const Head& head, const Message& message);
+  void put_out(Rank to, bool group, const Head& head, const Message& message);
   void send_to_all(const Head& head, const Message& message, bool self);
   void deliver_here(const Head& head, const Message& message, bool via_group);
   std::uint64_t fetch_number();
@@ -82,9 +89,24 @@ struct Core {
   void wait(const Counter& counter, std::uint64_t at, const char* what);
   void wait_port(const lci::Until& until);
   void check_answer(Post answer, const char* what);
-  static void on_event(void* self, const lci::Event& event);
+
+  // --- Panda-MT (threaded.cc).
+  void lock();
+  // Waits as Threads::wait; the guard is given up meanwhile.
+  void park(const lci::Until& until);
+  // Until a message that waits for room is sent: by this thread, where nobody else sends those.
+  void wait_until_sent(const Counter& sent);
+  // Sends what handlers left waiting, in a thread of its own, which ends behind it.
+  void need_sender();
+  static void run_sender(void* self);
+  void flush_until(const Counter& counter, std::uint64_t at);
+  // No thread but the caller is there.
+  void check_alone(std::uint32_t others);
+  void end_threads();
+
   // All ranks. Whether nothing is under way.
   bool meet(Meeting meeting);
+  bool meet_alone(Meeting meeting, const char* what);
   bool release_all(Meeting meeting);
 
   run::Context& context;
@@ -92,7 +114,7 @@ struct Core {
   const Options options;
   const std::uint64_t first_order;
   const run::LayerCosts costs;
-  run::Threads* threads = nullptr;  // of Panda-MT
+  const std::unique_ptr<run::Threads> threads;  // of Panda-MT
   Panda::Counts counts;
   ReceivedPool pool;
   Peers peers;
@@ -107,12 +129,14 @@ struct Core {
   Gathered under_way{};  // copies of messages that this rank sent, and those that it received
   std::uint64_t handled = 0;
   std::uint64_t order_now = 0;
-  std::uint32_t busy = 0;
+  std::uint32_t busy = 0;     // in the middle of something: no handler runs
   std::uint32_t looking = 0;  // in a call of the Port after which Panda drains
   bool in_handler = false;
   bool scheduled = false;
   bool stopped = false;
-  std::optional<Rank> lost;
+  bool in_meeting = false;     // a thread is
+  bool sending = false;        // a thread sends what waits for room
+  bool sender_thread = false;  // run_sender() is under way
 };
 
 }  // namespace fairlead::panda

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 namespace fairlead::panda {
 
@@ -72,11 +73,12 @@ bool Outgoing::send_packet(const Under& message, const Head& head, std::size_t s
   return false;
 }
 
-// Packets of the message until it is sent (true) or there is no room.
-bool Outgoing::push(Under& message, std::uint32_t flags) {
+// Packets of the message until it is sent (true), there is no room, or it has had its turn.
+bool Outgoing::push(Under& message, std::uint32_t flags, std::uint32_t packets_max) {
   const std::size_t size = message.head.size;
   const std::size_t mtu = port_.caps(message.group ? port_.self() : message.to).mtu_bytes;
   do {
+    if (packets_max-- == 0) return false;
     const std::size_t part = std::min(mtu, size - message.moved);
     const bool last = message.moved + part == size;
     if (message.packets == 0) message.head = message.head.numbered(next_number(message));
@@ -97,18 +99,20 @@ bool Outgoing::push(Under& message, std::uint32_t flags) {
   return true;
 }
 
-void Outgoing::send(Rank to, bool group, const Head& head, const Message& message, bool may_wait) {
+void Outgoing::send(Rank to, bool group, const Head& head, const Message& message, Room room) {
   port_.charge({.ops = costs_.of(run::LayerStep::panda_st_send)});
   counts_.bytes_sent += head.size;
   Under under{to, group, head, 0, 0, Source(message)};
-  if (may_wait) {
+  if (room == Room::wait) {
     if (waiting_for(under) != 0) [[unlikely]]
       wait_behind(under);
     const bool sent = push(under, lci::kNoFlags);
     FAIRLEAD_CHECK(sent, "a send that waits for room found none");
-  } else if (waiting_for(under) != 0 || !push(under, lci::kNoBlock)) {
-    queue(under);
+    return;
   }
+  const std::uint32_t packets_max = room == Room::queue ? kTurnPackets : UINT32_MAX;
+  if (waiting_for(under) == 0 && push(under, lci::kNoBlock, packets_max)) return;
+  room == Room::copy ? queue_copy(under) : queue_and_wait(under);
 }
 
 // Until all that waits for the same destination is sent.
@@ -118,7 +122,14 @@ void Outgoing::wait_behind(const Under& message) {
   }
 }
 
-void Outgoing::queue(Under& message) {
+[[gnu::noinline]] void Outgoing::queue_and_wait(Under& message) {
+  Counter sent;
+  ++waiting_for(message);
+  waiting_.push_back({message, nullptr, 0, &sent});
+  owner_.wait_until_sent(owner_.context, sent);
+}
+
+[[gnu::noinline]] void Outgoing::queue_copy(Under& message) {
   const std::size_t bytes = message.head.size - message.moved;
   if (waiting_bytes_ + bytes > kWaitingBytesMax) {
     owner_.fatal(owner_.context,
@@ -135,7 +146,7 @@ void Outgoing::queue(Under& message) {
   for (std::size_t i = 0; i < count; at += pieces[i++].size) {
     std::memcpy(own.get() + at, pieces[i].data, pieces[i].size);
   }
-  Waiting waiting{message, std::move(own), bytes};
+  Waiting waiting{message, std::move(own), bytes, nullptr};
   waiting.message.source = Source();
   if (bytes > 0) {
     waiting.message.source.pieces[0] = {waiting.own.get(), bytes};
@@ -144,7 +155,23 @@ void Outgoing::queue(Under& message) {
   waiting_.push_back(std::move(waiting));
 }
 
-bool Outgoing::flush() {
+// Messages to this one's destination go behind those to others.
+void Outgoing::give_turn(const Under& message) {
+  const Rank to = message.to;
+  const bool group = message.group;
+  std::list<Waiting> behind;
+  for (auto each = waiting_.begin(); each != waiting_.end();) {
+    const auto next = std::next(each);
+    if (each->message.to == to && each->message.group == group) {
+      behind.splice(behind.end(), waiting_, each);
+    }
+    each = next;
+  }
+  waiting_.splice(waiting_.end(), behind);
+}
+
+bool Outgoing::flush(std::uint32_t packets_max) {
+  const bool had_some = !waiting_.empty();
   bool any_moved = false;
   constexpr std::size_t kBlockedMax = 16;
   std::array<lci::Dest, kBlockedMax> blocked;
@@ -159,17 +186,20 @@ bool Outgoing::flush() {
   for (auto each = waiting_.begin(); each != waiting_.end() && blocked_count < kBlockedMax;) {
     Under& message = each->message;
     const std::size_t packets_before = message.packets;
-    const bool sent = !is_blocked(message) && push(message, lci::kNoBlock);
+    const bool sent = !is_blocked(message) && push(message, lci::kNoBlock, packets_max);
     any_moved |= message.packets != packets_before;
     if (sent) {
       --waiting_for(message);
       waiting_bytes_ -= each->bytes;
+      if (each->sent != nullptr) each->sent->ok.fetch_add(1, std::memory_order_relaxed);
       each = waiting_.erase(each);
       continue;
     }
     if (!is_blocked(message)) blocked[blocked_count++] = {message.to, message.group};
     ++each;
   }
+  if (any_moved && waiting_.size() > 1) give_turn(waiting_.front().message);
+  if (had_some && waiting_.empty()) emptied_.ok.fetch_add(1, std::memory_order_relaxed);
   return any_moved;
 }
 

@@ -43,11 +43,15 @@ class Outgoing {
  public:
   // Of messages that wait for room: a job beyond it ends.
   static constexpr std::size_t kWaitingBytesMax = std::size_t{256} << 20;
+  // Of one message, after which a thread lets others run: they do not interrupt each other.
+  static constexpr std::uint32_t kTurnPackets = 64;
 
   // What its owner does.
   struct Owner {
     void* context;
     void (*wait_for_room)(void* context);
+    // Until `sent` has counted once, which flush() does.
+    void (*wait_until_sent)(void* context, const Counter& sent);
     void (*fatal)(void* context, const std::string& reason);  // does not return
   };
 
@@ -62,23 +66,35 @@ class Outgoing {
   Outgoing(const Outgoing&) = delete;
   Outgoing& operator=(const Outgoing&) = delete;
 
-  // may_wait: returns when all of it is sent. Else what has no room is copied, and sent by flush().
-  void send(Rank to, bool group, const Head& head, const Message& message, bool may_wait);
-  // Sends of what waits as much as there is room for, in order per destination. True: some moved.
-  bool flush();
+  // What becomes of a message, or the rest of one, that has no room.
+  enum class Room : std::uint8_t {
+    wait,   // the Port waits until all of it is sent
+    queue,  // it waits where it lies for flush(), its sender for that: in Panda-MT
+    copy,   // flush() sends a copy of it: of handlers
+  };
+  // Messages to one destination go one after the other, whoever sends them.
+  void send(Rank to, bool group, const Head& head, const Message& message, Room room);
+  // Sends of what waits as much as there is room for, in order per destination, of each message at
+  // most so many packets; destinations take turns. True: some moved.
+  bool flush(std::uint32_t packets_max = UINT32_MAX);
   bool waits() const { return !waiting_.empty(); }
+  // Counts each time that nothing waits any more.
+  const Counter& emptied() const { return emptied_; }
 
  private:
   struct Waiting {
     Under message;
-    std::unique_ptr<std::byte[]> own;
-    std::size_t bytes;
+    std::unique_ptr<std::byte[]> own;  // nullptr: the sender's memory, or nothing
+    std::size_t bytes = 0;             // there
+    Counter* sent = nullptr;           // of a sender that waits
   };
 
-  bool push(Under& message, std::uint32_t flags);
+  bool push(Under& message, std::uint32_t flags, std::uint32_t packets_max = UINT32_MAX);
   bool send_packet(const Under& message, const Head& head, std::size_t size, std::uint32_t flags);
   bool accepted(Post answer, const Under& message);
-  void queue(Under& message);
+  void give_turn(const Under& message);
+  void queue_copy(Under& message);
+  void queue_and_wait(Under& message);
   std::uint32_t& waiting_for(const Under& message) {
     return message.group ? group_waiting_ : peers_.of(message.to).waiting;
   }
@@ -94,6 +110,7 @@ class Outgoing {
   Number group_next_;
   Owner owner_;
   std::list<Waiting> waiting_;
+  Counter emptied_;
   std::size_t waiting_bytes_ = 0;
   std::uint32_t group_waiting_ = 0;
 };

@@ -18,18 +18,26 @@ Result<Panda*> Core::start(run::Context& context, const Options& options,
   if (options.sequencer >= port.size()) {
     return Error{fmt::format("the sequencer is rank {} of {}", options.sequencer, port.size())};
   }
+  std::unique_ptr<run::Threads> threads;
   if (options.flavour == Flavour::multi_threaded) {
-    return Error{"Panda-MT is not there: start the single-threaded flavour"};
+    // One more for Panda's sender.
+    Result<std::unique_ptr<run::Threads>> made = run::Threads::create(
+        port, {.stack_bytes = options.stack_bytes, .threads_max = options.threads_max + 1});
+    if (!made.ok()) return made.error();
+    threads = std::move(made.value());
   }
   if (port.allocate(kOrderSegment, sizeof(std::uint64_t), lci::Place::ni) == nullptr) {
     return Error{"there is no memory for the number of the next ordered broadcast"};
   }
   context.began(run::System::panda);
-  auto core = std::make_unique<Core>(context, options, first);
+  auto core = std::make_unique<Core>(context, options, first, std::move(threads));
   Panda& panda =
       context.set_state(run::System::panda, std::unique_ptr<Panda>(new Panda(std::move(core))));
   // Before it every rank has its word, and takes packets.
   panda.barrier();
+  if (options.flavour == Flavour::multi_threaded) {
+    port.wake(lci::Wake::watchdog, options.watchdog);
+  }
   return &panda;
 }
 
@@ -53,15 +61,20 @@ run::Threads& Panda::threads() const {
   FAIRLEAD_CHECK(core_->threads != nullptr, "the single-threaded flavour has no threads");
   return *core_->threads;
 }
-const Panda::Counts& Panda::counts() const { return core_->counts; }
+const Panda::Counts& Panda::counts() const {
+  if (core_->threads != nullptr) core_->counts.switches = core_->threads->switches();
+  return core_->counts;
+}
 
 void Panda::serve(Service service, Handler handler) {
+  const Core::Guard guard(*core_);
   core_->check_service(service);
   core_->services.serve(service, handler, core_->ready);
   core_->schedule();
 }
 
 void Panda::serve_calls(Service service, CallHandler handler) {
+  const Core::Guard guard(*core_);
   core_->check_service(service);
   core_->services.serve_calls(service, handler, core_->ready);
   core_->schedule();
@@ -69,10 +82,15 @@ void Panda::serve_calls(Service service, CallHandler handler) {
 
 int Panda::poll() {
   Core& core = *core_;
-  if (core.in_handler) return 0;
-  const std::uint64_t before = core.handled;
-  ++core.looking;
+  std::uint64_t before = 0;
+  {
+    const Core::Guard guard(core);
+    if (core.in_handler) return 0;
+    before = core.handled;
+    ++core.looking;
+  }
   (void)core.port.poll();
+  const Core::Guard guard(core);
   core.drain();
   --core.looking;
   core.schedule();
@@ -80,6 +98,7 @@ int Panda::poll() {
 }
 
 void Panda::wait(const Counter& counter, std::uint64_t at, const char* what) {
+  const Core::Guard guard(*core_);
   core_->not_in_handler(what);
   core_->wait(counter, at, what);
 }

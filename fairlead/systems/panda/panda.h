@@ -3,7 +3,10 @@
 //
 // Two flavours. Panda-ST (single-threaded): no locks, no interrupts; messages are taken in when the
 // client polls or waits. Panda-MT (multithreaded): threads (run/threads.h), polled when all are
-// idle, else by the Port's watchdog interrupt.
+// idle, else by the Port's watchdog interrupt. Several threads of a rank may be in calls at one
+// time; each blocks its own thread only. Where the Port has interrupts (kInterrupt), a handler may
+// run wherever the rank's own code does: what they share needs Port::hold() around it, a test and
+// the wait behind it included.
 //
 // A message that arrives runs its service's handler outside the Port's upcalls, in the order in
 // which its source sent it to that service by the same call; handlers run one at a time, from
@@ -127,7 +130,8 @@ struct CallHandler {
 
 // One rank's Panda. Thread: the rank's (its threads in Panda-MT, one at a time by nature).
 // Errors: a lost peer ends the job from whichever call waits for it, with its rank (abort_job);
-// what the program did wrong (an unknown service, a message too long) does the same.
+// what the program did wrong (an unknown service, a message too long) does the same. A thread that
+// waits by run/threads.h is told there of a lost peer.
 class Panda {
  public:
   // Starts it on the rank's Port; the same options on every rank, and returns when every rank has
@@ -136,8 +140,8 @@ class Panda {
   // The one that start() made; nullptr before.
   static Panda* of(run::Context& context);
   // All ranks: returns when every rank has called it and nothing is under way. Then the context may
-  // end. Handlers still run in it: what they use must live until then. Threads other than the
-  // caller must have ended.
+  // end. Handlers still run in it: what they use must live until then. Panda-MT: by the rank's own
+  // thread, when all others have ended.
   void stop();
   ~Panda();
 
@@ -179,7 +183,7 @@ class Panda {
   // Until the counter has counted that far (handlers may count). Panda-MT: other threads run
   // meanwhile. `what` as of Until.
   void wait(const Counter& counter, std::uint64_t at, const char* what);
-  // All ranks: gather and broadcast.
+  // All ranks, one thread of each: gather and broadcast.
   void barrier();
 
   struct Counts {
@@ -187,6 +191,8 @@ class Panda {
     std::uint64_t broadcasts = 0, ordered = 0, reordered = 0, calls = 0;
     std::uint64_t bytes_sent = 0, bytes_received = 0;
     std::uint64_t dropped = 0;  // packets that came twice or were none of Panda's
+    // Panda-MT: from thread to thread; and handlers that ran from an interrupt.
+    std::uint64_t switches = 0, interrupting = 0;
   };
   const Counts& counts() const;
 

@@ -63,12 +63,14 @@ void ReceivedPool::fill(Received& message, const Message& from) {
 }
 
 void ReceivedPool::give(Received* message) {
+  if (held_) port_.hold();
   for (; !message->chunks.empty(); message->chunks.pop_front()) {
     if (lci::Packet* const packet = message->chunks.front().packet) port_.release(packet);
   }
   message->own.reset();
   message->next_free = free_;
   free_ = message;
+  if (held_) port_.allow();
 }
 
 // Over `size` bytes, at most what is left of the front chunk.

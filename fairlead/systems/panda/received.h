@@ -46,8 +46,8 @@ struct Received {
 // Makes them, and takes them back with their packets.
 class ReceivedPool {
  public:
-  // `port` outlives it.
-  explicit ReceivedPool(lci::Port& port) : port_(port) {}
+  // `port` outlives it. held: give() may be called while an upcall could run, in Panda-MT.
+  ReceivedPool(lci::Port& port, bool held) : port_(port), held_(held) {}
   ReceivedPool(const ReceivedPool&) = delete;
   ReceivedPool& operator=(const ReceivedPool&) = delete;
 
@@ -67,6 +67,7 @@ class ReceivedPool {
   void pass(Received& message, std::size_t size);
 
   lci::Port& port_;
+  bool held_;
   Received* free_ = nullptr;
   std::vector<std::unique_ptr<Received>> all_;
 };

@@ -47,12 +47,11 @@ bool Core::release_all(Meeting meeting) {
   const Released released{barrier.complete(under_way) ? 1u : 0u};
   const Message body(&released, sizeof released);
   const Head head = Head::first(Kind::release, 0, sizeof released, barrier.round());
-  const Busy busy_here(*this);
   if (meeting == Meeting::barrier) {
-    if (others > 0) outgoing.send(0, true, head, body, true);
+    if (others > 0) put_out(0, true, head, body);
   } else {
     // To each alone: a rank that ends does not forward any more.
-    for (Rank rank = 1; rank < port.size(); ++rank) outgoing.send(rank, false, head, body, true);
+    for (Rank rank = 1; rank < port.size(); ++rank) put_out(rank, false, head, body);
   }
   return released.quiet != 0;
 }
@@ -60,6 +59,14 @@ bool Core::release_all(Meeting meeting) {
 bool Core::meet(Meeting meeting) {
   const char* const what = meeting == Meeting::stop ? "Panda's stop" : "Panda's barrier";
   not_in_handler(what);
+  if (in_meeting) fatal(fmt::format("two threads are in {} at once", what));
+  in_meeting = true;
+  const bool quiet = meet_alone(meeting, what);
+  in_meeting = false;
+  return quiet;
+}
+
+bool Core::meet_alone(Meeting meeting, const char* what) {
   const std::uint64_t round = barrier.enter();
   // What it has received counts with what that made it send.
   drain_all();
@@ -70,10 +77,7 @@ bool Core::meet(Meeting meeting) {
   const Message body(&under_way, sizeof under_way);
   const Head head =
       Head::first(Kind::gather, static_cast<Service>(meeting), sizeof under_way, round);
-  {
-    const Busy busy_here(*this);
-    outgoing.send(0, false, head, body, true);
-  }
+  put_out(0, false, head, body);
   wait(barrier.left(), round, what);
   return barrier.quiet();
 }
@@ -96,11 +100,19 @@ void Core::run_meeting(Received& message) {
   if (!good) ++counts.dropped;
 }
 
-void Panda::barrier() { (void)core_->meet(Meeting::barrier); }
+void Panda::barrier() {
+  const Core::Guard guard(*core_);
+  (void)core_->meet(Meeting::barrier);
+}
 
 void Panda::stop() {
-  while (!core_->meet(Meeting::stop)) {
+  {
+    const Core::Guard guard(*core_);
+    if (core_->threads != nullptr) core_->check_alone(core_->sender_thread ? 1 : 0);
+    while (!core_->meet(Meeting::stop)) {
+    }
   }
+  if (core_->threads != nullptr) core_->end_threads();
   core_->stopped = true;
   core_->context.ended(run::System::panda);
 }

@@ -6,6 +6,7 @@
 namespace fairlead::panda {
 
 void Panda::broadcast(Service service, const Message& message, bool self) {
+  const Core::Guard guard(*core_);
   core_->check_message(0, service, message);
   ++core_->counts.broadcasts;
   core_->send_to_all(Head::first(Kind::message, service, message.size(), 0), message, self);
@@ -18,12 +19,14 @@ std::uint64_t Core::fetch_number() {
   Counter done;
   for (;;) {
     const Post answer =
-        port.atomic({options.sequencer, kOrderSegment, 0}, lci::Atomic::add, 1, 0, &index, &done);
+        port.atomic({options.sequencer, kOrderSegment, 0}, lci::Atomic::add, 1, 0, &index, &done,
+                    threads != nullptr ? lci::kNoBlock : lci::kNoFlags);
     if (answer == Post::done || answer == Post::pending) break;
     if (answer != Post::again_credit && answer != Post::again_buffer) {
       fatal(fmt::format("cannot ask the sequencer, rank {}, for {}", options.sequencer, kWhat));
     }
-    wait_port({.any_change = true, .what = kWhat});
+    threads != nullptr ? park({.any_change = true, .what = kWhat})
+                       : wait_port({.any_change = true, .what = kWhat});
   }
   wait(done, 1, kWhat);
   if (done.failed.load(std::memory_order_relaxed) != 0) {
@@ -37,6 +40,7 @@ std::uint64_t Core::fetch_number() {
 }
 
 std::uint64_t Panda::broadcast_ordered(Service service, const Message& message) {
+  const Core::Guard guard(*core_);
   core_->check_message(0, service, message);
   core_->not_in_handler("an ordered broadcast");
   core_->port.charge({.ops = core_->costs.of(run::LayerStep::panda_order)});

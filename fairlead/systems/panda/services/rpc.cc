@@ -8,6 +8,7 @@ namespace fairlead::panda {
 
 Incoming Panda::call(Rank to, Service service, const Message& request) {
   Core& core = *core_;
+  const Core::Guard guard(core);
   core.check_message(to, service, request);
   core.not_in_handler("a call");
   ++core.counts.calls;
@@ -24,6 +25,7 @@ Incoming Panda::call(Rank to, Service service, const Message& request) {
 
 void Panda::reply(Token token, const Message& answer) {
   Core& core = *core_;
+  const Core::Guard guard(core);
   if (token.generation == 0) core.fatal("an answer by a token that no call gave");
   core.check_message(token.caller, token.service, answer);
   core.send(token.caller,
