@@ -30,5 +30,6 @@ class Level {
 // Each starts its system. Error: the system's words.
 fairlead::Result<std::unique_ptr<Level>> panda_level(fairlead::run::Context& context, bool threads);
 fairlead::Result<std::unique_ptr<Level>> mpi_level();
+fairlead::Result<std::unique_ptr<Level>> crl_level();
 
 }  // namespace pps

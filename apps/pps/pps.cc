@@ -19,7 +19,7 @@ const char kHelp[] =
     "Latency and throughput of the programming systems' exchanges.\n"
     "\n"
     "usage: pps --level LEVEL [options]\n"
-    "  --level LEVEL       panda-st, panda-mt, mpi\n"
+    "  --level LEVEL       panda-st, panda-mt, mpi, crl\n"
     "  --what WHAT         latency (round trip of ranks 0 and 1), throughput, multicast (until "
     "the\n"
     "                      last rank has it), multicast-throughput (latency)\n"
@@ -90,6 +90,7 @@ fairlead::Result<std::unique_ptr<Level>> find_level(fairlead::run::Context& cont
   if (std::strcmp(name, "panda-st") == 0) return panda_level(context, false);
   if (std::strcmp(name, "panda-mt") == 0) return panda_level(context, true);
   if (std::strcmp(name, "mpi") == 0) return mpi_level();
+  if (std::strcmp(name, "crl") == 0) return crl_level();
   return fairlead::Error{"there is no such --level"};
 }
 

@@ -173,8 +173,9 @@ class Panda {
   std::uint64_t order() const;
 
   // Sends a request and waits for the answer: at most once, whatever is lost below. In Panda-MT
-  // other threads run meanwhile.
-  Incoming call(Rank to, Service service, const Message& request);
+  // other threads run meanwhile. `what` as of Until.
+  Incoming call(Rank to, Service service, const Message& request,
+                const char* what = "the answer to a call");
   // From the handler of the call or later, from anywhere in this rank.
   void reply(Token token, const Message& answer);
 

@@ -30,7 +30,9 @@ struct Level {
 
 // Those of a row of table V stand on each other.
 const Level kLevels[] = {{"LCI/Panda-ST", "panda-st", {}},
-                         {"LCI/Panda-ST/MPI", "mpi", {"--mpi-device", "panda"}}};
+                         {"LCI/Panda-ST/MPI", "mpi", {"--mpi-device", "panda"}},
+                         {"LCI/Panda-MT", "panda-mt", {}}};
+const Level kCrl = {"LCI/CRL", "crl", {}};
 
 Measurement pps(const Machine& on, const Level& level, const char* what, std::uint64_t bytes,
                 std::uint32_t ranks) {
@@ -83,11 +85,13 @@ Study table5() {
     const Measurement logp{"logp", on.platform.name, on.lci, {}};
     add_level(study, on, {"LCI", "", {}}, twice(figure_of("LCI", logp, "end_to_end_us")),
               figure_at("LCI", bench(on, "throughput", kLarge), "MBps", kLarge));
-    for (const Level& level : kLevels) {
+    const auto add = [&](const Level& level) {
       add_level(study, on, level,
                 figure_at(level.row, pps(on, level, "latency", kSmall, 2), "us", kSmall),
                 figure_at(level.row, pps(on, level, "throughput", kLarge, 2), "mb_per_s", kLarge));
-    }
+    };
+    for (const Level& level : kLevels) add(level);
+    add(kCrl);
   }
   return study;
 }
@@ -128,9 +132,11 @@ struct Application {
 
 const Application kApplications[] = {
     {"ASP", "asp", {"--paper"}, true},
+    {"LEQ", "leq", {"--paper"}, false},
     {"Puzzle-4", "puzzle", {"--paper", "--jobs", "4"}, false},
     {"Puzzle-64", "puzzle", {"--paper", "--jobs", "64"}, false},
     {"QR", "qr", {"--paper"}, true},
+    {"Radix", "radix", {"--paper"}, false},
     {"SOR", "sor", {}, true},
 };
 

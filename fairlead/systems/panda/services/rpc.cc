@@ -6,7 +6,7 @@
 
 namespace fairlead::panda {
 
-Incoming Panda::call(Rank to, Service service, const Message& request) {
+Incoming Panda::call(Rank to, Service service, const Message& request, const char* what) {
   Core& core = *core_;
   const Core::Guard guard(core);
   core.check_message(to, service, request);
@@ -17,7 +17,7 @@ Incoming Panda::call(Rank to, Service service, const Message& request) {
   core.send(
       to, Head::first(Kind::call, service, request.size(), slot_extra(slot.index, slot.generation)),
       request);
-  core.wait(slot.answered, answers, "the answer to a call");
+  core.wait(slot.answered, answers, what);
   Received* const answer = slot.answer;
   core.calls.end(slot);
   return Core::incoming(answer);

@@ -1,0 +1,27 @@
+// Command line of leq.
+#pragma once
+#include <cstdint>
+
+namespace leq {
+
+// LCI paper, section 7: 1,000 equations. Their coefficients are not in the paper; the dominance is
+// fitted to the 643.1 s that table VII gives for one PPro (iterations times the work of one).
+constexpr std::int64_t kPaperEquations = 1000;
+constexpr double kPaperDominance = 1.005;
+
+struct Options {
+  std::int64_t equations = 200;
+  double dominance = 1.2;
+  double tolerance = 1e-10;
+  std::int64_t iterations_max = 100'000;
+  bool verify = false;
+  bool json = false;
+  bool help = false;
+};
+
+extern const char kHelp[];
+
+// nullptr, or the argument it cannot use.
+const char* parse(int argc, char** argv, Options& options);
+
+}  // namespace leq

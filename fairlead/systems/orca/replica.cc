@@ -1,0 +1,83 @@
+// Replicas: what comes in the ordered stream is executed by every rank, in the stream's order.
+#include <utility>
+
+#include "fairlead/systems/orca/core.h"
+
+namespace fairlead::orca {
+
+void Core::on_stream(void* self, panda::Incoming message) {
+  Core& core = *static_cast<Core*>(self);
+  core.charge(run::LayerStep::orca_dispatch);
+  StreamHead head{};
+  if (message.size() < sizeof head) core.malformed(message.source(), "broadcast");
+  message.pop(&head, sizeof head);
+  if (head.kind >= static_cast<std::uint32_t>(StreamKind::count) ||
+      head.type >= core.program.types().size()) {
+    core.malformed(message.source(), "broadcast");
+  }
+  // First, for answers that it brings about tell of it.
+  core.horizon.reach(core.panda.order() + 1);
+  core.run_stream(message, head);
+  core.horizon.release([&core](Deferred&& waiting) {
+    if (waiting.process != nullptr) {
+      waiting.process->finish(Status::done);
+    } else if (waiting.start != nullptr) {
+      core.processes.start(waiting.start);
+    } else {
+      core.serve(std::move(waiting.request));
+    }
+  });
+}
+
+void Core::run_stream(panda::Incoming& message, const StreamHead& head) {
+  Pending* const process = message.source() == self() ? pendings.take(head.slot) : nullptr;
+  Bytes body;
+  const std::size_t size = message.size();
+  message.pop(body.extend(size), size);
+  switch (static_cast<StreamKind>(head.kind)) {
+    case StreamKind::create:
+      if (message.source() != owner_of(head.object)) malformed(message.source(), "creation");
+      return stream_create(head, body, process);
+    case StreamKind::operation:
+      return stream_operation(head, std::move(body), process);
+    case StreamKind::replicate:
+    case StreamKind::gather:
+      if (message.source() != owner_of(head.object)) malformed(message.source(), "move");
+      head.kind == static_cast<std::uint32_t>(StreamKind::replicate) ? stream_replicate(head, body)
+                                                                     : stream_gather(head);
+      break;
+    case StreamKind::count:
+      break;
+  }
+  if (process != nullptr) process->finish(Status::done);
+}
+
+void Core::stream_create(const StreamHead& head, const Bytes& body, Pending* process) {
+  const Type& type = program.types()[head.type];
+  void* const state = type.make(body.view());
+  if (state == nullptr || find(head.object) != nullptr) {
+    malformed(owner_of(head.object), "creation");
+  }
+  add(head.object, type, state).replicated = true;
+  if (process != nullptr) process->finish(Status::done);
+}
+
+void Core::stream_operation(const StreamHead& head, Bytes&& body, Pending* process) {
+  Instance* const instance = find(head.object);
+  Invocation invocation{nullptr, {}, process, {}};
+  // Gone or single by now, in the stream's order: nobody executes it, and who sent it asks again.
+  if (instance == nullptr || !instance->replicated) return answer(invocation, Status::moved, {});
+  if (head.operation != kDestroy) {
+    if (head.operation >= instance->type.operations.size() ||
+        &program.types()[head.type] != &instance->type) {
+      return answer(invocation, Status::malformed, {});
+    }
+    invocation.operation = &instance->type.operations[head.operation];
+    ++instance->writes;
+    if (owner_of(head.object) == self()) instance->balance.write(process != nullptr);
+  }
+  invocation.parameters = std::move(body);
+  execute(*instance, std::move(invocation));
+}
+
+}  // namespace fairlead::orca
