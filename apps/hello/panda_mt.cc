@@ -54,7 +54,8 @@ int main() {
                            threads.spawn("ask", ask, &mine).value()};
   mine.panda.wait(mine.served, 2, "the calls of the rank before");
   for (run::Thread* each : asking) (void)threads.join(each);
-  std::printf("rank %u of %u: two threads got %d\n", mine.panda.self(), mine.panda.size(), mine.sum);
+  std::printf("rank %u of %u: two threads got %d\n", mine.panda.self(), mine.panda.size(),
+              mine.sum);
   mine.panda.stop();
   return 0;
 }

@@ -102,9 +102,8 @@ bool is_last(Orca& me, const Shared& shared, std::uint32_t round, double& change
 
 Outcome solve(Orca& me, const Shared& shared, const Options& options) {
   const auto ranks = static_cast<int>(me.size());
-  const Equations mine(
-      apps::share_of(static_cast<int>(me.self()), ranks, options.equations), options.equations,
-      options.dominance);
+  const Equations mine(apps::share_of(static_cast<int>(me.self()), ranks, options.equations),
+                       options.equations, options.dominance);
   Outcome outcome;
   std::uint32_t round = 1;
   // All begin together.
@@ -222,9 +221,8 @@ int main(int argc, char** argv) {
   }
   int exit_code = 0;
   const fairlead::Result<void> done =
-      fairlead::orca::run(*joined.value(), leq::program(), {}, [&](fairlead::orca::Orca& me) {
-        exit_code = leq::run(me, options);
-      });
+      fairlead::orca::run(*joined.value(), leq::program(), {},
+                          [&](fairlead::orca::Orca& me) { exit_code = leq::run(me, options); });
   if (!done.ok()) std::fprintf(stderr, "leq: %s\n", done.error().text.c_str());
   return done.ok() ? exit_code : 1;
 }

@@ -17,9 +17,7 @@ struct Board {
     by_rank[rank] = value;
     ++written;
   }
-  std::uint32_t read(std::uint32_t rank) const {
-    return rank < by_rank.size() ? by_rank[rank] : 0;
-  }
+  std::uint32_t read(std::uint32_t rank) const { return rank < by_rank.size() ? by_rank[rank] : 0; }
   bool has(std::uint32_t count) const { return written >= count; }
   std::uint32_t count(std::uint32_t) const { return written; }
 };

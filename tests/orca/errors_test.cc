@@ -37,8 +37,10 @@ void undeclared(Orca&) {}
 
 Program boxes() {
   Program program = with_report();
-  program.type<Box>("box").operation<&Box::put>("put").operation<&Box::size>("size").operation<
-      &Box::await, &Box::full>("await");
+  program.type<Box>("box")
+      .operation<&Box::put>("put")
+      .operation<&Box::size>("size")
+      .operation<&Box::await, &Box::full>("await");
   program.process<&kills_itself>("kills itself").process<&asks>("asks").process<&waits>("waits");
   return program;
 }
@@ -74,14 +76,14 @@ INSTANTIATE_TEST_SUITE_P(Worlds, OrcaErrors,
 TEST_P(OrcaErrors, ADeletedObject) {
   for (const Placement placement : {Placement::single, Placement::replicated}) {
     for (const Rank rank : {0u, 2u}) {
-      expect_words(failure([placement, rank](Job& job) {
-                     const Object<Box> box = job.me.create<Box>(placement);
-                     job.me.destroy(box);
-                     job.fork<&asks>(rank, box);
-                     (void)job.all_good();
-                   }),
-                   {"rank " + std::to_string(rank), "operation box.size on object 1 of rank 0",
-                    "deleted"});
+      expect_words(
+          failure([placement, rank](Job& job) {
+            const Object<Box> box = job.me.create<Box>(placement);
+            job.me.destroy(box);
+            job.fork<&asks>(rank, box);
+            (void)job.all_good();
+          }),
+          {"rank " + std::to_string(rank), "operation box.size on object 1 of rank 0", "deleted"});
     }
   }
 }
@@ -146,8 +148,8 @@ TEST_P(OrcaErrors, OtherProgramsOnOneRank) {
   const Program right = boxes();
   Program wrong = boxes();
   wrong.process<&undeclared>("undeclared");
-  const Result<run::RunReport> report = run::run_world(
-      port_test::options_of(GetParam(), 3), [&](run::Context& context) {
+  const Result<run::RunReport> report =
+      run::run_world(port_test::options_of(GetParam(), 3), [&](run::Context& context) {
         const bool odd = context.port().self() == 2;
         return orca::run(context, odd ? wrong : right, {}, [](Orca&) {}).ok() ? 0 : 1;
       });

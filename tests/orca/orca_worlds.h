@@ -14,9 +14,8 @@ using orca::Orca;
 using orca::Placement;
 using orca::Program;
 
-#define ORCA_TEST_CHECK(condition, me, detail)                       \
-  ::fairlead::port_test::check((condition), #condition, (me).self(), \
-                               static_cast<long long>(detail))
+#define ORCA_TEST_CHECK(condition, me, detail) \
+  ::fairlead::port_test::check((condition), #condition, (me).self(), static_cast<long long>(detail))
 
 // Where processes say how they ended.
 struct Report {
@@ -33,8 +32,9 @@ struct Report {
 
 inline Program with_report() {
   Program program;
-  program.type<Report>("report").operation<&Report::done>("done").operation<
-      &Report::all_good, &Report::has>("all good");
+  program.type<Report>("report")
+      .operation<&Report::done>("done")
+      .operation<&Report::all_good, &Report::has>("all good");
   return program;
 }
 
@@ -56,9 +56,7 @@ struct Job {
       for (std::uint32_t i = 0; i < each; ++i) fork<F>(rank, arguments...);
     }
   }
-  [[nodiscard]] bool all_good() {
-    return me.invoke<&Report::all_good>(report, processes);
-  }
+  [[nodiscard]] bool all_good() { return me.invoke<&Report::all_good>(report, processes); }
 };
 
 // What became of a job whose ranks run `program`, `main` on rank 0: good when it answers true.
@@ -66,8 +64,7 @@ inline run::RunReport run_bare(const run::WorldOptions& world, const Program& pr
                                const std::function<bool(Orca&)>& main) {
   const Result<run::RunReport> report = run::run_world(world, [&](run::Context& context) {
     bool good = true;
-    const Result<void> done =
-        orca::run(context, program, {}, [&](Orca& me) { good = main(me); });
+    const Result<void> done = orca::run(context, program, {}, [&](Orca& me) { good = main(me); });
     if (!done.ok()) std::fprintf(stderr, "%s\n", done.error().text.c_str());
     return done.ok() && good ? 0 : 1;
   });

@@ -38,8 +38,8 @@ TEST_P(OrcaProcesses, EndWhenTheLastOneDoes) {
   program.process<&branch>("branch");
   for (const unsigned ranks : {1u, 3u}) {
     for (const Placement placement : {Placement::single, Placement::replicated}) {
-      const run::RunReport report = run::run_world(
-          port_test::options_of(GetParam(), ranks), [&](run::Context& context) {
+      const run::RunReport report =
+          run::run_world(port_test::options_of(GetParam(), ranks), [&](run::Context& context) {
             Object<Tree> tree;
             Orca* first = nullptr;
             const Result<void> done = orca::run(context, program, {}, [&](Orca& me) {

@@ -16,8 +16,8 @@ constexpr Service kData = 3;
 // What became of a job whose ranks run `body`.
 std::string failure_of(const std::string& where, unsigned ranks,
                        const std::function<void(Panda&)>& body) {
-  const Result<run::RunReport> report = run::run_world(
-      port_test::options_of(world_of(where), ranks), [&](run::Context& context) {
+  const Result<run::RunReport> report =
+      run::run_world(port_test::options_of(world_of(where), ranks), [&](run::Context& context) {
         Result<Panda*> started = Panda::start(context, {.flavour = flavour_of(where)});
         if (!started.ok()) return 2;
         body(*started.value());

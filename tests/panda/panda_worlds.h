@@ -36,12 +36,12 @@ inline std::vector<std::string> with_flavours(const std::vector<std::string>& wo
 }
 
 class PerFlavour : public ::testing::TestWithParam<std::string> {};
-#define INSTANTIATE_PANDA_TESTS(suite, ...)                                             \
-  INSTANTIATE_TEST_SUITE_P(Worlds, suite,                                               \
-                           ::testing::ValuesIn(::fairlead::panda_test::with_flavours(   \
-                               ::fairlead::port_test::worlds(), {__VA_ARGS__})),        \
-                           [](const ::testing::TestParamInfo<std::string>& each) {      \
-                             return ::fairlead::port_test::test_name(each.param);       \
+#define INSTANTIATE_PANDA_TESTS(suite, ...)                                           \
+  INSTANTIATE_TEST_SUITE_P(Worlds, suite,                                             \
+                           ::testing::ValuesIn(::fairlead::panda_test::with_flavours( \
+                               ::fairlead::port_test::worlds(), {__VA_ARGS__})),      \
+                           [](const ::testing::TestParamInfo<std::string>& each) {    \
+                             return ::fairlead::port_test::test_name(each.param);     \
                            })
 
 // Expects that `body` answers true on every rank. Panda is stopped behind it.

@@ -49,8 +49,8 @@ void Core::run_move(void* argument) {
       if (move->replicate) instance->type.write(instance->state.get(), state);
       head.object = move->id;
       head.type = static_cast<std::uint32_t>(&instance->type - core.program.types().data());
-      head.kind = static_cast<std::uint32_t>(move->replicate ? StreamKind::replicate
-                                                             : StreamKind::gather);
+      head.kind =
+          static_cast<std::uint32_t>(move->replicate ? StreamKind::replicate : StreamKind::gather);
     } else {
       return core.processes.thread_ended();
     }

@@ -74,7 +74,9 @@ class Reader {
 };
 
 template <class T>
-concept HasFields = requires(T& value) { value.fields(); };
+concept HasFields = requires(T& value) {
+  value.fields();
+};
 
 template <class T>
 struct Codec {

@@ -98,9 +98,8 @@ Status Core::invoke_once(ObjectId id, const Type& type, const Operation* operati
   if (way == Way::call) return call_owner(id, type, operation, parameters, result);
   if (way == Way::stream) {
     const std::uint32_t number =
-        operation == nullptr
-            ? kDestroy
-            : static_cast<std::uint32_t>(operation - type.operations.data());
+        operation == nullptr ? kDestroy
+                             : static_cast<std::uint32_t>(operation - type.operations.data());
     broadcast({id, static_cast<std::uint32_t>(StreamKind::operation),
                static_cast<std::uint32_t>(&type - program.types().data()), number, 0},
               parameters, &pending, what);
@@ -113,11 +112,10 @@ Status Core::invoke_once(ObjectId id, const Type& type, const Operation* operati
 
 Status Core::call_owner(ObjectId id, const Type& type, const Operation* operation,
                         const Bytes& parameters, Bytes& result) {
-  const InvokeHead head{id, horizon.seen(),
-                        static_cast<std::uint32_t>(&type - program.types().data()),
-                        operation == nullptr
-                            ? kDestroy
-                            : static_cast<std::uint32_t>(operation - type.operations.data())};
+  const InvokeHead head{
+      id, horizon.seen(), static_cast<std::uint32_t>(&type - program.types().data()),
+      operation == nullptr ? kDestroy
+                           : static_cast<std::uint32_t>(operation - type.operations.data())};
   const std::span<const std::byte> bytes = parameters.view();
   panda::Message request(bytes.data(), bytes.size());
   request.push(&head, sizeof head);

@@ -50,7 +50,8 @@ Result<void> run(run::Context& context, const Program& program, const Options& o
   if (!started.ok()) return started.error();
   panda::Panda& panda = *started.value();
   context.began(run::System::orca);
-  Core& core = context.set_state(run::System::orca, std::make_unique<Core>(context, panda, program));
+  Core& core =
+      context.set_state(run::System::orca, std::make_unique<Core>(context, panda, program));
   panda.serve_calls(kInvoke, {&Core::on_invoke, &core});
   panda.serve(kStream, {&Core::on_stream, &core});
   panda.serve(kReport, {&Core::on_report, &core});

@@ -228,12 +228,12 @@ class Orca {
 
   // Of this rank.
   struct Counts {
-    std::uint64_t here = 0;    // operations in this rank's memory, by its own processes
-    std::uint64_t calls = 0;   // operations at the owner of a single copy, by calls
-    std::uint64_t writes = 0;  // writes to replicas, by broadcasts
-    std::uint64_t served = 0;  // calls of other ranks
-    std::uint64_t waited = 0;  // operations that waited for their guard in this rank's memory
-    std::uint64_t moves = 0;   // from a single copy to replicas or back, seen here
+    std::uint64_t here = 0;     // operations in this rank's memory, by its own processes
+    std::uint64_t calls = 0;    // operations at the owner of a single copy, by calls
+    std::uint64_t writes = 0;   // writes to replicas, by broadcasts
+    std::uint64_t served = 0;   // calls of other ranks
+    std::uint64_t waited = 0;   // operations that waited for their guard in this rank's memory
+    std::uint64_t moves = 0;    // from a single copy to replicas or back, seen here
     std::uint64_t retries = 0;  // operations that came too late for where the object had been
   };
   const Counts& counts() const;
@@ -292,9 +292,9 @@ Program::TypeOf<T>& Program::TypeOf<T>::operation(const std::string& name) {
   using Of = Member<decltype(M)>;
   static_assert(std::is_same_v<typename Of::Class, T>, "an operation is a member of its type");
   static_assert(!std::is_reference_v<typename Of::Result>, "a result is a value");
-  program_.add_operation(index_, {&kMemberTag<M>, name, "", Of::kWrites,
-                                  !std::is_same_v<decltype(G), std::nullptr_t>,
-                                  &run_operation<M, G>});
+  program_.add_operation(
+      index_, {&kMemberTag<M>, name, "", Of::kWrites, !std::is_same_v<decltype(G), std::nullptr_t>,
+               &run_operation<M, G>});
   return *this;
 }
 

@@ -110,9 +110,7 @@ void Processes::on_ended(void* self, panda::Incoming) {
   if (me.census_.ended()) me.core_.panda.broadcast(kOver, panda::Message(), true);
 }
 
-void Processes::on_over(void* self, panda::Incoming) {
-  ++static_cast<Processes*>(self)->over_.ok;
-}
+void Processes::on_over(void* self, panda::Incoming) { ++static_cast<Processes*>(self)->over_.ok; }
 
 void Processes::wait_for_all() {
   core_.panda.wait(over_, 1, "the end of all processes");

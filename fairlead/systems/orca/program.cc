@@ -19,9 +19,8 @@ void mix(std::uint64_t& hash, std::string_view text) {
 }  // namespace
 
 void Program::add_operation(std::size_t type, Operation operation) {
-  operation.waits_for =
-      fmt::format("operation {}.{}{}", types_[type].name, operation.name,
-                  operation.guarded ? ", whose guard has to hold" : "");
+  operation.waits_for = fmt::format("operation {}.{}{}", types_[type].name, operation.name,
+                                    operation.guarded ? ", whose guard has to hold" : "");
   types_[type].operations.push_back(std::move(operation));
 }
 

@@ -22,8 +22,8 @@ void Core::serve(Request&& request) {
   const InvokeHead& head = request.head;
   Instance* const instance = find(head.object);
   if (instance == nullptr) {
-    const bool was_here = owner_of(head.object) == self() &&
-                          static_cast<std::uint32_t>(head.object) < created;
+    const bool was_here =
+        owner_of(head.object) == self() && static_cast<std::uint32_t>(head.object) < created;
     return refuse(request.token, was_here ? Status::deleted : Status::malformed);
   }
   const std::vector<Type>& types = program.types();
@@ -34,10 +34,8 @@ void Core::serve(Request&& request) {
   }
   // Its sender has yet to see that there are replicas.
   if (instance->replicated) return refuse(request.token, Status::moved);
-  Invocation invocation{destroys ? nullptr : &instance->type.operations[head.operation],
-                        {},
-                        nullptr,
-                        request.token};
+  Invocation invocation{
+      destroys ? nullptr : &instance->type.operations[head.operation], {}, nullptr, request.token};
   const std::size_t size = request.message.size();
   request.message.pop(invocation.parameters.extend(size), size);
   execute(*instance, std::move(invocation));
