@@ -55,7 +55,7 @@ static_assert(sizeof(GateAnswer) == 32);
 // What the simulator asks of a rank's process while others wait too: to copy between its own memory
 // and the packets, as a network interface does that reaches host memory by address.
 struct GateMemoryRequest {
-  enum What : std::uint32_t { none, read, write };
+  enum What : std::uint32_t { kNone, kRead, kWrite };
   std::uint32_t what;
   std::uint32_t word_only;  // 1: to or from `word` instead of the packets
   std::uint64_t address;    // of the rank's

@@ -37,7 +37,7 @@ void GateClient::count_processor_time() {
 void GateClient::wait_for_turn() {
   for (;;) {
     if (!await_turn(slot_, GateTurn::rank, kSleep)) continue;
-    if (slot_.memory.what == GateMemoryRequest::none) return;
+    if (slot_.memory.what == GateMemoryRequest::kNone) return;
     serve_memory();
     give_turn(slot_, GateTurn::simulator);
   }
@@ -48,7 +48,7 @@ void GateClient::serve_memory() {
   auto* const mine = reinterpret_cast<std::byte*>(asked.address);
   std::byte* const other =
       asked.word_only != 0 ? reinterpret_cast<std::byte*>(&asked.word) : packets_ + asked.offset;
-  if (asked.what == GateMemoryRequest::read) {
+  if (asked.what == GateMemoryRequest::kRead) {
     std::memcpy(other, mine, asked.size);
   } else {
     std::memcpy(mine, other, asked.size);

@@ -110,14 +110,14 @@ bool RankGate::ask(GateMemoryRequest request) {
   slot_.memory = request;
   give_turn(slot_, GateTurn::rank);
   const bool done = await_();
-  slot_.memory.what = GateMemoryRequest::none;
+  slot_.memory.what = GateMemoryRequest::kNone;
   return done;
 }
 
 bool RankGate::read(std::uint64_t address, std::byte* packet, std::uint64_t size) {
   const bool word = size <= sizeof(std::uint64_t);
   const std::span<std::byte> all = memory_.packets();
-  if (!ask({GateMemoryRequest::read, word ? 1u : 0u, address, size,
+  if (!ask({GateMemoryRequest::kRead, word ? 1u : 0u, address, size,
             word ? 0 : static_cast<std::uint64_t>(packet - all.data()), 0})) {
     return false;
   }
@@ -128,7 +128,7 @@ bool RankGate::read(std::uint64_t address, std::byte* packet, std::uint64_t size
 bool RankGate::write(std::uint64_t address, const std::byte* packet, std::uint64_t size) {
   const bool word = size <= sizeof(std::uint64_t);
   const std::span<std::byte> all = memory_.packets();
-  GateMemoryRequest request{GateMemoryRequest::write, word ? 1u : 0u, address, size, 0, 0};
+  GateMemoryRequest request{GateMemoryRequest::kWrite, word ? 1u : 0u, address, size, 0, 0};
   if (word) {
     std::memcpy(&request.word, packet, size);
   } else {
