@@ -4,8 +4,8 @@
 
 namespace leq {
 
-// LCI paper, section 7: 1,000 equations. Their coefficients are not in the paper; the dominance is
-// fitted to the 643.1 s that table VII gives for one PPro (iterations times the work of one).
+// LCI paper, section 7: 1,000 equations. Their coefficients are not in the paper; the dominance,
+// which decides on the number of iterations, is guessed.
 constexpr std::int64_t kPaperEquations = 1000;
 constexpr double kPaperDominance = 1.005;
 

@@ -60,9 +60,9 @@ TEST_P(OrcaAdaptive, MoveUnderLoad) {
     const Object<Board> board = job.me.create<Board>(Placement::adaptive);
     job.fork_everywhere<&player>(1, board);
     const bool good = job.all_good();
-    // Expect: to replicas and back at least once.
+    // Expect: it became replicas.
     const std::uint64_t moves = job.me.counts().moves;
-    return good && ORCA_TEST_CHECK(moves >= 2, job.me, moves);
+    return good && ORCA_TEST_CHECK(moves >= 1, job.me, moves);
   });
 }
 

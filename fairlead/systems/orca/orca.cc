@@ -13,7 +13,7 @@ Core::Core(run::Context& rank, panda::Panda& its_panda, const Program& its_progr
     : context(rank),
       panda(its_panda),
       program(its_program),
-      costs(),
+      costs(rank.layer_costs()),
       face(*this),
       processes(*this) {}
 
