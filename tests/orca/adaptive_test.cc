@@ -5,7 +5,7 @@ namespace fairlead::orca_test {
 namespace {
 
 class OrcaAdaptive : public port_test::PerWorld {};
-INSTANTIATE_PORT_TESTS(OrcaAdaptive);
+INSTANTIATE_ORCA_TESTS(OrcaAdaptive);
 
 struct Board {
   std::vector<std::uint32_t> by_rank;
