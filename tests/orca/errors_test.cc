@@ -70,7 +70,7 @@ class OrcaErrors : public ::testing::TestWithParam<std::string> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Worlds, OrcaErrors,
-                         ::testing::Values("loop", "shm", "udp", "myrinet-p3/pio"),
+                         ::testing::Values("loop", "shm", "myrinet-p3/pio"),
                          [](const auto& each) { return port_test::test_name(each.param); });
 
 TEST_P(OrcaErrors, ADeletedObject) {

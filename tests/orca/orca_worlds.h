@@ -21,7 +21,7 @@ using orca::Program;
 inline std::vector<std::string> worlds() {
   std::vector<std::string> all;
   for (const std::string& world : port_test::worlds()) {
-    if (world == "loop" || world == "shm" || world.starts_with("myrinet")) all.push_back(world);
+    if (world.starts_with("myrinet")) all.push_back(world);
   }
   return all;
 }

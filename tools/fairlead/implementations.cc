@@ -11,7 +11,9 @@ std::vector<std::string> implementations_on(const std::string& on) {
     const Result<std::string> file = run::find_platform(on);
     const Result<const fabric::model::NiKind*> kind =
         file.ok() ? fabric::model::ni_kind_on(file.value()) : file.error();
-    return kind.ok() ? lci::model_implementation_names(*kind.value()) : std::vector<std::string>{};
+    // The run says what is wrong with such a machine.
+    if (!kind.ok()) return {"-"};
+    return lci::model_implementation_names(*kind.value());
   }
   if (on == "udp") return {"hrx", "nirx"};
   return {"direct", "hrx"};

@@ -106,7 +106,7 @@ Study table6() {
     const Measurement small = bench(on, "multicast", kSmall);
     const Measurement large = bench(on, "multicast", kLarge);
     const Quantity latency = figure_at("LCI", small, "latency_us", kSmall);
-    const Quantity rate = figure_at("LCI", large, "MBps", kLarge);
+    const Quantity rate = figure_at("LCI", large, "throughput_MBps", kLarge);
     add_level(study, on, {"LCI", "", {}}, latency, rate);
     const Measurement logp{"logp", on.platform.name, on.lci, {}};
     add_level(study, on, {"LCI with F&A", "", {}},
