@@ -48,15 +48,15 @@ class PandaLevel final : public Level {
 
   double throughput(std::uint64_t bytes, int count) override {
     buffer_.assign(bytes, std::byte{1});
-    const std::uint64_t before = came_.ok;
     double rate = 0;
     if (panda_.self() == 0) {
       const Ps begin = panda_.port().now();
       for (int i = 0; i < count; ++i) panda_.send(1, kStream, {buffer_.data(), bytes});
-      panda_.wait(came_, before + 1, "the end of a stream");
+      panda_.wait(came_, ++due_, "the end of a stream");
       rate = per_us(bytes, count, panda_.port().now() - begin);
     } else if (panda_.self() == 1) {
-      panda_.wait(came_, before + static_cast<std::uint64_t>(count), "a stream");
+      due_ += static_cast<std::uint64_t>(count);
+      panda_.wait(came_, due_, "a stream");
       panda_.send(0, kPong, panda::Message());
     }
     panda_.barrier();
@@ -68,16 +68,15 @@ class PandaLevel final : public Level {
     Ps total{};
     for (int i = 0; i < count; ++i) {
       quiet();
-      const std::uint64_t heard = heard_.ok;
-      const std::uint64_t told = told_.ok;
       if (panda_.self() == 0) {
         latest_ = Ps{};
         const Ps begin = panda_.port().now();
         tell();
-        panda_.wait(told_, told + panda_.size() - 1, "when each rank had a broadcast");
+        told_due_ += panda_.size() - 1;
+        panda_.wait(told_, told_due_, "when each rank had a broadcast");
         total += latest_ - begin;
       } else {
-        panda_.wait(heard_, heard + 1, "a broadcast");
+        panda_.wait(heard_, ++news_due_, "a broadcast");
         // What tells rank 0 must not get in the way of the message.
         rest(fairlead::milliseconds(1));
         panda_.send(0, kTimes, {&at_, sizeof at_});
@@ -89,7 +88,6 @@ class PandaLevel final : public Level {
 
   double multicast_throughput(std::uint64_t bytes, int count) override {
     buffer_.assign(bytes, std::byte{1});
-    const std::uint64_t heard = heard_.ok;
     Ps time{};
     if (panda_.self() == 0) {
       for (int i = 0; i < count; ++i) tell();
@@ -97,7 +95,8 @@ class PandaLevel final : public Level {
       for (int i = 0; i < count; ++i) tell();
       time = panda_.port().now() - begin;
     } else {
-      panda_.wait(heard_, heard + 2 * static_cast<std::uint64_t>(count), "broadcasts");
+      news_due_ += 2 * static_cast<std::uint64_t>(count);
+      panda_.wait(heard_, news_due_, "broadcasts");
     }
     panda_.barrier();
     return panda_.self() == 0 ? per_us(bytes, count, time) : 0;
@@ -116,9 +115,8 @@ class PandaLevel final : public Level {
       take(panda_.call(1, kEcho, {buffer_.data(), buffer_.size()}));
       return;
     }
-    const std::uint64_t before = came_.ok;
     panda_.send(1, kPing, {buffer_.data(), buffer_.size()});
-    panda_.wait(came_, before + 1, "an answer");
+    panda_.wait(came_, ++due_, "an answer");
   }
 
   void tell() {
@@ -181,6 +179,10 @@ class PandaLevel final : public Level {
   Counter came_;   // pongs, messages of a stream
   Counter heard_;  // broadcasts
   Counter told_;   // ranks that told when they had one
+  // How far each of them counts by what was waited for: some come before their wait.
+  std::uint64_t due_ = 0;
+  std::uint64_t news_due_ = 0;
+  std::uint64_t told_due_ = 0;
   Ps at_{};
   Ps latest_{};
 };
