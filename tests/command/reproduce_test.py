@@ -87,7 +87,7 @@ class Reproduce(unittest.TestCase):
                 error = (line["ours"] - line["published"]) / line["published"] * 100
                 self.assertAlmostEqual(line["error_percent"], error, places=9)
             seen.add(key)
-        # Expect: no published value without a cell; table 7, which takes minutes, is not among these.
+        # Expect: no published value without a cell, but for table 7, which takes minutes.
         quick = {key for key in given if key[0] != "table7"}
         self.assertEqual(quick - seen, set())
 
