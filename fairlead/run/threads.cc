@@ -309,11 +309,11 @@ void Threads::idle(Thread& me) {
   parts_->yields = 0;
   const Quiet quiet(port_);
   if (answer == Post::peer_down) return lost();
-  if (look_around() || !parts_->ready.empty() || answer != Post::done) return;
-  // There is room again, of which no change tells.
+  look_around();
+  // Whatever ended it: a port may tell one wait alone that there may be room again.
   for (Thread* thread = parts_->blocked.first_watched(); thread != nullptr;) {
     Thread& each = *std::exchange(thread, thread->blocked_next);
-    if (each.until != nullptr && any(*each.until)) make_ready(each, Post::done);
+    if (each.until != nullptr && each.until->any_change) make_ready(each, Post::done);
   }
 }
 
@@ -323,7 +323,8 @@ Post Threads::wait(const lci::Until& until) {
     const std::uint64_t before = parts_->readied.ok.load(std::memory_order_acquire);
     const Post answer = wait_alone(until);
     // Unless an upcall spawned somebody, who may have to run before it holds.
-    if (answer != Post::done || parts_->readied.ok.load(std::memory_order_acquire) == before) {
+    if (answer != Post::done || until.any_change ||
+        parts_->readied.ok.load(std::memory_order_acquire) == before) {
       return answer;
     }
   }

@@ -8,7 +8,7 @@ namespace fairlead::orca_test {
 namespace {
 
 class OrcaObjects : public port_test::PerWorld {};
-INSTANTIATE_ORCA_TESTS(OrcaObjects);
+INSTANTIATE_PORT_TESTS(OrcaObjects);
 
 constexpr std::array kPlacements = {Placement::single, Placement::replicated, Placement::adaptive};
 

@@ -17,20 +17,6 @@ using orca::Program;
 #define ORCA_TEST_CHECK(condition, me, detail) \
   ::fairlead::port_test::check((condition), #condition, (me).self(), static_cast<long long>(detail))
 
-// Where Panda-MT holds: README.md of Panda names the defect elsewhere.
-inline std::vector<std::string> worlds() {
-  std::vector<std::string> all;
-  for (const std::string& world : port_test::worlds()) {
-    if (world.starts_with("myrinet")) all.push_back(world);
-  }
-  return all;
-}
-#define INSTANTIATE_ORCA_TESTS(suite)                                                           \
-  INSTANTIATE_TEST_SUITE_P(Worlds, suite, ::testing::ValuesIn(::fairlead::orca_test::worlds()), \
-                           [](const ::testing::TestParamInfo<std::string>& each) {              \
-                             return ::fairlead::port_test::test_name(each.param);               \
-                           })
-
 // Where processes say how they ended.
 struct Report {
   std::uint32_t came = 0;

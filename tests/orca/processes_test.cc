@@ -5,7 +5,7 @@ namespace fairlead::orca_test {
 namespace {
 
 class OrcaProcesses : public port_test::PerWorld {};
-INSTANTIATE_ORCA_TESTS(OrcaProcesses);
+INSTANTIATE_PORT_TESTS(OrcaProcesses);
 
 struct Tree {
   std::vector<std::uint32_t> leaves;  // by rank

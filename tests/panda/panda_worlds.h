@@ -26,17 +26,11 @@ inline panda::Flavour flavour_of(const std::string& where) {
   return where.ends_with(" mt") ? panda::Flavour::multi_threaded : panda::Flavour::single_threaded;
 }
 inline std::string world_of(const std::string& where) { return where.substr(0, where.find(' ')); }
-// Panda-MT is tested where it holds: README.md of the system names the defect elsewhere.
-inline bool holds_threads(const std::string& world) {
-  return world == "loop" || world == "shm" || world.starts_with("myrinet");
-}
 inline std::vector<std::string> with_flavours(const std::vector<std::string>& worlds,
                                               const std::vector<const char*>& flavours) {
   std::vector<std::string> all;
   for (const std::string& world : worlds) {
-    for (const std::string flavour : flavours) {
-      if (flavour != "mt" || holds_threads(world)) all.push_back(world + " " + flavour);
-    }
+    for (const char* flavour : flavours) all.push_back(world + " " + flavour);
   }
   return all;
 }

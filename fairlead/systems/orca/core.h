@@ -65,6 +65,9 @@ struct Core {
   void check_outside(const char* what);
   void charge(run::LayerStep step);
 
+  // Operations that need no message, between two turns of other threads and of the Port.
+  static constexpr std::uint64_t kHereInARow = 64;
+
   // --- What processes ask for (invoke.cc). `operation` nullptr: the object is to go.
   ObjectId create(const Type& type, Placement placement, const Bytes& state);
   Bytes invoke(ObjectId id, const Type& type, const Operation* operation, const Bytes& parameters);
