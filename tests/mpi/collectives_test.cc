@@ -10,9 +10,8 @@
 namespace fairlead::mpi_test {
 namespace {
 
-struct Collectives : testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, Collectives, testing::ValuesIn(worlds()),
-                         [](const auto& world) { return test_name(world.param); });
+struct Collectives : PerWorld {};
+INSTANTIATE_MPI_TESTS(Collectives);
 
 constexpr unsigned kRanksMax = 9;
 // Elements or bytes; small, one packet, several packets, past every threshold of choose.h.

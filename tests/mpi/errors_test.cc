@@ -11,9 +11,8 @@
 namespace fairlead::mpi_test {
 namespace {
 
-struct Errors : testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, Errors, testing::ValuesIn(worlds()),
-                         [](const auto& world) { return test_name(world.param); });
+struct Errors : PerWorld {};
+INSTANTIATE_MPI_TESTS(Errors);
 
 // Runs a program that must end the job; answers the job's last words.
 std::string failure_of(const std::string& world, unsigned ranks,

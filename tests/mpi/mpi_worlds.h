@@ -15,10 +15,22 @@ namespace fairlead::mpi_test {
 
 // The worlds every system test runs in: one list, so that a new one is one line. lossy: udp, with
 // one packet in 25 going wrong; nirx: NI engines, of two ranks each, and lossynirx. ofitcp, ofishm:
-// libfabric's providers, where they are here. panda*: MPI on that device.
+// libfabric's providers. panda*: MPI on that device.
 std::vector<std::string> worlds();
 // A world's name as it may stand in a test's: its letters and digits.
 std::string test_name(const std::string& world);
+
+// A test by world: INSTANTIATE_MPI_TESTS(Suite), where Suite derives from PerWorld. Skipped where
+// libfabric lacks the provider.
+class PerWorld : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override;
+};
+#define INSTANTIATE_MPI_TESTS(suite)                                                           \
+  INSTANTIATE_TEST_SUITE_P(Worlds, suite, ::testing::ValuesIn(::fairlead::mpi_test::worlds()), \
+                           [](const ::testing::TestParamInfo<std::string>& each) {             \
+                             return ::fairlead::mpi_test::test_name(each.param);               \
+                           })
 
 // Runs `program` between MPI_Init and MPI_Finalize; it answers whether all was as it should be.
 // Failed expectations inside a rank print and must make it answer false: a rank may be a process of

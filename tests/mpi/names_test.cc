@@ -11,9 +11,8 @@ namespace {
 
 constexpr std::uint64_t kRounds = 20;
 
-struct SharedNames : testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, SharedNames, testing::ValuesIn(worlds()),
-                         [](const auto& world) { return test_name(world.param); });
+struct SharedNames : PerWorld {};
+INSTANTIATE_MPI_TESTS(SharedNames);
 
 // Somebody who uses a channel, a segment, a counter and a group of a block of names, all of them
 // the first and the last.

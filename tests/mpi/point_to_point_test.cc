@@ -6,9 +6,8 @@
 namespace fairlead::mpi_test {
 namespace {
 
-struct PointToPoint : testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, PointToPoint, testing::ValuesIn(worlds()),
-                         [](const auto& world) { return test_name(world.param); });
+struct PointToPoint : PerWorld {};
+INSTANTIATE_MPI_TESTS(PointToPoint);
 
 // Zero, one cache line and past it, one packet and past it, eager and rendezvous.
 constexpr std::size_t kSizes[] = {0,     1,      8,       31,      32,           33,    64,

@@ -8,9 +8,8 @@
 namespace fairlead::mpi_test {
 namespace {
 
-struct Stress : testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, Stress, testing::ValuesIn(worlds()),
-                         [](const auto& world) { return test_name(world.param); });
+struct Stress : PerWorld {};
+INSTANTIATE_MPI_TESTS(Stress);
 
 struct Planned {
   int source;

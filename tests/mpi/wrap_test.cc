@@ -8,9 +8,8 @@
 namespace fairlead::mpi_test {
 namespace {
 
-struct Wraps : testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, Wraps, testing::ValuesIn(worlds()),
-                         [](const auto& world) { return test_name(world.param); });
+struct Wraps : PerWorld {};
+INSTANTIATE_MPI_TESTS(Wraps);
 
 // By the board and by messages: what goes by which is the world's.
 TEST_P(Wraps, CollectivesPast32BitsOfTheirNumber) {

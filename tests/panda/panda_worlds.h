@@ -35,7 +35,14 @@ inline std::vector<std::string> with_flavours(const std::vector<std::string>& wo
   return all;
 }
 
-class PerFlavour : public ::testing::TestWithParam<std::string> {};
+class PerFlavour : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = port_test::lacking(world_of(GetParam())); !why.empty()) {
+      GTEST_SKIP() << why;
+    }
+  }
+};
 #define INSTANTIATE_PANDA_TESTS(suite, ...)                                           \
   INSTANTIATE_TEST_SUITE_P(Worlds, suite,                                             \
                            ::testing::ValuesIn(::fairlead::panda_test::with_flavours( \
