@@ -16,14 +16,6 @@
 namespace fairlead::hw {
 namespace {
 
-constexpr std::string_view kMarks[] = {"measured", "from paper", "fitted", "guessed"};
-
-std::string known_marks() {
-  std::string text;
-  for (std::string_view mark : kMarks) text += fmt::format("{}{}", text.empty() ? "" : ", ", mark);
-  return text;
-}
-
 struct Named {
   std::string_view name;
   TopologyKind kind;
@@ -305,34 +297,7 @@ class Loader {
     if (keys == nullptr) return bad(1, path, fmt::format("missing: no section [{}]", section));
     const toml::node* node = keys->get(key);
     if (node == nullptr) return bad(in->source().begin.line, path, "missing");
-    return number_of(*node, path, least, most);
-  }
-
-  Result<double> number_of(const toml::node& node, const std::string& path, double least,
-                           double most) {
-    const std::uint32_t line = node.source().begin.line;
-    const toml::table* entry = node.as_table();
-    if (entry == nullptr) {
-      return bad(line, path, "must be { value = NUMBER, source = \"...\", mark = \"...\" }");
-    }
-    const std::optional<double> value = (*entry)["value"].value<double>();
-    if (!value || !std::isfinite(*value)) return bad(line, path, "value must be a number");
-    if (*value < least || *value > most) {
-      return bad(line, path, fmt::format("{} is impossible; {} to {}", *value, least, most));
-    }
-    const std::optional<std::string> source = (*entry)["source"].value<std::string>();
-    if (!source || source->empty()) return bad(line, path, "has no source");
-    const std::optional<std::string> mark = (*entry)["mark"].value<std::string>();
-    if (!mark || std::find(std::begin(kMarks), std::end(kMarks), *mark) == std::end(kMarks)) {
-      return bad(line, path, fmt::format("mark must be one of: {}", known_marks()));
-    }
-    for (const auto& [key, unused] : *entry) {
-      if (key.str() != "value" && key.str() != "source" && key.str() != "mark") {
-        return bad(line, fmt::format("{}.{}", path, key.str()),
-                   "unknown; valid: value, source, mark");
-      }
-    }
-    return *value;
+    return marked_number(file_, *node, path, least, most);
   }
 
   // Numbers that are possible alone and not together.
