@@ -50,9 +50,13 @@ def folder_of(name):
     return "fabric/model" if parts[1:3] == ("fabric", "model") else parts[1]
 
 
+# Public headers beside systems/NAME/NAME.h: another interface to the same system.
+MORE_PUBLIC = {"fairlead/systems/dsm/tmk.h"}
+
+
 def is_public_header(name):
     parts = Path(name).parts  # fairlead systems <name> <name>.h
-    return len(parts) == 4 and parts[3] == parts[2] + ".h"
+    return (len(parts) == 4 and parts[3] == parts[2] + ".h") or str(name) in MORE_PUBLIC
 
 
 def system_problem(name, target):

@@ -1,0 +1,127 @@
+#include "fairlead/systems/dsm/fault_engine.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace fairlead::dsm {
+namespace {
+
+constexpr PageId kPagesUsed = 40;
+
+// What the handler, which has no other way, takes pages in by.
+struct Faults {
+  FaultEngine* engine = nullptr;
+  Memory* memory = nullptr;
+  bool in[kPagesUsed] = {};
+  int outside = 0;  // faults of pages that were out
+};
+Faults* faults = nullptr;
+
+void on_fault(int, siginfo_t* info, void*) {
+  if (faults == nullptr || !faults->memory->has(info->si_addr)) _exit(97);
+  const PageId page = faults->memory->page_of(info->si_addr);
+  if (faults->in[page]) return faults->engine->fault_inside(page);
+  ++faults->outside;
+  faults->in[page] = true;
+  faults->engine->admit(page);
+}
+
+class Engines : public testing::TestWithParam<EngineKind> {
+ protected:
+  void SetUp() override {
+    std::string why;
+    Result<std::unique_ptr<FaultEngine>> made = make_engine(GetParam(), memory_.value(), why);
+    if (!made.ok()) GTEST_SKIP() << made.error().text;
+    engine_ = std::move(made.value());
+    faults_.engine = engine_.get();
+    faults_.memory = &memory_.value();
+    faults = &faults_;
+    struct sigaction mine {};
+    mine.sa_sigaction = on_fault;
+    mine.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigaction(SIGBUS, &mine, &bus_);
+    sigaction(SIGSEGV, &mine, &segv_);
+  }
+  void TearDown() override {
+    if (engine_ == nullptr) return;
+    sigaction(SIGBUS, &bus_, nullptr);
+    sigaction(SIGSEGV, &segv_, nullptr);
+    faults = nullptr;
+  }
+  volatile char& at(PageId page, std::size_t byte = 0) {
+    return reinterpret_cast<volatile char&>(memory_.value().view(page)[byte]);
+  }
+  std::vector<PageId> written() {
+    std::vector<PageId> pages;
+    engine_->collect(pages);
+    std::sort(pages.begin(), pages.end());
+    return pages;
+  }
+
+  Result<Memory> memory_ = Memory::map(kPagesUsed * kPageBytes);
+  std::unique_ptr<FaultEngine> engine_;
+  Faults faults_;
+  struct sigaction bus_ {};
+  struct sigaction segv_ {};
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, Engines, testing::Values(EngineKind::uffd, EngineKind::mprotect),
+                         [](const auto& kind) {
+                           return kind.param == EngineKind::uffd ? "uffd" : "mprotect";
+                         });
+
+TEST_P(Engines, TellOfTheFirstAccess) {
+  EXPECT_EQ(at(3), 0);
+  EXPECT_EQ(at(3, 100), 0);
+  EXPECT_EQ(faults_.outside, 1);
+  at(7, 5) = 'x';
+  EXPECT_EQ(faults_.outside, 2);
+  EXPECT_EQ(static_cast<char>(memory_.value().alias(7)[5]), 'x');
+}
+
+TEST_P(Engines, ShowWhatTheAliasHas) {
+  std::memset(memory_.value().alias(2), 'a', kPageBytes);
+  EXPECT_EQ(at(2, 4095), 'a');
+}
+
+TEST_P(Engines, CollectWhatWasWritten) {
+  for (PageId page = 0; page < 10; ++page) EXPECT_EQ(at(page), 0);
+  EXPECT_EQ(written(), std::vector<PageId>{});
+  at(4) = 1;
+  at(5, 4095) = 1;
+  at(9) = 0;  // the value that was there
+  at(20) = 1;
+  EXPECT_EQ(written(), (std::vector<PageId>{4, 5, 9, 20}));
+  EXPECT_EQ(written(), std::vector<PageId>{});
+  at(5) = 2;
+  EXPECT_EQ(written(), std::vector<PageId>{5});
+}
+
+TEST_P(Engines, DoNotTakeWhatPeersWriteForTheProgramsOwn) {
+  EXPECT_EQ(at(1), 0);
+  memory_.value().alias(1)[0] = std::byte{9};
+  EXPECT_EQ(at(1), 9);
+  EXPECT_EQ(written(), std::vector<PageId>{});
+}
+
+TEST_P(Engines, PutPagesOut) {
+  for (PageId page = 0; page < 8; ++page) at(page) = static_cast<char>(page + 1);
+  EXPECT_EQ(written().size(), 8u);
+  engine_->expel(2, 3);
+  faults_.in[2] = faults_.in[3] = faults_.in[4] = false;
+  faults_.outside = 0;
+  memory_.value().alias(3)[0] = std::byte{77};
+  EXPECT_EQ(at(1), 2);
+  EXPECT_EQ(at(2), 3);
+  EXPECT_EQ(at(3), 77);
+  EXPECT_EQ(at(5), 6);
+  EXPECT_EQ(faults_.outside, 2);
+  EXPECT_EQ(written(), std::vector<PageId>{});
+  at(3) = 1;
+  EXPECT_EQ(written(), std::vector<PageId>{3});
+}
+
+}  // namespace
+}  // namespace fairlead::dsm

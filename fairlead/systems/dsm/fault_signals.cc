@@ -1,0 +1,51 @@
+#include "fairlead/systems/dsm/fault_signals.h"
+
+#include <cerrno>
+
+#include "fairlead/systems/dsm/core.h"
+
+namespace fairlead::dsm {
+namespace {
+
+void pass_on(const struct sigaction& former, int signal, siginfo_t* info, void* machine) {
+  if ((former.sa_flags & SA_SIGINFO) != 0) {
+    former.sa_sigaction(signal, info, machine);
+  } else if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) {
+    former.sa_handler(signal);
+  } else {
+    // The access is made again, and then ends the process as it would have.
+    struct sigaction none {};
+    none.sa_handler = SIG_DFL;
+    sigaction(signal, &none, nullptr);
+  }
+}
+
+void on_fault(int signal, siginfo_t* info, void* machine) {
+  const int error = errno;
+  Core* const core = Core::current();
+  if (core == nullptr) {
+    pass_on({}, signal, info, machine);
+  } else if (!core->fault(info->si_addr)) {
+    pass_on(core->former(signal), signal, info, machine);
+  }
+  errno = error;
+}
+
+}  // namespace
+
+void install_handlers(Core&, struct sigaction& former_bus, struct sigaction& former_segv) {
+  struct sigaction mine {};
+  mine.sa_sigaction = on_fault;
+  // Not masked: the handler waits for the network, where other faults may end in other handlers.
+  mine.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
+  sigemptyset(&mine.sa_mask);
+  sigaction(SIGBUS, &mine, &former_bus);
+  sigaction(SIGSEGV, &mine, &former_segv);
+}
+
+void restore_handlers(const Core& core) {
+  sigaction(SIGBUS, &core.former(SIGBUS), nullptr);
+  sigaction(SIGSEGV, &core.former(SIGSEGV), nullptr);
+}
+
+}  // namespace fairlead::dsm

@@ -1,0 +1,30 @@
+#include "fairlead/systems/dsm/lock_table.h"
+
+namespace fairlead::dsm {
+
+bool LockTable::acquire(std::uint32_t lock, Waiter&& waiter) {
+  Lock& at = locks_[lock];
+  if (at.held) {
+    at.waiters.push_back(std::move(waiter));
+    return false;
+  }
+  at.held = true;
+  at.holder = waiter.rank;
+  return true;
+}
+
+std::pair<bool, std::optional<LockTable::Waiter>> LockTable::release(std::uint32_t lock,
+                                                                     Rank rank) {
+  Lock& at = locks_[lock];
+  if (!at.held || at.holder != rank) return {false, std::nullopt};
+  if (at.waiters.empty()) {
+    at.held = false;
+    return {true, std::nullopt};
+  }
+  std::optional<Waiter> next(std::move(at.waiters.front()));
+  at.waiters.pop_front();
+  at.holder = next->rank;
+  return {true, std::move(next)};
+}
+
+}  // namespace fairlead::dsm

@@ -1,0 +1,97 @@
+#include "fairlead/systems/dsm/memory.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "fairlead/base/check.h"
+#include "fairlead/systems/dsm/dsm.h"
+
+namespace fairlead::dsm {
+namespace {
+
+// Where the heap lies on every rank: between what the kernel gives to programs (above) and what
+// sanitizers map (below).
+constexpr std::uintptr_t kViewAddress = 0x2000'0000'0000;
+
+Error cannot_map(std::size_t bytes, int error) {
+  if (error == EEXIST) {
+    return Error{
+        fmt::format("the shared heap cannot lie at {:#x}, where something else does: ranks that "
+                    "are fibers share "
+                    "one address space and cannot use it; run with --body process",
+                    kViewAddress)};
+  }
+  return Error{
+      fmt::format("the shared heap of {} bytes cannot be mapped: {}; is there a limit on "
+                  "address space (ulimit -v), or a smaller heap?",
+                  bytes, std::strerror(error))};
+}
+
+}  // namespace
+
+Result<Memory> Memory::map(std::size_t bytes) {
+  FAIRLEAD_CHECK(bytes > 0 && bytes % kPageBytes == 0, "{}", bytes);
+  Fd file(memfd_create("fairlead-dsm", MFD_CLOEXEC));
+  if (!file.valid() || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
+    return cannot_map(bytes, errno);
+  }
+  void* const alias =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
+  if (alias == MAP_FAILED) return cannot_map(bytes, errno);
+  void* const view = mmap(reinterpret_cast<void*>(kViewAddress), bytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file.get(), 0);
+  if (view == MAP_FAILED) {
+    const int error = errno;
+    munmap(alias, bytes);
+    return cannot_map(bytes, error);
+  }
+  // A child would write into this rank's pages unnoticed. Huge pages would be written as a whole.
+  madvise(view, bytes, MADV_DONTFORK);
+  madvise(view, bytes, MADV_NOHUGEPAGE);
+  return Memory(std::move(file), static_cast<std::byte*>(view), static_cast<std::byte*>(alias),
+                bytes);
+}
+
+Memory::Memory(Fd file, std::byte* view, std::byte* alias, std::size_t bytes)
+    : file_(std::move(file)), view_(view), alias_(alias), bytes_(bytes) {}
+Memory::Memory(Memory&& other) noexcept
+    : file_(std::move(other.file_)),
+      view_(std::exchange(other.view_, nullptr)),
+      alias_(std::exchange(other.alias_, nullptr)),
+      bytes_(other.bytes_) {}
+
+Memory::~Memory() {
+  if (view_ == nullptr) return;
+  munmap(view_, bytes_);
+  munmap(alias_, bytes_);
+}
+
+std::byte* Memory::view(PageId page) const { return view_ + std::size_t{page} * kPageBytes; }
+std::byte* Memory::alias(PageId page) const { return alias_ + std::size_t{page} * kPageBytes; }
+PageId Memory::pages() const { return static_cast<PageId>(bytes_ / kPageBytes); }
+
+bool Memory::has(const void* address) const {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto first = reinterpret_cast<std::uintptr_t>(view_);
+  return at >= first && at - first < bytes_;
+}
+
+PageId Memory::page_of(const void* address) const {
+  return static_cast<PageId>(
+      static_cast<std::size_t>(static_cast<const std::byte*>(address) - view_) / kPageBytes);
+}
+
+void* map_sparse(std::size_t bytes) {
+  void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  FAIRLEAD_CHECK(data != MAP_FAILED, "{} bytes of address space: {}", bytes, std::strerror(errno));
+  return data;
+}
+void unmap_sparse(void* data, std::size_t bytes) { munmap(data, bytes); }
+
+}  // namespace fairlead::dsm

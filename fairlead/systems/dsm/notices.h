@@ -1,0 +1,45 @@
+// Who wrote which page in which interval: what an acquire has to bring.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fairlead/base/post.h"
+#include "fairlead/systems/dsm/memory.h"
+
+namespace fairlead::dsm {
+
+// Interval `seq` (from 1) of rank `writer` wrote `page`.
+struct Notice {
+  PageId page;
+  std::uint32_t writer;
+  std::uint32_t seq;
+
+  friend bool operator==(const Notice&, const Notice&) = default;
+};
+
+// Intervals of each rank, all up to the number that stands here.
+using VectorTime = std::vector<std::uint32_t>;
+
+// Notices that somebody may still have to hear of. Closed: with an interval it has every earlier
+// one of the same writer that was not dropped.
+class NoticeLog {
+ public:
+  explicit NoticeLog(std::size_t ranks) : time_(ranks, 0) {}
+
+  void add(std::span<const Notice> notices);
+  // Those that a rank which knows `time` has not heard of.
+  std::vector<Notice> newer_than(std::span<const std::uint32_t> time) const;
+  // Forgets those that every rank has heard of.
+  void drop_covered(std::span<const std::uint32_t> time);
+  // The newest interval of each rank in it, dropped ones included.
+  const VectorTime& time() const { return time_; }
+  std::size_t size() const { return notices_.size(); }
+
+ private:
+  VectorTime time_;
+  std::vector<Notice> notices_;
+};
+
+}  // namespace fairlead::dsm

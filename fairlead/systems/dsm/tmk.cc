@@ -1,0 +1,96 @@
+#include "fairlead/systems/dsm/tmk.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "fairlead/base/numbers.h"
+#include "fairlead/run/context.h"
+#include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/dsm.h"
+
+// Part of the interface: a process is one rank.
+unsigned Tmk_nprocs = 0;
+unsigned Tmk_proc_id = 0;
+
+namespace fairlead::dsm {
+namespace {
+
+[[noreturn]] void exit_with(const std::string& text) {
+  fmt::print(stderr, "{}\n", text);
+  std::exit(1);
+}
+
+Options options_of_environment() {
+  Options options;
+  if (const char* const heap = std::getenv("FAIRLEAD_DSM_HEAP"); heap != nullptr) {
+    const Result<std::uint64_t> bytes =
+        read_bytes("FAIRLEAD_DSM_HEAP=", heap, {kPageBytes, std::uint64_t{1} << 40});
+    if (!bytes.ok()) exit_with(bytes.error().text);
+    options.heap_bytes = bytes.value();
+  }
+  if (const char* const engine = std::getenv("FAIRLEAD_DSM_ENGINE"); engine != nullptr) {
+    if (std::strcmp(engine, "uffd") == 0) {
+      options.engine = EngineKind::uffd;
+    } else if (std::strcmp(engine, "mprotect") == 0) {
+      options.engine = EngineKind::mprotect;
+    } else if (std::strcmp(engine, "automatic") != 0) {
+      exit_with(fmt::format("FAIRLEAD_DSM_ENGINE={}: must be automatic, uffd or mprotect", engine));
+    }
+  }
+  return options;
+}
+
+Core& running(const char* call) {
+  Core* const core = Core::current();
+  if (core == nullptr) exit_with(fmt::format("{} before Tmk_startup", call));
+  return *core;
+}
+
+}  // namespace
+}  // namespace fairlead::dsm
+
+using fairlead::dsm::running;
+
+extern "C" {
+
+void Tmk_startup(int, char**) {
+  const fairlead::Result<fairlead::run::Context*> joined = fairlead::run::attach();
+  if (!joined.ok()) {
+    fairlead::dsm::exit_with(fmt::format("Tmk_startup: {}", joined.error().text));
+  }
+  fairlead::run::Context& context = *joined.value();
+  const auto started = fairlead::dsm::Dsm::start(context, fairlead::dsm::options_of_environment());
+  if (!started.ok()) context.abort_job(1, fmt::format("Tmk_startup: {}", started.error().text));
+  Tmk_nprocs = started.value()->size();
+  Tmk_proc_id = started.value()->self();
+}
+
+void Tmk_exit(int status) {
+  fairlead::dsm::Core& core = running("Tmk_exit");
+  if (status != 0) core.context().abort_job(status, fmt::format("Tmk_exit({})", status));
+  core.dsm().stop();
+  std::exit(0);
+}
+
+void Tmk_barrier(unsigned id) {
+  fairlead::dsm::Core& core = running("Tmk_barrier");
+  if (id >= TMK_NBARRIERS) {
+    core.fail(fmt::format("Tmk_barrier({}): they are below {}", id, TMK_NBARRIERS));
+  }
+  core.barrier(id, "Tmk_barrier");
+}
+
+void Tmk_lock_acquire(unsigned id) { running("Tmk_lock_acquire").acquire(id); }
+void Tmk_lock_release(unsigned id) { running("Tmk_lock_release").release(id); }
+char* Tmk_malloc(unsigned size) { return static_cast<char*>(running("Tmk_malloc").allocate(size)); }
+void Tmk_free(char* allocated) { running("Tmk_free").free(allocated); }
+void Tmk_distribute(void* variable, int size) {
+  fairlead::dsm::Core& core = running("Tmk_distribute");
+  if (size < 0) core.fail(fmt::format("Tmk_distribute of {} bytes", size));
+  core.distribute(variable, static_cast<std::size_t>(size));
+}
+
+}  // extern "C"

@@ -1,0 +1,172 @@
+// Missing pages by userfaultfd, without a thread of its own: a touch raises SIGBUS in the thread
+// that touches. Pages are admitted write-protected; the kernel itself lifts the protection at the
+// first write (WP_ASYNC), and PAGEMAP_SCAN tells which pages were written and protects them again.
+// Works without privileges (UFFD_USER_MODE_ONLY).
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "fairlead/base/check.h"
+#include "fairlead/base/fd.h"
+#include "fairlead/systems/dsm/fault_engine.h"
+
+namespace fairlead::dsm {
+namespace {
+
+// Of Linux 6.7, which the headers of Debian 12 do not have: include/uapi/linux/userfaultfd.h.
+constexpr std::uint64_t kFeatureWpShmem = 1 << 12;
+constexpr std::uint64_t kFeatureWpUnpopulated = 1 << 13;
+constexpr std::uint64_t kFeatureWpAsync = 1 << 15;
+constexpr std::uint64_t kContinueModeWp = 1 << 1;
+// include/uapi/linux/fs.h.
+struct ScanArgument {
+  std::uint64_t size = sizeof(ScanArgument);
+  std::uint64_t flags = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t walk_end = 0;
+  std::uint64_t vec = 0;
+  std::uint64_t vec_len = 0;
+  std::uint64_t max_pages = 0;
+  std::uint64_t category_inverted = 0;
+  std::uint64_t category_mask = 0;
+  std::uint64_t category_anyof_mask = 0;
+  std::uint64_t return_mask = 0;
+};
+struct ScanRegion {
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint64_t categories;
+};
+constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArgument);
+constexpr std::uint64_t kScanWpMatching = 1 << 0;
+constexpr std::uint64_t kScanCheckWpAsync = 1 << 1;
+constexpr std::uint64_t kPageIsWritten = 1 << 1;
+constexpr std::uint64_t kPageIsPresent = 1 << 3;
+
+constexpr std::size_t kRegionsMax = 512;
+
+class UffdEngine final : public FaultEngine {
+ public:
+  UffdEngine(const Memory& memory, Fd uffd, Fd pagemap)
+      : memory_(memory),
+        uffd_(std::move(uffd)),
+        pagemap_(std::move(pagemap)),
+        uncertain_(memory.pages()) {}
+
+  const char* name() const override { return "uffd"; }
+
+  void admit(PageId page) override {
+    uffdio_continue range{};
+    range.range.start = reinterpret_cast<std::uintptr_t>(memory_.view(page));
+    range.range.len = kPageBytes;
+    range.mode = kContinueModeWp;
+    while (ioctl(uffd_.get(), UFFDIO_CONTINUE, &range) != 0 && errno != EEXIST) {
+      if (errno == EFAULT) {
+        // The file has no such page yet: it gets one by a write that changes nothing.
+        auto* const first = reinterpret_cast<volatile std::byte*>(memory_.alias(page));
+        *first = *first;
+        continue;
+      }
+      FAIRLEAD_CHECK(errno == EAGAIN, "UFFDIO_CONTINUE of page {}: {}", page, std::strerror(errno));
+    }
+  }
+
+  void expel(PageId first, PageId count) override {
+    const int answer = madvise(memory_.view(first), std::size_t{count} * kPageBytes, MADV_DONTNEED);
+    FAIRLEAD_CHECK(answer == 0, "madvise: {}", std::strerror(errno));
+  }
+
+  // The kernel took the page out of the address space (to write it to swap, to move it), and what
+  // it knew of writes with it.
+  void fault_inside(PageId page) override {
+    if (uncertain_[page] == 0) {
+      uncertain_[page] = 1;
+      ++uncertain_count_;
+    }
+    admit(page);
+  }
+
+  void collect(std::vector<PageId>& written) override {
+    const std::size_t before = written.size();
+    const auto first = reinterpret_cast<std::uintptr_t>(memory_.view(0));
+    ScanArgument scan;
+    scan.flags = kScanWpMatching | kScanCheckWpAsync;
+    scan.start = first;
+    scan.end = first + memory_.bytes();
+    scan.vec = reinterpret_cast<std::uintptr_t>(regions_.data());
+    scan.vec_len = regions_.size();
+    scan.category_mask = kPageIsWritten | kPageIsPresent;
+    scan.return_mask = kPageIsWritten;
+    while (scan.start < scan.end) {
+      const int found = ioctl(pagemap_.get(), kPagemapScan, &scan);
+      if (found < 0 && errno == EINTR) continue;
+      FAIRLEAD_CHECK(found >= 0, "PAGEMAP_SCAN: {}", std::strerror(errno));
+      for (int i = 0; i < found; ++i) {
+        const ScanRegion& region = regions_[static_cast<std::size_t>(i)];
+        for (std::uint64_t at = region.start; at < region.end; at += kPageBytes) {
+          written.push_back(static_cast<PageId>((at - first) / kPageBytes));
+        }
+      }
+      scan.start = scan.walk_end;
+    }
+    if (uncertain_count_ != 0) add_uncertain(written, before);
+  }
+
+ private:
+  void add_uncertain(std::vector<PageId>& written, std::size_t before) {
+    for (std::size_t i = before; i < written.size(); ++i) uncertain_[written[i]] = 0;
+    for (PageId page = 0; page < memory_.pages(); ++page) {
+      if (std::exchange(uncertain_[page], std::uint8_t{0}) != 0) written.push_back(page);
+    }
+    uncertain_count_ = 0;
+  }
+
+  const Memory& memory_;
+  Fd uffd_;
+  Fd pagemap_;
+  Sparse<std::uint8_t> uncertain_;
+  std::size_t uncertain_count_ = 0;
+  std::array<ScanRegion, kRegionsMax> regions_;
+};
+
+Error refused(const char* what) {
+  return Error{fmt::format("{}: {} (it takes Linux 6.7, and a sandbox that allows it)", what,
+                           std::strerror(errno))};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FaultEngine>> make_uffd_engine(const Memory& memory) {
+  Fd uffd(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY)));
+  if (!uffd.valid()) return refused("userfaultfd");
+  uffdio_api api{};
+  api.api = UFFD_API;
+  api.features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MINOR_SHMEM | kFeatureWpShmem |
+                 kFeatureWpUnpopulated | kFeatureWpAsync;
+  if (ioctl(uffd.get(), UFFDIO_API, &api) != 0) return refused("userfaultfd's features");
+  uffdio_register range{};
+  range.range.start = reinterpret_cast<std::uintptr_t>(memory.view(0));
+  range.range.len = memory.bytes();
+  range.mode = UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_MINOR | UFFDIO_REGISTER_MODE_WP;
+  if (ioctl(uffd.get(), UFFDIO_REGISTER, &range) != 0) return refused("userfaultfd's registration");
+  Fd pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (!pagemap.valid()) return refused("/proc/self/pagemap");
+  ScanArgument probe;
+  probe.start = range.range.start;
+  probe.end = range.range.start + kPageBytes;
+  probe.category_mask = kPageIsWritten;
+  if (ioctl(pagemap.get(), kPagemapScan, &probe) < 0) return refused("PAGEMAP_SCAN");
+  return std::unique_ptr<FaultEngine>(new UffdEngine(memory, std::move(uffd), std::move(pagemap)));
+}
+
+}  // namespace fairlead::dsm

@@ -1,0 +1,124 @@
+// What a DSM program does wrong, and a lost rank, end the job by rank, call and cause.
+#include <signal.h>
+
+#include <functional>
+#include <string>
+
+#include "fairlead/systems/dsm/dsm.h"
+#include "tests/port/port_worlds.h"
+
+namespace fairlead::port_test {
+namespace {
+
+using dsm::Dsm;
+
+// Three ranks run `body`; answers the job's last words.
+std::string failure_of(const std::string& world, const std::function<void(Dsm&)>& body) {
+  const Result<run::RunReport> report =
+      run::run_world(options_of(world, 3), [&](run::Context& context) {
+        dsm::Options options;
+        options.heap_bytes = 64 * dsm::kPageBytes;
+        Result<Dsm*> started = Dsm::start(context, options);
+        if (!started.ok()) context.abort_job(1, started.error().text);
+        body(*started.value());
+        started.value()->stop();
+        return 0;
+      });
+  EXPECT_TRUE(report.ok());
+  if (!report.ok()) return report.error().text;
+  EXPECT_NE(report.value().exit_code, 0) << "the job ended well";
+  return report.value().failure;
+}
+
+void expect_words(const std::string& text, std::initializer_list<const char*> words) {
+  for (const char* word : words) {
+    EXPECT_NE(text.find(word), std::string::npos) << word << ": " << text;
+  }
+}
+
+TEST(DsmErrors, LocksOfOthers) {
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() == 1) dsm.release(7);
+                          }),
+               {"rank 1", "release of lock 7, which it does not hold"});
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() != 2) return;
+                            dsm.acquire(3);
+                            dsm.acquire(3);
+                          }),
+               {"rank 2", "acquire of lock 3, which it holds"});
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() == 0) dsm.acquire(5000);
+                          }),
+               {"rank 0", "lock 5000", "below 4096"});
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() == 0) dsm.acquire(9);
+                          }),
+               {"rank 0", "ends while it holds lock 9"});
+}
+
+TEST(DsmErrors, MemoryOfOthers) {
+  int local = 0;
+  expect_words(failure_of("shm",
+                          [&](Dsm& dsm) {
+                            if (dsm.self() == 1) dsm.free(&local);
+                          }),
+               {"rank 1", "free of", "has not allocated"});
+  expect_words(failure_of("shm",
+                          [&](Dsm& dsm) {
+                            if (dsm.self() == 1) dsm.distribute(&local, sizeof local);
+                          }),
+               {"rank 1", "distribute of 4 bytes", "not a static variable"});
+}
+
+// An address that is not the heap's ends the rank as it would without the DSM.
+TEST(DsmErrors, WildAddresses) {
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() == 1) *reinterpret_cast<volatile int*>(8) = 1;
+                          }),
+               {"rank 1", "SIGSEGV"});
+}
+
+TEST(DsmErrors, RanksThatAreFibers) {
+  expect_words(failure_of("loop", [](Dsm&) {}),
+               {"fibers share one address space", "--body process"});
+}
+
+class LostRanks : public ::testing::TestWithParam<const char*> {
+  void SetUp() override {
+    if (const std::string why = lacking(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, LostRanks, ::testing::Values("shm", "udp", "nirx"),
+                         [](const auto& world) { return test_name(world.param); });
+
+// As home of a page that is wanted, as holder of a lock, before a barrier.
+TEST_P(LostRanks, EndTheJobByTheirNumber) {
+  const std::string fetching = failure_of(GetParam(), [](Dsm& dsm) {
+    static int* shared;
+    if (dsm.self() == 2) {
+      shared = static_cast<int*>(dsm.allocate(sizeof(int)));
+      *shared = 5;
+      dsm.distribute(&shared, sizeof shared);
+    }
+    dsm.barrier();
+    if (dsm.self() == 2) raise(SIGKILL);
+    for (;;) dsm.acquire(1), *shared += 1, dsm.release(1);
+  });
+  expect_words(fetching, {"rank 2", "SIGKILL"});
+  const std::string holding = failure_of(GetParam(), [](Dsm& dsm) {
+    if (dsm.self() == 2) dsm.acquire(4);
+    dsm.barrier();
+    if (dsm.self() == 2) raise(SIGKILL);
+    dsm.acquire(4);
+  });
+  expect_words(holding, {"rank 2", "SIGKILL"});
+}
+
+}  // namespace
+}  // namespace fairlead::port_test
