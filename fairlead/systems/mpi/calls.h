@@ -1,6 +1,7 @@
 // The functions that do the work of the MPI calls, on MPI_Count. Written by generate.py.
 // clang-format off
 #pragma once
+#include "fairlead/systems/mpi/arguments.h"
 #include "fairlead/systems/mpi/mpi.h"
 
 namespace fairlead::mpi::api {
@@ -19,14 +20,16 @@ double wtime(void);
 double wtick(void);
 int error_class(int errorcode, int* errorclass);
 int error_string(int errorcode, char* string, int* resultlen);
+int comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
+int comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler);
 int comm_rank(MPI_Comm comm, int* rank);
 int comm_size(MPI_Comm comm, int* size);
 int comm_dup(MPI_Comm comm, MPI_Comm* newcomm);
 int comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm);
 int comm_free(MPI_Comm* comm);
-int comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
-int comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler);
 int type_size(MPI_Datatype datatype, MPI_Count* size);
+MPI_Aint aint_add(MPI_Aint base, MPI_Aint disp);
+MPI_Aint aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
 int send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -63,4 +66,26 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+MPI_Comm comm_fromint(int comm);
+int comm_toint(MPI_Comm comm);
+MPI_Errhandler errhandler_fromint(int errhandler);
+int errhandler_toint(MPI_Errhandler errhandler);
+MPI_File file_fromint(int file);
+int file_toint(MPI_File file);
+MPI_Group group_fromint(int group);
+int group_toint(MPI_Group group);
+MPI_Info info_fromint(int info);
+int info_toint(MPI_Info info);
+MPI_Message message_fromint(int message);
+int message_toint(MPI_Message message);
+MPI_Op op_fromint(int op);
+int op_toint(MPI_Op op);
+MPI_Request request_fromint(int request);
+int request_toint(MPI_Request request);
+MPI_Session session_fromint(int session);
+int session_toint(MPI_Session session);
+MPI_Datatype type_fromint(int datatype);
+int type_toint(MPI_Datatype datatype);
+MPI_Win win_fromint(int win);
+int win_toint(MPI_Win win);
 }  // namespace fairlead::mpi::api

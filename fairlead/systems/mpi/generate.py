@@ -1,129 +1,112 @@
 #!/usr/bin/env python3
-"""Turns calls.txt into what depends on the list of MPI calls.
+"""Turns calls.txt and constants.txt into what depends on them; FOLDER holds the two tables.
 
-generate.py calls.txt entries OUT.cc    the exported MPI_/PMPI_ functions (library mpi_abi)
-generate.py calls.txt headers DIR       rewrites calls.h, and the prototypes of mpi.h, in DIR
-generate.py calls.txt check DIR         fails when they are not up to date
-generate.py calls.txt names             prints every exported name
+generate.py FOLDER entries OUT.cc     the exported MPI_/PMPI_ functions (library mpi_abi)
+generate.py FOLDER write DOCS.md      rewrites mpi.h and calls.h in FOLDER, and DOCS.md
+generate.py FOLDER check DOCS.md      fails when they are not up to date
+generate.py FOLDER bad_arguments OUT  a test's table of calls with an argument that is wrong
+generate.py FOLDER names              prints every exported name
 """
 import pathlib
-import re
 import sys
-import textwrap
 
-BEGIN = "/* Prototypes: written by generate.py from calls.txt. */\n/* clang-format off */\n"
-END = "/* clang-format on */\n"
-PROTOTYPE = re.compile(r"^(int|double) (\w+)\((.*)\)$")
-
-
-class Call:
-    def __init__(self, line):
-        match = PROTOTYPE.match(line)
-        if not match:
-            sys.exit(f"calls.txt: not a prototype: {line}")
-        self.answer, self.name, text = match.groups()
-        self.parameters = [] if text == "void" else [p.strip() for p in text.split(",")]
-        self.has_count = "COUNT" in text
-
-    def forms(self):
-        yield self.name, "int"
-        if self.has_count:
-            yield self.name + "_c", "MPI_Count"
-
-    def parameter_list(self, count):
-        return ", ".join(p.replace("COUNT", count) for p in self.parameters) or "void"
+from generate_docs import docs
+from generate_header import header, wrapped
+from generate_table import PLAIN, read_calls, read_constants
+from generate_tests import bad_arguments
 
 
-def argument(parameter):
-    return re.search(r"(\w+)(\[\])?$", parameter).group(1)
+def argument(parameter, form):
+    """What an entry passes to the work for a parameter of its."""
+    name = parameter.name
+    if parameter.is_view():
+        return f"fairlead::mpi::Counts({name})"
+    if "%" in parameter.type:
+        return f"fairlead::mpi::UserFunction({name})"
+    if parameter.narrows() and form == PLAIN:
+        return f"{name} == nullptr ? nullptr : &wide_{name}"
+    return name
 
 
-def read(path):
-    with open(path, encoding="utf-8") as source:
-        lines = (line.strip() for line in source)
-        return [Call(line) for line in lines if line and not line.startswith("#")]
+def working(call, form):
+    """Calls the work. A plain form narrows what comes back through a COUNT*: MPI_UNDEFINED when it
+    is too large; what goes in by it, too, is widened first."""
+    narrow = [p for p in call.parameters if p.narrows() and form == PLAIN]
+    passed = ", ".join(argument(p, form) for p in call.parameters if p.type != "...")
+    work = f"fairlead::mpi::api::{call.name.lower()}({passed})"
+    if not narrow:
+        return f"  return {work};\n"
+    text = ""
+    for p in narrow:
+        first = f"{p.name} == nullptr ? 0 : *{p.name}" if p.kind == "position" else "0"
+        text += f"  {'MPI_Aint' if 'DISP' in p.type else 'MPI_Count'} wide_{p.name} = {first};\n"
+    text += f"  const int error = {work};\n"
+    for p in narrow:
+        text += (f"  if (error == MPI_SUCCESS) *{p.name} = wide_{p.name} > INT_MAX ? MPI_UNDEFINED "
+                 f": static_cast<int>(wide_{p.name});\n")
+    return text + "  return error;\n"
 
 
-def wrapped(text):
-    """Lines of at most 100 columns, broken after commas only: "~" holds the other blanks."""
-    text = text.replace(" ", "~").replace(",~", ", ")
-    lines = textwrap.wrap(text, 100, subsequent_indent=" " * 4)
-    return "".join(line.replace("~", " ") + "\n" for line in lines)
+def unsupported(call, name, form):
+    """A body that says so; the first communicator or file decides who hears it."""
+    judge = next((p for p in call.parameters if p.kind in ("comm", "file")), None)
+    types = ", ".join(p.written(form) if p is judge or p.type == "..." else
+                      p.written(form).replace(f" {p.name}", " ", 1).rstrip()
+                      for p in call.parameters)
+    tool = "tool_" if call.name.startswith("T_") else ""
+    told = f"\"MPI_{name}\"" + (f", {judge.name}" if judge else "")
+    return types or "void", f"  return fairlead::mpi::{tool}unsupported({told});\n"
 
 
-def prototypes(calls):
-    return "".join(wrapped(f"{call.answer} {prefix}{name}({call.parameter_list(count)});")
-                   for prefix in ("MPI_", "PMPI_") for call in calls
-                   for name, count in call.forms())
-
-
-def entry(call, name, count):
-    """An int form narrows what the work answers through a COUNT*: MPI_UNDEFINED when too large."""
-    body, arguments, narrow = [], [], None
-    for parameter in call.parameters:
-        word = argument(parameter)
-        if parameter.startswith("COUNT*") and count == "int":
-            narrow = word
-            arguments.append(f"{word} == nullptr ? nullptr : &wide")
-        else:
-            arguments.append(word)
-    work = f"fairlead::mpi::api::{call.name.lower()}({', '.join(arguments)})"
-    if narrow is None:
-        body.append(f"  return {work};")
+def entry(call, name, form):
+    parameters, body = call.parameter_list(form), ""
+    if call.state == "yes":
+        body = working(call, form)
     else:
-        body += ["  MPI_Count wide = 0;", f"  const int error = {work};",
-                 f"  if (error == MPI_SUCCESS) *{narrow} = wide > INT_MAX ? MPI_UNDEFINED : "
-                 "static_cast<int>(wide);", "  return error;"]
-    return (f"{call.answer} PMPI_{name}({call.parameter_list(count)}) {{\n" + "\n".join(body) +
-            f"\n}}\n{call.answer} MPI_{name}({call.parameter_list(count)}) "
+        parameters, body = unsupported(call, name, form)
+    return (f"{call.answer} PMPI_{name}({parameters}) {{\n{body}}}\n"
+            f"{call.answer} MPI_{name}({parameters}) "
             f"__attribute__((weak, alias(\"PMPI_{name}\")));\n")
 
 
 def entries(calls):
     """MPI_ names are weak: a profiling tool defines its own and calls the PMPI_ ones."""
-    text = '#include <climits>\n\n#include "fairlead/systems/mpi/calls.h"\n\nextern "C" {\n'
-    for call in calls:
-        for name, count in call.forms():
-            text += entry(call, name, count)
-    return text + "}\n"
+    text = ('#include <climits>\n\n#include "fairlead/systems/mpi/calls.h"\n'
+            '#include "fairlead/systems/mpi/unsupported.h"\n\nextern "C" {\n')
+    return text + "".join(entry(c, name, form) for c in calls for name, form in c.forms()) + "}\n"
 
 
 def declarations(calls):
     text = ("// The functions that do the work of the MPI calls, on MPI_Count. Written by "
             "generate.py.\n// clang-format off\n"
-            '#pragma once\n#include "fairlead/systems/mpi/mpi.h"\n\n'
-            "namespace fairlead::mpi::api {\n")
+            '#pragma once\n#include "fairlead/systems/mpi/arguments.h"\n'
+            '#include "fairlead/systems/mpi/mpi.h"\n\nnamespace fairlead::mpi::api {\n')
     for call in calls:
-        text += wrapped(f"{call.answer} {call.name.lower()}({call.parameter_list('MPI_Count')});")
+        if call.state == "yes":
+            taken = ", ".join(p.for_work() for p in call.parameters if p.type != "...")
+            text += wrapped(f"{call.answer} {call.name.lower()}({taken or 'void'});")
     return text + "}  // namespace fairlead::mpi::api\n"
 
 
-def with_prototypes(text, calls):
-    head, rest = text.split(BEGIN)
-    return head + BEGIN + prototypes(calls) + END + rest.split(END)[1]
-
-
-def headers(calls, folder, write):
-    """The headers that depend on the table: writes them, or answers whether they are as it says."""
-    fresh = True
-    for name, make in (("mpi.h", with_prototypes), ("calls.h", lambda _, c: declarations(c))):
-        path = pathlib.Path(folder, name)
-        old = path.read_text(encoding="utf-8") if path.exists() else ""
-        new = make(old, calls)
-        fresh = fresh and old == new
-        if write:
-            path.write_text(new, encoding="utf-8")
-    return fresh
-
-
 def main():
-    calls, verb = read(sys.argv[1]), sys.argv[2]
+    folder, verb = pathlib.Path(sys.argv[1]), sys.argv[2]
+    calls = read_calls(folder / "calls.txt")
     if verb == "names":
         print("\n".join(p + n for c in calls for n, _ in c.forms() for p in ("MPI_", "PMPI_")))
-    elif verb == "entries":
-        pathlib.Path(sys.argv[3]).write_text(entries(calls), encoding="utf-8")
-    elif not headers(calls, sys.argv[3], write=verb == "headers") and verb == "check":
-        sys.exit("mpi.h or calls.h is behind calls.txt: run generate.py calls.txt headers DIR")
+        return
+    if verb in ("entries", "bad_arguments"):
+        text = entries(calls) if verb == "entries" else bad_arguments(calls)
+        pathlib.Path(sys.argv[3]).write_text(text, encoding="utf-8")
+        return
+    made = {folder / "mpi.h": header(calls, read_constants(folder / "constants.txt")),
+            folder / "calls.h": declarations(calls), pathlib.Path(sys.argv[3]): docs(calls)}
+    for path, text in made.items():
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        if verb == "check" and old != text:
+            sys.exit(f"{path.name} is behind the tables: python3 fairlead/systems/mpi/generate.py "
+                     "fairlead/systems/mpi write docs/mpi.md")
+        if verb == "write" and old != text:
+            path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

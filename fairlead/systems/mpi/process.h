@@ -10,11 +10,10 @@
 #include "fairlead/run/context.h"
 #include "fairlead/systems/mpi/comm.h"
 #include "fairlead/systems/mpi/engine.h"
+#include "fairlead/systems/mpi/handle_numbers.h"
 #include "fairlead/systems/mpi/job_options.h"
 
 namespace fairlead::mpi {
-
-constexpr std::uintptr_t kFirstObject = 0x400;  // smaller handle values are predefined
 
 class Process {
  public:
@@ -75,6 +74,7 @@ class Process {
   const std::unique_ptr<FairLock> lock;  // calls take it; MPI_THREAD_MULTIPLE only
   std::uint32_t next_context = kFirstFreeContext;
   SpareMemory spares;
+  HandleNumbers numbers;
 
  private:
   void fill_status(const Request& request, MPI_Status& status) const;

@@ -1,0 +1,42 @@
+"""docs/mpi.md from the table."""
+
+INTRO = """\
+# MPI: which calls there are
+
+<!-- Written by fairlead/systems/mpi/generate.py from calls.txt: change it there. -->
+
+[mpi.h](../fairlead/systems/mpi/mpi.h) declares, and `libmpi_abi.so.1` exports, all of the MPI 5.0
+standard binary interface: {names} functions, of which {large} are the `_c` forms for counts of
+64 bits, and each again as `PMPI_` for tools. {yes} of the {calls} calls below do what the standard
+says, up to what the last column tells. The other {no} are exported and answer; {later} of them
+do not come with the next steps.
+
+A call that is not there answers `MPI_ERR_UNSUPPORTED_OPERATION` through the error handler of its
+communicator, else of `MPI_COMM_SELF`, which ends the job with the call's name unless the program
+has set `MPI_ERRORS_RETURN`. Calls on files return the class, as the handler of files does at
+first; those of the tool interface (`MPI_T_`) return `MPI_T_ERR_NOT_SUPPORTED`, as they have no
+error handler.
+
+States: **yes**; **no**: not yet; **later**: not yet, and not in the next steps. The `_c` form,
+where there is one, has the state of its call.
+"""
+
+
+def row(call):
+    form = "`_c`" if call.has_large else ""
+    return f"| `MPI_{call.name}` | {form} | {call.state} | {' '.join(call.notes)} |\n"
+
+
+def docs(calls):
+    count = {state: sum(call.state == state for call in calls) for state in ("yes", "no", "later")}
+    text = INTRO.format(names=sum(1 + call.has_large for call in calls),
+                        large=sum(call.has_large for call in calls), calls=len(calls),
+                        yes=count["yes"], no=count["no"] + count["later"], later=count["later"])
+    heading = None
+    for call in calls:
+        if call.heading is not heading:
+            heading = call.heading
+            text += f"\n## {heading.text}\n" + "".join(f"{note}\n" for note in heading.notes)
+            text += "\n| call | form | state | deviation |\n| --- | --- | --- | --- |\n"
+        text += row(call)
+    return text

@@ -1,0 +1,15 @@
+// What calls answer that this library does not have (calls.txt).
+#pragma once
+#include "fairlead/systems/mpi/mpi.h"
+
+namespace fairlead::mpi {
+
+// MPI_ERR_UNSUPPORTED_OPERATION by the error handler of `comm`, else of MPI_COMM_SELF; before
+// MPI_Init, too, where it ends the program. `name` is the MPI name of the call.
+int unsupported(const char* name, MPI_Comm comm = MPI_COMM_SELF);
+// Of calls on files: the class, as the handler of files is MPI_ERRORS_RETURN at first.
+int unsupported(const char* name, MPI_File file);
+// The tool interface has codes of its own and no error handler.
+int tool_unsupported(const char* name);
+
+}  // namespace fairlead::mpi
