@@ -6,9 +6,8 @@
 namespace fairlead::mpi_test {
 namespace {
 
-struct Table : testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, Table, testing::ValuesIn(worlds()),
-                         [](const auto& world) { return test_name(world.param); });
+struct Table : PerWorld {};
+INSTANTIATE_MPI_TESTS(Table);
 
 // Arguments that are right; the table of bad ones names them.
 struct Right {
@@ -18,12 +17,14 @@ struct Right {
   int zeros[4] = {};
   int negative[4] = {-1, -1, -1, -1};
   int numbers[16] = {};
+  int ranges[1][3] = {{0, 0, 1}};
   MPI_Aint wide[4] = {};
   int number = 0;
   MPI_Count count = 0;
   const char* text = "text";
   char long_text[MPI_MAX_INFO_VAL] = {};
   MPI_Status status{};
+  MPI_Comm grid = MPI_COMM_NULL;  // of one dimension: right where any communicator is
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -51,6 +52,7 @@ TEST_P(Table, EveryBadArgumentHasItsClass) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     Right right;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, right.ones, right.zeros, 0, &right.grid);
     bool good = true;
     int error = 0;
 #define BAD_ARGUMENT(call, parameter, expected, expression)                                       \
@@ -62,7 +64,8 @@ TEST_P(Table, EveryBadArgumentHasItsClass) {
     // Expect: the next correct call works.
     const int one = 1;
     int sum = 0;
-    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, right.grid);
+    MPI_Comm_free(&right.grid);
     good &= MPI_TEST_CHECK(sum == 1, rank, sum);
     return good;
   });

@@ -1,60 +1,10 @@
 // The collective calls: arguments checked, then the algorithms of collectives/.
 #include <cstring>
 
-#include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
-#include "fairlead/systems/mpi/collectives/collectives.h"
-#include "fairlead/systems/mpi/operation.h"
+#include "fairlead/systems/mpi/collective_arguments.h"
 
 namespace fairlead::mpi::api {
-namespace {
-
-// Bytes of a buffer, or an error raised.
-struct Extent {
-  std::uint64_t bytes = 0;
-  int error = MPI_SUCCESS;
-};
-
-Extent extent(const Call& call, const Comm* comm, const void* buffer, MPI_Count count,
-              MPI_Datatype datatype, const char* which) {
-  const std::uint64_t element = size_of_type(datatype);
-  if (element == 0 || count < 0 || buffer == MPI_IN_PLACE || (buffer == nullptr && count > 0)) {
-    return {0, call.check_data(comm, buffer, count, datatype, which)};
-  }
-  return {static_cast<std::uint64_t>(count) * element, MPI_SUCCESS};
-}
-
-// What this rank sends and what it receives must be of one size.
-int check_same(const Call& call, const Comm* comm, std::uint64_t sent, std::uint64_t received) {
-  if (sent == received) return MPI_SUCCESS;
-  return call.fail(comm, MPI_ERR_COUNT,
-                   fmt::format("sendcount and recvcount do not agree: a block of {} bytes is sent, "
-                               "one of {} bytes received",
-                               sent, received));
-}
-
-// The operands of a reduction; `error` is raised already.
-struct Reduction {
-  Combine combine = nullptr;
-  std::uint64_t element = 0;
-  int error = MPI_SUCCESS;
-};
-
-Reduction reduction(const Call& call, const Comm* comm, const void* buffer, MPI_Count count,
-                    MPI_Datatype datatype, MPI_Op op, const char* which) {
-  const Extent checked = extent(call, comm, buffer, count, datatype, which);
-  if (checked.error != MPI_SUCCESS) return {nullptr, 0, checked.error};
-  Combine found = find_combine(op, datatype);
-  if (found != nullptr) return {found, size_of_type(datatype), MPI_SUCCESS};
-  const char* name = operation_name(op);
-  const std::string what = name == nullptr ? std::string("op is no operation of this library")
-                                           : fmt::format("op is {}, which is not defined on {}",
-                                                         name, find_type(datatype)->name);
-  return {nullptr, 0, call.fail(comm, MPI_ERR_OP, what)};
-}
-
-}  // namespace
-
 int barrier(MPI_Comm comm) {
   const Call call("MPI_Barrier");
   Comm* found = call.process().find(comm);
@@ -90,8 +40,7 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype dat
     const Extent result = extent(call, found, recvbuf, count, datatype, "recv");
     if (result.error != MPI_SUCCESS) return result.error;
   }
-  const Operand operand{how.combine, static_cast<std::uint64_t>(count), how.element};
-  mpi::reduce(call.process(), *found, call.name(), own, recvbuf, operand, root);
+  mpi::reduce(call.process(), *found, call.name(), own, recvbuf, how.operand, root);
   return MPI_SUCCESS;
 }
 
@@ -106,9 +55,8 @@ int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype 
     const Extent own = extent(call, found, sendbuf, count, datatype, "send");
     if (own.error != MPI_SUCCESS) return own.error;
   }
-  const Operand operand{how.combine, static_cast<std::uint64_t>(count), how.element};
   mpi::allreduce(call.process(), *found, call.name(), sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                 recvbuf, operand);
+                 recvbuf, how.operand);
   return MPI_SUCCESS;
 }
 

@@ -1,31 +1,23 @@
-// Starting and ending MPI, versions, time, error texts.
+// Starting and ending MPI, versions, time.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
+#include <thread>
 
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
-#include "fairlead/systems/mpi/collectives/collectives.h"
-#include "fairlead/systems/mpi/errors.h"
+#include "fairlead/systems/mpi/comm_making.h"
+#include "fairlead/systems/mpi/text.h"
 
 namespace fairlead::mpi::api {
 namespace {
 
 constexpr std::uint64_t kClockOps = 20;
 constexpr std::string_view kLibraryVersion = "Fairlead 0.1 (MPI 5.0 standard ABI)";
-
-// Copies `text` with its final zero; `room` is the standard's maximum for it.
-void copy_text(std::string_view text, std::size_t room, char* to, int* length) {
-  const std::size_t n = text.size() < room ? text.size() : room - 1;
-  std::memcpy(to, text.data(), n);
-  to[n] = '\0';
-  *length = static_cast<int>(n);
-}
 
 // For --stats.
 void report_copies(Process& process) {
@@ -97,6 +89,10 @@ int finalized(int* flag) {
 int finalize() {
   const Call call("MPI_Finalize");
   Process& process = call.process();
+  // First of all, while MPI is still there: what the standard lets libraries tidy up by.
+  if (const int error = delete_attributes(call, process.self()); error != MPI_SUCCESS) {
+    return call.fail(&process.self(), error, "the delete function of an attribute failed");
+  }
   call.engine().drain(call.name());
   barrier(process, process.world(), CollectiveKind::finalize, call.name());
   call.engine().drain(call.name());
@@ -153,16 +149,13 @@ double wtime() {
 
 double wtick() { return 1e-9; }
 
-int error_class(int errorcode, int* errorclass) {
-  *errorclass = find_error(errorcode) != nullptr ? errorcode : MPI_ERR_UNKNOWN;
-  return MPI_SUCCESS;
-}
+// Levels of control are a profiling tool's matter.
+int pcontrol(const int) { return MPI_SUCCESS; }
 
-int error_string(int errorcode, char* string, int* resultlen) {
-  const ErrorClass* known = find_error(errorcode);
-  const std::string text = known != nullptr ? fmt::format("{}: {}", known->name, known->text)
-                                            : fmt::format("{} is no MPI error code", errorcode);
-  copy_text(text, MPI_MAX_ERROR_STRING, string, resultlen);
+int is_thread_main(int* flag) {
+  const Call call("MPI_Is_thread_main");
+  if (const int error = call.check_output(nullptr, flag, "flag")) return error;
+  *flag = call.process().main_thread == std::this_thread::get_id();
   return MPI_SUCCESS;
 }
 

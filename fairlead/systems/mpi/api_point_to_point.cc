@@ -1,4 +1,6 @@
 // The point-to-point calls: arguments to engine terms.
+#include <vector>
+
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
 
@@ -248,6 +250,35 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
   return MPI_SUCCESS;
 }
 
+// `sendbuf` may be reused as soon as this returns.
+int send_and_receive(const Call& call, const void* sendbuf, MPI_Count sendcount,
+                     MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                     MPI_Comm comm, MPI_Status* status) {
+  Side in;
+  Side out;
+  const bool receives =
+      describe_receive(call, in, recvbuf, recvcount, recvtype, source, recvtag, comm);
+  if (in.error != MPI_SUCCESS) return in.error;
+  const bool sends = describe(call, out, sendbuf, sendcount, sendtype, dest, sendtag, comm);
+  if (out.error != MPI_SUCCESS) return out.error;
+
+  Request* receive = receives ? start_receive(call, recvbuf, in) : nullptr;
+  Engine& engine = call.engine();
+  const bool sent = !sends || engine.send_small(sendbuf, out.size, out.envelope, lci::kNoBlock);
+  Request* send = sent ? nullptr : engine.isend(sendbuf, out.size, out.envelope, false);
+  if (send != nullptr) {
+    call.engine().wait(*send, call.name());
+    call.engine().finish(send);
+  }
+  if (receive == nullptr) {
+    set_empty(status, MPI_PROC_NULL);
+    return MPI_SUCCESS;
+  }
+  call.engine().wait(*receive, call.name());
+  return end_receive(call, receive, status);
+}
+
 void fill_probed(const Comm* comm, const Unexpected& message, MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
   status->MPI_SOURCE = comm->rank_of(message.envelope.peer);
@@ -315,29 +346,32 @@ int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag
 int sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status) {
-  const Call call("MPI_Sendrecv");
-  Side in;
-  Side out;
-  const bool receives =
-      describe_receive(call, in, recvbuf, recvcount, recvtype, source, recvtag, comm);
-  if (in.error != MPI_SUCCESS) return in.error;
-  const bool sends = describe(call, out, sendbuf, sendcount, sendtype, dest, sendtag, comm);
-  if (out.error != MPI_SUCCESS) return out.error;
+  return send_and_receive(Call("MPI_Sendrecv"), sendbuf, sendcount, sendtype, dest, sendtag,
+                          recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
 
-  Request* receive = receives ? start_receive(call, recvbuf, in) : nullptr;
-  Engine& engine = call.engine();
-  const bool sent = !sends || engine.send_small(sendbuf, out.size, out.envelope, lci::kNoBlock);
-  Request* send = sent ? nullptr : engine.isend(sendbuf, out.size, out.envelope, false);
-  if (send != nullptr) {
-    call.engine().wait(*send, call.name());
-    call.engine().finish(send);
-  }
-  if (receive == nullptr) {
-    set_empty(status, MPI_PROC_NULL);
-    return MPI_SUCCESS;
-  }
-  call.engine().wait(*receive, call.name());
-  return end_receive(call, receive, status);
+int sendrecv_replace(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                     int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  const Call call("MPI_Sendrecv_replace");
+  const std::uint64_t element = size_of_type(datatype);
+  const std::uint64_t size = count > 0 && buf != nullptr && buf != MPI_IN_PLACE
+                                 ? static_cast<std::uint64_t>(count) * element
+                                 : 0;
+  const std::vector<std::byte> copy(static_cast<std::byte*>(buf),
+                                    static_cast<std::byte*>(buf) + size);
+  return send_and_receive(call, size == 0 ? buf : copy.data(), count, datatype, dest, sendtag, buf,
+                          count, datatype, source, recvtag, comm, status);
+}
+
+// A ready send may be a standard one.
+int rsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+          MPI_Comm comm) {
+  return blocking_send(Call("MPI_Rsend"), buf, count, datatype, dest, tag, comm, false);
+}
+
+int irsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+           MPI_Comm comm, MPI_Request* request) {
+  return starting_send(Call("MPI_Irsend"), buf, count, datatype, dest, tag, comm, false, request);
 }
 
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
@@ -383,6 +417,8 @@ int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count)
       bytes % element == 0 ? static_cast<MPI_Count>(bytes / element) : MPI_Count{MPI_UNDEFINED};
   return MPI_SUCCESS;
 }
+
+int type_size_x(MPI_Datatype datatype, MPI_Count* size) { return type_size(datatype, size); }
 
 int type_size(MPI_Datatype datatype, MPI_Count* size) {
   const Call call("MPI_Type_size");

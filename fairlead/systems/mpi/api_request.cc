@@ -94,6 +94,64 @@ int check_array(const Call& call, int count, const MPI_Request* requests) {
   return check(call, {requests, static_cast<std::size_t>(count)});
 }
 
+// Fills what the calls for some requests answer: the places of the done ones, their statuses, and
+// how many there are: MPI_UNDEFINED when no request was active.
+int complete_some(const Call& call, std::span<MPI_Request> handles, int* outcount, int* indices,
+                  MPI_Status* statuses) {
+  int found = 0;
+  int failed = 0;
+  const Comm* on = nullptr;
+  bool any = false;
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) continue;
+    any = true;
+    const Request& request = *object_of(handles[i]);
+    if (!request.done()) continue;
+    if (request.error != MPI_SUCCESS) {
+      ++failed;
+      on = request.comm;
+    }
+    MPI_Status* const status =
+        statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[found];
+    indices[found++] = static_cast<int>(i);
+    const int error = complete(call, &handles[i], status);
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+  }
+  *outcount = any ? found : MPI_UNDEFINED;
+  if (failed == 0) return MPI_SUCCESS;
+  return call.fail(on, MPI_ERR_IN_STATUS,
+                   fmt::format("{} of the {} messages that are done are longer than their receive "
+                               "buffers",
+                               failed, found));
+}
+
+int check_places(const Call& call, int count, const int* outcount, const int* indices) {
+  if (outcount != nullptr && (indices != nullptr || count == 0)) return MPI_SUCCESS;
+  return call.fail(nullptr, MPI_ERR_ARG, "outcount or array_of_indices is a null pointer");
+}
+
+// Any request active, and the first of them that is done.
+struct Search {
+  bool any = false;
+  int done = MPI_UNDEFINED;
+};
+Search search(std::span<const MPI_Request> handles) {
+  Search answer;
+  for (std::size_t i = 0; i < handles.size() && answer.done == MPI_UNDEFINED; ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) continue;
+    answer.any = true;
+    if (object_of(handles[i])->done()) answer.done = static_cast<int>(i);
+  }
+  return answer;
+}
+
+// The status of a request that stays.
+void read_status(const Call& call, MPI_Request handle, MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  if (handle == MPI_REQUEST_NULL) return set_empty(status, MPI_ANY_SOURCE);
+  call.process().fill_status(*object_of(handle), *status);
+}
+
 }  // namespace
 
 int wait(MPI_Request* request, MPI_Status* status) {
@@ -121,22 +179,68 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
   const Call call("MPI_Waitany");
   if (const int error = check_array(call, count, array_of_requests)) return error;
   while (true) {
-    bool any = false;
-    for (int i = 0; i < count; ++i) {
-      if (array_of_requests[i] == MPI_REQUEST_NULL) continue;
-      any = true;
-      if (object_of(array_of_requests[i])->done()) {
-        *indx = i;
-        return complete_one(call, &array_of_requests[i], status);
-      }
+    const Search found = search(span_of(array_of_requests, count));
+    if (found.done != MPI_UNDEFINED) {
+      *indx = found.done;
+      return complete_one(call, &array_of_requests[found.done], status);
     }
-    if (!any) {
+    if (!found.any) {
       *indx = MPI_UNDEFINED;
       set_empty(status, MPI_ANY_SOURCE);
       return MPI_SUCCESS;
     }
     call.engine().wait_for_change(call.name());
   }
+}
+
+int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+             MPI_Status* array_of_statuses) {
+  const Call call("MPI_Waitsome");
+  if (const int error = check_array(call, incount, array_of_requests)) return error;
+  if (const int error = check_places(call, incount, outcount, array_of_indices)) return error;
+  const std::span<MPI_Request> handles = span_of(array_of_requests, incount);
+  for (Search found = search(handles); found.any && found.done == MPI_UNDEFINED;
+       found = search(handles)) {
+    call.engine().wait_for_change(call.name());
+  }
+  return complete_some(call, handles, outcount, array_of_indices, array_of_statuses);
+}
+
+int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+             MPI_Status* array_of_statuses) {
+  const Call call("MPI_Testsome");
+  if (const int error = check_array(call, incount, array_of_requests)) return error;
+  if (const int error = check_places(call, incount, outcount, array_of_indices)) return error;
+  const std::span<MPI_Request> handles = span_of(array_of_requests, incount);
+  if (search(handles).done == MPI_UNDEFINED) call.engine().poll();
+  return complete_some(call, handles, outcount, array_of_indices, array_of_statuses);
+}
+
+int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
+  const Call call("MPI_Testany");
+  if (const int error = check_array(call, count, array_of_requests)) return error;
+  const std::span<MPI_Request> handles = span_of(array_of_requests, count);
+  Search found = search(handles);
+  if (found.any && found.done == MPI_UNDEFINED) {
+    call.engine().poll();
+    found = search(handles);
+  }
+  *indx = found.done;
+  *flag = found.done != MPI_UNDEFINED || !found.any;
+  if (found.done != MPI_UNDEFINED) {
+    return complete_one(call, &array_of_requests[found.done], status);
+  }
+  if (!found.any) set_empty(status, MPI_ANY_SOURCE);
+  return MPI_SUCCESS;
+}
+
+int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  const Call call("MPI_Request_get_status");
+  if (const int error = check_array(call, 1, &request)) return error;
+  if (!done(request)) call.engine().poll();
+  *flag = done(request);
+  if (*flag != 0) read_status(call, request, status);
+  return MPI_SUCCESS;
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) {

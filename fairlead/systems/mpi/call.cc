@@ -28,9 +28,25 @@ int Call::fail(const Comm* comm, int error, const std::string& what) const {
   const Comm& on = comm != nullptr ? *comm : process_->self();
   if (on.handler == MPI_ERRORS_RETURN) return error;
   const ErrorClass* known = find_error(error);
-  end_job(process_->context(), error,
-          fmt::format("{} failed on rank {} of {}: {} ({}: {})", name_, on.rank, on.name, what,
-                      known->name, known->text));
+  const std::string class_text =
+      known != nullptr ? fmt::format(" ({}: {})", known->name, known->text) : std::string();
+  return raise(
+      on, error,
+      fmt::format("{} failed on rank {} of {}: {}{}", name_, on.rank, on.name, what, class_text));
+}
+
+int Call::raise(const Comm& on, int error, const std::string& text) const {
+  if (on.handler == MPI_ERRORS_RETURN) return error;
+  if (const ErrorHandler* made = Objects<ErrorHandler>::find(on.handler); made != nullptr) {
+    MPI_Comm handle = process_->known_as(on);
+    int code = error;
+    run_outside([&] {
+      made->function(&handle, &code);
+      return 0;
+    });
+    return error;
+  }
+  end_job(process_->context(), error, text);
 }
 
 int Call::check_comm(MPI_Comm handle) const {

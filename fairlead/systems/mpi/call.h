@@ -35,6 +35,23 @@ class Call {
   // the class. `what` names the argument and says what is wrong with it.
   [[gnu::cold, gnu::noinline]] int fail(const Comm* comm, int error, const std::string& what) const;
 
+  // The same with a text that is whole already.
+  int raise(const Comm& on, int error, const std::string& text) const;
+  // MPI_SUCCESS, or an error raised: a pointer to where an answer goes.
+  int check_output(const Comm* comm, const void* pointer, const char* which) const {
+    if (pointer != nullptr) [[likely]]
+      return MPI_SUCCESS;
+    return fail(comm, MPI_ERR_ARG, fmt::format("{} is a null pointer", which));
+  }
+  // Runs a function of the program, which may call MPI.
+  template <class Function>
+  auto run_outside(Function&& function) const {
+    if (process_->lock != nullptr) process_->lock->unlock();
+    auto answer = function();
+    if (process_->lock != nullptr) process_->lock->lock();
+    return answer;
+  }
+
   // Each answers MPI_SUCCESS or raises the error. They make the texts of arguments already known
   // to be wrong, so they are off the message path.
   int check_comm(MPI_Comm handle) const;

@@ -18,19 +18,89 @@ int get_library_version(char* version, int* resultlen);
 int get_processor_name(char* name, int* resultlen);
 double wtime(void);
 double wtick(void);
+int is_thread_main(int* flag);
+int pcontrol(const int level);
 int error_class(int errorcode, int* errorclass);
 int error_string(int errorcode, char* string, int* resultlen);
 int comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
 int comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler);
+int add_error_class(int* errorclass);
+int add_error_code(int errorclass, int* errorcode);
+int add_error_string(int errorcode, const char* string);
+int comm_call_errhandler(MPI_Comm comm, int errorcode);
+int comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn,
+    MPI_Errhandler* errhandler);
+int errhandler_free(MPI_Errhandler* errhandler);
+int remove_error_class(int errorclass);
+int remove_error_code(int errorcode);
+int remove_error_string(int errorcode);
 int comm_rank(MPI_Comm comm, int* rank);
 int comm_size(MPI_Comm comm, int* size);
 int comm_dup(MPI_Comm comm, MPI_Comm* newcomm);
 int comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm);
 int comm_free(MPI_Comm* comm);
+int comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result);
+int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm);
+int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm);
+int comm_get_info(MPI_Comm comm, MPI_Info* info_used);
+int comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen);
+int comm_group(MPI_Comm comm, MPI_Group* group);
+int comm_remote_group(MPI_Comm comm, MPI_Group* group);
+int comm_remote_size(MPI_Comm comm, int* size);
+int comm_set_info(MPI_Comm comm, MPI_Info info);
+int comm_set_name(MPI_Comm comm, const char* comm_name);
+int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm);
+int comm_test_inter(MPI_Comm comm, int* flag);
+int group_compare(MPI_Group group1, MPI_Group group2, int* result);
+int group_difference(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup);
+int group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup);
+int group_free(MPI_Group* group);
+int group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup);
+int group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup);
+int group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup);
+int group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup);
+int group_rank(MPI_Group group, int* rank);
+int group_size(MPI_Group group, int* size);
+int group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
+    int ranks2[]);
+int group_union(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup);
+int attr_delete(MPI_Comm comm, int keyval);
+int attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag);
+int attr_put(MPI_Comm comm, int keyval, void* attribute_val);
+int comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
+    MPI_Comm_delete_attr_function* comm_delete_attr_fn, int* comm_keyval, void* extra_state);
+int comm_delete_attr(MPI_Comm comm, int comm_keyval);
+int comm_free_keyval(int* comm_keyval);
+int comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag);
+int comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val);
+int keyval_create(MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn, int* keyval,
+    void* extra_state);
+int keyval_free(int* keyval);
+int info_create(MPI_Info* info);
+int info_create_env(int argc, char* argv[], MPI_Info* info);
+int info_delete(MPI_Info info, const char* key);
+int info_dup(MPI_Info info, MPI_Info* newinfo);
+int info_free(MPI_Info* info);
+int info_get(MPI_Info info, const char* key, int valuelen, char* value, int* flag);
+int info_get_nkeys(MPI_Info info, int* nkeys);
+int info_get_nthkey(MPI_Info info, int n, char* key);
+int info_get_string(MPI_Info info, const char* key, int* buflen, char* value, int* flag);
+int info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* flag);
+int info_set(MPI_Info info, const char* key, const char* value);
 int type_size(MPI_Datatype datatype, MPI_Count* size);
 MPI_Aint aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint aint_diff(MPI_Aint addr1, MPI_Aint addr2);
+int get_address(const void* location, MPI_Aint* address);
+int type_size_x(MPI_Datatype datatype, MPI_Count* size);
 int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+int status_get_error(const MPI_Status* status, int* error);
+int status_get_source(const MPI_Status* status, int* source);
+int status_get_tag(const MPI_Status* status, int* tag);
+int status_set_cancelled(MPI_Status* status, int flag);
+int status_set_error(MPI_Status* status, int error);
+int status_set_source(MPI_Status* status, int source);
+int status_set_tag(MPI_Status* status, int tag);
+int test_cancelled(const MPI_Status* status, int* flag);
 int send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm);
@@ -47,11 +117,23 @@ int sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, in
     MPI_Comm comm, MPI_Status* status);
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+int irsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request* request);
+int rsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm);
+int sendrecv_replace(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+    int source, int recvtag, MPI_Comm comm, MPI_Status* status);
 int wait(MPI_Request* request, MPI_Status* status);
 int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* status);
 int waitall(int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses);
 int test(MPI_Request* request, int* flag, MPI_Status* status);
 int testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status* array_of_statuses);
+int request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status);
+int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+    MPI_Status* array_of_statuses);
+int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+    MPI_Status* array_of_statuses);
 int barrier(MPI_Comm comm);
 int bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
 int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -66,6 +148,43 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm);
+int alltoallv(const void* sendbuf, Counts sendcounts, Counts sdispls, MPI_Datatype sendtype,
+    void* recvbuf, Counts recvcounts, Counts rdispls, MPI_Datatype recvtype, MPI_Comm comm);
+int alltoallw(const void* sendbuf, Counts sendcounts, Counts sdispls,
+    const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, Counts rdispls,
+    const MPI_Datatype recvtypes[], MPI_Comm comm);
+int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm);
+int gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, int root, MPI_Comm comm);
+int reduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm);
+int reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm);
+int scatterv(const void* sendbuf, Counts sendcounts, Counts displs, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+int op_commutative(MPI_Op op, int* commute);
+int op_create(UserFunction user_fn, int commute, MPI_Op* op);
+int op_free(MPI_Op* op);
+int reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op);
+int cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
+int cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+    MPI_Comm* comm_cart);
+int cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
+int cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank);
+int cart_rank(MPI_Comm comm, const int coords[], int* rank);
+int cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest);
+int cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm);
+int cartdim_get(MPI_Comm comm, int* ndims);
+int dims_create(int nnodes, int ndims, int dims[]);
+int topo_test(MPI_Comm comm, int* status);
+int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr);
+int free_mem(void* base);
 MPI_Comm comm_fromint(int comm);
 int comm_toint(MPI_Comm comm);
 MPI_Errhandler errhandler_fromint(int errhandler);

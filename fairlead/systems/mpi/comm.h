@@ -2,11 +2,14 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fairlead/base/post.h"
+#include "fairlead/systems/mpi/attributes.h"
+#include "fairlead/systems/mpi/cartesian.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/mpi.h"
 
@@ -41,7 +44,10 @@ struct Comm {
   // Job rank by rank here, and the reverse sorted by job rank; empty: the same numbers.
   std::vector<Rank> members;
   std::vector<std::pair<Rank, int>> ranks;
-  std::string name;  // for error texts
+  std::string name;   // for error texts
+  std::string given;  // the name that MPI_Comm_get_name tells
+  std::vector<Attribute> attributes;
+  std::shared_ptr<const Cartesian> cartesian;  // nullptr: no topology
 
   // Fills `ranks` from `members`.
   void index_members();
@@ -52,6 +58,8 @@ struct Comm {
   int rank_of(Rank member) const {
     return members.empty() ? static_cast<int>(member) : find(member);
   }
+  // Of a communicator with a list of members.
+  bool has(Rank member) const { return find(member) != MPI_UNDEFINED; }
 
  private:
   int find(Rank member) const;

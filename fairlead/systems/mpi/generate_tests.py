@@ -1,7 +1,7 @@
 """A test's table of bad arguments: every call there is, with one argument wrong at a time."""
 
 # By kind: a value that is right, in a job of one rank.
-RIGHT = {"comm": "MPI_COMM_WORLD", "count": "1", "rank": "0", "root": "0", "tag": "0",
+RIGHT = {"comm": "right.grid", "count": "1", "rank": "0", "root": "0", "tag": "0",
          "datatype": "MPI_INT", "op": "MPI_SUM", "group": "MPI_GROUP_EMPTY", "win": "right.win",
          "info": "right.info", "errhandler": "MPI_ERRORS_RETURN", "counts": "right.ones",
          "displacements": "right.zeros", "status": "&right.status", "string": "right.text",
@@ -31,6 +31,8 @@ WRONG = {"comm": ("MPI_COMM_NULL", "MPI_ERR_COMM"), "count": ("-1", "MPI_ERR_COU
 def right(parameter, form_type):
     if parameter.kind in RIGHT:
         return RIGHT[parameter.kind]
+    if parameter.array == "[][3]":
+        return "right.ranges"
     if parameter.array:
         return RIGHT_ARRAYS.get(form_type, "nullptr")
     return RIGHT_BY_TYPE.get(form_type, "nullptr" if form_type.endswith("*") else "0")

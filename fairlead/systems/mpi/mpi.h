@@ -324,11 +324,13 @@ enum {
 
 /* Classes of types, for MPI_Type_match_size. */
 enum {
-  MPIX_TYPECLASS_LOGICAL = 191,
   MPI_TYPECLASS_INTEGER = 192,
   MPI_TYPECLASS_REAL = 193,
   MPI_TYPECLASS_COMPLEX = 194
 };
+
+/* The same, of an extension. */
+#define MPIX_TYPECLASS_LOGICAL 191
 
 /* Answers of comparisons. */
 enum {

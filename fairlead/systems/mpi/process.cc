@@ -51,9 +51,12 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   world_.rank = static_cast<int>(rank);
   world_.size = static_cast<int>(context.port().size());
   world_.name = "MPI_COMM_WORLD";
+  world_.given = world_.name;
+  world_attributes.universe_size = world_.size;
   self_.context = 2;
   self_.size = 1;
   self_.name = "MPI_COMM_SELF";
+  self_.given = self_.name;
   self_.members = {rank};
   self_.index_members();
   done_send_.state = State::done;
@@ -76,7 +79,22 @@ Comm* Process::make_comm() {
   return comms_.back().get();
 }
 
-void Process::free_comm(Comm* comm) { comm->live = 0; }
+void Process::free_comm(Comm* comm) {
+  set_handler(*comm, MPI_ERRORS_ARE_FATAL);
+  comm->live = 0;
+}
+
+void Process::set_handler(Comm& comm, MPI_Errhandler handler) {
+  ErrorHandler* const made = Objects<ErrorHandler>::find(handler);
+  ErrorHandler* const old = Objects<ErrorHandler>::find(comm.handler);
+  if (made != nullptr) ++made->uses;
+  if (old != nullptr) release_handler(*old);
+  comm.handler = handler;
+}
+
+void Process::release_handler(ErrorHandler& handler) {
+  if (--handler.uses == 0) error_handlers.free(&handler);
+}
 
 void Process::fill_status(const Request& request, MPI_Status& status) const {
   if (request.is_send || &request == &done_receive_) {

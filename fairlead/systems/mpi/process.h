@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fairlead/base/fair_lock.h"
@@ -10,8 +11,12 @@
 #include "fairlead/run/context.h"
 #include "fairlead/systems/mpi/comm.h"
 #include "fairlead/systems/mpi/engine.h"
+#include "fairlead/systems/mpi/error_handler.h"
+#include "fairlead/systems/mpi/group.h"
 #include "fairlead/systems/mpi/handle_numbers.h"
+#include "fairlead/systems/mpi/info.h"
 #include "fairlead/systems/mpi/job_options.h"
+#include "fairlead/systems/mpi/user_operation.h"
 
 namespace fairlead::mpi {
 
@@ -42,8 +47,19 @@ class Process {
     return comm->live == Comm::kLive ? comm : nullptr;
   }
   static MPI_Comm handle_of(Comm* comm) { return reinterpret_cast<MPI_Comm>(comm); }
+  static MPI_Comm handle_or_null(Comm* comm) {
+    return comm == nullptr ? MPI_COMM_NULL : handle_of(comm);
+  }
+  // The same of any communicator.
+  MPI_Comm known_as(const Comm& comm) const {
+    if (&comm == &world_) return MPI_COMM_WORLD;
+    return &comm == &self_ ? MPI_COMM_SELF : reinterpret_cast<MPI_Comm>(const_cast<Comm*>(&comm));
+  }
   // A communicator object to fill in; bounded by the contexts there are.
   Comm* make_comm();
+  // `comm` has `handler` from now on, instead of what it had.
+  void set_handler(Comm& comm, MPI_Errhandler handler);
+  void release_handler(ErrorHandler& handler);
   // The object is used again once no request refers to it.
   void free_comm(Comm* comm);
 
@@ -75,10 +91,19 @@ class Process {
   std::uint32_t next_context = kFirstFreeContext;
   SpareMemory spares;
   HandleNumbers numbers;
-
- private:
+  // What the program has made.
+  Objects<Group> groups;
+  Objects<UserOperation> operations;
+  Objects<Info> infos;
+  Objects<ErrorHandler> error_handlers;
+  Keyvals keyvals;
+  UserErrors user_errors;
+  WorldAttributes world_attributes;
+  const std::thread::id main_thread = std::this_thread::get_id();  // that called MPI_Init
+  // Of a done request.
   void fill_status(const Request& request, MPI_Status& status) const;
 
+ private:
   run::Context& context_;
   Comm world_;
   Engine engine_;

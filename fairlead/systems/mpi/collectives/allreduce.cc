@@ -142,7 +142,8 @@ void allreduce(Process& process, Comm& comm, const char* call, const void* own, 
   }
   GroupCall group(process, comm, CollectiveKind::allreduce, call);
   const std::uint64_t piece = bytes / static_cast<std::uint64_t>(group.size());
-  if (group.size() > 1 && bytes >= kAllreduceRingBytes && piece >= kAllreduceRingPieceBytes) {
+  if (group.size() > 1 && bytes >= kAllreduceRingBytes && piece >= kAllreduceRingPieceBytes &&
+      operand.commutes()) {
     return allreduce_ring(group, operand, own, result);
   }
   if (own != result && bytes != 0) std::memcpy(result, own, bytes);

@@ -33,6 +33,10 @@ constexpr std::uint64_t kAllreduceBlockBytes = 512 * 1024;
 constexpr std::uint64_t kLargeReductionPartBytes = 16 * 1024;
 constexpr std::uint64_t kDirectReductionBlockBytes = 128 * 1024;
 
+// Reduce_scatter: in pairs each rank combines its part with P - 1 others', which must be worth
+// their messages; a tree to one rank combines the whole vector log2(P) times and sends the parts.
+constexpr std::uint64_t kReduceScatterPairsBytes = 1024;  // of an average part
+
 // Gather and scatter: the binomial tree saves messages at the root and copies blocks up to log2(P)
 // times; large blocks go straight.
 constexpr std::uint64_t kTreeBlockBytes = 8 * 1024;

@@ -1,0 +1,129 @@
+// Scans, reductions whose result is scattered, and operations that programs make.
+#include <vector>
+
+#include "fairlead/systems/mpi/calls.h"
+#include "fairlead/systems/mpi/collective_arguments.h"
+#include "fairlead/systems/mpi/operation.h"
+
+namespace fairlead::mpi::api {
+namespace {
+
+int scan_by(const Call& call, const void* sendbuf, void* recvbuf, MPI_Count count,
+            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, bool exclusive) {
+  Comm* found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  const Reduction how = reduction(call, found, recvbuf, count, datatype, op, "recv");
+  if (how.error != MPI_SUCCESS) return how.error;
+  if (sendbuf != MPI_IN_PLACE) {
+    const Extent own = extent(call, found, sendbuf, count, datatype, "send");
+    if (own.error != MPI_SUCCESS) return own.error;
+  }
+  mpi::scan(call.process(), *found, call.name(), sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
+            recvbuf, how.operand, exclusive);
+  return MPI_SUCCESS;
+}
+
+int scatter_reduced(const Call& call, Comm& comm, CollectiveKind kind, const void* sendbuf,
+                    void* recvbuf, const Counts& counts, MPI_Datatype datatype, MPI_Op op) {
+  MPI_Count total = 0;
+  for (int i = 0; i < comm.size; ++i) {
+    if (counts[i] < 0) return call.check_data(&comm, recvbuf, counts[i], datatype, "recv");
+    total += counts[i];
+  }
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  const Reduction how = reduction(call, &comm, in_place ? recvbuf : sendbuf, total, datatype, op,
+                                  in_place ? "recv" : "send");
+  if (how.error != MPI_SUCCESS) return how.error;
+  if (!in_place) {
+    const Extent in = extent(call, &comm, recvbuf, counts[comm.rank], datatype, "recv");
+    if (in.error != MPI_SUCCESS) return in.error;
+  }
+  mpi::reduce_scatter(call.process(), comm, kind, call.name(), in_place ? recvbuf : sendbuf,
+                      recvbuf, how.operand, counts);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+         MPI_Comm comm) {
+  return scan_by(Call("MPI_Scan"), sendbuf, recvbuf, count, datatype, op, comm, false);
+}
+
+int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+           MPI_Comm comm) {
+  return scan_by(Call("MPI_Exscan"), sendbuf, recvbuf, count, datatype, op, comm, true);
+}
+
+int reduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm) {
+  const Call call("MPI_Reduce_scatter");
+  Comm* found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  if (recvcounts.is_null()) {
+    return call.fail(found, MPI_ERR_ARG, "recvcounts is a null pointer");
+  }
+  return scatter_reduced(call, *found, CollectiveKind::reduce_scatter, sendbuf, recvbuf, recvcounts,
+                         datatype, op);
+}
+
+int reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  const Call call("MPI_Reduce_scatter_block");
+  Comm* found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  const std::vector<MPI_Count> counts(static_cast<std::size_t>(found->size), recvcount);
+  return scatter_reduced(call, *found, CollectiveKind::reduce_scatter_block, sendbuf, recvbuf,
+                         Counts(counts.data()), datatype, op);
+}
+
+int reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op) {
+  const Call call("MPI_Reduce_local");
+  const Reduction how = reduction(call, nullptr, inbuf, count, datatype, op, "in");
+  if (how.error != MPI_SUCCESS) return how.error;
+  const Extent out = extent(call, nullptr, inoutbuf, count, datatype, "inout");
+  if (out.error != MPI_SUCCESS) return out.error;
+  how.operand.combine(inbuf, inoutbuf, inoutbuf, how.operand.count);
+  return MPI_SUCCESS;
+}
+
+int op_create(UserFunction user_fn, int commute, MPI_Op* op) {
+  const Call call("MPI_Op_create");
+  if (user_fn.narrow == nullptr && user_fn.wide == nullptr) {
+    return call.fail(nullptr, MPI_ERR_ARG, "user_fn is a null pointer");
+  }
+  if (const int error = call.check_output(nullptr, op, "op")) return error;
+  UserOperation* const made = call.process().operations.make();
+  made->function = user_fn;
+  made->commutes = commute != 0;
+  *op = reinterpret_cast<MPI_Op>(made);
+  return MPI_SUCCESS;
+}
+
+int op_free(MPI_Op* op) {
+  const Call call("MPI_Op_free");
+  if (const int error = call.check_output(nullptr, op, "op")) return error;
+  UserOperation* const made = Objects<UserOperation>::find(*op);
+  if (made == nullptr) {
+    return call.fail(nullptr, MPI_ERR_OP,
+                     operation_name(*op) != nullptr ? "op is predefined and cannot be freed"
+                                                    : "op is no operation, or was freed");
+  }
+  call.process().operations.free(made);
+  *op = MPI_OP_NULL;
+  return MPI_SUCCESS;
+}
+
+int op_commutative(MPI_Op op, int* commute) {
+  const Call call("MPI_Op_commutative");
+  const UserOperation* const made = Objects<UserOperation>::find(op);
+  if (made == nullptr && operation_name(op) == nullptr && op != MPI_REPLACE && op != MPI_NO_OP) {
+    return call.fail(nullptr, MPI_ERR_OP, "op is no operation, or was freed");
+  }
+  if (const int error = call.check_output(nullptr, commute, "commute")) return error;
+  *commute = made != nullptr ? made->commutes : op != MPI_REPLACE && op != MPI_NO_OP;
+  return MPI_SUCCESS;
+}
+
+}  // namespace fairlead::mpi::api

@@ -1,0 +1,89 @@
+#include <cstring>
+#include <vector>
+
+#include "fairlead/systems/mpi/collectives/by_messages.h"
+#include "fairlead/systems/mpi/collectives/choose.h"
+
+namespace fairlead::mpi {
+namespace {
+
+// Where each rank's part begins, in elements; the last is the whole length.
+std::vector<std::uint64_t> starts_of(const Counts& counts, int size) {
+  std::vector<std::uint64_t> starts(static_cast<std::size_t>(size) + 1);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i) {
+    starts[i + 1] = starts[i] + static_cast<std::uint64_t>(counts[i]);
+  }
+  return starts;
+}
+
+class ReduceScatter {
+ public:
+  ReduceScatter(GroupCall& group, const Operand& operand, const Counts& counts)
+      : group_(group), operand_(operand), starts_(starts_of(counts, group.size())) {}
+
+  // Step i: this rank sends the part of the rank i after it, and combines what the rank i before it
+  // has for this one. The order of a rank's operands is always the same, but not that of the ranks.
+  void by_pairs(const void* own, void* result) {
+    const int size = group_.size();
+    const int rank = group_.rank();
+    const std::uint64_t mine = bytes(rank);
+    Scratch arrived(group_.process(), mine);
+    Scratch sum(group_.process(), mine);
+    if (mine != 0) std::memcpy(sum.data(), at(own, offset(rank)), mine);
+    for (int i = 1; i < size; ++i) {
+      const int to = (rank + i) % size;
+      const int from = (rank - i + size) % size;
+      Request* const receive =
+          mine == 0 ? nullptr : group_.begin_receive(from, arrived.data(), mine);
+      if (bytes(to) != 0) group_.send(to, at(own, offset(to)), bytes(to));
+      if (receive == nullptr) continue;
+      group_.end(receive, mine);
+      group_.combine(operand_, arrived.data(), sum.data(), sum.data(), mine / operand_.element);
+    }
+    // Only now, as `own` may lie there.
+    if (mine != 0) std::memcpy(result, sum.data(), mine);
+  }
+
+  // To rank 0 up a tree, which sends each rank its part.
+  void by_tree(const void* own, void* result) {
+    const int rank = group_.rank();
+    Scratch sum(group_.process(), operand_.bytes());
+    std::memcpy(sum.data(), own, operand_.bytes());
+    reduce_tree(group_, operand_, sum.data());
+    if (rank != 0) {
+      if (bytes(rank) != 0) group_.receive(0, result, bytes(rank));
+      return;
+    }
+    for (int i = 1; i < group_.size(); ++i) {
+      if (bytes(i) != 0) group_.send(i, at(sum.data(), offset(i)), bytes(i));
+    }
+    if (bytes(0) != 0) std::memcpy(result, sum.data(), bytes(0));
+  }
+
+ private:
+  std::uint64_t offset(int rank) const {
+    return starts_[static_cast<std::size_t>(rank)] * operand_.element;
+  }
+  std::uint64_t bytes(int rank) const { return offset(rank + 1) - offset(rank); }
+
+  GroupCall& group_;
+  const Operand& operand_;
+  const std::vector<std::uint64_t> starts_;
+};
+
+}  // namespace
+
+void reduce_scatter(Process& process, Comm& comm, CollectiveKind kind, const char* call,
+                    const void* own, void* result, const Operand& operand, const Counts& counts) {
+  GroupCall group(process, comm, kind, call);
+  if (operand.bytes() == 0) return;
+  ReduceScatter parts(group, operand, counts);
+  const std::uint64_t average = operand.bytes() / static_cast<std::uint64_t>(group.size());
+  if (operand.commutes() && average >= kReduceScatterPairsBytes) {
+    parts.by_pairs(own, result);
+  } else {
+    parts.by_tree(own, result);
+  }
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,93 @@
+#include "fairlead/systems/mpi/comm_making.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace fairlead::mpi {
+namespace {
+
+// What every member tells the others when communicators are made.
+struct Ballot {
+  std::int32_t color;
+  std::int32_t key;
+  std::uint32_t next_context;
+};
+
+// The first context that is free on every member: the same on each, and different for any two
+// communicators that share a member. 0: none left.
+std::uint32_t agree_on_context(Process& process, const std::vector<Ballot>& ballots) {
+  std::uint32_t context = 0;
+  for (const Ballot& ballot : ballots) context = std::max(context, ballot.next_context);
+  if (context + 2 > Process::kContextsEnd) return 0;
+  process.next_context = context + 2;
+  return context;
+}
+
+std::vector<Ballot> vote(const Call& call, Comm& comm, CollectiveKind kind, int color, int key) {
+  std::vector<Ballot> ballots(static_cast<std::size_t>(comm.size));
+  ballots[static_cast<std::size_t>(comm.rank)] = {color, key, call.process().next_context};
+  allgather(call.process(), comm, kind, call.name(), ballots.data(), sizeof(Ballot));
+  return ballots;
+}
+
+int no_context(const Call& call, const Comm& comm) {
+  return call.fail(&comm, MPI_ERR_OTHER,
+                   fmt::format("more than {} communicators were made",
+                               (Process::kContextsEnd - Process::kFirstFreeContext) / 2));
+}
+
+// Of the members of `color`, by key and then by rank.
+void fill_members(const Comm& parent, const std::vector<Ballot>& ballots, int color, Comm& made) {
+  std::vector<std::pair<int, int>> order;
+  for (int r = 0; r < parent.size; ++r) {
+    const Ballot& ballot = ballots[static_cast<std::size_t>(r)];
+    if (ballot.color == color) order.emplace_back(ballot.key, r);
+  }
+  std::sort(order.begin(), order.end());
+  made.size = static_cast<int>(order.size());
+  for (int i = 0; i < made.size; ++i) {
+    const int r = order[static_cast<std::size_t>(i)].second;
+    if (r == parent.rank) made.rank = i;
+    made.members.push_back(parent.job_rank(r));
+  }
+  made.index_members();
+}
+
+}  // namespace
+
+MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int color, int key,
+                    const std::string& name) {
+  const std::vector<Ballot> ballots = vote(call, parent, kind, color, key);
+  const std::uint32_t context = agree_on_context(call.process(), ballots);
+  if (context == 0) return {nullptr, no_context(call, parent)};
+  if (color == MPI_UNDEFINED) return {};
+  Comm* made = call.process().make_comm();
+  made->context = context;
+  call.process().set_handler(*made, parent.handler);
+  made->name = name;
+  fill_members(parent, ballots, color, *made);
+  return {made, MPI_SUCCESS};
+}
+
+MadeComm copy_comm(const Call& call, Comm& parent) {
+  const std::vector<Ballot> ballots = vote(call, parent, CollectiveKind::comm_dup, 0, 0);
+  const std::uint32_t context = agree_on_context(call.process(), ballots);
+  if (context == 0) return {nullptr, no_context(call, parent)};
+  Comm* made = call.process().make_comm();
+  made->context = context;
+  made->rank = parent.rank;
+  made->size = parent.size;
+  call.process().set_handler(*made, parent.handler);
+  made->name = "a copy of " + parent.name;
+  made->members = parent.members;
+  made->ranks = parent.ranks;
+  made->cartesian = parent.cartesian;
+  if (const int error = copy_attributes(call, parent, *made); error != MPI_SUCCESS) {
+    call.process().free_comm(made);
+    return {nullptr, call.fail(&parent, error, "the copy function of an attribute failed")};
+  }
+  return {made, MPI_SUCCESS};
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,30 @@
+// How communicators are made from others: the members vote, and agree on a context.
+#pragma once
+#include <string>
+
+#include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/collectives/collectives.h"
+
+namespace fairlead::mpi {
+
+// A communicator made; nullptr without an error: this rank is in none.
+struct MadeComm {
+  Comm* comm = nullptr;
+  int error = MPI_SUCCESS;
+};
+
+// Collective over `parent`: members of one color are in one communicator, by key and then by rank;
+// those of MPI_UNDEFINED in none. `name` is for error texts.
+MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int color, int key,
+                    const std::string& name);
+// The same members in the same order, with what hangs on `parent`: topology, and attributes by
+// their copy functions.
+MadeComm copy_comm(const Call& call, Comm& parent);
+
+// attributes.cc
+// Runs the copy functions of the attributes of `from`; the first error of one, which ends it.
+int copy_attributes(const Call& call, const Comm& from, Comm& to);
+// Runs the delete functions, the latest attribute first. After an error the rest stays.
+int delete_attributes(const Call& call, Comm& comm);
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,43 @@
+// Error handlers and error codes that programs make.
+#pragma once
+#include <deque>
+#include <string>
+
+#include "fairlead/systems/mpi/mpi.h"
+#include "fairlead/systems/mpi/objects.h"
+
+namespace fairlead::mpi {
+
+struct ErrorHandler : Object {
+  MPI_Comm_errhandler_function* function = nullptr;
+  int uses = 1;  // the program's handle, and communicators that have it
+};
+
+// Classes and codes after the standard's last. A class is a code, too.
+class UserErrors {
+ public:
+  struct Code {
+    int error_class;
+    bool live;
+    std::string text;
+  };
+  static constexpr int kFirst = MPI_ERR_LASTCODE + 1;
+
+  // A class of its own where `error_class` is 0.
+  int add(int error_class) {
+    const int code = kFirst + static_cast<int>(codes_.size());
+    codes_.push_back({error_class == 0 ? code : error_class, true, ""});
+    return code;
+  }
+  // nullptr: none of the program's, or removed.
+  Code* find(int code) {
+    const auto i = static_cast<std::size_t>(code - kFirst);
+    return code >= kFirst && i < codes_.size() && codes_[i].live ? &codes_[i] : nullptr;
+  }
+  int last() const { return kFirst + static_cast<int>(codes_.size()) - 1; }
+
+ private:
+  std::deque<Code> codes_;
+};
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,45 @@
+#include "fairlead/systems/mpi/user_operation.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <vector>
+
+namespace fairlead::mpi {
+namespace {
+
+// Of elements that lie aside while the function works on them in place.
+constexpr std::size_t kAsideBytes = 16 * 1024;
+
+}  // namespace
+
+// The function takes its right operand's place with the result. Where that is not `out`, it works
+// aside, in pieces that stay in a cache.
+void UserOperation::combine(MPI_Datatype type, std::size_t element, const void* lower,
+                            const void* higher, void* out, std::size_t count) const {
+  const std::size_t piece_max =
+      std::clamp<std::size_t>(kAsideBytes / std::max<std::size_t>(element, 1), 1, INT_MAX);
+  std::vector<std::byte> aside(higher == out ? 0 : std::min(count, piece_max) * element);
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t piece = std::min(count - done, piece_max);
+    // The standard's functions take a pointer to what they only read.
+    void* const left =
+        const_cast<std::byte*>(static_cast<const std::byte*>(lower)) + done * element;
+    std::byte* const place = static_cast<std::byte*>(out) + done * element;
+    std::byte* const right = higher == out ? place : aside.data();
+    if (higher != out) {
+      std::memcpy(right, static_cast<const std::byte*>(higher) + done * element, piece * element);
+    }
+    if (function.narrow != nullptr) {
+      int length = static_cast<int>(piece);
+      function.narrow(left, right, &length, &type);
+    } else {
+      auto length = static_cast<MPI_Count>(piece);
+      function.wide(left, right, &length, &type);
+    }
+    if (right != place) std::memcpy(place, right, piece * element);
+    done += piece;
+  }
+}
+
+}  // namespace fairlead::mpi
