@@ -1,5 +1,5 @@
-"""What tests of the programs in apps/ share: the same answer on every place, for any number of ranks;
-the same events in virtual time, whatever the body of a rank."""
+"""What tests of the programs in apps/ share: the same answer on every place, for any number of
+ranks; the same events in virtual time, whatever the body of a rank."""
 import json
 import tempfile
 import unittest
