@@ -183,12 +183,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   asp::Options options;
-  const char* wrong = asp::parse(argc, argv, options);
-  if (wrong != nullptr || options.help) {
-    if (wrong != nullptr) std::fprintf(stderr, "asp: cannot use \"%s\"\n\n", wrong);
-    std::fputs(asp::kHelp, wrong != nullptr ? stderr : stdout);
-    return wrong != nullptr ? 2 : 0;
-  }
+  if (const std::optional<int> over = asp::read(argc, argv, options)) return *over;
   MPI_Init(&argc, &argv);
   const int exit_code = asp::run(options);
   MPI_Finalize();

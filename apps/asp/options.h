@@ -1,6 +1,7 @@
 // Command line of the ASP program.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 namespace asp {
 
@@ -12,12 +13,9 @@ struct Options {
   bool poll = false;
   bool verify = false;
   bool json = false;
-  bool help = false;
 };
 
-extern const char kHelp[];
-
-// nullptr: all well; else the argument that cannot be right.
-const char* parse(int argc, char** argv, Options& options);
+// Nothing: go on. Else the exit code of a program that is over.
+std::optional<int> read(int argc, char** argv, Options& options);
 
 }  // namespace asp

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "apps/common/agree.h"
 #include "apps/leq/equations.h"
 #include "apps/leq/options.h"
 #include "fairlead/run/context.h"
@@ -43,37 +44,9 @@ struct Solution {
   std::vector<double> after(std::int64_t) const { return now; }
 };
 
-// The largest change of an iteration, kept by rank 0.
-struct Votes {
-  std::uint32_t voters = 0;
-  std::uint32_t came = 0;
-  double change = 0.0;
-
-  void vote(double mine) {
-    change = came % voters == 0 ? mine : std::max(change, mine);
-    ++came;
-  }
-  bool all(std::uint32_t rounds) const { return came >= rounds * voters; }
-  double largest(std::uint32_t) const { return change; }
-};
-
-// What rank 0 made of it, on every rank.
-struct Decision {
-  std::uint32_t rounds = 0;
-  bool over = false;
-
-  void decide(bool ends) {
-    ++rounds;
-    over = ends;
-  }
-  bool has(std::uint32_t round) const { return rounds >= round; }
-  bool is_over(std::uint32_t) const { return over; }
-};
-
 struct Shared {
   Object<Solution> solution;
-  Object<Votes> votes;
-  Object<Decision> decision;
+  apps::Agreement agreement;
 };
 
 struct Outcome {
@@ -88,18 +61,6 @@ void declare_work(const Equations& mine) {
   fairlead_work(cells * kOpsPerCoefficient, cells * sizeof(double), cells * sizeof(double));
 }
 
-// Whether the round that this rank's change belongs to was the last one. `change` becomes the
-// largest of all, on rank 0.
-bool is_last(Orca& me, const Shared& shared, std::uint32_t round, double& change, bool enough,
-             double tolerance) {
-  me.invoke<&Votes::vote>(shared.votes, change);
-  if (me.self() == 0) {
-    change = me.invoke<&Votes::largest>(shared.votes, round);
-    me.invoke<&Decision::decide>(shared.decision, enough || change <= tolerance);
-  }
-  return me.invoke<&Decision::is_over>(shared.decision, round);
-}
-
 Outcome solve(Orca& me, const Shared& shared, const Options& options) {
   const auto ranks = static_cast<int>(me.size());
   const Equations mine(apps::share_of(static_cast<int>(me.self()), ranks, options.equations),
@@ -107,22 +68,19 @@ Outcome solve(Orca& me, const Shared& shared, const Options& options) {
   Outcome outcome;
   std::uint32_t round = 1;
   // All begin together.
-  double change = options.tolerance + 1;
-  (void)is_last(me, shared, round, change, false, options.tolerance);
+  (void)shared.agreement.largest(me, round, 0);
   const double begin = me.seconds();
   std::vector<double> now(static_cast<std::size_t>(options.equations));
   std::vector<double> part;
-  bool last = false;
-  while (!last) {
-    change = mine.iterate(now, part);
+  for (;;) {
+    const double own_change = mine.iterate(now, part);
     declare_work(mine);
     ++outcome.iterations;
     me.invoke<&Solution::put>(shared.solution, mine.own().begin, part);
     now = me.invoke<&Solution::after>(shared.solution, outcome.iterations);
-    last = is_last(me, shared, ++round, change, outcome.iterations >= options.iterations_max,
-                   options.tolerance);
+    outcome.change = shared.agreement.largest(me, ++round, own_change);
+    if (outcome.change <= options.tolerance || outcome.iterations >= options.iterations_max) break;
   }
-  outcome.change = change;
   outcome.seconds = me.seconds() - begin;
   return outcome;
 }
@@ -134,11 +92,7 @@ fairlead::orca::Program program() {
   all.type<Solution>("solution")
       .operation<&Solution::put>("put")
       .operation<&Solution::after, &Solution::has>("after");
-  all.type<Votes>("votes").operation<&Votes::vote>("vote").operation<&Votes::largest, &Votes::all>(
-      "largest");
-  all.type<Decision>("decision")
-      .operation<&Decision::decide>("decide")
-      .operation<&Decision::is_over, &Decision::has>("is over");
+  apps::Agreement::declare(all);
   all.process<&worker>("worker");
   return all;
 }
@@ -183,10 +137,7 @@ int run(Orca& me, const Options& options) {
   zero.now.resize(static_cast<std::size_t>(options.equations));
   zero.next = zero.now;
   zero.parts = me.size();
-  Votes votes;
-  votes.voters = me.size();
-  const Shared shared{me.create(Placement::replicated, zero), me.create(Placement::single, votes),
-                      me.create<Decision>(Placement::replicated)};
+  const Shared shared{me.create(Placement::replicated, zero), apps::Agreement::create(me)};
   for (fairlead::Rank rank = 1; rank < me.size(); ++rank) me.fork<&worker>(rank, shared, options);
   const Outcome outcome = solve(me, shared, options);
   const std::vector<double> values =
@@ -208,12 +159,7 @@ int run(Orca& me, const Options& options) {
 
 int main(int argc, char** argv) {
   leq::Options options;
-  const char* wrong = leq::parse(argc, argv, options);
-  if (wrong != nullptr || options.help) {
-    if (wrong != nullptr) std::fprintf(stderr, "leq: cannot use \"%s\"\n\n", wrong);
-    std::fputs(leq::kHelp, wrong != nullptr ? stderr : stdout);
-    return wrong != nullptr ? 2 : 0;
-  }
+  if (const std::optional<int> over = leq::read(argc, argv, options)) return *over;
   const fairlead::Result<fairlead::run::Context*> joined = fairlead::run::attach();
   if (!joined.ok()) {
     std::fprintf(stderr, "leq: %s\n", joined.error().text.c_str());

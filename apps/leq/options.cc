@@ -1,10 +1,10 @@
 #include "apps/leq/options.h"
 
-#include <cstring>
-
 #include "apps/common/command_line.h"
 
 namespace leq {
+
+namespace {
 
 const char kHelp[] =
     "leq: linear equations by Jacobi's method, on Orca objects.\n"
@@ -24,33 +24,28 @@ const char kHelp[] =
     "  fairlead run -n 2 leq --verify\n"
     "  fairlead run -n 64 --on myrinet-ppro --lci sdma leq --paper --iterations 100\n";
 
-const char* parse(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    const char* name = argv[i];
-    const char* value = i + 1 < argc ? argv[i + 1] : "";
-    if (std::strcmp(name, "--paper") == 0) {
-      options.equations = kPaperEquations;
-      options.dominance = kPaperDominance;
-    } else if (std::strcmp(name, "--verify") == 0) {
-      options.verify = true;
-    } else if (std::strcmp(name, "--json") == 0) {
-      options.json = true;
-    } else if (std::strcmp(name, "--help") == 0) {
-      options.help = true;
-    } else if ((std::strcmp(name, "--equations") == 0 &&
-                apps::parse_count(value, 1, 100'000, options.equations)) ||
-               (std::strcmp(name, "--dominance") == 0 &&
-                apps::parse_real(value, 1e6, options.dominance) && options.dominance > 1.0) ||
-               (std::strcmp(name, "--tolerance") == 0 &&
-                apps::parse_real(value, 1e6, options.tolerance)) ||
-               (std::strcmp(name, "--iterations") == 0 &&
-                apps::parse_count(value, 1, 1'000'000'000, options.iterations_max))) {
-      ++i;
-    } else {
-      return name;
-    }
-  }
-  return nullptr;
+}  // namespace
+
+std::optional<int> read(int argc, char** argv, Options& options) {
+  return apps::CommandLine()
+      .count("--equations", 1, 100'000, options.equations)
+      .valued("--dominance",
+              [&options](const char* text) {
+                double value = 0;
+                const bool good = apps::parse_real(text, 1e6, value) && value > 1.0;
+                if (good) options.dominance = value;
+                return good;
+              })
+      .real("--tolerance", 1e6, options.tolerance)
+      .count("--iterations", 1, 1'000'000'000, options.iterations_max)
+      .preset("--paper",
+              [&options] {
+                options.equations = kPaperEquations;
+                options.dominance = kPaperDominance;
+              })
+      .flag("--verify", options.verify)
+      .flag("--json", options.json)
+      .read("leq", kHelp, argc, argv);
 }
 
 }  // namespace leq

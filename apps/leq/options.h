@@ -1,6 +1,7 @@
 // Command line of leq.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 namespace leq {
 
@@ -16,12 +17,9 @@ struct Options {
   std::int64_t iterations_max = 100'000;
   bool verify = false;
   bool json = false;
-  bool help = false;
 };
 
-extern const char kHelp[];
-
-// nullptr, or the argument it cannot use.
-const char* parse(int argc, char** argv, Options& options);
+// Nothing: go on. Else the exit code of a program that is over.
+std::optional<int> read(int argc, char** argv, Options& options);
 
 }  // namespace leq

@@ -2,11 +2,15 @@
 // smallest exchanges cost. Each level is a file of this folder.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "fairlead/run/context.h"
 
 namespace pps {
+
+// Numbers ordered broadcasts: not rank 0, which sends them and would not have to ask for a number.
+constexpr fairlead::Rank kSequencer = 1;
 
 // One rank's end of a level. All ranks call the same functions in the same order.
 class Level {
@@ -31,5 +35,8 @@ class Level {
 fairlead::Result<std::unique_ptr<Level>> panda_level(fairlead::run::Context& context, bool threads);
 fairlead::Result<std::unique_ptr<Level>> mpi_level();
 fairlead::Result<std::unique_ptr<Level>> crl_level();
+// Orca has a process of its own to measure from, on rank 0 alone: `measure` runs in it.
+fairlead::Result<void> with_orca(fairlead::run::Context& context,
+                                 const std::function<void(Level&)>& measure);
 
 }  // namespace pps

@@ -193,6 +193,7 @@ fairlead::Result<std::unique_ptr<Level>> panda_level(fairlead::run::Context& con
                                                      bool threads) {
   panda::Options options;
   if (threads) options.flavour = panda::Flavour::multi_threaded;
+  options.sequencer = kSequencer;
   fairlead::Result<panda::Panda*> started = panda::Panda::start(context, options);
   if (!started.ok()) return started.error();
   return std::unique_ptr<Level>(std::make_unique<PandaLevel>(*started.value()));

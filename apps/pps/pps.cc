@@ -19,7 +19,7 @@ const char kHelp[] =
     "Latency and throughput of the programming systems' exchanges.\n"
     "\n"
     "usage: pps --level LEVEL [options]\n"
-    "  --level LEVEL       panda-st, panda-mt, mpi, crl\n"
+    "  --level LEVEL       panda-st, panda-mt, mpi, crl, orca\n"
     "  --what WHAT         latency (round trip of ranks 0 and 1), throughput, multicast (until "
     "the\n"
     "                      last rank has it), multicast-throughput (latency)\n"
@@ -94,6 +94,32 @@ fairlead::Result<std::unique_ptr<Level>> find_level(fairlead::run::Context& cont
   return fairlead::Error{"there is no such --level"};
 }
 
+void measure_all(const Options& options, const Measure& measure, fairlead::Rank self,
+                 Level& level) {
+  for (const std::uint64_t bytes : options.bytes) {
+    // What is made on first use, buffers among it, is there afterwards.
+    (level.*measure.run)(bytes, 2);
+    const double value = (level.*measure.run)(bytes, static_cast<int>(options.count));
+    if (self != 0) continue;
+    std::printf("{\"level\":\"%s\",\"what\":\"%s\",\"bytes\":%llu,\"%s\":%.6g}\n", options.level,
+                measure.name, static_cast<unsigned long long>(bytes), measure.key, value);
+    std::fflush(stdout);
+  }
+}
+
+fairlead::Result<void> measure_level(fairlead::run::Context& context, const Options& options,
+                                     const Measure& measure) {
+  const auto body = [&](Level& level) {
+    measure_all(options, measure, context.port().self(), level);
+  };
+  if (std::strcmp(options.level, "orca") == 0) return with_orca(context, body);
+  const fairlead::Result<std::unique_ptr<Level>> level = find_level(context, options.level);
+  if (!level.ok()) return level.error();
+  body(*level.value());
+  level.value()->end();
+  return {};
+}
+
 int run(const Options& options) {
   fairlead::Result<fairlead::run::Context*> joined = fairlead::run::attach();
   if (!joined.ok()) {
@@ -102,27 +128,16 @@ int run(const Options& options) {
   }
   fairlead::run::Context& context = *joined.value();
   const Measure* const measure = find_measure(options.what);
-  fairlead::Result<std::unique_ptr<Level>> level = measure == nullptr
-                                                       ? fairlead::Error{"there is no such --what"}
-                                                       : find_level(context, options.level);
-  if (!level.ok() || context.port().size() < 2) {
-    std::fprintf(stderr, "pps: %s\n",
-                 level.ok() ? "two ranks at least" : level.error().text.c_str());
-    return 2;
+  fairlead::Result<void> done;
+  if (measure == nullptr) {
+    done = fairlead::Error{"there is no such --what"};
+  } else if (context.port().size() < 2) {
+    done = fairlead::Error{"two ranks at least"};
+  } else {
+    done = measure_level(context, options, *measure);
   }
-  const fairlead::Rank self = context.port().self();
-  for (const std::uint64_t bytes : options.bytes) {
-    // What is made on first use, buffers among it, is there afterwards.
-    (level.value().get()->*measure->run)(bytes, 2);
-    const double value =
-        (level.value().get()->*measure->run)(bytes, static_cast<int>(options.count));
-    if (self != 0) continue;
-    std::printf("{\"level\":\"%s\",\"what\":\"%s\",\"bytes\":%llu,\"%s\":%.6g}\n", options.level,
-                measure->name, static_cast<unsigned long long>(bytes), measure->key, value);
-    std::fflush(stdout);
-  }
-  level.value()->end();
-  return 0;
+  if (!done.ok()) std::fprintf(stderr, "pps: %s\n", done.error().text.c_str());
+  return done.ok() ? 0 : 2;
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "apps/qr/options.h"
 
-#include <cstring>
-
 #include "apps/common/command_line.h"
 
 namespace qr {
+
+namespace {
 
 const char kHelp[] =
     "QR factorization by Householder reflections with column pivoting, columns dealt out in turn.\n"
@@ -20,34 +20,18 @@ const char kHelp[] =
     "  fairlead run -n 2 qr --verify\n"
     "  fairlead run -n 64 --on myrinet-p3 --lci sdma qr --paper\n";
 
-namespace {
-
 constexpr std::int64_t kSizeMax = 30'000;
 
 }  // namespace
 
-const char* parse(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    const char* name = argv[i];
-    if (std::strcmp(name, "--paper") == 0) {
-      options.n = kPaperSize;
-    } else if (std::strcmp(name, "--verify") == 0) {
-      options.verify = true;
-    } else if (std::strcmp(name, "--json") == 0) {
-      options.json = true;
-    } else if (std::strcmp(name, "--help") == 0) {
-      options.help = true;
-    } else if (i + 1 < argc && std::strcmp(name, "--size") == 0 &&
-               apps::parse_count(argv[i + 1], 1, kSizeMax, options.n)) {
-      ++i;
-    } else if (i + 1 < argc && std::strcmp(name, "--distinct") == 0 &&
-               apps::parse_count(argv[i + 1], 1, kSizeMax, options.distinct)) {
-      ++i;
-    } else {
-      return name;
-    }
-  }
-  return nullptr;
+std::optional<int> read(int argc, char** argv, Options& options) {
+  return apps::CommandLine()
+      .count("--size", 1, kSizeMax, options.n)
+      .count("--distinct", 1, kSizeMax, options.distinct)
+      .preset("--paper", [&options] { options.n = kPaperSize; })
+      .flag("--verify", options.verify)
+      .flag("--json", options.json)
+      .read("qr", kHelp, argc, argv);
 }
 
 }  // namespace qr

@@ -1,6 +1,7 @@
 // Command line of the QR program.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 namespace qr {
 
@@ -12,12 +13,9 @@ struct Options {
   std::int64_t distinct = 0;  // column j is that of j % distinct; 0: all differ
   bool verify = false;
   bool json = false;
-  bool help = false;
 };
 
-extern const char kHelp[];
-
-// nullptr: all well; else the argument that cannot be right.
-const char* parse(int argc, char** argv, Options& options);
+// Nothing: go on. Else the exit code of a program that is over.
+std::optional<int> read(int argc, char** argv, Options& options);
 
 }  // namespace qr

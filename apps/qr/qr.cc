@@ -154,12 +154,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   qr::Options options;
-  const char* wrong = qr::parse(argc, argv, options);
-  if (wrong != nullptr || options.help) {
-    if (wrong != nullptr) std::fprintf(stderr, "qr: cannot use \"%s\"\n\n", wrong);
-    std::fputs(qr::kHelp, wrong != nullptr ? stderr : stdout);
-    return wrong != nullptr ? 2 : 0;
-  }
+  if (const std::optional<int> over = qr::read(argc, argv, options)) return *over;
   MPI_Init(&argc, &argv);
   const int exit_code = qr::run(options);
   MPI_Finalize();

@@ -1,6 +1,7 @@
 // Command line of the radix sort.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 namespace radix {
 
@@ -13,12 +14,9 @@ struct Options {
   std::int64_t key_bits = 31;
   bool verify = false;
   bool json = false;
-  bool help = false;
 };
 
-extern const char kHelp[];
-
-// nullptr: all well; else the argument that cannot be right.
-const char* parse(int argc, char** argv, Options& options);
+// Nothing: go on. Else the exit code of a program that is over.
+std::optional<int> read(int argc, char** argv, Options& options);
 
 }  // namespace radix

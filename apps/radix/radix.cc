@@ -105,12 +105,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   radix::Options options;
-  const char* wrong = radix::parse(argc, argv, options);
-  if (wrong != nullptr || options.help) {
-    if (wrong != nullptr) std::fprintf(stderr, "radix: cannot use \"%s\"\n\n", wrong);
-    std::fputs(radix::kHelp, wrong != nullptr ? stderr : stdout);
-    return wrong != nullptr ? 2 : 0;
-  }
+  if (const std::optional<int> over = radix::read(argc, argv, options)) return *over;
   crl_init(nullptr);
   const int exit_code = radix::run(options);
   crl_finalize();

@@ -1,10 +1,10 @@
 #include "apps/sor/options.h"
 
-#include <cstring>
-
 #include "apps/common/command_line.h"
 
 namespace sor {
+
+namespace {
 
 const char kHelp[] =
     "Red-black successive over-relaxation on a matrix shared out by rows.\n"
@@ -23,43 +23,21 @@ const char kHelp[] =
     "  fairlead run -n 2 sor --verify\n"
     "  fairlead run -n 64 --on myrinet-p3 --lci pio sor\n";
 
-namespace {
-
 constexpr std::int64_t kCountMax = 1'000'000;
-
-// Options that take a value. false: no such option, or not such a value.
-bool parse_valued(const char* name, const char* text, Options& options) {
-  if (std::strcmp(name, "--rows") == 0) return apps::parse_count(text, 3, kCountMax, options.rows);
-  if (std::strcmp(name, "--columns") == 0)
-    return apps::parse_count(text, 3, kCountMax, options.columns);
-  if (std::strcmp(name, "--omega") == 0) return apps::parse_real(text, 2.0, options.omega);
-  if (std::strcmp(name, "--tolerance") == 0)
-    return apps::parse_real(text, 1e300, options.tolerance);
-  if (std::strcmp(name, "--iterations") == 0)
-    return apps::parse_count(text, 1, kCountMax, options.iterations_max);
-  return false;
-}
 
 }  // namespace
 
-const char* parse(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    const char* name = argv[i];
-    if (std::strcmp(name, "--overlap") == 0) {
-      options.overlap = true;
-    } else if (std::strcmp(name, "--verify") == 0) {
-      options.verify = true;
-    } else if (std::strcmp(name, "--json") == 0) {
-      options.json = true;
-    } else if (std::strcmp(name, "--help") == 0) {
-      options.help = true;
-    } else if (i + 1 < argc && parse_valued(name, argv[i + 1], options)) {
-      ++i;
-    } else {
-      return name;
-    }
-  }
-  return nullptr;
+std::optional<int> read(int argc, char** argv, Options& options) {
+  return apps::CommandLine()
+      .count("--rows", 3, kCountMax, options.rows)
+      .count("--columns", 3, kCountMax, options.columns)
+      .real("--omega", 2.0, options.omega)
+      .real("--tolerance", 1e300, options.tolerance)
+      .count("--iterations", 1, kCountMax, options.iterations_max)
+      .flag("--overlap", options.overlap)
+      .flag("--verify", options.verify)
+      .flag("--json", options.json)
+      .read("sor", kHelp, argc, argv);
 }
 
 }  // namespace sor

@@ -1,6 +1,7 @@
 // Command line of the SOR program.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 namespace sor {
 
@@ -16,12 +17,9 @@ struct Options {
   bool overlap = false;
   bool verify = false;
   bool json = false;
-  bool help = false;
 };
 
-extern const char kHelp[];
-
-// nullptr: all well; else the argument that cannot be right.
-const char* parse(int argc, char** argv, Options& options);
+// Nothing: go on. Else the exit code of a program that is over.
+std::optional<int> read(int argc, char** argv, Options& options);
 
 }  // namespace sor

@@ -178,12 +178,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   sor::Options options;
-  const char* wrong = sor::parse(argc, argv, options);
-  if (wrong != nullptr || options.help) {
-    if (wrong != nullptr) std::fprintf(stderr, "sor: cannot use \"%s\"\n\n", wrong);
-    std::fputs(sor::kHelp, wrong != nullptr ? stderr : stdout);
-    return wrong != nullptr ? 2 : 0;
-  }
+  if (const std::optional<int> over = sor::read(argc, argv, options)) return *over;
   MPI_Init(&argc, &argv);
   const int exit_code = sor::run(options);
   MPI_Finalize();

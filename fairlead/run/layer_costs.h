@@ -26,6 +26,7 @@ namespace fairlead::run {
   X(mpi_panda_match, "mpi-panda.match")           \
   X(crl_call, "crl.call")                         \
   X(crl_home, "crl.home")                         \
+  X(crl_copy, "crl.copy")                         \
   X(orca_invoke, "orca.invoke")                   \
   X(orca_dispatch, "orca.dispatch")               \
   X(multigame_job, "multigame.job")

@@ -23,7 +23,11 @@ class ModelRankContext final : public ProcessContext {
 
   Peer node_of(Rank rank) const override { return rank; }
   std::string processor_name() const override;
-  void linger() override { below_.endpoint->linger(); }
+  // What the rank did last takes its time, although nothing follows that needs an answer.
+  void linger() override {
+    below_.gate->sync();
+    below_.endpoint->linger();
+  }
 
  private:
   struct Below {

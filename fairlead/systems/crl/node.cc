@@ -34,6 +34,7 @@ Node::Node(run::Context& context, const crl_options_t& options)
       port_(context.port()),
       options_(options),
       free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
+      costs_(context.layer_costs()),
       wire_(port_, kChannels[0]),
       collectives_(context, kChannels[1], kChannels[2]),
       unmapped_(options.unmapped_regions_max, options.unmapped_bytes_max) {
@@ -303,6 +304,7 @@ void Node::arrived(const lci::Arrival& arrival) {
     charge(run::LayerStep::crl_home);
     at_home(arrival.source, message, arrival.data);
   } else {
+    charge(run::LayerStep::crl_copy);
     at_remote(message, arrival.data);
   }
 }

@@ -79,7 +79,7 @@ class Node {
   const crl_options_t options_;
   const bool free_work_;
   bool finished_ = false;
-  run::LayerCosts costs_;
+  const run::LayerCosts& costs_;
   Wire wire_;
   Collectives collectives_;
   std::vector<Region::Owner> here_;  // regions whose home is here, by index; null: destroyed

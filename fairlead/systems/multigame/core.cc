@@ -22,6 +22,7 @@ Core::Core(run::Context& its_context, panda::Panda& its_panda, const Options& it
       panda(its_panda),
       options(its_options),
       owns_panda(owns),
+      job_ops(its_context.layer_costs().of(run::LayerStep::multigame_job)),
       jobs(kJobService, its_panda.size(), its_options.jobs_per_message),
       asks(kAskService, its_panda.size(), its_options.jobs_per_message),
       answers(kAnswerService, its_panda.size(), its_options.jobs_per_message),
@@ -70,6 +71,7 @@ void Core::take(Stream<Item>& stream, panda::Incoming& message) {
   check_room(before + count);
   to.resize(before + count);
   message.pop(to.data() + before, count * sizeof(Item));
+  worked(count * job_ops);
   if (phase == phase_) ends_.received(count);
   counts.jobs_received += count;
   ++events_.ok;
@@ -102,6 +104,7 @@ void Core::take_control(const Control& control) {
 
 void Core::send_items(panda::Service service, Rank to, std::span<const std::byte> items,
                       std::size_t count) {
+  worked(count * job_ops);
   // What led to them was done before they go.
   charge();
   panda::Message message(items.data(), items.size());

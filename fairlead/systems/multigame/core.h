@@ -113,6 +113,7 @@ struct Core {
   panda::Panda& panda;
   const Options options;
   const bool owns_panda;
+  const std::uint32_t job_ops;  // to pack a job or to take it out
   Counts counts;
   Stream<Job> jobs;
   Stream<Ask> asks;

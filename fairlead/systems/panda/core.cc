@@ -111,6 +111,7 @@ void Core::take_in(Received* message) {
 
 void Core::take_ordered(Received* message) {
   using Verdict = Reorder::Verdict;
+  port.charge({.ops = costs.of(run::LayerStep::panda_order)});
   switch (reorder.arrived(message, ready)) {
     case Verdict::in_order:
       reordered_on.ok.store(reorder.next() - first_order, std::memory_order_relaxed);
@@ -131,6 +132,7 @@ void Core::take_ordered(Received* message) {
 }
 
 void Core::take_answer(Received* message) {
+  port.charge({.ops = costs.of(run::LayerStep::panda_st_demultiplex)});
   ++under_way.received;
   switch (calls.arrived(message)) {
     case Calls::Verdict::taken:

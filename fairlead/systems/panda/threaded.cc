@@ -11,11 +11,8 @@ void Core::lock() {
 }
 
 void Core::park(const lci::Until& until) {
-  const std::uint64_t before = threads->switches();
   const Post answer = threads->wait(until);
-  if (threads->switches() != before) {
-    port.charge({.ops = costs.of(run::LayerStep::panda_mt_switch)});
-  }
+  port.charge({.ops = costs.of(run::LayerStep::panda_mt_switch)});
   check_answer(answer, until.what);
 }
 

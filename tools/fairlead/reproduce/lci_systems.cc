@@ -31,7 +31,8 @@ struct Level {
 // Those of a row of table V stand on each other.
 const Level kLevels[] = {{"LCI/Panda-ST", "panda-st", {}},
                          {"LCI/Panda-ST/MPI", "mpi", {"--mpi-device", "panda"}},
-                         {"LCI/Panda-MT", "panda-mt", {}}};
+                         {"LCI/Panda-MT", "panda-mt", {}},
+                         {"LCI/Panda-MT/Orca", "orca", {}}};
 const Level kCrl = {"LCI/CRL", "crl", {}};
 
 Measurement pps(const Machine& on, const Level& level, const char* what, std::uint64_t bytes,
@@ -132,6 +133,8 @@ struct Application {
 
 const Application kApplications[] = {
     {"ASP", "asp", {"--paper"}, true},
+    {"Awari", "awari", {"--paper"}, false},
+    {"Barnes", "barnes", {"--paper"}, false},
     {"LEQ", "leq", {"--paper"}, false},
     {"Puzzle-4", "puzzle", {"--paper", "--jobs", "4"}, false},
     {"Puzzle-64", "puzzle", {"--paper", "--jobs", "64"}, false},
