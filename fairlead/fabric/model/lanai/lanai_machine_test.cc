@@ -53,7 +53,7 @@ class MachineTest : public testing::Test {
     return seen_;
   }
 
-  LanaiMachine machine_{hw::round_platform(), 2, 256};
+  LanaiMachine machine_{hw::round_platform(), EvenNodes::alone(2), 2, 256};
   std::unique_ptr<sim::FiberPool> pool_ =
       std::move(sim::FiberPool::create({.stack_bytes = 64 * 1024, .max_fibers = 2}).value());
   std::vector<std::unique_ptr<sim::Task>> tasks_;

@@ -6,8 +6,9 @@
 
 namespace fairlead::fabric::model {
 
-RdmaMachine::RdmaMachine(hw::Platform platform, std::uint32_t nodes, const SharedMemory& shared)
-    : NicMachine(std::move(platform), nodes),
+RdmaMachine::RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
+                         const SharedMemory& shared)
+    : NicMachine(std::move(platform), ranks, nodes),
       terms_(platform_),
       packets_(terms_.mtu_bytes, shared.packets),
       parts_{engine_,

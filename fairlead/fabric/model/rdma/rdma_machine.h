@@ -19,7 +19,8 @@ class RdmaMachine final : public NicMachine {
   using LocalNic = RdmaNic<RdmaHost>;
 
   // `platform`: its bus and NI are of these kinds.
-  RdmaMachine(hw::Platform platform, std::uint32_t nodes, const SharedMemory& shared = {});
+  RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
+              const SharedMemory& shared = {});
 
   RdmaNi& ni(Peer node) { return nodes_[node].ni; }
   RdmaHost& host(Peer node) { return nodes_[node].host; }
