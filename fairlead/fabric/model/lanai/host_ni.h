@@ -62,10 +62,11 @@ class alignas(kCacheLine) ModelHostNi {
     return slowed(alone, hw::moved_bytes(parts_.host_rates, work));
   }
   // What `alone` becomes, of the work that moves `bytes` to or from memory, from now on, where the
-  // node's other ranks and its NI use that too.
+  // node's other ranks and its NI use that too: all of them have caught up then.
   Ps slowed(Ps alone, std::uint64_t bytes) {
-    if (ni_.memory() == nullptr) [[likely]]
+    if (ni_.memory() == nullptr || bytes == 0) [[likely]]
       return alone;
+    sync();
     return ni_.memory()->use(number_, now(), alone, bytes);
   }
   // Taking the interrupt, until its handler polls.
