@@ -26,6 +26,7 @@ std::vector<std::string> worlds() {
     all.push_back("myrinet-p3/" + name + "@2");
   }
   all.emplace_back("generic-hca");
+  all.emplace_back("generic-hca@2");
   return all;
 }
 
