@@ -13,8 +13,8 @@ namespace fairlead::hw {
 
 class HostMemory {
  public:
-  // `users`: the processors, and whatever else reaches it; each does one thing at a time. `rate`: of
-  // the memory, whoever uses it.
+  // `users`: the processors, and whatever else reaches it; each does one thing at a time. `rate`:
+  // of the memory, whoever uses it.
   HostMemory(std::uint32_t users, BytesPerSec rate) : rate_(rate), users_(users) {}
 
   // From `at` on `user` moves `bytes`, which takes `alone` where nobody else moves any. Answers how

@@ -39,11 +39,10 @@ class HostMulticast {
     const std::size_t size = packet.header.client.size;
     const PacketId buffer = packet.id;
     children_.clear();
-    (void)groups_.for_each_child(packet.header.dest_rank, packet.header.client.source,
-                                 [&](Rank child) {
-                                   is_near(ni_, child) ? send_near(packet, child)
-                                                       : children_.push_back(child);
-                                 });
+    (void)groups_.for_each_child(
+        packet.header.dest_rank, packet.header.client.source, [&](Rank child) {
+          is_near(ni_, child) ? send_near(packet, child) : children_.push_back(child);
+        });
     // All of them are near.
     if (children_.empty()) return ni_.cancel(buffer);
     Transfer::move(ni_, buffer, size, gathered);

@@ -37,7 +37,8 @@ constexpr NiProgramCalls kMover{.turn = &mover};
 
 struct Run {
   Run(const GateMemory& memory, std::span<const std::uint8_t> input)
-      : machine(hw::round_platform(), EvenNodes::alone(2), 2, 2048, {memory.packets(), memory.ni_memory()}),
+      : machine(hw::round_platform(), EvenNodes::alone(2), 2, 2048,
+                {memory.packets(), memory.ni_memory()}),
         gate(memory, machine, 0, [] { return false; }),
         left(input) {
     for (fairlead::Peer node = 0; node < 2; ++node)

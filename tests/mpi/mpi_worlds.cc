@@ -16,8 +16,8 @@ constexpr std::string_view kPanda = "panda";
 }  // namespace
 
 std::vector<std::string> worlds() {
-  std::vector<std::string> all = {"loop", "shm",       "udp",        "lossy",
-                                  "nirx", "lossynirx", "myrinet-p3", "generic-hca"};
+  std::vector<std::string> all = {"loop",      "shm",        "udp",         "lossy",       "nirx",
+                                  "lossynirx", "myrinet-p3", "generic-hca", "myrinet-p3@2"};
   for (const char* provider : {"tcp", "shm"}) {
     if (fabric::ofi_providers(provider, "127.0.0.1").ok())
       all.push_back(std::string("ofi") + provider);
@@ -44,7 +44,8 @@ run::RunReport run_bare(const std::string& world, unsigned ranks,
   }
   run::WorldOptions options;
   options.ranks = ranks;
-  options.on = world;
+  options.on = world.substr(0, world.find('@'));
+  if (options.on != world) options.ranks_per_node = 2;
   if (world.ends_with("nirx")) {
     options.on = "udp";
     options.lci = "nirx";

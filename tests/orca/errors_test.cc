@@ -69,7 +69,8 @@ class OrcaErrors : public ::testing::TestWithParam<std::string> {
     return failure_of(port_test::options_of(GetParam(), 3), boxes(), main);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Worlds, OrcaErrors, ::testing::Values("loop", "shm", "udp", "myrinet-p3/pio"),
+INSTANTIATE_TEST_SUITE_P(Worlds, OrcaErrors,
+                         ::testing::Values("loop", "shm", "udp", "myrinet-p3/pio"),
                          [](const auto& each) { return port_test::test_name(each.param); });
 
 TEST_P(OrcaErrors, ADeletedObject) {

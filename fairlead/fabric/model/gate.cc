@@ -110,7 +110,8 @@ Result<std::unique_ptr<GateMemory>> GateMemory::open(int fd) {
   std::unique_ptr<GateMemory> made(new GateMemory(-1, base.value(), bytes));
   const GateHeader& header = made->header();
   if (header.magic != kMagic || header.total_bytes != bytes || header.ranks == 0 ||
-      header.ranks_per_node == 0 || header.nodes < made->ranks().count() || header.ni_memory_bytes > kPacketBytes ||
+      header.ranks_per_node == 0 || header.nodes < made->ranks().count() ||
+      header.ni_memory_bytes > kPacketBytes ||
       header.packets_offset !=
           packets_offset(header.ranks, header.nodes * header.ni_memory_bytes) ||
       header.packets_offset >= bytes || header.platform[sizeof header.platform - 1] != '\0' ||

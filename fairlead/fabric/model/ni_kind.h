@@ -34,8 +34,8 @@ struct NiKind {
   NiFamily family;
   // Of ranks that may share a node of such a platform.
   std::uint32_t (*most_ranks)(const hw::Platform& platform);
-  // With `nodes` nodes and the ranks on them, whose packets hold `payload_bytes` where the kind does
-  // not say how much.
+  // With `nodes` nodes and the ranks on them, whose packets hold `payload_bytes` where the kind
+  // does not say how much.
   std::unique_ptr<Machine> (*make)(hw::Platform platform, const EvenNodes& ranks,
                                    std::uint32_t nodes, std::uint32_t payload_bytes,
                                    const SharedMemory& shared);

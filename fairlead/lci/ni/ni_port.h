@@ -303,7 +303,7 @@ class alignas(kCacheLine) NiPort final : public Port {
 
  private:
   static constexpr std::uint32_t kInlineBytes = 32;
-  static constexpr Rank kNobody = UINT32_MAX;  // alone
+  static constexpr Rank kNobody = UINT32_MAX;              // alone
   static constexpr Ps kLongWatchdog = seconds(1'000'000);  // longer than any job
   using NiPacket = fabric::NiPacket;
   using Holds = fabric::Holds;

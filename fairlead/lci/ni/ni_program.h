@@ -584,7 +584,7 @@ class NiProgram {
   // Rarely used.
   proto::ItemLists starved_peers_;
   proto::PeerTable<bool> starves_;
-  NiPages<Hardware> pages_;  // where options_.translates
+  NiPages<Hardware> pages_;                                     // where options_.translates
   std::vector<std::unique_ptr<NiPages<Hardware>>> more_pages_;  // of the node's further ranks
 };
 

@@ -6,7 +6,7 @@ namespace fairlead::fabric::model {
 namespace {
 constexpr std::uint64_t kDescriptorLinesMax = 8;
 constexpr std::uint64_t kMoveMax = UINT64_C(1) << 61;  // ps, bytes
-}
+}  // namespace
 
 Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answer) {
   const std::uint64_t bytes_max = machine_.pool().largest_bytes() - sizeof(NiPacket);

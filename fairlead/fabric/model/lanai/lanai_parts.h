@@ -40,8 +40,8 @@ struct LanaiShares {
                                         : ni.host_ring_batch) {}
   // Of ranks that one NI's buffers are enough for.
   static std::uint32_t most_ranks(const hw::LanaiParams& ni) {
-    return std::max(1U, std::min(ni.send_buffers / kSendBuffersMin,
-                                 ni.host_buffers / kHostBuffersMin));
+    return std::max(1U,
+                    std::min(ni.send_buffers / kSendBuffersMin, ni.host_buffers / kHostBuffersMin));
   }
 };
 

@@ -154,8 +154,8 @@ void NiHardware::hold_back() {
   if (ranks_here_ == 1) return;
   while (!dma_running_ && !dma_queue_.empty()) {
     const DmaRequest next = dma_queue_.front();
-    const bool to_memory = next.kind == DmaKind::deliver || next.kind == DmaKind::land ||
-                           next.kind == DmaKind::notify;
+    const bool to_memory =
+        next.kind == DmaKind::deliver || next.kind == DmaKind::land || next.kind == DmaKind::notify;
     Side& to = side(next.place);
     const bool waits = next.kind == DmaKind::deliver && to.host_buffers == 0;
     if (!to_memory || (!waits && to.held.empty())) return;

@@ -36,7 +36,7 @@ class RemoteHostNi {
     gate_.queue(LanaiOp::move, 0, static_cast<std::uint64_t>(alone.count), bytes);
     gate_.time_passes();
   }
-  Ps compute(Ps time, Ps watchdog);  // *
+  Ps compute(Ps time, Ps watchdog);      // *
   Ps time_of(const hw::HostWork& work);  // *
   void interrupt() { gate_.advance(rates_.interrupt); }
   Ps default_watchdog() const { return rates_.watchdog; }
@@ -48,7 +48,8 @@ class RemoteHostNi {
     return nodes_.several() && rank != gate_.rank() &&
            nodes_.node_of(rank) == nodes_.node_of(gate_.rank());
   }
-  [[nodiscard]] bool alloc_near(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);  // *
+  [[nodiscard]] bool alloc_near(std::size_t payload_bytes, std::uint32_t reserve,
+                                PacketId* id);  // *
   bool has_near_buffer(std::uint32_t reserve) const { return near_buffers_ > reserve; }
   void post_near(PacketId id, std::size_t copied) {
     gate_.queue(LanaiOp::post_near, id, copied);

@@ -34,10 +34,7 @@ bool carries_data(RdmaKind kind) {
 }  // namespace
 
 RdmaNi::RdmaNi(const RdmaParts& parts, Peer self)
-    : parts_(parts),
-      ni_(parts.params),
-      self_(self),
-      lanes_(parts.lanes) {
+    : parts_(parts), ni_(parts.params), self_(self), lanes_(parts.lanes) {
   const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
   for (std::uint32_t place = 0; place < here; ++place) {
     ranks_.push_back(

@@ -71,7 +71,8 @@ class RdmaNi {
     return memory_ == nullptr ? alone
                               : memory_->use(parts_.ranks.place_of(rank), now(), alone, bytes);
   }
-  // The node's processors share their memory: who moves much there catches up with the others first.
+  // The node's processors share their memory: who moves much there catches up with the others
+  // first.
   bool shares_memory() const { return memory_ != nullptr; }
 
   // --- By the network.
