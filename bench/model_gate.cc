@@ -38,7 +38,7 @@ void take_turn(GateSlot& slot, GateTurn mine, GateTurn other) {
 
 // Microseconds of a round trip with `ranks` processes, each of which has every `ranks`th turn.
 double round_trip_us(const hw::Platform& platform, std::uint32_t ranks, std::size_t processor) {
-  auto memory = GateMemory::create(ranks, ranks, platform);
+  auto memory = GateMemory::create(EvenNodes::alone(ranks), ranks, platform);
   if (!memory.ok()) return 0;
   std::vector<pid_t> children;
   for (Rank rank = 0; rank < ranks; ++rank) {

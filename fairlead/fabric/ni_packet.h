@@ -15,8 +15,12 @@ using PacketId = std::uint32_t;  // of its buffer
 
 constexpr PacketId kNoPacket = UINT32_MAX;
 
-// Which buffer a packet occupies where it is.
-enum class Holds : std::uint8_t { nothing, send_buffer, receive_buffer, host_buffer };
+// Which buffer a packet occupies where it is. near_buffer: in host memory, of a rank that sends to
+// another one of its node.
+enum class Holds : std::uint8_t { nothing, send_buffer, receive_buffer, host_buffer, near_buffer };
+
+// NiPacket::to of a packet that is for every rank of its node.
+constexpr std::uint8_t kEveryPlace = UINT8_MAX;
 
 struct NiPacket {
   PacketHeader header;
@@ -39,8 +43,12 @@ struct NiPacket {
   // Of a page transfer.
   bool notifies : 1;         // the host is told when it has come
   bool redirected : 1;       // its page was not in the receiving NI's TLB
+  bool copy : 1;             // one of several, for the ranks of its node
   std::uint8_t source;       // how the NI gets at the data (proto::SourceKind)
   std::uint16_t page_bytes;  // of the page that the NI's TLB gets with it
+  // Where several ranks share an NI: numbers among those of a node.
+  std::uint8_t place;  // of the rank that posted it
+  std::uint8_t to;     // of the rank it is for
 
   std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }
   const std::byte* payload() const { return reinterpret_cast<const std::byte*>(this + 1); }

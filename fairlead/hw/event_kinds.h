@@ -14,6 +14,7 @@ enum ModelEvent : sim::EventKind {
   kVisibleEvent,                     // the host can see what a transfer left
   kHeldEvent,                        // a packet that a fault plan held back arrives
   kNiTimerEvent,                     // the NI's timer
+  kNearEvent,                        // a line of host memory that another rank of the node wrote
 };
 
 }  // namespace fairlead::hw

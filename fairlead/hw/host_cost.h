@@ -55,6 +55,15 @@ inline Ps work_time(const HostRates& host, const HostWork& work) {
   return std::max(ops, sweep) + copy;
 }
 
+// Of every byte copied: it is read, and written.
+constexpr std::uint64_t kMovedByCopy = 2;
+
+// What the work moves between memory and the processor, in bytes: nothing within L2.
+inline std::uint64_t moved_bytes(const HostRates& host, const HostWork& work) {
+  if (work.working_set_bytes <= host.l2_bytes) return 0;
+  return work.bytes + kMovedByCopy * work.copied_bytes;
+}
+
 inline Ps work_time(const HostParams& host, const HostWork& work) {
   return work_time(HostRates(host), work);
 }

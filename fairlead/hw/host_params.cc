@@ -11,6 +11,7 @@ void HostParams::add_keys(std::vector<Key>& to) {
                        {"host", "l2_latency_ns", 0.1, 1e6, ps_from_ns(l2_latency)},
                        {"host", "memcpy_memory_MBps", 1, 1e7, rate_from_mb(memcpy_memory)},
                        {"host", "memcpy_l2_MBps", 1, 1e7, rate_from_mb(memcpy_l2)},
+                       {"host", "memory_MBps", 1, 1e7, rate_from_mb(memory), true},
                        {"host", "interrupt_us", 0, 1e4, ps_from_us(interrupt)},
                        {"host", "watchdog_us", 0, 1e6, ps_from_us(watchdog)}});
 }
@@ -19,6 +20,7 @@ void HostParams::speed_up(double factor) {
   faster(clock, factor);
   faster(memcpy_memory, factor);
   faster(memcpy_l2, factor);
+  if (memory.count > 0) faster(memory, factor);
   for (Ps* time : {&memory_latency, &l2_latency, &interrupt}) shorter(*time, factor);
 }
 

@@ -16,6 +16,7 @@ struct HostParams {
   Ps l2_latency{};              // one line from L2
   BytesPerSec memcpy_memory{};  // large copies
   BytesPerSec memcpy_l2{};      // copies within L2
+  BytesPerSec memory{};         // of the memory, whoever uses it; 0: not stated
   Ps interrupt{};               // until the handler polls
   Ps watchdog{};                // polling watchdog's default delay
 

@@ -16,6 +16,7 @@ std::uint8_t resource_of(std::uint8_t event_kind) {
     case kDmaEvent:
       return kBusResource;
     case kVisibleEvent:
+    case kNearEvent:
       return kVisibilityResource;
     default:
       return kTimerResource;

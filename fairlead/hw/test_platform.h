@@ -21,6 +21,7 @@ inline HostParams round_host() {
   host.l2_latency = nanoseconds(10);
   host.memcpy_memory = BytesPerSec{500'000'000};
   host.memcpy_l2 = BytesPerSec{1'000'000'000};
+  host.memory = BytesPerSec{2'000'000'000};
   host.interrupt = microseconds(10);
   host.watchdog = microseconds(50);
   return host;

@@ -27,23 +27,44 @@ class HostMulticast {
 
   HostMulticast(Ni& ni, HostFlowOf& flow, const GroupTable& groups, PortCounters& counters,
                 Backlog& backlog)
-      : ni_(ni), flow_(flow), groups_(groups), counters_(counters), forwards_(backlog) {}
+      : ni_(ni),
+        flow_(flow),
+        groups_(groups),
+        counters_(counters),
+        forwards_(backlog),
+        near_waiting_(backlog) {}
 
   // One transfer to NI memory, the same buffer to every child.
   void post_to_children(NiPacket& packet, std::size_t gathered) {
     const std::size_t size = packet.header.client.size;
     const PacketId buffer = packet.id;
+    children_.clear();
+    (void)groups_.for_each_child(
+        packet.header.dest_rank, packet.header.client.source, [&](Rank child) {
+          is_near(ni_, child) ? send_near(packet, child) : children_.push_back(child);
+        });
+    // All of them are near.
+    if (children_.empty()) return ni_.cancel(buffer);
     Transfer::move(ni_, buffer, size, gathered);
     if constexpr (HostFlowOf::kRuns) return send_to_children(packet);
     packet.uses = 0;
     // All of them before the first is posted: the buffer is gone when none is left.
-    children_.clear();
-    (void)groups_.for_each_child(packet.header.dest_rank, packet.header.client.source,
-                                 [&](Rank child) {
-                                   children_.push_back(ni_.image(buffer));
-                                   ni_.packet(children_.back()).peer = child;
-                                 });
+    for (std::uint32_t& child : children_) {
+      const PacketId made = ni_.image(buffer);
+      ni_.packet(made).peer = std::exchange(child, made);
+    }
     for (std::size_t i = 0; i < children_.size(); ++i) post_image(children_[i], i == 0 && size > 0);
+  }
+
+  // A copy of a multicast packet to another rank of this node.
+  void send_near(const NiPacket& packet, Rank to) {
+    const std::size_t size = packet.header.client.size;
+    PacketId id = 0;
+    if (near_waiting_.empty() && alloc_for(ni_, to, size, 0, &id)) {
+      copy_packet(packet, ni_.packet(id));
+      return post_near(id, to);
+    }
+    near_waiting_.push_back({copy_aside(packet), to});
   }
 
   // A multicast packet has come that the NI does not pass on.
@@ -70,6 +91,16 @@ class HostMulticast {
   int pass_waiting() {
     int passed = 0;
     PacketId id = 0;
+    while (!near_waiting_.empty() &&
+           alloc_for(ni_, near_waiting_.front().to,
+                     ni_.packet(near_waiting_.front().id).header.client.size, 0, &id)) {
+      const Near next = near_waiting_.front();
+      near_waiting_.pop_front();
+      copy_packet(ni_.packet(next.id), ni_.packet(id));
+      ni_.release_local(next.id);
+      post_near(id, next.to);
+      ++passed;
+    }
     while (!forwards_.empty() &&
            ni_.alloc(ni_.packet(forwards_.front()).header.client.size, 0, &id)) {
       pass_from(ni_.packet(forwards_.front()), id);
@@ -94,10 +125,21 @@ class HostMulticast {
   }
 
  private:
+  // For a buffer.
+  struct Near {
+    PacketId id;
+    Rank to;
+  };
+
+  void post_near(PacketId id, Rank to) {
+    if constexpr (kSharesNode<Ni>) {
+      auto& packet = ni_.packet(id);
+      packet.peer = to;
+      ni_.charge(Step::forward);
+      ni_.post_near(id, packet.header.client.size);
+    }
+  }
   void send_to_children(NiPacket& packet) {
-    children_.clear();
-    (void)groups_.for_each_child(packet.header.dest_rank, packet.header.client.source,
-                                 [&](Rank child) { children_.push_back(child); });
     packet.uses = static_cast<std::uint8_t>(children_.size());
     packet.wants_report = Transfer::kReports && packet.header.client.size > 0;
     const PacketId buffer = packet.id;
@@ -133,9 +175,10 @@ class HostMulticast {
   HostFlowOf& flow_;
   const GroupTable& groups_;
   PortCounters& counters_;
-  // Of the packet that is being sent: its images, or its children.
+  // Of the packet that is being sent: its children beyond this node, and then their images.
   std::vector<std::uint32_t> children_;
   BacklogQueue<PacketId> forwards_;
+  BacklogQueue<Near> near_waiting_;
   std::unordered_map<std::uint32_t, std::vector<PacketId>> early_;  // by group not yet named
 };
 

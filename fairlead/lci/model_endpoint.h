@@ -33,11 +33,11 @@ using Fatal = std::function<void(Rank self, const std::string& reason)>;
 // What a rank's port is told of the job.
 struct RankOptions {
   Rank self;
-  std::uint32_t ranks;          // one a node, from node 0 on
+  std::uint32_t ranks;
   bool work_takes_time = true;  // what the client declares (Port::charge)
 };
 
-// What runs on a node's NI, in the simulator.
+// What runs on a node's NI, in the simulator; its ranks share it.
 class NiSide {
  public:
   virtual ~NiSide() = default;
@@ -53,17 +53,16 @@ class ModelImplementation {
   // What a packet of the machine holds, where that is not the NI's business.
   virtual std::uint32_t buffer_bytes() const = 0;
 
-  // On node rank.self. `machine` and `fatal` outlive the endpoint. Error: the NIs cannot carry so
-  // many nodes; names the number that they are good for.
-  virtual Result<std::unique_ptr<Endpoint>> make_endpoint(fabric::model::Machine& machine,
-                                                          const RankOptions& rank,
-                                                          const Fatal& fatal) const = 0;
-  // The two sides of an endpoint apart, for a rank that is a process of its own: what runs on the
-  // node's NI, in the simulator ...
+  // What runs on that node's NI; it outlives the endpoints of the node's ranks. `machine` and
+  // `fatal` outlive it. Error: the NIs cannot carry so many nodes; names the number that they are
+  // good for.
   virtual Result<std::unique_ptr<NiSide>> make_ni_side(fabric::model::Machine& machine, Peer node,
-                                                       std::uint32_t ranks,
                                                        const Fatal& fatal) const = 0;
-  // ... and the port, in the rank's process. The references outlive it.
+  // The rank's port, where it is a fiber. `machine` and `fatal` outlive it.
+  virtual std::unique_ptr<Endpoint> make_endpoint(fabric::model::Machine& machine,
+                                                  const RankOptions& rank,
+                                                  const Fatal& fatal) const = 0;
+  // The same in the rank's own process. The references outlive it.
   virtual std::unique_ptr<Endpoint> make_host_side(fabric::model::GateClient& gate,
                                                    const fabric::model::GateMemory& memory,
                                                    const RankOptions& rank, const Fatal& fatal,

@@ -50,15 +50,14 @@ class RdmaImplementation final : public ModelImplementation {
   explicit RdmaImplementation(const NiKind& kind) : kind_(kind) {}
 
   std::uint32_t buffer_bytes() const override { return 0; }
-  Result<std::unique_ptr<Endpoint>> make_endpoint(Machine& machine, const RankOptions& rank,
-                                                  const Fatal& /*fatal*/) const override {
-    return std::unique_ptr<Endpoint>(std::make_unique<RdmaEndpoint>(
-        static_cast<NicMachine&>(machine).nic(rank.self), nullptr, rank));
-  }
   Result<std::unique_ptr<NiSide>> make_ni_side(Machine& /*machine*/, Peer /*node*/,
-                                               std::uint32_t /*ranks*/,
                                                const Fatal& /*fatal*/) const override {
     return std::make_unique<NiSide>();
+  }
+  std::unique_ptr<Endpoint> make_endpoint(Machine& machine, const RankOptions& rank,
+                                          const Fatal& /*fatal*/) const override {
+    return std::make_unique<RdmaEndpoint>(static_cast<NicMachine&>(machine).nic(rank.self), nullptr,
+                                          rank);
   }
   std::unique_ptr<Endpoint> make_host_side(fabric::model::GateClient& gate,
                                            const fabric::model::GateMemory& memory,

@@ -83,7 +83,8 @@ class ProcessWorld final : public JobWatch {
   };
 
   fabric::model::Machine& machine() { return simulation_.machine(); }
-  Result<void> add_node(Rank rank);
+  Result<void> add_node(Peer node);
+  Result<void> add_rank(Peer node, Rank rank);
   static void run_proxy(sim::Task& task, void* self);
   void take_turns(Proxy& proxy);
   void end(Proxy& proxy);
@@ -108,28 +109,35 @@ class ProcessWorld final : public JobWatch {
 Result<void> ProcessWorld::make() {
   if (Result<void> chosen = simulation_.choose(); !chosen.ok()) return chosen;
   Result<fabric::model::SharedMachine> shared = fabric::model::load_shared_machine(
-      simulation_.options().on, simulation_.options().ranks, simulation_.nodes(),
+      simulation_.options().on, simulation_.ranks(), simulation_.nodes(),
       simulation_.buffer_bytes(), simulation_.changes());
   if (!shared.ok()) return shared.error();
   memory_ = std::move(shared.value().memory);
   const Result<void> made = simulation_.make(std::move(shared.value().machine));
   if (!made.ok()) return made;
-  for (Rank rank = 0; rank < simulation_.nodes(); ++rank) {
-    if (Result<void> added = add_node(rank); !added.ok()) return added;
+  for (Peer node = 0; node < simulation_.nodes(); ++node) {
+    if (Result<void> added = add_node(node); !added.ok()) return added;
   }
   return {};
 }
 
-Result<void> ProcessWorld::add_node(Rank rank) {
-  Result<std::unique_ptr<lci::NiSide>> ni = simulation_.implementation().make_ni_side(
-      machine(), rank, simulation_.options().ranks, simulation_.fatal());
+Result<void> ProcessWorld::add_node(Peer node) {
+  Result<std::unique_ptr<lci::NiSide>> ni =
+      simulation_.implementation().make_ni_side(machine(), node, simulation_.fatal());
   if (!ni.ok()) return ni.error();
   nis_.push_back(std::move(ni.value()));
-  if (rank >= simulation_.options().ranks) return {};
+  const EvenNodes ranks = simulation_.ranks();
+  for (std::uint32_t place = 0; place < ranks.ranks_on(node); ++place) {
+    if (Result<void> added = add_rank(node, ranks.rank_at(node, place)); !added.ok()) return added;
+  }
+  return {};
+}
+
+Result<void> ProcessWorld::add_rank(Peer node, Rank rank) {
   proxies_.push_back(std::make_unique<Proxy>(*this, rank));
   Proxy& made = *proxies_.back();
   made.task =
-      std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), rank, rank, &kHooks);
+      std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), node, rank, &kHooks);
   made.task->user = &made;
   made.check = simulation_.check_of(rank);
   machine().run_on(rank, *made.task);

@@ -50,7 +50,7 @@ Result<std::unique_ptr<ModelRankContext>> ModelRankContext::join(const Welcome& 
 }
 
 std::string ModelRankContext::processor_name() const {
-  return fmt::format("{}-{}", below_.memory->header().platform, rank_);
+  return fmt::format("{}-{}", below_.memory->header().platform, node_of(rank_));
 }
 
 }  // namespace fairlead::run

@@ -21,7 +21,7 @@ class ModelRankContext final : public ProcessContext {
                                                         Board board, Fd life);
   ~ModelRankContext() override { drop_states(); }
 
-  Peer node_of(Rank rank) const override { return rank; }
+  Peer node_of(Rank rank) const override { return below_.memory->ranks().node_of(rank); }
   std::string processor_name() const override;
   // What the rank did last takes its time, although nothing follows that needs an answer.
   void linger() override {

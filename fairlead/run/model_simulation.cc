@@ -50,7 +50,7 @@ Result<void> ModelSimulation::add_faults() {
   if (Result<void> r = check_kills(*plan_, options_.ranks); !r.ok()) return r;
   for (const fabric::FaultPlan::Kill& kill : plan_->kills) {
     machine_->engine().at(
-        kill.at, kill.rank, sim::kTimerEvent,
+        kill.at, ranks().node_of(kill.rank), sim::kTimerEvent,
         [](void* self, std::uint64_t rank, std::uint64_t) {
           static_cast<ModelSimulation*>(self)->kill(static_cast<Rank>(rank));
         },

@@ -27,13 +27,16 @@ class ModelSimulation {
       : options_(options), trace_form_(trace) {}
 
   const WorldOptions& options() const { return options_; }
-  // Nodes of the machine: those beyond the ranks are part of it (windows, routes), and idle.
-  std::uint32_t nodes() const { return std::max(options_.nodes, options_.ranks); }
+  // Which rank is on which node of the machine.
+  EvenNodes ranks() const { return {options_.ranks, std::max(options_.ranks_per_node, 1U)}; }
+  // Nodes of the machine: those without ranks are part of it (windows, routes), and idle.
+  std::uint32_t nodes() const { return std::max(options_.nodes, ranks().count()); }
   // What the options set otherwise than the platform's file.
   hw::PlatformChanges changes() const {
     return {options_.topology, options_.set, options_.faster, implementation_->steps()};
   }
-  // The implementation asked for, of those of the platform's NIs. Error: lists what is known.
+  // The implementation asked for, of those of the platform's NIs. Error: lists what is known, or an
+  // option is out of range.
   Result<void> choose();
   const lci::ModelImplementation& implementation() const { return *implementation_; }
   // On a machine of nodes() nodes whose packets hold buffer_bytes().

@@ -49,7 +49,7 @@ class alignas(kCacheLine) ModelRank final : public Context {
   void began(System) override { ++open_; }
   void ended(System) override { --open_; }
   [[noreturn]] void abort_job(int code, const std::string& reason) override;
-  Peer node_of(Rank rank) const override { return rank; }
+  Peer node_of(Rank rank) const override;
   std::string processor_name() const override;
 
   Rank rank() const { return rank_; }
@@ -92,39 +92,43 @@ class ModelWorld {
     const std::size_t heap = std::size_t{simulation_.nodes()} * kNodeBytes;
     if (heap >= kMuchHeap) expect_heap(heap);
     Result<std::unique_ptr<Machine>> machine =
-        Machine::load(simulation_.options().on, simulation_.nodes(), simulation_.buffer_bytes(),
-                      simulation_.changes());
+        Machine::load(simulation_.options().on, simulation_.ranks(), simulation_.nodes(),
+                      simulation_.buffer_bytes(), simulation_.changes());
     if (!machine.ok()) return machine.error();
     const Result<void> made = simulation_.make(std::move(machine.value()));
     if (!made.ok()) return made;
-    for (Rank rank = 0; rank < simulation_.nodes(); ++rank) {
-      if (Result<void> r = add_node(rank); !r.ok()) return r;
+    for (Peer node = 0; node < simulation_.nodes(); ++node) {
+      if (Result<void> r = add_node(node); !r.ok()) return r;
     }
     return {};
   }
 
-  Result<void> add_node(Rank rank) {
-    const std::uint32_t ranks = simulation_.options().ranks;
-    if (rank >= ranks) {
-      Result<std::unique_ptr<lci::NiSide>> idle =
-          simulation_.implementation().make_ni_side(machine(), rank, ranks, simulation_.fatal());
-      if (!idle.ok()) return idle.error();
-      idle_.push_back(std::move(idle.value()));
-      return {};
+  Result<void> add_node(Peer node) {
+    Result<std::unique_ptr<lci::NiSide>> ni =
+        simulation_.implementation().make_ni_side(machine(), node, simulation_.fatal());
+    if (!ni.ok()) return ni.error();
+    nis_.push_back(std::move(ni.value()));
+    const EvenNodes ranks = simulation_.ranks();
+    for (std::uint32_t place = 0; place < ranks.ranks_on(node); ++place) {
+      if (Result<void> r = add_rank(node, ranks.rank_at(node, place)); !r.ok()) return r;
     }
-    Result<std::unique_ptr<lci::Endpoint>> endpoint = simulation_.implementation().make_endpoint(
-        machine(), {rank, ranks, simulation_.options().compute == Compute::declared},
+    return {};
+  }
+
+  Result<void> add_rank(Peer node, Rank rank) {
+    std::unique_ptr<lci::Endpoint> endpoint = simulation_.implementation().make_endpoint(
+        machine(),
+        {rank, simulation_.options().ranks, simulation_.options().compute == Compute::declared},
         simulation_.fatal());
-    if (!endpoint.ok()) return endpoint.error();
     std::unique_ptr<lci::Port> traced;
     if (const TraceLane lane = machine().host_lane(rank); lane.on()) {
-      traced = lci::make_traced_port(endpoint.value()->port(), lane, false);
+      traced = lci::make_traced_port(endpoint->port(), lane, false);
     }
-    ranks_.push_back(std::make_unique<ModelRank>(*this, rank, std::move(endpoint.value()),
+    ranks_.push_back(std::make_unique<ModelRank>(*this, rank, std::move(endpoint),
                                                  std::move(traced), simulation_.layer_costs()));
     ModelRank& made = *ranks_.back();
     made.task =
-        std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), rank, rank, &kHooks);
+        std::make_unique<sim::Task>(machine().engine(), simulation_.stacks(), node, rank, &kHooks);
     made.task->user = &made;
     made.check = simulation_.check_of(rank);
     machine().run_on(rank, *made.task);
@@ -183,7 +187,7 @@ class ModelWorld {
 
   ModelSimulation simulation_;
   const Body& body_;
-  std::vector<std::unique_ptr<lci::NiSide>> idle_;
+  std::vector<std::unique_ptr<lci::NiSide>> nis_;
   std::vector<std::unique_ptr<ModelRank>> ranks_;
 };
 
@@ -192,8 +196,10 @@ void ModelRank::abort_job(int code, const std::string& reason) {
   for (;;) task->block("the end of an aborted job");
 }
 
+Peer ModelRank::node_of(Rank rank) const { return world_.machine().ranks().node_of(rank); }
+
 std::string ModelRank::processor_name() const {
-  return fmt::format("{}-{}", world_.machine().platform().name, rank_);
+  return fmt::format("{}-{}", world_.machine().platform().name, node_of(rank_));
 }
 
 }  // namespace

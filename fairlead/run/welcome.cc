@@ -64,9 +64,12 @@ Result<void> check_network_options(const WorldOptions& options) {
     return Error{fmt::format("--address {}: a rank has at most {} rails", options.address,
                              RankCard::kRailsMax)};
   }
-  if (options.ranks_per_node != 0 && !has_engines(options)) {
+  const bool modelled = options.on != "shm" && options.on != "loop" && !is_network(options.on);
+  if (options.ranks_per_node != 0 && !has_engines(options) && !modelled) {
     return Error{
-        "--ranks-per-node says how many ranks share an NI engine: try --on udp --lci nirx"};
+        "--ranks-per-node says how many ranks share a node of a modelled platform, or an NI "
+        "engine: "
+        "try --on myrinet-p3, or --on udp --lci nirx"};
   }
   return check_fits(options.address, Welcome::kAddressBytes, "the address");
 }

@@ -234,7 +234,7 @@ TEST(Reliable, TooFewBuffersAreRefusedWithTheNumber) {
   const auto nirx =
       run::run_world(modelled(platform.c_str(), "nirx", 16), [](run::Context&) { return 0; });
   ASSERT_FALSE(nirx.ok());
-  EXPECT_NE(nirx.error().text.find("5 receive buffers; 16 ranks need 7"), std::string::npos)
+  EXPECT_NE(nirx.error().text.find("5 receive buffers; 16 nodes need 7"), std::string::npos)
       << nirx.error().text;
   const auto sdma =
       run::run_world(modelled(platform.c_str(), "sdma", 16), [](run::Context&) { return 0; });

@@ -16,8 +16,9 @@ constexpr std::string_view kPanda = "panda";
 }  // namespace
 
 std::vector<std::string> worlds() {
-  std::vector<std::string> all = {"loop",      "shm",        "udp",         "lossy",  "nirx",
-                                  "lossynirx", "myrinet-p3", "generic-hca", "ofitcp", "ofishm"};
+  std::vector<std::string> all = {"loop",         "shm",       "udp",        "lossy",
+                                  "nirx",         "lossynirx", "myrinet-p3", "generic-hca",
+                                  "myrinet-p3@2", "ofitcp",    "ofishm"};
   for (const char* world : {"shm", "udp", "lossy", "myrinet-ppro", "myrinet-p3"}) {
     all.push_back(std::string(kPanda) + world);
   }
@@ -46,7 +47,8 @@ run::RunReport run_bare(const std::string& world, unsigned ranks,
   }
   run::WorldOptions options;
   options.ranks = ranks;
-  options.on = world;
+  options.on = world.substr(0, world.find('@'));
+  if (options.on != world) options.ranks_per_node = 2;
   if (world.ends_with("nirx")) {
     options.on = "udp";
     options.lci = "nirx";

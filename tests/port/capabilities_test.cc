@@ -14,12 +14,13 @@ std::uint64_t expected(const std::string& world) {
   constexpr std::uint64_t kMapped = kHwAtomic | kHwFetchAdd | kHwPut;
   if (world == "shm" || world == "loop") return kMapped;
   if (world == "nirx") return kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut;
-  if (world == "generic-hca") return kHwPut;  // an access's first key is asked for by a packet
+  if (has(world, "generic-hca")) return kHwPut;  // an access's first key is asked for by a packet
   if (!has(world, "/")) return 0;
   std::uint64_t flags = kInterrupt;
   if (!has(world, "hmc") && !has(world, "hrx")) flags |= kHwMulticast;
   if (!has(world, "hrx")) flags |= kHwFetchAdd;
-  if (has(world, "rcpy")) flags |= kHwPut;
+  // What goes to a rank of the same node passes by the NI.
+  if (has(world, "rcpy") && !has(world, "@")) flags |= kHwPut;
   return flags;
 }
 

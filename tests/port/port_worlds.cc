@@ -22,8 +22,12 @@ std::string lacking(const std::string& world) {
 std::vector<std::string> worlds() {
   std::vector<std::string> all = real_worlds();
   all.insert(all.begin(), "loop");
-  for (const std::string& name : lci::implementation_names()) all.push_back("myrinet-p3/" + name);
+  for (const std::string& name : lci::implementation_names()) {
+    all.push_back("myrinet-p3/" + name);
+    all.push_back("myrinet-p3/" + name + "@2");
+  }
   all.emplace_back("generic-hca");
+  all.emplace_back("generic-hca@2");
   return all;
 }
 
@@ -37,10 +41,14 @@ std::string test_name(const std::string& world) {
 run::WorldOptions options_of(const std::string& world, unsigned ranks) {
   run::WorldOptions options;
   options.ranks = ranks;
-  options.on = world;
-  if (const std::size_t slash = world.find('/'); slash != std::string::npos) {
-    options.on = world.substr(0, slash);
-    options.lci = world.substr(slash + 1);
+  const std::size_t at = world.find('@');
+  if (at != std::string::npos) {
+    options.ranks_per_node = static_cast<std::uint32_t>(std::stoul(world.substr(at + 1)));
+  }
+  options.on = world.substr(0, at);
+  if (const std::size_t slash = options.on.find('/'); slash != std::string::npos) {
+    options.lci = options.on.substr(slash + 1);
+    options.on.resize(slash);
   } else if (world == "nirx") {
     options.on = "udp";
     options.lci = "nirx";

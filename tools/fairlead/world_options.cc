@@ -74,8 +74,8 @@ void add_job_options(CLI::App& app, WorldChoice& choice) {
       ->type_name("NAME");
   add_whole_option(
       app, "--ranks-per-node", choice.world.ranks_per_node,
-      "Ranks that share an NI engine, with --on udp --lci nirx; without it each has one of its "
-      "own, and on several hosts those of a host have one",
+      "Ranks that share a node of a modelled platform, or an NI engine with --on udp --lci nirx; "
+      "without it each has one of its own, and on several hosts those of a host have one engine",
       {1, 1U << 20})
       ->type_name("N");
   app.add_option("--compute", choice.compute,

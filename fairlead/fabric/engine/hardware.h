@@ -84,10 +84,10 @@ class EngineHardware {
   PacketId make_control(PacketKind kind, Peer peer);
   void free_packet(PacketId id);
   std::uint64_t* find_word(Rank rank, std::uint32_t segment, std::uint64_t offset);
-  void send_buffer_free() {}
+  void send_buffer_free(std::uint32_t) {}
   // What posts no data to be fetched, asks for no report and knows no pages needs none of these.
   void fetch(PacketId) {}
-  void report(std::uint64_t) {}
+  void report(std::uint32_t, std::uint64_t) {}
   void land(PacketId) {}
 
   // --- For the engine's own replies.

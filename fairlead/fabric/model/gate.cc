@@ -63,12 +63,12 @@ std::span<std::byte> GateMemory::ni_memory() const {
           static_cast<std::size_t>(header().nodes * header().ni_memory_bytes)};
 }
 
-Result<std::unique_ptr<GateMemory>> GateMemory::create(std::uint32_t ranks, std::uint32_t nodes,
+Result<std::unique_ptr<GateMemory>> GateMemory::create(const EvenNodes& ranks, std::uint32_t nodes,
                                                        const hw::Platform& platform) {
   const Result<const NiKind*> kind = find_ni_kind(platform.ni->kind().name);
   if (!kind.ok()) return kind.error();
   const std::uint64_t ni_bytes = kind.value()->ni_memory_bytes;
-  const std::uint64_t offset = packets_offset(ranks, nodes * ni_bytes);
+  const std::uint64_t offset = packets_offset(ranks.ranks, nodes * ni_bytes);
   const std::uint64_t bytes = offset + kPacketBytes;
   const int fd = ::memfd_create("fairlead-model", MFD_CLOEXEC);
   if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
@@ -85,8 +85,9 @@ Result<std::unique_ptr<GateMemory>> GateMemory::create(std::uint32_t ranks, std:
   header.magic = kMagic;
   header.total_bytes = bytes;
   header.packets_offset = offset;
-  header.ranks = ranks;
+  header.ranks = ranks.ranks;
   header.nodes = nodes;
+  header.ranks_per_node = ranks.each;
   header.ni_memory_bytes = ni_bytes;
   const auto put = [](std::string_view text, std::span<char> into) {
     std::copy_n(text.begin(), std::min(text.size(), into.size() - 1), into.begin());
@@ -109,7 +110,8 @@ Result<std::unique_ptr<GateMemory>> GateMemory::open(int fd) {
   std::unique_ptr<GateMemory> made(new GateMemory(-1, base.value(), bytes));
   const GateHeader& header = made->header();
   if (header.magic != kMagic || header.total_bytes != bytes || header.ranks == 0 ||
-      header.nodes < header.ranks || header.ni_memory_bytes > kPacketBytes ||
+      header.ranks_per_node == 0 || header.nodes < made->ranks().count() ||
+      header.ni_memory_bytes > kPacketBytes ||
       header.packets_offset !=
           packets_offset(header.ranks, header.nodes * header.ni_memory_bytes) ||
       header.packets_offset >= bytes || header.platform[sizeof header.platform - 1] != '\0' ||

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/base/even_nodes.h"
 #include "fairlead/base/post.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
@@ -101,6 +102,8 @@ struct GateHeader {
   std::uint64_t packets_offset;
   std::uint32_t ranks;
   std::uint32_t nodes;
+  std::uint32_t ranks_per_node;
+  std::uint32_t reserved;
   std::uint64_t ni_memory_bytes;  // of each node
   char platform[64];              // its name, NUL-terminated
   char ni_kind[16];               // the same
@@ -117,7 +120,7 @@ class GateMemory {
   static constexpr std::uint64_t kPacketBytes = std::uint64_t{8} << 30;
 
   // Error: what the kernel refused and why.
-  static Result<std::unique_ptr<GateMemory>> create(std::uint32_t ranks, std::uint32_t nodes,
+  static Result<std::unique_ptr<GateMemory>> create(const EvenNodes& ranks, std::uint32_t nodes,
                                                     const hw::Platform& platform);
   // Maps what another process made; `fd` stays the caller's. Checks every number it reads.
   static Result<std::unique_ptr<GateMemory>> open(int fd);
@@ -128,6 +131,7 @@ class GateMemory {
   // The descriptor, owned by this object; -1 where it was opened.
   int fd() const { return fd_; }
   const GateHeader& header() const { return *reinterpret_cast<const GateHeader*>(base_); }
+  EvenNodes ranks() const { return {header().ranks, header().ranks_per_node}; }
   GateSlot& slot(Rank rank) const {
     return reinterpret_cast<GateSlot*>(base_ + kSlotsOffset)[rank];
   }

@@ -12,15 +12,20 @@
 namespace fairlead::fabric::model {
 
 Result<std::unique_ptr<Machine>> Machine::load(const std::string& platform_file,
-                                               std::uint32_t nodes, std::uint32_t payload_bytes,
+                                               const EvenNodes& ranks, std::uint32_t nodes,
+                                               std::uint32_t payload_bytes,
                                                const hw::PlatformChanges& changes) {
-  Result<LoadedPlatform> loaded = load_for(platform_file, nodes, changes);
+  Result<LoadedPlatform> loaded = load_for(platform_file, ranks, nodes, changes);
   if (!loaded.ok()) return loaded.error();
-  return loaded.value().kind->make(std::move(loaded.value().platform), nodes, payload_bytes, {});
+  return loaded.value().kind->make(std::move(loaded.value().platform), ranks, nodes, payload_bytes,
+                                   {});
 }
 
-Machine::Machine(hw::Platform platform, std::uint32_t nodes)
-    : platform_(std::move(platform)), engine_(nodes), network_(engine_, platform_.network, nodes) {}
+Machine::Machine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes)
+    : platform_(std::move(platform)),
+      ranks_(ranks),
+      engine_(nodes),
+      network_(engine_, platform_.network, nodes) {}
 
 void Machine::explain() {
   path_ = std::make_unique<sim::CriticalPath>(&hw::resource_of);
@@ -37,8 +42,9 @@ std::vector<PathShare> Machine::critical_path() const {
   return shares;
 }
 
-TraceLane Machine::host_lane(Peer node) const {
-  return trace_ == nullptr ? TraceLane() : TraceLane(*trace_, {node, hw::kHostLine});
+TraceLane Machine::host_lane(Rank rank) const {
+  if (trace_ == nullptr) return TraceLane();
+  return TraceLane(*trace_, {ranks_.node_of(rank), hw::host_line(ranks_.place_of(rank))});
 }
 
 void Machine::trace(TraceWriter& writer) {
@@ -48,6 +54,9 @@ void Machine::trace(TraceWriter& writer) {
     writer.name_node(node, fmt::format("node {}", node));
     for (std::uint32_t line = 0; line < hw::kTraceLines; ++line) {
       writer.name_lane({node, line}, hw::kTraceLineNames[line]);
+    }
+    for (std::uint32_t place = 1; place < ranks_.ranks_on(node); ++place) {
+      writer.name_lane({node, hw::host_line(place)}, fmt::format("host, rank {}", place + 1));
     }
   }
   trace_nodes(writer);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/base/even_nodes.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/fault_plan.h"
@@ -43,11 +44,12 @@ struct NodeBusy {
 
 class Machine {
  public:
-  // The machine that a platform file describes, with `nodes` nodes, whose packets hold
-  // `payload_bytes` where the NI kind does not say how much itself. Error: see hw::load_platform;
-  // or its network has fewer hosts.
+  // The machine that a platform file describes, with `nodes` nodes and the ranks on them, whose
+  // packets hold `payload_bytes` where the NI kind does not say how much itself. Error: see
+  // hw::load_platform; or its network has fewer hosts, or its nodes cannot be shared by so many.
   static Result<std::unique_ptr<Machine>> load(const std::string& platform_file,
-                                               std::uint32_t nodes, std::uint32_t payload_bytes,
+                                               const EvenNodes& ranks, std::uint32_t nodes,
+                                               std::uint32_t payload_bytes,
                                                const hw::PlatformChanges& changes = {});
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -58,14 +60,17 @@ class Machine {
   const hw::Platform& platform() const { return platform_; }
   const hw::Network& network() const { return network_; }
   std::uint32_t nodes() const { return engine_.nodes(); }
+  // Which rank is on which node; further nodes are idle.
+  const EvenNodes& ranks() const { return ranks_; }
 
-  // --- Of one node.
-  virtual PortCounters& counters(Peer node) = 0;
-  // The task whose time the calls of the node's host take; before the first of them.
-  virtual void run_on(Peer node, sim::Task& task) = 0;
+  // --- Of one rank. What its node's NI counts is with the first rank there.
+  virtual PortCounters& counters(Rank rank) = 0;
+  // The task whose time the calls of the rank's host take; before the first of them.
+  virtual void run_on(Rank rank, sim::Task& task) = 0;
   // In that task: the rest of the machine catches up with the host's clock.
-  virtual void sync(Peer node) = 0;
-  virtual NodeBusy busy(Peer node) const = 0;
+  virtual void sync(Rank rank) = 0;
+  // NI and bus are its node's.
+  virtual NodeBusy busy(Rank rank) const = 0;
 
   // Before the first event: what arrives from then on meets the plan's faults. Error: there is no
   // such node or cable, or the machine's network loses nothing.
@@ -81,15 +86,16 @@ class Machine {
 
   // Shows every node on lines of its own. `writer` outlives the machine.
   void trace(TraceWriter& writer);
-  // The host's line of a traced node: its port's to draw on.
-  TraceLane host_lane(Peer node) const;
+  // The host's line of a rank's node, or its own one there: its port's to draw on.
+  TraceLane host_lane(Rank rank) const;
 
  protected:
-  Machine(hw::Platform platform, std::uint32_t nodes);
+  Machine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes);
   // The kind's part of trace(): the lines have their names.
   virtual void trace_nodes(TraceWriter& writer) = 0;
 
   const hw::Platform platform_;
+  const EvenNodes ranks_;
   std::unique_ptr<sim::CriticalPath> path_;
   sim::Engine engine_;
   hw::Network network_;

@@ -12,7 +12,7 @@ namespace fairlead::fabric::model {
 // Its calls take the rank's time.
 class ModelNic : public Nic {
  public:
-  // Of the machine's nodes, from node 0 on, those that have a rank; before its port is made.
+  // How many there are; before its port is made.
   virtual void set_ranks(Rank ranks) = 0;
   // The rank's clock.
   virtual Ps now() = 0;
@@ -23,7 +23,7 @@ class ModelNic : public Nic {
 
 class NicMachine : public Machine {
  public:
-  virtual ModelNic& nic(Peer node) = 0;
+  virtual ModelNic& nic(Rank rank) = 0;
 
  protected:
   using Machine::Machine;

@@ -24,8 +24,27 @@ Result<const NiKind*> ni_kind_on(const std::string& platform_file) {
   return find_ni_kind(name.value());
 }
 
-Result<LoadedPlatform> load_for(const std::string& platform_file, std::uint32_t nodes,
-                                const hw::PlatformChanges& changes) {
+namespace {
+
+Result<void> check_shared(const hw::Platform& platform, const NiKind& kind, std::uint32_t each) {
+  if (each == 1) return {};
+  if (const std::uint32_t most = kind.most_ranks(platform); each > most) {
+    return Error{
+        fmt::format("--ranks-per-node {}: the buffers of a network interface of {} are enough for "
+                    "at most {} ranks",
+                    each, platform.name, most)};
+  }
+  if (platform.host.memory.count > 0) return {};
+  return Error{
+      fmt::format("--ranks-per-node {}: {} does not say how fast the memory is that the ranks of a "
+                  "node share; add host.memory_MBps to its file, or --set host.memory_MBps=...",
+                  each, platform.name)};
+}
+
+}  // namespace
+
+Result<LoadedPlatform> load_for(const std::string& platform_file, const EvenNodes& ranks,
+                                std::uint32_t nodes, const hw::PlatformChanges& changes) {
   Result<hw::Platform> platform = hw::load_platform(platform_file, changes);
   if (!platform.ok()) return platform.error();
   if (Result<void> fits = hw::Topology::check_nodes(platform.value().network, nodes); !fits.ok()) {
@@ -33,6 +52,10 @@ Result<LoadedPlatform> load_for(const std::string& platform_file, std::uint32_t 
   }
   const Result<const NiKind*> kind = find_ni_kind(platform.value().ni->kind().name);
   if (!kind.ok()) return kind.error();
+  if (Result<void> shared = check_shared(platform.value(), *kind.value(), ranks.each);
+      !shared.ok()) {
+    return shared.error();
+  }
   return LoadedPlatform{std::move(platform.value()), kind.value()};
 }
 

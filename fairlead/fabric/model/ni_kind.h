@@ -19,6 +19,9 @@ namespace fairlead::fabric::model {
 // direct composition over its Nic.
 enum class NiFamily : std::uint8_t { firmware, rdma };
 
+// Places on a node are written in a byte.
+constexpr std::uint32_t kRanksPerNodeMax = 128;
+
 class ModelNic;
 class RankCommands;
 class RankMemory;
@@ -29,14 +32,18 @@ struct GateHeader;
 struct NiKind {
   std::string_view name;
   NiFamily family;
-  // With `nodes` nodes, whose packets hold `payload_bytes` where the kind does not say how much.
-  std::unique_ptr<Machine> (*make)(hw::Platform platform, std::uint32_t nodes,
-                                   std::uint32_t payload_bytes, const SharedMemory& shared);
+  // Of ranks that may share a node of such a platform.
+  std::uint32_t (*most_ranks)(const hw::Platform& platform);
+  // With `nodes` nodes and the ranks on them, whose packets hold `payload_bytes` where the kind
+  // does not say how much.
+  std::unique_ptr<Machine> (*make)(hw::Platform platform, const EvenNodes& ranks,
+                                   std::uint32_t nodes, std::uint32_t payload_bytes,
+                                   const SharedMemory& shared);
 
   // --- Where ranks are processes of their own (gate.h).
   std::uint64_t ni_memory_bytes;  // of a node's NI, which they share
   // Fills in `look` and `kind` of the header.
-  void (*describe)(const hw::Platform& platform, std::uint32_t ranks, GateHeader& header);
+  void (*describe)(const hw::Platform& platform, const EvenNodes& ranks, GateHeader& header);
   // The simulator's side of a rank's commands; the machine is of this kind. `memory`: the rank's
   // own. Both outlive it.
   std::unique_ptr<RankCommands> (*commands)(Machine& machine, Rank rank, RankMemory& memory);
@@ -52,12 +59,13 @@ Result<const NiKind*> find_ni_kind(std::string_view name);
 // Of a platform's file. Error: as hw::load_platform.
 Result<const NiKind*> ni_kind_on(const std::string& platform_file);
 
-// A platform on which `nodes` nodes find their places, and what makes its machine.
+// A platform on which `nodes` nodes find their places and may be shared by ranks as asked, and what
+// makes its machine.
 struct LoadedPlatform {
   hw::Platform platform;
   const NiKind* kind;
 };
-Result<LoadedPlatform> load_for(const std::string& platform_file, std::uint32_t nodes,
-                                const hw::PlatformChanges& changes);
+Result<LoadedPlatform> load_for(const std::string& platform_file, const EvenNodes& ranks,
+                                std::uint32_t nodes, const hw::PlatformChanges& changes);
 
 }  // namespace fairlead::fabric::model

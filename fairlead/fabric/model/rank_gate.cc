@@ -18,10 +18,10 @@ Error damaged(const char* what, std::uint64_t value) {
                   what, value)};
 }
 
-Result<SharedMachine> load_shared_machine(const std::string& platform_file, std::uint32_t ranks,
+Result<SharedMachine> load_shared_machine(const std::string& platform_file, const EvenNodes& ranks,
                                           std::uint32_t nodes, std::uint32_t payload_bytes,
                                           const hw::PlatformChanges& changes) {
-  Result<LoadedPlatform> loaded = load_for(platform_file, nodes, changes);
+  Result<LoadedPlatform> loaded = load_for(platform_file, ranks, nodes, changes);
   if (!loaded.ok()) return loaded.error();
   Result<std::unique_ptr<GateMemory>> memory =
       GateMemory::create(ranks, nodes, loaded.value().platform);
@@ -29,7 +29,7 @@ Result<SharedMachine> load_shared_machine(const std::string& platform_file, std:
   SharedMachine made;
   made.memory = std::move(memory.value());
   made.machine =
-      loaded.value().kind->make(std::move(loaded.value().platform), nodes, payload_bytes,
+      loaded.value().kind->make(std::move(loaded.value().platform), ranks, nodes, payload_bytes,
                                 SharedMemory{made.memory->packets(), made.memory->ni_memory()});
   return made;
 }

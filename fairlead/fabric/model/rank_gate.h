@@ -20,8 +20,8 @@ struct SharedMachine {
   std::unique_ptr<GateMemory> memory;  // outlives the machine
   std::unique_ptr<Machine> machine;
 };
-// As Machine::load(), with gates for `ranks` ranks.
-Result<SharedMachine> load_shared_machine(const std::string& platform_file, std::uint32_t ranks,
+// As Machine::load(), with a gate for each rank.
+Result<SharedMachine> load_shared_machine(const std::string& platform_file, const EvenNodes& ranks,
                                           std::uint32_t nodes, std::uint32_t payload_bytes,
                                           const hw::PlatformChanges& changes = {});
 

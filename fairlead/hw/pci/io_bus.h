@@ -72,6 +72,11 @@ class IoBus {
     dma_end_ = at + duration;
     busy_ += duration;
   }
+  // Its host's memory is slower than the bus just now: it ends so much later.
+  void hold_up_dma(Ps time) {
+    dma_end_ += time;
+    busy_ += time;
+  }
   // The transfer has ended, at dma_end().
   void dma_ended() {
     if (trace_ != nullptr) [[unlikely]]

@@ -38,6 +38,28 @@ concept HostNi = proto::Site<T> && requires(T ni, std::uint32_t id, std::uint32_
   ni.packet(id).payload();
 };
 
+// Whether ranks of one node may reach each other by host memory: then it has alloc_near() and so
+// on (fabric/model/lanai/host_ni.h).
+template <class Ni>
+constexpr bool kSharesNode = requires(const Ni& ni, Rank rank) {
+  ni.near(rank);
+};
+// The rank is another one of this node.
+template <class Ni>
+bool is_near(const Ni& ni, Rank rank) {
+  if constexpr (kSharesNode<Ni>) return ni.near(rank);
+  return false;
+}
+// A buffer for what this rank sends to that one, beside `reserve` that are to be left; false: none
+// is free.
+template <class Ni>
+bool alloc_for(Ni& ni, Rank rank, std::size_t bytes, std::uint32_t reserve, std::uint32_t* id) {
+  if constexpr (kSharesNode<Ni>) {
+    if (ni.near(rank)) return ni.alloc_near(bytes, reserve, id);
+  }
+  return ni.alloc(bytes, reserve, id);
+}
+
 // Whether it says when other ranks die; where it does not, the job ends with them.
 template <class Ni>
 constexpr bool kSeesDeaths = requires(const Ni& ni, Rank rank) {

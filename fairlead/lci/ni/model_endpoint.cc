@@ -39,18 +39,26 @@ using IHrx = NiPort<Ni, SdmaTransfer, proto::GoBackN>;
 template <class Ni>
 using IPioHrx = NiPort<Ni, PioTransfer, proto::GoBackN>;
 
-// A rank's port with what runs below it.
+// The way to the simulator, of a rank that is a process of its own.
+class RemoteSide {
+ public:
+  RemoteSide(fabric::model::GateClient& gate, const fabric::model::GateMemory& memory)
+      : host(gate, memory) {}
+  fabric::model::RemoteHostNi host;
+};
+
+// A rank's port, with its way to the simulator where it needs one.
 template <class PortOf>
 class EndpointOf final : public Endpoint {
  public:
   template <class... Arguments>
-  explicit EndpointOf(std::unique_ptr<NiSide> below, Arguments&&... arguments)
+  explicit EndpointOf(std::unique_ptr<RemoteSide> below, Arguments&&... arguments)
       : below_(std::move(below)), port_(std::forward<Arguments>(arguments)...) {}
   Port& port() override { return port_; }
   void linger() override { port_.linger(); }
 
  private:
-  std::unique_ptr<NiSide> below_;
+  std::unique_ptr<RemoteSide> below_;
   PortOf port_;
 };
 
@@ -65,11 +73,11 @@ std::uint64_t flags_of(const Implementation& implementation) {
   return flags;
 }
 
-// `below`: the control program, or the way to the process in which it runs.
 template <class Ni>
 std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation, Ni& ni,
-                                           std::unique_ptr<NiSide> below, const RankOptions& rank,
-                                           const Fatal& fatal, PortCounters& counters) {
+                                           std::unique_ptr<RemoteSide> below,
+                                           const RankOptions& rank, const Fatal& fatal,
+                                           PortCounters& counters) {
   NiPortOptions options;
   options.self = rank.self;
   options.size = rank.ranks;
@@ -78,6 +86,7 @@ std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation,
   options.ni_forwards = implementation.multicast == MulticastKind::ni;
   options.tree = implementation.tree;
   options.flags = flags_of(implementation);
+  if (ni.nodes().several()) options.kept_max = ni.shares().host_buffers / 2;
   options.lost = [&fatal](Rank self, Rank peer) {
     fatal(self,
           fmt::format("rank {} did not acknowledge a packet however often it was sent", peer));
@@ -102,12 +111,13 @@ std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation,
 }
 
 Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementation,
-                                             LanaiMachine& machine, Peer node, std::uint32_t ranks,
-                                             const Fatal& fatal) {
+                                             LanaiMachine& machine, Peer node, const Fatal& fatal) {
   const hw::LanaiParams& params = machine.params();
+  const std::uint32_t members = machine.ranks().count();
   NiProgramOptions options{};
   options.endpoints = machine.nodes();
-  options.members = ranks;
+  options.members = members;
+  options.ranks_here = machine.ranks().ranks_on(node);
   options.receive_buffers = receive_buffers(implementation, params);
   options.fetches = implementation.transfer != TransferKind::pio;
   options.forwards = implementation.multicast == MulticastKind::ni;
@@ -116,10 +126,10 @@ Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementatio
   options.anonymous_pages = kAnonymousPages;
   std::unique_ptr<NiSide> made;
   if (implementation.reliability == ReliabilityKind::nirx) {
-    if (options.receive_buffers <= proto::edge_classes(ranks)) {
-      return Error{fmt::format("--lci {}: NI memory holds {} receive buffers; {} ranks need {}",
-                               implementation.name, options.receive_buffers, ranks,
-                               proto::edge_classes(ranks) + 1)};
+    if (options.receive_buffers <= proto::edge_classes(members)) {
+      return Error{fmt::format("--lci {}: NI memory holds {} receive buffers; {} nodes need {}",
+                               implementation.name, options.receive_buffers, members,
+                               proto::edge_classes(members) + 1)};
     }
     made = std::make_unique<ProgrammedNi<proto::GoBackN>>(
         machine, node,
@@ -145,31 +155,21 @@ Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementatio
   return made;
 }
 
-// The way to the simulator, of a rank that is a process of its own.
-class RemoteSide final : public NiSide {
- public:
-  RemoteSide(fabric::model::GateClient& gate, const fabric::model::GateMemory& memory)
-      : host(gate, memory) {}
-  fabric::model::RemoteHostNi host;
-};
-
 class FirmwareImplementation final : public ModelImplementation {
  public:
   explicit FirmwareImplementation(Implementation parts) : parts_(std::move(parts)) {}
 
   std::string steps() const override { return parts_.steps; }
   std::uint32_t buffer_bytes() const override { return lci::buffer_bytes(parts_); }
-  Result<std::unique_ptr<Endpoint>> make_endpoint(Machine& machine, const RankOptions& rank,
-                                                  const Fatal& fatal) const override {
-    auto& lanai = static_cast<LanaiMachine&>(machine);
-    Result<std::unique_ptr<NiSide>> ni = make_program(parts_, lanai, rank.self, rank.ranks, fatal);
-    if (!ni.ok()) return ni.error();
-    return make_endpoint_on(parts_, lanai.host(rank.self), std::move(ni.value()), rank, fatal,
-                            lanai.counters(rank.self));
-  }
-  Result<std::unique_ptr<NiSide>> make_ni_side(Machine& machine, Peer node, std::uint32_t ranks,
+  Result<std::unique_ptr<NiSide>> make_ni_side(Machine& machine, Peer node,
                                                const Fatal& fatal) const override {
-    return make_program(parts_, static_cast<LanaiMachine&>(machine), node, ranks, fatal);
+    return make_program(parts_, static_cast<LanaiMachine&>(machine), node, fatal);
+  }
+  std::unique_ptr<Endpoint> make_endpoint(Machine& machine, const RankOptions& rank,
+                                          const Fatal& fatal) const override {
+    auto& lanai = static_cast<LanaiMachine&>(machine);
+    return make_endpoint_on(parts_, lanai.host(rank.self), nullptr, rank, fatal,
+                            lanai.counters(rank.self));
   }
   std::unique_ptr<Endpoint> make_host_side(fabric::model::GateClient& gate,
                                            const fabric::model::GateMemory& memory,

@@ -25,10 +25,10 @@ struct FakeHardware {
   void fetch(std::uint32_t id) { fetched.push_back(id); }
   void deliver(std::uint32_t) {}
   void land(std::uint32_t) {}
-  void report(std::uint64_t) {}
+  void report(std::uint32_t, std::uint64_t) {}
   void answer(std::uint32_t) {}
   void transmit(Peer, std::uint32_t id) { transmitted.push_back(id); }
-  void send_buffer_free() {}
+  void send_buffer_free(std::uint32_t) {}
   std::uint32_t image(std::uint32_t id) { return id; }
   void submit_forward(std::uint32_t, Peer) {}
   std::uint32_t make_control(fabric::PacketKind, Peer) { return 999; }

@@ -38,7 +38,7 @@ class NiPages {
       return tlb().source(ni_, use.holds.page).bytes > 0 ? Said::sends : Said::wrong;
     }
     packet.wants_report = false;
-    return change(use, packet.cookie) ? Said::sends : Said::wrong;
+    return change(use, packet.place, packet.cookie) ? Said::sends : Said::wrong;
   }
 
   // An arrival for the host. True: it waits, because there is no page for it or for one that came
@@ -88,10 +88,11 @@ class NiPages {
     const bool whole = packet.header.client.size == sizeof to;
     if (whole) std::memcpy(&to, packet.payload(), sizeof to);
     const std::uint64_t cookie = packet.cookie;
+    const std::uint32_t place = packet.place;
     ni_.free_packet(packet.id);
     if (!whole || to.slot >= kTlbEntries) return Said::wrong;
     if (to.drops != 0) {
-      (void)change({proto::SourceKind::drop, to.slot, {}}, cookie);
+      (void)change({proto::SourceKind::drop, to.slot, {}}, place, cookie);
       return Said::written;
     }
     ni_.charge(Step::ntlb_update);
@@ -101,10 +102,10 @@ class NiPages {
     return Said::written;
   }
   // When the report reaches the host, the DMA engine is done with what it was given before.
-  bool change(const proto::SourceUse& use, std::uint64_t cookie) {
+  bool change(const proto::SourceUse& use, std::uint32_t place, std::uint64_t cookie) {
     if (use.slot >= kTlbEntries) return false;
     tlb().change(ni_, use);
-    ni_.report(cookie);
+    ni_.report(place, cookie);
     return true;
   }
 

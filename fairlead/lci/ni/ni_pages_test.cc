@@ -20,7 +20,7 @@ struct Hardware {
   Ps now() const { return Ps{0}; }
   void charge(Step step) { ++charged[step]; }
   NiPacket& packet(std::uint32_t id) { return slots.at(id).packet; }
-  void report(std::uint64_t cookie) { reported.push_back(cookie); }
+  void report(std::uint32_t, std::uint64_t cookie) { reported.push_back(cookie); }
   void free_packet(std::uint32_t id) { slots.erase(id); }
 
   std::map<std::uint32_t, Slot> slots;

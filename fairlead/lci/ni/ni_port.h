@@ -42,6 +42,7 @@ class alignas(kCacheLine) NiPort final : public Port {
         counters_(counters),
         options_(options),
         caps_{options.mtu_bytes, kInlineBytes, 8, options.flags},
+        near_caps_{options.mtu_bytes, kInlineBytes, 8, options.flags & ~std::uint64_t{kHwPut}},
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
         memory_(options.size, options.region),
@@ -59,7 +60,7 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   Rank self() const override { return options_.self; }
   Rank size() const override { return options_.size; }
-  const Caps& caps(Rank) const override { return caps_; }
+  const Caps& caps(Rank rank) const override { return is_near(ni_, rank) ? near_caps_ : caps_; }
   Ps now() const override { return ni_.now(); }
   void charge(const Work& work) override {
     if (!options_.work_takes_time) return;
@@ -96,8 +97,9 @@ class alignas(kCacheLine) NiPort final : public Port {
     if (dest.group ? groups_.size(dest.id) == 1 : dest.id == options_.self) {
       id = ni_.alloc_local(body_bytes());
     } else {
+      const Rank to = dest.group ? kNobody : dest.id;
       if (!dest.group) await_room(dest.id, flags);
-      if (!take_buffer(lane, flags, size_hint, &id)) return nullptr;
+      if (!take_buffer(to, lane, flags, size_hint, &id)) return nullptr;
     }
     auto& packet = ni_.packet(id);
     packet.peer = dest.id;
@@ -154,7 +156,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   void release(Packet* packet) override {
     auto& mine = of(packet);
     if (!mine.received) {
-      mine.holds == Holds::send_buffer ? ni_.cancel(mine.id) : ni_.release_local(mine.id);
+      mine.holds != Holds::nothing ? ni_.cancel(mine.id) : ni_.release_local(mine.id);
       return;
     }
     if (mine.kept) --kept_;
@@ -301,6 +303,7 @@ class alignas(kCacheLine) NiPort final : public Port {
 
  private:
   static constexpr std::uint32_t kInlineBytes = 32;
+  static constexpr Rank kNobody = UINT32_MAX;              // alone
   static constexpr Ps kLongWatchdog = seconds(1'000'000);  // longer than any job
   using NiPacket = fabric::NiPacket;
   using Holds = fabric::Holds;
@@ -324,15 +327,19 @@ class alignas(kCacheLine) NiPort final : public Port {
   // A buffer holds a client's MTU and what lci itself puts before it.
   std::size_t body_bytes() const { return options_.mtu_bytes + kPrefixBytes; }
 
-  bool take_buffer(Lane lane, std::uint32_t flags, std::size_t size_hint, std::uint32_t* id) {
+  // For packets to that rank, or to a group (kNobody).
+  bool take_buffer(Rank to, Lane lane, std::uint32_t flags, std::size_t size_hint,
+                   std::uint32_t* id) {
     const std::size_t bytes = size_hint <= kInlineBytes ? kInlineBytes : body_bytes();
+    const std::uint32_t reserve = lane == Lane::request ? options_.reply_reserve : 0;
     flow_.reserve();
     for (;;) {
-      if (ni_.alloc(bytes, lane == Lane::request ? options_.reply_reserve : 0, id)) return true;
+      if (alloc_for(ni_, to, bytes, reserve, id)) return true;
       ++counters_.buffer_stalls;
       if (client_.in_upcall() || (flags & kNoBlock) != 0) {
         refused_ = true;
-        refused_reserve_ = lane == Lane::request ? options_.reply_reserve : 0;
+        refused_near_ = is_near(ni_, to);
+        refused_reserve_ = reserve;
         return false;
       }
       turn("a free send buffer");
@@ -342,9 +349,15 @@ class alignas(kCacheLine) NiPort final : public Port {
   // There is a send buffer again after one was refused. Who asks looks at the NI as it is now.
   bool has_room() {
     ni_.sync();
-    if (!ni_.has_buffer(refused_reserve_)) return false;
+    if (!has_buffer()) return false;
     refused_ = false;
     return true;
+  }
+  bool has_buffer() const {
+    if constexpr (kSharesNode<Ni>) {
+      if (refused_near_) return ni_.has_near_buffer(refused_reserve_);
+    }
+    return ni_.has_buffer(refused_reserve_);
   }
   // Operations that have ended without an upcall that said so.
   std::uint64_t ended() const {
@@ -354,7 +367,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   // A sender waits here while its window to the peer is closed (paper section 7.1), where that is
   // the host's; what may not wait is queued.
   void await_room(Rank peer, std::uint32_t flags) {
-    if (client_.in_upcall() || (flags & kNoBlock) != 0) return;
+    if (client_.in_upcall() || (flags & kNoBlock) != 0 || is_near(ni_, peer)) return;
     while (!flow_.room(peer)) {
       ++counters_.credit_stalls;
       turn("its send window");
@@ -437,6 +450,12 @@ class alignas(kCacheLine) NiPort final : public Port {
       local_.push_back(packet.id);
       return;
     }
+    if constexpr (kSharesNode<Ni>) {
+      if (packet.holds == Holds::near_buffer) {
+        ni_.charge(Step::send);
+        return ni_.post_near(packet.id, gathered);
+      }
+    }
     Transfer::move(ni_, packet.id, size, gathered);
     packet.wants_report = Transfer::kReports && size > 0;
     if constexpr (HostFlowOf::kRuns) {
@@ -464,8 +483,22 @@ class alignas(kCacheLine) NiPort final : public Port {
     const std::uint32_t group = packet.header.dest_rank;
     if (groups_.size(group) == 1) return ni_.release_local(packet.id);
     if (!forwarded_below(group)) return multicast_.post_to_children(packet, gathered);
-    packet.peer = UINT32_MAX;  // nobody alone
+    if (!post_to_node(packet)) return ni_.cancel(packet.id);
+    packet.peer = kNobody;
     post(packet, gathered);
+  }
+  // To the other ranks of this node. True: there are other nodes.
+  bool post_to_node(const NiPacket& packet) {
+    if constexpr (kSharesNode<Ni>) {
+      if (!ni_.nodes().several()) return true;
+      const Peer node = ni_.nodes().node_of(options_.self);
+      for (std::uint32_t place = 0; place < ni_.nodes().ranks_on(node); ++place) {
+        const Rank rank = ni_.nodes().rank_at(node, place);
+        if (rank != options_.self) multicast_.send_near(packet, rank);
+      }
+      return ni_.nodes().count() > 1;
+    }
+    return true;
   }
 
   // After the program's end its packets are taken, and go on to others.
@@ -487,7 +520,9 @@ class alignas(kCacheLine) NiPort final : public Port {
     }
     std::uint32_t id = 0;
     await_room(rank, kNoFlags);
-    if (!take_buffer(Lane::control, client_.in_upcall() ? kNoBlock : kNoFlags, 0, &id)) {
+    // The NI adds to a word of a near rank as well; only hosts that serve words need near buffers.
+    const Rank to = HostFlowOf::kRuns ? rank : kNobody;
+    if (!take_buffer(to, Lane::control, client_.in_upcall() ? kNoBlock : kNoFlags, 0, &id)) {
       return Post::again_buffer;
     }
     words_.ask(rank, word, operand, old, done, id);
@@ -541,12 +576,23 @@ class alignas(kCacheLine) NiPort final : public Port {
   }
   bool take_off(PacketId* id) {
     while (ni_.reap_receive(id)) {
-      if (pages_.take(ni_.packet(*id))) continue;
-      if constexpr (!HostFlowOf::kRuns) return true;
-      if (!flow_.came(*id)) continue;
       auto& packet = ni_.packet(*id);
+      if (!took_near(packet)) {
+        if (pages_.take(packet)) continue;
+        if constexpr (!HostFlowOf::kRuns) return true;
+        if (!flow_.came(*id)) continue;
+      }
       if (!words_.take(packet)) return true;
       done_with(packet);
+    }
+    return false;
+  }
+  // It is of another rank of this node: no NI has numbered it.
+  bool took_near(const NiPacket& packet) {
+    if constexpr (kSharesNode<Ni>) {
+      if (packet.holds != Holds::near_buffer) return false;
+      ni_.read_near(packet.id);
+      return true;
     }
     return false;
   }
@@ -613,7 +659,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   // A kept packet holds a host receive buffer until too many do: then the data moves out and the
   // NI gets the buffer back at once.
   void keep(NiPacket& packet) {
-    if (packet.holds != Holds::host_buffer) return;
+    if (packet.holds == Holds::nothing) return;
     if (kept_ < options_.kept_max) {
       packet.kept = true;
       ++kept_;
@@ -629,7 +675,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   }
 
   void done_with(NiPacket& packet) {
-    if (packet.holds == Holds::host_buffer) {
+    if (packet.holds != Holds::nothing) {
       ni_.release(packet.id);
     } else {
       ni_.release_local(packet.id);
@@ -672,10 +718,12 @@ class alignas(kCacheLine) NiPort final : public Port {
   bool losses_ = false;   // of peers, and wait() has not said so
   bool refused_ = false;  // the client a send buffer, while so many were left to others:
   std::uint32_t refused_reserve_ = 0;
+  bool refused_near_ = false;  // one for a rank of this node
   std::uint32_t kept_ = 0;
   std::uint64_t ran_ = 0;  // upcalls and tasks
   NiPortOptions options_;
   Caps caps_;
+  Caps near_caps_;  // of ranks of this node: no NI moves what is for them
   [[no_unique_address]] HostFlowOf flow_;
   ClientSide client_;
   OwnMemory memory_;

@@ -6,7 +6,9 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/post.h"
@@ -32,7 +34,8 @@ struct NiProgramOptions {
   void (*violated)(void* context, Peer self, Peer peer, const char* what);
   void* context;
   bool translates = false;            // keeps a TLB, for page transfers (I-rcpy)
-  std::uint32_t anonymous_pages = 1;  // of the host's memory, for those that miss in it
+  std::uint32_t anonymous_pages = 1;  // of a rank's memory, for those that miss in it
+  std::uint32_t ranks_here = 1;       // of this NI's node; each has a TLB of its own
 };
 
 // A packet's life here: the host's occupies a send buffer until all its sends are over, one from
@@ -48,7 +51,11 @@ class NiProgram {
         free_buffers_(options.receive_buffers),
         options_(options),
         flow_(std::move(flow)),
-        pages_(ni, options.anonymous_pages) {}
+        pages_(ni, options.anonymous_pages) {
+    for (std::uint32_t place = 1; options.translates && place < options.ranks_here; ++place) {
+      more_pages_.push_back(std::make_unique<NiPages<Hardware>>(ni, options.anonymous_pages));
+    }
+  }
 
   // --- Entry points of the main loop.
 
@@ -79,6 +86,7 @@ class NiProgram {
     auto& packet = ni_.packet(id);
     packet.fetch_bytes = 0;
     const std::uint64_t cookie = packet.cookie;
+    const std::uint32_t place = packet.place;
     const bool report = packet.wants_report;
     FAIRLEAD_DCHECK(fetches_.front(fetching_) == id, "NI {}: fetched out of order", ni_.self());
     do {
@@ -86,7 +94,7 @@ class NiProgram {
       fetches_.pop(fetching_);
       depart(next);
     } while (!fetching_.empty() && ni_.packet(fetches_.front(fetching_)).fetch_bytes == 0);
-    if (report) ni_.report(cookie);
+    if (report) ni_.report(place, cookie);
   }
 
   // A multicast packet is to go on to one child (paper section 4.2: a descriptor like the host's).
@@ -98,13 +106,13 @@ class NiProgram {
     send(child, id);
   }
 
-  // `origin`: the packet whose image has left; kNoPacket: one of the host's itself.
-  void on_transmitted(PacketId origin) {
+  // `origin`: the packet whose image has left; kNoPacket: one itself of the rank's at `place`.
+  void on_transmitted(PacketId origin, std::uint32_t place) {
     ni_.charge(Step::transmit_done);
     // Its acknowledgment frees the buffer, here or on the host.
     if (Flow::kRetransmits || !Flow::kNumbers) return;
     if (origin == kNoPacket) {
-      ni_.send_buffer_free();
+      ni_.send_buffer_free(place);
     } else {
       use_over(origin);
     }
@@ -186,14 +194,20 @@ class NiProgram {
 
   // --- Sending.
 
+  // Those of the rank at `place` of this node; of what is for all of them, the first one's.
+  NiPages<Hardware>& pages_of(std::uint32_t place) {
+    return place == 0 || place > more_pages_.size() ? pages_ : *more_pages_[place - 1];
+  }
+
   // What the descriptor says of the TLB. False: that was all of it.
   template <class Packet>
   bool obey(Packet& packet) {
-    switch (pages_.descriptor(packet)) {
+    NiPages<Hardware>& pages = pages_of(packet.place);
+    switch (pages.descriptor(packet)) {
       case NiPages<Hardware>::Said::sends:
         return true;
       case NiPages<Hardware>::Said::written:
-        pages_.release([this](PacketId id) {
+        pages.release([this](PacketId id) {
           const auto& arrival = ni_.packet(id);
           dispatch(id, arrival.peer, arrival.header.client.kind);
         });
@@ -213,7 +227,11 @@ class NiProgram {
   // One of the host's packets, in the host's order.
   void depart(PacketId id) {
     auto& packet = ni_.packet(id);
-    if (!forwarded_here(packet)) return send(packet.peer, id);
+    if (!forwarded_here(packet)) {
+      if (packet.peer == ni_.self()) [[unlikely]]
+        return serve_near(id);
+      return send(packet.peer, id);
+    }
     const Peer root = ni_.node_of(packet.header.client.source);
     packet.uses = static_cast<std::uint8_t>(children(root));
     for_each_child(root, [this, id](Peer child) {
@@ -289,11 +307,12 @@ class NiProgram {
     if (--packet.uses > 0) return;
     const Holds held = packet.holds;
     const Peer peer = packet.peer;
+    const std::uint32_t place = packet.place;
     const PacketId origin = packet.origin;
     ni_.free_packet(id);
     if (origin != kNoPacket) return use_over(origin);  // the host posted an image
     if (held == Holds::send_buffer) {
-      ni_.send_buffer_free();
+      ni_.send_buffer_free(place);
     } else if (held == Holds::receive_buffer) {
       buffer_free();
       if (Flow::kReserves) released(peer);
@@ -341,7 +360,7 @@ class NiProgram {
   }
 
   void accepted(PacketId id, Peer peer, PacketKind kind) {
-    if (options_.translates && pages_.keeps(id)) return;
+    if (options_.translates && pages_of(ni_.packet(id).to).keeps(id)) return;
     dispatch(id, peer, kind);
   }
 
@@ -403,27 +422,45 @@ class NiProgram {
   void serve_fetch_add(PacketId id) {
     auto& packet = ni_.packet(id);
     const Peer peer = packet.peer;
+    const bool added = add_to_word(packet);
+    // The request's own packet goes back as the reply; its receive buffer is free first, and the
+    // reply is a send like any other.
+    packet.holds = Holds::nothing;
+    if (!added) ni_.free_packet(id);
+    buffer_free();
+    released(peer);
+    if (added) send(peer, id);
+  }
+  // A request of one of this node's ranks for a word that another one of them has on this NI.
+  void serve_near(PacketId id) {
+    auto& packet = ni_.packet(id);
+    const std::uint32_t place = packet.place;
+    if (packet.header.client.kind != PacketKind::fetch_add) {
+      return violated(ni_.self(), "its host posted a packet for itself");
+    }
+    packet.holds = Holds::nothing;
+    ni_.send_buffer_free(place);
+    if (!add_to_word(packet)) return ni_.free_packet(id);
+    ni_.charge(Step::fetch_add_reply);
+    ni_.charge(Step::deliver);
+    ni_.answer(id);
+  }
+  // False: there is no such word. Else the request is its reply now.
+  template <class Packet>
+  bool add_to_word(Packet& packet) {
     ni_.charge(Step::fetch_add);
     const auto name = fabric::WordName::read(packet.header.client);
     std::uint64_t* word = ni_.find_word(packet.header.dest_rank, name.segment, name.offset8());
     if (word == nullptr) {
       ++ni_.counters().bound_dropped;
-      ni_.free_packet(id);
-      buffer_free();
-      released(peer);
-      return;
+      return false;
     }
     // Its host may change it meanwhile.
     packet.operand = name.add(word, packet.operand);
     ++ni_.counters().fetch_adds_served;
-    // The request's own packet goes back as the reply; its receive buffer is free first, and the
-    // reply is a send like any other.
     packet.header.client.kind = PacketKind::fetch_add_reply;
-    packet.holds = Holds::nothing;
-    packet.peer = peer;
-    buffer_free();
-    released(peer);
-    send(peer, id);
+    std::swap(packet.place, packet.to);
+    return true;
   }
 
   // An arrival has left for the host: the packet itself (kNoPacket), or an image of `origin`.
@@ -547,7 +584,8 @@ class NiProgram {
   // Rarely used.
   proto::ItemLists starved_peers_;
   proto::PeerTable<bool> starves_;
-  NiPages<Hardware> pages_;  // where options_.translates
+  NiPages<Hardware> pages_;                                     // where options_.translates
+  std::vector<std::unique_ptr<NiPages<Hardware>>> more_pages_;  // of the node's further ranks
 };
 
 }  // namespace fairlead::lci

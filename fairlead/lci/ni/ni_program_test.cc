@@ -40,7 +40,7 @@ class FakeHardware {
   void fetch(std::uint32_t id) { fetched.push_back(id); }
   void deliver(std::uint32_t id) { delivered.push_back(id); }
   void land(std::uint32_t id) { landed.push_back(id); }
-  void report(std::uint64_t cookie) { reported.push_back(cookie); }
+  void report(std::uint32_t, std::uint64_t cookie) { reported.push_back(cookie); }
   void answer(std::uint32_t id) { answered.push_back(packet(id).operand); }
   void transmit(Peer peer, std::uint32_t id) {
     const NiPacket& p = packet(id);
@@ -49,7 +49,7 @@ class FakeHardware {
     EXPECT_EQ(p.peer, self());
     sent.push_back({peer, p.header.client.kind, p.header.sequence, p.header.ack, p.operand});
   }
-  void send_buffer_free() { ++buffers_freed; }
+  void send_buffer_free(std::uint32_t) { ++buffers_freed; }
   std::uint32_t make_control(PacketKind kind, Peer peer) { return make(kind, peer); }
   std::uint32_t image(std::uint32_t id) {
     packets_[++last_] = packet(id);
@@ -154,7 +154,7 @@ TEST_F(NiProgramTest, PacketsLeaveInOrderWithTheirNumbers) {
   EXPECT_EQ(ni_.sent, (std::vector<FakeHardware::Sent>{{1, PacketKind::data, 0, 0, 0},
                                                        {2, PacketKind::data, 0, 0, 0},
                                                        {1, PacketKind::data, 1, 0, 0}}));
-  program_.on_transmitted(kNoPacket);
+  program_.on_transmitted(kNoPacket, 0);
   EXPECT_EQ(ni_.buffers_freed, 1);
 }
 
@@ -288,9 +288,9 @@ TEST_F(NiProgramTest, AMulticastGoesToTheRootsChildrenFromOneBuffer) {
   EXPECT_EQ(destinations(), (std::vector<Peer>{1, 2}));
   // Expect: the buffer is the host's again when the last image has left
   for (const std::uint32_t out : ni_.left) EXPECT_EQ(ni_.packet(out).origin, id);
-  program_.on_transmitted(id);
+  program_.on_transmitted(id, 0);
   EXPECT_EQ(ni_.buffers_freed, 0);
-  program_.on_transmitted(id);
+  program_.on_transmitted(id, 0);
   EXPECT_EQ(ni_.buffers_freed, 1);
 }
 
@@ -303,9 +303,9 @@ TEST_F(NiProgramTest, AMulticastGoesToTheHostAndOn) {
   EXPECT_EQ(destinations(), (std::vector<Peer>{2, 3}));
   // Expect: the receive buffer is owed back only when host and children are served
   program_.on_delivered(id, 7);
-  program_.on_transmitted(id);
+  program_.on_transmitted(id, 0);
   EXPECT_TRUE(ni_.freed.empty());
-  program_.on_transmitted(id);
+  program_.on_transmitted(id, 0);
   EXPECT_EQ(ni_.freed, std::vector<std::uint32_t>{id});
   post(7);
   EXPECT_EQ(ni_.sent.back().ack, 1u);

@@ -91,7 +91,7 @@ class NiWords {
   int send_waiting() {
     int sent = 0;
     PacketId id = 0;
-    while (!replies_.empty() && ni_.alloc(kBytes, 0, &id)) {
+    while (!replies_.empty() && alloc_for(ni_, replies_.front().to, kBytes, 0, &id)) {
       const Reply reply = replies_.front();
       replies_.pop_front();
       ni_.charge(Step::send);
@@ -99,6 +99,7 @@ class NiWords {
       packet.header.client.kind = PacketKind::fetch_add_reply;
       packet.header.client.source = self_;
       packet.header.client.size = kBytes;
+      packet.header.dest_rank = reply.to;
       packet.cookie = reply.cookie;
       packet.operand = reply.value;
       send(packet, reply.to);
@@ -139,6 +140,9 @@ class NiWords {
   void send(NiPacket& packet, Rank to) {
     packet.peer = to;
     if constexpr (HostFlowOf::kRuns) {
+      if constexpr (kSharesNode<Ni>) {
+        if (ni_.near(to)) return ni_.post_near(packet.id, 0);
+      }
       packet.uses = 1;
       flow_.send(packet.id, to);
     } else {

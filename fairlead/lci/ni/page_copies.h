@@ -64,8 +64,9 @@ class PageCopies final : public PutCarrier {
   // --- PutCarrier.
   bool carries(Rank rank, const PutPiece& piece) const override {
     // The engine moves words; and a page's number has 31 bits.
-    return rank != options_.self && piece.size > 0 && piece.offset % 4 == 0 &&
-           piece.offset < kSegmentBytesMax && piece.size <= kSegmentBytesMax - piece.offset;
+    return rank != options_.self && !is_near(ni_, rank) && piece.size > 0 &&
+           piece.offset % 4 == 0 && piece.offset < kSegmentBytesMax &&
+           piece.size <= kSegmentBytesMax - piece.offset;
   }
   std::size_t carry(const PutPart& part) override {
     take_completions();

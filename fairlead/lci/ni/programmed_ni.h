@@ -54,7 +54,7 @@ class alignas(kCacheLine) ProgrammedNi final : public NiSide {
       case fabric::model::kForward:
         return program_.on_forward(work.packet, work.peer);
       case fabric::model::kTransmitted:
-        return program_.on_transmitted(work.packet);
+        return program_.on_transmitted(work.packet, work.peer);
       case fabric::model::kReceived:
         return program_.on_received(work.packet);
       case fabric::model::kDelivered:

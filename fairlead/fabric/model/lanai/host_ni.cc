@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fairlead/hw/event_kinds.h"
 #include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::fabric::model {
@@ -11,16 +12,23 @@ namespace {
 constexpr std::size_t kDescriptorLine = 8;  // bytes of one posted write
 }
 
-ModelHostNi::ModelHostNi(const LanaiParts& parts, NiHardware& ni)
-    : parts_(parts), ni_(ni), send_buffers_(parts.params.send_buffers) {
+ModelHostNi::ModelHostNi(const LanaiParts& parts, NiHardware& ni, std::uint32_t place,
+                         RankHosts hosts)
+    : parts_(parts),
+      ni_(ni),
+      send_buffers_(parts.shares.send_buffers),
+      number_(place),
+      rank_(parts.nodes.rank_at(ni.self(), place)),
+      near_buffers_(parts.shares.near_buffers),
+      hosts_(hosts) {
   static constexpr HostSink kSink{
       .received =
           [](void* self, PacketId id) {
             changed(self, [id](ModelHostNi& host) {
-              if (!silent(host.packet(id)) && host.calling_++ == 0) {
-                host.visible_since_ = host.parts_.engine.now();
-              }
-              host.received_.push_back(id);
+              NiPacket& packet = host.packet(id);
+              // On a host it is the rank that sent it.
+              packet.peer = host.parts_.nodes.rank_at(packet.peer, packet.place);
+              host.came(id);
             });
           },
       .completed =
@@ -43,7 +51,12 @@ ModelHostNi::ModelHostNi(const LanaiParts& parts, NiHardware& ni)
             if (host->waiting_) host->place_.prefetch();
           },
   };
-  ni_.attach_host(kSink, this);
+  ni_.attach_host(place, kSink, this);
+}
+
+void ModelHostNi::came(PacketId id) {
+  if (!silent(packet(id)) && calling_++ == 0) visible_since_ = parts_.engine.now();
+  received_.push_back(id);
 }
 
 PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {
@@ -54,6 +67,7 @@ PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {
   made.id = id;
   made.slot_bytes = static_cast<std::uint16_t>(bytes);
   made.origin = kNoPacket;
+  made.place = static_cast<std::uint8_t>(number_);
   return id;
 }
 
@@ -81,8 +95,8 @@ bool ModelHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, Packet
 }
 
 void ModelHostNi::cancel(PacketId id) {
+  ++(packet(id).holds == Holds::near_buffer ? near_buffers_ : send_buffers_);
   ni_.free_packet(id);
-  ++send_buffers_;
 }
 
 void ModelHostNi::write(std::size_t size) {
@@ -92,8 +106,19 @@ void ModelHostNi::write(std::size_t size) {
   spent(hw::kBusResource);
 }
 
+// From the rank to its node's NI, and to the rank there.
+void ModelHostNi::address(NiPacket& packet) const {
+  if (!parts_.nodes.several()) return;
+  packet.place = static_cast<std::uint8_t>(number_);
+  packet.to = kEveryPlace;
+  if (packet.peer >= parts_.nodes.ranks) return;
+  packet.to = static_cast<std::uint8_t>(parts_.nodes.place_of(packet.peer));
+  packet.peer = parts_.nodes.node_of(packet.peer);
+}
+
 void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
   sync();
+  address(packet(id));
   if (parts_.journeys != nullptr) [[unlikely]] {
     if (!parts_.journeys->known(id)) parts_.journeys->begin(id, ni_.self(), now());  // sent again
     parts_.journeys->passes(id, line(), now());
@@ -106,6 +131,58 @@ void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
   if (parts_.journeys != nullptr) [[unlikely]]
     parts_.journeys->mark(id, Stage::host_send, local_);
   ni_.ring_doorbell(local_ + parts_.bus.doorbell, id);
+}
+
+bool ModelHostNi::alloc_near(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id) {
+  if (near_buffers_ <= reserve) return false;
+  --near_buffers_;
+  *id = alloc_local(payload_bytes);
+  ni_.packet(*id).holds = Holds::near_buffer;
+  if (parts_.journeys != nullptr) [[unlikely]]
+    parts_.journeys->begin(*id, ni_.self(), now());
+  return true;
+}
+
+// The data goes to memory, then the line that says so: another processor's look at it is a transfer
+// of that line.
+void ModelHostNi::post_near(PacketId id, std::size_t copied) {
+  NiPacket& leaving = packet(id);
+  const hw::LibraryRates& rates = parts_.host_rates;
+  if (copied > 0) {
+    move(time_for(Bytes{copied}, rates.memcpy_memory), hw::kMovedByCopy * copied);
+  }
+  sync();
+  const Rank to = leaving.peer;
+  leaving.peer = rank_;
+  if (parts_.journeys != nullptr) [[unlikely]] {
+    parts_.journeys->passes(id, line(), now());
+    parts_.journeys->mark(id, Stage::host_send, now());
+  }
+  ModelHostNi& other = hosts_.find(hosts_.owner, to);
+  parts_.engine.at(
+      now() + rates.memory_latency, ni_.self(), hw::kNearEvent,
+      [](void* self, std::uint64_t packet, std::uint64_t) {
+        changed(self, [packet](ModelHostNi& host) { host.came(static_cast<PacketId>(packet)); });
+      },
+      &other, id);
+}
+
+void ModelHostNi::read_near(PacketId id) {
+  const hw::LibraryRates& rates = parts_.host_rates;
+  const std::uint64_t bytes = sizeof(ClientHeader) + packet(id).header.client.size;
+  const auto lines = static_cast<std::int64_t>((bytes + rates.line_bytes - 1) / rates.line_bytes);
+  // The look that found it has brought the first one.
+  move(rates.memory_latency * (lines - 1), bytes);
+}
+
+void ModelHostNi::return_near_buffer(PacketId id) {
+  const Rank owner = packet(id).peer;
+  parts_.engine.at(
+      now() + parts_.host_rates.memory_latency, ni_.self(), hw::kNearEvent,
+      [](void* self, std::uint64_t, std::uint64_t) {
+        changed(self, [](ModelHostNi& host) { ++host.near_buffers_; });
+      },
+      &hosts_.find(hosts_.owner, owner), id);
 }
 
 bool ModelHostNi::reap_receive(PacketId* id) {
@@ -137,16 +214,23 @@ bool ModelHostNi::reap_answer(Answer* answer) {
 
 void ModelHostNi::release(PacketId id) {
   show_end(id);
+  const bool near = packet(id).holds == Holds::near_buffer;
+  if (near) return_near_buffer(id);
   ni_.free_packet(id);
-  return_host_buffer();
+  if (!near) return_host_buffer();
+}
+
+void ModelHostNi::return_host_buffer(PacketId id) {
+  show_end(id);
+  packet(id).holds == Holds::near_buffer ? return_near_buffer(id) : return_host_buffer();
 }
 
 void ModelHostNi::return_host_buffer() {
-  if (++released_ < parts_.params.host_ring_batch) return;
+  if (++released_ < parts_.shares.host_ring_batch) return;
   sync();
   spend_until(ni_.bus().write(now(), std::size_t{4} * released_).processor_free);
   spent(hw::kBusResource);
-  ni_.return_host_buffers(now() + parts_.bus.doorbell, released_);
+  ni_.return_host_buffers(number_, now() + parts_.bus.doorbell, released_);
   released_ = 0;
 }
 

@@ -19,10 +19,18 @@
 
 namespace fairlead::fabric::model {
 
+class ModelHostNi;
+
+// The hosts of a machine's ranks; its owner outlives them.
+struct RankHosts {
+  void* owner;
+  ModelHostNi& (*find)(void* owner, Rank rank);
+};
+
 class alignas(kCacheLine) ModelHostNi {
  public:
-  // The references outlive it.
-  ModelHostNi(const LanaiParts& parts, NiHardware& ni);
+  // The rank's at `place` of the NI's node. The references outlive it.
+  ModelHostNi(const LanaiParts& parts, NiHardware& ni, std::uint32_t place, RankHosts hosts);
   ModelHostNi(const ModelHostNi&) = delete;
   ModelHostNi& operator=(const ModelHostNi&) = delete;
 
@@ -36,7 +44,10 @@ class alignas(kCacheLine) ModelHostNi {
   Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
   const hw::LibraryRates& rates() const { return parts_.host_rates; }
   void charge(Step step) { spend(parts_.host_rates.step[static_cast<std::size_t>(step)]); }
-  void work(const hw::HostWork& work) { local_ = now() + hw::work_time(parts_.host_rates, work); }
+  void work(const hw::HostWork& work) {
+    const Ps alone = hw::work_time(parts_.host_rates, work);
+    local_ = now() + slowed(alone, hw::moved_bytes(parts_.host_rates, work));
+  }
   // Work that was timed elsewhere.
   void advance(Ps time) { local_ = now() + time; }
   // The rank's clock is ahead of what it has seen of others: sync() would take time.
@@ -46,7 +57,18 @@ class alignas(kCacheLine) ModelHostNi {
   // been visible for `watchdog` without a look at it, or all of it. Answers how much; an interrupt
   // is due if it is less.
   Ps compute(Ps time, Ps watchdog);
-  Ps time_of(const hw::HostWork& work) const { return hw::work_time(parts_.host_rates, work); }
+  Ps time_of(const hw::HostWork& work) {
+    const Ps alone = hw::work_time(parts_.host_rates, work);
+    return slowed(alone, hw::moved_bytes(parts_.host_rates, work));
+  }
+  // What `alone` becomes, of the work that moves `bytes` to or from memory, from now on, where the
+  // node's other ranks and its NI use that too: all of them have caught up then.
+  Ps slowed(Ps alone, std::uint64_t bytes) {
+    if (ni_.memory() == nullptr || bytes == 0) [[likely]]
+      return alone;
+    sync();
+    return ni_.memory()->use(number_, now(), alone, bytes);
+  }
   // Taking the interrupt, until its handler polls.
   void interrupt() { advance(parts_.host_rates.interrupt); }
   Ps default_watchdog() const { return parts_.host_rates.watchdog; }
@@ -61,6 +83,8 @@ class alignas(kCacheLine) ModelHostNi {
   void copy(std::size_t size) {
     spend(hw::work_time(parts_.host_rates, hw::HostWork{0, 0, 0, size}));
   }
+  // Work of the library's own that moves `bytes` to or from memory.
+  void move(Ps alone, std::uint64_t bytes) { spend(slowed(alone, bytes)); }
   // What the calls took so far, without the client's own work().
   Ps library_busy() const { return library_busy_; }
 
@@ -82,6 +106,19 @@ class alignas(kCacheLine) ModelHostNi {
   // Hands the packet over: one programmed write per descriptor line, which rings the doorbell.
   void post(PacketId id, std::size_t descriptor_lines);
 
+  // --- To other ranks of this node: by host memory, without the NI.
+  bool near(Rank rank) const {
+    return parts_.nodes.several() && parts_.nodes.node_of(rank) == ni_.self() && rank != rank_;
+  }
+  // As alloc(), of the buffers for such packets.
+  [[nodiscard]] bool alloc_near(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);
+  bool has_near_buffer(std::uint32_t reserve) const { return near_buffers_ > reserve; }
+  std::uint32_t near_buffers_free() const { return near_buffers_; }
+  // Hands the packet to the rank packet.peer; of its data `copied` bytes are copied into it now.
+  void post_near(PacketId id, std::size_t copied);
+  // The lines of such a packet come to the processor that received it.
+  void read_near(PacketId id);
+
   // --- Receiving: what the host can see at its own now; call sync() first.
   [[nodiscard]] bool reap_receive(PacketId* id);
   [[nodiscard]] bool reap_completion(std::uint64_t* cookie);
@@ -91,10 +128,7 @@ class alignas(kCacheLine) ModelHostNi {
   // The packet's host buffer may be filled again.
   void release(PacketId id);
   // The packet stays, the NI gets another host buffer in its place.
-  void return_host_buffer(PacketId id) {
-    show_end(id);
-    return_host_buffer();
-  }
+  void return_host_buffer(PacketId id);
   // Frees a packet of alloc_local(), or one whose buffer was returned.
   void release_local(PacketId id) { ni_.free_packet(id); }
 
@@ -118,11 +152,14 @@ class alignas(kCacheLine) ModelHostNi {
   PacketId alloc_local(std::size_t payload_bytes);
   // Memory of the NI: `count` zeroed words, set up before use.
   [[nodiscard]] bool add_ni_words(std::uint32_t segment, std::uint32_t count) {
-    return ni_.add_words(segment, count);
+    return ni_.add_words(rank_, segment, count);
   }
   std::uint64_t* ni_word(std::uint32_t segment, std::uint64_t offset) {
-    return ni_.find_word(segment, offset);
+    return ni_.find_word(rank_, segment, offset);
   }
+  const EvenNodes& nodes() const { return parts_.nodes; }
+  // Its share of the NI's.
+  const LanaiShares& shares() const { return parts_.shares; }
 
  private:
   void spend(Ps time) {
@@ -134,6 +171,9 @@ class alignas(kCacheLine) ModelHostNi {
     local_ = end;
   }
   void return_host_buffer();
+  void address(NiPacket& packet) const;
+  void came(PacketId id);
+  void return_near_buffer(PacketId id);
   // The rank's clock has come to where it is by work of `spent_on`: for the critical path.
   void spent(hw::Resource spent_on) {
     if (parts_.engine.path() != nullptr) [[unlikely]]
@@ -151,7 +191,7 @@ class alignas(kCacheLine) ModelHostNi {
     if (parts_.journeys != nullptr) [[unlikely]]
       parts_.journeys->end(id, ni_.self(), packet(id).header.client.size, now());
   }
-  TracePlace line() const { return {ni_.self(), hw::kHostLine}; }
+  TracePlace line() const { return {ni_.self(), hw::host_line(number_)}; }
 
   const LanaiParts& parts_;
   NiHardware& ni_;
@@ -167,6 +207,10 @@ class alignas(kCacheLine) ModelHostNi {
   Ring<PacketId, 4> received_;
   Ring<std::uint64_t> completed_;
   Ring<Answer> answered_;
+  std::uint32_t number_;  // among the ranks of its node
+  Rank rank_;
+  std::uint32_t near_buffers_;
+  RankHosts hosts_;
   TraceLane trace_;
 };
 

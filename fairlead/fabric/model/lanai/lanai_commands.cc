@@ -5,7 +5,8 @@
 namespace fairlead::fabric::model {
 namespace {
 constexpr std::uint64_t kDescriptorLinesMax = 8;
-}
+constexpr std::uint64_t kMoveMax = UINT64_C(1) << 61;  // ps, bytes
+}  // namespace
 
 Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answer) {
   const std::uint64_t bytes_max = machine_.pool().largest_bytes() - sizeof(NiPacket);
@@ -16,28 +17,45 @@ Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answ
       return {};
     case LanaiOp::post:
       return post(command);
+    case LanaiOp::post_near:
+      return post_near(command);
+    case LanaiOp::read_near: {
+      const auto found = held_.find(command.id);
+      if (found == held_.end() || found->second.how != Held::from_near) {
+        return damaged("packet", command.id);
+      }
+      if (host_.packet(command.id).header.client.size > found->second.slot_bytes) {
+        return damaged("message size", host_.packet(command.id).header.client.size);
+      }
+      host_.read_near(command.id);
+      return {};
+    }
+    case LanaiOp::move:
+    case LanaiOp::slowed:
+      if (command.a > kMoveMax || command.b > kMoveMax) return damaged("bytes to move", command.b);
+      if (static_cast<LanaiOp>(command.op) == LanaiOp::move) {
+        host_.advance(host_.slowed(Ps{static_cast<std::int64_t>(command.a)}, command.b));
+      } else {
+        const Ps alone{static_cast<std::int64_t>(command.a)};
+        answer.value = static_cast<std::uint64_t>(host_.slowed(alone, command.b).count);
+      }
+      return {};
     case LanaiOp::cancel:
-      if (!drop(command.id, Held::allocated)) return damaged("packet", command.id);
+      if (!drop(command.id, Held::allocated) && !drop(command.id, Held::near)) {
+        return damaged("packet", command.id);
+      }
       host_.cancel(command.id);
       return {};
     case LanaiOp::release:
-      if (!drop(command.id, Held::received)) return damaged("packet", command.id);
-      host_.release(command.id);
-      return {};
+      return release(command);
     case LanaiOp::release_local:
       if (!drop(command.id, Held::apart)) return damaged("packet", command.id);
       host_.release_local(command.id);
       return {};
-    case LanaiOp::return_host_buffer: {
-      const auto found = held_.find(command.id);
-      if (found == held_.end() || found->second.how != Held::received) {
-        return damaged("packet", command.id);
-      }
-      found->second.how = Held::apart;
-      host_.return_host_buffer(command.id);
-      return {};
-    }
+    case LanaiOp::return_host_buffer:
+      return return_host_buffer(command);
     case LanaiOp::alloc:
+    case LanaiOp::alloc_near:
       if (command.a > bytes_max) return damaged("packet bytes", command.a);
       alloc(command, answer);
       return {};
@@ -49,11 +67,49 @@ Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answ
       return command.a == 0 ? image(command, answer) : detached_image(command, answer);
     case LanaiOp::add_words:
       if (command.a > NiHardware::kWords) return {};  // not ok: no room
-      answer.id = machine_.ni(rank_).words_used();
+      answer.id = machine_.ni(machine_.ranks().node_of(rank_)).words_used();
       answer.ok = host_.add_ni_words(command.id, static_cast<std::uint32_t>(command.a)) ? 1 : 0;
       return {};
   }
   return damaged("operation", command.op);
+}
+
+Result<void> LanaiCommands::post_near(const GateCommand& command) {
+  if (!drop(command.id, Held::near)) return damaged("packet", command.id);
+  const NiPacket& packet = host_.packet(command.id);
+  if (packet.peer >= machine_.ranks().ranks || !host_.near(packet.peer)) {
+    return damaged("destination", packet.peer);
+  }
+  const std::size_t room = packet.slot_bytes - sizeof packet;
+  if (packet.header.client.size > room || command.a > room) {
+    return damaged("message size", packet.header.client.size);
+  }
+  if (packet.header.client.kind >= PacketKind::count) {
+    return damaged("packet kind", static_cast<std::uint64_t>(packet.header.client.kind));
+  }
+  host_.post_near(command.id, command.a);
+  return {};
+}
+
+Result<void> LanaiCommands::release(const GateCommand& command) {
+  if (!drop(command.id, Held::received) && !drop(command.id, Held::from_near)) {
+    return damaged("packet", command.id);
+  }
+  host_.release(command.id);
+  return {};
+}
+
+Result<void> LanaiCommands::return_host_buffer(const GateCommand& command) {
+  const auto found = held_.find(command.id);
+  if (found == held_.end() ||
+      (found->second.how != Held::received && found->second.how != Held::from_near)) {
+    return damaged("packet", command.id);
+  }
+  restore(command.id, found->second);
+  found->second.how = Held::apart;
+  host_.return_host_buffer(command.id);
+  host_.packet(command.id).holds = Holds::nothing;
+  return {};
 }
 
 Result<void> LanaiCommands::post(const GateCommand& command) {
@@ -70,7 +126,10 @@ Result<void> LanaiCommands::post(const GateCommand& command) {
   const std::size_t room = packet.slot_bytes - sizeof packet;
   const PacketKind kind = packet.header.client.kind;
   const bool to_group = kind == PacketKind::multicast && how == Held::allocated;
-  if (!to_group && !writes_tlb && (packet.peer >= machine_.nodes() || packet.peer == rank_)) {
+  // The NI itself serves what one of its ranks asks of a word of another's.
+  const bool here = host_.near(packet.peer) && kind != PacketKind::fetch_add;
+  if (!to_group && !writes_tlb &&
+      (packet.peer >= machine_.ranks().ranks || packet.peer == rank_ || here)) {
     return damaged("destination", packet.peer);
   }
   if (packet.header.client.size > room || packet.fetch_bytes > room) {
@@ -93,9 +152,13 @@ Result<void> LanaiCommands::post(const GateCommand& command) {
 
 void LanaiCommands::alloc(const GateCommand& command, GateAnswer& answer) {
   const auto reserve = static_cast<std::uint32_t>(std::min<std::uint64_t>(command.b, UINT32_MAX));
-  if (!host_.alloc(command.a, reserve, &answer.id)) return;
+  const bool near = static_cast<LanaiOp>(command.op) == LanaiOp::alloc_near;
+  if (!(near ? host_.alloc_near(command.a, reserve, &answer.id)
+             : host_.alloc(command.a, reserve, &answer.id))) {
+    return;
+  }
   answer.ok = 1;
-  held_[answer.id] = {host_.packet(answer.id).slot_bytes, Held::allocated};
+  held_[answer.id] = {host_.packet(answer.id).slot_bytes, near ? Held::near : Held::allocated};
 }
 
 void LanaiCommands::alloc_local(const GateCommand& command, GateAnswer& answer) {
@@ -163,6 +226,12 @@ void LanaiCommands::restore(PacketId id, const Packet& as) {
     case Held::received:
       packet.holds = Holds::host_buffer;
       break;
+    case Held::from_near:
+      packet.peer = as.sender;
+      [[fallthrough]];
+    case Held::near:
+      packet.holds = Holds::near_buffer;
+      break;
     default:
       packet.holds = Holds::nothing;
   }
@@ -177,8 +246,10 @@ void LanaiCommands::show(GateSlot& slot) {
   while (received < LanaiVisible::kEach && host_.reap_receive(&seen.received[received])) {
     const PacketId id = seen.received[received++];
     const NiPacket& packet = host_.packet(id);
-    held_[id] = {packet.slot_bytes,
-                 packet.holds == Holds::host_buffer ? Held::received : Held::apart};
+    const Held how = packet.holds == Holds::host_buffer   ? Held::received
+                     : packet.holds == Holds::near_buffer ? Held::from_near
+                                                          : Held::apart;
+    held_[id] = {packet.slot_bytes, how, kNoPacket, packet.peer};
   }
   while (completed < LanaiVisible::kEach && host_.reap_completion(&seen.completed[completed])) {
     ++completed;
@@ -190,6 +261,7 @@ void LanaiCommands::show(GateSlot& slot) {
   seen.completed_count = completed;
   seen.answered_count = answered;
   seen.send_buffers = host_.send_buffers_free();
+  seen.near_buffers = host_.near_buffers_free();
 }
 
 }  // namespace fairlead::fabric::model

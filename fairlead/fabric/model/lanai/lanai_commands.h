@@ -1,5 +1,5 @@
 // A rank's commands to its host beside a LANai, in the simulator: checked, then done on the
-// ModelHostNi of the rank's node.
+// rank's ModelHostNi.
 #pragma once
 #include <cstdint>
 #include <unordered_map>
@@ -13,7 +13,7 @@ namespace fairlead::fabric::model {
 
 class LanaiCommands final : public RankCommands {
  public:
-  // Rank `rank` is node `rank` of `machine`, which outlives it.
+  // `machine` outlives it.
   LanaiCommands(LanaiMachine& machine, Rank rank)
       : machine_(machine), host_(machine.host(rank)), rank_(rank) {}
 
@@ -30,15 +30,29 @@ class LanaiCommands final : public RankCommands {
 
  private:
   // shared: a send buffer of which there are images; the NI's once one of them is posted. detached:
-  // an image of a buffer that stays the rank's.
-  enum class Held : std::uint8_t { allocated, received, apart, shared, image, detached };
+  // an image of a buffer that stays the rank's. near: a buffer for another rank of the node;
+  // from_near: one that such a rank sent.
+  enum class Held : std::uint8_t {
+    allocated,
+    received,
+    apart,
+    shared,
+    image,
+    detached,
+    near,
+    from_near
+  };
   struct Packet {
     std::uint16_t slot_bytes;
     Held how;
     PacketId origin = kNoPacket;  // of an image
+    Rank sender = 0;              // of what came from a near rank
   };
 
   Result<void> post(const GateCommand& command);
+  Result<void> post_near(const GateCommand& command);
+  Result<void> release(const GateCommand& command);
+  Result<void> return_host_buffer(const GateCommand& command);
   void alloc(const GateCommand& command, GateAnswer& answer);
   void alloc_local(const GateCommand& command, GateAnswer& answer);
   Result<void> image(const GateCommand& command, GateAnswer& answer);

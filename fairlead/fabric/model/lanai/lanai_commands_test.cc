@@ -12,8 +12,10 @@ namespace {
 class DamagedRank : public testing::Test {
  protected:
   DamagedRank()
-      : memory_(std::move(GateMemory::create(2, 2, hw::round_platform()).value())),
-        machine_(hw::round_platform(), 2, 2048, {memory_->packets(), memory_->ni_memory()}),
+      : memory_(
+            std::move(GateMemory::create(EvenNodes::alone(2), 2, hw::round_platform()).value())),
+        machine_(hw::round_platform(), EvenNodes::alone(2), 2, 2048,
+                 {memory_->packets(), memory_->ni_memory()}),
         gate_(*memory_, machine_, 0, [] { return false; }) {}
 
   Result<void> execute(GateCommand command) {

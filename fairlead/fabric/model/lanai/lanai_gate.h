@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "fairlead/fabric/model/gate.h"
+#include "fairlead/fabric/model/lanai/lanai_parts.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/lanai/library_rates.h"
 
@@ -15,11 +16,16 @@ namespace fairlead::fabric::model {
 enum class LanaiOp : std::uint32_t {
   write = static_cast<std::uint32_t>(GateOp::kind_first),  // a: bytes
   post,                                                    // id, a: descriptor lines
+  post_near,                                               // id, a: bytes to be copied
+  read_near,                                               // id
+  move,                                                    // a: time in ps, b: bytes
   cancel,                                                  // id
   release,                                                 // id
   release_local,                                           // id
   return_host_buffer,                                      // id: the packet that stays
   alloc,        // a: payload bytes, b: reserve; answer: id
+  alloc_near,   // the same
+  slowed,       // a: time in ps, b: bytes; answer: value
   alloc_local,  // a: payload bytes; answer: id
   image,        // id: the buffer, a: 1 for a detached one; answer: id
   add_words,    // id: segment, a: count; answer: id of the first word
@@ -30,9 +36,11 @@ struct LanaiVisible {
   static constexpr std::uint32_t kEach = 128;
 
   std::uint32_t send_buffers;  // free
+  std::uint32_t near_buffers;  // the same
   std::uint32_t received_count;
   std::uint32_t completed_count;
   std::uint32_t answered_count;
+  std::uint32_t reserved;
   // Since when the oldest of `received` that is to be looked at was there; as of watchdogs.
   std::int64_t visible_since_ps;
   std::uint32_t received[kEach];
@@ -49,8 +57,7 @@ inline LanaiVisible& lanai_visible(GateSlot& slot) {
 // GateHeader::kind.
 struct LanaiHeader {
   hw::LibraryRates rates;
-  std::uint32_t send_buffers;
-  std::uint32_t host_ring_batch;
+  LanaiShares shares;
 };
 static_assert(sizeof(LanaiHeader) <= GateHeader::kKindBytes &&
               std::is_trivially_copyable_v<LanaiHeader>);

@@ -1,5 +1,6 @@
 #include "fairlead/fabric/model/lanai/lanai_machine.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -9,9 +10,9 @@
 
 namespace fairlead::fabric::model {
 
-LanaiMachine::LanaiMachine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes,
-                           const SharedMemory& shared)
-    : Machine(std::move(platform), nodes),
+LanaiMachine::LanaiMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
+                           std::uint32_t payload_bytes, const SharedMemory& shared)
+    : Machine(std::move(platform), ranks, nodes),
       host_rates_(platform_.host, platform_.ni.as<hw::LanaiParams>()),
       firmware_(engine_, platform_.ni.as<hw::LanaiParams>(), &NiHardware::on_work),
       pool_(sizeof(NiPacket) + payload_bytes, shared.packets),
@@ -22,12 +23,19 @@ LanaiMachine::LanaiMachine(hw::Platform platform, std::uint32_t nodes, std::uint
              host_rates_,
              firmware_,
              network_,
-             pool_},
-      nodes_(nodes) {
+             pool_,
+             ranks_,
+             LanaiShares(platform_.ni.as<hw::LanaiParams>(), ranks_),
+             platform_.host.memory},
+      nodes_(nodes),
+      more_(ranks_.ranks - std::min(ranks_.count(), ranks_.ranks)) {
   auto* const words = reinterpret_cast<std::uint64_t*>(shared.ni_memory.data());
   for (Peer node = 0; node < nodes; ++node) {
     nodes_.emplace_back(
         *this, node, words == nullptr ? nullptr : words + std::size_t{node} * NiHardware::kWords);
+    for (std::uint32_t place = 1; place < ranks_.ranks_on(node); ++place) {
+      more_.emplace_back(parts_, ni(node), place, *this);
+    }
   }
   hw::NetworkSink sink;
   sink.context = this;
@@ -52,9 +60,10 @@ LanaiMachine::LanaiMachine(hw::Platform platform, std::uint32_t nodes, std::uint
   if (nodes >= kManyNodes) look_ahead();
 }
 
-NodeBusy LanaiMachine::busy(Peer node) const {
-  const Node& of = nodes_[node];
-  return {of.host.library_busy(), of.ni.processor_busy(), of.ni.bus_busy()};
+NodeBusy LanaiMachine::busy(Rank rank) const {
+  const NiHardware& ni = nodes_[ranks_.node_of(rank)].ni;
+  const ModelHostNi& host = const_cast<LanaiMachine*>(this)->of(rank).host;
+  return {host.library_busy(), ni.processor_busy(), ni.bus_busy()};
 }
 
 Result<void> LanaiMachine::set_faults(const FaultPlan& plan) {
@@ -94,10 +103,8 @@ void LanaiMachine::look_ahead() {
 void LanaiMachine::trace_nodes(TraceWriter& writer) {
   journeys_ = std::make_unique<Journeys>(writer, kStageNames);
   parts_.journeys = journeys_.get();
-  for (Peer node = 0; node < nodes(); ++node) {
-    ni(node).trace(writer);
-    host(node).trace(host_lane(node));
-  }
+  for (Peer node = 0; node < nodes(); ++node) ni(node).trace(writer);
+  for (Rank rank = 0; rank < ranks_.ranks; ++rank) host(rank).trace(host_lane(rank));
 }
 
 }  // namespace fairlead::fabric::model

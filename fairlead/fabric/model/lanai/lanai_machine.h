@@ -20,29 +20,52 @@ namespace fairlead::fabric::model {
 class LanaiMachine final : public Machine, private FaultyWire {
  public:
   // `platform`: its bus and NI are of these kinds. Packets hold `payload_bytes`.
-  LanaiMachine(hw::Platform platform, std::uint32_t nodes, std::uint32_t payload_bytes,
-               const SharedMemory& shared = {});
+  LanaiMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
+               std::uint32_t payload_bytes, const SharedMemory& shared = {});
 
   const hw::LanaiParams& params() const { return parts_.params; }
   NiHardware& ni(Peer node) { return nodes_[node].ni; }
-  ModelHostNi& host(Peer node) { return nodes_[node].host; }
+  ModelHostNi& host(Rank rank) { return of(rank).host; }
   hw::PacketPool& pool() { return pool_; }
 
-  PortCounters& counters(Peer node) override { return nodes_[node].counters; }
-  void run_on(Peer node, sim::Task& task) override { host(node).run_on(task); }
-  void sync(Peer node) override { host(node).sync(); }
-  NodeBusy busy(Peer node) const override;
+  PortCounters& counters(Rank rank) override { return of(rank).counters; }
+  void run_on(Rank rank, sim::Task& task) override { host(rank).run_on(task); }
+  void sync(Rank rank) override { host(rank).sync(); }
+  NodeBusy busy(Rank rank) const override;
   Result<void> set_faults(const FaultPlan& plan) override;
   std::string losses() const override;
 
  private:
+  struct OneRank {
+    OneRank(const LanaiParts& parts, NiHardware& ni, std::uint32_t place, LanaiMachine& machine)
+        : host(parts, ni, place, {&machine, &LanaiMachine::host_of}) {}
+    PortCounters counters;
+    ModelHostNi host;
+  };
+  // With its first rank, where it has one.
   struct Node {
     Node(LanaiMachine& machine, Peer self, std::uint64_t* words)
-        : ni(machine.parts_, self, counters, words), host(machine.parts_, ni) {}
+        : ni(machine.parts_, self, counters, words),
+          host(machine.parts_, ni, 0, {&machine, &LanaiMachine::host_of}) {}
     PortCounters counters;
     NiHardware ni;
     ModelHostNi host;
   };
+  struct Seen {
+    PortCounters& counters;
+    ModelHostNi& host;
+  };
+  Seen of(Rank rank) {
+    const std::uint32_t place = ranks_.place_of(rank);
+    const Peer node = ranks_.node_of(rank);
+    if (place == 0) [[likely]]
+      return {nodes_[node].counters, nodes_[node].host};
+    OneRank& one = more_[node * (ranks_.each - 1) + place - 1];
+    return {one.counters, one.host};
+  }
+  static ModelHostNi& host_of(void* self, Rank rank) {
+    return static_cast<LanaiMachine*>(self)->host(rank);
+  }
 
   // From here on the state of the nodes, 6 KB each, is larger than a processor's own cache.
   static constexpr std::uint32_t kManyNodes = 128;
@@ -61,6 +84,7 @@ class LanaiMachine final : public Machine, private FaultyWire {
   hw::PacketPool pool_;
   LanaiParts parts_;
   PinnedArray<Node> nodes_;
+  PinnedArray<OneRank> more_;  // further ranks of the nodes
   std::unique_ptr<WireFaults> faults_;
   std::unique_ptr<Journeys> journeys_;
 };

@@ -53,7 +53,7 @@ class MachineTest : public testing::Test {
     return seen_;
   }
 
-  LanaiMachine machine_{hw::round_platform(), 2, 256};
+  LanaiMachine machine_{hw::round_platform(), EvenNodes::alone(2), 2, 256};
   std::unique_ptr<sim::FiberPool> pool_ =
       std::move(sim::FiberPool::create({.stack_bytes = 64 * 1024, .max_fibers = 2}).value());
   std::vector<std::unique_ptr<sim::Task>> tasks_;
@@ -108,6 +108,77 @@ TEST_F(MachineTest, SendBuffersAreCounted) {
     host.packet(id).peer = 1;
     host.post(id, 1);
   });
+}
+
+// Two ranks on one node.
+class SharedNodeTest : public testing::Test {
+ protected:
+  SharedNodeTest() {
+    machine_.ni(0).load(kTestMover, &machine_.ni(0));
+    for (Rank rank = 0; rank < 2; ++rank) {
+      tasks_.push_back(std::make_unique<sim::Task>(machine_.engine(), *pool_, 0, rank));
+      machine_.host(rank).run_on(*tasks_[rank]);
+    }
+  }
+  void run(sim::Task::Body first, sim::Task::Body second) {
+    EXPECT_TRUE(tasks_[0]->start(Ps{0}, first, this).ok());
+    EXPECT_TRUE(tasks_[1]->start(Ps{0}, second, this).ok());
+    EXPECT_TRUE(machine_.engine().run_until_idle());
+    EXPECT_EQ(machine_.engine().blocked(), 0u);
+  }
+
+  LanaiMachine machine_{hw::round_platform(), {2, 2}, 1, 256};
+  std::unique_ptr<sim::FiberPool> pool_ =
+      std::move(sim::FiberPool::create({.stack_bytes = 64 * 1024, .max_fibers = 2}).value());
+  std::vector<std::unique_ptr<sim::Task>> tasks_;
+  Ps came_{};
+  Ps read_{};
+};
+
+TEST_F(SharedNodeTest, AMessageToANearRankTakesItsCopyAndItsLines) {
+  const auto sends = [](sim::Task&, void* self) {
+    ModelHostNi& host = static_cast<SharedNodeTest*>(self)->machine_.host(0);
+    EXPECT_TRUE(host.near(1));
+    PacketId id = 0;
+    ASSERT_TRUE(host.alloc_near(96, 0, &id));
+    // Expect: a buffer in host memory, and none of the NI's
+    EXPECT_EQ(host.near_buffers_free(), LanaiShares::kNearBuffers - 1);
+    EXPECT_EQ(host.send_buffers_free(), host.shares().send_buffers);
+    host.packet(id).header.client.size = 96;
+    host.packet(id).peer = 1;
+    host.post_near(id, 96);
+    host.block(kNever, "the buffer's return");
+    EXPECT_EQ(host.near_buffers_free(), LanaiShares::kNearBuffers);
+  };
+  const auto receives = [](sim::Task&, void* self) {
+    auto* test = static_cast<SharedNodeTest*>(self);
+    ModelHostNi& host = test->machine_.host(1);
+    host.block(kNever, "the message");
+    PacketId id = 0;
+    ASSERT_TRUE(host.reap_receive(&id));
+    test->came_ = host.now();
+    EXPECT_EQ(host.packet(id).peer, 0u);
+    host.read_near(id);
+    test->read_ = host.now();
+    host.release(id);
+  };
+  run(sends, receives);
+  // Expect: 96 bytes copied at half a byte a nanosecond, then one line from memory
+  EXPECT_EQ(came_, nanoseconds(192 + 100));
+  // Expect: three more lines of header and data
+  EXPECT_EQ(read_, came_ + nanoseconds(300));
+}
+
+TEST_F(SharedNodeTest, TheRanksHaveSharesOfTheNisBuffers) {
+  const hw::LanaiParams& ni = machine_.params();
+  for (Rank rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(machine_.host(rank).send_buffers_free(), ni.send_buffers / 2 / 4 * 4);
+  }
+  // Expect: words of the same segment are each rank's own
+  ASSERT_TRUE(machine_.host(0).add_ni_words(7, 1));
+  ASSERT_TRUE(machine_.host(1).add_ni_words(7, 1));
+  *machine_.host(0).ni_word(7, 0) = 5;
+  EXPECT_EQ(*machine_.host(1).ni_word(7, 0), 0u);
 }
 
 }  // namespace

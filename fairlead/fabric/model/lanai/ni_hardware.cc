@@ -17,7 +17,7 @@ namespace {
 // What the processor and the DMA engine do, as traces name it: NiEvent's and DmaKind's.
 constexpr const char* kTurnNames[] = {"descriptor", "fetched",   "forward", "transmitted",
                                       "received",   "delivered", "landed",  "corrupt",
-                                      "timer",      "start DMA"};
+                                      "timer",      "start DMA", "copied"};
 constexpr const char* kDmaNames[] = {"fetch",        "deliver", "completions", "answer",
                                      "free buffers", "land",    "notify"};
 // What the header of a page transfer has beside a packet's: virtual address and counter.
@@ -30,8 +30,16 @@ NiHardware::NiHardware(const LanaiParts& parts, Peer self, PortCounters& counter
       counters_(counters),
       processor_(parts.firmware, this, self),
       bus_(parts.bus, parts.params.dma_fixed),
-      host_buffers_(parts.params.host_buffers),
-      words_(words) {}
+      ranks_here_(std::max(parts.nodes.ranks_on(self), 1U)),
+      words_(words) {
+  if (ranks_here_ > 1) {
+    more_sides_ = std::make_unique<Side[]>(ranks_here_ - 1);
+    memory_ = std::make_unique<hw::HostMemory>(ranks_here_ + 1, parts.memory_rate);
+  }
+  for (std::uint32_t place = 0; place < ranks_here_; ++place) {
+    side(place).host_buffers = parts.shares.host_buffers;
+  }
+}
 
 void NiHardware::on_work(void* self, hw::NiWork work) {
   auto* ni = static_cast<NiHardware*>(self);
@@ -40,11 +48,14 @@ void NiHardware::on_work(void* self, hw::NiWork work) {
   if (work.kind == kHardware) {
     ni->wake_queued_ = false;
     ni->start_next();
+  } else if (work.kind == kCopied) {
+    ni->charge(Step::dma_complete);
+    ni->charge(Step::host_ring);
   } else {
     ni->program_->turn(ni->program_context_, work);
   }
   // Nothing else to do: completions go out though their batch is not full.
-  if (ni->unreported_ > 0 && ni->processor_.idle_after_this()) ni->request_batch();
+  ni->report_all();
   if (ni->parts_.journeys != nullptr) [[unlikely]]
     ni->show_turn_end(work);
 }
@@ -98,32 +109,96 @@ void NiHardware::show_visible(DmaKind kind, PacketId id) {
   parts_.journeys->end(id, self(), packet(id).header.client.size, parts_.engine.now());
 }
 
-void NiHardware::report(std::uint64_t cookie) {
-  completions_.push_back(cookie);
-  if (++unreported_ >= parts_.params.completion_batch) request_batch();
+void NiHardware::report(std::uint32_t place, std::uint64_t cookie) {
+  Side& to = side(place);
+  to.completions.push_back(cookie);
+  if (++to.unreported >= parts_.params.completion_batch) request_batch(place);
 }
 
-void NiHardware::request_batch() {
-  batches_.push_back(unreported_);
-  unreported_ = 0;
+void NiHardware::report_all() {
+  for (std::uint32_t place = 0; place < ranks_here_; ++place) {
+    if (side(place).unreported > 0 && processor_.idle_after_this()) request_batch(place);
+  }
+}
+
+void NiHardware::request_batch(std::uint32_t place) {
+  Side& to = side(place);
+  to.batches.push_back(to.unreported);
+  to.unreported = 0;
   charge(Step::completion);
-  request(DmaKind::completion, 0);
+  request(DmaKind::completion, place, 0);
 }
 
-void NiHardware::send_buffer_free() {
-  ++free_unreported_;
+void NiHardware::send_buffer_free(std::uint32_t place) {
   // No transfer to carry the count in sight: one of its own before the host runs dry.
-  if (free_unreported_ * 4 == parts_.params.send_buffers) request(DmaKind::buffers, 0);
+  if (++side(place).free_unreported * 4 == parts_.shares.send_buffers) {
+    request(DmaKind::buffers, place, 0);
+  }
 }
 
-void NiHardware::request(DmaKind kind, PacketId id) {
-  dma_queue_.push_back({kind, id});
+void NiHardware::request(DmaKind kind, std::uint32_t place, PacketId id) {
+  dma_queue_.push_back({kind, static_cast<std::uint8_t>(place), id});
+  hold_back();
   if (processor_.running() && may_start()) start_next();
 }
 
 bool NiHardware::may_start() const {
   if (dma_running_ || dma_queue_.empty()) return false;
-  return dma_queue_.front().kind != DmaKind::deliver || host_buffers_ > 0;
+  const DmaRequest& next = dma_queue_.front();
+  return next.kind != DmaKind::deliver || side(next.place).host_buffers > 0;
+}
+
+// What waits for a buffer of one rank lets those of the others pass; what is for the same rank's
+// memory stays behind it.
+void NiHardware::hold_back() {
+  if (ranks_here_ == 1) return;
+  while (!dma_running_ && !dma_queue_.empty()) {
+    const DmaRequest next = dma_queue_.front();
+    const bool to_memory =
+        next.kind == DmaKind::deliver || next.kind == DmaKind::land || next.kind == DmaKind::notify;
+    Side& to = side(next.place);
+    const bool waits = next.kind == DmaKind::deliver && to.host_buffers == 0;
+    if (!to_memory || (!waits && to.held.empty())) return;
+    to.held.push_back(next);
+    dma_queue_.pop_front();
+  }
+}
+
+// There are buffers again: what was held back is the oldest there is for this rank.
+void NiHardware::take_back(Side& of) {
+  if (of.held.empty()) return;
+  std::vector<DmaRequest> queued;
+  for (; !dma_queue_.empty(); dma_queue_.pop_front()) queued.push_back(dma_queue_.front());
+  const std::size_t running = dma_running_ ? 1 : 0;
+  if (dma_running_) dma_queue_.push_back(queued.front());
+  for (; !of.held.empty(); of.held.pop_front()) dma_queue_.push_back(of.held.front());
+  for (std::size_t i = running; i < queued.size(); ++i) dma_queue_.push_back(queued[i]);
+}
+
+void NiHardware::deliver_to_all(PacketId id) {
+  packet(id).to = 0;
+  if (ranks_here_ == 1) return request(DmaKind::deliver, 0, id);
+  spreads_.push_back({id, ranks_here_});
+  for (std::uint32_t place = 0; place < ranks_here_; ++place) {
+    if (place > 0) charge(Step::deliver);
+    const PacketId one = image(id);
+    NiPacket& made = packet(one);
+    made.origin = id;
+    made.to = static_cast<std::uint8_t>(place);
+    made.copy = true;
+    request(DmaKind::deliver, place, one);
+  }
+}
+
+// The last one is what the program waits for.
+void NiHardware::copy_delivered(PacketId origin) {
+  const auto found = std::find_if(spreads_.begin(), spreads_.end(),
+                                  [origin](const Spread& one) { return one.id == origin; });
+  if (--found->left > 0) return processor_.submit({kCopied, origin});
+  spreads_.erase(found);
+  const NiPacket& whole = packet(origin);
+  processor_.submit({kDelivered, whole.origin, whole.peer});
+  free_packet(origin);
 }
 
 std::uint64_t NiHardware::transfer_bytes(const DmaRequest& request) {
@@ -145,8 +220,13 @@ void NiHardware::start_next() {
   if (!may_start()) return;
   const DmaRequest started = dma_queue_.front();
   dma_running_ = true;
-  if (started.kind == DmaKind::deliver) --host_buffers_;
-  bus_.start_dma(processor_.now(), transfer_bytes(started));
+  if (started.kind == DmaKind::deliver) --side(started.place).host_buffers;
+  const std::uint64_t bytes = transfer_bytes(started);
+  bus_.start_dma(processor_.now(), bytes);
+  if (memory_ != nullptr) [[unlikely]] {
+    const Ps alone = bus_.dma_end() - bus_.dma_start();
+    bus_.hold_up_dma(memory_->use(ranks_here_, bus_.dma_start(), alone, bytes) - alone);
+  }
   if (parts_.engine.path() != nullptr) [[unlikely]]
     parts_.engine.path()->reach(processor_.now() + parts_.params.dma_fixed, hw::kDmaResource);
   processor_.hold(parts_.params.dma_fixed);
@@ -182,13 +262,18 @@ void NiHardware::dma_done() {
     const bool lands = done.kind == DmaKind::land;
     if (!lands || !packet(done.id).notifies) {
       parts_.engine.at(visible, self(), kVisibleEvent, &NiHardware::on_visible, this, done.id,
-                       static_cast<std::uint64_t>(done.kind));
+                       static_cast<std::uint64_t>(done.kind) | std::uint64_t{done.place} << 8);
     }
     // A notification is waited for: its engine starts before the transfer is retired.
     if (lands && packet(done.id).notifies) wake();
     if (lands || done.kind == DmaKind::deliver) {
       NiPacket& delivered = packet(done.id);
-      processor_.submit({lands ? kLanded : kDelivered, delivered.origin, delivered.peer});
+      if (delivered.copy) [[unlikely]] {
+        delivered.copy = false;
+        copy_delivered(delivered.origin);
+      } else {
+        processor_.submit({lands ? kLanded : kDelivered, delivered.origin, delivered.peer});
+      }
       delivered.origin = kNoPacket;
       delivered.holds = lands ? Holds::nothing : Holds::host_buffer;
     }
@@ -197,6 +282,7 @@ void NiHardware::dma_done() {
 }
 
 void NiHardware::wake() {
+  hold_back();
   if (!may_start() || wake_queued_) return;
   wake_queued_ = true;
   processor_.submit({kHardware, dma_queue_.front().id});
@@ -210,28 +296,30 @@ void NiHardware::on_fetched(void* self, std::uint64_t packet, std::uint64_t) {
   ni->processor_.submit({kFetched, id});
 }
 
-void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t kind) {
+void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t what) {
   auto* ni = static_cast<NiHardware*>(self);
-  const HostSink& host = *ni->host_;
-  void* const context = ni->host_context_;
-  if (ni->free_unreported_ > 0) {
-    host.buffers_free(context, ni->free_unreported_);
-    ni->free_unreported_ = 0;
+  const auto kind = static_cast<DmaKind>(what & 0xff);
+  Side& to = ni->side(static_cast<std::uint32_t>(what >> 8));
+  const HostSink& host = *to.host;
+  void* const context = to.context;
+  if (to.free_unreported > 0) {
+    host.buffers_free(context, to.free_unreported);
+    to.free_unreported = 0;
   }
   if (ni->parts_.journeys != nullptr) [[unlikely]]
-    ni->show_visible(static_cast<DmaKind>(kind), static_cast<PacketId>(id));
-  switch (static_cast<DmaKind>(kind)) {
+    ni->show_visible(kind, static_cast<PacketId>(id));
+  switch (kind) {
     case DmaKind::deliver:
     case DmaKind::land:
     case DmaKind::notify:
       host.received(context, static_cast<PacketId>(id));
       break;
     case DmaKind::completion: {
-      const std::uint32_t batch = ni->batches_.front();
-      ni->batches_.pop_front();
+      const std::uint32_t batch = to.batches.front();
+      to.batches.pop_front();
       for (std::uint32_t i = 0; i < batch; ++i) {
-        const std::uint64_t cookie = ni->completions_.front();
-        ni->completions_.pop_front();
+        const std::uint64_t cookie = to.completions.front();
+        to.completions.pop_front();
         host.completed(context, cookie);
       }
       break;
@@ -298,20 +386,22 @@ void NiHardware::on_timer(void* self, std::uint64_t at, std::uint64_t) {
   ni->processor_.submit({kTimer, 0});
 }
 
-bool NiHardware::add_words(std::uint32_t segment, std::uint32_t count) {
-  if (word_segments_.size() == kWordSegments || count > kWords - words_used_) return false;
+bool NiHardware::add_words(Rank rank, std::uint32_t segment, std::uint32_t count) {
+  const auto own = std::count_if(word_segments_.begin(), word_segments_.end(),
+                                 [rank](const WordSegment& one) { return one.rank == rank; });
+  if (own == kWordSegments || count > kWords - words_used_) return false;
   if (words_ == nullptr) {
     own_words_ = std::make_unique<std::uint64_t[]>(kWords);
     words_ = own_words_.get();
   }
-  word_segments_.push_back({segment, words_used_, count});
+  word_segments_.push_back({rank, segment, words_used_, count});
   words_used_ += count;
   return true;
 }
 
-std::uint64_t* NiHardware::find_word(std::uint32_t segment, std::uint64_t offset) {
+std::uint64_t* NiHardware::find_word(Rank rank, std::uint32_t segment, std::uint64_t offset) {
   for (const WordSegment& entry : word_segments_) {
-    if (entry.segment != segment) continue;
+    if (entry.segment != segment || entry.rank != rank) continue;
     if (offset % 8 != 0 || offset / 8 >= entry.count) return nullptr;
     return &words_[entry.first + offset / 8];
   }
@@ -326,13 +416,15 @@ void NiHardware::on_doorbell(void* self, std::uint64_t packet, std::uint64_t) {
   static_cast<NiHardware*>(self)->processor_.submit({kDescriptor, static_cast<PacketId>(packet)});
 }
 
-void NiHardware::return_host_buffers(Ps at, std::uint32_t count) {
-  parts_.engine.at(at, self(), kDoorbellEvent, &NiHardware::on_host_buffers, this, count);
+void NiHardware::return_host_buffers(std::uint32_t place, Ps at, std::uint32_t count) {
+  parts_.engine.at(at, self(), kDoorbellEvent, &NiHardware::on_host_buffers, this, count, place);
 }
 
-void NiHardware::on_host_buffers(void* self, std::uint64_t count, std::uint64_t) {
+void NiHardware::on_host_buffers(void* self, std::uint64_t count, std::uint64_t place) {
   auto* ni = static_cast<NiHardware*>(self);
-  ni->host_buffers_ += static_cast<std::uint32_t>(count);
+  Side& of = ni->side(static_cast<std::uint32_t>(place));
+  of.host_buffers += static_cast<std::uint32_t>(count);
+  ni->take_back(of);
   ni->wake();
 }
 
@@ -355,9 +447,9 @@ void NiHardware::prepare_visible(void* self, std::uint64_t id, std::uint64_t, un
         packet != nullptr) {
       prefetch(packet, sizeof(NiPacket));
     }
-    return prefetch(ni->host_context_, kHostBytes);
+    return prefetch(ni->first_side_.context, kHostBytes);
   }
-  ni->host_->prepare(ni->host_context_);
+  ni->first_side_.host->prepare(ni->first_side_.context);
 }
 
 void NiHardware::prepare_timer(void* self, std::uint64_t at, std::uint64_t, unsigned stage) {

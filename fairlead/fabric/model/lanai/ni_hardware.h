@@ -16,6 +16,7 @@
 #include "fairlead/fabric/model/journeys.h"
 #include "fairlead/fabric/model/lanai/lanai_parts.h"
 #include "fairlead/fabric/ni_packet.h"
+#include "fairlead/hw/host_memory.h"
 #include "fairlead/hw/lanai/ni_processor.h"
 #include "fairlead/hw/network.h"
 #include "fairlead/hw/packet_pool.h"
@@ -38,6 +39,7 @@ enum NiEvent : std::uint32_t {
   kCorrupt,      // a packet from the network failed its CRC check
   kTimer,        // the time of wake_at() has come
   kHardware,     // not the program's: the DMA engine wants to be started
+  kCopied,       // nor this: a rank of several has its copy of a packet
 };
 
 // Where the transfers to hosts end; their side (host_ni.h) implements it.
@@ -66,8 +68,9 @@ struct NiProgramCalls {
 
 class alignas(kCacheLine) NiHardware {
  public:
-  // The references outlive it. `self` is the node and the source of its events. `words`: kWords
-  // zeroed words where another process shares the NI's memory; nullptr: of its own.
+  // The references outlive it. `self` is the node and the source of its events; its ranks share
+  // the NI's buffers (LanaiShares). `words`: kWords zeroed words where another process shares the
+  // NI's memory; nullptr: of its own.
   NiHardware(const LanaiParts& parts, Peer self, PortCounters& counters,
              std::uint64_t* words = nullptr);
   // hw::NiFirmware's; its context is an NI.
@@ -82,15 +85,15 @@ class alignas(kCacheLine) NiHardware {
   }
   // Some events before one about packet `id` here (sim::Engine::Prepare).
   void prepare(PacketId id, unsigned stage) const;
-  void attach_host(const HostSink& sink, void* context) {
-    host_ = &sink;
-    host_context_ = context;
+  // Of the node's rank at `place`.
+  void attach_host(std::uint32_t place, const HostSink& sink, void* context) {
+    side(place).host = &sink;
+    side(place).context = context;
   }
 
   // --- For the control program, inside its turn.
   Peer self() const { return processor_.node(); }
-  // One rank a node.
-  Peer node_of(Rank rank) const { return rank; }
+  Peer node_of(Rank rank) const { return parts_.nodes.node_of(rank); }
   Ps now() const { return processor_.now(); }
   void charge(Step step) { processor_.charge(step); }
   NiPacket& packet(PacketId id) { return *reinterpret_cast<NiPacket*>(parts_.pool.at(id)); }
@@ -99,28 +102,32 @@ class alignas(kCacheLine) NiHardware {
   // Copies the packet's data from host memory; kFetched follows.
   void fetch(PacketId id) {
     leaves_turn(id, Stage::ni_send);
-    request(DmaKind::fetch, id);
+    request(DmaKind::fetch, 0, id);
   }
-  // Copies the packet to a host receive buffer; the host sees it, kDelivered follows. The packet is
-  // the host's then.
+  // Copies the packet to a host receive buffer of the rank that it is for, or of each of them; the
+  // host sees it, kDelivered follows. The packet is the host's then.
   void deliver(PacketId id) {
     leaves_turn(id, Stage::ni_receive);
-    request(DmaKind::deliver, id);
+    const std::uint32_t to = packet(id).to;
+    if (to == kEveryPlace) [[unlikely]]
+      return deliver_to_all(id);
+    request(DmaKind::deliver, to, id);
   }
   // Copies the data of a page transfer to where they belong in host memory, or to an anonymous
   // page; where packet.notifies, a word that says so follows them. kLanded follows. The packet is
   // the host's then.
   void land(PacketId id) {
     leaves_turn(id, Stage::ni_receive);
-    request(DmaKind::land, id);
-    if (packet(id).notifies) request(DmaKind::notify, id);
+    const std::uint32_t to = packet(id).to;
+    request(DmaKind::land, to, id);
+    if (packet(id).notifies) request(DmaKind::notify, to, id);
   }
-  // Tells the host that the data of its packet `cookie` may be reused; batched.
-  void report(std::uint64_t cookie);
+  // Tells the rank at `place` that the data of its packet `cookie` may be reused; batched.
+  void report(std::uint32_t place, std::uint64_t cookie);
   // Writes a fetch-and-add's result to the host word that waits for it; the packet is freed.
   void answer(PacketId id) {
     leaves_turn(id, Stage::ni_receive);
-    request(DmaKind::answer, id);
+    request(DmaKind::answer, packet(id).to, id);
   }
   // To the network; kReceived follows at the other NI, and kTransmitted at this one where the
   // packet held a send buffer or has an origin. The packet is the network's then.
@@ -132,8 +139,8 @@ class alignas(kCacheLine) NiHardware {
   void submit_forward(PacketId id, Peer child) { processor_.submit({kForward, id, child}); }
   // kTimer follows at `at` or soon after; the earliest of several counts.
   void wake_at(Ps at);
-  // One of the host's send buffers is free; it learns of it with the next transfer.
-  void send_buffer_free();
+  // One of the send buffers of the rank at `place` is free; it learns of it with the next transfer.
+  void send_buffer_free(std::uint32_t place);
   // An NI-made packet without payload.
   PacketId make_control(PacketKind kind, Peer peer);
   void free_packet(PacketId id) {
@@ -141,12 +148,8 @@ class alignas(kCacheLine) NiHardware {
       parts_.journeys->drop(id);
     parts_.pool.give(id, packet(id).slot_bytes);
   }
-  // An 8-byte word of NI memory the host set aside (paper section 4.3), or nullptr.
-  std::uint64_t* find_word(std::uint32_t segment, std::uint64_t offset);
-  // The same of a rank that is here.
-  std::uint64_t* find_word(Rank, std::uint32_t segment, std::uint64_t offset) {
-    return find_word(segment, offset);
-  }
+  // An 8-byte word of NI memory that `rank` of this node set aside (paper section 4.3), or nullptr.
+  std::uint64_t* find_word(Rank rank, std::uint32_t segment, std::uint64_t offset);
 
   // sim::Engine::Prepare of the NI's own kinds of events.
   static void prepare_event(void* self, std::uint64_t id, std::uint64_t, unsigned stage) {
@@ -159,16 +162,19 @@ class alignas(kCacheLine) NiHardware {
   // --- For the host side, in an event or the rank's turn at the engine's now.
   hw::IoBus& bus() { return bus_; }
   hw::PacketPool& pool() { return parts_.pool; }
-  // Sets aside `count` zeroed words under `segment`. False: no room left.
-  [[nodiscard]] bool add_words(std::uint32_t segment, std::uint32_t count);
+  // Sets aside `count` zeroed words under the rank's `segment`. False: no room left.
+  [[nodiscard]] bool add_words(Rank rank, std::uint32_t segment, std::uint32_t count);
   std::uint32_t words_used() const { return words_used_; }
+  // Of the ranks of the node, all together; and of each.
   static constexpr std::uint32_t kWords = 256;
   static constexpr std::uint32_t kWordSegments = 16;
   // A descriptor reaches NI memory at `at`.
   void ring_doorbell(Ps at, PacketId id);
-  // The host has put `count` receive buffers into the receive completions queue; the NI sees them
-  // from `at` on.
-  void return_host_buffers(Ps at, std::uint32_t count);
+  // The rank at `place` has put `count` receive buffers into its receive completions queue; the NI
+  // sees them from `at` on.
+  void return_host_buffers(std::uint32_t place, Ps at, std::uint32_t count);
+  // The memory that the node's processors and DMA share; nullptr: one processor has it for itself.
+  hw::HostMemory* memory() { return memory_.get(); }
 
   // --- For the network.
   void arrived(PacketId id) {
@@ -180,7 +186,7 @@ class alignas(kCacheLine) NiHardware {
   void transmitted(PacketId id) {
     NiPacket& left = packet(id);
     if (left.holds != Holds::send_buffer && left.origin == kNoPacket) return;
-    processor_.submit({kTransmitted, left.origin});
+    processor_.submit({kTransmitted, left.origin, left.place});
     left.holds = Holds::nothing;
     left.origin = kNoPacket;
   }
@@ -195,19 +201,47 @@ class alignas(kCacheLine) NiHardware {
   enum class DmaKind : std::uint8_t { fetch, deliver, completion, answer, buffers, land, notify };
   struct DmaRequest {
     DmaKind kind;
+    std::uint8_t place;  // of the rank that it is about
     PacketId id;
+  };
+  // What the NI keeps of one rank of its node.
+  struct Side {
+    const HostSink* host = nullptr;
+    void* context = nullptr;
+    std::uint32_t host_buffers = 0;
+    std::uint32_t unreported = 0;       // completions that wait for their batch
+    std::uint32_t free_unreported = 0;  // send buffers the host does not know to be free
+    // Batches under way to the host, oldest first, and behind them the unreported.
+    Ring<std::uint64_t, 4> completions;
+    Ring<std::uint32_t, 2> batches;  // sizes of those under way
+    // For a host buffer, where the other ranks' transfers are not to wait.
+    Ring<DmaRequest> held;
+  };
+  // A packet of which every rank here gets a copy.
+  struct Spread {
+    PacketId id;
+    std::uint32_t left;  // copies that are not with their hosts
   };
 
   static void on_dma_end(void* self, std::uint64_t packet, std::uint64_t);
   static void on_fetched(void* self, std::uint64_t packet, std::uint64_t);
-  static void on_visible(void* self, std::uint64_t packet, std::uint64_t kind);
+  static void on_visible(void* self, std::uint64_t packet, std::uint64_t what);
   static void on_doorbell(void* self, std::uint64_t packet, std::uint64_t);
   static void on_timer(void* self, std::uint64_t at, std::uint64_t);
-  static void on_host_buffers(void* self, std::uint64_t count, std::uint64_t);
+  static void on_host_buffers(void* self, std::uint64_t count, std::uint64_t place);
 
-  void request(DmaKind kind, PacketId id);
-  void request_batch();
+  Side& side(std::uint32_t place) {
+    return place == 0 || place >= ranks_here_ ? first_side_ : more_sides_[place - 1];
+  }
+  const Side& side(std::uint32_t place) const { return const_cast<NiHardware*>(this)->side(place); }
+  void deliver_to_all(PacketId id);
+  void copy_delivered(PacketId origin);
+  void request(DmaKind kind, std::uint32_t place, PacketId id);
+  void report_all();
+  void request_batch(std::uint32_t place);
   bool may_start() const;
+  void hold_back();
+  void take_back(Side& side);
   void start_next();
   // The processor will start the engine, where that has something to do.
   void wake();
@@ -238,16 +272,10 @@ class alignas(kCacheLine) NiHardware {
   Ps timer_at_ = kNever;
   const NiProgramCalls* program_ = nullptr;
   void* program_context_ = nullptr;
-  const HostSink* host_ = nullptr;
-  void* host_context_ = nullptr;
-  std::uint32_t host_buffers_;
-  std::uint32_t unreported_ = 0;       // completions that wait for their batch
-  std::uint32_t free_unreported_ = 0;  // send buffers the host does not know to be free
   bool dma_running_ = false;
   bool wake_queued_ = false;
-  // Batches under way to the host, oldest first, and behind them the unreported.
-  Ring<std::uint64_t, 4> completions_;
-  Ring<std::uint32_t, 2> batches_;  // sizes of those under way
+  std::uint32_t ranks_here_;
+  Side first_side_;
 
   // Rarely touched from here on; these while traced only.
   TraceLane trace_processor_;
@@ -255,7 +283,13 @@ class alignas(kCacheLine) NiHardware {
   Ps turn_began_{};
   PacketId turn_packet_ = kNoPacket;  // that the turn is about, until handed on
 
+  // Of the node's further ranks.
+  std::unique_ptr<Side[]> more_sides_;
+  std::vector<Spread> spreads_;
+  std::unique_ptr<hw::HostMemory> memory_;
+
   struct WordSegment {
+    Rank rank;
     std::uint32_t segment;
     std::uint32_t first;
     std::uint32_t count;

@@ -11,16 +11,19 @@ RemoteHostNi::RemoteHostNi(GateClient& gate, const GateMemory& memory)
     : gate_(gate),
       packets_(memory.packets().data()),
       words_(reinterpret_cast<std::uint64_t*>(memory.ni_memory().data()) +
-             std::size_t{gate.rank()} * NiHardware::kWords),
+             std::size_t{memory.ranks().node_of(gate.rank())} * NiHardware::kWords),
       rates_(lanai_header(memory).rates),
-      send_buffers_(lanai_header(memory).send_buffers),
-      host_ring_batch_(lanai_header(memory).host_ring_batch) {
+      nodes_(memory.ranks()),
+      shares_(lanai_header(memory).shares),
+      send_buffers_(shares_.send_buffers),
+      near_buffers_(shares_.near_buffers) {
   gate_.on_answer([](void* self) { static_cast<RemoteHostNi*>(self)->take_visible(); }, this);
 }
 
 void RemoteHostNi::take_visible() {
   const LanaiVisible& seen = lanai_visible(gate_.slot());
   send_buffers_ = seen.send_buffers;
+  near_buffers_ = seen.near_buffers;
   const std::uint32_t called = calling_;
   for (std::uint32_t i = 0; i < seen.received_count; ++i) {
     received_.push_back(seen.received[i]);
@@ -41,6 +44,14 @@ Ps RemoteHostNi::compute(Ps time, Ps watchdog) {
   return end <= began ? Ps{0} : gate_.compute(end - began, watchdog);
 }
 
+Ps RemoteHostNi::time_of(const hw::HostWork& work) {
+  const Ps alone = hw::work_time(rates_, work);
+  const std::uint64_t bytes = nodes_.several() ? hw::moved_bytes(rates_, work) : 0;
+  if (bytes == 0) return alone;
+  const auto time = static_cast<std::uint64_t>(alone.count);
+  return Ps{static_cast<std::int64_t>(gate_.hand_over(LanaiOp::slowed, 0, time, bytes).value)};
+}
+
 bool RemoteHostNi::reap_receive(PacketId* id) {
   if (!take(received_, id)) return false;
   if (!ModelHostNi::silent(packet(*id))) --calling_;
@@ -53,6 +64,13 @@ bool RemoteHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, Packe
   // No time has passed since the last answer, so no buffer has become free.
   if (gate_.clock_known() && send_buffers_ <= reserve) return false;
   const GateAnswer& answer = gate_.hand_over(LanaiOp::alloc, 0, payload_bytes, reserve);
+  *id = answer.id;
+  return answer.ok != 0;
+}
+
+bool RemoteHostNi::alloc_near(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id) {
+  if (gate_.clock_known() && near_buffers_ <= reserve) return false;
+  const GateAnswer& answer = gate_.hand_over(LanaiOp::alloc_near, 0, payload_bytes, reserve);
   *id = answer.id;
   return answer.ok != 0;
 }

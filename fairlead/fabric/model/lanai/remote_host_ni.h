@@ -29,15 +29,38 @@ class RemoteHostNi {
   Ps now() { return gate_.now(); }  // *
   const hw::LibraryRates& rates() const { return rates_; }
   void charge(Step step) { gate_.advance(rates_.step[static_cast<std::size_t>(step)]); }
-  void work(const hw::HostWork& work) { gate_.advance(hw::work_time(rates_, work)); }
-  Ps compute(Ps time, Ps watchdog);  // *
-  Ps time_of(const hw::HostWork& work) const { return hw::work_time(rates_, work); }
+  void work(const hw::HostWork& work) {
+    const Ps alone = hw::work_time(rates_, work);
+    const std::uint64_t bytes = nodes_.several() ? hw::moved_bytes(rates_, work) : 0;
+    if (bytes == 0) return gate_.advance(alone);
+    gate_.queue(LanaiOp::move, 0, static_cast<std::uint64_t>(alone.count), bytes);
+    gate_.time_passes();
+  }
+  Ps compute(Ps time, Ps watchdog);      // *
+  Ps time_of(const hw::HostWork& work);  // *
   void interrupt() { gate_.advance(rates_.interrupt); }
   Ps default_watchdog() const { return rates_.watchdog; }
   void copy(std::size_t size) { work(hw::HostWork{0, 0, 0, size}); }
 
   [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);  // *
   bool has_buffer(std::uint32_t reserve) const { return send_buffers_ > reserve; }
+  bool near(Rank rank) const {
+    return nodes_.several() && rank != gate_.rank() &&
+           nodes_.node_of(rank) == nodes_.node_of(gate_.rank());
+  }
+  [[nodiscard]] bool alloc_near(std::size_t payload_bytes, std::uint32_t reserve,
+                                PacketId* id);  // *
+  bool has_near_buffer(std::uint32_t reserve) const { return near_buffers_ > reserve; }
+  void post_near(PacketId id, std::size_t copied) {
+    gate_.queue(LanaiOp::post_near, id, copied);
+    gate_.time_passes();
+  }
+  void read_near(PacketId id) {
+    gate_.queue(LanaiOp::read_near, id);
+    gate_.time_passes();
+  }
+  const EvenNodes& nodes() const { return nodes_; }
+  const LanaiShares& shares() const { return shares_; }
   PacketId alloc_local(std::size_t payload_bytes);                                        // *
   PacketId image(PacketId buffer) { return gate_.hand_over(LanaiOp::image, buffer).id; }  // *
   PacketId detached_image(PacketId buffer) {                                              // *
@@ -48,7 +71,7 @@ class RemoteHostNi {
   }
   void cancel(PacketId id) {
     gate_.queue(LanaiOp::cancel, id);
-    ++send_buffers_;
+    ++(packet(id).holds == Holds::near_buffer ? near_buffers_ : send_buffers_);
   }
   void write(std::size_t size) {
     if (size == 0) return;
@@ -65,11 +88,11 @@ class RemoteHostNi {
   [[nodiscard]] bool reap_answer(Answer* answer) { return take(answered_, answer); }
   void release(PacketId id) {
     gate_.queue(LanaiOp::release, id);
-    host_buffer_returned();
+    host_buffer_returned(id);
   }
   void return_host_buffer(PacketId id) {
     gate_.queue(LanaiOp::return_host_buffer, id);
-    host_buffer_returned();
+    host_buffer_returned(id);
   }
   void release_local(PacketId id) { gate_.queue(LanaiOp::release_local, id); }
 
@@ -102,8 +125,8 @@ class RemoteHostNi {
     from.pop_front();
     return true;
   }
-  void host_buffer_returned() {
-    if (++released_ < host_ring_batch_) return;
+  void host_buffer_returned(PacketId id) {
+    if (packet(id).holds == Holds::near_buffer || ++released_ < shares_.host_ring_batch) return;
     released_ = 0;
     gate_.time_passes();
   }
@@ -113,8 +136,10 @@ class RemoteHostNi {
   std::byte* packets_;
   std::uint64_t* words_;  // of this node
   const hw::LibraryRates rates_;
+  const EvenNodes nodes_;
+  const LanaiShares shares_;
   std::uint32_t send_buffers_;
-  std::uint32_t host_ring_batch_;
+  std::uint32_t near_buffers_;
   std::uint32_t released_ = 0;  // host buffers since the last batch
   std::deque<PacketId> received_;
   std::uint32_t calling_ = 0;  // of received_ that are to be looked at

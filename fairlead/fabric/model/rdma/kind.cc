@@ -11,12 +11,14 @@ namespace fairlead::fabric::model {
 namespace {
 
 // The MTU is the interface's.
-std::unique_ptr<Machine> make(hw::Platform platform, std::uint32_t nodes,
+std::uint32_t most_ranks(const hw::Platform& /*platform*/) { return kRanksPerNodeMax; }
+
+std::unique_ptr<Machine> make(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
                               std::uint32_t /*payload_bytes*/, const SharedMemory& shared) {
-  return std::make_unique<RdmaMachine>(std::move(platform), nodes, shared);
+  return std::make_unique<RdmaMachine>(std::move(platform), ranks, nodes, shared);
 }
 
-void describe(const hw::Platform& platform, std::uint32_t /*ranks*/, GateHeader& header) {
+void describe(const hw::Platform& platform, const EvenNodes& /*ranks*/, GateHeader& header) {
   const RdmaTerms terms(platform);
   header.look = terms.poll;
   ::new (header.kind) RdmaTerms(terms);
@@ -45,8 +47,14 @@ std::unique_ptr<ModelNic> remote_nic(GateClient& gate, const GateMemory& memory,
 }  // namespace
 
 const NiKind& rdma_kind() {
-  static constexpr NiKind kKind = {
-      hw::RdmaParams::kName, NiFamily::rdma, &make, 0, &describe, &commands, &remote_nic};
+  static constexpr NiKind kKind = {hw::RdmaParams::kName,
+                                   NiFamily::rdma,
+                                   &most_ranks,
+                                   &make,
+                                   0,
+                                   &describe,
+                                   &commands,
+                                   &remote_nic};
   return kKind;
 }
 

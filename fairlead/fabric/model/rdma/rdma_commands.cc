@@ -1,10 +1,13 @@
 #include "fairlead/fabric/model/rdma/rdma_commands.h"
 
 namespace fairlead::fabric::model {
+namespace {
+constexpr std::uint64_t kMoveMax = UINT64_C(1) << 61;  // ps, bytes
+}
 
 RdmaCommands::RdmaCommands(RdmaMachine& machine, Rank rank, RankMemory& memory)
     : machine_(machine), host_(machine.host(rank)) {
-  machine.ni(rank).use_memory(memory);
+  machine.ni(machine.ranks().node_of(rank)).use_memory(rank, memory);
 }
 
 Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answer) {
@@ -19,6 +22,10 @@ Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answe
       return return_buffers(command);
     case RdmaOp::remove_key:
       host_.remove_key(command.a);
+      return {};
+    case RdmaOp::move:
+      if (command.a > kMoveMax || command.b > kMoveMax) return damaged("bytes to move", command.b);
+      host_.move(Ps{static_cast<std::int64_t>(command.a)}, command.b);
       return {};
     case RdmaOp::take:
       if (held_.size() >= kHeldMax) return damaged("packets", held_.size());
@@ -42,7 +49,7 @@ Result<void> RdmaCommands::ring(std::uint32_t packet) {
   if (held_.erase(packet) == 0) return damaged("packet", packet);
   const RdmaTerms& terms = host_.terms();
   const RdmaEntry entry = host_.front(packet).entry;
-  if (entry.dest >= machine_.nodes()) return damaged("destination", entry.dest);
+  if (entry.dest >= machine_.ranks().ranks) return damaged("destination", entry.dest);
   switch (entry.kind) {
     case RdmaKind::send:
       if (entry.queue >= kLanes) return damaged("lane", entry.queue);
@@ -68,7 +75,7 @@ Result<void> RdmaCommands::ring(std::uint32_t packet) {
 }
 
 Result<void> RdmaCommands::return_buffers(const GateCommand& command) {
-  if (command.id >= machine_.nodes()) return damaged("source", command.id);
+  if (command.id >= machine_.ranks().ranks) return damaged("source", command.id);
   if (command.a >= kLanes) return damaged("lane", command.a);
   if (command.b > host_.terms().receive_queue) return damaged("buffers", command.b);
   host_.return_buffers(command.id, static_cast<std::uint8_t>(command.a),

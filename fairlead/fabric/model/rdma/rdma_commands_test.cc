@@ -12,8 +12,10 @@ namespace {
 class DamagedRdmaRank : public testing::Test {
  protected:
   DamagedRdmaRank()
-      : memory_(std::move(GateMemory::create(2, 2, hw::round_rdma_platform()).value())),
-        machine_(hw::round_rdma_platform(), 2, {memory_->packets(), memory_->ni_memory()}),
+      : memory_(std::move(
+            GateMemory::create(EvenNodes::alone(2), 2, hw::round_rdma_platform()).value())),
+        machine_(hw::round_rdma_platform(), EvenNodes::alone(2), 2,
+                 {memory_->packets(), memory_->ni_memory()}),
         gate_(*memory_, machine_, 0, [] { return false; }) {}
 
   Result<void> execute(RdmaOp op, std::uint32_t id = 0, std::uint64_t a = 0, std::uint64_t b = 0) {

@@ -16,6 +16,7 @@ enum class RdmaOp : std::uint32_t {
   ring,                                                   // id
   return_buffers,                                         // id: the source, a: lane, b: count
   remove_key,                                             // a: the key
+  move,                                                   // a: time in ps, b: bytes
   take,                                                   // answer: id
   add_key,     // id: kRdmaKeyRead, kRdmaKeyWrite or both, a: base, b: size; answer: value
   stay_awake,  // in place of a sleep (GateOp::block): there is news

@@ -5,7 +5,8 @@
 
 namespace fairlead::fabric::model {
 
-RdmaHost::RdmaHost(const RdmaParts& parts, RdmaNi& ni) : parts_(parts), ni_(ni) {
+RdmaHost::RdmaHost(const RdmaParts& parts, RdmaNi& ni, Rank rank)
+    : parts_(parts), ni_(ni), rank_(rank) {
   RdmaHostSink sink;
   sink.context = this;
   sink.received = [](void* self, std::uint32_t id) {
@@ -19,7 +20,7 @@ RdmaHost::RdmaHost(const RdmaParts& parts, RdmaNi& ni) : parts_(parts), ni_(ni) 
     host->wake();
   };
   sink.changed = [](void* self) { static_cast<RdmaHost*>(self)->wake(); };
-  ni_.attach_host(sink);
+  ni_.attach_host(rank, sink);
 }
 
 void RdmaHost::sync() {

@@ -14,8 +14,8 @@ namespace fairlead::fabric::model {
 
 class RdmaHost {
  public:
-  // The references outlive it.
-  RdmaHost(const RdmaParts& parts, RdmaNi& ni);
+  // Of one of the ranks of the NI's node. The references outlive it.
+  RdmaHost(const RdmaParts& parts, RdmaNi& ni, Rank rank);
   RdmaHost(const RdmaHost&) = delete;
   RdmaHost& operator=(const RdmaHost&) = delete;
 
@@ -23,12 +23,23 @@ class RdmaHost {
   void run_on(sim::Task& task) { task_ = &task; }
   // Shows on the host's line when it sleeps.
   void trace(TraceLane lane) { trace_ = lane; }
-  Peer self() const { return ni_.self(); }
+  Rank self() const { return rank_; }
   const RdmaTerms& terms() const { return parts_.terms; }
 
   // --- The rank's clock.
   Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
   void advance(Ps time) { local_ = now() + time; }
+  // The client's work.
+  void work(const hw::HostWork& work) {
+    const Ps alone = hw::work_time(parts_.terms.host, work);
+    move(alone, hw::moved_bytes(parts_.terms.host, work));
+  }
+  // Work that takes `alone` and moves `bytes` to or from memory, where nobody else uses that.
+  void move(Ps alone, std::uint64_t bytes) {
+    if (bytes == 0 || !ni_.shares_memory()) return advance(alone);
+    sync();
+    advance(ni_.slowed(rank_, alone, bytes));
+  }
   // The library's work.
   void spend(Ps time) {
     advance(time);
@@ -51,12 +62,12 @@ class RdmaHost {
   // Its entry (front) and payload are written.
   void ring(std::uint32_t packet) {
     sync();
-    ni_.ring(packet);
+    ni_.ring(rank_, packet);
   }
   // So many receive buffers for packets of `source` are free again.
   void return_buffers(Peer source, std::uint8_t lane, std::uint32_t count) {
     sync();
-    ni_.return_buffers(source, lane, count);
+    ni_.return_buffers(rank_, source, lane, count);
   }
   // What is visible, oldest first. False: nothing more.
   bool next_received(std::uint32_t* packet) { return take_first(received_, packet); }
@@ -64,9 +75,9 @@ class RdmaHost {
 
   // --- Memory that peers may name.
   std::uint64_t add_key(std::uint64_t base, std::uint64_t size, bool read, bool write) {
-    return ni_.keys().add(base, size, read, write);
+    return ni_.keys(rank_).add(base, size, read, write);
   }
-  void remove_key(std::uint64_t key) { ni_.keys().remove(key); }
+  void remove_key(std::uint64_t key) { ni_.keys(rank_).remove(key); }
 
  private:
   template <class T>
@@ -80,6 +91,7 @@ class RdmaHost {
 
   const RdmaParts& parts_;
   RdmaNi& ni_;
+  Rank rank_;
   sim::Task* task_ = nullptr;
   TraceLane trace_;
   Ps local_{};

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace fairlead::fabric::model {
 
-RdmaMachine::RdmaMachine(hw::Platform platform, std::uint32_t nodes, const SharedMemory& shared)
-    : NicMachine(std::move(platform), nodes),
+RdmaMachine::RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
+                         const SharedMemory& shared)
+    : NicMachine(std::move(platform), ranks, nodes),
       terms_(platform_),
       packets_(terms_.mtu_bytes, shared.packets),
       parts_{engine_,
@@ -16,12 +18,18 @@ RdmaMachine::RdmaMachine(hw::Platform platform, std::uint32_t nodes, const Share
              platform_.network,
              network_,
              packets_,
-             terms_},
-      nodes_(nodes) {
+             terms_,
+             ranks_,
+             platform_.host.memory},
+      nodes_(nodes),
+      more_(ranks_.ranks - std::min(ranks_.count(), ranks_.ranks)) {
   for (Peer node = 0; node < nodes; ++node) {
     nodes_.emplace_back(parts_, node);
-    nic(node).set_ranks(nodes);
+    for (std::uint32_t place = 1; place < ranks_.ranks_on(node); ++place) {
+      more_.emplace_back(parts_, ni(node), ranks_.rank_at(node, place));
+    }
   }
+  for (Rank rank = 0; rank < ranks_.ranks; ++rank) nic(rank).set_ranks(ranks_.ranks);
   hw::NetworkSink sink;
   sink.context = this;
   sink.arrived = [](void* self, Peer node, std::uint32_t packet) {
@@ -33,9 +41,10 @@ RdmaMachine::RdmaMachine(hw::Platform platform, std::uint32_t nodes, const Share
   network_.attach(sink);
 }
 
-NodeBusy RdmaMachine::busy(Peer node) const {
-  const Node& of = nodes_[node];
-  return {of.host.library_busy(), of.ni.units_busy(), of.ni.lanes_busy()};
+NodeBusy RdmaMachine::busy(Rank rank) const {
+  const RdmaNi& ni = nodes_[ranks_.node_of(rank)].ni;
+  const RdmaHost& host = const_cast<RdmaMachine*>(this)->of(rank).host;
+  return {host.library_busy(), ni.units_busy(), ni.lanes_busy()};
 }
 
 Result<void> RdmaMachine::set_faults(const FaultPlan& plan) {
@@ -47,7 +56,7 @@ Result<void> RdmaMachine::set_faults(const FaultPlan& plan) {
 }
 
 void RdmaMachine::trace_nodes(TraceWriter&) {
-  for (Peer node = 0; node < nodes(); ++node) host(node).trace(host_lane(node));
+  for (Rank rank = 0; rank < ranks_.ranks; ++rank) host(rank).trace(host_lane(rank));
 }
 
 }  // namespace fairlead::fabric::model

@@ -19,33 +19,46 @@ class RdmaMachine final : public NicMachine {
   using LocalNic = RdmaNic<RdmaHost>;
 
   // `platform`: its bus and NI are of these kinds.
-  RdmaMachine(hw::Platform platform, std::uint32_t nodes, const SharedMemory& shared = {});
+  RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
+              const SharedMemory& shared = {});
 
   RdmaNi& ni(Peer node) { return nodes_[node].ni; }
-  RdmaHost& host(Peer node) { return nodes_[node].host; }
-  LocalNic& nic(Peer node) override { return nodes_[node].nic; }
+  RdmaHost& host(Rank rank) { return of(rank).host; }
+  LocalNic& nic(Rank rank) override { return of(rank).nic; }
 
-  PortCounters& counters(Peer node) override { return nodes_[node].counters; }
-  void run_on(Peer node, sim::Task& task) override { host(node).run_on(task); }
-  void sync(Peer node) override { host(node).sync(); }
-  NodeBusy busy(Peer node) const override;
+  PortCounters& counters(Rank rank) override { return of(rank).counters; }
+  void run_on(Rank rank, sim::Task& task) override { host(rank).run_on(task); }
+  void sync(Rank rank) override { host(rank).sync(); }
+  NodeBusy busy(Rank rank) const override;
   Result<void> set_faults(const FaultPlan& plan) override;
 
  private:
-  struct Node {
-    Node(const RdmaParts& parts, Peer self)
-        : ni(parts, self), host(parts, ni), nic(host, counters) {}
+  struct OneRank {
+    OneRank(const RdmaParts& parts, RdmaNi& ni, Rank rank)
+        : host(parts, ni, rank), nic(host, counters) {}
     PortCounters counters;
-    RdmaNi ni;
     RdmaHost host;
     LocalNic nic;
   };
+  // With its first rank, where it has one.
+  struct Node {
+    Node(const RdmaParts& parts, Peer self)
+        : ni(parts, self), first(parts, ni, parts.ranks.rank_at(self, 0)) {}
+    RdmaNi ni;
+    OneRank first;
+  };
+  OneRank& of(Rank rank) {
+    const std::uint32_t place = ranks_.place_of(rank);
+    const Peer node = ranks_.node_of(rank);
+    return place == 0 ? nodes_[node].first : more_[node * (ranks_.each - 1) + place - 1];
+  }
   void trace_nodes(TraceWriter& writer) override;
 
   RdmaTerms terms_;
   RdmaPackets packets_;
   RdmaParts parts_;
   PinnedArray<Node> nodes_;
+  PinnedArray<OneRank> more_;  // further ranks of the nodes
 };
 
 }  // namespace fairlead::fabric::model

@@ -67,7 +67,7 @@ class RdmaMachineTest : public ::testing::Test {
  protected:
   using Body = std::function<void(LocalNic&)>;
 
-  RdmaMachineTest() : machine_(hw::round_rdma_platform(), 2) {
+  RdmaMachineTest() : machine_(hw::round_rdma_platform(), EvenNodes::alone(2), 2) {
     pool_ = std::move(sim::FiberPool::create({.stack_bytes = 256 * 1024, .max_fibers = 2}).value());
   }
   // One body a node.

@@ -34,26 +34,37 @@ bool carries_data(RdmaKind kind) {
 }  // namespace
 
 RdmaNi::RdmaNi(const RdmaParts& parts, Peer self)
-    : parts_(parts),
-      ni_(parts.params),
-      self_(self),
-      lanes_(parts.lanes),
-      keys_(std::uint64_t{self} << 32),
-      ways_(parts.network_params.nodes) {}
-
-RdmaNi::Way& RdmaNi::way(Peer peer) {
-  if (peer >= ways_.size()) ways_.resize(peer + 1);
-  if (ways_[peer] == nullptr) {
-    ways_[peer] = std::make_unique<Way>();
-    std::fill(std::begin(ways_[peer]->credits), std::end(ways_[peer]->credits), ni_.receive_queue);
+    : parts_(parts), ni_(parts.params), self_(self), lanes_(parts.lanes) {
+  const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
+  for (std::uint32_t place = 0; place < here; ++place) {
+    ranks_.push_back(
+        std::make_unique<Own>(parts.ranks.rank_at(self, place), parts.network_params.nodes));
   }
-  return *ways_[peer];
+  if (here > 1) memory_ = std::make_unique<hw::HostMemory>(here + 1, parts.memory_rate);
+}
+
+RdmaNi::Way& RdmaNi::way(Rank own, Rank peer) {
+  std::vector<std::unique_ptr<Way>>& ways = of(own).ways;
+  if (peer >= ways.size()) ways.resize(peer + 1);
+  if (ways[peer] == nullptr) {
+    ways[peer] = std::make_unique<Way>();
+    std::fill(std::begin(ways[peer]->credits), std::end(ways[peer]->credits), ni_.receive_queue);
+  }
+  return *ways[peer];
+}
+
+// The interface's transfers are one more user of the memory that the node's ranks share.
+Ps RdmaNi::held_up(Ps end, std::uint64_t bytes) {
+  if (memory_ == nullptr) return end;
+  const Ps alone = time_for(Bytes{bytes}, parts_.lanes.rate);
+  const auto user = static_cast<std::uint32_t>(ranks_.size());
+  return end + memory_->use(user, now(), alone, bytes) - alone;
 }
 
 template <RdmaNi::Handler done>
 void RdmaNi::fetch(std::uint32_t id, std::uint64_t bytes) {
   packet(id).bytes = static_cast<std::uint32_t>(bytes);
-  at<&RdmaNi::fetched<done>>(lanes_.request(now(), bytes), hw::kDmaEvent, id);
+  at<&RdmaNi::fetched<done>>(held_up(lanes_.request(now(), bytes), bytes), hw::kDmaEvent, id);
 }
 
 template <RdmaNi::Handler done>
@@ -63,7 +74,7 @@ void RdmaNi::fetched(std::uint32_t id) {
 
 // --- Send engine
 
-void RdmaNi::ring(std::uint32_t id) {
+void RdmaNi::ring(Rank rank, std::uint32_t id) {
   const RdmaEntry entry = parts_.packets.front(id).entry;
   RdmaPacket& message = packet(id);
   message.kind = entry.kind;
@@ -71,7 +82,7 @@ void RdmaNi::ring(std::uint32_t id) {
   message.signalled = entry.signalled != 0;
   message.what = entry.what;
   message.word_bytes = entry.word_bytes;
-  message.source = self_;
+  message.source = rank;
   message.dest = entry.dest;
   message.operation = entry.operation;
   message.size = entry.size;
@@ -93,7 +104,7 @@ void RdmaNi::ring(std::uint32_t id) {
 // Its place in the queue is that of its doorbell, however long the rest takes.
 void RdmaNi::on_doorbell(std::uint32_t id) {
   const RdmaPacket& message = packet(id);
-  way(message.dest).queues[message.queue].waiting.push_back(id);
+  way(message.source, message.dest).queues[message.queue].waiting.push_back(id);
   const Ps began = sender_.acquire(now(), ni_.work_entry);
   at<&RdmaNi::on_entry>(began + ni_.work_entry, hw::kNiTurnEvent, id);
 }
@@ -106,12 +117,12 @@ void RdmaNi::on_entry(std::uint32_t id) {
 void RdmaNi::on_fetched(std::uint32_t id) {
   RdmaPacket& message = packet(id);
   message.fetched = true;
-  pump(message.dest, message.queue);
+  pump(message.source, message.dest, message.queue);
 }
 
 // Begins what may begin: in order, with credit, so many ahead of the wire.
-void RdmaNi::pump(Peer peer, std::uint8_t number) {
-  Way& to = way(peer);
+void RdmaNi::pump(Rank own, Rank peer, std::uint8_t number) {
+  Way& to = way(own, peer);
   Queue& queue = to.queues[number];
   while (!queue.waiting.empty() && queue.ahead < ni_.reads_ahead) {
     const std::uint32_t id = queue.waiting.front();
@@ -123,7 +134,7 @@ void RdmaNi::pump(Peer peer, std::uint8_t number) {
     }
     start(queue, id);
   }
-  leave_in_order(peer, number);
+  leave_in_order(own, peer, number);
 }
 
 void RdmaNi::start(Queue& queue, std::uint32_t id) {
@@ -163,14 +174,14 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
 void RdmaNi::on_payload(std::uint32_t id) {
   RdmaPacket& whole = packet(id);
   if (whole.kind != RdmaKind::send) {
-    (void)memory_->read(whole.address, parts_.packets.payload(id), whole.bytes);
+    (void)of(whole.source).memory->read(whole.address, parts_.packets.payload(id), whole.bytes);
   }
   whole.ready = true;
-  leave_in_order(whole.dest, whole.queue);
+  leave_in_order(whole.source, whole.dest, whole.queue);
 }
 
-void RdmaNi::leave_in_order(Peer peer, std::uint8_t number) {
-  Queue& queue = way(peer).queues[number];
+void RdmaNi::leave_in_order(Rank own, Rank peer, std::uint8_t number) {
+  Queue& queue = way(own, peer).queues[number];
   while (!queue.in_order.empty() && packet(queue.in_order.front()).ready) {
     const std::uint32_t id = queue.in_order.front();
     queue.in_order.pop_front();
@@ -183,12 +194,13 @@ void RdmaNi::leave(std::uint32_t id) {
   const Ps gone = sender_.acquire(now(), ni_.packet) + ni_.packet;
   const std::uint64_t bytes =
       parts_.network_params.header_bytes + (carries_data(leaving.kind) ? leaving.bytes : 0);
-  if (leaving.dest == self_) {
+  const Peer to = parts_.ranks.node_of(leaving.dest);
+  if (to == self_) {
     at<&RdmaNi::on_looped>(gone + time_for(Bytes{bytes}, parts_.network_params.link),
                            hw::kTailEvent, id);
     return;
   }
-  parts_.network.inject(gone, id, self_, leaving.dest, bytes);
+  parts_.network.inject(gone, id, self_, to, bytes);
 }
 
 // To a rank of this node: it does not get on the wire.
@@ -200,8 +212,8 @@ void RdmaNi::on_looped(std::uint32_t id) {
 void RdmaNi::transmitted(std::uint32_t id) {
   const RdmaPacket& sent = packet(id);
   if (sent.queue == kNoQueue) return;
-  --way(sent.dest).queues[sent.queue].ahead;
-  pump(sent.dest, sent.queue);
+  --way(sent.source, sent.dest).queues[sent.queue].ahead;
+  pump(sent.source, sent.dest, sent.queue);
 }
 
 // --- Responder
@@ -219,8 +231,7 @@ void RdmaNi::on_arrival(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
   switch (in.kind) {
     case RdmaKind::send:
-      return at<&RdmaNi::on_received>(lanes_.to_host(now(), in.bytes + ni_.completion_bytes),
-                                      hw::kDmaEvent, id);
+      return at<&RdmaNi::on_received>(to_host(in.bytes + ni_.completion_bytes), hw::kDmaEvent, id);
     case RdmaKind::write:
       return serve_write(id);
     case RdmaKind::read:
@@ -228,12 +239,12 @@ void RdmaNi::on_arrival(std::uint32_t id) {
     case RdmaKind::atomic:
       return serve_atomic(id);
     case RdmaKind::read_data:
-      return at<&RdmaNi::on_read>(lanes_.to_host(now(), in.bytes), hw::kDmaEvent, id);
+      return at<&RdmaNi::on_read>(to_host(in.bytes), hw::kDmaEvent, id);
     case RdmaKind::answer:
       return complete(id);
     case RdmaKind::credit:
-      way(in.source).credits[in.lane] += in.credits;
-      pump(in.source, in.lane);
+      way(in.dest, in.source).credits[in.lane] += in.credits;
+      pump(in.dest, in.source, in.lane);
       return parts_.packets.give(id);
   }
 }
@@ -244,6 +255,7 @@ void RdmaNi::on_received(std::uint32_t id) {
     const std::uint32_t back = parts_.packets.take();
     RdmaPacket& reply = packet(back);
     reply.source = in.source;
+    reply.dest = in.dest;
     reply.lane = in.queue;
     answer(back, true);
   }
@@ -251,18 +263,20 @@ void RdmaNi::on_received(std::uint32_t id) {
   front.header = in.header;
   front.source = in.source;
   front.lane = in.queue;
-  host_.received(host_.context, id);
+  const RdmaHostSink& host = of(in.dest).host;
+  host.received(host.context, id);
 }
 
 // The requester hears of a copy's end once, with its last packet.
 void RdmaNi::serve_write(std::uint32_t id) {
   RdmaPacket& in = packet(id);
-  bool& refused = way(in.source).refused;
-  const std::optional<std::uint64_t> address = keys_.find(in.key, in.offset, in.bytes, false, true);
+  bool& refused = way(in.dest, in.source).refused;
+  const std::optional<std::uint64_t> address =
+      of(in.dest).keys.find(in.key, in.offset, in.bytes, false, true);
   refused = refused || !address;
   if (!refused) {
     in.address = *address;
-    return at<&RdmaNi::on_written>(lanes_.to_host(now(), in.bytes), hw::kDmaEvent, id);
+    return at<&RdmaNi::on_written>(to_host(in.bytes), hw::kDmaEvent, id);
   }
   if (!in.last) return parts_.packets.give(id);
   refused = false;
@@ -271,29 +285,30 @@ void RdmaNi::serve_write(std::uint32_t id) {
 
 void RdmaNi::on_written(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
-  (void)memory_->write(in.address, parts_.packets.payload(id), in.bytes);
-  host_.changed(host_.context);
+  Own& own = of(in.dest);
+  (void)own.memory->write(in.address, parts_.packets.payload(id), in.bytes);
+  own.host.changed(own.host.context);
   if (in.last) return answer(id, true);
   parts_.packets.give(id);
 }
 
 void RdmaNi::serve_read(std::uint32_t id) {
   RdmaPacket& in = packet(id);
-  const std::optional<std::uint64_t> address = keys_.find(in.key, in.offset, in.size, true, false);
+  const std::optional<std::uint64_t> address =
+      of(in.dest).keys.find(in.key, in.offset, in.size, true, false);
   if (!address) return answer(id, false);
   in.kind = RdmaKind::read_data;
   in.queue = kReplyQueue;
-  in.dest = in.source;
-  in.source = self_;
+  std::swap(in.dest, in.source);
   in.address = *address;
   in.fetched = true;
-  way(in.dest).queues[kReplyQueue].waiting.push_back(id);
-  pump(in.dest, kReplyQueue);
+  way(in.source, in.dest).queues[kReplyQueue].waiting.push_back(id);
+  pump(in.source, in.dest, kReplyQueue);
 }
 
 void RdmaNi::on_read(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
-  (void)memory_->write(in.reply_address, parts_.packets.payload(id), in.bytes);
+  (void)of(in.dest).memory->write(in.reply_address, parts_.packets.payload(id), in.bytes);
   if (!in.last) return parts_.packets.give(id);
   packet(id).ok = true;
   complete(id);
@@ -302,7 +317,7 @@ void RdmaNi::on_read(std::uint32_t id) {
 void RdmaNi::serve_atomic(std::uint32_t id) {
   RdmaPacket& in = packet(id);
   const std::optional<std::uint64_t> address =
-      keys_.find(in.key, in.offset, in.word_bytes, true, true);
+      of(in.dest).keys.find(in.key, in.offset, in.word_bytes, true, true);
   if (!address || *address % in.word_bytes != 0) return answer(id, false);
   in.address = *address;
   fetch<&RdmaNi::on_atomic_word>(id, in.word_bytes);
@@ -318,12 +333,13 @@ void RdmaNi::on_atomic_done(std::uint32_t id) {
   RdmaPacket& in = packet(id);
   // Little-endian: of a word of 4 bytes the first ones count.
   std::uint64_t old = 0;
-  (void)memory_->read(in.address, reinterpret_cast<std::byte*>(&old), in.word_bytes);
+  Own& own = of(in.dest);
+  (void)own.memory->read(in.address, reinterpret_cast<std::byte*>(&old), in.word_bytes);
   if (in.word_bytes == 4) in.a &= UINT32_MAX;
   const std::uint64_t made = changed_word(in, old);
-  (void)memory_->write(in.address, reinterpret_cast<const std::byte*>(&made), in.word_bytes);
-  (void)lanes_.to_host(now(), in.word_bytes);
-  host_.changed(host_.context);
+  (void)own.memory->write(in.address, reinterpret_cast<const std::byte*>(&made), in.word_bytes);
+  (void)to_host(in.word_bytes);
+  own.host.changed(own.host.context);
   in.a = old;
   answer(id, true);
 }
@@ -333,30 +349,30 @@ void RdmaNi::answer(std::uint32_t id, bool ok) {
   RdmaPacket& back = packet(id);
   back.kind = RdmaKind::answer;
   back.queue = kNoQueue;
-  back.dest = back.source;
-  back.source = self_;
+  std::swap(back.dest, back.source);
   back.ok = ok;
   leave(id);
 }
 
 // An entry of the completion queue, behind the data it speaks of.
 void RdmaNi::complete(std::uint32_t id) {
-  at<&RdmaNi::on_completion>(lanes_.to_host(now(), ni_.completion_bytes), hw::kDmaEvent, id);
+  at<&RdmaNi::on_completion>(to_host(ni_.completion_bytes), hw::kDmaEvent, id);
 }
 
 void RdmaNi::on_completion(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
   const RdmaCompletion completion{in.operation, in.source, in.a, in.lane,
                                   static_cast<std::uint8_t>(in.ok ? 1 : 0)};
+  const RdmaHostSink& host = of(in.dest).host;
   parts_.packets.give(id);
-  host_.completed(host_.context, completion);
+  host.completed(host.context, completion);
 }
 
-void RdmaNi::return_buffers(Peer source, std::uint8_t lane, std::uint32_t count) {
+void RdmaNi::return_buffers(Rank rank, Rank source, std::uint8_t lane, std::uint32_t count) {
   const std::uint32_t id = parts_.packets.take();
   RdmaPacket& credit = packet(id);
   credit.kind = RdmaKind::credit;
-  credit.source = self_;
+  credit.source = rank;
   credit.dest = source;
   credit.credits = count;
   credit.lane = lane;

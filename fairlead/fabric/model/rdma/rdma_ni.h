@@ -1,17 +1,21 @@
 // The network interface of one node of an RDMA machine, in virtual time: a send engine that takes
 // up work queue entries and cuts messages into packets, and a responder that serves what arrives,
 // without the host: puts, gets and atomics go to the memory a key stands for. Nothing is lost on
-// this network; a receiver's buffers are promised to a sender by credits.
+// this network; a receiver's buffers are promised to a sender by credits. The ranks of a node have
+// queues, keys and credits of their own and share engine, responder and lanes; what one of them
+// sends to another passes through the interface, but not the wire.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "fairlead/base/even_nodes.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/rank_memory.h"
 #include "fairlead/fabric/model/rdma/rdma_packet.h"
 #include "fairlead/fabric/model/rdma/rdma_terms.h"
+#include "fairlead/hw/host_memory.h"
 #include "fairlead/hw/lanes/host_lanes.h"
 #include "fairlead/hw/network.h"
 #include "fairlead/hw/network_params.h"
@@ -31,6 +35,8 @@ struct RdmaParts {
   hw::Network& network;
   RdmaPackets& packets;
   const RdmaTerms& terms;
+  EvenNodes ranks;
+  BytesPerSec memory_rate;  // of a node's memory, where several ranks share it
 };
 
 // What a host can see, from the event in which it can.
@@ -47,18 +53,27 @@ class RdmaNi {
   RdmaNi(const RdmaNi&) = delete;
   RdmaNi& operator=(const RdmaNi&) = delete;
 
-  void attach_host(const RdmaHostSink& sink) { host_ = sink; }
+  // Of one of the node's ranks.
+  void attach_host(Rank rank, const RdmaHostSink& sink) { of(rank).host = sink; }
   Peer self() const { return self_; }
 
-  // --- By the host, at the engine's now.
+  // --- By the host of `rank`, at the engine's now.
   // A message is in its queue, and its entry is written: with its payload to the NI, where that is
   // small; else the host wrote a doorbell, and the NI fetches the entry.
-  void ring(std::uint32_t packet);
+  void ring(Rank rank, std::uint32_t packet);
   // The memory that addresses of this host's are in; it outlives the NI. Before the first event.
-  void use_memory(RankMemory& memory) { memory_ = &memory; }
+  void use_memory(Rank rank, RankMemory& memory) { of(rank).memory = &memory; }
   // So many receive buffers for packets of `source` are free again.
-  void return_buffers(Peer source, std::uint8_t lane, std::uint32_t count);
-  hw::KeyTable& keys() { return keys_; }
+  void return_buffers(Rank rank, Rank source, std::uint8_t lane, std::uint32_t count);
+  hw::KeyTable& keys(Rank rank) { return of(rank).keys; }
+  // What `alone` becomes, of work of the rank that moves `bytes` to or from memory, from now on.
+  Ps slowed(Rank rank, Ps alone, std::uint64_t bytes) {
+    return memory_ == nullptr ? alone
+                              : memory_->use(parts_.ranks.place_of(rank), now(), alone, bytes);
+  }
+  // The node's processors share their memory: who moves much there catches up with the others
+  // first.
+  bool shares_memory() const { return memory_ != nullptr; }
 
   // --- By the network.
   void arrived(std::uint32_t packet);
@@ -75,11 +90,20 @@ class RdmaNi {
     Ring<std::uint32_t> in_order;  // packets cut from them, not yet on the wire
     std::uint32_t ahead = 0;       // packets that have not left the NI
   };
-  // What the NI knows of a peer: its queue pairs' contexts.
+  // What the NI knows of a rank of its node and a peer: its queue pairs' contexts.
   struct Way {
     Queue queues[kRdmaQueues];
     std::uint32_t credits[kLanes];
     bool refused = false;  // a packet of the copy that is coming in
+  };
+  // What it knows of a rank of its node.
+  struct Own {
+    Own(Rank rank, std::size_t peers) : keys(std::uint64_t{rank} << 32), ways(peers) {}
+    RdmaHostSink host;
+    LocalMemory own_memory;
+    RankMemory* memory = &own_memory;
+    hw::KeyTable keys;
+    std::vector<std::unique_ptr<Way>> ways;  // by peer, from the first packet on
   };
   using Handler = void (RdmaNi::*)(std::uint32_t packet);
 
@@ -98,7 +122,11 @@ class RdmaNi {
   template <Handler done>
   void fetched(std::uint32_t packet);
 
-  Way& way(Peer peer);
+  Own& of(Rank rank) { return *ranks_[parts_.ranks.place_of(rank)]; }
+  Way& way(Rank own, Rank peer);
+  // Of a transfer of so many bytes to the host's memory, from now on: when it is there.
+  Ps to_host(std::uint64_t bytes) { return held_up(lanes_.to_host(now(), bytes), bytes); }
+  Ps held_up(Ps end, std::uint64_t bytes);
   RdmaPacket& packet(std::uint32_t id) { return parts_.packets.at(id); }
   Ps now() const { return parts_.engine.now(); }
 
@@ -106,10 +134,10 @@ class RdmaNi {
   void on_doorbell(std::uint32_t id);
   void on_entry(std::uint32_t id);
   void on_fetched(std::uint32_t id);
-  void pump(Peer peer, std::uint8_t queue);
+  void pump(Rank own, Rank peer, std::uint8_t queue);
   void start(Queue& queue, std::uint32_t message);
   void on_payload(std::uint32_t id);
-  void leave_in_order(Peer peer, std::uint8_t queue);
+  void leave_in_order(Rank own, Rank peer, std::uint8_t queue);
   void leave(std::uint32_t id);
   void on_looped(std::uint32_t id);
 
@@ -131,14 +159,11 @@ class RdmaNi {
   const RdmaParts& parts_;
   const hw::RdmaParams& ni_;
   Peer self_;
-  RdmaHostSink host_;
   hw::HostLanes lanes_;
-  LocalMemory own_memory_;
-  RankMemory* memory_ = &own_memory_;
-  hw::KeyTable keys_;
   sim::Server sender_;
   sim::Server responder_;
-  std::vector<std::unique_ptr<Way>> ways_;  // by peer, from the first packet on
+  std::vector<std::unique_ptr<Own>> ranks_;
+  std::unique_ptr<hw::HostMemory> memory_;  // where several ranks share it
 };
 
 }  // namespace fairlead::fabric::model

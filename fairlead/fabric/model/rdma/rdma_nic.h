@@ -27,9 +27,7 @@ class RdmaNic : public ModelNic {
   // --- ModelNic.
   void set_ranks(Rank ranks) override;
   Ps now() override { return host_.now(); }
-  void work(const hw::HostWork& work) override {
-    host_.advance(hw::work_time(host_.terms().host, work));
-  }
+  void work(const hw::HostWork& work) override { host_.work(work); }
   void set_wait(const char* what) override { wait_ = what[0] != '\0' ? what : kWait; }
 
   // --- Nic.

@@ -22,7 +22,13 @@ class RemoteRdmaHost {
   Peer self() const { return gate_.rank(); }
   const RdmaTerms& terms() const { return terms_; }
   Ps now() { return gate_.now(); }
-  void advance(Ps time) { gate_.advance(time); }
+  void work(const hw::HostWork& work) {
+    const Ps alone = hw::work_time(terms_.host, work);
+    const std::uint64_t bytes = several_ ? hw::moved_bytes(terms_.host, work) : 0;
+    if (bytes == 0) return gate_.advance(alone);
+    catch_up(RdmaOp::move, 0, static_cast<std::uint64_t>(alone.count), bytes);
+    gate_.time_passes();
+  }
   void spend(Ps time) { gate_.advance(time); }
   void sync() { gate_.sync(); }                           // *
   void sleep(Ps deadline, bool news, const char* what) {  // *
@@ -66,6 +72,7 @@ class RemoteRdmaHost {
   std::byte* packets_;
   const RdmaTerms terms_;
   std::size_t stride_;
+  bool several_;  // ranks share the node's memory
   bool stale_ = false;
   std::deque<std::uint32_t> received_;
   std::deque<RdmaCompletion> completed_;
