@@ -9,6 +9,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/post.h"
 #include "fairlead/base/units.h"
+#include "fairlead/fabric/bell.h"
 #include "fairlead/fabric/packet.h"
 
 namespace fairlead::fabric {
@@ -201,6 +202,15 @@ class Nic {
   // Blocks until something may have arrived, a peer was lost, or `timeout` (a length) passed;
   // spurious returns are fine. Last rung of the wait ladder: it may sleep in the kernel.
   virtual void sleep(Ps timeout) = 0;
+  // For a second thread that sleeps while this one makes no calls: what arrives from now on, or is
+  // to be looked at, rings `bell`. In the endpoint's turn, as every call; the sleep needs none. The
+  // next reap() may end it: packets found by looking need ring nothing. False: something is here
+  // already. The default: looked at again and again.
+  virtual bool listen(Bell& bell) {
+    constexpr Ps kLookEvery = microseconds(200);
+    bell.look_after(kLookEvery);
+    return true;
+  }
 
   // Peers have what was sent to them, or need it no more. An endpoint that is about to be polled no
   // more is asked until it is so, with reap() in between; a fabric that needs no poll for it is.

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "fairlead/lci/direct_port_impl.h"
+#include "fairlead/lci/waking_port.h"
 
 namespace fairlead::lci {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& options) {
   std::uint64_t flags = 0;
   if (options.site == nullptr) flags |= kFreeWork;
+  if (options.helper != nullptr) flags |= kInterrupt;
   if (options.software_remote_memory) return flags;
   if ((nic.flags & fabric::kMappable) != 0)
     flags |= kMappable | kHwAtomic | kHwFetchAdd | kHwPut | kOrderedPut;
@@ -39,7 +41,8 @@ std::size_t total(std::span<const Piece> pieces) {
 }  // namespace
 
 std::unique_ptr<Port> make_direct_port(fabric::Nic& nic, const DirectOptions& options) {
-  return std::make_unique<DirectPort>(nic, options);
+  if (options.helper == nullptr) return std::make_unique<DirectPort>(nic, options);
+  return std::make_unique<WakingPort<DirectPort>>(*options.helper, nic, options);
 }
 
 DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)

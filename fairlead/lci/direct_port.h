@@ -10,6 +10,8 @@
 
 namespace fairlead::lci {
 
+class WakeHelper;
+
 // Time as a modelled world keeps it. Thread: the rank's.
 class VirtualSite {
  public:
@@ -30,6 +32,9 @@ struct DirectOptions {
   // rank waits for may have changed, words that peers write and room to send included. Outlives the
   // port.
   VirtualSite* site = nullptr;
+  // The real world's: serves the rank while it computes (Port::wake). nullptr: it polls only.
+  // Outlives the port.
+  WakeHelper* helper = nullptr;
   // Called when the fabric lost, repeated or broke a packet, which this composition cannot mend;
   // does not return. nullptr: prints the reason and aborts.
   void (*fatal)(void* context, const std::string& reason) = nullptr;

@@ -73,8 +73,11 @@ class DirectPort final : public Port {
   void allow() override { client_.allow(); }
   std::uint32_t held() const override { return client_.held(); }
   std::uint64_t changes() const override { return upcalls_ + ended(); }
-  // Only kInterrupt paths can do more than poll.
+  // A WakingPort's, which stands before it where there is more than polling.
   void wake(Wake, Ps) override {}
+  bool quiet() const { return client_.quiet(); }
+  bool listen(fabric::Bell& bell);
+  void give_way() { nic_.sleep(Ps{0}); }
 
   void* allocate(SegId segment, std::size_t size, Place place) override;
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,

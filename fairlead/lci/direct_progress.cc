@@ -15,6 +15,8 @@ constexpr Ps kTellSentEvery = milliseconds(100);
 
 // A word that a peer stores into rings no bell: who waits for one looks again this often.
 constexpr Ps kWordNap = microseconds(100);
+// A helper thread, which looks again for room while the rank computes, this often.
+constexpr Ps kRoomNap = microseconds(200);
 // Clock reads while spinning for a deadline.
 constexpr std::uint32_t kClockEvery = 16;
 constexpr std::uint32_t kLooksPerClock = 16;
@@ -176,6 +178,18 @@ Post DirectPort::wait(const Until& until) {
   if (looks_at_memory(until) || for_room || work_waits()) length = nap();
   const Ps event = std::min(until.deadline, client_.next_due());
   return event == kNever ? length : std::clamp(event - now(), Ps{0}, length);
+}
+
+bool DirectPort::listen(fabric::Bell& bell) {
+  if (!reliable_) tell_sent();
+  // Room rings no bell.
+  if (!overflow_.empty() || backlog_.items > 0 || copies_.busy() || multicast_.busy()) {
+    bell.look_after(kRoomNap);
+  }
+  if (const Ps due = client_.next_due(); due != kNever) {
+    bell.look_after(std::max(due - now(), kRoomNap));
+  }
+  return nic_.listen(bell);
 }
 
 // --- Remote memory: straight through the fabric where it can, else by packets

@@ -102,6 +102,10 @@ class PathNic final : public fabric::Nic {
     if (alone_) return network_.sleep(timeout);
     node_.sleep(std::min(timeout, kNap));
   }
+  bool listen(fabric::Bell& bell) override {
+    const bool node = node_.listen(bell);
+    return network_.listen(bell) && node;
+  }
   bool settled() override { return network_.settled() && node_.settled(); }
   Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) override {
     return is_near(peer) ? node_.read_peer(peer, address, to, size) : Post::not_delivered;

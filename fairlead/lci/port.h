@@ -201,7 +201,7 @@ struct Until {
   std::uint64_t value = 0;
   const std::atomic<std::uint32_t>* word4 =
       nullptr;              // the same of a 4-byte word, with cmp and value
-  bool any_packet = false;  // an upcall ran
+  bool any_packet = false;  // an upcall ran; by wake(): also since the last wait
   // What this rank can do may have changed: an upcall ran, an operation completed, an event was
   // told, or a peer or a buffer pool has room again after an again_* answer (a fabric that cannot
   // say so ends the wait early, for another try: at once, then later and later, up to 100 us).
@@ -283,6 +283,15 @@ class Port {
   // poll() that found nothing; the Port's, and only poll(2) may use it. -1: the time of this world
   // does not pass in poll(2) (the model, loop).
   virtual int doorbell() { return -1; }
+  // Whether upcalls may run while no call of the rank does, as wake() or doorbell() asked: to be
+  // looked at before enter(), on a hot path. Changed by the rank's own thread only.
+  bool wakes() const { return wakes_; }
+  // For a system whose own code shares with its upcalls what hold() would have to guard, and which
+  // lets them run in its calls: from enter() to the matching leave(), by the same thread (they
+  // nest), no upcall runs but in poll(), wait() and the blocking forms, as if wake() had not been
+  // called. Not around wake() and doorbell().
+  virtual void enter() {}
+  virtual void leave() {}
 
   // Memory peers can reach, zeroed, page-aligned (Place::host), exposed to all with every
   // permission under `segment`; owned by the port. nullptr: none left of what the job was started
@@ -351,6 +360,25 @@ class Port {
 
   // Counts since the start: packets, bytes, acks, stalls, polls, copies.
   virtual const PortCounters& counters() const = 0;
+
+ protected:
+  bool wakes_ = false;
+};
+
+// A system's call, from here to the end of the scope: Port::enter().
+class PortTurn {
+ public:
+  explicit PortTurn(Port& port) : port_(port.wakes() ? &port : nullptr) {
+    if (port_ != nullptr) port_->enter();
+  }
+  ~PortTurn() {
+    if (port_ != nullptr) port_->leave();
+  }
+  PortTurn(const PortTurn&) = delete;
+  PortTurn& operator=(const PortTurn&) = delete;
+
+ private:
+  Port* port_;
 };
 
 }  // namespace fairlead::lci

@@ -94,6 +94,14 @@ class Rails final : public fabric::Nic {
     (warm != rails_.end() ? *warm : rails_.front()).nic->sleep(std::min(timeout, kNap));
     for (Rail& rail : rails_) rail.warm = true;
   }
+  bool listen(fabric::Bell& bell) override {
+    bool silent = true;
+    for (Rail& rail : rails_) {
+      rail.warm = true;
+      silent = rail.nic->listen(bell) && silent;
+    }
+    return silent;
+  }
   Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
   Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
     return Post::not_delivered;

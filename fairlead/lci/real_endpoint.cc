@@ -10,7 +10,10 @@
 namespace fairlead::lci {
 
 RealEndpoint::RealEndpoint(std::unique_ptr<fabric::Nic> nic, RealEndpointOptions options)
-    : nic_(std::move(nic)), wait_(options.direct.wait), linger_max_(options.linger_max) {
+    : nic_(std::move(nic)),
+      helper_(options.wake),
+      wait_(options.direct.wait),
+      linger_max_(options.linger_max) {
   fabric::Nic* top = nic_.get();
   // A reliable fabric carries the client's header only; `faulty` carries all of it.
   const bool reliable = (top->caps(top->self()).flags & fabric::kReliable) != 0;
@@ -29,6 +32,7 @@ RealEndpoint::RealEndpoint(std::unique_ptr<fabric::Nic> nic, RealEndpointOptions
     paths_ = make_path_nic(*node_, *top, std::move(options.near));
     top = paths_.get();
   }
+  options.direct.helper = &helper_;
   port_ = make_direct_port(*top, options.direct);
 }
 
@@ -48,10 +52,12 @@ void RealEndpoint::settle_by(Poll&& poll) {
 }
 
 void RealEndpoint::settle() {
+  const PortTurn turn(*port_);
   settle_by([this] { return port_->poll(); });
 }
 
 void RealEndpoint::linger() {
+  stop_helper();
   if (!last_->settled()) {
     fabric::Sink nobody;
     nobody.arrived = [](void*, const fabric::Incoming&) { return Keep::no; };

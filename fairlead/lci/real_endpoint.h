@@ -14,6 +14,7 @@
 #include "fairlead/lci/direct_port.h"
 #include "fairlead/lci/rank_endpoint.h"
 #include "fairlead/lci/reliable_nic.h"
+#include "fairlead/lci/wake_helper.h"
 
 namespace fairlead::lci {
 
@@ -27,6 +28,7 @@ struct RealEndpointOptions {
   Ps linger_max = kNever;  // where it cannot be known whether a peer is still there
   bool hrx = false;        // the host mends what the fabric does (lci/reliable_nic.h)
   ReliableOptions reliable;
+  WakeHooks wake;
 };
 
 class RealEndpoint final : public RankEndpoint {
@@ -38,6 +40,7 @@ class RealEndpoint final : public RankEndpoint {
   void settle() override;
   void linger() override;
   void shut() override { nic_->shut(); }
+  void stop_helper() override { helper_.stop(); }
 
  private:
   std::unique_ptr<fabric::Nic> nic_;
@@ -46,6 +49,7 @@ class RealEndpoint final : public RankEndpoint {
   std::unique_ptr<fabric::Nic> node_;
   std::unique_ptr<fabric::Nic> paths_;
   fabric::Nic* last_;  // of those on the way to other nodes, or to all: it must settle
+  WakeHelper helper_;
   std::unique_ptr<Port> port_;
   WaitPlan wait_;
   Ps linger_max_;

@@ -31,6 +31,14 @@ void Reliable::sleep(Ps timeout) {
   below_.sleep(timeout);
 }
 
+bool Reliable::listen(fabric::Bell& bell) {
+  site_.turn();
+  finish_turn();
+  const Ps due = std::min(flows_.next_due(), release_);
+  if (due != kNever) bell.look_after(due - site_.now());
+  return below_.listen(bell);
+}
+
 Keep Reliable::arrived(const Incoming& in) {
   const PacketHeader& h = *in.header;
   const bool piece = h.client.kind == PacketKind::copy_piece;

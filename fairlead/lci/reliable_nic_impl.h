@@ -118,6 +118,7 @@ class Reliable final : public ReliableNic {
   void release(std::uint64_t token) override { held_.release(static_cast<std::uint32_t>(token)); }
 
   void sleep(Ps timeout) override;
+  bool listen(fabric::Bell& bell) override;
   Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) override {
     return below_.read_peer(peer, address, to, size);
   }

@@ -14,7 +14,10 @@ constexpr Ps kShownWait = microseconds(1);
 class TracedPort final : public Port {
  public:
   TracedPort(Port& inner, TraceLane lane, bool arrows)
-      : inner_(inner), lane_(lane), arrows_(arrows) {
+      : inner_(inner),
+        lane_(lane),
+        arrows_(arrows),
+        free_work_((inner.caps(inner.self()).flags & kFreeWork) != 0) {
     for (std::size_t chan = 0; chan < bound_.size(); ++chan) {
       bound_[chan].port = this;
       bound_[chan].chan = static_cast<Chan>(chan);
@@ -28,17 +31,21 @@ class TracedPort final : public Port {
   void charge(const Work& work) override {
     const Ps from = now();
     inner_.charge(work);
+    // Where another thread runs upcalls meanwhile, work takes no time of its own.
+    if (takes_turns()) return;
     if (const Ps to = now(); to > from + kShownWait) lane_.interval(from, to, "work");
   }
   void after(Ps delay, Task task) override { inner_.after(delay, task); }
   void bind(Chan chan, Upcall upcall, Returned returned) override {
     if (chan >= bound_.size()) return inner_.bind(chan, upcall, returned);
+    const Turn turn(*this);
     bound_[chan].upcall = upcall;
     inner_.bind(chan, {upcall.run == nullptr ? nullptr : &TracedPort::on_upcall, &bound_[chan]},
                 returned);
   }
 
   Packet* alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) override {
+    const Turn turn(*this);
     const Ps from = now();
     Packet* packet = inner_.alloc(dest, lane, size_hint, flags);
     if (const Ps to = now(); to > from + kShownWait) lane_.interval(from, to, "alloc");
@@ -48,6 +55,7 @@ class TracedPort final : public Port {
   std::span<std::byte> body(Packet* packet) override { return inner_.body(packet); }
   Post send(Packet* packet, Chan chan, const Words& words, std::size_t size,
             std::span<const Piece> gather, Counter* done, std::uint32_t flags) override {
+    const Turn turn(*this);
     const auto found = allocated_.find(packet);
     const Ps from = now();
     std::size_t total = size;
@@ -61,17 +69,20 @@ class TracedPort final : public Port {
   }
   Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                   std::span<const std::byte> data, std::uint32_t flags) override {
+    const Turn turn(*this);
     const Ps from = now();
     const Post answer = inner_.send_small(dest, chan, lane, words, data, flags);
     show_send(from, dest, chan, lane, data.size(), answer);
     return answer;
   }
   void release(Packet* packet) override {
+    const Turn turn(*this);
     allocated_.erase(packet);
     inner_.release(packet);
   }
 
   int poll() override {
+    const Turn turn(*this);
     const Ps from = now();
     const int ran = inner_.poll();
     // Empty polls would bury the rest.
@@ -79,6 +90,7 @@ class TracedPort final : public Port {
     return ran;
   }
   Post wait(const Until& until) override {
+    const Turn turn(*this);
     const Ps from = now();
     const Post answer = inner_.wait(until);
     lane_.interval(from, now(), until.what[0] != '\0' ? until.what : "wait");
@@ -89,8 +101,19 @@ class TracedPort final : public Port {
   void allow() override { inner_.allow(); }
   std::uint32_t held() const override { return inner_.held(); }
   std::uint64_t changes() const override { return inner_.changes(); }
-  void wake(Wake policy, Ps watchdog) override { inner_.wake(policy, watchdog); }
-  int doorbell() override { return inner_.doorbell(); }
+  void wake(Wake policy, Ps watchdog) override {
+    // Before there is a helper whose upcalls read it, or when there is none any more.
+    if (!wakes_ && policy != Wake::poll_only) wakes_ = true;
+    inner_.wake(policy, watchdog);
+    if (wakes_ != inner_.wakes()) wakes_ = inner_.wakes();
+  }
+  int doorbell() override {
+    const int bell = inner_.doorbell();
+    if (wakes_ != inner_.wakes()) wakes_ = inner_.wakes();
+    return bell;
+  }
+  void enter() override { inner_.enter(); }
+  void leave() override { inner_.leave(); }
 
   void* allocate(SegId segment, std::size_t size, Place place) override {
     return inner_.allocate(segment, size, place);
@@ -107,6 +130,7 @@ class TracedPort final : public Port {
   void* map(Rank rank, SegId segment) override { return inner_.map(rank, segment); }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override {
+    const Turn turn(*this);
     const Ps from = now();
     const Post answer = inner_.put(dest, segment, pieces, done, remote, flags);
     std::uint64_t bytes = 0;
@@ -115,6 +139,7 @@ class TracedPort final : public Port {
     return answer;
   }
   Post get(Remote remote, void* to, std::size_t size, Counter* done, std::uint32_t flags) override {
+    const Turn turn(*this);
     const Ps from = now();
     const Post answer = inner_.get(remote, to, size, done, flags);
     lane_.interval(from, now(), "get", {"from", remote.rank}, {"bytes", size});
@@ -122,6 +147,7 @@ class TracedPort final : public Port {
   }
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
               Counter* done, std::uint32_t flags) override {
+    const Turn turn(*this);
     const Ps from = now();
     const Post answer = inner_.atomic(word, op, a, b, old, done, flags);
     lane_.interval(from, now(), "atomic", {"at", word.rank});
@@ -134,6 +160,7 @@ class TracedPort final : public Port {
   }
   Post ungroup(std::uint16_t id) override { return inner_.ungroup(id); }
   Post query(const Query& query, bool* all, Counter* done) override {
+    const Turn turn(*this);
     const Ps from = now();
     const Post answer = inner_.query(query, all, done);
     lane_.interval(from, now(), "query", {"group", query.group});
@@ -147,6 +174,24 @@ class TracedPort final : public Port {
   const PortCounters& counters() const override { return inner_.counters(); }
 
  private:
+  // Upcalls may be another thread's, and what they show nests in what the calls of the rank show.
+  // A modelled world has no such thread, and in turns its interrupts would come at other times.
+  bool takes_turns() const { return free_work_ && inner_.wakes(); }
+  class Turn {
+   public:
+    explicit Turn(TracedPort& port) : inner_(port.takes_turns() ? &port.inner_ : nullptr) {
+      if (inner_ != nullptr) inner_->enter();
+    }
+    ~Turn() {
+      if (inner_ != nullptr) inner_->leave();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Port* inner_;
+  };
+
   struct Bound {
     TracedPort* port = nullptr;
     Chan chan = 0;
@@ -194,6 +239,7 @@ class TracedPort final : public Port {
   Port& inner_;
   TraceLane lane_;
   bool arrows_;
+  bool free_work_;
   std::array<Bound, kClientChannels> bound_;
   std::unordered_map<Packet*, Allocated> allocated_;
   Counts sent_;

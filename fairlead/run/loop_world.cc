@@ -211,6 +211,7 @@ Result<void> LoopWorld::prepare() {
     std::unique_ptr<fabric::Nic> nic = network_->endpoint(rank);
     lci::RealEndpointOptions below;
     below.direct = direct;
+    below.wake.one_thread = true;
     below.faults = plan_;
     below.faulty = {.epoch = direct.epoch, .kill = kill_rank, .kill_context = this};
     below.hrx = choose_hrx(options_).value();

@@ -33,7 +33,9 @@ void ProcessContext::began(System system) {
 }
 
 void ProcessContext::flush_trace() {
-  if (traced_.writer != nullptr) traced_.writer->flush();
+  if (traced_.writer == nullptr) return;
+  const lci::PortTurn turn(port());  // a helper of the port writes into it too
+  traced_.writer->flush();
 }
 
 void ProcessContext::ended(System system) {

@@ -116,7 +116,8 @@ Result<void> RankContext::reach_engine(const Welcome& welcome, int job_fd, Parts
   options.bell = parts.bell.get();
   options.fatal = end_job;
   options.context = parts.fatal.get();
-  Result<std::unique_ptr<lci::RankEndpoint>> made = lci::make_engine_endpoint(*parts.job, options);
+  Result<std::unique_ptr<lci::RankEndpoint>> made =
+      lci::make_engine_endpoint(*parts.job, options, wake_hooks(parts.fatal.get()));
   if (!made.ok()) return made.error();
   parts.endpoint = std::move(made.value());
   show_engine_paths(welcome, options.nodes, *parts.job,
@@ -144,6 +145,7 @@ Result<void> RankContext::open_nics(const Welcome& welcome, int job_fd, const Ne
     parts.memory = std::make_unique<MemoryPlace>(
         MemoryPlace{parts.job.get(), several_nodes(welcome) ? life : -1});
   }
+  options.wake = wake_hooks(parts.fatal.get());
   options.direct.fatal = end_job;
   options.direct.fatal_context = parts.fatal.get();
   options.reliable.left = has_left;
@@ -211,6 +213,15 @@ void RankContext::end_job(void* link, const std::string& reason) {
   fatal.context->abort_job(1, reason + fatal.repeat);
 }
 
+lci::WakeHooks RankContext::wake_hooks(FatalLink* link) {
+  const auto begin = [](void* of) {
+    RankContext* const context = static_cast<FatalLink*>(of)->context;
+    set_current(context);
+    set_check_context(&context->check());
+  };
+  return {begin, end_job, link};
+}
+
 void RankContext::never_heard(void* link, Peer peer) {
   end_job(link, fmt::format(
                     "nothing was ever heard of rank {}, although this rank sent to it for {:g} s: "
@@ -225,7 +236,10 @@ RankContext::RankContext(std::uint32_t rank, Parts parts, TracedRank traced,
                      std::move(life)),
       parts_(std::move(parts)) {}
 
-RankContext::~RankContext() { drop_states(); }
+RankContext::~RankContext() {
+  parts_.endpoint->stop_helper();
+  drop_states();
+}
 
 void RankContext::ended(System system) {
   // What its last call sent must not wait for the rank to poll again.

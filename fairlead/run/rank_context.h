@@ -54,6 +54,8 @@ class RankContext final : public ProcessContext {
   };
   static void end_job(void* link, const std::string& reason);
   static void never_heard(void* link, Peer peer);
+  // A thread that serves the rank is this rank, too.
+  static lci::WakeHooks wake_hooks(FatalLink* link);
 
   // Each makes parts.endpoint.
   static Result<void> reach_engine(const Welcome& welcome, int job_fd, Parts& parts);

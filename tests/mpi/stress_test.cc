@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "fairlead/base/prng.h"
+#include "fairlead/run/context.h"
 #include "tests/mpi/mpi_worlds.h"
 
 namespace fairlead::mpi_test {
@@ -108,6 +111,34 @@ TEST_P(Stress, RandomMessagesArriveWhole) {
       });
     }
   }
+}
+
+// Some other system of the program lets upcalls run while the rank computes.
+TEST_P(Stress, RandomMessagesArriveWholeWhereUpcallsRunBetweenCalls) {
+  run_ranks(GetParam(), 3, [](int rank, int size) {
+    lci::Port& port = run::current()->port();
+    bool good = true;
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      // On before MPI has anything under way, changed and off again while it has.
+      port.wake(seed % 2 == 0 ? lci::Wake::watchdog : lci::Wake::immediate, microseconds(50));
+      good &= run_plan(rank, make_plan(size, seed, 300), seed);
+      const int next = (rank + 1) % size;
+      const int before = (rank + size - 1) % size;
+      for (int i = 0; i < 200; ++i) {
+        int sent = i * size + rank;
+        int came = -1;
+        MPI_Request request;
+        MPI_Irecv(&came, 1, MPI_INT, before, 7, MPI_COMM_WORLD, &request);
+        if (i % 50 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
+        // The last stays on: MPI and the rank end while the helper is at work.
+        if (i == 150 && seed < 4) port.wake(lci::Wake::poll_only, Ps{0});
+        MPI_Send(&sent, 1, MPI_INT, next, 7, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        good &= MPI_TEST_CHECK(came == i * size + before, rank, came);
+      }
+    }
+    return good;
+  });
 }
 
 // Wildcards: the receiver takes what comes; per source the numbers must rise.

@@ -12,10 +12,11 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 std::uint64_t expected(const std::string& world) {
   using namespace lci;
   constexpr std::uint64_t kMapped = kHwAtomic | kHwFetchAdd | kHwPut;
-  if (world == "shm" || world == "loop") return kMapped;
-  if (world == "nirx") return kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut;
+  if (world == "shm" || world == "loop") return kMapped | kInterrupt;
+  if (world == "nirx")
+    return kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut | kInterrupt;
   if (has(world, "generic-hca")) return kHwPut;  // an access's first key is asked for by a packet
-  if (!has(world, "/")) return 0;
+  if (!has(world, "/")) return kInterrupt;
   std::uint64_t flags = kInterrupt;
   if (!has(world, "hmc") && !has(world, "hrx")) flags |= kHwMulticast;
   if (!has(world, "hrx")) flags |= kHwFetchAdd;

@@ -21,6 +21,8 @@ constexpr std::size_t kSpareMin = 64;
 // A send buffer that only packets from this process's own memory get, which all others queue
 // behind.
 constexpr std::uint32_t kForWaiting = 1;
+// Room in a queue to the engine need not ring.
+constexpr Ps kRoomLook = microseconds(200);
 
 }  // namespace
 
@@ -302,6 +304,17 @@ void EngineHostNi::sleep(Ps deadline) {
   if (queues_.posted_taken.load() != taken_back_) return take_back_sent();
   ++counters_.sleeps;
   shm_sleep(doorbell_, seen, std::min(left, options_.wait.sleep_max));
+}
+
+bool EngineHostNi::listen(Bell& bell) {
+  sync();
+  if (!unposted_.empty()) bell.look_after(kRoomLook);
+  const std::uint32_t seen = doorbell_.rung.load();
+  const std::uint32_t touched = queues_.touched.load(std::memory_order_acquire);
+  const bool silent = !anything_visible() && touched == touched_seen_;
+  touched_seen_ = touched;
+  bell.add(doorbell_, seen);
+  return silent;
 }
 
 void EngineHostNi::settle() {

@@ -14,6 +14,7 @@
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
 #include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/bell.h"
 #include "fairlead/fabric/deaths.h"
 #include "fairlead/fabric/engine/queues.h"
 #include "fairlead/fabric/ni_packet.h"
@@ -91,6 +92,8 @@ class EngineHostNi {
   // waits for and calls again.
   void block(Ps deadline, const char* what);
   void block_for_more(Ps deadline, const char* what) { wait_a_little(deadline, what); }
+  // As Nic::listen(): what the engine does from now on rings.
+  bool listen(Bell& bell);
   // Everything posted is with the engine.
   bool settled() const { return unposted_.empty() && queues_.posted_taken.load() == posted_; }
   // Blocks until it is, or the engine is gone.

@@ -111,6 +111,10 @@ class FaultyNic final : public Nic {
   void sleep(Ps timeout) override {
     inner_.sleep(held_.empty() && dies_at_ == kNever ? timeout : std::min(timeout, kNap));
   }
+  bool listen(Bell& bell) override {
+    if (!held_.empty() || dies_at_ != kNever) bell.look_after(kNap);
+    return inner_.listen(bell);
+  }
   Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) override {
     return inner_.read_peer(peer, address, to, size);
   }

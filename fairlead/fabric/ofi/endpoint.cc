@@ -168,4 +168,15 @@ void OfiEndpoint::sleep(std::int64_t ns) {
   (void)::ppoll(&one, wait_fd_ < 0 ? 0 : 1, &length, nullptr);
 }
 
+bool OfiEndpoint::listen(Bell& bell) {
+  if (wait_fd_ < 0) {
+    bell.look_after(nanoseconds(kNapNs));
+    return true;
+  }
+  fid* queue = &cq_->fid;
+  if (fi_trywait(fabric_.get(), &queue, 1) != 0) return false;
+  bell.add(wait_fd_);
+  return true;
+}
+
 }  // namespace fairlead::fabric

@@ -49,6 +49,8 @@ class OfiEndpoint {
 
   // Sleeps until a completion may be there, at most so long; the provider may not be able to.
   void sleep(std::int64_t ns);
+  // As Nic::listen().
+  bool listen(Bell& bell);
   // "connection refused (...)": of the error at the head of the completion queue.
   std::string text_of(const fi_cq_err_entry& error) const;
   std::string text_of(ssize_t answer) const;

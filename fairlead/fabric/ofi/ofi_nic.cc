@@ -153,6 +153,11 @@ class Ofi final : public OfiNic {
     const Ps longest = busy ? microseconds(100) : kNapMax;
     opened_->sleep(std::clamp(timeout, Ps{0}, longest).count / 1000);
   }
+  bool listen(Bell& bell) override {
+    if (!opened_.has_value()) return Nic::listen(bell);
+    if (!pending_.empty() || !owing_.empty()) bell.look_after(microseconds(100));
+    return opened_->listen(bell);
+  }
   bool settled() override {
     if (!opened_.has_value()) return true;
     bool all = pending_.empty() && memory_.under_way() == 0;

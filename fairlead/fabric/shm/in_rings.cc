@@ -130,4 +130,12 @@ bool ShmInRings::sleep(Ps timeout) {
   return true;
 }
 
+bool ShmInRings::listen(Bell& bell) {
+  if (todo_count_ != 0) return false;
+  if (!cool(0)) bell.look_after(kNap);
+  if (todo_count_ != 0) return false;
+  bell.add(*bell_, seen_);
+  return true;
+}
+
 }  // namespace fairlead::fabric

@@ -34,11 +34,11 @@ void shm_ring(ShmDoorbell& bell) {
 void shm_sleep(ShmDoorbell& bell, std::uint32_t seen, Ps timeout) {
   const std::int64_t ns = std::clamp<std::int64_t>(timeout.count / 1000, 0, 1'000'000'000);
   timespec length{ns / 1'000'000'000, ns % 1'000'000'000};
-  bell.sleeping.store(1);
+  bell.sleeping.fetch_add(1);
   // The kernel compares again under its lock: a ring in between is not lost.
   if (bell.rung.load() == seen)
     syscall(SYS_futex, &bell.rung, FUTEX_WAIT, seen, &length, nullptr, 0);
-  bell.sleeping.store(0);
+  bell.sleeping.fetch_sub(1);
 }
 
 void shm_permit_copies(std::uint32_t root) {

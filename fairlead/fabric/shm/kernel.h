@@ -20,7 +20,8 @@ bool shm_barrier();
 
 // Moves the bell and wakes the receiver if it sleeps.
 void shm_ring(ShmDoorbell& bell);
-// Sleeps until the bell has moved from `seen`, or `timeout` (a length) passed. Receiver only.
+// Sleeps until the bell has moved from `seen`, or `timeout` (a length) passed. Threads of
+// the receiver only.
 void shm_sleep(ShmDoorbell& bell, std::uint32_t seen, Ps timeout);
 
 // Lets descendants of `root` read and write this process's memory where Yama restricts it.

@@ -140,7 +140,7 @@ struct ShmPairLines {
 // The doorbell of a receiver. `rung` moves when an attention bit was set or a rank died: the futex.
 struct alignas(64) ShmDoorbell {
   std::atomic<std::uint32_t> rung;
-  std::atomic<std::uint32_t> sleeping;
+  std::atomic<std::uint32_t> sleeping;  // threads
 };
 
 // Buffers of this sender that receivers gave back, and those they keep. Bit i: buffer i.

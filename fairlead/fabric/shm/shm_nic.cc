@@ -151,6 +151,10 @@ class ShmNic final : public Nic {
     if (!dying_.empty() || view_.header().deaths.load() != deaths_seen_) return;
     if (in_.sleep(timeout)) ++counters_.sleeps;
   }
+  bool listen(Bell& bell) override {
+    if (!dying_.empty() || view_.header().deaths.load() != deaths_seen_) return false;
+    return in_.listen(bell);
+  }
 
   Post read_peer(Peer peer, std::uint64_t address, void* to, std::size_t size) override {
     return copy(peer, address, to, size, false);

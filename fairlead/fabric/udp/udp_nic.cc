@@ -227,6 +227,10 @@ class Udp final : public UdpNic {
     std::uint64_t rings = 0;
     if (either[1].revents != 0) (void)!::read(options_.bell, &rings, sizeof rings);
   }
+  bool listen(Bell& bell) override {
+    bell.add(socket_.get());
+    return true;
+  }
   Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
   Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
     return Post::not_delivered;

@@ -7,11 +7,12 @@
 #include "fairlead/fabric/engine/host_ni.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/lci/rank_endpoint.h"
+#include "fairlead/lci/wake_helper.h"
 
 namespace fairlead::lci {
 
 // `job` outlives it. Blocks until the node's engine is at work. Error: it is not, and why.
 Result<std::unique_ptr<RankEndpoint>> make_engine_endpoint(
-    fabric::ShmJob& job, const fabric::engine::HostOptions& options);
+    fabric::ShmJob& job, const fabric::engine::HostOptions& options, const WakeHooks& wake = {});
 
 }  // namespace fairlead::lci

@@ -10,6 +10,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/prefetch.h"
 #include "fairlead/base/ring.h"
+#include "fairlead/fabric/bell.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/client_side.h"
@@ -65,13 +66,13 @@ class alignas(kCacheLine) NiPort final : public Port {
   void charge(const Work& work) override {
     if (!options_.work_takes_time) return;
     const typename Ni::Work host{work.ops, work.bytes, work.working_set_bytes, work.copied_bytes};
-    if (!interrupts_ || client_.quiet()) return work_on(host);
+    if (!interrupts_ || entered_ > 0 || client_.quiet()) return work_on(host);
     for (Ps left = ni_.time_of(host);;) {
       left -= ni_.compute(before_timer(left), watchdog_);
       if (left <= Ps{0}) return;
       ++counters_.interrupts;
       ni_.interrupt();
-      progress();
+      served_ = progress() > 0 || served_;
     }
   }
   void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
@@ -84,10 +85,22 @@ class alignas(kCacheLine) NiPort final : public Port {
   std::uint32_t held() const override { return client_.held(); }
   std::uint64_t changes() const override { return ran_ + ended(); }
   void wake(Wake policy, Ps watchdog) override {
-    interrupts_ = policy != Wake::poll_only;
+    wakes_ = interrupts_ = policy != Wake::poll_only;
     watchdog_ = Ps{0};
     if (policy == Wake::watchdog) watchdog_ = watchdog > Ps{0} ? watchdog : ni_.default_watchdog();
   }
+  void enter() override { ++entered_; }
+  void leave() override { --entered_; }
+  // For a WakingPort, where time passes by itself.
+  bool quiet() const { return client_.quiet(); }
+  bool listen(fabric::Bell& bell) {
+    if (!local_.empty() || !aside_.empty()) return false;
+    constexpr Ps kRoomNap = microseconds(200);  // room rings no bell
+    if (owes()) bell.look_after(kRoomNap);
+    if (const Ps due = next_due(); due != kNever) bell.look_after(std::max(due - now(), kRoomNap));
+    return ni_.listen(bell);
+  }
+  void give_way() {}
 
   Packet* alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) override {
     const bool known = dest.group ? groups_.knows(dest.id) : dest.id < options_.size;
@@ -179,7 +192,7 @@ class alignas(kCacheLine) NiPort final : public Port {
     const Ending ending(until);
     const std::uint64_t ended_before = ended();
     const bool for_room = until.any_change && refused_;
-    bool ran = false;
+    bool ran = std::exchange(served_, false);
     const auto over = [&] {
       return ending.holds(ran, ended() != ended_before) || (for_room && has_room());
     };
@@ -715,6 +728,8 @@ class alignas(kCacheLine) NiPort final : public Port {
   Ring<PacketId> aside_;  // came while no upcall might run
   Backlog backlog_;
   bool interrupts_ = false;
+  bool served_ = false;  // by an interrupt, and no wait has said so
+  std::uint32_t entered_ = 0;
   bool losses_ = false;   // of peers, and wait() has not said so
   bool refused_ = false;  // the client a send buffer, while so many were left to others:
   std::uint32_t refused_reserve_ = 0;

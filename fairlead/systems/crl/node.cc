@@ -257,6 +257,11 @@ void Node::end(const void* mapped, Region::Operation operation, const Caller& ca
   carry_out(region);
 }
 
+crl_counts_t Node::counts() const {
+  const Hold hold(port_);
+  return counts_;
+}
+
 void Node::finish(const Caller& caller) {
   (void)collectives_.reduce(Collective::barrier, 0, caller);
   finished_ = true;

@@ -46,7 +46,7 @@ class Node {
   Collectives& collectives() { return collectives_; }
   run::Context& context() { return context_; }
   lci::Port& port() { return port_; }
-  const crl_counts_t& counts() const { return counts_; }
+  crl_counts_t counts() const;
 
  private:
   // No upcall runs while it lives: they share the regions.

@@ -55,7 +55,10 @@ int start(const char* name, int required, int* provided) {
                     : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
                     : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
                                                         : MPI_THREAD_MULTIPLE;
-  context.set_state(run::System::mpi, std::make_unique<Process>(context, level, options.value()));
+  {
+    const lci::PortTurn turn(context.port());  // its upcalls find it made
+    context.set_state(run::System::mpi, std::make_unique<Process>(context, level, options.value()));
+  }
   context.began(run::System::mpi);
   if (provided != nullptr) *provided = level;
   return MPI_SUCCESS;
@@ -97,8 +100,7 @@ int finalize() {
   barrier(process, process.world(), CollectiveKind::finalize, call.name());
   call.engine().drain(call.name());
   call.engine().stop();
-  process.phase = Process::Phase::finalized;
-  process.plain = false;
+  process.finalize();
   report_copies(process);
   process.context().ended(run::System::mpi);
   return MPI_SUCCESS;

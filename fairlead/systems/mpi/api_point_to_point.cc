@@ -81,7 +81,7 @@ template <Going how>
 [[gnu::always_inline]] inline bool sends_small(Process* process, const void* buffer,
                                                MPI_Count count, MPI_Datatype datatype, int dest,
                                                int tag, MPI_Comm handle) {
-  if (process == nullptr || !process->plain) [[unlikely]]
+  if (process == nullptr || !process->plain()) [[unlikely]]
     return false;
   const Comm* const comm = process->find(handle);
   const std::uint64_t element = size_of_type(datatype);
@@ -107,7 +107,7 @@ template <bool is_short>
 [[gnu::always_inline]] inline Request* receives_plainly(Process* process, void* buffer,
                                                         MPI_Count count, MPI_Datatype datatype,
                                                         int source, int tag, MPI_Comm handle) {
-  if (process == nullptr || !process->plain) [[unlikely]]
+  if (process == nullptr || !process->plain()) [[unlikely]]
     return nullptr;
   Comm* const comm = process->find(handle);
   const std::uint64_t element = size_of_type(datatype);

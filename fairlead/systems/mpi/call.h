@@ -16,14 +16,14 @@ class Call {
       : name_(name), process_(Process::current()) {
     if (process_ == nullptr || process_->phase != Process::Phase::running) [[unlikely]]
       outside(name);
-    if (process_->lock != nullptr) [[unlikely]]
-      process_->lock->lock();
+    if (process_->takes_turns()) [[unlikely]]
+      process_->begin_turn();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   [[gnu::always_inline]] ~Call() {
-    if (process_->lock != nullptr) [[unlikely]]
-      process_->lock->unlock();
+    if (process_->takes_turns()) [[unlikely]]
+      process_->end_turn();
   }
 
   const char* name() const { return name_; }

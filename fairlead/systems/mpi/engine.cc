@@ -64,14 +64,19 @@ Post Engine::wait_until(lci::Until until, const char* call) {
     return Post::done;
   if (lock_ != nullptr) until.deadline = std::min(until.deadline, port_.now() + kOthersTurn);
   const Post answer = device_->wait(until);
-  if (lock_ != nullptr) {
-    lock_->unlock();
-    lock_->lock();
-  }
+  if (lock_ != nullptr) let_others_call();
   if (answer == Post::peer_down) [[unlikely]] {
     failed(fmt::format("{}: {}", call, run::lost_ranks(port_)));
   }
   return answer;
+}
+
+// The port's turn is within theirs.
+void Engine::let_others_call() {
+  port_.leave();
+  lock_->unlock();
+  lock_->lock();
+  port_.enter();
 }
 
 void Engine::poll() {

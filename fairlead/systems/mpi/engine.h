@@ -52,7 +52,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  lci::Port& port() { return port_; }
+  lci::Port& port() const { return port_; }
 
   // What collectives may use beside messages on the path to `peer`: lci::Caps::flags.
   std::uint64_t flags(Rank peer) const { return device_->flags(peer); }
@@ -248,6 +248,7 @@ class Engine {
   void wait_slow(Request& request, const char* call);
   // What the port's wait() answered; done when there was something to do instead.
   Post wait_until(lci::Until until, const char* call);
+  void let_others_call();
   bool progress();
 
   // engine_memory.cc

@@ -63,9 +63,19 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   done_send_.is_send = true;
   done_receive_.state = State::done;
   engine_.share(lock.get());
-  plain = lock == nullptr && engine_.short_ways();
+  may_be_plain_ = lock == nullptr && engine_.short_ways();
   // Before it messages may come to ranks whose device is not there yet.
   if (options.device == DeviceName::panda) panda::Panda::of(context)->barrier();
+}
+
+void Process::begin_turn() {
+  if (lock != nullptr) lock->lock();
+  engine_.port().enter();
+}
+
+void Process::end_turn() {
+  engine_.port().leave();
+  if (lock != nullptr) lock->unlock();
 }
 
 Comm* Process::make_comm() {

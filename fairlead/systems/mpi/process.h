@@ -83,8 +83,19 @@ class Process {
   Request& done_receive() { return done_receive_; }
 
   Phase phase = Phase::running;
-  // Calls may take the short ways: they run, one thread makes them, and work is free.
-  bool plain = false;
+  // Calls may take the short ways: they run, one thread makes them, no upcall does meanwhile, and
+  // work is free.
+  bool plain() const { return may_be_plain_ && !engine_.port().wakes(); }
+  // Several threads make calls, or some system of the program lets upcalls run between them
+  // (Port::wake): a call is a turn.
+  bool takes_turns() const { return lock != nullptr || engine_.port().wakes(); }
+  [[gnu::cold, gnu::noinline]] void begin_turn();
+  [[gnu::cold, gnu::noinline]] void end_turn();
+  // The calls that still come are of another kind.
+  void finalize() {
+    phase = Phase::finalized;
+    may_be_plain_ = false;
+  }
   const int thread_level;
   const BcastWay bcast_way;
   const std::unique_ptr<FairLock> lock;  // calls take it; MPI_THREAD_MULTIPLE only
@@ -104,6 +115,7 @@ class Process {
   void fill_status(const Request& request, MPI_Status& status) const;
 
  private:
+  bool may_be_plain_ = false;
   run::Context& context_;
   Comm world_;
   Engine engine_;

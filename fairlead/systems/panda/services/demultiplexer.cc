@@ -11,8 +11,13 @@ Demultiplexer::Entry& Demultiplexer::make(Service service) {
 }
 
 void Demultiplexer::Early::move_to(Ring<Received*>& ready) {
+  const std::size_t later = ready.size();
   for (; !messages.empty(); messages.pop_front()) ready.push_back(messages.front());
   bytes = 0;
+  for (std::size_t i = 0; i < later; ++i) {
+    ready.push_back(ready.front());
+    ready.pop_front();
+  }
 }
 
 void Demultiplexer::serve(Service service, Handler handler, Ring<Received*>& ready) {

@@ -17,7 +17,8 @@ class Demultiplexer {
   // What a message without data counts as.
   static constexpr std::size_t kEarlyBytesEach = 64;
 
-  // Name a handler; `ready` gets what waited for it, oldest first. service < kServices.
+  // Name a handler; `ready` gets what waited for it, oldest first and before what has come since.
+  // service < kServices.
   void serve(Service service, Handler handler, Ring<Received*>& ready);
   void serve_calls(Service service, CallHandler handler, Ring<Received*>& ready);
   // False: there is no handler, and the message waits for one.
