@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 
 #include "apps/common/command_line.h"
 #include "fairlead/systems/dsm/tmk.h"
@@ -33,26 +32,7 @@ const char kHelp[] =
 struct Options {
   std::int64_t pages = 1024;
   std::int64_t rounds = 100;
-  bool help = false;
 };
-
-const char* parse(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    const char* const value = i + 1 < argc ? argv[i + 1] : "";
-    if (std::strcmp(argv[i], "--help") == 0) {
-      options.help = true;
-    } else if (std::strcmp(argv[i], "--pages") == 0 &&
-               apps::parse_count(value, 1, 4096, options.pages)) {
-      ++i;
-    } else if (std::strcmp(argv[i], "--rounds") == 0 &&
-               apps::parse_count(value, 1, 1'000'000, options.rounds)) {
-      ++i;
-    } else {
-      return argv[i];
-    }
-  }
-  return nullptr;
-}
 
 // What every rank learns of rank 0.
 struct Shared {
@@ -162,14 +142,9 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   pages::Options options;
-  if (const char* const wrong = pages::parse(argc, argv, options); wrong != nullptr) {
-    std::fprintf(stderr, "pages: cannot use %s; see pages --help\n", wrong);
-    return 2;
-  }
-  if (options.help) {
-    std::fputs(pages::kHelp, stdout);
-    return 0;
-  }
+  apps::CommandLine line;
+  line.count("--pages", 1, 4096, options.pages).count("--rounds", 1, 1'000'000, options.rounds);
+  if (const auto over = line.read("pages", pages::kHelp, argc, argv)) return *over;
   Tmk_startup(argc, argv);
   return pages::run(options);
 }
