@@ -1,5 +1,5 @@
-"""--ranks-per-node on modelled platforms: programs on 16 nodes of 4 ranks, in both bodies of a rank,
-and what cannot be."""
+"""--ranks-per-node on modelled platforms: programs on 16 nodes of 4 ranks, in both bodies of a
+rank, and what cannot be."""
 import re
 import subprocess
 import tempfile

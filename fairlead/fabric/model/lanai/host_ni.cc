@@ -180,7 +180,10 @@ void ModelHostNi::return_near_buffer(PacketId id) {
   parts_.engine.at(
       now() + parts_.host_rates.memory_latency, ni_.self(), hw::kNearEvent,
       [](void* self, std::uint64_t, std::uint64_t) {
-        changed(self, [](ModelHostNi& host) { ++host.near_buffers_; });
+        changed(self, [](ModelHostNi& host) {
+          ++host.near_buffers_;
+          host.near_returned_ = true;
+        });
       },
       &hosts_.find(hosts_.owner, owner), id);
 }
@@ -242,7 +245,8 @@ void ModelHostNi::sync() {
 
 void ModelHostNi::block_for_more(Ps deadline, const char* what) {
   sync();
-  if (parts_.engine.now() >= deadline) return;
+  // It came back while this rank caught up, and no other may follow.
+  if (std::exchange(near_returned_, false) || parts_.engine.now() >= deadline) return;
   const Ps from = parts_.engine.now();
   place_ = task_->place();
   waiting_ = true;
@@ -282,7 +286,7 @@ void ModelHostNi::block(Ps deadline, const char* what) {
   const Ps from = local_;
   const auto ready = [](void* self) {
     auto* host = static_cast<ModelHostNi*>(self);
-    host->waiting_ = !host->anything_visible();
+    host->waiting_ = !host->anything_visible() && !std::exchange(host->near_returned_, false);
     return !host->waiting_;
   };
   task_->block_after(from, ready, this, what);

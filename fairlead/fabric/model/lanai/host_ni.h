@@ -210,6 +210,7 @@ class alignas(kCacheLine) ModelHostNi {
   std::uint32_t number_;  // among the ranks of its node
   Rank rank_;
   std::uint32_t near_buffers_;
+  bool near_returned_ = false;  // one of them, since this rank last waited
   RankHosts hosts_;
   TraceLane trace_;
 };

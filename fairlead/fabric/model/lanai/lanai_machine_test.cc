@@ -112,7 +112,7 @@ TEST_F(MachineTest, SendBuffersAreCounted) {
 
 // Two ranks on one node.
 class SharedNodeTest : public testing::Test {
- protected:
+ public:
   SharedNodeTest() {
     machine_.ni(0).load(kTestMover, &machine_.ni(0));
     for (Rank rank = 0; rank < 2; ++rank) {
