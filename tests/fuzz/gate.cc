@@ -37,7 +37,7 @@ constexpr NiProgramCalls kMover{.turn = &mover};
 
 struct Run {
   Run(const GateMemory& memory, std::span<const std::uint8_t> input)
-      : machine(hw::round_platform(), EvenNodes::alone(2), 2, 2048,
+      : machine(hw::round_platform(), fairlead::EvenNodes::alone(2), 2, 2048,
                 {memory.packets(), memory.ni_memory()}),
         gate(memory, machine, 0, [] { return false; }),
         left(input) {
@@ -73,7 +73,7 @@ struct Run {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::unique_ptr<GateMemory> memory =
-      std::move(GateMemory::create(EvenNodes::alone(2), 2, hw::round_platform()).value());
+      std::move(GateMemory::create(fairlead::EvenNodes::alone(2), 2, hw::round_platform()).value());
   static const std::unique_ptr<sim::FiberPool> pool =
       std::move(sim::FiberPool::create({.stack_bytes = 256 * 1024, .max_fibers = 4}).value());
   Run run(*memory, {data, size});
