@@ -393,7 +393,7 @@ TEST(ModelWorld, AnIdleRankIsSmall) {
   };
   (void)heap_with(16);  // what is made once
   // What the heap loses to alignment differs by some 50 bytes with what the process did before.
-  EXPECT_LE((heap_with(3000) - heap_with(1000)) / 2000, 4224u);
+  EXPECT_LE((heap_with(3000) - heap_with(1000)) / 2000, 4352u);
 }
 
 }  // namespace
