@@ -196,8 +196,8 @@ void RdmaNi::leave(std::uint32_t id) {
       parts_.network_params.header_bytes + (carries_data(leaving.kind) ? leaving.bytes : 0);
   const Peer to = parts_.ranks.node_of(leaving.dest);
   if (to == self_) {
-    at<&RdmaNi::on_looped>(gone + time_for(Bytes{bytes}, parts_.network_params.link),
-                           hw::kTailEvent, id);
+    const Ps takes = time_for(Bytes{bytes}, parts_.network_params.link);
+    at<&RdmaNi::on_looped>(loop_.acquire(gone, takes) + takes, hw::kTailEvent, id);
     return;
   }
   parts_.network.inject(gone, id, self_, to, bytes);

@@ -5,6 +5,7 @@
 // queues, keys and credits of their own and share engine, responder and lanes; what one of them
 // sends to another passes through the interface, but not the wire.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -125,7 +126,11 @@ class RdmaNi {
   Own& of(Rank rank) { return *ranks_[parts_.ranks.place_of(rank)]; }
   Way& way(Rank own, Rank peer);
   // Of a transfer of so many bytes to the host's memory, from now on: when it is there.
-  Ps to_host(std::uint64_t bytes) { return held_up(lanes_.to_host(now(), bytes), bytes); }
+  // In the order of asking, however long the memory holds each up.
+  Ps to_host(std::uint64_t bytes) {
+    to_host_ends_ = std::max(to_host_ends_, held_up(lanes_.to_host(now(), bytes), bytes));
+    return to_host_ends_;
+  }
   Ps held_up(Ps end, std::uint64_t bytes);
   RdmaPacket& packet(std::uint32_t id) { return parts_.packets.at(id); }
   Ps now() const { return parts_.engine.now(); }
@@ -163,7 +168,9 @@ class RdmaNi {
   sim::Server sender_;
   sim::Server responder_;
   std::vector<std::unique_ptr<Own>> ranks_;
+  sim::Server loop_;  // what goes from rank to rank of this node, one after another
   std::unique_ptr<hw::HostMemory> memory_;  // where several ranks share it
+  Ps to_host_ends_{};
 };
 
 }  // namespace fairlead::fabric::model
