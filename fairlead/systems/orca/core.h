@@ -67,6 +67,12 @@ struct Core {
 
   // Operations that need no message, between two turns of other threads and of the Port.
   static constexpr std::uint64_t kHereInARow = 64;
+  // Who works on what is here alone, and waits for nobody, lets others in from time to time: the
+  // rank's other processes, and what comes for this rank where the Port does not interrupt. Not in
+  // an upcall or an operation.
+  void let_others_in() {
+    if (counts.here % kHereInARow == kHereInARow - 1) panda.threads().yield();
+  }
 
   // --- What processes ask for (invoke.cc). `operation` nullptr: the object is to go.
   ObjectId create(const Type& type, Placement placement, const Bytes& state);

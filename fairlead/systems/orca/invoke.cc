@@ -105,9 +105,7 @@ Status Core::invoke_once(ObjectId id, const Type& type, const Operation* operati
               parameters, &pending, what);
   } else {
     panda.wait(pending.done, 1, what);
-    // Who works on what is here alone, and waits for nobody, lets others in: the rank's other
-    // processes, and what comes for this rank where the Port does not interrupt.
-    if (counts.here % kHereInARow == 0) panda.threads().yield();
+    let_others_in();
   }
   result = std::move(pending.result);
   return pending.status;

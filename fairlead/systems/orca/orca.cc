@@ -110,6 +110,7 @@ void* Orca::begin_here(ObjectId id, const Type& type, const Operation& operation
   core_.charge(run::LayerStep::orca_invoke);
   core_.check_outside("an operation");
   if (operation.guarded) return nullptr;
+  core_.let_others_in();
   lci::Port& port = core_.panda.port();
   port.hold();
   instance = core_.find(id);
