@@ -32,6 +32,9 @@ void on_fault(int, siginfo_t* info, void*) {
 class Engines : public testing::TestWithParam<EngineKind> {
  protected:
   void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer has no shadow of memory at the heap's address";
+#endif
     std::string why;
     Result<std::unique_ptr<FaultEngine>> made = make_engine(GetParam(), memory_.value(), why);
     if (!made.ok()) GTEST_SKIP() << made.error().text;
