@@ -173,11 +173,11 @@ class WakingPort final : public Port {
 
   // A turn ends where its scope does.
   struct Turn {
-    explicit Turn(WakeHelper& helper) : helper_(helper) { helper_.lock(); }
-    ~Turn() { helper_.unlock(); }
+    explicit Turn(WakeHelper& of) : helper(of) { helper.lock(); }
+    ~Turn() { helper.unlock(); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    WakeHelper& helper_;
+    WakeHelper& helper;
   };
 
   template <class Call>
