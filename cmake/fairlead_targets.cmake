@@ -60,6 +60,23 @@ function(fairlead_folder name)
   endif()
 endfunction()
 
+# fairlead_system(NAME [USES LIBRARY...] HEADERS HEADER...): this folder is a programming system; its
+# code is libfairlead_NAME (target fairlead_NAME_library, alias fairlead::NAME), installed with its
+# public headers. USES: other systems' libraries.
+function(fairlead_system name)
+  cmake_parse_arguments(PARSE_ARGV 1 system "" "" "USES;HEADERS")
+  set(library fairlead_${name}_library)
+  fairlead_folder(${name} LIBRARY ${library})
+  add_library(${library} SHARED)
+  add_library(fairlead::${name} ALIAS ${library})
+  target_link_libraries(${library} PRIVATE fairlead_${name} ${system_USES} PUBLIC fairlead)
+  fairlead_optimise(${library})
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME fairlead_${name} EXPORT_NAME ${name}
+    VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN")
+  install(TARGETS ${library} EXPORT fairleadTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  fairlead_public_headers(${system_HEADERS})
+endfunction()
+
 # fairlead_kinds(TARGET UNDER NAMESPACE TYPE HEADER FUNCTION): defines FUNCTION(), which lists the
 # kinds that the subfolders of UNDER are: each with a kind.cc that defines
 # `const TYPE& FOLDER_kind()`.

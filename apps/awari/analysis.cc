@@ -7,13 +7,13 @@
 namespace awari {
 namespace {
 
-// Of one position looked at forward: its board from its number (100), six moves of some 90 each,
+// One position looked at forward: its board from its number (100), six moves of some 90 each,
 // and their numbers (60). Fitted: with the others 13 stones take their sequential time on the PPro
 // (table VII).
 constexpr std::uint64_t kForwardOps = 1072;
-// Of one that was decided: its board, and what there is to be undone before a pit has none.
+// One that was decided: its board, and what there is to be undone before a pit has none.
 constexpr std::uint64_t kDecidedOps = 200;
-// Of one update: stones taken back (30), the move made to see that it captures nothing (120), its
+// One update: stones taken back (30), the move made to see that it captures nothing (120), its
 // number (110), its place in a buffer (20), and at its owner the state, which no cache has (120).
 constexpr std::uint64_t kUpdateOps = 400;
 

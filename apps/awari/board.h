@@ -24,7 +24,7 @@ struct Moved {
   int captured = -1;  // -1: there is no such move
 };
 
-// Of the stones in pit `pit` of the player's own.
+// Plays the stones in pit `pit` of the player's own.
 Moved move(const Board& board, int pit);
 // If the player cannot move: what it has more than the opponent in the end.
 int value_of_end(const Board& board);

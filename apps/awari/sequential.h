@@ -1,4 +1,4 @@
-// The same databases by one processor that looks forward only: what --verify compares with.
+// The databases made by one processor that looks forward only: what --verify compares with.
 #pragma once
 #include <vector>
 

@@ -23,7 +23,7 @@ using fairlead::crl::write_guard;
 
 // Sums of parts stay exact in a double.
 constexpr std::uint64_t kChecksumMask = (std::uint64_t{1} << 40) - 1;
-// Of one body moved: six multiplications and additions with their loads and stores.
+// One body moved: six multiplications and additions with their loads and stores.
 constexpr std::uint64_t kMoveOps = 30;
 
 // What cells that count as one body may do to forces, in the mean of all bodies and in units of the
@@ -74,7 +74,7 @@ class Galaxy {
     return true;
   }
 
-  // Of all positions, bit by bit; the same for any number of ranks.
+  // Made of all positions, bit by bit; equal for any number of ranks.
   std::uint64_t checksum() {
     std::uint64_t sum = 0;
     for (const crl_rid_t id : bodies_) {

@@ -9,11 +9,11 @@ namespace {
 
 using fairlead::crl::read_guard;
 
-// Of a region looked at: taken from the stack, its memory looked up, distance squared (8), the
+// A region looked at: taken from the stack, its memory looked up, distance squared (8), the
 // comparison with the cube (10) and of the body's place with it (12), children pushed. Fitted, as
 // theta is: the paper's problem takes its sequential time on the PPro (table VII).
 constexpr std::uint64_t kVisitOps = 65;
-// Of one added up: the softened square (3), a square root of 69 and a division of 38 clocks on a
+// A region added up: the softened square (3), a square root of 69 and a division of 38 clocks on a
 // P6, which do not overlap, and 8 multiplications and additions of 3 to 5 clocks.
 constexpr std::uint64_t kInteractionOps = 145;
 

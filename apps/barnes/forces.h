@@ -11,7 +11,7 @@ class Forces {
  public:
   Forces(Mapped& mapped, double theta) : mapped_(mapped), theta_squared_(theta * theta) {}
 
-  // Of body `id`, from the tree below `root`.
+  // Returns the force on body `id`, from the tree below `root`.
   Vector on(crl_rid_t id, crl_rid_t root);
   // Since the beginning: cells and bodies looked at, and those that were added up.
   std::uint64_t visits() const { return visits_; }

@@ -27,7 +27,7 @@ inline Vector operator*(double factor, const Vector& of) {
 }
 inline double square(const Vector& of) { return of.x * of.x + of.y * of.y + of.z * of.z; }
 
-// Of all bodies, at the length of which a galaxy is the unit: keeps close encounters soft.
+// Keeps close encounters of bodies soft; a galaxy is the unit of length.
 constexpr double kSoftening = 0.05;
 
 // What a mass that far away adds to a body's acceleration, in units in which gravity is 1.

@@ -49,7 +49,7 @@ class Tree {
   // build returns. false: two bodies lie at one place.
   bool build(const std::vector<crl_rid_t>& bodies);
   crl_rid_t root() const { return root_; }
-  // Of the last build.
+  // Returns how many cells the last build made.
   std::uint64_t cells_made() const { return used_; }
 
  private:

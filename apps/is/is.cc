@@ -34,7 +34,7 @@ const char kHelp[] =
 constexpr unsigned kParts = 16;  // of the buckets, each with a lock
 constexpr unsigned kBarrier = 1;
 
-// Of rank 0; all learn them by Tmk_distribute.
+// What rank 0 allocates; all learn its addresses by Tmk_distribute.
 struct Shared {
   std::int32_t* counts;             // by key, of the ranking under way
   std::int32_t* test_keys;          // of the checks

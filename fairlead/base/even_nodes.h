@@ -16,7 +16,7 @@ struct EvenNodes {
   static EvenNodes alone(Rank ranks) { return {ranks, 1}; }
 
   bool several() const { return each > 1; }
-  // Of nodes with ranks.
+  // Returns the number of nodes with ranks.
   Peer count() const { return (ranks + each - 1) / each; }
   Peer node_of(Rank rank) const { return each == 1 ? rank : rank / each; }
   // Number of `rank` among those of its node.

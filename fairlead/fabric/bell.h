@@ -24,7 +24,7 @@ class Bell {
   }
   // A descriptor that becomes readable; at most kFdsMax.
   void add(int fd);
-  // Of what rings no bell: it is to be looked at after so long.
+  // Something that rings no bell is to be looked at after so long.
   void look_after(Ps length) { look_ = std::clamp(length, Ps{0}, look_); }
 
   // Sleeps until it rang, or at most so long. `nudge`: an eventfd that ends it too and is emptied.

@@ -55,7 +55,7 @@ inline Ps work_time(const HostRates& host, const HostWork& work) {
   return std::max(ops, sweep) + copy;
 }
 
-// Of every byte copied: it is read, and written.
+// Every byte copied is read and written.
 constexpr std::uint64_t kMovedByCopy = 2;
 
 // What the work moves between memory and the processor, in bytes: nothing within L2.

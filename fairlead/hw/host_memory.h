@@ -40,7 +40,7 @@ class HostMemory {
     Ps alone{Ps{1}};
     Ps memory{};  // of the memory's time, in `alone`
   };
-  // Of the memory's time, what `use` wants while `time` passes.
+  // Returns what `use` wants of the memory's time while `time` passes.
   static Ps part_of(const Use& use, Ps time) {
     __extension__ using Wide = __int128;
     return Ps{static_cast<std::int64_t>(Wide{use.memory.count} * time.count / use.alone.count)};

@@ -175,7 +175,7 @@ class HostMulticast {
   HostFlowOf& flow_;
   const GroupTable& groups_;
   PortCounters& counters_;
-  // Of the packet that is being sent: its children beyond this node, and then their images.
+  // The children, beyond this node, of the packet that is being sent; then their images.
   std::vector<std::uint32_t> children_;
   BacklogQueue<PacketId> forwards_;
   BacklogQueue<Near> near_waiting_;

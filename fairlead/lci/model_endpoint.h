@@ -62,7 +62,7 @@ class ModelImplementation {
   virtual std::unique_ptr<Endpoint> make_endpoint(fabric::model::Machine& machine,
                                                   const RankOptions& rank,
                                                   const Fatal& fatal) const = 0;
-  // The same in the rank's own process. The references outlive it.
+  // Makes the host's side alone, in the rank's own process. The references outlive it.
   virtual std::unique_ptr<Endpoint> make_host_side(fabric::model::GateClient& gate,
                                                    const fabric::model::GateMemory& memory,
                                                    const RankOptions& rank, const Fatal& fatal,

@@ -27,7 +27,7 @@ constexpr Ps kNapMax = microseconds(800);
 constexpr Ps kLongest = milliseconds(50);
 // Polls in a row, before the rank gets its turn.
 constexpr int kRounds = 16;
-// Of who wants its turn, before it sleeps: a poll is short.
+// Who wants its turn spins so often before it sleeps: a poll is short.
 constexpr int kSpins = 100;
 
 // The helper runs for microseconds at a time: with a short slice Linux (6.12 and later) lets it run

@@ -3,14 +3,14 @@
 #include <string>
 
 #include "fairlead/systems/crl/crl.h"
+#include "tests/expect_words.h"
 #include "tests/port/port_worlds.h"
 
 namespace fairlead::port_test {
 namespace {
 
-class Errors : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, Errors, ::testing::Values("loop", "shm", "myrinet-p3/sdma"),
-                         [](const auto& world) { return test_name(world.param); });
+class Errors : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_PORT_TESTS_IN(Errors, ::testing::Values("loop", "shm", "myrinet-p3/sdma"));
 
 // Two ranks run `body` with a region of 16 bytes of rank 0's, mapped; answers the job's last words.
 std::string failure_of(const std::string& world,
@@ -32,12 +32,6 @@ std::string failure_of(const std::string& world,
   if (!report.ok()) return report.error().text;
   EXPECT_NE(report.value().exit_code, 0) << "the job ended well";
   return report.value().failure;
-}
-
-void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-  for (const char* word : words) {
-    EXPECT_NE(text.find(word), std::string::npos) << word << ": " << text;
-  }
 }
 
 TEST_P(Errors, operations_that_do_not_fit) {

@@ -240,8 +240,7 @@ TEST_P(Regions, collectives) {
 }
 
 class RealRegions : public PerWorld {};
-INSTANTIATE_TEST_SUITE_P(Worlds, RealRegions, ::testing::ValuesIn(real_worlds()),
-                         [](const auto& world) { return test_name(world.param); });
+INSTANTIATE_PORT_TESTS_IN(RealRegions, ::testing::ValuesIn(real_worlds()));
 
 TEST_P(RealRegions, a_killed_rank_ends_the_job_by_its_name) {
   const Result<run::RunReport> report =

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fairlead/systems/dsm/dsm.h"
+#include "tests/expect_words.h"
 #include "tests/port/port_worlds.h"
 
 namespace fairlead::port_test {
@@ -28,12 +29,6 @@ std::string failure_of(const std::string& world, const std::function<void(Dsm&)>
   if (!report.ok()) return report.error().text;
   EXPECT_NE(report.value().exit_code, 0) << "the job ended well";
   return report.value().failure;
-}
-
-void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-  for (const char* word : words) {
-    EXPECT_NE(text.find(word), std::string::npos) << word << ": " << text;
-  }
 }
 
 TEST(DsmErrors, LocksOfOthers) {
@@ -89,13 +84,8 @@ TEST(DsmErrors, RanksThatAreFibers) {
                {"fibers share one address space", "--body process"});
 }
 
-class LostRanks : public ::testing::TestWithParam<const char*> {
-  void SetUp() override {
-    if (const std::string why = lacking(GetParam()); !why.empty()) GTEST_SKIP() << why;
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Worlds, LostRanks, ::testing::Values("shm", "udp", "nirx"),
-                         [](const auto& world) { return test_name(world.param); });
+class LostRanks : public PerWorld {};
+INSTANTIATE_PORT_TESTS_IN(LostRanks, ::testing::Values("shm", "udp", "nirx"));
 
 // As home of a page that is wanted, as holder of a lock, before a barrier.
 TEST_P(LostRanks, EndTheJobByTheirNumber) {

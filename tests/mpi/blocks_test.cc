@@ -124,7 +124,7 @@ Matrix times(const Matrix& x, const Matrix& y) {
           x.c * y.b + x.d * y.d};
 }
 
-// Of elements of 16 bytes: MPI_C_DOUBLE_COMPLEX serves as such.
+// Works on elements of 16 bytes: MPI_C_DOUBLE_COMPLEX serves as such.
 void multiply(void* in, void* inout, int* length, MPI_Datatype* type) {
   if (*type != MPI_C_DOUBLE_COMPLEX) return;
   for (int i = 0; i < *length; ++i) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/expect_words.h"
 #include "tests/mpi/mpi_worlds.h"
 
 namespace fairlead::mpi_test {
@@ -27,11 +28,6 @@ std::string failure_of(const std::string& world, unsigned ranks,
   });
   EXPECT_NE(report.exit_code, 0) << "the job ended well";
   return report.failure;
-}
-
-void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-  for (const char* word : words)
-    EXPECT_NE(text.find(word), std::string::npos) << word << ": " << text;
 }
 
 TEST_P(Errors, TextsNameCallRankAndArgument) {

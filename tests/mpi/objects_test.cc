@@ -276,7 +276,7 @@ TEST_P(ObjectsOfMpi, NeighboursOnAGrid) {
   });
 }
 
-// Of requests that become done one after the other.
+// Requests become done one after the other.
 TEST_P(ObjectsOfMpi, SomeRequestsAreDone) {
   run_ranks(GetParam(), 2, [](int rank, int) {
     constexpr int kMessages = 4;

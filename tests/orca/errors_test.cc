@@ -2,6 +2,7 @@
 // operation.
 #include <csignal>
 
+#include "tests/expect_words.h"
 #include "tests/orca/orca_worlds.h"
 
 namespace fairlead::orca_test {
@@ -45,12 +46,6 @@ Program boxes() {
   return program;
 }
 
-void expect_words(const std::string& text, const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
-    EXPECT_NE(text.find(word), std::string::npos) << "\"" << word << "\" is not in: " << text;
-  }
-}
-
 std::string failure_of(const run::WorldOptions& world, const Program& program,
                        const std::function<void(Job&)>& main) {
   const run::RunReport report = run_bare(world, program, [&](Orca& me) {
@@ -69,9 +64,7 @@ class OrcaErrors : public ::testing::TestWithParam<std::string> {
     return failure_of(port_test::options_of(GetParam(), 3), boxes(), main);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Worlds, OrcaErrors,
-                         ::testing::Values("loop", "shm", "udp", "myrinet-p3/pio"),
-                         [](const auto& each) { return port_test::test_name(each.param); });
+INSTANTIATE_PORT_TESTS_IN(OrcaErrors, ::testing::Values("loop", "shm", "udp", "myrinet-p3/pio"));
 
 TEST_P(OrcaErrors, ADeletedObject) {
   for (const Placement placement : {Placement::single, Placement::replicated}) {
@@ -172,8 +165,7 @@ TEST(OrcaGuards, ThatCanNeverHoldAreNamed) {
 }
 
 class OrcaLostRanks : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, OrcaLostRanks, ::testing::Values("shm", "udp", "lossy", "nirx"),
-                         [](const auto& each) { return port_test::test_name(each.param); });
+INSTANTIATE_PORT_TESTS_IN(OrcaLostRanks, ::testing::Values("shm", "udp", "lossy", "nirx"));
 
 TEST_P(OrcaLostRanks, EndTheJobWithTheirNumber) {
   expect_words(failure_of(port_test::options_of(GetParam(), 3), boxes(),

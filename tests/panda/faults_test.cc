@@ -29,11 +29,7 @@ std::string failure_of(const std::string& where, unsigned ranks,
 }
 
 class PandaKilled : public PerFlavour {};
-INSTANTIATE_TEST_SUITE_P(Worlds, PandaKilled,
-                         ::testing::ValuesIn(with_flavours({"shm", "udp", "nirx"}, {"st", "mt"})),
-                         [](const ::testing::TestParamInfo<std::string>& each) {
-                           return port_test::test_name(each.param);
-                         });
+INSTANTIATE_PORT_TESTS_IN(PandaKilled, ::testing::ValuesIn(with_flavours({"shm", "udp", "nirx"}, {"st", "mt"})));
 
 void never_answers(void*, Incoming, Token) {}
 
@@ -69,12 +65,8 @@ TEST_P(PandaKilled, EndsTheJobWithItsName) {
 }
 
 class PandaMisused : public PerFlavour {};
-INSTANTIATE_TEST_SUITE_P(Worlds, PandaMisused,
-                         ::testing::ValuesIn(with_flavours({"shm", "myrinet-p3/pio"},
-                                                           {"st", "mt"})),
-                         [](const ::testing::TestParamInfo<std::string>& each) {
-                           return port_test::test_name(each.param);
-                         });
+INSTANTIATE_PORT_TESTS_IN(PandaMisused, ::testing::ValuesIn(with_flavours({"shm", "myrinet-p3/pio"},
+                                                           {"st", "mt"})));
 
 // Rank 1 does it, `in_thread` in a thread of its own in Panda-MT.
 void expect_failure(const std::string& where, const std::string& wanted,
@@ -141,11 +133,7 @@ TEST_P(PandaMisused, ByTooMuchForNobody) {
 }
 
 class PandaThreadsMisused : public PerFlavour {};
-INSTANTIATE_TEST_SUITE_P(Worlds, PandaThreadsMisused,
-                         ::testing::ValuesIn(with_flavours({"shm", "myrinet-p3/pio"}, {"mt"})),
-                         [](const ::testing::TestParamInfo<std::string>& each) {
-                           return port_test::test_name(each.param);
-                         });
+INSTANTIATE_PORT_TESTS_IN(PandaThreadsMisused, ::testing::ValuesIn(with_flavours({"shm", "myrinet-p3/pio"}, {"mt"})));
 
 TEST_P(PandaThreadsMisused, ByAStopWhileTheyLive) {
   const std::string failure = failure_of(GetParam(), 2, [](Panda& panda) {

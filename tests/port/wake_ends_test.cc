@@ -44,12 +44,8 @@ TEST_P(WakingEnds, a_rank_may_end_while_it_is_served) {
 
 // A child of the rank has no helper, ends, and leaves the rank's alone.
 TEST_P(WakingEnds, a_forked_child_leaves_the_helper_to_the_rank) {
-  run_ranks(GetParam(), 2, [](run::Context& rank) {
-    Port& port = rank.port();
-    Seen seen;
-    bind(port, seen);
-    Meeting meeting(port);
-    bool good = PORT_TEST_CHECK(meeting.meet(), port, 0);
+  run_two(GetParam(), [](Port& port, Seen& seen) {
+    bool good = true;
     if (port.self() == 0) {
       good &= PORT_TEST_CHECK(ask_in_turn(port, seen, 20), port, seen.answered);
     } else {
@@ -64,24 +60,17 @@ TEST_P(WakingEnds, a_forked_child_leaves_the_helper_to_the_rank) {
       while (seen.asked < 20 && port.now() < limit) compute(port);
       good &= PORT_TEST_CHECK(seen.asked == 20, port, seen.asked);
     }
-    return PORT_TEST_CHECK(meeting.meet(), port, 1) && good;
+    return good;
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, WakingEnds, ::testing::ValuesIn(real_worlds()),
-                         [](const ::testing::TestParamInfo<std::string>& each) {
-                           return test_name(each.param);
-                         });
+INSTANTIATE_PORT_TESTS_IN(WakingEnds, ::testing::ValuesIn(real_worlds()));
 
 class Doorbell : public PerWorld {};
 
 TEST_P(Doorbell, is_readable_once_something_came) {
-  run_ranks(GetParam(), 2, [](run::Context& rank) {
-    Port& port = rank.port();
-    Seen seen;
-    bind(port, seen);
-    Meeting meeting(port);
-    bool good = PORT_TEST_CHECK(meeting.meet(), port, 0);
+  run_two(GetParam(), [](Port& port, Seen& seen) {
+    bool good = true;
     constexpr std::uint64_t kTimes = 10;
     if (port.self() == 0) {
       good &= PORT_TEST_CHECK(ask_in_turn(port, seen, kTimes), port, seen.answered);
@@ -96,14 +85,11 @@ TEST_P(Doorbell, is_readable_once_something_came) {
       }
       good &= PORT_TEST_CHECK(seen.asked == kTimes, port, seen.asked);
     }
-    return PORT_TEST_CHECK(meeting.meet(), port, 1) && good;
+    return good;
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, Doorbell, ::testing::ValuesIn(real_worlds()),
-                         [](const ::testing::TestParamInfo<std::string>& each) {
-                           return test_name(each.param);
-                         });
+INSTANTIATE_PORT_TESTS_IN(Doorbell, ::testing::ValuesIn(real_worlds()));
 
 TEST(DoorbellElsewhere, there_is_none_where_time_is_not_poll_s) {
   for (const char* world : {"loop", "generic-hca", "myrinet-p3/pio-hmc"}) {
@@ -138,10 +124,7 @@ TEST_P(WakingDeaths, end_the_job_in_order) {
   EXPECT_NE(report.value().failure.find("rank 2"), std::string::npos) << report.value().failure;
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, WakingDeaths, ::testing::Values("shm", "udp", "nirx"),
-                         [](const ::testing::TestParamInfo<std::string>& each) {
-                           return test_name(each.param);
-                         });
+INSTANTIATE_PORT_TESTS_IN(WakingDeaths, ::testing::Values("shm", "udp", "nirx"));
 
 }  // namespace
 }  // namespace fairlead::port_test

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
+#include <string>
 
 #include "tests/port/port_worlds.h"
 
@@ -57,6 +59,20 @@ inline void bind(lci::Port& port, Seen& seen) {
   seen.port = &port;
   port.bind(kAsk, {on_ask, &seen}, {});
   port.bind(kAnswer, {on_answer, &seen}, {});
+}
+
+// Runs `body` on two ranks that are bound so; they meet before and after it.
+inline void run_two(const std::string& world,
+                    const std::function<bool(lci::Port& port, Seen& seen)>& body) {
+  run_ranks(world, 2, [&body](run::Context& rank) {
+    lci::Port& port = rank.port();
+    Seen seen;
+    bind(port, seen);
+    Meeting meeting(port);
+    const bool met = PORT_TEST_CHECK(meeting.meet(), port, 0);
+    const bool good = body(port, seen);
+    return PORT_TEST_CHECK(meeting.meet(), port, 1) && met && good;
+  });
 }
 
 inline bool ask(lci::Port& port) {

@@ -40,12 +40,8 @@ TEST_P(Waking, watchdog_serves_a_rank_that_computes) {
 }
 
 TEST_P(Waking, poll_only_serves_in_polls_alone) {
-  run_ranks(GetParam(), 2, [](run::Context& rank) {
-    Port& port = rank.port();
-    Seen seen;
-    bind(port, seen);
-    Meeting meeting(port);
-    bool good = PORT_TEST_CHECK(meeting.meet(), port, 0);
+  run_two(GetParam(), [](Port& port, Seen& seen) {
+    bool good = true;
     if (port.self() == 0) {
       good &= PORT_TEST_CHECK(ask_in_turn(port, seen, 1), port, seen.answered);
     } else {
@@ -56,17 +52,13 @@ TEST_P(Waking, poll_only_serves_in_polls_alone) {
       for (int i = 0; i < 1000; ++i) compute(port);
       good &= PORT_TEST_CHECK(seen.asked == before, port, seen.asked);
     }
-    return PORT_TEST_CHECK(meeting.meet(), port, 1) && good;
+    return good;
   });
 }
 
 TEST_P(Waking, hold_keeps_upcalls_out) {
-  run_ranks(GetParam(), 2, [](run::Context& rank) {
-    Port& port = rank.port();
-    Seen seen;
-    bind(port, seen);
-    Meeting meeting(port);
-    bool good = PORT_TEST_CHECK(meeting.meet(), port, 0);
+  run_two(GetParam(), [](Port& port, Seen& seen) {
+    bool good = true;
     constexpr std::uint64_t kTimes = 5;
     if (port.self() == 0) {
       good &= PORT_TEST_CHECK(ask_in_turn(port, seen, interrupts(port) ? kTimes : 0), port, 0);
@@ -83,17 +75,13 @@ TEST_P(Waking, hold_keeps_upcalls_out) {
       }
       good &= PORT_TEST_CHECK(seen.asked == kTimes && !seen.broke_hold, port, seen.asked);
     }
-    return PORT_TEST_CHECK(meeting.meet(), port, 1) && good;
+    return good;
   });
 }
 
 TEST_P(Waking, enter_keeps_them_to_the_calls_of_the_rank) {
-  run_ranks(GetParam(), 2, [](run::Context& rank) {
-    Port& port = rank.port();
-    Seen seen;
-    bind(port, seen);
-    Meeting meeting(port);
-    bool good = PORT_TEST_CHECK(meeting.meet(), port, 0);
+  run_two(GetParam(), [](Port& port, Seen& seen) {
+    bool good = true;
     if (port.self() == 0) {
       good &= PORT_TEST_CHECK(ask_in_turn(port, seen, 1), port, seen.answered);
     } else {
@@ -111,17 +99,13 @@ TEST_P(Waking, enter_keeps_them_to_the_calls_of_the_rank) {
         }
       }
     }
-    return PORT_TEST_CHECK(meeting.meet(), port, 2) && good;
+    return good;
   });
 }
 
 TEST_P(Waking, a_wait_ends_by_what_the_helper_ran_before) {
-  run_ranks(GetParam(), 2, [](run::Context& rank) {
-    Port& port = rank.port();
-    Seen seen;
-    bind(port, seen);
-    Meeting meeting(port);
-    bool good = PORT_TEST_CHECK(meeting.meet(), port, 0);
+  run_two(GetParam(), [](Port& port, Seen& seen) {
+    bool good = true;
     constexpr std::uint64_t kTimes = 300;
     if (port.self() == 0) {
       good &= PORT_TEST_CHECK(ask_in_turn(port, seen, kTimes), port, seen.answered);
@@ -136,7 +120,7 @@ TEST_P(Waking, a_wait_ends_by_what_the_helper_ran_before) {
       }
       good &= PORT_TEST_CHECK(!seen.twice && !seen.strange, port, seen.twice);
     }
-    return PORT_TEST_CHECK(meeting.meet(), port, 1) && good;
+    return good;
   });
 }
 

@@ -32,7 +32,7 @@ struct GateHeader;
 struct NiKind {
   std::string_view name;
   NiFamily family;
-  // Of ranks that may share a node of such a platform.
+  // Returns how many ranks may share a node of such a platform.
   std::uint32_t (*most_ranks)(const hw::Platform& platform);
   // With `nodes` nodes and the ranks on them, whose packets hold `payload_bytes` where the kind
   // does not say how much.

@@ -105,7 +105,7 @@ class ShmInRings {
   // Turns every hot ring cold, then sleeps until a sender rings or `timeout` passed. Answers false
   // when something had come already and it did not sleep.
   bool sleep(Ps timeout);
-  // The same for another thread's sleep. False: something has come already.
+  // As for a sleep, but of another thread. False: something has come already.
   bool listen(Bell& bell);
 
   // Where the receiver is in a ring.

@@ -40,7 +40,7 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  // Of the current rank; nullptr before start().
+  // Returns the current rank's; nullptr before start().
   static Core* current();
 
   void stop();

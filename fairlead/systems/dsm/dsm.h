@@ -20,7 +20,7 @@ enum class EngineKind : std::uint8_t {
   mprotect,   // protections and SIGSEGV; one mapping per run of equal pages (vm.max_map_count)
 };
 
-// The same on every rank.
+// Must be equal on all ranks.
 struct Options {
   std::size_t heap_bytes = std::size_t{64} << 20;  // of the shared heap, in whole pages
   EngineKind engine = EngineKind::automatic;

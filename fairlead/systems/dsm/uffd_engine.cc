@@ -22,7 +22,7 @@
 namespace fairlead::dsm {
 namespace {
 
-// Of Linux 6.7, which the headers of Debian 12 do not have: include/uapi/linux/userfaultfd.h.
+// From Linux 6.7 (include/uapi/linux/userfaultfd.h); the headers of Debian 12 do not have them.
 constexpr std::uint64_t kFeatureWpShmem = 1 << 12;
 constexpr std::uint64_t kFeatureWpUnpopulated = 1 << 13;
 constexpr std::uint64_t kFeatureWpAsync = 1 << 15;

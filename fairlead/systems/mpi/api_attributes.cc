@@ -18,7 +18,7 @@ int no_key(const Call& call, const Comm* comm, int key) {
                    fmt::format("keyval is {}, which no call made, or was freed", key));
 }
 
-// Of the standard's own keys; nullptr: none of these.
+// Returns the value of one of the standard's own keys; nullptr: it is none of these.
 void* predefined(Process& process, int key) {
   WorldAttributes& world = process.world_attributes;
   world.last_used_code = process.user_errors.last();

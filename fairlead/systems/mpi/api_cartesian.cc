@@ -24,7 +24,7 @@ Found find(const Call& call, MPI_Comm handle) {
   return {comm, nullptr, call.fail(comm, MPI_ERR_TOPOLOGY, "comm was not made by MPI_Cart_create")};
 }
 
-// Of MPI_Cart_create and MPI_Cart_map.
+// Reads the arguments of MPI_Cart_create and MPI_Cart_map.
 int read_shape(const Call& call, const Comm* comm, int ndims, const int* dims, const int* periods,
                Cartesian* shape) {
   if (ndims < 0 || (ndims > 0 && (dims == nullptr || periods == nullptr))) {

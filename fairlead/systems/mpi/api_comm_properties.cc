@@ -77,7 +77,7 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   if (parent == nullptr) return call.check_comm(comm);
   if (const int error = check_info(call, parent, info)) return error;
   if (const int error = call.check_output(parent, newcomm, "newcomm")) return error;
-  // Of the kinds that ask for parts of a node none is known here, which gives nobody a part.
+  // No part of a node is known here: who asks for one gets none.
   const bool known =
       split_type == MPI_COMM_TYPE_SHARED || split_type == MPI_COMM_TYPE_HW_UNGUIDED ||
       split_type == MPI_COMM_TYPE_HW_GUIDED || split_type == MPI_COMM_TYPE_RESOURCE_GUIDED;

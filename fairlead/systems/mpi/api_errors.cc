@@ -120,7 +120,7 @@ int errhandler_free(MPI_Errhandler* errhandler) {
   if (!is_handler(*errhandler)) {
     return call.fail(nullptr, MPI_ERR_ERRHANDLER, "errhandler is none, or was freed");
   }
-  // Of the predefined ones only the handle goes.
+  // A predefined one loses the handle only.
   ErrorHandler* const made = Objects<ErrorHandler>::find(*errhandler);
   if (made != nullptr) call.process().release_handler(*made);
   *errhandler = MPI_ERRHANDLER_NULL;

@@ -7,7 +7,7 @@ namespace {
 
 template <class Handle>
 int to_int(const char* name, Handle handle) {
-  // Of predefined handles also before MPI_Init and after MPI_Finalize.
+  // Predefined handles are converted before MPI_Init and after MPI_Finalize, too.
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
   if (value < kFirstObject) return static_cast<int>(value);
   const Call call(name);

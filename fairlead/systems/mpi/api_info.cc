@@ -35,7 +35,7 @@ int reading(const Call& call, MPI_Info handle, Read&& read) {
       handle == MPI_INFO_NULL ? "info is MPI_INFO_NULL" : "info is no info object, or was freed");
 }
 
-// The same of one that the program made.
+// As reading(), of an info that the program made.
 template <class Write>
 int writing(const Call& call, MPI_Info handle, Write&& write) {
   Info* const info = Objects<Info>::find(handle);

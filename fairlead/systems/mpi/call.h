@@ -35,7 +35,7 @@ class Call {
   // the class. `what` names the argument and says what is wrong with it.
   [[gnu::cold, gnu::noinline]] int fail(const Comm* comm, int error, const std::string& what) const;
 
-  // The same with a text that is whole already.
+  // Raises an error whose text is whole already.
   int raise(const Comm& on, int error, const std::string& text) const;
   // MPI_SUCCESS, or an error raised: a pointer to where an answer goes.
   int check_output(const Comm* comm, const void* pointer, const char* which) const {

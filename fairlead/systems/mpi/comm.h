@@ -58,7 +58,7 @@ struct Comm {
   int rank_of(Rank member) const {
     return members.empty() ? static_cast<int>(member) : find(member);
   }
-  // Of a communicator with a list of members.
+  // Only for a communicator with a list of members.
   bool has(Rank member) const { return find(member) != MPI_UNDEFINED; }
 
  private:

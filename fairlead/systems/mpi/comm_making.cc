@@ -37,7 +37,7 @@ int no_context(const Call& call, const Comm& comm) {
                                (Process::kContextsEnd - Process::kFirstFreeContext) / 2));
 }
 
-// Of the members of `color`, by key and then by rank.
+// Fills in the members of `color`, by key and then by rank.
 void fill_members(const Comm& parent, const std::vector<Ballot>& ballots, int color, Comm& made) {
   std::vector<std::pair<int, int>> order;
   for (int r = 0; r < parent.size; ++r) {

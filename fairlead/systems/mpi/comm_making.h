@@ -17,7 +17,7 @@ struct MadeComm {
 // those of MPI_UNDEFINED in none. `name` is for error texts.
 MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int color, int key,
                     const std::string& name);
-// The same members in the same order, with what hangs on `parent`: topology, and attributes by
+// Has the members of `parent` in their order, with what hangs on it: topology, and attributes by
 // their copy functions.
 MadeComm copy_comm(const Call& call, Comm& parent);
 

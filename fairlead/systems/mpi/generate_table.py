@@ -6,7 +6,7 @@ PROTOTYPE = re.compile(r"^([-=] )?(\w+) (\w+)\((.*)\)$")
 PARAMETER = re.compile(r"^(.*?)(\w+)((?:\[\d*\])*)(?::(\w+))?$")
 STATES = {None: "yes", "- ": "no", "= ": "later"}
 
-# Of a type that depends on the form: plain form, _c form, and what the work gets.
+# Types that depend on the form: plain form, _c form, and what the work gets.
 FORMS = {"COUNT": ("int", "MPI_Count", "MPI_Count"),
          "DISP": ("int", "MPI_Aint", "MPI_Aint"),
          "SIZE": ("MPI_Aint", "MPI_Count", "MPI_Count"),
@@ -21,7 +21,7 @@ KINDS_BY_NAME = (("root", r"root"),
                  ("count", r"\w*count|n|blocklength"),
                  ("logical", r"flag|commute|reorder|high|wait|is_set|periods|remain_dims"),
                  ("size", r"\w*size"))
-# The same by its type; \w+ is a handle's.
+# A parameter's kind by its type; \w+ is a handle's.
 KINDS_BY_TYPE = (("position", r"(COUNT|SIZE)\* ?position"),
                  ("handle", r"(MPI_(?:Comm|Win|File|Session|Group|Info|Datatype|Op|Request|"
                             r"Message|Errhandler)) \w+"),

@@ -6,7 +6,7 @@ RIGHT = {"comm": "right.grid", "count": "1", "rank": "0", "root": "0", "tag": "0
          "info": "right.info", "errhandler": "MPI_ERRORS_RETURN", "counts": "right.ones",
          "displacements": "right.zeros", "status": "&right.status", "string": "right.text",
          "logical": "0", "size": "4", "ndims": "1"}
-# The same by type, where the kind does not tell.
+# A right argument by type, where the kind does not tell.
 RIGHT_BY_TYPE = {"const void*": "right.in", "void*": "right.out", "char*": "right.long_text",
                  "MPI_Status*": "&right.status", "const MPI_Status*": "&right.status",
                  "int*": "&right.number", "MPI_Count*": "&right.count", "MPI_Aint*": "&right.count",

@@ -329,7 +329,7 @@ enum {
   MPI_TYPECLASS_COMPLEX = 194
 };
 
-/* The same, of an extension. */
+/* A class of types that is an extension. */
 #define MPIX_TYPECLASS_LOGICAL 191
 
 /* Answers of comparisons. */
@@ -1681,7 +1681,7 @@ int MPI_T_source_get_info(int source_index, char* name, int* name_len, char* des
 int MPI_T_source_get_num(int* num_sources);
 int MPI_T_source_get_timestamp(int source_index, MPI_Count* timestamp);
 
-/* The same for profiling tools. */
+/* The calls once more, for profiling tools. */
 int PMPI_Init(int* argc, char*** argv);
 int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided);
 int PMPI_Query_thread(int* provided);

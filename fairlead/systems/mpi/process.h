@@ -50,7 +50,7 @@ class Process {
   static MPI_Comm handle_or_null(Comm* comm) {
     return comm == nullptr ? MPI_COMM_NULL : handle_of(comm);
   }
-  // The same of any communicator.
+  // Returns the handle that the program knows a communicator by.
   MPI_Comm known_as(const Comm& comm) const {
     if (&comm == &world_) return MPI_COMM_WORLD;
     return &comm == &self_ ? MPI_COMM_SELF : reinterpret_cast<MPI_Comm>(const_cast<Comm*>(&comm));
@@ -111,7 +111,7 @@ class Process {
   UserErrors user_errors;
   WorldAttributes world_attributes;
   const std::thread::id main_thread = std::this_thread::get_id();  // that called MPI_Init
-  // Of a done request.
+  // Tells what a done request did.
   void fill_status(const Request& request, MPI_Status& status) const;
 
  private:

@@ -7,7 +7,7 @@ namespace fairlead::mpi {
 // MPI_ERR_UNSUPPORTED_OPERATION by the error handler of `comm`, else of MPI_COMM_SELF; before
 // MPI_Init, too, where it ends the program. `name` is the MPI name of the call.
 int unsupported(const char* name, MPI_Comm comm = MPI_COMM_SELF);
-// Of calls on files: the class, as the handler of files is MPI_ERRORS_RETURN at first.
+// A call on files returns the class, as the handler of files is MPI_ERRORS_RETURN at first.
 int unsupported(const char* name, MPI_File file);
 // The tool interface has codes of its own and no error handler.
 int tool_unsupported(const char* name);

@@ -8,7 +8,7 @@
 namespace fairlead::mpi {
 namespace {
 
-// Of elements that lie aside while the function works on them in place.
+// So many bytes of elements lie aside while the function works on them in place.
 constexpr std::size_t kAsideBytes = 16 * 1024;
 
 }  // namespace

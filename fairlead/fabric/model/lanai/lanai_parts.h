@@ -38,7 +38,7 @@ struct LanaiShares {
         host_buffers(ni.host_buffers / nodes.each),
         host_ring_batch(nodes.several() ? std::clamp(host_buffers / 4, 1U, ni.host_ring_batch)
                                         : ni.host_ring_batch) {}
-  // Of ranks that one NI's buffers are enough for.
+  // Returns how many ranks one NI's buffers are enough for.
   static std::uint32_t most_ranks(const hw::LanaiParams& ni) {
     return std::max(1U,
                     std::min(ni.send_buffers / kSendBuffersMin, ni.host_buffers / kHostBuffersMin));

@@ -85,7 +85,7 @@ class alignas(kCacheLine) NiHardware {
   }
   // Some events before one about packet `id` here (sim::Engine::Prepare).
   void prepare(PacketId id, unsigned stage) const;
-  // Of the node's rank at `place`.
+  // Connects the node's rank at `place`.
   void attach_host(std::uint32_t place, const HostSink& sink, void* context) {
     side(place).host = &sink;
     side(place).context = context;
@@ -165,7 +165,7 @@ class alignas(kCacheLine) NiHardware {
   // Sets aside `count` zeroed words under the rank's `segment`. False: no room left.
   [[nodiscard]] bool add_words(Rank rank, std::uint32_t segment, std::uint32_t count);
   std::uint32_t words_used() const { return words_used_; }
-  // Of the ranks of the node, all together; and of each.
+  // How many words all ranks of a node have together, and how many segments of words each has.
   static constexpr std::uint32_t kWords = 256;
   static constexpr std::uint32_t kWordSegments = 16;
   // A descriptor reaches NI memory at `at`.
@@ -283,7 +283,7 @@ class alignas(kCacheLine) NiHardware {
   Ps turn_began_{};
   PacketId turn_packet_ = kNoPacket;  // that the turn is about, until handed on
 
-  // Of the node's further ranks.
+  // What the node's further ranks see.
   std::unique_ptr<Side[]> more_sides_;
   std::vector<Spread> spreads_;
   std::unique_ptr<hw::HostMemory> memory_;

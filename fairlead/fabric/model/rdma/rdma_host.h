@@ -14,7 +14,7 @@ namespace fairlead::fabric::model {
 
 class RdmaHost {
  public:
-  // Of one of the ranks of the NI's node. The references outlive it.
+  // Serves one of the ranks of the NI's node. The references outlive it.
   RdmaHost(const RdmaParts& parts, RdmaNi& ni, Rank rank);
   RdmaHost(const RdmaHost&) = delete;
   RdmaHost& operator=(const RdmaHost&) = delete;

@@ -54,7 +54,7 @@ class RdmaNi {
   RdmaNi(const RdmaNi&) = delete;
   RdmaNi& operator=(const RdmaNi&) = delete;
 
-  // Of one of the node's ranks.
+  // Connects one of the node's ranks.
   void attach_host(Rank rank, const RdmaHostSink& sink) { of(rank).host = sink; }
   Peer self() const { return self_; }
 
@@ -125,8 +125,8 @@ class RdmaNi {
 
   Own& of(Rank rank) { return *ranks_[parts_.ranks.place_of(rank)]; }
   Way& way(Rank own, Rank peer);
-  // Of a transfer of so many bytes to the host's memory, from now on: when it is there.
-  // In the order of asking, however long the memory holds each up.
+  // Returns when a transfer of so many bytes that begins now is in the host's memory. Transfers end
+  // in the order of asking, however long the memory holds each up.
   Ps to_host(std::uint64_t bytes) {
     to_host_ends_ = std::max(to_host_ends_, held_up(lanes_.to_host(now(), bytes), bytes));
     return to_host_ends_;

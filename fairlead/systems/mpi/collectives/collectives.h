@@ -67,10 +67,10 @@ struct Operand {
 // One block a member: where it lies and how long it is. The program's arrays, of 32 or 64 bits.
 class Blocks {
  public:
-  // Of one type; displacements are in elements.
+  // All blocks have one type; displacements are in elements.
   Blocks(const void* base, Counts counts, Counts displacements, MPI_Datatype type)
       : Blocks(base, counts, displacements, nullptr, size_of_type(type)) {}
-  // Of a type a member; displacements are in bytes.
+  // Each member's block has a type of its own; displacements are in bytes.
   Blocks(const void* base, Counts counts, Counts displacements, const MPI_Datatype* types)
       : Blocks(base, counts, displacements, types, 1) {}
 
