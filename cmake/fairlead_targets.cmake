@@ -60,9 +60,9 @@ function(fairlead_folder name)
   endif()
 endfunction()
 
-# fairlead_system(NAME [USES LIBRARY...] HEADERS HEADER...): this folder is a programming system; its
-# code is libfairlead_NAME (target fairlead_NAME_library, alias fairlead::NAME), installed with its
-# public headers. USES: other systems' libraries.
+# fairlead_system(NAME [USES LIBRARY...] HEADERS HEADER...): this folder is a programming system;
+# its code is libfairlead_NAME (target fairlead_NAME_library, alias fairlead::NAME), installed with
+# its public headers. USES: other systems' libraries.
 function(fairlead_system name)
   cmake_parse_arguments(PARSE_ARGV 1 system "" "" "USES;HEADERS")
   set(library fairlead_${name}_library)

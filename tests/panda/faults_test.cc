@@ -29,7 +29,8 @@ std::string failure_of(const std::string& where, unsigned ranks,
 }
 
 class PandaKilled : public PerFlavour {};
-INSTANTIATE_PORT_TESTS_IN(PandaKilled, ::testing::ValuesIn(with_flavours({"shm", "udp", "nirx"}, {"st", "mt"})));
+INSTANTIATE_PORT_TESTS_IN(PandaKilled,
+                          ::testing::ValuesIn(with_flavours({"shm", "udp", "nirx"}, {"st", "mt"})));
 
 void never_answers(void*, Incoming, Token) {}
 
@@ -66,7 +67,7 @@ TEST_P(PandaKilled, EndsTheJobWithItsName) {
 
 class PandaMisused : public PerFlavour {};
 INSTANTIATE_PORT_TESTS_IN(PandaMisused, ::testing::ValuesIn(with_flavours({"shm", "myrinet-p3/pio"},
-                                                           {"st", "mt"})));
+                                                                          {"st", "mt"})));
 
 // Rank 1 does it, `in_thread` in a thread of its own in Panda-MT.
 void expect_failure(const std::string& where, const std::string& wanted,
@@ -133,7 +134,8 @@ TEST_P(PandaMisused, ByTooMuchForNobody) {
 }
 
 class PandaThreadsMisused : public PerFlavour {};
-INSTANTIATE_PORT_TESTS_IN(PandaThreadsMisused, ::testing::ValuesIn(with_flavours({"shm", "myrinet-p3/pio"}, {"mt"})));
+INSTANTIATE_PORT_TESTS_IN(PandaThreadsMisused,
+                          ::testing::ValuesIn(with_flavours({"shm", "myrinet-p3/pio"}, {"mt"})));
 
 TEST_P(PandaThreadsMisused, ByAStopWhileTheyLive) {
   const std::string failure = failure_of(GetParam(), 2, [](Panda& panda) {

@@ -94,7 +94,8 @@ def section(heading, first, lines):
 
 def prototypes(calls):
     text = ""
-    for prefix, title in (("MPI_", "The calls"), ("PMPI_", "The calls once more, for profiling tools")):
+    groups = (("MPI_", "The calls"), ("PMPI_", "The calls once more, for profiling tools"))
+    for prefix, title in groups:
         text += f"\n/* {title}. */\n"
         text += "".join(wrapped(f"{call.answer} {prefix}{name}({call.parameter_list(form)});")
                         for call in calls for name, form in call.forms())
