@@ -20,8 +20,8 @@ namespace {
 
 // Of one element of a column that a reflection is applied to: two passes of two loads, a
 // multiplication and an addition whose latency shows, one of them with a store. Fitted: 3.6e8
-// elements in the 58.7 s of table VII on the PPro.
-constexpr std::uint64_t kOpsPerElement = 33;
+// elements, cache misses included, in the 58.7 s of table VII on the PPro.
+constexpr std::uint64_t kOpsPerElement = 26;
 
 // When so much of one norm has cancelled, ten of sixteen digits are left, all ranks sum theirs up
 // again and choose once more.

@@ -8,6 +8,8 @@ void HostParams::add_keys(std::vector<Key>& to) {
                         [this](double kib) { l2_bytes = static_cast<std::uint64_t>(kib * 1024); }},
                        {"host", "line_bytes", 8, 4096, whole(line_bytes)},
                        {"host", "memory_latency_ns", 1, 1e6, ps_from_ns(memory_latency)},
+                       {"host", "open_row_ns", 1, 1e6, ps_from_ns(open_row)},
+                       {"host", "reorder_ops", 0, 1e6, whole(reorder_ops)},
                        {"host", "l2_latency_ns", 0.1, 1e6, ps_from_ns(l2_latency)},
                        {"host", "memcpy_memory_MBps", 1, 1e7, rate_from_mb(memcpy_memory)},
                        {"host", "memcpy_l2_MBps", 1, 1e7, rate_from_mb(memcpy_l2)},
@@ -21,7 +23,7 @@ void HostParams::speed_up(double factor) {
   faster(memcpy_memory, factor);
   faster(memcpy_l2, factor);
   if (memory.count > 0) faster(memory, factor);
-  for (Ps* time : {&memory_latency, &l2_latency, &interrupt}) shorter(*time, factor);
+  for (Ps* time : {&memory_latency, &open_row, &l2_latency, &interrupt}) shorter(*time, factor);
 }
 
 }  // namespace fairlead::hw

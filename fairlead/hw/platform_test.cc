@@ -170,10 +170,10 @@ TEST_F(PlatformTest, AnImpossibleValueIsNamed) {
   std::string slow = with("peak_MBps = { value = 127.2", "peak_MBps = { value = 1");
   slow.replace(slow.find("dma_burst_clocks = { value = 16"), 31, "dma_burst_clocks = { value = 1");
   EXPECT_EQ(error(slow),
-            "p.toml:24: bus.dma_burst_clocks: 1 clocks of 33.333 MHz at 1 MB/s move less than a "
+            "p.toml:26: bus.dma_burst_clocks: 1 clocks of 33.333 MHz at 1 MB/s move less than a "
             "byte; more clocks, or a faster bus");
   EXPECT_EQ(error(with("dma_latency_us = { value = 2.10", "dma_latency_us = { value = 1.4")),
-            "p.toml:35: ni.dma_latency_us: 1.4 is less than dma_fixed_us, 1.5: a transfer is seen "
+            "p.toml:37: ni.dma_latency_us: 1.4 is less than dma_fixed_us, 1.5: a transfer is seen "
             "as done after its start");
 }
 
@@ -193,22 +193,22 @@ TEST_F(PlatformTest, ANumberHasASourceAndAMark) {
 
 TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
   EXPECT_EQ(error(with("header_bytes", "head_bytes")),
-            "p.toml:48: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
+            "p.toml:50: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
             "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, nodes, host_order");
   EXPECT_EQ(error(with("[network]", "[net]")),
-            "p.toml:44: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
+            "p.toml:46: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
             "[network]");
 }
 
 TEST_F(PlatformTest, PartsAreOfKindsThatExistAndFit) {
   EXPECT_EQ(error(with("kind = \"lanai\"", "kind = \"abacus\"")),
-            "p.toml:33: ni.kind: unknown kind 'abacus'; valid: \"lanai\", \"rdma\"");
+            "p.toml:35: ni.kind: unknown kind 'abacus'; valid: \"lanai\", \"rdma\"");
   EXPECT_EQ(error(with("kind = \"pci\"", "kind = 3")),
-            "p.toml:19: bus.kind: unknown kind ''; valid: \"lanes\", \"pci\"");
+            "p.toml:21: bus.kind: unknown kind ''; valid: \"lanes\", \"pci\"");
   EXPECT_EQ(error(with("kind = \"lanai\"\n", "")),
-            "p.toml:32: ni.kind: unknown kind ''; valid: \"lanai\", \"rdma\"");
+            "p.toml:34: ni.kind: unknown kind ''; valid: \"lanai\", \"rdma\"");
   EXPECT_EQ(error(with("kind = \"pci\"", "kind = \"lanes\"")),
-            "p.toml:19: bus.kind: a network interface of kind \"lanai\" is not on a bus of kind "
+            "p.toml:21: bus.kind: a network interface of kind \"lanai\" is not on a bus of kind "
             "\"lanes\"; valid: pci");
   // Expect: a key of another kind is none here.
   const std::string other = error(with("host_buffers", "send_queue"));
@@ -240,8 +240,8 @@ TEST_F(PlatformTest, WhatCanBeFasterIsWhatThePartsHave) {
 
 TEST_F(PlatformTest, WhatIsNotTomlSaysWhere) {
   const std::string what = error(with("[bus]", "[bus"));
-  EXPECT_TRUE(what.starts_with("p.toml:18: not a TOML file: ")) << what;
-  EXPECT_EQ(error(with("[bus]", "[b\xc2\xb5s]")), "p.toml:18: a character that is not ASCII");
+  EXPECT_TRUE(what.starts_with("p.toml:20: not a TOML file: ")) << what;
+  EXPECT_EQ(error(with("[bus]", "[b\xc2\xb5s]")), "p.toml:20: a character that is not ASCII");
   const Result<Platform> none = load_platform((folder_ / "none.toml").string());
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().text.find("none.toml"), std::string::npos) << none.error().text;

@@ -18,6 +18,8 @@ inline HostParams round_host() {
   host.l2_bytes = 256 * 1024;
   host.line_bytes = 32;
   host.memory_latency = nanoseconds(100);
+  host.open_row = nanoseconds(50);
+  host.reorder_ops = 40;
   host.l2_latency = nanoseconds(10);
   host.memcpy_memory = BytesPerSec{500'000'000};
   host.memcpy_l2 = BytesPerSec{1'000'000'000};

@@ -42,6 +42,10 @@ std::vector<Count> types_of(const PortCounters& counters) {
 Json packets_json(const PortCounters& counters) {
   Json json;
   for (const Count& one : types_of(counters)) json[one.name] = one.value;
+  json["received"] = {{"data", counters.packets_received},
+                      {"bytes", counters.bytes_received},
+                      {"multicasts", counters.multicasts_received},
+                      {"acks", counters.acks_received}};
   json["drops"] = Json::object();
   for (const Count& one : drops_of(counters)) json["drops"][one.name] = one.value;
   return json;

@@ -41,7 +41,7 @@ struct ReproduceArguments {
 
 // CLI::Validator: names of studies.
 std::string check_study(const std::string& name) {
-  const auto chosen = choose_studies(papers(), {&name, 1}, true);
+  const auto chosen = choose_studies(papers(), {&name, 1}, false);
   return chosen.ok() ? std::string() : chosen.error().text;
 }
 

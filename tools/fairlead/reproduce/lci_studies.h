@@ -12,11 +12,12 @@ inline constexpr PaperPlatform kLciPlatforms[] = {{"myrinet-ppro", "PPro"}, {"my
 // "I-sdma" for "sdma"; GM is a system of its own.
 std::string paper_name(const std::string& lci);
 
-// Table1, table3 .. table7, figure5 .. figure9, in this order. quick: fewer sizes, and without
-// table7, whose applications take minutes.
+// Table1, table3 .. table7, figure5 .. figure9, figure11 .. figure16, in this order. quick: fewer
+// sizes, and without table7 and figures 11 to 16, whose applications take minutes each.
 std::vector<Study> lci_paper_studies(bool quick);
 std::vector<Study> lci_paper_tables();
 std::vector<Study> lci_paper_systems();
+// Table VII and the figures of section 7: bars in the paper, tables here.
 std::vector<Study> lci_paper_applications();
 std::vector<Study> lci_paper_figures(bool quick);
 

@@ -1,4 +1,4 @@
-// Tables V, VI and VII of the LCI paper: the programming systems and their applications.
+// Tables V and VI of the LCI paper: the programming systems.
 #include <fmt/format.h>
 
 #include "tools/fairlead/reproduce/lci_studies.h"
@@ -122,67 +122,8 @@ Study table6() {
   return study;
 }
 
-// --- Table VII.
-
-struct Application {
-  const char* row;
-  const char* program;
-  std::vector<std::string> arguments;
-  bool mpi;
-};
-
-const Application kApplications[] = {
-    {"ASP", "asp", {"--paper"}, true},
-    {"Awari", "awari", {"--paper"}, false},
-    {"Barnes", "barnes", {"--paper"}, false},
-    {"LEQ", "leq", {"--paper"}, false},
-    {"Puzzle-4", "puzzle", {"--paper", "--jobs", "4"}, false},
-    {"Puzzle-64", "puzzle", {"--paper", "--jobs", "64"}, false},
-    {"QR", "qr", {"--paper"}, true},
-    {"Radix", "radix", {"--paper"}, false},
-    {"SOR", "sor", {}, true},
-};
-
-Quantity run_time(const Application& app, const char* platform, std::uint32_t ranks) {
-  Measurement made{app.program, platform, "sdma", app.arguments, ranks, {}};
-  if (app.mpi) made.options = {"--mpi-device", "panda"};
-  made.expected_s = ranks > 1 ? 60 : 20;
-  return figure_of(app.row, made, "seconds");
-}
-
-// Speed-up divided by the processors.
-Quantity efficiency(const Application& app, const char* platform) {
-  Quantity made = ratio_of(app.row, run_time(app, platform, 1), run_time(app, platform, kNodes));
-  made.value =
-      [ratio = made.value](std::span<const Measured* const> measured) -> std::optional<double> {
-    const std::optional<double> speed_up = ratio(measured);
-    return speed_up ? std::optional(*speed_up / kNodes) : std::nullopt;
-  };
-  return made;
-}
-
-Study table7() {
-  Study study{"table7", "Applications on I-sdma: time on one processor, efficiency on 64",
-              false,    {},
-              {},       {}};
-  for (const PaperPlatform& platform : kLciPlatforms) {
-    for (const Application& app : kApplications) {
-      study.cells.push_back({app.row,
-                             fmt::format("{} T1", platform.label),
-                             "s",
-                             run_time(app, platform.name, 1),
-                             {}});
-      study.cells.push_back(
-          {app.row, fmt::format("{} E64", platform.label), "", efficiency(app, platform.name), {}});
-    }
-  }
-  return study;
-}
-
 }  // namespace
 
 std::vector<Study> lci_paper_systems() { return {table5(), table6()}; }
-
-std::vector<Study> lci_paper_applications() { return {table7()}; }
 
 }  // namespace fairlead::tools

@@ -10,6 +10,7 @@
 #include "fairlead/base/check.h"
 #include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/platform_files.h"
+#include "tools/fairlead/packet_counts.h"
 #include "tools/fairlead/subprocess.h"
 
 namespace fairlead::tools {
@@ -43,6 +44,15 @@ class Interruptible {
   struct sigaction int_ {};
   struct sigaction term_ {};
 };
+
+// Counts by type from a run's counters by name.
+Json packets_of(const Json& by_name) {
+  PortCounters counters;
+  for_each_counter(counters, [&](std::string_view name, std::uint64_t& value) {
+    value = whole_at(by_name, std::string(name)).value_or(0);
+  });
+  return packets_json(counters);
+}
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -126,7 +136,11 @@ std::string Measuring::path(std::size_t index, const char* what) const {
 }
 
 void Measuring::start(std::size_t index) {
-  std::vector<std::string> command = entries_[index].measurement.command();
+  const Measurement& measurement = entries_[index].measurement;
+  std::vector<std::string> command = measurement.command();
+  if (measurement.is_program()) {
+    command.insert(command.begin() + 1, fmt::format("--stats={}", path(index, "stats")));
+  }
   command.insert(command.begin(), own_path());
   const auto child = start_child(command, path(index, "errors"), path(index, "output"));
   if (child.ok()) {
@@ -150,6 +164,10 @@ bool Measuring::finish_one() {
   Entry& entry = entries_[child.entry];
   if (end.exit_code == 0) {
     entry.measured = read_bench_output(file_text(path(child.entry, "output")));
+    if (entry.measurement.is_program()) {
+      const Result<Json> stats = Json::parse(file_text(path(child.entry, "stats")));
+      if (stats.ok()) entry.measured.packets = packets_of(part_at(stats.value(), "counters"));
+    }
   } else {
     entry.measured.end = Measured::End::failed;
     entry.measured.reason = reason_in(file_text(path(child.entry, "errors")), end.exit_code);

@@ -28,7 +28,7 @@ std::string full_id(const Paper& paper, const Study& study) {
 std::vector<std::string> study_ids(std::span<const Paper> papers) {
   std::vector<std::string> ids;
   for (const Paper& paper : papers) {
-    for (const Study& study : paper.studies(true)) ids.push_back(full_id(paper, study));
+    for (const Study& study : paper.studies(false)) ids.push_back(full_id(paper, study));
   }
   return ids;
 }
