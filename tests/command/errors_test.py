@@ -178,7 +178,7 @@ class Errors(unittest.TestCase):
                           "64", "--iterations", "2")
         # Expect: figures for the one, the reason for the other, and an exit code that tells.
         self.assertEqual(answer.returncode, 1, answer.stderr)
-        rows = answer.stdout.splitlines()
+        rows = answer.stdout.split("\n\n")[0].splitlines()
         self.assertEqual(len(rows), 3, answer.stdout)
         self.assertIn("best", rows[1])
         self.assertIn("moon", rows[2])

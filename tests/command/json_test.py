@@ -177,7 +177,7 @@ class Json(unittest.TestCase):
         self.assertEqual(min(line["ratio"] for line in lines), 1.0)
         for line in lines:
             self.assertTrue(line["why"])
-            self.assertGreater(line["messages"], 0)
+            self.assertGreater(line["packets"], 0)
 
     def test_lists(self):
         names = [line["name"] for line in self.lines("platforms", "--json")]

@@ -148,7 +148,8 @@ Result<void> choose_tree(const std::string& tree, run::WorldOptions& world) {
 Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& arguments) {
   run::WorldOptions& world = arguments.choice.world;
   const bool modelled = is_modelled(world.on);
-  if (Result<void> checked = check_model_options(world); !checked.ok()) return checked;
+  if (Result<void> checked = check_model_options(arguments.choice.options()); !checked.ok())
+    return checked;
   if (world.on == "loop") {
     return Error{"bench measures time and loop has none; try --on shm or a modelled platform"};
   }

@@ -20,6 +20,10 @@ std::vector<std::string> child_command(const ChildRun& run, const std::string& s
                                       "--stats=" + stats};
   if (!run.lci.empty()) command.push_back("--lci=" + run.lci);
   if (!run.faster.empty()) command.push_back("--faster=" + run.faster);
+  if (!run.explain.empty()) command.push_back("--explain=" + run.explain);
+  if (world.ranks_per_node > 0) {
+    command.push_back(fmt::format("--ranks-per-node={}", world.ranks_per_node));
+  }
   if (!world.topology.empty()) command.push_back("--topology=" + world.topology);
   for (const std::string& change : world.set) command.push_back("--set=" + change);
   if (!world.faults.empty()) command.push_back("--faults=" + world.faults);

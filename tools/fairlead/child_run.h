@@ -11,8 +11,9 @@ namespace fairlead::tools {
 struct ChildRun {
   const WorldChoice& choice;
   std::string on;
-  std::string lci;     // empty: the place's default
-  std::string faster;  // empty: the platform as it is
+  std::string lci;      // empty: the place's default
+  std::string faster;   // empty: the platform as it is
+  std::string explain;  // of --explain, "all" or "path"; empty: without
   std::string body;
   std::vector<std::string> environment;  // -x
   std::string working_directory;         // empty: this process's

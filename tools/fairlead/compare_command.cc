@@ -29,7 +29,9 @@ const char kExamples[] =
     "  fairlead compare -n 2 --on shm,myrinet-p3 --json ./prog\n"
     "\n"
     "Modelled runs go side by side on the processors of this machine, real ones alone. Their time\n"
-    "is virtual, a real run's is wall time from start-up to end. The program's output is dropped.";
+    "is virtual, a real run's is wall time from start-up to end. The program's output is dropped.\n"
+    "Each modelled run is explained by its critical path, and run again with each resource that\n"
+    "matters twice as fast.";
 
 // Progress is told from here on; what is faster needs none.
 constexpr double kLongRunSeconds = 2.0;
@@ -40,6 +42,7 @@ struct CompareArguments {
   std::vector<std::string> lci;
   std::string body = "auto";
   bool json = false;
+  bool no_what_if = false;
   MpiChoice mpi;
 };
 
@@ -84,9 +87,12 @@ class Comparison {
 
   void start(std::size_t index) {
     const Combination& one = outcomes_[index].combination;
-    const auto command =
-        child_command({arguments_.choice, one.on, one.lci, "", arguments_.body, {}, "", program_},
-                      path(index, "stats"));
+    const std::string explain = !is_modelled(one.on)    ? ""
+                                : arguments_.no_what_if ? kExplainPath
+                                                        : kExplainAll;
+    const auto command = child_command(
+        {arguments_.choice, one.on, one.lci, "", explain, arguments_.body, {}, "", program_},
+        path(index, "stats"));
     auto child = start_child(command, path(index, "errors"));
     if (child.ok()) {
       running_[child.value()] = index;
@@ -151,7 +157,7 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}", comparison_json(outcomes, arguments.choice.world.ranks));
   } else {
-    fmt::print("{}", comparison_table(outcomes));
+    fmt::print("{}", comparison_text(outcomes));
   }
   const bool failed = std::any_of(outcomes.begin(), outcomes.end(),
                                   [](const Outcome& one) { return !one.reason.empty(); });
@@ -182,6 +188,9 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"auto", "process", "fiber"}))
       ->capture_default_str();
   add_mpi_options(*compare, arguments->mpi);
+  compare->add_flag("--no-what-if", arguments->no_what_if,
+                    "Leave out the runs with a resource of the machine twice as fast, which take "
+                    "several times as long as the rest");
   compare->add_flag("--json", arguments->json, "One JSON object a line");
   compare->prefix_command();
   compare->footer(kExamples);

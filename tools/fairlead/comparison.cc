@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/json.h"
@@ -15,6 +18,7 @@ namespace {
 constexpr const char* kCosts[] = {"retransmissions",      "credit_stalls", "buffer_stalls",
                                   "interrupts",           "copied_out",    "sleeps",
                                   "multicasts_forwarded", "acks_sent",     "packets_sent"};
+constexpr double kAsFast = 1.01;
 
 // The fastest of `like`'s world, at least `like` itself: wall time and virtual time do not compare.
 const Outcome& best_of(const std::vector<Outcome>& outcomes, const Outcome& like, bool same_place) {
@@ -32,12 +36,182 @@ double ratio_of(const Outcome& outcome, const std::vector<Outcome>& outcomes) {
   return best.seconds <= 0 ? 1 : outcome.seconds / best.seconds;
 }
 
+bool equal(const Outcome& a, const Outcome& b) {
+  return a.modelled && b.modelled && a.reason.empty() && b.reason.empty() &&
+         a.combination.on == b.combination.on && a.seconds == b.seconds && a.counters == b.counters;
+}
+
+// "12.3 us", "4.56 ms", "1.23 s".
+std::string time_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{} us", show_number(seconds * 1e6));
+  if (seconds < 1) return fmt::format("{} ms", show_number(seconds * 1e3));
+  return fmt::format("{} s", show_number(seconds));
+}
+
+double percent(double part, double whole) { return whole <= 0 ? 0 : part / whole * 100; }
+
+const PathPart* largest(const Outcome& outcome) {
+  const auto found =
+      std::max_element(outcome.path.begin(), outcome.path.end(),
+                       [](const PathPart& a, const PathPart& b) { return a.us < b.us; });
+  return found == outcome.path.end() || found->us <= 0 ? nullptr : &*found;
+}
+
+// The one whose doubled speed saves most.
+const PathPart* most_saving(const Outcome& outcome) {
+  const PathPart* most = nullptr;
+  for (const PathPart& part : outcome.path) {
+    if (!part.twice_us) continue;
+    if (most == nullptr || *part.twice_us < *most->twice_us) most = &part;
+  }
+  return most;
+}
+
+// "NI processor 34 % of the critical path; twice as fast: -19 %".
+std::string limit_text(const Outcome& outcome) {
+  const PathPart* const most = largest(outcome);
+  if (most == nullptr) return "took no virtual time";
+  const double whole_us = outcome.seconds * 1e6;
+  std::string text =
+      fmt::format("{} {:.0f} % of the critical path", most->title, percent(most->us, whole_us));
+  const PathPart* const helps = most_saving(outcome);
+  if (helps == nullptr) return text;
+  const double saved = percent(whole_us - *helps->twice_us, whole_us);
+  return text + fmt::format("; {}twice as fast: {:+.1f} %",
+                            helps == most ? std::string() : helps->title + " ", -saved);
+}
+
+// Where the path grew most against another run: "+12.3 us of NI processor over pio".
+std::string growth_text(const Outcome& outcome, const Outcome& best) {
+  const PathPart* most = nullptr;
+  double most_us = 0;
+  for (const PathPart& part : outcome.path) {
+    const auto there = std::find_if(best.path.begin(), best.path.end(), [&](const PathPart& other) {
+      return other.resource == part.resource;
+    });
+    const double us = part.us - (there == best.path.end() ? 0 : there->us);
+    if (us <= most_us) continue;
+    most_us = us;
+    most = &part;
+  }
+  if (most == nullptr) return "";
+  return fmt::format("+{} of {} over {}", time_text(most_us * 1e-6), most->title, best.lci());
+}
+
+// The counter that moved most against another run; empty: none did by much.
+std::string counter_text(const Outcome& outcome, const Outcome& best) {
+  const double packets = static_cast<double>(best.packets()) + 1;
+  const char* most = nullptr;
+  double most_rise = 0.05;  // less than one in twenty packets explains nothing
+  for (const char* name : kCosts) {
+    const double rise =
+        (static_cast<double>(outcome.counter(name)) - static_cast<double>(best.counter(name))) /
+        packets;
+    if (rise > most_rise) {
+      most = name;
+      most_rise = rise;
+    }
+  }
+  if (most == nullptr) return "";
+  return fmt::format("{} {} instead of {}", most, outcome.counter(most), best.counter(most));
+}
+
+std::string real_explanation(const Outcome& outcome, const Outcome& best) {
+  const std::string counter = counter_text(outcome, best);
+  return counter.empty() ? "as much traffic, more time a packet" : counter;
+}
+
+std::string modelled_explanation(const Outcome& outcome, const Outcome& best) {
+  std::string text = growth_text(outcome, best);
+  const std::string counter = counter_text(outcome, best);
+  if (!counter.empty()) text += (text.empty() ? "" : "; ") + counter;
+  return text + (text.empty() ? "" : "; ") + limit_text(outcome);
+}
+
+// Those of a world, equal ones together, the fastest first and those without figures last.
+std::vector<std::vector<const Outcome*>> rows_of(const std::vector<Outcome>& outcomes,
+                                                 bool modelled) {
+  std::vector<std::vector<const Outcome*>> rows;
+  for (const Outcome& one : outcomes) {
+    if (one.modelled != modelled) continue;
+    const auto same = std::find_if(rows.begin(), rows.end(),
+                                   [&](const auto& row) { return equal(*row.front(), one); });
+    if (same != rows.end()) {
+      same->push_back(&one);
+    } else {
+      rows.push_back({&one});
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::pair(!a.front()->reason.empty(), a.front()->seconds) <
+           std::pair(!b.front()->reason.empty(), b.front()->seconds);
+  });
+  return rows;
+}
+
+std::string names_of(const std::vector<const Outcome*>& row) {
+  std::string names;
+  for (const Outcome* one : row) names += (names.empty() ? "" : " = ") + one->lci();
+  return names;
+}
+
+std::string table_text(const std::vector<Outcome>& outcomes, bool modelled) {
+  const auto rows = rows_of(outcomes, modelled);
+  if (rows.empty()) return "";
+  Table table({"on", "lci", modelled ? "virtual time" : "wall time", "ratio", "packets", "bytes",
+               "acks", "resent", "stalls", "why"});
+  for (const auto& row : rows) {
+    const Outcome& one = *row.front();
+    const std::string lci = names_of(row);
+    if (!one.reason.empty()) {
+      table.add({one.combination.on, lci, "-", "-", "-", "-", "-", "-", "-", one.reason});
+      continue;
+    }
+    table.add({one.combination.on, lci, time_text(one.seconds),
+               fmt::format("{:.2f}", ratio_of(one, outcomes)), fmt::format("{}", one.packets()),
+               fmt::format("{}", one.counter("bytes_sent")),
+               fmt::format("{}", one.counter("acks_sent")),
+               fmt::format("{}", one.counter("retransmissions")), fmt::format("{}", one.stalls()),
+               explanation(one, outcomes)});
+  }
+  return table.text();
+}
+
+// "On myrinet-p3 take pio: 6.45 ms, 1.55 times as fast as sdma; ..." of each place, once.
+std::string advice(const std::vector<Outcome>& outcomes) {
+  std::string text;
+  for (const bool modelled : {true, false}) {
+    const auto rows = rows_of(outcomes, modelled);
+    for (const auto& row : rows) {
+      const Outcome& one = *row.front();
+      if (!one.reason.empty() || &best_of(outcomes, one, true) != &one) continue;
+      const auto next = std::find_if(rows.begin(), rows.end(), [&](const auto& other) {
+        return other.front() != &one && other.front()->reason.empty() &&
+               other.front()->combination.on == one.combination.on;
+      });
+      text += fmt::format("On {} take {}: {}", one.combination.on, names_of(row),
+                          time_text(one.seconds));
+      if (next != rows.end() && one.seconds > 0) {
+        const Outcome& second = *next->front();
+        text += second.seconds < kAsFast * one.seconds
+                    ? fmt::format(", as fast as {}", names_of(*next))
+                    : fmt::format(", {:.2f} times as fast as {}", second.seconds / one.seconds,
+                                  names_of(*next));
+      }
+      text += modelled ? fmt::format(". Its limit: {}.\n", limit_text(one)) : ".\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::uint64_t Outcome::counter(const std::string& name) const {
   const auto found = counters.find(name);
   return found == counters.end() ? 0 : found->second;
 }
+
+std::string Outcome::lci() const { return implementation_used(combination.on, combination.lci); }
 
 void read_statistics(const std::string& text, Outcome& outcome) {
   const Result<Json> read = Json::parse(text);
@@ -54,63 +228,54 @@ void read_statistics(const std::string& text, Outcome& outcome) {
   for (const auto& [name, value] : part_at(read.value(), "counters").members()) {
     if (value.is_unsigned()) outcome.counters[name] = value.whole();
   }
+  const Json explained = part_at(read.value(), "explanation");
+  for (const auto& [resource, us] : part_at(explained, "path_us").members()) {
+    if (!us.is_number()) continue;
+    outcome.path.push_back({resource, text_at(part_at(explained, "titles"), resource), us.number(),
+                            number_at(part_at(explained, "twice_as_fast_us"), resource)});
+  }
 }
 
 std::string explanation(const Outcome& outcome, const std::vector<Outcome>& outcomes) {
   const Outcome& best = best_of(outcomes, outcome, true);
-  if (&best == &outcome) {
+  if (&best == &outcome || outcome.seconds < kAsFast * best.seconds) {
     const bool everywhere = &best_of(outcomes, outcome, false) == &outcome;
-    return everywhere ? "best" : "best on " + outcome.combination.on;
+    std::string text = &best != &outcome ? "as fast as the best there"
+                       : everywhere      ? "best"
+                                         : "best on " + outcome.combination.on;
+    return outcome.modelled ? text + "; " + limit_text(outcome) : text;
   }
-  if (outcome.seconds < 1.01 * best.seconds) return "as fast as the best there";
-  const double messages = static_cast<double>(best.messages()) + 1;
-  const char* most = nullptr;
-  double most_rise = 0.05;  // less than one in twenty messages explains nothing
-  for (const char* name : kCosts) {
-    const double rise =
-        (static_cast<double>(outcome.counter(name)) - static_cast<double>(best.counter(name))) /
-        messages;
-    if (rise > most_rise) {
-      most = name;
-      most_rise = rise;
-    }
-  }
-  if (most == nullptr) return "as much traffic, more time a message";
-  return fmt::format("{} {} instead of {}", most, outcome.counter(most), best.counter(most));
+  return outcome.modelled ? modelled_explanation(outcome, best) : real_explanation(outcome, best);
 }
 
-std::string comparison_table(const std::vector<Outcome>& outcomes) {
-  Table table({"on", "lci", "time s", "ratio", "messages", "bytes", "acks", "stalls", "why"});
-  for (const Outcome& one : outcomes) {
-    const std::string lci = implementation_used(one.combination.on, one.combination.lci);
-    if (!one.reason.empty()) {
-      table.add({one.combination.on, lci, "-", "-", "-", "-", "-", "-", one.reason});
-      continue;
-    }
-    table.add({one.combination.on, lci, show_number(one.seconds),
-               fmt::format("{:.2f}", ratio_of(one, outcomes)), fmt::format("{}", one.messages()),
-               fmt::format("{}", one.counter("bytes_sent")),
-               fmt::format("{}", one.counter("acks_sent")), fmt::format("{}", one.stalls()),
-               explanation(one, outcomes)});
-  }
-  return table.text();
+std::string comparison_text(const std::vector<Outcome>& outcomes) {
+  const std::string modelled = table_text(outcomes, true);
+  const std::string real = table_text(outcomes, false);
+  const std::string advised = advice(outcomes);
+  return modelled + (modelled.empty() || real.empty() ? "" : "\n") + real +
+         (advised.empty() ? "" : "\n") + advised;
 }
 
 std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t ranks) {
   std::string text;
   for (const Outcome& one : outcomes) {
-    Json line = {{"on", one.combination.on},
-                 {"lci", implementation_used(one.combination.on, one.combination.lci)},
-                 {"ranks", ranks}};
+    Json line = {{"on", one.combination.on}, {"lci", one.lci()}, {"ranks", ranks}};
     if (one.reason.empty()) {
       line["seconds"] = one.seconds;
       line["modelled"] = one.modelled;
       line["ratio"] = ratio_of(one, outcomes);
-      line["messages"] = one.messages();
+      line["packets"] = one.packets();
       line["bytes"] = one.counter("bytes_sent");
       line["acks"] = one.counter("acks_sent");
       line["stalls"] = one.stalls();
       line["why"] = explanation(one, outcomes);
+      const auto same = std::find_if(outcomes.begin(), outcomes.end(),
+                                     [&](const Outcome& other) { return equal(other, one); });
+      if (same != outcomes.end() && &*same != &one) line["same_as"] = same->lci();
+      for (const PathPart& part : one.path) {
+        line["path_us"][part.resource] = part.us;
+        if (part.twice_us) line["twice_as_fast_us"][part.resource] = *part.twice_us;
+      }
       line["counters"] = Json::object();
       for (const auto& [name, value] : one.counters) line["counters"][name] = value;
     } else {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,29 +13,44 @@ struct Combination {
   std::string lci;  // empty: the place's default
 };
 
+// A resource of a modelled machine on the critical path of a run.
+struct PathPart {
+  std::string resource;            // what --faster calls it
+  std::string title;               // "NI processor"
+  double us = 0;                   // of the path
+  std::optional<double> twice_us;  // the run with it twice as fast; nothing: not tried
+};
+
 struct Outcome {
   Combination combination;
   std::string reason;  // why there are no figures; empty: there are
   bool modelled = false;
   double seconds = 0;  // virtual where modelled, else wall time with start-up and end
   std::map<std::string, std::uint64_t> counters;
+  std::vector<PathPart> path;  // of a modelled run; its parts add up to the time
 
   std::uint64_t counter(const std::string& name) const;
-  std::uint64_t messages() const { return counter("packets_sent") + counter("multicasts_sent"); }
+  std::uint64_t packets() const { return counter("packets_sent") + counter("multicasts_sent"); }
   std::uint64_t stalls() const { return counter("credit_stalls") + counter("buffer_stalls"); }
+  // "sdma": the implementation that ran.
+  std::string lci() const;
 };
 
 // Reads the statistics that `fairlead run --stats=FILE` wrote. A file that is not such leaves a
 // reason.
 void read_statistics(const std::string& text, Outcome& outcome);
 
-// One row each, the times also as a ratio to the best of the same world (wall time and virtual time
-// do not compare), and the counter that sets a row apart.
-std::string comparison_table(const std::vector<Outcome>& outcomes);
-// One JSON object a line, the same facts.
+// Two tables, of the modelled and of the real runs, as virtual and wall time do not compare; the
+// fastest first. Modelled runs of a place that are equal in time and counters are one row
+// ("sdma = sdma-hmc": the program sends no multicast). Below them a sentence a place: which
+// implementation to take, and what limits it.
+std::string comparison_text(const std::vector<Outcome>& outcomes);
+// One JSON object a line, the same facts, in the order they were asked for.
 std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t ranks);
 
-// The counter that moved most against the best on the same place: why `outcome` may be slower.
+// What bounds the run, and what sets it apart from the fastest of its place. Modelled: the resource
+// with most of the critical path, where the path grew most, and what a run on a machine with one
+// resource twice as fast saves. Real: the counter that moved most.
 std::string explanation(const Outcome& outcome, const std::vector<Outcome>& outcomes);
 
 }  // namespace fairlead::tools

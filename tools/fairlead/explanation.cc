@@ -106,7 +106,12 @@ Json explanation_json(const Explanation& explanation) {
       twice[one.resource] = nullptr;
     }
   }
-  return {{"time_us", to_us(explanation.time)}, {"path_us", path}, {"twice_as_fast_us", twice}};
+  Json titles = Json::object();
+  for (const run::PathShare& share : explanation.path) titles[share.resource] = share.title;
+  return {{"time_us", to_us(explanation.time)},
+          {"path_us", path},
+          {"titles", titles},
+          {"twice_as_fast_us", twice}};
 }
 
 }  // namespace fairlead::tools

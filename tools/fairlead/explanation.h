@@ -32,7 +32,8 @@ std::vector<std::string> candidates(const Explanation& explanation);
 std::string twice_as_fast(const std::string& faster, const std::string& resource);
 
 std::string explanation_text(const Explanation& explanation);
-// {"time_us","path_us":{"host":..},"twice_as_fast_us":{"ni":..|null}}
+// {"time_us","path_us":{"host":..},"titles":{"host":"host processor"},
+// "twice_as_fast_us":{"ni":..|null}}
 Json explanation_json(const Explanation& explanation);
 
 }  // namespace fairlead::tools

@@ -107,6 +107,7 @@ Result<void> write_stats(const std::string& path, const JobFacts& facts) {
 Result<Explanation> explain(const RunArguments& arguments, const run::LaunchOptions& launch,
                             const run::RunReport& report) {
   Explanation made = explanation_of(report);
+  if (arguments.choice.explain == kExplainPath) return made;
   Result<TemporaryFolder> folder = TemporaryFolder::make();
   if (!folder.ok()) return folder.error();
   const auto path = [&](std::size_t index, const char* what) {
@@ -136,6 +137,7 @@ Result<Explanation> explain(const RunArguments& arguments, const run::LaunchOpti
                          world.on,
                          world.lci,
                          twice_as_fast(world.faster, resource),
+                         "",
                          arguments.body,
                          launch.environment,
                          launch.working_directory,

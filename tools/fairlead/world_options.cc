@@ -103,9 +103,11 @@ void add_model_options(CLI::App& app, WorldChoice& choice) {
                  "A modelled platform with resources so many times as fast, for example "
                  "ni=2,link=1.5: host, bus, dma, ni, link, visibility")
       ->type_name("RESOURCE=FACTOR,...");
-  app.add_flag("--explain", choice.world.explain,
+  app.add_flag(fmt::format("--explain{{{}}}", kExplainAll), choice.explain,
                "Say which resource of a modelled platform bounds the run, and what it would take "
-               "if that were twice as fast");
+               "if that were twice as fast; --explain=path without the runs that takes")
+      ->check(CLI::IsMember({kExplainAll, kExplainPath}))
+      ->type_name("");
 }
 
 Result<void> check_model_options(const run::WorldOptions& world) {
@@ -116,6 +118,7 @@ Result<void> check_model_options(const run::WorldOptions& world) {
 
 run::WorldOptions WorldChoice::options() const {
   run::WorldOptions options = world;
+  options.explain = !explain.empty();
   if (timeout_s > 0) options.timeout = microseconds_rounded(timeout_s * 1e6);
   if (compute == "none") options.compute = run::Compute::none;
   if (compute == "measured") options.compute = run::Compute::measured;

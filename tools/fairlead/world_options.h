@@ -9,10 +9,15 @@
 
 namespace fairlead::tools {
 
+// Of --explain: with runs on faster machines, or the critical path alone.
+inline constexpr const char* kExplainAll = "all";
+inline constexpr const char* kExplainPath = "path";
+
 struct WorldChoice {
   run::WorldOptions world;
   double timeout_s = 0;  // 0: none
   std::string compute = "declared";
+  std::string explain;  // kExplainAll or kExplainPath; empty: nothing is to be explained
 
   // `world` with what needed translation filled in.
   run::WorldOptions options() const;

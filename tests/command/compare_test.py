@@ -1,0 +1,66 @@
+"""compare: what it says of each run is what runs of their own say."""
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import BIN, fairlead, json_lines
+
+SOR = [str(BIN / "sor"), "--rows", "32", "--columns", "256", "--iterations", "3"]
+
+
+class Compare(unittest.TestCase):
+    def compare(self, *options):
+        answer = fairlead("compare", "-n", "4", *options, *SOR)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return answer.stdout
+
+    def test_what_if_is_what_a_run_on_that_machine_takes(self):
+        (row,) = json_lines(self.compare("--json", "--on", "myrinet-p3", "--lci", "sdma"))
+        time_us = row["seconds"] * 1e6
+        self.assertAlmostEqual(sum(row["path_us"].values()), time_us, places=3)
+        resource, best_us = min(row["twice_as_fast_us"].items(), key=lambda item: item[1])
+        (faster,) = json_lines(self.compare("--json", "--no-what-if", "--on", "myrinet-p3",
+                                            "--set", "host.clock_MHz=1000", "--lci", "sdma"))
+        # Expect: the same machine again, without the further runs.
+        self.assertEqual(faster["seconds"], row["seconds"])
+        self.assertNotIn("twice_as_fast_us", faster)
+        saved = (time_us - best_us) / time_us * 100
+        self.assertIn(f"twice as fast: {-saved:+.1f} %", row["why"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "stats.json"
+            answer = fairlead("run", "-n", "4", "--on", "myrinet-p3", "--lci", "sdma", "--faster",
+                              f"{resource}=2", f"--stats={path}", *SOR)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            # Expect: what a run on that machine takes.
+            self.assertAlmostEqual(json.loads(path.read_text())["virtual_time_us"], best_us,
+                                   places=3)
+
+    def test_equal_runs_are_one_row_and_worlds_stay_apart(self):
+        answer = fairlead("compare", "-n", "4", "--on", "myrinet-p3,shm", "--lci", "all", *SOR)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        text = answer.stdout
+        modelled, real, advice = text.strip().split("\n\n")
+        rows = modelled.splitlines()
+        # Expect: this program sends no multicast: who forwards makes no difference.
+        self.assertRegex(modelled, r"sdma = .*sdma-hmc")
+        # Expect: the fastest first, what it is ahead by in its neighbour's ratio.
+        self.assertIn(" best; ", rows[1])
+        self.assertIn(" 1.00 ", rows[1])
+        for row in rows[1:]:
+            self.assertIn("% of the critical path", row)
+        self.assertIn(" over ", rows[-1])
+        whys = [row.split("   ")[-1] for row in rows]
+        self.assertEqual(len(set(whys)), len(whys), text)
+        self.assertIn("wall time", real)
+        self.assertIn(" 1.00 ", real.splitlines()[1])
+        # Expect: a sentence a place.
+        sentences = advice.splitlines()
+        self.assertEqual(len(sentences), 2, text)
+        self.assertTrue(sentences[0].startswith("On myrinet-p3 take "), text)
+        self.assertIn("Its limit: ", sentences[0])
+        self.assertTrue(sentences[1].startswith("On shm take "), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
