@@ -1,6 +1,4 @@
 // The collective calls: arguments checked, then the algorithms of collectives/.
-#include <cstring>
-
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
 
@@ -17,10 +15,13 @@ int bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Co
   const Call call("MPI_Bcast");
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  const Extent data = extent(call, found, buffer, count, datatype, "");
+  const Buffer data = buffer_of(call, found, buffer, count, datatype, "");
   if (data.error != MPI_SUCCESS) return data.error;
   if (const int error = call.check_root(found, root)) return error;
-  mpi::bcast(call.process(), *found, call.name(), buffer, data.bytes, root);
+  Row row(call, data.data());
+  if (found->rank == root) row.load();
+  mpi::bcast(call.process(), *found, call.name(), row.at(), data.bytes, root);
+  if (found->rank != root) row.store();
   return MPI_SUCCESS;
 }
 
@@ -34,13 +35,17 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype dat
   const bool in_place = at_root && sendbuf == MPI_IN_PLACE;
   const void* own = in_place ? recvbuf : sendbuf;
   const Reduction how =
-      reduction(call, found, own, count, datatype, op, in_place ? "recv" : "send");
+      reduction_of(call, found, own, count, datatype, op, in_place ? "recv" : "send");
   if (how.error != MPI_SUCCESS) return how.error;
   if (at_root) {
-    const Extent result = extent(call, found, recvbuf, count, datatype, "recv");
+    const Buffer result = buffer_of(call, found, recvbuf, count, datatype, "recv");
     if (result.error != MPI_SUCCESS) return result.error;
   }
-  mpi::reduce(call.process(), *found, call.name(), own, recvbuf, how.operand, root);
+  Image in(how, own, how.operand.count);
+  Image out(how, recvbuf, at_root ? how.operand.count : 0);
+  in.load();
+  mpi::reduce(call.process(), *found, call.name(), in.at(), out.at(), how.operand, root);
+  if (at_root) out.store();
   return MPI_SUCCESS;
 }
 
@@ -49,14 +54,17 @@ int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype 
   const Call call("MPI_Allreduce");
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  const Reduction how = reduction(call, found, recvbuf, count, datatype, op, "recv");
+  const Reduction how = reduction_of(call, found, recvbuf, count, datatype, op, "recv");
   if (how.error != MPI_SUCCESS) return how.error;
   if (sendbuf != MPI_IN_PLACE) {
-    const Extent own = extent(call, found, sendbuf, count, datatype, "send");
+    const Buffer own = buffer_of(call, found, sendbuf, count, datatype, "send");
     if (own.error != MPI_SUCCESS) return own.error;
   }
-  mpi::allreduce(call.process(), *found, call.name(), sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                 recvbuf, how.operand);
+  Image in(how, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, how.operand.count);
+  Image out(how, recvbuf, how.operand.count);
+  in.load();
+  mpi::allreduce(call.process(), *found, call.name(), in.at(), out.at(), how.operand);
+  out.store();
   return MPI_SUCCESS;
 }
 
@@ -68,17 +76,22 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void
   if (const int error = call.check_root(found, root)) return error;
   const bool at_root = found->rank == root;
   const bool in_place = at_root && sendbuf == MPI_IN_PLACE;
-  Extent in;
-  Extent out;
-  if (!in_place) in = extent(call, found, sendbuf, sendcount, sendtype, "send");
+  Buffer in;
+  Buffer out;
+  if (!in_place) in = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
   if (in.error != MPI_SUCCESS) return in.error;
-  if (at_root) out = extent(call, found, recvbuf, recvcount, recvtype, "recv");
+  if (at_root) out = buffer_of(call, found, recvbuf, recvcount, recvtype, "recv");
   if (out.error != MPI_SUCCESS) return out.error;
   if (at_root && !in_place) {
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
   }
-  mpi::gather(call.process(), *found, call.name(), in_place ? nullptr : sendbuf, recvbuf,
+  Row own(call, in.data());
+  Row all(call, at_root ? out.data(found->size) : Data{});
+  own.load();
+  if (in_place) all.load();
+  mpi::gather(call.process(), *found, call.name(), in_place ? nullptr : own.at(), all.at(),
               at_root ? out.bytes : in.bytes, root);
+  all.store();
   return MPI_SUCCESS;
 }
 
@@ -90,17 +103,21 @@ int scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, voi
   if (const int error = call.check_root(found, root)) return error;
   const bool at_root = found->rank == root;
   const bool in_place = at_root && recvbuf == MPI_IN_PLACE;
-  Extent in;
-  Extent out;
-  if (at_root) in = extent(call, found, sendbuf, sendcount, sendtype, "send");
+  Buffer in;
+  Buffer out;
+  if (at_root) in = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
   if (in.error != MPI_SUCCESS) return in.error;
-  if (!in_place) out = extent(call, found, recvbuf, recvcount, recvtype, "recv");
+  if (!in_place) out = buffer_of(call, found, recvbuf, recvcount, recvtype, "recv");
   if (out.error != MPI_SUCCESS) return out.error;
   if (at_root && !in_place) {
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
   }
-  mpi::scatter(call.process(), *found, call.name(), sendbuf, in_place ? nullptr : recvbuf,
+  Row all(call, at_root ? in.data(found->size) : Data{});
+  Row own(call, out.data());
+  all.load();
+  mpi::scatter(call.process(), *found, call.name(), all.at(), in_place ? nullptr : own.at(),
                at_root ? in.bytes : out.bytes, root);
+  own.store();
   return MPI_SUCCESS;
 }
 
@@ -109,21 +126,25 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
   const Call call("MPI_Allgather");
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  const Extent out = extent(call, found, recvbuf, recvcount, recvtype, "recv");
+  const Buffer out = buffer_of(call, found, recvbuf, recvcount, recvtype, "recv");
   if (out.error != MPI_SUCCESS) return out.error;
+  Buffer in;
   const bool in_place = sendbuf == MPI_IN_PLACE;
   if (!in_place) {
-    const Extent in = extent(call, found, sendbuf, sendcount, sendtype, "send");
+    in = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
     if (in.error != MPI_SUCCESS) return in.error;
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
-    if (out.bytes != 0) {
-      std::memcpy(
-          static_cast<std::byte*>(recvbuf) + static_cast<std::uint64_t>(found->rank) * out.bytes,
-          sendbuf, out.bytes);
-    }
   }
-  mpi::allgather(call.process(), *found, CollectiveKind::allgather, call.name(), recvbuf,
+  Row all(call, out.data(found->size));
+  if (in_place) {
+    all.load();
+  } else if (out.bytes != 0) {
+    pack(in.data(),
+         static_cast<std::byte*>(all.at()) + static_cast<std::uint64_t>(found->rank) * out.bytes);
+  }
+  mpi::allgather(call.process(), *found, CollectiveKind::allgather, call.name(), all.at(),
                  out.bytes);
+  all.store();
   return MPI_SUCCESS;
 }
 
@@ -132,16 +153,22 @@ int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, vo
   const Call call("MPI_Alltoall");
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  const Extent out = extent(call, found, recvbuf, recvcount, recvtype, "recv");
+  const Buffer out = buffer_of(call, found, recvbuf, recvcount, recvtype, "recv");
   if (out.error != MPI_SUCCESS) return out.error;
   const bool in_place = sendbuf == MPI_IN_PLACE;
+  Buffer in;
   if (!in_place) {
-    const Extent in = extent(call, found, sendbuf, sendcount, sendtype, "send");
+    in = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
     if (in.error != MPI_SUCCESS) return in.error;
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
   }
-  mpi::alltoall(call.process(), *found, call.name(), in_place ? nullptr : sendbuf, recvbuf,
+  Row from(call, in.data(found->size));
+  Row to(call, out.data(found->size));
+  from.load();
+  if (in_place) to.load();
+  mpi::alltoall(call.process(), *found, call.name(), in_place ? nullptr : from.at(), to.at(),
                 out.bytes);
+  to.store();
   return MPI_SUCCESS;
 }
 

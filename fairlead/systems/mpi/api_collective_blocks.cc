@@ -1,58 +1,30 @@
 // The collective calls with a count a rank: arguments checked, then collectives/blocks.cc.
-#include <cstring>
-
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
 
 namespace fairlead::mpi::api {
 namespace {
 
-// The arrays of one side of a call.
-struct Arrays {
-  const void* buffer;
-  Counts counts;
-  Counts displacements;
-  const MPI_Datatype* types;  // one a rank, or
-  MPI_Datatype type;          // of all
-  const char* which;
-
-  Blocks blocks() const {
-    return types != nullptr ? Blocks(buffer, counts, displacements, types)
-                            : Blocks(buffer, counts, displacements, type);
-  }
-};
-
-// MPI_SUCCESS or an error raised.
-int check(const Call& call, const Comm* comm, const Arrays& of) {
-  if (of.counts.is_null() || of.displacements.is_null()) {
-    return call.fail(comm, MPI_ERR_ARG,
-                     fmt::format("{}counts or {}displs is a null pointer", of.which, of.which));
-  }
-  for (int i = 0; i < comm->size; ++i) {
-    const MPI_Datatype type = of.types != nullptr ? of.types[i] : of.type;
-    // Blocks may lie at addresses: a null pointer is one.
-    const void* const buffer = of.buffer == MPI_IN_PLACE ? MPI_IN_PLACE : &of;
-    if (of.counts[i] < 0 || size_of_type(type) == 0 || buffer == MPI_IN_PLACE) {
-      return call.check_data(comm, buffer, of.counts[i], type, of.which);
-    }
-  }
-  return MPI_SUCCESS;
-}
-
 int all_to_all(const Call& call, Comm& comm, CollectiveKind kind, const Arrays& out,
                const Arrays& in) {
-  if (const int error = check(call, &comm, in)) return error;
-  const Blocks to = in.blocks();
+  if (const int error = check_arrays(call, &comm, in)) return error;
+  RowBlocks received(call, in, comm.size);
+  const Blocks to = received.blocks();
   if (out.buffer == MPI_IN_PLACE) {
+    received.load();
     alltoallv(call.process(), comm, kind, call.name(), nullptr, to);
+    received.store();
     return MPI_SUCCESS;
   }
-  if (const int error = check(call, &comm, out)) return error;
-  const Blocks from = out.blocks();
+  if (const int error = check_arrays(call, &comm, out)) return error;
+  RowBlocks sent(call, out, comm.size);
+  const Blocks from = sent.blocks();
   if (const int error = check_same(call, &comm, from.bytes(comm.rank), to.bytes(comm.rank))) {
     return error;
   }
+  sent.load();
   alltoallv(call.process(), comm, kind, call.name(), &from, to);
+  received.store();
   return MPI_SUCCESS;
 }
 
@@ -67,16 +39,23 @@ int gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, voi
   const bool at_root = found->rank == root;
   const bool in_place = at_root && sendbuf == MPI_IN_PLACE;
   const Arrays in{recvbuf, recvcounts, displs, nullptr, recvtype, "recv"};
-  Extent out;
-  if (!in_place) out = extent(call, found, sendbuf, sendcount, sendtype, "send");
+  Buffer out;
+  if (!in_place) out = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
   if (out.error != MPI_SUCCESS) return out.error;
   if (at_root) {
-    if (const int error = check(call, found, in)) return error;
-    const std::uint64_t own = in.blocks().bytes(root);
-    if (const int error = check_same(call, found, in_place ? own : out.bytes, own)) return error;
+    if (const int error = check_arrays(call, found, in)) return error;
   }
-  mpi::gatherv(call.process(), *found, call.name(), in_place ? nullptr : sendbuf, out.bytes,
-               in.blocks(), root);
+  RowBlocks all(call, in, at_root ? found->size : 0);
+  if (at_root) {
+    const std::uint64_t own = all.blocks().bytes(root);
+    if (const int error = check_same(call, found, in_place ? own : out.bytes, own)) return error;
+    if (in_place) all.load(root);
+  }
+  Row own(call, out.data());
+  own.load();
+  mpi::gatherv(call.process(), *found, call.name(), in_place ? nullptr : own.at(), out.bytes,
+               all.blocks(), root);
+  all.store();
   return MPI_SUCCESS;
 }
 
@@ -89,16 +68,22 @@ int scatterv(const void* sendbuf, Counts sendcounts, Counts displs, MPI_Datatype
   const bool at_root = found->rank == root;
   const bool in_place = at_root && recvbuf == MPI_IN_PLACE;
   const Arrays out{sendbuf, sendcounts, displs, nullptr, sendtype, "send"};
-  Extent in;
-  if (!in_place) in = extent(call, found, recvbuf, recvcount, recvtype, "recv");
+  Buffer in;
+  if (!in_place) in = buffer_of(call, found, recvbuf, recvcount, recvtype, "recv");
   if (in.error != MPI_SUCCESS) return in.error;
   if (at_root) {
-    if (const int error = check(call, found, out)) return error;
-    const std::uint64_t own = out.blocks().bytes(root);
-    if (const int error = check_same(call, found, own, in_place ? own : in.bytes)) return error;
+    if (const int error = check_arrays(call, found, out)) return error;
   }
-  mpi::scatterv(call.process(), *found, call.name(), out.blocks(), in_place ? nullptr : recvbuf,
+  RowBlocks all(call, out, at_root ? found->size : 0);
+  if (at_root) {
+    const std::uint64_t own = all.blocks().bytes(root);
+    if (const int error = check_same(call, found, own, in_place ? own : in.bytes)) return error;
+    all.load();
+  }
+  Row own(call, in.data());
+  mpi::scatterv(call.process(), *found, call.name(), all.blocks(), in_place ? nullptr : own.at(),
                 in.bytes, root);
+  own.store();
   return MPI_SUCCESS;
 }
 
@@ -108,15 +93,18 @@ int allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, 
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Arrays in{recvbuf, recvcounts, displs, nullptr, recvtype, "recv"};
-  if (const int error = check(call, found, in)) return error;
-  const Blocks all = in.blocks();
+  if (const int error = check_arrays(call, found, in)) return error;
+  RowBlocks received(call, in, found->size);
+  const Blocks all = received.blocks();
+  if (sendbuf == MPI_IN_PLACE) received.load(found->rank);
   if (sendbuf != MPI_IN_PLACE) {
-    const Extent out = extent(call, found, sendbuf, sendcount, sendtype, "send");
+    const Buffer out = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
     if (out.error != MPI_SUCCESS) return out.error;
     if (const int error = check_same(call, found, out.bytes, all.bytes(found->rank))) return error;
-    if (out.bytes != 0) std::memmove(all.at(found->rank), sendbuf, out.bytes);
+    if (out.bytes != 0) pack(out.data(), all.at(found->rank));
   }
   mpi::allgatherv(call.process(), *found, call.name(), all);
+  received.store();
   return MPI_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
+#include "fairlead/systems/mpi/datatypes/derived_type.h"
 
 namespace fairlead::mpi::api {
 namespace {
@@ -11,22 +12,33 @@ namespace {
 // MPI_PROC_NULL) is told apart off the message path.
 struct Side {
   Comm* comm;
-  std::uint64_t size;  // bytes
+  Data data;
   Envelope envelope;
   int error = MPI_SUCCESS;
   bool nobody = false;  // MPI_PROC_NULL
 };
 
-[[gnu::cold, gnu::noinline]] void unusual(const Call& call, Side& side, const void* buffer,
+// True: nothing is wrong, there is somebody, and `side` has the data, whose type is of the unusual
+// kind.
+[[gnu::cold, gnu::noinline]] bool unusual(const Call& call, Side& side, const void* buffer,
                                           MPI_Count count, MPI_Datatype datatype, int rank, int tag,
                                           MPI_Comm handle, bool receive) {
   side.nobody = rank == MPI_PROC_NULL;
   side.error = call.check_comm(handle);
-  if (side.error == 0) side.error = call.check_data(side.comm, buffer, count, datatype, "");
+  // Other libraries let a message to nobody of no data have no type.
+  const bool nothing = side.nobody && count == 0 && datatype == MPI_DATATYPE_NULL;
+  if (side.error == 0 && !nothing) {
+    side.error = call.check_data(side.comm, buffer, count, datatype, "");
+  }
   if (side.error == 0) {
     side.error = call.check_rank(side.comm, rank, receive ? "source" : "dest", receive);
   }
   if (side.error == 0) side.error = call.check_tag(side.comm, tag, receive);
+  if (side.error != 0 || side.nobody) return false;
+  side.data = data_of(*find_body(datatype), buffer, static_cast<std::uint64_t>(count));
+  const bool any = rank == MPI_ANY_SOURCE;
+  side.envelope = {side.comm->context, any ? kAnySource : side.comm->job_rank(rank), tag};
+  return true;
 }
 
 // True: the message can go on as described.
@@ -38,10 +50,9 @@ inline bool describe(const Call& call, Side& side, const void* buffer, MPI_Count
   if (comm == nullptr || element == 0 || count < 0 || tag < 0 ||
       (reinterpret_cast<std::uintptr_t>(buffer) <= 1 && (count > 0 || buffer != nullptr)) ||
       static_cast<unsigned>(dest) >= static_cast<unsigned>(comm->size)) [[unlikely]] {
-    unusual(call, side, buffer, count, datatype, dest, tag, handle, false);
-    return false;
+    return unusual(call, side, buffer, count, datatype, dest, tag, handle, false);
   }
-  side.size = static_cast<std::uint64_t>(count) * element;
+  side.data = {buffer, static_cast<std::uint64_t>(count) * element, nullptr};
   side.envelope = {comm->context, comm->job_rank(dest), tag};
   return true;
 }
@@ -55,11 +66,10 @@ inline bool describe_receive(const Call& call, Side& side, const void* buffer, M
   if (comm == nullptr || element == 0 || count < 0 || (tag < 0 && tag != MPI_ANY_TAG) ||
       (reinterpret_cast<std::uintptr_t>(buffer) <= 1 && (count > 0 || buffer != nullptr)) ||
       (!any && static_cast<unsigned>(source) >= static_cast<unsigned>(comm->size))) [[unlikely]] {
-    unusual(call, side, buffer, count, datatype, source, tag, handle, true);
-    return false;
+    return unusual(call, side, buffer, count, datatype, source, tag, handle, true);
   }
   static_assert(MPI_ANY_TAG == kAnyTag);
-  side.size = static_cast<std::uint64_t>(count) * element;
+  side.data = {buffer, static_cast<std::uint64_t>(count) * element, nullptr};
   side.envelope = {comm->context, any ? kAnySource : comm->job_rank(source), tag};
   return true;
 }
@@ -143,11 +153,25 @@ inline int end_receive(const Call& call, Request* request, MPI_Status* status) {
   return call.process().complete(request, status);
 }
 
-Request* start_receive(const Call& call, void* buf, const Side& side) {
-  Request* request = call.engine().irecv(buf, side.size, side.envelope.context, side.envelope.peer,
-                                         side.envelope.tag, side.comm);
+// Where data of any layout is begun to be received and sent.
+Request* start_receive(const Call& call, const Side& side) {
+  const Data& to = side.data;
+  Request* request =
+      call.engine().irecv(const_cast<void*>(to.at), to.size, side.envelope.context,
+                          side.envelope.peer, side.envelope.tag, side.comm, to.layout);
   ++side.comm->uses;
   return request;
+}
+
+// The whole message at once, if that needs no request.
+inline bool send_at_once(const Call& call, const Side& side, std::uint32_t flags) {
+  const Data& from = side.data;
+  return from.layout == nullptr &&
+         call.engine().send_small(from.at, from.size, side.envelope, flags);
+}
+inline Request* start_send(const Call& call, const Side& side, bool sync) {
+  const Data& from = side.data;
+  return call.engine().isend(from.at, from.size, side.envelope, sync, from.layout);
 }
 
 // The handle of a started send.
@@ -165,10 +189,10 @@ int blocking_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
                   int dest, int tag, MPI_Comm comm, bool sync) {
   Side side;
   if (!describe(call, side, buf, count, datatype, dest, tag, comm)) return side.error;
-  Engine& engine = call.engine();
-  if (!sync && engine.send_small(buf, side.size, side.envelope, lci::kNoFlags)) [[likely]]
+  if (!sync && send_at_once(call, side, lci::kNoFlags)) [[likely]]
     return MPI_SUCCESS;
-  return engine.send(buf, side.size, side.envelope, sync, call.name());
+  const Data& from = side.data;
+  return call.engine().send(from.at, from.size, side.envelope, sync, call.name(), from.layout);
 }
 
 [[gnu::noinline]] int send_with_care(const void* buf, MPI_Count count, MPI_Datatype datatype,
@@ -196,13 +220,11 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
     if (side.error == MPI_SUCCESS) *request = handle_of(call, nullptr, nullptr);
     return side.error;
   }
-  Engine& engine = call.engine();
-  if (!sync && engine.send_small(buf, side.size, side.envelope, lci::kNoBlock)) [[likely]] {
+  if (!sync && send_at_once(call, side, lci::kNoBlock)) [[likely]] {
     *request = reinterpret_cast<MPI_Request>(&call.process().done_send());
     return MPI_SUCCESS;
   }
-  Request* made = engine.isend(buf, side.size, side.envelope, sync);
-  *request = handle_of(call, made, side.comm);
+  *request = handle_of(call, start_send(call, side, sync), side.comm);
   return MPI_SUCCESS;
 }
 
@@ -231,7 +253,7 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
     if (side.error == MPI_SUCCESS) set_empty(status, MPI_PROC_NULL);
     return side.error;
   }
-  Request* request = start_receive(call, buf, side);
+  Request* request = start_receive(call, side);
   call.engine().wait(*request, call.name());
   return end_receive(call, request, status);
 }
@@ -246,7 +268,7 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
     *request = reinterpret_cast<MPI_Request>(&call.process().done_receive());
     return MPI_SUCCESS;
   }
-  *request = reinterpret_cast<MPI_Request>(start_receive(call, buf, side));
+  *request = reinterpret_cast<MPI_Request>(start_receive(call, side));
   return MPI_SUCCESS;
 }
 
@@ -263,10 +285,9 @@ int send_and_receive(const Call& call, const void* sendbuf, MPI_Count sendcount,
   const bool sends = describe(call, out, sendbuf, sendcount, sendtype, dest, sendtag, comm);
   if (out.error != MPI_SUCCESS) return out.error;
 
-  Request* receive = receives ? start_receive(call, recvbuf, in) : nullptr;
-  Engine& engine = call.engine();
-  const bool sent = !sends || engine.send_small(sendbuf, out.size, out.envelope, lci::kNoBlock);
-  Request* send = sent ? nullptr : engine.isend(sendbuf, out.size, out.envelope, false);
+  Request* receive = receives ? start_receive(call, in) : nullptr;
+  const bool sent = !sends || send_at_once(call, out, lci::kNoBlock);
+  Request* send = sent ? nullptr : start_send(call, out, false);
   if (send != nullptr) {
     call.engine().wait(*send, call.name());
     call.engine().finish(send);
@@ -353,14 +374,17 @@ int sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, in
 int sendrecv_replace(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
                      int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call("MPI_Sendrecv_replace");
-  const std::uint64_t element = size_of_type(datatype);
-  const std::uint64_t size = count > 0 && buf != nullptr && buf != MPI_IN_PLACE
-                                 ? static_cast<std::uint64_t>(count) * element
-                                 : 0;
-  const std::vector<std::byte> copy(static_cast<std::byte*>(buf),
-                                    static_cast<std::byte*>(buf) + size);
-  return send_and_receive(call, size == 0 ? buf : copy.data(), count, datatype, dest, sendtag, buf,
-                          count, datatype, source, recvtag, comm, status);
+  // The message goes from a copy, in a row.
+  std::vector<std::byte> copy;
+  if (Comm* const found = call.process().find(comm); found != nullptr && count > 0) {
+    if (const int error = call.check_data(found, buf, count, datatype, "")) return error;
+    copy = packed(data_of(*find_body(datatype), buf, static_cast<std::uint64_t>(count)));
+  }
+  const bool copied = !copy.empty();
+  return send_and_receive(call, copied ? copy.data() : buf,
+                          copied ? static_cast<MPI_Count>(copy.size()) : count,
+                          copied ? MPI_BYTE : datatype, dest, sendtag, buf, count, datatype, source,
+                          recvtag, comm, status);
 }
 
 // A ready send may be a standard one.
@@ -402,30 +426,6 @@ int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   const Unexpected* found = call.engine().probe(side.envelope);
   *flag = found != nullptr;
   if (found != nullptr) fill_probed(side.comm, *found, status);
-  return MPI_SUCCESS;
-}
-
-int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
-  const Call call("MPI_Get_count");
-  const std::uint64_t element = size_of_type(datatype);
-  if (element == 0) return call.check_data(nullptr, &element, 0, datatype, "");
-  if (status == MPI_STATUS_IGNORE || count == nullptr) {
-    return call.fail(nullptr, MPI_ERR_ARG, "status or count is a null pointer");
-  }
-  const std::uint64_t bytes = bytes_of(*status);
-  *count =
-      bytes % element == 0 ? static_cast<MPI_Count>(bytes / element) : MPI_Count{MPI_UNDEFINED};
-  return MPI_SUCCESS;
-}
-
-int type_size_x(MPI_Datatype datatype, MPI_Count* size) { return type_size(datatype, size); }
-
-int type_size(MPI_Datatype datatype, MPI_Count* size) {
-  const Call call("MPI_Type_size");
-  const std::uint64_t element = size_of_type(datatype);
-  if (element == 0) return call.check_data(nullptr, &element, 0, datatype, "");
-  if (size == nullptr) return call.fail(nullptr, MPI_ERR_ARG, "size is a null pointer");
-  *size = static_cast<MPI_Count>(element);
   return MPI_SUCCESS;
 }
 

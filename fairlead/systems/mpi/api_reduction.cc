@@ -12,14 +12,18 @@ int scan_by(const Call& call, const void* sendbuf, void* recvbuf, MPI_Count coun
             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, bool exclusive) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  const Reduction how = reduction(call, found, recvbuf, count, datatype, op, "recv");
+  const Reduction how = reduction_of(call, found, recvbuf, count, datatype, op, "recv");
   if (how.error != MPI_SUCCESS) return how.error;
   if (sendbuf != MPI_IN_PLACE) {
-    const Extent own = extent(call, found, sendbuf, count, datatype, "send");
+    const Buffer own = buffer_of(call, found, sendbuf, count, datatype, "send");
     if (own.error != MPI_SUCCESS) return own.error;
   }
-  mpi::scan(call.process(), *found, call.name(), sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-            recvbuf, how.operand, exclusive);
+  Image in(how, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, how.operand.count);
+  Image out(how, recvbuf, how.operand.count);
+  in.load();
+  if (exclusive) out.load();
+  mpi::scan(call.process(), *found, call.name(), in.at(), out.at(), how.operand, exclusive);
+  out.store();
   return MPI_SUCCESS;
 }
 
@@ -31,15 +35,19 @@ int scatter_reduced(const Call& call, Comm& comm, CollectiveKind kind, const voi
     total += counts[i];
   }
   const bool in_place = sendbuf == MPI_IN_PLACE;
-  const Reduction how = reduction(call, &comm, in_place ? recvbuf : sendbuf, total, datatype, op,
-                                  in_place ? "recv" : "send");
+  const Reduction how = reduction_of(call, &comm, in_place ? recvbuf : sendbuf, total, datatype, op,
+                                     in_place ? "recv" : "send");
   if (how.error != MPI_SUCCESS) return how.error;
   if (!in_place) {
-    const Extent in = extent(call, &comm, recvbuf, counts[comm.rank], datatype, "recv");
+    const Buffer in = buffer_of(call, &comm, recvbuf, counts[comm.rank], datatype, "recv");
     if (in.error != MPI_SUCCESS) return in.error;
   }
-  mpi::reduce_scatter(call.process(), comm, kind, call.name(), in_place ? recvbuf : sendbuf,
-                      recvbuf, how.operand, counts);
+  Image own(how, in_place ? recvbuf : sendbuf, how.operand.count);
+  Image result(how, recvbuf, static_cast<std::uint64_t>(counts[comm.rank]));
+  own.load();
+  mpi::reduce_scatter(call.process(), comm, kind, call.name(), own.at(), result.at(), how.operand,
+                      counts);
+  result.store();
   return MPI_SUCCESS;
 }
 
@@ -80,11 +88,16 @@ int reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount
 int reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op) {
   const Call call("MPI_Reduce_local");
-  const Reduction how = reduction(call, nullptr, inbuf, count, datatype, op, "in");
+  const Reduction how = reduction_of(call, nullptr, inbuf, count, datatype, op, "in");
   if (how.error != MPI_SUCCESS) return how.error;
-  const Extent out = extent(call, nullptr, inoutbuf, count, datatype, "inout");
+  const Buffer out = buffer_of(call, nullptr, inoutbuf, count, datatype, "inout");
   if (out.error != MPI_SUCCESS) return out.error;
-  how.operand.combine(inbuf, inoutbuf, inoutbuf, how.operand.count);
+  Image left(how, inbuf, how.operand.count);
+  Image both(how, inoutbuf, how.operand.count);
+  left.load();
+  both.load();
+  how.operand.combine(left.at(), both.at(), both.at(), how.operand.count);
+  both.store();
   return MPI_SUCCESS;
 }
 

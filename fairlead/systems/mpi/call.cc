@@ -3,9 +3,12 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "fairlead/systems/mpi/datatypes/derived_type.h"
 #include "fairlead/systems/mpi/errors.h"
 
 namespace fairlead::mpi {
+
+constexpr std::uint64_t kBytesMax = ~std::uint64_t{0} >> 1;
 
 void exit_with(const std::string& reason) {
   std::fprintf(stderr, "fairlead: %s\n", reason.c_str());
@@ -63,13 +66,22 @@ int Call::check_data(const Comm* comm, const void* buffer, MPI_Count count, MPI_
   if (count < 0) {
     return fail(comm, MPI_ERR_COUNT, fmt::format("{}count is {}, which is negative", which, count));
   }
-  if (size_of_type(datatype) == 0) {
-    return fail(comm, MPI_ERR_TYPE,
-                fmt::format("{}datatype is {}", which,
-                            datatype == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL"
-                                                          : "no datatype of this library"));
+  const TypeBody* const body = find_body(datatype);
+  if (body == nullptr || !is_committed(datatype)) {
+    return fail(
+        comm, MPI_ERR_TYPE,
+        fmt::format("{}datatype is {}", which,
+                    body != nullptr                 ? "not committed"
+                    : datatype == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL"
+                                                    : "no datatype, or one that was freed"));
   }
-  if (buffer == nullptr && count > 0) {
+  if (body->size() != 0 && static_cast<std::uint64_t>(count) > kBytesMax / body->size()) {
+    return fail(comm, MPI_ERR_COUNT,
+                fmt::format("{}count is {}, of elements of {} bytes: no memory holds them", which,
+                            count, body->size()));
+  }
+  // A type that a program made may have displacements that are addresses.
+  if (buffer == nullptr && count > 0 && body->named != MPI_DATATYPE_NULL) {
     return fail(comm, MPI_ERR_BUFFER,
                 fmt::format("{}buf is a null pointer, but {}count is {}", which, which, count));
   }

@@ -91,12 +91,48 @@ int type_size(MPI_Datatype datatype, MPI_Count* size);
 MPI_Aint aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 int get_address(const void* location, MPI_Aint* address);
+int pack(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
+    MPI_Count outsize, MPI_Count* position, MPI_Comm comm);
+int pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size);
+int type_commit(MPI_Datatype* datatype);
+int type_contiguous(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_create_hindexed(MPI_Count count, Counts array_of_blocklengths,
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_create_hindexed_block(MPI_Count count, MPI_Count blocklength,
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_create_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+    MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_create_indexed_block(MPI_Count count, MPI_Count blocklength, Counts array_of_displacements,
+    MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_create_resized(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+    MPI_Datatype* newtype);
+int type_create_struct(MPI_Count count, Counts array_of_blocklengths,
+    const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
+    MPI_Datatype* newtype);
+int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_free(MPI_Datatype* datatype);
+int type_get_extent(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent);
+int type_get_extent_x(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent);
+int type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen);
+int type_get_true_extent(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* true_extent);
+int type_get_true_extent_x(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* true_extent);
+int type_indexed(MPI_Count count, Counts array_of_blocklengths, Counts array_of_displacements,
+    MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_set_name(MPI_Datatype datatype, const char* type_name);
 int type_size_x(MPI_Datatype datatype, MPI_Count* size);
+int type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+    MPI_Datatype* newtype);
+int unpack(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
+    MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
 int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+int get_elements(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+int get_elements_x(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
 int status_get_error(const MPI_Status* status, int* error);
 int status_get_source(const MPI_Status* status, int* source);
 int status_get_tag(const MPI_Status* status, int* tag);
 int status_set_cancelled(MPI_Status* status, int flag);
+int status_set_elements(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
+int status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
 int status_set_error(MPI_Status* status, int error);
 int status_set_source(MPI_Status* status, int source);
 int status_set_tag(MPI_Status* status, int tag);

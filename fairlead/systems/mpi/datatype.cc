@@ -15,10 +15,18 @@ constexpr DatatypeTable make_table() {
   return table;
 }
 
+// Bytes of a type without gaps, else 0: those of MPI_DOUBLE_INT do not lie in a row.
+template <class T>
+constexpr std::uint8_t row_of() {
+  if constexpr (requires(T pair) { pair.index; }) {
+    if (sizeof(T) != sizeof(T::value) + sizeof(T::index)) return 0;
+  }
+  return static_cast<std::uint8_t>(sizeof(T));
+}
+
 constexpr DatatypeSizes make_sizes() {
   DatatypeSizes sizes{};
-#define FAIRLEAD_MPI_TYPE(name, value, type, group) \
-  sizes[value - kFirstDatatype] = static_cast<std::uint8_t>(sizeof(type));
+#define FAIRLEAD_MPI_TYPE(name, value, type, group) sizes[value - kFirstDatatype] = row_of<type>();
 #include "fairlead/systems/mpi/datatypes.inc"
 #undef FAIRLEAD_MPI_TYPE
   return sizes;

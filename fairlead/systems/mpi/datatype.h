@@ -20,8 +20,8 @@ enum class TypeGroup : std::uint8_t {
 };
 
 struct Datatype {
-  const char* name;  // nullptr: no such datatype
-  std::uint8_t size_bytes;
+  const char* name;         // nullptr: no such datatype
+  std::uint8_t size_bytes;  // from one element to the next
   TypeGroup group;
 };
 
@@ -34,7 +34,8 @@ using DatatypeSizes = std::array<std::uint8_t, kDatatypes>;
 extern const DatatypeTable kDatatypeTable;
 extern const DatatypeSizes kDatatypeSizes;  // on the message path: one line of it stays in cache
 
-// Bytes of one element, 0 when the handle is no datatype of this library.
+// Bytes of one element of a predefined type whose elements lie in a row. 0: the handle is another
+// datatype (datatypes/derived_type.h), or none.
 inline std::uint64_t size_of_type(MPI_Datatype datatype) {
   const std::uintptr_t index = reinterpret_cast<std::uintptr_t>(datatype) - kFirstDatatype;
   return index < kDatatypes ? kDatatypeSizes[index] : 0;

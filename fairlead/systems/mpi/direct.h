@@ -103,6 +103,8 @@ class Direct final : public Device {
   Sent push_data(Request& send, std::uint32_t flags);
   bool send_packet(Rank to, lci::Lane lane, const lci::Words& words, Piece piece,
                    std::uint32_t flags);
+  bool send_part(const Request& send, const lci::Words& words, std::uint64_t size,
+                 std::uint32_t flags);
   bool accepted(Post answer, Rank peer);
   void reply(const Reply& made);
   bool send_reply(const Reply& reply);

@@ -27,9 +27,11 @@ void begin(Request& r) {
 
 }  // namespace
 
-// Exposes the message's memory where the path moves it with one copy.
+// Exposes the message's memory where the path moves it with one copy. Bytes that do not lie in a row
+// go by packets, into which and out of which they are copied.
 bool Direct::expose(Request& send) {
   if (send.exposed) return true;
+  if (send.layout != nullptr) return false;
   const std::uint64_t path = port_.caps(send.envelope.peer).flags;
   const bool network_copies =
       (path & lci::kRemoteCopy) != 0 && send.size >= lci::kRemoteCopyBytesMin;

@@ -48,6 +48,10 @@ bool Direct::upcall_small(void* self, Rank source, lci::WordVector words, const 
   if (receive == nullptr) [[unlikely]]
     return false;
   Engine::matched(*receive, source, tag, size);
+  if (receive->layout != nullptr) [[unlikely]] {
+    engine.deliver(*receive, data, size);
+    return true;
+  }
   copy_line(receive->to, data, std::min(size, receive->capacity));
   receive->state = State::done;
   return true;
@@ -71,6 +75,9 @@ bool Direct::receive_straight(Request& request) {
       [&](lci::WordVector words, const auto& bytes, std::uint64_t size)
           __attribute__((always_inline)) {
             if (words[0] != eager || words[2] != 0) [[unlikely]]
+              return false;
+            const Request* const next = posted.front();
+            if (next != nullptr && next->layout != nullptr) [[unlikely]]
               return false;
             const auto tag = static_cast<std::int32_t>(words[1]);
             Request* const receive =
@@ -200,17 +207,14 @@ void Direct::on_eager_more(const lci::Arrival& arrival) {
 }
 
 void Direct::stream_bytes(Stream& stream, const std::byte* from, std::uint64_t size) {
-  std::byte* to = nullptr;
-  std::uint64_t room = stream.size;
-  if (stream.request != nullptr) {
-    to = stream.request->to;
-    room = stream.request->capacity;
-  } else {
-    to = stream.early->heap.get();
-  }
+  const std::uint64_t room = stream.request != nullptr ? stream.request->capacity : stream.size;
   const std::uint64_t left = room > stream.received ? room - stream.received : 0;
   const std::uint64_t fits = std::min(size, left);
-  if (fits != 0) std::memcpy(to + stream.received, from, fits);
+  if (stream.request != nullptr) {
+    Engine::place(*stream.request, stream.received, from, fits);
+  } else if (fits != 0) {
+    std::memcpy(stream.early->heap.get() + stream.received, from, fits);
+  }
   engine_.charge_copy(0, fits, std::min(room, stream.size));
   stream.received += size;
   if (stream.received == stream.size) end_stream(stream);
@@ -251,7 +255,7 @@ void Direct::start_rendezvous(Request& receive, std::uint32_t sender_id, const O
   receive.peer_id = sender_id;
   receive.moved = 0;
   receive.asked = kNever;
-  if (wanted != 0 && offer.exposed != 0) {
+  if (wanted != 0 && offer.exposed != 0 && receive.layout == nullptr) {
     receive.asked = port_.now();
     const bool by_network = (port_.caps(receive.envelope.peer).flags & lci::kRemoteCopy) != 0;
     if (choice_.choose(wanted, by_network) == CopyChoice::Way::single_copy) {
@@ -296,7 +300,7 @@ void Direct::on_data(const lci::Arrival& arrival) {
     ++strays_;
     return;
   }
-  if (size != 0) std::memcpy(receive->to + offset, arrival.data.data(), size);
+  Engine::place(*receive, offset, arrival.data.data(), size);
   engine_.charge_copy(0, size, wanted);
   receive->moved += size;
   if (receive->moved < wanted) return;
@@ -341,7 +345,7 @@ void Direct::accept(Request& receive, Unexpected& message) {
 void Direct::join_stream(Request& receive, Unexpected& message) {
   Stream& stream = *message.stream;
   const std::uint64_t fits = std::min(stream.received, receive.capacity);
-  std::memcpy(receive.to, message.data, fits);
+  Engine::place(receive, 0, message.data, fits);
   engine_.charge_copy(engine_.match_ops(), fits, receive.capacity);
   receive.state = State::receiving;
   stream.request = &receive;

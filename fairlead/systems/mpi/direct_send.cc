@@ -68,6 +68,22 @@ bool Direct::send_packet(Rank to, lci::Lane lane, const lci::Words& words, Piece
   return false;
 }
 
+// The next `size` bytes of the message, in one packet.
+bool Direct::send_part(const Request& send, const lci::Words& words, std::uint64_t size,
+                       std::uint32_t flags) {
+  const Rank to = send.envelope.peer;
+  if (send.layout == nullptr) [[likely]]
+    return send_packet(to, lci::Lane::request, words, {send.from + send.moved, size}, flags);
+  lci::Packet* const packet = port_.alloc({to}, lci::Lane::request, size, flags & lci::kNoBlock);
+  if (packet == nullptr) return false;
+  Engine::gather(send, send.moved, port_.body(packet).data(), size);
+  engine_.charge_copy(0, size, send.size);
+  const Post answer = port_.send(packet, kChannel, words, size, {}, nullptr, flags);
+  if (accepted(answer, to)) return true;
+  port_.release(packet);
+  return false;
+}
+
 bool Direct::send_now(const void* from, std::uint64_t size, const Envelope& to,
                       std::uint32_t flags) {
   const lci::Caps& caps = port_.caps(to.peer);
@@ -91,16 +107,14 @@ Device::Sent Direct::push_eager(Request& send, std::uint32_t flags) {
   const auto tag = static_cast<std::uint32_t>(to.tag);
   if (send.size <= caps.mtu_bytes) {
     const lci::Words words = {first_word(Kind::eager, to.context), tag, send.sync ? send.id : 0, 0};
-    if (send.size <= caps.inline_bytes_max) {
+    if (send.size <= caps.inline_bytes_max && send.layout == nullptr) {
       return accepted(port_.send_small({to.peer}, kChannel, lci::Lane::request, words,
                                        bytes_of(send.from, send.size), flags),
                       to.peer)
                  ? Sent::all
                  : Sent::blocked;
     }
-    return send_packet(to.peer, lci::Lane::request, words, {send.from, send.size}, flags)
-               ? Sent::all
-               : Sent::blocked;
+    return send_part(send, words, send.size, flags) ? Sent::all : Sent::blocked;
   }
   if (send.moved == 0) send.segment = next_message_++;
   while (send.moved < send.size) {
@@ -110,8 +124,7 @@ Device::Sent Direct::push_eager(Request& send, std::uint32_t flags) {
     const lci::Words first = {first_word(Kind::eager_first, to.context), tag,
                               static_cast<std::uint32_t>(send.size), send.segment};
     const lci::Words more = {first_word(Kind::eager_more, to.context), send.segment, offset, 0};
-    if (!send_packet(to.peer, lci::Lane::request, send.moved == 0 ? first : more,
-                     {send.from + send.moved, size}, flags | (last ? 0u : lci::kMore))) {
+    if (!send_part(send, send.moved == 0 ? first : more, size, flags | (last ? 0u : lci::kMore))) {
       return Sent::blocked;
     }
     send.moved += size;
@@ -139,8 +152,7 @@ Device::Sent Direct::push_data(Request& send, std::uint32_t flags) {
     const lci::Words words = {first_word(Kind::data, 0), send.peer_id,
                               static_cast<std::uint32_t>(send.moved),
                               static_cast<std::uint32_t>(send.moved >> 32)};
-    if (!send_packet(to, lci::Lane::request, words, {send.from + send.moved, size},
-                     flags | (last ? 0u : lci::kMore))) {
+    if (!send_part(send, words, size, flags | (last ? 0u : lci::kMore))) {
       return Sent::blocked;
     }
     send.moved += size;

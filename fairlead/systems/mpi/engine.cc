@@ -42,6 +42,11 @@ void Engine::failed(const std::string& reason) {
   std::abort();
 }
 
+void Engine::let_go_layout(Request& request) {
+  request.layout->drop();
+  request.layout = nullptr;
+}
+
 void Engine::wait_slow(Request& request, const char* call) {
   request.awaited = true;
   while (!request.done()) wait_for_change(call);

@@ -19,6 +19,7 @@
 #include "fairlead/base/pool.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/systems/mpi/copy_choice.h"
+#include "fairlead/systems/mpi/datatypes/cursor.h"
 #include "fairlead/systems/mpi/device.h"
 #include "fairlead/systems/mpi/direct.h"
 #include "fairlead/systems/mpi/matcher.h"
@@ -81,17 +82,24 @@ class Engine {
     if (!outgoing_.empty() || to.peer == self_) return false;
     return direct_.send_small(from, size, to, flags);
   }
-  // Sends and returns when the buffer may be reused. Answers an MPI error class.
-  int send(const void* from, std::uint64_t size, Envelope to, bool sync, const char* call);
+  // Sends and returns when the buffer may be reused. Answers an MPI error class. `layout`: how the
+  // `size` bytes lie from `from` on; nullptr: in a row.
+  int send(const void* from, std::uint64_t size, Envelope to, bool sync, const char* call,
+           const Layout* layout = nullptr);
   // Starts a send; the buffer belongs to the engine until the request is done. nullptr: already
   // done. The request is given back with finish().
-  Request* isend(const void* from, std::uint64_t size, Envelope to, bool sync);
+  Request* isend(const void* from, std::uint64_t size, Envelope to, bool sync,
+                 const Layout* layout = nullptr);
   // Starts a receive into `to`, which belongs to the engine until the request is done. Arguments
   // as of an Envelope; `comm` is the request's.
   Request* irecv(void* to, std::uint64_t capacity, std::uint32_t context, Rank source,
-                 std::int32_t tag, Comm* comm = nullptr) {
+                 std::int32_t tag, Comm* comm = nullptr, const Layout* layout = nullptr) {
     Request* const r = requests_.take();
     describe(*r, to, capacity, context, source, tag, comm);
+    if (layout != nullptr) {
+      layout->hold();
+      r->layout = layout;
+    }
     if (Unexpected* message = matcher_.post(r); message != nullptr) [[unlikely]]
       take_early(*r, message);
     return r;
@@ -114,6 +122,8 @@ class Engine {
   }
   // Gives a done request back to the pool.
   void finish(Request* request) {
+    if (request->layout != nullptr) [[unlikely]]
+      let_go_layout(*request);
     request->state = State::idle;
     requests_.give(request);
   }
@@ -178,10 +188,27 @@ class Engine {
     if (size > receive.capacity) [[unlikely]]
       receive.error = MPI_ERR_TRUNCATE;
   }
+  // The bytes at `offset` of a message, to their places in the receive buffer, which has room.
+  static void place(const Request& receive, std::uint64_t offset, const void* from,
+                    std::uint64_t size) {
+    if (receive.layout != nullptr) [[unlikely]]
+      Cursor(*receive.layout, receive.to, offset).unpack(from, size);
+    else if (size != 0)
+      std::memcpy(receive.to + offset, from, size);
+  }
+  // The bytes at `offset` of a message that is sent, in a row.
+  static void gather(const Request& send, std::uint64_t offset, void* to, std::uint64_t size) {
+    if (send.layout != nullptr) [[unlikely]]
+      Cursor(*send.layout, send.from, offset).pack(to, size);
+    else if (size != 0)
+      std::memcpy(to, send.from + offset, size);
+  }
   // The whole message is at `from`: the receive is done.
   void deliver(Request& receive, const void* from, std::uint64_t size) {
     const std::uint64_t fits = std::min(size, receive.capacity);
-    if (fits <= kCopySmallMax) [[likely]]
+    if (receive.layout != nullptr) [[unlikely]]
+      place(receive, 0, from, fits);
+    else if (fits <= kCopySmallMax) [[likely]]
       copy_small(receive.to, from, fits);
     else
       std::memcpy(receive.to, from, fits);
@@ -236,15 +263,18 @@ class Engine {
 
   // engine_send.cc
   bool send_now(const void* from, std::uint64_t size, const Envelope& to, std::uint32_t flags);
-  Request* start_send(const void* from, std::uint64_t size, Envelope to, bool sync);
+  Request* start_send(const void* from, std::uint64_t size, Envelope to, bool sync,
+                      const Layout* layout);
   void send_to_self(Request& send);
   bool push_outgoing();
 
   // engine_receive.cc
   void take_early(Request& receive, Unexpected* message);
   void take_from_self(Request& receive, Unexpected* message);
+  void deliver_to_self(Request& receive, const Request& send);
 
   // engine.cc
+  [[gnu::cold, gnu::noinline]] static void let_go_layout(Request& request);
   void wait_slow(Request& request, const char* call);
   // What the port's wait() answered; done when there was something to do instead.
   Post wait_until(lci::Until until, const char* call);

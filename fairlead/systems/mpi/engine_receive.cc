@@ -53,8 +53,24 @@ void Engine::take_early(Request& receive, Unexpected* message) {
 }
 
 void Engine::take_from_self(Request& receive, Unexpected* message) {
-  deliver(receive, message->sender->from, message->size);
+  deliver_to_self(receive, *message->sender);
   sent(*message->sender);
+}
+
+// Where the bytes do not lie in a row they go through a short one.
+void Engine::deliver_to_self(Request& receive, const Request& send) {
+  if (send.layout == nullptr) return deliver(receive, send.from, send.size);
+  constexpr std::uint64_t kRow = 1024;  // fiber stacks are short
+  std::byte row[kRow];
+  const std::uint64_t fits = std::min(send.size, receive.capacity);
+  for (std::uint64_t done = 0; done < fits;) {
+    const std::uint64_t piece = std::min(kRow, fits - done);
+    gather(send, done, row, piece);
+    place(receive, done, row, piece);
+    done += piece;
+  }
+  receive.state = State::done;
+  charge_copy(match_ops(), 2 * fits, receive.capacity);
 }
 
 // A rank's message to itself does not cross the port. Up to the eager limit it is copied away when
@@ -63,7 +79,7 @@ void Engine::send_to_self(Request& send) {
   const Envelope& envelope = send.envelope;
   if (Request* receive = matcher_.arrive(envelope); receive != nullptr) {
     matched(*receive, self_, envelope.tag, send.size);
-    deliver(*receive, send.from, send.size);
+    deliver_to_self(*receive, send);
     sent(send);
     return;
   }
@@ -77,7 +93,7 @@ void Engine::send_to_self(Request& send) {
   Unexpected* u = keep(envelope, Unexpected::Place::bytes, send.size);
   u->sender_id = 0;
   std::byte* copy = send.size <= Unexpected::kInside ? u->inside : memory_for(*u);
-  if (send.size != 0) std::memcpy(copy, send.from, send.size);
+  gather(send, 0, copy, send.size);
   u->data = copy;
   charge_copy(0, send.size, send.size);
   sent(send);

@@ -5,18 +5,21 @@
 #include "fairlead/systems/mpi/thresholds.h"
 
 namespace fairlead::mpi {
-int Engine::send(const void* from, std::uint64_t size, Envelope to, bool sync, const char* call) {
-  if (!sync && send_now(from, size, to, lci::kNoFlags)) return 0;
-  Request* request = start_send(from, size, to, sync);
+
+int Engine::send(const void* from, std::uint64_t size, Envelope to, bool sync, const char* call,
+                 const Layout* layout) {
+  if (!sync && layout == nullptr && send_now(from, size, to, lci::kNoFlags)) return 0;
+  Request* request = start_send(from, size, to, sync, layout);
   wait(*request, call);
   const int error = request->error;
   finish(request);
   return error;
 }
 
-Request* Engine::isend(const void* from, std::uint64_t size, Envelope to, bool sync) {
-  if (!sync && send_now(from, size, to, lci::kNoBlock)) return nullptr;
-  return start_send(from, size, to, sync);
+Request* Engine::isend(const void* from, std::uint64_t size, Envelope to, bool sync,
+                       const Layout* layout) {
+  if (!sync && layout == nullptr && send_now(from, size, to, lci::kNoBlock)) return nullptr;
+  return start_send(from, size, to, sync, layout);
 }
 
 // The whole message at once, when it is short and nothing is queued before it.
@@ -26,7 +29,8 @@ bool Engine::send_now(const void* from, std::uint64_t size, const Envelope& to,
          direct_.send_now(from, size, to, flags);
 }
 
-Request* Engine::start_send(const void* from, std::uint64_t size, Envelope to, bool sync) {
+Request* Engine::start_send(const void* from, std::uint64_t size, Envelope to, bool sync,
+                            const Layout* layout) {
   if (!is_direct()) port_.charge({.ops = send_ops_});
   Request* request = requests_.take();
   request->is_send = true;
@@ -39,6 +43,10 @@ Request* Engine::start_send(const void* from, std::uint64_t size, Envelope to, b
   request->moved = 0;
   request->error = 0;
   request->comm = nullptr;
+  if (layout != nullptr) {
+    layout->hold();
+    request->layout = layout;
+  }
   if (to.peer == self_) {
     send_to_self(*request);
     return request;

@@ -20,10 +20,17 @@ T combined(MPI_Op op, MPI_Datatype type, T a, T b) {
   return out;
 }
 
+// Bytes of such a pair do not lie in a row.
+bool has_gap(MPI_Datatype type) {
+  return size_of_type(type) == 0 && (type == MPI_DOUBLE_INT || type == MPI_LONG_INT ||
+                                     type == MPI_SHORT_INT || type == MPI_LONG_DOUBLE_INT);
+}
+
 TEST(Datatype, TableMatchesTheHeader) {
 #define FAIRLEAD_MPI_TYPE(handle, value, type, group)                         \
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(handle), std::uintptr_t{value}); \
-  EXPECT_EQ(size_of_type(handle), sizeof(type)) << #handle;                   \
+  EXPECT_EQ(find_type(handle)->size_bytes, sizeof(type)) << #handle;          \
+  EXPECT_TRUE(size_of_type(handle) == sizeof(type) || has_gap(handle));       \
   EXPECT_STREQ(find_type(handle)->name, #handle);
 #include "fairlead/systems/mpi/datatypes.inc"
 #undef FAIRLEAD_MPI_TYPE

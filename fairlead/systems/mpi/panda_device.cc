@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "fairlead/base/check.h"
@@ -34,12 +35,24 @@ void PandaDevice::send(Rank to, const Head& head, const void* from, std::uint64_
   panda_.send(to, kMessages, message);
 }
 
+// The next `size` bytes of the message, at most a block of them. Panda is done with them when it
+// returns.
+void PandaDevice::send_part(const Request& send, const Head& head, std::uint64_t size) {
+  if (send.layout == nullptr) {
+    return this->send(send.envelope.peer, head, send.from + send.moved, size);
+  }
+  const auto row = std::make_unique_for_overwrite<std::byte[]>(size);
+  Engine::gather(send, send.moved, row.get(), size);
+  engine_.charge_copy(0, size, send.size);
+  this->send(send.envelope.peer, head, row.get(), size);
+}
+
 Device::Sent PandaDevice::start(Request& send, bool) {
   const Envelope& to = send.envelope;
   const auto tag = static_cast<std::uint32_t>(to.tag);
   if (send.state == State::eager_queued) {
-    this->send(to.peer, {{first_word(Kind::eager, to.context), tag, send.sync ? send.id : 0, 0}},
-               send.from, send.size);
+    send_part(send, {{first_word(Kind::eager, to.context), tag, send.sync ? send.id : 0, 0}},
+              send.size);
     return Sent::all;
   }
   if (send.state == State::offer_queued) {
@@ -53,7 +66,7 @@ Device::Sent PandaDevice::start(Request& send, bool) {
   const std::uint64_t size = std::min(kPandaBlockBytes, send.size - send.moved);
   const Head head{{first_word(Kind::data, 0), send.peer_id, static_cast<std::uint32_t>(send.moved),
                    static_cast<std::uint32_t>(send.moved >> 32)}};
-  this->send(to.peer, head, send.from + send.moved, size);
+  send_part(send, head, size);
   send.moved += size;
   block_sent_ = true;
   return send.moved == send.size ? Sent::all : Sent::blocked;
@@ -143,9 +156,17 @@ void PandaDevice::on_eager(const Head& head, std::uint32_t context, panda::Incom
   kept->held->incoming = std::move(message);
 }
 
+// Takes the next `size` bytes, which are those at `offset` of the message.
+void PandaDevice::take(Request& receive, std::uint64_t offset, panda::Incoming& message,
+                       std::uint64_t size) {
+  if (receive.layout == nullptr) return message.pop(receive.to + offset, size);
+  Cursor(*receive.layout, receive.to, offset)
+      .each_run(size, [&](std::byte* at, std::uint64_t bytes) { message.pop(at, bytes); });
+}
+
 // Panda declares the copy.
 void PandaDevice::deliver(Request& receive, panda::Incoming& message) {
-  message.pop(receive.to, std::min<std::uint64_t>(message.size(), receive.capacity));
+  take(receive, 0, message, std::min<std::uint64_t>(message.size(), receive.capacity));
   message.clear();
   engine_.charge_copy(engine_.match_ops(), 0, 0);
   receive.state = State::done;
@@ -222,7 +243,7 @@ void PandaDevice::on_data(const Head& head, panda::Incoming& message) {
     ++strays_;
     return;
   }
-  message.pop(receive->to + offset, size);
+  take(*receive, offset, message, size);
   receive->moved += size;
   if (receive->moved == wanted) receive->state = State::done;
 }

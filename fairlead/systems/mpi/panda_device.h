@@ -73,6 +73,9 @@ class PandaDevice final : public Device {
   void on_data(const Head& head, panda::Incoming& message);
   void on_finished(const Head& head, Rank source);
   void deliver(Request& receive, panda::Incoming& message);
+  static void take(Request& receive, std::uint64_t offset, panda::Incoming& message,
+                   std::uint64_t size);
+  void send_part(const Request& send, const Head& head, std::uint64_t size);
   void start_rendezvous(Request& receive, std::uint32_t sender_id, std::uint64_t size);
   void send(Rank to, const Head& head, const void* from, std::uint64_t size);
 

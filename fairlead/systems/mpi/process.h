@@ -10,6 +10,7 @@
 #include "fairlead/base/spare_memory.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/mpi/comm.h"
+#include "fairlead/systems/mpi/datatypes/type_store.h"
 #include "fairlead/systems/mpi/engine.h"
 #include "fairlead/systems/mpi/error_handler.h"
 #include "fairlead/systems/mpi/group.h"
@@ -108,6 +109,11 @@ class Process {
   Objects<Info> infos;
   Objects<ErrorHandler> error_handlers;
   Keyvals keyvals;
+  // Made when the first datatype, or key for one, is.
+  TypeStore& types() {
+    if (types_ == nullptr) types_ = std::make_unique<TypeStore>();
+    return *types_;
+  }
   UserErrors user_errors;
   WorldAttributes world_attributes;
   const std::thread::id main_thread = std::this_thread::get_id();  // that called MPI_Init
@@ -123,6 +129,7 @@ class Process {
   Request done_send_;
   Request done_receive_;
   std::vector<std::unique_ptr<Comm>> comms_;
+  std::unique_ptr<TypeStore> types_;
 };
 
 // Ends the job (Context::abort_job; GCC forgets that a virtual function does not return).

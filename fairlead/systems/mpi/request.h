@@ -14,6 +14,7 @@
 namespace fairlead::mpi {
 
 struct Comm;
+class Layout;  // datatypes/layout.h
 
 // Wildcards as the engine knows them; ranks are those of the job.
 constexpr Rank kAnySource = 0xffffffffu;
@@ -54,6 +55,9 @@ struct alignas(64) Request {
   std::uint64_t capacity = 0;  // of the receive buffer
   std::uint64_t size = 0;      // of the message; of an accepted send: what the receiver wants
   Comm* comm = nullptr;        // for the status and the error handler; nullptr: a collective's
+  // How the bytes lie from `to` or `from` on; nullptr: in a row. Held until the request is
+  // finished.
+  const Layout* layout = nullptr;
   Request* next_free = nullptr;
   int error = 0;  // MPI error class
   std::uint32_t peer_id = 0;

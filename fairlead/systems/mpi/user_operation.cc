@@ -15,10 +15,18 @@ constexpr std::size_t kAsideBytes = 16 * 1024;
 
 // The function takes its right operand's place with the result. Where that is not `out`, it works
 // aside, in pieces that stay in a cache.
-void UserOperation::combine(MPI_Datatype type, std::size_t element, const void* lower,
-                            const void* higher, void* out, std::size_t count) const {
+void UserOperation::combine(const UserElements& elements, const void* lower, const void* higher,
+                            void* out, std::size_t count) const {
+  const std::size_t element = elements.bytes;
+  MPI_Datatype type = elements.type;
   const std::size_t piece_max =
-      std::clamp<std::size_t>(kAsideBytes / std::max<std::size_t>(element, 1), 1, INT_MAX);
+      elements.one_by_one
+          ? 1
+          : std::clamp<std::size_t>(kAsideBytes / std::max<std::size_t>(element, 1), 1, INT_MAX);
+  const auto told = [&](void* at) {
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(at) -
+                                   static_cast<std::uintptr_t>(elements.shift));
+  };
   std::vector<std::byte> aside(higher == out ? 0 : std::min(count, piece_max) * element);
   for (std::size_t done = 0; done < count;) {
     const std::size_t piece = std::min(count - done, piece_max);
@@ -32,10 +40,10 @@ void UserOperation::combine(MPI_Datatype type, std::size_t element, const void* 
     }
     if (function.narrow != nullptr) {
       int length = static_cast<int>(piece);
-      function.narrow(left, right, &length, &type);
+      function.narrow(told(left), told(right), &length, &type);
     } else {
       auto length = static_cast<MPI_Count>(piece);
-      function.wide(left, right, &length, &type);
+      function.wide(told(left), told(right), &length, &type);
     }
     if (right != place) std::memcpy(place, right, piece * element);
     done += piece;

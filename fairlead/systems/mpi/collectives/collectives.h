@@ -52,6 +52,10 @@ struct Operand {
   std::uint64_t element;
   const UserOperation* user = nullptr;
   MPI_Datatype type = MPI_DATATYPE_NULL;  // for `user`
+  // For `user`, where `element` is not the type's extent: elements begin so far from their type's
+  // address, and go to the function one by one.
+  std::int64_t shift = 0;
+  bool one_by_one = false;
 
   std::uint64_t bytes() const { return count * element; }
   bool commutes() const { return user == nullptr || user->commutes; }
@@ -60,7 +64,7 @@ struct Operand {
     if (kernel != nullptr) [[likely]]
       kernel(lower, higher, out, n);
     else
-      user->combine(type, element, lower, higher, out, n);
+      user->combine({type, element, shift, one_by_one}, lower, higher, out, n);
   }
 };
 

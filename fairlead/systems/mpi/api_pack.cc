@@ -1,0 +1,78 @@
+// Packing into the program's memory, and back.
+#include <algorithm>
+
+#include "fairlead/systems/mpi/calls.h"
+#include "fairlead/systems/mpi/datatypes/arguments_of_types.h"
+
+namespace fairlead::mpi::api {
+namespace {
+
+// The row that a call packs into or unpacks from.
+struct Row {
+  const void* at;
+  MPI_Count size;
+  MPI_Count* position;
+};
+
+// MPI_SUCCESS, or an error raised: `bytes` more do not fit behind the position.
+int check_room(const Call& call, const Comm* comm, const Row& row, std::uint64_t bytes) {
+  if (row.position == nullptr) {
+    return call.fail(comm, MPI_ERR_ARG, "position is a null pointer");
+  }
+  if (row.size < 0 || *row.position < 0 || *row.position > row.size) {
+    return call.fail(comm, MPI_ERR_ARG,
+                     fmt::format("position is {} of {} bytes", *row.position, row.size));
+  }
+  if (bytes > static_cast<std::uint64_t>(row.size - *row.position)) {
+    return call.fail(comm, MPI_ERR_TRUNCATE,
+                     fmt::format("{} bytes do not fit at position {} of {} bytes", bytes,
+                                 *row.position, row.size));
+  }
+  if (row.at == nullptr && bytes > 0) {
+    return call.fail(comm, MPI_ERR_BUFFER, "the buffer of packed data is a null pointer");
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int pack(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
+         MPI_Count outsize, MPI_Count* position, MPI_Comm comm) {
+  const Call call("MPI_Pack");
+  const Comm* const found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  if (const int error = call.check_data(found, inbuf, incount, datatype, "in")) return error;
+  const Data data = data_of(*find_body(datatype), inbuf, static_cast<std::uint64_t>(incount));
+  if (const int error = check_room(call, found, {outbuf, outsize, position}, data.size)) {
+    return error;
+  }
+  mpi::pack(data, static_cast<std::byte*>(outbuf) + *position);
+  *position += static_cast<MPI_Count>(data.size);
+  return MPI_SUCCESS;
+}
+
+int unpack(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
+           MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
+  const Call call("MPI_Unpack");
+  const Comm* const found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  if (const int error = call.check_data(found, outbuf, outcount, datatype, "out")) return error;
+  const Data data = data_of(*find_body(datatype), outbuf, static_cast<std::uint64_t>(outcount));
+  if (const int error = check_room(call, found, {inbuf, insize, position}, data.size)) return error;
+  mpi::unpack(static_cast<const std::byte*>(inbuf) + *position, data);
+  *position += static_cast<MPI_Count>(data.size);
+  return MPI_SUCCESS;
+}
+
+int pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size) {
+  const Call call("MPI_Pack_size");
+  const Comm* const found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  // Any address will do.
+  if (const int error = call.check_data(found, &call, incount, datatype, "in")) return error;
+  if (const int error = call.check_output(found, size, "size")) return error;
+  *size = incount * static_cast<MPI_Count>(find_body(datatype)->size());
+  return MPI_SUCCESS;
+}
+
+}  // namespace fairlead::mpi::api
