@@ -21,6 +21,7 @@
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/device.h"
 #include "fairlead/systems/mpi/direct.h"
+#include "fairlead/systems/mpi/driven.h"
 #include "fairlead/systems/mpi/matcher.h"
 #include "fairlead/systems/mpi/mpi.h"
 #include "fairlead/systems/mpi/request.h"
@@ -86,6 +87,10 @@ class Engine {
   // Starts a send; the buffer belongs to the engine until the request is done. nullptr: already
   // done. The request is given back with finish().
   Request* isend(const void* from, std::uint64_t size, Envelope to, bool sync);
+  // The same for requests that the caller has from make_request(): they serve one message after
+  // the other, each done before the next.
+  void isend_by(Request& request, const void* from, std::uint64_t size, Envelope to, bool sync);
+  void irecv_by(Request& request, void* to, std::uint64_t capacity, Envelope from, Comm* comm);
   // Starts a receive into `to`, which belongs to the engine until the request is done. Arguments
   // as of an Envelope; `comm` is the request's.
   Request* irecv(void* to, std::uint64_t capacity, std::uint32_t context, Rank source,
@@ -112,10 +117,18 @@ class Engine {
     if (!request.done() && !direct_.receive_straight(request)) [[unlikely]]
       wait_slow(request, call);
   }
+  // A request that is no message yet. Given back with finish().
+  Request* make_request(RequestKind kind, State state, Task* task);
   // Gives a done request back to the pool.
   void finish(Request* request) {
     request->state = State::idle;
     requests_.give(request);
+  }
+  // The same for those of make_request().
+  void finish_task(Request* request) {
+    request->kind = RequestKind::message;
+    request->task = nullptr;
+    finish(request);
   }
   // Runs the upcalls of what has arrived, then what they left to do.
   void poll();
@@ -146,6 +159,16 @@ class Engine {
   void store(const void* from, const lci::Remote& to, std::size_t size, const char* call);
   // The earliest message `wanted` matches, which stays, or nullptr.
   const Unexpected* probe(const Envelope& wanted) const { return matcher_.probe(wanted); }
+  // The same, taken away from other receives: receive_early() brings it. nullptr: none.
+  Unexpected* take(const Envelope& wanted);
+  Request* receive_early(Unexpected* message, void* to, std::uint64_t capacity, Comm* comm);
+  // A receive that no message has matched is done, with kCancelled. False: it is no such.
+  bool cancel(Request& receive);
+  // `work` goes on whenever this rank looks for what has arrived, until it says that it is over;
+  // it lives until then.
+  void drive(Driven& work) {
+    if (work.advance() != Driven::Step::over) driven_.push_back(&work);
+  }
   // Whether there is any message that no receive has matched.
   bool any_early() const { return matcher_.any_early(); }
   // Waits until nothing this rank has to send is left.
@@ -163,7 +186,8 @@ class Engine {
   std::uint64_t strays() const { return device_->strays(); }
   // True while messages wait for room or memory waits to be fetched.
   bool has_work() const {
-    return any_queued() || (is_direct() ? !direct_.idle() : device_->has_work());
+    return any_queued() || !driven_.empty() ||
+           (is_direct() ? !direct_.idle() : device_->has_work());
   }
   bool any_queued() const { return !outgoing_.empty(); }
 
@@ -215,6 +239,7 @@ class Engine {
 
  private:
   using Requests = IntrusiveList<Request, &Request::link>;
+  using AllDriven = IntrusiveList<Driven, &Driven::link>;
 
   bool is_direct() const { return device_ == &direct_; }
   // Where work has to be declared: false when the message is another device's.
@@ -237,6 +262,7 @@ class Engine {
   // engine_send.cc
   bool send_now(const void* from, std::uint64_t size, const Envelope& to, std::uint32_t flags);
   Request* start_send(const void* from, std::uint64_t size, Envelope to, bool sync);
+  void begin_send(Request& request, const void* from, std::uint64_t size, Envelope to, bool sync);
   void send_to_self(Request& send);
   bool push_outgoing();
 
@@ -250,6 +276,7 @@ class Engine {
   Post wait_until(lci::Until until, const char* call);
   void let_others_call();
   bool progress();
+  bool advance_driven();
 
   // engine_memory.cc
   template <class Begin>
@@ -266,6 +293,8 @@ class Engine {
   Matcher matcher_;
   Pool<Request> requests_;
   Requests outgoing_;  // sends in the states *_queued, in the order they were started
+  AllDriven driven_;
+  bool driving_ = false;
   // Rarely touched from here on.
   const std::uint64_t send_ops_;
   const std::uint64_t match_ops_;
