@@ -3,30 +3,42 @@
 
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
+#include "fairlead/systems/mpi/collective_forms.h"
 
 namespace fairlead::mpi::api {
-int barrier(MPI_Comm comm) {
-  const Call call("MPI_Barrier");
+int barrier_as(const Call& call, const Form& form, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [](Recorder& group) { record_barrier(group); });
+  }
   mpi::barrier(call.process(), *found, CollectiveKind::barrier, call.name());
   return MPI_SUCCESS;
 }
 
-int bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const Call call("MPI_Bcast");
+int barrier(MPI_Comm comm) { return barrier_as(Call("MPI_Barrier"), Form(), comm); }
+
+int bcast_as(const Call& call, const Form& form, void* buffer, MPI_Count count,
+             MPI_Datatype datatype, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Extent data = extent(call, found, buffer, count, datatype, "");
   if (data.error != MPI_SUCCESS) return data.error;
   if (const int error = call.check_root(found, root)) return error;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form,
+                         [&](Recorder& group) { record_bcast(group, buffer, data.bytes, root); });
+  }
   mpi::bcast(call.process(), *found, call.name(), buffer, data.bytes, root);
   return MPI_SUCCESS;
 }
 
-int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-           int root, MPI_Comm comm) {
-  const Call call("MPI_Reduce");
+int bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  return bcast_as(Call("MPI_Bcast"), Form(), buffer, count, datatype, root, comm);
+}
+
+int reduce_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+              MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_root(found, root)) return error;
@@ -40,29 +52,48 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype dat
     const Extent result = extent(call, found, recvbuf, count, datatype, "recv");
     if (result.error != MPI_SUCCESS) return result.error;
   }
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      record_reduce(group, own, recvbuf, how.operand, root);
+    });
+  }
   mpi::reduce(call.process(), *found, call.name(), own, recvbuf, how.operand, root);
   return MPI_SUCCESS;
 }
 
-int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-              MPI_Comm comm) {
-  const Call call("MPI_Allreduce");
+int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+           int root, MPI_Comm comm) {
+  return reduce_as(Call("MPI_Reduce"), Form(), sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+int allreduce_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+                 MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Reduction how = reduction(call, found, recvbuf, count, datatype, op, "recv");
   if (how.error != MPI_SUCCESS) return how.error;
   if (sendbuf != MPI_IN_PLACE) {
-    const Extent own = extent(call, found, sendbuf, count, datatype, "send");
-    if (own.error != MPI_SUCCESS) return own.error;
+    const Extent in = extent(call, found, sendbuf, count, datatype, "send");
+    if (in.error != MPI_SUCCESS) return in.error;
   }
-  mpi::allreduce(call.process(), *found, call.name(), sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                 recvbuf, how.operand);
+  const void* const own = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      record_allreduce(group, own, recvbuf, how.operand);
+    });
+  }
+  mpi::allreduce(call.process(), *found, call.name(), own, recvbuf, how.operand);
   return MPI_SUCCESS;
 }
 
-int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call("MPI_Gather");
+int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm) {
+  return allreduce_as(Call("MPI_Allreduce"), Form(), sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int gather_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+              MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+              int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_root(found, root)) return error;
@@ -77,14 +108,25 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void
   if (at_root && !in_place) {
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
   }
-  mpi::gather(call.process(), *found, call.name(), in_place ? nullptr : sendbuf, recvbuf,
-              at_root ? out.bytes : in.bytes, root);
+  const void* const own = in_place ? nullptr : sendbuf;
+  const std::uint64_t block = at_root ? out.bytes : in.bytes;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form,
+                         [&](Recorder& group) { record_gather(group, own, recvbuf, block, root); });
+  }
+  mpi::gather(call.process(), *found, call.name(), own, recvbuf, block, root);
   return MPI_SUCCESS;
 }
 
-int scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call("MPI_Scatter");
+int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return gather_as(Call("MPI_Gather"), Form(), sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                   recvtype, root, comm);
+}
+
+int scatter_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+               MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+               int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_root(found, root)) return error;
@@ -99,14 +141,26 @@ int scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, voi
   if (at_root && !in_place) {
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
   }
-  mpi::scatter(call.process(), *found, call.name(), sendbuf, in_place ? nullptr : recvbuf,
-               at_root ? in.bytes : out.bytes, root);
+  void* const own = in_place ? nullptr : recvbuf;
+  const std::uint64_t block = at_root ? in.bytes : out.bytes;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      record_scatter(group, sendbuf, own, block, root);
+    });
+  }
+  mpi::scatter(call.process(), *found, call.name(), sendbuf, own, block, root);
   return MPI_SUCCESS;
 }
 
-int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call("MPI_Allgather");
+int scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return scatter_as(Call("MPI_Scatter"), Form(), sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                    recvtype, root, comm);
+}
+
+int allgather_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+                 MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                 MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Extent out = extent(call, found, recvbuf, recvcount, recvtype, "recv");
@@ -116,20 +170,30 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
     const Extent in = extent(call, found, sendbuf, sendcount, sendtype, "send");
     if (in.error != MPI_SUCCESS) return in.error;
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
-    if (out.bytes != 0) {
-      std::memcpy(
-          static_cast<std::byte*>(recvbuf) + static_cast<std::uint64_t>(found->rank) * out.bytes,
-          sendbuf, out.bytes);
-    }
   }
+  std::byte* const place =
+      static_cast<std::byte*>(recvbuf) + static_cast<std::uint64_t>(found->rank) * out.bytes;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      if (!in_place) group.copy(place, sendbuf, out.bytes);
+      record_allgather(group, recvbuf, out.bytes);
+    });
+  }
+  if (!in_place && out.bytes != 0) std::memcpy(place, sendbuf, out.bytes);
   mpi::allgather(call.process(), *found, CollectiveKind::allgather, call.name(), recvbuf,
                  out.bytes);
   return MPI_SUCCESS;
 }
 
-int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call("MPI_Alltoall");
+int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return allgather_as(Call("MPI_Allgather"), Form(), sendbuf, sendcount, sendtype, recvbuf,
+                      recvcount, recvtype, comm);
+}
+
+int alltoall_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+                MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Extent out = extent(call, found, recvbuf, recvcount, recvtype, "recv");
@@ -140,9 +204,20 @@ int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, vo
     if (in.error != MPI_SUCCESS) return in.error;
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
   }
-  mpi::alltoall(call.process(), *found, call.name(), in_place ? nullptr : sendbuf, recvbuf,
-                out.bytes);
+  const void* const from = in_place ? nullptr : sendbuf;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      record_alltoall(group, from, recvbuf, out.bytes);
+    });
+  }
+  mpi::alltoall(call.process(), *found, call.name(), from, recvbuf, out.bytes);
   return MPI_SUCCESS;
+}
+
+int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return alltoall_as(Call("MPI_Alltoall"), Form(), sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                     recvtype, comm);
 }
 
 }  // namespace fairlead::mpi::api

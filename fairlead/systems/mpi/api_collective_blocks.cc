@@ -3,6 +3,7 @@
 
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
+#include "fairlead/systems/mpi/collective_forms.h"
 
 namespace fairlead::mpi::api {
 namespace {
@@ -39,11 +40,15 @@ int check(const Call& call, const Comm* comm, const Arrays& of) {
   return MPI_SUCCESS;
 }
 
-int all_to_all(const Call& call, Comm& comm, CollectiveKind kind, const Arrays& out,
-               const Arrays& in) {
+int all_to_all(const Call& call, const Form& form, Comm& comm, CollectiveKind kind,
+               const Arrays& out, const Arrays& in) {
   if (const int error = check(call, &comm, in)) return error;
   const Blocks to = in.blocks();
   if (out.buffer == MPI_IN_PLACE) {
+    if (!form.at_once()) {
+      return make_schedule(call, comm, form,
+                           [&](Recorder& group) { record_alltoallv(group, nullptr, to); });
+    }
     alltoallv(call.process(), comm, kind, call.name(), nullptr, to);
     return MPI_SUCCESS;
   }
@@ -52,15 +57,19 @@ int all_to_all(const Call& call, Comm& comm, CollectiveKind kind, const Arrays& 
   if (const int error = check_same(call, &comm, from.bytes(comm.rank), to.bytes(comm.rank))) {
     return error;
   }
+  if (!form.at_once()) {
+    return make_schedule(call, comm, form,
+                         [&](Recorder& group) { record_alltoallv(group, &from, to); });
+  }
   alltoallv(call.process(), comm, kind, call.name(), &from, to);
   return MPI_SUCCESS;
 }
 
 }  // namespace
 
-int gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-            Counts recvcounts, Counts displs, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call("MPI_Gatherv");
+int gatherv_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+               MPI_Datatype sendtype, void* recvbuf, Counts recvcounts, Counts displs,
+               MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_root(found, root)) return error;
@@ -75,14 +84,25 @@ int gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, voi
     const std::uint64_t own = in.blocks().bytes(root);
     if (const int error = check_same(call, found, in_place ? own : out.bytes, own)) return error;
   }
-  mpi::gatherv(call.process(), *found, call.name(), in_place ? nullptr : sendbuf, out.bytes,
-               in.blocks(), root);
+  const void* const own = in_place ? nullptr : sendbuf;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      record_gatherv(group, own, out.bytes, in.blocks(), root);
+    });
+  }
+  mpi::gatherv(call.process(), *found, call.name(), own, out.bytes, in.blocks(), root);
   return MPI_SUCCESS;
 }
 
-int scatterv(const void* sendbuf, Counts sendcounts, Counts displs, MPI_Datatype sendtype,
-             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call("MPI_Scatterv");
+int gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+            Counts recvcounts, Counts displs, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return gatherv_as(Call("MPI_Gatherv"), Form(), sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                    displs, recvtype, root, comm);
+}
+
+int scatterv_as(const Call& call, const Form& form, const void* sendbuf, Counts sendcounts,
+                Counts displs, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_root(found, root)) return error;
@@ -97,14 +117,25 @@ int scatterv(const void* sendbuf, Counts sendcounts, Counts displs, MPI_Datatype
     const std::uint64_t own = out.blocks().bytes(root);
     if (const int error = check_same(call, found, own, in_place ? own : in.bytes)) return error;
   }
-  mpi::scatterv(call.process(), *found, call.name(), out.blocks(), in_place ? nullptr : recvbuf,
-                in.bytes, root);
+  void* const own = in_place ? nullptr : recvbuf;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      record_scatterv(group, out.blocks(), own, in.bytes, root);
+    });
+  }
+  mpi::scatterv(call.process(), *found, call.name(), out.blocks(), own, in.bytes, root);
   return MPI_SUCCESS;
 }
 
-int allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-               Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call("MPI_Allgatherv");
+int scatterv(const void* sendbuf, Counts sendcounts, Counts displs, MPI_Datatype sendtype,
+             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return scatterv_as(Call("MPI_Scatterv"), Form(), sendbuf, sendcounts, displs, sendtype, recvbuf,
+                     recvcount, recvtype, root, comm);
+}
+
+int allgatherv_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+                  MPI_Datatype sendtype, void* recvbuf, Counts recvcounts, Counts displs,
+                  MPI_Datatype recvtype, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Arrays in{recvbuf, recvcounts, displs, nullptr, recvtype, "recv"};
@@ -114,35 +145,60 @@ int allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, 
     const Extent out = extent(call, found, sendbuf, sendcount, sendtype, "send");
     if (out.error != MPI_SUCCESS) return out.error;
     if (const int error = check_same(call, found, out.bytes, all.bytes(found->rank))) return error;
-    if (out.bytes != 0) std::memmove(all.at(found->rank), sendbuf, out.bytes);
   }
+  const std::uint64_t own = sendbuf == MPI_IN_PLACE ? 0 : all.bytes(found->rank);
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      group.copy(all.at(found->rank), sendbuf, own);
+      record_allgatherv(group, all);
+    });
+  }
+  if (own != 0) std::memmove(all.at(found->rank), sendbuf, own);
   mpi::allgatherv(call.process(), *found, call.name(), all);
   return MPI_SUCCESS;
+}
+
+int allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+               Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm) {
+  return allgatherv_as(Call("MPI_Allgatherv"), Form(), sendbuf, sendcount, sendtype, recvbuf,
+                       recvcounts, displs, recvtype, comm);
+}
+
+int alltoallv_as(const Call& call, const Form& form, const void* sendbuf, Counts sendcounts,
+                 Counts sdispls, MPI_Datatype sendtype, void* recvbuf, Counts recvcounts,
+                 Counts rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  Comm* found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  return all_to_all(call, form, *found, CollectiveKind::alltoallv,
+                    {sendbuf, sendcounts, sdispls, nullptr, sendtype, "send"},
+                    {recvbuf, recvcounts, rdispls, nullptr, recvtype, "recv"});
 }
 
 int alltoallv(const void* sendbuf, Counts sendcounts, Counts sdispls, MPI_Datatype sendtype,
               void* recvbuf, Counts recvcounts, Counts rdispls, MPI_Datatype recvtype,
               MPI_Comm comm) {
-  const Call call("MPI_Alltoallv");
-  Comm* found = call.process().find(comm);
-  if (found == nullptr) return call.check_comm(comm);
-  return all_to_all(call, *found, CollectiveKind::alltoallv,
-                    {sendbuf, sendcounts, sdispls, nullptr, sendtype, "send"},
-                    {recvbuf, recvcounts, rdispls, nullptr, recvtype, "recv"});
+  return alltoallv_as(Call("MPI_Alltoallv"), Form(), sendbuf, sendcounts, sdispls, sendtype,
+                      recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
-int alltoallw(const void* sendbuf, Counts sendcounts, Counts sdispls,
-              const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, Counts rdispls,
-              const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  const Call call("MPI_Alltoallw");
+int alltoallw_as(const Call& call, const Form& form, const void* sendbuf, Counts sendcounts,
+                 Counts sdispls, const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts,
+                 Counts rdispls, const MPI_Datatype recvtypes[], MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (recvtypes == nullptr || (sendtypes == nullptr && sendbuf != MPI_IN_PLACE)) {
     return call.fail(found, MPI_ERR_ARG, "sendtypes or recvtypes is a null pointer");
   }
-  return all_to_all(call, *found, CollectiveKind::alltoallw,
+  return all_to_all(call, form, *found, CollectiveKind::alltoallw,
                     {sendbuf, sendcounts, sdispls, sendtypes, MPI_DATATYPE_NULL, "send"},
                     {recvbuf, recvcounts, rdispls, recvtypes, MPI_DATATYPE_NULL, "recv"});
+}
+
+int alltoallw(const void* sendbuf, Counts sendcounts, Counts sdispls,
+              const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, Counts rdispls,
+              const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  return alltoallw_as(Call("MPI_Alltoallw"), Form(), sendbuf, sendcounts, sdispls, sendtypes,
+                      recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
 }  // namespace fairlead::mpi::api

@@ -3,28 +3,35 @@
 
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
+#include "fairlead/systems/mpi/collective_forms.h"
 #include "fairlead/systems/mpi/operation.h"
 
 namespace fairlead::mpi::api {
 namespace {
 
-int scan_by(const Call& call, const void* sendbuf, void* recvbuf, MPI_Count count,
+int scan_by(const Call& call, const Form& form, const void* sendbuf, void* recvbuf, MPI_Count count,
             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, bool exclusive) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Reduction how = reduction(call, found, recvbuf, count, datatype, op, "recv");
   if (how.error != MPI_SUCCESS) return how.error;
   if (sendbuf != MPI_IN_PLACE) {
-    const Extent own = extent(call, found, sendbuf, count, datatype, "send");
-    if (own.error != MPI_SUCCESS) return own.error;
+    const Extent in = extent(call, found, sendbuf, count, datatype, "send");
+    if (in.error != MPI_SUCCESS) return in.error;
   }
-  mpi::scan(call.process(), *found, call.name(), sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-            recvbuf, how.operand, exclusive);
+  const void* const own = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      record_scan(group, own, recvbuf, how.operand, exclusive);
+    });
+  }
+  mpi::scan(call.process(), *found, call.name(), own, recvbuf, how.operand, exclusive);
   return MPI_SUCCESS;
 }
 
-int scatter_reduced(const Call& call, Comm& comm, CollectiveKind kind, const void* sendbuf,
-                    void* recvbuf, const Counts& counts, MPI_Datatype datatype, MPI_Op op) {
+int scatter_reduced(const Call& call, const Form& form, Comm& comm, CollectiveKind kind,
+                    const void* sendbuf, void* recvbuf, const Counts& counts, MPI_Datatype datatype,
+                    MPI_Op op) {
   MPI_Count total = 0;
   for (int i = 0; i < comm.size; ++i) {
     if (counts[i] < 0) return call.check_data(&comm, recvbuf, counts[i], datatype, "recv");
@@ -38,43 +45,68 @@ int scatter_reduced(const Call& call, Comm& comm, CollectiveKind kind, const voi
     const Extent in = extent(call, &comm, recvbuf, counts[comm.rank], datatype, "recv");
     if (in.error != MPI_SUCCESS) return in.error;
   }
-  mpi::reduce_scatter(call.process(), comm, kind, call.name(), in_place ? recvbuf : sendbuf,
-                      recvbuf, how.operand, counts);
+  const void* const own = in_place ? recvbuf : sendbuf;
+  if (!form.at_once()) {
+    return make_schedule(call, comm, form, [&](Recorder& group) {
+      record_reduce_scatter(group, own, recvbuf, how.operand, counts);
+    });
+  }
+  mpi::reduce_scatter(call.process(), comm, kind, call.name(), own, recvbuf, how.operand, counts);
   return MPI_SUCCESS;
 }
 
 }  // namespace
 
+int scan_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf, MPI_Count count,
+            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return scan_by(call, form, sendbuf, recvbuf, count, datatype, op, comm, false);
+}
+
 int scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
          MPI_Comm comm) {
-  return scan_by(Call("MPI_Scan"), sendbuf, recvbuf, count, datatype, op, comm, false);
+  return scan_as(Call("MPI_Scan"), Form(), sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int exscan_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+              MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return scan_by(call, form, sendbuf, recvbuf, count, datatype, op, comm, true);
 }
 
 int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
            MPI_Comm comm) {
-  return scan_by(Call("MPI_Exscan"), sendbuf, recvbuf, count, datatype, op, comm, true);
+  return exscan_as(Call("MPI_Exscan"), Form(), sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int reduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, MPI_Datatype datatype,
-                   MPI_Op op, MPI_Comm comm) {
-  const Call call("MPI_Reduce_scatter");
+int reduce_scatter_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+                      Counts recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (recvcounts.is_null()) {
     return call.fail(found, MPI_ERR_ARG, "recvcounts is a null pointer");
   }
-  return scatter_reduced(call, *found, CollectiveKind::reduce_scatter, sendbuf, recvbuf, recvcounts,
-                         datatype, op);
+  return scatter_reduced(call, form, *found, CollectiveKind::reduce_scatter, sendbuf, recvbuf,
+                         recvcounts, datatype, op);
+}
+
+int reduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm) {
+  return reduce_scatter_as(Call("MPI_Reduce_scatter"), Form(), sendbuf, recvbuf, recvcounts,
+                           datatype, op, comm);
+}
+
+int reduce_scatter_block_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+                            MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  Comm* found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  const std::vector<MPI_Count> counts(static_cast<std::size_t>(found->size), recvcount);
+  return scatter_reduced(call, form, *found, CollectiveKind::reduce_scatter_block, sendbuf, recvbuf,
+                         Counts(counts.data()), datatype, op);
 }
 
 int reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call("MPI_Reduce_scatter_block");
-  Comm* found = call.process().find(comm);
-  if (found == nullptr) return call.check_comm(comm);
-  const std::vector<MPI_Count> counts(static_cast<std::size_t>(found->size), recvcount);
-  return scatter_reduced(call, *found, CollectiveKind::reduce_scatter_block, sendbuf, recvbuf,
-                         Counts(counts.data()), datatype, op);
+  return reduce_scatter_block_as(Call("MPI_Reduce_scatter_block"), Form(), sendbuf, recvbuf,
+                                 recvcount, datatype, op, comm);
 }
 
 int reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,

@@ -219,6 +219,83 @@ int op_create(UserFunction user_fn, int commute, MPI_Op* op);
 int op_free(MPI_Op* op);
 int reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op);
+int iallgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int iallgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int ialltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int ialltoallv(const void* sendbuf, Counts sendcounts, Counts sdispls, MPI_Datatype sendtype,
+    void* recvbuf, Counts recvcounts, Counts rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request* request);
+int ialltoallw(const void* sendbuf, Counts sendcounts, Counts sdispls,
+    const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, Counts rdispls,
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
+int ibarrier(MPI_Comm comm, MPI_Request* request);
+int ibcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+    MPI_Request* request);
+int iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request* request);
+int igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
+int igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request* request);
+int ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm, MPI_Request* request);
+int ireduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int iscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request* request);
+int iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
+int iscatterv(const void* sendbuf, Counts sendcounts, Counts displs, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request* request);
+int allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int alltoallv_init(const void* sendbuf, Counts sendcounts, Counts sdispls, MPI_Datatype sendtype,
+    void* recvbuf, Counts recvcounts, Counts rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request* request);
+int alltoallw_init(const void* sendbuf, Counts sendcounts, Counts sdispls,
+    const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, Counts rdispls,
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int bcast_init(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request* request);
+int exscan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int gather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int gatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int reduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int reduce_scatter_init(const void* sendbuf, void* recvbuf, Counts recvcounts,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int scan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int scatterv_init(const void* sendbuf, Counts sendcounts, Counts displs, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request* request);
 int cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
 int cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
     MPI_Comm* comm_cart);
