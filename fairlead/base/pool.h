@@ -32,6 +32,8 @@ class Pool {
     object->next_free = free_;
     free_ = object;
   }
+  // The object stays in use, under an id of its own.
+  void renew(T* object) { object->id += 1u << kIndexBits; }
   // The object in use under `id`, or nullptr. It may be one given back but not taken again since:
   // callers also check its state.
   T* find(std::uint32_t id) const {

@@ -1,33 +1,50 @@
 // The collective calls: arguments checked, then the algorithms of collectives/.
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
+#include "fairlead/systems/mpi/collective_forms.h"
 
 namespace fairlead::mpi::api {
-int barrier(MPI_Comm comm) {
-  const Call call("MPI_Barrier");
+int barrier_as(const Call& call, const Form& form, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [](Recorder& group) { record_barrier(group); });
+  }
   mpi::barrier(call.process(), *found, CollectiveKind::barrier, call.name());
   return MPI_SUCCESS;
 }
 
-int bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const Call call("MPI_Bcast");
+int barrier(MPI_Comm comm) { return barrier_as(Call("MPI_Barrier"), Form(), comm); }
+
+int bcast_as(const Call& call, const Form& form, void* buffer, MPI_Count count,
+             MPI_Datatype datatype, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Buffer data = buffer_of(call, found, buffer, count, datatype, "");
   if (data.error != MPI_SUCCESS) return data.error;
   if (const int error = call.check_root(found, root)) return error;
+  const bool at_root = found->rank == root;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      Row& row = group.keep<Row>(call, data.data());
+      if (at_root) group.load(row);
+      record_bcast(group, row.at(), data.bytes, root);
+      if (!at_root) group.store(row);
+    });
+  }
   Row row(call, data.data());
-  if (found->rank == root) row.load();
+  if (at_root) row.load();
   mpi::bcast(call.process(), *found, call.name(), row.at(), data.bytes, root);
-  if (found->rank != root) row.store();
+  if (!at_root) row.store();
   return MPI_SUCCESS;
 }
 
-int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-           int root, MPI_Comm comm) {
-  const Call call("MPI_Reduce");
+int bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  return bcast_as(Call("MPI_Bcast"), Form(), buffer, count, datatype, root, comm);
+}
+
+int reduce_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+              MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_root(found, root)) return error;
@@ -41,17 +58,31 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype dat
     const Buffer result = buffer_of(call, found, recvbuf, count, datatype, "recv");
     if (result.error != MPI_SUCCESS) return result.error;
   }
+  const std::uint64_t result_count = at_root ? how.operand.count : 0;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      Image& in = group.keep<Image>(how, own, how.operand.count);
+      Image& out = group.keep<Image>(how, recvbuf, result_count);
+      group.load(in);
+      record_reduce(group, in.at(), out.at(), how.operand, root);
+      if (at_root) group.store(out);
+    });
+  }
   Image in(how, own, how.operand.count);
-  Image out(how, recvbuf, at_root ? how.operand.count : 0);
+  Image out(how, recvbuf, result_count);
   in.load();
   mpi::reduce(call.process(), *found, call.name(), in.at(), out.at(), how.operand, root);
   if (at_root) out.store();
   return MPI_SUCCESS;
 }
 
-int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-              MPI_Comm comm) {
-  const Call call("MPI_Allreduce");
+int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+           int root, MPI_Comm comm) {
+  return reduce_as(Call("MPI_Reduce"), Form(), sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+int allreduce_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+                 MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Reduction how = reduction_of(call, found, recvbuf, count, datatype, op, "recv");
@@ -60,7 +91,17 @@ int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype 
     const Buffer own = buffer_of(call, found, sendbuf, count, datatype, "send");
     if (own.error != MPI_SUCCESS) return own.error;
   }
-  Image in(how, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, how.operand.count);
+  const void* const own = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      Image& in = group.keep<Image>(how, own, how.operand.count);
+      Image& out = group.keep<Image>(how, recvbuf, how.operand.count);
+      group.load(in);
+      record_allreduce(group, in.at(), out.at(), how.operand);
+      group.store(out);
+    });
+  }
+  Image in(how, own, how.operand.count);
   Image out(how, recvbuf, how.operand.count);
   in.load();
   mpi::allreduce(call.process(), *found, call.name(), in.at(), out.at(), how.operand);
@@ -68,9 +109,14 @@ int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype 
   return MPI_SUCCESS;
 }
 
-int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call("MPI_Gather");
+int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm) {
+  return allreduce_as(Call("MPI_Allreduce"), Form(), sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int gather_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+              MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+              int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_root(found, root)) return error;
@@ -85,19 +131,37 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void
   if (at_root && !in_place) {
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
   }
+  const std::uint64_t block = at_root ? out.bytes : in.bytes;
+  const Data result = at_root ? out.data(found->size) : Data{};
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      Row& own = group.keep<Row>(call, in.data());
+      Row& all = group.keep<Row>(call, result);
+      group.load(own);
+      if (in_place) group.load(all);
+      record_gather(group, in_place ? nullptr : own.at(), all.at(), block, root);
+      group.store(all);
+    });
+  }
   Row own(call, in.data());
-  Row all(call, at_root ? out.data(found->size) : Data{});
+  Row all(call, result);
   own.load();
   if (in_place) all.load();
-  mpi::gather(call.process(), *found, call.name(), in_place ? nullptr : own.at(), all.at(),
-              at_root ? out.bytes : in.bytes, root);
+  mpi::gather(call.process(), *found, call.name(), in_place ? nullptr : own.at(), all.at(), block,
+              root);
   all.store();
   return MPI_SUCCESS;
 }
 
-int scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call("MPI_Scatter");
+int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return gather_as(Call("MPI_Gather"), Form(), sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                   recvtype, root, comm);
+}
+
+int scatter_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+               MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+               int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_root(found, root)) return error;
@@ -112,18 +176,35 @@ int scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, voi
   if (at_root && !in_place) {
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
   }
-  Row all(call, at_root ? in.data(found->size) : Data{});
+  const std::uint64_t block = at_root ? in.bytes : out.bytes;
+  const Data whole = at_root ? in.data(found->size) : Data{};
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      Row& all = group.keep<Row>(call, whole);
+      Row& own = group.keep<Row>(call, out.data());
+      group.load(all);
+      record_scatter(group, all.at(), in_place ? nullptr : own.at(), block, root);
+      group.store(own);
+    });
+  }
+  Row all(call, whole);
   Row own(call, out.data());
   all.load();
-  mpi::scatter(call.process(), *found, call.name(), all.at(), in_place ? nullptr : own.at(),
-               at_root ? in.bytes : out.bytes, root);
+  mpi::scatter(call.process(), *found, call.name(), all.at(), in_place ? nullptr : own.at(), block,
+               root);
   own.store();
   return MPI_SUCCESS;
 }
 
-int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call("MPI_Allgather");
+int scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return scatter_as(Call("MPI_Scatter"), Form(), sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                    recvtype, root, comm);
+}
+
+int allgather_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+                 MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                 MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Buffer out = buffer_of(call, found, recvbuf, recvcount, recvtype, "recv");
@@ -135,12 +216,29 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
     if (in.error != MPI_SUCCESS) return in.error;
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
   }
+  // Where this rank's block lies among all.
+  const auto place_in = [&](const Row& all) {
+    return static_cast<std::byte*>(all.at()) + static_cast<std::uint64_t>(found->rank) * out.bytes;
+  };
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      Row& all = group.keep<Row>(call, out.data(found->size));
+      Row& own = group.keep<Row>(call, in.data());
+      if (in_place) {
+        group.load(all);
+      } else {
+        group.load(own);
+        group.copy(place_in(all), own.at(), out.bytes);
+      }
+      record_allgather(group, all.at(), out.bytes);
+      group.store(all);
+    });
+  }
   Row all(call, out.data(found->size));
   if (in_place) {
     all.load();
   } else if (out.bytes != 0) {
-    pack(in.data(),
-         static_cast<std::byte*>(all.at()) + static_cast<std::uint64_t>(found->rank) * out.bytes);
+    pack(in.data(), place_in(all));
   }
   mpi::allgather(call.process(), *found, CollectiveKind::allgather, call.name(), all.at(),
                  out.bytes);
@@ -148,9 +246,15 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
   return MPI_SUCCESS;
 }
 
-int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call("MPI_Alltoall");
+int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return allgather_as(Call("MPI_Allgather"), Form(), sendbuf, sendcount, sendtype, recvbuf,
+                      recvcount, recvtype, comm);
+}
+
+int alltoall_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count sendcount,
+                MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   const Buffer out = buffer_of(call, found, recvbuf, recvcount, recvtype, "recv");
@@ -161,6 +265,16 @@ int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, vo
     in = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
     if (in.error != MPI_SUCCESS) return in.error;
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
+  }
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      Row& from = group.keep<Row>(call, in.data(found->size));
+      Row& to = group.keep<Row>(call, out.data(found->size));
+      group.load(from);
+      if (in_place) group.load(to);
+      record_alltoall(group, in_place ? nullptr : from.at(), to.at(), out.bytes);
+      group.store(to);
+    });
   }
   Row from(call, in.data(found->size));
   Row to(call, out.data(found->size));
@@ -170,6 +284,12 @@ int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, vo
                 out.bytes);
   to.store();
   return MPI_SUCCESS;
+}
+
+int alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return alltoall_as(Call("MPI_Alltoall"), Form(), sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                     recvtype, comm);
 }
 
 }  // namespace fairlead::mpi::api

@@ -1,4 +1,5 @@
 // Communicators: who is in them, copies, splits.
+#include "fairlead/systems/mpi/buffered.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/comm_making.h"
@@ -59,6 +60,7 @@ int comm_free(MPI_Comm* comm) {
     return call.fail(found, error, "the delete function of an attribute failed");
   }
   drop_board(call.process(), *found, call.name());
+  drop_buffers(call, found);
   call.process().free_comm(found);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;

@@ -8,9 +8,11 @@
 #include <string_view>
 #include <thread>
 
+#include "fairlead/systems/mpi/buffered.h"
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/comm_making.h"
+#include "fairlead/systems/mpi/task.h"
 #include "fairlead/systems/mpi/text.h"
 
 namespace fairlead::mpi::api {
@@ -96,9 +98,11 @@ int finalize() {
   if (const int error = delete_attributes(call, process.self()); error != MPI_SUCCESS) {
     return call.fail(&process.self(), error, "the delete function of an attribute failed");
   }
+  drop_buffers(call, nullptr);
   call.engine().drain(call.name());
   barrier(process, process.world(), CollectiveKind::finalize, call.name());
   call.engine().drain(call.name());
+  sweep_given_up(call);
   call.engine().stop();
   process.finalize();
   report_copies(process);

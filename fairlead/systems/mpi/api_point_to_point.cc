@@ -1,22 +1,11 @@
 // The point-to-point calls: arguments to engine terms.
 #include <vector>
 
-#include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
-#include "fairlead/systems/mpi/datatypes/derived_type.h"
+#include "fairlead/systems/mpi/message_arguments.h"
 
 namespace fairlead::mpi::api {
 namespace {
-
-// Arguments of one side of a message, checked with few branches; what is unusual (an error,
-// MPI_PROC_NULL) is told apart off the message path.
-struct Side {
-  Comm* comm;
-  Data data;
-  Envelope envelope;
-  int error = MPI_SUCCESS;
-  bool nobody = false;  // MPI_PROC_NULL
-};
 
 // True: nothing is wrong, there is somebody, and `side` has the data, whose type is of the unusual
 // kind.
@@ -57,8 +46,8 @@ inline bool describe(const Call& call, Side& side, const void* buffer, MPI_Count
   return true;
 }
 
-inline bool describe_receive(const Call& call, Side& side, const void* buffer, MPI_Count count,
-                             MPI_Datatype datatype, int source, int tag, MPI_Comm handle) {
+inline bool describe_in(const Call& call, Side& side, const void* buffer, MPI_Count count,
+                        MPI_Datatype datatype, int source, int tag, MPI_Comm handle) {
   Comm* const comm = call.process().find(handle);
   const std::uint64_t element = size_of_type(datatype);
   side.comm = comm;
@@ -147,14 +136,14 @@ template <bool is_short>
 }
 
 // Ends a receive that was waited for; raises its error.
-inline int end_receive(const Call& call, Request* request, MPI_Status* status) {
+inline int end_in(const Call& call, Request* request, MPI_Status* status) {
   if (request->error != MPI_SUCCESS) [[unlikely]]
     return end_truncated(call, request, status);
   return call.process().complete(request, status);
 }
 
 // Where data of any layout is begun to be received and sent.
-Request* start_receive(const Call& call, const Side& side) {
+inline Request* begin_receive(const Call& call, const Side& side) {
   const Data& to = side.data;
   Request* request =
       call.engine().irecv(const_cast<void*>(to.at), to.size, side.envelope.context,
@@ -169,7 +158,7 @@ inline bool send_at_once(const Call& call, const Side& side, std::uint32_t flags
   return from.layout == nullptr &&
          call.engine().send_small(from.at, from.size, side.envelope, flags);
 }
-inline Request* start_send(const Call& call, const Side& side, bool sync) {
+inline Request* begin_send(const Call& call, const Side& side, bool sync) {
   const Data& from = side.data;
   return call.engine().isend(from.at, from.size, side.envelope, sync, from.layout);
 }
@@ -224,7 +213,7 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
     *request = reinterpret_cast<MPI_Request>(&call.process().done_send());
     return MPI_SUCCESS;
   }
-  *request = handle_of(call, start_send(call, side, sync), side.comm);
+  *request = handle_of(call, begin_send(call, side, sync), side.comm);
   return MPI_SUCCESS;
 }
 
@@ -249,26 +238,26 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
                                      int tag, MPI_Comm comm, MPI_Status* status) {
   const Call call("MPI_Recv");
   Side side;
-  if (!describe_receive(call, side, buf, count, datatype, source, tag, comm)) {
+  if (!describe_in(call, side, buf, count, datatype, source, tag, comm)) {
     if (side.error == MPI_SUCCESS) set_empty(status, MPI_PROC_NULL);
     return side.error;
   }
-  Request* request = start_receive(call, side);
+  Request* request = begin_receive(call, side);
   call.engine().wait(*request, call.name());
-  return end_receive(call, request, status);
+  return end_in(call, request, status);
 }
 
 [[gnu::noinline]] int irecv_with_care(void* buf, MPI_Count count, MPI_Datatype datatype, int source,
                                       int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call("MPI_Irecv");
   Side side;
-  if (!describe_receive(call, side, buf, count, datatype, source, tag, comm)) {
+  if (!describe_in(call, side, buf, count, datatype, source, tag, comm)) {
     if (side.error != MPI_SUCCESS) return side.error;
     // Nothing will come: a receive that is done, with the status the standard asks for.
     *request = reinterpret_cast<MPI_Request>(&call.process().done_receive());
     return MPI_SUCCESS;
   }
-  *request = reinterpret_cast<MPI_Request>(start_receive(call, side));
+  *request = reinterpret_cast<MPI_Request>(begin_receive(call, side));
   return MPI_SUCCESS;
 }
 
@@ -279,15 +268,14 @@ int send_and_receive(const Call& call, const void* sendbuf, MPI_Count sendcount,
                      MPI_Comm comm, MPI_Status* status) {
   Side in;
   Side out;
-  const bool receives =
-      describe_receive(call, in, recvbuf, recvcount, recvtype, source, recvtag, comm);
+  const bool receives = describe_in(call, in, recvbuf, recvcount, recvtype, source, recvtag, comm);
   if (in.error != MPI_SUCCESS) return in.error;
   const bool sends = describe(call, out, sendbuf, sendcount, sendtype, dest, sendtag, comm);
   if (out.error != MPI_SUCCESS) return out.error;
 
-  Request* receive = receives ? start_receive(call, in) : nullptr;
+  Request* receive = receives ? begin_receive(call, in) : nullptr;
   const bool sent = !sends || send_at_once(call, out, lci::kNoBlock);
-  Request* send = sent ? nullptr : start_send(call, out, false);
+  Request* send = sent ? nullptr : begin_send(call, out, false);
   if (send != nullptr) {
     call.engine().wait(*send, call.name());
     call.engine().finish(send);
@@ -297,7 +285,7 @@ int send_and_receive(const Call& call, const void* sendbuf, MPI_Count sendcount,
     return MPI_SUCCESS;
   }
   call.engine().wait(*receive, call.name());
-  return end_receive(call, receive, status);
+  return end_in(call, receive, status);
 }
 
 void fill_probed(const Comm* comm, const Unexpected& message, MPI_Status* status) {
@@ -401,7 +389,7 @@ int irsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, in
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   const Call call("MPI_Probe");
   Side side;
-  if (!describe_receive(call, side, nullptr, 0, MPI_BYTE, source, tag, comm)) {
+  if (!describe_in(call, side, nullptr, 0, MPI_BYTE, source, tag, comm)) {
     if (side.error == MPI_SUCCESS) set_empty(status, MPI_PROC_NULL);
     return side.error;
   }
@@ -417,7 +405,7 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
 int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   const Call call("MPI_Iprobe");
   Side side;
-  if (!describe_receive(call, side, nullptr, 0, MPI_BYTE, source, tag, comm)) {
+  if (!describe_in(call, side, nullptr, 0, MPI_BYTE, source, tag, comm)) {
     *flag = 1;
     if (side.error == MPI_SUCCESS) set_empty(status, MPI_PROC_NULL);
     return side.error;
@@ -430,3 +418,30 @@ int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
 }
 
 }  // namespace fairlead::mpi::api
+
+namespace fairlead::mpi {
+
+bool describe_send(const Call& call, Side& side, const void* buffer, MPI_Count count,
+                   MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return api::describe(call, side, buffer, count, datatype, dest, tag, comm);
+}
+
+bool describe_receive(const Call& call, Side& side, const void* buffer, MPI_Count count,
+                      MPI_Datatype datatype, int source, int tag, MPI_Comm comm) {
+  return api::describe_in(call, side, buffer, count, datatype, source, tag, comm);
+}
+
+Request* start_receive(const Call& call, const Side& side) {
+  return api::begin_receive(call, side);
+}
+
+Request* start_send(const Call& call, const Side& side, bool sync) {
+  if (!sync && api::send_at_once(call, side, lci::kNoBlock)) return nullptr;
+  return api::begin_send(call, side, sync);
+}
+
+int end_receive(const Call& call, Request* request, MPI_Status* status) {
+  return api::end_in(call, request, status);
+}
+
+}  // namespace fairlead::mpi

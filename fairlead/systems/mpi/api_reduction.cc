@@ -3,12 +3,13 @@
 
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
+#include "fairlead/systems/mpi/collective_forms.h"
 #include "fairlead/systems/mpi/operation.h"
 
 namespace fairlead::mpi::api {
 namespace {
 
-int scan_by(const Call& call, const void* sendbuf, void* recvbuf, MPI_Count count,
+int scan_by(const Call& call, const Form& form, const void* sendbuf, void* recvbuf, MPI_Count count,
             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, bool exclusive) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
@@ -18,7 +19,18 @@ int scan_by(const Call& call, const void* sendbuf, void* recvbuf, MPI_Count coun
     const Buffer own = buffer_of(call, found, sendbuf, count, datatype, "send");
     if (own.error != MPI_SUCCESS) return own.error;
   }
-  Image in(how, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, how.operand.count);
+  const void* const own = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  if (!form.at_once()) {
+    return make_schedule(call, *found, form, [&](Recorder& group) {
+      Image& in = group.keep<Image>(how, own, how.operand.count);
+      Image& out = group.keep<Image>(how, recvbuf, how.operand.count);
+      group.load(in);
+      if (exclusive) group.load(out);
+      record_scan(group, in.at(), out.at(), how.operand, exclusive);
+      group.store(out);
+    });
+  }
+  Image in(how, own, how.operand.count);
   Image out(how, recvbuf, how.operand.count);
   in.load();
   if (exclusive) out.load();
@@ -27,8 +39,9 @@ int scan_by(const Call& call, const void* sendbuf, void* recvbuf, MPI_Count coun
   return MPI_SUCCESS;
 }
 
-int scatter_reduced(const Call& call, Comm& comm, CollectiveKind kind, const void* sendbuf,
-                    void* recvbuf, const Counts& counts, MPI_Datatype datatype, MPI_Op op) {
+int scatter_reduced(const Call& call, const Form& form, Comm& comm, CollectiveKind kind,
+                    const void* sendbuf, void* recvbuf, const Counts& counts, MPI_Datatype datatype,
+                    MPI_Op op) {
   MPI_Count total = 0;
   for (int i = 0; i < comm.size; ++i) {
     if (counts[i] < 0) return call.check_data(&comm, recvbuf, counts[i], datatype, "recv");
@@ -42,8 +55,19 @@ int scatter_reduced(const Call& call, Comm& comm, CollectiveKind kind, const voi
     const Buffer in = buffer_of(call, &comm, recvbuf, counts[comm.rank], datatype, "recv");
     if (in.error != MPI_SUCCESS) return in.error;
   }
-  Image own(how, in_place ? recvbuf : sendbuf, how.operand.count);
-  Image result(how, recvbuf, static_cast<std::uint64_t>(counts[comm.rank]));
+  const void* const from = in_place ? recvbuf : sendbuf;
+  const auto own_count = static_cast<std::uint64_t>(counts[comm.rank]);
+  if (!form.at_once()) {
+    return make_schedule(call, comm, form, [&](Recorder& group) {
+      Image& own = group.keep<Image>(how, from, how.operand.count);
+      Image& result = group.keep<Image>(how, recvbuf, own_count);
+      group.load(own);
+      record_reduce_scatter(group, own.at(), result.at(), how.operand, counts);
+      group.store(result);
+    });
+  }
+  Image own(how, from, how.operand.count);
+  Image result(how, recvbuf, own_count);
   own.load();
   mpi::reduce_scatter(call.process(), comm, kind, call.name(), own.at(), result.at(), how.operand,
                       counts);
@@ -53,36 +77,56 @@ int scatter_reduced(const Call& call, Comm& comm, CollectiveKind kind, const voi
 
 }  // namespace
 
+int scan_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf, MPI_Count count,
+            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return scan_by(call, form, sendbuf, recvbuf, count, datatype, op, comm, false);
+}
+
 int scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
          MPI_Comm comm) {
-  return scan_by(Call("MPI_Scan"), sendbuf, recvbuf, count, datatype, op, comm, false);
+  return scan_as(Call("MPI_Scan"), Form(), sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int exscan_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+              MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return scan_by(call, form, sendbuf, recvbuf, count, datatype, op, comm, true);
 }
 
 int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
            MPI_Comm comm) {
-  return scan_by(Call("MPI_Exscan"), sendbuf, recvbuf, count, datatype, op, comm, true);
+  return exscan_as(Call("MPI_Exscan"), Form(), sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int reduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, MPI_Datatype datatype,
-                   MPI_Op op, MPI_Comm comm) {
-  const Call call("MPI_Reduce_scatter");
+int reduce_scatter_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+                      Counts recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (recvcounts.is_null()) {
     return call.fail(found, MPI_ERR_ARG, "recvcounts is a null pointer");
   }
-  return scatter_reduced(call, *found, CollectiveKind::reduce_scatter, sendbuf, recvbuf, recvcounts,
-                         datatype, op);
+  return scatter_reduced(call, form, *found, CollectiveKind::reduce_scatter, sendbuf, recvbuf,
+                         recvcounts, datatype, op);
+}
+
+int reduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm) {
+  return reduce_scatter_as(Call("MPI_Reduce_scatter"), Form(), sendbuf, recvbuf, recvcounts,
+                           datatype, op, comm);
+}
+
+int reduce_scatter_block_as(const Call& call, const Form& form, const void* sendbuf, void* recvbuf,
+                            MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  Comm* found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  const std::vector<MPI_Count> counts(static_cast<std::size_t>(found->size), recvcount);
+  return scatter_reduced(call, form, *found, CollectiveKind::reduce_scatter_block, sendbuf, recvbuf,
+                         Counts(counts.data()), datatype, op);
 }
 
 int reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call("MPI_Reduce_scatter_block");
-  Comm* found = call.process().find(comm);
-  if (found == nullptr) return call.check_comm(comm);
-  const std::vector<MPI_Count> counts(static_cast<std::size_t>(found->size), recvcount);
-  return scatter_reduced(call, *found, CollectiveKind::reduce_scatter_block, sendbuf, recvbuf,
-                         Counts(counts.data()), datatype, op);
+  return reduce_scatter_block_as(Call("MPI_Reduce_scatter_block"), Form(), sendbuf, recvbuf,
+                                 recvcount, datatype, op, comm);
 }
 
 int reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,

@@ -1,16 +1,15 @@
 // Waiting for requests and testing them.
 #include <span>
 
-#include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/api_requests.h"
 #include "fairlead/systems/mpi/calls.h"
+#include "fairlead/systems/mpi/task.h"
 
 namespace fairlead::mpi::api {
 namespace {
 
 Request* object_of(MPI_Request handle) { return reinterpret_cast<Request*>(handle); }
 
-// MPI_REQUEST_NULL is allowed. A request that is complete and freed is told apart as long as its
-// object was not used again.
 bool valid(MPI_Request handle) {
   if (handle == MPI_REQUEST_NULL) return true;
   return reinterpret_cast<std::uintptr_t>(handle) >= kFirstObject &&
@@ -27,7 +26,15 @@ int check(const Call& call, std::span<const MPI_Request> handles) {
   return MPI_SUCCESS;
 }
 
-bool done(MPI_Request handle) { return handle == MPI_REQUEST_NULL || object_of(handle)->done(); }
+// Null, or of a persistent request that is not started: nothing to wait for.
+bool inactive(MPI_Request handle) {
+  return handle == MPI_REQUEST_NULL || object_of(handle)->state == State::inactive;
+}
+
+bool done(MPI_Request handle) {
+  return handle == MPI_REQUEST_NULL || object_of(handle)->done() ||
+         object_of(handle)->state == State::inactive;
+}
 
 bool all_done(std::span<const MPI_Request> handles) {
   for (MPI_Request handle : handles) {
@@ -36,6 +43,9 @@ bool all_done(std::span<const MPI_Request> handles) {
   return true;
 }
 
+// That a receive was cancelled is no error.
+int without_cancelled(int error) { return error == kCancelled ? MPI_SUCCESS : error; }
+
 // Frees a done request and fills the status; answers its error without raising it.
 int complete(const Call& call, MPI_Request* handle, MPI_Status* status) {
   if (*handle == MPI_REQUEST_NULL) {
@@ -43,22 +53,32 @@ int complete(const Call& call, MPI_Request* handle, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   Request* request = object_of(*handle);
+  if (request->kind > RequestKind::constant) [[unlikely]]
+    return without_cancelled(end_task(call, handle, status));
   *handle = MPI_REQUEST_NULL;
-  return call.process().complete(request, status);
+  return without_cancelled(call.process().complete(request, status));
+}
+
+// Why a done request failed, for its handler.
+std::string failure_of(const Request& request) {
+  if (request.error == MPI_SUCCESS || request.comm == nullptr) return "a function of it failed";
+  return fmt::format("the message of rank {} with tag {} has {} bytes, the receive buffer {}",
+                     request.comm->rank_of(request.envelope.peer), request.envelope.tag,
+                     request.size, request.capacity);
 }
 
 // The same for a call on one request: raises the error where the request belongs.
 int complete_one(const Call& call, MPI_Request* handle, MPI_Status* status) {
-  if (*handle == MPI_REQUEST_NULL || object_of(*handle)->error == MPI_SUCCESS) [[likely]]
+  if (*handle == MPI_REQUEST_NULL || (object_of(*handle)->error == MPI_SUCCESS &&
+                                      object_of(*handle)->kind <= RequestKind::constant))
+      [[likely]] {
     return complete(call, handle, status);
+  }
   const Request* request = object_of(*handle);
   Comm* const comm = request->comm;
-  const std::string what =
-      fmt::format("the message of rank {} with tag {} has {} bytes, the receive buffer {}",
-                  comm->rank_of(request->envelope.peer), request->envelope.tag, request->size,
-                  request->capacity);
+  const std::string what = failure_of(*request);
   const int error = complete(call, handle, status);
-  return call.fail(comm, error, what);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : call.fail(comm, error, what);
 }
 
 int complete_all(const Call& call, std::span<MPI_Request> handles, MPI_Status* statuses) {
@@ -68,14 +88,14 @@ int complete_all(const Call& call, std::span<MPI_Request> handles, MPI_Status* s
   for (std::size_t i = 0; i < handles.size(); ++i) {
     MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
     const Request* request = handles[i] == MPI_REQUEST_NULL ? nullptr : object_of(handles[i]);
-    if (request != nullptr && request->error != MPI_SUCCESS) [[unlikely]] {
-      ++failed;
+    if (request != nullptr && failed == 0 &&
+        (request->error != MPI_SUCCESS || request->kind > RequestKind::constant)) [[unlikely]] {
       on = request->comm;
-      what = fmt::format("request {}: the message has {} bytes, the receive buffer {}", i,
-                         request->size, request->capacity);
+      what = fmt::format("request {}: {}", i, failure_of(*request));
     }
     const int error = complete(call, &handles[i], status);
     if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+    failed += error != MPI_SUCCESS;
   }
   return failed == 0 ? MPI_SUCCESS : call.fail(on, MPI_ERR_IN_STATUS, what);
 }
@@ -103,25 +123,25 @@ int complete_some(const Call& call, std::span<MPI_Request> handles, int* outcoun
   const Comm* on = nullptr;
   bool any = false;
   for (std::size_t i = 0; i < handles.size(); ++i) {
-    if (handles[i] == MPI_REQUEST_NULL) continue;
+    if (inactive(handles[i])) continue;
     any = true;
     const Request& request = *object_of(handles[i]);
     if (!request.done()) continue;
-    if (request.error != MPI_SUCCESS) {
-      ++failed;
-      on = request.comm;
-    }
+    Comm* const comm = request.comm;
     MPI_Status* const status =
         statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[found];
     indices[found++] = static_cast<int>(i);
     const int error = complete(call, &handles[i], status);
     if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+    if (error == MPI_SUCCESS) continue;
+    ++failed;
+    on = comm;
   }
   *outcount = any ? found : MPI_UNDEFINED;
   if (failed == 0) return MPI_SUCCESS;
   return call.fail(on, MPI_ERR_IN_STATUS,
-                   fmt::format("{} of the {} messages that are done are longer than their receive "
-                               "buffers",
+                   fmt::format("{} of the {} requests that are done failed: messages that are "
+                               "longer than their receive buffers",
                                failed, found));
 }
 
@@ -138,7 +158,7 @@ struct Search {
 Search search(std::span<const MPI_Request> handles) {
   Search answer;
   for (std::size_t i = 0; i < handles.size() && answer.done == MPI_UNDEFINED; ++i) {
-    if (handles[i] == MPI_REQUEST_NULL) continue;
+    if (inactive(handles[i])) continue;
     answer.any = true;
     if (object_of(handles[i])->done()) answer.done = static_cast<int>(i);
   }
@@ -148,11 +168,18 @@ Search search(std::span<const MPI_Request> handles) {
 // The status of a request that stays.
 void read_status(const Call& call, MPI_Request handle, MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
-  if (handle == MPI_REQUEST_NULL) return set_empty(status, MPI_ANY_SOURCE);
+  if (inactive(handle)) return set_empty(status, MPI_ANY_SOURCE);
   call.process().fill_status(*object_of(handle), *status);
+  if (object_of(handle)->task != nullptr) (void)object_of(handle)->task->tell(call, *status);
 }
 
 }  // namespace
+
+bool is_request(MPI_Request handle) { return valid(handle); }
+
+int check_requests(const Call& call, int count, const MPI_Request* requests) {
+  return check_array(call, count, requests);
+}
 
 int wait(MPI_Request* request, MPI_Status* status) {
   const Call call("MPI_Wait");
@@ -240,6 +267,57 @@ int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   if (!done(request)) call.engine().poll();
   *flag = done(request);
   if (*flag != 0) read_status(call, request, status);
+  return MPI_SUCCESS;
+}
+
+int request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
+                           MPI_Status* array_of_statuses) {
+  const Call call("MPI_Request_get_status_all");
+  if (const int error = check_array(call, count, array_of_requests)) return error;
+  const std::span<const MPI_Request> handles(array_of_requests, static_cast<std::size_t>(count));
+  if (!all_done(handles)) call.engine().poll();
+  *flag = all_done(handles);
+  if (*flag == 0 || array_of_statuses == MPI_STATUSES_IGNORE) return MPI_SUCCESS;
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    read_status(call, handles[i], &array_of_statuses[i]);
+  }
+  return MPI_SUCCESS;
+}
+
+int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag,
+                           MPI_Status* status) {
+  const Call call("MPI_Request_get_status_any");
+  if (const int error = check_array(call, count, array_of_requests)) return error;
+  const std::span<const MPI_Request> handles(array_of_requests, static_cast<std::size_t>(count));
+  if (search(handles).done == MPI_UNDEFINED) call.engine().poll();
+  const Search found = search(handles);
+  *indx = found.done;
+  *flag = found.done != MPI_UNDEFINED || !found.any;
+  if (found.done != MPI_UNDEFINED) {
+    read_status(call, handles[static_cast<std::size_t>(found.done)], status);
+  } else if (!found.any) {
+    set_empty(status, MPI_ANY_SOURCE);
+  }
+  return MPI_SUCCESS;
+}
+
+int request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
+                            int array_of_indices[], MPI_Status* array_of_statuses) {
+  const Call call("MPI_Request_get_status_some");
+  if (const int error = check_array(call, incount, array_of_requests)) return error;
+  if (const int error = check_places(call, incount, outcount, array_of_indices)) return error;
+  const std::span<const MPI_Request> handles(array_of_requests, static_cast<std::size_t>(incount));
+  const Search first = search(handles);
+  if (first.done == MPI_UNDEFINED) call.engine().poll();
+  int found = 0;
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    if (inactive(handles[i]) || !object_of(handles[i])->done()) continue;
+    if (array_of_statuses != MPI_STATUSES_IGNORE) {
+      read_status(call, handles[i], &array_of_statuses[found]);
+    }
+    array_of_indices[found++] = static_cast<int>(i);
+  }
+  *outcount = first.any ? found : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
 

@@ -153,8 +153,20 @@ int sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, in
     MPI_Comm comm, MPI_Status* status);
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+    MPI_Status* status);
+int imrecv(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
+    MPI_Request* request);
 int irsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Request* request);
+int isendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+    int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+    MPI_Comm comm, MPI_Request* request);
+int isendrecv_replace(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+    int source, int recvtag, MPI_Comm comm, MPI_Request* request);
+int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
+int mrecv(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
+    MPI_Status* status);
 int rsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm);
 int sendrecv_replace(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
@@ -164,12 +176,47 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
 int waitall(int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses);
 int test(MPI_Request* request, int* flag, MPI_Status* status);
 int testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status* array_of_statuses);
+int cancel(MPI_Request* request);
+int grequest_complete(MPI_Request request);
+int grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
+    MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* request);
+int request_free(MPI_Request* request);
 int request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+int request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
+    MPI_Status* array_of_statuses);
+int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag,
+    MPI_Status* status);
+int request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
+    int array_of_indices[], MPI_Status* array_of_statuses);
 int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status);
 int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
     MPI_Status* array_of_statuses);
 int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
     MPI_Status* array_of_statuses);
+int recv_init(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Request* request);
+int rsend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request* request);
+int send_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request* request);
+int ssend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request* request);
+int start(MPI_Request* request);
+int startall(int count, MPI_Request array_of_requests[]);
+int bsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm);
+int bsend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request* request);
+int buffer_attach(void* buffer, MPI_Count size);
+int buffer_detach(void* buffer_addr, MPI_Count* size);
+int buffer_flush(void);
+int buffer_iflush(MPI_Request* request);
+int comm_attach_buffer(MPI_Comm comm, void* buffer, MPI_Count size);
+int comm_detach_buffer(MPI_Comm comm, void* buffer_addr, MPI_Count* size);
+int comm_flush_buffer(MPI_Comm comm);
+int comm_iflush_buffer(MPI_Comm comm, MPI_Request* request);
+int ibsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request* request);
 int barrier(MPI_Comm comm);
 int bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
 int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -208,6 +255,83 @@ int op_create(UserFunction user_fn, int commute, MPI_Op* op);
 int op_free(MPI_Op* op);
 int reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op);
+int iallgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int iallgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int ialltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int ialltoallv(const void* sendbuf, Counts sendcounts, Counts sdispls, MPI_Datatype sendtype,
+    void* recvbuf, Counts recvcounts, Counts rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request* request);
+int ialltoallw(const void* sendbuf, Counts sendcounts, Counts sdispls,
+    const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, Counts rdispls,
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
+int ibarrier(MPI_Comm comm, MPI_Request* request);
+int ibcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+    MPI_Request* request);
+int iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request* request);
+int igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
+int igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request* request);
+int ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm, MPI_Request* request);
+int ireduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int iscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request* request);
+int iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
+int iscatterv(const void* sendbuf, Counts sendcounts, Counts displs, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request* request);
+int allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int alltoallv_init(const void* sendbuf, Counts sendcounts, Counts sdispls, MPI_Datatype sendtype,
+    void* recvbuf, Counts recvcounts, Counts rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request* request);
+int alltoallw_init(const void* sendbuf, Counts sendcounts, Counts sdispls,
+    const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, Counts rdispls,
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int bcast_init(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request* request);
+int exscan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int gather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int gatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    Counts recvcounts, Counts displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int reduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int reduce_scatter_init(const void* sendbuf, void* recvbuf, Counts recvcounts,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int scan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int scatterv_init(const void* sendbuf, Counts sendcounts, Counts displs, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request* request);
 int cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
 int cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
     MPI_Comm* comm_cart);

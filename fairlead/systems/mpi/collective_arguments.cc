@@ -36,7 +36,7 @@ void Row::move(bool from_program) {
   } else {
     unpack(copy_.get(), data_);
   }
-  call_.engine().charge_copy(0, data_.size, data_.size);
+  engine_.charge_copy(0, data_.size, data_.size);
 }
 
 int check_arrays(const Call& call, const Comm* comm, const Arrays& of) {
@@ -57,7 +57,8 @@ int check_arrays(const Call& call, const Comm* comm, const Arrays& of) {
   return MPI_SUCCESS;
 }
 
-RowBlocks::RowBlocks(const Call& call, const Arrays& of, int members) : call_(call), of_(of) {
+RowBlocks::RowBlocks(const Call& call, const Arrays& of, int members)
+    : engine_(call.engine()), of_(of) {
   const auto all = static_cast<std::size_t>(members);
   const auto type_of = [&](std::size_t i) { return of.types != nullptr ? of.types[i] : of.type; };
   std::size_t usual = 0;
@@ -73,6 +74,7 @@ RowBlocks::RowBlocks(const Call& call, const Arrays& of, int members) : call_(ca
     const std::int64_t unit = of.types != nullptr ? 1 : type.extent();
     const void* const at = moved_by(of.buffer, of.displacements[i] * unit);
     data_.push_back(data_of(type, at, static_cast<std::uint64_t>(of.counts[i])));
+    layouts_.emplace_back(data_[i].layout);
     sizes_[i] = static_cast<MPI_Count>(data_[i].size);
     offsets_[i] = copied;
     if (data_[i].layout != nullptr) copied += data_[i].size;
@@ -89,14 +91,14 @@ void RowBlocks::load(int member) {
   const auto i = static_cast<std::size_t>(member);
   if (i >= data_.size() || data_[i].layout == nullptr) return;
   pack(data_[i], copy_of(i));
-  call_.engine().charge_copy(0, data_[i].size, data_[i].size);
+  engine_.charge_copy(0, data_[i].size, data_[i].size);
 }
 
 void RowBlocks::store() {
   for (std::size_t i = 0; i < data_.size(); ++i) {
     if (data_[i].layout == nullptr) continue;
     unpack(copy_of(i), data_[i]);
-    call_.engine().charge_copy(0, data_[i].size, data_[i].size);
+    engine_.charge_copy(0, data_[i].size, data_[i].size);
   }
 }
 
@@ -144,12 +146,12 @@ Reduction reduction_of(const Call& call, const Comm* comm, const void* buffer, M
 
 // Element by element: in the image they may lie at other distances.
 void Image::move(bool from_program) {
-  const Layout& layout = *of_.type->layout;
+  const Layout& layout = *layout_;
   const std::uint64_t size = layout.size();
   std::vector<std::byte> row(size);
   for (std::uint64_t i = 0; i < count_; ++i) {
     Cursor theirs(layout, buffer_, i * size);
-    Cursor own(layout, moved_by(copy_.get() + i * of_.operand.element, -of_.operand.shift));
+    Cursor own(layout, moved_by(copy_.get() + i * element_, -shift_));
     Cursor& from = from_program ? theirs : own;
     Cursor& to = from_program ? own : theirs;
     from.pack(row.data(), size);

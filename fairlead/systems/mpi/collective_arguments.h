@@ -1,6 +1,7 @@
 // Arguments of collective calls, checked: what several of them have.
 #pragma once
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -44,16 +45,18 @@ inline Buffer buffer_of(const Call& call, const Comm* comm, const void* buffer, 
 }
 
 // The bytes of a buffer in a row, as collectives move them: the program's own memory, or where they
-// do not lie so a copy for the length of the call.
+// do not lie so a copy for as long as the Row lives, which is a call or a schedule.
 class Row {
  public:
-  Row(const Call& call, const Data& data) : call_(call), data_(data) {
+  Row(const Call& call, const Data& data)
+      : engine_(call.engine()), data_(data), layout_(data.layout) {
     if (data.layout != nullptr) [[unlikely]]
       copy_ = std::make_unique_for_overwrite<std::byte[]>(data.size);
   }
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
 
+  bool is_copy() const { return copy_ != nullptr; }
   void* at() const { return copy_ != nullptr ? copy_.get() : const_cast<void*>(data_.at); }
   // Takes what the program has there, and gives it what has come.
   void load() {
@@ -68,8 +71,9 @@ class Row {
  private:
   [[gnu::cold, gnu::noinline]] void move(bool from_program);
 
-  const Call& call_;
+  Engine& engine_;
   Data data_;
+  LayoutHold layout_;
   std::unique_ptr<std::byte[]> copy_;
 };
 
@@ -92,6 +96,7 @@ class RowBlocks {
   RowBlocks(const RowBlocks&) = delete;
   RowBlocks& operator=(const RowBlocks&) = delete;
 
+  bool is_copy() const { return !sizes_.empty(); }
   Blocks blocks() const {
     if (sizes_.empty()) [[likely]]
       return in_place();
@@ -110,12 +115,13 @@ class RowBlocks {
   }
   void* copy_of(std::size_t member) const { return copies_.get() + offsets_[member]; }
 
-  const Call& call_;
+  Engine& engine_;
   Arrays of_;
   // Empty where every type is predefined and its elements lie in a row. Places are from sizes_ on.
   std::vector<MPI_Count> sizes_;
   std::vector<MPI_Count> places_;
   std::vector<Data> data_;
+  std::deque<LayoutHold> layouts_;
   std::vector<std::uint64_t> offsets_;
   std::unique_ptr<std::byte[]> copies_;
 };
@@ -133,18 +139,24 @@ struct Reduction {
 Reduction reduction_of(const Call& call, const Comm* comm, const void* buffer, MPI_Count count,
                        MPI_Datatype datatype, MPI_Op op, const char* which);
 
-// The image of `count` elements at `buffer`: the program's memory, or a copy for the length of the
-// call, which leaves what lies in the gaps as it is.
+// The image of `count` elements at `buffer`: the program's memory, or a copy for as long as the
+// Image lives, which leaves what lies in the gaps as it is.
 class Image {
  public:
   Image(const Reduction& of, const void* buffer, std::uint64_t count)
-      : of_(of), buffer_(buffer), count_(count) {
+      : layout_(of.type == nullptr ? nullptr : of.type->layout),
+        hold_(layout_),
+        element_(of.operand.element),
+        shift_(of.operand.shift),
+        buffer_(buffer),
+        count_(count) {
     if (of.type != nullptr) [[unlikely]]
       copy_ = std::make_unique<std::byte[]>(count * of.operand.element);
   }
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
 
+  bool is_copy() const { return copy_ != nullptr; }
   void* at() const { return copy_ != nullptr ? copy_.get() : const_cast<void*>(buffer_); }
   void load() {
     if (copy_ != nullptr) [[unlikely]]
@@ -158,7 +170,10 @@ class Image {
  private:
   [[gnu::cold, gnu::noinline]] void move(bool from_program);
 
-  const Reduction& of_;
+  const Layout* layout_;
+  LayoutHold hold_;
+  std::uint64_t element_;
+  std::int64_t shift_;
   const void* buffer_;
   std::uint64_t count_;
   std::unique_ptr<std::byte[]> copy_;

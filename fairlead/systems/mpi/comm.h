@@ -34,7 +34,8 @@ struct Comm {
   Board* board = nullptr;          // collectives/board.h; owned by the port of the first member
   std::uint64_t board_meetings = 0;
   bool board_settled = false;
-  bool board_copies = false;  // with a board: members may copy from and to each other's memory
+  bool board_copies = false;    // with a board: members may copy from and to each other's memory
+  std::uint32_t schedules = 0;  // made so far (collectives/schedule.h)
   // collectives/shared_reduction.h, and the pieces that went through it.
   SharedPieces* shared = nullptr;
   std::uint64_t shared_count = 0;

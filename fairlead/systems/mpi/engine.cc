@@ -47,6 +47,12 @@ void Engine::let_go_layout(Request& request) {
   request.layout = nullptr;
 }
 
+void Engine::set_layout(Request& request, const Layout* layout) {
+  if (request.layout != nullptr) let_go_layout(request);
+  if (layout != nullptr) layout->hold();
+  request.layout = layout;
+}
+
 void Engine::wait_slow(Request& request, const char* call) {
   request.awaited = true;
   while (!request.done()) wait_for_change(call);
@@ -98,7 +104,34 @@ void Engine::drain(const char* call) {
 bool Engine::progress() {
   const bool moved = device_->progress();
   const bool sent = push_outgoing();
-  return moved || sent;
+  return advance_driven() || moved || sent;
+}
+
+// What a program's operation calls meanwhile does not drive them again.
+bool Engine::advance_driven() {
+  if (driven_.empty() || driving_) return false;
+  driving_ = true;
+  bool moved = false;
+  for (Driven* each = driven_.front(); each != nullptr;) {
+    const Driven::Step step = each->advance();
+    Driven* const following = AllDriven::next(each);  // after it some may have been added
+    if (step == Driven::Step::over) driven_.remove(each);
+    moved |= step != Driven::Step::none;
+    each = following;
+  }
+  driving_ = false;
+  return moved;
+}
+
+Request* Engine::make_request(RequestKind kind, State state, Task* task) {
+  Request* const made = requests_.take();
+  made->kind = kind;
+  made->state = state;
+  made->task = task;
+  made->is_send = true;  // its status is empty until it is a receive
+  made->error = 0;
+  made->comm = nullptr;
+  return made;
 }
 
 }  // namespace fairlead::mpi

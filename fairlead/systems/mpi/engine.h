@@ -22,6 +22,7 @@
 #include "fairlead/systems/mpi/datatypes/cursor.h"
 #include "fairlead/systems/mpi/device.h"
 #include "fairlead/systems/mpi/direct.h"
+#include "fairlead/systems/mpi/driven.h"
 #include "fairlead/systems/mpi/matcher.h"
 #include "fairlead/systems/mpi/mpi.h"
 #include "fairlead/systems/mpi/request.h"
@@ -90,6 +91,12 @@ class Engine {
   // done. The request is given back with finish().
   Request* isend(const void* from, std::uint64_t size, Envelope to, bool sync,
                  const Layout* layout = nullptr);
+  // The same for requests that the caller has from make_request(): they serve one message after
+  // the other, each done before the next.
+  void isend_by(Request& request, const void* from, std::uint64_t size, Envelope to, bool sync,
+                const Layout* layout = nullptr);
+  void irecv_by(Request& request, void* to, std::uint64_t capacity, Envelope from, Comm* comm,
+                const Layout* layout = nullptr);
   // Starts a receive into `to`, which belongs to the engine until the request is done. Arguments
   // as of an Envelope; `comm` is the request's.
   Request* irecv(void* to, std::uint64_t capacity, std::uint32_t context, Rank source,
@@ -120,12 +127,20 @@ class Engine {
     if (!request.done() && !direct_.receive_straight(request)) [[unlikely]]
       wait_slow(request, call);
   }
+  // A request that is no message yet. Given back with finish().
+  Request* make_request(RequestKind kind, State state, Task* task);
   // Gives a done request back to the pool.
   void finish(Request* request) {
     if (request->layout != nullptr) [[unlikely]]
       let_go_layout(*request);
     request->state = State::idle;
     requests_.give(request);
+  }
+  // The same for those of make_request().
+  void finish_task(Request* request) {
+    request->kind = RequestKind::message;
+    request->task = nullptr;
+    finish(request);
   }
   // Runs the upcalls of what has arrived, then what they left to do.
   void poll();
@@ -156,6 +171,17 @@ class Engine {
   void store(const void* from, const lci::Remote& to, std::size_t size, const char* call);
   // The earliest message `wanted` matches, which stays, or nullptr.
   const Unexpected* probe(const Envelope& wanted) const { return matcher_.probe(wanted); }
+  // The same, taken away from other receives: receive_early() brings it. nullptr: none.
+  Unexpected* take(const Envelope& wanted);
+  Request* receive_early(Unexpected* message, void* to, std::uint64_t capacity, Comm* comm,
+                         const Layout* layout = nullptr);
+  // A receive that no message has matched is done, with kCancelled. False: it is no such.
+  bool cancel(Request& receive);
+  // `work` goes on whenever this rank looks for what has arrived, until it says that it is over;
+  // it lives until then.
+  void drive(Driven& work) {
+    if (work.advance() != Driven::Step::over) driven_.push_back(&work);
+  }
   // Whether there is any message that no receive has matched.
   bool any_early() const { return matcher_.any_early(); }
   // Waits until nothing this rank has to send is left.
@@ -173,7 +199,8 @@ class Engine {
   std::uint64_t strays() const { return device_->strays(); }
   // True while messages wait for room or memory waits to be fetched.
   bool has_work() const {
-    return any_queued() || (is_direct() ? !direct_.idle() : device_->has_work());
+    return any_queued() || !driven_.empty() ||
+           (is_direct() ? !direct_.idle() : device_->has_work());
   }
   bool any_queued() const { return !outgoing_.empty(); }
 
@@ -242,6 +269,7 @@ class Engine {
 
  private:
   using Requests = IntrusiveList<Request, &Request::link>;
+  using AllDriven = IntrusiveList<Driven, &Driven::link>;
 
   bool is_direct() const { return device_ == &direct_; }
   // Where work has to be declared: false when the message is another device's.
@@ -265,6 +293,7 @@ class Engine {
   bool send_now(const void* from, std::uint64_t size, const Envelope& to, std::uint32_t flags);
   Request* start_send(const void* from, std::uint64_t size, Envelope to, bool sync,
                       const Layout* layout);
+  void begin_send(Request& request, const void* from, std::uint64_t size, Envelope to, bool sync);
   void send_to_self(Request& send);
   bool push_outgoing();
 
@@ -275,11 +304,14 @@ class Engine {
 
   // engine.cc
   [[gnu::cold, gnu::noinline]] static void let_go_layout(Request& request);
+  // The request's next message lies so; nullptr: in a row.
+  static void set_layout(Request& request, const Layout* layout);
   void wait_slow(Request& request, const char* call);
   // What the port's wait() answered; done when there was something to do instead.
   Post wait_until(lci::Until until, const char* call);
   void let_others_call();
   bool progress();
+  bool advance_driven();
 
   // engine_memory.cc
   template <class Begin>
@@ -296,6 +328,8 @@ class Engine {
   Matcher matcher_;
   Pool<Request> requests_;
   Requests outgoing_;  // sends in the states *_queued, in the order they were started
+  AllDriven driven_;
+  bool driving_ = false;
   // Rarely touched from here on.
   const std::uint64_t send_ops_;
   const std::uint64_t match_ops_;

@@ -38,6 +38,40 @@ std::byte* Engine::memory_for(Unexpected& message) {
   return message.heap.get();
 }
 
+void Engine::irecv_by(Request& request, void* to, std::uint64_t capacity, Envelope from, Comm* comm,
+                      const Layout* layout) {
+  requests_.renew(&request);
+  set_layout(request, layout);
+  describe(request, to, capacity, from.context, from.peer, from.tag, comm);
+  if (Unexpected* const message = matcher_.post(&request); message != nullptr) {
+    take_early(request, message);
+  }
+}
+
+Unexpected* Engine::take(const Envelope& wanted) {
+  Unexpected* const found = matcher_.probe(wanted);
+  if (found != nullptr) matcher_.remove(found);
+  return found;
+}
+
+Request* Engine::receive_early(Unexpected* message, void* to, std::uint64_t capacity, Comm* comm,
+                               const Layout* layout) {
+  Request* const request = requests_.take();
+  if (layout != nullptr) set_layout(*request, layout);
+  describe(*request, to, capacity, message->envelope.context, message->envelope.peer,
+           message->envelope.tag, comm);
+  take_early(*request, message);
+  return request;
+}
+
+bool Engine::cancel(Request& receive) {
+  if (receive.is_send || receive.state != State::posted) return false;
+  matcher_.withdraw(&receive);
+  receive.error = kCancelled;
+  receive.state = State::done;
+  return true;
+}
+
 void Engine::take_early(Request& receive, Unexpected* message) {
   matched(receive, message->envelope.peer, message->envelope.tag, message->size);
   if (message->place == Unexpected::Place::self) {

@@ -31,31 +31,46 @@ bool Engine::send_now(const void* from, std::uint64_t size, const Envelope& to,
 
 Request* Engine::start_send(const void* from, std::uint64_t size, Envelope to, bool sync,
                             const Layout* layout) {
-  if (!is_direct()) port_.charge({.ops = send_ops_});
-  Request* request = requests_.take();
-  request->is_send = true;
-  request->sync = sync;
-  request->awaited = false;
-  request->exposed = false;
-  request->envelope = to;
-  request->from = static_cast<const std::byte*>(from);
-  request->size = size;
-  request->moved = 0;
-  request->error = 0;
+  Request* const request = requests_.take();
   request->comm = nullptr;
-  if (layout != nullptr) {
-    layout->hold();
-    request->layout = layout;
-  }
-  if (to.peer == self_) {
-    send_to_self(*request);
-    return request;
-  }
-  request->state =
-      size <= device_->eager_max(to.peer, sync) ? State::eager_queued : State::offer_queued;
-  outgoing_.push_back(request);
-  push_outgoing();
+  if (layout != nullptr) [[unlikely]]
+    set_layout(*request, layout);
+  begin_send(*request, from, size, to, sync);
   return request;
+}
+
+void Engine::begin_send(Request& request, const void* from, std::uint64_t size, Envelope to,
+                        bool sync) {
+  if (!is_direct()) port_.charge({.ops = send_ops_});
+  request.is_send = true;
+  request.sync = sync;
+  request.awaited = false;
+  request.exposed = false;
+  request.envelope = to;
+  request.from = static_cast<const std::byte*>(from);
+  request.size = size;
+  request.moved = 0;
+  request.error = 0;
+  if (to.peer == self_) return send_to_self(request);
+  request.state =
+      size <= device_->eager_max(to.peer, sync) ? State::eager_queued : State::offer_queued;
+  outgoing_.push_back(&request);
+  push_outgoing();
+}
+
+// A late packet for the request's last message does not reach this one.
+void Engine::isend_by(Request& request, const void* from, std::uint64_t size, Envelope to,
+                      bool sync, const Layout* layout) {
+  requests_.renew(&request);
+  set_layout(request, layout);
+  request.is_send = true;
+  request.error = 0;
+  if (!sync && layout == nullptr &&
+      (send_small(from, size, to, lci::kNoBlock) || send_now(from, size, to, lci::kNoBlock))) {
+    request.state = State::done;
+    return;
+  }
+  begin_send(request, from, size, to, sync);
 }
 
 // Sends what is queued, in order per destination; a destination without room blocks its own later

@@ -63,6 +63,11 @@ class Matcher {
     return find(wanted, steps);
   }
   void remove(Unexpected* message);
+  // A posted receive is posted no longer.
+  void withdraw(Request* receive) {
+    const bool any = receive->envelope.peer == kAnySource;
+    (any ? posted_any_ : posted_[bin(receive->envelope)]).remove(receive);
+  }
 
  private:
   using Bin = IntrusiveList<Unexpected, &Unexpected::in_bin>;

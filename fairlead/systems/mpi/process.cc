@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fairlead/systems/mpi/extras.h"
 #include "fairlead/systems/mpi/panda_device.h"
 
 namespace fairlead::mpi {
@@ -62,10 +63,19 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   done_send_.state = State::done;
   done_send_.is_send = true;
   done_receive_.state = State::done;
+  done_send_.kind = RequestKind::constant;
+  done_receive_.kind = RequestKind::constant;
   engine_.share(lock.get());
   may_be_plain_ = lock == nullptr && engine_.short_ways();
   // Before it messages may come to ranks whose device is not there yet.
   if (options.device == DeviceName::panda) panda::Panda::of(context)->barrier();
+}
+
+Process::~Process() = default;
+
+Extras& Process::extras() {
+  if (extras_ == nullptr) extras_ = std::make_unique<Extras>();
+  return *extras_;
 }
 
 void Process::begin_turn() {
@@ -109,6 +119,11 @@ void Process::release_handler(ErrorHandler& handler) {
 void Process::fill_status(const Request& request, MPI_Status& status) const {
   if (request.is_send || &request == &done_receive_) {
     set_empty(&status, request.is_send ? MPI_ANY_SOURCE : MPI_PROC_NULL);
+    return;
+  }
+  if (request.error == kCancelled) {
+    set_empty(&status, MPI_ANY_SOURCE);
+    status.MPI_internal[2] = 1;
     return;
   }
   status.MPI_SOURCE = request.comm->rank_of(request.envelope.peer);

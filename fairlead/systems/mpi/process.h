@@ -21,15 +21,18 @@
 
 namespace fairlead::mpi {
 
+struct Extras;
+
 class Process {
  public:
   enum class Phase : std::uint8_t { running, finalized };
   // What a new communicator's first context would be: two a communicator, the last kept free.
   static constexpr std::uint32_t kFirstFreeContext = 4;
-  static constexpr std::uint32_t kContextsEnd = kContextMask - 1;
+  static constexpr std::uint32_t kContextsEnd = kScheduleContext - 1;
 
   // All ranks where a device needs it: returns when every rank has called it.
   Process(run::Context& context, int thread_level, const JobOptions& options);
+  ~Process();
 
   // Of the current rank; nullptr before MPI_Init.
   static Process* current() {
@@ -64,10 +67,11 @@ class Process {
   // The object is used again once no request refers to it.
   void free_comm(Comm* comm);
 
-  // Gives a done request back and fills `status` (may be ignored); answers its error class.
+  // Gives a done request back, which is a message or a constant, and fills `status` (may be
+  // ignored); answers its error class.
   int complete(Request* request, MPI_Status* status) {
     if (status != MPI_STATUS_IGNORE) fill_status(*request, *status);
-    if (request == &done_send_ || request == &done_receive_) return MPI_SUCCESS;
+    if (request->kind != RequestKind::message) return MPI_SUCCESS;
     const int error = request->error;
     --request->comm->uses;
     engine_.finish(request);
@@ -117,6 +121,8 @@ class Process {
   UserErrors user_errors;
   WorldAttributes world_attributes;
   const std::thread::id main_thread = std::this_thread::get_id();  // that called MPI_Init
+  bool has_extras() const { return extras_ != nullptr; }
+  Extras& extras();
   // Tells what a done request did.
   void fill_status(const Request& request, MPI_Status& status) const;
 
@@ -130,6 +136,7 @@ class Process {
   Request done_receive_;
   std::vector<std::unique_ptr<Comm>> comms_;
   std::unique_ptr<TypeStore> types_;
+  std::unique_ptr<Extras> extras_;
 };
 
 // Ends the job (Context::abort_job; GCC forgets that a virtual function does not return).

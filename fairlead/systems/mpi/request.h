@@ -15,6 +15,7 @@ namespace fairlead::mpi {
 
 struct Comm;
 class Layout;  // datatypes/layout.h
+class Task;
 
 // Wildcards as the engine knows them; ranks are those of the job.
 constexpr Rank kAnySource = 0xffffffffu;
@@ -38,7 +39,20 @@ enum class State : std::uint8_t {
   helping,       // the same, and it copies part of the bytes
   data_queued,   // accepted send whose bytes wait for room
   done,
+  under_way,  // a task that is not over (task.h)
+  inactive,   // of a persistent request that is not started
 };
+
+// What a request is to the calls that wait for it. Those after `constant` have a Task.
+enum class RequestKind : std::uint8_t {
+  message,
+  constant,    // of the process, done for ever
+  task,        // ends with the call that finds it done
+  persistent,  // stays, and may be started again
+};
+
+// What `error` says of a receive that was cancelled: no class of MPI's.
+constexpr int kCancelled = -1;
 
 // What a short message touches is in the first two cache lines.
 struct alignas(64) Request {
@@ -50,7 +64,8 @@ struct alignas(64) Request {
   bool sync = false;     // the send completes when it is matched
   bool awaited = false;  // the program waits for it now: sending may wait for room
   bool exposed = false;  // a send whose memory is, or a receive whose buffer is
-  Envelope envelope{};   // of a matched receive: the message's source and tag
+  RequestKind kind = RequestKind::message;
+  Envelope envelope{};  // of a matched receive: the message's source and tag
   std::byte* to = nullptr;
   std::uint64_t capacity = 0;  // of the receive buffer
   std::uint64_t size = 0;      // of the message; of an accepted send: what the receiver wants
@@ -59,7 +74,7 @@ struct alignas(64) Request {
   // finished.
   const Layout* layout = nullptr;
   Request* next_free = nullptr;
-  int error = 0;  // MPI error class
+  int error = 0;  // MPI error class, or kCancelled
   std::uint32_t peer_id = 0;
   const std::byte* from = nullptr;
   std::uint64_t moved = 0;
@@ -74,6 +89,7 @@ struct alignas(64) Request {
   Counter copied;
   std::uint64_t helped = 0;  // bytes, by the peer
   Ps asked{};                // when a receive had the choice of ways; kNever: it had none
+  Task* task = nullptr;      // of what is no mere message
 
   bool done() const { return state == State::done; }
 };

@@ -25,13 +25,18 @@ enum class Kind : std::uint8_t {
   helped = 9,       // receiver id   -                    -             bytes copied (8)
 };
 
-// A context is one communicator's point-to-point or collective traffic: 24 bits.
+// A context is one communicator's point-to-point or collective traffic: 24 bits, of which the
+// highest is kScheduleContext.
 constexpr std::uint32_t kContextBits = 24;
 constexpr std::uint32_t kContextMask = (1u << kContextBits) - 1;
 
 // A device's broadcasts (device.h) are matched in contexts of their own: those of the wire with
 // this.
 constexpr std::uint32_t kBroadcastContext = std::uint32_t{1} << 31;
+
+// Of a communicator's collectives those that are schedules (collectives/schedule.h) are matched in
+// their context with this, by their own tags. It travels.
+constexpr std::uint32_t kScheduleContext = 1u << (kContextBits - 1);
 
 constexpr std::uint32_t first_word(Kind kind, std::uint32_t context) {
   return context | static_cast<std::uint32_t>(kind) << kContextBits;

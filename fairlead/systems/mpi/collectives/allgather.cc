@@ -1,13 +1,14 @@
 #include <algorithm>
-#include <cstring>
 
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
 namespace {
 
-void allgather_ring(GroupCall& group, void* all, std::uint64_t block) {
+template <class Group>
+void allgather_ring(Group& group, void* all, std::uint64_t block) {
   const int size = group.size();
   const int to = (group.rank() + 1) % size;
   const int from = (group.rank() - 1 + size) % size;
@@ -21,26 +22,24 @@ void allgather_ring(GroupCall& group, void* all, std::uint64_t block) {
 
 // Bruck: after step k this rank holds the blocks of the 2^k ranks from itself on; at the end they
 // are turned into rank order.
-void allgather_bruck(GroupCall& group, void* all, std::uint64_t block) {
+template <class Group>
+void allgather_bruck(Group& group, void* all, std::uint64_t block) {
   const int size = group.size();
   const int rank = group.rank();
   const auto bytes = [&](int blocks) { return static_cast<std::uint64_t>(blocks) * block; };
-  Scratch held(group.process(), bytes(size));
-  std::memcpy(held.data(), at(all, bytes(rank)), block);
+  typename Group::Memory held(group, bytes(size));
+  group.copy(held.data(), at(all, bytes(rank)), block);
   for (int have = 1; have < size; have *= 2) {
     const int more = std::min(have, size - have);
     group.exchange((rank - have + size) % size, held.data(), bytes(more), (rank + have) % size,
                    held.data() + bytes(have), bytes(more));
   }
-  std::memcpy(at(all, bytes(rank)), held.data(), bytes(size - rank));
-  if (rank != 0) std::memcpy(all, held.data() + bytes(size - rank), bytes(rank));
+  group.copy(at(all, bytes(rank)), held.data(), bytes(size - rank));
+  if (rank != 0) group.copy(all, held.data() + bytes(size - rank), bytes(rank));
 }
 
-}  // namespace
-
-void allgather(Process& process, Comm& comm, CollectiveKind kind, const char* call, void* all,
-               std::uint64_t block) {
-  GroupCall group(process, comm, kind, call);
+template <class Group>
+void allgather_by_messages(Group& group, void* all, std::uint64_t block) {
   if (group.size() == 1) return;
   const std::uint64_t total = block * static_cast<std::uint64_t>(group.size());
   if (block != 0 && total <= kAllgatherBruckBytes) {
@@ -48,6 +47,18 @@ void allgather(Process& process, Comm& comm, CollectiveKind kind, const char* ca
   } else {
     allgather_ring(group, all, block);
   }
+}
+
+}  // namespace
+
+void allgather(Process& process, Comm& comm, CollectiveKind kind, const char* call, void* all,
+               std::uint64_t block) {
+  GroupCall group(process, comm, kind, call);
+  allgather_by_messages(group, all, block);
+}
+
+void record_allgather(Recorder& group, void* all, std::uint64_t block) {
+  allgather_by_messages(group, all, block);
 }
 
 }  // namespace fairlead::mpi

@@ -6,13 +6,15 @@
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/large_reduction.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
 namespace {
 
 // Combines what two ranks hold, the lower rank's operand first on both, so that both get the same
 // bits.
-void meet(GroupCall& group, const Operand& operand, int other, std::byte* sum, std::byte* arrived) {
+template <class Group>
+void meet(Group& group, const Operand& operand, int other, std::byte* sum, std::byte* arrived) {
   group.exchange(other, sum, operand.bytes(), other, arrived, operand.bytes());
   const bool lower = group.rank() < other;
   group.combine(operand, lower ? sum : arrived, lower ? arrived : sum, sum, operand.count);
@@ -20,12 +22,13 @@ void meet(GroupCall& group, const Operand& operand, int other, std::byte* sum, s
 
 // Recursive doubling. With P not a power of two the first 2 (P - 2^k) ranks begin as pairs, whose
 // odd member stands for both.
-void allreduce_doubling(GroupCall& group, const Operand& operand, std::byte* sum) {
+template <class Group>
+void allreduce_doubling(Group& group, const Operand& operand, std::byte* sum) {
   const int size = group.size();
   const int rank = group.rank();
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
   const int paired = 2 * (size - core);
-  Scratch arrived(group.process(), operand.bytes());
+  typename Group::Memory arrived(group, operand.bytes());
   if (rank < paired && rank % 2 == 0) {
     group.send(rank + 1, sum, operand.bytes());
     group.receive(rank + 1, sum, operand.bytes());
@@ -46,10 +49,11 @@ void allreduce_doubling(GroupCall& group, const Operand& operand, std::byte* sum
 
 // Takes part `in` of a vector from one member, combines it with `own` into `sum`, and sends part
 // `out` of `sent` to another, both in blocks that are combined before they leave the cache.
-void combine_blocks(GroupCall& group, const Operand& operand, int to, const void* sent, Part out,
+template <class Group>
+void combine_blocks(Group& group, const Operand& operand, int to, const void* sent, Part out,
                     int from, const void* own, void* sum, Part in) {
   const std::uint64_t block = std::max<std::uint64_t>(1, kAllreduceBlockBytes / operand.element);
-  Scratch scratch(group.process(), 2 * std::min(block, in.count) * operand.element);
+  typename Group::Memory scratch(group, 2 * std::min(block, in.count) * operand.element);
   const auto bytes_of = [&](Part part, std::uint64_t index) {
     const std::uint64_t left = part.count - std::min(part.count, index * block);
     return std::min(block, left) * operand.element;
@@ -61,13 +65,13 @@ void combine_blocks(GroupCall& group, const Operand& operand, int to, const void
     return at(scratch.data(), index % 2 * std::min(block, in.count) * operand.element);
   };
   const std::uint64_t blocks = (std::max(in.count, out.count) + block - 1) / block;
-  const auto receive = [&](std::uint64_t i) -> Request* {
+  const auto receive = [&](std::uint64_t i) -> typename Group::Pending {
     return bytes_of(in, i) == 0 ? nullptr : group.begin_receive(from, arrived(i), bytes_of(in, i));
   };
-  Request* next = receive(0);
+  typename Group::Pending next = receive(0);
   for (std::uint64_t i = 0; i < blocks; ++i) {
-    Request* const receiving = next;
-    Request* const sending =
+    typename Group::Pending const receiving = next;
+    typename Group::Pending const sending =
         bytes_of(out, i) == 0 ? nullptr
                               : group.begin_send(to, at(sent, offset_of(out, i)), bytes_of(out, i));
     next = i + 1 < blocks ? receive(i + 1) : nullptr;
@@ -81,7 +85,8 @@ void combine_blocks(GroupCall& group, const Operand& operand, int to, const void
 }
 
 // Ring: piece i travels once around and is combined at each rank, then once more with the result.
-void allreduce_ring(GroupCall& group, const Operand& operand, const void* own, void* sum) {
+template <class Group>
+void allreduce_ring(Group& group, const Operand& operand, const void* own, void* sum) {
   const int size = group.size();
   const int to = (group.rank() + 1) % size;
   const int from = (group.rank() - 1 + size) % size;
@@ -115,9 +120,27 @@ void allreduce_board(Process& process, Comm& comm, const char* call, const Opera
 }
 
 // To one member, which broadcasts the result: what the LCI paper's MPI does.
-void allreduce_by_bcast(GroupCall& group, const Operand& operand, std::byte* sum) {
+template <class Group>
+void allreduce_by_bcast(Group& group, const Operand& operand, std::byte* sum) {
   reduce_tree(group, operand, sum);
   if (group.size() > 1) bcast_as_told(group, sum, operand.bytes(), 0);
+}
+
+template <class Group>
+void allreduce_by_messages(Group& group, const void* own, void* result, const Operand& operand) {
+  const std::uint64_t bytes = operand.bytes();
+  auto* const sum = static_cast<std::byte*>(result);
+  if (group.process().bcast_way != BcastWay::automatic) {
+    group.copy(result, own, bytes);
+    return allreduce_by_bcast(group, operand, sum);
+  }
+  const std::uint64_t piece = bytes / static_cast<std::uint64_t>(group.size());
+  if (group.size() > 1 && bytes >= kAllreduceRingBytes && piece >= kAllreduceRingPieceBytes &&
+      operand.commutes()) {
+    return allreduce_ring(group, operand, own, result);
+  }
+  group.copy(result, own, bytes);
+  if (group.size() > 1) allreduce_doubling(group, operand, sum);
 }
 
 }  // namespace
@@ -125,29 +148,23 @@ void allreduce_by_bcast(GroupCall& group, const Operand& operand, std::byte* sum
 void allreduce(Process& process, Comm& comm, const char* call, const void* own, void* result,
                const Operand& operand) {
   const std::uint64_t bytes = operand.bytes();
-  if (process.bcast_way != BcastWay::automatic) {
-    GroupCall group(process, comm, CollectiveKind::allreduce, call);
-    if (own != result && bytes != 0) std::memcpy(result, own, bytes);
-    return allreduce_by_bcast(group, operand, static_cast<std::byte*>(result));
-  }
-  if (bytes <= kBoardBytes && comm.size > 1) {
+  const bool as_told = process.bcast_way != BcastWay::automatic;
+  if (!as_told && bytes <= kBoardBytes && comm.size > 1) {
     if (comm.board == nullptr) settle_board(process, comm, CollectiveKind::allreduce, call);
     if (comm.board != nullptr) {
       return allreduce_board(process, comm, call, operand, own, result);
     }
   }
-  if (reduce_without_messages(
-          {process, comm, CollectiveKind::allreduce, call, own, result, operand, kAllRoots})) {
+  if (!as_told && reduce_without_messages({process, comm, CollectiveKind::allreduce, call, own,
+                                           result, operand, kAllRoots})) {
     return;
   }
   GroupCall group(process, comm, CollectiveKind::allreduce, call);
-  const std::uint64_t piece = bytes / static_cast<std::uint64_t>(group.size());
-  if (group.size() > 1 && bytes >= kAllreduceRingBytes && piece >= kAllreduceRingPieceBytes &&
-      operand.commutes()) {
-    return allreduce_ring(group, operand, own, result);
-  }
-  if (own != result && bytes != 0) std::memcpy(result, own, bytes);
-  if (group.size() > 1) allreduce_doubling(group, operand, static_cast<std::byte*>(result));
+  allreduce_by_messages(group, own, result, operand);
+}
+
+void record_allreduce(Recorder& group, const void* own, void* result, const Operand& operand) {
+  allreduce_by_messages(group, own, result, operand);
 }
 
 }  // namespace fairlead::mpi

@@ -1,7 +1,6 @@
-#include <cstring>
-
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -11,7 +10,8 @@ std::uint64_t offset_of(int rank, std::uint64_t block) {
 }
 
 // Step i: send to the rank i after this one, receive from the rank i before it.
-void alltoall_pairwise(GroupCall& group, const void* from, void* to, std::uint64_t block) {
+template <class Group>
+void alltoall_pairwise(Group& group, const void* from, void* to, std::uint64_t block) {
   const int size = group.size();
   for (int i = 1; i < size; ++i) {
     const int dest = (group.rank() + i) % size;
@@ -22,35 +22,37 @@ void alltoall_pairwise(GroupCall& group, const void* from, void* to, std::uint64
 }
 
 // In place a pair swaps its two blocks through a copy of one; each round pairs every rank once.
-void alltoall_in_place(GroupCall& group, void* to, std::uint64_t block) {
+template <class Group>
+void alltoall_in_place(Group& group, void* to, std::uint64_t block) {
   const int size = group.size();
-  Scratch copy(group.process(), block);
+  typename Group::Memory copy(group, block);
   for (int i = 0; i < size; ++i) {
     const int other = (i - group.rank() + size) % size;
     if (other == group.rank()) continue;
     std::byte* const place = at(to, offset_of(other, block));
-    if (block != 0) std::memcpy(copy.data(), place, block);
+    if (block != 0) group.copy(copy.data(), place, block);
     group.exchange(other, copy.data(), block, other, place, block);
   }
 }
 
 // Bruck: slot j holds the block for the rank j after this one. In step k all slots whose number has
 // bit k set go 2^k ranks on, as one message; slot j then holds the block from the rank j before.
-void alltoall_bruck(GroupCall& group, const void* from, void* to, std::uint64_t block) {
+template <class Group>
+void alltoall_bruck(Group& group, const void* from, void* to, std::uint64_t block) {
   const int size = group.size();
   const int rank = group.rank();
-  Scratch slots(group.process(), offset_of(size, block));
-  Scratch out(group.process(), offset_of((size + 1) / 2, block));
-  Scratch in(group.process(), offset_of((size + 1) / 2, block));
+  typename Group::Memory slots(group, offset_of(size, block));
+  typename Group::Memory out(group, offset_of((size + 1) / 2, block));
+  typename Group::Memory in(group, offset_of((size + 1) / 2, block));
   for (int j = 0; j < size; ++j) {
-    std::memcpy(slots.data() + offset_of(j, block), at(from, offset_of((rank + j) % size, block)),
-                block);
+    group.copy(slots.data() + offset_of(j, block), at(from, offset_of((rank + j) % size, block)),
+               block);
   }
   for (int step = 1; step < size; step *= 2) {
     std::uint64_t packed = 0;
     for (int j = step; j < size; ++j) {
       if ((j & step) == 0) continue;
-      std::memcpy(out.data() + packed, slots.data() + offset_of(j, block), block);
+      group.copy(out.data() + packed, slots.data() + offset_of(j, block), block);
       packed += block;
     }
     group.exchange((rank + step) % size, out.data(), packed, (rank - step + size) % size, in.data(),
@@ -58,21 +60,18 @@ void alltoall_bruck(GroupCall& group, const void* from, void* to, std::uint64_t 
     std::uint64_t taken = 0;
     for (int j = step; j < size; ++j) {
       if ((j & step) == 0) continue;
-      std::memcpy(slots.data() + offset_of(j, block), in.data() + taken, block);
+      group.copy(slots.data() + offset_of(j, block), in.data() + taken, block);
       taken += block;
     }
   }
   for (int j = 0; j < size; ++j) {
-    std::memcpy(at(to, offset_of((rank - j + size) % size, block)),
-                slots.data() + offset_of(j, block), block);
+    group.copy(at(to, offset_of((rank - j + size) % size, block)),
+               slots.data() + offset_of(j, block), block);
   }
 }
 
-}  // namespace
-
-void alltoall(Process& process, Comm& comm, const char* call, const void* from, void* to,
-              std::uint64_t block) {
-  GroupCall group(process, comm, CollectiveKind::alltoall, call);
+template <class Group>
+void alltoall_by_messages(Group& group, const void* from, void* to, std::uint64_t block) {
   if (from == nullptr) {
     alltoall_in_place(group, to, block);
     return;
@@ -82,8 +81,20 @@ void alltoall(Process& process, Comm& comm, const char* call, const void* from, 
     alltoall_bruck(group, from, to, block);
     return;
   }
-  if (block != 0) std::memcpy(at(to, own), at(from, own), block);
+  if (block != 0) group.copy(at(to, own), at(from, own), block);
   alltoall_pairwise(group, from, to, block);
+}
+
+}  // namespace
+
+void alltoall(Process& process, Comm& comm, const char* call, const void* from, void* to,
+              std::uint64_t block) {
+  GroupCall group(process, comm, CollectiveKind::alltoall, call);
+  alltoall_by_messages(group, from, to, block);
+}
+
+void record_alltoall(Recorder& group, const void* from, void* to, std::uint64_t block) {
+  alltoall_by_messages(group, from, to, block);
 }
 
 }  // namespace fairlead::mpi

@@ -1,6 +1,7 @@
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
 namespace fairlead::mpi {
@@ -25,9 +26,18 @@ void tree_barrier(GroupCall& group) {
   }
 }
 
+// Dissemination: after step k every rank has heard, through others, of 2^k ranks before it.
+template <class Group>
+void disseminate(Group& group) {
+  for (int distance = 1; distance < group.size(); distance *= 2) {
+    const int to = (group.rank() + distance) % group.size();
+    const int from = (group.rank() - distance + group.size()) % group.size();
+    group.exchange(to, nullptr, 0, from, nullptr, 0);
+  }
+}
+
 }  // namespace
 
-// Dissemination: after step k every rank has heard, through others, of 2^k ranks before it.
 void barrier(Process& process, Comm& comm, CollectiveKind kind, const char* call) {
   if (comm.size == 1) return;
   // The last barrier leaves nobody on a board whose owner may be gone.
@@ -42,11 +52,9 @@ void barrier(Process& process, Comm& comm, CollectiveKind kind, const char* call
   if (kind == CollectiveKind::finalize && group.size() >= kTreeFinalizeRanks) {
     return tree_barrier(group);
   }
-  for (int distance = 1; distance < group.size(); distance *= 2) {
-    const int to = (group.rank() + distance) % group.size();
-    const int from = (group.rank() - distance + group.size()) % group.size();
-    group.exchange(to, nullptr, 0, from, nullptr, 0);
-  }
+  disseminate(group);
 }
+
+void record_barrier(Recorder& group) { disseminate(group); }
 
 }  // namespace fairlead::mpi

@@ -3,6 +3,7 @@
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/direct_call.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
 namespace fairlead::mpi {
@@ -10,7 +11,8 @@ namespace {
 
 // The message in P pieces: piece i goes down the tree to node i, then every node passes the pieces
 // it has around the ring (van de Geijn).
-void bcast_split(GroupCall& group, void* buffer, std::uint64_t size, int root) {
+template <class Group>
+void bcast_split(Group& group, void* buffer, std::uint64_t size, int root) {
   const Tree tree(group.rank(), group.size(), root);
   const auto nodes = static_cast<std::uint64_t>(tree.size);
   const std::uint64_t piece = (size + nodes - 1) / nodes;
@@ -41,6 +43,18 @@ void bcast_split(GroupCall& group, void* buffer, std::uint64_t size, int root) {
   }
 }
 
+template <class Group>
+void bcast_by_messages(Group& group, void* buffer, std::uint64_t size, int root) {
+  if (group.size() == 1) return;
+  if (group.process().bcast_way != BcastWay::automatic) {
+    bcast_as_told(group, buffer, size, root);
+  } else if (size >= kBcastSplitBytes && group.size() >= kBcastSplitRanks) {
+    bcast_split(group, buffer, size, root);
+  } else {
+    bcast_binomial(group, buffer, size, root);
+  }
+}
+
 // Each member reads the message where the root has it. False: nothing was done.
 bool bcast_directly(Process& process, Comm& comm, const char* call, void* buffer,
                     std::uint64_t size, int root) {
@@ -64,14 +78,11 @@ void bcast(Process& process, Comm& comm, const char* call, void* buffer, std::ui
   const bool as_told = process.bcast_way != BcastWay::automatic;
   if (!as_told && bcast_directly(process, comm, call, buffer, size, root)) return;
   GroupCall group(process, comm, CollectiveKind::bcast, call);
-  if (group.size() == 1) return;
-  if (as_told) {
-    bcast_as_told(group, buffer, size, root);
-  } else if (size >= kBcastSplitBytes && group.size() >= kBcastSplitRanks) {
-    bcast_split(group, buffer, size, root);
-  } else {
-    bcast_binomial(group, buffer, size, root);
-  }
+  bcast_by_messages(group, buffer, size, root);
+}
+
+void record_bcast(Recorder& group, void* buffer, std::uint64_t size, int root) {
+  bcast_by_messages(group, buffer, size, root);
 }
 
 }  // namespace fairlead::mpi

@@ -1,78 +1,75 @@
 // Collectives of blocks of different lengths. Only their two ranks know a block's length, so blocks
 // go straight from one to the other.
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
 namespace {
 
-void move_block(void* to, const void* from, std::uint64_t size) {
-  if (size != 0 && to != from) std::memmove(to, from, size);
-}
-
 // One step of an all-to-all: either block may be empty.
-void trade(GroupCall& group, int to, const void* out, std::uint64_t out_size, int from, void* in,
+template <class Group>
+void trade(Group& group, int to, const void* out, std::uint64_t out_size, int from, void* in,
            std::uint64_t in_size) {
-  Request* const receive = in_size == 0 ? nullptr : group.begin_receive(from, in, in_size);
+  typename Group::Pending const receive =
+      in_size == 0 ? nullptr : group.begin_receive(from, in, in_size);
   if (out_size != 0) group.send(to, out, out_size);
   if (receive != nullptr) group.end(receive, in_size);
 }
 
 // A pair swaps its two blocks through a copy of one; each round pairs every rank once.
-void swap_in_place(GroupCall& group, const Blocks& to) {
+template <class Group>
+void swap_in_place(Group& group, const Blocks& to) {
   const int size = group.size();
   for (int i = 0; i < size; ++i) {
     const int other = (i - group.rank() + size) % size;
     const std::uint64_t bytes = to.bytes(other);
     if (other == group.rank() || bytes == 0) continue;
-    Scratch held(group.process(), bytes);
-    std::memcpy(held.data(), to.at(other), bytes);
+    typename Group::Memory held(group, bytes);
+    group.copy(held.data(), to.at(other), bytes);
     group.exchange(other, held.data(), bytes, other, to.at(other), bytes);
   }
 }
 
-}  // namespace
-
 // All receives are there before the first wait, so that the members need not come in rank order.
-void gatherv(Process& process, Comm& comm, const char* call, const void* own, std::uint64_t size,
-             const Blocks& all, int root) {
-  GroupCall group(process, comm, CollectiveKind::gatherv, call);
+template <class Group>
+void gatherv_by_messages(Group& group, const void* own, std::uint64_t size, const Blocks& all,
+                         int root) {
   if (group.rank() != root) {
     if (size != 0) group.send(root, own, size);
     return;
   }
-  std::vector<std::pair<Request*, std::uint64_t>> receives;
+  std::vector<std::pair<typename Group::Pending, std::uint64_t>> receives;
   for (int i = 0; i < group.size(); ++i) {
     if (i == root || all.bytes(i) == 0) continue;
     receives.emplace_back(group.begin_receive(i, all.at(i), all.bytes(i)), all.bytes(i));
   }
-  if (own != nullptr) move_block(all.at(root), own, size);
+  if (own != nullptr) group.copy(all.at(root), own, size);
   for (const auto& [receive, bytes] : receives) group.end(receive, bytes);
 }
 
-void scatterv(Process& process, Comm& comm, const char* call, const Blocks& all, void* own,
-              std::uint64_t size, int root) {
-  GroupCall group(process, comm, CollectiveKind::scatterv, call);
+template <class Group>
+void scatterv_by_messages(Group& group, const Blocks& all, void* own, std::uint64_t size,
+                          int root) {
   if (group.rank() != root) {
     if (size != 0) group.receive(root, own, size);
     return;
   }
-  std::vector<Request*> sends;
+  std::vector<typename Group::Pending> sends;
   for (int i = 0; i < group.size(); ++i) {
     if (i == root || all.bytes(i) == 0) continue;
-    Request* const send = group.begin_send(i, all.at(i), all.bytes(i));
+    const auto send = group.begin_send(i, all.at(i), all.bytes(i));
     if (send != nullptr) sends.push_back(send);
   }
-  if (own != nullptr) move_block(own, all.at(root), size);
-  for (Request* const send : sends) group.end_send(send);
+  if (own != nullptr) group.copy(own, all.at(root), size);
+  for (const auto send : sends) group.end_send(send);
 }
 
 // Ring: every rank knows all lengths.
-void allgatherv(Process& process, Comm& comm, const char* call, const Blocks& all) {
-  GroupCall group(process, comm, CollectiveKind::allgatherv, call);
+template <class Group>
+void allgatherv_by_messages(Group& group, const Blocks& all) {
   const int size = group.size();
   const int to = (group.rank() + 1) % size;
   const int from = (group.rank() - 1 + size) % size;
@@ -84,18 +81,53 @@ void allgatherv(Process& process, Comm& comm, const char* call, const Blocks& al
 }
 
 // Step i: send to the rank i after this one, receive from the rank i before it.
-void alltoallv(Process& process, Comm& comm, CollectiveKind kind, const char* call,
-               const Blocks* from, const Blocks& to) {
-  GroupCall group(process, comm, kind, call);
+template <class Group>
+void alltoallv_by_messages(Group& group, const Blocks* from, const Blocks& to) {
   if (from == nullptr) return swap_in_place(group, to);
   const int size = group.size();
   const int rank = group.rank();
-  move_block(to.at(rank), from->at(rank), from->bytes(rank));
+  group.copy(to.at(rank), from->at(rank), from->bytes(rank));
   for (int i = 1; i < size; ++i) {
     const int dest = (rank + i) % size;
     const int source = (rank - i + size) % size;
     trade(group, dest, from->at(dest), from->bytes(dest), source, to.at(source), to.bytes(source));
   }
+}
+
+}  // namespace
+
+void gatherv(Process& process, Comm& comm, const char* call, const void* own, std::uint64_t size,
+             const Blocks& all, int root) {
+  GroupCall group(process, comm, CollectiveKind::gatherv, call);
+  gatherv_by_messages(group, own, size, all, root);
+}
+void record_gatherv(Recorder& group, const void* own, std::uint64_t size, const Blocks& all,
+                    int root) {
+  gatherv_by_messages(group, own, size, all, root);
+}
+
+void scatterv(Process& process, Comm& comm, const char* call, const Blocks& all, void* own,
+              std::uint64_t size, int root) {
+  GroupCall group(process, comm, CollectiveKind::scatterv, call);
+  scatterv_by_messages(group, all, own, size, root);
+}
+void record_scatterv(Recorder& group, const Blocks& all, void* own, std::uint64_t size, int root) {
+  scatterv_by_messages(group, all, own, size, root);
+}
+
+void allgatherv(Process& process, Comm& comm, const char* call, const Blocks& all) {
+  GroupCall group(process, comm, CollectiveKind::allgatherv, call);
+  allgatherv_by_messages(group, all);
+}
+void record_allgatherv(Recorder& group, const Blocks& all) { allgatherv_by_messages(group, all); }
+
+void alltoallv(Process& process, Comm& comm, CollectiveKind kind, const char* call,
+               const Blocks* from, const Blocks& to) {
+  GroupCall group(process, comm, kind, call);
+  alltoallv_by_messages(group, from, to);
+}
+void record_alltoallv(Recorder& group, const Blocks* from, const Blocks& to) {
+  alltoallv_by_messages(group, from, to);
 }
 
 }  // namespace fairlead::mpi

@@ -1,15 +1,18 @@
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 
 #include <algorithm>
+#include <type_traits>
 
+#include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
 namespace fairlead::mpi {
 
-void reduce_tree(GroupCall& group, const Operand& operand, std::byte* sum) {
+template <class Group>
+void reduce_tree(Group& group, const Operand& operand, std::byte* sum) {
   const std::uint64_t bytes = operand.bytes();
   const Tree tree(group.rank(), group.size(), 0);
-  Scratch arrived(group.process(), bytes);
+  typename Group::Memory arrived(group, bytes);
   for (int step = 1; step < tree.limit(); step *= 2) {
     if (tree.relative + step >= tree.size) break;
     group.receive(tree.relative + step, arrived.data(), bytes);
@@ -18,7 +21,8 @@ void reduce_tree(GroupCall& group, const Operand& operand, std::byte* sum) {
   if (!tree.is_root()) group.send(tree.parent(), sum, bytes);
 }
 
-void bcast_binomial(GroupCall& group, void* buffer, std::uint64_t size, int root) {
+template <class Group>
+void bcast_binomial(Group& group, void* buffer, std::uint64_t size, int root) {
   const Tree tree(group.rank(), group.size(), root);
   if (!tree.is_root()) group.receive(tree.parent(), buffer, size);
   for (int step = tree.limit() / 2; step > 0; step /= 2) {
@@ -28,7 +32,8 @@ void bcast_binomial(GroupCall& group, void* buffer, std::uint64_t size, int root
   }
 }
 
-void bcast_binary(GroupCall& group, void* buffer, std::uint64_t size, int root) {
+template <class Group>
+void bcast_binary(Group& group, void* buffer, std::uint64_t size, int root) {
   const Tree tree(group.rank(), group.size(), root);
   if (!tree.is_root()) group.receive(tree.rank_of((tree.relative - 1) / 2), buffer, size);
   for (int child = 2 * tree.relative + 1; child <= 2 * tree.relative + 2; ++child) {
@@ -55,15 +60,27 @@ void bcast_multicast(GroupCall& group, void* buffer, std::uint64_t size, int roo
 
 }  // namespace
 
-void bcast_as_told(GroupCall& group, void* buffer, std::uint64_t size, int root) {
+template <class Group>
+void bcast_as_told(Group& group, void* buffer, std::uint64_t size, int root) {
   const BcastWay way = group.process().bcast_way;
-  if (way == BcastWay::multicast && group.reaches_all()) {
-    bcast_multicast(group, buffer, size, root);
-  } else if (way == BcastWay::binary) {
+  // The device's message to all has an order of its own, but no tag to be told apart by.
+  if constexpr (std::is_same_v<Group, GroupCall>) {
+    if (way == BcastWay::multicast && group.reaches_all()) {
+      return bcast_multicast(group, buffer, size, root);
+    }
+  }
+  if (way == BcastWay::binary) {
     bcast_binary(group, buffer, size, root);
   } else {
     bcast_binomial(group, buffer, size, root);
   }
 }
+
+template void reduce_tree(GroupCall&, const Operand&, std::byte*);
+template void reduce_tree(Recorder&, const Operand&, std::byte*);
+template void bcast_binomial(GroupCall&, void*, std::uint64_t, int);
+template void bcast_binomial(Recorder&, void*, std::uint64_t, int);
+template void bcast_as_told(GroupCall&, void*, std::uint64_t, int);
+template void bcast_as_told(Recorder&, void*, std::uint64_t, int);
 
 }  // namespace fairlead::mpi

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "fairlead/systems/mpi/collectives/collectives.h"
@@ -25,8 +26,14 @@ namespace fairlead::mpi {
                                                              std::uint64_t theirs,
                                                              std::uint64_t own);
 
+class Scratch;
+
+// Algorithms are templates on what this class offers, so that they run at once, or are recorded
+// (schedule.h): then they are executed in the same steps whenever there is progress.
 class GroupCall {
  public:
+  using Memory = Scratch;    // for the length of the call
+  using Pending = Request*;  // a message under way; nullptr: none
   static constexpr unsigned kKindBits = 8;
   static constexpr std::uint32_t kNumberMask = 0x7fffff;
 
@@ -95,6 +102,9 @@ class GroupCall {
   void charge(std::uint64_t ops, std::uint64_t bytes) {
     process_.engine().port().charge({.ops = ops, .bytes = bytes, .working_set_bytes = bytes});
   }
+  void copy(void* to, const void* from, std::uint64_t size) {
+    if (size != 0 && to != from) std::memmove(to, from, size);
+  }
   void combine(const Operand& operand, const void* lower, const void* higher, void* out,
                std::uint64_t count) {
     operand.combine(lower, higher, out, count);
@@ -123,6 +133,7 @@ class Scratch {
   Scratch(Process& process, std::uint64_t size) : process_(process) {
     if (size > kSmall) piece_ = process.spares.take(size);
   }
+  Scratch(GroupCall& group, std::uint64_t size) : Scratch(group.process(), size) {}
   ~Scratch() {
     if (piece_.size > 0 && process_.engine().free_work()) process_.spares.give(std::move(piece_));
   }

@@ -1,12 +1,28 @@
-#include <cstring>
-
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/large_reduction.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
+namespace {
 
 // Binomial tree. The tree is rooted at rank 0 whatever the root, so that the bits of the result do
 // not depend on the root; the result then goes to the root.
+template <class Group>
+void reduce_by_messages(Group& group, const void* own, void* result, const Operand& operand,
+                        int root) {
+  const std::uint64_t bytes = operand.bytes();
+  const bool at_root = group.rank() == root;
+  typename Group::Memory partial(group, at_root ? 0 : bytes);
+  std::byte* const sum = at_root ? static_cast<std::byte*>(result) : partial.data();
+  group.copy(sum, own, bytes);
+  reduce_tree(group, operand, sum);
+  if (root == 0) return;
+  if (group.rank() == 0) group.send(root, sum, bytes);
+  if (at_root) group.receive(0, sum, bytes);
+}
+
+}  // namespace
+
 void reduce(Process& process, Comm& comm, const char* call, const void* own, void* result,
             const Operand& operand, int root) {
   if (reduce_without_messages(
@@ -14,15 +30,12 @@ void reduce(Process& process, Comm& comm, const char* call, const void* own, voi
     return;
   }
   GroupCall group(process, comm, CollectiveKind::reduce, call);
-  const std::uint64_t bytes = operand.bytes();
-  const bool at_root = group.rank() == root;
-  Scratch partial(group.process(), at_root ? 0 : bytes);
-  std::byte* const sum = at_root ? static_cast<std::byte*>(result) : partial.data();
-  if (sum != own && bytes != 0) std::memcpy(sum, own, bytes);
-  reduce_tree(group, operand, sum);
-  if (root == 0) return;
-  if (group.rank() == 0) group.send(root, sum, bytes);
-  if (at_root) group.receive(0, sum, bytes);
+  reduce_by_messages(group, own, result, operand, root);
+}
+
+void record_reduce(Recorder& group, const void* own, void* result, const Operand& operand,
+                   int root) {
+  reduce_by_messages(group, own, result, operand, root);
 }
 
 }  // namespace fairlead::mpi

@@ -1,8 +1,8 @@
-#include <cstring>
 #include <vector>
 
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -16,9 +16,10 @@ std::vector<std::uint64_t> starts_of(const Counts& counts, int size) {
   return starts;
 }
 
+template <class Group>
 class ReduceScatter {
  public:
-  ReduceScatter(GroupCall& group, const Operand& operand, const Counts& counts)
+  ReduceScatter(Group& group, const Operand& operand, const Counts& counts)
       : group_(group), operand_(operand), starts_(starts_of(counts, group.size())) {}
 
   // Step i: this rank sends the part of the rank i after it, and combines what the rank i before it
@@ -27,13 +28,13 @@ class ReduceScatter {
     const int size = group_.size();
     const int rank = group_.rank();
     const std::uint64_t mine = bytes(rank);
-    Scratch arrived(group_.process(), mine);
-    Scratch sum(group_.process(), mine);
-    if (mine != 0) std::memcpy(sum.data(), at(own, offset(rank)), mine);
+    typename Group::Memory arrived(group_, mine);
+    typename Group::Memory sum(group_, mine);
+    group_.copy(sum.data(), at(own, offset(rank)), mine);
     for (int i = 1; i < size; ++i) {
       const int to = (rank + i) % size;
       const int from = (rank - i + size) % size;
-      Request* const receive =
+      typename Group::Pending const receive =
           mine == 0 ? nullptr : group_.begin_receive(from, arrived.data(), mine);
       if (bytes(to) != 0) group_.send(to, at(own, offset(to)), bytes(to));
       if (receive == nullptr) continue;
@@ -41,14 +42,14 @@ class ReduceScatter {
       group_.combine(operand_, arrived.data(), sum.data(), sum.data(), mine / operand_.element);
     }
     // Only now, as `own` may lie there.
-    if (mine != 0) std::memcpy(result, sum.data(), mine);
+    group_.copy(result, sum.data(), mine);
   }
 
   // To rank 0 up a tree, which sends each rank its part.
   void by_tree(const void* own, void* result) {
     const int rank = group_.rank();
-    Scratch sum(group_.process(), operand_.bytes());
-    std::memcpy(sum.data(), own, operand_.bytes());
+    typename Group::Memory sum(group_, operand_.bytes());
+    group_.copy(sum.data(), own, operand_.bytes());
     reduce_tree(group_, operand_, sum.data());
     if (rank != 0) {
       if (bytes(rank) != 0) group_.receive(0, result, bytes(rank));
@@ -57,7 +58,7 @@ class ReduceScatter {
     for (int i = 1; i < group_.size(); ++i) {
       if (bytes(i) != 0) group_.send(i, at(sum.data(), offset(i)), bytes(i));
     }
-    if (bytes(0) != 0) std::memcpy(result, sum.data(), bytes(0));
+    group_.copy(result, sum.data(), bytes(0));
   }
 
  private:
@@ -66,24 +67,35 @@ class ReduceScatter {
   }
   std::uint64_t bytes(int rank) const { return offset(rank + 1) - offset(rank); }
 
-  GroupCall& group_;
+  Group& group_;
   const Operand& operand_;
   const std::vector<std::uint64_t> starts_;
 };
 
-}  // namespace
-
-void reduce_scatter(Process& process, Comm& comm, CollectiveKind kind, const char* call,
-                    const void* own, void* result, const Operand& operand, const Counts& counts) {
-  GroupCall group(process, comm, kind, call);
+template <class Group>
+void reduce_scatter_by_messages(Group& group, const void* own, void* result, const Operand& operand,
+                                const Counts& counts) {
   if (operand.bytes() == 0) return;
-  ReduceScatter parts(group, operand, counts);
+  ReduceScatter<Group> parts(group, operand, counts);
   const std::uint64_t average = operand.bytes() / static_cast<std::uint64_t>(group.size());
   if (operand.commutes() && average >= kReduceScatterPairsBytes) {
     parts.by_pairs(own, result);
   } else {
     parts.by_tree(own, result);
   }
+}
+
+}  // namespace
+
+void reduce_scatter(Process& process, Comm& comm, CollectiveKind kind, const char* call,
+                    const void* own, void* result, const Operand& operand, const Counts& counts) {
+  GroupCall group(process, comm, kind, call);
+  reduce_scatter_by_messages(group, own, result, operand, counts);
+}
+
+void record_reduce_scatter(Recorder& group, const void* own, void* result, const Operand& operand,
+                           const Counts& counts) {
+  reduce_scatter_by_messages(group, own, result, operand, counts);
 }
 
 }  // namespace fairlead::mpi

@@ -1,21 +1,21 @@
-#include <cstring>
-
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
+namespace {
 
 // Recursive doubling: after step k `reach` holds the operands of the 2^k ranks around this one,
 // those of one value of the higher bits, and `result` those of them that are not above it. Both are
 // combined in rank order, so that operations need not commute.
-void scan(Process& process, Comm& comm, const char* call, const void* own, void* result,
-          const Operand& operand, bool exclusive) {
-  GroupCall group(process, comm, exclusive ? CollectiveKind::exscan : CollectiveKind::scan, call);
+template <class Group>
+void scan_by_messages(Group& group, const void* own, void* result, const Operand& operand,
+                      bool exclusive) {
   const std::uint64_t bytes = operand.bytes();
   if (bytes == 0) return;
-  Scratch reach(group.process(), bytes);
-  Scratch arrived(group.process(), bytes);
-  std::memcpy(reach.data(), own, bytes);
-  if (!exclusive && own != result) std::memcpy(result, own, bytes);
+  typename Group::Memory reach(group, bytes);
+  typename Group::Memory arrived(group, bytes);
+  group.copy(reach.data(), own, bytes);
+  if (!exclusive) group.copy(result, own, bytes);
   bool has_result = !exclusive;
   for (int step = 1; step < group.size(); step *= 2) {
     const int other = group.rank() ^ step;
@@ -29,10 +29,23 @@ void scan(Process& process, Comm& comm, const char* call, const void* own, void*
     if (has_result) {
       group.combine(operand, arrived.data(), result, result, operand.count);
     } else {
-      std::memcpy(result, arrived.data(), bytes);
+      group.copy(result, arrived.data(), bytes);
       has_result = true;
     }
   }
+}
+
+}  // namespace
+
+void scan(Process& process, Comm& comm, const char* call, const void* own, void* result,
+          const Operand& operand, bool exclusive) {
+  GroupCall group(process, comm, exclusive ? CollectiveKind::exscan : CollectiveKind::scan, call);
+  scan_by_messages(group, own, result, operand, exclusive);
+}
+
+void record_scan(Recorder& group, const void* own, void* result, const Operand& operand,
+                 bool exclusive) {
+  scan_by_messages(group, own, result, operand, exclusive);
 }
 
 }  // namespace fairlead::mpi

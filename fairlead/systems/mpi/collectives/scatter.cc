@@ -1,14 +1,15 @@
 #include <algorithm>
-#include <cstring>
 
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
 namespace fairlead::mpi {
 namespace {
 
-void scatter_straight(GroupCall& group, const void* all, void* own, std::uint64_t block, int root) {
+template <class Group>
+void scatter_straight(Group& group, const void* all, void* own, std::uint64_t block, int root) {
   if (group.rank() != root) {
     group.receive(root, own, block);
     return;
@@ -20,18 +21,19 @@ void scatter_straight(GroupCall& group, const void* all, void* own, std::uint64_
 }
 
 // Every node holds the blocks of its subtree, in node order; the root packs them.
-void scatter_tree(GroupCall& group, const void* all, void* own, std::uint64_t block, int root) {
+template <class Group>
+void scatter_tree(Group& group, const void* all, void* own, std::uint64_t block, int root) {
   const Tree tree(group.rank(), group.size(), root);
   const int below = std::min(tree.limit(), tree.size - tree.relative);
-  Scratch held(group.process(), static_cast<std::uint64_t>(below) * block);
+  typename Group::Memory held(group, static_cast<std::uint64_t>(below) * block);
   if (tree.is_root()) {
     const std::uint64_t first = static_cast<std::uint64_t>(root) * block;
     const std::uint64_t run = static_cast<std::uint64_t>(tree.size - root) * block;
-    std::memcpy(held.data(), at(all, first), run);
-    if (first != 0) std::memcpy(held.data() + run, all, first);
+    group.copy(held.data(), at(all, first), run);
+    if (first != 0) group.copy(held.data() + run, all, first);
   } else {
     group.receive(tree.parent(), held.data(), static_cast<std::uint64_t>(below) * block);
-    std::memcpy(own, held.data(), block);
+    group.copy(own, held.data(), block);
   }
   for (int step = tree.limit() / 2; step > 0; step /= 2) {
     if (tree.relative + step >= tree.size) continue;
@@ -41,13 +43,10 @@ void scatter_tree(GroupCall& group, const void* all, void* own, std::uint64_t bl
   }
 }
 
-}  // namespace
-
-void scatter(Process& process, Comm& comm, const char* call, const void* all, void* own,
-             std::uint64_t block, int root) {
-  GroupCall group(process, comm, CollectiveKind::scatter, call);
+template <class Group>
+void scatter_by_messages(Group& group, const void* all, void* own, std::uint64_t block, int root) {
   if (group.rank() == root && own != nullptr && block != 0) {
-    std::memmove(own, at(all, static_cast<std::uint64_t>(root) * block), block);
+    group.copy(own, at(all, static_cast<std::uint64_t>(root) * block), block);
   }
   if (group.size() == 1) return;
   if (block == 0 || block > kTreeBlockBytes) {
@@ -55,6 +54,18 @@ void scatter(Process& process, Comm& comm, const char* call, const void* all, vo
   } else {
     scatter_tree(group, all, own, block, root);
   }
+}
+
+}  // namespace
+
+void scatter(Process& process, Comm& comm, const char* call, const void* all, void* own,
+             std::uint64_t block, int root) {
+  GroupCall group(process, comm, CollectiveKind::scatter, call);
+  scatter_by_messages(group, all, own, block, root);
+}
+
+void record_scatter(Recorder& group, const void* all, void* own, std::uint64_t block, int root) {
+  scatter_by_messages(group, all, own, block, root);
 }
 
 }  // namespace fairlead::mpi

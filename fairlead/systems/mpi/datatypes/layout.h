@@ -114,4 +114,22 @@ class Layout {
   mutable std::uint32_t uses_;
 };
 
+// Keeps a layout for as long as it lives; nullptr: none.
+class LayoutHold {
+ public:
+  explicit LayoutHold(const Layout* layout = nullptr) : layout_(layout) {
+    if (layout != nullptr) [[unlikely]]
+      layout->hold();
+  }
+  LayoutHold(const LayoutHold&) = delete;
+  LayoutHold& operator=(const LayoutHold&) = delete;
+  ~LayoutHold() {
+    if (layout_ != nullptr) [[unlikely]]
+      layout_->drop();
+  }
+
+ private:
+  const Layout* const layout_;
+};
+
 }  // namespace fairlead::mpi

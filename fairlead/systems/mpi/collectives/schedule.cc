@@ -1,0 +1,161 @@
+#include "fairlead/systems/mpi/collectives/schedule.h"
+
+#include <cstring>
+
+#include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/collectives/group_call.h"
+
+namespace fairlead::mpi {
+
+Schedule::Schedule(Process& process, Comm& comm, RequestKind kind, std::uint32_t context,
+                   std::int32_t tag, const char* call)
+    : Task(process, kind), comm_(comm), context_(context), tag_(tag), call_(call) {
+  use(comm);
+}
+
+Schedule::~Schedule() = default;
+
+Envelope Schedule::envelope(int member) const { return {context_, comm_.job_rank(member), tag_}; }
+
+void Schedule::begin() {
+  if (request().kind != RequestKind::persistent) process_.engine().drive(*this);
+}
+
+int Schedule::start(const Call&) {
+  next_ = 0;
+  request().state = State::under_way;
+  process_.engine().drive(*this);
+  return MPI_SUCCESS;
+}
+
+int Schedule::cancel(const Call& call) {
+  return call.fail(&comm_, MPI_ERR_REQUEST, "a collective cannot be cancelled");
+}
+
+Driven::Step Schedule::advance() {
+  const std::size_t before = next_;
+  while (next_ < acts_.size() && act(acts_[next_])) ++next_;
+  if (next_ < acts_.size()) return next_ == before ? Step::none : Step::moved;
+  request().state = State::done;
+  return Step::over;
+}
+
+// False: it has to wait, and nothing has happened.
+bool Schedule::act(const Act& act) {
+  switch (act.what) {
+    case What::send:
+      send(act);
+      break;
+    case What::receive: {
+      const Envelope from = envelope(act.member);
+      act.message->size = act.size;
+      act.message->is_send = false;
+      act.message->request =
+          process_.engine().irecv(act.to, act.size, from.context, from.peer, from.tag);
+      break;
+    }
+    case What::end:
+      return end(*act.message);
+    case What::copy:
+      std::memmove(act.to, act.from, act.size);
+      break;
+    case What::call:
+      calls_[static_cast<std::size_t>(act.member)]();
+      break;
+    case What::combine:
+      operand_.combine(act.from, act.higher, act.to, act.size);
+      process_.engine().port().charge({.ops = act.size,
+                                       .bytes = 3 * act.size * operand_.element,
+                                       .working_set_bytes = 3 * act.size * operand_.element});
+      break;
+  }
+  return true;
+}
+
+void Schedule::send(const Act& act) {
+  Engine& engine = process_.engine();
+  const Envelope to = envelope(act.member);
+  const bool sent = engine.send_small(act.from, act.size, to, lci::kNoBlock);
+  act.message->is_send = true;
+  act.message->request = sent ? nullptr : engine.isend(act.from, act.size, to, false);
+}
+
+bool Schedule::end(Message& message) {
+  if (message.request == nullptr) return true;
+  if (!message.request->done()) return false;
+  const Request& done = *message.request;
+  if (!message.is_send && done.size != message.size) {
+    disagree_on_size(process_, comm_, call_, comm_.rank_of(done.envelope.peer), done.size,
+                     message.size);
+  }
+  process_.engine().finish(message.request);
+  message.request = nullptr;
+  return true;
+}
+
+void Recorder::exchange(int to, const void* out, std::uint64_t out_size, int from, void* in,
+                        std::uint64_t in_size) {
+  const Pending receive = begin_receive(from, in, in_size);
+  send(to, out, out_size);
+  end(receive, in_size);
+}
+
+Recorder::Pending Recorder::begin_receive(int from, void* to, std::uint64_t size) {
+  const Pending message = make();
+  schedule_.acts_.push_back({Schedule::What::receive, from, message, nullptr, nullptr, to, size});
+  return message;
+}
+
+Recorder::Pending Recorder::begin_send(int to, const void* from, std::uint64_t size) {
+  const Pending message = make();
+  schedule_.acts_.push_back({Schedule::What::send, to, message, from, nullptr, nullptr, size});
+  return message;
+}
+
+Recorder::Pending Recorder::make() {
+  if (ended_.empty()) return &schedule_.messages_.emplace_back();
+  const Pending found = ended_.back();
+  ended_.pop_back();
+  return found;
+}
+
+void Recorder::end(Pending message, std::uint64_t) {
+  schedule_.acts_.push_back({Schedule::What::end, 0, message, nullptr, nullptr, nullptr, 0});
+  ended_.push_back(message);
+}
+
+void Recorder::copy(void* to, const void* from, std::uint64_t size) {
+  if (size == 0 || to == from) return;
+  schedule_.acts_.push_back({Schedule::What::copy, 0, nullptr, from, nullptr, to, size});
+}
+
+void Recorder::combine(const Operand& operand, const void* lower, const void* higher, void* out,
+                       std::uint64_t count) {
+  schedule_.operand_ = operand;
+  if (operand.user != nullptr) {
+    schedule_.user_ = *operand.user;
+    schedule_.operand_.user = &schedule_.user_;
+  }
+  schedule_.acts_.push_back({Schedule::What::combine, 0, nullptr, lower, higher, out, count});
+}
+
+void Recorder::call(std::function<void()> what) {
+  const auto number = static_cast<int>(schedule_.calls_.size());
+  schedule_.calls_.push_back(std::move(what));
+  schedule_.acts_.push_back({Schedule::What::call, number, nullptr, nullptr, nullptr, nullptr, 0});
+}
+
+Recorder::Memory::Memory(Recorder& recorder, std::uint64_t size) : recorder_(recorder) {
+  for (Piece& each : recorder.spare_) {
+    if (each.second < size) continue;
+    piece_ = each;
+    each = recorder.spare_.back();
+    recorder.spare_.pop_back();
+    return;
+  }
+  auto made = std::make_unique_for_overwrite<std::byte[]>(size);
+  piece_ = {made.get(), size};
+  recorder.schedule_.memory_.push_back(std::move(made));
+}
+
+}  // namespace fairlead::mpi

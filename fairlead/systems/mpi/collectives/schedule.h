@@ -1,0 +1,165 @@
+// A collective as a list of steps, which the engine executes whenever there is progress: what
+// nonblocking and persistent collectives are. A Recorder offers what GroupCall does and writes down
+// what an algorithm asks of it; the steps keep the algorithm's order.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fairlead/systems/mpi/collectives/collectives.h"
+#include "fairlead/systems/mpi/driven.h"
+#include "fairlead/systems/mpi/task.h"
+
+namespace fairlead::mpi {
+
+// Messages of schedules are matched in a context of their own by a tag of the schedule's, so that
+// several may be under way beside each other and beside blocking collectives. The tag is the number
+// of the schedule among those of its communicator: members make them in one order, and may start
+// persistent ones in any.
+class Schedule final : public Task, public Driven {
+ public:
+  // `kind` is task or persistent; `call` is the MPI call and outlives the schedule.
+  Schedule(Process& process, Comm& comm, RequestKind kind, std::uint32_t context, std::int32_t tag,
+           const char* call);
+  ~Schedule() override;
+
+  // All steps are there. One that is not persistent begins.
+  void begin();
+  int start(const Call& call) override;
+  // MPI knows no cancelled collectives.
+  int cancel(const Call& call) override;
+  Step advance() override;
+
+ private:
+  friend class Recorder;
+
+  // A message of the schedule; used again once it has ended.
+  struct Message {
+    Request* request = nullptr;  // while it is under way
+    std::uint64_t size = 0;      // of a receive
+    bool is_send = false;
+  };
+  enum class What : std::uint8_t { send, receive, end, copy, combine, call };
+  struct Act {
+    What what;
+    int member = 0;  // of a call: which
+    Message* message = nullptr;
+    const void* from = nullptr;  // of a combination: the lower operand
+    const void* higher = nullptr;
+    void* to = nullptr;
+    std::uint64_t size = 0;  // in bytes; of a combination: in elements
+  };
+
+  bool act(const Act& act);
+  void send(const Act& act);
+  bool end(Message& message);
+  Envelope envelope(int member) const;
+
+  Comm& comm_;
+  const std::uint32_t context_;
+  const std::int32_t tag_;
+  const char* const call_;
+  std::vector<Act> acts_;
+  std::size_t next_ = 0;
+  std::deque<Message> messages_;
+  Operand operand_{};
+  UserOperation user_;  // of the operand; the program may free its own
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::vector<std::shared_ptr<void>> kept_;
+  std::vector<std::function<void()>> calls_;
+};
+
+// What algorithms are given instead of a GroupCall.
+class Recorder {
+ public:
+  using Pending = Schedule::Message*;
+  class Memory;
+
+  explicit Recorder(Schedule& schedule) : schedule_(schedule) {}
+
+  Process& process() { return schedule_.process_; }
+  int rank() const { return schedule_.comm_.rank; }
+  int size() const { return schedule_.comm_.size; }
+
+  void send(int to, const void* from, std::uint64_t size) { end_send(begin_send(to, from, size)); }
+  void receive(int from, void* to, std::uint64_t size) { end(begin_receive(from, to, size), size); }
+  void exchange(int to, const void* out, std::uint64_t out_size, int from, void* in,
+                std::uint64_t in_size);
+  Pending begin_receive(int from, void* to, std::uint64_t size);
+  void end(Pending receive, std::uint64_t size);
+  Pending begin_send(int to, const void* from, std::uint64_t size);
+  void end_send(Pending send) { end(send, 0); }
+  void copy(void* to, const void* from, std::uint64_t size);
+  // The same operand in all of a schedule.
+  void combine(const Operand& operand, const void* lower, const void* higher, void* out,
+               std::uint64_t count);
+  // An object that lives as long as the schedule.
+  template <class T, class... Arguments>
+  T& keep(Arguments&&... arguments) {
+    auto made = std::make_shared<T>(std::forward<Arguments>(arguments)...);
+    schedule_.kept_.push_back(made);
+    return *made;
+  }
+  // Something local; what it refers to is kept.
+  void call(std::function<void()> what);
+  // A Row, Image or RowBlocks takes what the program has, gives it what has come: steps where it is
+  // a copy.
+  template <class Copy, class... Which>
+  void load(Copy& copy, Which... which) {
+    if (copy.is_copy()) call([&copy, which...] { copy.load(which...); });
+  }
+  template <class Copy>
+  void store(Copy& copy) {
+    if (copy.is_copy()) call([&copy] { copy.store(); });
+  }
+
+ private:
+  using Piece = std::pair<std::byte*, std::uint64_t>;
+
+  Pending make();
+
+  Schedule& schedule_;
+  std::vector<Pending> ended_;
+  std::vector<Piece> spare_;  // memory that what was recorded so far is done with
+};
+
+// For the steps that are recorded while it lives.
+class Recorder::Memory {
+ public:
+  Memory(Recorder& recorder, std::uint64_t size);
+  ~Memory() { recorder_.spare_.push_back(piece_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  std::byte* data() { return piece_.first; }
+
+ private:
+  Recorder& recorder_;
+  Piece piece_;
+};
+
+// Collectives as steps. Arguments are those of the blocking ones (collectives.h).
+void record_barrier(Recorder& group);
+void record_bcast(Recorder& group, void* buffer, std::uint64_t size, int root);
+void record_reduce(Recorder& group, const void* own, void* result, const Operand& operand,
+                   int root);
+void record_allreduce(Recorder& group, const void* own, void* result, const Operand& operand);
+void record_gather(Recorder& group, const void* own, void* all, std::uint64_t block, int root);
+void record_scatter(Recorder& group, const void* all, void* own, std::uint64_t block, int root);
+void record_allgather(Recorder& group, void* all, std::uint64_t block);
+void record_alltoall(Recorder& group, const void* from, void* to, std::uint64_t block);
+void record_gatherv(Recorder& group, const void* own, std::uint64_t size, const Blocks& all,
+                    int root);
+void record_scatterv(Recorder& group, const Blocks& all, void* own, std::uint64_t size, int root);
+void record_allgatherv(Recorder& group, const Blocks& all);
+void record_alltoallv(Recorder& group, const Blocks* from, const Blocks& to);
+void record_scan(Recorder& group, const void* own, void* result, const Operand& operand,
+                 bool exclusive);
+void record_reduce_scatter(Recorder& group, const void* own, void* result, const Operand& operand,
+                           const Counts& counts);
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,26 @@
+// Work of the engine that goes on in steps, whatever call of the program gives it the chance:
+// collectives under way, and requests that consist of others.
+#pragma once
+#include <cstdint>
+
+#include "fairlead/base/intrusive_list.h"
+
+namespace fairlead::mpi {
+
+class Driven {
+ public:
+  enum class Step : std::uint8_t { none, moved, over };
+
+  Driven() = default;
+  virtual ~Driven() = default;
+  Driven(const Driven&) = delete;
+  Driven& operator=(const Driven&) = delete;
+
+  // Does what can be done without waiting. Called by the engine, outside upcalls, one at a time.
+  // After `over` it is not called again.
+  virtual Step advance() = 0;
+
+  ListLink<Driven> link;  // the engine's
+};
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,25 @@
+// What few programs need of an MPI process: made at the first use, so that a modelled rank without
+// it stays small.
+#pragma once
+#include <vector>
+
+#include "fairlead/systems/mpi/buffered.h"
+#include "fairlead/systems/mpi/objects.h"
+#include "fairlead/systems/mpi/request.h"
+
+namespace fairlead::mpi {
+
+// A message that MPI_Mprobe took (MPI_Message).
+struct Matched : Object {
+  Unexpected* message = nullptr;
+  Comm* comm = nullptr;
+};
+
+struct Extras {
+  Objects<Matched> matched;
+  SendBuffers buffers;
+  // Given up by the program while they were under way (task.h).
+  std::vector<Request*> given_up;
+};
+
+}  // namespace fairlead::mpi
