@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fairlead/systems/mpi/panda_device.h"
+#include "fairlead/systems/mpi/windows/window.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -67,6 +68,8 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   // Before it messages may come to ranks whose device is not there yet.
   if (options.device == DeviceName::panda) panda::Panda::of(context)->barrier();
 }
+
+Process::~Process() = default;
 
 void Process::begin_turn() {
   if (lock != nullptr) lock->lock();

@@ -20,6 +20,8 @@
 
 namespace fairlead::mpi {
 
+class Windows;  // windows/window.h
+
 class Process {
  public:
   enum class Phase : std::uint8_t { running, finalized };
@@ -29,6 +31,7 @@ class Process {
 
   // All ranks where a device needs it: returns when every rank has called it.
   Process(run::Context& context, int thread_level, const JobOptions& options);
+  ~Process();
 
   // Of the current rank; nullptr before MPI_Init.
   static Process* current() {
@@ -110,6 +113,7 @@ class Process {
   Keyvals keyvals;
   UserErrors user_errors;
   WorldAttributes world_attributes;
+  std::unique_ptr<Windows> windows;  // nullptr until the first is made
   const std::thread::id main_thread = std::this_thread::get_id();  // that called MPI_Init
   // Tells what a done request did.
   void fill_status(const Request& request, MPI_Status& status) const;
