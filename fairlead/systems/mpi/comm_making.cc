@@ -70,8 +70,7 @@ MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int col
   return {made, MPI_SUCCESS};
 }
 
-MadeComm hidden_comm(const Call& call, Comm& parent, CollectiveKind kind,
-                     const std::string& name) {
+MadeComm hidden_comm(const Call& call, Comm& parent, CollectiveKind kind, const std::string& name) {
   const std::vector<Ballot> ballots = vote(call, parent, kind, 0, 0);
   const std::uint32_t context = agree_on_context(call.process(), ballots);
   if (context == 0) return {nullptr, no_context(call, parent)};

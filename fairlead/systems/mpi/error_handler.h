@@ -11,7 +11,7 @@ namespace fairlead::mpi {
 struct ErrorHandler : Object {
   MPI_Comm_errhandler_function* function = nullptr;  // of communicators, or
   MPI_Win_errhandler_function* window = nullptr;     // of windows
-  int uses = 1;  // the program's handle, and what has it
+  int uses = 1;                                      // the program's handle, and what has it
 };
 
 // Classes and codes after the standard's last. A class is a code, too.
