@@ -53,6 +53,8 @@ TEST_P(Table, EveryBadArgumentHasItsClass) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     Right right;
     MPI_Cart_create(MPI_COMM_WORLD, 1, right.ones, right.zeros, 0, &right.grid);
+    MPI_Win_create(right.out, sizeof right.out, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &right.win);
+    MPI_Win_set_errhandler(right.win, MPI_ERRORS_RETURN);
     bool good = true;
     int error = 0;
 #define BAD_ARGUMENT(call, parameter, expected, expression)                                       \
@@ -66,6 +68,7 @@ TEST_P(Table, EveryBadArgumentHasItsClass) {
     int sum = 0;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, right.grid);
     MPI_Comm_free(&right.grid);
+    MPI_Win_free(&right.win);
     good &= MPI_TEST_CHECK(sum == 1, rank, sum);
     return good;
   });

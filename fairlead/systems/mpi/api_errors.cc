@@ -9,6 +9,12 @@
 namespace fairlead::mpi::api {
 namespace {
 
+bool is_handler_of_comms(MPI_Errhandler handler) {
+  const ErrorHandler* const made = Objects<ErrorHandler>::find(handler);
+  return handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT ||
+         handler == MPI_ERRORS_RETURN || (made != nullptr && made->function != nullptr);
+}
+
 bool is_handler(MPI_Errhandler handler) {
   return handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT ||
          handler == MPI_ERRORS_RETURN || Objects<ErrorHandler>::find(handler) != nullptr;
@@ -131,8 +137,9 @@ int comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   const Call call("MPI_Comm_set_errhandler");
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  if (!is_handler(errhandler)) {
-    return call.fail(found, MPI_ERR_ERRHANDLER, "errhandler is none, or was freed");
+  if (!is_handler_of_comms(errhandler)) {
+    return call.fail(found, MPI_ERR_ERRHANDLER,
+                     "errhandler is none, was freed, or is not one of communicators");
   }
   call.process().set_handler(*found, errhandler);
   return MPI_SUCCESS;

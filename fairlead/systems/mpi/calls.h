@@ -34,6 +34,11 @@ int errhandler_free(MPI_Errhandler* errhandler);
 int remove_error_class(int errorclass);
 int remove_error_code(int errorcode);
 int remove_error_string(int errorcode);
+int win_call_errhandler(MPI_Win win, int errorcode);
+int win_create_errhandler(MPI_Win_errhandler_function* win_errhandler_fn,
+    MPI_Errhandler* errhandler);
+int win_get_errhandler(MPI_Win win, MPI_Errhandler* errhandler);
+int win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);
 int comm_rank(MPI_Comm comm, int* rank);
 int comm_size(MPI_Comm comm, int* size);
 int comm_dup(MPI_Comm comm, MPI_Comm* newcomm);
@@ -76,6 +81,7 @@ int comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val);
 int keyval_create(MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn, int* keyval,
     void* extra_state);
 int keyval_free(int* keyval);
+int win_get_attr(MPI_Win win, int win_keyval, void* attribute_val, int* flag);
 int info_create(MPI_Info* info);
 int info_create_env(int argc, char* argv[], MPI_Info* info);
 int info_delete(MPI_Info info, const char* key);
@@ -343,8 +349,68 @@ int cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm);
 int cartdim_get(MPI_Comm comm, int* ndims);
 int dims_create(int nnodes, int ndims, int dims[]);
 int topo_test(MPI_Comm comm, int* status);
+int accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+    MPI_Op op, MPI_Win win);
 int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr);
+int compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr,
+    MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win);
+int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Op op, MPI_Win win);
 int free_mem(void* base);
+int get(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
+int get_accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+    MPI_Win win);
+int put(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+    MPI_Win win);
+int raccumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+    MPI_Op op, MPI_Win win, MPI_Request* request);
+int rget(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+    MPI_Request* request);
+int rget_accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+    MPI_Win win, MPI_Request* request);
+int rput(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+    MPI_Win win, MPI_Request* request);
+int win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+    MPI_Win* win);
+int win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+    void* baseptr, MPI_Win* win);
+int win_attach(MPI_Win win, void* base, MPI_Aint size);
+int win_complete(MPI_Win win);
+int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+    MPI_Win* win);
+int win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win);
+int win_detach(MPI_Win win, const void* base);
+int win_fence(int assert, MPI_Win win);
+int win_flush(int rank, MPI_Win win);
+int win_flush_all(MPI_Win win);
+int win_flush_local(int rank, MPI_Win win);
+int win_flush_local_all(MPI_Win win);
+int win_free(MPI_Win* win);
+int win_get_group(MPI_Win win, MPI_Group* group);
+int win_get_info(MPI_Win win, MPI_Info* info_used);
+int win_get_name(MPI_Win win, char* win_name, int* resultlen);
+int win_lock(int lock_type, int rank, int assert, MPI_Win win);
+int win_lock_all(int assert, MPI_Win win);
+int win_post(MPI_Group group, int assert, MPI_Win win);
+int win_set_info(MPI_Win win, MPI_Info info);
+int win_set_name(MPI_Win win, const char* win_name);
+int win_shared_query(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr);
+int win_start(MPI_Group group, int assert, MPI_Win win);
+int win_sync(MPI_Win win);
+int win_test(MPI_Win win, int* flag);
+int win_unlock(int rank, MPI_Win win);
+int win_unlock_all(MPI_Win win);
+int win_wait(MPI_Win win);
 MPI_Comm comm_fromint(int comm);
 int comm_toint(MPI_Comm comm);
 MPI_Errhandler errhandler_fromint(int errhandler);

@@ -70,18 +70,26 @@ MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int col
   return {made, MPI_SUCCESS};
 }
 
-MadeComm copy_comm(const Call& call, Comm& parent) {
-  const std::vector<Ballot> ballots = vote(call, parent, CollectiveKind::comm_dup, 0, 0);
+MadeComm hidden_comm(const Call& call, Comm& parent, CollectiveKind kind, const std::string& name) {
+  const std::vector<Ballot> ballots = vote(call, parent, kind, 0, 0);
   const std::uint32_t context = agree_on_context(call.process(), ballots);
   if (context == 0) return {nullptr, no_context(call, parent)};
   Comm* made = call.process().make_comm();
   made->context = context;
   made->rank = parent.rank;
   made->size = parent.size;
-  call.process().set_handler(*made, parent.handler);
-  made->name = "a copy of " + parent.name;
+  made->name = name;
   made->members = parent.members;
   made->ranks = parent.ranks;
+  return {made, MPI_SUCCESS};
+}
+
+MadeComm copy_comm(const Call& call, Comm& parent) {
+  const MadeComm copy =
+      hidden_comm(call, parent, CollectiveKind::comm_dup, "a copy of " + parent.name);
+  Comm* const made = copy.comm;
+  if (made == nullptr) return copy;
+  call.process().set_handler(*made, parent.handler);
   made->cartesian = parent.cartesian;
   if (const int error = copy_attributes(call, parent, *made); error != MPI_SUCCESS) {
     call.process().free_comm(made);

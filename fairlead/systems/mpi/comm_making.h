@@ -17,6 +17,9 @@ struct MadeComm {
 // those of MPI_UNDEFINED in none. `name` is for error texts.
 MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int color, int key,
                     const std::string& name);
+// Has the members of `parent` in their order and nothing else of it; nobody but the library uses
+// it.
+MadeComm hidden_comm(const Call& call, Comm& parent, CollectiveKind kind, const std::string& name);
 // Has the members of `parent` in their order, with what hangs on it: topology, and attributes by
 // their copy functions.
 MadeComm copy_comm(const Call& call, Comm& parent);

@@ -158,6 +158,9 @@ class Engine {
     until.value = value;
     (void)wait_until(until, call);
   }
+  // Blocks until `until` holds or anything has changed, for what goes by the Port beside the
+  // device. Messages go on meanwhile.
+  void wait_beside_device(lci::Until until, const char* call);
   // The device's message to all ranks of the job (device.h).
   std::uint64_t broadcast_max() const { return device_->broadcast_max(); }
   void broadcast(const void* from, std::uint64_t size, std::uint32_t context, std::int32_t tag) {

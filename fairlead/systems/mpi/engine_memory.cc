@@ -1,9 +1,28 @@
-// Copies between this rank's memory and what a peer has exposed, for collectives.
+// Copies between this rank's memory and what a peer has exposed, for collectives
+// and windows.
 #include <fmt/format.h>
 
+#include "fairlead/run/lost_ranks.h"
 #include "fairlead/systems/mpi/engine.h"
 
 namespace fairlead::mpi {
+
+void Engine::wait_beside_device(lci::Until until, const char* call) {
+  if (is_direct()) {
+    (void)wait_until(until, call);
+    return;
+  }
+  // What the device took in while it sent has not been looked at. Looking may be all it takes.
+  const std::uint64_t changes = port_.changes();
+  device_->poll();
+  if ((has_work() && progress()) || port_.changes() != changes) return;
+  until.any_change = true;
+  until.what = call;
+  if (port_.wait(until) == Post::peer_down) {
+    failed(fmt::format("{}: {}", call, run::lost_ranks(port_)));
+  }
+  device_->poll();
+}
 
 // Begins a copy and waits for its end. True: it went by packets, where the path would not copy.
 template <class Begin>
@@ -11,7 +30,7 @@ bool Engine::copy_now(Rank peer, std::size_t size, const char* call, Begin&& beg
   Counter copied;
   Post answer;
   while ((answer = begin(&copied)) == Post::again_credit || answer == Post::again_buffer) {
-    wait_for_change(call);
+    wait_beside_device({}, call);
   }
   lci::Until until;
   until.counter = &copied;
@@ -19,7 +38,7 @@ bool Engine::copy_now(Rank peer, std::size_t size, const char* call, Begin&& beg
   while (answer == Post::pending && copied.ok.load(std::memory_order_acquire) +
                                             copied.failed.load(std::memory_order_acquire) ==
                                         0) {
-    (void)wait_until(until, call);
+    wait_beside_device(until, call);
   }
   if ((answer != Post::done && answer != Post::pending) || copied.failed.load() != 0) {
     failed(

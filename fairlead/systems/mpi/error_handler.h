@@ -9,8 +9,9 @@
 namespace fairlead::mpi {
 
 struct ErrorHandler : Object {
-  MPI_Comm_errhandler_function* function = nullptr;
-  int uses = 1;  // the program's handle, and communicators that have it
+  MPI_Comm_errhandler_function* function = nullptr;  // of communicators, or
+  MPI_Win_errhandler_function* window = nullptr;     // of windows
+  int uses = 1;                                      // the program's handle, and what has it
 };
 
 // Classes and codes after the standard's last. A class is a code, too.

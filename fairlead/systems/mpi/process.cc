@@ -6,6 +6,7 @@
 
 #include "fairlead/systems/mpi/extras.h"
 #include "fairlead/systems/mpi/panda_device.h"
+#include "fairlead/systems/mpi/windows/window.h"
 
 namespace fairlead::mpi {
 namespace {

@@ -22,6 +22,7 @@
 namespace fairlead::mpi {
 
 struct Extras;
+class Windows;  // windows/window.h
 
 class Process {
  public:
@@ -120,6 +121,7 @@ class Process {
   }
   UserErrors user_errors;
   WorldAttributes world_attributes;
+  std::unique_ptr<Windows> windows;  // nullptr until the first is made
   const std::thread::id main_thread = std::this_thread::get_id();  // that called MPI_Init
   bool has_extras() const { return extras_ != nullptr; }
   Extras& extras();

@@ -42,7 +42,11 @@ constexpr std::uint32_t kSegmentBase = kBoardSegment + (1u << 26);
 constexpr std::uint32_t kClaimSegment = kSegmentBase + 0x100;
 constexpr std::uint32_t kSendSegmentBase = kSegmentBase + 0x1000;
 constexpr std::uint32_t kSendSegments =
-    kNames.segments.count - (kSendSegmentBase - kNames.segments.first);
+    kNames.segments.count - (1u << 24) - (kSendSegmentBase - kNames.segments.first);
+
+// Segments of windows, by context, which is even: a member's memory, and what says how to reach it.
+constexpr std::uint32_t kWindowSegment = kSendSegmentBase + kSendSegments;
+constexpr std::uint32_t kWindowLockSegment = kWindowSegment + 1;
 
 // Work of one message above the Port for the modelled world, in simple operations: instructions of
 // an 8-byte MPI_Send (140) and MPI_Recv with its matching (350), counted by callgrind.

@@ -42,6 +42,9 @@ enum class CollectiveKind : std::uint8_t {
   comm_split_type,
   cart_create,
   cart_sub,
+  win_create,
+  win_free,
+  win_fence,
   count  // not a kind
 };
 

@@ -16,7 +16,8 @@ constexpr const char* kCallNames[] = {
     "MPI_Alltoallv",   "MPI_Alltoallw",       "MPI_Scan",
     "MPI_Exscan",      "MPI_Reduce_scatter",  "MPI_Reduce_scatter_block",
     "MPI_Comm_create", "MPI_Comm_split_type", "MPI_Cart_create",
-    "MPI_Cart_sub"};
+    "MPI_Cart_sub",    "MPI_Win_create",      "MPI_Win_free",
+    "MPI_Win_fence"};
 static_assert(std::size(kCallNames) == static_cast<std::size_t>(CollectiveKind::count));
 
 // Of a wait for a message, until this rank looks whether the others do something else.

@@ -1,0 +1,156 @@
+// Windows: memory of each member of a communicator that the others reach by one-sided calls.
+//
+// A window has a communicator of its own, which the program does not see. Its context numbers the
+// window on every member: the segments of its memory (thresholds.h), its messages
+// (window_messages.h), and what post, start, complete and wait send.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fairlead/base/post.h"
+#include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/info.h"
+#include "fairlead/systems/mpi/objects.h"
+#include "fairlead/systems/mpi/windows/window_messages.h"
+
+namespace fairlead::mpi {
+
+// What every member exposes beside its memory. Peers change the first three words by atomics of the
+// Port or of the processor, the guard by the processor's.
+struct WindowControl {
+  // A fair lock for readers and writers (MPI_LOCK_SHARED and EXCLUSIVE): who comes takes a ticket,
+  // and is in when the word of its kind has come to it.
+  std::atomic<std::uint64_t> tickets;
+  std::atomic<std::uint64_t> readers;
+  std::atomic<std::uint64_t> writers;
+  // Held while what the processor has no atomic for is combined in place.
+  std::atomic<std::uint64_t> guard;
+  std::uint64_t size;    // of the member's memory, bytes
+  std::uint64_t unit;    // bytes a displacement counts
+  std::uint64_t offset;  // of the memory in its segment (MPI_Win_allocate_shared)
+};
+
+enum class WindowLock : std::uint8_t { none, shared, exclusive, unchecked };
+
+// What this rank knows of another member, or of itself, as a target.
+struct WindowPeer {
+  bool known = false;  // the rest is filled in
+  bool dirty = false;  // puts by the Port that may not be there yet
+  WindowLock lock = WindowLock::none;
+  std::uint32_t asked = 0;           // messages whose answers are to come
+  std::byte* memory = nullptr;       // where loads and stores of this rank reach it
+  WindowControl* control = nullptr;  // the same
+  std::uint64_t size = 0;
+  std::uint64_t unit = 1;
+};
+
+// Of a dynamic window.
+struct WindowRegion {
+  std::uintptr_t begin;
+  std::uint64_t size;
+};
+
+// One window on this rank; a handle points to it.
+struct Window : Object {
+  Comm* comm = nullptr;
+  int flavor = MPI_WIN_FLAVOR_CREATE;
+  int model = MPI_WIN_UNIFIED;
+  std::byte* base = nullptr;
+  MPI_Aint size = 0;
+  int unit = 1;
+  WindowControl* control = nullptr;
+  // Where the Port had no memory to allocate.
+  std::unique_ptr<std::byte[]> own_memory;
+  std::unique_ptr<WindowControl> own_control;
+  bool exposes_memory = false;
+  std::vector<WindowRegion> regions;
+
+  // Epochs of this rank.
+  bool fenced = false;         // the last fence may begin one
+  bool fence_is_used = false;  // and did
+  bool all_locked = false;     // MPI_Win_lock_all
+  WindowLock all_lock = WindowLock::none;
+  int locks = 0;  // MPI_Win_lock
+  bool started = false;
+  bool posted = false;
+  std::vector<int> targets;           // of MPI_Win_start
+  std::vector<Request*> completions;  // of MPI_Win_post: what the origins will send
+
+  // By rank in `comm`; empty until the first access.
+  std::vector<WindowPeer> peers;
+  std::vector<int> dirty;                                        // peers that are
+  std::unique_ptr<Counter> moved = std::make_unique<Counter>();  // puts, gets that are over here
+  std::uint64_t begun = 0;                                       // of them
+  std::uint64_t asked = 0;  // messages whose answers are to come
+  bool refused = false;     // since the last synchronization a target has refused one
+
+  MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> hints;
+
+  std::uint32_t id() const { return comm->context; }
+  std::uint32_t memory_segment() const { return kWindowSegment + id(); }
+  std::uint32_t control_segment() const { return kWindowLockSegment + id(); }
+  bool is_dynamic() const { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
+  // Whether `bytes` from `offset` on are this rank's to give: offset is an address in a dynamic
+  // window.
+  bool has(std::uint64_t offset, std::uint64_t bytes) const;
+  std::byte* at(std::uint64_t offset) const {
+    return is_dynamic() ? reinterpret_cast<std::byte*>(offset) : base + offset;
+  }
+};
+
+// A process's windows.
+class Windows {
+ public:
+  explicit Windows(Process& process) : messages_(process, *this) {}
+  // The process's; made at the first call.
+  static Windows& of(Process& process);
+
+  Window* make(Comm& comm);
+  void free(Process& process, Window& window);
+  // nullptr: no window of this rank.
+  Window* find(std::uint32_t id) const {
+    const auto found = by_id_.find(id);
+    return found == by_id_.end() ? nullptr : found->second;
+  }
+  WindowMessages& messages() { return messages_; }
+
+ private:
+  Objects<Window> all_;
+  std::unordered_map<std::uint32_t, Window*> by_id_;
+  WindowMessages messages_;
+};
+
+// What `target` is to this rank; asks it once.
+WindowPeer& window_peer(Process& process, Window& window, int target, const char* call);
+
+// Raises an error on a window, as Call::fail() does on a communicator.
+[[gnu::cold, gnu::noinline]] int fail_on(const Call& call, Window& window, int error,
+                                         const std::string& what);
+// The same of a text that is whole.
+int raise_on(const Call& call, Window& window, int error, const std::string& text);
+void set_window_handler(Process& process, Window& window, MPI_Errhandler handler);
+
+// synchronise.cc. Each answers when it is so.
+// What this rank has begun is over here: sources may be used again, results are there.
+void flush_here(Process& process, Window& window, const char* call);
+// And at the target, or at all.
+void flush(Process& process, Window& window, int target, const char* call);
+void flush_all(Process& process, Window& window, const char* call);
+void lock_target(Process& process, Window& window, int target, WindowLock lock, const char* call);
+// Everything there has been flushed.
+void unlock_target(Process& process, Window& window, int target, const char* call);
+// MPI_Win_post and its counterparts, with ranks of the window's communicator.
+void post(Process& process, Window& window, const std::vector<int>& origins);
+void start(Process& process, Window& window, const std::vector<int>& targets, const char* call);
+void complete(Process& process, Window& window, const char* call);
+// False: not all origins have completed. `waits`: until they have.
+bool end_exposure(Process& process, Window& window, bool waits, const char* call);
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,92 @@
+// Messages of windows: what is combined at a target whose memory this rank does not reach, or lies
+// in a dynamic window. They have a channel of their own beside the device's, so that no receive
+// meets them, and are served as they arrive, in whatever call the target is.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fairlead/base/post.h"
+#include "fairlead/lci/port.h"
+#include "fairlead/systems/mpi/operation.h"
+
+namespace fairlead::mpi {
+
+class Process;
+class Windows;
+struct Window;
+struct WindowControl;
+
+// What an accumulate call does to each element at the target.
+struct Combining {
+  enum class Kind : std::uint8_t { combine, replace, no_op, compare_swap };
+
+  Kind kind = Kind::no_op;
+  Combine kernel = nullptr;   // Kind::combine
+  std::uint64_t element = 1;  // bytes
+  // How a message names it.
+  std::uint16_t op = 0;
+  std::uint16_t type = 0;
+
+  // Of the program's handles; `element` 0: the operation is not defined on the type.
+  static Combining of(MPI_Op op, MPI_Datatype type);
+  static Combining comparing(MPI_Datatype type);
+  // Of a message's names.
+  static Combining named(std::uint16_t op, std::uint16_t type);
+
+  // On `count` elements `at`, each at once for all who do the same. `former`, unless nullptr, gets
+  // what they were. `compare`: Kind::compare_swap alone, of one element.
+  void run(WindowControl& control, std::byte* at, const std::byte* operands,
+           const std::byte* compare, std::byte* former, std::uint64_t count) const;
+};
+
+class WindowMessages {
+ public:
+  // Binds the channel.
+  WindowMessages(Process& process, Windows& windows);
+
+  // Sends what run() is to do at `offset` of the target's memory. Operands may be reused at once;
+  // `former` is there when the target has answered (WindowPeer::asked).
+  void ask(Window& window, int target, const Combining& what, std::uint64_t offset,
+           const std::byte* operands, const std::byte* compare, std::byte* former,
+           std::uint64_t count, const char* call);
+
+ private:
+  // A message whose answer is to come.
+  struct Asked {
+    Window* window;
+    int target;
+    std::byte* former;
+    std::uint64_t bytes;
+  };
+  // An answer that waits for room.
+  struct Late {
+    Rank to;
+    lci::Words words;
+    std::vector<std::byte> data;
+  };
+
+  static Keep upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival);
+  static void returned(void* self, const lci::Arrival& arrival, Post why);
+  static void send_late(void* self);
+  void on_request(const lci::Arrival& arrival);
+  void on_answer(const lci::Arrival& arrival);
+  void answer(Rank to, const lci::Words& words, const std::byte* data, std::size_t size);
+  // False: there is no room now.
+  bool try_send(Rank to, lci::Lane lane, const lci::Words& words, std::span<const Piece> pieces);
+  void try_later();
+  std::uint32_t take_slot(const Asked& asked, const char* call);
+
+  static constexpr std::size_t kAskedMax = 64;  // a process; bounds what targets keep
+
+  Process& process_;
+  Windows& windows_;
+  std::vector<Asked> asked_;
+  std::vector<std::uint32_t> free_;  // of asked_
+  std::vector<std::byte> former_;    // of the request that is served
+  std::vector<Late> late_;
+  bool will_send_late_ = false;
+};
+
+}  // namespace fairlead::mpi

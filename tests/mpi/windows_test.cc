@@ -1,0 +1,503 @@
+// One-sided communication in every world: each way to make a window, each kind of epoch, each kind
+// of access, and what is told of wrong ones.
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "tests/mpi/mpi_worlds.h"
+
+namespace fairlead::mpi_test {
+namespace {
+
+struct Windows : PerWorld {};
+INSTANTIATE_MPI_TESTS(Windows);
+
+// A window of `bytes`, of memory of the program's or of the library's.
+struct Made {
+  Made(bool allocates, std::size_t bytes, int unit) {
+    if (allocates) {
+      MPI_Win_allocate(static_cast<MPI_Aint>(bytes), unit, MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                       &win);
+    } else {
+      own.resize(bytes / sizeof(std::uint64_t) + 1);
+      base = own.data();
+      MPI_Win_create(base, static_cast<MPI_Aint>(bytes), unit, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    }
+  }
+  ~Made() { MPI_Win_free(&win); }
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(base);
+  }
+
+  std::vector<std::uint64_t> own;
+  void* base = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+};
+
+TEST_P(Windows, FencesSeparatePutsAndGets) {
+  run_ranks(GetParam(), 4, [](int rank, int size) {
+    bool good = true;
+    const int right = (rank + 1) % size;
+    const int left = (rank + size - 1) % size;
+    for (const bool allocates : {false, true}) {
+      for (const std::size_t bytes : {std::size_t{8}, std::size_t{3000}, std::size_t{150000}}) {
+        const Made made(allocates, bytes + 16, 2);
+        const auto seed = [&](int of) { return static_cast<unsigned>(of) * 7 + allocates; };
+        const auto sent = patterned(bytes, seed(rank));
+        const auto count = static_cast<int>(bytes);
+        MPI_Win_fence(MPI_MODE_NOPRECEDE, made.win);
+        MPI_Put(sent.data(), count, MPI_BYTE, right, 4, count, MPI_BYTE, made.win);
+        MPI_Put(sent.data(), count, MPI_BYTE, MPI_PROC_NULL, 4, count, MPI_BYTE, made.win);
+        MPI_Win_fence(0, made.win);
+        const auto* const here = made.as<unsigned char>();
+        good &= MPI_TEST_CHECK(
+            std::memcmp(here + 8, patterned(bytes, seed(left)).data(), bytes) == 0, rank, bytes);
+        good &= MPI_TEST_CHECK(here[7] == 0 && here[8 + bytes] == 0, rank, bytes);
+        // What this rank has put there itself, and its own by a get from itself.
+        std::vector<unsigned char> back(bytes);
+        std::vector<unsigned char> own(bytes);
+        MPI_Get(back.data(), count, MPI_BYTE, right, 4, count, MPI_BYTE, made.win);
+        MPI_Get(own.data(), count, MPI_BYTE, rank, 4, count, MPI_BYTE, made.win);
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, made.win);
+        good &= MPI_TEST_CHECK(back == sent, rank, bytes);
+        good &= MPI_TEST_CHECK(own == patterned(bytes, seed(left)), rank, bytes);
+      }
+    }
+    return good;
+  });
+}
+
+constexpr int kRounds = 3;
+constexpr int kLong = 700;
+
+// What all ranks add to one rank's memory.
+bool adds(const Made& made, int rank, int size) {
+  auto* const numbers = made.as<std::int64_t>();
+  bool good = true;
+  MPI_Win_fence(0, made.win);
+  // Elements of 8, 4, 2 and 16 bytes, at their own places; a vector of more than one packet.
+  const double value = 0.5 * (rank + 1);
+  const int one = 1;
+  const short few[3] = {1, 2, 3};
+  struct {
+    double value;
+    int index;
+  } pair = {10.0 - rank, rank}, least = {1000, 1000};
+  std::vector<double> all(kLong, value);
+  if (rank == 0) std::memcpy(numbers + 8, &least, sizeof least);
+  MPI_Win_fence(0, made.win);
+  for (int i = 0; i < kRounds; ++i) {
+    MPI_Accumulate(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, made.win);
+    MPI_Accumulate(&one, 1, MPI_INT, 0, 8, 1, MPI_INT, MPI_SUM, made.win);
+    MPI_Accumulate(few, 3, MPI_SHORT, 0, 16, 3, MPI_SHORT, MPI_SUM, made.win);
+    MPI_Accumulate(&pair, 1, MPI_DOUBLE_INT, 0, 64, 1, MPI_DOUBLE_INT, MPI_MINLOC, made.win);
+    MPI_Accumulate(all.data(), kLong, MPI_DOUBLE, 0, 256, kLong, MPI_DOUBLE, MPI_SUM, made.win);
+  }
+  MPI_Win_fence(0, made.win);
+  if (rank == 0) {
+    const double sum = 0.25 * size * (size + 1) * kRounds;
+    double got = 0;
+    std::memcpy(&got, numbers, sizeof got);
+    good &= MPI_TEST_CHECK(got == sum, rank, got * 100);
+    good &= MPI_TEST_CHECK(*reinterpret_cast<int*>(numbers + 1) == size * kRounds, rank, 0);
+    good &= MPI_TEST_CHECK(made.as<short>()[10] == 3 * size * kRounds, rank, made.as<short>()[10]);
+    std::memcpy(&least, numbers + 8, sizeof least);
+    good &= MPI_TEST_CHECK(least.value == 11.0 - size && least.index == size - 1, rank, 0);
+    std::memcpy(all.data(), numbers + 32, kLong * sizeof(double));
+    for (const double each : all) good &= MPI_TEST_CHECK(each == sum, rank, each * 100);
+    std::memset(numbers, 0, 6400);
+  }
+  MPI_Win_fence(0, made.win);
+  return good;
+}
+
+// What all swap there, and get for it.
+bool swaps(const Made& made, int rank, int size) {
+  bool good = true;
+  // Every rank draws numbers: together each exactly once.
+  const std::int64_t step = 1;
+  std::vector<std::int64_t> drawn(kRounds);
+  for (std::int64_t& each : drawn) {
+    MPI_Fetch_and_op(&step, &each, MPI_INT64_T, 0, 0, MPI_SUM, made.win);
+  }
+  MPI_Win_fence(0, made.win);
+  std::int64_t sum = std::accumulate(drawn.begin(), drawn.end(), std::int64_t{0});
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  const std::int64_t n = std::int64_t{size} * kRounds;
+  good &= MPI_TEST_CHECK(sum == n * (n - 1) / 2, rank, sum);
+  for (int i = 1; i < kRounds; ++i) good &= MPI_TEST_CHECK(drawn[i] > drawn[i - 1], rank, i);
+  // One of them gets the word that was 0.
+  const int mine = rank + 1;
+  const int nobody = 0;
+  int was = -1;
+  MPI_Compare_and_swap(&mine, &nobody, &was, MPI_INT, 0, 80, made.win);
+  // And what was there, by whoever comes, is somebody's.
+  std::vector<std::int64_t> old(kLong, -1);
+  std::vector<std::int64_t> own(kLong, mine);
+  MPI_Get_accumulate(own.data(), kLong, MPI_INT64_T, old.data(), kLong, MPI_INT64_T, 0, 256, kLong,
+                     MPI_INT64_T, MPI_REPLACE, made.win);
+  MPI_Win_fence(0, made.win);
+  int winners = was == 0;
+  MPI_Allreduce(MPI_IN_PLACE, &winners, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  good &= MPI_TEST_CHECK(winners == 1, rank, winners);
+  std::int64_t last = 0;
+  std::vector<std::int64_t> now(kLong, -1);
+  MPI_Get_accumulate(nullptr, 0, MPI_INT64_T, now.data(), kLong, MPI_INT64_T, 0, 256, kLong,
+                     MPI_INT64_T, MPI_NO_OP, made.win);
+  MPI_Get(&last, 1, MPI_INT64_T, 0, 256 + 8 * (kLong - 1), 1, MPI_INT64_T, made.win);
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, made.win);
+  // Elementwise, every value but the last was replaced once: the sum over ranks tells.
+  for (const int i : {0, kLong / 2, kLong - 1}) {
+    std::int64_t seen = old[static_cast<std::size_t>(i)];
+    MPI_Allreduce(MPI_IN_PLACE, &seen, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    const std::int64_t expected = std::int64_t{size} * (size + 1) / 2;
+    good &= MPI_TEST_CHECK(seen + now[static_cast<std::size_t>(i)] == expected, rank, seen);
+  }
+  return good && MPI_TEST_CHECK(last == now[kLong - 1], rank, last);
+}
+
+TEST_P(Windows, CallsThatCombineAreAtomic) {
+  run_ranks(GetParam(), 4, [](int rank, int size) {
+    bool good = true;
+    for (const bool allocates : {false, true}) {
+      const Made made(allocates, 6400, 1);
+      good &= adds(made, rank, size);
+      good &= swaps(made, rank, size);
+    }
+    return good;
+  });
+}
+
+TEST_P(Windows, LocksExcludeAndShare) {
+  run_ranks(GetParam(), 4, [](int rank, int size) {
+    bool good = true;
+    for (const bool allocates : {false, true}) {
+      const Made made(allocates, 64, 8);
+      // A counter that is read and written apart: only a lock makes it right.
+      for (int i = 0; i < kRounds; ++i) {
+        std::int64_t count = 0;
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, made.win);
+        MPI_Get(&count, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, made.win);
+        MPI_Win_flush(1, made.win);
+        ++count;
+        MPI_Put(&count, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, made.win);
+        MPI_Win_unlock(1, made.win);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      std::int64_t count = -1;
+      MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, made.win);
+      MPI_Get(&count, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, made.win);
+      MPI_Win_unlock(1, made.win);
+      good &= MPI_TEST_CHECK(count == size * kRounds, rank, count);
+      // Readers are in at the same time: all pass the barrier with the lock.
+      MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, made.win);
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Win_unlock(0, made.win);
+      MPI_Win_lock_all(0, made.win);
+      const std::int64_t mine = rank + 100;
+      for (int to = 0; to < size; ++to) {
+        MPI_Put(&mine, 1, MPI_INT64_T, to, 1 + rank, 1, MPI_INT64_T, made.win);
+      }
+      MPI_Win_flush_local_all(made.win);
+      MPI_Win_flush_all(made.win);
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Win_sync(made.win);
+      std::int64_t got[4] = {};
+      MPI_Get(got, size, MPI_INT64_T, (rank + 1) % size, 1, size, MPI_INT64_T, made.win);
+      MPI_Win_flush_local((rank + 1) % size, made.win);
+      for (int r = 0; r < size; ++r) {
+        good &= MPI_TEST_CHECK(made.as<std::int64_t>()[1 + r] == r + 100, rank, r);
+        good &= MPI_TEST_CHECK(got[r] == r + 100, rank, r);
+      }
+      MPI_Win_unlock_all(made.win);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return good;
+  });
+}
+
+TEST_P(Windows, PostStartCompleteWait) {
+  run_ranks(GetParam(), 4, [](int rank, int size) {
+    bool good = true;
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Group to = MPI_GROUP_NULL;
+    MPI_Group from = MPI_GROUP_NULL;
+    const int right = (rank + 1) % size;
+    const int left = (rank + size - 1) % size;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &right, &to);
+    MPI_Group_incl(all, 1, &left, &from);
+    for (const bool allocates : {false, true}) {
+      const Made made(allocates, 40000, 1);
+      for (int round = 0; round < 3; ++round) {
+        const auto sent = patterned(20000, static_cast<unsigned>(rank + round));
+        const int one = 1;
+        MPI_Win_post(from, 0, made.win);
+        MPI_Win_start(to, 0, made.win);
+        MPI_Put(sent.data(), 20000, MPI_BYTE, right, 100, 20000, MPI_BYTE, made.win);
+        MPI_Accumulate(&one, 1, MPI_INT, right, 0, 1, MPI_INT, MPI_SUM, made.win);
+        MPI_Win_complete(made.win);
+        int over = 0;
+        while (round == 1 && over == 0) MPI_Win_test(made.win, &over);
+        if (round != 1) MPI_Win_wait(made.win);
+        const auto expected = patterned(20000, static_cast<unsigned>(left + round));
+        good &= MPI_TEST_CHECK(
+            std::memcmp(made.as<char>() + 100, expected.data(), expected.size()) == 0, rank, round);
+        good &= MPI_TEST_CHECK(*made.as<int>() == round + 1, rank, *made.as<int>());
+      }
+    }
+    MPI_Group_free(&to);
+    MPI_Group_free(&from);
+    MPI_Group_free(&all);
+    return good;
+  });
+}
+
+TEST_P(Windows, RequestsAndDynamicMemory) {
+  run_ranks(GetParam(), 4, [](int rank, int size) {
+    bool good = true;
+    const int right = (rank + 1) % size;
+    {
+      const Made made(true, 64, 8);
+      MPI_Win_lock_all(0, made.win);
+      const std::int64_t mine[2] = {rank, 5};
+      std::int64_t got[2] = {-1, -1};
+      std::int64_t was = -1;
+      MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+      MPI_Rput(mine, 2, MPI_INT64_T, right, 0, 2, MPI_INT64_T, made.win, &requests[0]);
+      MPI_Raccumulate(mine + 1, 1, MPI_INT64_T, right, 2, 1, MPI_INT64_T, MPI_SUM, made.win,
+                      &requests[1]);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      MPI_Win_flush(right, made.win);
+      MPI_Rget(got, 2, MPI_INT64_T, right, 0, 2, MPI_INT64_T, made.win, &requests[0]);
+      MPI_Rget_accumulate(mine, 1, MPI_INT64_T, &was, 1, MPI_INT64_T, right, 2, 1, MPI_INT64_T,
+                          MPI_SUM, made.win, &requests[1]);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      good &= MPI_TEST_CHECK(got[0] == rank && got[1] == 5 && was == 5, rank, was);
+      MPI_Win_unlock_all(made.win);
+    }
+    MPI_Win win = MPI_WIN_NULL;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    std::vector<int> here(3000, rank);
+    std::vector<std::int64_t> more(8, 0);
+    MPI_Win_attach(win, here.data(), static_cast<MPI_Aint>(here.size() * sizeof(int)));
+    MPI_Win_attach(win, more.data(), 64);
+    good &= MPI_TEST_CHECK(MPI_Win_attach(win, here.data() + 1, 4) == MPI_ERR_RMA_ATTACH, rank, 0);
+    MPI_Aint where[2] = {};
+    MPI_Get_address(here.data(), &where[0]);
+    MPI_Get_address(more.data(), &where[1]);
+    std::vector<MPI_Aint> all(2 * static_cast<std::size_t>(size));
+    MPI_Allgather(where, 2, MPI_AINT, all.data(), 2, MPI_AINT, MPI_COMM_WORLD);
+    const MPI_Aint* const there = &all[2 * static_cast<std::size_t>(right)];
+    const std::vector<int> sent(1500, rank + 50);
+    const std::int64_t one = 1;
+    std::vector<int> got(1500, -1);
+    MPI_Win_lock_all(0, win);
+    MPI_Put(sent.data(), 1500, MPI_INT, right, there[0], 1500, MPI_INT, win);
+    MPI_Get(got.data(), 1500, MPI_INT, right, there[0] + 6000, 1500, MPI_INT, win);
+    for (int to = 0; to < size; ++to) {
+      MPI_Accumulate(&one, 1, MPI_INT64_T, to, all[2 * static_cast<std::size_t>(to) + 1], 1,
+                     MPI_INT64_T, MPI_SUM, win);
+    }
+    MPI_Win_flush_all(win);
+    good &= MPI_TEST_CHECK(got == std::vector<int>(1500, right), rank, got[0]);
+    // Expect: what is attached nowhere is told of at the end of the access.
+    for (const int to : {rank, right}) {
+      MPI_Put(&one, 1, MPI_INT64_T, to, 8, 1, MPI_INT64_T, win);
+      good &= MPI_TEST_CHECK(MPI_Win_flush(to, win) == MPI_ERR_RMA_RANGE, rank, to);
+      good &= MPI_TEST_CHECK(MPI_Win_flush(to, win) == MPI_SUCCESS, rank, to);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int left = (rank + size - 1) % size;
+    good &= MPI_TEST_CHECK(here[0] == left + 50 && here[1499] == left + 50, rank, here[0]);
+    good &= MPI_TEST_CHECK(here[1500] == rank && more[0] == size, rank, more[0]);
+    MPI_Win_detach(win, here.data());
+    good &= MPI_TEST_CHECK(MPI_Win_detach(win, here.data()) == MPI_ERR_RMA_ATTACH, rank, 0);
+    MPI_Win_free(&win);
+    return good;
+  });
+}
+
+// Where memory can be mapped ranks share it; elsewhere all are told.
+TEST_P(Windows, SharedMemoryIsOneArray) {
+  run_ranks(GetParam(), 4, [](int rank, int size) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Win win = MPI_WIN_NULL;
+    int* mine = nullptr;
+    // Rank 0 gives nothing.
+    const int error =
+        MPI_Win_allocate_shared(static_cast<MPI_Aint>(sizeof(int)) * rank, sizeof(int),
+                                MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    if (error != MPI_SUCCESS) return MPI_TEST_CHECK(error == MPI_ERR_RMA_SHARED, rank, error);
+    bool good = true;
+    MPI_Aint bytes = -1;
+    int unit = -1;
+    int* first = nullptr;
+    MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &first);
+    good &= MPI_TEST_CHECK(bytes == sizeof(int) && unit == sizeof(int), rank, bytes);
+    int* of_right = nullptr;
+    const int right = (rank + 1) % size;
+    MPI_Win_shared_query(win, right, &bytes, &unit, &of_right);
+    good &= MPI_TEST_CHECK(bytes == MPI_Aint{sizeof(int)} * right, rank, bytes);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+    for (int i = 0; i < right; ++i) of_right[i] = 10 * right + i;
+    MPI_Win_sync(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(win);
+    // 10; 20 21; 30 31 32: one after the other.
+    const int expected[] = {10, 20, 21, 30, 31, 32};
+    good &= MPI_TEST_CHECK(std::memcmp(first, expected, sizeof expected) == 0, rank, first[0]);
+    good &= MPI_TEST_CHECK(rank == 0 || mine[rank - 1] == 11 * rank - 1, rank, 0);
+    int got = -1;
+    MPI_Get(&got, 1, MPI_INT, size - 1, size - 2, 1, MPI_INT, win);
+    MPI_Win_unlock_all(win);
+    good &= MPI_TEST_CHECK(got == 32, rank, got);
+    MPI_Win_free(&win);
+    return good;
+  });
+}
+
+int handled = 0;
+void count_error(MPI_Win*, int* code, ...) { handled += *code == MPI_ERR_RMA_RANGE ? 1 : 100; }
+
+// Accesses and epochs that are wrong; a window's error handler hears of each.
+bool tells_errors(const Made& made, int rank) {
+  MPI_Win win = made.win;
+  int data[4] = {};
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  const auto put = [&](MPI_Aint disp, int count) {
+    return MPI_Put(data, count, MPI_INT, 0, disp, count, MPI_INT, win);
+  };
+  bool good = MPI_TEST_CHECK(put(0, 1) == MPI_ERR_RMA_SYNC, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_unlock(0, win) == MPI_ERR_RMA_SYNC, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_complete(win) == MPI_ERR_RMA_SYNC, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_wait(win) == MPI_ERR_RMA_SYNC, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_flush(0, win) == MPI_ERR_RMA_SYNC, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_unlock_all(win) == MPI_ERR_RMA_SYNC, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_lock(17, 0, 0, win) == MPI_ERR_LOCKTYPE, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_fence(1, win) == MPI_ERR_ASSERT, rank, 0);
+  MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+  good &= MPI_TEST_CHECK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win) == MPI_ERR_RMA_SYNC, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_lock_all(0, win) == MPI_ERR_RMA_SYNC, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_fence(0, win) == MPI_ERR_RMA_SYNC, rank, 0);
+  MPI_Win again = win;
+  good &= MPI_TEST_CHECK(MPI_Win_free(&again) == MPI_ERR_RMA_SYNC && again == win, rank, 0);
+  good &= MPI_TEST_CHECK(put(-1, 1) == MPI_ERR_DISP, rank, 0);
+  good &= MPI_TEST_CHECK(put(3, 2) == MPI_ERR_RMA_RANGE, rank, 0);
+  good &= MPI_TEST_CHECK(put(MPI_Aint{1} << 61, 1) == MPI_ERR_RMA_RANGE, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Put(data, 1, MPI_INT, 0, 0, 2, MPI_INT, win) == MPI_ERR_ARG, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Put(nullptr, 1, MPI_INT, 0, 0, 1, MPI_INT, win) == MPI_ERR_BUFFER,
+                         rank, 0);
+  good &= MPI_TEST_CHECK(
+      MPI_Accumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_MINLOC, win) == MPI_ERR_OP, rank, 0);
+  good &= MPI_TEST_CHECK(MPI_Win_attach(win, data, 4) == MPI_ERR_RMA_FLAVOR, rank, 0);
+  good &= MPI_TEST_CHECK(put(3, 1) == MPI_SUCCESS && put(4, 0) == MPI_SUCCESS, rank, 0);
+  // A handler of the program's.
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Win_create_errhandler(&count_error, &handler);
+  MPI_Win_set_errhandler(win, handler);
+  good &= MPI_TEST_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler) == MPI_ERR_ERRHANDLER,
+                         rank, 0);
+  const int before = handled;
+  good &= MPI_TEST_CHECK(put(4, 1) == MPI_ERR_RMA_RANGE && handled == before + 1, rank, handled);
+  MPI_Win_call_errhandler(win, MPI_ERR_RMA_RANGE);
+  good &= MPI_TEST_CHECK(handled == before + 2, rank, handled);
+  MPI_Errhandler got = MPI_ERRHANDLER_NULL;
+  MPI_Win_get_errhandler(win, &got);
+  good &= MPI_TEST_CHECK(got == handler, rank, 0);
+  MPI_Errhandler_free(&got);
+  MPI_Errhandler_free(&handler);
+  MPI_Win_unlock(0, win);
+  return good;
+}
+
+bool describes(const Made& made, int rank, int size) {
+  bool good = true;
+  int flag = 0;
+  void* base = nullptr;
+  MPI_Aint* bytes = nullptr;
+  int* number = nullptr;
+  MPI_Win_get_attr(made.win, MPI_WIN_BASE, static_cast<void*>(&base), &flag);
+  good &= MPI_TEST_CHECK(flag != 0 && base == made.base, rank, 0);
+  MPI_Win_get_attr(made.win, MPI_WIN_SIZE, static_cast<void*>(&bytes), &flag);
+  good &= MPI_TEST_CHECK(flag != 0 && *bytes == 16, rank, 0);
+  MPI_Win_get_attr(made.win, MPI_WIN_DISP_UNIT, static_cast<void*>(&number), &flag);
+  good &= MPI_TEST_CHECK(flag != 0 && *number == 4, rank, 0);
+  MPI_Win_get_attr(made.win, MPI_WIN_CREATE_FLAVOR, static_cast<void*>(&number), &flag);
+  good &= MPI_TEST_CHECK(
+      *number == (made.own.empty() ? MPI_WIN_FLAVOR_ALLOCATE : MPI_WIN_FLAVOR_CREATE), rank,
+      *number);
+  MPI_Win_get_attr(made.win, MPI_WIN_MODEL, static_cast<void*>(&number), &flag);
+  good &= MPI_TEST_CHECK(*number == MPI_WIN_UNIFIED, rank, *number);
+  char name[MPI_MAX_OBJECT_NAME];
+  int length = -1;
+  MPI_Win_get_name(made.win, name, &length);
+  good &= MPI_TEST_CHECK(length == 0 && name[0] == 0, rank, length);
+  MPI_Win_set_name(made.win, "halo");
+  MPI_Win_get_name(made.win, name, &length);
+  good &= MPI_TEST_CHECK(std::strcmp(name, "halo") == 0 && length == 4, rank, length);
+  MPI_Group group = MPI_GROUP_NULL;
+  int members = 0;
+  MPI_Win_get_group(made.win, &group);
+  MPI_Group_size(group, &members);
+  good &= MPI_TEST_CHECK(members == size, rank, members);
+  MPI_Group_free(&group);
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "no_locks", "false");
+  MPI_Win_set_info(made.win, info);
+  MPI_Info_free(&info);
+  MPI_Win_get_info(made.win, &info);
+  char value[8];
+  MPI_Info_get(info, "no_locks", 7, value, &flag);
+  good &= MPI_TEST_CHECK(flag != 0 && std::strcmp(value, "false") == 0, rank, flag);
+  MPI_Info_free(&info);
+  return good && MPI_TEST_CHECK(MPI_Win_fromint(MPI_Win_toint(made.win)) == made.win, rank, 0);
+}
+
+TEST_P(Windows, SayWhatTheyAreAndWhatIsWrong) {
+  run_ranks(GetParam(), 2, [](int rank, int size) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    bool good = true;
+    MPI_Win old = MPI_WIN_NULL;
+    for (const bool allocates : {false, true}) {
+      const Made made(allocates, 16, 4);
+      good &= describes(made, rank, size);
+      good &= tells_errors(made, rank);
+      old = made.win;
+    }
+    good &= MPI_TEST_CHECK(MPI_Win_fence(0, old) == MPI_ERR_WIN, rank, 0);
+    MPI_Win win = MPI_WIN_NULL;
+    int here = 0;
+    const auto make = [&](MPI_Aint bytes, int unit, void* base) {
+      return MPI_Win_create(base, bytes, unit, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    };
+    good &= MPI_TEST_CHECK(make(-1, 1, &here) == MPI_ERR_SIZE, rank, 0);
+    good &= MPI_TEST_CHECK(make(4, 0, &here) == MPI_ERR_DISP, rank, 0);
+    good &= MPI_TEST_CHECK(make(4, 1, nullptr) == MPI_ERR_BASE, rank, 0);
+    return good;
+  });
+  const run::RunReport told = run_bare(GetParam(), 2, [] {
+    MPI_Init(nullptr, nullptr);
+    const Made made(true, 16, 4);
+    const int one = 1;
+    MPI_Win_fence(0, made.win);
+    MPI_Put(&one, 1, MPI_INT, 1, 4, 1, MPI_INT, made.win);
+    MPI_Finalize();
+    return 0;
+  });
+  for (const char* word : {"MPI_Put", "MPI_ERR_RMA_RANGE", "16 bytes of rank 1"}) {
+    EXPECT_NE(told.failure.find(word), std::string::npos) << told.failure;
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::mpi_test
