@@ -27,8 +27,8 @@ void begin(Request& r) {
 
 }  // namespace
 
-// Exposes the message's memory where the path moves it with one copy. Bytes that do not lie in a row
-// go by packets, into which and out of which they are copied.
+// Exposes the message's memory where the path moves it with one copy. Bytes that do not lie in a
+// row go by packets, into which and out of which they are copied.
 bool Direct::expose(Request& send) {
   if (send.exposed) return true;
   if (send.layout != nullptr) return false;
