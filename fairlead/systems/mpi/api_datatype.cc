@@ -6,6 +6,7 @@
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/datatypes/arguments_of_types.h"
 #include "fairlead/systems/mpi/datatypes/making.h"
+#include "fairlead/systems/mpi/datatypes/type_attributes.h"
 
 namespace fairlead::mpi::api {
 namespace {
@@ -236,8 +237,14 @@ int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
   if (const int error = check_basis(call, 0, oldtype, newtype)) return error;
   const TypeRef old = take_body(oldtype);
   TypeRef made = make_copy(*old, ContentsMaker(MPI_COMBINER_DUP).finish({old}));
-  if (const int error = give(call, std::move(made), newtype)) return error;
-  find_derived(*newtype)->committed = is_committed(oldtype);
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  if (const int error = give(call, std::move(made), &copy)) return error;
+  find_derived(copy)->committed = is_committed(oldtype);
+  if (const int error = copy_type_attributes(call, oldtype, copy)) {
+    call.process().types().types.free(find_derived(copy));
+    return call.fail(nullptr, error, "the copy function of an attribute failed");
+  }
+  *newtype = copy;
   return MPI_SUCCESS;
 }
 
@@ -246,8 +253,11 @@ int type_free(MPI_Datatype* datatype) {
   if (const int error = call.check_output(nullptr, datatype, "datatype")) return error;
   if (const int error = check_type(call, *datatype, "datatype")) return error;
   DerivedType* const made = find_derived(*datatype);
-  if (made == nullptr) {
+  if (made == nullptr || made->fixed) {
     return call.fail(nullptr, MPI_ERR_TYPE, "datatype is predefined and cannot be freed");
+  }
+  if (const int error = delete_type_attributes(call, *datatype)) {
+    return call.fail(nullptr, error, "the delete function of an attribute failed");
   }
   made->body.reset();
   call.process().types().types.free(made);

@@ -15,8 +15,9 @@ struct Keyval {
   bool freed = false;  // no new attributes; those there are keep their functions
 };
 
-// A process's keys.
-class Keyvals {
+// A process's keys for one kind of object.
+template <class Keyval>
+class KeyTable {
  public:
   int add(const Keyval& keyval) {
     all_.push_back(keyval);
@@ -32,6 +33,7 @@ class Keyvals {
   static constexpr int kFirst = 1000;  // above the standard's own
   std::deque<Keyval> all_;
 };
+using Keyvals = KeyTable<Keyval>;
 
 struct Attribute {
   int key;

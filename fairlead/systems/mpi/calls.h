@@ -81,6 +81,12 @@ int comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val);
 int keyval_create(MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn, int* keyval,
     void* extra_state);
 int keyval_free(int* keyval);
+int type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
+    MPI_Type_delete_attr_function* type_delete_attr_fn, int* type_keyval, void* extra_state);
+int type_delete_attr(MPI_Datatype datatype, int type_keyval);
+int type_free_keyval(int* type_keyval);
+int type_get_attr(MPI_Datatype datatype, int type_keyval, void* attribute_val, int* flag);
+int type_set_attr(MPI_Datatype datatype, int type_keyval, void* attribute_val);
 int win_get_attr(MPI_Win win, int win_keyval, void* attribute_val, int* flag);
 int info_create(MPI_Info* info);
 int info_create_env(int argc, char* argv[], MPI_Info* info);
@@ -99,9 +105,19 @@ MPI_Aint aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 int get_address(const void* location, MPI_Aint* address);
 int pack(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
     MPI_Count outsize, MPI_Count* position, MPI_Comm comm);
+int pack_external(const char* datarep, const void* inbuf, MPI_Count incount, MPI_Datatype datatype,
+    void* outbuf, MPI_Count outsize, MPI_Count* position);
+int pack_external_size(const char* datarep, MPI_Count incount, MPI_Datatype datatype,
+    MPI_Count* size);
 int pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size);
 int type_commit(MPI_Datatype* datatype);
 int type_contiguous(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_create_darray(int size, int rank, int ndims, Counts array_of_gsizes,
+    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
+    int order, MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_create_f90_complex(int p, int r, MPI_Datatype* newtype);
+int type_create_f90_integer(int r, MPI_Datatype* newtype);
+int type_create_f90_real(int p, int r, MPI_Datatype* newtype);
 int type_create_hindexed(MPI_Count count, Counts array_of_blocklengths,
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype);
 int type_create_hindexed_block(MPI_Count count, MPI_Count blocklength,
@@ -115,21 +131,37 @@ int type_create_resized(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
 int type_create_struct(MPI_Count count, Counts array_of_blocklengths,
     const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
     MPI_Datatype* newtype);
+int type_create_subarray(int ndims, Counts array_of_sizes, Counts array_of_subsizes,
+    Counts array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype* newtype);
 int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype);
 int type_free(MPI_Datatype* datatype);
+int type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
+    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]);
+int type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
+    MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
+    MPI_Datatype array_of_datatypes[]);
+int type_get_envelope(MPI_Datatype datatype, int* num_integers, int* num_addresses,
+    int* num_datatypes, int* combiner);
+int type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers, MPI_Count* num_addresses,
+    MPI_Count* num_large_counts, MPI_Count* num_datatypes, int* combiner);
 int type_get_extent(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent);
 int type_get_extent_x(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent);
 int type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen);
 int type_get_true_extent(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* true_extent);
 int type_get_true_extent_x(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* true_extent);
+int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type);
 int type_indexed(MPI_Count count, Counts array_of_blocklengths, Counts array_of_displacements,
     MPI_Datatype oldtype, MPI_Datatype* newtype);
+int type_match_size(int typeclass, int size, MPI_Datatype* datatype);
 int type_set_name(MPI_Datatype datatype, const char* type_name);
 int type_size_x(MPI_Datatype datatype, MPI_Count* size);
 int type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype* newtype);
 int unpack(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
     MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
+int unpack_external(const char datarep[], const void* inbuf, MPI_Count insize, MPI_Count* position,
+    void* outbuf, MPI_Count outcount, MPI_Datatype datatype);
 int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
 int get_elements(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
 int get_elements_x(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);

@@ -18,6 +18,7 @@ KINDS_BY_NAME = (("root", r"root"),
                  ("rank", r"dest|source|rank|target_rank|local_leader|remote_leader"),
                  ("tag", r"tag|sendtag|recvtag"),
                  ("ndims", r"ndims|maxdims"),
+                 ("order", r"order"),
                  ("count", r"\w*count|n|blocklength"),
                  ("logical", r"flag|commute|reorder|high|wait|is_set|periods|remain_dims"),
                  ("size", r"\w*size"))

@@ -5,7 +5,7 @@ RIGHT = {"comm": "right.grid", "count": "1", "rank": "0", "root": "0", "tag": "0
          "datatype": "MPI_INT", "op": "MPI_SUM", "group": "MPI_GROUP_EMPTY", "win": "right.win",
          "info": "right.info", "errhandler": "MPI_ERRORS_RETURN", "counts": "right.ones",
          "displacements": "right.zeros", "status": "&right.status", "string": "right.text",
-         "logical": "0", "size": "4", "ndims": "1"}
+         "logical": "0", "size": "4", "ndims": "1", "order": "MPI_ORDER_C"}
 # A right argument by type, where the kind does not tell.
 RIGHT_BY_TYPE = {"const void*": "right.in", "void*": "right.out", "char*": "right.long_text",
                  "MPI_Status*": "&right.status", "const MPI_Status*": "&right.status",

@@ -60,6 +60,7 @@ struct TypeBody {
 struct DerivedType : Object {
   TypeRef body;
   bool committed = false;
+  bool fixed = false;  // not the program's to free
   std::string name;
   std::vector<Attribute> attributes;
 };
