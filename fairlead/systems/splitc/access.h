@@ -30,16 +30,15 @@ struct View {
   std::uint32_t until_poll = 1;
 };
 
-// Ends the process with a reason where Split-C does not run.
-[[noreturn]] void not_running();
+// Of a thread that start() does not know; ends the process where Split-C does not run.
+View& view_elsewhere();
 
+// run::current() would do, but a program that runs as a fiber may not refer to the variable of
+// whole processes; start() makes this one the rank's.
 inline View& view() {
-  run::Context* const context = run::current();
+  run::Context* const context = run::thread_context;
   void* const mine = context == nullptr ? nullptr : context->state(run::System::splitc);
-  if (mine == nullptr) [[unlikely]] {
-    not_running();
-  }
-  return *static_cast<View*>(mine);
+  return mine != nullptr ? *static_cast<View*>(mine) : view_elsewhere();
 }
 
 // Operations on any bytes of any heap, by the long way. A place outside the heap ends the job with

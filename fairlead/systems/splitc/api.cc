@@ -19,9 +19,14 @@ void barrier() { Runtime::current().collectives().barrier(); }
 
 namespace access {
 
-void not_running() {
-  fmt::print(stderr, "Split-C: a call outside of splitc_main\n");
-  std::exit(1);
+View& view_elsewhere() {
+  run::Context* const context = run::current();
+  void* const mine = context == nullptr ? nullptr : context->state(run::System::splitc);
+  if (mine == nullptr) {
+    fmt::print(stderr, "Split-C: a call outside of splitc_main\n");
+    std::exit(1);
+  }
+  return *static_cast<View*>(mine);
 }
 
 void read(void* to, std::uint32_t rank, std::uint64_t offset, std::size_t bytes) {
@@ -74,6 +79,7 @@ int start(run::Context* context, Body program_anchor, int (*splitc_main)(void*),
     }
     context = joined.value();
   }
+  run::set_current(context);
   context->began(run::System::splitc);
   auto made = std::make_unique<Runtime>(*context, program_anchor);
   Runtime& runtime = *made;
