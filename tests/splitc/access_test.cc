@@ -3,22 +3,13 @@
 #include <numeric>
 #include <vector>
 
-#include "fairlead/systems/splitc/splitc.h"
-#include "tests/port/port_worlds.h"
+#include "tests/splitc/splitc_worlds.h"
 
 namespace fairlead::port_test {
 namespace {
 
 class Access : public PerWorld {};
 INSTANTIATE_PORT_TESTS(Access);
-
-// Runs a program of Split-C that answers whether all was well.
-void run_splitc(const std::string& world, unsigned ranks,
-                const std::function<bool(lci::Port&)>& program) {
-  run_ranks(world, ranks, [&program](run::Context& rank) {
-    return splitc::start(&rank, [&] { return program(rank.port()) ? 0 : 1; }) == 0;
-  });
-}
 
 using splitc::global_ptr;
 using splitc::spread_ptr;

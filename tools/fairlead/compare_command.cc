@@ -15,6 +15,7 @@
 #include "tools/fairlead/comparison.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/mpi_options.h"
+#include "tools/fairlead/splitc_options.h"
 #include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/world_options.h"
 
@@ -41,6 +42,7 @@ struct CompareArguments {
   std::string body = "auto";
   bool json = false;
   MpiChoice mpi;
+  std::string splitc;
 };
 
 std::vector<Combination> combinations_of(const CompareArguments& arguments) {
@@ -141,6 +143,10 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(set.error().text);
     return kUsageExitCode;
   }
+  if (const auto set = set_splitc_option(arguments.splitc); !set.ok()) {
+    complain(set.error().text);
+    return kUsageExitCode;
+  }
   auto folder = TemporaryFolder::make();
   if (!folder.ok()) {
     complain(folder.error().text);
@@ -182,6 +188,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"auto", "process", "fiber"}))
       ->capture_default_str();
   add_mpi_options(*compare, arguments->mpi);
+  add_splitc_option(*compare, arguments->splitc);
   compare->add_flag("--json", arguments->json, "One JSON object a line");
   compare->prefix_command();
   compare->footer(kExamples);
