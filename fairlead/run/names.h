@@ -64,7 +64,7 @@ struct SystemRow {
 inline constexpr SystemRow kSystems[] = {
     {System::mpi, "mpi", "MPI_Finalize"},
     {System::splitc, "splitc", "the end of splitc_main"},
-    {System::am, "am", "am_terminate"},
+    {System::am, "am", "AM_Terminate"},
     {System::panda, "panda", "pan_end"},
     {System::orca, "orca", "the end of OrcaMain"},
     {System::crl, "crl", "crl_finalize"},

@@ -15,6 +15,7 @@
 #include "tools/fairlead/comparison.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/mpi_options.h"
+#include "tools/fairlead/splitc_options.h"
 #include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/world_options.h"
 
@@ -44,6 +45,7 @@ struct CompareArguments {
   bool json = false;
   bool no_what_if = false;
   MpiChoice mpi;
+  std::string splitc;
 };
 
 std::vector<Combination> combinations_of(const CompareArguments& arguments) {
@@ -147,6 +149,10 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(set.error().text);
     return kUsageExitCode;
   }
+  if (const auto set = set_splitc_option(arguments.splitc); !set.ok()) {
+    complain(set.error().text);
+    return kUsageExitCode;
+  }
   auto folder = TemporaryFolder::make();
   if (!folder.ok()) {
     complain(folder.error().text);
@@ -191,6 +197,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   compare->add_flag("--no-what-if", arguments->no_what_if,
                     "Leave out the runs with a resource of the machine twice as fast, which take "
                     "several times as long as the rest");
+  add_splitc_option(*compare, arguments->splitc);
   compare->add_flag("--json", arguments->json, "One JSON object a line");
   compare->prefix_command();
   compare->footer(kExamples);

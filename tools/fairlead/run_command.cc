@@ -20,6 +20,7 @@
 #include "tools/fairlead/host_options.h"
 #include "tools/fairlead/mpi_options.h"
 #include "tools/fairlead/number_options.h"
+#include "tools/fairlead/splitc_options.h"
 #include "tools/fairlead/stats.h"
 #include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/world_options.h"
@@ -51,6 +52,7 @@ struct RunArguments {
   std::string single_copy;  // empty: as the environment says
   double patience = -1;     // negative: the same
   MpiChoice mpi;
+  std::string splitc;  // implementation; empty: as the environment says
   HostChoice hosts;
 };
 
@@ -78,9 +80,12 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   }
   const auto mpi_variables = set_mpi_options(arguments.mpi);
   if (!mpi_variables.ok()) return mpi_variables.error();
+  const auto splitc_variables = set_splitc_option(arguments.splitc);
+  if (!splitc_variables.ok()) return splitc_variables.error();
   if (real) {
-    launch.environment.insert(launch.environment.end(), mpi_variables.value().begin(),
-                              mpi_variables.value().end());
+    for (const auto* const variables : {&mpi_variables.value(), &splitc_variables.value()}) {
+      launch.environment.insert(launch.environment.end(), variables->begin(), variables->end());
+    }
   }
   if (arguments.patience >= 0) {
     launch.environment.push_back(fmt::format("{}={}", run::kPatienceVariable, arguments.patience));
@@ -253,6 +258,7 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("SECONDS")
       ->default_str(fmt::format("{}", run::kPatienceSeconds));
   add_mpi_options(*run, arguments->mpi);
+  add_splitc_option(*run, arguments->splitc);
   run->add_option("--single-copy", arguments->single_copy,
                   "From how many bytes on an MPI message goes straight from the sender's memory to "
                   "the receiver's; auto: where that was measured to be faster than in pieces "

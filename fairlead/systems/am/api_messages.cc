@@ -1,0 +1,133 @@
+// The entry points of am.h that send, poll and wait.
+#include <cstdarg>
+
+#include "fairlead/systems/am/am.h"
+#include "fairlead/systems/am/node.h"
+
+using fairlead::am::Form;
+using fairlead::am::Head;
+using fairlead::am::Kind;
+using fairlead::am::Node;
+using fairlead::am::Token;
+
+namespace {
+
+// The arguments behind `argc`.
+#define FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc)                                  \
+  va_list list;                                                                 \
+  va_start(list, argc);                                                         \
+  for (int i = 0; i < (argc); ++i) (head).args[i] = va_arg(list, handlerarg_t); \
+  va_end(list);                                                                 \
+  (head).argc = static_cast<std::uint8_t>(argc)
+
+bool good_argc(int argc) { return argc >= 0 && argc <= AM_ARGUMENTS_MAX; }
+
+bool good_data(Form form, const void* source, std::size_t bytes) {
+  const std::size_t most = form == Form::medium ? fairlead::am::kMediumMax : fairlead::am::kLongMax;
+  return bytes <= most && (source != nullptr || bytes == 0);
+}
+
+Head head_of(Kind kind, Form form, handler_t handler, std::size_t bytes) {
+  Head head;
+  head.kind = kind;
+  head.form = form;
+  head.handler = handler;
+  head.bytes = static_cast<std::uint32_t>(bytes);
+  return head;
+}
+
+// A request, with its arguments.
+int send(ep_t endpoint, int index, const Head& head, const void* source, bool async) {
+  Node* const node = Node::current();
+  if (node == nullptr) return AM_ERR_NOT_INIT;
+  if (node->in_handler() || !node->has(endpoint)) return AM_ERR_BAD_ARG;
+  return node->request(endpoint, index, head, source, async);
+}
+
+int answer(void* token, const Head& head, const void* source) {
+  Node* const node = Node::current();
+  if (node == nullptr) return AM_ERR_NOT_INIT;
+  auto* const its = static_cast<Token*>(token);
+  return node->has(its) ? node->reply(its, head, source) : AM_ERR_BAD_ARG;
+}
+
+}  // namespace
+
+extern "C" {
+
+int fairlead_am_request(ep_t endpoint, int index, handler_t handler, int argc, ...) {
+  if (!good_argc(argc)) return AM_ERR_BAD_ARG;
+  Head head = head_of(Kind::request, Form::plain, handler, 0);
+  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  return send(endpoint, index, head, nullptr, false);
+}
+
+int fairlead_am_request_i(ep_t endpoint, int index, handler_t handler, const void* source,
+                          size_t bytes, int argc, ...) {
+  if (!good_argc(argc) || !good_data(Form::medium, source, bytes)) return AM_ERR_BAD_ARG;
+  Head head = head_of(Kind::request, Form::medium, handler, bytes);
+  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  return send(endpoint, index, head, source, false);
+}
+
+int fairlead_am_request_xfer(ep_t endpoint, int index, size_t offset, handler_t handler,
+                             const void* source, size_t bytes, int async, int argc, ...) {
+  if (!good_argc(argc) || !good_data(Form::xfer, source, bytes)) return AM_ERR_BAD_ARG;
+  Head head = head_of(Kind::request, Form::xfer, handler, bytes);
+  head.offset = offset;
+  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  return send(endpoint, index, head, source, async != 0);
+}
+
+int fairlead_am_get_xfer(ep_t endpoint, int index, size_t source_offset, handler_t handler,
+                         size_t offset, size_t bytes, int async, int argc, ...) {
+  if (!good_argc(argc) || bytes > fairlead::am::kLongMax) return AM_ERR_BAD_ARG;
+  Head head = head_of(Kind::get, Form::xfer, handler, bytes);
+  head.offset = offset;
+  head.source_offset = source_offset;
+  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  return send(endpoint, index, head, nullptr, async != 0);
+}
+
+int fairlead_am_reply(void* token, handler_t handler, int argc, ...) {
+  if (!good_argc(argc)) return AM_ERR_BAD_ARG;
+  Head head = head_of(Kind::reply, Form::plain, handler, 0);
+  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  return answer(token, head, nullptr);
+}
+
+int fairlead_am_reply_i(void* token, handler_t handler, const void* source, size_t bytes, int argc,
+                        ...) {
+  if (!good_argc(argc) || !good_data(Form::medium, source, bytes)) return AM_ERR_BAD_ARG;
+  Head head = head_of(Kind::reply, Form::medium, handler, bytes);
+  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  return answer(token, head, source);
+}
+
+int fairlead_am_reply_xfer(void* token, size_t offset, handler_t handler, const void* source,
+                           size_t bytes, int argc, ...) {
+  if (!good_argc(argc) || !good_data(Form::xfer, source, bytes)) return AM_ERR_BAD_ARG;
+  Head head = head_of(Kind::reply, Form::xfer, handler, bytes);
+  head.offset = offset;
+  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  return answer(token, head, source);
+}
+
+int AM_Poll(eb_t bundle) {
+  Node* const node = Node::current();
+  if (node == nullptr) return AM_ERR_NOT_INIT;
+  if (node->in_handler() || !node->has(bundle)) return AM_ERR_BAD_ARG;
+  node->poll(bundle);
+  return AM_OK;
+}
+
+int AM_WaitSema(eb_t bundle) {
+  Node* const node = Node::current();
+  if (node == nullptr) return AM_ERR_NOT_INIT;
+  if (node->in_handler() || !node->has(bundle) || bundle->mask != AM_NOTEMPTY) {
+    return AM_ERR_BAD_ARG;
+  }
+  return node->await(bundle) ? AM_OK : AM_ERR_RESOURCE;
+}
+
+}  // extern "C"

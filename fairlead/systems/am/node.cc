@@ -1,0 +1,185 @@
+#include "fairlead/systems/am/node.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "fairlead/run/names.h"
+
+namespace fairlead::am {
+namespace {
+
+constexpr lci::Chan kChan = run::names_of(run::System::am).channels[0];
+constexpr std::size_t kEndpointsMax = 65536;
+// Polls that found nothing, after which a real rank lets others have the processor.
+constexpr std::uint32_t kPatience = 64;
+
+}  // namespace
+
+Node::Node(run::Context& context)
+    : context_(context),
+      port_(context.port()),
+      free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
+      wire_(port_, kChan, {this, [](void* self, Rank to, const Head& head, const std::byte* data) {
+                             static_cast<Node*>(self)->note_back(to, head, EUNREACHABLE, data);
+                           }}) {
+  port_.bind(kChan,
+             {[](void* self, lci::Packet* packet, const lci::Arrival& arrival) {
+                return static_cast<Node*>(self)->came(packet, arrival);
+              },
+              this},
+             {[](void* self, const lci::Arrival& arrival, Post) {
+                static_cast<Node*>(self)->returned_by_port(arrival);
+              },
+              this});
+}
+
+Node::~Node() {
+  port_.bind(kChan, {}, {});
+  for (const auto& bundle : bundles_) {
+    for (const Kept& kept : bundle->kept) port_.release(kept.packet);
+  }
+}
+
+void Node::close() {
+  while (!wire_.idle()) {
+    (void)port_.wait({.any_change = true, .what = "room for the last Active Messages"});
+    wire_.pump();
+  }
+  while (!bundles_.empty()) remove(bundles_.back().get());
+  open_ = false;
+}
+
+Bundle* Node::add_bundle() { return bundles_.emplace_back(std::make_unique<Bundle>()).get(); }
+
+Endpoint* Node::add_endpoint(Bundle* bundle) {
+  if (endpoints_.size() == kEndpointsMax) return nullptr;
+  auto made = std::make_unique<Endpoint>();
+  made->bundle = bundle;
+  made->number = static_cast<std::uint16_t>(endpoints_.size());
+  return endpoints_.emplace_back(std::move(made)).get();
+}
+
+void Node::remove(Endpoint* endpoint) {
+  last_ = nullptr;
+  endpoints_[endpoint->number].reset();
+}
+
+void Node::remove(Bundle* bundle) {
+  for (auto& endpoint : endpoints_) {
+    if (endpoint != nullptr && endpoint->bundle == bundle) endpoint.reset();
+  }
+  last_ = nullptr;
+  // What came for them goes back: they are no more.
+  std::deque<Kept> kept = std::move(bundle->kept);
+  std::erase_if(bundles_, [bundle](const auto& each) { return each.get() == bundle; });
+  for (const Kept& each : kept) {
+    process(each.arrival);
+    port_.release(each.packet);
+  }
+}
+
+void Node::move(Endpoint* endpoint, Bundle* to) {
+  Bundle* const from = endpoint->bundle;
+  endpoint->bundle = to;
+  std::erase_if(from->kept, [&](const Kept& kept) {
+    if (static_cast<std::uint16_t>(kept.arrival.words[1]) != endpoint->number) return false;
+    to->kept.push_back(kept);
+    return true;
+  });
+  std::erase_if(from->came_back, [&](CameBack& back) {
+    if (back.head.from != endpoint->number) return false;
+    to->came_back.push_back(std::move(back));
+    return true;
+  });
+}
+
+bool Node::has(const Bundle* bundle) const {
+  return std::any_of(bundles_.begin(), bundles_.end(),
+                     [bundle](const auto& each) { return each.get() == bundle; });
+}
+
+bool Node::has(const Endpoint* endpoint) const {
+  if (endpoint == nullptr) return false;
+  if (endpoint == last_) return true;
+  return std::any_of(endpoints_.begin(), endpoints_.end(),
+                     [endpoint](const auto& each) { return each.get() == endpoint; });
+}
+
+int Node::request(Endpoint* endpoint, int index, Head head, const void* data, bool async) {
+  if (index < 0 || static_cast<std::size_t>(index) >= endpoint->translations.size()) {
+    return AM_ERR_BAD_ARG;
+  }
+  last_ = endpoint;
+  const Endpoint::Translation to = endpoint->translations[static_cast<std::size_t>(index)];
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  head.from = endpoint->number;
+  poll(endpoint->bundle);
+  if (!to.used || to.name.rank >= port_.size()) {
+    note_back(to.name.rank, head, to.used ? EBADENDPOINT : EBADENTRY, bytes);
+    return AM_OK;
+  }
+  if (to.name.endpoint >= kEndpointsMax) {
+    note_back(to.name.rank, head, EBADENDPOINT, bytes);
+    return AM_OK;
+  }
+  head.to = static_cast<std::uint16_t>(to.name.endpoint);
+  head.tag = to.tag;
+  if (async) return wire_.try_send(to.name.rank, head, bytes) ? AM_OK : AM_ERR_NOT_SENT;
+  polled_ = endpoint->bundle;
+  wire_.send_all(to.name.rank, head, bytes);
+  polled_ = nullptr;
+  return AM_OK;
+}
+
+int Node::reply(Token* token, Head head, const void* data) {
+  if (!token->may_reply) return AM_ERR_BAD_ARG;
+  token->may_reply = false;
+  head.kind = Kind::reply;
+  head.from = token->endpoint->number;
+  head.to = token->source_endpoint;
+  head.tag = token->tag;
+  wire_.send_soon(token->source, head, static_cast<const std::byte*>(data));
+  return AM_OK;
+}
+
+void Node::run_kept(Bundle* bundle) {
+  while (!bundle->kept.empty()) {
+    if (wire_.full() && bundle->kept.front().arrival.lane == lci::Lane::request) return;
+    const Kept kept = bundle->kept.front();
+    bundle->kept.pop_front();
+    process(kept.arrival);
+    port_.release(kept.packet);
+  }
+}
+
+void Node::poll(Bundle* bundle) {
+  wire_.pump();
+  run_kept(bundle);
+  polled_ = bundle;
+  const int ran = port_.poll();
+  polled_ = nullptr;
+  while (!bundle->came_back.empty()) {
+    const CameBack back = std::move(bundle->came_back.front());
+    bundle->came_back.pop_front();
+    tell_back(back);
+  }
+  if (ran > 0 || !free_work_) {
+    empty_polls_ = 0;
+  } else if (++empty_polls_ >= kPatience) {
+    empty_polls_ = 0;
+    std::this_thread::yield();
+  }
+}
+
+bool Node::await(Bundle* bundle) {
+  while (bundle->kept.empty() && bundle->came_back.empty()) {
+    wire_.pump();
+    const Post answer =
+        port_.wait({.any_packet = true, .any_change = true, .what = "an Active Message"});
+    if (answer == Post::peer_down) return false;
+  }
+  return true;
+}
+
+}  // namespace fairlead::am

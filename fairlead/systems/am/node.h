@@ -1,0 +1,110 @@
+// One rank's Active Messages: its bundles and endpoints, and what happens to a message that comes.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fairlead/run/context.h"
+#include "fairlead/systems/am/endpoint.h"
+#include "fairlead/systems/am/message.h"
+#include "fairlead/systems/am/wire.h"
+
+namespace fairlead::am {
+
+class Node {
+ public:
+  explicit Node(run::Context& context);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  // Of the current rank, between AM_Init and AM_Terminate; else nullptr.
+  static Node* current() {
+    run::Context* const context = run::current();
+    if (context == nullptr) return nullptr;
+    auto* const node = static_cast<Node*>(context->state(run::System::am));
+    return node != nullptr && node->open_ ? node : nullptr;
+  }
+  void open() { open_ = true; }
+  void close();
+
+  run::Context& context() { return context_; }
+  lci::Port& port() { return port_; }
+  bool in_handler() const { return in_handler_; }
+
+  // nullptr: there is no room for one more.
+  Bundle* add_bundle();
+  Endpoint* add_endpoint(Bundle* bundle);
+  void remove(Bundle* bundle);
+  void remove(Endpoint* endpoint);
+  void move(Endpoint* endpoint, Bundle* to);
+  // Whether it is one of this rank's.
+  bool has(const Bundle* bundle) const;
+  bool has(const Endpoint* endpoint) const;
+  // Whether the token's handler runs now.
+  bool has(const Token* token) const { return token != nullptr && token == running_; }
+
+  // Sends a request or get of the endpoint to a translation. Async: AM_ERR_NOT_SENT.
+  int request(Endpoint* endpoint, int index, Head head, const void* data, bool async);
+  // Sends a reply of the handler that runs.
+  int reply(Token* token, Head head, const void* data);
+  void poll(Bundle* bundle);
+  // Until something waits for a poll of the bundle. False: a rank was lost.
+  bool await(Bundle* bundle);
+
+ private:
+  // A message of which more pieces come.
+  struct Assembly {
+    Head head;
+    std::uint32_t status = 0;          // not 0: it goes back
+    std::unique_ptr<std::byte[]> own;  // of medium, and of what goes back
+    std::size_t got = 0;
+  };
+  struct Key {
+    Rank source;
+    lci::Lane lane;
+    std::uint16_t to;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  Endpoint* find(std::uint16_t number) const {
+    return number < endpoints_.size() ? endpoints_[number].get() : nullptr;
+  }
+  Keep came(lci::Packet* packet, const lci::Arrival& arrival);
+  void process(const lci::Arrival& arrival);
+  void begin(const lci::Arrival& arrival, const Head& head, std::span<const std::byte> data);
+  void go_on(const lci::Arrival& arrival, const Head& piece);
+  // Where the data of a message that came is to be; nullptr: not any more.
+  std::byte* place_of(const Assembly& assembly, Endpoint* endpoint) const;
+  void finish(Rank source, Assembly& assembly);
+  void deliver(Rank source, const Head& head, Endpoint* endpoint, const std::byte* data);
+  void serve_get(Rank source, const Head& head, Endpoint* endpoint);
+  void send_back(Rank source, const Head& head, std::uint32_t status, const std::byte* data);
+  // Why the endpoint does not take the message; 0: it does.
+  static std::uint32_t refusal(const Head& head, const Endpoint* endpoint);
+  void note_back(Rank to, const Head& head, std::uint32_t status, const std::byte* data);
+  void tell_back(const CameBack& back);
+  // A packet that the Port could not deliver.
+  void returned_by_port(const lci::Arrival& arrival);
+  void run_kept(Bundle* bundle);
+
+  run::Context& context_;
+  lci::Port& port_;
+  const bool free_work_;
+  bool open_ = false;
+  Wire wire_;
+  std::vector<std::unique_ptr<Bundle>> bundles_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;  // by number; null: freed
+  Endpoint* last_ = nullptr;                          // that was found to be here
+  Bundle* polled_ = nullptr;
+  Token* running_ = nullptr;
+  bool in_handler_ = false;
+  std::uint32_t empty_polls_ = 0;
+  std::map<Key, Assembly> assemblies_;
+  std::map<Key, Assembly> coming_back_;  // by the Port; the key has the rank they were for
+};
+
+}  // namespace fairlead::am

@@ -1,0 +1,235 @@
+// What happens to a message that comes: it is put together, looked at, and handed to its handler or
+// sent back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fairlead/systems/am/node.h"
+
+namespace fairlead::am {
+
+Keep Node::came(lci::Packet* packet, const lci::Arrival& arrival) {
+  const Endpoint* const endpoint = find(static_cast<std::uint16_t>(arrival.words[1]));
+  Bundle* const bundle = endpoint == nullptr ? nullptr : endpoint->bundle;
+  const bool waits = bundle != nullptr && (bundle != polled_ || !bundle->kept.empty() ||
+                                           (arrival.lane == lci::Lane::request && wire_.full()));
+  if (waits) {
+    bundle->kept.push_back({packet, arrival});
+    return Keep::yes;
+  }
+  process(arrival);
+  return Keep::no;
+}
+
+// A packet that is no message's is dropped: no rank of ours sends one.
+void Node::process(const lci::Arrival& arrival) {
+  const std::optional<Decoded> decoded = decode(arrival.words, arrival.data);
+  if (!decoded) return;
+  if (decoded->head.kind == Kind::piece) {
+    go_on(arrival, decoded->head);
+  } else {
+    begin(arrival, decoded->head, arrival.data.subspan(decoded->head_bytes));
+  }
+}
+
+std::uint32_t Node::refusal(const Head& head, const Endpoint* endpoint) {
+  if (head.kind == Kind::returned) return 0;
+  const std::uint32_t reply = head.kind == Kind::reply ? EREPLYREJECTED : 0;
+  if (endpoint == nullptr) return EBADENDPOINT | reply;
+  if (head.kind != Kind::reply && endpoint->tag != AM_ALL &&
+      (endpoint->tag == AM_NONE || endpoint->tag != head.tag)) {
+    return EBADTAG;
+  }
+  if (head.kind == Kind::get) {
+    if (head.source_offset > endpoint->segment_bytes) return EBADSEGOFF;
+    return endpoint->in_segment(head.source_offset, head.bytes) ? 0 : EBADLENGTH;
+  }
+  if (head.handler == 0 || head.handler >= endpoint->handlers.size() ||
+      endpoint->handlers[head.handler] == nullptr) {
+    return EBADHANDLER | reply;
+  }
+  if (head.form == Form::xfer) {
+    if (head.offset > endpoint->segment_bytes) return EBADSEGOFF | reply;
+    if (!endpoint->in_segment(head.offset, head.bytes)) return EBADLENGTH | reply;
+  }
+  return 0;
+}
+
+void Node::begin(const lci::Arrival& arrival, const Head& head, std::span<const std::byte> data) {
+  Endpoint* const endpoint = find(head.to);
+  const std::size_t all = head.data_bytes();
+  const std::uint32_t status = refusal(head, endpoint);
+  const bool in_segment = status == 0 && head.form == Form::xfer && head.kind != Kind::get &&
+                          head.kind != Kind::returned;
+  if (data.size() == all && !in_segment) {
+    if (head.kind == Kind::returned) {
+      Head was = head;
+      was.kind = head.was;
+      std::swap(was.from, was.to);
+      note_back(arrival.source, was, head.status, data.data());
+    } else if (status != 0) {
+      send_back(arrival.source, head, status, data.data());
+    } else {
+      deliver(arrival.source, head, endpoint, data.data());
+    }
+    return;
+  }
+  Assembly made{head, status, nullptr, 0};
+  if (!in_segment) made.own = std::make_unique<std::byte[]>(all);
+  if (std::byte* const to = place_of(made, endpoint)) std::copy_n(data.data(), data.size(), to);
+  made.got = data.size();
+  port_.charge({.working_set_bytes = all, .copied_bytes = data.size()});
+  if (made.got == all) {
+    finish(arrival.source, made);
+  } else {
+    assemblies_[{arrival.source, arrival.lane, head.to}] = std::move(made);
+  }
+}
+
+std::byte* Node::place_of(const Assembly& assembly, Endpoint* endpoint) const {
+  if (assembly.own != nullptr) return assembly.own.get();
+  // The program may have taken the segment away since the message began.
+  if (endpoint == nullptr || !endpoint->in_segment(assembly.head.offset, assembly.head.bytes)) {
+    return nullptr;
+  }
+  return endpoint->segment + assembly.head.offset;
+}
+
+void Node::go_on(const lci::Arrival& arrival, const Head& piece) {
+  const auto found = assemblies_.find({arrival.source, arrival.lane, piece.to});
+  if (found == assemblies_.end()) return;
+  Assembly& assembly = found->second;
+  const std::size_t all = assembly.head.data_bytes();
+  if (piece.bytes != assembly.got || arrival.data.size() > all - assembly.got) return;
+  if (std::byte* const to = place_of(assembly, find(piece.to))) {
+    std::copy_n(arrival.data.data(), arrival.data.size(), to + assembly.got);
+  } else {
+    assembly.status = EBADSEGOFF;
+  }
+  assembly.got += arrival.data.size();
+  port_.charge({.working_set_bytes = all, .copied_bytes = arrival.data.size()});
+  if (assembly.got < all) return;
+  Assembly whole = std::move(assembly);
+  assemblies_.erase(found);
+  finish(arrival.source, whole);
+}
+
+void Node::finish(Rank source, Assembly& assembly) {
+  const Head& head = assembly.head;
+  Endpoint* const endpoint = find(head.to);
+  const std::uint32_t status = assembly.status != 0 ? assembly.status : refusal(head, endpoint);
+  if (head.kind == Kind::returned) {
+    Head was = head;
+    was.kind = head.was;
+    std::swap(was.from, was.to);
+    note_back(source, was, head.status, assembly.own.get());
+  } else if (status == 0) {
+    deliver(source, head, endpoint, place_of(assembly, endpoint));
+  } else {
+    // What lay in a segment that was taken away meanwhile is lost.
+    if (assembly.own == nullptr) assembly.own = std::make_unique<std::byte[]>(head.bytes);
+    send_back(source, head, status, assembly.own.get());
+  }
+}
+
+void Node::deliver(Rank source, const Head& head, Endpoint* endpoint, const std::byte* data) {
+  if (head.kind == Kind::get) return serve_get(source, head, endpoint);
+  Token token{endpoint, source, head.from, head.tag, head.kind == Kind::request};
+  in_handler_ = true;
+  running_ = &token;
+  // A handler's buffer is not const in Active Messages, though nothing may be written to it.
+  call_handler(endpoint->handlers[head.handler], head.form, &token, const_cast<std::byte*>(data),
+               head.bytes, head.argc, head.args);
+  running_ = nullptr;
+  in_handler_ = false;
+}
+
+void Node::serve_get(Rank source, const Head& head, Endpoint* endpoint) {
+  Head answer = head;
+  answer.kind = Kind::reply;
+  std::swap(answer.from, answer.to);
+  wire_.send_soon(source, answer, endpoint->segment + head.source_offset);
+}
+
+void Node::send_back(Rank source, const Head& head, std::uint32_t status, const std::byte* data) {
+  Head back = head;
+  back.kind = Kind::returned;
+  back.was = head.kind;
+  back.status = status;
+  std::swap(back.from, back.to);
+  wire_.send_soon(source, back, data);
+}
+
+// `head` is as it was sent, by endpoint head.from.
+void Node::note_back(Rank to, const Head& head, std::uint32_t status, const std::byte* data) {
+  Endpoint* const endpoint = find(head.from);
+  if (endpoint == nullptr) return;
+  CameBack back{head, to, status, nullptr};
+  if (const std::size_t bytes = head.data_bytes(); bytes > 0) {
+    back.data = std::make_unique<std::byte[]>(bytes);
+    std::copy_n(data, bytes, back.data.get());
+  }
+  endpoint->bundle->came_back.push_back(std::move(back));
+}
+
+void Node::tell_back(const CameBack& back) {
+  const Head& head = back.head;
+  Endpoint* const endpoint = find(head.from);
+  if (endpoint == nullptr) return;
+  am_returned_t block{};
+  block.endpoint = endpoint;
+  block.to = {back.to, head.to};
+  block.tag = head.tag;
+  block.is_reply = head.kind == Kind::reply ? 1 : 0;
+  block.handler = head.handler;
+  block.argc = head.argc;
+  std::copy_n(head.args, head.argc, block.args);
+  block.data = back.data.get();
+  block.bytes = head.bytes;
+  block.offset = head.offset;
+  block.source_offset = head.source_offset;
+  const op_t opcode = head.kind == Kind::get      ? AM_OP_GET
+                      : head.form == Form::plain  ? AM_OP_SHORT
+                      : head.form == Form::medium ? AM_OP_MEDIUM
+                                                  : AM_OP_XFER;
+  const am_handler_t handler = endpoint->handlers[0];
+  if (handler == nullptr) {
+    context_.abort_job(1, fmt::format("AM: a message of endpoint {} to endpoint {} of rank {} came "
+                                      "back with status {:#x}, and there is no handler 0",
+                                      head.from, head.to, back.to, back.status));
+  }
+  in_handler_ = true;
+  reinterpret_cast<am_returned_handler_t>(handler)(static_cast<int>(back.status), opcode, &block);
+  in_handler_ = false;
+}
+
+void Node::returned_by_port(const lci::Arrival& arrival) {
+  const std::optional<Decoded> decoded = decode(arrival.words, arrival.data);
+  if (!decoded || decoded->head.kind == Kind::returned) return;
+  const Head& head = decoded->head;
+  const Key key{head.rank, arrival.lane, head.to};
+  if (head.kind != Kind::piece) {
+    const auto data = arrival.data.subspan(decoded->head_bytes);
+    if (data.size() == head.data_bytes()) {
+      return note_back(head.rank, head, EUNREACHABLE, data.data());
+    }
+    Assembly& made = coming_back_[key];
+    made = {head, EUNREACHABLE, std::make_unique<std::byte[]>(head.data_bytes()), data.size()};
+    std::copy_n(data.data(), data.size(), made.own.get());
+    return;
+  }
+  const auto found = coming_back_.find(key);
+  if (found == coming_back_.end()) return;
+  Assembly& assembly = found->second;
+  const std::size_t all = assembly.head.data_bytes();
+  if (head.bytes != assembly.got || arrival.data.size() > all - assembly.got) return;
+  std::copy_n(arrival.data.data(), arrival.data.size(), assembly.own.get() + assembly.got);
+  assembly.got += arrival.data.size();
+  if (assembly.got < all) return;
+  const Assembly whole = std::move(assembly);
+  coming_back_.erase(found);
+  note_back(head.rank, whole.head, EUNREACHABLE, whole.own.get());
+}
+
+}  // namespace fairlead::am

@@ -1,0 +1,129 @@
+#include "fairlead/systems/am/wire.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairlead::am {
+namespace {
+
+bool no_room(Post answer) { return answer == Post::again_credit || answer == Post::again_buffer; }
+
+}  // namespace
+
+void Wire::send_all(Rank to, Head head, const std::byte* data) {
+  head.rank = to;
+  Item item{to, head, data, nullptr, 0, false};
+  const std::deque<Item>& before = items_of(head);
+  while (!before.empty() || !post(item)) {
+    (void)port_.wait({.any_change = true, .what = "room for an Active Message"});
+    pump();
+  }
+}
+
+void Wire::send_soon(Rank to, Head head, const std::byte* data) {
+  head.rank = to;
+  Item item{to, head, data, nullptr, 0, false};
+  if (items_of(head).empty() && post(item)) return;
+  queue(item);
+}
+
+bool Wire::try_send(Rank to, Head head, const std::byte* data) {
+  head.rank = to;
+  Item item{to, head, data, nullptr, 0, false};
+  if (!items_of(head).empty()) return false;
+  if (post(item)) return true;
+  if (!item.begun) return false;
+  queue(item);
+  return true;
+}
+
+void Wire::queue(Item& item) {
+  const std::size_t bytes = item.head.data_bytes();
+  if (bytes > 0) {
+    item.own = std::make_unique<std::byte[]>(bytes);
+    std::copy_n(item.data, bytes, item.own.get());
+    item.data = item.own.get();
+    port_.charge({.working_set_bytes = bytes, .copied_bytes = bytes});
+  }
+  items_of(item.head).push_back(std::move(item));
+  ++waiting_;
+  come_back_later();
+}
+
+void Wire::pump() {
+  if (idle()) return;
+  for (std::deque<Item>& items : outbox_) {
+    while (!items.empty() && post(items.front())) {
+      items.pop_front();
+      --waiting_;
+    }
+  }
+  if (!idle()) come_back_later();
+}
+
+void Wire::come_back_later() {
+  if (coming_back_) return;
+  coming_back_ = true;
+  port_.after(microseconds(kRetryUs), {[](void* self) {
+                                         Wire& wire = *static_cast<Wire*>(self);
+                                         wire.coming_back_ = false;
+                                         wire.pump();
+                                       },
+                                       this});
+}
+
+bool Wire::post(Item& item) {
+  const Head& head = item.head;
+  const std::size_t bytes = head.data_bytes();
+  do {
+    std::byte front[kHeadBytesMax];
+    Head part = head;
+    if (item.begun) {
+      part.kind = Kind::piece;
+      part.bytes = static_cast<std::uint32_t>(item.sent);
+    }
+    const std::size_t room = port_.caps(item.to).mtu_bytes - encode(part, front);
+    const std::size_t size = std::min(room, bytes - item.sent);
+    const Post answer = post_packet(item, part, item.data + item.sent, size);
+    if (no_room(answer)) return false;
+    if (answer != Post::done && answer != Post::pending) {
+      owner_.lost(owner_.context, item.to, head, item.data);
+      return true;
+    }
+    item.begun = true;
+    item.sent += size;
+  } while (item.sent < bytes);
+  return true;
+}
+
+Post Wire::post_packet(const Item& item, const Head& head, const std::byte* data,
+                       std::size_t bytes) {
+  std::byte front[kHeadBytesMax];
+  const std::size_t front_bytes = encode(head, front);
+  const lci::Words words = {first_word(head), head.to | std::uint32_t{head.from} << 16, head.bytes,
+                            head.rank};
+  const lci::Lane lane = lane_of(item.head);
+  const std::size_t inline_max = port_.caps(item.to).inline_bytes_max;
+  if (front_bytes + bytes <= inline_max) {
+    std::byte small[kHeadBytesMax + 256];
+    if (bytes == 0) {
+      return port_.send_small({item.to}, chan_, lane, words, {front, front_bytes}, lci::kNoBlock);
+    }
+    if (front_bytes + bytes <= sizeof small) {
+      std::copy_n(front, front_bytes, small);
+      std::copy_n(data, bytes, small + front_bytes);
+      return port_.send_small({item.to}, chan_, lane, words, {small, front_bytes + bytes},
+                              lci::kNoBlock);
+    }
+  }
+  lci::Packet* const packet = port_.alloc({item.to}, lane, front_bytes + bytes, lci::kNoBlock);
+  if (packet == nullptr) return Post::again_buffer;
+  std::copy_n(front, front_bytes, port_.body(packet).data());
+  const Piece piece{data, bytes};
+  const Post answer = port_.send(packet, chan_, words, front_bytes, {&piece, bytes > 0 ? 1u : 0u},
+                                 nullptr, lci::kNoBlock);
+  if (answer != Post::done && answer != Post::pending) port_.release(packet);
+  return answer;
+}
+
+}  // namespace fairlead::am

@@ -1,0 +1,74 @@
+// Active Messages in packets of the Port: what goes at once, and what has to wait for room because
+// its sender may not wait (a reply in a handler) or does not want to (the Async calls). Messages of
+// one lane keep their order. Never waits itself but in send_all().
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "fairlead/lci/port.h"
+#include "fairlead/systems/am/message.h"
+
+namespace fairlead::am {
+
+// Lives as long as its port's client: a task of the port may refer to it.
+class Wire {
+ public:
+  // Of messages that wait: as long as so many do, no request's handler begins (full()), so that no
+  // more than one reply each of those that run comes on top.
+  static constexpr std::size_t kWaitingMax = 256;
+
+  struct Owner {
+    void* context;
+    // A message to a rank that is gone, whole; its data is the wire's until this returns.
+    void (*lost)(void* context, Rank to, const Head& head, const std::byte* data);
+  };
+
+  Wire(lci::Port& port, lci::Chan chan, Owner owner) : port_(port), chan_(chan), owner_(owner) {}
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  // Data: read before return, or copied.
+  // Waits until all of it is sent; handlers may run meanwhile. Not in an upcall or a handler.
+  void send_all(Rank to, Head head, const std::byte* data);
+  // What has no room is copied and follows by itself.
+  void send_soon(Rank to, Head head, const std::byte* data);
+  // The same, but false, and nothing is sent, where not even the first packet has room.
+  bool try_send(Rank to, Head head, const std::byte* data);
+
+  // Sends what it can of what waits. Not in an upcall.
+  void pump();
+  bool full() const { return waiting_ >= kWaitingMax; }
+  bool idle() const { return waiting_ == 0; }
+
+ private:
+  struct Item {
+    Rank to = 0;
+    Head head;
+    const std::byte* data = nullptr;
+    std::unique_ptr<std::byte[]> own;
+    std::size_t sent = 0;
+    bool begun = false;
+  };
+  static constexpr std::int64_t kRetryUs = 2;
+
+  // False: no room, nothing more can be sent on its lane now.
+  bool post(Item& item);
+  Post post_packet(const Item& item, const Head& head, const std::byte* data, std::size_t bytes);
+  void queue(Item& item);
+  void come_back_later();
+  std::deque<Item>& items_of(const Head& head) {
+    return outbox_[static_cast<std::size_t>(lane_of(head))];
+  }
+
+  lci::Port& port_;
+  lci::Chan chan_;
+  Owner owner_;
+  std::size_t waiting_ = 0;
+  bool coming_back_ = false;
+  std::array<std::deque<Item>, 3> outbox_;  // by lane
+};
+
+}  // namespace fairlead::am

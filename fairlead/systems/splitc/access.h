@@ -1,0 +1,75 @@
+// What the templates of splitc.h stand on: the current rank's view of all heaps, and the calls that
+// move bytes. Not for programs.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "fairlead/run/context.h"
+
+namespace fairlead::splitc::access {
+
+// The beginning of every heap is the library's.
+constexpr std::uint64_t kHeapBegin = 4096;
+
+// The current rank's, kept as its state of System::splitc.
+struct View {
+  virtual ~View() = default;
+
+  // Where `bytes` of a heap can be loaded and stored, on a short way; nullptr: they cannot, or it
+  // is time to look at the network, or there are no such bytes.
+  std::byte* at(std::uint32_t rank, std::uint64_t offset, std::size_t bytes) {
+    if (rank >= procs || offset - kHeapBegin > room - bytes || --until_poll == 0) return nullptr;
+    std::byte* const base = bases[rank];
+    return base == nullptr ? nullptr : base + offset;
+  }
+
+  std::byte* const* bases = nullptr;  // of heaps, by rank; nullptr: not to be reached so
+  std::uint64_t room = 0;             // bytes of a heap from kHeapBegin on
+  std::uint32_t procs = 0;
+  std::uint32_t me = 0;
+  std::uint32_t until_poll = 1;
+};
+
+// Of a thread that start() does not know; ends the process where Split-C does not run.
+View& view_elsewhere();
+
+// run::current() would do, but a program that runs as a fiber may not refer to the variable of
+// whole processes; start() makes this one the rank's.
+inline View& view() {
+  run::Context* const context = run::thread_context;
+  void* const mine = context == nullptr ? nullptr : context->state(run::System::splitc);
+  return mine != nullptr ? *static_cast<View*>(mine) : view_elsewhere();
+}
+
+// Operations on any bytes of any heap, by the long way. A place outside the heap ends the job with
+// rank, place and the operation's name.
+void read(void* to, std::uint32_t rank, std::uint64_t offset, std::size_t bytes);
+void write(std::uint32_t rank, std::uint64_t offset, const void* from, std::size_t bytes);
+void get(void* to, std::uint32_t rank, std::uint64_t offset, std::size_t bytes);
+// `from` is read before return (copied), or stays the library's until sync().
+void put(std::uint32_t rank, std::uint64_t offset, const void* from, std::size_t bytes,
+         bool copied);
+void store(std::uint32_t rank, std::uint64_t offset, const void* from, std::size_t bytes);
+
+using Combine = void (*)(void* into, const void* from);
+constexpr std::size_t kValueMax = 64;  // bytes of a value of reductions and scans
+void reduce(void* value, std::size_t bytes, Combine combine, const char* call);
+void scan(void* value, std::size_t bytes, Combine combine);
+void broadcast(void* data, std::size_t bytes, std::uint32_t root);
+
+// Offset of `bytes` that every rank's heap has from now on.
+std::uint64_t allocate(std::size_t bytes);
+void free(std::uint64_t offset);
+std::uint64_t offset_of(const void* local, const char* call);
+
+// Runs at a rank: reads `in`, writes `out`.
+using Body = void (*)(const void* in, void* out);
+constexpr std::size_t kAtomicMax = 4096;  // bytes of what goes to a rank and of what comes back
+void atomic(std::uint32_t rank, Body body, const void* in, std::size_t in_bytes, void* out,
+            std::size_t out_bytes);
+// A place in the program's own file, from which Body counts: processes have it where they have it.
+[[gnu::visibility("hidden")]] inline void anchor(const void*, void*) {}
+
+int start(run::Context* context, Body program_anchor, int (*splitc_main)(void*), void* argument);
+
+}  // namespace fairlead::splitc::access

@@ -1,0 +1,93 @@
+// What all ranks do together, in messages of the Port. Barrier: in rounds, each with a rank twice
+// as far away (dissemination). Reduction: values go up a tree of ranks, each of which takes its
+// children's in their order, so that the result does not depend on who came first; rank 0
+// multicasts it. Scan: in rounds, as the barrier.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "fairlead/lci/port.h"
+#include "fairlead/systems/splitc/access.h"
+
+namespace fairlead::splitc {
+
+class Collectives {
+ public:
+  static constexpr std::uint32_t kChildren = 4;  // of one rank in the tree
+  static constexpr std::uint32_t kRoundsMax = 32;
+  // Broadcasts and scans that other ranks need not have come to yet; then all meet.
+  static constexpr std::uint32_t kAheadMax = 16;
+  static constexpr std::size_t kAheadBytesMax = 256 * 1024;
+
+  struct Owner {
+    void* context;
+    // Waits for what `until` says, or for any packet; serves other ranks.
+    void (*wait)(void* context, const lci::Until& until);
+    void (*fail)(void* context, const std::string& reason);  // does not return
+  };
+
+  Collectives(lci::Port& port, lci::Chan first, Owner owner);
+  ~Collectives();
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+
+  void barrier();
+  void reduce(void* value, std::size_t bytes, access::Combine combine, const char* call);
+  void scan(void* value, std::size_t bytes, access::Combine combine);
+  void broadcast(void* data, std::size_t bytes, Rank root);
+
+ private:
+  using Value = std::array<std::byte, access::kValueMax>;
+  struct Came {
+    Value value{};
+    std::uint32_t call = 0;  // what the sender called
+  };
+  struct Gathered {
+    Counter came;
+    std::array<Came, kChildren> of{};
+  };
+  struct Broadcast {
+    std::vector<std::byte> data;
+    std::size_t got = 0;
+    bool whole = false;
+  };
+
+  void barrier_came(const lci::Arrival& arrival) {
+    came_[arrival.words[0] % kRoundsMax].ok.fetch_add(1, std::memory_order_release);
+  }
+  void reduce_came(const lci::Arrival& arrival);
+  void scan_came(const lci::Arrival& arrival);
+  void broadcast_came(const lci::Arrival& arrival);
+  void send(lci::Dest to, lci::Chan chan, const lci::Words& words, const void* data,
+            std::size_t bytes);
+  void await(const Counter& counter, std::uint64_t at, const char* what);
+  void meet_if_far_ahead(std::size_t bytes);
+  std::size_t least_mtu();
+
+  lci::Port& port_;
+  lci::Chan first_;
+  Owner owner_;
+  std::uint64_t barriers_ = 0;
+  std::array<Counter, kRoundsMax> came_;
+
+  std::uint32_t children_ = 0;
+  std::uint32_t reductions_ = 0;
+  std::array<Gathered, 2> gathered_;
+  Counter outcomes_;
+  Value outcome_{};
+
+  std::uint32_t scans_ = 0;
+  std::map<std::uint64_t, Value> scanned_;  // by scan and round
+  std::uint32_t broadcasts_ = 0;
+  std::map<std::uint32_t, Broadcast> came_broadcasts_;
+  std::uint32_t ahead_ = 0;
+  std::size_t ahead_bytes_ = 0;
+  std::size_t mtu_ = 0;  // 0: not known yet
+};
+
+}  // namespace fairlead::splitc

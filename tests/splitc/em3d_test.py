@@ -1,0 +1,42 @@
+"""apps/em3d: each way of communication gives the bits of a sequential run, on every place."""
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "command"))
+from app_runs import AppRuns  # noqa: E402
+
+
+class Em3d(AppRuns):
+    SMALL = ("--nodes", "100", "--iterations", "4")
+
+    def test_blocks_everywhere(self):
+        self.verified_everywhere("em3d", "nodes", *self.SMALL)
+
+    def test_every_variant_has_the_same_bits(self):
+        for where, ranks in ((["shm"], 4), (["udp"], 2), (["myrinet-p3"], 5)):
+            found = set()
+            for variant in ("get", "bulk", "store"):
+                result = self.run_app("em3d", where, ranks, "--verify", "--variant", variant,
+                                      *self.SMALL)
+                self.assertTrue(result["verified"], f"{where} {variant}")
+                found.add(result["checksum"])
+            # Expect: one result, however the values came.
+            self.assertEqual(len(found), 1)
+
+    def test_papers_size(self):
+        result = self.run_app("em3d", ["shm"], 2, "--verify", "--variant", "store")
+        self.assertTrue(result["verified"])
+        self.assertEqual((result["nodes"], result["degree"], result["remote"]), (500, 10, 30))
+
+    def test_odd_sizes(self):
+        for options in (("--nodes", "2", "--degree", "1"), ("--remote", "0"), ("--remote", "100")):
+            result = self.run_app("em3d", ["shm"], 3, "--verify", "--iterations", "2", *options)
+            self.assertTrue(result["verified"], options)
+
+    def test_bodies_and_repetitions_agree(self):
+        self.bodies_agree("em3d", "--variant", "store", *self.SMALL)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,80 @@
+// What a Split-C program does wrong ends the job, by rank, place and operation.
+#include <string>
+#include <vector>
+
+#include "fairlead/systems/splitc/splitc.h"
+#include "tests/expect_words.h"
+#include "tests/splitc/splitc_worlds.h"
+
+namespace fairlead::port_test {
+namespace {
+
+class Errors : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_PORT_TESTS_IN(Errors, ::testing::Values("loop", "shm", "udp", "myrinet-p3/sdma"));
+
+using splitc::global_ptr;
+
+// Rank 1 of two runs `body`; answers the job's last words.
+std::string failure_of(const std::string& world, const std::function<void()>& body) {
+  const Result<run::RunReport> report =
+      run::run_world(options_of(world, 2), [&](run::Context& rank) {
+        return splitc::start(&rank, [&] {
+          if (splitc::my_proc() == 1) body();
+          splitc::barrier();
+          return 0;
+        });
+      });
+  EXPECT_TRUE(report.ok());
+  if (!report.ok()) return report.error().text;
+  EXPECT_NE(report.value().exit_code, 0) << "the job ended well";
+  return report.value().failure;
+}
+
+TEST_P(Errors, places_outside_a_heap) {
+  const std::string& on = GetParam();
+  expect_words(failure_of(on, [] { (void)splitc::read(global_ptr<int>(0, 0)); }),
+               {"rank 1", "Split-C: read of 4 bytes at 0x0 of rank 0", "its heap is from 0x1000"});
+  expect_words(failure_of(on, [] { splitc::put(global_ptr<double>(0, ~0ull - 3), 1.0); }),
+               {"rank 1", "put of 8 bytes at 0xfffffffffffffffc of rank 0"});
+  expect_words(failure_of(on, [] { splitc::store(global_ptr<int>(2, 8192), 1); }),
+               {"rank 1", "store of 4 bytes at 0x2000 of rank 2", "there are 2 ranks"});
+  const std::vector<char> many(8192);
+  expect_words(failure_of(on,
+                          [&many] {
+                            splitc::bulk_write(global_ptr<char>(1, (256u << 20) - 100), many.data(),
+                                               many.size());
+                          }),
+               {"rank 1", "write of 8192 bytes at 0xfffff9c of rank 1"});
+  const int local = 0;
+  expect_words(failure_of(on, [&local] { (void)splitc::toglobal(&local); }),
+               {"rank 1", "toglobal of address 0x", "not in the heap of this rank"});
+}
+
+TEST_P(Errors, calls_of_all_that_do_not_agree) {
+  const Result<run::RunReport> report =
+      run::run_world(options_of(GetParam(), 3), [](run::Context& rank) {
+        return splitc::start(&rank, [] {
+          (void)splitc::all_malloc<char>(splitc::my_proc() == 2 ? 100 : 60);
+          return 0;
+        });
+      });
+  ASSERT_TRUE(report.ok());
+  EXPECT_NE(report.value().exit_code, 0);
+  expect_words(report.value().failure,
+               {"Split-C: ", "bytes are allocated here", "on another rank"});
+  expect_words(failure_of(GetParam(), [] { (void)splitc::all_malloc<char>(std::size_t{1} << 40); }),
+               {"rank 1", "1099511627776 bytes of every heap: there is no room"});
+  const Result<run::RunReport> sums =
+      run::run_world(options_of(GetParam(), 2), [](run::Context& rank) {
+        return splitc::start(&rank, [] {
+          splitc::my_proc() == 1 ? splitc::all_reduce_sum(1) : splitc::all_reduce_max(1);
+          return 0;
+        });
+      });
+  ASSERT_TRUE(sums.ok());
+  expect_words(sums.value().failure,
+               {"rank 0", "Split-C: all_reduce_max of 4 bytes: rank 1 called something else"});
+}
+
+}  // namespace
+}  // namespace fairlead::port_test

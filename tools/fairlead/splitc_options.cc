@@ -1,0 +1,26 @@
+#include "tools/fairlead/splitc_options.h"
+
+#include <cstdlib>
+
+#include "fairlead/systems/splitc/implementation.h"
+
+namespace fairlead::tools {
+
+void add_splitc_option(CLI::App& app, std::string& choice) {
+  app.add_option("--splitc", choice,
+                 "What carries Split-C programs: direct, loads and stores where memory is mapped "
+                 "and the Port elsewhere (default: direct)")
+      ->type_name("NAME");
+}
+
+Result<std::vector<std::string>> set_splitc_option(const std::string& choice) {
+  const char* const before = std::getenv(splitc::kImplementationVariable);
+  const auto checked =
+      splitc::implementation_of(choice.empty() && before != nullptr ? before : choice);
+  if (!checked.ok()) return checked.error();
+  if (choice.empty()) return std::vector<std::string>{};
+  setenv(splitc::kImplementationVariable, choice.c_str(), 1);
+  return std::vector<std::string>{std::string(splitc::kImplementationVariable) + "=" + choice};
+}
+
+}  // namespace fairlead::tools
