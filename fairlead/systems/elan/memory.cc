@@ -61,13 +61,8 @@ bool Memory::map() {
   return port_.expose(kSegments[kHeap], base_, bytes_, kAll, nullptr, {}) == Post::done;
 }
 
+// The job is over: nobody asks the Port for it any more.
 Memory::~Memory() {
-  if (statics_) {
-    for (std::uint32_t i = 0; i < parts_.size(); ++i) {
-      (void)port_.withdraw(kSegments[kStatics + i]);
-    }
-  }
-  if (base_ != nullptr) (void)port_.withdraw(kSegments[kHeap]);
   if (own_mapping_) munmap(base_, bytes_);
 }
 
