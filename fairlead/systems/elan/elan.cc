@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -118,11 +119,13 @@ void* elan_map(ELAN_STATE*, const void* address, unsigned vp) {
   auto* const base = static_cast<std::byte*>(call.core.port().map(vp, where->segment));
   return base == nullptr ? nullptr : base + where->offset;
 }
-void elan_heap(ELAN_STATE*, void** first, size_t* bytes, uint32_t* segment) {
-  auto& memory = fairlead::elan::running(__func__).memory();
-  *first = memory.base();
-  *bytes = memory.bytes();
-  *segment = memory.heap_segment();
+unsigned elan_parts(ELAN_STATE*, ELAN_PART* parts, unsigned most) {
+  const std::vector<ELAN_PART> all = fairlead::elan::running(__func__).memory().parts();
+  std::copy_n(all.begin(), std::min<std::size_t>(most, all.size()), parts);
+  return static_cast<unsigned>(all.size());
+}
+size_t elan_gallocUsed(ELAN_BASE*) {
+  return fairlead::elan::running(__func__).memory().heap().used();
 }
 const char* elan_staticsRefused(ELAN_STATE*) {
   const char* const why = fairlead::elan::running(__func__).memory().statics_refused();

@@ -63,8 +63,16 @@ int elan_locate(ELAN_STATE* state, const void* address, size_t n, uint32_t* segm
 /* This process's address of that place, if `vp`'s memory can be reached by loads and stores; else
  * NULL. */
 void* elan_map(ELAN_STATE* state, const void* address, unsigned vp);
-/* The main heap, for who looks addresses up on a hot path: base, size and segment. */
-void elan_heap(ELAN_STATE* state, void** first, size_t* bytes, uint32_t* segment);
+/* What is symmetric of this process's memory, the main heap first: writes at most `most` parts and
+ * answers how many there are. For who looks addresses up on a hot path. */
+typedef struct elan_part {
+  void* first;
+  size_t bytes;
+  uint32_t segment; /* whose offset 0 is `first` */
+} ELAN_PART;
+unsigned elan_parts(ELAN_STATE* state, ELAN_PART* parts, unsigned most);
+/* Bytes of the main heap that are given out, with what alignment takes. */
+size_t elan_gallocUsed(ELAN_BASE* base);
 /* Why static variables cannot be reached here; NULL: they can. */
 const char* elan_staticsRefused(ELAN_STATE* state);
 

@@ -90,6 +90,14 @@ std::optional<Where> Memory::locate(const void* address, std::size_t n) const {
   return std::nullopt;
 }
 
+std::vector<ELAN_PART> Memory::parts() const {
+  std::vector<ELAN_PART> all = {{base_, bytes_, kSegments[kHeap]}};
+  for (std::uint32_t i = 0; statics_ && i < parts_.size(); ++i) {
+    all.push_back({parts_[i].base, parts_[i].bytes, kSegments[kStatics + i]});
+  }
+  return all;
+}
+
 std::string Memory::describe(const void* address, std::size_t n) const {
   if (is_within(address, 0, base_, bytes_)) {
     return fmt::format("{} and the {} bytes behind it leave the symmetric heap of {} bytes",

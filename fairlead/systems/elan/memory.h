@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fairlead/run/context.h"
+#include "fairlead/systems/elan/elan.h"
 #include "fairlead/systems/elan/heap.h"
 #include "fairlead/systems/elan/program_data.h"
 
@@ -34,6 +35,8 @@ class Memory {
   std::uint64_t layout() const { return layout_name(parts_); }
 
   std::optional<Where> locate(const void* address, std::size_t n) const;
+  // All of it, the heap first.
+  std::vector<ELAN_PART> parts() const;
   // For error texts: what the address is.
   std::string describe(const void* address, std::size_t n) const;
 
