@@ -47,7 +47,9 @@ TEST(ElanHeap, never_gives_out_a_byte_twice) {
     ASSERT_EQ(at % align, 0u);
     ASSERT_LE(at + size, heap.bytes());
     const auto next = mine.lower_bound(at);
-    if (next != mine.end()) ASSERT_LE(at + std::max<std::uint64_t>(size, 1), next->first);
+    if (next != mine.end()) {
+      ASSERT_LE(at + std::max<std::uint64_t>(size, 1), next->first);
+    }
     if (next != mine.begin()) {
       const auto before = std::prev(next);
       ASSERT_LE(before->first + std::max<std::uint64_t>(before->second, 1), at);

@@ -43,7 +43,8 @@ def generic(family):
     else:
         with_ctx = (f"_Generic((SHMEM_ARG{at + 1}_(__VA_ARGS__, 0, 0)), {branches(family, True)}, "
                     f"{nothing})")
-        choice = f"_Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: {with_ctx}, default: {plain})"
+        choice = (f"_Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: {with_ctx}, "
+                  f"default: {plain})")
     lines = textwrap.wrap(f"#define shmem_{family.generic_name}(...) {choice}(__VA_ARGS__)", 97,
                           subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return " \\\n".join(lines) + "\n"
@@ -92,7 +93,8 @@ def entries():
 
 def docs(folder, path):
     old = path.read_text()
-    mark = "<!-- Written by fairlead/systems/shmem/generate.py from table.py: change it there. -->\n"
+    mark = ("<!-- Written by fairlead/systems/shmem/generate.py from table.py: "
+            "change it there. -->\n")
     text = old.split(mark, 1)[0] + mark
     section = ""
     for family in FAMILIES:

@@ -83,7 +83,7 @@ def calls_of(family):
 
 
 def with_sizes(section, result, name, parameters, body, types, sizes, ctx=True, generic=0,
-               mem=True, element="size_t nelems", const=False):
+               mem=True, const=False):
     """The typed form, those with a size in bits, and the one of bytes."""
     made = [Family(section, result, "{N}_" + name, parameters, body, types, ctx, generic, const,
                    name)]
@@ -397,11 +397,12 @@ for operator, types, set_types in (
         ("prod", REDUCE_SUM, TO_ALL_SUM)):
     FAMILIES += [
         F("Reductions", "int", "{N}_" + operator + "_reduce", TEAM + "size_t nreduce",
-          "return reduce<Reduce::" + REDUCE_NAME[operator] + ">(team, dest, source, nreduce, __func__);", types,
-          generic=1),
+          "return reduce<Reduce::" + REDUCE_NAME[operator] +
+          ">(team, dest, source, nreduce, __func__);", types, generic=1),
         F("Active sets", "void", "{N}_" + operator + "_to_all",
           "{T}* dest, const {T}* source, int nreduce" + SET + "{T}*, long* pSync",
-          "reduce_set<Reduce::" + REDUCE_NAME[operator] + ">(dest, source, nreduce, {PE_start, logPE_stride, "
+          "reduce_set<Reduce::" + REDUCE_NAME[operator] +
+          ">(dest, source, nreduce, {PE_start, logPE_stride, "
           "PE_size, pSync}, __func__);", set_types, deprecated=True),
     ]
 
