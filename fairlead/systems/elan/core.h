@@ -1,0 +1,138 @@
+// One process's Elanlib: its memory, its groups, and the operations under way. The entry points of
+// elan.h stand on it, as do Tports and queues.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/systems/elan/elan.h"
+#include "fairlead/systems/elan/group.h"
+#include "fairlead/systems/elan/inbox.h"
+#include "fairlead/systems/elan/memory.h"
+
+struct elan_group {
+  fairlead::elan::Group group;
+};
+struct elan_queue {
+  std::uint32_t id;
+};
+
+// One operation under way: counted by the Port, or a receive of a Tport.
+struct elan_event {
+  fairlead::Counter done;
+  std::uint64_t at = 0;  // done at so many
+  const char* call = "";
+  bool is_receive = false;
+  elan_tport* port = nullptr;  // of receives
+  fairlead::elan::Receive receive;
+  std::uint64_t old = 0;  // of atomics
+  void* old_to = nullptr;
+  std::size_t old_bytes = 0;
+
+  bool is_done() const {
+    return is_receive ? receive.done
+                      : done.ok.load(std::memory_order_acquire) +
+                                done.failed.load(std::memory_order_acquire) >=
+                            at;
+  }
+};
+
+namespace fairlead::elan {
+
+class Core {
+ public:
+  Core(run::Context& context, std::unique_ptr<Memory> memory);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  // Of the current rank; nullptr before elan_baseInit.
+  static Core* current() {
+    run::Context* const context = run::current();
+    return context == nullptr ? nullptr : static_cast<Core*>(context->state(run::System::elan));
+  }
+
+  // Agrees with all others on what is symmetric.
+  void join();
+  // Nobody looks at this process's memory any more.
+  void leave();
+
+  void* allocate(Group& group, std::size_t align, std::size_t n, const char* call);
+  void free(void* memory, const char* call);
+
+  // Ends the job unless [address, address + n) is symmetric and there is such a process.
+  Where target(const void* address, std::size_t n, unsigned vp, const char* call);
+  ELAN_EVENT* put(const void* source, void* target, std::uint64_t* word, std::size_t n, unsigned vp,
+                  const char* call);
+  ELAN_EVENT* get(const void* source, void* target, std::size_t n, unsigned vp, const char* call);
+  ELAN_EVENT* atomic(ELAN_ATOMIC_OP op, std::size_t bytes, void* target, std::uint64_t a,
+                     std::uint64_t b, void* old, unsigned vp, const char* call);
+  void wait(ELAN_EVENT* event);
+  bool poll(ELAN_EVENT* event, long spins);
+  ELAN_EVENT* make_event(const char* call);
+  void free_event(ELAN_EVENT* event);
+
+  // What a send of a Tport waits for: `id` for the receiver to answer with.
+  std::uint32_t await_answer(ELAN_EVENT* event);
+  // The first number of a queue that is free here and not below `from`; then taken, unless 0.
+  std::uint32_t next_queue(std::uint32_t from) {
+    if (from == 0) return queues_;
+    queues_ = from + 1;
+    return from;
+  }
+  // Keeps it until the end of the job.
+  template <class T>
+  T* keep(T what) {
+    auto kept = std::make_shared<T>(std::move(what));
+    kept_.push_back(kept);
+    return kept.get();
+  }
+
+  [[noreturn]] void fail(const char* call, const std::string& what);
+
+  ELAN_BASE& base() { return base_; }
+  run::Context& context() { return context_; }
+  lci::Port& port() { return port_; }
+  Memory& memory() { return *memory_; }
+  Meeting& meeting() { return meeting_; }
+  Inbox& tports() { return tports_; }
+  Inbox& queues() { return queue_inbox_; }
+  bool left() const { return left_; }
+
+ private:
+  struct Answer {
+    Rank to;
+    std::uint32_t id;
+  };
+
+  // Begins an operation of the Port's on what the program calls `address`; ends the job where it
+  // cannot be.
+  template <class Begin>
+  void begin(const void* address, unsigned vp, const char* call, Begin&& operation);
+  [[noreturn]] void refused(Post answer, const void* address, unsigned vp, const char* call);
+  void answer_sender(const Receive& taken);
+  void send_answers();
+
+  run::Context& context_;
+  lci::Port& port_;
+  std::unique_ptr<Memory> memory_;
+  Meeting meeting_;
+  Inbox tports_;
+  Inbox queue_inbox_;
+  elan_group all_;
+  ELAN_STATE state_;
+  ELAN_BASE base_;
+  bool left_ = false;
+  std::uint32_t queues_ = 1;
+  std::vector<std::shared_ptr<void>> kept_;
+  std::vector<std::unique_ptr<elan_event>> events_;
+  std::vector<elan_event*> free_events_;
+  std::vector<elan_event*> answers_awaited_;  // by id - 1; null: free
+  std::deque<Answer> answers_;
+  bool answering_ = false;
+};
+
+}  // namespace fairlead::elan

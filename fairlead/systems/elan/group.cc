@@ -1,0 +1,329 @@
+#include "fairlead/systems/elan/group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "fairlead/systems/elan/errors.h"
+#include "fairlead/systems/elan/insist.h"
+
+namespace fairlead::elan {
+namespace {
+
+constexpr auto kCounters = run::names_of(run::System::elan).counters;
+constexpr lci::CtrId kUp = kCounters[0];
+constexpr lci::Dest kEverybody{0, true};
+
+// Words of the control segment.
+constexpr std::size_t kCame = 0;
+constexpr std::size_t kReleased = 1;
+
+constexpr std::int64_t kBackOffFirstUs = 2;
+constexpr std::int64_t kBackOffMostUs = 64;
+
+}  // namespace
+
+Meeting::Meeting(run::Context& its_context, Memory& its_memory, lci::Chan messages,
+                 lci::Chan its_signals)
+    : context(its_context),
+      port(its_context.port()),
+      memory(its_memory),
+      inbox(its_context, messages, "a message of a collective call"),
+      signals(its_signals) {
+  port.expose_counter(kUp, &came_up);
+  port.bind(signals,
+            {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
+               if (arrival.words[0] < kSignals) {
+                 static_cast<Meeting*>(self)->signalled[arrival.words[0]].ok.fetch_add(
+                     1, std::memory_order_release);
+               }
+               return Keep::no;
+             },
+             this},
+            {});
+}
+
+Meeting::~Meeting() {
+  port.expose_counter(kUp, nullptr);
+  port.bind(signals, {}, {});
+}
+
+Group::Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members)
+    : meeting_(meeting), port_(meeting.port), name_(name), members_(std::move(members)) {
+  const auto at = std::find(members_.begin(), members_.end(), port_.self());
+  self_ = static_cast<std::uint32_t>(at - members_.begin());
+  all_ = members_.size() == port_.size() && std::is_sorted(members_.begin(), members_.end());
+}
+
+bool Group::fits(const lci::Port& port, const std::vector<Rank>& members) {
+  std::vector<Rank> sorted = members;
+  std::sort(sorted.begin(), sorted.end());
+  return !sorted.empty() && sorted.back() < port.size() &&
+         std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() &&
+         std::binary_search(sorted.begin(), sorted.end(), port.self());
+}
+
+Key Group::key_of(Step step) const {
+  return {{static_cast<std::uint32_t>(name_), static_cast<std::uint32_t>(name_ >> 32),
+           meetings_ << 2 | static_cast<std::uint32_t>(step)}};
+}
+
+template <class Visit>
+void Group::for_each_child(std::uint32_t root, Visit&& visit) const {
+  const std::uint64_t first = std::uint64_t{relative(root)} * kChildren + 1;
+  for (std::uint64_t at = first; at < first + kChildren && at < size(); ++at) {
+    visit(member(place(static_cast<std::uint32_t>(at), root)));
+  }
+}
+
+void Group::await(const Counter& counter, std::uint64_t at, const char* what, const char* call) {
+  if (port_.wait({.counter = &counter, .at = at, .what = what}) != Post::done) {
+    fail(meeting_.context, call,
+         fmt::format("a process was lost while this one waited for {}", what));
+  }
+}
+
+// --- Trees of messages.
+
+// Returns at the root once everybody has come.
+void Group::gather(std::uint32_t root, const char* call) {
+  const Key key = key_of(Step::up);
+  for_each_child(root, [&](Rank child) { meeting_.inbox.receive(child, key, nullptr, 0, call); });
+  if (relative(root) != 0) meeting_.inbox.send({parent(root)}, key, nullptr, 0);
+}
+
+// From the root to everybody: by multicast below the Port, or along the tree.
+void Group::scatter(void* data, std::size_t n, std::uint32_t root, const char* call) {
+  const Key key = key_of(Step::down);
+  const bool below = all_;
+  auto* const bytes = static_cast<std::byte*>(data);
+  std::size_t at = 0;
+  do {
+    const std::size_t part = std::min(kChunk, n - at);
+    if (relative(root) != 0) {
+      meeting_.inbox.receive(below ? member(root) : parent(root), key, bytes + at, part, call);
+    } else if (below) {
+      meeting_.inbox.send(kEverybody, key, bytes + at, part);
+    }
+    if (!below) {
+      for_each_child(root,
+                     [&](Rank child) { meeting_.inbox.send({child}, key, bytes + at, part); });
+    }
+    at += part;
+  } while (at < n);
+}
+
+// --- Barriers.
+
+// By multicast. It is on its way when this returns, whatever the caller does next.
+void Group::signal_all(Signal signal, std::uint32_t flags, const char* call) {
+  const lci::Words words = {signal, 0, 0, 0};
+  const Post answer = insist(port_, [&] {
+    return port_.send_small(kEverybody, meeting_.signals, lci::Lane::request, words, {}, flags);
+  });
+  if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
+}
+
+// Each process's put to its parent waits for its own coming and its children's.
+void Group::gsync_all(const char* call) {
+  const std::uint64_t number = ++meeting_.gsyncs;
+  std::uint64_t children = 0;
+  for_each_child(0, [&](Rank) { ++children; });
+  const std::uint64_t at = number * (children + 1);
+  if (self_ == 0) {
+    meeting_.came_up.ok.fetch_add(1, std::memory_order_acq_rel);
+    await(meeting_.came_up, at, "the others to come to a barrier", call);
+    signal_all(kDown, lci::kNoFlags, call);
+    return;
+  }
+  lci::Operation put;
+  put.dest = {parent(0)};
+  put.segment = meeting_.memory.control_segment();
+  put.remote = kUp;
+  put.done = &meeting_.put_done;
+  meeting_.came_up.ok.fetch_add(1, std::memory_order_acq_rel);
+  if (!accepted(insist(port_, [&] { return port_.when(&meeting_.came_up, at, put); }))) {
+    fail(meeting_.context, call, "a process was lost");
+  }
+  await(meeting_.signalled[kDown], number, "the end of a barrier", call);
+}
+
+void Group::gsync(const char* call) {
+  if (size() == 1) return;
+  if (all_) {
+    gsync_all(call);
+    return;
+  }
+  ++meetings_;
+  gather(0, call);
+  scatter(nullptr, 0, 0, call);
+}
+
+// The first member's part: the conditional, tried later and later while not all have come.
+void Group::ask_until_all_came(bool event, const char* call) {
+  lci::Query query;
+  query.segment = meeting_.memory.control_segment();
+  query.offset = kCame * 8;
+  query.cmp = lci::Cmp::ge;
+  query.value = meeting_.hgsyncs;
+  query.stores = !event;
+  query.store_segment = query.segment;
+  query.store_offset = kReleased * 8;
+  query.store_value = meeting_.hgsyncs;
+  std::int64_t back_off_us = kBackOffFirstUs;
+  for (;;) {
+    bool all = false;
+    Counter done;
+    const Post answer = insist(port_, [&] { return port_.query(query, &all, &done); });
+    if (accepted(answer)) await(done, 1, "the answer to a query", call);
+    if (done.failed.load(std::memory_order_acquire) > 0 || !accepted(answer)) {
+      fail(meeting_.context, call, "a process was lost");
+    }
+    if (all) break;
+    (void)port_.wait(
+        {.deadline = port_.now() + microseconds(back_off_us), .what = "another try of a barrier"});
+    back_off_us = std::min(back_off_us * 2, kBackOffMostUs);
+  }
+  if (event) signal_all(kWake, lci::kNoFlags, call);
+}
+
+void Group::hgsync(bool event, const char* call) {
+  if (!all_) {
+    gsync(call);
+    return;
+  }
+  if (size() == 1) return;
+  const std::uint64_t number = ++meeting_.hgsyncs;
+  std::uint64_t* const words = meeting_.memory.control();
+  std::atomic_ref(words[kCame]).store(number, std::memory_order_release);
+  if (event) ++meeting_.wakes;
+  if (self_ == 0) {
+    ask_until_all_came(event, call);
+    return;
+  }
+  if (event) {
+    await(meeting_.signalled[kWake], meeting_.wakes, "the end of a barrier", call);
+    return;
+  }
+  const auto* const word = reinterpret_cast<std::atomic<std::uint64_t>*>(&words[kReleased]);
+  while (word->load(std::memory_order_acquire) < number) {
+    if (port_.wait(
+            {.word = word, .cmp = lci::Cmp::ge, .value = number, .what = "the end of a barrier"}) ==
+        Post::peer_down) {
+      fail(meeting_.context, call, "a process was lost while this one waited at a barrier");
+    }
+  }
+}
+
+// --- Broadcasts. Who receives has come before anything moves.
+
+// One put into the same place of everybody's memory, and a signal behind it.
+void Group::broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call) {
+  const auto where = meeting_.memory.locate(data, n);
+  if (!where) fail(meeting_.context, call, meeting_.memory.describe(data, n));
+  const std::uint64_t number = ++meeting_.global_broadcasts;
+  if (self_ != root) {
+    // Signals do not go to who sends them: the root counts its own.
+    await(meeting_.signalled[kBroadcast], number, "a broadcast", call);
+    return;
+  }
+  const lci::PutPiece piece{where->offset, data, n};
+  Counter done;
+  const Post answer = insist(port_, [&] {
+    return port_.put(kEverybody, where->segment, {&piece, 1}, &done, lci::kNoCounter,
+                     lci::kNoFlags);
+  });
+  if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
+  signal_all(kBroadcast, lci::kAfter, call);
+  await(done, 1, "its broadcast to be sent", call);
+  meeting_.signalled[kBroadcast].ok.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void Group::broadcast(void* data, std::size_t n, std::uint32_t root, bool global, bool hardware,
+                      const char* call) {
+  if (root >= size()) {
+    fail(meeting_.context, call, fmt::format("root {} of a group of {}", root, size()));
+  }
+  if (size() == 1) return;
+  if (hardware && all_) {
+    hgsync(false, call);
+  } else {
+    ++meetings_;
+    gather(root, call);
+  }
+  if (global && all_ && n > 0) {
+    broadcast_global(data, n, root, call);
+    return;
+  }
+  ++meetings_;
+  scatter(data, n, root, call);
+}
+
+// --- Reductions.
+
+void Group::reduce_tree(std::byte* mine, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
+                        void* handle, const char* call) {
+  const Key key = key_of(Step::data);
+  const std::size_t each = std::max<std::size_t>(kChunk / size, 1);
+  std::vector<std::byte> theirs(std::min(each, count) * size);
+  for (std::size_t at = 0; at < count; at += each) {
+    const std::size_t part = std::min(each, count - at);
+    std::byte* const here = mine + at * size;
+    for_each_child(0, [&](Rank child) {
+      meeting_.inbox.receive(child, key, theirs.data(), part * size, call);
+      fn(theirs.data(), here, part, handle);
+      port_.charge({.ops = part, .bytes = part * size, .working_set_bytes = part * size});
+    });
+    if (self_ != 0) meeting_.inbox.send({parent(0)}, key, here, part * size);
+  }
+}
+
+// Member 0 combines what the others send, last member first, so that the order is the members'.
+void Group::reduce_in_order(std::byte* mine, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
+                            void* handle, const char* call) {
+  const Key key = key_of(Step::data);
+  const std::size_t each = std::max<std::size_t>(kChunk / size, 1);
+  for (std::size_t at = 0; at < count; at += each) {
+    const std::size_t part = std::min(each, count - at);
+    std::byte* const here = mine + at * size;
+    if (self_ != 0) {
+      meeting_.inbox.send({member(0)}, key, here, part * size);
+      continue;
+    }
+    std::vector<std::byte> right(part * size);
+    std::vector<std::byte> left(part * size);
+    meeting_.inbox.receive(member(this->size() - 1), key, right.data(), right.size(), call);
+    for (std::uint32_t i = this->size() - 1; i-- > 1;) {
+      meeting_.inbox.receive(member(i), key, left.data(), left.size(), call);
+      fn(left.data(), right.data(), part, handle);
+    }
+    fn(here, right.data(), part, handle);
+    std::copy(right.begin(), right.end(), here);
+  }
+}
+
+void Group::reduce(const void* in, void* out, std::size_t size, std::size_t count,
+                   ELAN_REDUCE_FN fn, void* handle, std::uint32_t flags, const char* call) {
+  if (size == 0 || fn == nullptr) fail(meeting_.context, call, "no elements, or no function");
+  const bool all = (flags & ELAN_RESULT_ALL) != 0;
+  const auto* const from = static_cast<const std::byte*>(in);
+  std::vector<std::byte> partial;
+  auto* mine = static_cast<std::byte*>(out);
+  if (!all && self_ != 0) {  // its `out` is not written
+    partial.resize(size * count);
+    mine = partial.data();
+  }
+  if (mine != from) std::copy(from, from + size * count, mine);
+  if (this->size() == 1 || count == 0) return;
+  ++meetings_;
+  (flags & ELAN_REDUCE_COMMUTE) != 0 ? reduce_tree(mine, size, count, fn, handle, call)
+                                     : reduce_in_order(mine, size, count, fn, handle, call);
+  if (all) {
+    scatter(mine, size * count, 0, call);
+  } else if (++ahead_ % kAheadMax == 0) {
+    scatter(nullptr, 0, 0, call);
+  }
+}
+
+}  // namespace fairlead::elan

@@ -1,0 +1,101 @@
+// A set of processes and what they do together: trees of messages, the tree of `when` chains, the
+// network conditional, multicast (Quadrics paper, section 4).
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/systems/elan/elan.h"
+#include "fairlead/systems/elan/inbox.h"
+#include "fairlead/systems/elan/memory.h"
+
+namespace fairlead::elan {
+
+// What the root of something tells all others.
+enum Signal : std::uint32_t { kDown, kWake, kBroadcast, kSignals };
+
+// What groups share at one process: counters that peers bump, words that queries look at.
+struct Meeting {
+  Meeting(run::Context& context, Memory& memory, lci::Chan messages, lci::Chan signals);
+  ~Meeting();
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+
+  run::Context& context;
+  lci::Port& port;
+  Memory& memory;
+  Inbox inbox;
+  const lci::Chan signals;
+  Counter came_up;   // in the tree of all processes: children's and the process's own coming
+  Counter put_done;  // of operations that begin later
+  std::array<Counter, kSignals> signalled;  // by Signal
+  std::uint64_t gsyncs = 0;
+  std::uint64_t hgsyncs = 0;
+  std::uint64_t wakes = 0;
+  std::uint64_t global_broadcasts = 0;
+};
+
+class Group {
+ public:
+  static constexpr std::uint32_t kChildren = 4;
+  // Reductions whose members need not have waited for member 0; then it is waited for.
+  static constexpr std::uint32_t kAheadMax = 16;
+  static constexpr std::size_t kChunk = 64 * 1024;  // bytes of one message in a tree
+
+  Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members);
+  // Whether the members are distinct processes of the job and this one is among them.
+  static bool fits(const lci::Port& port, const std::vector<Rank>& members);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(members_.size()); }
+  std::uint32_t self() const { return self_; }
+  bool is_all() const { return all_; }
+  const std::vector<Rank>& members() const { return members_; }
+
+  void gsync(const char* call);
+  void hgsync(bool event, const char* call);
+  // hardware: who receives comes by the network conditional, where the group is all processes.
+  void broadcast(void* data, std::size_t n, std::uint32_t root, bool global, bool hardware,
+                 const char* call);
+  void reduce(const void* in, void* out, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
+              void* handle, std::uint32_t flags, const char* call);
+
+ private:
+  enum class Step : std::uint32_t { up, down, data };
+
+  Key key_of(Step step) const;
+  Rank member(std::uint32_t place) const { return members_[place]; }
+  // A tree over the members whose root is at that place: places relative to it.
+  std::uint32_t relative(std::uint32_t root) const { return (self_ + size() - root) % size(); }
+  std::uint32_t place(std::uint32_t relative, std::uint32_t root) const {
+    return (relative + root) % size();
+  }
+  template <class Visit>
+  void for_each_child(std::uint32_t root, Visit&& visit) const;
+  Rank parent(std::uint32_t root) const {
+    return member(place((relative(root) - 1) / kChildren, root));
+  }
+
+  void gather(std::uint32_t root, const char* call);
+  void scatter(void* data, std::size_t n, std::uint32_t root, const char* call);
+  void gsync_all(const char* call);
+  void ask_until_all_came(bool event, const char* call);
+  void signal_all(Signal signal, std::uint32_t flags, const char* call);
+  void broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call);
+  void reduce_tree(std::byte* mine, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
+                   void* handle, const char* call);
+  void reduce_in_order(std::byte* mine, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
+                       void* handle, const char* call);
+  void await(const Counter& counter, std::uint64_t at, const char* what, const char* call);
+
+  Meeting& meeting_;
+  lci::Port& port_;
+  std::uint64_t name_;
+  std::vector<Rank> members_;
+  std::uint32_t self_ = 0;
+  bool all_ = false;
+  std::uint32_t meetings_ = 0;
+  std::uint32_t ahead_ = 0;
+};
+
+}  // namespace fairlead::elan

@@ -1,0 +1,117 @@
+#include "fairlead/systems/elan/memory.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace fairlead::elan {
+namespace {
+
+constexpr auto kSegments = run::names_of(run::System::elan).segments;
+constexpr std::uint32_t kControl = 0;
+constexpr std::uint32_t kHeap = 1;
+constexpr std::uint32_t kStatics = 2;  // and those after it: a part each
+constexpr std::uint32_t kAll = lci::kRead | lci::kWrite | lci::kAtomic;
+
+bool is_within(const void* address, std::size_t n, const std::byte* base, std::size_t bytes) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto first = reinterpret_cast<std::uintptr_t>(base);
+  return at >= first && at - first <= bytes && n <= bytes - (at - first);
+}
+
+}  // namespace
+
+lci::SegId Memory::control_segment() const { return kSegments[kControl]; }
+lci::SegId Memory::heap_segment() const { return kSegments[kHeap]; }
+
+Memory::Memory(run::Context& context, std::size_t bytes, const char* variable)
+    : context_(context),
+      port_(context.port()),
+      bytes_(bytes),
+      variable_(variable),
+      heap_(bytes),
+      parts_(program_data()) {}
+
+Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t bytes,
+                                             const char* variable) {
+  std::unique_ptr<Memory> memory(new Memory(context, bytes, variable));
+  if (!memory->map()) {
+    return Error{fmt::format("no address space for a heap of {} bytes ({}): {}", bytes, variable,
+                             std::strerror(errno))};
+  }
+  return memory;
+}
+
+// Where peers can map it, they load and store; elsewhere the heap is memory of this process.
+bool Memory::map() {
+  control_ = static_cast<std::uint64_t*>(port_.allocate(kSegments[kControl], 64, lci::Place::host));
+  if (control_ == nullptr) return false;
+  if ((port_.caps(port_.self()).flags & lci::kMappable) != 0) {
+    base_ = static_cast<std::byte*>(port_.allocate(kSegments[kHeap], bytes_, lci::Place::host));
+    if (base_ != nullptr) return true;
+  }
+  void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return false;
+  base_ = static_cast<std::byte*>(mapped);
+  own_mapping_ = true;
+  return port_.expose(kSegments[kHeap], base_, bytes_, kAll, nullptr, {}) == Post::done;
+}
+
+// The job is over: nobody asks the Port for it any more.
+Memory::~Memory() {
+  if (own_mapping_) munmap(base_, bytes_);
+}
+
+void Memory::expose_statics() {
+  for (std::uint32_t i = 0; i < parts_.size(); ++i) {
+    if (port_.expose(kSegments[kStatics + i], parts_[i].base, parts_[i].bytes, kAll, nullptr, {}) !=
+        Post::done) {
+      statics_refused_ = "the Port cannot expose them";
+      return;
+    }
+  }
+  statics_ = true;
+}
+
+std::optional<Where> Memory::locate(const void* address, std::size_t n) const {
+  const auto* const at = static_cast<const std::byte*>(address);
+  if (is_within(address, n, base_, bytes_)) {
+    return Where{kSegments[kHeap], static_cast<std::uint64_t>(at - base_)};
+  }
+  for (std::uint32_t i = 0; statics_ && i < parts_.size(); ++i) {
+    if (is_within(address, n, parts_[i].base, parts_[i].bytes)) {
+      return Where{kSegments[kStatics + i], static_cast<std::uint64_t>(at - parts_[i].base)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<ELAN_PART> Memory::parts() const {
+  std::vector<ELAN_PART> all = {{base_, bytes_, kSegments[kHeap]}};
+  for (std::uint32_t i = 0; statics_ && i < parts_.size(); ++i) {
+    all.push_back({parts_[i].base, parts_[i].bytes, kSegments[kStatics + i]});
+  }
+  return all;
+}
+
+std::string Memory::describe(const void* address, std::size_t n) const {
+  if (is_within(address, 0, base_, bytes_)) {
+    return fmt::format("{} and the {} bytes behind it leave the symmetric heap of {} bytes",
+                       address, n, bytes_);
+  }
+  for (const DataPart& part : parts_) {
+    if (!is_within(address, 1, part.base, part.bytes)) continue;
+    if (statics_refused_[0] != '\0') {
+      return fmt::format("{} is a static variable, and here {}", address, statics_refused_);
+    }
+    return fmt::format("{} and the {} bytes behind it leave the static variables", address, n);
+  }
+  return fmt::format("{} is not symmetric: neither in the symmetric heap nor a static variable",
+                     address);
+}
+
+}  // namespace fairlead::elan

@@ -1,0 +1,69 @@
+// The memory of one process that its peers reach: the main heap, what the network interface has,
+// and the program's static variables; and where an address lies in it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fairlead/run/context.h"
+#include "fairlead/systems/elan/elan.h"
+#include "fairlead/systems/elan/heap.h"
+#include "fairlead/systems/elan/program_data.h"
+
+namespace fairlead::elan {
+
+struct Where {
+  lci::SegId segment;
+  std::uint64_t offset;
+};
+
+class Memory {
+ public:
+  // `variable`: where the heap's size comes from. Error: there is not so much address space.
+  static Result<std::unique_ptr<Memory>> make(run::Context& context, std::size_t bytes,
+                                              const char* variable);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // Exposes the static variables. After it `statics_refused` is "".
+  void expose_statics();
+  void refuse_statics(const char* why) { statics_refused_ = why; }
+  const char* statics_refused() const { return statics_refused_; }
+  std::uint64_t layout() const { return layout_name(parts_); }
+
+  std::optional<Where> locate(const void* address, std::size_t n) const;
+  // All of it, the heap first.
+  std::vector<ELAN_PART> parts() const;
+  // For error texts: what the address is.
+  std::string describe(const void* address, std::size_t n) const;
+
+  // What processes ask of each other.
+  std::uint64_t* control() { return control_; }
+  lci::SegId control_segment() const;
+  std::byte* base() const { return base_; }
+  lci::SegId heap_segment() const;
+  Heap& heap() { return heap_; }
+  std::size_t bytes() const { return bytes_; }
+  const char* variable() const { return variable_; }
+
+ private:
+  Memory(run::Context& context, std::size_t bytes, const char* variable);
+  bool map();
+
+  run::Context& context_;
+  lci::Port& port_;
+  std::size_t bytes_;
+  const char* variable_;
+  Heap heap_;
+  std::byte* base_ = nullptr;
+  bool own_mapping_ = false;
+  std::uint64_t* control_ = nullptr;
+  std::vector<DataPart> parts_;
+  bool statics_ = false;
+  const char* statics_refused_ = "";
+};
+
+}  // namespace fairlead::elan

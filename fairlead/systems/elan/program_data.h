@@ -1,0 +1,24 @@
+// The static variables of the program: its writable segments without what the loader makes
+// read-only. They lie at the same offsets in every process that runs the same binary, wherever it
+// was loaded.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fairlead::elan {
+
+struct DataPart {
+  std::byte* base;
+  std::size_t bytes;
+};
+
+// Of the program this process runs.
+std::vector<DataPart> program_data();
+// Names this process among all that ever ran: equal only for ranks that are fibers of one process,
+// which share these variables.
+std::uint64_t process_name();
+// Equal for programs with the same layout.
+std::uint64_t layout_name(const std::vector<DataPart>& parts);
+
+}  // namespace fairlead::elan

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Turns table.py into what depends on it; FOLDER is where it lies.
+
+generate.py FOLDER entries OUT.cc   the exported functions (library fairlead_shmem)
+generate.py FOLDER write DOCS.md    rewrites shmem.h in FOLDER, and DOCS.md
+generate.py FOLDER check DOCS.md    fails when they are not up to date
+generate.py FOLDER names            prints every exported name
+"""
+import pathlib
+import sys
+import textwrap
+
+from table import CALLS, DISTINCT, FAMILIES, calls_of
+
+MARK = "/* --- Written by generate.py from table.py, from here to the next such line. */\n"
+
+
+def wrapped(text, indent="    "):
+    return "\n".join(textwrap.wrap(text, 100, subsequent_indent=indent, break_long_words=False,
+                                   break_on_hyphens=False)) + "\n"
+
+
+def branches(family, ctx):
+    """What a type of the choosing parameter selects."""
+    arms = []
+    for call in calls_of(family):
+        if call.ctx != ctx or call.key not in DISTINCT:
+            continue
+        ctype = DISTINCT[call.key]
+        arms.append(f"{ctype}*: {call.name}")
+        if family.const:
+            arms.append(f"const {ctype}*: {call.name}")
+    return ", ".join(arms)
+
+
+def generic(family):
+    """A macro that chooses by the type of a parameter, and by whether a context comes first."""
+    nothing = "default: shmem_no_such_type_"
+    at = family.generic
+    plain = f"_Generic((SHMEM_ARG{at}_(__VA_ARGS__, 0, 0)), {branches(family, False)}, {nothing})"
+    if not family.ctx:
+        choice = plain
+    else:
+        with_ctx = (f"_Generic((SHMEM_ARG{at + 1}_(__VA_ARGS__, 0, 0)), {branches(family, True)}, "
+                    f"{nothing})")
+        choice = (f"_Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: {with_ctx}, "
+                  f"default: {plain})")
+    lines = textwrap.wrap(f"#define shmem_{family.generic_name}(...) {choice}(__VA_ARGS__)", 97,
+                          subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return " \\\n".join(lines) + "\n"
+
+
+def declarations():
+    text, section = "", ""
+    for family in FAMILIES:
+        if family.section != section:
+            section = family.section
+            text += f"\n/* {section} */\n"
+        complexes = False
+        for call in calls_of(family):
+            is_complex = call.key.startswith("complex")
+            if is_complex != complexes:
+                text += "#ifdef SHMEM_COMPLEX_DOUBLE\n" if is_complex else "#endif\n"
+                complexes = is_complex
+            text += wrapped(f"{call.declaration()};")
+        if complexes:
+            text += "#endif\n"
+    return text
+
+
+def header(folder):
+    old = (folder / "shmem.h").read_text()
+    before, rest = old.split(MARK, 1)
+    between, rest = rest.split(MARK, 1)
+    middle, rest = rest.split(MARK, 1)
+    _, after = rest.split(MARK, 1)
+    made = {}
+    for family in FAMILIES:
+        if family.generic is not None:
+            made[family.generic_name] = generic(family)
+    return (before + MARK + declarations() + "\n" + MARK + middle + MARK + "".join(made.values()) +
+            MARK + after)
+
+
+def entries():
+    text = ("// Written by generate.py from table.py.\n"
+            "#include \"fairlead/systems/shmem/api.h\"\n\n"
+            "using namespace fairlead::shmem;\n\nextern \"C\" {\n")
+    for call in CALLS:
+        text += f"{call.declaration()} {{ {call.body} }}\n"
+    return text + "}  // extern \"C\"\n"
+
+
+def docs(folder, path):
+    old = path.read_text()
+    mark = ("<!-- Written by fairlead/systems/shmem/generate.py from table.py: "
+            "change it there. -->\n")
+    text = old.split(mark, 1)[0] + mark
+    section = ""
+    for family in FAMILIES:
+        if family.section != section:
+            section = family.section
+            text += f"\n### {section}\n\n| call | for | state |\n| --- | --- | --- |\n"
+        forms = "`shmem_" + family.name.replace("{N}", "*") + "`"
+        if family.ctx:
+            forms += ", `shmem_ctx_" + family.name.replace("{N}", "*") + "`"
+        for_what = ", ".join(family.types) if family.types else ""
+        state = "there, deprecated by the standard" if family.deprecated else "there"
+        text += f"| {forms} | {for_what} | {state} |\n"
+    return text
+
+
+def main():
+    folder, what = pathlib.Path(sys.argv[1]), sys.argv[2]
+    if what == "names":
+        print("\n".join(call.name for call in CALLS))
+    elif what == "entries":
+        pathlib.Path(sys.argv[3]).write_text(entries())
+    else:
+        documents = pathlib.Path(sys.argv[3])
+        made = {folder / "shmem.h": header(folder), documents: docs(folder, documents)}
+        for path, text in made.items():
+            if what == "write":
+                path.write_text(text)
+            elif path.read_text() != text:
+                sys.exit(f"{path} is not up to date: generate.py FOLDER write DOCS.md")
+
+
+main()

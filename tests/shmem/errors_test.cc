@@ -1,0 +1,86 @@
+// How OpenSHMEM names what a program does wrong: the PE, the call, the address.
+#include <functional>
+
+#include "fairlead/systems/shmem/shmem.h"
+#include "tests/expect_words.h"
+#include "tests/port/port_worlds.h"
+
+namespace fairlead::port_test {
+namespace {
+
+class ShmemErrors : public PerWorld {};
+INSTANTIATE_PORT_TESTS_IN(ShmemErrors, ::testing::Values("loop", "shm", "udp", "myrinet-p3/sdma"));
+
+// What became of the job of two.
+run::RunReport report_of(const std::string& world, const std::function<void(long*)>& body) {
+  const Result<run::RunReport> report = run::run_world(options_of(world, 2), [&](run::Context&) {
+    shmem_init();
+    body(static_cast<long*>(shmem_calloc(4, sizeof(long))));
+    shmem_finalize();
+    return 0;
+  });
+  EXPECT_TRUE(report.ok());
+  return report.ok() ? report.value() : run::RunReport{};
+}
+std::string failure_of(const std::string& world, const std::function<void(long*)>& body) {
+  return report_of(world, body).failure;
+}
+
+TEST_P(ShmemErrors, name_pe_call_and_address) {
+  const std::string world = GetParam();
+  expect_words(failure_of(world,
+                          [](long*) {
+                            long here = 0;
+                            if (shmem_my_pe() == 1) shmem_long_put(&here, &here, 1, 0);
+                          }),
+               {"rank 1", "shmem_long_put", "PE 0", "0x", "not symmetric"});
+  expect_words(failure_of(world,
+                          [](long* word) {
+                            if (shmem_my_pe() == 0) shmem_long_atomic_inc(word, 2);
+                          }),
+               {"rank 0", "shmem_long_atomic_inc", "PE 2 of 2", "0x"});
+  expect_words(failure_of(world,
+                          [](long* word) {
+                            if (shmem_my_pe() == 0) (void)shmem_long_g(word, -1);
+                          }),
+               {"rank 0", "shmem_long_g", "PE -1 of 2"});
+  expect_words(failure_of(world,
+                          [](long* word) {
+                            if (shmem_my_pe() == 1)
+                              shmem_getmem(word, word, std::size_t{1} << 40, 0);
+                          }),
+               {"rank 1", "shmem_getmem", "1099511627776 bytes", "not symmetric"});
+  expect_words(failure_of(world,
+                          [](long*) {
+                            shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+                            shmem_ctx_create(0, &ctx);
+                            shmem_ctx_destroy(ctx);
+                            if (shmem_my_pe() == 1) shmem_ctx_quiet(ctx);
+                          }),
+               {"rank 1", "shmem_ctx_quiet", "destroyed"});
+  expect_words(failure_of(world,
+                          [](long*) {
+                            shmem_team_t team = SHMEM_TEAM_INVALID;
+                            shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, nullptr, 0, &team);
+                            shmem_team_destroy(team);
+                            if (shmem_my_pe() == 0) shmem_team_sync(team);
+                          }),
+               {"rank 0", "shmem_team_sync", "destroyed"});
+  expect_words(failure_of(world,
+                          [](long* sync) {
+                            if (shmem_my_pe() == 0) shmem_barrier(0, 0, 3, sync);
+                          }),
+               {"rank 0", "shmem_barrier", "PE_size 3", "2 PEs"});
+}
+
+TEST_P(ShmemErrors, global_exit_ends_all_with_its_status) {
+  const run::RunReport report = report_of(GetParam(), [](long* word) {
+    if (shmem_my_pe() == 1) shmem_global_exit(7);
+    shmem_long_wait_until(word, SHMEM_CMP_EQ, 1);  // never
+  });
+  EXPECT_EQ(report.exit_code, 7);
+  expect_words(report.failure, {"shmem_global_exit(7)", "PE 1"});
+}
+
+}  // namespace
+}  // namespace fairlead::port_test
