@@ -325,6 +325,39 @@ TEST_P(Windows, RequestsAndDynamicMemory) {
   });
 }
 
+// Whoever computes is reached, too: by mapped memory, the network, or an interrupt. Not by the
+// panda device, between ranks of one thread, and where the Port has no interrupts.
+TEST_P(Windows, TargetsMayCompute) {
+  if (GetParam().starts_with("panda") || GetParam() == "loop" || GetParam() == "generic-hca") {
+    GTEST_SKIP() << "targets serve in calls of MPI only";
+  }
+  run_ranks(GetParam(), 2, [](int rank, int) {
+    bool good = true;
+    for (const bool allocates : {false, true}) {
+      const Made made(allocates, 64, 8);
+      auto* const word = static_cast<volatile std::int64_t*>(made.base);
+      const std::int64_t one = 1;
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank == 0) {
+        for (int i = 0; i < 5; ++i) {
+          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, made.win);
+          MPI_Accumulate(&one, 1, MPI_INT64_T, 1, 1, 1, MPI_INT64_T, MPI_SUM, made.win);
+          MPI_Win_flush(1, made.win);
+          if (i == 4) MPI_Put(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, made.win);
+          MPI_Win_unlock(1, made.win);
+        }
+      } else {
+        const double begin = MPI_Wtime();
+        while (word[0] == 0 && MPI_Wtime() - begin < 10) {
+        }
+        good &= MPI_TEST_CHECK(word[0] == 1 && word[1] == 5, rank, word[1]);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return good;
+  });
+}
+
 // Where memory can be mapped ranks share it; elsewhere all are told.
 TEST_P(Windows, SharedMemoryIsOneArray) {
   run_ranks(GetParam(), 4, [](int rank, int size) {
@@ -496,6 +529,28 @@ TEST_P(Windows, SayWhatTheyAreAndWhatIsWrong) {
   });
   for (const char* word : {"MPI_Put", "MPI_ERR_RMA_RANGE", "16 bytes of rank 1"}) {
     EXPECT_NE(told.failure.find(word), std::string::npos) << told.failure;
+  }
+}
+
+// A rank that ends inside an epoch ends the job, and is named.
+TEST(WindowsOfProcesses, ADeadRankEndsTheEpochsOfOthers) {
+  for (const char* const world : {"shm", "udp", "pandaudp"}) {
+    const run::RunReport told = run_bare(world, 2, [] {
+      MPI_Init(nullptr, nullptr);
+      int rank = -1;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      const Made made(false, 16, 1);
+      MPI_Win_lock(MPI_LOCK_SHARED, 1 - rank, 0, made.win);
+      if (rank == 1) std::_Exit(7);
+      const std::int64_t one = 1;
+      for (;;) {
+        MPI_Accumulate(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, MPI_SUM, made.win);
+        MPI_Win_flush(1, made.win);
+      }
+      return 0;
+    });
+    EXPECT_NE(told.exit_code, 0);
+    EXPECT_NE(told.failure.find("rank 1"), std::string::npos) << told.failure;
   }
 }
 
