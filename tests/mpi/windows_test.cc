@@ -221,6 +221,39 @@ TEST_P(Windows, LocksExcludeAndShare) {
   });
 }
 
+// A lock of the program's: whoever waits calls and flushes until it is free.
+TEST_P(Windows, WaitingByAtomicsLetsOthersGoOn) {
+  run_ranks(GetParam(), 4, [](int rank, int size) {
+    const Made made(true, 16, 8);
+    const std::int64_t mine = rank + 1;
+    const std::int64_t nobody = 0;
+    std::int64_t count = 0;
+    MPI_Win_lock_all(0, made.win);
+    for (int i = 0; i < kRounds; ++i) {
+      std::int64_t holder = -1;
+      while (holder != 0) {
+        MPI_Compare_and_swap(&mine, &nobody, &holder, MPI_INT64_T, 0, 0, made.win);
+        MPI_Win_flush(0, made.win);
+      }
+      MPI_Get(&count, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, made.win);
+      MPI_Win_flush_local(0, made.win);
+      ++count;
+      // Others try meanwhile.
+      std::vector<char> gone(40000);
+      MPI_Sendrecv_replace(gone.data(), 40000, MPI_CHAR, rank, 0, rank, 0, MPI_COMM_WORLD,
+                           MPI_STATUS_IGNORE);
+      MPI_Put(&count, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, made.win);
+      MPI_Win_flush(0, made.win);
+      MPI_Accumulate(&nobody, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_REPLACE, made.win);
+      MPI_Win_flush(0, made.win);
+    }
+    MPI_Win_unlock_all(made.win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const std::int64_t all = made.as<std::int64_t>()[1];
+    return rank != 0 || MPI_TEST_CHECK(all == std::int64_t{size} * kRounds, rank, all);
+  });
+}
+
 TEST_P(Windows, PostStartCompleteWait) {
   run_ranks(GetParam(), 4, [](int rank, int size) {
     bool good = true;

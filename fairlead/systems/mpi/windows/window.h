@@ -88,7 +88,8 @@ struct Window : Object {
   std::unique_ptr<Counter> moved = std::make_unique<Counter>();  // puts, gets that are over here
   std::uint64_t begun = 0;                                       // of them
   std::uint64_t asked = 0;  // messages whose answers are to come
-  bool refused = false;     // since the last synchronization a target has refused one
+  std::uint32_t flushes = 0;
+  bool refused = false;  // since the last synchronization a target has refused one
 
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   std::string name;
