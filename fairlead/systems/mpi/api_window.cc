@@ -155,8 +155,7 @@ Window* make(const Call& call, MPI_Comm handle, const Wanted& wanted, MPI_Info i
   *error =
       parent == nullptr ? call.check_comm(handle) : check_wanted(call, *parent, wanted, info, win);
   if (*error != MPI_SUCCESS) return nullptr;
-  const MadeComm hidden =
-      hidden_comm(call, *parent, CollectiveKind::win_create, "a window of " + parent->name);
+  const MadeComm hidden = hidden_comm(call, *parent, "a window of " + parent->name);
   *error = hidden.error;
   if (hidden.comm == nullptr) return nullptr;
   Comm& comm = *hidden.comm;
