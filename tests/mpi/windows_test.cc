@@ -221,6 +221,39 @@ TEST_P(Windows, LocksExcludeAndShare) {
   });
 }
 
+// A lock of the program's: whoever waits calls and flushes until it is free.
+TEST_P(Windows, WaitingByAtomicsLetsOthersGoOn) {
+  run_ranks(GetParam(), 4, [](int rank, int size) {
+    const Made made(true, 16, 8);
+    const std::int64_t mine = rank + 1;
+    const std::int64_t nobody = 0;
+    std::int64_t count = 0;
+    MPI_Win_lock_all(0, made.win);
+    for (int i = 0; i < kRounds; ++i) {
+      std::int64_t holder = -1;
+      while (holder != 0) {
+        MPI_Compare_and_swap(&mine, &nobody, &holder, MPI_INT64_T, 0, 0, made.win);
+        MPI_Win_flush(0, made.win);
+      }
+      MPI_Get(&count, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, made.win);
+      MPI_Win_flush_local(0, made.win);
+      ++count;
+      // Others try meanwhile.
+      std::vector<char> gone(40000);
+      MPI_Sendrecv_replace(gone.data(), 40000, MPI_CHAR, rank, 0, rank, 0, MPI_COMM_WORLD,
+                           MPI_STATUS_IGNORE);
+      MPI_Put(&count, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, made.win);
+      MPI_Win_flush(0, made.win);
+      MPI_Accumulate(&nobody, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_REPLACE, made.win);
+      MPI_Win_flush(0, made.win);
+    }
+    MPI_Win_unlock_all(made.win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const std::int64_t all = made.as<std::int64_t>()[1];
+    return rank != 0 || MPI_TEST_CHECK(all == std::int64_t{size} * kRounds, rank, all);
+  });
+}
+
 TEST_P(Windows, PostStartCompleteWait) {
   run_ranks(GetParam(), 4, [](int rank, int size) {
     bool good = true;
@@ -321,6 +354,39 @@ TEST_P(Windows, RequestsAndDynamicMemory) {
     MPI_Win_detach(win, here.data());
     good &= MPI_TEST_CHECK(MPI_Win_detach(win, here.data()) == MPI_ERR_RMA_ATTACH, rank, 0);
     MPI_Win_free(&win);
+    return good;
+  });
+}
+
+// Whoever computes is reached, too: by mapped memory, the network, or an interrupt. Not by the
+// panda device, between ranks of one thread, and where the Port has no interrupts.
+TEST_P(Windows, TargetsMayCompute) {
+  if (GetParam().starts_with("panda") || GetParam() == "loop" || GetParam() == "generic-hca") {
+    GTEST_SKIP() << "targets serve in calls of MPI only";
+  }
+  run_ranks(GetParam(), 2, [](int rank, int) {
+    bool good = true;
+    for (const bool allocates : {false, true}) {
+      const Made made(allocates, 64, 8);
+      auto* const word = static_cast<volatile std::int64_t*>(made.base);
+      const std::int64_t one = 1;
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank == 0) {
+        for (int i = 0; i < 5; ++i) {
+          MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, made.win);
+          MPI_Accumulate(&one, 1, MPI_INT64_T, 1, 1, 1, MPI_INT64_T, MPI_SUM, made.win);
+          MPI_Win_flush(1, made.win);
+          if (i == 4) MPI_Put(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, made.win);
+          MPI_Win_unlock(1, made.win);
+        }
+      } else {
+        const double begin = MPI_Wtime();
+        while (word[0] == 0 && MPI_Wtime() - begin < 10) {
+        }
+        good &= MPI_TEST_CHECK(word[0] == 1 && word[1] == 5, rank, word[1]);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
     return good;
   });
 }
@@ -496,6 +562,28 @@ TEST_P(Windows, SayWhatTheyAreAndWhatIsWrong) {
   });
   for (const char* word : {"MPI_Put", "MPI_ERR_RMA_RANGE", "16 bytes of rank 1"}) {
     EXPECT_NE(told.failure.find(word), std::string::npos) << told.failure;
+  }
+}
+
+// A rank that ends inside an epoch ends the job, and is named.
+TEST(WindowsOfProcesses, ADeadRankEndsTheEpochsOfOthers) {
+  for (const char* const world : {"shm", "udp", "pandaudp"}) {
+    const run::RunReport told = run_bare(world, 2, [] {
+      MPI_Init(nullptr, nullptr);
+      int rank = -1;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      const Made made(false, 16, 1);
+      MPI_Win_lock(MPI_LOCK_SHARED, 1 - rank, 0, made.win);
+      if (rank == 1) std::_Exit(7);
+      const std::int64_t one = 1;
+      for (;;) {
+        MPI_Accumulate(&one, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, MPI_SUM, made.win);
+        MPI_Win_flush(1, made.win);
+      }
+      return 0;
+    });
+    EXPECT_NE(told.exit_code, 0);
+    EXPECT_NE(told.failure.find("rank 1"), std::string::npos) << told.failure;
   }
 }
 

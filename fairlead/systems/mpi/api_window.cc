@@ -113,6 +113,21 @@ int make_own(lci::Port& port, Window& window, const Wanted& wanted,
   return window.exposes_memory ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
+// Whether some member has to ask this rank's processor, and may interrupt it for that.
+bool needs_processor(Engine& engine, const Window& window) {
+  const bool is_allocated = window.own_control == nullptr && window.own_memory == nullptr &&
+                            window.flavor != MPI_WIN_FLAVOR_CREATE && !window.is_dynamic();
+  bool mappable = is_allocated;
+  bool interrupts = false;
+  for (int r = 0; r < window.comm->size; ++r) {
+    if (r == window.comm->rank) continue;
+    const std::uint64_t flags = engine.flags(window.comm->job_rank(r));
+    mappable = mappable && (flags & lci::kMappable) != 0;
+    interrupts = interrupts || (flags & lci::kInterrupt) != 0;
+  }
+  return interrupts && !mappable;
+}
+
 // What every member knows of all: the largest error.
 int agree(const Call& call, Comm& comm, int error) {
   int worst = error;
@@ -140,8 +155,7 @@ Window* make(const Call& call, MPI_Comm handle, const Wanted& wanted, MPI_Info i
   *error =
       parent == nullptr ? call.check_comm(handle) : check_wanted(call, *parent, wanted, info, win);
   if (*error != MPI_SUCCESS) return nullptr;
-  const MadeComm hidden =
-      hidden_comm(call, *parent, CollectiveKind::win_create, "a window of " + parent->name);
+  const MadeComm hidden = hidden_comm(call, *parent, "a window of " + parent->name);
   *error = hidden.error;
   if (hidden.comm == nullptr) return nullptr;
   Comm& comm = *hidden.comm;
@@ -178,6 +192,7 @@ Window* make(const Call& call, MPI_Comm handle, const Wanted& wanted, MPI_Info i
   if (wanted.flavor == MPI_WIN_FLAVOR_SHARED && comm.rank != 0) {
     window.base = window_peer(process, window, 0, call.name()).memory + window.control->offset;
   }
+  if (needs_processor(process.engine(), window)) Windows::of(process).count_needy(window);
   *win = handle_of(&window);
   return &window;
 }
@@ -204,16 +219,19 @@ bool is_window_handler(MPI_Errhandler handler) {
 
 int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                MPI_Win* win) {
-  const Call call("MPI_Win_create");
   int error = MPI_SUCCESS;
-  make(call, comm, {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit}, info, win, &error);
+  make(Call("MPI_Win_create"), comm, {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit}, info, win,
+       &error);
+  Windows::settle_wake();
   return error;
 }
 
 int win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
                  MPI_Win* win) {
-  return create(Call("MPI_Win_allocate"), comm, {MPI_WIN_FLAVOR_ALLOCATE, nullptr, size, disp_unit},
-                info, baseptr, win);
+  const int error = create(Call("MPI_Win_allocate"), comm,
+                           {MPI_WIN_FLAVOR_ALLOCATE, nullptr, size, disp_unit}, info, baseptr, win);
+  Windows::settle_wake();
+  return error;
 }
 
 int win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
@@ -223,9 +241,10 @@ int win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
 }
 
 int win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  const Call call("MPI_Win_create_dynamic");
   int error = MPI_SUCCESS;
-  make(call, comm, {MPI_WIN_FLAVOR_DYNAMIC, nullptr, 0, 1}, info, win, &error);
+  make(Call("MPI_Win_create_dynamic"), comm, {MPI_WIN_FLAVOR_DYNAMIC, nullptr, 0, 1}, info, win,
+       &error);
+  Windows::settle_wake();
   return error;
 }
 
@@ -270,8 +289,9 @@ int win_detach(MPI_Win win, const void* base) {
   });
 }
 
-int win_free(MPI_Win* win) {
-  const Call call("MPI_Win_free");
+namespace {
+
+int free_window(const Call& call, MPI_Win* win) {
   if (const int error = call.check_output(nullptr, win, "win")) return error;
   return on_window(call, *win, [&](Window& window) -> int {
     if (window.started || window.posted || window.all_locked || window.locks != 0) {
@@ -284,6 +304,14 @@ int win_free(MPI_Win* win) {
     *win = MPI_WIN_NULL;
     return MPI_SUCCESS;
   });
+}
+
+}  // namespace
+
+int win_free(MPI_Win* win) {
+  const int error = free_window(Call("MPI_Win_free"), win);
+  Windows::settle_wake();
+  return error;
 }
 
 // The lowest rank that gives memory where the rank is MPI_PROC_NULL.

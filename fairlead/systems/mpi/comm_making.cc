@@ -54,6 +54,18 @@ void fill_members(const Comm& parent, const std::vector<Ballot>& ballots, int co
   made.index_members();
 }
 
+Comm* same_members(Process& process, const Comm& parent, std::uint32_t context,
+                   const std::string& name) {
+  Comm* const made = process.make_comm();
+  made->context = context;
+  made->rank = parent.rank;
+  made->size = parent.size;
+  made->name = name;
+  made->members = parent.members;
+  made->ranks = parent.ranks;
+  return made;
+}
+
 }  // namespace
 
 MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int color, int key,
@@ -70,25 +82,22 @@ MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int col
   return {made, MPI_SUCCESS};
 }
 
-MadeComm hidden_comm(const Call& call, Comm& parent, CollectiveKind kind, const std::string& name) {
-  const std::vector<Ballot> ballots = vote(call, parent, kind, 0, 0);
-  const std::uint32_t context = agree_on_context(call.process(), ballots);
-  if (context == 0) return {nullptr, no_context(call, parent)};
-  Comm* made = call.process().make_comm();
-  made->context = context;
-  made->rank = parent.rank;
-  made->size = parent.size;
-  made->name = name;
-  made->members = parent.members;
-  made->ranks = parent.ranks;
-  return {made, MPI_SUCCESS};
+MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name) {
+  Process& process = call.process();
+  // All are members in their old order: one number is all there is to agree on.
+  std::uint32_t context = 0;
+  const Operand operand{find_combine(MPI_MAX, MPI_UINT32_T), 1, sizeof context};
+  allreduce(process, parent, call.name(), &process.next_context, &context, operand);
+  if (context + 2 > Process::kContextsEnd) return {nullptr, no_context(call, parent)};
+  process.next_context = context + 2;
+  return {same_members(process, parent, context, name), MPI_SUCCESS};
 }
 
 MadeComm copy_comm(const Call& call, Comm& parent) {
-  const MadeComm copy =
-      hidden_comm(call, parent, CollectiveKind::comm_dup, "a copy of " + parent.name);
-  Comm* const made = copy.comm;
-  if (made == nullptr) return copy;
+  const std::vector<Ballot> ballots = vote(call, parent, CollectiveKind::comm_dup, 0, 0);
+  const std::uint32_t context = agree_on_context(call.process(), ballots);
+  if (context == 0) return {nullptr, no_context(call, parent)};
+  Comm* const made = same_members(call.process(), parent, context, "a copy of " + parent.name);
   call.process().set_handler(*made, parent.handler);
   made->cartesian = parent.cartesian;
   if (const int error = copy_attributes(call, parent, *made); error != MPI_SUCCESS) {

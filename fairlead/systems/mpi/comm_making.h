@@ -19,7 +19,7 @@ MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int col
                     const std::string& name);
 // Has the members of `parent` in their order and nothing else of it; nobody but the library uses
 // it.
-MadeComm hidden_comm(const Call& call, Comm& parent, CollectiveKind kind, const std::string& name);
+MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name);
 // Has the members of `parent` in their order, with what hangs on it: topology, and attributes by
 // their copy functions.
 MadeComm copy_comm(const Call& call, Comm& parent);

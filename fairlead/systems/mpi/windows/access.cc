@@ -61,16 +61,16 @@ void window_put(Process& process, Window& window, int target, std::uint64_t offs
                                                static_cast<const std::byte*>(from), nullptr,
                                                nullptr, bytes, call);
   }
-  if (!peer.dirty) {
-    peer.dirty = true;
-    window.dirty.push_back(target);
-  }
   const lci::PutPiece piece{offset, from, bytes};
   begin_moving(process, window, target, call, [&] {
     return process.engine().port().put({window.comm->job_rank(target)}, window.memory_segment(),
                                        {&piece, 1}, window.moved.get(), lci::kNoCounter,
                                        lci::kNoFlags);
   });
+  // Only now: while this thread waited for room another may have flushed.
+  if (peer.dirty) return;
+  peer.dirty = true;
+  window.dirty.push_back(target);
 }
 
 void window_get(Process& process, Window& window, int target, std::uint64_t offset, void* to,

@@ -34,7 +34,15 @@ void check_moved(Process& process, const Window& window, const Counter& counter,
       fmt::format("{}: a member of {} cannot be reached: it is gone", call, window.comm->name));
 }
 
-// Begins a fence to a dirty peer; `done` counts it.
+// A program may wait for what another does by a call and a flush again and again: now and then it
+// looks at what has arrived, in the modelled world always, where others go on meanwhile.
+void look_around(Process& process, Window& window) {
+  constexpr std::uint32_t kFlushes = 16;
+  Engine& engine = process.engine();
+  if (++window.flushes % kFlushes == 0 || !engine.free_work()) engine.poll();
+}
+
+// Begins a fence to a peer that was dirty; `done` counts it.
 void begin_fence(Process& process, Window& window, int target, Counter& done, const char* call) {
   Post answer;
   while ((answer = process.engine().port().fence({window.comm->job_rank(target)}, &done)) ==
@@ -46,7 +54,6 @@ void begin_fence(Process& process, Window& window, int target, Counter& done, co
     process.engine().failed(
         fmt::format("{}: rank {} of {} is gone", call, target, window.comm->name));
   }
-  window.peers[static_cast<std::size_t>(target)].dirty = false;
 }
 
 // --- The words of a lock.
@@ -121,19 +128,21 @@ void await(Process& process, Window& window, int target, const LockWord& which,
 // --- Completion.
 
 void flush_here(Process& process, Window& window, const char* call) {
+  look_around(process, window);
   wait_for(process, call, [&] { return counted(*window.moved) >= window.begun; });
   check_moved(process, window, *window.moved, call);
   wait_for(process, call, [&] { return window.asked == 0; });
 }
 
 void flush(Process& process, Window& window, int target, const char* call) {
+  look_around(process, window);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   wait_for(process, call, [&] { return counted(*window.moved) >= window.begun; });
   check_moved(process, window, *window.moved, call);
   if (window.peers.empty()) return;
-  const WindowPeer& peer = window.peers[static_cast<std::size_t>(target)];
+  WindowPeer& peer = window.peers[static_cast<std::size_t>(target)];
   wait_for(process, call, [&] { return peer.asked == 0; });
-  if (!peer.dirty) return;
+  if (!std::exchange(peer.dirty, false)) return;
   std::erase(window.dirty, target);
   Counter there;
   begin_fence(process, window, target, there, call);
@@ -147,6 +156,7 @@ void flush_all(Process& process, Window& window, const char* call) {
   if (window.dirty.empty()) return;
   Counter there;
   const std::vector<int> dirty = std::exchange(window.dirty, {});
+  for (const int target : dirty) window.peers[static_cast<std::size_t>(target)].dirty = false;
   for (const int target : dirty) begin_fence(process, window, target, there, call);
   wait_for(process, call, [&] { return counted(there) >= dirty.size(); });
   check_moved(process, window, there, call);

@@ -35,8 +35,24 @@ Window* Windows::make(Comm& comm) {
 void Windows::free(Process& process, Window& window) {
   set_window_handler(process, window, MPI_ERRORS_ARE_FATAL);
   by_id_.erase(window.id());
+  if (window.needs_processor) --needy_;
   window = Window();
   all_.free(&window);
+}
+
+void Windows::settle_wake() {
+  Process* const process = Process::current();
+  Windows* const windows = process != nullptr ? process->windows.get() : nullptr;
+  if (windows == nullptr || process->lock != nullptr) return;
+  lci::Port& port = process->engine().port();
+  const bool wants = windows->needy_ != 0;
+  if (wants && !port.wakes()) {
+    port.wake(lci::Wake::watchdog, Ps{0});
+    windows->has_woken_ = true;
+  } else if (!wants && windows->has_woken_) {
+    port.wake(lci::Wake::poll_only, Ps{0});
+    windows->has_woken_ = false;
+  }
 }
 
 WindowPeer& window_peer(Process& process, Window& window, int target, const char* call) {

@@ -68,6 +68,7 @@ struct Window : Object {
   std::unique_ptr<std::byte[]> own_memory;
   std::unique_ptr<WindowControl> own_control;
   bool exposes_memory = false;
+  bool needs_processor = false;  // this rank's, where peers reach its memory
   std::vector<WindowRegion> regions;
 
   // Epochs of this rank.
@@ -87,7 +88,8 @@ struct Window : Object {
   std::unique_ptr<Counter> moved = std::make_unique<Counter>();  // puts, gets that are over here
   std::uint64_t begun = 0;                                       // of them
   std::uint64_t asked = 0;  // messages whose answers are to come
-  bool refused = false;     // since the last synchronization a target has refused one
+  std::uint32_t flushes = 0;
+  bool refused = false;  // since the last synchronization a target has refused one
 
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   std::string name;
@@ -120,11 +122,22 @@ class Windows {
     return found == by_id_.end() ? nullptr : found->second;
   }
   WindowMessages& messages() { return messages_; }
+  // Peers do not reach the window's memory here without this rank's processor.
+  void count_needy(Window& window) {
+    window.needs_processor = true;
+    ++needy_;
+  }
+  // Where the Port can, lets peers' messages interrupt this rank's computing (Port::wake) while
+  // there are such windows. Outside any Call, as it changes what they are; not with several
+  // threads.
+  static void settle_wake();
 
  private:
   Objects<Window> all_;
   std::unordered_map<std::uint32_t, Window*> by_id_;
   WindowMessages messages_;
+  std::uint32_t needy_ = 0;
+  bool has_woken_ = false;  // the Port wakes because of it
 };
 
 // What `target` is to this rank; asks it once.
