@@ -55,7 +55,7 @@ bool Schedule::act(const Act& act) {
       break;
     }
     case What::end:
-      return end(*act.message);
+      return finish(*act.message);
     case What::copy:
       std::memmove(act.to, act.from, act.size);
       break;
@@ -77,7 +77,7 @@ void Schedule::send(const Act& act) {
   act.message->request = sent ? nullptr : engine.isend(act.from, act.size, to, false);
 }
 
-bool Schedule::end(Message& message) {
+bool Schedule::finish(Message& message) {
   if (message.request == nullptr) return true;
   if (!message.request->done()) return false;
   const Request& done = *message.request;

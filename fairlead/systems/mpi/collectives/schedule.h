@@ -55,7 +55,7 @@ class Schedule final : public Task, public Driven {
 
   bool act(const Act& act);
   void send(const Act& act);
-  bool end(Message& message);
+  bool finish(Message& message);
   Envelope envelope(int member) const;
 
   Comm& comm_;
