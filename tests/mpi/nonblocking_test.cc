@@ -1,6 +1,7 @@
 // Nonblocking and persistent collectives: every call of both forms against what the blocking one
 // gives, several under way beside each other and beside blocking ones, and what is freed meanwhile.
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -364,6 +365,94 @@ TEST_P(Nonblocking, OutliveWhatTheyWereMadeOf) {
     MPI_Op_free(&other);
     return good && MPI_TEST_CHECK(size == 3, rank, size);
   });
+}
+
+// Which communicator a message came by.
+bool talks(MPI_Comm comm, int value) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  int got = -1;
+  MPI_Sendrecv(&value, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT, (rank + size - 1) % size,
+               0, comm, MPI_STATUS_IGNORE);
+  return got == value;
+}
+
+TEST_P(Nonblocking, CommunicatorsMadeMeanwhile) {
+  run_ranks(GetParam(), 4, [](int rank, int size) {
+    bool good = true;
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+    // Expect: copies of overlapping communicators under way at once, in another order of waits on
+    // every rank, with a blocking copy between, are all different.
+    MPI_Comm copies[3];
+    MPI_Request requests[3];
+    MPI_Comm_idup(half, &copies[0], &requests[0]);
+    MPI_Comm_idup(MPI_COMM_WORLD, &copies[1], &requests[1]);
+    MPI_Comm blocking;
+    if (rank == 1) MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Comm_dup(half, &blocking);
+    MPI_Comm_idup_with_info(half, MPI_INFO_NULL, &copies[2], &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Request receives[4];
+    int got[4];
+    int other = -1;
+    MPI_Comm_rank(half, &other);
+    other = 1 - other;
+    MPI_Comm all[4] = {copies[0], copies[2], blocking, half};
+    for (int i = 0; i < 4; ++i) {
+      MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, all[i], &receives[i]);
+    }
+    for (int i = 3; i >= 0; --i) MPI_Send(&i, 1, MPI_INT, other, 0, all[i]);
+    MPI_Waitall(4, receives, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 4; ++i) good &= MPI_TEST_CHECK(got[i] == i, rank, got[i]);
+    good &= MPI_TEST_CHECK(talks(copies[1], 77), rank, 0);
+    int sum = 0;
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, copies[1]);
+    good &= MPI_TEST_CHECK(sum == 6, rank, sum);
+
+    // Expect: only the members call, and are in the group's order.
+    MPI_Group world;
+    MPI_Group odd;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    const int members[] = {3, 1};
+    MPI_Group_incl(world, 2, members, &odd);
+    MPI_Comm made = MPI_COMM_NULL;
+    if (rank % 2 == 1) {
+      MPI_Comm_create_group(MPI_COMM_WORLD, odd, 5, &made);
+      int place = -1;
+      MPI_Comm_rank(made, &place);
+      good &= MPI_TEST_CHECK(place == (rank == 3 ? 0 : 1) && talks(made, 55), rank, place);
+      MPI_Comm_free(&made);
+    }
+    MPI_Group_free(&world);
+    MPI_Group_free(&odd);
+    for (MPI_Comm& each : copies) MPI_Comm_free(&each);
+    MPI_Comm_free(&blocking);
+    MPI_Comm_free(&half);
+    return good && MPI_TEST_CHECK(size == 4, rank, size);
+  });
+}
+
+TEST_P(Nonblocking, ALostRankEndsTheJob) {
+  if (GetParam().find("myrinet") != std::string::npos || GetParam() == "loop" ||
+      GetParam() == "generic-hca") {
+    GTEST_SKIP() << "ranks are no processes that can be killed";
+  }
+  const run::RunReport report = run_bare(GetParam(), 3, [] {
+    MPI_Init(nullptr, nullptr);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) std::raise(SIGKILL);
+    MPI_Request request;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return 0;
+  });
+  EXPECT_NE(report.exit_code, 0);
+  EXPECT_NE(report.failure.find("rank 1"), std::string::npos) << report.failure;
 }
 
 }  // namespace

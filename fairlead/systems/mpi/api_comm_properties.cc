@@ -60,6 +60,21 @@ int comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
   return MPI_SUCCESS;
 }
 
+int comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  const Call call("MPI_Comm_idup");
+  Comm* const parent = call.process().find(comm);
+  if (parent == nullptr) return call.check_comm(comm);
+  return begin_copy(call, *parent, newcomm, request);
+}
+
+int comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
+  const Call call("MPI_Comm_idup_with_info");
+  Comm* const parent = call.process().find(comm);
+  if (parent == nullptr) return call.check_comm(comm);
+  if (const int error = check_info(call, parent, info)) return error;
+  return begin_copy(call, *parent, newcomm, request);
+}
+
 int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   const Call call("MPI_Comm_dup_with_info");
   Comm* const parent = call.process().find(comm);

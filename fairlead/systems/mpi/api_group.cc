@@ -290,6 +290,26 @@ int comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
   return MPI_SUCCESS;
 }
 
+int comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
+  const Call call("MPI_Comm_create_group");
+  Comm* const parent = call.process().find(comm);
+  if (parent == nullptr) return call.check_comm(comm);
+  return with_one(call, group, [&](const Group& of) -> int {
+    if (const int error = call.check_tag(parent, tag, false)) return error;
+    if (const int error = call.check_output(parent, newcomm, "newcomm")) return error;
+    *newcomm = MPI_COMM_NULL;
+    if (!of.has(call.engine().self())) return MPI_SUCCESS;
+    for (const Rank r : of.members) {
+      if (parent->members.empty() || parent->has(r)) continue;
+      return call.fail(parent, MPI_ERR_GROUP, "group has members that comm does not have");
+    }
+    const MadeComm made =
+        group_comm(call, *parent, of.members, tag, fmt::format("a group of {}", parent->name));
+    if (made.error == MPI_SUCCESS) *newcomm = Process::handle_of(made.comm);
+    return made.error;
+  });
+}
+
 int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   const Call call("MPI_Comm_create");
   Comm* const parent = call.process().find(comm);

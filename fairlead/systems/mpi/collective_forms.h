@@ -23,10 +23,10 @@ template <class Record>
 int make_schedule(const Call& call, Comm& comm, const Form& form, Record&& record) {
   if (const int error = call.check_output(&comm, form.request, "request")) return error;
   const std::uint32_t context = (comm.context + 1) | kScheduleContext;
-  const auto tag = static_cast<std::int32_t>(comm.schedules++ & 0x7fffffffu);
   const RequestKind kind =
       form.kind == Form::Kind::persistent ? RequestKind::persistent : RequestKind::task;
-  auto made = std::make_unique<Schedule>(call.process(), comm, kind, context, tag, call.name());
+  auto made = std::make_unique<Schedule>(call.process(), comm, kind, context, schedule_tag(comm),
+                                         call.name());
   Recorder recorder(*made);
   record(recorder);
   made->begin();

@@ -1,8 +1,11 @@
 #include "fairlead/systems/mpi/comm_making.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
+
+#include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -93,11 +96,50 @@ MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name) {
   return {same_members(process, parent, context, name), MPI_SUCCESS};
 }
 
+MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& members, int tag,
+                    const std::string& name) {
+  // Lives as long as the members vote.
+  Comm among;
+  among.context = parent.context;
+  among.size = static_cast<int>(members.size());
+  among.members = members;
+  among.name = name;
+  among.index_members();
+  among.rank = among.rank_of(call.engine().self());
+  std::vector<Ballot> ballots(members.size());
+  ballots[static_cast<std::size_t>(among.rank)] = {0, among.rank, call.process().next_context};
+  {
+    // Tags of schedules are not negative, but these are.
+    constexpr std::int32_t kTagBits = 0x3fffffff;
+    Schedule votes(call.process(), among, RequestKind::task,
+                   (parent.context + 1) | kScheduleContext,
+                   std::numeric_limits<std::int32_t>::min() + (tag & kTagBits), call.name());
+    Recorder recorder(votes);
+    record_allgather(recorder, ballots.data(), sizeof(Ballot));
+    votes.begin();
+    call.engine().wait(votes.request(), call.name());
+  }
+  const std::uint32_t context = agree_on_context(call.process(), ballots);
+  if (context == 0) return {nullptr, no_context(call, parent)};
+  Comm* const made = call.process().make_comm();
+  made->context = context;
+  call.process().set_handler(*made, parent.handler);
+  made->name = name;
+  fill_members(among, ballots, 0, *made);
+  return {made, MPI_SUCCESS};
+}
+
 MadeComm copy_comm(const Call& call, Comm& parent) {
   const std::vector<Ballot> ballots = vote(call, parent, CollectiveKind::comm_dup, 0, 0);
   const std::uint32_t context = agree_on_context(call.process(), ballots);
   if (context == 0) return {nullptr, no_context(call, parent)};
-  Comm* const made = same_members(call.process(), parent, context, "a copy of " + parent.name);
+  const MadeComm made = copy_without_context(call, parent);
+  if (made.comm != nullptr) made.comm->context = context;
+  return made;
+}
+
+MadeComm copy_without_context(const Call& call, Comm& parent) {
+  Comm* const made = same_members(call.process(), parent, 0, "a copy of " + parent.name);
   call.process().set_handler(*made, parent.handler);
   made->cartesian = parent.cartesian;
   if (const int error = copy_attributes(call, parent, *made); error != MPI_SUCCESS) {

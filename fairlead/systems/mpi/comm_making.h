@@ -1,6 +1,7 @@
 // How communicators are made from others: the members vote, and agree on a context.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/collectives/collectives.h"
@@ -23,6 +24,16 @@ MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name);
 // Has the members of `parent` in their order, with what hangs on it: topology, and attributes by
 // their copy functions.
 MadeComm copy_comm(const Call& call, Comm& parent);
+// The same for this member alone; the copy has no context yet.
+MadeComm copy_without_context(const Call& call, Comm& parent);
+// The same begun (comm_copying.cc): `*newcomm` may be used when `*request` is done. Answers an MPI
+// error class, raised.
+int begin_copy(const Call& call, Comm& parent, MPI_Comm* newcomm, MPI_Request* request);
+// Collective over `members`, job ranks of which this is one and all are in `parent`: makes their
+// communicator. `tag` keeps calls of one group apart that threads make at a time, by its lower 30
+// bits.
+MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& members, int tag,
+                    const std::string& name);
 
 // attributes.cc
 // Runs the copy functions of the attributes of `from`; the first error of one, which ends it.

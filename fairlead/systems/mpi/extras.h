@@ -1,11 +1,14 @@
 // What few programs need of an MPI process: made at the first use, so that a modelled rank without
 // it stays small.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "fairlead/systems/mpi/buffered.h"
+#include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/objects.h"
 #include "fairlead/systems/mpi/request.h"
+#include "fairlead/systems/mpi/wire.h"
 
 namespace fairlead::mpi {
 
@@ -20,6 +23,9 @@ struct Extras {
   SendBuffers buffers;
   // Given up by the program while they were under way (task.h).
   std::vector<Request*> given_up;
+  // Schedules that are over leave their memory for the next.
+  std::vector<std::unique_ptr<Schedule::Record>> records;
+  std::uint32_t next_copy_context = kCopyContext;  // of MPI_Comm_idup
 };
 
 }  // namespace fairlead::mpi

@@ -29,7 +29,7 @@ class Process {
   enum class Phase : std::uint8_t { running, finalized };
   // What a new communicator's first context would be: two a communicator, the last kept free.
   static constexpr std::uint32_t kFirstFreeContext = 4;
-  static constexpr std::uint32_t kContextsEnd = kScheduleContext - 1;
+  static constexpr std::uint32_t kContextsEnd = kCopyContext - 1;
 
   // All ranks where a device needs it: returns when every rank has called it.
   Process(run::Context& context, int thread_level, const JobOptions& options);

@@ -4,16 +4,38 @@
 
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/extras.h"
 
 namespace fairlead::mpi {
+namespace {
+
+// Of what schedules leave for the next ones.
+constexpr std::size_t kRecordsKept = 8;
+constexpr std::uint64_t kRecordBytesMax = 64 * 1024;
+
+}  // namespace
 
 Schedule::Schedule(Process& process, Comm& comm, RequestKind kind, std::uint32_t context,
                    std::int32_t tag, const char* call)
     : Task(process, kind), comm_(comm), context_(context), tag_(tag), call_(call) {
   use(comm);
+  std::vector<std::unique_ptr<Record>>& spare = process.extras().records;
+  if (spare.empty()) {
+    record_ = std::make_unique<Record>();
+  } else {
+    record_ = std::move(spare.back());
+    spare.pop_back();
+  }
 }
 
-Schedule::~Schedule() = default;
+Schedule::~Schedule() {
+  std::vector<std::unique_ptr<Record>>& spare = process_.extras().records;
+  std::uint64_t bytes = record_->acts.size() * sizeof(Act);
+  for (const Piece& each : record_->memory) bytes += each.second;
+  if (spare.size() >= kRecordsKept || bytes > kRecordBytesMax) return;
+  record_->acts.clear();
+  spare.push_back(std::move(record_));
+}
 
 Envelope Schedule::envelope(int member) const { return {context_, comm_.job_rank(member), tag_}; }
 
@@ -22,10 +44,14 @@ void Schedule::begin() {
 }
 
 int Schedule::start(const Call&) {
+  restart();
+  return MPI_SUCCESS;
+}
+
+void Schedule::restart() {
   next_ = 0;
   request().state = State::under_way;
   process_.engine().drive(*this);
-  return MPI_SUCCESS;
 }
 
 int Schedule::cancel(const Call& call) {
@@ -34,8 +60,9 @@ int Schedule::cancel(const Call& call) {
 
 Driven::Step Schedule::advance() {
   const std::size_t before = next_;
-  while (next_ < acts_.size() && act(acts_[next_])) ++next_;
-  if (next_ < acts_.size()) return next_ == before ? Step::none : Step::moved;
+  const std::vector<Act>& acts = record_->acts;
+  while (next_ < acts.size() && act(acts[next_])) ++next_;
+  if (next_ < acts.size()) return next_ == before ? Step::none : Step::moved;
   request().state = State::done;
   return Step::over;
 }
@@ -55,7 +82,7 @@ bool Schedule::act(const Act& act) {
       break;
     }
     case What::end:
-      return end(*act.message);
+      return finish(*act.message);
     case What::copy:
       std::memmove(act.to, act.from, act.size);
       break;
@@ -80,7 +107,7 @@ void Schedule::send(const Act& act) {
   act.message->request = sent ? nullptr : engine.isend(act.from, act.size, to, false);
 }
 
-bool Schedule::end(Message& message) {
+bool Schedule::finish(Message& message) {
   if (message.request == nullptr) return true;
   if (!message.request->done()) return false;
   const Request& done = *message.request;
@@ -93,6 +120,14 @@ bool Schedule::end(Message& message) {
   return true;
 }
 
+// What an earlier schedule left is at hand.
+Recorder::Recorder(Schedule& schedule) : schedule_(schedule) {
+  for (Schedule::Message& each : schedule.record_->messages) ended_.push_back(&each);
+  for (const Schedule::Piece& each : schedule.record_->memory) {
+    spare_.emplace_back(each.first.get(), each.second);
+  }
+}
+
 void Recorder::exchange(int to, const void* out, std::uint64_t out_size, int from, void* in,
                         std::uint64_t in_size) {
   const Pending receive = begin_receive(from, in, in_size);
@@ -102,31 +137,34 @@ void Recorder::exchange(int to, const void* out, std::uint64_t out_size, int fro
 
 Recorder::Pending Recorder::begin_receive(int from, void* to, std::uint64_t size) {
   const Pending message = make();
-  schedule_.acts_.push_back({Schedule::What::receive, from, message, nullptr, nullptr, to, size});
+  schedule_.record_->acts.push_back(
+      {Schedule::What::receive, from, message, nullptr, nullptr, to, size});
   return message;
 }
 
 Recorder::Pending Recorder::begin_send(int to, const void* from, std::uint64_t size) {
   const Pending message = make();
-  schedule_.acts_.push_back({Schedule::What::send, to, message, from, nullptr, nullptr, size});
+  schedule_.record_->acts.push_back(
+      {Schedule::What::send, to, message, from, nullptr, nullptr, size});
   return message;
 }
 
 Recorder::Pending Recorder::make() {
-  if (ended_.empty()) return &schedule_.messages_.emplace_back();
+  if (ended_.empty()) return &schedule_.record_->messages.emplace_back();
   const Pending found = ended_.back();
   ended_.pop_back();
   return found;
 }
 
 void Recorder::end(Pending message, std::uint64_t) {
-  schedule_.acts_.push_back({Schedule::What::end, 0, message, nullptr, nullptr, nullptr, 0});
+  schedule_.record_->acts.push_back(
+      {Schedule::What::end, 0, message, nullptr, nullptr, nullptr, 0});
   ended_.push_back(message);
 }
 
 void Recorder::copy(void* to, const void* from, std::uint64_t size) {
   if (size == 0 || to == from) return;
-  schedule_.acts_.push_back({Schedule::What::copy, 0, nullptr, from, nullptr, to, size});
+  schedule_.record_->acts.push_back({Schedule::What::copy, 0, nullptr, from, nullptr, to, size});
 }
 
 void Recorder::combine(const Operand& operand, const void* lower, const void* higher, void* out,
@@ -136,13 +174,15 @@ void Recorder::combine(const Operand& operand, const void* lower, const void* hi
     schedule_.user_ = *operand.user;
     schedule_.operand_.user = &schedule_.user_;
   }
-  schedule_.acts_.push_back({Schedule::What::combine, 0, nullptr, lower, higher, out, count});
+  schedule_.record_->acts.push_back(
+      {Schedule::What::combine, 0, nullptr, lower, higher, out, count});
 }
 
 void Recorder::call(std::function<void()> what) {
   const auto number = static_cast<int>(schedule_.calls_.size());
   schedule_.calls_.push_back(std::move(what));
-  schedule_.acts_.push_back({Schedule::What::call, number, nullptr, nullptr, nullptr, nullptr, 0});
+  schedule_.record_->acts.push_back(
+      {Schedule::What::call, number, nullptr, nullptr, nullptr, nullptr, 0});
 }
 
 Recorder::Memory::Memory(Recorder& recorder, std::uint64_t size) : recorder_(recorder) {
@@ -155,7 +195,7 @@ Recorder::Memory::Memory(Recorder& recorder, std::uint64_t size) : recorder_(rec
   }
   auto made = std::make_unique_for_overwrite<std::byte[]>(size);
   piece_ = {made.get(), size};
-  recorder.schedule_.memory_.push_back(std::move(made));
+  recorder.schedule_.record_->memory.emplace_back(std::move(made), size);
 }
 
 }  // namespace fairlead::mpi

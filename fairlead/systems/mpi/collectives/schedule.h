@@ -25,17 +25,21 @@ class Schedule final : public Task, public Driven {
   // `kind` is task or persistent; `call` is the MPI call and outlives the schedule.
   Schedule(Process& process, Comm& comm, RequestKind kind, std::uint32_t context, std::int32_t tag,
            const char* call);
+  // Over, or not begun.
   ~Schedule() override;
 
   // All steps are there. One that is not persistent begins.
   void begin();
   int start(const Call& call) override;
+  // The same, where it is inactive or done.
+  void restart();
   // MPI knows no cancelled collectives.
   int cancel(const Call& call) override;
   Step advance() override;
 
  private:
   friend class Recorder;
+  friend struct Extras;
 
   // A message of the schedule; used again once it has ended.
   struct Message {
@@ -54,24 +58,35 @@ class Schedule final : public Task, public Driven {
     std::uint64_t size = 0;  // in bytes; of a combination: in elements
   };
 
+  using Piece = std::pair<std::unique_ptr<std::byte[]>, std::uint64_t>;
+  // What a schedule consists of. A process keeps some for the next schedules.
+  struct Record {
+    std::vector<Act> acts;
+    std::deque<Message> messages;
+    std::vector<Piece> memory;
+  };
+
   bool act(const Act& act);
   void send(const Act& act);
-  bool end(Message& message);
+  bool finish(Message& message);
   Envelope envelope(int member) const;
 
   Comm& comm_;
   const std::uint32_t context_;
   const std::int32_t tag_;
   const char* const call_;
-  std::vector<Act> acts_;
+  std::unique_ptr<Record> record_;
   std::size_t next_ = 0;
-  std::deque<Message> messages_;
   Operand operand_{};
   UserOperation user_;  // of the operand; the program may free its own
-  std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<std::shared_ptr<void>> kept_;
   std::vector<std::function<void()>> calls_;
 };
+
+// The tag of the next schedule of a communicator.
+inline std::int32_t schedule_tag(Comm& comm) {
+  return static_cast<std::int32_t>(comm.schedules++ & 0x7fffffffu);
+}
 
 // What algorithms are given instead of a GroupCall.
 class Recorder {
@@ -79,7 +94,7 @@ class Recorder {
   using Pending = Schedule::Message*;
   class Memory;
 
-  explicit Recorder(Schedule& schedule) : schedule_(schedule) {}
+  explicit Recorder(Schedule& schedule);
 
   Process& process() { return schedule_.process_; }
   int rank() const { return schedule_.comm_.rank; }
