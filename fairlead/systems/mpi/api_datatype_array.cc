@@ -72,7 +72,11 @@ int distribute(const Call& call, const Distribution& of, Dimension* part) {
   }
   // Blocks beyond the end are empty; their numbers stay small so.
   block = std::min(block, of.size);
-  *part = {of.size, std::min(of.size, block * of.place), block, block * of.processes};
+  MPI_Count period = 0;
+  if (__builtin_mul_overflow(block, MPI_Count{of.processes}, &period)) {
+    return wrong(call, "the array has more elements than 63 bits can tell");
+  }
+  *part = {of.size, std::min(of.size, block * of.place), block, period};
   return MPI_SUCCESS;
 }
 

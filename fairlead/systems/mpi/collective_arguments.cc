@@ -72,7 +72,9 @@ RowBlocks::RowBlocks(const Call& call, const Arrays& of, int members)
   for (std::size_t i = 0; i < all; ++i) {
     const TypeBody& type = *find_body(type_of(i));
     const std::int64_t unit = of.types != nullptr ? 1 : type.extent();
-    const void* const at = moved_by(of.buffer, of.displacements[i] * unit);
+    const std::uint64_t by =
+        static_cast<std::uint64_t>(of.displacements[i]) * static_cast<std::uint64_t>(unit);
+    const void* const at = moved_by(of.buffer, static_cast<std::int64_t>(by));
     data_.push_back(data_of(type, at, static_cast<std::uint64_t>(of.counts[i])));
     layouts_.emplace_back(data_[i].layout);
     sizes_[i] = static_cast<MPI_Count>(data_[i].size);

@@ -80,20 +80,24 @@ class ListMaker {
     // Shares the ownership of the child that keeps the node.
     return {part.at, std::shared_ptr<const LayoutNode>(list_.children[0], part.node)};
   }
+  // Of numbers that may lie on either side of what 64 bits tell: it wraps.
+  static std::uint64_t distance(const LayoutNode::Part& from, const LayoutNode::Part& to) {
+    return static_cast<std::uint64_t>(to.at) - static_cast<std::uint64_t>(from.at);
+  }
   // Runs, or one node again and again, at equal distances.
   Placed equal_blocks() const {
     const std::vector<LayoutNode::Part>& parts = list_.parts;
-    const std::int64_t stride = parts[1].at - parts[0].at;
+    const std::uint64_t stride = distance(parts[0], parts[1]);
     const std::uint64_t each = parts[1].before;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].node != parts[0].node || parts[i].before != i * each) return {};
-      if (i > 0 && parts[i].at - parts[i - 1].at != stride) return {};
+      if (i > 0 && distance(parts[i - 1], parts[i]) != stride) return {};
     }
     if (size_ != parts.size() * each) return {};
     const Placed block = {0, parts[0].node == nullptr ? run_of(each).node
                                                       : std::shared_ptr<const LayoutNode>(
                                                             list_.children[0], parts[0].node)};
-    return moved(repeated(block, parts.size(), stride), parts[0].at);
+    return moved(repeated(block, parts.size(), static_cast<std::int64_t>(stride)), parts[0].at);
   }
 
   LayoutNode list_;
@@ -130,7 +134,8 @@ Placed repeated(const Placed& child, std::uint64_t count, std::int64_t stride) {
   made->elements = node.elements * count;
   made->basic = node.basic;
   const bool goes_on =
-      node.kind == Kind::repeat && stride == static_cast<std::int64_t>(node.count) * node.stride;
+      node.kind == Kind::repeat &&
+      static_cast<std::uint64_t>(stride) == node.count * static_cast<std::uint64_t>(node.stride);
   made->count = goes_on ? node.count * count : count;
   made->stride = goes_on ? node.stride : stride;
   made->child = goes_on ? node.child : child.node;

@@ -204,22 +204,28 @@ TypeRef make_copy(const TypeBody& type, Contents contents) {
 
 namespace {
 
-// A dimension's elements of `inner`, which are `stride` bytes apart.
+// A dimension's elements of `inner`, which are `stride` bytes apart: whole blocks, then a shorter
+// one.
 TypeRef cut(const TypeBody& inner, const Dimension& dimension, std::int64_t stride) {
-  std::vector<Block> blocks;
-  std::vector<TypeRef> kept;
-  for (std::int64_t at = dimension.first; at < dimension.size; at += dimension.period) {
-    const std::int64_t length = std::min(dimension.length, dimension.size - at);
-    std::int64_t place = 0;
-    if (__builtin_mul_overflow(at, stride, &place)) return nullptr;
-    if (kept.empty() || length != dimension.length) {
-      TypeRef row = make_vector(inner, length, 1, stride, {});
-      if (row == nullptr) return nullptr;
-      kept.push_back(std::move(row));
-    }
-    blocks.push_back({place, 1, kept.back().get()});
-    if (dimension.period > dimension.size - at) break;
+  Exact exact;
+  const std::int64_t left = dimension.size - dimension.first;
+  const std::int64_t whole =
+      left < dimension.length ? 0 : (left - dimension.length) / dimension.period + 1;
+  // Where no block follows, its place need not fit.
+  std::int64_t next = dimension.size;
+  if (whole == 0 || dimension.period < left) {
+    next = exact.add(dimension.first, exact.multiply(whole, dimension.period));
   }
+  const std::int64_t rest = std::clamp<std::int64_t>(dimension.size - next, 0, dimension.length);
+  const std::int64_t step = whole > 1 ? exact.multiply(dimension.period, stride) : 0;
+  const std::int64_t first_at = whole > 0 ? exact.multiply(dimension.first, stride) : 0;
+  const std::int64_t rest_at = rest > 0 ? exact.multiply(next, stride) : 0;
+  if (!exact.fits()) return nullptr;
+  const TypeRef row = make_vector(inner, dimension.length, 1, stride, {});
+  const TypeRef last = make_vector(inner, rest, 1, stride, {});
+  const TypeRef rows = row == nullptr ? nullptr : make_vector(*row, whole, 1, step, {});
+  if (rows == nullptr || last == nullptr) return nullptr;
+  const Block blocks[] = {{first_at, 1, rows.get()}, {rest_at, 1, last.get()}};
   return make_blocks(blocks, false, {});
 }
 
