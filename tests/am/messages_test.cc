@@ -179,5 +179,32 @@ TEST_P(Messages, gets_and_floods) {
   });
 }
 
+// More long replies than there are buffers: those that find none wait, and none is lost.
+TEST_P(Messages, replies_that_find_no_room) {
+  run_ranks(GetParam(), 2, [](run::Context& rank) {
+    bool good = PORT_TEST_CHECK(AM_Init() == AM_OK, rank.port(), 0);
+    Place place;
+    set_handlers(place);
+    const int next = 1 - static_cast<int>(AM_Rank());
+    const std::vector<std::byte> data = pattern(30'000, 1);
+    for (int i = 0; i < 20; ++i) {
+      for (const std::size_t bytes : {data.size(), std::size_t{200}}) {
+        good &= PORT_TEST_CHECK(
+            AM_RequestI1(place.endpoint, next, kEcho, data.data(), bytes, 1) == AM_OK, rank.port(),
+            i);
+      }
+    }
+    for (int i = 0; i < 600; ++i) {
+      good &= PORT_TEST_CHECK(AM_Request16(place.endpoint, next, kSumUp, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+                                           10, 11, 12, 13, 14, 15, 16) == AM_OK,
+                              rank.port(), i);
+    }
+    place.until([] { return seen().replies == 640 && seen().requests == 640; });
+    good &= PORT_TEST_CHECK(seen().sum == 600 * 136, rank.port(), seen().sum);
+    good &= PORT_TEST_CHECK(seen().bad == 0, rank.port(), seen().bad);
+    return PORT_TEST_CHECK(AM_Terminate() == AM_OK, rank.port(), 0) && good;
+  });
+}
+
 }  // namespace
 }  // namespace fairlead::am_test
