@@ -68,7 +68,7 @@ void Field::multiply(std::span<double> to) const {
   }
 }
 
-Solver::Solver(std::int64_t grid) : grid_(grid), solution_(grid), direction_(grid) {
+Solver::Solver(std::int64_t grid) : solution_(grid), direction_(grid) {
   const apps::Rows rows = rows_of(splitc::my_proc(), grid);
   for (std::int64_t row = rows.begin; row < rows.end; ++row) {
     for (std::int64_t column = 0; column < grid; ++column) {

@@ -49,7 +49,6 @@ class Solver {
   double dot(std::span<const double> a, std::span<const double> b) const;
   void declare(std::uint64_t ops_per_point, std::uint64_t fields) const;
 
-  std::int64_t grid_;
   Field solution_;
   Field direction_;
   std::vector<double> right_side_;

@@ -105,7 +105,7 @@ TEST_P(Messages, arguments_buffers_and_transfers_between_all_ranks) {
             rank.port(), i);
         ++sent;
       }
-      for (const std::size_t bytes : {0, 1, 90, 5000, 65536}) {
+      for (const std::size_t bytes : std::vector<std::size_t>{0, 1, 90, 5000, 65536}) {
         const std::vector<std::byte> data = pattern(bytes, bytes + AM_Rank());
         const int seed = static_cast<int>(bytes + AM_Rank());
         good &= PORT_TEST_CHECK(AM_RequestI1(ep, to, kEcho, data.data(), bytes, seed) == AM_OK,
@@ -114,7 +114,7 @@ TEST_P(Messages, arguments_buffers_and_transfers_between_all_ranks) {
       }
       const std::size_t mine = part * AM_Rank();
       const auto back_to = static_cast<int>(kSegment - 20'000 * static_cast<std::size_t>(to + 1));
-      for (const std::size_t bytes : {3, 20'000}) {
+      for (const std::size_t bytes : std::vector<std::size_t>{3, 20'000}) {
         const std::vector<std::byte> data = pattern(bytes, bytes);
         good &= PORT_TEST_CHECK(
             AM_RequestXfer2(ep, to, mine, kStored, data.data(), bytes, bytes, back_to) == AM_OK,

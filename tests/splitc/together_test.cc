@@ -30,7 +30,7 @@ bool reductions(lci::Port& port) {
   good &= PORT_TEST_CHECK(splitc::all_reduce_or(1 << me) == 31, port, 0);
   good &= PORT_TEST_CHECK(splitc::all_scan_max(me == 1 ? 9 : me) == (me < 1 ? 0 : 9), port, me);
   good &= PORT_TEST_CHECK(splitc::all_scan_min(-me) == -me, port, me);
-  for (const std::size_t count : {0, 1, 30'000}) {
+  for (const std::size_t count : std::vector<std::size_t>{0, 1, 30'000}) {
     std::vector<std::uint32_t> data(count);
     if (me == 2) std::iota(data.begin(), data.end(), 5u);
     splitc::bulk_broadcast(data.data(), count, 2);
@@ -64,7 +64,7 @@ bool functions(lci::Port& port) {
     }
     const global_ptr<std::uint64_t> zero = place.on(0);
     splitc::atomic(
-        0, [zero, me](std::uint64_t n) { splitc::tolocal(zero)[1] += n * me; }, 0);
+        0, [zero, me](std::uint64_t n) { splitc::tolocal(zero)[1] += n * me; }, std::uint64_t{0});
   }
   splitc::barrier();
   // Expect: no addition was lost.
