@@ -18,6 +18,7 @@ constexpr std::size_t kSegment = 300'000;
 struct Seen {
   std::uint32_t requests = 0;
   std::uint32_t replies = 0;
+  std::uint32_t good_stops = 0;
   std::int64_t sum = 0;
   std::uint32_t bad = 0;
   int status = 0;  // of what came back

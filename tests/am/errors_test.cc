@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fairlead/base/prng.h"
 #include "tests/am/am_worlds.h"
 #include "tests/expect_words.h"
 
@@ -47,7 +48,12 @@ void bad_reply(void* token) {
   if (AM_Reply1(token, kUnset, 9) != AM_OK) ++seen().bad;
 }
 void data(void*, void*, std::size_t) { ++seen().requests; }
-void stop(void*) { ++seen().requests; }
+void stop(void* token) {
+  ++seen().requests;
+  tag_t tag = 0;
+  (void)AM_GetMsgTag(token, &tag);
+  if (tag == kTag) ++seen().good_stops;
+}
 
 // One message of rank 1 to rank 0 that must come back.
 bool comes_back(const Place& place, run::Context& rank, int sent, int status) {
@@ -187,6 +193,38 @@ TEST_P(Errors, bundles_are_polled_apart_and_events_tell_of_them) {
     good &= PORT_TEST_CHECK(AM_FreeEndpoint(second.endpoint) == AM_OK, rank.port(), 0);
     good &= PORT_TEST_CHECK(AM_FreeEndpoint(second.endpoint) == AM_ERR_BAD_ARG, rank.port(), 0);
     good &= PORT_TEST_CHECK(AM_FreeBundle(second.bundle) == AM_OK, rank.port(), 0);
+    return PORT_TEST_CHECK(AM_Terminate() == AM_OK, rank.port(), 0) && good;
+  });
+}
+
+// A rank that sends anything on the channel of Active Messages.
+TEST_P(Errors, packets_of_any_bytes_do_no_harm) {
+  run_ranks(GetParam(), 2, [](run::Context& rank) {
+    bool good = PORT_TEST_CHECK(AM_Init() == AM_OK, rank.port(), 0);
+    Place place;
+    place.handler(0, returned);
+    place.handler(kData, data);
+    place.handler(kStop, stop);
+    if (AM_Rank() == 1) {
+      Prng prng(7);
+      const lci::Chan chan = run::names_of(run::System::am).channels[0];
+      for (int i = 0; i < 1000; ++i) {
+        std::byte bytes[24];
+        for (std::byte& byte : bytes) byte = static_cast<std::byte>(prng.next());
+        // Some that look like messages: kinds and forms that there are, endpoint 0.
+        lci::Words words = {static_cast<std::uint32_t>(prng.below(i % 2 == 0 ? 1u << 31 : 0x43)),
+                            static_cast<std::uint32_t>(prng.below(2)),
+                            static_cast<std::uint32_t>(prng.below(i % 3 == 0 ? 40 : 1u << 31)), 0};
+        (void)rank.port().send_small({0}, chan, lci::Lane::request, words,
+                                     {bytes, prng.below(sizeof bytes + 1)}, lci::kNoFlags);
+      }
+      (void)AM_Request0(place.endpoint, 0, kStop);
+      place.until([] { return seen().requests > 0; });
+    } else {
+      // Expect: the good message behind them is served.
+      place.until([] { return seen().good_stops > 0; });
+      (void)AM_Request0(place.endpoint, 1, kStop);
+    }
     return PORT_TEST_CHECK(AM_Terminate() == AM_OK, rank.port(), 0) && good;
   });
 }

@@ -105,7 +105,7 @@ TEST_P(Messages, arguments_buffers_and_transfers_between_all_ranks) {
             rank.port(), i);
         ++sent;
       }
-      for (const std::size_t bytes : {0, 1, 90, 5000, 65536}) {
+      for (const std::size_t bytes : std::vector<std::size_t>{0, 1, 90, 5000, 65536}) {
         const std::vector<std::byte> data = pattern(bytes, bytes + AM_Rank());
         const int seed = static_cast<int>(bytes + AM_Rank());
         good &= PORT_TEST_CHECK(AM_RequestI1(ep, to, kEcho, data.data(), bytes, seed) == AM_OK,
@@ -114,7 +114,7 @@ TEST_P(Messages, arguments_buffers_and_transfers_between_all_ranks) {
       }
       const std::size_t mine = part * AM_Rank();
       const auto back_to = static_cast<int>(kSegment - 20'000 * static_cast<std::size_t>(to + 1));
-      for (const std::size_t bytes : {3, 20'000}) {
+      for (const std::size_t bytes : std::vector<std::size_t>{3, 20'000}) {
         const std::vector<std::byte> data = pattern(bytes, bytes);
         good &= PORT_TEST_CHECK(
             AM_RequestXfer2(ep, to, mine, kStored, data.data(), bytes, bytes, back_to) == AM_OK,
@@ -174,6 +174,33 @@ TEST_P(Messages, gets_and_floods) {
     const std::uint32_t all = mine * AM_Ranks();
     place.until([&] { return seen().requests >= all; });
     good &= PORT_TEST_CHECK(seen().requests == all, rank.port(), seen().requests);
+    good &= PORT_TEST_CHECK(seen().bad == 0, rank.port(), seen().bad);
+    return PORT_TEST_CHECK(AM_Terminate() == AM_OK, rank.port(), 0) && good;
+  });
+}
+
+// More long replies than there are buffers: those that find none wait, and none is lost.
+TEST_P(Messages, replies_that_find_no_room) {
+  run_ranks(GetParam(), 2, [](run::Context& rank) {
+    bool good = PORT_TEST_CHECK(AM_Init() == AM_OK, rank.port(), 0);
+    Place place;
+    set_handlers(place);
+    const int next = 1 - static_cast<int>(AM_Rank());
+    const std::vector<std::byte> data = pattern(30'000, 1);
+    for (int i = 0; i < 20; ++i) {
+      for (const std::size_t bytes : {data.size(), std::size_t{200}}) {
+        good &= PORT_TEST_CHECK(
+            AM_RequestI1(place.endpoint, next, kEcho, data.data(), bytes, 1) == AM_OK, rank.port(),
+            i);
+      }
+    }
+    for (int i = 0; i < 600; ++i) {
+      good &= PORT_TEST_CHECK(AM_Request16(place.endpoint, next, kSumUp, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+                                           10, 11, 12, 13, 14, 15, 16) == AM_OK,
+                              rank.port(), i);
+    }
+    place.until([] { return seen().replies == 640 && seen().requests == 640; });
+    good &= PORT_TEST_CHECK(seen().sum == 600 * 136, rank.port(), seen().sum);
     good &= PORT_TEST_CHECK(seen().bad == 0, rank.port(), seen().bad);
     return PORT_TEST_CHECK(AM_Terminate() == AM_OK, rank.port(), 0) && good;
   });

@@ -59,8 +59,9 @@ class Node {
   // A message of which more pieces come.
   struct Assembly {
     Head head;
-    std::uint32_t status = 0;          // not 0: it goes back
-    std::unique_ptr<std::byte[]> own;  // of medium, and of what goes back
+    std::uint32_t status = 0;    // not 0: it goes back
+    bool in_segment = false;     // where its data goes; else to `own`
+    std::vector<std::byte> own;  // grows as data comes: no rank is believed how much there will be
     std::size_t got = 0;
   };
   struct Key {
@@ -77,8 +78,8 @@ class Node {
   void process(const lci::Arrival& arrival);
   void begin(const lci::Arrival& arrival, const Head& head, std::span<const std::byte> data);
   void go_on(const lci::Arrival& arrival, const Head& piece);
-  // Where the data of a message that came is to be; nullptr: not any more.
-  std::byte* place_of(const Assembly& assembly, Endpoint* endpoint) const;
+  // More data of it.
+  void add(Assembly& assembly, std::span<const std::byte> data);
   void finish(Rank source, Assembly& assembly);
   void deliver(Rank source, const Head& head, Endpoint* endpoint, const std::byte* data);
   void serve_get(Rank source, const Head& head, Endpoint* endpoint);

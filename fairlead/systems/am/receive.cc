@@ -28,7 +28,7 @@ void Node::process(const lci::Arrival& arrival) {
   if (!decoded) return;
   if (decoded->head.kind == Kind::piece) {
     go_on(arrival, decoded->head);
-  } else {
+  } else if (lane_of(decoded->head) == arrival.lane) {
     begin(arrival, decoded->head, arrival.data.subspan(decoded->head_bytes));
   }
 }
@@ -75,11 +75,8 @@ void Node::begin(const lci::Arrival& arrival, const Head& head, std::span<const 
     }
     return;
   }
-  Assembly made{head, status, nullptr, 0};
-  if (!in_segment) made.own = std::make_unique<std::byte[]>(all);
-  if (std::byte* const to = place_of(made, endpoint)) std::copy_n(data.data(), data.size(), to);
-  made.got = data.size();
-  port_.charge({.working_set_bytes = all, .copied_bytes = data.size()});
+  Assembly made{head, status, in_segment, {}, 0};
+  add(made, data);
   if (made.got == all) {
     finish(arrival.source, made);
   } else {
@@ -87,13 +84,19 @@ void Node::begin(const lci::Arrival& arrival, const Head& head, std::span<const 
   }
 }
 
-std::byte* Node::place_of(const Assembly& assembly, Endpoint* endpoint) const {
-  if (assembly.own != nullptr) return assembly.own.get();
-  // The program may have taken the segment away since the message began.
-  if (endpoint == nullptr || !endpoint->in_segment(assembly.head.offset, assembly.head.bytes)) {
-    return nullptr;
+void Node::add(Assembly& assembly, std::span<const std::byte> data) {
+  if (!assembly.in_segment) {
+    assembly.own.insert(assembly.own.end(), data.begin(), data.end());
+  } else if (const Endpoint* const endpoint = find(assembly.head.to);
+             endpoint != nullptr &&
+             endpoint->in_segment(assembly.head.offset, assembly.head.bytes)) {
+    std::copy_n(data.data(), data.size(), endpoint->segment + assembly.head.offset + assembly.got);
+  } else {
+    // The program has taken the segment away since the message began.
+    assembly.status = EBADSEGOFF;
   }
-  return endpoint->segment + assembly.head.offset;
+  assembly.got += data.size();
+  port_.charge({.working_set_bytes = assembly.head.bytes, .copied_bytes = data.size()});
 }
 
 void Node::go_on(const lci::Arrival& arrival, const Head& piece) {
@@ -102,13 +105,7 @@ void Node::go_on(const lci::Arrival& arrival, const Head& piece) {
   Assembly& assembly = found->second;
   const std::size_t all = assembly.head.data_bytes();
   if (piece.bytes != assembly.got || arrival.data.size() > all - assembly.got) return;
-  if (std::byte* const to = place_of(assembly, find(piece.to))) {
-    std::copy_n(arrival.data.data(), arrival.data.size(), to + assembly.got);
-  } else {
-    assembly.status = EBADSEGOFF;
-  }
-  assembly.got += arrival.data.size();
-  port_.charge({.working_set_bytes = all, .copied_bytes = arrival.data.size()});
+  add(assembly, arrival.data);
   if (assembly.got < all) return;
   Assembly whole = std::move(assembly);
   assemblies_.erase(found);
@@ -123,13 +120,15 @@ void Node::finish(Rank source, Assembly& assembly) {
     Head was = head;
     was.kind = head.was;
     std::swap(was.from, was.to);
-    note_back(source, was, head.status, assembly.own.get());
+    note_back(source, was, head.status, assembly.own.data());
   } else if (status == 0) {
-    deliver(source, head, endpoint, place_of(assembly, endpoint));
+    const std::byte* const data =
+        assembly.in_segment ? endpoint->segment + head.offset : assembly.own.data();
+    deliver(source, head, endpoint, data);
   } else {
     // What lay in a segment that was taken away meanwhile is lost.
-    if (assembly.own == nullptr) assembly.own = std::make_unique<std::byte[]>(head.bytes);
-    send_back(source, head, status, assembly.own.get());
+    assembly.own.resize(head.data_bytes());
+    send_back(source, head, status, assembly.own.data());
   }
 }
 
@@ -214,9 +213,7 @@ void Node::returned_by_port(const lci::Arrival& arrival) {
     if (data.size() == head.data_bytes()) {
       return note_back(head.rank, head, EUNREACHABLE, data.data());
     }
-    Assembly& made = coming_back_[key];
-    made = {head, EUNREACHABLE, std::make_unique<std::byte[]>(head.data_bytes()), data.size()};
-    std::copy_n(data.data(), data.size(), made.own.get());
+    coming_back_[key] = {head, EUNREACHABLE, false, {data.begin(), data.end()}, data.size()};
     return;
   }
   const auto found = coming_back_.find(key);
@@ -224,12 +221,11 @@ void Node::returned_by_port(const lci::Arrival& arrival) {
   Assembly& assembly = found->second;
   const std::size_t all = assembly.head.data_bytes();
   if (head.bytes != assembly.got || arrival.data.size() > all - assembly.got) return;
-  std::copy_n(arrival.data.data(), arrival.data.size(), assembly.own.get() + assembly.got);
-  assembly.got += arrival.data.size();
+  add(assembly, arrival.data);
   if (assembly.got < all) return;
   const Assembly whole = std::move(assembly);
   coming_back_.erase(found);
-  note_back(head.rank, whole.head, EUNREACHABLE, whole.own.get());
+  note_back(head.rank, whole.head, EUNREACHABLE, whole.own.data());
 }
 
 }  // namespace fairlead::am

@@ -138,6 +138,8 @@ void Runtime::wait(const lci::Until& until) {
         fmt::format("a rank was lost while this one waited "
                     "for {}",
                     until.what));
+  // The next wait that is not over at once serves the others.
+  if (until.counter != nullptr && until.counter->ok + until.counter->failed >= until.at) return;
   (void)AM_Poll(bundle_);
 }
 
@@ -154,7 +156,8 @@ std::byte* Runtime::look(Rank rank, std::uint64_t offset, std::size_t bytes, con
   }
   if (until_poll <= 1) {
     until_poll = kPollEvery;
-    poll();
+    // AM_Poll itself would give the processor away now and then: this rank computes.
+    if (port_.poll() > 0) poll();
   }
   --until_poll;
   return bases[rank] == nullptr ? nullptr : bases[rank] + offset;

@@ -19,7 +19,7 @@ class Runtime : public access::View {
   // Of a heap; less where the job was started with less.
   static constexpr std::uint64_t kHeapBytes = std::uint64_t{256} << 20;
   // Accesses of the short way between two looks at the network.
-  static constexpr std::uint32_t kPollEvery = 64;
+  static constexpr std::uint32_t kPollEvery = 256;
 
   Runtime(run::Context& context, access::Body program_anchor);
   ~Runtime() override;

@@ -13,7 +13,7 @@
 //
 // Where a heap is mapped (ranks of one machine), an access is a load or a store; elsewhere it is a
 // Port's get, put, or an Active Message. Thread: the rank's one. A rank serves others (stores to
-// it, atomic) in every call here that waits and in every 64th access; poll() is for loops without
+// it, atomic) in every call here that waits and in every 256th access; poll() is for loops without
 // one. Errors: a place outside a heap, ranks that disagree in a call of all, or a lost rank end the
 // job, named.
 #pragma once

@@ -1,0 +1,35 @@
+"""apps/cg and apps/cholesky solve what they are given, on every place."""
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "command"))
+from app_runs import AppRuns  # noqa: E402
+
+
+class Solvers(AppRuns):
+    def test_everywhere(self):
+        # 20 rows of the grid for up to 16 ranks; 13 panels, the last one not full.
+        self.verified_everywhere("cg", "unknowns", "--grid", "20")
+        self.verified_everywhere("cholesky", "checksum", "--size", "100", "--block", "8")
+
+    def test_papers_cg(self):
+        result = self.run_app("cg", ["shm"], 4, "--verify")
+        self.assertTrue(result["verified"])
+        self.assertEqual(result["unknowns"], 4096)
+
+    def test_odd_sizes(self):
+        for app, options in (("cg", ("--grid", "1")), ("cg", ("--grid", "3")),
+                             ("cholesky", ("--size", "1")),
+                             ("cholesky", ("--size", "33", "--block", "1")),
+                             ("cholesky", ("--size", "17", "--block", "400"))):
+            # Expect: verified, on more ranks than there are rows or panels.
+            self.assertTrue(self.run_app(app, ["shm"], 5, "--verify", *options)["verified"],
+                            f"{app} {options}")
+
+    def test_bodies_and_repetitions_agree(self):
+        self.bodies_agree("cg", "--grid", "16")
+
+
+if __name__ == "__main__":
+    unittest.main()
