@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -66,10 +67,36 @@ Memory::~Memory() {
   if (own_mapping_) munmap(base_, bytes_);
 }
 
+// Moves the part's pages onto memory of the job's, at their old addresses, so that peers load and
+// store there, too. False: the Port has no such memory left.
+bool Memory::move_onto_job_memory(lci::SegId segment, DataPart& part) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(part.base);
+  const std::uintptr_t from = first / page * page;
+  const std::size_t bytes = (first + part.bytes - from + page - 1) / page * page;
+  auto* const pages = reinterpret_cast<std::byte*>(from);
+  auto* const shared = static_cast<std::byte*>(port_.allocate(segment, bytes, lci::Place::host));
+  if (shared == nullptr) return false;
+  // Pages that nobody has written take no memory there either.
+  const std::vector<std::byte> zero(page);
+  for (std::size_t at = 0; at < bytes; at += page) {
+    if (std::memcmp(pages + at, zero.data(), page) != 0) std::memcpy(shared + at, pages + at, page);
+  }
+  // A length of 0: another mapping of the same pages.
+  if (mremap(shared, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED) {
+    (void)port_.withdraw(segment);
+    return false;
+  }
+  part = {pages, bytes};
+  return true;
+}
+
 void Memory::expose_statics() {
+  const bool maps = (port_.caps(port_.self()).flags & lci::kMappable) != 0;
   for (std::uint32_t i = 0; i < parts_.size(); ++i) {
-    if (port_.expose(kSegments[kStatics + i], parts_[i].base, parts_[i].bytes, kAll, nullptr, {}) !=
-        Post::done) {
+    const lci::SegId segment = kSegments[kStatics + i];
+    if (maps && move_onto_job_memory(segment, parts_[i])) continue;
+    if (port_.expose(segment, parts_[i].base, parts_[i].bytes, kAll, nullptr, {}) != Post::done) {
       statics_refused_ = "the Port cannot expose them";
       return;
     }

@@ -52,6 +52,7 @@ class Memory {
  private:
   Memory(run::Context& context, std::size_t bytes, const char* variable);
   bool map();
+  bool move_onto_job_memory(lci::SegId segment, DataPart& part);
 
   run::Context& context_;
   lci::Port& port_;
