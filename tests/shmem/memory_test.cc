@@ -21,8 +21,8 @@ TEST_P(ShmemMemory, is_given_out_alike_and_taken_back) {
     shmem_init();
     lci::Port& port = rank.port();
     bool good = true;
-    auto* const aligned = static_cast<char*>(shmem_align(4096, 10));
-    good &= PORT_TEST_CHECK(reinterpret_cast<std::uintptr_t>(aligned) % 4096 == 0, port, 0);
+    auto* const aligned = static_cast<char*>(shmem_align(65536, 10));
+    good &= PORT_TEST_CHECK(reinterpret_cast<std::uintptr_t>(aligned) % 65536 == 0, port, 0);
     auto* const zeroed = static_cast<char*>(shmem_calloc(1000, 3));
     for (int i = 0; i < 3000; ++i) good = good && PORT_TEST_CHECK(zeroed[i] == 0, port, i);
     std::memset(zeroed, 7, 3000);

@@ -14,7 +14,8 @@ namespace {
 constexpr auto kSegments = run::names_of(run::System::elan).segments;
 constexpr std::uint32_t kControl = 0;
 constexpr std::uint32_t kHeap = 1;
-constexpr std::uint32_t kStatics = 2;  // and those after it: a part each
+constexpr std::uint32_t kAround = 2;   // what the heap is a part of
+constexpr std::uint32_t kStatics = 3;  // and those after it: a part each
 constexpr std::uint32_t kAll = lci::kRead | lci::kWrite | lci::kAtomic;
 
 bool is_within(const void* address, std::size_t n, const std::byte* base, std::size_t bytes) {
@@ -46,25 +47,30 @@ Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t 
   return memory;
 }
 
-// Where peers can map it, they load and store; elsewhere the heap is memory of this process.
+// Where peers can map it, they load and store; elsewhere the heap is memory of this process. Its
+// first address is a multiple of kAlignMost, so that those of all processes are alike in it.
 bool Memory::map() {
   control_ = static_cast<std::uint64_t*>(port_.allocate(kSegments[kControl], 64, lci::Place::host));
   if (control_ == nullptr) return false;
+  const std::size_t all = bytes_ + kAlignMost;
+  void* memory = nullptr;
   if ((port_.caps(port_.self()).flags & lci::kMappable) != 0) {
-    base_ = static_cast<std::byte*>(port_.allocate(kSegments[kHeap], bytes_, lci::Place::host));
-    if (base_ != nullptr) return true;
+    memory = port_.allocate(kSegments[kAround], all, lci::Place::host);
   }
-  void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return false;
-  base_ = static_cast<std::byte*>(mapped);
-  own_mapping_ = true;
+  if (memory == nullptr) {
+    memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
+    if (memory == MAP_FAILED) return false;
+    own_mapping_ = memory;
+  }
+  const auto at = reinterpret_cast<std::uintptr_t>(memory);
+  base_ = reinterpret_cast<std::byte*>((at + kAlignMost - 1) / kAlignMost * kAlignMost);
   return port_.expose(kSegments[kHeap], base_, bytes_, kAll, nullptr, {}) == Post::done;
 }
 
 // The job is over: nobody asks the Port for it any more.
 Memory::~Memory() {
-  if (own_mapping_) munmap(base_, bytes_);
+  if (own_mapping_ != nullptr) munmap(own_mapping_, bytes_ + kAlignMost);
 }
 
 // Moves the part's pages onto memory of the job's, at their old addresses, so that peers load and

@@ -2637,6 +2637,10 @@ void* shmemalign(size_t alignment, size_t size);
 void* shrealloc(void* ptr, size_t size);
 void shfree(void* ptr);
 
+/* For profilers that replace the calls: nothing is measured by the library itself. */
+void shmem_pcontrol(int level, ...);
+void pshmem_pcontrol(int level, ...);
+
 /* What a generic call has no function for: an error of the compiler's. */
 void shmem_no_such_type_(void);
 
@@ -2836,26 +2840,31 @@ void shmem_no_such_type_(void);
   shmem_uint_atomic_fetch_add, unsigned long*: shmem_ulong_atomic_fetch_add, unsigned long long*: \
   shmem_ulonglong_atomic_fetch_add, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_and(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_and, \
-  unsigned long*: shmem_ctx_ulong_atomic_fetch_and, unsigned long long*: \
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_and, long*: \
+  shmem_ctx_int64_atomic_fetch_and, unsigned int*: shmem_ctx_uint_atomic_fetch_and, unsigned \
+  long*: shmem_ctx_ulong_atomic_fetch_and, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_and, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_and, unsigned \
-  long*: shmem_ulong_atomic_fetch_and, unsigned long long*: shmem_ulonglong_atomic_fetch_and, \
-  default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_and, long*: \
+  shmem_int64_atomic_fetch_and, unsigned int*: shmem_uint_atomic_fetch_and, unsigned long*: \
+  shmem_ulong_atomic_fetch_and, unsigned long long*: shmem_ulonglong_atomic_fetch_and, default: \
+  shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_or(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_or, \
-  unsigned long*: shmem_ctx_ulong_atomic_fetch_or, unsigned long long*: \
-  shmem_ctx_ulonglong_atomic_fetch_or, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_or, unsigned \
-  long*: shmem_ulong_atomic_fetch_or, unsigned long long*: shmem_ulonglong_atomic_fetch_or, \
-  default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_or, long*: \
+  shmem_ctx_int64_atomic_fetch_or, unsigned int*: shmem_ctx_uint_atomic_fetch_or, unsigned long*: \
+  shmem_ctx_ulong_atomic_fetch_or, unsigned long long*: shmem_ctx_ulonglong_atomic_fetch_or, \
+  default: shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
+  shmem_int32_atomic_fetch_or, long*: shmem_int64_atomic_fetch_or, unsigned int*: \
+  shmem_uint_atomic_fetch_or, unsigned long*: shmem_ulong_atomic_fetch_or, unsigned long long*: \
+  shmem_ulonglong_atomic_fetch_or, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_xor(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_xor, \
-  unsigned long*: shmem_ctx_ulong_atomic_fetch_xor, unsigned long long*: \
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_xor, long*: \
+  shmem_ctx_int64_atomic_fetch_xor, unsigned int*: shmem_ctx_uint_atomic_fetch_xor, unsigned \
+  long*: shmem_ctx_ulong_atomic_fetch_xor, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_xor, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_xor, unsigned \
-  long*: shmem_ulong_atomic_fetch_xor, unsigned long long*: shmem_ulonglong_atomic_fetch_xor, \
-  default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_xor, long*: \
+  shmem_int64_atomic_fetch_xor, unsigned int*: shmem_uint_atomic_fetch_xor, unsigned long*: \
+  shmem_ulong_atomic_fetch_xor, unsigned long long*: shmem_ulonglong_atomic_fetch_xor, default: \
+  shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_nbi(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
   _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), float*: shmem_ctx_float_atomic_fetch_nbi, const \
   float*: shmem_ctx_float_atomic_fetch_nbi, double*: shmem_ctx_double_atomic_fetch_nbi, const \
@@ -2923,25 +2932,31 @@ void shmem_no_such_type_(void);
   unsigned long long*: shmem_ulonglong_atomic_fetch_add_nbi, default: \
   shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_and_nbi(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_and_nbi, \
+  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_and_nbi, long*: \
+  shmem_ctx_int64_atomic_fetch_and_nbi, unsigned int*: shmem_ctx_uint_atomic_fetch_and_nbi, \
   unsigned long*: shmem_ctx_ulong_atomic_fetch_and_nbi, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_and_nbi, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_and_nbi, \
-  unsigned long*: shmem_ulong_atomic_fetch_and_nbi, unsigned long long*: \
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_and_nbi, long*: \
+  shmem_int64_atomic_fetch_and_nbi, unsigned int*: shmem_uint_atomic_fetch_and_nbi, unsigned \
+  long*: shmem_ulong_atomic_fetch_and_nbi, unsigned long long*: \
   shmem_ulonglong_atomic_fetch_and_nbi, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_or_nbi(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_or_nbi, \
+  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_or_nbi, long*: \
+  shmem_ctx_int64_atomic_fetch_or_nbi, unsigned int*: shmem_ctx_uint_atomic_fetch_or_nbi, \
   unsigned long*: shmem_ctx_ulong_atomic_fetch_or_nbi, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_or_nbi, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_or_nbi, \
-  unsigned long*: shmem_ulong_atomic_fetch_or_nbi, unsigned long long*: \
-  shmem_ulonglong_atomic_fetch_or_nbi, default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_or_nbi, long*: \
+  shmem_int64_atomic_fetch_or_nbi, unsigned int*: shmem_uint_atomic_fetch_or_nbi, unsigned long*: \
+  shmem_ulong_atomic_fetch_or_nbi, unsigned long long*: shmem_ulonglong_atomic_fetch_or_nbi, \
+  default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_xor_nbi(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_xor_nbi, \
+  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_xor_nbi, long*: \
+  shmem_ctx_int64_atomic_fetch_xor_nbi, unsigned int*: shmem_ctx_uint_atomic_fetch_xor_nbi, \
   unsigned long*: shmem_ctx_ulong_atomic_fetch_xor_nbi, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_xor_nbi, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_xor_nbi, \
-  unsigned long*: shmem_ulong_atomic_fetch_xor_nbi, unsigned long long*: \
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_xor_nbi, long*: \
+  shmem_int64_atomic_fetch_xor_nbi, unsigned int*: shmem_uint_atomic_fetch_xor_nbi, unsigned \
+  long*: shmem_ulong_atomic_fetch_xor_nbi, unsigned long long*: \
   shmem_ulonglong_atomic_fetch_xor_nbi, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_set(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
   _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: shmem_ctx_float_atomic_set, double*: \
@@ -2972,23 +2987,29 @@ void shmem_no_such_type_(void);
   shmem_uint_atomic_add, unsigned long*: shmem_ulong_atomic_add, unsigned long long*: \
   shmem_ulonglong_atomic_add, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_and(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_and, unsigned \
-  long*: shmem_ctx_ulong_atomic_and, unsigned long long*: shmem_ctx_ulonglong_atomic_and, \
-  default: shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned \
-  int*: shmem_uint_atomic_and, unsigned long*: shmem_ulong_atomic_and, unsigned long long*: \
-  shmem_ulonglong_atomic_and, default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_and, long*: \
+  shmem_ctx_int64_atomic_and, unsigned int*: shmem_ctx_uint_atomic_and, unsigned long*: \
+  shmem_ctx_ulong_atomic_and, unsigned long long*: shmem_ctx_ulonglong_atomic_and, default: \
+  shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
+  shmem_int32_atomic_and, long*: shmem_int64_atomic_and, unsigned int*: shmem_uint_atomic_and, \
+  unsigned long*: shmem_ulong_atomic_and, unsigned long long*: shmem_ulonglong_atomic_and, \
+  default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_or(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_or, unsigned \
-  long*: shmem_ctx_ulong_atomic_or, unsigned long long*: shmem_ctx_ulonglong_atomic_or, default: \
-  shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned int*: \
-  shmem_uint_atomic_or, unsigned long*: shmem_ulong_atomic_or, unsigned long long*: \
-  shmem_ulonglong_atomic_or, default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_or, long*: \
+  shmem_ctx_int64_atomic_or, unsigned int*: shmem_ctx_uint_atomic_or, unsigned long*: \
+  shmem_ctx_ulong_atomic_or, unsigned long long*: shmem_ctx_ulonglong_atomic_or, default: \
+  shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
+  shmem_int32_atomic_or, long*: shmem_int64_atomic_or, unsigned int*: shmem_uint_atomic_or, \
+  unsigned long*: shmem_ulong_atomic_or, unsigned long long*: shmem_ulonglong_atomic_or, default: \
+  shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_xor(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_xor, unsigned \
-  long*: shmem_ctx_ulong_atomic_xor, unsigned long long*: shmem_ctx_ulonglong_atomic_xor, \
-  default: shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned \
-  int*: shmem_uint_atomic_xor, unsigned long*: shmem_ulong_atomic_xor, unsigned long long*: \
-  shmem_ulonglong_atomic_xor, default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_xor, long*: \
+  shmem_ctx_int64_atomic_xor, unsigned int*: shmem_ctx_uint_atomic_xor, unsigned long*: \
+  shmem_ctx_ulong_atomic_xor, unsigned long long*: shmem_ctx_ulonglong_atomic_xor, default: \
+  shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
+  shmem_int32_atomic_xor, long*: shmem_int64_atomic_xor, unsigned int*: shmem_uint_atomic_xor, \
+  unsigned long*: shmem_ulong_atomic_xor, unsigned long long*: shmem_ulonglong_atomic_xor, \
+  default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_put_signal(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
   _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: shmem_ctx_float_put_signal, double*: \
   shmem_ctx_double_put_signal, long double*: shmem_ctx_longdouble_put_signal, char*: \
@@ -3022,83 +3043,81 @@ void shmem_no_such_type_(void);
   short*: shmem_ushort_put_signal_nbi, unsigned int*: shmem_uint_put_signal_nbi, unsigned long*: \
   shmem_ulong_put_signal_nbi, unsigned long long*: shmem_ulonglong_put_signal_nbi, default: \
   shmem_no_such_type_))(__VA_ARGS__)
-#define shmem_wait_until(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until, long*: shmem_long_wait_until, long long*: shmem_longlong_wait_until, \
-  unsigned int*: shmem_uint_wait_until, unsigned long*: shmem_ulong_wait_until, unsigned long \
-  long*: shmem_ulonglong_wait_until, short*: shmem_short_wait_until, unsigned short*: \
-  shmem_ushort_wait_until, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_all(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_all, long*: shmem_long_wait_until_all, long long*: \
-  shmem_longlong_wait_until_all, unsigned int*: shmem_uint_wait_until_all, unsigned long*: \
-  shmem_ulong_wait_until_all, unsigned long long*: shmem_ulonglong_wait_until_all, short*: \
-  shmem_short_wait_until_all, unsigned short*: shmem_ushort_wait_until_all, default: \
+#define shmem_wait_until(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until, int*: shmem_int_wait_until, long*: shmem_long_wait_until, long long*: \
+  shmem_longlong_wait_until, unsigned short*: shmem_ushort_wait_until, unsigned int*: \
+  shmem_uint_wait_until, unsigned long*: shmem_ulong_wait_until, unsigned long long*: \
+  shmem_ulonglong_wait_until, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_all(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_all, int*: shmem_int_wait_until_all, long*: shmem_long_wait_until_all, \
+  long long*: shmem_longlong_wait_until_all, unsigned short*: shmem_ushort_wait_until_all, \
+  unsigned int*: shmem_uint_wait_until_all, unsigned long*: shmem_ulong_wait_until_all, unsigned \
+  long long*: shmem_ulonglong_wait_until_all, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_any(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_any, int*: shmem_int_wait_until_any, long*: shmem_long_wait_until_any, \
+  long long*: shmem_longlong_wait_until_any, unsigned short*: shmem_ushort_wait_until_any, \
+  unsigned int*: shmem_uint_wait_until_any, unsigned long*: shmem_ulong_wait_until_any, unsigned \
+  long long*: shmem_ulonglong_wait_until_any, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_some(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_some, int*: shmem_int_wait_until_some, long*: \
+  shmem_long_wait_until_some, long long*: shmem_longlong_wait_until_some, unsigned short*: \
+  shmem_ushort_wait_until_some, unsigned int*: shmem_uint_wait_until_some, unsigned long*: \
+  shmem_ulong_wait_until_some, unsigned long long*: shmem_ulonglong_wait_until_some, default: \
   shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_any(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_any, long*: shmem_long_wait_until_any, long long*: \
-  shmem_longlong_wait_until_any, unsigned int*: shmem_uint_wait_until_any, unsigned long*: \
-  shmem_ulong_wait_until_any, unsigned long long*: shmem_ulonglong_wait_until_any, short*: \
-  shmem_short_wait_until_any, unsigned short*: shmem_ushort_wait_until_any, default: \
-  shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_some(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_some, long*: shmem_long_wait_until_some, long long*: \
-  shmem_longlong_wait_until_some, unsigned int*: shmem_uint_wait_until_some, unsigned long*: \
-  shmem_ulong_wait_until_some, unsigned long long*: shmem_ulonglong_wait_until_some, short*: \
-  shmem_short_wait_until_some, unsigned short*: shmem_ushort_wait_until_some, default: \
-  shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_all_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_all_vector, long*: shmem_long_wait_until_all_vector, long long*: \
-  shmem_longlong_wait_until_all_vector, unsigned int*: shmem_uint_wait_until_all_vector, unsigned \
-  long*: shmem_ulong_wait_until_all_vector, unsigned long long*: \
-  shmem_ulonglong_wait_until_all_vector, short*: shmem_short_wait_until_all_vector, unsigned \
-  short*: shmem_ushort_wait_until_all_vector, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_any_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_any_vector, long*: shmem_long_wait_until_any_vector, long long*: \
-  shmem_longlong_wait_until_any_vector, unsigned int*: shmem_uint_wait_until_any_vector, unsigned \
-  long*: shmem_ulong_wait_until_any_vector, unsigned long long*: \
-  shmem_ulonglong_wait_until_any_vector, short*: shmem_short_wait_until_any_vector, unsigned \
-  short*: shmem_ushort_wait_until_any_vector, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_some_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_some_vector, long*: shmem_long_wait_until_some_vector, long long*: \
-  shmem_longlong_wait_until_some_vector, unsigned int*: shmem_uint_wait_until_some_vector, \
+#define shmem_wait_until_all_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_all_vector, int*: shmem_int_wait_until_all_vector, long*: \
+  shmem_long_wait_until_all_vector, long long*: shmem_longlong_wait_until_all_vector, unsigned \
+  short*: shmem_ushort_wait_until_all_vector, unsigned int*: shmem_uint_wait_until_all_vector, \
+  unsigned long*: shmem_ulong_wait_until_all_vector, unsigned long long*: \
+  shmem_ulonglong_wait_until_all_vector, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_any_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_any_vector, int*: shmem_int_wait_until_any_vector, long*: \
+  shmem_long_wait_until_any_vector, long long*: shmem_longlong_wait_until_any_vector, unsigned \
+  short*: shmem_ushort_wait_until_any_vector, unsigned int*: shmem_uint_wait_until_any_vector, \
+  unsigned long*: shmem_ulong_wait_until_any_vector, unsigned long long*: \
+  shmem_ulonglong_wait_until_any_vector, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_some_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_some_vector, int*: shmem_int_wait_until_some_vector, long*: \
+  shmem_long_wait_until_some_vector, long long*: shmem_longlong_wait_until_some_vector, unsigned \
+  short*: shmem_ushort_wait_until_some_vector, unsigned int*: shmem_uint_wait_until_some_vector, \
   unsigned long*: shmem_ulong_wait_until_some_vector, unsigned long long*: \
-  shmem_ulonglong_wait_until_some_vector, short*: shmem_short_wait_until_some_vector, unsigned \
-  short*: shmem_ushort_wait_until_some_vector, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_test, long*: \
-  shmem_long_test, long long*: shmem_longlong_test, unsigned int*: shmem_uint_test, unsigned \
-  long*: shmem_ulong_test, unsigned long long*: shmem_ulonglong_test, short*: shmem_short_test, \
-  unsigned short*: shmem_ushort_test, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_all(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_test_all, \
-  long*: shmem_long_test_all, long long*: shmem_longlong_test_all, unsigned int*: \
+  shmem_ulonglong_wait_until_some_vector, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: shmem_short_test, \
+  int*: shmem_int_test, long*: shmem_long_test, long long*: shmem_longlong_test, unsigned short*: \
+  shmem_ushort_test, unsigned int*: shmem_uint_test, unsigned long*: shmem_ulong_test, unsigned \
+  long long*: shmem_ulonglong_test, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test_all(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_all, int*: shmem_int_test_all, long*: shmem_long_test_all, long long*: \
+  shmem_longlong_test_all, unsigned short*: shmem_ushort_test_all, unsigned int*: \
   shmem_uint_test_all, unsigned long*: shmem_ulong_test_all, unsigned long long*: \
-  shmem_ulonglong_test_all, short*: shmem_short_test_all, unsigned short*: shmem_ushort_test_all, \
-  default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_any(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_test_any, \
-  long*: shmem_long_test_any, long long*: shmem_longlong_test_any, unsigned int*: \
+  shmem_ulonglong_test_all, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test_any(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_any, int*: shmem_int_test_any, long*: shmem_long_test_any, long long*: \
+  shmem_longlong_test_any, unsigned short*: shmem_ushort_test_any, unsigned int*: \
   shmem_uint_test_any, unsigned long*: shmem_ulong_test_any, unsigned long long*: \
-  shmem_ulonglong_test_any, short*: shmem_short_test_any, unsigned short*: shmem_ushort_test_any, \
-  default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_some(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_test_some, long*: shmem_long_test_some, long long*: shmem_longlong_test_some, \
-  unsigned int*: shmem_uint_test_some, unsigned long*: shmem_ulong_test_some, unsigned long \
-  long*: shmem_ulonglong_test_some, short*: shmem_short_test_some, unsigned short*: \
-  shmem_ushort_test_some, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_all_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_test_all_vector, long*: shmem_long_test_all_vector, long long*: \
-  shmem_longlong_test_all_vector, unsigned int*: shmem_uint_test_all_vector, unsigned long*: \
-  shmem_ulong_test_all_vector, unsigned long long*: shmem_ulonglong_test_all_vector, short*: \
-  shmem_short_test_all_vector, unsigned short*: shmem_ushort_test_all_vector, default: \
+  shmem_ulonglong_test_any, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test_some(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_some, int*: shmem_int_test_some, long*: shmem_long_test_some, long long*: \
+  shmem_longlong_test_some, unsigned short*: shmem_ushort_test_some, unsigned int*: \
+  shmem_uint_test_some, unsigned long*: shmem_ulong_test_some, unsigned long long*: \
+  shmem_ulonglong_test_some, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test_all_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_all_vector, int*: shmem_int_test_all_vector, long*: \
+  shmem_long_test_all_vector, long long*: shmem_longlong_test_all_vector, unsigned short*: \
+  shmem_ushort_test_all_vector, unsigned int*: shmem_uint_test_all_vector, unsigned long*: \
+  shmem_ulong_test_all_vector, unsigned long long*: shmem_ulonglong_test_all_vector, default: \
   shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_any_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_test_any_vector, long*: shmem_long_test_any_vector, long long*: \
-  shmem_longlong_test_any_vector, unsigned int*: shmem_uint_test_any_vector, unsigned long*: \
-  shmem_ulong_test_any_vector, unsigned long long*: shmem_ulonglong_test_any_vector, short*: \
-  shmem_short_test_any_vector, unsigned short*: shmem_ushort_test_any_vector, default: \
+#define shmem_test_any_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_any_vector, int*: shmem_int_test_any_vector, long*: \
+  shmem_long_test_any_vector, long long*: shmem_longlong_test_any_vector, unsigned short*: \
+  shmem_ushort_test_any_vector, unsigned int*: shmem_uint_test_any_vector, unsigned long*: \
+  shmem_ulong_test_any_vector, unsigned long long*: shmem_ulonglong_test_any_vector, default: \
   shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_some_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_test_some_vector, long*: shmem_long_test_some_vector, long long*: \
-  shmem_longlong_test_some_vector, unsigned int*: shmem_uint_test_some_vector, unsigned long*: \
-  shmem_ulong_test_some_vector, unsigned long long*: shmem_ulonglong_test_some_vector, short*: \
-  shmem_short_test_some_vector, unsigned short*: shmem_ushort_test_some_vector, default: \
+#define shmem_test_some_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_some_vector, int*: shmem_int_test_some_vector, long*: \
+  shmem_long_test_some_vector, long long*: shmem_longlong_test_some_vector, unsigned short*: \
+  shmem_ushort_test_some_vector, unsigned int*: shmem_uint_test_some_vector, unsigned long*: \
+  shmem_ulong_test_some_vector, unsigned long long*: shmem_ulonglong_test_some_vector, default: \
   shmem_no_such_type_)(__VA_ARGS__)
 #define shmem_broadcast(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_broadcast, double*: shmem_double_broadcast, long double*: \
@@ -3137,50 +3156,56 @@ void shmem_no_such_type_(void);
   shmem_ushort_alltoalls, unsigned int*: shmem_uint_alltoalls, unsigned long*: \
   shmem_ulong_alltoalls, unsigned long long*: shmem_ulonglong_alltoalls, default: \
   shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_and_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned char*: \
-  shmem_uchar_and_reduce, unsigned short*: shmem_ushort_and_reduce, unsigned int*: \
-  shmem_uint_and_reduce, unsigned long*: shmem_ulong_and_reduce, unsigned long long*: \
-  shmem_ulonglong_and_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_or_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned char*: \
-  shmem_uchar_or_reduce, unsigned short*: shmem_ushort_or_reduce, unsigned int*: \
-  shmem_uint_or_reduce, unsigned long*: shmem_ulong_or_reduce, unsigned long long*: \
-  shmem_ulonglong_or_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_xor_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned char*: \
-  shmem_uchar_xor_reduce, unsigned short*: shmem_ushort_xor_reduce, unsigned int*: \
-  shmem_uint_xor_reduce, unsigned long*: shmem_ulong_xor_reduce, unsigned long long*: \
-  shmem_ulonglong_xor_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_max_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), char*: \
-  shmem_char_max_reduce, signed char*: shmem_schar_max_reduce, short*: shmem_short_max_reduce, \
-  int*: shmem_int_max_reduce, long*: shmem_long_max_reduce, long long*: \
-  shmem_longlong_max_reduce, unsigned char*: shmem_uchar_max_reduce, unsigned short*: \
-  shmem_ushort_max_reduce, unsigned int*: shmem_uint_max_reduce, unsigned long*: \
-  shmem_ulong_max_reduce, unsigned long long*: shmem_ulonglong_max_reduce, float*: \
+#define shmem_and_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), signed char*: \
+  shmem_int8_and_reduce, short*: shmem_int16_and_reduce, int*: shmem_int32_and_reduce, long*: \
+  shmem_int64_and_reduce, unsigned char*: shmem_uchar_and_reduce, unsigned short*: \
+  shmem_ushort_and_reduce, unsigned int*: shmem_uint_and_reduce, unsigned long*: \
+  shmem_ulong_and_reduce, unsigned long long*: shmem_ulonglong_and_reduce, default: \
+  shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_or_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), signed char*: \
+  shmem_int8_or_reduce, short*: shmem_int16_or_reduce, int*: shmem_int32_or_reduce, long*: \
+  shmem_int64_or_reduce, unsigned char*: shmem_uchar_or_reduce, unsigned short*: \
+  shmem_ushort_or_reduce, unsigned int*: shmem_uint_or_reduce, unsigned long*: \
+  shmem_ulong_or_reduce, unsigned long long*: shmem_ulonglong_or_reduce, default: \
+  shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_xor_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), signed char*: \
+  shmem_int8_xor_reduce, short*: shmem_int16_xor_reduce, int*: shmem_int32_xor_reduce, long*: \
+  shmem_int64_xor_reduce, unsigned char*: shmem_uchar_xor_reduce, unsigned short*: \
+  shmem_ushort_xor_reduce, unsigned int*: shmem_uint_xor_reduce, unsigned long*: \
+  shmem_ulong_xor_reduce, unsigned long long*: shmem_ulonglong_xor_reduce, default: \
+  shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_max_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_max_reduce, double*: shmem_double_max_reduce, long double*: \
-  shmem_longdouble_max_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_min_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), char*: \
-  shmem_char_min_reduce, signed char*: shmem_schar_min_reduce, short*: shmem_short_min_reduce, \
-  int*: shmem_int_min_reduce, long*: shmem_long_min_reduce, long long*: \
-  shmem_longlong_min_reduce, unsigned char*: shmem_uchar_min_reduce, unsigned short*: \
-  shmem_ushort_min_reduce, unsigned int*: shmem_uint_min_reduce, unsigned long*: \
-  shmem_ulong_min_reduce, unsigned long long*: shmem_ulonglong_min_reduce, float*: \
+  shmem_longdouble_max_reduce, char*: shmem_char_max_reduce, signed char*: \
+  shmem_schar_max_reduce, short*: shmem_short_max_reduce, int*: shmem_int_max_reduce, long*: \
+  shmem_long_max_reduce, long long*: shmem_longlong_max_reduce, unsigned char*: \
+  shmem_uchar_max_reduce, unsigned short*: shmem_ushort_max_reduce, unsigned int*: \
+  shmem_uint_max_reduce, unsigned long*: shmem_ulong_max_reduce, unsigned long long*: \
+  shmem_ulonglong_max_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_min_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_min_reduce, double*: shmem_double_min_reduce, long double*: \
-  shmem_longdouble_min_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_sum_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), char*: \
-  shmem_char_sum_reduce, signed char*: shmem_schar_sum_reduce, short*: shmem_short_sum_reduce, \
-  int*: shmem_int_sum_reduce, long*: shmem_long_sum_reduce, long long*: \
-  shmem_longlong_sum_reduce, unsigned char*: shmem_uchar_sum_reduce, unsigned short*: \
-  shmem_ushort_sum_reduce, unsigned int*: shmem_uint_sum_reduce, unsigned long*: \
-  shmem_ulong_sum_reduce, unsigned long long*: shmem_ulonglong_sum_reduce, float*: \
+  shmem_longdouble_min_reduce, char*: shmem_char_min_reduce, signed char*: \
+  shmem_schar_min_reduce, short*: shmem_short_min_reduce, int*: shmem_int_min_reduce, long*: \
+  shmem_long_min_reduce, long long*: shmem_longlong_min_reduce, unsigned char*: \
+  shmem_uchar_min_reduce, unsigned short*: shmem_ushort_min_reduce, unsigned int*: \
+  shmem_uint_min_reduce, unsigned long*: shmem_ulong_min_reduce, unsigned long long*: \
+  shmem_ulonglong_min_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_sum_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_sum_reduce, double*: shmem_double_sum_reduce, long double*: \
-  shmem_longdouble_sum_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_prod_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), char*: \
-  shmem_char_prod_reduce, signed char*: shmem_schar_prod_reduce, short*: shmem_short_prod_reduce, \
-  int*: shmem_int_prod_reduce, long*: shmem_long_prod_reduce, long long*: \
-  shmem_longlong_prod_reduce, unsigned char*: shmem_uchar_prod_reduce, unsigned short*: \
-  shmem_ushort_prod_reduce, unsigned int*: shmem_uint_prod_reduce, unsigned long*: \
-  shmem_ulong_prod_reduce, unsigned long long*: shmem_ulonglong_prod_reduce, float*: \
+  shmem_longdouble_sum_reduce, char*: shmem_char_sum_reduce, signed char*: \
+  shmem_schar_sum_reduce, short*: shmem_short_sum_reduce, int*: shmem_int_sum_reduce, long*: \
+  shmem_long_sum_reduce, long long*: shmem_longlong_sum_reduce, unsigned char*: \
+  shmem_uchar_sum_reduce, unsigned short*: shmem_ushort_sum_reduce, unsigned int*: \
+  shmem_uint_sum_reduce, unsigned long*: shmem_ulong_sum_reduce, unsigned long long*: \
+  shmem_ulonglong_sum_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_prod_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_prod_reduce, double*: shmem_double_prod_reduce, long double*: \
-  shmem_longdouble_prod_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
+  shmem_longdouble_prod_reduce, char*: shmem_char_prod_reduce, signed char*: \
+  shmem_schar_prod_reduce, short*: shmem_short_prod_reduce, int*: shmem_int_prod_reduce, long*: \
+  shmem_long_prod_reduce, long long*: shmem_longlong_prod_reduce, unsigned char*: \
+  shmem_uchar_prod_reduce, unsigned short*: shmem_ushort_prod_reduce, unsigned int*: \
+  shmem_uint_prod_reduce, unsigned long*: shmem_ulong_prod_reduce, unsigned long long*: \
+  shmem_ulonglong_prod_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
 /* --- Written by generate.py from table.py, from here to the next such line. */
 /* clang-format on */
 #endif

@@ -13,6 +13,9 @@ FIXED = {
     "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
     "size": "size_t", "ptrdiff": "ptrdiff_t",
 }
+# Where long has 8 bytes.
+SAME_AS = {"schar": "int8", "short": "int16", "int": "int32", "long": "int64", "uchar": "uint8",
+           "ushort": "uint16", "uint": "uint32", "ulong": "uint64"}
 COMPLEX = {"complexd": "SHMEM_COMPLEX_DOUBLE", "complexf": "SHMEM_COMPLEX_FLOAT"}
 ALL = DISTINCT | FIXED
 
