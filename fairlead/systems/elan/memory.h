@@ -22,7 +22,7 @@ struct Where {
 class Memory {
  public:
   // The largest alignment that offsets in the heap stand for.
-  static constexpr std::size_t kAlignMost = std::size_t{2} << 20;
+  static constexpr std::size_t kAlignMost = std::size_t{64} << 20;
 
   // `variable`: where the heap's size comes from. Error: there is not so much address space.
   static Result<std::unique_ptr<Memory>> make(run::Context& context, std::size_t bytes,

@@ -35,6 +35,7 @@ int team_split_strided(shmem_team_t parent, int start, int stride, int size,
 int team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config_t* xconfig, long xmask,
                   shmem_team_t* xteam, const shmem_team_config_t* yconfig, long ymask,
                   shmem_team_t* yteam, const char* call);
+void* team_ptr(shmem_team_t team, const void* dest, int pe, const char* call);
 void team_destroy(shmem_team_t team, const char* call);
 
 // --- One-sided. Sizes are in bytes.

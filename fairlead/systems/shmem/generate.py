@@ -10,13 +10,14 @@ import pathlib
 import sys
 import textwrap
 
-from table import CALLS, DISTINCT, FAMILIES, SAME_AS, calls_of
+from table import CALLS, COMPLEX, DISTINCT, FAMILIES, SAME_AS, calls_of
 
 MARK = "/* --- Written by generate.py from table.py, from here to the next such line. */\n"
 
 
 def wrapped(text, indent="    "):
-    return "\n".join(textwrap.wrap(text, 100, subsequent_indent=indent, break_long_words=False,
+    """A column less than there is: pshmem.h has a letter more."""
+    return "\n".join(textwrap.wrap(text, 99, subsequent_indent=indent, break_long_words=False,
                                    break_on_hyphens=False)) + "\n"
 
 
@@ -24,7 +25,7 @@ def branches(family, ctx):
     """What a type of the choosing parameter selects."""
     arms = []
     calls = {call.key: call for call in calls_of(family) if call.ctx == ctx}
-    for key, ctype in DISTINCT.items():
+    for key, ctype in (DISTINCT | COMPLEX).items():
         # Of fixed-width types, where the family has no other name for the same.
         call = calls.get(key) or calls.get(SAME_AS.get(key))
         if call is None:

@@ -47,6 +47,7 @@ int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, i
 int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t*
     xaxis_config, long xaxis_mask, shmem_team_t* xaxis_team, const shmem_team_config_t*
     yaxis_config, long yaxis_mask, shmem_team_t* yaxis_team);
+void* pshmem_team_ptr(shmem_team_t team, const void* dest, int pe);
 void pshmem_team_destroy(shmem_team_t team);
 
 /* Remote memory access */
@@ -98,7 +99,8 @@ void pshmem_ctx_ulong_put(shmem_ctx_t ctx, unsigned long* dest, const unsigned l
     nelems, int pe);
 void pshmem_ctx_ulonglong_put(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long*
     source, size_t nelems, int pe);
-void pshmem_ctx_int8_put(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int pe);
+void pshmem_ctx_int8_put(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int
+    pe);
 void pshmem_ctx_int16_put(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems, int
     pe);
 void pshmem_ctx_int32_put(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems, int
@@ -113,9 +115,10 @@ void pshmem_ctx_uint32_put(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* sour
     int pe);
 void pshmem_ctx_uint64_put(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems,
     int pe);
-void pshmem_ctx_size_put(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int pe);
-void pshmem_ctx_ptrdiff_put(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
-    int pe);
+void pshmem_ctx_size_put(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int
+    pe);
+void pshmem_ctx_ptrdiff_put(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t
+    nelems, int pe);
 void pshmem_put8(void* dest, const void* source, size_t nelems, int pe);
 void pshmem_put16(void* dest, const void* source, size_t nelems, int pe);
 void pshmem_put32(void* dest, const void* source, size_t nelems, int pe);
@@ -176,7 +179,8 @@ void pshmem_ctx_ulong_get(shmem_ctx_t ctx, unsigned long* dest, const unsigned l
     nelems, int pe);
 void pshmem_ctx_ulonglong_get(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long*
     source, size_t nelems, int pe);
-void pshmem_ctx_int8_get(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int pe);
+void pshmem_ctx_int8_get(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int
+    pe);
 void pshmem_ctx_int16_get(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems, int
     pe);
 void pshmem_ctx_int32_get(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems, int
@@ -191,9 +195,10 @@ void pshmem_ctx_uint32_get(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* sour
     int pe);
 void pshmem_ctx_uint64_get(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems,
     int pe);
-void pshmem_ctx_size_get(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int pe);
-void pshmem_ctx_ptrdiff_get(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
-    int pe);
+void pshmem_ctx_size_get(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int
+    pe);
+void pshmem_ctx_ptrdiff_get(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t
+    nelems, int pe);
 void pshmem_get8(void* dest, const void* source, size_t nelems, int pe);
 void pshmem_get16(void* dest, const void* source, size_t nelems, int pe);
 void pshmem_get32(void* dest, const void* source, size_t nelems, int pe);
@@ -292,7 +297,8 @@ unsigned char pshmem_ctx_uchar_g(shmem_ctx_t ctx, const unsigned char* source, i
 unsigned short pshmem_ctx_ushort_g(shmem_ctx_t ctx, const unsigned short* source, int pe);
 unsigned int pshmem_ctx_uint_g(shmem_ctx_t ctx, const unsigned int* source, int pe);
 unsigned long pshmem_ctx_ulong_g(shmem_ctx_t ctx, const unsigned long* source, int pe);
-unsigned long long pshmem_ctx_ulonglong_g(shmem_ctx_t ctx, const unsigned long long* source, int pe);
+unsigned long long pshmem_ctx_ulonglong_g(shmem_ctx_t ctx, const unsigned long long* source, int
+    pe);
 int8_t pshmem_ctx_int8_g(shmem_ctx_t ctx, const int8_t* source, int pe);
 int16_t pshmem_ctx_int16_g(shmem_ctx_t ctx, const int16_t* source, int pe);
 int32_t pshmem_ctx_int32_g(shmem_ctx_t ctx, const int32_t* source, int pe);
@@ -303,8 +309,8 @@ uint32_t pshmem_ctx_uint32_g(shmem_ctx_t ctx, const uint32_t* source, int pe);
 uint64_t pshmem_ctx_uint64_g(shmem_ctx_t ctx, const uint64_t* source, int pe);
 size_t pshmem_ctx_size_g(shmem_ctx_t ctx, const size_t* source, int pe);
 ptrdiff_t pshmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t* source, int pe);
-void pshmem_float_iput(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
-    int pe);
+void pshmem_float_iput(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t
+    nelems, int pe);
 void pshmem_double_iput(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t
     nelems, int pe);
 void pshmem_longdouble_iput(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t
@@ -313,8 +319,8 @@ void pshmem_char_iput(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t s
     int pe);
 void pshmem_schar_iput(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe);
-void pshmem_short_iput(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
-    int pe);
+void pshmem_short_iput(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t
+    nelems, int pe);
 void pshmem_int_iput(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int
     pe);
 void pshmem_long_iput(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
@@ -329,8 +335,8 @@ void pshmem_uint_iput(unsigned int* dest, const unsigned int* source, ptrdiff_t 
     size_t nelems, int pe);
 void pshmem_ulong_iput(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
-void pshmem_ulonglong_iput(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems, int pe);
+void pshmem_ulonglong_iput(unsigned long long* dest, const unsigned long long* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems, int pe);
 void pshmem_int8_iput(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t
     nelems, int pe);
 void pshmem_int16_iput(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t
@@ -363,8 +369,8 @@ void pshmem_ctx_schar_iput(shmem_ctx_t ctx, signed char* dest, const signed char
     dst, ptrdiff_t sst, size_t nelems, int pe);
 void pshmem_ctx_short_iput(shmem_ctx_t ctx, short* dest, const short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe);
-void pshmem_ctx_int_iput(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
+void pshmem_ctx_int_iput(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
 void pshmem_ctx_long_iput(shmem_ctx_t ctx, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
 void pshmem_ctx_longlong_iput(shmem_ctx_t ctx, long long* dest, const long long* source, ptrdiff_t
@@ -411,16 +417,16 @@ void pshmem_iput128(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst
     pe);
 void pshmem_ctx_iput8(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe);
-void pshmem_ctx_iput16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
-void pshmem_ctx_iput32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
-void pshmem_ctx_iput64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
+void pshmem_ctx_iput16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
+void pshmem_ctx_iput32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
+void pshmem_ctx_iput64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
 void pshmem_ctx_iput128(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
-void pshmem_float_iget(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
-    int pe);
+void pshmem_float_iget(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t
+    nelems, int pe);
 void pshmem_double_iget(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t
     nelems, int pe);
 void pshmem_longdouble_iget(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t
@@ -429,8 +435,8 @@ void pshmem_char_iget(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t s
     int pe);
 void pshmem_schar_iget(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe);
-void pshmem_short_iget(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
-    int pe);
+void pshmem_short_iget(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t
+    nelems, int pe);
 void pshmem_int_iget(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int
     pe);
 void pshmem_long_iget(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
@@ -445,8 +451,8 @@ void pshmem_uint_iget(unsigned int* dest, const unsigned int* source, ptrdiff_t 
     size_t nelems, int pe);
 void pshmem_ulong_iget(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
-void pshmem_ulonglong_iget(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems, int pe);
+void pshmem_ulonglong_iget(unsigned long long* dest, const unsigned long long* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems, int pe);
 void pshmem_int8_iget(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t
     nelems, int pe);
 void pshmem_int16_iget(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t
@@ -479,8 +485,8 @@ void pshmem_ctx_schar_iget(shmem_ctx_t ctx, signed char* dest, const signed char
     dst, ptrdiff_t sst, size_t nelems, int pe);
 void pshmem_ctx_short_iget(shmem_ctx_t ctx, short* dest, const short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe);
-void pshmem_ctx_int_iget(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
+void pshmem_ctx_int_iget(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
 void pshmem_ctx_long_iget(shmem_ctx_t ctx, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
 void pshmem_ctx_longlong_iget(shmem_ctx_t ctx, long long* dest, const long long* source, ptrdiff_t
@@ -527,12 +533,12 @@ void pshmem_iget128(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst
     pe);
 void pshmem_ctx_iget8(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe);
-void pshmem_ctx_iget16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
-void pshmem_ctx_iget32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
-void pshmem_ctx_iget64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
+void pshmem_ctx_iget16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
+void pshmem_ctx_iget32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
+void pshmem_ctx_iget64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
 void pshmem_ctx_iget128(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
 void pshmem_float_put_nbi(float* dest, const float* source, size_t nelems, int pe);
@@ -567,13 +573,15 @@ void pshmem_ctx_double_put_nbi(shmem_ctx_t ctx, double* dest, const double* sour
     int pe);
 void pshmem_ctx_longdouble_put_nbi(shmem_ctx_t ctx, long double* dest, const long double* source,
     size_t nelems, int pe);
-void pshmem_ctx_char_put_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int pe);
+void pshmem_ctx_char_put_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int
+    pe);
 void pshmem_ctx_schar_put_nbi(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t
     nelems, int pe);
 void pshmem_ctx_short_put_nbi(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems, int
     pe);
 void pshmem_ctx_int_put_nbi(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, int pe);
-void pshmem_ctx_long_put_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int pe);
+void pshmem_ctx_long_put_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int
+    pe);
 void pshmem_ctx_longlong_put_nbi(shmem_ctx_t ctx, long long* dest, const long long* source, size_t
     nelems, int pe);
 void pshmem_ctx_uchar_put_nbi(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source,
@@ -650,13 +658,15 @@ void pshmem_ctx_double_get_nbi(shmem_ctx_t ctx, double* dest, const double* sour
     int pe);
 void pshmem_ctx_longdouble_get_nbi(shmem_ctx_t ctx, long double* dest, const long double* source,
     size_t nelems, int pe);
-void pshmem_ctx_char_get_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int pe);
+void pshmem_ctx_char_get_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int
+    pe);
 void pshmem_ctx_schar_get_nbi(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t
     nelems, int pe);
 void pshmem_ctx_short_get_nbi(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems, int
     pe);
 void pshmem_ctx_int_get_nbi(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, int pe);
-void pshmem_ctx_long_get_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int pe);
+void pshmem_ctx_long_get_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int
+    pe);
 void pshmem_ctx_longlong_get_nbi(shmem_ctx_t ctx, long long* dest, const long long* source, size_t
     nelems, int pe);
 void pshmem_ctx_uchar_get_nbi(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source,
@@ -738,8 +748,8 @@ long long pshmem_longlong_atomic_compare_swap(long long* dest, long long cond, l
     pe);
 unsigned int pshmem_uint_atomic_compare_swap(unsigned int* dest, unsigned int cond, unsigned int
     value, int pe);
-unsigned long pshmem_ulong_atomic_compare_swap(unsigned long* dest, unsigned long cond, unsigned long
-    value, int pe);
+unsigned long pshmem_ulong_atomic_compare_swap(unsigned long* dest, unsigned long cond, unsigned
+    long value, int pe);
 unsigned long long pshmem_ulonglong_atomic_compare_swap(unsigned long long* dest, unsigned long long
     cond, unsigned long long value, int pe);
 int32_t pshmem_int32_atomic_compare_swap(int32_t* dest, int32_t cond, int32_t value, int pe);
@@ -750,7 +760,8 @@ size_t pshmem_size_atomic_compare_swap(size_t* dest, size_t cond, size_t value, 
 ptrdiff_t pshmem_ptrdiff_atomic_compare_swap(ptrdiff_t* dest, ptrdiff_t cond, ptrdiff_t value, int
     pe);
 int pshmem_ctx_int_atomic_compare_swap(shmem_ctx_t ctx, int* dest, int cond, int value, int pe);
-long pshmem_ctx_long_atomic_compare_swap(shmem_ctx_t ctx, long* dest, long cond, long value, int pe);
+long pshmem_ctx_long_atomic_compare_swap(shmem_ctx_t ctx, long* dest, long cond, long value, int
+    pe);
 long long pshmem_ctx_longlong_atomic_compare_swap(shmem_ctx_t ctx, long long* dest, long long cond,
     long long value, int pe);
 unsigned int pshmem_ctx_uint_atomic_compare_swap(shmem_ctx_t ctx, unsigned int* dest, unsigned int
@@ -790,11 +801,12 @@ float pshmem_ctx_float_atomic_swap(shmem_ctx_t ctx, float* dest, float value, in
 double pshmem_ctx_double_atomic_swap(shmem_ctx_t ctx, double* dest, double value, int pe);
 int pshmem_ctx_int_atomic_swap(shmem_ctx_t ctx, int* dest, int value, int pe);
 long pshmem_ctx_long_atomic_swap(shmem_ctx_t ctx, long* dest, long value, int pe);
-long long pshmem_ctx_longlong_atomic_swap(shmem_ctx_t ctx, long long* dest, long long value, int pe);
-unsigned int pshmem_ctx_uint_atomic_swap(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int
+long long pshmem_ctx_longlong_atomic_swap(shmem_ctx_t ctx, long long* dest, long long value, int
     pe);
-unsigned long pshmem_ctx_ulong_atomic_swap(shmem_ctx_t ctx, unsigned long* dest, unsigned long value,
+unsigned int pshmem_ctx_uint_atomic_swap(shmem_ctx_t ctx, unsigned int* dest, unsigned int value,
     int pe);
+unsigned long pshmem_ctx_ulong_atomic_swap(shmem_ctx_t ctx, unsigned long* dest, unsigned long
+    value, int pe);
 unsigned long long pshmem_ctx_ulonglong_atomic_swap(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe);
 int32_t pshmem_ctx_int32_atomic_swap(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe);
@@ -843,8 +855,8 @@ size_t pshmem_size_atomic_fetch_add(size_t* dest, size_t value, int pe);
 ptrdiff_t pshmem_ptrdiff_atomic_fetch_add(ptrdiff_t* dest, ptrdiff_t value, int pe);
 int pshmem_ctx_int_atomic_fetch_add(shmem_ctx_t ctx, int* dest, int value, int pe);
 long pshmem_ctx_long_atomic_fetch_add(shmem_ctx_t ctx, long* dest, long value, int pe);
-long long pshmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long* dest, long long value, int
-    pe);
+long long pshmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long* dest, long long value,
+    int pe);
 unsigned int pshmem_ctx_uint_atomic_fetch_add(shmem_ctx_t ctx, unsigned int* dest, unsigned int
     value, int pe);
 unsigned long pshmem_ctx_ulong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long* dest, unsigned long
@@ -853,8 +865,10 @@ unsigned long long pshmem_ctx_ulonglong_atomic_fetch_add(shmem_ctx_t ctx, unsign
     unsigned long long value, int pe);
 int32_t pshmem_ctx_int32_atomic_fetch_add(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe);
 int64_t pshmem_ctx_int64_atomic_fetch_add(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe);
-uint32_t pshmem_ctx_uint32_atomic_fetch_add(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe);
-uint64_t pshmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe);
+uint32_t pshmem_ctx_uint32_atomic_fetch_add(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int
+    pe);
+uint64_t pshmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int
+    pe);
 size_t pshmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t* dest, size_t value, int pe);
 ptrdiff_t pshmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t value, int
     pe);
@@ -874,8 +888,10 @@ unsigned long long pshmem_ctx_ulonglong_atomic_fetch_and(shmem_ctx_t ctx, unsign
     unsigned long long value, int pe);
 int32_t pshmem_ctx_int32_atomic_fetch_and(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe);
 int64_t pshmem_ctx_int64_atomic_fetch_and(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe);
-uint32_t pshmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe);
-uint64_t pshmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe);
+uint32_t pshmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int
+    pe);
+uint64_t pshmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int
+    pe);
 unsigned int pshmem_uint_atomic_fetch_or(unsigned int* dest, unsigned int value, int pe);
 unsigned long pshmem_ulong_atomic_fetch_or(unsigned long* dest, unsigned long value, int pe);
 unsigned long long pshmem_ulonglong_atomic_fetch_or(unsigned long long* dest, unsigned long long
@@ -884,8 +900,8 @@ int32_t pshmem_int32_atomic_fetch_or(int32_t* dest, int32_t value, int pe);
 int64_t pshmem_int64_atomic_fetch_or(int64_t* dest, int64_t value, int pe);
 uint32_t pshmem_uint32_atomic_fetch_or(uint32_t* dest, uint32_t value, int pe);
 uint64_t pshmem_uint64_atomic_fetch_or(uint64_t* dest, uint64_t value, int pe);
-unsigned int pshmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int* dest, unsigned int value,
-    int pe);
+unsigned int pshmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int* dest, unsigned int
+    value, int pe);
 unsigned long pshmem_ctx_ulong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long* dest, unsigned long
     value, int pe);
 unsigned long long pshmem_ctx_ulonglong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long long* dest,
@@ -910,8 +926,10 @@ unsigned long long pshmem_ctx_ulonglong_atomic_fetch_xor(shmem_ctx_t ctx, unsign
     unsigned long long value, int pe);
 int32_t pshmem_ctx_int32_atomic_fetch_xor(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe);
 int64_t pshmem_ctx_int64_atomic_fetch_xor(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe);
-uint32_t pshmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe);
-uint64_t pshmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe);
+uint32_t pshmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int
+    pe);
+uint64_t pshmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int
+    pe);
 void pshmem_float_atomic_fetch_nbi(float* fetch, const float* source, int pe);
 void pshmem_double_atomic_fetch_nbi(double* fetch, const double* source, int pe);
 void pshmem_int_atomic_fetch_nbi(int* fetch, const int* source, int pe);
@@ -932,22 +950,22 @@ void pshmem_ctx_double_atomic_fetch_nbi(shmem_ctx_t ctx, double* fetch, const do
     pe);
 void pshmem_ctx_int_atomic_fetch_nbi(shmem_ctx_t ctx, int* fetch, const int* source, int pe);
 void pshmem_ctx_long_atomic_fetch_nbi(shmem_ctx_t ctx, long* fetch, const long* source, int pe);
-void pshmem_ctx_longlong_atomic_fetch_nbi(shmem_ctx_t ctx, long long* fetch, const long long* source,
-    int pe);
+void pshmem_ctx_longlong_atomic_fetch_nbi(shmem_ctx_t ctx, long long* fetch, const long long*
+    source, int pe);
 void pshmem_ctx_uint_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned int* fetch, const unsigned int*
     source, int pe);
 void pshmem_ctx_ulong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long* fetch, const unsigned long*
     source, int pe);
-void pshmem_ctx_ulonglong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long long* fetch, const unsigned
-    long long* source, int pe);
+void pshmem_ctx_ulonglong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long long* fetch, const
+    unsigned long long* source, int pe);
 void pshmem_ctx_int32_atomic_fetch_nbi(shmem_ctx_t ctx, int32_t* fetch, const int32_t* source, int
     pe);
 void pshmem_ctx_int64_atomic_fetch_nbi(shmem_ctx_t ctx, int64_t* fetch, const int64_t* source, int
     pe);
-void pshmem_ctx_uint32_atomic_fetch_nbi(shmem_ctx_t ctx, uint32_t* fetch, const uint32_t* source, int
-    pe);
-void pshmem_ctx_uint64_atomic_fetch_nbi(shmem_ctx_t ctx, uint64_t* fetch, const uint64_t* source, int
-    pe);
+void pshmem_ctx_uint32_atomic_fetch_nbi(shmem_ctx_t ctx, uint32_t* fetch, const uint32_t* source,
+    int pe);
+void pshmem_ctx_uint64_atomic_fetch_nbi(shmem_ctx_t ctx, uint64_t* fetch, const uint64_t* source,
+    int pe);
 void pshmem_ctx_size_atomic_fetch_nbi(shmem_ctx_t ctx, size_t* fetch, const size_t* source, int pe);
 void pshmem_ctx_ptrdiff_atomic_fetch_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, const ptrdiff_t* source,
     int pe);
@@ -961,10 +979,10 @@ void pshmem_ulong_atomic_compare_swap_nbi(unsigned long* fetch, unsigned long* d
     cond, unsigned long value, int pe);
 void pshmem_ulonglong_atomic_compare_swap_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long cond, unsigned long long value, int pe);
-void pshmem_int32_atomic_compare_swap_nbi(int32_t* fetch, int32_t* dest, int32_t cond, int32_t value,
-    int pe);
-void pshmem_int64_atomic_compare_swap_nbi(int64_t* fetch, int64_t* dest, int64_t cond, int64_t value,
-    int pe);
+void pshmem_int32_atomic_compare_swap_nbi(int32_t* fetch, int32_t* dest, int32_t cond, int32_t
+    value, int pe);
+void pshmem_int64_atomic_compare_swap_nbi(int64_t* fetch, int64_t* dest, int64_t cond, int64_t
+    value, int pe);
 void pshmem_uint32_atomic_compare_swap_nbi(uint32_t* fetch, uint32_t* dest, uint32_t cond, uint32_t
     value, int pe);
 void pshmem_uint64_atomic_compare_swap_nbi(uint64_t* fetch, uint64_t* dest, uint64_t cond, uint64_t
@@ -985,10 +1003,10 @@ void pshmem_ctx_ulong_atomic_compare_swap_nbi(shmem_ctx_t ctx, unsigned long* fe
     dest, unsigned long cond, unsigned long value, int pe);
 void pshmem_ctx_ulonglong_atomic_compare_swap_nbi(shmem_ctx_t ctx, unsigned long long* fetch,
     unsigned long long* dest, unsigned long long cond, unsigned long long value, int pe);
-void pshmem_ctx_int32_atomic_compare_swap_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t
-    cond, int32_t value, int pe);
-void pshmem_ctx_int64_atomic_compare_swap_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t
-    cond, int64_t value, int pe);
+void pshmem_ctx_int32_atomic_compare_swap_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest,
+    int32_t cond, int32_t value, int pe);
+void pshmem_ctx_int64_atomic_compare_swap_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest,
+    int64_t cond, int64_t value, int pe);
 void pshmem_ctx_uint32_atomic_compare_swap_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest,
     uint32_t cond, uint32_t value, int pe);
 void pshmem_ctx_uint64_atomic_compare_swap_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
@@ -1004,8 +1022,8 @@ void pshmem_long_atomic_swap_nbi(long* fetch, long* dest, long value, int pe);
 void pshmem_longlong_atomic_swap_nbi(long long* fetch, long long* dest, long long value, int pe);
 void pshmem_uint_atomic_swap_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value, int
     pe);
-void pshmem_ulong_atomic_swap_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value, int
-    pe);
+void pshmem_ulong_atomic_swap_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value,
+    int pe);
 void pshmem_ulonglong_atomic_swap_nbi(unsigned long long* fetch, unsigned long long* dest, unsigned
     long long value, int pe);
 void pshmem_int32_atomic_swap_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe);
@@ -1038,8 +1056,8 @@ void pshmem_ctx_uint64_atomic_swap_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_
     value, int pe);
 void pshmem_ctx_size_atomic_swap_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t value, int
     pe);
-void pshmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t
-    value, int pe);
+void pshmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest,
+    ptrdiff_t value, int pe);
 void pshmem_int_atomic_fetch_inc_nbi(int* fetch, int* dest, int pe);
 void pshmem_long_atomic_fetch_inc_nbi(long* fetch, long* dest, int pe);
 void pshmem_longlong_atomic_fetch_inc_nbi(long long* fetch, long long* dest, int pe);
@@ -1055,8 +1073,8 @@ void pshmem_size_atomic_fetch_inc_nbi(size_t* fetch, size_t* dest, int pe);
 void pshmem_ptrdiff_atomic_fetch_inc_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, int pe);
 void pshmem_ctx_int_atomic_fetch_inc_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int pe);
 void pshmem_ctx_long_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long* fetch, long* dest, int pe);
-void pshmem_ctx_longlong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest, int
-    pe);
+void pshmem_ctx_longlong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest,
+    int pe);
 void pshmem_ctx_uint_atomic_fetch_inc_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     int pe);
 void pshmem_ctx_ulong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long*
@@ -1087,7 +1105,8 @@ void pshmem_int64_atomic_fetch_add_nbi(int64_t* fetch, int64_t* dest, int64_t va
 void pshmem_uint32_atomic_fetch_add_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe);
 void pshmem_uint64_atomic_fetch_add_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe);
 void pshmem_size_atomic_fetch_add_nbi(size_t* fetch, size_t* dest, size_t value, int pe);
-void pshmem_ptrdiff_atomic_fetch_add_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value, int pe);
+void pshmem_ptrdiff_atomic_fetch_add_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value, int
+    pe);
 void pshmem_ctx_int_atomic_fetch_add_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int value, int pe);
 void pshmem_ctx_long_atomic_fetch_add_nbi(shmem_ctx_t ctx, long* fetch, long* dest, long value, int
     pe);
@@ -1107,8 +1126,8 @@ void pshmem_ctx_uint32_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint32_t* fetch, ui
     uint32_t value, int pe);
 void pshmem_ctx_uint64_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
     uint64_t value, int pe);
-void pshmem_ctx_size_atomic_fetch_add_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t value,
-    int pe);
+void pshmem_ctx_size_atomic_fetch_add_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t
+    value, int pe);
 void pshmem_ctx_ptrdiff_atomic_fetch_add_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest,
     ptrdiff_t value, int pe);
 void pshmem_uint_atomic_fetch_and_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
@@ -1135,10 +1154,10 @@ void pshmem_ctx_uint32_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint32_t* fetch, ui
     uint32_t value, int pe);
 void pshmem_ctx_uint64_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
     uint64_t value, int pe);
-void pshmem_uint_atomic_fetch_or_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value, int
-    pe);
-void pshmem_ulong_atomic_fetch_or_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value,
+void pshmem_uint_atomic_fetch_or_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe);
+void pshmem_ulong_atomic_fetch_or_nbi(unsigned long* fetch, unsigned long* dest, unsigned long
+    value, int pe);
 void pshmem_ulonglong_atomic_fetch_or_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe);
 void pshmem_int32_atomic_fetch_or_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe);
@@ -1147,18 +1166,18 @@ void pshmem_uint32_atomic_fetch_or_nbi(uint32_t* fetch, uint32_t* dest, uint32_t
 void pshmem_uint64_atomic_fetch_or_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe);
 void pshmem_ctx_uint_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe);
-void pshmem_ctx_ulong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest,
-    unsigned long value, int pe);
+void pshmem_ctx_ulong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long*
+    dest, unsigned long value, int pe);
 void pshmem_ctx_ulonglong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long long* fetch, unsigned
     long long* dest, unsigned long long value, int pe);
 void pshmem_ctx_int32_atomic_fetch_or_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t
     value, int pe);
 void pshmem_ctx_int64_atomic_fetch_or_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t
     value, int pe);
-void pshmem_ctx_uint32_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest, uint32_t
-    value, int pe);
-void pshmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest, uint64_t
-    value, int pe);
+void pshmem_ctx_uint32_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest,
+    uint32_t value, int pe);
+void pshmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
+    uint64_t value, int pe);
 void pshmem_uint_atomic_fetch_xor_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe);
 void pshmem_ulong_atomic_fetch_xor_nbi(unsigned long* fetch, unsigned long* dest, unsigned long
@@ -1370,14 +1389,14 @@ void pshmem_ulonglong_put_signal(unsigned long long* dest, const unsigned long l
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_int8_put_signal(int8_t* dest, const int8_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe);
-void pshmem_int16_put_signal(int16_t* dest, const int16_t* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
-void pshmem_int32_put_signal(int32_t* dest, const int32_t* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
-void pshmem_int64_put_signal(int64_t* dest, const int64_t* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
-void pshmem_uint8_put_signal(uint8_t* dest, const uint8_t* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
+void pshmem_int16_put_signal(int16_t* dest, const int16_t* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_int32_put_signal(int32_t* dest, const int32_t* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_int64_put_signal(int64_t* dest, const int64_t* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_uint8_put_signal(uint8_t* dest, const uint8_t* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_uint16_put_signal(uint16_t* dest, const uint16_t* source, size_t nelems, uint64_t*
     sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_uint32_put_signal(uint32_t* dest, const uint32_t* source, size_t nelems, uint64_t*
@@ -1390,8 +1409,8 @@ void pshmem_ptrdiff_put_signal(ptrdiff_t* dest, const ptrdiff_t* source, size_t 
     sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_float_put_signal(shmem_ctx_t ctx, float* dest, const float* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void pshmem_ctx_double_put_signal(shmem_ctx_t ctx, double* dest, const double* source, size_t nelems,
-    uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_ctx_double_put_signal(shmem_ctx_t ctx, double* dest, const double* source, size_t
+    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_longdouble_put_signal(shmem_ctx_t ctx, long double* dest, const long double* source,
     size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_char_put_signal(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems,
@@ -1404,8 +1423,8 @@ void pshmem_ctx_int_put_signal(shmem_ctx_t ctx, int* dest, const int* source, si
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_long_put_signal(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void pshmem_ctx_longlong_put_signal(shmem_ctx_t ctx, long long* dest, const long long* source, size_t
-    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_ctx_longlong_put_signal(shmem_ctx_t ctx, long long* dest, const long long* source,
+    size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_uchar_put_signal(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source,
     size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_ushort_put_signal(shmem_ctx_t ctx, unsigned short* dest, const unsigned short*
@@ -1444,10 +1463,10 @@ void pshmem_put32_signal(void* dest, const void* source, size_t nelems, uint64_t
     signal, int sig_op, int pe);
 void pshmem_put64_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t
     signal, int sig_op, int pe);
-void pshmem_put128_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t
-    signal, int sig_op, int pe);
-void pshmem_ctx_put8_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t*
-    sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_put128_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
+    uint64_t signal, int sig_op, int pe);
+void pshmem_ctx_put8_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
+    uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_put16_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_put32_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
@@ -1456,12 +1475,12 @@ void pshmem_ctx_put64_signal(shmem_ctx_t ctx, void* dest, const void* source, si
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_put128_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void pshmem_putmem_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t
-    signal, int sig_op, int pe);
+void pshmem_putmem_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
+    uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_putmem_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void pshmem_float_put_signal_nbi(float* dest, const float* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
+void pshmem_float_put_signal_nbi(float* dest, const float* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_double_put_signal_nbi(double* dest, const double* source, size_t nelems, uint64_t*
     sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_longdouble_put_signal_nbi(long double* dest, const long double* source, size_t nelems,
@@ -1470,8 +1489,8 @@ void pshmem_char_put_signal_nbi(char* dest, const char* source, size_t nelems, u
     uint64_t signal, int sig_op, int pe);
 void pshmem_schar_put_signal_nbi(signed char* dest, const signed char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void pshmem_short_put_signal_nbi(short* dest, const short* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
+void pshmem_short_put_signal_nbi(short* dest, const short* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_int_put_signal_nbi(int* dest, const int* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe);
 void pshmem_long_put_signal_nbi(long* dest, const long* source, size_t nelems, uint64_t* sig_addr,
@@ -1506,8 +1525,8 @@ void pshmem_uint64_put_signal_nbi(uint64_t* dest, const uint64_t* source, size_t
     sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_size_put_signal_nbi(size_t* dest, const size_t* source, size_t nelems, uint64_t*
     sig_addr, uint64_t signal, int sig_op, int pe);
-void pshmem_ptrdiff_put_signal_nbi(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, uint64_t*
-    sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_ptrdiff_put_signal_nbi(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
+    uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_float_put_signal_nbi(shmem_ctx_t ctx, float* dest, const float* source, size_t
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_double_put_signal_nbi(shmem_ctx_t ctx, double* dest, const double* source, size_t
@@ -1546,12 +1565,12 @@ void pshmem_ctx_int64_put_signal_nbi(shmem_ctx_t ctx, int64_t* dest, const int64
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_uint8_put_signal_nbi(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, size_t
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void pshmem_ctx_uint16_put_signal_nbi(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, size_t
-    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void pshmem_ctx_uint32_put_signal_nbi(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, size_t
-    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void pshmem_ctx_uint64_put_signal_nbi(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t
-    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_ctx_uint16_put_signal_nbi(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source,
+    size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_ctx_uint32_put_signal_nbi(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source,
+    size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void pshmem_ctx_uint64_put_signal_nbi(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source,
+    size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_size_put_signal_nbi(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_ptrdiff_put_signal_nbi(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source,
@@ -1598,17 +1617,18 @@ void pshmem_size_wait_until(size_t* ivar, int cmp, size_t cmp_value);
 void pshmem_ptrdiff_wait_until(ptrdiff_t* ivar, int cmp, ptrdiff_t cmp_value);
 void pshmem_short_wait_until(short* ivar, int cmp, short cmp_value);
 void pshmem_ushort_wait_until(unsigned short* ivar, int cmp, unsigned short cmp_value);
-void pshmem_int_wait_until_all(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
+void pshmem_int_wait_until_all(int* ivars, size_t nelems, const int* status, int cmp, int
+    cmp_value);
 void pshmem_long_wait_until_all(long* ivars, size_t nelems, const int* status, int cmp, long
     cmp_value);
-void pshmem_longlong_wait_until_all(long long* ivars, size_t nelems, const int* status, int cmp, long
-    long cmp_value);
+void pshmem_longlong_wait_until_all(long long* ivars, size_t nelems, const int* status, int cmp,
+    long long cmp_value);
 void pshmem_uint_wait_until_all(unsigned int* ivars, size_t nelems, const int* status, int cmp,
     unsigned int cmp_value);
 void pshmem_ulong_wait_until_all(unsigned long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long cmp_value);
-void pshmem_ulonglong_wait_until_all(unsigned long long* ivars, size_t nelems, const int* status, int
-    cmp, unsigned long long cmp_value);
+void pshmem_ulonglong_wait_until_all(unsigned long long* ivars, size_t nelems, const int* status,
+    int cmp, unsigned long long cmp_value);
 void pshmem_int32_wait_until_all(int32_t* ivars, size_t nelems, const int* status, int cmp, int32_t
     cmp_value);
 void pshmem_int64_wait_until_all(int64_t* ivars, size_t nelems, const int* status, int cmp, int64_t
@@ -1637,10 +1657,10 @@ size_t pshmem_ulong_wait_until_any(unsigned long* ivars, size_t nelems, const in
     unsigned long cmp_value);
 size_t pshmem_ulonglong_wait_until_any(unsigned long long* ivars, size_t nelems, const int* status,
     int cmp, unsigned long long cmp_value);
-size_t pshmem_int32_wait_until_any(int32_t* ivars, size_t nelems, const int* status, int cmp, int32_t
-    cmp_value);
-size_t pshmem_int64_wait_until_any(int64_t* ivars, size_t nelems, const int* status, int cmp, int64_t
-    cmp_value);
+size_t pshmem_int32_wait_until_any(int32_t* ivars, size_t nelems, const int* status, int cmp,
+    int32_t cmp_value);
+size_t pshmem_int64_wait_until_any(int64_t* ivars, size_t nelems, const int* status, int cmp,
+    int64_t cmp_value);
 size_t pshmem_uint32_wait_until_any(uint32_t* ivars, size_t nelems, const int* status, int cmp,
     uint32_t cmp_value);
 size_t pshmem_uint64_wait_until_any(uint64_t* ivars, size_t nelems, const int* status, int cmp,
@@ -1651,8 +1671,8 @@ size_t pshmem_ptrdiff_wait_until_any(ptrdiff_t* ivars, size_t nelems, const int*
     ptrdiff_t cmp_value);
 size_t pshmem_short_wait_until_any(short* ivars, size_t nelems, const int* status, int cmp, short
     cmp_value);
-size_t pshmem_ushort_wait_until_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
-    unsigned short cmp_value);
+size_t pshmem_ushort_wait_until_any(unsigned short* ivars, size_t nelems, const int* status, int
+    cmp, unsigned short cmp_value);
 size_t pshmem_int_wait_until_some(int* ivars, size_t nelems, size_t* indices, const int* status, int
     cmp, int cmp_value);
 size_t pshmem_long_wait_until_some(long* ivars, size_t nelems, size_t* indices, const int* status,
@@ -1707,8 +1727,8 @@ void pshmem_ptrdiff_wait_until_all_vector(ptrdiff_t* ivars, size_t nelems, const
     cmp, ptrdiff_t* cmp_values);
 void pshmem_short_wait_until_all_vector(short* ivars, size_t nelems, const int* status, int cmp,
     short* cmp_values);
-void pshmem_ushort_wait_until_all_vector(unsigned short* ivars, size_t nelems, const int* status, int
-    cmp, unsigned short* cmp_values);
+void pshmem_ushort_wait_until_all_vector(unsigned short* ivars, size_t nelems, const int* status,
+    int cmp, unsigned short* cmp_values);
 size_t pshmem_int_wait_until_any_vector(int* ivars, size_t nelems, const int* status, int cmp, int*
     cmp_values);
 size_t pshmem_long_wait_until_any_vector(long* ivars, size_t nelems, const int* status, int cmp,
@@ -1717,8 +1737,8 @@ size_t pshmem_longlong_wait_until_any_vector(long long* ivars, size_t nelems, co
     cmp, long long* cmp_values);
 size_t pshmem_uint_wait_until_any_vector(unsigned int* ivars, size_t nelems, const int* status, int
     cmp, unsigned int* cmp_values);
-size_t pshmem_ulong_wait_until_any_vector(unsigned long* ivars, size_t nelems, const int* status, int
-    cmp, unsigned long* cmp_values);
+size_t pshmem_ulong_wait_until_any_vector(unsigned long* ivars, size_t nelems, const int* status,
+    int cmp, unsigned long* cmp_values);
 size_t pshmem_ulonglong_wait_until_any_vector(unsigned long long* ivars, size_t nelems, const int*
     status, int cmp, unsigned long long* cmp_values);
 size_t pshmem_int32_wait_until_any_vector(int32_t* ivars, size_t nelems, const int* status, int cmp,
@@ -1741,18 +1761,18 @@ size_t pshmem_int_wait_until_some_vector(int* ivars, size_t nelems, size_t* indi
     status, int cmp, int* cmp_values);
 size_t pshmem_long_wait_until_some_vector(long* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, long* cmp_values);
-size_t pshmem_longlong_wait_until_some_vector(long long* ivars, size_t nelems, size_t* indices, const
-    int* status, int cmp, long long* cmp_values);
+size_t pshmem_longlong_wait_until_some_vector(long long* ivars, size_t nelems, size_t* indices,
+    const int* status, int cmp, long long* cmp_values);
 size_t pshmem_uint_wait_until_some_vector(unsigned int* ivars, size_t nelems, size_t* indices, const
     int* status, int cmp, unsigned int* cmp_values);
 size_t pshmem_ulong_wait_until_some_vector(unsigned long* ivars, size_t nelems, size_t* indices,
     const int* status, int cmp, unsigned long* cmp_values);
 size_t pshmem_ulonglong_wait_until_some_vector(unsigned long long* ivars, size_t nelems, size_t*
     indices, const int* status, int cmp, unsigned long long* cmp_values);
-size_t pshmem_int32_wait_until_some_vector(int32_t* ivars, size_t nelems, size_t* indices, const int*
-    status, int cmp, int32_t* cmp_values);
-size_t pshmem_int64_wait_until_some_vector(int64_t* ivars, size_t nelems, size_t* indices, const int*
-    status, int cmp, int64_t* cmp_values);
+size_t pshmem_int32_wait_until_some_vector(int32_t* ivars, size_t nelems, size_t* indices, const
+    int* status, int cmp, int32_t* cmp_values);
+size_t pshmem_int64_wait_until_some_vector(int64_t* ivars, size_t nelems, size_t* indices, const
+    int* status, int cmp, int64_t* cmp_values);
 size_t pshmem_uint32_wait_until_some_vector(uint32_t* ivars, size_t nelems, size_t* indices, const
     int* status, int cmp, uint32_t* cmp_values);
 size_t pshmem_uint64_wait_until_some_vector(uint64_t* ivars, size_t nelems, size_t* indices, const
@@ -1783,8 +1803,8 @@ int pshmem_int_test_all(int* ivars, size_t nelems, const int* status, int cmp, i
 int pshmem_long_test_all(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 int pshmem_longlong_test_all(long long* ivars, size_t nelems, const int* status, int cmp, long long
     cmp_value);
-int pshmem_uint_test_all(unsigned int* ivars, size_t nelems, const int* status, int cmp, unsigned int
-    cmp_value);
+int pshmem_uint_test_all(unsigned int* ivars, size_t nelems, const int* status, int cmp, unsigned
+    int cmp_value);
 int pshmem_ulong_test_all(unsigned long* ivars, size_t nelems, const int* status, int cmp, unsigned
     long cmp_value);
 int pshmem_ulonglong_test_all(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
@@ -1797,12 +1817,13 @@ int pshmem_uint32_test_all(uint32_t* ivars, size_t nelems, const int* status, in
     cmp_value);
 int pshmem_uint64_test_all(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t
     cmp_value);
-int pshmem_size_test_all(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
+int pshmem_size_test_all(size_t* ivars, size_t nelems, const int* status, int cmp, size_t
+    cmp_value);
 int pshmem_ptrdiff_test_all(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t
     cmp_value);
 int pshmem_short_test_all(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
-int pshmem_ushort_test_all(unsigned short* ivars, size_t nelems, const int* status, int cmp, unsigned
-    short cmp_value);
+int pshmem_ushort_test_all(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t pshmem_int_test_any(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 size_t pshmem_long_test_any(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 size_t pshmem_longlong_test_any(long long* ivars, size_t nelems, const int* status, int cmp, long
@@ -1823,18 +1844,18 @@ size_t pshmem_uint64_test_any(uint64_t* ivars, size_t nelems, const int* status,
     cmp_value);
 size_t pshmem_size_test_any(size_t* ivars, size_t nelems, const int* status, int cmp, size_t
     cmp_value);
-size_t pshmem_ptrdiff_test_any(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t
-    cmp_value);
+size_t pshmem_ptrdiff_test_any(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
+    ptrdiff_t cmp_value);
 size_t pshmem_short_test_any(short* ivars, size_t nelems, const int* status, int cmp, short
     cmp_value);
 size_t pshmem_ushort_test_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
     unsigned short cmp_value);
 size_t pshmem_int_test_some(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     int cmp_value);
-size_t pshmem_long_test_some(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
-    long cmp_value);
-size_t pshmem_longlong_test_some(long long* ivars, size_t nelems, size_t* indices, const int* status,
-    int cmp, long long cmp_value);
+size_t pshmem_long_test_some(long* ivars, size_t nelems, size_t* indices, const int* status, int
+    cmp, long cmp_value);
+size_t pshmem_longlong_test_some(long long* ivars, size_t nelems, size_t* indices, const int*
+    status, int cmp, long long cmp_value);
 size_t pshmem_uint_test_some(unsigned int* ivars, size_t nelems, size_t* indices, const int* status,
     int cmp, unsigned int cmp_value);
 size_t pshmem_ulong_test_some(unsigned long* ivars, size_t nelems, size_t* indices, const int*
@@ -1861,14 +1882,14 @@ int pshmem_int_test_all_vector(int* ivars, size_t nelems, const int* status, int
     cmp_values);
 int pshmem_long_test_all_vector(long* ivars, size_t nelems, const int* status, int cmp, long*
     cmp_values);
-int pshmem_longlong_test_all_vector(long long* ivars, size_t nelems, const int* status, int cmp, long
-    long* cmp_values);
+int pshmem_longlong_test_all_vector(long long* ivars, size_t nelems, const int* status, int cmp,
+    long long* cmp_values);
 int pshmem_uint_test_all_vector(unsigned int* ivars, size_t nelems, const int* status, int cmp,
     unsigned int* cmp_values);
 int pshmem_ulong_test_all_vector(unsigned long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long* cmp_values);
-int pshmem_ulonglong_test_all_vector(unsigned long long* ivars, size_t nelems, const int* status, int
-    cmp, unsigned long long* cmp_values);
+int pshmem_ulonglong_test_all_vector(unsigned long long* ivars, size_t nelems, const int* status,
+    int cmp, unsigned long long* cmp_values);
 int pshmem_int32_test_all_vector(int32_t* ivars, size_t nelems, const int* status, int cmp, int32_t*
     cmp_values);
 int pshmem_int64_test_all_vector(int64_t* ivars, size_t nelems, const int* status, int cmp, int64_t*
@@ -1913,16 +1934,16 @@ size_t pshmem_short_test_any_vector(short* ivars, size_t nelems, const int* stat
     cmp_values);
 size_t pshmem_ushort_test_any_vector(unsigned short* ivars, size_t nelems, const int* status, int
     cmp, unsigned short* cmp_values);
-size_t pshmem_int_test_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status, int
-    cmp, int* cmp_values);
+size_t pshmem_int_test_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status,
+    int cmp, int* cmp_values);
 size_t pshmem_long_test_some_vector(long* ivars, size_t nelems, size_t* indices, const int* status,
     int cmp, long* cmp_values);
 size_t pshmem_longlong_test_some_vector(long long* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, long long* cmp_values);
 size_t pshmem_uint_test_some_vector(unsigned int* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, unsigned int* cmp_values);
-size_t pshmem_ulong_test_some_vector(unsigned long* ivars, size_t nelems, size_t* indices, const int*
-    status, int cmp, unsigned long* cmp_values);
+size_t pshmem_ulong_test_some_vector(unsigned long* ivars, size_t nelems, size_t* indices, const
+    int* status, int cmp, unsigned long* cmp_values);
 size_t pshmem_ulonglong_test_some_vector(unsigned long long* ivars, size_t nelems, size_t* indices,
     const int* status, int cmp, unsigned long long* cmp_values);
 size_t pshmem_int32_test_some_vector(int32_t* ivars, size_t nelems, size_t* indices, const int*
@@ -1933,12 +1954,12 @@ size_t pshmem_uint32_test_some_vector(uint32_t* ivars, size_t nelems, size_t* in
     status, int cmp, uint32_t* cmp_values);
 size_t pshmem_uint64_test_some_vector(uint64_t* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, uint64_t* cmp_values);
-size_t pshmem_size_test_some_vector(size_t* ivars, size_t nelems, size_t* indices, const int* status,
-    int cmp, size_t* cmp_values);
+size_t pshmem_size_test_some_vector(size_t* ivars, size_t nelems, size_t* indices, const int*
+    status, int cmp, size_t* cmp_values);
 size_t pshmem_ptrdiff_test_some_vector(ptrdiff_t* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, ptrdiff_t* cmp_values);
-size_t pshmem_short_test_some_vector(short* ivars, size_t nelems, size_t* indices, const int* status,
-    int cmp, short* cmp_values);
+size_t pshmem_short_test_some_vector(short* ivars, size_t nelems, size_t* indices, const int*
+    status, int cmp, short* cmp_values);
 size_t pshmem_ushort_test_some_vector(unsigned short* ivars, size_t nelems, size_t* indices, const
     int* status, int cmp, unsigned short* cmp_values);
 void pshmem_short_wait(short* ivar, short cmp_value);
@@ -1962,22 +1983,22 @@ int pshmem_team_sync(shmem_team_t team);
 /* Active sets */
 void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long* pSync);
 void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long* pSync);
-void pshmem_broadcast32(void* dest, const void* source, size_t nelems, int PE_root, int PE_start, int
-    logPE_stride, int PE_size, long* pSync);
-void pshmem_broadcast64(void* dest, const void* source, size_t nelems, int PE_root, int PE_start, int
-    logPE_stride, int PE_size, long* pSync);
+void pshmem_broadcast32(void* dest, const void* source, size_t nelems, int PE_root, int PE_start,
+    int logPE_stride, int PE_size, long* pSync);
+void pshmem_broadcast64(void* dest, const void* source, size_t nelems, int PE_root, int PE_start,
+    int logPE_stride, int PE_size, long* pSync);
 void pshmem_collect32(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
     int PE_size, long* pSync);
 void pshmem_collect64(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
     int PE_size, long* pSync);
-void pshmem_fcollect32(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
-    int PE_size, long* pSync);
-void pshmem_fcollect64(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
-    int PE_size, long* pSync);
-void pshmem_alltoall32(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
-    int PE_size, long* pSync);
-void pshmem_alltoall64(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
-    int PE_size, long* pSync);
+void pshmem_fcollect32(void* dest, const void* source, size_t nelems, int PE_start, int
+    logPE_stride, int PE_size, long* pSync);
+void pshmem_fcollect64(void* dest, const void* source, size_t nelems, int PE_start, int
+    logPE_stride, int PE_size, long* pSync);
+void pshmem_alltoall32(void* dest, const void* source, size_t nelems, int PE_start, int
+    logPE_stride, int PE_size, long* pSync);
+void pshmem_alltoall64(void* dest, const void* source, size_t nelems, int PE_start, int
+    logPE_stride, int PE_size, long* pSync);
 void pshmem_alltoalls32(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int PE_start, int logPE_stride, int PE_size, long* pSync);
 void pshmem_alltoalls64(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
@@ -1986,8 +2007,8 @@ void pshmem_alltoalls64(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
 /* Collectives */
 int pshmem_float_broadcast(shmem_team_t team, float* dest, const float* source, size_t nelems, int
     PE_root);
-int pshmem_double_broadcast(shmem_team_t team, double* dest, const double* source, size_t nelems, int
-    PE_root);
+int pshmem_double_broadcast(shmem_team_t team, double* dest, const double* source, size_t nelems,
+    int PE_root);
 int pshmem_longdouble_broadcast(shmem_team_t team, long double* dest, const long double* source,
     size_t nelems, int PE_root);
 int pshmem_char_broadcast(shmem_team_t team, char* dest, const char* source, size_t nelems, int
@@ -2010,8 +2031,8 @@ int pshmem_uint_broadcast(shmem_team_t team, unsigned int* dest, const unsigned 
     nelems, int PE_root);
 int pshmem_ulong_broadcast(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, int PE_root);
-int pshmem_ulonglong_broadcast(shmem_team_t team, unsigned long long* dest, const unsigned long long*
-    source, size_t nelems, int PE_root);
+int pshmem_ulonglong_broadcast(shmem_team_t team, unsigned long long* dest, const unsigned long
+    long* source, size_t nelems, int PE_root);
 int pshmem_int8_broadcast(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems, int
     PE_root);
 int pshmem_int16_broadcast(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
@@ -2022,12 +2043,12 @@ int pshmem_int64_broadcast(shmem_team_t team, int64_t* dest, const int64_t* sour
     int PE_root);
 int pshmem_uint8_broadcast(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     int PE_root);
-int pshmem_uint16_broadcast(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
-    int PE_root);
-int pshmem_uint32_broadcast(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
-    int PE_root);
-int pshmem_uint64_broadcast(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
-    int PE_root);
+int pshmem_uint16_broadcast(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
+    nelems, int PE_root);
+int pshmem_uint32_broadcast(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
+    nelems, int PE_root);
+int pshmem_uint64_broadcast(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t
+    nelems, int PE_root);
 int pshmem_size_broadcast(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems, int
     PE_root);
 int pshmem_ptrdiff_broadcast(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t
@@ -2036,8 +2057,8 @@ int pshmem_broadcastmem(shmem_team_t team, void* dest, const void* source, size_
     PE_root);
 int pshmem_float_collect(shmem_team_t team, float* dest, const float* source, size_t nelems);
 int pshmem_double_collect(shmem_team_t team, double* dest, const double* source, size_t nelems);
-int pshmem_longdouble_collect(shmem_team_t team, long double* dest, const long double* source, size_t
-    nelems);
+int pshmem_longdouble_collect(shmem_team_t team, long double* dest, const long double* source,
+    size_t nelems);
 int pshmem_char_collect(shmem_team_t team, char* dest, const char* source, size_t nelems);
 int pshmem_schar_collect(shmem_team_t team, signed char* dest, const signed char* source, size_t
     nelems);
@@ -2080,14 +2101,14 @@ int pshmem_int_fcollect(shmem_team_t team, int* dest, const int* source, size_t 
 int pshmem_long_fcollect(shmem_team_t team, long* dest, const long* source, size_t nelems);
 int pshmem_longlong_fcollect(shmem_team_t team, long long* dest, const long long* source, size_t
     nelems);
-int pshmem_uchar_fcollect(shmem_team_t team, unsigned char* dest, const unsigned char* source, size_t
-    nelems);
+int pshmem_uchar_fcollect(shmem_team_t team, unsigned char* dest, const unsigned char* source,
+    size_t nelems);
 int pshmem_ushort_fcollect(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems);
 int pshmem_uint_fcollect(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t
     nelems);
-int pshmem_ulong_fcollect(shmem_team_t team, unsigned long* dest, const unsigned long* source, size_t
-    nelems);
+int pshmem_ulong_fcollect(shmem_team_t team, unsigned long* dest, const unsigned long* source,
+    size_t nelems);
 int pshmem_ulonglong_fcollect(shmem_team_t team, unsigned long long* dest, const unsigned long long*
     source, size_t nelems);
 int pshmem_int8_fcollect(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems);
@@ -2095,9 +2116,12 @@ int pshmem_int16_fcollect(shmem_team_t team, int16_t* dest, const int16_t* sourc
 int pshmem_int32_fcollect(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems);
 int pshmem_int64_fcollect(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems);
 int pshmem_uint8_fcollect(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems);
-int pshmem_uint16_fcollect(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems);
-int pshmem_uint32_fcollect(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems);
-int pshmem_uint64_fcollect(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems);
+int pshmem_uint16_fcollect(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
+    nelems);
+int pshmem_uint32_fcollect(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
+    nelems);
+int pshmem_uint64_fcollect(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t
+    nelems);
 int pshmem_size_fcollect(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems);
 int pshmem_ptrdiff_fcollect(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t
     nelems);
@@ -2114,14 +2138,14 @@ int pshmem_int_alltoall(shmem_team_t team, int* dest, const int* source, size_t 
 int pshmem_long_alltoall(shmem_team_t team, long* dest, const long* source, size_t nelems);
 int pshmem_longlong_alltoall(shmem_team_t team, long long* dest, const long long* source, size_t
     nelems);
-int pshmem_uchar_alltoall(shmem_team_t team, unsigned char* dest, const unsigned char* source, size_t
-    nelems);
+int pshmem_uchar_alltoall(shmem_team_t team, unsigned char* dest, const unsigned char* source,
+    size_t nelems);
 int pshmem_ushort_alltoall(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems);
 int pshmem_uint_alltoall(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t
     nelems);
-int pshmem_ulong_alltoall(shmem_team_t team, unsigned long* dest, const unsigned long* source, size_t
-    nelems);
+int pshmem_ulong_alltoall(shmem_team_t team, unsigned long* dest, const unsigned long* source,
+    size_t nelems);
 int pshmem_ulonglong_alltoall(shmem_team_t team, unsigned long long* dest, const unsigned long long*
     source, size_t nelems);
 int pshmem_int8_alltoall(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems);
@@ -2129,9 +2153,12 @@ int pshmem_int16_alltoall(shmem_team_t team, int16_t* dest, const int16_t* sourc
 int pshmem_int32_alltoall(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems);
 int pshmem_int64_alltoall(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems);
 int pshmem_uint8_alltoall(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems);
-int pshmem_uint16_alltoall(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems);
-int pshmem_uint32_alltoall(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems);
-int pshmem_uint64_alltoall(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems);
+int pshmem_uint16_alltoall(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
+    nelems);
+int pshmem_uint32_alltoall(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
+    nelems);
+int pshmem_uint64_alltoall(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t
+    nelems);
 int pshmem_size_alltoall(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems);
 int pshmem_ptrdiff_alltoall(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t
     nelems);
@@ -2142,16 +2169,16 @@ int pshmem_double_alltoalls(shmem_team_t team, double* dest, const double* sourc
     ptrdiff_t sst, size_t nelems);
 int pshmem_longdouble_alltoalls(shmem_team_t team, long double* dest, const long double* source,
     ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
-int pshmem_char_alltoalls(shmem_team_t team, char* dest, const char* source, ptrdiff_t dst, ptrdiff_t
-    sst, size_t nelems);
-int pshmem_schar_alltoalls(shmem_team_t team, signed char* dest, const signed char* source, ptrdiff_t
-    dst, ptrdiff_t sst, size_t nelems);
+int pshmem_char_alltoalls(shmem_team_t team, char* dest, const char* source, ptrdiff_t dst,
+    ptrdiff_t sst, size_t nelems);
+int pshmem_schar_alltoalls(shmem_team_t team, signed char* dest, const signed char* source,
+    ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
 int pshmem_short_alltoalls(shmem_team_t team, short* dest, const short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems);
 int pshmem_int_alltoalls(shmem_team_t team, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems);
-int pshmem_long_alltoalls(shmem_team_t team, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t
-    sst, size_t nelems);
+int pshmem_long_alltoalls(shmem_team_t team, long* dest, const long* source, ptrdiff_t dst,
+    ptrdiff_t sst, size_t nelems);
 int pshmem_longlong_alltoalls(shmem_team_t team, long long* dest, const long long* source, ptrdiff_t
     dst, ptrdiff_t sst, size_t nelems);
 int pshmem_uchar_alltoalls(shmem_team_t team, unsigned char* dest, const unsigned char* source,
@@ -2162,8 +2189,8 @@ int pshmem_uint_alltoalls(shmem_team_t team, unsigned int* dest, const unsigned 
     ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
 int pshmem_ulong_alltoalls(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
-int pshmem_ulonglong_alltoalls(shmem_team_t team, unsigned long long* dest, const unsigned long long*
-    source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int pshmem_ulonglong_alltoalls(shmem_team_t team, unsigned long long* dest, const unsigned long
+    long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
 int pshmem_int8_alltoalls(shmem_team_t team, int8_t* dest, const int8_t* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems);
 int pshmem_int16_alltoalls(shmem_team_t team, int16_t* dest, const int16_t* source, ptrdiff_t dst,
@@ -2174,12 +2201,12 @@ int pshmem_int64_alltoalls(shmem_team_t team, int64_t* dest, const int64_t* sour
     ptrdiff_t sst, size_t nelems);
 int pshmem_uint8_alltoalls(shmem_team_t team, uint8_t* dest, const uint8_t* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems);
-int pshmem_uint16_alltoalls(shmem_team_t team, uint16_t* dest, const uint16_t* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems);
-int pshmem_uint32_alltoalls(shmem_team_t team, uint32_t* dest, const uint32_t* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems);
-int pshmem_uint64_alltoalls(shmem_team_t team, uint64_t* dest, const uint64_t* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems);
+int pshmem_uint16_alltoalls(shmem_team_t team, uint16_t* dest, const uint16_t* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems);
+int pshmem_uint32_alltoalls(shmem_team_t team, uint32_t* dest, const uint32_t* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems);
+int pshmem_uint64_alltoalls(shmem_team_t team, uint64_t* dest, const uint64_t* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems);
 int pshmem_size_alltoalls(shmem_team_t team, size_t* dest, const size_t* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems);
 int pshmem_ptrdiff_alltoalls(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t
@@ -2199,10 +2226,14 @@ int pshmem_ulong_and_reduce(shmem_team_t team, unsigned long* dest, const unsign
 int pshmem_ulonglong_and_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int pshmem_int8_and_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int pshmem_int16_and_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int pshmem_int32_and_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int pshmem_int64_and_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int pshmem_uint8_and_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int pshmem_int16_and_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int pshmem_int32_and_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int pshmem_int64_and_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int pshmem_uint8_and_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int pshmem_uint16_and_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int pshmem_uint32_and_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2214,8 +2245,8 @@ int pshmem_size_and_reduce(shmem_team_t team, size_t* dest, const size_t* source
 /* Active sets */
 void pshmem_short_and_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void pshmem_int_and_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void pshmem_int_and_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void pshmem_long_and_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void pshmem_longlong_and_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2230,8 +2261,8 @@ int pshmem_uint_or_reduce(shmem_team_t team, unsigned int* dest, const unsigned 
     nreduce);
 int pshmem_ulong_or_reduce(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nreduce);
-int pshmem_ulonglong_or_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long long*
-    source, size_t nreduce);
+int pshmem_ulonglong_or_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
+    long* source, size_t nreduce);
 int pshmem_int8_or_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
 int pshmem_int16_or_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
 int pshmem_int32_or_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
@@ -2267,10 +2298,14 @@ int pshmem_ulong_xor_reduce(shmem_team_t team, unsigned long* dest, const unsign
 int pshmem_ulonglong_xor_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int pshmem_int8_xor_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int pshmem_int16_xor_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int pshmem_int32_xor_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int pshmem_int64_xor_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int pshmem_uint8_xor_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int pshmem_int16_xor_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int pshmem_int32_xor_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int pshmem_int64_xor_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int pshmem_uint8_xor_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int pshmem_uint16_xor_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int pshmem_uint32_xor_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2282,8 +2317,8 @@ int pshmem_size_xor_reduce(shmem_team_t team, size_t* dest, const size_t* source
 /* Active sets */
 void pshmem_short_xor_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void pshmem_int_xor_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void pshmem_int_xor_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void pshmem_long_xor_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void pshmem_longlong_xor_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2311,10 +2346,14 @@ int pshmem_ulong_max_reduce(shmem_team_t team, unsigned long* dest, const unsign
 int pshmem_ulonglong_max_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int pshmem_int8_max_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int pshmem_int16_max_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int pshmem_int32_max_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int pshmem_int64_max_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int pshmem_uint8_max_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int pshmem_int16_max_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int pshmem_int32_max_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int pshmem_int64_max_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int pshmem_uint8_max_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int pshmem_uint16_max_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int pshmem_uint32_max_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2330,8 +2369,8 @@ int pshmem_longdouble_max_reduce(shmem_team_t team, long double* dest, const lon
 /* Active sets */
 void pshmem_short_max_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void pshmem_int_max_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void pshmem_int_max_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void pshmem_long_max_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void pshmem_longlong_max_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2365,10 +2404,14 @@ int pshmem_ulong_min_reduce(shmem_team_t team, unsigned long* dest, const unsign
 int pshmem_ulonglong_min_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int pshmem_int8_min_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int pshmem_int16_min_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int pshmem_int32_min_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int pshmem_int64_min_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int pshmem_uint8_min_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int pshmem_int16_min_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int pshmem_int32_min_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int pshmem_int64_min_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int pshmem_uint8_min_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int pshmem_uint16_min_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int pshmem_uint32_min_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2384,8 +2427,8 @@ int pshmem_longdouble_min_reduce(shmem_team_t team, long double* dest, const lon
 /* Active sets */
 void pshmem_short_min_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void pshmem_int_min_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void pshmem_int_min_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void pshmem_long_min_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void pshmem_longlong_min_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2419,10 +2462,14 @@ int pshmem_ulong_sum_reduce(shmem_team_t team, unsigned long* dest, const unsign
 int pshmem_ulonglong_sum_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int pshmem_int8_sum_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int pshmem_int16_sum_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int pshmem_int32_sum_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int pshmem_int64_sum_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int pshmem_uint8_sum_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int pshmem_int16_sum_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int pshmem_int32_sum_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int pshmem_int64_sum_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int pshmem_uint8_sum_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int pshmem_uint16_sum_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int pshmem_uint32_sum_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2444,8 +2491,8 @@ int pshmem_complexf_sum_reduce(shmem_team_t team, SHMEM_COMPLEX_FLOAT* dest, con
 /* Active sets */
 void pshmem_short_sum_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void pshmem_int_sum_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void pshmem_int_sum_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void pshmem_long_sum_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void pshmem_longlong_sum_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2478,8 +2525,8 @@ int pshmem_uchar_prod_reduce(shmem_team_t team, unsigned char* dest, const unsig
     size_t nreduce);
 int pshmem_ushort_prod_reduce(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nreduce);
-int pshmem_uint_prod_reduce(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t
-    nreduce);
+int pshmem_uint_prod_reduce(shmem_team_t team, unsigned int* dest, const unsigned int* source,
+    size_t nreduce);
 int pshmem_ulong_prod_reduce(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nreduce);
 int pshmem_ulonglong_prod_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
@@ -2501,7 +2548,8 @@ int pshmem_uint64_prod_reduce(shmem_team_t team, uint64_t* dest, const uint64_t*
     nreduce);
 int pshmem_size_prod_reduce(shmem_team_t team, size_t* dest, const size_t* source, size_t nreduce);
 int pshmem_float_prod_reduce(shmem_team_t team, float* dest, const float* source, size_t nreduce);
-int pshmem_double_prod_reduce(shmem_team_t team, double* dest, const double* source, size_t nreduce);
+int pshmem_double_prod_reduce(shmem_team_t team, double* dest, const double* source, size_t
+    nreduce);
 int pshmem_longdouble_prod_reduce(shmem_team_t team, long double* dest, const long double* source,
     size_t nreduce);
 #ifdef SHMEM_COMPLEX_DOUBLE
@@ -2518,8 +2566,8 @@ void pshmem_int_prod_to_all(int* dest, const int* source, int nreduce, int PE_st
     logPE_stride, int PE_size, int*, long* pSync);
 void pshmem_long_prod_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
-void pshmem_longlong_prod_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
-    int logPE_stride, int PE_size, long long*, long* pSync);
+void pshmem_longlong_prod_to_all(long long* dest, const long long* source, int nreduce, int
+    PE_start, int logPE_stride, int PE_size, long long*, long* pSync);
 void pshmem_float_prod_to_all(float* dest, const float* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, float*, long* pSync);
 void pshmem_double_prod_to_all(double* dest, const double* source, int nreduce, int PE_start, int

@@ -159,6 +159,8 @@ FAMILIES = [
       "long yaxis_mask, shmem_team_t* yaxis_team",
       "return team_split_2d(parent_team, xrange, xaxis_config, xaxis_mask, xaxis_team, "
       "yaxis_config, yaxis_mask, yaxis_team, __func__);"),
+    F("Teams", "void*", "team_ptr", "shmem_team_t team, const void* dest, int pe",
+      "return team_ptr(team, dest, pe, __func__);"),  # of 1.6
     F("Teams", "void", "team_destroy", "shmem_team_t team", "team_destroy(team, __func__);"),
 ]
 
