@@ -9,6 +9,8 @@
 namespace fairlead::port_test {
 namespace {
 
+long g_static_word = 3;
+
 class ShmemMemory : public PerWorld {};
 INSTANTIATE_PORT_TESTS_IN(ShmemMemory,
                           ::testing::Values("loop", "shm", "udp", "nirx", "myrinet-p3/rcpy"));
@@ -19,8 +21,8 @@ TEST_P(ShmemMemory, is_given_out_alike_and_taken_back) {
     shmem_init();
     lci::Port& port = rank.port();
     bool good = true;
-    auto* const aligned = static_cast<char*>(shmem_align(4096, 10));
-    good &= PORT_TEST_CHECK(reinterpret_cast<std::uintptr_t>(aligned) % 4096 == 0, port, 0);
+    auto* const aligned = static_cast<char*>(shmem_align(65536, 10));
+    good &= PORT_TEST_CHECK(reinterpret_cast<std::uintptr_t>(aligned) % 65536 == 0, port, 0);
     auto* const zeroed = static_cast<char*>(shmem_calloc(1000, 3));
     for (int i = 0; i < 3000; ++i) good = good && PORT_TEST_CHECK(zeroed[i] == 0, port, i);
     std::memset(zeroed, 7, 3000);
@@ -45,6 +47,16 @@ TEST_P(ShmemMemory, is_given_out_alike_and_taken_back) {
     }
     shmem_barrier_all();
     good &= PORT_TEST_CHECK(shmem_char_g(aligned + 5, 1) == 'x', port, 9);
+    // Expect: a static variable of the other's, where each PE has its own
+    if (shmem_addr_accessible(&g_static_word, 1) == 1) {
+      shmem_long_atomic_add(&g_static_word, 5 + shmem_my_pe(), 1 - shmem_my_pe());
+      auto* const theirs = static_cast<long*>(shmem_ptr(&g_static_word, 1 - shmem_my_pe()));
+      good &= PORT_TEST_CHECK((theirs != nullptr) == (shmem_ptr(aligned, 0) != nullptr &&
+                                                      shmem_ptr(aligned, 1) != nullptr),
+                              port, 11);
+      shmem_barrier_all();
+      good &= PORT_TEST_CHECK(g_static_word == 9 - shmem_my_pe(), port, g_static_word);
+    }
     int major = 0;
     int minor = 0;
     char name[SHMEM_MAX_NAME_LEN];

@@ -104,8 +104,9 @@ void Core::leave() {
 // Every member proposes the first place free at it; the furthest is tried by all until it suits
 // all.
 void* Core::allocate(Group& group, std::size_t align, std::size_t n, const char* call) {
-  if ((align & (align - 1)) != 0) {
-    fail(call, fmt::format("an alignment of {} bytes, which is no power of two", align));
+  if ((align & (align - 1)) != 0 || align > Memory::kAlignMost) {
+    fail(call, fmt::format("an alignment of {} bytes: a power of two, at most {}", align,
+                           Memory::kAlignMost));
   }
   Heap& heap = memory_->heap();
   std::uint64_t from = 0;

@@ -45,9 +45,9 @@ ELAN_BASE* elan_baseInitHeap(unsigned flags, size_t bytes, const char* variable)
 void elan_fini(void);
 int elan_nRails(ELAN_STATE* state);
 
-/* --- Symmetric memory. align: a power of two, or 0. Collective over `group`, the same `align` and
- * `n` everywhere. NULL: no such room on some member. The content of main memory is zero when it is
- * given out the first time only. */
+/* --- Symmetric memory. align: a power of two to 64 MiB, or 0. Collective over `group`, the same
+ * `align` and `n` everywhere. NULL: no such room on some member. The content of main memory is zero
+ * when it is given out the first time only. */
 void* elan_gallocMain(ELAN_BASE* base, ELAN_GROUP* group, size_t align, size_t n);
 /* The same in memory of the network interface, where it has such that programs can address; else in
  * main memory. */

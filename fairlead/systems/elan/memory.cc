@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +14,8 @@ namespace {
 constexpr auto kSegments = run::names_of(run::System::elan).segments;
 constexpr std::uint32_t kControl = 0;
 constexpr std::uint32_t kHeap = 1;
-constexpr std::uint32_t kStatics = 2;  // and those after it: a part each
+constexpr std::uint32_t kAround = 2;   // what the heap is a part of
+constexpr std::uint32_t kStatics = 3;  // and those after it: a part each
 constexpr std::uint32_t kAll = lci::kRead | lci::kWrite | lci::kAtomic;
 
 bool is_within(const void* address, std::size_t n, const std::byte* base, std::size_t bytes) {
@@ -45,31 +47,62 @@ Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t 
   return memory;
 }
 
-// Where peers can map it, they load and store; elsewhere the heap is memory of this process.
+// Where peers can map it, they load and store; elsewhere the heap is memory of this process. Its
+// first address is a multiple of kAlignMost, so that those of all processes are alike in it.
 bool Memory::map() {
   control_ = static_cast<std::uint64_t*>(port_.allocate(kSegments[kControl], 64, lci::Place::host));
   if (control_ == nullptr) return false;
+  const std::size_t all = bytes_ + kAlignMost;
+  void* memory = nullptr;
   if ((port_.caps(port_.self()).flags & lci::kMappable) != 0) {
-    base_ = static_cast<std::byte*>(port_.allocate(kSegments[kHeap], bytes_, lci::Place::host));
-    if (base_ != nullptr) return true;
+    memory = port_.allocate(kSegments[kAround], all, lci::Place::host);
   }
-  void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return false;
-  base_ = static_cast<std::byte*>(mapped);
-  own_mapping_ = true;
+  if (memory == nullptr) {
+    memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
+    if (memory == MAP_FAILED) return false;
+    own_mapping_ = memory;
+  }
+  const auto at = reinterpret_cast<std::uintptr_t>(memory);
+  base_ = reinterpret_cast<std::byte*>((at + kAlignMost - 1) / kAlignMost * kAlignMost);
   return port_.expose(kSegments[kHeap], base_, bytes_, kAll, nullptr, {}) == Post::done;
 }
 
 // The job is over: nobody asks the Port for it any more.
 Memory::~Memory() {
-  if (own_mapping_) munmap(base_, bytes_);
+  if (own_mapping_ != nullptr) munmap(own_mapping_, bytes_ + kAlignMost);
+}
+
+// Moves the part's pages onto memory of the job's, at their old addresses, so that peers load and
+// store there, too. False: the Port has no such memory left.
+bool Memory::move_onto_job_memory(lci::SegId segment, DataPart& part) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(part.base);
+  const std::uintptr_t from = first / page * page;
+  const std::size_t bytes = (first + part.bytes - from + page - 1) / page * page;
+  auto* const pages = reinterpret_cast<std::byte*>(from);
+  auto* const shared = static_cast<std::byte*>(port_.allocate(segment, bytes, lci::Place::host));
+  if (shared == nullptr) return false;
+  // Pages that nobody has written take no memory there either.
+  const std::vector<std::byte> zero(page);
+  for (std::size_t at = 0; at < bytes; at += page) {
+    if (std::memcmp(pages + at, zero.data(), page) != 0) std::memcpy(shared + at, pages + at, page);
+  }
+  // A length of 0: another mapping of the same pages.
+  if (mremap(shared, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED) {
+    (void)port_.withdraw(segment);
+    return false;
+  }
+  part = {pages, bytes};
+  return true;
 }
 
 void Memory::expose_statics() {
+  const bool maps = (port_.caps(port_.self()).flags & lci::kMappable) != 0;
   for (std::uint32_t i = 0; i < parts_.size(); ++i) {
-    if (port_.expose(kSegments[kStatics + i], parts_[i].base, parts_[i].bytes, kAll, nullptr, {}) !=
-        Post::done) {
+    const lci::SegId segment = kSegments[kStatics + i];
+    if (maps && move_onto_job_memory(segment, parts_[i])) continue;
+    if (port_.expose(segment, parts_[i].base, parts_[i].bytes, kAll, nullptr, {}) != Post::done) {
       statics_refused_ = "the Port cannot expose them";
       return;
     }

@@ -21,6 +21,9 @@ struct Where {
 
 class Memory {
  public:
+  // The largest alignment that offsets in the heap stand for.
+  static constexpr std::size_t kAlignMost = std::size_t{64} << 20;
+
   // `variable`: where the heap's size comes from. Error: there is not so much address space.
   static Result<std::unique_ptr<Memory>> make(run::Context& context, std::size_t bytes,
                                               const char* variable);
@@ -52,6 +55,7 @@ class Memory {
  private:
   Memory(run::Context& context, std::size_t bytes, const char* variable);
   bool map();
+  bool move_onto_job_memory(lci::SegId segment, DataPart& part);
 
   run::Context& context_;
   lci::Port& port_;
@@ -59,7 +63,7 @@ class Memory {
   const char* variable_;
   Heap heap_;
   std::byte* base_ = nullptr;
-  bool own_mapping_ = false;
+  void* own_mapping_ = nullptr;
   std::uint64_t* control_ = nullptr;
   std::vector<DataPart> parts_;
   bool statics_ = false;

@@ -35,6 +35,7 @@ int team_split_strided(shmem_team_t parent, int start, int stride, int size,
 int team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config_t* xconfig, long xmask,
                   shmem_team_t* xteam, const shmem_team_config_t* yconfig, long ymask,
                   shmem_team_t* yteam, const char* call);
+void* team_ptr(shmem_team_t team, const void* dest, int pe, const char* call);
 void team_destroy(shmem_team_t team, const char* call);
 
 // --- One-sided. Sizes are in bytes.
@@ -100,11 +101,13 @@ void change(shmem_ctx_t ctx, Op op, T* dest, std::type_identity_t<T> a, int pe, 
 }
 
 inline void fence(shmem_ctx_t ctx, const char* call) {
+  if (ctx == SHMEM_CTX_INVALID) return;
   Core& core = running(call);
   (void)core.ctx_of(ctx, call);
   core.fence(call);
 }
 inline void quiet(shmem_ctx_t ctx, const char* call) {
+  if (ctx == SHMEM_CTX_INVALID) return;
   Core& core = running(call);
   (void)core.ctx_of(ctx, call);
   core.quiet(call);
@@ -202,12 +205,33 @@ std::size_t wait_until_some(const T* words, std::size_t n, std::size_t* indices,
   }
 }
 
+// The first word found that counts and compares so, looked for from another place at each call, so
+// that none is passed over for ever; SIZE_MAX: none.
+template <class T, class Values>
+std::size_t look_for_any(Core& core, const T* words, std::size_t n, const int* status, int cmp,
+                         const Values& values, const char* call, std::vector<Core::Seen>* others) {
+  const std::size_t first = n > 0 ? core.turn() % n : 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t i = (first + k) % n;
+    if (!counts(status, i)) continue;
+    const T now = look(&words[i]);
+    if (compares<T>(now, cmp, values[i], call)) return i;
+    if (others != nullptr) others->push_back({&words[i], sizeof(T), bits_of(now)});
+  }
+  return SIZE_MAX;
+}
+
 template <class T, class Values>
 std::size_t wait_until_any(const T* words, std::size_t n, const int* status, int cmp,
                            const Values& values, const char* call) {
-  std::vector<std::size_t> indices(n);
-  const std::size_t found = wait_until_some(words, n, indices.data(), status, cmp, values, call);
-  return found == 0 ? SIZE_MAX : indices[0];
+  Core& core = running(call);
+  std::vector<Core::Seen> others;
+  for (;;) {
+    others.clear();
+    const std::size_t found = look_for_any(core, words, n, status, cmp, values, call, &others);
+    if (found != SIZE_MAX || others.empty()) return found;
+    core.wait_change(others.data(), others.size(), call);
+  }
 }
 
 template <class T>
@@ -235,9 +259,10 @@ std::size_t test_some(const T* words, std::size_t n, std::size_t* indices, const
 template <class T, class Values>
 std::size_t test_any(const T* words, std::size_t n, const int* status, int cmp,
                      const Values& values, const char* call) {
-  std::vector<std::size_t> indices(n);
-  const std::size_t found = test_some(words, n, indices.data(), status, cmp, values, call);
-  return found == 0 ? SIZE_MAX : indices[0];
+  Core& core = running(call);
+  const std::size_t found = look_for_any(core, words, n, status, cmp, values, call, nullptr);
+  if (found == SIZE_MAX) core.poll();
+  return found;
 }
 
 // --- Collectives. Sizes are in bytes; those of teams answer 0, or -1 for SHMEM_TEAM_INVALID.

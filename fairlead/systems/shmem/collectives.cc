@@ -75,7 +75,7 @@ void alltoall_in(Core& core, Team& team, void* dest, const void* source, std::si
 
 void alltoalls_in(Core& core, Team& team, void* dest, const void* source, std::ptrdiff_t dst,
                   std::ptrdiff_t sst, std::size_t n, std::size_t bytes, const char* call) {
-  if (dst < 1 || sst < 1) core.fail(call, fmt::format("strides {} and {}", dst, sst));
+  if (n > 0 && (dst < 1 || sst < 1)) core.fail(call, fmt::format("strides {} and {}", dst, sst));
   const auto self = static_cast<std::size_t>(team.self);
   const std::size_t to = self * n * static_cast<std::size_t>(dst) * bytes;
   const auto from = [&](std::size_t place) {
@@ -84,8 +84,10 @@ void alltoalls_in(Core& core, Team& team, void* dest, const void* source, std::p
   const auto put_to = [&](std::size_t place, int pe) {
     put_strided(SHMEM_CTX_DEFAULT, at(dest, to), from(place), dst, sst, n, bytes, pe, call);
   };
-  for_each_other(team, put_to);
-  put_to(self, core.self());
+  if (n > 0) {
+    for_each_other(team, put_to);
+    put_to(self, core.self());
+  }
   all_is_there(core, team, call);
 }
 

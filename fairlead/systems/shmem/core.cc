@@ -164,13 +164,13 @@ void Core::touch(int pe) {
 
 void Core::put(void* dest, const void* source, std::size_t n, int pe, bool waits,
                const char* call) {
+  if (n == 0 && has(pe)) return;
   const Target to = target(dest, n, pe, call);
   if (to.direct != nullptr) {
     copy(to.direct, source, n);
     tick();
     return;
   }
-  if (n == 0) return;
   const lci::PortTurn turn(port_);
   const lci::PutPiece piece{to.offset, source, n};
   Counter sent;
@@ -184,6 +184,7 @@ void Core::put(void* dest, const void* source, std::size_t n, int pe, bool waits
 
 void Core::get(void* dest, const void* source, std::size_t n, int pe, bool waits,
                const char* call) {
+  if (n == 0 && has(pe)) return;
   const Target from = target(source, n, pe, call);
   if (from.direct != nullptr) {
     copy(dest, from.direct, n);
@@ -191,7 +192,6 @@ void Core::get(void* dest, const void* source, std::size_t n, int pe, bool waits
     tick();
     return;
   }
-  if (n == 0) return;
   const lci::PortTurn turn(port_);
   Counter came;
   begin(pe, source, call, [&] {

@@ -83,6 +83,8 @@ class Core {
     std::uint64_t value;
   };
   void wait_change(const Seen* seen, std::size_t count, const char* call);
+  // Another number at each call.
+  std::uint64_t turn() { return turns_++; }
   // Until then at the most.
   void wait_a_while(std::int64_t us);
   // Lets others go on; for who asks again and again.
@@ -153,6 +155,7 @@ class Core {
   std::vector<Part> parts_;
   bool maps_;
   std::uint64_t operations_ = 0;
+  std::uint64_t turns_ = 0;
   // PEs with puts or changes that need not have arrived.
   std::vector<bool> touched_;
   std::vector<int> touched_list_;

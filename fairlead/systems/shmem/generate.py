@@ -2,7 +2,7 @@
 """Turns table.py into what depends on it; FOLDER is where it lies.
 
 generate.py FOLDER entries OUT.cc   the exported functions (library fairlead_shmem)
-generate.py FOLDER write DOCS.md    rewrites shmem.h in FOLDER, and DOCS.md
+generate.py FOLDER write DOCS.md    rewrites shmem.h and pshmem.h in FOLDER, and DOCS.md
 generate.py FOLDER check DOCS.md    fails when they are not up to date
 generate.py FOLDER names            prints every exported name
 """
@@ -10,23 +10,26 @@ import pathlib
 import sys
 import textwrap
 
-from table import CALLS, DISTINCT, FAMILIES, calls_of
+from table import CALLS, COMPLEX, DISTINCT, FAMILIES, SAME_AS, calls_of
 
 MARK = "/* --- Written by generate.py from table.py, from here to the next such line. */\n"
 
 
 def wrapped(text, indent="    "):
-    return "\n".join(textwrap.wrap(text, 100, subsequent_indent=indent, break_long_words=False,
+    """A column less than there is: pshmem.h has a letter more."""
+    return "\n".join(textwrap.wrap(text, 99, subsequent_indent=indent, break_long_words=False,
                                    break_on_hyphens=False)) + "\n"
 
 
 def branches(family, ctx):
     """What a type of the choosing parameter selects."""
     arms = []
-    for call in calls_of(family):
-        if call.ctx != ctx or call.key not in DISTINCT:
+    calls = {call.key: call for call in calls_of(family) if call.ctx == ctx}
+    for key, ctype in (DISTINCT | COMPLEX).items():
+        # Of fixed-width types, where the family has no other name for the same.
+        call = calls.get(key) or calls.get(SAME_AS.get(key))
+        if call is None:
             continue
-        ctype = DISTINCT[call.key]
         arms.append(f"{ctype}*: {call.name}")
         if family.const:
             arms.append(f"const {ctype}*: {call.name}")
@@ -83,12 +86,30 @@ def header(folder):
 
 
 def entries():
+    """Strong names pshmem_*, and weak ones that profilers replace."""
     text = ("// Written by generate.py from table.py.\n"
-            "#include \"fairlead/systems/shmem/api.h\"\n\n"
+            "#include \"fairlead/systems/shmem/api.h\"\n"
+            "#include \"fairlead/systems/shmem/pshmem.h\"\n\n"
             "using namespace fairlead::shmem;\n\nextern \"C\" {\n")
     for call in CALLS:
-        text += f"{call.declaration()} {{ {call.body} }}\n"
+        body = call.body.replace("__func__", f'"{call.name}"')
+        declaration = call.declaration()
+        text += f"{declaration.replace(call.name, 'p' + call.name, 1)} {{ {body} }}\n"
+        text += f"{declaration} __attribute__((weak, alias(\"p{call.name}\")));\n"
     return text + "}  // extern \"C\"\n"
+
+
+def profiling_header():
+    return ("/* OpenSHMEM's profiling names: each call under a name that no profiler replaces.\n"
+            " * Written by generate.py from table.py. */\n"
+            "/* clang-format off */\n"
+            "#ifndef FAIRLEAD_SYSTEMS_SHMEM_PSHMEM_H\n#define FAIRLEAD_SYSTEMS_SHMEM_PSHMEM_H\n"
+            "#include \"fairlead/systems/shmem/shmem.h\"\n\n"
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n" +
+            declarations().replace(" shmem_", " pshmem_").replace("pshmem_ctx_t", "shmem_ctx_t")
+            .replace("pshmem_team_t ", "shmem_team_t ").replace("pshmem_team_t*", "shmem_team_t*")
+            .replace("pshmem_team_config_t", "shmem_team_config_t") +
+            "#ifdef __cplusplus\n}\n#endif\n#endif\n")
 
 
 def docs(folder, path):
@@ -118,7 +139,8 @@ def main():
         pathlib.Path(sys.argv[3]).write_text(entries())
     else:
         documents = pathlib.Path(sys.argv[3])
-        made = {folder / "shmem.h": header(folder), documents: docs(folder, documents)}
+        made = {folder / "shmem.h": header(folder), folder / "pshmem.h": profiling_header(),
+                documents: docs(folder, documents)}
         for path, text in made.items():
             if what == "write":
                 path.write_text(text)

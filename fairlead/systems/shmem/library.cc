@@ -43,6 +43,12 @@ void print_what_is_asked_for(Core& core) {
   }
 }
 
+// A program that ends in order without shmem_finalize has it done for it.
+void finish_at_exit(int status, void*) {
+  Core* const core = Core::current();
+  if (status == 0 && core != nullptr && !core->finished) finish("the end of the program");
+}
+
 }  // namespace
 
 int start(int requested, int* provided, const char* call) {
@@ -56,6 +62,8 @@ int start(int requested, int* provided, const char* call) {
     core = &context.set_state(run::System::shmem, std::make_unique<Core>(context, base));
     context.began(run::System::shmem);
     core->thread_level = std::clamp(requested, SHMEM_THREAD_SINGLE, kMost);
+    // Ranks that are fibers have no exit of their own.
+    if (run::process_context.load() == &context) ::on_exit(finish_at_exit, nullptr);
     print_what_is_asked_for(*core);
   } else if (core->finished) {
     core->fail(call, "after shmem_finalize");
@@ -67,6 +75,7 @@ int start(int requested, int* provided, const char* call) {
 void query_thread(int* provided, const char* call) { *provided = running(call).thread_level; }
 
 void finish(const char* call) {
+  if (Core* const core = Core::current(); core != nullptr && core->finished) return;
   Core& core = running(call);
   core.quiet(call);
   elan_fini();
@@ -136,6 +145,9 @@ void* reallocate(void* memory, std::size_t size, const char* call) {
 }  // namespace fairlead::shmem
 
 extern "C" {
+
+void pshmem_pcontrol(int, ...) {}
+[[gnu::weak, gnu::alias("pshmem_pcontrol")]] void shmem_pcontrol(int, ...);
 
 void start_pes(int) { shmem_init(); }
 int _my_pe(void) { return shmem_my_pe(); }

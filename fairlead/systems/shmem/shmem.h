@@ -126,6 +126,7 @@ int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, in
 int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t*
     xaxis_config, long xaxis_mask, shmem_team_t* xaxis_team, const shmem_team_config_t*
     yaxis_config, long yaxis_mask, shmem_team_t* yaxis_team);
+void* shmem_team_ptr(shmem_team_t team, const void* dest, int pe);
 void shmem_team_destroy(shmem_team_t team);
 
 /* Remote memory access */
@@ -177,7 +178,8 @@ void shmem_ctx_ulong_put(shmem_ctx_t ctx, unsigned long* dest, const unsigned lo
     nelems, int pe);
 void shmem_ctx_ulonglong_put(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long*
     source, size_t nelems, int pe);
-void shmem_ctx_int8_put(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int pe);
+void shmem_ctx_int8_put(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int
+    pe);
 void shmem_ctx_int16_put(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems, int
     pe);
 void shmem_ctx_int32_put(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems, int
@@ -192,9 +194,10 @@ void shmem_ctx_uint32_put(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* sourc
     int pe);
 void shmem_ctx_uint64_put(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems,
     int pe);
-void shmem_ctx_size_put(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int pe);
-void shmem_ctx_ptrdiff_put(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
-    int pe);
+void shmem_ctx_size_put(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int
+    pe);
+void shmem_ctx_ptrdiff_put(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t
+    nelems, int pe);
 void shmem_put8(void* dest, const void* source, size_t nelems, int pe);
 void shmem_put16(void* dest, const void* source, size_t nelems, int pe);
 void shmem_put32(void* dest, const void* source, size_t nelems, int pe);
@@ -255,7 +258,8 @@ void shmem_ctx_ulong_get(shmem_ctx_t ctx, unsigned long* dest, const unsigned lo
     nelems, int pe);
 void shmem_ctx_ulonglong_get(shmem_ctx_t ctx, unsigned long long* dest, const unsigned long long*
     source, size_t nelems, int pe);
-void shmem_ctx_int8_get(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int pe);
+void shmem_ctx_int8_get(shmem_ctx_t ctx, int8_t* dest, const int8_t* source, size_t nelems, int
+    pe);
 void shmem_ctx_int16_get(shmem_ctx_t ctx, int16_t* dest, const int16_t* source, size_t nelems, int
     pe);
 void shmem_ctx_int32_get(shmem_ctx_t ctx, int32_t* dest, const int32_t* source, size_t nelems, int
@@ -270,9 +274,10 @@ void shmem_ctx_uint32_get(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* sourc
     int pe);
 void shmem_ctx_uint64_get(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t nelems,
     int pe);
-void shmem_ctx_size_get(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int pe);
-void shmem_ctx_ptrdiff_get(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
-    int pe);
+void shmem_ctx_size_get(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t nelems, int
+    pe);
+void shmem_ctx_ptrdiff_get(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source, size_t
+    nelems, int pe);
 void shmem_get8(void* dest, const void* source, size_t nelems, int pe);
 void shmem_get16(void* dest, const void* source, size_t nelems, int pe);
 void shmem_get32(void* dest, const void* source, size_t nelems, int pe);
@@ -371,7 +376,8 @@ unsigned char shmem_ctx_uchar_g(shmem_ctx_t ctx, const unsigned char* source, in
 unsigned short shmem_ctx_ushort_g(shmem_ctx_t ctx, const unsigned short* source, int pe);
 unsigned int shmem_ctx_uint_g(shmem_ctx_t ctx, const unsigned int* source, int pe);
 unsigned long shmem_ctx_ulong_g(shmem_ctx_t ctx, const unsigned long* source, int pe);
-unsigned long long shmem_ctx_ulonglong_g(shmem_ctx_t ctx, const unsigned long long* source, int pe);
+unsigned long long shmem_ctx_ulonglong_g(shmem_ctx_t ctx, const unsigned long long* source, int
+    pe);
 int8_t shmem_ctx_int8_g(shmem_ctx_t ctx, const int8_t* source, int pe);
 int16_t shmem_ctx_int16_g(shmem_ctx_t ctx, const int16_t* source, int pe);
 int32_t shmem_ctx_int32_g(shmem_ctx_t ctx, const int32_t* source, int pe);
@@ -382,8 +388,8 @@ uint32_t shmem_ctx_uint32_g(shmem_ctx_t ctx, const uint32_t* source, int pe);
 uint64_t shmem_ctx_uint64_g(shmem_ctx_t ctx, const uint64_t* source, int pe);
 size_t shmem_ctx_size_g(shmem_ctx_t ctx, const size_t* source, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t* source, int pe);
-void shmem_float_iput(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
-    int pe);
+void shmem_float_iput(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t
+    nelems, int pe);
 void shmem_double_iput(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t
     nelems, int pe);
 void shmem_longdouble_iput(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t
@@ -392,8 +398,8 @@ void shmem_char_iput(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t ss
     int pe);
 void shmem_schar_iput(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe);
-void shmem_short_iput(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
-    int pe);
+void shmem_short_iput(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t
+    nelems, int pe);
 void shmem_int_iput(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int
     pe);
 void shmem_long_iput(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
@@ -408,8 +414,8 @@ void shmem_uint_iput(unsigned int* dest, const unsigned int* source, ptrdiff_t d
     size_t nelems, int pe);
 void shmem_ulong_iput(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
-void shmem_ulonglong_iput(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ulonglong_iput(unsigned long long* dest, const unsigned long long* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems, int pe);
 void shmem_int8_iput(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t
     nelems, int pe);
 void shmem_int16_iput(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t
@@ -442,8 +448,8 @@ void shmem_ctx_schar_iput(shmem_ctx_t ctx, signed char* dest, const signed char*
     dst, ptrdiff_t sst, size_t nelems, int pe);
 void shmem_ctx_short_iput(shmem_ctx_t ctx, short* dest, const short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe);
-void shmem_ctx_int_iput(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
+void shmem_ctx_int_iput(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
 void shmem_ctx_long_iput(shmem_ctx_t ctx, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
 void shmem_ctx_longlong_iput(shmem_ctx_t ctx, long long* dest, const long long* source, ptrdiff_t
@@ -490,16 +496,16 @@ void shmem_iput128(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
     pe);
 void shmem_ctx_iput8(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe);
-void shmem_ctx_iput16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
-void shmem_ctx_iput32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
-void shmem_ctx_iput64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
+void shmem_ctx_iput16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
+void shmem_ctx_iput32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
+void shmem_ctx_iput64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
 void shmem_ctx_iput128(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
-void shmem_float_iget(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
-    int pe);
+void shmem_float_iget(float* dest, const float* source, ptrdiff_t dst, ptrdiff_t sst, size_t
+    nelems, int pe);
 void shmem_double_iget(double* dest, const double* source, ptrdiff_t dst, ptrdiff_t sst, size_t
     nelems, int pe);
 void shmem_longdouble_iget(long double* dest, const long double* source, ptrdiff_t dst, ptrdiff_t
@@ -508,8 +514,8 @@ void shmem_char_iget(char* dest, const char* source, ptrdiff_t dst, ptrdiff_t ss
     int pe);
 void shmem_schar_iget(signed char* dest, const signed char* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe);
-void shmem_short_iget(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
-    int pe);
+void shmem_short_iget(short* dest, const short* source, ptrdiff_t dst, ptrdiff_t sst, size_t
+    nelems, int pe);
 void shmem_int_iget(int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int
     pe);
 void shmem_long_iget(long* dest, const long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
@@ -524,8 +530,8 @@ void shmem_uint_iget(unsigned int* dest, const unsigned int* source, ptrdiff_t d
     size_t nelems, int pe);
 void shmem_ulong_iget(unsigned long* dest, const unsigned long* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
-void shmem_ulonglong_iget(unsigned long long* dest, const unsigned long long* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems, int pe);
+void shmem_ulonglong_iget(unsigned long long* dest, const unsigned long long* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems, int pe);
 void shmem_int8_iget(int8_t* dest, const int8_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t
     nelems, int pe);
 void shmem_int16_iget(int16_t* dest, const int16_t* source, ptrdiff_t dst, ptrdiff_t sst, size_t
@@ -558,8 +564,8 @@ void shmem_ctx_schar_iget(shmem_ctx_t ctx, signed char* dest, const signed char*
     dst, ptrdiff_t sst, size_t nelems, int pe);
 void shmem_ctx_short_iget(shmem_ctx_t ctx, short* dest, const short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems, int pe);
-void shmem_ctx_int_iget(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
+void shmem_ctx_int_iget(shmem_ctx_t ctx, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
 void shmem_ctx_long_iget(shmem_ctx_t ctx, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
 void shmem_ctx_longlong_iget(shmem_ctx_t ctx, long long* dest, const long long* source, ptrdiff_t
@@ -606,12 +612,12 @@ void shmem_iget128(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
     pe);
 void shmem_ctx_iget8(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
     size_t nelems, int pe);
-void shmem_ctx_iget16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
-void shmem_ctx_iget32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
-void shmem_ctx_iget64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,
-    size_t nelems, int pe);
+void shmem_ctx_iget16(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
+void shmem_ctx_iget32(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
+void shmem_ctx_iget64(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
+    sst, size_t nelems, int pe);
 void shmem_ctx_iget128(shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems, int pe);
 void shmem_float_put_nbi(float* dest, const float* source, size_t nelems, int pe);
@@ -646,13 +652,15 @@ void shmem_ctx_double_put_nbi(shmem_ctx_t ctx, double* dest, const double* sourc
     int pe);
 void shmem_ctx_longdouble_put_nbi(shmem_ctx_t ctx, long double* dest, const long double* source,
     size_t nelems, int pe);
-void shmem_ctx_char_put_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int pe);
+void shmem_ctx_char_put_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int
+    pe);
 void shmem_ctx_schar_put_nbi(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t
     nelems, int pe);
 void shmem_ctx_short_put_nbi(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems, int
     pe);
 void shmem_ctx_int_put_nbi(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, int pe);
-void shmem_ctx_long_put_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int pe);
+void shmem_ctx_long_put_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int
+    pe);
 void shmem_ctx_longlong_put_nbi(shmem_ctx_t ctx, long long* dest, const long long* source, size_t
     nelems, int pe);
 void shmem_ctx_uchar_put_nbi(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source,
@@ -729,13 +737,15 @@ void shmem_ctx_double_get_nbi(shmem_ctx_t ctx, double* dest, const double* sourc
     int pe);
 void shmem_ctx_longdouble_get_nbi(shmem_ctx_t ctx, long double* dest, const long double* source,
     size_t nelems, int pe);
-void shmem_ctx_char_get_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int pe);
+void shmem_ctx_char_get_nbi(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems, int
+    pe);
 void shmem_ctx_schar_get_nbi(shmem_ctx_t ctx, signed char* dest, const signed char* source, size_t
     nelems, int pe);
 void shmem_ctx_short_get_nbi(shmem_ctx_t ctx, short* dest, const short* source, size_t nelems, int
     pe);
 void shmem_ctx_int_get_nbi(shmem_ctx_t ctx, int* dest, const int* source, size_t nelems, int pe);
-void shmem_ctx_long_get_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int pe);
+void shmem_ctx_long_get_nbi(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems, int
+    pe);
 void shmem_ctx_longlong_get_nbi(shmem_ctx_t ctx, long long* dest, const long long* source, size_t
     nelems, int pe);
 void shmem_ctx_uchar_get_nbi(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source,
@@ -817,8 +827,8 @@ long long shmem_longlong_atomic_compare_swap(long long* dest, long long cond, lo
     pe);
 unsigned int shmem_uint_atomic_compare_swap(unsigned int* dest, unsigned int cond, unsigned int
     value, int pe);
-unsigned long shmem_ulong_atomic_compare_swap(unsigned long* dest, unsigned long cond, unsigned long
-    value, int pe);
+unsigned long shmem_ulong_atomic_compare_swap(unsigned long* dest, unsigned long cond, unsigned
+    long value, int pe);
 unsigned long long shmem_ulonglong_atomic_compare_swap(unsigned long long* dest, unsigned long long
     cond, unsigned long long value, int pe);
 int32_t shmem_int32_atomic_compare_swap(int32_t* dest, int32_t cond, int32_t value, int pe);
@@ -829,7 +839,8 @@ size_t shmem_size_atomic_compare_swap(size_t* dest, size_t cond, size_t value, i
 ptrdiff_t shmem_ptrdiff_atomic_compare_swap(ptrdiff_t* dest, ptrdiff_t cond, ptrdiff_t value, int
     pe);
 int shmem_ctx_int_atomic_compare_swap(shmem_ctx_t ctx, int* dest, int cond, int value, int pe);
-long shmem_ctx_long_atomic_compare_swap(shmem_ctx_t ctx, long* dest, long cond, long value, int pe);
+long shmem_ctx_long_atomic_compare_swap(shmem_ctx_t ctx, long* dest, long cond, long value, int
+    pe);
 long long shmem_ctx_longlong_atomic_compare_swap(shmem_ctx_t ctx, long long* dest, long long cond,
     long long value, int pe);
 unsigned int shmem_ctx_uint_atomic_compare_swap(shmem_ctx_t ctx, unsigned int* dest, unsigned int
@@ -869,11 +880,12 @@ float shmem_ctx_float_atomic_swap(shmem_ctx_t ctx, float* dest, float value, int
 double shmem_ctx_double_atomic_swap(shmem_ctx_t ctx, double* dest, double value, int pe);
 int shmem_ctx_int_atomic_swap(shmem_ctx_t ctx, int* dest, int value, int pe);
 long shmem_ctx_long_atomic_swap(shmem_ctx_t ctx, long* dest, long value, int pe);
-long long shmem_ctx_longlong_atomic_swap(shmem_ctx_t ctx, long long* dest, long long value, int pe);
-unsigned int shmem_ctx_uint_atomic_swap(shmem_ctx_t ctx, unsigned int* dest, unsigned int value, int
+long long shmem_ctx_longlong_atomic_swap(shmem_ctx_t ctx, long long* dest, long long value, int
     pe);
-unsigned long shmem_ctx_ulong_atomic_swap(shmem_ctx_t ctx, unsigned long* dest, unsigned long value,
+unsigned int shmem_ctx_uint_atomic_swap(shmem_ctx_t ctx, unsigned int* dest, unsigned int value,
     int pe);
+unsigned long shmem_ctx_ulong_atomic_swap(shmem_ctx_t ctx, unsigned long* dest, unsigned long
+    value, int pe);
 unsigned long long shmem_ctx_ulonglong_atomic_swap(shmem_ctx_t ctx, unsigned long long* dest,
     unsigned long long value, int pe);
 int32_t shmem_ctx_int32_atomic_swap(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe);
@@ -922,8 +934,8 @@ size_t shmem_size_atomic_fetch_add(size_t* dest, size_t value, int pe);
 ptrdiff_t shmem_ptrdiff_atomic_fetch_add(ptrdiff_t* dest, ptrdiff_t value, int pe);
 int shmem_ctx_int_atomic_fetch_add(shmem_ctx_t ctx, int* dest, int value, int pe);
 long shmem_ctx_long_atomic_fetch_add(shmem_ctx_t ctx, long* dest, long value, int pe);
-long long shmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long* dest, long long value, int
-    pe);
+long long shmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long* dest, long long value,
+    int pe);
 unsigned int shmem_ctx_uint_atomic_fetch_add(shmem_ctx_t ctx, unsigned int* dest, unsigned int
     value, int pe);
 unsigned long shmem_ctx_ulong_atomic_fetch_add(shmem_ctx_t ctx, unsigned long* dest, unsigned long
@@ -932,8 +944,10 @@ unsigned long long shmem_ctx_ulonglong_atomic_fetch_add(shmem_ctx_t ctx, unsigne
     unsigned long long value, int pe);
 int32_t shmem_ctx_int32_atomic_fetch_add(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe);
 int64_t shmem_ctx_int64_atomic_fetch_add(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe);
-uint32_t shmem_ctx_uint32_atomic_fetch_add(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe);
-uint64_t shmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe);
+uint32_t shmem_ctx_uint32_atomic_fetch_add(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int
+    pe);
+uint64_t shmem_ctx_uint64_atomic_fetch_add(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int
+    pe);
 size_t shmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t* dest, size_t value, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t* dest, ptrdiff_t value, int
     pe);
@@ -953,8 +967,10 @@ unsigned long long shmem_ctx_ulonglong_atomic_fetch_and(shmem_ctx_t ctx, unsigne
     unsigned long long value, int pe);
 int32_t shmem_ctx_int32_atomic_fetch_and(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe);
 int64_t shmem_ctx_int64_atomic_fetch_and(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe);
-uint32_t shmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe);
-uint64_t shmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe);
+uint32_t shmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int
+    pe);
+uint64_t shmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int
+    pe);
 unsigned int shmem_uint_atomic_fetch_or(unsigned int* dest, unsigned int value, int pe);
 unsigned long shmem_ulong_atomic_fetch_or(unsigned long* dest, unsigned long value, int pe);
 unsigned long long shmem_ulonglong_atomic_fetch_or(unsigned long long* dest, unsigned long long
@@ -963,8 +979,8 @@ int32_t shmem_int32_atomic_fetch_or(int32_t* dest, int32_t value, int pe);
 int64_t shmem_int64_atomic_fetch_or(int64_t* dest, int64_t value, int pe);
 uint32_t shmem_uint32_atomic_fetch_or(uint32_t* dest, uint32_t value, int pe);
 uint64_t shmem_uint64_atomic_fetch_or(uint64_t* dest, uint64_t value, int pe);
-unsigned int shmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int* dest, unsigned int value,
-    int pe);
+unsigned int shmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int* dest, unsigned int
+    value, int pe);
 unsigned long shmem_ctx_ulong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long* dest, unsigned long
     value, int pe);
 unsigned long long shmem_ctx_ulonglong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long long* dest,
@@ -989,8 +1005,10 @@ unsigned long long shmem_ctx_ulonglong_atomic_fetch_xor(shmem_ctx_t ctx, unsigne
     unsigned long long value, int pe);
 int32_t shmem_ctx_int32_atomic_fetch_xor(shmem_ctx_t ctx, int32_t* dest, int32_t value, int pe);
 int64_t shmem_ctx_int64_atomic_fetch_xor(shmem_ctx_t ctx, int64_t* dest, int64_t value, int pe);
-uint32_t shmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int pe);
-uint64_t shmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int pe);
+uint32_t shmem_ctx_uint32_atomic_fetch_xor(shmem_ctx_t ctx, uint32_t* dest, uint32_t value, int
+    pe);
+uint64_t shmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t* dest, uint64_t value, int
+    pe);
 void shmem_float_atomic_fetch_nbi(float* fetch, const float* source, int pe);
 void shmem_double_atomic_fetch_nbi(double* fetch, const double* source, int pe);
 void shmem_int_atomic_fetch_nbi(int* fetch, const int* source, int pe);
@@ -1011,22 +1029,22 @@ void shmem_ctx_double_atomic_fetch_nbi(shmem_ctx_t ctx, double* fetch, const dou
     pe);
 void shmem_ctx_int_atomic_fetch_nbi(shmem_ctx_t ctx, int* fetch, const int* source, int pe);
 void shmem_ctx_long_atomic_fetch_nbi(shmem_ctx_t ctx, long* fetch, const long* source, int pe);
-void shmem_ctx_longlong_atomic_fetch_nbi(shmem_ctx_t ctx, long long* fetch, const long long* source,
-    int pe);
+void shmem_ctx_longlong_atomic_fetch_nbi(shmem_ctx_t ctx, long long* fetch, const long long*
+    source, int pe);
 void shmem_ctx_uint_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned int* fetch, const unsigned int*
     source, int pe);
 void shmem_ctx_ulong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long* fetch, const unsigned long*
     source, int pe);
-void shmem_ctx_ulonglong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long long* fetch, const unsigned
-    long long* source, int pe);
+void shmem_ctx_ulonglong_atomic_fetch_nbi(shmem_ctx_t ctx, unsigned long long* fetch, const
+    unsigned long long* source, int pe);
 void shmem_ctx_int32_atomic_fetch_nbi(shmem_ctx_t ctx, int32_t* fetch, const int32_t* source, int
     pe);
 void shmem_ctx_int64_atomic_fetch_nbi(shmem_ctx_t ctx, int64_t* fetch, const int64_t* source, int
     pe);
-void shmem_ctx_uint32_atomic_fetch_nbi(shmem_ctx_t ctx, uint32_t* fetch, const uint32_t* source, int
-    pe);
-void shmem_ctx_uint64_atomic_fetch_nbi(shmem_ctx_t ctx, uint64_t* fetch, const uint64_t* source, int
-    pe);
+void shmem_ctx_uint32_atomic_fetch_nbi(shmem_ctx_t ctx, uint32_t* fetch, const uint32_t* source,
+    int pe);
+void shmem_ctx_uint64_atomic_fetch_nbi(shmem_ctx_t ctx, uint64_t* fetch, const uint64_t* source,
+    int pe);
 void shmem_ctx_size_atomic_fetch_nbi(shmem_ctx_t ctx, size_t* fetch, const size_t* source, int pe);
 void shmem_ctx_ptrdiff_atomic_fetch_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, const ptrdiff_t* source,
     int pe);
@@ -1040,10 +1058,10 @@ void shmem_ulong_atomic_compare_swap_nbi(unsigned long* fetch, unsigned long* de
     cond, unsigned long value, int pe);
 void shmem_ulonglong_atomic_compare_swap_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long cond, unsigned long long value, int pe);
-void shmem_int32_atomic_compare_swap_nbi(int32_t* fetch, int32_t* dest, int32_t cond, int32_t value,
-    int pe);
-void shmem_int64_atomic_compare_swap_nbi(int64_t* fetch, int64_t* dest, int64_t cond, int64_t value,
-    int pe);
+void shmem_int32_atomic_compare_swap_nbi(int32_t* fetch, int32_t* dest, int32_t cond, int32_t
+    value, int pe);
+void shmem_int64_atomic_compare_swap_nbi(int64_t* fetch, int64_t* dest, int64_t cond, int64_t
+    value, int pe);
 void shmem_uint32_atomic_compare_swap_nbi(uint32_t* fetch, uint32_t* dest, uint32_t cond, uint32_t
     value, int pe);
 void shmem_uint64_atomic_compare_swap_nbi(uint64_t* fetch, uint64_t* dest, uint64_t cond, uint64_t
@@ -1064,10 +1082,10 @@ void shmem_ctx_ulong_atomic_compare_swap_nbi(shmem_ctx_t ctx, unsigned long* fet
     dest, unsigned long cond, unsigned long value, int pe);
 void shmem_ctx_ulonglong_atomic_compare_swap_nbi(shmem_ctx_t ctx, unsigned long long* fetch,
     unsigned long long* dest, unsigned long long cond, unsigned long long value, int pe);
-void shmem_ctx_int32_atomic_compare_swap_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t
-    cond, int32_t value, int pe);
-void shmem_ctx_int64_atomic_compare_swap_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t
-    cond, int64_t value, int pe);
+void shmem_ctx_int32_atomic_compare_swap_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest,
+    int32_t cond, int32_t value, int pe);
+void shmem_ctx_int64_atomic_compare_swap_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest,
+    int64_t cond, int64_t value, int pe);
 void shmem_ctx_uint32_atomic_compare_swap_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest,
     uint32_t cond, uint32_t value, int pe);
 void shmem_ctx_uint64_atomic_compare_swap_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
@@ -1083,8 +1101,8 @@ void shmem_long_atomic_swap_nbi(long* fetch, long* dest, long value, int pe);
 void shmem_longlong_atomic_swap_nbi(long long* fetch, long long* dest, long long value, int pe);
 void shmem_uint_atomic_swap_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value, int
     pe);
-void shmem_ulong_atomic_swap_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value, int
-    pe);
+void shmem_ulong_atomic_swap_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value,
+    int pe);
 void shmem_ulonglong_atomic_swap_nbi(unsigned long long* fetch, unsigned long long* dest, unsigned
     long long value, int pe);
 void shmem_int32_atomic_swap_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe);
@@ -1117,8 +1135,8 @@ void shmem_ctx_uint64_atomic_swap_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t
     value, int pe);
 void shmem_ctx_size_atomic_swap_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t value, int
     pe);
-void shmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t
-    value, int pe);
+void shmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest,
+    ptrdiff_t value, int pe);
 void shmem_int_atomic_fetch_inc_nbi(int* fetch, int* dest, int pe);
 void shmem_long_atomic_fetch_inc_nbi(long* fetch, long* dest, int pe);
 void shmem_longlong_atomic_fetch_inc_nbi(long long* fetch, long long* dest, int pe);
@@ -1134,8 +1152,8 @@ void shmem_size_atomic_fetch_inc_nbi(size_t* fetch, size_t* dest, int pe);
 void shmem_ptrdiff_atomic_fetch_inc_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, int pe);
 void shmem_ctx_int_atomic_fetch_inc_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int pe);
 void shmem_ctx_long_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long* fetch, long* dest, int pe);
-void shmem_ctx_longlong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest, int
-    pe);
+void shmem_ctx_longlong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, long long* fetch, long long* dest,
+    int pe);
 void shmem_ctx_uint_atomic_fetch_inc_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     int pe);
 void shmem_ctx_ulong_atomic_fetch_inc_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long*
@@ -1166,7 +1184,8 @@ void shmem_int64_atomic_fetch_add_nbi(int64_t* fetch, int64_t* dest, int64_t val
 void shmem_uint32_atomic_fetch_add_nbi(uint32_t* fetch, uint32_t* dest, uint32_t value, int pe);
 void shmem_uint64_atomic_fetch_add_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe);
 void shmem_size_atomic_fetch_add_nbi(size_t* fetch, size_t* dest, size_t value, int pe);
-void shmem_ptrdiff_atomic_fetch_add_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value, int pe);
+void shmem_ptrdiff_atomic_fetch_add_nbi(ptrdiff_t* fetch, ptrdiff_t* dest, ptrdiff_t value, int
+    pe);
 void shmem_ctx_int_atomic_fetch_add_nbi(shmem_ctx_t ctx, int* fetch, int* dest, int value, int pe);
 void shmem_ctx_long_atomic_fetch_add_nbi(shmem_ctx_t ctx, long* fetch, long* dest, long value, int
     pe);
@@ -1186,8 +1205,8 @@ void shmem_ctx_uint32_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint32_t* fetch, uin
     uint32_t value, int pe);
 void shmem_ctx_uint64_atomic_fetch_add_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
     uint64_t value, int pe);
-void shmem_ctx_size_atomic_fetch_add_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t value,
-    int pe);
+void shmem_ctx_size_atomic_fetch_add_nbi(shmem_ctx_t ctx, size_t* fetch, size_t* dest, size_t
+    value, int pe);
 void shmem_ctx_ptrdiff_atomic_fetch_add_nbi(shmem_ctx_t ctx, ptrdiff_t* fetch, ptrdiff_t* dest,
     ptrdiff_t value, int pe);
 void shmem_uint_atomic_fetch_and_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
@@ -1214,10 +1233,10 @@ void shmem_ctx_uint32_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint32_t* fetch, uin
     uint32_t value, int pe);
 void shmem_ctx_uint64_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
     uint64_t value, int pe);
-void shmem_uint_atomic_fetch_or_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value, int
-    pe);
-void shmem_ulong_atomic_fetch_or_nbi(unsigned long* fetch, unsigned long* dest, unsigned long value,
+void shmem_uint_atomic_fetch_or_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe);
+void shmem_ulong_atomic_fetch_or_nbi(unsigned long* fetch, unsigned long* dest, unsigned long
+    value, int pe);
 void shmem_ulonglong_atomic_fetch_or_nbi(unsigned long long* fetch, unsigned long long* dest,
     unsigned long long value, int pe);
 void shmem_int32_atomic_fetch_or_nbi(int32_t* fetch, int32_t* dest, int32_t value, int pe);
@@ -1226,18 +1245,18 @@ void shmem_uint32_atomic_fetch_or_nbi(uint32_t* fetch, uint32_t* dest, uint32_t 
 void shmem_uint64_atomic_fetch_or_nbi(uint64_t* fetch, uint64_t* dest, uint64_t value, int pe);
 void shmem_ctx_uint_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned int* fetch, unsigned int* dest,
     unsigned int value, int pe);
-void shmem_ctx_ulong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long* dest,
-    unsigned long value, int pe);
+void shmem_ctx_ulong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long* fetch, unsigned long*
+    dest, unsigned long value, int pe);
 void shmem_ctx_ulonglong_atomic_fetch_or_nbi(shmem_ctx_t ctx, unsigned long long* fetch, unsigned
     long long* dest, unsigned long long value, int pe);
 void shmem_ctx_int32_atomic_fetch_or_nbi(shmem_ctx_t ctx, int32_t* fetch, int32_t* dest, int32_t
     value, int pe);
 void shmem_ctx_int64_atomic_fetch_or_nbi(shmem_ctx_t ctx, int64_t* fetch, int64_t* dest, int64_t
     value, int pe);
-void shmem_ctx_uint32_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest, uint32_t
-    value, int pe);
-void shmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest, uint64_t
-    value, int pe);
+void shmem_ctx_uint32_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint32_t* fetch, uint32_t* dest,
+    uint32_t value, int pe);
+void shmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t* fetch, uint64_t* dest,
+    uint64_t value, int pe);
 void shmem_uint_atomic_fetch_xor_nbi(unsigned int* fetch, unsigned int* dest, unsigned int value,
     int pe);
 void shmem_ulong_atomic_fetch_xor_nbi(unsigned long* fetch, unsigned long* dest, unsigned long
@@ -1449,14 +1468,14 @@ void shmem_ulonglong_put_signal(unsigned long long* dest, const unsigned long lo
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_int8_put_signal(int8_t* dest, const int8_t* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe);
-void shmem_int16_put_signal(int16_t* dest, const int16_t* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
-void shmem_int32_put_signal(int32_t* dest, const int32_t* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
-void shmem_int64_put_signal(int64_t* dest, const int64_t* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
-void shmem_uint8_put_signal(uint8_t* dest, const uint8_t* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
+void shmem_int16_put_signal(int16_t* dest, const int16_t* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int32_put_signal(int32_t* dest, const int32_t* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_int64_put_signal(int64_t* dest, const int64_t* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_uint8_put_signal(uint8_t* dest, const uint8_t* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_uint16_put_signal(uint16_t* dest, const uint16_t* source, size_t nelems, uint64_t*
     sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_uint32_put_signal(uint32_t* dest, const uint32_t* source, size_t nelems, uint64_t*
@@ -1469,8 +1488,8 @@ void shmem_ptrdiff_put_signal(ptrdiff_t* dest, const ptrdiff_t* source, size_t n
     sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_float_put_signal(shmem_ctx_t ctx, float* dest, const float* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void shmem_ctx_double_put_signal(shmem_ctx_t ctx, double* dest, const double* source, size_t nelems,
-    uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ctx_double_put_signal(shmem_ctx_t ctx, double* dest, const double* source, size_t
+    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_longdouble_put_signal(shmem_ctx_t ctx, long double* dest, const long double* source,
     size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_char_put_signal(shmem_ctx_t ctx, char* dest, const char* source, size_t nelems,
@@ -1483,8 +1502,8 @@ void shmem_ctx_int_put_signal(shmem_ctx_t ctx, int* dest, const int* source, siz
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_long_put_signal(shmem_ctx_t ctx, long* dest, const long* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void shmem_ctx_longlong_put_signal(shmem_ctx_t ctx, long long* dest, const long long* source, size_t
-    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ctx_longlong_put_signal(shmem_ctx_t ctx, long long* dest, const long long* source,
+    size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_uchar_put_signal(shmem_ctx_t ctx, unsigned char* dest, const unsigned char* source,
     size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_ushort_put_signal(shmem_ctx_t ctx, unsigned short* dest, const unsigned short*
@@ -1523,10 +1542,10 @@ void shmem_put32_signal(void* dest, const void* source, size_t nelems, uint64_t*
     signal, int sig_op, int pe);
 void shmem_put64_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t
     signal, int sig_op, int pe);
-void shmem_put128_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t
-    signal, int sig_op, int pe);
-void shmem_ctx_put8_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems, uint64_t*
-    sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_put128_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
+    uint64_t signal, int sig_op, int pe);
+void shmem_ctx_put8_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
+    uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_put16_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_put32_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
@@ -1535,12 +1554,12 @@ void shmem_ctx_put64_signal(shmem_ctx_t ctx, void* dest, const void* source, siz
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_put128_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void shmem_putmem_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t
-    signal, int sig_op, int pe);
+void shmem_putmem_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
+    uint64_t signal, int sig_op, int pe);
 void shmem_ctx_putmem_signal(shmem_ctx_t ctx, void* dest, const void* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void shmem_float_put_signal_nbi(float* dest, const float* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
+void shmem_float_put_signal_nbi(float* dest, const float* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_double_put_signal_nbi(double* dest, const double* source, size_t nelems, uint64_t*
     sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_longdouble_put_signal_nbi(long double* dest, const long double* source, size_t nelems,
@@ -1549,8 +1568,8 @@ void shmem_char_put_signal_nbi(char* dest, const char* source, size_t nelems, ui
     uint64_t signal, int sig_op, int pe);
 void shmem_schar_put_signal_nbi(signed char* dest, const signed char* source, size_t nelems,
     uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void shmem_short_put_signal_nbi(short* dest, const short* source, size_t nelems, uint64_t* sig_addr,
-    uint64_t signal, int sig_op, int pe);
+void shmem_short_put_signal_nbi(short* dest, const short* source, size_t nelems, uint64_t*
+    sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_int_put_signal_nbi(int* dest, const int* source, size_t nelems, uint64_t* sig_addr,
     uint64_t signal, int sig_op, int pe);
 void shmem_long_put_signal_nbi(long* dest, const long* source, size_t nelems, uint64_t* sig_addr,
@@ -1585,8 +1604,8 @@ void shmem_uint64_put_signal_nbi(uint64_t* dest, const uint64_t* source, size_t 
     sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_size_put_signal_nbi(size_t* dest, const size_t* source, size_t nelems, uint64_t*
     sig_addr, uint64_t signal, int sig_op, int pe);
-void shmem_ptrdiff_put_signal_nbi(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems, uint64_t*
-    sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ptrdiff_put_signal_nbi(ptrdiff_t* dest, const ptrdiff_t* source, size_t nelems,
+    uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_float_put_signal_nbi(shmem_ctx_t ctx, float* dest, const float* source, size_t
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_double_put_signal_nbi(shmem_ctx_t ctx, double* dest, const double* source, size_t
@@ -1625,12 +1644,12 @@ void shmem_ctx_int64_put_signal_nbi(shmem_ctx_t ctx, int64_t* dest, const int64_
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_uint8_put_signal_nbi(shmem_ctx_t ctx, uint8_t* dest, const uint8_t* source, size_t
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void shmem_ctx_uint16_put_signal_nbi(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source, size_t
-    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void shmem_ctx_uint32_put_signal_nbi(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source, size_t
-    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
-void shmem_ctx_uint64_put_signal_nbi(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source, size_t
-    nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint16_put_signal_nbi(shmem_ctx_t ctx, uint16_t* dest, const uint16_t* source,
+    size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint32_put_signal_nbi(shmem_ctx_t ctx, uint32_t* dest, const uint32_t* source,
+    size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+void shmem_ctx_uint64_put_signal_nbi(shmem_ctx_t ctx, uint64_t* dest, const uint64_t* source,
+    size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_size_put_signal_nbi(shmem_ctx_t ctx, size_t* dest, const size_t* source, size_t
     nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_ptrdiff_put_signal_nbi(shmem_ctx_t ctx, ptrdiff_t* dest, const ptrdiff_t* source,
@@ -1677,17 +1696,18 @@ void shmem_size_wait_until(size_t* ivar, int cmp, size_t cmp_value);
 void shmem_ptrdiff_wait_until(ptrdiff_t* ivar, int cmp, ptrdiff_t cmp_value);
 void shmem_short_wait_until(short* ivar, int cmp, short cmp_value);
 void shmem_ushort_wait_until(unsigned short* ivar, int cmp, unsigned short cmp_value);
-void shmem_int_wait_until_all(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
+void shmem_int_wait_until_all(int* ivars, size_t nelems, const int* status, int cmp, int
+    cmp_value);
 void shmem_long_wait_until_all(long* ivars, size_t nelems, const int* status, int cmp, long
     cmp_value);
-void shmem_longlong_wait_until_all(long long* ivars, size_t nelems, const int* status, int cmp, long
-    long cmp_value);
+void shmem_longlong_wait_until_all(long long* ivars, size_t nelems, const int* status, int cmp,
+    long long cmp_value);
 void shmem_uint_wait_until_all(unsigned int* ivars, size_t nelems, const int* status, int cmp,
     unsigned int cmp_value);
 void shmem_ulong_wait_until_all(unsigned long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long cmp_value);
-void shmem_ulonglong_wait_until_all(unsigned long long* ivars, size_t nelems, const int* status, int
-    cmp, unsigned long long cmp_value);
+void shmem_ulonglong_wait_until_all(unsigned long long* ivars, size_t nelems, const int* status,
+    int cmp, unsigned long long cmp_value);
 void shmem_int32_wait_until_all(int32_t* ivars, size_t nelems, const int* status, int cmp, int32_t
     cmp_value);
 void shmem_int64_wait_until_all(int64_t* ivars, size_t nelems, const int* status, int cmp, int64_t
@@ -1716,10 +1736,10 @@ size_t shmem_ulong_wait_until_any(unsigned long* ivars, size_t nelems, const int
     unsigned long cmp_value);
 size_t shmem_ulonglong_wait_until_any(unsigned long long* ivars, size_t nelems, const int* status,
     int cmp, unsigned long long cmp_value);
-size_t shmem_int32_wait_until_any(int32_t* ivars, size_t nelems, const int* status, int cmp, int32_t
-    cmp_value);
-size_t shmem_int64_wait_until_any(int64_t* ivars, size_t nelems, const int* status, int cmp, int64_t
-    cmp_value);
+size_t shmem_int32_wait_until_any(int32_t* ivars, size_t nelems, const int* status, int cmp,
+    int32_t cmp_value);
+size_t shmem_int64_wait_until_any(int64_t* ivars, size_t nelems, const int* status, int cmp,
+    int64_t cmp_value);
 size_t shmem_uint32_wait_until_any(uint32_t* ivars, size_t nelems, const int* status, int cmp,
     uint32_t cmp_value);
 size_t shmem_uint64_wait_until_any(uint64_t* ivars, size_t nelems, const int* status, int cmp,
@@ -1730,8 +1750,8 @@ size_t shmem_ptrdiff_wait_until_any(ptrdiff_t* ivars, size_t nelems, const int* 
     ptrdiff_t cmp_value);
 size_t shmem_short_wait_until_any(short* ivars, size_t nelems, const int* status, int cmp, short
     cmp_value);
-size_t shmem_ushort_wait_until_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
-    unsigned short cmp_value);
+size_t shmem_ushort_wait_until_any(unsigned short* ivars, size_t nelems, const int* status, int
+    cmp, unsigned short cmp_value);
 size_t shmem_int_wait_until_some(int* ivars, size_t nelems, size_t* indices, const int* status, int
     cmp, int cmp_value);
 size_t shmem_long_wait_until_some(long* ivars, size_t nelems, size_t* indices, const int* status,
@@ -1786,8 +1806,8 @@ void shmem_ptrdiff_wait_until_all_vector(ptrdiff_t* ivars, size_t nelems, const 
     cmp, ptrdiff_t* cmp_values);
 void shmem_short_wait_until_all_vector(short* ivars, size_t nelems, const int* status, int cmp,
     short* cmp_values);
-void shmem_ushort_wait_until_all_vector(unsigned short* ivars, size_t nelems, const int* status, int
-    cmp, unsigned short* cmp_values);
+void shmem_ushort_wait_until_all_vector(unsigned short* ivars, size_t nelems, const int* status,
+    int cmp, unsigned short* cmp_values);
 size_t shmem_int_wait_until_any_vector(int* ivars, size_t nelems, const int* status, int cmp, int*
     cmp_values);
 size_t shmem_long_wait_until_any_vector(long* ivars, size_t nelems, const int* status, int cmp,
@@ -1796,8 +1816,8 @@ size_t shmem_longlong_wait_until_any_vector(long long* ivars, size_t nelems, con
     cmp, long long* cmp_values);
 size_t shmem_uint_wait_until_any_vector(unsigned int* ivars, size_t nelems, const int* status, int
     cmp, unsigned int* cmp_values);
-size_t shmem_ulong_wait_until_any_vector(unsigned long* ivars, size_t nelems, const int* status, int
-    cmp, unsigned long* cmp_values);
+size_t shmem_ulong_wait_until_any_vector(unsigned long* ivars, size_t nelems, const int* status,
+    int cmp, unsigned long* cmp_values);
 size_t shmem_ulonglong_wait_until_any_vector(unsigned long long* ivars, size_t nelems, const int*
     status, int cmp, unsigned long long* cmp_values);
 size_t shmem_int32_wait_until_any_vector(int32_t* ivars, size_t nelems, const int* status, int cmp,
@@ -1820,18 +1840,18 @@ size_t shmem_int_wait_until_some_vector(int* ivars, size_t nelems, size_t* indic
     status, int cmp, int* cmp_values);
 size_t shmem_long_wait_until_some_vector(long* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, long* cmp_values);
-size_t shmem_longlong_wait_until_some_vector(long long* ivars, size_t nelems, size_t* indices, const
-    int* status, int cmp, long long* cmp_values);
+size_t shmem_longlong_wait_until_some_vector(long long* ivars, size_t nelems, size_t* indices,
+    const int* status, int cmp, long long* cmp_values);
 size_t shmem_uint_wait_until_some_vector(unsigned int* ivars, size_t nelems, size_t* indices, const
     int* status, int cmp, unsigned int* cmp_values);
 size_t shmem_ulong_wait_until_some_vector(unsigned long* ivars, size_t nelems, size_t* indices,
     const int* status, int cmp, unsigned long* cmp_values);
 size_t shmem_ulonglong_wait_until_some_vector(unsigned long long* ivars, size_t nelems, size_t*
     indices, const int* status, int cmp, unsigned long long* cmp_values);
-size_t shmem_int32_wait_until_some_vector(int32_t* ivars, size_t nelems, size_t* indices, const int*
-    status, int cmp, int32_t* cmp_values);
-size_t shmem_int64_wait_until_some_vector(int64_t* ivars, size_t nelems, size_t* indices, const int*
-    status, int cmp, int64_t* cmp_values);
+size_t shmem_int32_wait_until_some_vector(int32_t* ivars, size_t nelems, size_t* indices, const
+    int* status, int cmp, int32_t* cmp_values);
+size_t shmem_int64_wait_until_some_vector(int64_t* ivars, size_t nelems, size_t* indices, const
+    int* status, int cmp, int64_t* cmp_values);
 size_t shmem_uint32_wait_until_some_vector(uint32_t* ivars, size_t nelems, size_t* indices, const
     int* status, int cmp, uint32_t* cmp_values);
 size_t shmem_uint64_wait_until_some_vector(uint64_t* ivars, size_t nelems, size_t* indices, const
@@ -1862,8 +1882,8 @@ int shmem_int_test_all(int* ivars, size_t nelems, const int* status, int cmp, in
 int shmem_long_test_all(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 int shmem_longlong_test_all(long long* ivars, size_t nelems, const int* status, int cmp, long long
     cmp_value);
-int shmem_uint_test_all(unsigned int* ivars, size_t nelems, const int* status, int cmp, unsigned int
-    cmp_value);
+int shmem_uint_test_all(unsigned int* ivars, size_t nelems, const int* status, int cmp, unsigned
+    int cmp_value);
 int shmem_ulong_test_all(unsigned long* ivars, size_t nelems, const int* status, int cmp, unsigned
     long cmp_value);
 int shmem_ulonglong_test_all(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
@@ -1876,12 +1896,13 @@ int shmem_uint32_test_all(uint32_t* ivars, size_t nelems, const int* status, int
     cmp_value);
 int shmem_uint64_test_all(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t
     cmp_value);
-int shmem_size_test_all(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
+int shmem_size_test_all(size_t* ivars, size_t nelems, const int* status, int cmp, size_t
+    cmp_value);
 int shmem_ptrdiff_test_all(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t
     cmp_value);
 int shmem_short_test_all(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
-int shmem_ushort_test_all(unsigned short* ivars, size_t nelems, const int* status, int cmp, unsigned
-    short cmp_value);
+int shmem_ushort_test_all(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t shmem_int_test_any(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 size_t shmem_long_test_any(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 size_t shmem_longlong_test_any(long long* ivars, size_t nelems, const int* status, int cmp, long
@@ -1902,18 +1923,18 @@ size_t shmem_uint64_test_any(uint64_t* ivars, size_t nelems, const int* status, 
     cmp_value);
 size_t shmem_size_test_any(size_t* ivars, size_t nelems, const int* status, int cmp, size_t
     cmp_value);
-size_t shmem_ptrdiff_test_any(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t
-    cmp_value);
+size_t shmem_ptrdiff_test_any(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
+    ptrdiff_t cmp_value);
 size_t shmem_short_test_any(short* ivars, size_t nelems, const int* status, int cmp, short
     cmp_value);
 size_t shmem_ushort_test_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
     unsigned short cmp_value);
 size_t shmem_int_test_some(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     int cmp_value);
-size_t shmem_long_test_some(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
-    long cmp_value);
-size_t shmem_longlong_test_some(long long* ivars, size_t nelems, size_t* indices, const int* status,
-    int cmp, long long cmp_value);
+size_t shmem_long_test_some(long* ivars, size_t nelems, size_t* indices, const int* status, int
+    cmp, long cmp_value);
+size_t shmem_longlong_test_some(long long* ivars, size_t nelems, size_t* indices, const int*
+    status, int cmp, long long cmp_value);
 size_t shmem_uint_test_some(unsigned int* ivars, size_t nelems, size_t* indices, const int* status,
     int cmp, unsigned int cmp_value);
 size_t shmem_ulong_test_some(unsigned long* ivars, size_t nelems, size_t* indices, const int*
@@ -1940,14 +1961,14 @@ int shmem_int_test_all_vector(int* ivars, size_t nelems, const int* status, int 
     cmp_values);
 int shmem_long_test_all_vector(long* ivars, size_t nelems, const int* status, int cmp, long*
     cmp_values);
-int shmem_longlong_test_all_vector(long long* ivars, size_t nelems, const int* status, int cmp, long
-    long* cmp_values);
+int shmem_longlong_test_all_vector(long long* ivars, size_t nelems, const int* status, int cmp,
+    long long* cmp_values);
 int shmem_uint_test_all_vector(unsigned int* ivars, size_t nelems, const int* status, int cmp,
     unsigned int* cmp_values);
 int shmem_ulong_test_all_vector(unsigned long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long* cmp_values);
-int shmem_ulonglong_test_all_vector(unsigned long long* ivars, size_t nelems, const int* status, int
-    cmp, unsigned long long* cmp_values);
+int shmem_ulonglong_test_all_vector(unsigned long long* ivars, size_t nelems, const int* status,
+    int cmp, unsigned long long* cmp_values);
 int shmem_int32_test_all_vector(int32_t* ivars, size_t nelems, const int* status, int cmp, int32_t*
     cmp_values);
 int shmem_int64_test_all_vector(int64_t* ivars, size_t nelems, const int* status, int cmp, int64_t*
@@ -1992,16 +2013,16 @@ size_t shmem_short_test_any_vector(short* ivars, size_t nelems, const int* statu
     cmp_values);
 size_t shmem_ushort_test_any_vector(unsigned short* ivars, size_t nelems, const int* status, int
     cmp, unsigned short* cmp_values);
-size_t shmem_int_test_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status, int
-    cmp, int* cmp_values);
+size_t shmem_int_test_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status,
+    int cmp, int* cmp_values);
 size_t shmem_long_test_some_vector(long* ivars, size_t nelems, size_t* indices, const int* status,
     int cmp, long* cmp_values);
 size_t shmem_longlong_test_some_vector(long long* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, long long* cmp_values);
 size_t shmem_uint_test_some_vector(unsigned int* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, unsigned int* cmp_values);
-size_t shmem_ulong_test_some_vector(unsigned long* ivars, size_t nelems, size_t* indices, const int*
-    status, int cmp, unsigned long* cmp_values);
+size_t shmem_ulong_test_some_vector(unsigned long* ivars, size_t nelems, size_t* indices, const
+    int* status, int cmp, unsigned long* cmp_values);
 size_t shmem_ulonglong_test_some_vector(unsigned long long* ivars, size_t nelems, size_t* indices,
     const int* status, int cmp, unsigned long long* cmp_values);
 size_t shmem_int32_test_some_vector(int32_t* ivars, size_t nelems, size_t* indices, const int*
@@ -2012,12 +2033,12 @@ size_t shmem_uint32_test_some_vector(uint32_t* ivars, size_t nelems, size_t* ind
     status, int cmp, uint32_t* cmp_values);
 size_t shmem_uint64_test_some_vector(uint64_t* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, uint64_t* cmp_values);
-size_t shmem_size_test_some_vector(size_t* ivars, size_t nelems, size_t* indices, const int* status,
-    int cmp, size_t* cmp_values);
+size_t shmem_size_test_some_vector(size_t* ivars, size_t nelems, size_t* indices, const int*
+    status, int cmp, size_t* cmp_values);
 size_t shmem_ptrdiff_test_some_vector(ptrdiff_t* ivars, size_t nelems, size_t* indices, const int*
     status, int cmp, ptrdiff_t* cmp_values);
-size_t shmem_short_test_some_vector(short* ivars, size_t nelems, size_t* indices, const int* status,
-    int cmp, short* cmp_values);
+size_t shmem_short_test_some_vector(short* ivars, size_t nelems, size_t* indices, const int*
+    status, int cmp, short* cmp_values);
 size_t shmem_ushort_test_some_vector(unsigned short* ivars, size_t nelems, size_t* indices, const
     int* status, int cmp, unsigned short* cmp_values);
 void shmem_short_wait(short* ivar, short cmp_value);
@@ -2041,22 +2062,22 @@ int shmem_team_sync(shmem_team_t team);
 /* Active sets */
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long* pSync);
 void shmem_sync(int PE_start, int logPE_stride, int PE_size, long* pSync);
-void shmem_broadcast32(void* dest, const void* source, size_t nelems, int PE_root, int PE_start, int
-    logPE_stride, int PE_size, long* pSync);
-void shmem_broadcast64(void* dest, const void* source, size_t nelems, int PE_root, int PE_start, int
-    logPE_stride, int PE_size, long* pSync);
+void shmem_broadcast32(void* dest, const void* source, size_t nelems, int PE_root, int PE_start,
+    int logPE_stride, int PE_size, long* pSync);
+void shmem_broadcast64(void* dest, const void* source, size_t nelems, int PE_root, int PE_start,
+    int logPE_stride, int PE_size, long* pSync);
 void shmem_collect32(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
     int PE_size, long* pSync);
 void shmem_collect64(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
     int PE_size, long* pSync);
-void shmem_fcollect32(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
-    int PE_size, long* pSync);
-void shmem_fcollect64(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
-    int PE_size, long* pSync);
-void shmem_alltoall32(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
-    int PE_size, long* pSync);
-void shmem_alltoall64(void* dest, const void* source, size_t nelems, int PE_start, int logPE_stride,
-    int PE_size, long* pSync);
+void shmem_fcollect32(void* dest, const void* source, size_t nelems, int PE_start, int
+    logPE_stride, int PE_size, long* pSync);
+void shmem_fcollect64(void* dest, const void* source, size_t nelems, int PE_start, int
+    logPE_stride, int PE_size, long* pSync);
+void shmem_alltoall32(void* dest, const void* source, size_t nelems, int PE_start, int
+    logPE_stride, int PE_size, long* pSync);
+void shmem_alltoall64(void* dest, const void* source, size_t nelems, int PE_start, int
+    logPE_stride, int PE_size, long* pSync);
 void shmem_alltoalls32(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
     int PE_start, int logPE_stride, int PE_size, long* pSync);
 void shmem_alltoalls64(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
@@ -2065,8 +2086,8 @@ void shmem_alltoalls64(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t 
 /* Collectives */
 int shmem_float_broadcast(shmem_team_t team, float* dest, const float* source, size_t nelems, int
     PE_root);
-int shmem_double_broadcast(shmem_team_t team, double* dest, const double* source, size_t nelems, int
-    PE_root);
+int shmem_double_broadcast(shmem_team_t team, double* dest, const double* source, size_t nelems,
+    int PE_root);
 int shmem_longdouble_broadcast(shmem_team_t team, long double* dest, const long double* source,
     size_t nelems, int PE_root);
 int shmem_char_broadcast(shmem_team_t team, char* dest, const char* source, size_t nelems, int
@@ -2089,8 +2110,8 @@ int shmem_uint_broadcast(shmem_team_t team, unsigned int* dest, const unsigned i
     nelems, int PE_root);
 int shmem_ulong_broadcast(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nelems, int PE_root);
-int shmem_ulonglong_broadcast(shmem_team_t team, unsigned long long* dest, const unsigned long long*
-    source, size_t nelems, int PE_root);
+int shmem_ulonglong_broadcast(shmem_team_t team, unsigned long long* dest, const unsigned long
+    long* source, size_t nelems, int PE_root);
 int shmem_int8_broadcast(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems, int
     PE_root);
 int shmem_int16_broadcast(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nelems,
@@ -2101,12 +2122,12 @@ int shmem_int64_broadcast(shmem_team_t team, int64_t* dest, const int64_t* sourc
     int PE_root);
 int shmem_uint8_broadcast(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems,
     int PE_root);
-int shmem_uint16_broadcast(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems,
-    int PE_root);
-int shmem_uint32_broadcast(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems,
-    int PE_root);
-int shmem_uint64_broadcast(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems,
-    int PE_root);
+int shmem_uint16_broadcast(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
+    nelems, int PE_root);
+int shmem_uint32_broadcast(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
+    nelems, int PE_root);
+int shmem_uint64_broadcast(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t
+    nelems, int PE_root);
 int shmem_size_broadcast(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems, int
     PE_root);
 int shmem_ptrdiff_broadcast(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t
@@ -2115,8 +2136,8 @@ int shmem_broadcastmem(shmem_team_t team, void* dest, const void* source, size_t
     PE_root);
 int shmem_float_collect(shmem_team_t team, float* dest, const float* source, size_t nelems);
 int shmem_double_collect(shmem_team_t team, double* dest, const double* source, size_t nelems);
-int shmem_longdouble_collect(shmem_team_t team, long double* dest, const long double* source, size_t
-    nelems);
+int shmem_longdouble_collect(shmem_team_t team, long double* dest, const long double* source,
+    size_t nelems);
 int shmem_char_collect(shmem_team_t team, char* dest, const char* source, size_t nelems);
 int shmem_schar_collect(shmem_team_t team, signed char* dest, const signed char* source, size_t
     nelems);
@@ -2159,14 +2180,14 @@ int shmem_int_fcollect(shmem_team_t team, int* dest, const int* source, size_t n
 int shmem_long_fcollect(shmem_team_t team, long* dest, const long* source, size_t nelems);
 int shmem_longlong_fcollect(shmem_team_t team, long long* dest, const long long* source, size_t
     nelems);
-int shmem_uchar_fcollect(shmem_team_t team, unsigned char* dest, const unsigned char* source, size_t
-    nelems);
+int shmem_uchar_fcollect(shmem_team_t team, unsigned char* dest, const unsigned char* source,
+    size_t nelems);
 int shmem_ushort_fcollect(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems);
 int shmem_uint_fcollect(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t
     nelems);
-int shmem_ulong_fcollect(shmem_team_t team, unsigned long* dest, const unsigned long* source, size_t
-    nelems);
+int shmem_ulong_fcollect(shmem_team_t team, unsigned long* dest, const unsigned long* source,
+    size_t nelems);
 int shmem_ulonglong_fcollect(shmem_team_t team, unsigned long long* dest, const unsigned long long*
     source, size_t nelems);
 int shmem_int8_fcollect(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems);
@@ -2174,9 +2195,12 @@ int shmem_int16_fcollect(shmem_team_t team, int16_t* dest, const int16_t* source
 int shmem_int32_fcollect(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems);
 int shmem_int64_fcollect(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems);
 int shmem_uint8_fcollect(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems);
-int shmem_uint16_fcollect(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems);
-int shmem_uint32_fcollect(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems);
-int shmem_uint64_fcollect(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems);
+int shmem_uint16_fcollect(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
+    nelems);
+int shmem_uint32_fcollect(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
+    nelems);
+int shmem_uint64_fcollect(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t
+    nelems);
 int shmem_size_fcollect(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems);
 int shmem_ptrdiff_fcollect(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t
     nelems);
@@ -2193,14 +2217,14 @@ int shmem_int_alltoall(shmem_team_t team, int* dest, const int* source, size_t n
 int shmem_long_alltoall(shmem_team_t team, long* dest, const long* source, size_t nelems);
 int shmem_longlong_alltoall(shmem_team_t team, long long* dest, const long long* source, size_t
     nelems);
-int shmem_uchar_alltoall(shmem_team_t team, unsigned char* dest, const unsigned char* source, size_t
-    nelems);
+int shmem_uchar_alltoall(shmem_team_t team, unsigned char* dest, const unsigned char* source,
+    size_t nelems);
 int shmem_ushort_alltoall(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nelems);
 int shmem_uint_alltoall(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t
     nelems);
-int shmem_ulong_alltoall(shmem_team_t team, unsigned long* dest, const unsigned long* source, size_t
-    nelems);
+int shmem_ulong_alltoall(shmem_team_t team, unsigned long* dest, const unsigned long* source,
+    size_t nelems);
 int shmem_ulonglong_alltoall(shmem_team_t team, unsigned long long* dest, const unsigned long long*
     source, size_t nelems);
 int shmem_int8_alltoall(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nelems);
@@ -2208,9 +2232,12 @@ int shmem_int16_alltoall(shmem_team_t team, int16_t* dest, const int16_t* source
 int shmem_int32_alltoall(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nelems);
 int shmem_int64_alltoall(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nelems);
 int shmem_uint8_alltoall(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nelems);
-int shmem_uint16_alltoall(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t nelems);
-int shmem_uint32_alltoall(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t nelems);
-int shmem_uint64_alltoall(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t nelems);
+int shmem_uint16_alltoall(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
+    nelems);
+int shmem_uint32_alltoall(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
+    nelems);
+int shmem_uint64_alltoall(shmem_team_t team, uint64_t* dest, const uint64_t* source, size_t
+    nelems);
 int shmem_size_alltoall(shmem_team_t team, size_t* dest, const size_t* source, size_t nelems);
 int shmem_ptrdiff_alltoall(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, size_t
     nelems);
@@ -2221,16 +2248,16 @@ int shmem_double_alltoalls(shmem_team_t team, double* dest, const double* source
     ptrdiff_t sst, size_t nelems);
 int shmem_longdouble_alltoalls(shmem_team_t team, long double* dest, const long double* source,
     ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
-int shmem_char_alltoalls(shmem_team_t team, char* dest, const char* source, ptrdiff_t dst, ptrdiff_t
-    sst, size_t nelems);
-int shmem_schar_alltoalls(shmem_team_t team, signed char* dest, const signed char* source, ptrdiff_t
-    dst, ptrdiff_t sst, size_t nelems);
+int shmem_char_alltoalls(shmem_team_t team, char* dest, const char* source, ptrdiff_t dst,
+    ptrdiff_t sst, size_t nelems);
+int shmem_schar_alltoalls(shmem_team_t team, signed char* dest, const signed char* source,
+    ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
 int shmem_short_alltoalls(shmem_team_t team, short* dest, const short* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems);
 int shmem_int_alltoalls(shmem_team_t team, int* dest, const int* source, ptrdiff_t dst, ptrdiff_t
     sst, size_t nelems);
-int shmem_long_alltoalls(shmem_team_t team, long* dest, const long* source, ptrdiff_t dst, ptrdiff_t
-    sst, size_t nelems);
+int shmem_long_alltoalls(shmem_team_t team, long* dest, const long* source, ptrdiff_t dst,
+    ptrdiff_t sst, size_t nelems);
 int shmem_longlong_alltoalls(shmem_team_t team, long long* dest, const long long* source, ptrdiff_t
     dst, ptrdiff_t sst, size_t nelems);
 int shmem_uchar_alltoalls(shmem_team_t team, unsigned char* dest, const unsigned char* source,
@@ -2241,8 +2268,8 @@ int shmem_uint_alltoalls(shmem_team_t team, unsigned int* dest, const unsigned i
     ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
 int shmem_ulong_alltoalls(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
-int shmem_ulonglong_alltoalls(shmem_team_t team, unsigned long long* dest, const unsigned long long*
-    source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_ulonglong_alltoalls(shmem_team_t team, unsigned long long* dest, const unsigned long
+    long* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
 int shmem_int8_alltoalls(shmem_team_t team, int8_t* dest, const int8_t* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems);
 int shmem_int16_alltoalls(shmem_team_t team, int16_t* dest, const int16_t* source, ptrdiff_t dst,
@@ -2253,12 +2280,12 @@ int shmem_int64_alltoalls(shmem_team_t team, int64_t* dest, const int64_t* sourc
     ptrdiff_t sst, size_t nelems);
 int shmem_uint8_alltoalls(shmem_team_t team, uint8_t* dest, const uint8_t* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems);
-int shmem_uint16_alltoalls(shmem_team_t team, uint16_t* dest, const uint16_t* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems);
-int shmem_uint32_alltoalls(shmem_team_t team, uint32_t* dest, const uint32_t* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems);
-int shmem_uint64_alltoalls(shmem_team_t team, uint64_t* dest, const uint64_t* source, ptrdiff_t dst,
-    ptrdiff_t sst, size_t nelems);
+int shmem_uint16_alltoalls(shmem_team_t team, uint16_t* dest, const uint16_t* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint32_alltoalls(shmem_team_t team, uint32_t* dest, const uint32_t* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint64_alltoalls(shmem_team_t team, uint64_t* dest, const uint64_t* source, ptrdiff_t
+    dst, ptrdiff_t sst, size_t nelems);
 int shmem_size_alltoalls(shmem_team_t team, size_t* dest, const size_t* source, ptrdiff_t dst,
     ptrdiff_t sst, size_t nelems);
 int shmem_ptrdiff_alltoalls(shmem_team_t team, ptrdiff_t* dest, const ptrdiff_t* source, ptrdiff_t
@@ -2278,10 +2305,14 @@ int shmem_ulong_and_reduce(shmem_team_t team, unsigned long* dest, const unsigne
 int shmem_ulonglong_and_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int shmem_int8_and_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int shmem_int16_and_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int shmem_int32_and_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int shmem_int64_and_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int shmem_uint8_and_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int shmem_int16_and_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int shmem_int32_and_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int shmem_int64_and_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int shmem_uint8_and_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int shmem_uint16_and_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int shmem_uint32_and_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2293,8 +2324,8 @@ int shmem_size_and_reduce(shmem_team_t team, size_t* dest, const size_t* source,
 /* Active sets */
 void shmem_short_and_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void shmem_int_and_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void shmem_int_and_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void shmem_long_and_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void shmem_longlong_and_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2309,8 +2340,8 @@ int shmem_uint_or_reduce(shmem_team_t team, unsigned int* dest, const unsigned i
     nreduce);
 int shmem_ulong_or_reduce(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nreduce);
-int shmem_ulonglong_or_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long long*
-    source, size_t nreduce);
+int shmem_ulonglong_or_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
+    long* source, size_t nreduce);
 int shmem_int8_or_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
 int shmem_int16_or_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
 int shmem_int32_or_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
@@ -2346,10 +2377,14 @@ int shmem_ulong_xor_reduce(shmem_team_t team, unsigned long* dest, const unsigne
 int shmem_ulonglong_xor_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int shmem_int8_xor_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int shmem_int16_xor_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int shmem_int32_xor_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int shmem_int64_xor_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int shmem_uint8_xor_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int shmem_int16_xor_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int shmem_int32_xor_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int shmem_int64_xor_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int shmem_uint8_xor_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int shmem_uint16_xor_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int shmem_uint32_xor_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2361,8 +2396,8 @@ int shmem_size_xor_reduce(shmem_team_t team, size_t* dest, const size_t* source,
 /* Active sets */
 void shmem_short_xor_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void shmem_int_xor_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void shmem_int_xor_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void shmem_long_xor_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void shmem_longlong_xor_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2390,10 +2425,14 @@ int shmem_ulong_max_reduce(shmem_team_t team, unsigned long* dest, const unsigne
 int shmem_ulonglong_max_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int shmem_int8_max_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int shmem_int16_max_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int shmem_int32_max_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int shmem_int64_max_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int shmem_uint8_max_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int shmem_int16_max_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int shmem_int32_max_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int shmem_int64_max_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int shmem_uint8_max_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int shmem_uint16_max_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int shmem_uint32_max_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2409,8 +2448,8 @@ int shmem_longdouble_max_reduce(shmem_team_t team, long double* dest, const long
 /* Active sets */
 void shmem_short_max_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void shmem_int_max_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void shmem_int_max_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void shmem_long_max_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void shmem_longlong_max_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2444,10 +2483,14 @@ int shmem_ulong_min_reduce(shmem_team_t team, unsigned long* dest, const unsigne
 int shmem_ulonglong_min_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int shmem_int8_min_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int shmem_int16_min_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int shmem_int32_min_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int shmem_int64_min_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int shmem_uint8_min_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int shmem_int16_min_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int shmem_int32_min_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int shmem_int64_min_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int shmem_uint8_min_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int shmem_uint16_min_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int shmem_uint32_min_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2463,8 +2506,8 @@ int shmem_longdouble_min_reduce(shmem_team_t team, long double* dest, const long
 /* Active sets */
 void shmem_short_min_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void shmem_int_min_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void shmem_int_min_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void shmem_long_min_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void shmem_longlong_min_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2498,10 +2541,14 @@ int shmem_ulong_sum_reduce(shmem_team_t team, unsigned long* dest, const unsigne
 int shmem_ulonglong_sum_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
     long* source, size_t nreduce);
 int shmem_int8_sum_reduce(shmem_team_t team, int8_t* dest, const int8_t* source, size_t nreduce);
-int shmem_int16_sum_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t nreduce);
-int shmem_int32_sum_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t nreduce);
-int shmem_int64_sum_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t nreduce);
-int shmem_uint8_sum_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t nreduce);
+int shmem_int16_sum_reduce(shmem_team_t team, int16_t* dest, const int16_t* source, size_t
+    nreduce);
+int shmem_int32_sum_reduce(shmem_team_t team, int32_t* dest, const int32_t* source, size_t
+    nreduce);
+int shmem_int64_sum_reduce(shmem_team_t team, int64_t* dest, const int64_t* source, size_t
+    nreduce);
+int shmem_uint8_sum_reduce(shmem_team_t team, uint8_t* dest, const uint8_t* source, size_t
+    nreduce);
 int shmem_uint16_sum_reduce(shmem_team_t team, uint16_t* dest, const uint16_t* source, size_t
     nreduce);
 int shmem_uint32_sum_reduce(shmem_team_t team, uint32_t* dest, const uint32_t* source, size_t
@@ -2523,8 +2570,8 @@ int shmem_complexf_sum_reduce(shmem_team_t team, SHMEM_COMPLEX_FLOAT* dest, cons
 /* Active sets */
 void shmem_short_sum_to_all(short* dest, const short* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, short*, long* pSync);
-void shmem_int_sum_to_all(int* dest, const int* source, int nreduce, int PE_start, int logPE_stride,
-    int PE_size, int*, long* pSync);
+void shmem_int_sum_to_all(int* dest, const int* source, int nreduce, int PE_start, int
+    logPE_stride, int PE_size, int*, long* pSync);
 void shmem_long_sum_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
 void shmem_longlong_sum_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
@@ -2557,8 +2604,8 @@ int shmem_uchar_prod_reduce(shmem_team_t team, unsigned char* dest, const unsign
     size_t nreduce);
 int shmem_ushort_prod_reduce(shmem_team_t team, unsigned short* dest, const unsigned short* source,
     size_t nreduce);
-int shmem_uint_prod_reduce(shmem_team_t team, unsigned int* dest, const unsigned int* source, size_t
-    nreduce);
+int shmem_uint_prod_reduce(shmem_team_t team, unsigned int* dest, const unsigned int* source,
+    size_t nreduce);
 int shmem_ulong_prod_reduce(shmem_team_t team, unsigned long* dest, const unsigned long* source,
     size_t nreduce);
 int shmem_ulonglong_prod_reduce(shmem_team_t team, unsigned long long* dest, const unsigned long
@@ -2580,7 +2627,8 @@ int shmem_uint64_prod_reduce(shmem_team_t team, uint64_t* dest, const uint64_t* 
     nreduce);
 int shmem_size_prod_reduce(shmem_team_t team, size_t* dest, const size_t* source, size_t nreduce);
 int shmem_float_prod_reduce(shmem_team_t team, float* dest, const float* source, size_t nreduce);
-int shmem_double_prod_reduce(shmem_team_t team, double* dest, const double* source, size_t nreduce);
+int shmem_double_prod_reduce(shmem_team_t team, double* dest, const double* source, size_t
+    nreduce);
 int shmem_longdouble_prod_reduce(shmem_team_t team, long double* dest, const long double* source,
     size_t nreduce);
 #ifdef SHMEM_COMPLEX_DOUBLE
@@ -2597,8 +2645,8 @@ void shmem_int_prod_to_all(int* dest, const int* source, int nreduce, int PE_sta
     logPE_stride, int PE_size, int*, long* pSync);
 void shmem_long_prod_to_all(long* dest, const long* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, long*, long* pSync);
-void shmem_longlong_prod_to_all(long long* dest, const long long* source, int nreduce, int PE_start,
-    int logPE_stride, int PE_size, long long*, long* pSync);
+void shmem_longlong_prod_to_all(long long* dest, const long long* source, int nreduce, int
+    PE_start, int logPE_stride, int PE_size, long long*, long* pSync);
 void shmem_float_prod_to_all(float* dest, const float* source, int nreduce, int PE_start, int
     logPE_stride, int PE_size, float*, long* pSync);
 void shmem_double_prod_to_all(double* dest, const double* source, int nreduce, int PE_start, int
@@ -2637,6 +2685,10 @@ void* shmemalign(size_t alignment, size_t size);
 void* shrealloc(void* ptr, size_t size);
 void shfree(void* ptr);
 
+/* For profilers that replace the calls: nothing is measured by the library itself. */
+void shmem_pcontrol(int level, ...);
+void pshmem_pcontrol(int level, ...);
+
 /* What a generic call has no function for: an error of the compiler's. */
 void shmem_no_such_type_(void);
 
@@ -2644,7 +2696,8 @@ void shmem_no_such_type_(void);
 }
 #endif
 
-#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && \
+    defined(SHMEM_COMPLEX_DOUBLE)
 #define SHMEM_ARG0_(a, ...) a
 #define SHMEM_ARG1_(a, b, ...) b
 #define SHMEM_ARG2_(a, b, c, ...) c
@@ -2836,26 +2889,31 @@ void shmem_no_such_type_(void);
   shmem_uint_atomic_fetch_add, unsigned long*: shmem_ulong_atomic_fetch_add, unsigned long long*: \
   shmem_ulonglong_atomic_fetch_add, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_and(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_and, \
-  unsigned long*: shmem_ctx_ulong_atomic_fetch_and, unsigned long long*: \
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_and, long*: \
+  shmem_ctx_int64_atomic_fetch_and, unsigned int*: shmem_ctx_uint_atomic_fetch_and, unsigned \
+  long*: shmem_ctx_ulong_atomic_fetch_and, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_and, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_and, unsigned \
-  long*: shmem_ulong_atomic_fetch_and, unsigned long long*: shmem_ulonglong_atomic_fetch_and, \
-  default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_and, long*: \
+  shmem_int64_atomic_fetch_and, unsigned int*: shmem_uint_atomic_fetch_and, unsigned long*: \
+  shmem_ulong_atomic_fetch_and, unsigned long long*: shmem_ulonglong_atomic_fetch_and, default: \
+  shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_or(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_or, \
-  unsigned long*: shmem_ctx_ulong_atomic_fetch_or, unsigned long long*: \
-  shmem_ctx_ulonglong_atomic_fetch_or, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_or, unsigned \
-  long*: shmem_ulong_atomic_fetch_or, unsigned long long*: shmem_ulonglong_atomic_fetch_or, \
-  default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_or, long*: \
+  shmem_ctx_int64_atomic_fetch_or, unsigned int*: shmem_ctx_uint_atomic_fetch_or, unsigned long*: \
+  shmem_ctx_ulong_atomic_fetch_or, unsigned long long*: shmem_ctx_ulonglong_atomic_fetch_or, \
+  default: shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
+  shmem_int32_atomic_fetch_or, long*: shmem_int64_atomic_fetch_or, unsigned int*: \
+  shmem_uint_atomic_fetch_or, unsigned long*: shmem_ulong_atomic_fetch_or, unsigned long long*: \
+  shmem_ulonglong_atomic_fetch_or, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_xor(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_xor, \
-  unsigned long*: shmem_ctx_ulong_atomic_fetch_xor, unsigned long long*: \
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_xor, long*: \
+  shmem_ctx_int64_atomic_fetch_xor, unsigned int*: shmem_ctx_uint_atomic_fetch_xor, unsigned \
+  long*: shmem_ctx_ulong_atomic_fetch_xor, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_xor, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_xor, unsigned \
-  long*: shmem_ulong_atomic_fetch_xor, unsigned long long*: shmem_ulonglong_atomic_fetch_xor, \
-  default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_xor, long*: \
+  shmem_int64_atomic_fetch_xor, unsigned int*: shmem_uint_atomic_fetch_xor, unsigned long*: \
+  shmem_ulong_atomic_fetch_xor, unsigned long long*: shmem_ulonglong_atomic_fetch_xor, default: \
+  shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_nbi(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
   _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), float*: shmem_ctx_float_atomic_fetch_nbi, const \
   float*: shmem_ctx_float_atomic_fetch_nbi, double*: shmem_ctx_double_atomic_fetch_nbi, const \
@@ -2923,25 +2981,31 @@ void shmem_no_such_type_(void);
   unsigned long long*: shmem_ulonglong_atomic_fetch_add_nbi, default: \
   shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_and_nbi(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_and_nbi, \
+  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_and_nbi, long*: \
+  shmem_ctx_int64_atomic_fetch_and_nbi, unsigned int*: shmem_ctx_uint_atomic_fetch_and_nbi, \
   unsigned long*: shmem_ctx_ulong_atomic_fetch_and_nbi, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_and_nbi, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_and_nbi, \
-  unsigned long*: shmem_ulong_atomic_fetch_and_nbi, unsigned long long*: \
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_and_nbi, long*: \
+  shmem_int64_atomic_fetch_and_nbi, unsigned int*: shmem_uint_atomic_fetch_and_nbi, unsigned \
+  long*: shmem_ulong_atomic_fetch_and_nbi, unsigned long long*: \
   shmem_ulonglong_atomic_fetch_and_nbi, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_or_nbi(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_or_nbi, \
+  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_or_nbi, long*: \
+  shmem_ctx_int64_atomic_fetch_or_nbi, unsigned int*: shmem_ctx_uint_atomic_fetch_or_nbi, \
   unsigned long*: shmem_ctx_ulong_atomic_fetch_or_nbi, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_or_nbi, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_or_nbi, \
-  unsigned long*: shmem_ulong_atomic_fetch_or_nbi, unsigned long long*: \
-  shmem_ulonglong_atomic_fetch_or_nbi, default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_or_nbi, long*: \
+  shmem_int64_atomic_fetch_or_nbi, unsigned int*: shmem_uint_atomic_fetch_or_nbi, unsigned long*: \
+  shmem_ulong_atomic_fetch_or_nbi, unsigned long long*: shmem_ulonglong_atomic_fetch_or_nbi, \
+  default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_fetch_xor_nbi(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_fetch_xor_nbi, \
+  _Generic((SHMEM_ARG2_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_fetch_xor_nbi, long*: \
+  shmem_ctx_int64_atomic_fetch_xor_nbi, unsigned int*: shmem_ctx_uint_atomic_fetch_xor_nbi, \
   unsigned long*: shmem_ctx_ulong_atomic_fetch_xor_nbi, unsigned long long*: \
   shmem_ctx_ulonglong_atomic_fetch_xor_nbi, default: shmem_no_such_type_), default: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_uint_atomic_fetch_xor_nbi, \
-  unsigned long*: shmem_ulong_atomic_fetch_xor_nbi, unsigned long long*: \
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_int32_atomic_fetch_xor_nbi, long*: \
+  shmem_int64_atomic_fetch_xor_nbi, unsigned int*: shmem_uint_atomic_fetch_xor_nbi, unsigned \
+  long*: shmem_ulong_atomic_fetch_xor_nbi, unsigned long long*: \
   shmem_ulonglong_atomic_fetch_xor_nbi, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_set(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
   _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: shmem_ctx_float_atomic_set, double*: \
@@ -2972,23 +3036,29 @@ void shmem_no_such_type_(void);
   shmem_uint_atomic_add, unsigned long*: shmem_ulong_atomic_add, unsigned long long*: \
   shmem_ulonglong_atomic_add, default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_and(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_and, unsigned \
-  long*: shmem_ctx_ulong_atomic_and, unsigned long long*: shmem_ctx_ulonglong_atomic_and, \
-  default: shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned \
-  int*: shmem_uint_atomic_and, unsigned long*: shmem_ulong_atomic_and, unsigned long long*: \
-  shmem_ulonglong_atomic_and, default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_and, long*: \
+  shmem_ctx_int64_atomic_and, unsigned int*: shmem_ctx_uint_atomic_and, unsigned long*: \
+  shmem_ctx_ulong_atomic_and, unsigned long long*: shmem_ctx_ulonglong_atomic_and, default: \
+  shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
+  shmem_int32_atomic_and, long*: shmem_int64_atomic_and, unsigned int*: shmem_uint_atomic_and, \
+  unsigned long*: shmem_ulong_atomic_and, unsigned long long*: shmem_ulonglong_atomic_and, \
+  default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_or(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_or, unsigned \
-  long*: shmem_ctx_ulong_atomic_or, unsigned long long*: shmem_ctx_ulonglong_atomic_or, default: \
-  shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned int*: \
-  shmem_uint_atomic_or, unsigned long*: shmem_ulong_atomic_or, unsigned long long*: \
-  shmem_ulonglong_atomic_or, default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_or, long*: \
+  shmem_ctx_int64_atomic_or, unsigned int*: shmem_ctx_uint_atomic_or, unsigned long*: \
+  shmem_ctx_ulong_atomic_or, unsigned long long*: shmem_ctx_ulonglong_atomic_or, default: \
+  shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
+  shmem_int32_atomic_or, long*: shmem_int64_atomic_or, unsigned int*: shmem_uint_atomic_or, \
+  unsigned long*: shmem_ulong_atomic_or, unsigned long long*: shmem_ulonglong_atomic_or, default: \
+  shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_atomic_xor(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
-  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned int*: shmem_ctx_uint_atomic_xor, unsigned \
-  long*: shmem_ctx_ulong_atomic_xor, unsigned long long*: shmem_ctx_ulonglong_atomic_xor, \
-  default: shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), unsigned \
-  int*: shmem_uint_atomic_xor, unsigned long*: shmem_ulong_atomic_xor, unsigned long long*: \
-  shmem_ulonglong_atomic_xor, default: shmem_no_such_type_))(__VA_ARGS__)
+  _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), int*: shmem_ctx_int32_atomic_xor, long*: \
+  shmem_ctx_int64_atomic_xor, unsigned int*: shmem_ctx_uint_atomic_xor, unsigned long*: \
+  shmem_ctx_ulong_atomic_xor, unsigned long long*: shmem_ctx_ulonglong_atomic_xor, default: \
+  shmem_no_such_type_), default: _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
+  shmem_int32_atomic_xor, long*: shmem_int64_atomic_xor, unsigned int*: shmem_uint_atomic_xor, \
+  unsigned long*: shmem_ulong_atomic_xor, unsigned long long*: shmem_ulonglong_atomic_xor, \
+  default: shmem_no_such_type_))(__VA_ARGS__)
 #define shmem_put_signal(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
   _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: shmem_ctx_float_put_signal, double*: \
   shmem_ctx_double_put_signal, long double*: shmem_ctx_longdouble_put_signal, char*: \
@@ -3022,83 +3092,81 @@ void shmem_no_such_type_(void);
   short*: shmem_ushort_put_signal_nbi, unsigned int*: shmem_uint_put_signal_nbi, unsigned long*: \
   shmem_ulong_put_signal_nbi, unsigned long long*: shmem_ulonglong_put_signal_nbi, default: \
   shmem_no_such_type_))(__VA_ARGS__)
-#define shmem_wait_until(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until, long*: shmem_long_wait_until, long long*: shmem_longlong_wait_until, \
-  unsigned int*: shmem_uint_wait_until, unsigned long*: shmem_ulong_wait_until, unsigned long \
-  long*: shmem_ulonglong_wait_until, short*: shmem_short_wait_until, unsigned short*: \
-  shmem_ushort_wait_until, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_all(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_all, long*: shmem_long_wait_until_all, long long*: \
-  shmem_longlong_wait_until_all, unsigned int*: shmem_uint_wait_until_all, unsigned long*: \
-  shmem_ulong_wait_until_all, unsigned long long*: shmem_ulonglong_wait_until_all, short*: \
-  shmem_short_wait_until_all, unsigned short*: shmem_ushort_wait_until_all, default: \
+#define shmem_wait_until(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until, int*: shmem_int_wait_until, long*: shmem_long_wait_until, long long*: \
+  shmem_longlong_wait_until, unsigned short*: shmem_ushort_wait_until, unsigned int*: \
+  shmem_uint_wait_until, unsigned long*: shmem_ulong_wait_until, unsigned long long*: \
+  shmem_ulonglong_wait_until, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_all(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_all, int*: shmem_int_wait_until_all, long*: shmem_long_wait_until_all, \
+  long long*: shmem_longlong_wait_until_all, unsigned short*: shmem_ushort_wait_until_all, \
+  unsigned int*: shmem_uint_wait_until_all, unsigned long*: shmem_ulong_wait_until_all, unsigned \
+  long long*: shmem_ulonglong_wait_until_all, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_any(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_any, int*: shmem_int_wait_until_any, long*: shmem_long_wait_until_any, \
+  long long*: shmem_longlong_wait_until_any, unsigned short*: shmem_ushort_wait_until_any, \
+  unsigned int*: shmem_uint_wait_until_any, unsigned long*: shmem_ulong_wait_until_any, unsigned \
+  long long*: shmem_ulonglong_wait_until_any, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_some(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_some, int*: shmem_int_wait_until_some, long*: \
+  shmem_long_wait_until_some, long long*: shmem_longlong_wait_until_some, unsigned short*: \
+  shmem_ushort_wait_until_some, unsigned int*: shmem_uint_wait_until_some, unsigned long*: \
+  shmem_ulong_wait_until_some, unsigned long long*: shmem_ulonglong_wait_until_some, default: \
   shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_any(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_any, long*: shmem_long_wait_until_any, long long*: \
-  shmem_longlong_wait_until_any, unsigned int*: shmem_uint_wait_until_any, unsigned long*: \
-  shmem_ulong_wait_until_any, unsigned long long*: shmem_ulonglong_wait_until_any, short*: \
-  shmem_short_wait_until_any, unsigned short*: shmem_ushort_wait_until_any, default: \
-  shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_some(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_some, long*: shmem_long_wait_until_some, long long*: \
-  shmem_longlong_wait_until_some, unsigned int*: shmem_uint_wait_until_some, unsigned long*: \
-  shmem_ulong_wait_until_some, unsigned long long*: shmem_ulonglong_wait_until_some, short*: \
-  shmem_short_wait_until_some, unsigned short*: shmem_ushort_wait_until_some, default: \
-  shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_all_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_all_vector, long*: shmem_long_wait_until_all_vector, long long*: \
-  shmem_longlong_wait_until_all_vector, unsigned int*: shmem_uint_wait_until_all_vector, unsigned \
-  long*: shmem_ulong_wait_until_all_vector, unsigned long long*: \
-  shmem_ulonglong_wait_until_all_vector, short*: shmem_short_wait_until_all_vector, unsigned \
-  short*: shmem_ushort_wait_until_all_vector, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_any_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_any_vector, long*: shmem_long_wait_until_any_vector, long long*: \
-  shmem_longlong_wait_until_any_vector, unsigned int*: shmem_uint_wait_until_any_vector, unsigned \
-  long*: shmem_ulong_wait_until_any_vector, unsigned long long*: \
-  shmem_ulonglong_wait_until_any_vector, short*: shmem_short_wait_until_any_vector, unsigned \
-  short*: shmem_ushort_wait_until_any_vector, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_wait_until_some_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_wait_until_some_vector, long*: shmem_long_wait_until_some_vector, long long*: \
-  shmem_longlong_wait_until_some_vector, unsigned int*: shmem_uint_wait_until_some_vector, \
+#define shmem_wait_until_all_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_all_vector, int*: shmem_int_wait_until_all_vector, long*: \
+  shmem_long_wait_until_all_vector, long long*: shmem_longlong_wait_until_all_vector, unsigned \
+  short*: shmem_ushort_wait_until_all_vector, unsigned int*: shmem_uint_wait_until_all_vector, \
+  unsigned long*: shmem_ulong_wait_until_all_vector, unsigned long long*: \
+  shmem_ulonglong_wait_until_all_vector, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_any_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_any_vector, int*: shmem_int_wait_until_any_vector, long*: \
+  shmem_long_wait_until_any_vector, long long*: shmem_longlong_wait_until_any_vector, unsigned \
+  short*: shmem_ushort_wait_until_any_vector, unsigned int*: shmem_uint_wait_until_any_vector, \
+  unsigned long*: shmem_ulong_wait_until_any_vector, unsigned long long*: \
+  shmem_ulonglong_wait_until_any_vector, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_wait_until_some_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_wait_until_some_vector, int*: shmem_int_wait_until_some_vector, long*: \
+  shmem_long_wait_until_some_vector, long long*: shmem_longlong_wait_until_some_vector, unsigned \
+  short*: shmem_ushort_wait_until_some_vector, unsigned int*: shmem_uint_wait_until_some_vector, \
   unsigned long*: shmem_ulong_wait_until_some_vector, unsigned long long*: \
-  shmem_ulonglong_wait_until_some_vector, short*: shmem_short_wait_until_some_vector, unsigned \
-  short*: shmem_ushort_wait_until_some_vector, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_test, long*: \
-  shmem_long_test, long long*: shmem_longlong_test, unsigned int*: shmem_uint_test, unsigned \
-  long*: shmem_ulong_test, unsigned long long*: shmem_ulonglong_test, short*: shmem_short_test, \
-  unsigned short*: shmem_ushort_test, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_all(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_test_all, \
-  long*: shmem_long_test_all, long long*: shmem_longlong_test_all, unsigned int*: \
+  shmem_ulonglong_wait_until_some_vector, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: shmem_short_test, \
+  int*: shmem_int_test, long*: shmem_long_test, long long*: shmem_longlong_test, unsigned short*: \
+  shmem_ushort_test, unsigned int*: shmem_uint_test, unsigned long*: shmem_ulong_test, unsigned \
+  long long*: shmem_ulonglong_test, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test_all(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_all, int*: shmem_int_test_all, long*: shmem_long_test_all, long long*: \
+  shmem_longlong_test_all, unsigned short*: shmem_ushort_test_all, unsigned int*: \
   shmem_uint_test_all, unsigned long*: shmem_ulong_test_all, unsigned long long*: \
-  shmem_ulonglong_test_all, short*: shmem_short_test_all, unsigned short*: shmem_ushort_test_all, \
-  default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_any(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_test_any, \
-  long*: shmem_long_test_any, long long*: shmem_longlong_test_any, unsigned int*: \
+  shmem_ulonglong_test_all, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test_any(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_any, int*: shmem_int_test_any, long*: shmem_long_test_any, long long*: \
+  shmem_longlong_test_any, unsigned short*: shmem_ushort_test_any, unsigned int*: \
   shmem_uint_test_any, unsigned long*: shmem_ulong_test_any, unsigned long long*: \
-  shmem_ulonglong_test_any, short*: shmem_short_test_any, unsigned short*: shmem_ushort_test_any, \
-  default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_some(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_test_some, long*: shmem_long_test_some, long long*: shmem_longlong_test_some, \
-  unsigned int*: shmem_uint_test_some, unsigned long*: shmem_ulong_test_some, unsigned long \
-  long*: shmem_ulonglong_test_some, short*: shmem_short_test_some, unsigned short*: \
-  shmem_ushort_test_some, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_all_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_test_all_vector, long*: shmem_long_test_all_vector, long long*: \
-  shmem_longlong_test_all_vector, unsigned int*: shmem_uint_test_all_vector, unsigned long*: \
-  shmem_ulong_test_all_vector, unsigned long long*: shmem_ulonglong_test_all_vector, short*: \
-  shmem_short_test_all_vector, unsigned short*: shmem_ushort_test_all_vector, default: \
+  shmem_ulonglong_test_any, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test_some(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_some, int*: shmem_int_test_some, long*: shmem_long_test_some, long long*: \
+  shmem_longlong_test_some, unsigned short*: shmem_ushort_test_some, unsigned int*: \
+  shmem_uint_test_some, unsigned long*: shmem_ulong_test_some, unsigned long long*: \
+  shmem_ulonglong_test_some, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_test_all_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_all_vector, int*: shmem_int_test_all_vector, long*: \
+  shmem_long_test_all_vector, long long*: shmem_longlong_test_all_vector, unsigned short*: \
+  shmem_ushort_test_all_vector, unsigned int*: shmem_uint_test_all_vector, unsigned long*: \
+  shmem_ulong_test_all_vector, unsigned long long*: shmem_ulonglong_test_all_vector, default: \
   shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_any_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_test_any_vector, long*: shmem_long_test_any_vector, long long*: \
-  shmem_longlong_test_any_vector, unsigned int*: shmem_uint_test_any_vector, unsigned long*: \
-  shmem_ulong_test_any_vector, unsigned long long*: shmem_ulonglong_test_any_vector, short*: \
-  shmem_short_test_any_vector, unsigned short*: shmem_ushort_test_any_vector, default: \
+#define shmem_test_any_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_any_vector, int*: shmem_int_test_any_vector, long*: \
+  shmem_long_test_any_vector, long long*: shmem_longlong_test_any_vector, unsigned short*: \
+  shmem_ushort_test_any_vector, unsigned int*: shmem_uint_test_any_vector, unsigned long*: \
+  shmem_ulong_test_any_vector, unsigned long long*: shmem_ulonglong_test_any_vector, default: \
   shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_test_some_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: \
-  shmem_int_test_some_vector, long*: shmem_long_test_some_vector, long long*: \
-  shmem_longlong_test_some_vector, unsigned int*: shmem_uint_test_some_vector, unsigned long*: \
-  shmem_ulong_test_some_vector, unsigned long long*: shmem_ulonglong_test_some_vector, short*: \
-  shmem_short_test_some_vector, unsigned short*: shmem_ushort_test_some_vector, default: \
+#define shmem_test_some_vector(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), short*: \
+  shmem_short_test_some_vector, int*: shmem_int_test_some_vector, long*: \
+  shmem_long_test_some_vector, long long*: shmem_longlong_test_some_vector, unsigned short*: \
+  shmem_ushort_test_some_vector, unsigned int*: shmem_uint_test_some_vector, unsigned long*: \
+  shmem_ulong_test_some_vector, unsigned long long*: shmem_ulonglong_test_some_vector, default: \
   shmem_no_such_type_)(__VA_ARGS__)
 #define shmem_broadcast(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_broadcast, double*: shmem_double_broadcast, long double*: \
@@ -3137,50 +3205,58 @@ void shmem_no_such_type_(void);
   shmem_ushort_alltoalls, unsigned int*: shmem_uint_alltoalls, unsigned long*: \
   shmem_ulong_alltoalls, unsigned long long*: shmem_ulonglong_alltoalls, default: \
   shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_and_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned char*: \
-  shmem_uchar_and_reduce, unsigned short*: shmem_ushort_and_reduce, unsigned int*: \
-  shmem_uint_and_reduce, unsigned long*: shmem_ulong_and_reduce, unsigned long long*: \
-  shmem_ulonglong_and_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_or_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned char*: \
-  shmem_uchar_or_reduce, unsigned short*: shmem_ushort_or_reduce, unsigned int*: \
-  shmem_uint_or_reduce, unsigned long*: shmem_ulong_or_reduce, unsigned long long*: \
-  shmem_ulonglong_or_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_xor_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), unsigned char*: \
-  shmem_uchar_xor_reduce, unsigned short*: shmem_ushort_xor_reduce, unsigned int*: \
-  shmem_uint_xor_reduce, unsigned long*: shmem_ulong_xor_reduce, unsigned long long*: \
-  shmem_ulonglong_xor_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_max_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), char*: \
-  shmem_char_max_reduce, signed char*: shmem_schar_max_reduce, short*: shmem_short_max_reduce, \
-  int*: shmem_int_max_reduce, long*: shmem_long_max_reduce, long long*: \
-  shmem_longlong_max_reduce, unsigned char*: shmem_uchar_max_reduce, unsigned short*: \
-  shmem_ushort_max_reduce, unsigned int*: shmem_uint_max_reduce, unsigned long*: \
-  shmem_ulong_max_reduce, unsigned long long*: shmem_ulonglong_max_reduce, float*: \
+#define shmem_and_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), signed char*: \
+  shmem_int8_and_reduce, short*: shmem_int16_and_reduce, int*: shmem_int32_and_reduce, long*: \
+  shmem_int64_and_reduce, unsigned char*: shmem_uchar_and_reduce, unsigned short*: \
+  shmem_ushort_and_reduce, unsigned int*: shmem_uint_and_reduce, unsigned long*: \
+  shmem_ulong_and_reduce, unsigned long long*: shmem_ulonglong_and_reduce, default: \
+  shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_or_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), signed char*: \
+  shmem_int8_or_reduce, short*: shmem_int16_or_reduce, int*: shmem_int32_or_reduce, long*: \
+  shmem_int64_or_reduce, unsigned char*: shmem_uchar_or_reduce, unsigned short*: \
+  shmem_ushort_or_reduce, unsigned int*: shmem_uint_or_reduce, unsigned long*: \
+  shmem_ulong_or_reduce, unsigned long long*: shmem_ulonglong_or_reduce, default: \
+  shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_xor_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), signed char*: \
+  shmem_int8_xor_reduce, short*: shmem_int16_xor_reduce, int*: shmem_int32_xor_reduce, long*: \
+  shmem_int64_xor_reduce, unsigned char*: shmem_uchar_xor_reduce, unsigned short*: \
+  shmem_ushort_xor_reduce, unsigned int*: shmem_uint_xor_reduce, unsigned long*: \
+  shmem_ulong_xor_reduce, unsigned long long*: shmem_ulonglong_xor_reduce, default: \
+  shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_max_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_max_reduce, double*: shmem_double_max_reduce, long double*: \
-  shmem_longdouble_max_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_min_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), char*: \
-  shmem_char_min_reduce, signed char*: shmem_schar_min_reduce, short*: shmem_short_min_reduce, \
-  int*: shmem_int_min_reduce, long*: shmem_long_min_reduce, long long*: \
-  shmem_longlong_min_reduce, unsigned char*: shmem_uchar_min_reduce, unsigned short*: \
-  shmem_ushort_min_reduce, unsigned int*: shmem_uint_min_reduce, unsigned long*: \
-  shmem_ulong_min_reduce, unsigned long long*: shmem_ulonglong_min_reduce, float*: \
+  shmem_longdouble_max_reduce, char*: shmem_char_max_reduce, signed char*: \
+  shmem_schar_max_reduce, short*: shmem_short_max_reduce, int*: shmem_int_max_reduce, long*: \
+  shmem_long_max_reduce, long long*: shmem_longlong_max_reduce, unsigned char*: \
+  shmem_uchar_max_reduce, unsigned short*: shmem_ushort_max_reduce, unsigned int*: \
+  shmem_uint_max_reduce, unsigned long*: shmem_ulong_max_reduce, unsigned long long*: \
+  shmem_ulonglong_max_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_min_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_min_reduce, double*: shmem_double_min_reduce, long double*: \
-  shmem_longdouble_min_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_sum_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), char*: \
-  shmem_char_sum_reduce, signed char*: shmem_schar_sum_reduce, short*: shmem_short_sum_reduce, \
-  int*: shmem_int_sum_reduce, long*: shmem_long_sum_reduce, long long*: \
-  shmem_longlong_sum_reduce, unsigned char*: shmem_uchar_sum_reduce, unsigned short*: \
-  shmem_ushort_sum_reduce, unsigned int*: shmem_uint_sum_reduce, unsigned long*: \
-  shmem_ulong_sum_reduce, unsigned long long*: shmem_ulonglong_sum_reduce, float*: \
+  shmem_longdouble_min_reduce, char*: shmem_char_min_reduce, signed char*: \
+  shmem_schar_min_reduce, short*: shmem_short_min_reduce, int*: shmem_int_min_reduce, long*: \
+  shmem_long_min_reduce, long long*: shmem_longlong_min_reduce, unsigned char*: \
+  shmem_uchar_min_reduce, unsigned short*: shmem_ushort_min_reduce, unsigned int*: \
+  shmem_uint_min_reduce, unsigned long*: shmem_ulong_min_reduce, unsigned long long*: \
+  shmem_ulonglong_min_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_sum_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_sum_reduce, double*: shmem_double_sum_reduce, long double*: \
-  shmem_longdouble_sum_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
-#define shmem_prod_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), char*: \
-  shmem_char_prod_reduce, signed char*: shmem_schar_prod_reduce, short*: shmem_short_prod_reduce, \
-  int*: shmem_int_prod_reduce, long*: shmem_long_prod_reduce, long long*: \
-  shmem_longlong_prod_reduce, unsigned char*: shmem_uchar_prod_reduce, unsigned short*: \
-  shmem_ushort_prod_reduce, unsigned int*: shmem_uint_prod_reduce, unsigned long*: \
-  shmem_ulong_prod_reduce, unsigned long long*: shmem_ulonglong_prod_reduce, float*: \
+  shmem_longdouble_sum_reduce, char*: shmem_char_sum_reduce, signed char*: \
+  shmem_schar_sum_reduce, short*: shmem_short_sum_reduce, int*: shmem_int_sum_reduce, long*: \
+  shmem_long_sum_reduce, long long*: shmem_longlong_sum_reduce, unsigned char*: \
+  shmem_uchar_sum_reduce, unsigned short*: shmem_ushort_sum_reduce, unsigned int*: \
+  shmem_uint_sum_reduce, unsigned long*: shmem_ulong_sum_reduce, unsigned long long*: \
+  shmem_ulonglong_sum_reduce, SHMEM_COMPLEX_DOUBLE*: shmem_complexd_sum_reduce, \
+  SHMEM_COMPLEX_FLOAT*: shmem_complexf_sum_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_prod_reduce(...) _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: \
   shmem_float_prod_reduce, double*: shmem_double_prod_reduce, long double*: \
-  shmem_longdouble_prod_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
+  shmem_longdouble_prod_reduce, char*: shmem_char_prod_reduce, signed char*: \
+  shmem_schar_prod_reduce, short*: shmem_short_prod_reduce, int*: shmem_int_prod_reduce, long*: \
+  shmem_long_prod_reduce, long long*: shmem_longlong_prod_reduce, unsigned char*: \
+  shmem_uchar_prod_reduce, unsigned short*: shmem_ushort_prod_reduce, unsigned int*: \
+  shmem_uint_prod_reduce, unsigned long*: shmem_ulong_prod_reduce, unsigned long long*: \
+  shmem_ulonglong_prod_reduce, SHMEM_COMPLEX_DOUBLE*: shmem_complexd_prod_reduce, \
+  SHMEM_COMPLEX_FLOAT*: shmem_complexf_prod_reduce, default: shmem_no_such_type_)(__VA_ARGS__)
 /* --- Written by generate.py from table.py, from here to the next such line. */
 /* clang-format on */
 #endif

@@ -13,6 +13,9 @@ FIXED = {
     "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
     "size": "size_t", "ptrdiff": "ptrdiff_t",
 }
+# Where long has 8 bytes.
+SAME_AS = {"schar": "int8", "short": "int16", "int": "int32", "long": "int64", "uchar": "uint8",
+           "ushort": "uint16", "uint": "uint32", "ulong": "uint64"}
 COMPLEX = {"complexd": "SHMEM_COMPLEX_DOUBLE", "complexf": "SHMEM_COMPLEX_FLOAT"}
 ALL = DISTINCT | FIXED
 
@@ -156,6 +159,8 @@ FAMILIES = [
       "long yaxis_mask, shmem_team_t* yaxis_team",
       "return team_split_2d(parent_team, xrange, xaxis_config, xaxis_mask, xaxis_team, "
       "yaxis_config, yaxis_mask, yaxis_team, __func__);"),
+    F("Teams", "void*", "team_ptr", "shmem_team_t team, const void* dest, int pe",
+      "return team_ptr(team, dest, pe, __func__);"),  # of 1.6
     F("Teams", "void", "team_destroy", "shmem_team_t team", "team_destroy(team, __func__);"),
 ]
 

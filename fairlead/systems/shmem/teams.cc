@@ -150,6 +150,13 @@ int team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config_t* xc
                             ymask, yteam, call);
 }
 
+void* team_ptr(shmem_team_t team, const void* dest, int pe, const char* call) {
+  Core& core = running(call);
+  const Team* const its = core.team_of(team, call);
+  if (its == nullptr || pe < 0 || pe >= static_cast<int>(its->pes.size())) return nullptr;
+  return core.pointer(dest, its->pes[static_cast<std::size_t>(pe)]);
+}
+
 void team_destroy(shmem_team_t team, const char* call) {
   Core& core = running(call);
   Team* const its = core.team_of(team, call);
