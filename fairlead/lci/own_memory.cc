@@ -58,9 +58,14 @@ Post OwnMemory::expose(SegId segment, void* base, std::size_t size, std::uint32_
 Post OwnMemory::add(SegId segment, const Exposed& what, std::span<const Rank> allowed) {
   if (shared_ == nullptr && local_ == nullptr) {
     local_ = std::make_unique<Local>();
-    local_->table = std::make_unique<TableMemory[]>(
-        (Exposures::bytes(ranks_) + sizeof(TableMemory) - 1) / sizeof(TableMemory));
-    table_ = Exposures(local_->table[0].bytes, ranks_);
+    constexpr std::size_t kLine = 64;
+    const std::size_t bytes = Exposures::bytes(ranks_);
+    std::size_t space = bytes + kLine;
+    local_->table.reset(static_cast<std::byte*>(std::calloc(space, 1)));
+    FAIRLEAD_CHECK(local_->table != nullptr, "{} bytes for a table of segments", space);
+    void* aligned = local_->table.get();
+    std::align(kLine, bytes, aligned, space);
+    table_ = Exposures(static_cast<std::byte*>(aligned), ranks_);
   }
   return table_.add(segment, what, allowed);
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -34,8 +35,8 @@ class OwnMemory {
   Post withdraw(SegId segment);
 
  private:
-  struct alignas(64) TableMemory {
-    std::byte bytes[64];
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
   };
   // Where there is a region.
   struct Shared {
@@ -44,7 +45,7 @@ class OwnMemory {
   };
   // Without one. Most ranks of a large job expose nothing.
   struct Local {
-    std::unique_ptr<TableMemory[]> table;
+    std::unique_ptr<std::byte, Free> table;  // of calloc(): what is not used takes no memory
     std::unordered_map<SegId, std::unique_ptr<std::uint64_t[]>> allocated;
   };
 

@@ -528,18 +528,46 @@ bool describes(const Made& made, int rank, int size) {
   return good && MPI_TEST_CHECK(MPI_Win_fromint(MPI_Win_toint(made.win)) == made.win, rank, 0);
 }
 
+int note_deletion(MPI_Win, int, void* value, void* log) {
+  static_cast<std::vector<void*>*>(log)->push_back(value);
+  return MPI_SUCCESS;
+}
+
+bool carries_attributes(const Made& made, std::vector<void*>* log, int rank) {
+  int key = 0;
+  int values[2] = {};
+  void* got = nullptr;
+  int flag = -1;
+  MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, &note_deletion, &key, log);
+  MPI_Win_get_attr(made.win, key, static_cast<void*>(&got), &flag);
+  bool good = MPI_TEST_CHECK(flag == 0, rank, flag);
+  MPI_Win_set_attr(made.win, key, &values[0]);
+  MPI_Win_set_attr(made.win, key, &values[1]);
+  MPI_Win_get_attr(made.win, key, static_cast<void*>(&got), &flag);
+  good &= MPI_TEST_CHECK(flag != 0 && got == &values[1] && log->size() == 1, rank, flag);
+  MPI_Win_delete_attr(made.win, key);
+  good &= MPI_TEST_CHECK(log->size() == 2 && log->back() == &values[1], rank, 0);
+  MPI_Win_set_attr(made.win, key, log);  // goes with the window
+  MPI_Win_free_keyval(&key);
+  return good && MPI_TEST_CHECK(key == MPI_KEYVAL_INVALID, rank, key);
+}
+
 TEST_P(Windows, SayWhatTheyAreAndWhatIsWrong) {
   run_ranks(GetParam(), 2, [](int rank, int size) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     bool good = true;
     MPI_Win old = MPI_WIN_NULL;
+    std::vector<void*> deleted;
     for (const bool allocates : {false, true}) {
+      deleted.clear();
       const Made made(allocates, 16, 4);
       good &= describes(made, rank, size);
+      good &= carries_attributes(made, &deleted, rank);
       good &= tells_errors(made, rank);
       old = made.win;
     }
+    good &= MPI_TEST_CHECK(deleted.size() == 3 && deleted.back() == &deleted, rank, 0);
     good &= MPI_TEST_CHECK(MPI_Win_fence(0, old) == MPI_ERR_WIN, rank, 0);
     MPI_Win win = MPI_WIN_NULL;
     int here = 0;

@@ -298,6 +298,9 @@ int free_window(const Call& call, MPI_Win* win) {
       return fail_on(call, window, MPI_ERR_RMA_SYNC,
                      "an epoch of MPI_Win_start, post, lock or lock_all is open");
     }
+    if (const int error = delete_attributes(call, window); error != MPI_SUCCESS) {
+      return fail_on(call, window, error, "the delete function of an attribute failed");
+    }
     flush_all(call.process(), window, call.name());
     barrier(call.process(), *window.comm, CollectiveKind::win_free, call.name());
     drop(call, window);
@@ -354,7 +357,7 @@ int win_get_group(MPI_Win win, MPI_Group* group) {
   });
 }
 
-// --- Names, hints, attributes.
+// --- Names, hints.
 
 int win_set_name(MPI_Win win, const char* win_name) {
   const Call call("MPI_Win_set_name");
@@ -397,38 +400,6 @@ int win_get_info(MPI_Win win, MPI_Info* info_used) {
     Info* const made = call.process().infos.make();
     made->entries = window.hints;
     *info_used = reinterpret_cast<MPI_Info>(made);
-    return MPI_SUCCESS;
-  });
-}
-
-int win_get_attr(MPI_Win win, int win_keyval, void* attribute_val, int* flag) {
-  const Call call("MPI_Win_get_attr");
-  return on_window(call, win, [&](Window& window) -> int {
-    if (const int error = check_given(call, window, attribute_val, "attribute_val")) return error;
-    if (const int error = check_given(call, window, flag, "flag")) return error;
-    void* value = nullptr;
-    switch (win_keyval) {
-      case MPI_WIN_BASE:
-        value = window.base;
-        break;
-      case MPI_WIN_SIZE:
-        value = &window.size;
-        break;
-      case MPI_WIN_DISP_UNIT:
-        value = &window.unit;
-        break;
-      case MPI_WIN_CREATE_FLAVOR:
-        value = &window.flavor;
-        break;
-      case MPI_WIN_MODEL:
-        value = &window.model;
-        break;
-      default:
-        return fail_on(call, window, MPI_ERR_KEYVAL,
-                       fmt::format("keyval is {}, which no call made", win_keyval));
-    }
-    *flag = 1;
-    *static_cast<void**>(attribute_val) = value;
     return MPI_SUCCESS;
   });
 }

@@ -90,7 +90,12 @@ int type_delete_attr(MPI_Datatype datatype, int type_keyval);
 int type_free_keyval(int* type_keyval);
 int type_get_attr(MPI_Datatype datatype, int type_keyval, void* attribute_val, int* flag);
 int type_set_attr(MPI_Datatype datatype, int type_keyval, void* attribute_val);
+int win_create_keyval(MPI_Win_copy_attr_function* win_copy_attr_fn,
+    MPI_Win_delete_attr_function* win_delete_attr_fn, int* win_keyval, void* extra_state);
+int win_delete_attr(MPI_Win win, int win_keyval);
+int win_free_keyval(int* win_keyval);
 int win_get_attr(MPI_Win win, int win_keyval, void* attribute_val, int* flag);
+int win_set_attr(MPI_Win win, int win_keyval, void* attribute_val);
 int info_create(MPI_Info* info);
 int info_create_env(int argc, char* argv[], MPI_Info* info);
 int info_delete(MPI_Info info, const char* key);

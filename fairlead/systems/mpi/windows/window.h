@@ -7,12 +7,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/post.h"
+#include "fairlead/systems/mpi/attributes.h"
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/info.h"
 #include "fairlead/systems/mpi/objects.h"
@@ -55,6 +58,29 @@ struct WindowRegion {
   std::uint64_t size;
 };
 
+// Keys of attributes of windows. Nothing copies a window, so that copy functions never run.
+struct WindowKeyval {
+  MPI_Win_delete_attr_function* erase = nullptr;
+  void* extra = nullptr;
+  bool freed = false;  // no new attributes; those there are keep their function
+};
+class WindowKeyvals {
+ public:
+  int add(const WindowKeyval& keyval) {
+    all_.push_back(keyval);
+    return kFirst + static_cast<int>(all_.size()) - 1;
+  }
+  // nullptr: no such key, or a predefined one. Stays where it is.
+  WindowKeyval* find(int key) {
+    const auto i = static_cast<std::size_t>(key - kFirst);
+    return key >= kFirst && i < all_.size() ? &all_[i] : nullptr;
+  }
+
+ private:
+  static constexpr int kFirst = 1 << 24;  // apart from those of communicators
+  std::deque<WindowKeyval> all_;
+};
+
 // One window on this rank; a handle points to it.
 struct Window : Object {
   Comm* comm = nullptr;
@@ -94,6 +120,7 @@ struct Window : Object {
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   std::string name;
   std::vector<std::pair<std::string, std::string>> hints;
+  std::vector<Attribute> attributes;
 
   std::uint32_t id() const { return comm->context; }
   std::uint32_t memory_segment() const { return kWindowSegment + id(); }
@@ -122,6 +149,7 @@ class Windows {
     return found == by_id_.end() ? nullptr : found->second;
   }
   WindowMessages& messages() { return messages_; }
+  WindowKeyvals keyvals;
   // Peers do not reach the window's memory here without this rank's processor.
   void count_needy(Window& window) {
     window.needs_processor = true;
@@ -148,6 +176,9 @@ WindowPeer& window_peer(Process& process, Window& window, int target, const char
                                          const std::string& what);
 // The same of a text that is whole.
 int raise_on(const Call& call, Window& window, int error, const std::string& text);
+// Runs the delete functions, the latest attribute first (api_window_attributes.cc). After an error,
+// which is the answer, the rest stays.
+int delete_attributes(const Call& call, Window& window);
 void set_window_handler(Process& process, Window& window, MPI_Errhandler handler);
 
 // synchronise.cc. Each answers when it is so.
