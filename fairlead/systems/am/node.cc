@@ -20,9 +20,15 @@ Node::Node(run::Context& context)
     : context_(context),
       port_(context.port()),
       free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
-      wire_(port_, kChan, {this, [](void* self, Rank to, const Head& head, const std::byte* data) {
-                             static_cast<Node*>(self)->note_back(to, head, EUNREACHABLE, data);
-                           }}) {
+      wire_(port_, kChan,
+            {this,
+             [](void* self, Rank to, const Head& head, const std::byte* data) {
+               static_cast<Node*>(self)->note_back(to, head, EUNREACHABLE, data);
+             },
+             [](void* self) {
+               Node& node = *static_cast<Node*>(self);
+               if (node.polled_ != nullptr) node.run_kept(node.polled_);
+             }}) {
   port_.bind(kChan,
              {[](void* self, lci::Packet* packet, const lci::Arrival& arrival) {
                 return static_cast<Node*>(self)->came(packet, arrival);
@@ -143,11 +149,16 @@ int Node::reply(Token* token, Head head, const void* data) {
   return AM_OK;
 }
 
+// Replies do not wait for requests, which wait while replies of this rank's have no room.
 void Node::run_kept(Bundle* bundle) {
-  while (!bundle->kept.empty()) {
-    if (wire_.full() && bundle->kept.front().arrival.lane == lci::Lane::request) return;
-    const Kept kept = bundle->kept.front();
-    bundle->kept.pop_front();
+  std::deque<Kept>& all = bundle->kept;
+  for (std::size_t i = 0; i < all.size();) {
+    if (wire_.full() && all[i].arrival.lane == lci::Lane::request) {
+      ++i;
+      continue;
+    }
+    const Kept kept = all[i];
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
     process(kept.arrival);
     port_.release(kept.packet);
   }

@@ -12,7 +12,11 @@ namespace fairlead::am {
 Keep Node::came(lci::Packet* packet, const lci::Arrival& arrival) {
   const Endpoint* const endpoint = find(static_cast<std::uint16_t>(arrival.words[1]));
   Bundle* const bundle = endpoint == nullptr ? nullptr : endpoint->bundle;
-  const bool waits = bundle != nullptr && (bundle != polled_ || !bundle->kept.empty() ||
+  const auto behind = [&] {
+    return std::any_of(bundle->kept.begin(), bundle->kept.end(),
+                       [&](const Kept& kept) { return kept.arrival.lane == arrival.lane; });
+  };
+  const bool waits = bundle != nullptr && (bundle != polled_ || behind() ||
                                            (arrival.lane == lci::Lane::request && wire_.full()));
   if (waits) {
     bundle->kept.push_back({packet, arrival});

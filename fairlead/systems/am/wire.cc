@@ -17,6 +17,7 @@ void Wire::send_all(Rank to, Head head, const std::byte* data) {
   while (!before.empty() || !post(item)) {
     (void)port_.wait({.any_change = true, .what = "room for an Active Message"});
     pump();
+    owner_.serve(owner_.context);
   }
 }
 

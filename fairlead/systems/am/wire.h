@@ -24,6 +24,8 @@ class Wire {
     void* context;
     // A message to a rank that is gone, whole; its data is the wire's until this returns.
     void (*lost)(void* context, Rank to, const Head& head, const std::byte* data);
+    // While send_all() waits: handlers of what was kept.
+    void (*serve)(void* context);
   };
 
   Wire(lci::Port& port, lci::Chan chan, Owner owner) : port_(port), chan_(chan), owner_(owner) {}

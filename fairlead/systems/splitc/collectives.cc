@@ -16,6 +16,8 @@ std::uint32_t number_of(const char* call, std::size_t bytes) {
   return hash ^ static_cast<std::uint32_t>(bytes);
 }
 
+bool no_room(Post answer) { return answer == Post::again_credit || answer == Post::again_buffer; }
+
 // A channel of the four, bound to a member.
 template <void (Collectives::*F)(const lci::Arrival&)>
 lci::Upcall upcall(Collectives* self) {
@@ -53,20 +55,29 @@ void Collectives::await(const Counter& counter, std::uint64_t at, const char* wh
 
 void Collectives::send(lci::Dest to, lci::Chan chan, const lci::Words& words, const void* data,
                        std::size_t bytes) {
-  const Piece piece{data, bytes};
+  // Without a wait of the Port's own, in which Active Messages would come and not be served.
   Post answer;
-  if (bytes <= port_.caps(to.group ? port_.self() : to.id).inline_bytes_max && !to.group) {
-    answer = port_.send_small(to, chan, lci::Lane::request, words,
-                              {static_cast<const std::byte*>(data), bytes}, lci::kNoFlags);
-  } else {
-    lci::Packet* const packet = port_.alloc(to, lci::Lane::request, bytes, lci::kNoFlags);
-    answer = packet == nullptr ? Post::peer_down
-                               : port_.send(packet, chan, words, 0, {&piece, bytes > 0 ? 1u : 0u},
-                                            nullptr, lci::kNoFlags);
+  while (no_room(answer = try_send(to, chan, words, data, bytes))) {
+    owner_.wait(owner_.context, {.any_change = true, .what = "room"});
   }
   if (answer != Post::done && answer != Post::pending) {
     owner_.fail(owner_.context, "a rank was lost");
   }
+}
+
+Post Collectives::try_send(lci::Dest to, lci::Chan chan, const lci::Words& words, const void* data,
+                           std::size_t bytes) {
+  if (!to.group && bytes <= port_.caps(to.id).inline_bytes_max) {
+    return port_.send_small(to, chan, lci::Lane::request, words,
+                            {static_cast<const std::byte*>(data), bytes}, lci::kNoBlock);
+  }
+  lci::Packet* const packet = port_.alloc(to, lci::Lane::request, bytes, lci::kNoBlock);
+  if (packet == nullptr) return Post::again_buffer;
+  const Piece piece{data, bytes};
+  const Post answer =
+      port_.send(packet, chan, words, 0, {&piece, bytes > 0 ? 1u : 0u}, nullptr, lci::kNoBlock);
+  if (answer != Post::done && answer != Post::pending) port_.release(packet);
+  return answer;
 }
 
 void Collectives::barrier() {

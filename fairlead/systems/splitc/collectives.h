@@ -65,6 +65,8 @@ class Collectives {
   void broadcast_came(const lci::Arrival& arrival);
   void send(lci::Dest to, lci::Chan chan, const lci::Words& words, const void* data,
             std::size_t bytes);
+  Post try_send(lci::Dest to, lci::Chan chan, const lci::Words& words, const void* data,
+                std::size_t bytes);
   void await(const Counter& counter, std::uint64_t at, const char* what);
   void meet_if_far_ahead(std::size_t bytes);
   std::size_t least_mtu();

@@ -131,19 +131,23 @@ void Runtime::end() {
 }
 
 void Runtime::wait(const lci::Until& until) {
+  // What came in a wait that was over at once is served before this one blocks; who waits looks
+  // again then.
+  if (serves_first_) return poll();
   lci::Until any = until;
   any.any_packet = true;
-  if (port_.wait(any) == Post::peer_down)
-    fail(
-        fmt::format("a rank was lost while this one waited "
-                    "for {}",
-                    until.what));
-  // The next wait that is not over at once serves the others.
-  if (until.counter != nullptr && until.counter->ok + until.counter->failed >= until.at) return;
-  (void)AM_Poll(bundle_);
+  if (port_.wait(any) == Post::peer_down) {
+    fail(fmt::format("a rank was lost while this one waited for {}", until.what));
+  }
+  const Counter* const counter = until.counter;
+  serves_first_ = counter != nullptr && counter->ok + counter->failed >= until.at;
+  if (!serves_first_) poll();
 }
 
-void Runtime::poll() { (void)AM_Poll(bundle_); }
+void Runtime::poll() {
+  serves_first_ = false;
+  (void)AM_Poll(bundle_);
+}
 
 std::byte* Runtime::look(Rank rank, std::uint64_t offset, std::size_t bytes, const char* call) {
   if (rank >= procs) {

@@ -91,6 +91,7 @@ class Runtime : public access::View {
   std::vector<std::byte*> bases_;
   Heap parts_;
   bool began_am_ = false;
+  bool serves_first_ = false;  // Active Messages may have come that no poll of theirs has seen
   eb_t bundle_ = nullptr;
   ep_t endpoint_ = nullptr;
 
