@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* NOLINTBEGIN(readability-identifier-naming): the names are QsNet's */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -195,4 +196,5 @@ void elan_reduce(ELAN_GROUP* group, const void* in, void* out, size_t size, size
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(readability-identifier-naming) */
 #endif

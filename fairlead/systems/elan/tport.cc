@@ -153,8 +153,8 @@ int elan_tportTxDone(ELAN_EVENT* event) {
   return event->is_done() ? 1 : 0;
 }
 
-ELAN_EVENT* elan_tportRxStart(ELAN_TPORT* port, unsigned flags, unsigned senderMask,
-                              unsigned sender, int tagMask, int tag, void* data, size_t n) {
+ELAN_EVENT* elan_tportRxStart(ELAN_TPORT* port, unsigned flags, unsigned sender_mask,
+                              unsigned sender, int tag_mask, int tag, void* data, size_t n) {
   Core& core = fairlead::elan::core_of(__func__);
   const PortTurn turn(core.port());
   elan_event* const event = core.make_event(__func__);
@@ -162,9 +162,9 @@ ELAN_EVENT* elan_tportRxStart(ELAN_TPORT* port, unsigned flags, unsigned senderM
   event->port = port;
   fairlead::elan::Receive& receive = event->receive;
   receive.want = {{port->id, static_cast<std::uint32_t>(tag), 0}};
-  receive.mask = {{fairlead::elan::kAll, static_cast<std::uint32_t>(tagMask), 0}};
+  receive.mask = {{fairlead::elan::kAll, static_cast<std::uint32_t>(tag_mask), 0}};
   receive.source = sender;
-  receive.source_mask = (flags & ELAN_TPORT_RXANY) != 0 ? 0 : senderMask;
+  receive.source_mask = (flags & ELAN_TPORT_RXANY) != 0 ? 0 : sender_mask;
   receive.probe = (flags & ELAN_TPORT_RXPROBE) != 0;
   if ((flags & ELAN_TPORT_RXBUF) == 0) {
     // Without memory there is no room: nothing is written.

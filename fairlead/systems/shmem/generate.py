@@ -105,11 +105,13 @@ def profiling_header():
             "/* clang-format off */\n"
             "#ifndef FAIRLEAD_SYSTEMS_SHMEM_PSHMEM_H\n#define FAIRLEAD_SYSTEMS_SHMEM_PSHMEM_H\n"
             "#include \"fairlead/systems/shmem/shmem.h\"\n\n"
+            "/* NOLINTBEGIN(readability-identifier-naming): the names are the standard's */\n"
             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n" +
             declarations().replace(" shmem_", " pshmem_").replace("pshmem_ctx_t", "shmem_ctx_t")
             .replace("pshmem_team_t ", "shmem_team_t ").replace("pshmem_team_t*", "shmem_team_t*")
             .replace("pshmem_team_config_t", "shmem_team_config_t") +
-            "#ifdef __cplusplus\n}\n#endif\n#endif\n")
+            "#ifdef __cplusplus\n}\n#endif\n"
+            "/* NOLINTEND(readability-identifier-naming) */\n#endif\n")
 
 
 def docs(folder, path):

@@ -5,6 +5,7 @@
 #define FAIRLEAD_SYSTEMS_SHMEM_PSHMEM_H
 #include "fairlead/systems/shmem/shmem.h"
 
+/* NOLINTBEGIN(readability-identifier-naming): the names are the standard's */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2596,4 +2597,5 @@ void pshmem_udcflush_line(void*);
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(readability-identifier-naming) */
 #endif

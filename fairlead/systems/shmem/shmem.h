@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* NOLINTBEGIN(readability-identifier-naming): the names are the standard's */
 #define SHMEM_MAJOR_VERSION 1
 #define SHMEM_MINOR_VERSION 5
 #define SHMEM_MAX_NAME_LEN 64
@@ -3260,4 +3261,5 @@ void shmem_no_such_type_(void);
 /* --- Written by generate.py from table.py, from here to the next such line. */
 /* clang-format on */
 #endif
+/* NOLINTEND(readability-identifier-naming) */
 #endif
