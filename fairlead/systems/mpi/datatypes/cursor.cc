@@ -5,25 +5,26 @@
 namespace fairlead::mpi {
 namespace {
 
-// Equal blocks to a row (`kPack`) or back, whose length the compiler knows. Four at a time: it
-// cannot know that a store does not change the next block, and would wait for each.
-template <bool kPack, std::size_t kBytes>
-std::byte* copy_blocks(std::uintptr_t at, std::uintptr_t stride, std::uint64_t count,
-                       std::byte* row) {
-  const auto block = [](std::uintptr_t address) { return reinterpret_cast<std::byte*>(address); };
+// Equal blocks, whose addresses `at(i)` tells, to a row (`kPack`) or back; the compiler knows their
+// length. Short ones four at a time: it cannot know that a store does not change the next block,
+// and would wait for each.
+template <bool kPack, std::size_t kBytes, class At>
+std::byte* copy_blocks(std::uint64_t count, std::byte* row, const At& at) {
+  const auto block = [&](std::uint64_t i) { return reinterpret_cast<std::byte*>(at(i)); };
   constexpr bool kTogether = kBytes <= 16;
-  for (; kTogether && count >= 4; count -= 4, at += 4 * stride, row += 4 * kBytes) {
+  std::uint64_t i = 0;
+  for (; kTogether && i + 4 <= count; i += 4, row += 4 * kBytes) {
     std::byte four[4][kBytes];
     if constexpr (kPack) {
-      for (std::size_t i = 0; i < 4; ++i) std::memcpy(four[i], block(at + i * stride), kBytes);
+      for (std::size_t j = 0; j < 4; ++j) std::memcpy(four[j], block(i + j), kBytes);
       std::memcpy(row, four, sizeof four);
     } else {
       std::memcpy(four, row, sizeof four);
-      for (std::size_t i = 0; i < 4; ++i) std::memcpy(block(at + i * stride), four[i], kBytes);
+      for (std::size_t j = 0; j < 4; ++j) std::memcpy(block(i + j), four[j], kBytes);
     }
   }
-  for (; count > 0; --count, at += stride, row += kBytes) {
-    std::memcpy(kPack ? row : block(at), kPack ? block(at) : row, kBytes);
+  for (; i < count; ++i, row += kBytes) {
+    std::memcpy(kPack ? row : block(i), kPack ? block(i) : row, kBytes);
   }
   return row;
 }
@@ -46,27 +47,38 @@ struct Copy {
   }
   void runs(std::uintptr_t at, std::int64_t stride, std::uint64_t count, std::uint64_t bytes) {
     const auto step = static_cast<std::uintptr_t>(stride);
+    blocks(count, bytes, [=](std::uint64_t i) { return at + i * step; });
+  }
+  void places(std::uintptr_t at, const LayoutNode::Part* parts, std::uint64_t count,
+              std::uint64_t bytes) {
+    blocks(count, bytes,
+           [=](std::uint64_t i) { return at + static_cast<std::uintptr_t>(parts[i].at); });
+  }
+
+ private:
+  template <class At>
+  void blocks(std::uint64_t count, std::uint64_t bytes, const At& at) {
     switch (bytes) {
       case 1:
-        row = copy_blocks<kPack, 1>(at, step, count, row);
+        row = copy_blocks<kPack, 1>(count, row, at);
         return;
       case 4:
-        row = copy_blocks<kPack, 4>(at, step, count, row);
+        row = copy_blocks<kPack, 4>(count, row, at);
         return;
       case 8:
-        row = copy_blocks<kPack, 8>(at, step, count, row);
+        row = copy_blocks<kPack, 8>(count, row, at);
         return;
       case 16:
-        row = copy_blocks<kPack, 16>(at, step, count, row);
+        row = copy_blocks<kPack, 16>(count, row, at);
         return;
       case 24:
-        row = copy_blocks<kPack, 24>(at, step, count, row);
+        row = copy_blocks<kPack, 24>(count, row, at);
         return;
       case 32:
-        row = copy_blocks<kPack, 32>(at, step, count, row);
+        row = copy_blocks<kPack, 32>(count, row, at);
         return;
       default:
-        for (; count > 0; --count, at += step) run(at, bytes);
+        for (std::uint64_t i = 0; i < count; ++i) run(at(i), bytes);
     }
   }
 };
