@@ -182,6 +182,19 @@ TEST_P(Datatypes, SelfSendrecvTruncationAndAddresses) {
   });
 }
 
+struct Record {
+  double value;
+  char kind;
+};
+MPI_Datatype record_type() {
+  const int lengths[2] = {1, 1};
+  const MPI_Aint places[2] = {offsetof(Record, value), offsetof(Record, kind)};
+  const MPI_Datatype types[2] = {MPI_DOUBLE, MPI_CHAR};
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  MPI_Type_create_struct(2, lengths, places, types, &made);
+  return made;
+}
+
 TEST_P(Datatypes, SizesBoundsAndErrors) {
   run_ranks(GetParam(), 1, [](int rank, int) {
     bool good = true;
@@ -194,15 +207,7 @@ TEST_P(Datatypes, SizesBoundsAndErrors) {
     good &= MPI_TEST_CHECK(size == 12 && lb == 0 && extent == 16, rank, size);
     MPI_Type_get_true_extent(MPI_DOUBLE_INT, &lb, &extent);
     good &= MPI_TEST_CHECK(lb == 0 && extent == 12, rank, extent);
-    struct Record {
-      double value;
-      char kind;
-    };
-    const int lengths[2] = {1, 1};
-    const MPI_Aint places[2] = {offsetof(Record, value), offsetof(Record, kind)};
-    const MPI_Datatype types[2] = {MPI_DOUBLE, MPI_CHAR};
-    MPI_Datatype record = MPI_DATATYPE_NULL;
-    MPI_Type_create_struct(2, lengths, places, types, &record);
+    MPI_Datatype record = record_type();
     MPI_Type_size(record, &size);
     MPI_Type_get_extent(record, &lb, &extent);
     good &= MPI_TEST_CHECK(size == 9 && extent == sizeof(Record), rank, extent);
@@ -228,6 +233,19 @@ TEST_P(Datatypes, SizesBoundsAndErrors) {
     MPI_Datatype negative = MPI_DATATYPE_NULL;
     error = MPI_Type_vector(-1, 1, 1, MPI_INT, &negative);
     good &= MPI_TEST_CHECK(error == MPI_ERR_COUNT, rank, error);
+    MPI_Type_free(&many);
+    return good;
+  });
+}
+
+TEST_P(Datatypes, PartsOfTypesAndNames) {
+  run_ranks(GetParam(), 1, [](int rank, int) {
+    bool good = true;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Datatype record = record_type();
+    MPI_Datatype many = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(3, record, &many);
+    MPI_Type_free(&record);
     // Elements of part of a type.
     Record in[3] = {{1, 'a'}, {2, 'b'}, {3, 'c'}};
     Record out[3] = {};
@@ -236,7 +254,7 @@ TEST_P(Datatypes, SizesBoundsAndErrors) {
     int position = 0;
     MPI_Pack(in, 1, many, packed, sizeof packed, &position, MPI_COMM_WORLD);
     good &= MPI_TEST_CHECK(position == 27, rank, position);
-    error = MPI_Pack(in, 1, many, packed, sizeof packed, &position, MPI_COMM_WORLD);
+    int error = MPI_Pack(in, 1, many, packed, sizeof packed, &position, MPI_COMM_WORLD);
     good &= MPI_TEST_CHECK(error == MPI_ERR_TRUNCATE && position == 27, rank, error);
     MPI_Status status;
     MPI_Sendrecv(packed, 18, MPI_PACKED, 0, 1, out, 1, many, 0, 1, MPI_COMM_WORLD, &status);

@@ -12,9 +12,9 @@
 namespace fairlead::mpi {
 
 // Visits the packed bytes [skip, skip + size) of `node` at address `at`, in their order:
-// visit.run(address, bytes), and visit.runs(address, stride, count, bytes) for equal ones. The
-// range is within the node. Addresses are numbers, as data may lie on either side of where it is
-// placed.
+// visit.run(address, bytes), and for equal ones visit.runs(address, stride, count, bytes) or
+// visit.places(address, parts, count, bytes), where parts say how far from it each lies. The range
+// is within the node. Addresses are numbers, as data may lie on either side of where it is placed.
 template <class Visit>
 void walk(const LayoutNode& node, std::uintptr_t at, std::uint64_t skip, std::uint64_t size,
           Visit& visit);
@@ -44,6 +44,25 @@ void walk_repeated(const LayoutNode& child, std::uintptr_t at, std::int64_t stri
   }
   const std::uint64_t rest = size - whole * each;
   if (rest != 0) walk(child, at, 0, rest, visit);
+}
+
+// Of a list of equal runs.
+template <class Visit>
+void walk_places(const LayoutNode& node, std::uintptr_t at, std::uint64_t skip, std::uint64_t size,
+                 Visit& visit) {
+  const std::uint64_t each = node.block;
+  const LayoutNode::Part* part = node.parts.data() + skip / each;
+  skip %= each;
+  if (skip != 0) {
+    const std::uint64_t bytes = std::min(size, each - skip);
+    visit.run(at + static_cast<std::uintptr_t>(part->at) + skip, bytes);
+    size -= bytes;
+    ++part;
+  }
+  const std::uint64_t whole = size / each;
+  if (whole != 0) visit.places(at, part, whole, each);
+  const std::uint64_t rest = size - whole * each;
+  if (rest != 0) visit.run(at + static_cast<std::uintptr_t>(part[whole].at), rest);
 }
 
 template <class Visit>
@@ -77,7 +96,8 @@ void walk(const LayoutNode& node, std::uintptr_t at, std::uint64_t skip, std::ui
     case LayoutNode::Kind::repeat:
       return walk_repeated(*node.child, at, node.stride, skip, size, visit);
     case LayoutNode::Kind::list:
-      return walk_list(node, at, skip, size, visit);
+      return node.block != 0 ? walk_places(node, at, skip, size, visit)
+                             : walk_list(node, at, skip, size, visit);
   }
 }
 
@@ -108,6 +128,10 @@ class Cursor {
     }
     void runs(std::uintptr_t at, std::int64_t stride, std::uint64_t count, std::uint64_t bytes) {
       for (; count > 0; --count, at += static_cast<std::uintptr_t>(stride)) run(at, bytes);
+    }
+    void places(std::uintptr_t at, const LayoutNode::Part* part, std::uint64_t count,
+                std::uint64_t bytes) {
+      for (; count > 0; --count, ++part) run(at + static_cast<std::uintptr_t>(part->at), bytes);
     }
   };
   template <class Visit>

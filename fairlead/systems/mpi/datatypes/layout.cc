@@ -47,6 +47,7 @@ class ListMaker {
     if (list_.parts.size() == 1) return single();
     if (const Placed made = equal_blocks(); made.node != nullptr) return made;
     list_.kind = Kind::list;
+    list_.block = block();
     for (const LayoutNode::Part& part : list_.parts) {
       if (part.node != nullptr) list_.depth = std::max(list_.depth, part.node->depth + 1);
     }
@@ -56,6 +57,13 @@ class ListMaker {
   }
 
  private:
+  std::uint64_t block() const {
+    const std::uint64_t each = list_.size_of(0);
+    for (std::size_t i = 0; i < list_.parts.size(); ++i) {
+      if (list_.parts[i].node != nullptr || list_.size_of(i) != each) return 0;
+    }
+    return each;
+  }
   void add_run(std::int64_t at, std::uint64_t size) {
     if (!list_.parts.empty() && list_.parts.back().node == nullptr) {
       const LayoutNode::Part& last = list_.parts.back();

@@ -34,7 +34,8 @@ struct LayoutNode {
   std::uint64_t count = 0;
   std::int64_t stride = 0;
   std::shared_ptr<const LayoutNode> child;
-  // Of a list.
+  // Of a list. `block`: all its parts are runs of so many bytes, or 0.
+  std::uint64_t block = 0;
   std::vector<Part> parts;
   std::vector<std::shared_ptr<const LayoutNode>> children;  // what parts point to
 
