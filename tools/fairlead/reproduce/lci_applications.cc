@@ -169,8 +169,7 @@ Study figure11() {
       const auto add = [&](const char* what, const char* unit, const Quantity& ours) {
         study.cells.push_back({app.row, column(what), unit, ours, {}});
       };
-      add("unicast", "packets/s",
-          rate_of(app, platform.name, "data", "multicasts"));
+      add("unicast", "packets/s", rate_of(app, platform.name, "data", "multicasts"));
       add("multicast", "packets/s", rate_of(app, platform.name, "multicasts"));
       add("acknowledgments", "packets/s", rate_of(app, platform.name, "acks"));
       add("data", "kbyte/s", scaled(rate_of(app, platform.name, "bytes"), 1e-3));
@@ -186,15 +185,12 @@ Study figure11() {
         says(fmt::format("{}: LEQ has the highest packet rate", platform.label), "7.1", most));
     std::vector<Order> dominated;
     for (const char* row : {"ASP", "LEQ", "QR"}) {
-      dominated.push_back(
-          {rate_of(application(row), platform.name, "data", "multicasts"),
-           rate_of(application(row), platform.name, "multicasts"), 0.25});
+      dominated.push_back({rate_of(application(row), platform.name, "data", "multicasts"),
+                           rate_of(application(row), platform.name, "multicasts"), 0.25});
     }
     for (const char* row : {"Awari", "Barnes", "Puzzle-4", "Puzzle-64", "Radix", "SOR"}) {
-      dominated.push_back(
-          {rate_of(application(row), platform.name, "multicasts"),
-           rate_of(application(row), platform.name, "data", "multicasts"),
-           0.25});
+      dominated.push_back({rate_of(application(row), platform.name, "multicasts"),
+                           rate_of(application(row), platform.name, "data", "multicasts"), 0.25});
     }
     study.statements.push_back(
         says(fmt::format("{}: each application is dominated by unicast (Awari, Barnes, Puzzle, "
