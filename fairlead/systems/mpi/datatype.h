@@ -48,4 +48,10 @@ inline const Datatype* find_type(MPI_Datatype datatype) {
                                                                      : nullptr;
 }
 
+// Bytes from one element of a predefined datatype to the next, gaps included; 0: it is none.
+inline std::uint64_t spacing_of_type(MPI_Datatype datatype) {
+  const Datatype* const known = find_type(datatype);
+  return known == nullptr ? 0 : known->size_bytes;
+}
+
 }  // namespace fairlead::mpi

@@ -21,7 +21,7 @@ bool permits(Window& window, int target) {
 }
 
 std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
-  return static_cast<std::uint64_t>(count) * size_of_type(type);
+  return static_cast<std::uint64_t>(count) * spacing_of_type(type);
 }
 
 int check_elements(const Call& call, Window& window, MPI_Count count, MPI_Datatype type,
@@ -30,7 +30,7 @@ int check_elements(const Call& call, Window& window, MPI_Count count, MPI_Dataty
     return fail_on(call, window, MPI_ERR_COUNT,
                    fmt::format("{}count is {}, which is negative", which, count));
   }
-  if (size_of_type(type) == 0) {
+  if (spacing_of_type(type) == 0) {
     return fail_on(call, window, MPI_ERR_TYPE,
                    fmt::format("{}datatype is {}", which,
                                type == MPI_DATATYPE_NULL

@@ -111,7 +111,7 @@ Combining Combining::of(MPI_Op op, MPI_Datatype type) {
   Combining made;
   made.op = name_of(op);
   made.type = name_of(type);
-  made.element = size_of_type(type);
+  made.element = spacing_of_type(type);
   if (op == MPI_REPLACE) {
     made.kind = Kind::replace;
   } else if (op != MPI_NO_OP) {
@@ -126,7 +126,7 @@ Combining Combining::comparing(MPI_Datatype type) {
   Combining made;
   made.kind = Kind::compare_swap;
   made.type = name_of(type);
-  made.element = size_of_type(type);
+  made.element = spacing_of_type(type);
   return made;
 }
 
