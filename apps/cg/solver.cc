@@ -9,9 +9,10 @@
 namespace cg {
 namespace {
 
-// Of one point: five loads, the multiplication, four subtractions, the store, the loop's own three.
+// Operations of one point: five loads, the multiplication, four subtractions, the store, three of
+// the loop.
 constexpr std::uint64_t kMultiplyOps = 14;
-// Two loads, multiplication, addition, the loop's own two; of an update, a store more.
+// Two loads, multiplication, addition, two of the loop; an update has a store more.
 constexpr std::uint64_t kDotOps = 6;
 constexpr std::uint64_t kUpdateOps = 7;
 

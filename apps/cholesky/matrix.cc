@@ -10,7 +10,7 @@
 namespace cholesky {
 namespace {
 
-// Of one multiplication and subtraction: two loads, both, the store, a share of the loop's own.
+// Operations of one step: two loads, multiplication, subtraction, the store, a share of the loop.
 constexpr std::uint64_t kStepOps = 6;
 
 double number(std::uint64_t bits) { return static_cast<double>(bits >> 40) / 16777216.0; }

@@ -11,7 +11,7 @@ namespace cholesky {
 
 namespace splitc = fairlead::splitc;
 
-// Of the matrix; the same for any number of ranks.
+// One element of the matrix, which does not depend on the number of ranks.
 double element(std::size_t row, std::size_t column, std::size_t size);
 
 class Matrix {
@@ -24,7 +24,7 @@ class Matrix {
   void factor();
   // By all ranks: |A v - L (transposed L v)| / |A v| of one vector.
   double residual() const;
-  // Of the bits of L.
+  // A sum over the bits of L, equal for any number of ranks.
   std::uint64_t checksum() const;
 
  private:

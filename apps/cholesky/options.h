@@ -11,7 +11,7 @@ struct Options {
   bool verify = false;
   bool json = false;
 };
-// Of the Split-C paper, section 6.
+// The size in the Split-C paper, section 6.
 constexpr std::int64_t kPaperSize = 1536;
 
 // Nothing: go on. Else the exit code of a program that is over.

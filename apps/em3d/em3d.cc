@@ -15,7 +15,7 @@ FAIRLEAD_FIBER_PROGRAM;
 namespace em3d {
 namespace {
 
-// Of all values' bits and their places.
+// A sum over all values' bits and their places.
 std::uint64_t checksum(const Side& e, const Side& h, const Shape& shape) {
   std::uint64_t sum = 0;
   std::uint64_t place = std::uint64_t{splitc::my_proc()} * shape.nodes * 2;

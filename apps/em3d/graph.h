@@ -17,7 +17,7 @@ struct Edge {
   double weight;
 };
 
-// Of one size for all ranks.
+// The size of the graph, equal on all ranks.
 struct Shape {
   std::uint32_t ranks;
   std::uint32_t nodes;  // of a kind and rank
@@ -27,7 +27,7 @@ struct Shape {
   Shape(const Options& options, std::uint32_t ranks_of_job);
   std::uint64_t edges() const { return std::uint64_t{nodes} * degree; }
   Edge edge(Kind kind, std::uint32_t rank, std::uint32_t node, std::uint32_t number) const;
-  // Of a node before the first iteration.
+  // A node's value before the first iteration.
   double first_value(Kind kind, std::uint32_t rank, std::uint32_t node) const;
 };
 

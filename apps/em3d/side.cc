@@ -7,9 +7,10 @@
 namespace em3d {
 namespace {
 
-// Of one edge: the link's two loads, the value's, multiplication, subtraction, the loop's own two.
+// Operations of one edge: the link's two loads, the value's, multiplication, subtraction, two of
+// the loop.
 constexpr std::uint64_t kEdgeOps = 8;
-// Of a value that is packed: its number, load and store, the loop's own two.
+// Operations of a value that is packed: its number, load and store, two of the loop.
 constexpr std::uint64_t kPackOps = 5;
 
 }  // namespace

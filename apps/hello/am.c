@@ -9,7 +9,7 @@ FAIRLEAD_FIBER_PROGRAM;
 
 enum { kAdd = 1, kAdded = 2 };
 
-/* Of one rank; its address is the endpoint's segment, where handlers find it. */
+/* What one rank counts; it lies in the endpoint's segment, where handlers find it. */
 typedef struct {
   int sum;
   unsigned came;

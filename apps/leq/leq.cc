@@ -20,8 +20,8 @@ using fairlead::orca::Object;
 using fairlead::orca::Orca;
 using fairlead::orca::Placement;
 
-// Of one coefficient: two array elements with their bounds checks (the paper's program is written
-// in Orca, whose arrays check), a multiplication, an addition, and the loop. Guessed.
+// Operations of one coefficient: two array elements with their bounds checks (the paper's program
+// is written in Orca, whose arrays check), a multiplication, an addition, and the loop. Guessed.
 constexpr std::uint64_t kOpsPerCoefficient = 10;
 
 // The solution after so many iterations, on every rank; parts of the next one come in any order.

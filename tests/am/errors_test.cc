@@ -154,7 +154,7 @@ TEST_P(Errors, each_by_its_code_and_messages_come_back_whole) {
       (void)AM_Request0(place.endpoint, 0, kBadReply);
       (void)AM_Request0(place.endpoint, 0, kStop);
     } else {
-      // Of rank 1's: those that are right, and the reply of its own that came back.
+      // Rank 1 sees those that are right, and the reply of its own that came back.
       place.until([] { return seen().requests == 3 && seen().came_back == 1; });
       good &= PORT_TEST_CHECK(seen().status == (EREPLYREJECTED | EBADHANDLER), rank.port(),
                               seen().status);

@@ -120,7 +120,7 @@ TEST_P(Messages, arguments_buffers_and_transfers_between_all_ranks) {
             AM_RequestXfer2(ep, to, mine, kStored, data.data(), bytes, bytes, back_to) == AM_OK,
             rank.port(), bytes);
         ++sent;
-        // The same places are written again: not before they are read.
+        // These places are written again, but not before they are read.
         place.until([&] { return seen().replies == sent; });
       }
     }

@@ -315,7 +315,7 @@ TEST_P(Nonblocking, MakeProgressInOtherCalls) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (rank != 0) MPI_Send(&sum, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     good &= MPI_TEST_CHECK(sum == size, rank, sum);
-    // The same by test calls, with messages of the program beside it.
+    // Now by test calls, with messages of the program beside it.
     std::vector<int> data(20000, rank + 1);
     std::vector<int> sums(20000);
     std::vector<int> from(30000);

@@ -9,7 +9,7 @@
 
 namespace fairlead::tools {
 
-// Of --explain: with runs on faster machines, or the critical path alone.
+// Values of --explain: with runs on faster machines, or the critical path alone.
 inline constexpr const char* kExplainAll = "all";
 inline constexpr const char* kExplainPath = "path";
 

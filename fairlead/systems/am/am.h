@@ -138,7 +138,7 @@ int AM_MaxShort(void);     /* arguments */
 size_t AM_MaxMedium(void); /* bytes of I calls */
 size_t AM_MaxLong(void);   /* bytes of Xfer calls */
 
-/* Of a token, in its handler. */
+/* What a token says, in its handler. */
 int AM_GetSourceEndpoint(void* token, en_t* name);
 int AM_GetDestEndpoint(void* token, ep_t* endpoint);
 int AM_GetMsgTag(void* token, tag_t* tag);

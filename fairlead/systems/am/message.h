@@ -48,7 +48,7 @@ struct Head {
   }
 };
 
-// Of the head in a packet's body, beside the words.
+// Largest size of the head in a packet's body, beside the words.
 constexpr std::size_t kHeadBytesMax = 3 * 8 + 8 + 4 * AM_ARGUMENTS_MAX;
 
 inline lci::Lane lane_of(const Head& head) {

@@ -21,7 +21,7 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // Of the current rank, between AM_Init and AM_Terminate; else nullptr.
+  // The current rank's node, between AM_Init and AM_Terminate; else nullptr.
   static Node* current() {
     run::Context* const context = run::current();
     if (context == nullptr) return nullptr;

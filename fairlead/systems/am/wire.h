@@ -16,8 +16,8 @@ namespace fairlead::am {
 // Lives as long as its port's client: a task of the port may refer to it.
 class Wire {
  public:
-  // Of messages that wait: as long as so many do, no request's handler begins (full()), so that no
-  // more than one reply each of those that run comes on top.
+  // As long as so many messages wait for room, no request's handler begins (full()), so that each
+  // handler that runs adds one reply at most.
   static constexpr std::size_t kWaitingMax = 256;
 
   struct Owner {
@@ -37,7 +37,8 @@ class Wire {
   void send_all(Rank to, Head head, const std::byte* data);
   // What has no room is copied and follows by itself.
   void send_soon(Rank to, Head head, const std::byte* data);
-  // The same, but false, and nothing is sent, where not even the first packet has room.
+  // Sends as send() does, or returns false and sends nothing where not even the first packet has
+  // room.
   bool try_send(Rank to, Head head, const std::byte* data);
 
   // Sends what it can of what waits. Not in an upcall.

@@ -49,7 +49,7 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  // Of the current rank; nullptr before elan_baseInit.
+  // The current rank's core; nullptr before elan_baseInit.
   static Core* current() {
     run::Context* const context = run::current();
     return context == nullptr ? nullptr : static_cast<Core*>(context->state(run::System::elan));

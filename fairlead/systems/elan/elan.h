@@ -40,7 +40,7 @@ typedef struct elan_event ELAN_EVENT;
  * says (bytes; K, M, G may follow), by default 512 MiB of address space, which takes memory where
  * it is touched only. flags: none yet, 0. */
 ELAN_BASE* elan_baseInit(unsigned flags);
-/* The same with a heap of so many bytes; `variable` is named where it proves too small. */
+/* As elan_baseInit, with a heap of so many bytes; `variable` is named where it proves too small. */
 ELAN_BASE* elan_baseInitHeap(unsigned flags, size_t bytes, const char* variable);
 /* Leaves the job in order. Collective; the last call of Elanlib. */
 void elan_fini(void);
@@ -50,8 +50,8 @@ int elan_nRails(ELAN_STATE* state);
  * `align` and `n` everywhere. NULL: no such room on some member. The content of main memory is zero
  * when it is given out the first time only. */
 void* elan_gallocMain(ELAN_BASE* base, ELAN_GROUP* group, size_t align, size_t n);
-/* The same in memory of the network interface, where it has such that programs can address; else in
- * main memory. */
+/* As elan_gallocMain, in memory of the network interface, where it has such that programs can
+ * address; else in main memory. */
 void* elan_gallocElan(ELAN_BASE* base, ELAN_GROUP* group, size_t align, size_t n);
 /* Not a meeting of the members: they know that nobody uses the memory any more. */
 void elan_gallocFree(ELAN_BASE* base, void* memory);
@@ -175,7 +175,7 @@ void elan_gsync(ELAN_GROUP* group);
 /* By the network conditional: the first member asks whether all have come, backs off from 2 to 64
  * us while they have not, and sets a word everywhere. Of all processes; of other groups: gsync. */
 void elan_hgsync(ELAN_GROUP* group);
-/* The same, but those who wait are woken by a counter. */
+/* As elan_hgsync, but those who wait are woken by a counter. */
 void elan_hgsyncEvent(ELAN_GROUP* group);
 
 #define ELAN_BCAST_SYSTEM 0u /* `data` is any memory of each member's own */

@@ -13,7 +13,7 @@ struct DataPart {
   std::size_t bytes;
 };
 
-// Of the program this process runs.
+// The static variables of the program that this process runs.
 std::vector<DataPart> program_data();
 // Names this process among all that ever ran: equal only for ranks that are fibers of one process,
 // which share these variables.

@@ -83,7 +83,7 @@ int on_locked(const Call& call, MPI_Win win, int rank, Work&& work) {
     return check_refused(call, window);
   });
 }
-// The same for all ranks that are.
+// As the above, for all ranks that are locked.
 template <class Work>
 int on_any_locked(const Call& call, MPI_Win win, Work&& work) {
   return on_window(call, win, [&](Window& window) -> int {

@@ -28,7 +28,7 @@ class SendBuffer {
   bool sent(Engine& engine, std::uint64_t end);
   // Until all are sent; `call` is the name of the MPI call.
   void flush(Engine& engine, const char* call);
-  // Of the messages so far.
+  // How many messages came in so far.
   std::uint64_t count() const { return count_; }
 
   // As they were attached.

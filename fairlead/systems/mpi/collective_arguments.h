@@ -19,7 +19,7 @@ struct Buffer {
   std::uint64_t count = 0;
   const TypeBody* type = nullptr;  // nullptr: the elements lie in a row
 
-  // Of so many buffers one behind the other.
+  // The data of so many buffers one behind the other.
   Data data(int times = 1) const {
     const auto all = static_cast<std::uint64_t>(times);
     if (type == nullptr) [[likely]]
@@ -28,7 +28,7 @@ struct Buffer {
   }
 };
 
-// The same where the type's bytes may lie anywhere.
+// As buffer_of(), for types whose bytes may lie anywhere.
 [[gnu::cold, gnu::noinline]] Buffer unusual_buffer(const Call& call, const Comm* comm,
                                                    const void* buffer, MPI_Count count,
                                                    MPI_Datatype datatype, const char* which);

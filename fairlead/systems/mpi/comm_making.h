@@ -24,10 +24,10 @@ MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name);
 // Has the members of `parent` in their order, with what hangs on it: topology, and attributes by
 // their copy functions.
 MadeComm copy_comm(const Call& call, Comm& parent);
-// The same for this member alone; the copy has no context yet.
+// The copy of this member alone, which has no context yet.
 MadeComm copy_without_context(const Call& call, Comm& parent);
-// The same begun (comm_copying.cc): `*newcomm` may be used when `*request` is done. Answers an MPI
-// error class, raised.
+// Begins such a copy (comm_copying.cc): `*newcomm` may be used when `*request` is done. Returns an
+// MPI error class, raised.
 int begin_copy(const Call& call, Comm& parent, MPI_Comm* newcomm, MPI_Request* request);
 // Collective over `members`, job ranks of which this is one and all are in `parent`: makes their
 // communicator. `tag` keeps calls of one group apart that threads make at a time, by its lower 30

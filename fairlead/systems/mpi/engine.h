@@ -91,8 +91,8 @@ class Engine {
   // done. The request is given back with finish().
   Request* isend(const void* from, std::uint64_t size, Envelope to, bool sync,
                  const Layout* layout = nullptr);
-  // The same for requests that the caller has from make_request(): they serve one message after
-  // the other, each done before the next.
+  // Start a send and a receive by a request that the caller has from make_request(): it serves one
+  // message after the other, each done before the next.
   void isend_by(Request& request, const void* from, std::uint64_t size, Envelope to, bool sync,
                 const Layout* layout = nullptr);
   void irecv_by(Request& request, void* to, std::uint64_t capacity, Envelope from, Comm* comm,
@@ -136,7 +136,7 @@ class Engine {
     request->state = State::idle;
     requests_.give(request);
   }
-  // The same for those of make_request().
+  // Gives back a request of make_request().
   void finish_task(Request* request) {
     request->kind = RequestKind::message;
     request->task = nullptr;
@@ -174,7 +174,7 @@ class Engine {
   void store(const void* from, const lci::Remote& to, std::size_t size, const char* call);
   // The earliest message `wanted` matches, which stays, or nullptr.
   const Unexpected* probe(const Envelope& wanted) const { return matcher_.probe(wanted); }
-  // The same, taken away from other receives: receive_early() brings it. nullptr: none.
+  // Takes such a message away from other receives: receive_early() brings it. nullptr: none.
   Unexpected* take(const Envelope& wanted);
   Request* receive_early(Unexpected* message, void* to, std::uint64_t capacity, Comm* comm,
                          const Layout* layout = nullptr);

@@ -34,8 +34,8 @@ constexpr std::uint32_t kContextMask = (1u << kContextBits) - 1;
 // this.
 constexpr std::uint32_t kBroadcastContext = std::uint32_t{1} << 31;
 
-// Of a communicator's collectives those that are schedules (collectives/schedule.h) are matched in
-// their context with this, by their own tags. It travels.
+// Collectives that are schedules (collectives/schedule.h) are matched in their communicator's
+// context with this bit, by tags of their own. It travels.
 constexpr std::uint32_t kScheduleContext = 1u << (kContextBits - 1);
 // From here on up to that, communicators made by MPI_Comm_idup have theirs.
 constexpr std::uint32_t kCopyContext = kScheduleContext / 2;

@@ -26,7 +26,7 @@ def branches(family, ctx):
     arms = []
     calls = {call.key: call for call in calls_of(family) if call.ctx == ctx}
     for key, ctype in (DISTINCT | COMPLEX).items():
-        # Of fixed-width types, where the family has no other name for the same.
+        # Fixed-width types, where the family has no other name for them.
         call = calls.get(key) or calls.get(SAME_AS.get(key))
         if call is None:
             continue

@@ -30,7 +30,7 @@ struct View {
   std::uint32_t until_poll = 1;
 };
 
-// Of a thread that start() does not know; ends the process where Split-C does not run.
+// The view of a thread that start() does not know; ends the process where Split-C does not run.
 View& view_elsewhere();
 
 // run::current() would do, but a program that runs as a fiber may not refer to the variable of

@@ -107,7 +107,7 @@ void Collectives::reduce_came(const lci::Arrival& arrival) {
 void Collectives::reduce(void* value, std::size_t bytes, access::Combine combine,
                          const char* call) {
   Gathered& gathered = gathered_[reductions_ % 2];
-  // Of this reduction and all earlier ones of its parity.
+  // This reduction's values, and those of all earlier ones of its parity.
   await(gathered.came, (std::uint64_t{reductions_} / 2 + 1) * children_, "other ranks' values");
   const std::uint32_t number = number_of(call, bytes);
   for (std::uint32_t i = 0; i < children_; ++i) {

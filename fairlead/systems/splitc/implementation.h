@@ -15,7 +15,7 @@ enum class Implementation : std::uint8_t {
 constexpr const char kImplementationVariable[] = "FAIRLEAD_SPLITC";
 inline constexpr std::array kImplementationNames = {"direct"};
 
-// Of the variable's text; empty: direct. Error: no such name, with those there are.
+// Reads the variable's text; empty: direct. Error: no such name, with those there are.
 inline Result<Implementation> implementation_of(const std::string& text) {
   if (text.empty() || text == kImplementationNames[0]) return Implementation::direct;
   std::string names;

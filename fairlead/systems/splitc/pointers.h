@@ -1,5 +1,5 @@
 // Pointers into the memory of all ranks (Split-C paper, section 1): a rank and a place in its heap.
-// The same place has the same offset on every rank.
+// A place has one offset on every rank.
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -23,7 +23,7 @@ class global_ptr {  // NOLINT(readability-identifier-naming): Split-C's word
   // Bytes from the beginning of the rank's heap.
   std::uint64_t offset() const { return offset_; }
   explicit operator bool() const { return offset_ != 0; }
-  // The same place as something else; on another rank.
+  // This place as another type; on another rank.
   template <class Other>
   global_ptr<Other> as() const {
     return {rank_, offset_};

@@ -16,7 +16,7 @@ namespace fairlead::splitc {
 
 class Runtime : public access::View {
  public:
-  // Of a heap; less where the job was started with less.
+  // Size of a heap; less where the job was started with less.
   static constexpr std::uint64_t kHeapBytes = std::uint64_t{256} << 20;
   // Accesses of the short way between two looks at the network.
   static constexpr std::uint32_t kPollEvery = 256;

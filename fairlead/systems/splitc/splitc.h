@@ -140,8 +140,8 @@ void bulk_broadcast(T* data, std::size_t count, std::uint32_t root) {
   access::broadcast(data, count * sizeof(T), root);
 }
 
-// Of op(a, b), which must be associative and have no state. A reduction's order depends on the
-// number of ranks alone. scan: of ranks 0 to this one.
+// Reduce by op(a, b), which must be associative and have no state. A reduction's order depends on
+// the number of ranks alone. scan: over ranks 0 to this one.
 template <class Op, Plain T>
 T all_reduce(T value, const char* call = "all_reduce") {
   static_assert(sizeof(T) <= access::kValueMax);
@@ -237,7 +237,7 @@ T* tolocal(global_ptr<T> place) {
   if (place.rank() >= view.procs || view.bases[place.rank()] == nullptr) return nullptr;
   return reinterpret_cast<T*>(view.bases[place.rank()] + place.offset());
 }
-// Of an address in this rank's heap.
+// The global pointer of an address in this rank's heap.
 template <class T>
 global_ptr<T> toglobal(T* local) {
   return {my_proc(), access::offset_of(local, "toglobal")};
@@ -286,7 +286,7 @@ class MyNumbers {
       at_ += step_;
       return *this;
     }
-    // Of an end: whether it is reached.
+    // Whether the end is reached.
     bool operator!=(const Iterator& end) const { return at_ < end.at_; }
 
    private:

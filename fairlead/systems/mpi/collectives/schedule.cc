@@ -9,7 +9,7 @@
 namespace fairlead::mpi {
 namespace {
 
-// Of what schedules leave for the next ones.
+// How much of what schedules consist of is kept for the next ones.
 constexpr std::size_t kRecordsKept = 8;
 constexpr std::uint64_t kRecordBytesMax = 64 * 1024;
 

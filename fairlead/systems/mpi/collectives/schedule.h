@@ -31,7 +31,7 @@ class Schedule final : public Task, public Driven {
   // All steps are there. One that is not persistent begins.
   void begin();
   int start(const Call& call) override;
-  // The same, where it is inactive or done.
+  // Begins again, where it is inactive or done.
   void restart();
   // MPI knows no cancelled collectives.
   int cancel(const Call& call) override;
@@ -109,7 +109,7 @@ class Recorder {
   Pending begin_send(int to, const void* from, std::uint64_t size);
   void end_send(Pending send) { end(send, 0); }
   void copy(void* to, const void* from, std::uint64_t size);
-  // The same operand in all of a schedule.
+  // All combinations of a schedule have one operand.
   void combine(const Operand& operand, const void* lower, const void* higher, void* out,
                std::uint64_t count);
   // An object that lives as long as the schedule.

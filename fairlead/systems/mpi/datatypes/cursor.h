@@ -19,7 +19,7 @@ template <class Visit>
 void walk(const LayoutNode& node, std::uintptr_t at, std::uint64_t skip, std::uint64_t size,
           Visit& visit);
 
-// The same of `child` again and again, without end.
+// Walks `child` again and again, without end.
 template <class Visit>
 void walk_repeated(const LayoutNode& child, std::uintptr_t at, std::int64_t stride,
                    std::uint64_t skip, std::uint64_t size, Visit& visit) {
@@ -46,7 +46,7 @@ void walk_repeated(const LayoutNode& child, std::uintptr_t at, std::int64_t stri
   if (rest != 0) walk(child, at, 0, rest, visit);
 }
 
-// Of a list of equal runs.
+// Walks a list of equal runs.
 template <class Visit>
 void walk_places(const LayoutNode& node, std::uintptr_t at, std::uint64_t skip, std::uint64_t size,
                  Visit& visit) {
@@ -103,7 +103,7 @@ void walk(const LayoutNode& node, std::uintptr_t at, std::uint64_t skip, std::ui
 
 class Cursor {
  public:
-  // Of elements of `layout` from `base` on, behind their first `position` packed bytes.
+  // Stands in elements of `layout` from `base` on, behind their first `position` packed bytes.
   Cursor(const Layout& layout, const void* base, std::uint64_t position = 0)
       : layout_(layout), base_(reinterpret_cast<std::uintptr_t>(base)), position_(position) {}
 

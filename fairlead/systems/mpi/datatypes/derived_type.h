@@ -68,9 +68,9 @@ struct DerivedType : Object {
 // The handle that a program made, or nullptr.
 inline DerivedType* find_derived(MPI_Datatype handle) { return Objects<DerivedType>::find(handle); }
 
-// Of any datatype, committed or not; nullptr: the handle is none.
+// The body of any datatype, committed or not; nullptr: the handle is none.
 const TypeBody* find_body(MPI_Datatype handle);
-// The same to keep.
+// The body as a reference that keeps it.
 TypeRef take_body(MPI_Datatype handle);
 // The predefined type may be used in messages, or the type is committed.
 inline bool is_committed(MPI_Datatype handle) {

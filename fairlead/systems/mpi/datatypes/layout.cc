@@ -88,7 +88,7 @@ class ListMaker {
     // Shares the ownership of the child that keeps the node.
     return {part.at, std::shared_ptr<const LayoutNode>(list_.children[0], part.node)};
   }
-  // Of numbers that may lie on either side of what 64 bits tell: it wraps.
+  // Wraps, as the two places may be further apart than a signed number tells.
   static std::uint64_t distance(const LayoutNode::Part& from, const LayoutNode::Part& to) {
     return static_cast<std::uint64_t>(to.at) - static_cast<std::uint64_t>(from.at);
   }

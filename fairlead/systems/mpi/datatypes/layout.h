@@ -30,11 +30,11 @@ struct LayoutNode {
   // In a type map: the basic type that all elements have, or MPI_DATATYPE_NULL: several.
   MPI_Datatype basic = MPI_DATATYPE_NULL;
   unsigned depth = 1;
-  // Of a repetition.
+  // A repetition: so many times `child`.
   std::uint64_t count = 0;
   std::int64_t stride = 0;
   std::shared_ptr<const LayoutNode> child;
-  // Of a list. `block`: all its parts are runs of so many bytes, or 0.
+  // A list. `block`: all its parts are runs of so many bytes, or 0.
   std::uint64_t block = 0;
   std::vector<Part> parts;
   std::vector<std::shared_ptr<const LayoutNode>> children;  // what parts point to
@@ -67,8 +67,8 @@ inline Placed moved(Placed what, std::int64_t by) {
   return what;
 }
 
-// Of a type map: whole basic elements in the first `bytes` packed bytes (<= node.size), and the
-// bytes that those fill.
+// Parts of a type map: whole basic elements in the first `bytes` packed bytes (<= node.size), and
+// the bytes that those fill.
 struct Elements {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;

@@ -25,7 +25,7 @@ TypeRef make_blocks(std::span<const Block> blocks, bool aligned, Contents conten
 TypeRef make_vector(const TypeBody& type, std::int64_t count, std::int64_t length,
                     std::int64_t stride, Contents contents);
 TypeRef make_resized(const TypeBody& type, std::int64_t lb, std::int64_t extent, Contents contents);
-// The same type by another combiner.
+// A type that is equal but for its combiner.
 TypeRef make_copy(const TypeBody& type, Contents contents);
 
 // One dimension of an array that is distributed over processes, or of a part of an array, from the

@@ -19,7 +19,7 @@ struct TypeKeyval {
 
 struct TypeStore {
   Objects<DerivedType> types;
-  // Of predefined types.
+  // What the program gave to predefined types.
   std::map<MPI_Datatype, std::string> names;
   std::map<MPI_Datatype, std::vector<Attribute>> attributes;
   KeyTable<TypeKeyval> keyvals;

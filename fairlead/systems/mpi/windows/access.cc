@@ -36,7 +36,7 @@ const Combining& bytes_got() {
   return made;
 }
 
-// Of a dynamic window's own memory: what a peer would answer.
+// Whether a dynamic window's own memory lacks the bytes, as a peer would find.
 bool refused(Window& window, int target, std::uint64_t offset, std::uint64_t bytes) {
   if (!window.is_dynamic() || target != window.comm->rank || window.has(offset, bytes)) {
     return false;

@@ -52,7 +52,7 @@ struct WindowPeer {
   std::uint64_t unit = 1;
 };
 
-// Of a dynamic window.
+// Memory that was attached to a dynamic window.
 struct WindowRegion {
   std::uintptr_t begin;
   std::uint64_t size;
@@ -174,7 +174,7 @@ WindowPeer& window_peer(Process& process, Window& window, int target, const char
 // Raises an error on a window, as Call::fail() does on a communicator.
 [[gnu::cold, gnu::noinline]] int fail_on(const Call& call, Window& window, int error,
                                          const std::string& what);
-// The same of a text that is whole.
+// As the above, with a text that needs no more words.
 int raise_on(const Call& call, Window& window, int error, const std::string& text);
 // Runs the delete functions, the latest attribute first (api_window_attributes.cc). After an error,
 // which is the answer, the rest stays.

@@ -29,10 +29,10 @@ struct Combining {
   std::uint16_t op = 0;
   std::uint16_t type = 0;
 
-  // Of the program's handles; `element` 0: the operation is not defined on the type.
+  // From the program's handles; `element` 0: the operation is not defined on the type.
   static Combining of(MPI_Op op, MPI_Datatype type);
   static Combining comparing(MPI_Datatype type);
-  // Of a message's names.
+  // From the names in a message.
   static Combining named(std::uint16_t op, std::uint16_t type);
 
   // On `count` elements `at`, each at once for all who do the same. `former`, unless nullptr, gets
