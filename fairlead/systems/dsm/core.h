@@ -28,7 +28,7 @@
 #include "fairlead/systems/dsm/lock_table.h"
 #include "fairlead/systems/dsm/memory.h"
 #include "fairlead/systems/dsm/notices.h"
-#include "fairlead/systems/dsm/program_data.h"
+#include "fairlead/systems/dsm/static_data.h"
 #include "fairlead/systems/dsm/wire.h"
 
 namespace fairlead::dsm {
@@ -152,7 +152,7 @@ class Core {
   bool granted_ = false;
   VectorTime granted_time_;
   std::unordered_map<std::uint32_t, VectorTime> held_;  // locks, with what their manager knew
-  ProgramData program_;
+  StaticData program_;
   std::uint64_t distributed_ = 0;  // by this rank
   std::uint64_t distributed_by_all_ = 0;
   std::uint64_t variables_taken_ = 0;

@@ -108,7 +108,7 @@ void* Core::allocate(Group& group, std::size_t align, std::size_t n, const char*
     fail(call, fmt::format("an alignment of {} bytes: a power of two, at most {}", align,
                            Memory::kAlignMost));
   }
-  Heap& heap = memory_->heap();
+  RangeAllocator& heap = memory_->heap();
   std::uint64_t from = 0;
   for (;;) {
     const std::uint64_t mine = heap.find(n, align, from);
@@ -119,7 +119,7 @@ void* Core::allocate(Group& group, std::size_t align, std::size_t n, const char*
       fail(call, fmt::format("{} bytes here, {} to {} elsewhere: all members ask for the same", n,
                              ~agreed[3], agreed[2]));
     }
-    if (agreed[0] == Heap::kNone) return nullptr;
+    if (agreed[0] == RangeAllocator::kNone) return nullptr;
     if (agreed[0] == ~agreed[1]) {
       heap.take(mine, n);
       return memory_->base() + mine;

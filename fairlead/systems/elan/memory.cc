@@ -35,7 +35,7 @@ Memory::Memory(run::Context& context, std::size_t bytes, const char* variable)
       bytes_(bytes),
       variable_(variable),
       heap_(bytes),
-      parts_(program_data()) {}
+      parts_(program_data().parts) {}
 
 Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t bytes,
                                              const char* variable) {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/program_data.h"
+#include "fairlead/base/range_allocator.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/elan/elan.h"
-#include "fairlead/systems/elan/heap.h"
-#include "fairlead/systems/elan/program_data.h"
 
 namespace fairlead::elan {
 
@@ -48,7 +48,7 @@ class Memory {
   lci::SegId control_segment() const;
   std::byte* base() const { return base_; }
   lci::SegId heap_segment() const;
-  Heap& heap() { return heap_; }
+  RangeAllocator& heap() { return heap_; }
   std::size_t bytes() const { return bytes_; }
   const char* variable() const { return variable_; }
 
@@ -61,7 +61,7 @@ class Memory {
   lci::Port& port_;
   std::size_t bytes_;
   const char* variable_;
-  Heap heap_;
+  RangeAllocator heap_;
   std::byte* base_ = nullptr;
   void* own_mapping_ = nullptr;
   std::uint64_t* control_ = nullptr;

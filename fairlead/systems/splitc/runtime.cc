@@ -118,7 +118,7 @@ void Runtime::begin() {
   bases = bases_.data();
   room = heap_bytes_ - access::kHeapBegin;
   until_poll = kPollEvery;
-  parts_ = Heap(access::kHeapBegin, heap_bytes_);
+  parts_ = RangeAllocator(room);
   collectives_.barrier();
 }
 
@@ -295,8 +295,13 @@ void Runtime::all_store_sync() {
 }
 
 std::uint64_t Runtime::allocate(std::size_t bytes) {
-  const std::optional<std::uint64_t> offset = parts_.allocate(std::max<std::size_t>(bytes, 1));
-  if (!offset) fail(fmt::format("{} bytes of every heap: there is no room for them", bytes));
+  constexpr std::uint64_t kLine = 64;
+  const std::uint64_t place = parts_.find(bytes, kLine, 0);
+  if (place == RangeAllocator::kNone) {
+    fail(fmt::format("{} bytes of every heap: there is no room for them", bytes));
+  }
+  parts_.take(place, bytes);
+  const std::uint64_t offset = access::kHeapBegin + place;
   // All have come, with the same number.
   std::uint64_t both[2] = {bytes, ~std::uint64_t{bytes}};
   const auto least = [](void* into, const void* from) {
@@ -306,18 +311,20 @@ std::uint64_t Runtime::allocate(std::size_t bytes) {
     }
   };
   // Those who had this part before are done with it: they came to free().
-  std::memset(heap_ + *offset, 0, bytes);
+  std::memset(heap_ + offset, 0, bytes);
   collectives_.reduce(both, sizeof both, least, "an allocation");
   if (both[0] != bytes || both[1] != ~std::uint64_t{bytes}) {
     fail(fmt::format("{} bytes are allocated here, {} on another rank", bytes,
                      both[0] != bytes ? both[0] : ~both[1]));
   }
-  return *offset;
+  return offset;
 }
 
 void Runtime::free(std::uint64_t offset) {
   collectives_.barrier();
-  if (parts_.free(offset) == 0) fail(fmt::format("nothing is allocated at {:#x}", offset));
+  if (offset < access::kHeapBegin || !parts_.free(offset - access::kHeapBegin)) {
+    fail(fmt::format("nothing is allocated at {:#x}", offset));
+  }
 }
 
 std::uint64_t Runtime::offset_of(const void* local, const char* call) {

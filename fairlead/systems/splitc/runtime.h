@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/range_allocator.h"
 #include "fairlead/base/reserved_memory.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/am/am.h"
 #include "fairlead/systems/splitc/access.h"
 #include "fairlead/systems/splitc/collectives.h"
-#include "fairlead/systems/splitc/heap.h"
 
 namespace fairlead::splitc {
 
@@ -89,7 +89,7 @@ class Runtime : public access::View {
   std::byte* heap_ = nullptr;
   std::uint64_t heap_bytes_ = 0;
   std::vector<std::byte*> bases_;
-  Heap parts_;
+  RangeAllocator parts_;  // of the heap behind its first page
   bool began_am_ = false;
   bool serves_first_ = false;  // Active Messages may have come that no poll of theirs has seen
   eb_t bundle_ = nullptr;

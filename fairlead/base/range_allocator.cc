@@ -1,12 +1,13 @@
-#include "fairlead/systems/elan/heap.h"
+#include "fairlead/base/range_allocator.h"
 
 #include <algorithm>
 
 #include "fairlead/base/check.h"
 
-namespace fairlead::elan {
+namespace fairlead {
 
-std::uint64_t Heap::find(std::uint64_t size, std::uint64_t align, std::uint64_t from) const {
+std::uint64_t RangeAllocator::find(std::uint64_t size, std::uint64_t align,
+                                   std::uint64_t from) const {
   if (size > bytes_ || align > bytes_ || from > bytes_) return kNone;
   const std::uint64_t need = rounded(size);
   const std::uint64_t unit = std::max(align, kGrain);
@@ -24,18 +25,18 @@ std::uint64_t Heap::find(std::uint64_t size, std::uint64_t align, std::uint64_t 
   return at <= bytes_ && need <= bytes_ - at ? at : kNone;
 }
 
-void Heap::take(std::uint64_t offset, std::uint64_t size) {
+void RangeAllocator::take(std::uint64_t offset, std::uint64_t size) {
   const bool added = taken_.emplace(offset, size).second;
   FAIRLEAD_CHECK(added, "offset {} is given out", offset);
   used_ += rounded(size);
 }
 
-std::uint64_t Heap::size_at(std::uint64_t offset) const {
+std::uint64_t RangeAllocator::size_at(std::uint64_t offset) const {
   const auto at = taken_.find(offset);
   return at == taken_.end() ? 0 : std::max<std::uint64_t>(at->second, 1);
 }
 
-bool Heap::free(std::uint64_t offset) {
+bool RangeAllocator::free(std::uint64_t offset) {
   const auto at = taken_.find(offset);
   if (at == taken_.end()) return false;
   used_ -= rounded(at->second);
@@ -43,4 +44,4 @@ bool Heap::free(std::uint64_t offset) {
   return true;
 }
 
-}  // namespace fairlead::elan
+}  // namespace fairlead

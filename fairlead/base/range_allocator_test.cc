@@ -1,14 +1,14 @@
-#include "fairlead/systems/elan/heap.h"
+#include "fairlead/base/range_allocator.h"
 
 #include <gtest/gtest.h>
 
 #include "fairlead/base/prng.h"
 
-namespace fairlead::elan {
+namespace fairlead {
 namespace {
 
-TEST(ElanHeap, gives_the_first_place_that_fits) {
-  Heap heap(1024);
+TEST(RangeAllocator, gives_the_first_place_that_fits) {
+  RangeAllocator heap(1024);
   EXPECT_EQ(heap.find(100, 1, 0), 0u);
   heap.take(0, 100);
   EXPECT_EQ(heap.find(8, 1, 0), 112u);
@@ -19,8 +19,8 @@ TEST(ElanHeap, gives_the_first_place_that_fits) {
   EXPECT_EQ(heap.find(145, 1, 0), 272u);
   EXPECT_EQ(heap.find(144, 1, 113), 272u);
   EXPECT_EQ(heap.find(752, 1, 0), 272u);
-  EXPECT_EQ(heap.find(753, 1, 0), Heap::kNone);
-  EXPECT_EQ(heap.find(~std::uint64_t{0}, 1, 0), Heap::kNone);
+  EXPECT_EQ(heap.find(753, 1, 0), RangeAllocator::kNone);
+  EXPECT_EQ(heap.find(~std::uint64_t{0}, 1, 0), RangeAllocator::kNone);
   EXPECT_EQ(heap.size_at(0), 100u);
   EXPECT_EQ(heap.size_at(16), 0u);
   EXPECT_FALSE(heap.free(16));
@@ -28,9 +28,9 @@ TEST(ElanHeap, gives_the_first_place_that_fits) {
   EXPECT_EQ(heap.find(256, 1, 0), 0u);
 }
 
-TEST(ElanHeap, never_gives_out_a_byte_twice) {
+TEST(RangeAllocator, never_gives_out_a_byte_twice) {
   Prng prng(7);
-  Heap heap(64 * 1024);
+  RangeAllocator heap(64 * 1024);
   std::map<std::uint64_t, std::uint64_t> mine;
   for (int i = 0; i < 4000; ++i) {
     if (prng.below(3) == 0 && !mine.empty()) {
@@ -43,7 +43,7 @@ TEST(ElanHeap, never_gives_out_a_byte_twice) {
     const std::uint64_t size = prng.below(2000);
     const std::uint64_t align = std::uint64_t{1} << prng.below(10);
     const std::uint64_t at = heap.find(size, align, 0);
-    if (at == Heap::kNone) continue;
+    if (at == RangeAllocator::kNone) continue;
     ASSERT_EQ(at % align, 0u);
     ASSERT_LE(at + size, heap.bytes());
     const auto next = mine.lower_bound(at);
@@ -62,4 +62,4 @@ TEST(ElanHeap, never_gives_out_a_byte_twice) {
 }
 
 }  // namespace
-}  // namespace fairlead::elan
+}  // namespace fairlead

@@ -1,4 +1,4 @@
-#include "fairlead/systems/elan/program_data.h"
+#include "fairlead/base/program_data.h"
 
 #include <link.h>
 #include <sys/auxv.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace fairlead::elan {
+namespace fairlead {
 namespace {
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
@@ -16,19 +16,19 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 }
 
 struct Found {
-  std::uintptr_t base = 0;
+  ProgramData data;
   std::uintptr_t constant_from = 0;  // after relocation
   std::uintptr_t constant_to = 0;
-  std::vector<DataPart> parts;
 };
 
 }  // namespace
 
-std::vector<DataPart> program_data() {
+ProgramData program_data() {
   Found found;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* into) {
         Found& all = *static_cast<Found*>(into);
+        all.data.base = info->dlpi_addr;
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const ElfW(Phdr)& header = info->dlpi_phdr[i];
           const std::uintptr_t at = info->dlpi_addr + header.p_vaddr;
@@ -36,7 +36,7 @@ std::vector<DataPart> program_data() {
             all.constant_from = at;
             all.constant_to = at + header.p_memsz;
           } else if (header.p_type == PT_LOAD && (header.p_flags & PF_W) != 0) {
-            all.parts.push_back({reinterpret_cast<std::byte*>(at), header.p_memsz});
+            all.data.parts.push_back({reinterpret_cast<std::byte*>(at), header.p_memsz});
           }
         }
         return 1;  // the program itself comes first
@@ -45,15 +45,15 @@ std::vector<DataPart> program_data() {
   // The loader protects whole pages, from the segment's first on.
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t constant = found.constant_to / page * page;
-  for (DataPart& part : found.parts) {
+  for (DataPart& part : found.data.parts) {
     const auto from = reinterpret_cast<std::uintptr_t>(part.base);
     if (found.constant_from < from || found.constant_from >= from + part.bytes) continue;
     const std::size_t off = std::min<std::size_t>(std::max(constant, from) - from, part.bytes);
     part.base += off;
     part.bytes -= off;
   }
-  std::erase_if(found.parts, [](const DataPart& part) { return part.bytes == 0; });
-  return found.parts;
+  std::erase_if(found.data.parts, [](const DataPart& part) { return part.bytes == 0; });
+  return found.data;
 }
 
 std::uint64_t process_name() {
@@ -72,4 +72,4 @@ std::uint64_t layout_name(const std::vector<DataPart>& parts) {
   return hash;
 }
 
-}  // namespace fairlead::elan
+}  // namespace fairlead

@@ -6,19 +6,23 @@
 #include <cstdint>
 #include <vector>
 
-namespace fairlead::elan {
+namespace fairlead {
 
 struct DataPart {
   std::byte* base;
   std::size_t bytes;
 };
 
-// The static variables of the program that this process runs.
-std::vector<DataPart> program_data();
+// The static variables of the program that this process runs, and where it was loaded.
+struct ProgramData {
+  std::uintptr_t base = 0;
+  std::vector<DataPart> parts;
+};
+ProgramData program_data();
 // Names this process among all that ever ran: equal only for ranks that are fibers of one process,
 // which share these variables.
 std::uint64_t process_name();
 // Equal for programs with the same layout.
 std::uint64_t layout_name(const std::vector<DataPart>& parts);
 
-}  // namespace fairlead::elan
+}  // namespace fairlead

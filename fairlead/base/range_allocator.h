@@ -1,19 +1,20 @@
-// Which parts of a symmetric heap are given out. Every process of a job keeps one for its own heap;
-// what they give out together has the same offset on all.
+// Which parts of a range of offsets are given out. Where each rank keeps one for its own heap and
+// all make equal calls in one order, what they give out has one offset on all.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <map>
 
-namespace fairlead::elan {
+namespace fairlead {
 
-// Thread: its owner's. Offsets are in bytes from the heap's first.
-class Heap {
+// Thread: its owner's. Offsets are in bytes from the range's first.
+class RangeAllocator {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   static constexpr std::uint64_t kGrain = 16;  // all offsets and sizes are multiples
 
-  explicit Heap(std::uint64_t bytes) : bytes_(bytes / kGrain * kGrain) {}
+  RangeAllocator() = default;
+  explicit RangeAllocator(std::uint64_t bytes) : bytes_(bytes / kGrain * kGrain) {}
 
   // The first free place from `from` on for `size` bytes at a multiple of `align`, a power of two;
   // kNone: there is none. Takes nothing.
@@ -33,9 +34,9 @@ class Heap {
     return size == 0 ? kGrain : (size + kGrain - 1) / kGrain * kGrain;
   }
 
-  std::uint64_t bytes_;
+  std::uint64_t bytes_ = 0;
   std::uint64_t used_ = 0;
   std::map<std::uint64_t, std::uint64_t> taken_;  // offset -> size as asked for
 };
 
-}  // namespace fairlead::elan
+}  // namespace fairlead

@@ -1,0 +1,22 @@
+// Names of the program's static variables: offsets from where it was loaded, which are equal on
+// every rank that runs the same binary.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "fairlead/base/program_data.h"
+
+namespace fairlead::dsm {
+
+class StaticData {
+ public:
+  // False: [data, data + bytes) is not within the program's static variables.
+  bool offset_of(const void* data, std::size_t bytes, std::uint64_t& offset) const;
+  // nullptr: there is no such place.
+  void* at(std::uint64_t offset, std::size_t bytes) const;
+
+ private:
+  ProgramData program_ = program_data();
+};
+
+}  // namespace fairlead::dsm
