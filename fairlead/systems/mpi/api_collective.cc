@@ -16,16 +16,15 @@ int barrier_as(const Call& call, const Form& form, MPI_Comm comm) {
 
 int barrier(MPI_Comm comm) { return barrier_as(Call("MPI_Barrier"), Form(), comm); }
 
-int bcast_as(const Call& call, const Form& form, void* buffer, MPI_Count count,
-             MPI_Datatype datatype, int root, MPI_Comm comm) {
-  Comm* found = call.process().find(comm);
-  if (found == nullptr) return call.check_comm(comm);
-  const Buffer data = buffer_of(call, found, buffer, count, datatype, "");
-  if (data.error != MPI_SUCCESS) return data.error;
-  if (const int error = call.check_root(found, root)) return error;
-  const bool at_root = found->rank == root;
+namespace {
+
+// What is not the blocking call on elements in a row, off the short messages' path: schedules, and
+// types whose bytes go through a copy.
+[[gnu::cold, gnu::noinline]] int bcast_otherwise(const Call& call, const Form& form, Comm& comm,
+                                                 const Buffer& data, int root) {
+  const bool at_root = comm.rank == root;
   if (!form.at_once()) {
-    return make_schedule(call, *found, form, [&](Recorder& group) {
+    return make_schedule(call, comm, form, [&](Recorder& group) {
       Row& row = group.keep<Row>(call, data.data());
       if (at_root) group.load(row);
       record_bcast(group, row.at(), data.bytes, root);
@@ -34,8 +33,66 @@ int bcast_as(const Call& call, const Form& form, void* buffer, MPI_Count count,
   }
   Row row(call, data.data());
   if (at_root) row.load();
-  mpi::bcast(call.process(), *found, call.name(), row.at(), data.bytes, root);
+  mpi::bcast(call.process(), comm, call.name(), row.at(), data.bytes, root);
   if (!at_root) row.store();
+  return MPI_SUCCESS;
+}
+
+[[gnu::cold, gnu::noinline]] int reduce_otherwise(const Call& call, const Form& form, Comm& comm,
+                                                  const Reduction& how, const void* own,
+                                                  void* result, int root) {
+  const bool at_root = comm.rank == root;
+  const std::uint64_t result_count = at_root ? how.operand.count : 0;
+  if (!form.at_once()) {
+    return make_schedule(call, comm, form, [&](Recorder& group) {
+      Image& in = group.keep<Image>(how, own, how.operand.count);
+      Image& out = group.keep<Image>(how, result, result_count);
+      group.load(in);
+      record_reduce(group, in.at(), out.at(), how.operand, root);
+      if (at_root) group.store(out);
+    });
+  }
+  Image in(how, own, how.operand.count);
+  Image out(how, result, result_count);
+  in.load();
+  mpi::reduce(call.process(), comm, call.name(), in.at(), out.at(), how.operand, root);
+  if (at_root) out.store();
+  return MPI_SUCCESS;
+}
+
+[[gnu::cold, gnu::noinline]] int allreduce_otherwise(const Call& call, const Form& form, Comm& comm,
+                                                     const Reduction& how, const void* own,
+                                                     void* result) {
+  if (!form.at_once()) {
+    return make_schedule(call, comm, form, [&](Recorder& group) {
+      Image& in = group.keep<Image>(how, own, how.operand.count);
+      Image& out = group.keep<Image>(how, result, how.operand.count);
+      group.load(in);
+      record_allreduce(group, in.at(), out.at(), how.operand);
+      group.store(out);
+    });
+  }
+  Image in(how, own, how.operand.count);
+  Image out(how, result, how.operand.count);
+  in.load();
+  mpi::allreduce(call.process(), comm, call.name(), in.at(), out.at(), how.operand);
+  out.store();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int bcast_as(const Call& call, const Form& form, void* buffer, MPI_Count count,
+             MPI_Datatype datatype, int root, MPI_Comm comm) {
+  Comm* found = call.process().find(comm);
+  if (found == nullptr) return call.check_comm(comm);
+  const Buffer data = buffer_of(call, found, buffer, count, datatype, "");
+  if (data.error != MPI_SUCCESS) return data.error;
+  if (const int error = call.check_root(found, root)) return error;
+  if (!form.at_once() || data.type != nullptr) [[unlikely]] {
+    return bcast_otherwise(call, form, *found, data, root);
+  }
+  mpi::bcast(call.process(), *found, call.name(), buffer, data.bytes, root);
   return MPI_SUCCESS;
 }
 
@@ -58,21 +115,10 @@ int reduce_as(const Call& call, const Form& form, const void* sendbuf, void* rec
     const Buffer result = buffer_of(call, found, recvbuf, count, datatype, "recv");
     if (result.error != MPI_SUCCESS) return result.error;
   }
-  const std::uint64_t result_count = at_root ? how.operand.count : 0;
-  if (!form.at_once()) {
-    return make_schedule(call, *found, form, [&](Recorder& group) {
-      Image& in = group.keep<Image>(how, own, how.operand.count);
-      Image& out = group.keep<Image>(how, recvbuf, result_count);
-      group.load(in);
-      record_reduce(group, in.at(), out.at(), how.operand, root);
-      if (at_root) group.store(out);
-    });
+  if (!form.at_once() || how.type != nullptr) [[unlikely]] {
+    return reduce_otherwise(call, form, *found, how, own, recvbuf, root);
   }
-  Image in(how, own, how.operand.count);
-  Image out(how, recvbuf, result_count);
-  in.load();
-  mpi::reduce(call.process(), *found, call.name(), in.at(), out.at(), how.operand, root);
-  if (at_root) out.store();
+  mpi::reduce(call.process(), *found, call.name(), own, recvbuf, how.operand, root);
   return MPI_SUCCESS;
 }
 
@@ -92,20 +138,10 @@ int allreduce_as(const Call& call, const Form& form, const void* sendbuf, void* 
     if (own.error != MPI_SUCCESS) return own.error;
   }
   const void* const own = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  if (!form.at_once()) {
-    return make_schedule(call, *found, form, [&](Recorder& group) {
-      Image& in = group.keep<Image>(how, own, how.operand.count);
-      Image& out = group.keep<Image>(how, recvbuf, how.operand.count);
-      group.load(in);
-      record_allreduce(group, in.at(), out.at(), how.operand);
-      group.store(out);
-    });
+  if (!form.at_once() || how.type != nullptr) [[unlikely]] {
+    return allreduce_otherwise(call, form, *found, how, own, recvbuf);
   }
-  Image in(how, own, how.operand.count);
-  Image out(how, recvbuf, how.operand.count);
-  in.load();
-  mpi::allreduce(call.process(), *found, call.name(), in.at(), out.at(), how.operand);
-  out.store();
+  mpi::allreduce(call.process(), *found, call.name(), own, recvbuf, how.operand);
   return MPI_SUCCESS;
 }
 

@@ -112,11 +112,10 @@ int check_same(const Call& call, const Comm* comm, std::uint64_t sent, std::uint
                                sent, received));
 }
 
-Reduction reduction_of(const Call& call, const Comm* comm, const void* buffer, MPI_Count count,
-                       MPI_Datatype datatype, MPI_Op op, const char* which) {
-  const Buffer checked = buffer_of(call, comm, buffer, count, datatype, which);
+Reduction unusual_reduction(const Call& call, const Comm* comm, const Buffer& checked,
+                            MPI_Datatype datatype, MPI_Op op) {
   if (checked.error != MPI_SUCCESS) return {{}, checked.error};
-  const auto elements = static_cast<std::uint64_t>(count);
+  const std::uint64_t elements = checked.count;
   const TypeBody* const type = checked.type;
   const MPI_Datatype same = type == nullptr ? datatype : same_as(*type);
   const std::uint64_t element = same == MPI_DATATYPE_NULL ? 0 : find_type(same)->size_bytes;

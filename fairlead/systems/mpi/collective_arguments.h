@@ -8,6 +8,7 @@
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/collectives/collectives.h"
 #include "fairlead/systems/mpi/datatypes/derived_type.h"
+#include "fairlead/systems/mpi/operation.h"
 
 namespace fairlead::mpi {
 
@@ -136,8 +137,22 @@ struct Reduction {
   int error = MPI_SUCCESS;
   const TypeBody* type = nullptr;  // nullptr: the program's memory is such an image
 };
-Reduction reduction_of(const Call& call, const Comm* comm, const void* buffer, MPI_Count count,
-                       MPI_Datatype datatype, MPI_Op op, const char* which);
+// As reduction_of(), where a type or an operation is the program's, or something is wrong.
+[[gnu::cold, gnu::noinline]] Reduction unusual_reduction(const Call& call, const Comm* comm,
+                                                         const Buffer& checked,
+                                                         MPI_Datatype datatype, MPI_Op op);
+
+inline Reduction reduction_of(const Call& call, const Comm* comm, const void* buffer,
+                              MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                              const char* which) {
+  const Buffer checked = buffer_of(call, comm, buffer, count, datatype, which);
+  if (checked.error == MPI_SUCCESS && checked.type == nullptr) [[likely]] {
+    if (const Combine found = find_combine(op, datatype); found != nullptr) {
+      return {{found, checked.count, size_of_type(datatype)}, MPI_SUCCESS};
+    }
+  }
+  return unusual_reduction(call, comm, checked, datatype, op);
+}
 
 // The image of `count` elements at `buffer`: the program's memory, or a copy for as long as the
 // Image lives, which leaves what lies in the gaps as it is.

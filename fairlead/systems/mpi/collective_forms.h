@@ -20,7 +20,8 @@ struct Form {
 // Makes the schedule that `record` writes down, and begins it unless it is persistent. Answers an
 // MPI error class, raised.
 template <class Record>
-int make_schedule(const Call& call, Comm& comm, const Form& form, Record&& record) {
+[[gnu::cold, gnu::noinline]] int make_schedule(const Call& call, Comm& comm, const Form& form,
+                                               Record&& record) {
   if (const int error = call.check_output(&comm, form.request, "request")) return error;
   const std::uint32_t context = (comm.context + 1) | kScheduleContext;
   const RequestKind kind =
