@@ -37,8 +37,8 @@ class ChildPool {
   std::string path(std::size_t index, const char* what) const;
   bool full() const { return running_.size() >= slots_; }
   bool idle() const { return running_.empty(); }
-  // `command` begins with an absolute path; its standard output goes to the file `output`. Error: no
-  // process could be made.
+  // `command` begins with an absolute path; its standard output goes to the file `output`. Error:
+  // no process could be made.
   Result<void> start(std::size_t index, const std::vector<std::string>& command,
                      const std::string& output = "/dev/null");
   // Blocks until a child has ended. Nothing: a signal asked for the end, and none runs any more.

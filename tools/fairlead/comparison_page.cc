@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
 
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/report/html.h"
@@ -18,8 +21,7 @@ constexpr double kBars = 660;
 constexpr double kTimes = 110;
 constexpr double kRow = 26;
 constexpr double kBar = 18;
-// A share narrower than this has no room for its name.
-constexpr double kNamed = 60;
+constexpr double kLetter = 6;  // of a share's name
 
 // Shares differ in lightness as well, so that neighbours stay apart on paper.
 constexpr const char* kColours[] = {"#0b62a4", "#9ecae1", "#d1495b", "#f4b6be",
@@ -42,26 +44,43 @@ std::string bar_part(double x, double y, double width, std::size_t colour, const
       "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
       "stroke=\"#ffffff\"><title>{}</title></rect>\n",
       x, y, width, kBar, kColours[colour % std::size(kColours)], escaped(title));
-  if (width < kNamed) return text;
-  return text + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\" font-size=\"10\">{}</text>\n",
-                            x + 4, y + kBar - 5, kTexts[colour % 2], escaped(name));
+  if (width < kLetter * static_cast<double>(name.size()) + 8) return text;
+  return text +
+         fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\" font-size=\"10\">{}</text>\n",
+                     x + 4, y + kBar - 5, kTexts[colour % 2], escaped(name));
 }
 
-std::string bar(const Outcome& one, double longest, double y) {
-  std::string text = fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + kBar - 4,
-                                 escaped(one.lci()));
+// The resources that some run waited for, each with one colour in all rows.
+std::vector<std::string> resources_of(const std::vector<const Outcome*>& rows) {
+  std::vector<std::string> titles;
+  for (const Outcome* const row : rows) {
+    for (const PathPart& part : row->path) {
+      const bool known = std::find(titles.begin(), titles.end(), part.title) != titles.end();
+      if (part.us > 0 && !known) titles.push_back(part.title);
+    }
+  }
+  return titles;
+}
+
+std::string bar(const Outcome& one, const std::vector<std::string>& resources, double longest,
+                double y) {
+  std::string text =
+      fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + kBar - 4, escaped(one.lci()));
   if (!one.reason.empty()) {
     return text + fmt::format("<text x=\"{}\" y=\"{:.1f}\" fill=\"#b00020\">{}</text>\n", kNames,
                               y + kBar - 4, escaped(one.reason.substr(0, 90)));
   }
   const double width = longest <= 0 ? 0 : one.seconds / longest * kBars;
   double x = kNames;
-  for (std::size_t i = 0; i < one.path.size(); ++i) {
-    const PathPart& part = one.path[i];
-    const double share = one.seconds <= 0 ? 0 : part.us / (one.seconds * 1e6);
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    const auto part = std::find_if(one.path.begin(), one.path.end(), [&](const PathPart& each) {
+      return each.title == resources[i];
+    });
+    const double share =
+        part == one.path.end() || one.seconds <= 0 ? 0 : part->us / (one.seconds * 1e6);
     if (share <= 0) continue;
-    text += bar_part(x, y, share * width, i, part.title,
-                     fmt::format("{}: {:.0f} %", part.title, share * 100));
+    text += bar_part(x, y, share * width, i, part->title,
+                     fmt::format("{}: {:.0f} %", part->title, share * 100));
     x += share * width;
   }
   if (one.path.empty()) text += bar_part(x, y, width, 0, "", one.lci());
@@ -69,24 +88,15 @@ std::string bar(const Outcome& one, double longest, double y) {
                             y + kBar - 4, escaped(time_text(one.seconds)));
 }
 
-// Every resource that has a share somewhere, with its colour.
-std::string legend(const std::vector<const Outcome*>& rows, double y) {
+std::string legend(const std::vector<std::string>& resources, double y) {
   std::string text;
   double x = kNames;
-  for (const Outcome* const row : rows) {
-    if (row->path.empty()) continue;
-    for (std::size_t i = 0; i < row->path.size(); ++i) {
-      const bool used = std::any_of(rows.begin(), rows.end(), [i](const Outcome* one) {
-        return i < one->path.size() && one->path[i].us > 0;
-      });
-      if (!used) continue;
-      text += fmt::format(
-          "<rect x=\"{0}\" y=\"{1}\" width=\"11\" height=\"11\" fill=\"{2}\"/>"
-          "<text x=\"{3}\" y=\"{4}\" font-size=\"11\">{5}</text>\n",
-          x, y, kColours[i % std::size(kColours)], x + 15, y + 10, escaped(row->path[i].title));
-      x += 30 + 6.5 * static_cast<double>(row->path[i].title.size());
-    }
-    break;  // all have the resources of the one machine
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    text += fmt::format(
+        "<rect x=\"{0}\" y=\"{1}\" width=\"11\" height=\"11\" fill=\"{2}\"/>"
+        "<text x=\"{3}\" y=\"{4}\" font-size=\"11\">{5}</text>\n",
+        x, y, kColours[i % std::size(kColours)], x + 15, y + 10, escaped(resources[i]));
+    x += 30 + kLetter * static_cast<double>(resources[i].size());
   }
   return text;
 }
@@ -102,16 +112,17 @@ std::string figure(const std::vector<Outcome>& outcomes, const std::string& on) 
   std::stable_sort(rows.begin(), rows.end(), [](const Outcome* a, const Outcome* b) {
     return std::pair(!a->reason.empty(), a->seconds) < std::pair(!b->reason.empty(), b->seconds);
   });
+  const std::vector<std::string> resources = resources_of(rows);
   const double height = kRow * static_cast<double>(rows.size()) + 24;
   std::string text = fmt::format(
       "<figure>\n<svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} "
       "{:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n",
       kNames + kBars + kTimes, height);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    text += bar(*rows[i], longest, kRow * static_cast<double>(i));
+    text += bar(*rows[i], resources, longest, kRow * static_cast<double>(i));
   }
   const bool modelled = !rows.empty() && rows.front()->modelled;
-  return text + legend(rows, height - 16) +
+  return text + legend(resources, height - 16) +
          fmt::format("</svg>\n<figcaption>{}</figcaption>\n</figure>\n",
                      modelled ? "Virtual time, and the resources that its critical path waits for."
                               : "Wall time, from the first rank's start to the last one's end.");
@@ -127,7 +138,8 @@ std::string comparison_page(const std::vector<Outcome>& outcomes,
   for (const std::string& on : places_of(outcomes)) {
     body += fmt::format("<h2>{}</h2>\n{}", escaped(on), figure(outcomes, on));
   }
-  body += fmt::format("<h2>Why</h2>\n<pre class=\"why\">{}</pre>\n", escaped(comparison_text(outcomes)));
+  body += fmt::format("<h2>Why</h2>\n<pre class=\"why\">{}</pre>\n",
+                      escaped(comparison_text(outcomes)));
   return page("Fairlead compare", body);
 }
 

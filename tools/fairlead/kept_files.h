@@ -23,8 +23,8 @@ std::uint64_t platform_hash(const std::string& file);
 
 class KeptFiles {
  public:
-  // The folder `name` of $XDG_CACHE_HOME/fairlead or ~/.cache/fairlead. Error: no such folder can be
-  // made.
+  // The folder `name` of $XDG_CACHE_HOME/fairlead or ~/.cache/fairlead. Error: no such folder can
+  // be made.
   static Result<KeptFiles> open(const std::string& name);
 
   // What was kept under a key; empty: nothing. `key`: everything that the content depends on.

@@ -32,12 +32,11 @@ namespace {
 
 const char kExamples[] =
     "Examples:\n"
-    "  fairlead sweep -n 16 --on myrinet-p3 --lci pio,sdma,nirx --set ni.clock_MHz=33..266:8 "
-    "./prog\n"
+    "  fairlead sweep -n 16 --on myrinet-p3 --lci pio,sdma --set ni.clock_MHz=33..266:8 ./prog\n"
     "  fairlead sweep -n 2..64:6log --on myrinet-p3 --lci all ./prog\n"
     "  fairlead sweep -n 16 --on myrinet-p3 --lci hrx,nirx --faults drop=0..0.02:5 ./prog\n"
-    "  fairlead sweep -n 16 --on myrinet-p3 --lci sdma,pio --faster ni=1..4:4 --set "
-    "network.link_MBps=80,160,320 --html map.html ./prog\n"
+    "  fairlead sweep -n 16 --on myrinet-p3 --lci all --faster ni=1..4:4,link=2 ./prog\n"
+    "  fairlead sweep -n 4,16,64 --on myrinet-p3 --lci sdma,pio --faster ni=1..4:4 ./prog\n"
     "\n"
     "One or two numbers are written as a range: A..B:N is N values evenly apart, A..B:Nlog in\n"
     "equal ratios, A,B,C these (-n and --set). Another packet size is another implementation:\n"
@@ -72,8 +71,8 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 Result<void> check(const Sweep& sweep, const std::vector<std::string>& places) {
   for (const std::string& on : places) {
     if (!is_modelled(on)) {
-      return Error{fmt::format(
-          "sweep is of modelled platforms, and {} is real; try --on myrinet-p3", on)};
+      return Error{
+          fmt::format("sweep is of modelled platforms, and {} is real; try --on myrinet-p3", on)};
     }
     const Result<std::string> file = run::find_platform(on);
     if (!file.ok()) return file.error();
@@ -171,7 +170,9 @@ class Sweeping {
     return true;
   }
   // Of the runs so far, in seconds of one processor.
-  double seconds_a_run() const { return done_ == 0 ? 0 : busy_seconds_ / static_cast<double>(done_); }
+  double seconds_a_run() const {
+    return done_ == 0 ? 0 : busy_seconds_ / static_cast<double>(done_);
+  }
 
  private:
   struct Run {
@@ -187,8 +188,15 @@ class Sweeping {
     for (std::size_t i = 0; i < values.size(); ++i) {
       results_.sweep.parameters[i].apply(values[i], choice, faster);
     }
-    return child_command({choice, series.combination.on, series.combination.lci, faster, "",
-                          arguments_.body, {}, "", results_.program},
+    return child_command({choice,
+                          series.combination.on,
+                          series.combination.lci,
+                          faster,
+                          "",
+                          arguments_.body,
+                          {},
+                          "",
+                          results_.program},
                          stats);
   }
 
@@ -354,9 +362,10 @@ void add_sweep(CLI::App& app, int& exit_code) {
                    "Ranks of the job, or a range or list of them")
       ->type_name("N|RANGE")
       ->capture_default_str();
-  sweep->add_option("--faster", arguments->swept.faster,
-                    "The platform with resources so many times as fast, one of which may be a "
-                    "range: ni=1..4:4")
+  sweep
+      ->add_option("--faster", arguments->swept.faster,
+                   "The platform with resources so many times as fast, one of which may be a "
+                   "range: ni=1..4:4")
       ->type_name("RESOURCE=FACTOR,...");
   sweep->add_option("--on", arguments->on, "Modelled platforms, comma separated")
       ->delimiter(',')
@@ -377,8 +386,9 @@ void add_sweep(CLI::App& app, int& exit_code) {
   add_mpi_options(*sweep, arguments->mpi);
   add_splitc_option(*sweep, arguments->splitc);
   sweep->add_flag("--json", arguments->json, "One JSON object a line: runs, then crossings");
-  sweep->add_option("--html", arguments->html,
-                    "Also write a page: curves, or with two numbers a map of who is fastest")
+  sweep
+      ->add_option("--html", arguments->html,
+                   "Also write a page: curves, or with two numbers a map of who is fastest")
       ->type_name("FILE");
   sweep->add_flag("--fresh", arguments->fresh, "Make again what is kept");
   add_whole_option(*sweep, "--most-runs", arguments->runs_most,

@@ -56,8 +56,8 @@ void count_cell(const Json& study, const Json& cell, Tally& tally) {
     return;
   }
   tally.outside.push_back({name_of_study(text_at(study, "paper"), text_at(study, "id")),
-                           link_of(study),
-                           text_at(cell, "row") + ", " + text_at(cell, "column"), *error});
+                           link_of(study), text_at(cell, "row") + ", " + text_at(cell, "column"),
+                           *error});
 }
 
 void count_statement(const Json& study, const Json& statement, Tally& tally) {
@@ -68,11 +68,11 @@ void count_statement(const Json& study, const Json& statement, Tally& tally) {
   } else if (*holds) {
     ++tally.hold;
   } else {
-    tally.broken.push_back(fmt::format(
-        "<li><a href=\"#{}\">{}</a>: {}. <span class=\"note\">{}</span></li>\n",
-        escaped(link_of(study)),
-        escaped(name_of_study(text_at(study, "paper"), text_at(study, "id"))),
-        escaped(text_at(statement, "text")), escaped(text_at(statement, "detail"))));
+    tally.broken.push_back(
+        fmt::format("<li><a href=\"#{}\">{}</a>: {}. <span class=\"note\">{}</span></li>\n",
+                    escaped(link_of(study)),
+                    escaped(name_of_study(text_at(study, "paper"), text_at(study, "id"))),
+                    escaped(text_at(statement, "text")), escaped(text_at(statement, "detail"))));
   }
 }
 
@@ -102,7 +102,8 @@ std::string outside_table(const Tally& tally) {
   }
   html += "</tbody></table>\n";
   if (tally.outside.size() <= kNamedMax) return html;
-  return html + fmt::format("<p class=\"note\">And {} more.</p>\n", tally.outside.size() - kNamedMax);
+  return html +
+         fmt::format("<p class=\"note\">And {} more.</p>\n", tally.outside.size() - kNamedMax);
 }
 
 std::string roman(std::uint32_t number) {

@@ -20,7 +20,8 @@ namespace {
 // Pixels of a map.
 constexpr int kCellWidth = 86;
 constexpr int kCellHeight = 40;
-constexpr int kLeft = 120;
+constexpr int kLeftLeast = 100;
+constexpr int kLetter = 8;
 constexpr int kTop = 56;
 
 // Values that lie in equal ratios are drawn on a logarithmic axis.
@@ -67,7 +68,9 @@ class Map {
   explicit Map(const SweepResults& results)
       : results_(results),
         rows_(results.sweep.parameters[0].values),
-        columns_(results.sweep.parameters[1].values) {
+        columns_(results.sweep.parameters[1].values),
+        left_(std::max(kLeftLeast,
+                       kLetter * static_cast<int>(results.sweep.parameters[0].name.size()) + 12)) {
     for (std::size_t point = 0; point < results.sweep.points(); ++point) {
       const SweepSeries* const best = results.best_at(point);
       if (best == nullptr) continue;
@@ -79,20 +82,20 @@ class Map {
   }
 
   std::string svg() const {
-    const int width = kLeft + kCellWidth * static_cast<int>(columns_.size()) + 10;
+    const int width = left_ + kCellWidth * static_cast<int>(columns_.size()) + 10;
     const int height = kTop + kCellHeight * static_cast<int>(rows_.size()) + 10;
     std::string text = fmt::format(
         "<svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" "
-        "font-family=\"sans-serif\" font-size=\"12\">\n",
-        width, height);
-    text += text_at(kLeft + kCellWidth * columns_.size() / 2.0, 18,
-                    results_.sweep.parameters[1].name, " font-weight=\"bold\"");
-    text += text_at(kLeft / 2.0, 42, results_.sweep.parameters[0].name, " font-weight=\"bold\"");
+        "style=\"max-width: {}px\" font-family=\"sans-serif\" font-size=\"12\">\n",
+        width, height, width);
+    text += text_at((left(0) + left(columns_.size())) / 2, 18, results_.sweep.parameters[1].name,
+                    " font-weight=\"bold\"");
+    text += text_at(left_ / 2.0, 42, results_.sweep.parameters[0].name, " font-weight=\"bold\"");
     for (std::size_t column = 0; column < columns_.size(); ++column) {
       text += text_at(left(column) + kCellWidth / 2.0, 42, value_text(columns_[column]));
     }
     for (std::size_t row = 0; row < rows_.size(); ++row) {
-      text += text_at(kLeft / 2.0, top(row) + kCellHeight / 2.0 + 4, value_text(rows_[row]));
+      text += text_at(left_ / 2.0, top(row) + kCellHeight / 2.0 + 4, value_text(rows_[row]));
       for (std::size_t column = 0; column < columns_.size(); ++column) text += cell(row, column);
     }
     // Above all cells, as each would cover half of its lines.
@@ -103,9 +106,7 @@ class Map {
   }
 
  private:
-  static double left(std::size_t column) {
-    return kLeft + kCellWidth * static_cast<double>(column);
-  }
+  double left(std::size_t column) const { return left_ + kCellWidth * static_cast<double>(column); }
   static double top(std::size_t row) { return kTop + kCellHeight * static_cast<double>(row); }
   std::size_t point(std::size_t row, std::size_t column) const {
     return row * columns_.size() + column;
@@ -159,6 +160,7 @@ class Map {
   const SweepResults& results_;
   const std::vector<double>& rows_;
   const std::vector<double>& columns_;
+  int left_;  // where the cells begin
   bool any_ = false;
   double least_ = 0;
   double most_ = 0;
@@ -169,9 +171,9 @@ class Map {
 std::string heat_map(const SweepResults& results) { return Map(results).svg(); }
 
 Result<std::string> sweep_page(const SweepResults& results) {
-  std::string body = fmt::format("<h1>Sweep: {}</h1>\n<p class=\"note\">Commit {}.</p>\n",
-                                 escaped(fmt::format("{}", fmt::join(results.program, " "))),
-                                 escaped(kCommit));
+  std::string body =
+      fmt::format("<h1>Sweep: {}</h1>\n<p class=\"note\">Commit {}.</p>\n",
+                  escaped(fmt::format("{}", fmt::join(results.program, " "))), escaped(kCommit));
   std::string caption;
   if (results.sweep.parameters.size() == 1) {
     const Result<std::vector<std::string>> drawn = draw({curves_of(results)});

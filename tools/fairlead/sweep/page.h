@@ -11,8 +11,8 @@ namespace fairlead::tools {
 // or failed.
 Result<std::string> sweep_page(const SweepResults& results);
 
-// The map of two numbers, an SVG element: a cell a point with the name of the fastest series and its
-// time, lighter where that is shorter, and a thick line where the fastest changes.
+// The map of two numbers, an SVG element: a cell a point with the name of the fastest series and
+// its time, lighter where that is shorter, and a thick line where the fastest changes.
 std::string heat_map(const SweepResults& results);
 
 }  // namespace fairlead::tools

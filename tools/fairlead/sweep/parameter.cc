@@ -135,8 +135,8 @@ Result<Sweep> sweep_of(const SweptOptions& options, const WorldChoice& choice) {
     if (Result<void> r = add_set(sweep, one); !r.ok()) return r.error();
   }
   using Option = Parameter::Option;
-  if (Result<void> r = add_list(sweep, Option::faults, "--faults", options.faults,
-                                sweep.choice.world.faults);
+  if (Result<void> r =
+          add_list(sweep, Option::faults, "--faults", options.faults, sweep.choice.world.faults);
       !r.ok()) {
     return r.error();
   }
@@ -150,8 +150,8 @@ Result<Sweep> sweep_of(const SweptOptions& options, const WorldChoice& choice) {
         "--faults drop=0..0.05:6 or --faster ni=1..4:4"};
   }
   if (sweep.parameters.size() > 2) {
-    return Error{fmt::format("sweep changes one number or two, and here are {}",
-                             sweep.parameters.size())};
+    return Error{
+        fmt::format("sweep changes one number or two, and here are {}", sweep.parameters.size())};
   }
   return sweep;
 }

@@ -91,7 +91,8 @@ std::string crossing_sentence(const SweepResults& results, const Crossing& cross
 std::string time_cell(const SweepResults& results, const SweepSeries& series, std::size_t point) {
   if (!seconds_at(series, point)) return "-";
   const bool best = results.best_at(point) == &series;
-  return time_text(series.outcomes[point].seconds) + (best && results.series.size() > 1 ? " *" : "");
+  return time_text(series.outcomes[point].seconds) +
+         (best && results.series.size() > 1 ? " *" : "");
 }
 
 std::string lines_text(const SweepResults& results) {
@@ -147,9 +148,10 @@ std::string winners_text(const SweepResults& results) {
   std::stable_sort(wins.begin(), wins.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   if (points == 0) return "";
-  if (wins[0].first == points) return fmt::format("{} is the fastest throughout.\n", wins[0].second->name);
-  std::string text =
-      fmt::format("{} is the fastest at {} of {} points", wins[0].second->name, wins[0].first, points);
+  if (wins[0].first == points)
+    return fmt::format("{} is the fastest throughout.\n", wins[0].second->name);
+  std::string text = fmt::format("{} is the fastest at {} of {} points", wins[0].second->name,
+                                 wins[0].first, points);
   for (std::size_t i = 1; i < wins.size() && wins[i].first > 0; ++i) {
     text += fmt::format(", {} at {}", wins[i].second->name, wins[i].first);
   }
@@ -174,8 +176,8 @@ std::string reasons_text(const SweepResults& results) {
   }
   std::string text;
   for (const auto& [reason, runs] : reasons) {
-    text += fmt::format("{} without a time: {}\n", runs == 1 ? "1 run" : fmt::format("{} runs", runs),
-                        reason);
+    text += fmt::format("{} without a time: {}\n",
+                        runs == 1 ? "1 run" : fmt::format("{} runs", runs), reason);
   }
   return text;
 }
