@@ -7,7 +7,7 @@ from pathlib import Path
 
 BIN = Path(os.environ["FAIRLEAD_BIN"])
 SOURCE = Path(os.environ["FAIRLEAD_SOURCE"])
-COMMANDS = [[], ["run"], ["compare"], ["bench"], ["reproduce"], ["platforms"], ["info"],
+COMMANDS = [[], ["run"], ["compare"], ["sweep"], ["bench"], ["reproduce"], ["platforms"], ["info"],
             ["trace"], ["trace", "summarize"], ["report"],
             *(["bench", name] for name in ("logp", "latency", "overhead", "rate", "throughput",
                                            "multicast", "alltoall", "fetchadd", "barrier"))]

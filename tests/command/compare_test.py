@@ -61,6 +61,21 @@ class Compare(unittest.TestCase):
         self.assertIn("Its limit: ", sentences[0])
         self.assertTrue(sentences[1].startswith("On shm take "), text)
 
+    def test_the_page_shows_every_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.html"
+            answer = fairlead("compare", "-n", "4", "--on", "myrinet-p3", "--lci", "sdma,pio,direct",
+                              "--no-what-if", "--html", str(path), *SOR)
+            self.assertEqual(answer.returncode, 1, answer.stdout)
+            html = path.read_text()
+            # Expect: a heading a place, both runs' times, the third's reason, all of the text.
+            self.assertEqual(html.count("<figure>"), 1)
+            for line in answer.stdout.splitlines():
+                for word in line.split():
+                    self.assertIn(word.replace("<", "&lt;").replace('"', "&quot;"), html)
+            self.assertGreater(html.count("<rect"), 4)
+            self.assertNotIn("<script", html)
+
 
 if __name__ == "__main__":
     unittest.main()

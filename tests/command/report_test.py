@@ -92,6 +92,12 @@ class Report(unittest.TestCase):
         self.assertIn("LogP &lt;values&gt;", self.html)
         self.assertIn("+7.5 %", self.html)
         self.assertIn("GM (failed)", self.html)
+        # Expect: the head counts what is compared, and says what a study is called.
+        self.assertIn("Of 1 values that can be compared with a published one, <b>0 lie within 5 %"
+                      "</b> and 1 within 8 %", self.html)
+        self.assertIn("Of 1 statements that the papers make in words, <b>1 hold</b>", self.html)
+        self.assertIn("Figure 7: Latency", self.html)
+        self.assertIn("at 1K bytes", self.html)
         # Expect: a cross-over between the points that enclose it.
         crossing = float(re.search(r"they cross at (\d+) bytes", self.html).group(1))
         self.assertTrue(256 < crossing < 1024)

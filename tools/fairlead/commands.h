@@ -10,9 +10,12 @@ namespace fairlead::tools {
 
 // Exit code of a command line, platform, implementation or file that cannot be used as asked.
 constexpr int kUsageExitCode = 2;
+// Exit code of a command that SIGINT or SIGTERM ended before its runs were through.
+constexpr int kInterruptedExitCode = 130;
 
 void add_run(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
+void add_sweep(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app, int& exit_code);
 void add_platforms(CLI::App& app, int& exit_code);

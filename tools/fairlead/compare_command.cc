@@ -1,22 +1,23 @@
 // fairlead compare: one program on several places and implementations, one table.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/Option.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <fstream>
 #include <memory>
+#include <optional>
 
 #include "fairlead/run/probes.h"
+#include "tools/fairlead/child_pool.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/comparison.h"
+#include "tools/fairlead/comparison_page.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/mpi_options.h"
 #include "tools/fairlead/splitc_options.h"
-#include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/world_options.h"
 
 namespace fairlead::tools {
@@ -43,6 +44,7 @@ struct CompareArguments {
   std::vector<std::string> lci;
   std::string body = "auto";
   bool json = false;
+  std::string html;
   bool no_what_if = false;
   MpiChoice mpi;
   std::string splitc;
@@ -62,65 +64,62 @@ std::vector<Combination> combinations_of(const CompareArguments& arguments) {
 
 class Comparison {
  public:
-  Comparison(const CompareArguments& arguments, std::vector<std::string> program,
-             std::string folder)
-      : arguments_(arguments), program_(std::move(program)), folder_(std::move(folder)) {}
+  Comparison(const CompareArguments& arguments, std::vector<std::string> program, ChildPool& pool)
+      : arguments_(arguments), program_(std::move(program)), pool_(pool) {}
 
-  std::vector<Outcome> run() {
+  // False: a signal asked for the end.
+  bool run() {
     for (const Combination& one : combinations_of(arguments_)) {
       outcomes_.emplace_back();
       outcomes_.back().combination = one;
     }
-    const std::size_t slots = run::cpu_limits().usable;
     for (std::size_t next = 0; next < outcomes_.size(); ++next) {
       const bool alone = !is_modelled(outcomes_[next].combination.on);
-      while (running_.size() >= (alone ? 1 : slots)) finish_one();
+      while (alone ? !pool_.idle() : pool_.full()) {
+        if (!finish_one()) return false;
+      }
       start(next);
-      if (alone) finish_all();
+      if (alone && !finish_all()) return false;
     }
-    finish_all();
-    return std::move(outcomes_);
+    return finish_all();
   }
+  const std::vector<Outcome>& outcomes() const { return outcomes_; }
 
  private:
-  std::string path(std::size_t index, const char* what) const {
-    return fmt::format("{}/{}.{}", folder_, index, what);
-  }
-
   void start(std::size_t index) {
     const Combination& one = outcomes_[index].combination;
     const std::string explain = !is_modelled(one.on)    ? ""
                                 : arguments_.no_what_if ? kExplainPath
                                                         : kExplainAll;
-    const auto command = child_command(
-        {arguments_.choice, one.on, one.lci, "", explain, arguments_.body, {}, "", program_},
-        path(index, "stats"));
-    auto child = start_child(command, path(index, "errors"));
-    if (child.ok()) {
-      running_[child.value()] = index;
-    } else {
-      outcomes_[index].reason = child.error().text;
-      ++finished_;
-    }
+    const Result<void> started = pool_.start(
+        index,
+        child_command(
+            {arguments_.choice, one.on, one.lci, "", explain, arguments_.body, {}, "", program_},
+            pool_.path(index, "stats")));
+    if (started.ok()) return;
+    outcomes_[index].reason = started.error().text;
+    ++finished_;
   }
 
-  void finish_one() {
-    const ChildEnd end = wait_child();
-    const auto found = running_.find(end.pid);
-    if (found == running_.end()) return;
-    Outcome& outcome = outcomes_[found->second];
-    if (end.exit_code == 0) {
-      read_statistics(file_text(path(found->second, "stats")), outcome);
+  bool finish_one() {
+    const std::optional<ChildPool::Ended> end = pool_.next();
+    if (!end) return false;
+    Outcome& outcome = outcomes_[end->index];
+    if (end->exit_code == 0) {
+      read_statistics(file_text(pool_.path(end->index, "stats")), outcome);
     } else {
-      outcome.reason = reason_in(file_text(path(found->second, "errors")), end.exit_code);
+      outcome.reason = pool_.reason(*end);
     }
-    running_.erase(found);
     ++finished_;
     tell_progress(outcome);
+    return true;
   }
 
-  void finish_all() {
-    while (!running_.empty()) finish_one();
+  bool finish_all() {
+    while (!pool_.idle()) {
+      if (!finish_one()) return false;
+    }
+    return true;
   }
 
   void tell_progress(const Outcome& outcome) const {
@@ -132,9 +131,8 @@ class Comparison {
 
   const CompareArguments& arguments_;
   std::vector<std::string> program_;
-  std::string folder_;
+  ChildPool& pool_;
   std::vector<Outcome> outcomes_;
-  std::map<pid_t, std::size_t> running_;
   std::size_t finished_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
@@ -153,17 +151,30 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(set.error().text);
     return kUsageExitCode;
   }
-  auto folder = TemporaryFolder::make();
-  if (!folder.ok()) {
-    complain(folder.error().text);
+  Result<ChildPool> pool = ChildPool::make(run::cpu_limits().usable);
+  if (!pool.ok()) {
+    complain(pool.error().text);
     return 1;
   }
-  Comparison comparison(arguments, program.value(), folder.value().path());
-  const std::vector<Outcome> outcomes = comparison.run();
+  Comparison comparison(arguments, program.value(), pool.value());
+  if (!comparison.run()) {
+    complain("interrupted");
+    return kInterruptedExitCode;
+  }
+  const std::vector<Outcome>& outcomes = comparison.outcomes();
   if (arguments.json) {
     fmt::print("{}", comparison_json(outcomes, arguments.choice.world.ranks));
   } else {
     fmt::print("{}", comparison_text(outcomes));
+  }
+  if (!arguments.html.empty()) {
+    std::ofstream file(arguments.html);
+    file << comparison_page(outcomes, program.value(), arguments.choice.world.ranks);
+    file.close();
+    if (!file) {
+      complain(fmt::format("cannot write the page to {}", arguments.html));
+      return 1;
+    }
   }
   const bool failed = std::any_of(outcomes.begin(), outcomes.end(),
                                   [](const Outcome& one) { return !one.reason.empty(); });
@@ -199,6 +210,10 @@ void add_compare(CLI::App& app, int& exit_code) {
                     "several times as long as the rest");
   add_splitc_option(*compare, arguments->splitc);
   compare->add_flag("--json", arguments->json, "One JSON object a line");
+  compare
+      ->add_option("--html", arguments->html,
+                   "Also write a page: a bar a run, divided by where its time goes")
+      ->type_name("FILE");
   compare->prefix_command();
   compare->footer(kExamples);
   compare->callback(

@@ -41,13 +41,6 @@ bool equal(const Outcome& a, const Outcome& b) {
          a.combination.on == b.combination.on && a.seconds == b.seconds && a.counters == b.counters;
 }
 
-// "12.3 us", "4.56 ms", "1.23 s".
-std::string time_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{} us", show_number(seconds * 1e6));
-  if (seconds < 1) return fmt::format("{} ms", show_number(seconds * 1e3));
-  return fmt::format("{} s", show_number(seconds));
-}
-
 double percent(double part, double whole) { return whole <= 0 ? 0 : part / whole * 100; }
 
 const PathPart* largest(const Outcome& outcome) {

@@ -68,6 +68,7 @@ void add_commands(CLI::App& app, std::string_view named, int& exit_code) {
   constexpr Command kCommands[] = {
       {"run", add_run},
       {"compare", add_compare},
+      {"sweep", add_sweep},
       {"bench", add_bench},
       {"reproduce", add_reproduce},
       {"platforms", add_platforms},

@@ -1,7 +1,9 @@
 // fairlead platforms: the places a job can run on.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <sstream>
 
 #include "fairlead/hw/lanai/lanai_params.h"
 #include "fairlead/hw/platform.h"
@@ -10,11 +12,14 @@
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/json.h"
+#include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 const char kExamples[] =
     "Examples:\n"
@@ -23,6 +28,8 @@ const char kExamples[] =
     "  fairlead platforms --lci                 which implementations exist, and on how many "
     "nodes\n"
     "  FAIRLEAD_PLATFORMS=$HOME/clusters fairlead platforms    your own ones as well\n"
+    "  fairlead platforms --show myrinet-p3 > mine.toml        a file to start from\n"
+    "  fairlead platforms --check mine.toml\n"
     "\n"
     "A platform file holds every number of a modelled machine with its source; --on takes the\n"
     "path of one as well as a name.";
@@ -158,6 +165,57 @@ void print_matrix_json(const Matrix& matrix) {
   }
 }
 
+// A line of a platform file that names a file beside it names it from anywhere.
+std::string with_whole_path(const std::string& line, const fs::path& folder) {
+  for (const char* const key : {"steps", "topology"}) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t begin = line.find('"');
+    const std::size_t end = line.rfind(".toml\"");
+    if (begin == std::string::npos || end == std::string::npos) continue;
+    const std::string name = line.substr(begin + 1, end + 5 - begin - 1);
+    return fmt::format("{}{}{}", line.substr(0, begin + 1), (folder / name).string(),
+                       line.substr(end + 5));
+  }
+  return line;
+}
+
+int show(const std::string& name) {
+  const Result<std::string> file = run::find_platform(name);
+  if (!file.ok()) {
+    complain(file.error().text);
+    return kUsageExitCode;
+  }
+  const fs::path path = fs::absolute(file.value());
+  fmt::print(
+      "# A modelled machine. Begun from {0}; change what is otherwise on yours, and then:\n"
+      "#   fairlead platforms --check FILE\n"
+      "#   fairlead run -n 16 --on ./FILE ./prog\n"
+      "# A number has its source, and a mark: from paper, fitted or guessed. MHz, MBps, us, ns and "
+      "KiB in\n"
+      "# a key are its unit. `steps` names the file with the costs, in cycles, of the steps that "
+      "the network\n"
+      "# interface's processor takes: copy that one too, to change them.\n",
+      path.stem().string());
+  std::istringstream lines(file_text(path.string()));
+  for (std::string line; std::getline(lines, line);) {
+    fmt::print("{}\n", with_whole_path(line, path.parent_path()));
+  }
+  return 0;
+}
+
+int check(const std::string& file) {
+  const Result<hw::Platform> platform = hw::load_platform(file);
+  if (!platform.ok()) {
+    complain(platform.error().text);
+    return kUsageExitCode;
+  }
+  const hw::Platform& machine = platform.value();
+  fmt::print("{}: good. {}\nnetwork interface {} on a bus {}; --lci {}\n", file,
+             machine.description, machine.ni->kind().name, machine.bus->kind().name,
+             fmt::join(implementations_on(fs::absolute(file).string()), ", "));
+  return 0;
+}
+
 }  // namespace
 
 void add_platforms(CLI::App& app, int& exit_code) {
@@ -166,6 +224,8 @@ void add_platforms(CLI::App& app, int& exit_code) {
     bool json = false;
     bool lci = false;
     std::string on = "myrinet-ppro";
+    std::string show;
+    std::string check;
   };
   auto options = std::make_shared<Options>();
   platforms->add_flag("--json", options->json, "One JSON object a line");
@@ -175,9 +235,25 @@ void add_platforms(CLI::App& app, int& exit_code) {
   platforms->add_option("--on", options->on, "The platform that --lci is about")
       ->capture_default_str()
       ->type_name("NAME");
+  platforms
+      ->add_option("--show", options->show,
+                   "Print a modelled platform's file, to start a machine of one's own from")
+      ->type_name("NAME");
+  platforms
+      ->add_option("--check", options->check,
+                   "Read a platform file, and say what machine it describes or what is wrong")
+      ->type_name("FILE");
   platforms->footer(kExamples);
   platforms->callback([options, &exit_code] {
     exit_code = 0;
+    if (!options->show.empty()) {
+      exit_code = show(options->show);
+      return;
+    }
+    if (!options->check.empty()) {
+      exit_code = check(options->check);
+      return;
+    }
     if (!options->lci) return options->json ? print_json(places()) : print_table(places());
     const Result<Matrix> matrix = matrix_on(options->on);
     if (!matrix.ok()) {

@@ -28,8 +28,6 @@ const char kExamples[] =
     "$XDG_CACHE_HOME/fairlead (~/.cache/fairlead) until the build or the platform file changes.\n"
     "docs/reproduction.md explains the numbers, docs/results-format.md the document.";
 
-constexpr int kInterruptedExitCode = 130;
-
 struct ReproduceArguments {
   std::vector<std::string> studies = {"all"};
   std::string output;

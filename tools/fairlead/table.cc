@@ -54,4 +54,10 @@ std::string show_number(double value) {
   return fmt::format("{:.{}f}", value, std::clamp(3 - magnitude, 0, 9));
 }
 
+std::string time_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{} us", show_number(seconds * 1e6));
+  if (seconds < 1) return fmt::format("{} ms", show_number(seconds * 1e3));
+  return fmt::format("{} s", show_number(seconds));
+}
+
 }  // namespace fairlead::tools

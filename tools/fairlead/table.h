@@ -20,5 +20,7 @@ class Table {
 
 // Four significant digits, no exponent: "0.4123", "12.35", "107900".
 std::string show_number(double value);
+// "12.3 us", "4.56 ms", "1.23 s".
+std::string time_text(double seconds);
 
 }  // namespace fairlead::tools

@@ -20,6 +20,7 @@ tr { break-inside: avoid; }
 figure { margin: 0; break-inside: avoid; }
 figure svg { width: 100%; height: auto; display: block; }
 figcaption { font-size: 13px; } figcaption b { display: block; }
+pre { font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
 .note, .off { color: #777; } .bad { color: #b00020; } .good { color: #1b7a3d; }
 ul { padding-left: 1.2rem; font-size: 14px; } .wide { max-width: 900px; }
 @page { size: A4; margin: 12mm; }
@@ -46,7 +47,7 @@ std::string escaped(std::string_view text) {
         safe += "&quot;";
         break;
       default:
-        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+        safe += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
     }
   }
   return safe;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 
@@ -85,6 +86,11 @@ std::optional<double> crossing(const Curve& a, const Curve& b) {
 }
 
 std::string size_text(double x, const Axis& axis) {
+  constexpr double kKi = 1024;
+  if (axis.unit == "bytes" && x >= kKi && std::fmod(x, kKi) == 0) {
+    return x < kKi * kKi ? fmt::format("{:.0f}K {}", x / kKi, axis.unit)
+                         : fmt::format("{:.4g}M {}", x / kKi / kKi, axis.unit);
+  }
   return fmt::format("{:.0f} {}", x, axis.unit.empty() ? axis.label : axis.unit);
 }
 
@@ -132,7 +138,10 @@ std::string gnuplot_script(const PanelPicture& panel, const std::string& data,
   for (const Curve& curve : panel.curves) {
     for (const auto& [x, y] : curve.points) least = least == 0 ? x : std::min(least, x);
   }
-  if (panel.x.logarithmic && least > 0) text += "set logscale x 2\nset format x '%.0s%c'\n";
+  if (panel.x.logarithmic && least > 0) {
+    text += fmt::format("set logscale x 2\nset format x '{}'\n",
+                        panel.x.unit == "bytes" ? "%.0b%B" : "%g");
+  }
   std::string marks;
   for (const PanelPicture::Mark& mark : panel.marks) {
     if (mark.x && mark.y) {

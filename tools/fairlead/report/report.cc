@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "tools/fairlead/report/html.h"
 #include "tools/fairlead/report/journey_bars.h"
 #include "tools/fairlead/report/panel.h"
+#include "tools/fairlead/report/summary.h"
 #include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
@@ -169,13 +171,21 @@ std::string packets_html(const Json& runs) {
   static constexpr const char* kCounts[] = {
       "data",      "bytes", "multicasts", "acks_explicit", "acks_piggybacked", "retransmissions",
       "fetch_adds"};
+  std::vector<const char*> counted;
+  for (const char* name : kCounts) {
+    if (std::any_of(runs.begin(), runs.end(), [name](const Json& run) {
+          return number_at(part_at(run, "packets"), name).value_or(0) > 0;
+        })) {
+      counted.push_back(name);
+    }
+  }
   std::string html = "<table class=\"packets\"><thead><tr><th>run</th>";
-  for (const char* name : kCounts) html += fmt::format("<th>{}</th>", escaped(name));
+  for (const char* name : counted) html += fmt::format("<th>{}</th>", escaped(name));
   html += "<th>drops</th></tr></thead>\n<tbody>\n";
   for (const Json& run : runs) {
     const Json& packets = part_at(run, "packets");
     html += fmt::format("<tr><td>{}</td>", escaped(text_at(run, "command")));
-    for (const char* name : kCounts) {
+    for (const char* name : counted) {
       const auto count = number_at(packets, name);
       html += fmt::format("<td>{}</td>", count ? fmt::format("{:.0f}", *count) : "");
     }
@@ -202,7 +212,7 @@ std::string head_html(const Json& document) {
                     escaped(text_at(platform, "label")), escaped(text_at(platform, "name")),
                     escaped(text_at(platform, "description")), escaped(text_at(platform, "hash")));
   }
-  return html + "</ul>\n" +
+  return html + "</ul>\n" + summary_html(document) +
          paragraph(
              "A cell is ours, in brackets the published value and the error; green within 8 %. "
              "\"predicted\": the paper's text at hand withholds the value.",
@@ -210,8 +220,10 @@ std::string head_html(const Json& document) {
 }
 
 std::string heading(const Json& study) {
-  return fmt::format("<h2 id=\"{}\">{}</h2>\n<p class=\"note\">{}</p>\n",
-                     escaped(text_at(study, "paper") + "-" + text_at(study, "id")),
+  const std::string paper = text_at(study, "paper");
+  const std::string id = text_at(study, "id");
+  return fmt::format("<h2 id=\"{}\">{}: {}</h2>\n<p class=\"note\">{}</p>\n",
+                     escaped(paper + "-" + id), escaped(name_of_study(paper, id)),
                      escaped(text_at(study, "title")), escaped(text_at(study, "source")));
 }
 

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 
 #include "fairlead/base/check.h"
 #include "fairlead/lci/ni/implementations.h"
@@ -20,30 +18,6 @@ namespace {
 // Progress is told this often, on a terminal and elsewhere.
 constexpr double kTellSeconds = 2;
 constexpr double kTellLogSeconds = 15;
-
-volatile std::sig_atomic_t interrupted = 0;
-
-// While it lives SIGINT and SIGTERM only set `interrupted`.
-class Interruptible {
- public:
-  Interruptible() {
-    interrupted = 0;
-    struct sigaction action {};
-    action.sa_handler = [](int) { interrupted = 1; };
-    sigaction(SIGINT, &action, &int_);
-    sigaction(SIGTERM, &action, &term_);
-  }
-  Interruptible(const Interruptible&) = delete;
-  Interruptible& operator=(const Interruptible&) = delete;
-  ~Interruptible() {
-    sigaction(SIGINT, &int_, nullptr);
-    sigaction(SIGTERM, &term_, nullptr);
-  }
-
- private:
-  struct sigaction int_ {};
-  struct sigaction term_ {};
-};
 
 // Counts by type from a run's counters by name.
 Json packets_of(const Json& by_name) {
@@ -112,67 +86,51 @@ Result<bool> Measuring::run() {
   look_up();
   const std::vector<std::size_t> open = open_ones();
   if (open.empty()) return true;
-  auto folder = TemporaryFolder::make();
-  if (!folder.ok()) return folder.error();
-  folder_ = folder.value().path();
+  Result<ChildPool> pool = ChildPool::make(options_.jobs);
+  if (!pool.ok()) return pool.error();
   to_do_ = open.size();
   for (const std::size_t i : open) weight_to_do_ += entries_[i].measurement.weight();
   begin_ = told_ = Clock::now();
-  const Interruptible guard;
   for (const std::size_t i : open) {
-    while (running_.size() >= options_.jobs) {
-      if (!finish_one()) return false;
+    while (pool.value().full()) {
+      if (!finish_one(pool.value())) return false;
     }
-    start(i);
+    start(i, pool.value());
   }
-  while (!running_.empty()) {
-    if (!finish_one()) return false;
+  while (!pool.value().idle()) {
+    if (!finish_one(pool.value())) return false;
   }
   return true;
 }
 
-std::string Measuring::path(std::size_t index, const char* what) const {
-  return fmt::format("{}/{}.{}", folder_, index, what);
-}
-
-void Measuring::start(std::size_t index) {
+void Measuring::start(std::size_t index, ChildPool& pool) {
   const Measurement& measurement = entries_[index].measurement;
   std::vector<std::string> command = measurement.command();
   if (measurement.is_program()) {
-    command.insert(command.begin() + 1, fmt::format("--stats={}", path(index, "stats")));
+    command.insert(command.begin() + 1, fmt::format("--stats={}", pool.path(index, "stats")));
   }
   command.insert(command.begin(), own_path());
-  const auto child = start_child(command, path(index, "errors"), path(index, "output"));
-  if (child.ok()) {
-    running_.emplace(child.value(), Child{index, Clock::now()});
-    return;
-  }
+  const Result<void> started = pool.start(index, command, pool.path(index, "output"));
+  if (started.ok()) return;
   entries_[index].measured.end = Measured::End::failed;
-  entries_[index].measured.reason = child.error().text;
+  entries_[index].measured.reason = started.error().text;
 }
 
-bool Measuring::finish_one() {
-  const ChildEnd end = interrupted != 0 ? ChildEnd{} : wait_child_or_signal();
-  if (interrupted != 0) {
-    end_all();
-    return false;
-  }
-  const auto found = running_.find(end.pid);
-  if (found == running_.end()) return true;
-  const Child child = found->second;
-  running_.erase(found);
-  Entry& entry = entries_[child.entry];
-  if (end.exit_code == 0) {
-    entry.measured = read_bench_output(file_text(path(child.entry, "output")));
+bool Measuring::finish_one(ChildPool& pool) {
+  const std::optional<ChildPool::Ended> end = pool.next();
+  if (!end) return false;
+  Entry& entry = entries_[end->index];
+  if (end->exit_code == 0) {
+    entry.measured = read_bench_output(file_text(pool.path(end->index, "output")));
     if (entry.measurement.is_program()) {
-      const Result<Json> stats = Json::parse(file_text(path(child.entry, "stats")));
+      const Result<Json> stats = Json::parse(file_text(pool.path(end->index, "stats")));
       if (stats.ok()) entry.measured.packets = packets_of(part_at(stats.value(), "counters"));
     }
   } else {
     entry.measured.end = Measured::End::failed;
-    entry.measured.reason = reason_in(file_text(path(child.entry, "errors")), end.exit_code);
+    entry.measured.reason = pool.reason(*end);
   }
-  entry.measured.wall_s = seconds_since(child.begin);
+  entry.measured.wall_s = end->seconds;
   if (cache_ != nullptr && entry.measured.end == Measured::End::done) {
     cache_->keep(entry.measurement, platform_of(entry.measurement), entry.measured);
   }
@@ -180,11 +138,6 @@ bool Measuring::finish_one() {
   weight_done_ += entry.measurement.weight();
   tell(entry.measurement);
   return true;
-}
-
-void Measuring::end_all() {
-  for (const auto& [pid, child] : running_) kill(pid, SIGKILL);
-  while (!running_.empty()) running_.erase(wait_child().pid);
 }
 
 void Measuring::tell(const Measurement& last) {

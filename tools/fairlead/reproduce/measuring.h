@@ -1,16 +1,14 @@
 // Makes measurements: from the cache where it has them, else as processes of this program, several
 // at a time.
 #pragma once
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "fairlead/base/result.h"
+#include "tools/fairlead/child_pool.h"
 #include "tools/fairlead/reproduce/measurement.h"
 #include "tools/fairlead/reproduce/result_cache.h"
 
@@ -44,27 +42,19 @@ class Measuring {
   bool any_failed() const;
 
  private:
-  struct Child {
-    std::size_t entry;
-    std::chrono::steady_clock::time_point begin;
-  };
   using Clock = std::chrono::steady_clock;
 
   void look_up();
   std::vector<std::size_t> open_ones() const;
-  std::string path(std::size_t index, const char* what) const;
-  void start(std::size_t index);
-  bool finish_one();  // false: interrupted
-  void end_all();
+  void start(std::size_t index, ChildPool& pool);
+  bool finish_one(ChildPool& pool);  // false: interrupted
   void tell(const Measurement& last);
   std::uint64_t platform_of(const Measurement& measurement) const;
 
   MeasuringOptions options_;
   const ResultCache* cache_;
-  std::string folder_;
   std::vector<Entry> entries_;
   std::map<std::string, std::size_t> index_;
-  std::map<pid_t, Child> running_;
   Clock::time_point begin_;
   Clock::time_point told_;
   std::size_t to_do_ = 0;

@@ -1,0 +1,16 @@
+// The head of a report: how good the predictions are, in one paragraph and one table.
+#pragma once
+#include <string>
+
+#include "tools/fairlead/json.h"
+
+namespace fairlead::tools {
+
+// Of all cells of a results document that have a published value: how many lie within 5 and within
+// 8 %, those outside by name; and the statements that do not hold. HTML.
+std::string summary_html(const Json& document);
+
+// "Figure 5", "Table III": what the paper calls a study, from its id.
+std::string name_of_study(const std::string& paper, const std::string& id);
+
+}  // namespace fairlead::tools
