@@ -64,7 +64,8 @@ class Compare(unittest.TestCase):
     def test_the_page_shows_every_run(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "page.html"
-            answer = fairlead("compare", "-n", "4", "--on", "myrinet-p3", "--lci", "sdma,pio,direct",
+            answer = fairlead("compare", "-n", "4", "--on", "myrinet-p3", "--lci",
+                              "sdma,pio,direct",
                               "--no-what-if", "--html", str(path), *SOR)
             self.assertEqual(answer.returncode, 1, answer.stdout)
             html = path.read_text()

@@ -143,8 +143,8 @@ class Sweep(unittest.TestCase):
         self.assertIn("is real", self.refused("--on", "shm", "-n", "2,4"))
         # Expect: the price of it, from runs that were made.
         self.assertRegex(self.refused(*place, "-n", "4", "--set", "ni.clock_MHz=33..266:10000"),
-                         r"10000 points of 1 implementation are \d+ runs to make, more than 2000; .*"
-                         r" min on \d+ processors: --most-runs \d+ allows that")
+                         r"10000 points of 1 implementation are \d+ runs to make, more than 2000; "
+                         r".* min on \d+ processors: --most-runs \d+ allows that")
 
 
     def test_runs_that_fail_are_said_and_the_others_go_on(self):
