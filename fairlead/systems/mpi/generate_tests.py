@@ -31,6 +31,8 @@ WRONG = {"comm": ("MPI_COMM_NULL", "MPI_ERR_COMM"), "count": ("-1", "MPI_ERR_COU
 
 
 def right(parameter, form_type):
+    if parameter.kind == "displacements" and form_type == "const MPI_Aint":
+        return RIGHT_ARRAYS[form_type]
     if parameter.kind in RIGHT:
         return RIGHT[parameter.kind]
     if parameter.array == "[][3]":
