@@ -40,7 +40,7 @@ void Row::move(bool from_program) {
 }
 
 int check_arrays(const Call& call, const Comm* comm, const Arrays& of, int members) {
-  if (of.counts.is_null() || of.displacements.is_null()) {
+  if (members > 0 && (of.counts.is_null() || of.displacements.is_null())) {
     return call.fail(comm, MPI_ERR_ARG,
                      fmt::format("{}counts or {}displs is a null pointer", of.which, of.which));
   }
