@@ -25,6 +25,7 @@ struct Right {
   char long_text[MPI_MAX_INFO_VAL] = {};
   MPI_Status status{};
   MPI_Comm grid = MPI_COMM_NULL;  // of one dimension: right where any communicator is
+  MPI_Comm graph = MPI_COMM_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -53,6 +54,7 @@ TEST_P(Table, EveryBadArgumentHasItsClass) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     Right right;
     MPI_Cart_create(MPI_COMM_WORLD, 1, right.ones, right.zeros, 0, &right.grid);
+    MPI_Graph_create(MPI_COMM_WORLD, 1, right.ones, right.zeros, 0, &right.graph);
     MPI_Win_create(right.out, sizeof right.out, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &right.win);
     MPI_Win_set_errhandler(right.win, MPI_ERRORS_RETURN);
     bool good = true;
@@ -68,6 +70,7 @@ TEST_P(Table, EveryBadArgumentHasItsClass) {
     int sum = 0;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, right.grid);
     MPI_Comm_free(&right.grid);
+    MPI_Comm_free(&right.graph);
     MPI_Win_free(&right.win);
     good &= MPI_TEST_CHECK(sum == 1, rank, sum);
     return good;

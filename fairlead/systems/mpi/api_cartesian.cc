@@ -105,6 +105,7 @@ int cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int period
   const Call call("MPI_Cart_create");
   Comm* const parent = call.process().find(comm_old);
   if (parent == nullptr) return call.check_comm(comm_old);
+  if (const int error = check_no_intercomm(call, *parent)) return error;
   if (const int error = call.check_output(parent, comm_cart, "comm_cart")) return error;
   auto shape = std::make_shared<Cartesian>();
   if (const int error = read_shape(call, parent, ndims, dims, periods, shape.get())) return error;
@@ -241,7 +242,9 @@ int topo_test(MPI_Comm comm, int* status) {
   const Comm* const found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_output(found, status, "status")) return error;
-  *status = found->cartesian != nullptr ? static_cast<int>(MPI_CART) : MPI_UNDEFINED;
+  *status = MPI_UNDEFINED;
+  if (found->cartesian != nullptr) *status = MPI_CART;
+  if (found->graph != nullptr) *status = found->graph->is_distributed ? MPI_DIST_GRAPH : MPI_GRAPH;
   return MPI_SUCCESS;
 }
 

@@ -2,11 +2,14 @@
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
 #include "fairlead/systems/mpi/collective_forms.h"
+#include "fairlead/systems/mpi/intercomm_collectives.h"
+#include "fairlead/systems/mpi/same_blocks.h"
 
 namespace fairlead::mpi::api {
 int barrier_as(const Call& call, const Form& form, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  found = &found->everyone();
   if (!form.at_once()) {
     return make_schedule(call, *found, form, [](Recorder& group) { record_barrier(group); });
   }
@@ -86,6 +89,9 @@ int bcast_as(const Call& call, const Form& form, void* buffer, MPI_Count count,
              MPI_Datatype datatype, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    return bcast_between(call, form, *found, buffer, count, datatype, root);
+  }
   const Buffer data = buffer_of(call, found, buffer, count, datatype, "");
   if (data.error != MPI_SUCCESS) return data.error;
   if (const int error = call.check_root(found, root)) return error;
@@ -104,6 +110,9 @@ int reduce_as(const Call& call, const Form& form, const void* sendbuf, void* rec
               MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    return reduce_between(call, form, *found, sendbuf, recvbuf, count, datatype, op, root);
+  }
   if (const int error = call.check_root(found, root)) return error;
   const bool at_root = found->rank == root;
   const bool in_place = at_root && sendbuf == MPI_IN_PLACE;
@@ -131,6 +140,9 @@ int allreduce_as(const Call& call, const Form& form, const void* sendbuf, void* 
                  MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    return allreduce_between(call, form, *found, sendbuf, recvbuf, count, datatype, op);
+  }
   const Reduction how = reduction_of(call, found, recvbuf, count, datatype, op, "recv");
   if (how.error != MPI_SUCCESS) return how.error;
   if (sendbuf != MPI_IN_PLACE) {
@@ -155,6 +167,11 @@ int gather_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count
               int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    const SameBlocks all(recvbuf, recvcount, recvtype, "recv", found->size);
+    return gather_between(call, form, *found, {sendbuf, sendcount, sendtype, "send"}, all.arrays(),
+                          root);
+  }
   if (const int error = call.check_root(found, root)) return error;
   const bool at_root = found->rank == root;
   const bool in_place = at_root && sendbuf == MPI_IN_PLACE;
@@ -200,6 +217,11 @@ int scatter_as(const Call& call, const Form& form, const void* sendbuf, MPI_Coun
                int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    const SameBlocks all(sendbuf, sendcount, sendtype, "send", found->size);
+    return scatter_between(call, form, *found, all.arrays(), {recvbuf, recvcount, recvtype, "recv"},
+                           root);
+  }
   if (const int error = call.check_root(found, root)) return error;
   const bool at_root = found->rank == root;
   const bool in_place = at_root && recvbuf == MPI_IN_PLACE;
@@ -243,6 +265,11 @@ int allgather_as(const Call& call, const Form& form, const void* sendbuf, MPI_Co
                  MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    const SameBlocks all(recvbuf, recvcount, recvtype, "recv", found->size);
+    return allgather_between(call, form, *found, {sendbuf, sendcount, sendtype, "send"},
+                             all.arrays());
+  }
   const Buffer out = buffer_of(call, found, recvbuf, recvcount, recvtype, "recv");
   if (out.error != MPI_SUCCESS) return out.error;
   Buffer in;
@@ -293,6 +320,11 @@ int alltoall_as(const Call& call, const Form& form, const void* sendbuf, MPI_Cou
                 MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    const SameBlocks out(sendbuf, sendcount, sendtype, "send", found->size);
+    const SameBlocks in(recvbuf, recvcount, recvtype, "recv", found->size);
+    return alltoall_between(call, form, *found, out.arrays(), in.arrays());
+  }
   const Buffer out = buffer_of(call, found, recvbuf, recvcount, recvtype, "recv");
   if (out.error != MPI_SUCCESS) return out.error;
   const bool in_place = sendbuf == MPI_IN_PLACE;

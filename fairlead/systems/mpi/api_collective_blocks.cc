@@ -2,6 +2,7 @@
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
 #include "fairlead/systems/mpi/collective_forms.h"
+#include "fairlead/systems/mpi/intercomm_collectives.h"
 
 namespace fairlead::mpi::api {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 // In place: the blocks of `in` are sent and received.
 int all_to_all(const Call& call, const Form& form, Comm& comm, CollectiveKind kind,
                const Arrays& out, const Arrays& in) {
+  if (comm.both != nullptr) return alltoall_between(call, form, comm, out, in);
   const bool in_place = out.buffer == MPI_IN_PLACE;
   if (const int error = check_arrays(call, &comm, in)) return error;
   if (!in_place) {
@@ -45,6 +47,10 @@ int gatherv_as(const Call& call, const Form& form, const void* sendbuf, MPI_Coun
                MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    return gather_between(call, form, *found, {sendbuf, sendcount, sendtype, "send"},
+                          {recvbuf, recvcounts, displs, nullptr, recvtype, "recv"}, root);
+  }
   if (const int error = call.check_root(found, root)) return error;
   const bool at_root = found->rank == root;
   const bool in_place = at_root && sendbuf == MPI_IN_PLACE;
@@ -91,6 +97,11 @@ int scatterv_as(const Call& call, const Form& form, const void* sendbuf, Counts 
                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    return scatter_between(call, form, *found,
+                           {sendbuf, sendcounts, displs, nullptr, sendtype, "send"},
+                           {recvbuf, recvcount, recvtype, "recv"}, root);
+  }
   if (const int error = call.check_root(found, root)) return error;
   const bool at_root = found->rank == root;
   const bool in_place = at_root && recvbuf == MPI_IN_PLACE;
@@ -135,6 +146,10 @@ int allgatherv_as(const Call& call, const Form& form, const void* sendbuf, MPI_C
                   MPI_Datatype recvtype, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (found->both != nullptr) [[unlikely]] {
+    return allgather_between(call, form, *found, {sendbuf, sendcount, sendtype, "send"},
+                             {recvbuf, recvcounts, displs, nullptr, recvtype, "recv"});
+  }
   const Arrays in{recvbuf, recvcounts, displs, nullptr, recvtype, "recv"};
   if (const int error = check_arrays(call, found, in)) return error;
   const bool in_place = sendbuf == MPI_IN_PLACE;

@@ -15,12 +15,6 @@ int check_info(const Call& call, const Comm* comm, MPI_Info info) {
   return call.fail(comm, MPI_ERR_INFO, "info is no info object, or was freed");
 }
 
-int no_intercomm(const Call& call, MPI_Comm comm) {
-  const Comm* const found = call.process().find(comm);
-  if (found == nullptr) return call.check_comm(comm);
-  return call.fail(found, MPI_ERR_COMM, "comm is no intercommunicator");
-}
-
 }  // namespace
 
 int comm_set_name(MPI_Comm comm, const char* comm_name) {
@@ -90,6 +84,7 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   const Call call("MPI_Comm_split_type");
   Comm* const parent = call.process().find(comm);
   if (parent == nullptr) return call.check_comm(comm);
+  if (const int error = check_no_intercomm(call, *parent)) return error;
   if (const int error = check_info(call, parent, info)) return error;
   if (const int error = call.check_output(parent, newcomm, "newcomm")) return error;
   // No part of a node is known here: who asks for one gets none.
@@ -106,23 +101,6 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
                                    fmt::format("one node of {}", parent->name));
   if (made.error == MPI_SUCCESS) *newcomm = Process::handle_or_null(made.comm);
   return made.error;
-}
-
-int comm_test_inter(MPI_Comm comm, int* flag) {
-  const Call call("MPI_Comm_test_inter");
-  const Comm* const found = call.process().find(comm);
-  if (found == nullptr) return call.check_comm(comm);
-  if (const int error = call.check_output(found, flag, "flag")) return error;
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
-int comm_remote_size(MPI_Comm comm, int*) {
-  return no_intercomm(Call("MPI_Comm_remote_size"), comm);
-}
-
-int comm_remote_group(MPI_Comm comm, MPI_Group*) {
-  return no_intercomm(Call("MPI_Comm_remote_group"), comm);
 }
 
 }  // namespace fairlead::mpi::api

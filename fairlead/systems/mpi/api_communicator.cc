@@ -19,7 +19,7 @@ int comm_size(MPI_Comm comm, int* size) {
   const Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = call.check_output(found, size, "size")) return error;
-  *size = found->size;
+  *size = found->local_size();
   return MPI_SUCCESS;
 }
 
@@ -59,7 +59,7 @@ int comm_free(MPI_Comm* comm) {
   if (const int error = delete_attributes(call, *found); error != MPI_SUCCESS) {
     return call.fail(found, error, "the delete function of an attribute failed");
   }
-  drop_board(call.process(), *found, call.name());
+  drop_board(call.process(), found->everyone(), call.name());
   drop_buffers(call, found);
   call.process().free_comm(found);
   *comm = MPI_COMM_NULL;

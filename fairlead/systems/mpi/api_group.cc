@@ -45,7 +45,7 @@ std::unordered_map<Rank, int> index_of(const Group& group) {
 
 std::vector<Rank> members_of(const Comm& comm) {
   std::vector<Rank> members;
-  for (int r = 0; r < comm.size; ++r) members.push_back(comm.job_rank(r));
+  for (int r = 0; r < comm.local_size(); ++r) members.push_back(comm.local_job_rank(r));
   return members;
 }
 
@@ -285,7 +285,12 @@ int comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
   const Comm* const b = call.process().find(comm2);
   if (b == nullptr) return call.check_comm(comm2);
   if (const int error = call.check_output(a, result, "result")) return error;
-  const int members = compare(members_of(*a), members_of(*b));
+  int members = compare(members_of(*a), members_of(*b));
+  if ((a->both == nullptr) != (b->both == nullptr)) members = MPI_UNEQUAL;
+  if (a->both != nullptr && members != MPI_UNEQUAL) {
+    const int remote = compare(a->members, b->members);
+    if (remote != MPI_IDENT) members = remote;
+  }
   *result = a != b && members == MPI_IDENT ? MPI_CONGRUENT : members;
   return MPI_SUCCESS;
 }
@@ -295,12 +300,13 @@ int comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm
   Comm* const parent = call.process().find(comm);
   if (parent == nullptr) return call.check_comm(comm);
   return with_one(call, group, [&](const Group& of) -> int {
+    if (const int error = check_no_intercomm(call, *parent)) return error;
     if (const int error = call.check_tag(parent, tag, false)) return error;
     if (const int error = call.check_output(parent, newcomm, "newcomm")) return error;
     *newcomm = MPI_COMM_NULL;
     if (!of.has(call.engine().self())) return MPI_SUCCESS;
     for (const Rank r : of.members) {
-      if (parent->members.empty() || parent->has(r)) continue;
+      if (parent->has_local(r)) continue;
       return call.fail(parent, MPI_ERR_GROUP, "group has members that comm does not have");
     }
     const MadeComm made =
@@ -317,12 +323,15 @@ int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   return with_one(call, group, [&](const Group& of) -> int {
     if (const int error = call.check_output(parent, newcomm, "newcomm")) return error;
     for (const Rank r : of.members) {
-      if (parent->members.empty() || parent->has(r)) continue;
+      if (parent->has_local(r)) continue;
       return call.fail(parent, MPI_ERR_GROUP, "group has members that comm does not have");
     }
     const int place = of.rank_of(call.engine().self());
     // Groups of one call share no member, so that the first member's rank tells them apart.
-    const int color = place == MPI_UNDEFINED ? MPI_UNDEFINED : static_cast<int>(of.members.front());
+    // The two groups of an intercommunicator's call belong together.
+    const int mark =
+        parent->both != nullptr || of.members.empty() ? 0 : static_cast<int>(of.members.front());
+    const int color = place == MPI_UNDEFINED ? MPI_UNDEFINED : mark;
     const MadeComm made = split_comm(call, *parent, CollectiveKind::comm_create, color, place,
                                      fmt::format("a group of {}", parent->name));
     if (made.error == MPI_SUCCESS) *newcomm = Process::handle_or_null(made.comm);

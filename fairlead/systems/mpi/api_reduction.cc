@@ -4,6 +4,8 @@
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
 #include "fairlead/systems/mpi/collective_forms.h"
+#include "fairlead/systems/mpi/comm_making.h"
+#include "fairlead/systems/mpi/intercomm_collectives.h"
 #include "fairlead/systems/mpi/operation.h"
 
 namespace fairlead::mpi::api {
@@ -13,6 +15,7 @@ int scan_by(const Call& call, const Form& form, const void* sendbuf, void* recvb
             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, bool exclusive) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
+  if (const int error = check_no_intercomm(call, *found)) return error;
   const Reduction how = reduction_of(call, found, recvbuf, count, datatype, op, "recv");
   if (how.error != MPI_SUCCESS) return how.error;
   if (sendbuf != MPI_IN_PLACE) {
@@ -42,6 +45,9 @@ int scan_by(const Call& call, const Form& form, const void* sendbuf, void* recvb
 int scatter_reduced(const Call& call, const Form& form, Comm& comm, CollectiveKind kind,
                     const void* sendbuf, void* recvbuf, const Counts& counts, MPI_Datatype datatype,
                     MPI_Op op) {
+  if (comm.both != nullptr) [[unlikely]] {
+    return reduce_scatter_between(call, form, comm, sendbuf, recvbuf, counts, datatype, op);
+  }
   MPI_Count total = 0;
   for (int i = 0; i < comm.size; ++i) {
     if (counts[i] < 0) return call.check_data(&comm, recvbuf, counts[i], datatype, "recv");
@@ -118,7 +124,7 @@ int reduce_scatter_block_as(const Call& call, const Form& form, const void* send
                             MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  const std::vector<MPI_Count> counts(static_cast<std::size_t>(found->size), recvcount);
+  const std::vector<MPI_Count> counts(static_cast<std::size_t>(found->local_size()), recvcount);
   return scatter_reduced(call, form, *found, CollectiveKind::reduce_scatter_block, sendbuf, recvbuf,
                          Counts(counts.data()), datatype, op);
 }

@@ -154,6 +154,7 @@ Window* make(const Call& call, MPI_Comm handle, const Wanted& wanted, MPI_Info i
   Comm* const parent = process.find(handle);
   *error =
       parent == nullptr ? call.check_comm(handle) : check_wanted(call, *parent, wanted, info, win);
+  if (*error == MPI_SUCCESS) *error = check_no_intercomm(call, *parent);
   if (*error != MPI_SUCCESS) return nullptr;
   const MadeComm hidden = hidden_comm(call, *parent, "a window of " + parent->name);
   *error = hidden.error;

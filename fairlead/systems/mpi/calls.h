@@ -59,6 +59,9 @@ int comm_set_info(MPI_Comm comm, MPI_Info info);
 int comm_set_name(MPI_Comm comm, const char* comm_name);
 int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm);
 int comm_test_inter(MPI_Comm comm, int* flag);
+int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
+    int tag, MPI_Comm* newintercomm);
+int intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm);
 int group_compare(MPI_Group group1, MPI_Group group2, int* result);
 int group_difference(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup);
 int group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup);
@@ -388,7 +391,63 @@ int cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source, int* ra
 int cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm);
 int cartdim_get(MPI_Comm comm, int* ndims);
 int dims_create(int nnodes, int ndims, int dims[]);
+int dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+    const int destinations[], const int weights[], MPI_Info info, int reorder,
+    MPI_Comm* comm_dist_graph);
+int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+    const int sourceweights[], int outdegree, const int destinations[], const int destweights[],
+    MPI_Info info, int reorder, MPI_Comm* comm_dist_graph);
+int dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
+    int maxoutdegree, int destinations[], int destweights[]);
+int dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree, int* weighted);
+int graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
+    MPI_Comm* comm_graph);
+int graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]);
+int graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int* newrank);
+int graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
+int graph_neighbors_count(MPI_Comm comm, int rank, int* nneighbors);
+int graphdims_get(MPI_Comm comm, int* nnodes, int* nedges);
 int topo_test(MPI_Comm comm, int* status);
+int ineighbor_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int ineighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request* request);
+int ineighbor_alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int ineighbor_alltoallv(const void* sendbuf, Counts sendcounts, Counts sdispls,
+    MPI_Datatype sendtype, void* recvbuf, Counts recvcounts, Counts rdispls, MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Request* request);
+int ineighbor_alltoallw(const void* sendbuf, Counts sendcounts, const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
+int neighbor_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int neighbor_allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int neighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm);
+int neighbor_allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, Counts recvcounts, Counts displs, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request* request);
+int neighbor_alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int neighbor_alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request* request);
+int neighbor_alltoallv(const void* sendbuf, Counts sendcounts, Counts sdispls,
+    MPI_Datatype sendtype, void* recvbuf, Counts recvcounts, Counts rdispls, MPI_Datatype recvtype,
+    MPI_Comm comm);
+int neighbor_alltoallv_init(const void* sendbuf, Counts sendcounts, Counts sdispls,
+    MPI_Datatype sendtype, void* recvbuf, Counts recvcounts, Counts rdispls, MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int neighbor_alltoallw(const void* sendbuf, Counts sendcounts, const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm);
+int neighbor_alltoallw_init(const void* sendbuf, Counts sendcounts, const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
 int accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
     int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
     MPI_Op op, MPI_Win win);

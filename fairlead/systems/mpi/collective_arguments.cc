@@ -39,12 +39,12 @@ void Row::move(bool from_program) {
   engine_.charge_copy(0, data_.size, data_.size);
 }
 
-int check_arrays(const Call& call, const Comm* comm, const Arrays& of) {
-  if (of.counts.is_null() || of.displacements.is_null()) {
+int check_arrays(const Call& call, const Comm* comm, const Arrays& of, int members) {
+  if (members > 0 && (of.counts.is_null() || of.displacements.is_null())) {
     return call.fail(comm, MPI_ERR_ARG,
                      fmt::format("{}counts or {}displs is a null pointer", of.which, of.which));
   }
-  for (int i = 0; i < comm->size; ++i) {
+  for (int i = 0; i < members; ++i) {
     const MPI_Datatype type = of.types != nullptr ? of.types[i] : of.type;
     // Blocks may lie at addresses: a null pointer is one.
     const void* const buffer = of.buffer == MPI_IN_PLACE ? MPI_IN_PLACE : &of;
@@ -96,12 +96,11 @@ void RowBlocks::load(int member) {
   engine_.charge_copy(0, data_[i].size, data_[i].size);
 }
 
-void RowBlocks::store() {
-  for (std::size_t i = 0; i < data_.size(); ++i) {
-    if (data_[i].layout == nullptr) continue;
-    unpack(copy_of(i), data_[i]);
-    engine_.charge_copy(0, data_[i].size, data_[i].size);
-  }
+void RowBlocks::store(int member) {
+  const auto i = static_cast<std::size_t>(member);
+  if (i >= data_.size() || data_[i].layout == nullptr) return;
+  unpack(copy_of(i), data_[i]);
+  engine_.charge_copy(0, data_[i].size, data_[i].size);
 }
 
 int check_same(const Call& call, const Comm* comm, std::uint64_t sent, std::uint64_t received) {

@@ -87,8 +87,11 @@ struct Arrays {
   MPI_Datatype type;          // of all
   const char* which;
 };
-// MPI_SUCCESS, or an error raised.
-int check_arrays(const Call& call, const Comm* comm, const Arrays& of);
+// MPI_SUCCESS, or an error raised. `members`: how many blocks there are.
+int check_arrays(const Call& call, const Comm* comm, const Arrays& of, int members);
+inline int check_arrays(const Call& call, const Comm* comm, const Arrays& of) {
+  return check_arrays(call, comm, of, comm->size);
+}
 
 // The blocks as collectives move them; those whose bytes do not lie in a row are copies.
 class RowBlocks {
@@ -107,7 +110,10 @@ class RowBlocks {
     for (std::size_t i = 0; i < data_.size(); ++i) load(static_cast<int>(i));
   }
   void load(int member);
-  void store();
+  void store() {
+    for (std::size_t i = 0; i < data_.size(); ++i) store(static_cast<int>(i));
+  }
+  void store(int member);
 
  private:
   Blocks in_place() const {

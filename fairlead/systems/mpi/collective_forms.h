@@ -17,13 +17,21 @@ struct Form {
   bool at_once() const { return kind == Kind::at_once; }
 };
 
-// Makes the schedule that `record` writes down, and begins it unless it is persistent. Answers an
-// MPI error class, raised.
+// Makes the schedule that `record` writes down; ends it if the call is at once, else begins it
+// unless it is persistent. Answers an MPI error class, raised.
 template <class Record>
 [[gnu::cold, gnu::noinline]] int make_schedule(const Call& call, Comm& comm, const Form& form,
                                                Record&& record) {
-  if (const int error = call.check_output(&comm, form.request, "request")) return error;
   const std::uint32_t context = (comm.context + 1) | kScheduleContext;
+  if (form.at_once()) {
+    Schedule all(call.process(), comm, RequestKind::task, context, schedule_tag(comm), call.name());
+    Recorder steps(all);
+    record(steps);
+    all.begin();
+    call.engine().wait(all.request(), call.name());
+    return MPI_SUCCESS;
+  }
+  if (const int error = call.check_output(&comm, form.request, "request")) return error;
   const RequestKind kind =
       form.kind == Form::Kind::persistent ? RequestKind::persistent : RequestKind::task;
   auto made = std::make_unique<Schedule>(call.process(), comm, kind, context, schedule_tag(comm),

@@ -11,6 +11,7 @@
 #include "fairlead/systems/mpi/attributes.h"
 #include "fairlead/systems/mpi/cartesian.h"
 #include "fairlead/systems/mpi/copy_choice.h"
+#include "fairlead/systems/mpi/graph.h"
 #include "fairlead/systems/mpi/mpi.h"
 
 namespace fairlead::mpi {
@@ -25,6 +26,11 @@ struct Comm {
   std::uint32_t context = 0;   // point-to-point; context + 1: collectives
   int rank = 0;                // this process
   int size = 0;
+  // Not nullptr: an intercommunicator. `size` and `members` are those of the remote group, which
+  // messages go to, `rank` is that in the local one. The members of both groups, one group after
+  // the other, are a communicator of the library's own with the same context, where collectives go.
+  Comm* both = nullptr;
+  int local_first = 0;  // of `both`: the first member of the local group
   // Entered so far. 48 bits go into the words of a board: a barrier there takes 0.3 us, so that 32
   // would last 20 minutes.
   std::uint64_t collectives = 0;
@@ -48,7 +54,9 @@ struct Comm {
   std::string name;   // for error texts
   std::string given;  // the name that MPI_Comm_get_name tells
   std::vector<Attribute> attributes;
-  std::shared_ptr<const Cartesian> cartesian;  // nullptr: no topology
+  // A topology, of one kind; nullptr: none.
+  std::shared_ptr<const Cartesian> cartesian;
+  std::shared_ptr<const Graph> graph;
 
   // Fills `ranks` from `members`.
   void index_members();
@@ -61,6 +69,18 @@ struct Comm {
   }
   // Only for a communicator with a list of members.
   bool has(Rank member) const { return find(member) != MPI_UNDEFINED; }
+  // Who takes part in a collective.
+  Comm& everyone() { return both != nullptr ? *both : *this; }
+  int local_size() const { return both != nullptr ? both->size - size : size; }
+  // Job rank of a member of the local group.
+  Rank local_job_rank(int r) const {
+    return both != nullptr ? both->job_rank(local_first + r) : job_rank(r);
+  }
+  bool has_local(Rank member) const;
+  void set_context(std::uint32_t number) {
+    context = number;
+    if (both != nullptr) both->context = number;
+  }
 
  private:
   int find(Rank member) const;

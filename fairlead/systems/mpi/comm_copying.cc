@@ -18,8 +18,9 @@ class Copying final : public Task, public Driven {
       : Task(call.process(), RequestKind::task), made_(made) {
     use(parent);
     const std::uint32_t context = (parent.context + 1) | kScheduleContext;
-    agreement_ = std::make_unique<Schedule>(call.process(), parent, RequestKind::persistent,
-                                            context, schedule_tag(parent), call.name());
+    agreement_ =
+        std::make_unique<Schedule>(call.process(), parent.everyone(), RequestKind::persistent,
+                                   context, schedule_tag(parent.everyone()), call.name());
     Recorder recorder(*agreement_);
     record_allreduce(recorder, mine_, all_,
                      {find_combine(MPI_MAX, MPI_UINT32_T), 2, sizeof(std::uint32_t)});
@@ -33,7 +34,7 @@ class Copying final : public Task, public Driven {
     const bool agreed = all_[1] == 0;
     if (!agreed) offered_ = all_[0];
     if (agreed || offered_ + 2 > kScheduleContext) {
-      made_.context = offered_;
+      made_.set_context(offered_);
       request().state = State::done;
       return Step::over;
     }

@@ -22,9 +22,7 @@ struct Ballot {
 std::uint32_t agree_on_context(Process& process, const std::vector<Ballot>& ballots) {
   std::uint32_t context = 0;
   for (const Ballot& ballot : ballots) context = std::max(context, ballot.next_context);
-  if (context + 2 > Process::kContextsEnd) return 0;
-  process.next_context = context + 2;
-  return context;
+  return take_context(process, context) ? context : 0;
 }
 
 std::vector<Ballot> vote(const Call& call, Comm& comm, CollectiveKind kind, int color, int key) {
@@ -34,27 +32,25 @@ std::vector<Ballot> vote(const Call& call, Comm& comm, CollectiveKind kind, int 
   return ballots;
 }
 
-int no_context(const Call& call, const Comm& comm) {
-  return call.fail(&comm, MPI_ERR_OTHER,
-                   fmt::format("more than {} communicators were made",
-                               (Process::kContextsEnd - Process::kFirstFreeContext) / 2));
-}
-
-// Fills in the members of `color`, by key and then by rank.
-void fill_members(const Comm& parent, const std::vector<Ballot>& ballots, int color, Comm& made) {
+// Adds the members of `color` among those from `first` to before `end`, by key and then by rank.
+void add_members(const Comm& parent, const std::vector<Ballot>& ballots, int color, int first,
+                 int end, Comm& made) {
   std::vector<std::pair<int, int>> order;
-  for (int r = 0; r < parent.size; ++r) {
+  for (int r = first; r < end; ++r) {
     const Ballot& ballot = ballots[static_cast<std::size_t>(r)];
     if (ballot.color == color) order.emplace_back(ballot.key, r);
   }
   std::sort(order.begin(), order.end());
-  made.size = static_cast<int>(order.size());
-  for (int i = 0; i < made.size; ++i) {
-    const int r = order[static_cast<std::size_t>(i)].second;
-    if (r == parent.rank) made.rank = i;
+  for (const auto& [key, r] : order) {
+    if (r == parent.rank) made.rank = made.size;
     made.members.push_back(parent.job_rank(r));
+    ++made.size;
   }
   made.index_members();
+}
+
+void fill_members(const Comm& parent, const std::vector<Ballot>& ballots, int color, Comm& made) {
+  add_members(parent, ballots, color, 0, parent.size, made);
 }
 
 Comm* same_members(Process& process, const Comm& parent, std::uint32_t context,
@@ -69,13 +65,80 @@ Comm* same_members(Process& process, const Comm& parent, std::uint32_t context,
   return made;
 }
 
+MadeComm split_intercomm(const Call& call, Comm& parent, CollectiveKind kind, int color, int key,
+                         const std::string& name) {
+  Process& process = call.process();
+  Comm& all = *parent.both;
+  const std::vector<Ballot> ballots = vote(call, all, kind, color, key);
+  const std::uint32_t context = agree_on_context(process, ballots);
+  if (context == 0) return {nullptr, no_context_left(call, parent)};
+  if (color == MPI_UNDEFINED) return {};
+  const int middle = parent.local_first == 0 ? parent.local_size() : parent.size;
+  Comm* const both = process.make_comm();
+  add_members(all, ballots, color, 0, middle, *both);
+  const int first = both->size;
+  add_members(all, ballots, color, middle, all.size, *both);
+  if (first == 0 || first == both->size) {
+    process.free_comm(both);
+    return {};
+  }
+  both->context = context;
+  Comm* const made = intercomm_of(process, *both, first, name);
+  process.set_handler(*made, parent.handler);
+  return {made, MPI_SUCCESS};
+}
+
 }  // namespace
+
+bool take_context(Process& process, std::uint32_t context) {
+  if (context + 2 > Process::kContextsEnd) return false;
+  process.next_context = context + 2;
+  return true;
+}
+
+int no_context_left(const Call& call, const Comm& comm) {
+  return call.fail(&comm, MPI_ERR_OTHER,
+                   fmt::format("more than {} communicators were made",
+                               (Process::kContextsEnd - Process::kFirstFreeContext) / 2));
+}
+
+Comm* intercomm_of(Process& process, Comm& both, int first, const std::string& name) {
+  Comm* const made = process.make_comm();
+  const bool is_first = both.rank < first;
+  made->both = &both;
+  made->context = both.context;
+  made->local_first = is_first ? 0 : first;
+  made->rank = both.rank - made->local_first;
+  made->size = is_first ? both.size - first : first;
+  made->name = name;
+  both.name = "both groups of " + name;
+  for (int r = 0; r < made->size; ++r) {
+    made->members.push_back(both.job_rank(r + (is_first ? first : 0)));
+  }
+  made->index_members();
+  return made;
+}
+
+int check_no_intercomm(const Call& call, const Comm& comm) {
+  if (comm.both == nullptr) return MPI_SUCCESS;
+  return call.fail(&comm, MPI_ERR_COMM, "comm is an intercommunicator, which is not possible here");
+}
+
+int agree_on_error(const Call& call, Comm& comm, int own) {
+  std::int32_t mine = own;
+  std::int32_t worst = MPI_SUCCESS;
+  const Operand operand{find_combine(MPI_MAX, MPI_INT32_T), 1, sizeof mine};
+  allreduce(call.process(), comm, call.name(), &mine, &worst, operand);
+  if (own != MPI_SUCCESS || worst == MPI_SUCCESS) return own;
+  return call.fail(&comm, MPI_ERR_OTHER, "another member's arguments are wrong");
+}
 
 MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int color, int key,
                     const std::string& name) {
+  if (parent.both != nullptr) return split_intercomm(call, parent, kind, color, key, name);
   const std::vector<Ballot> ballots = vote(call, parent, kind, color, key);
   const std::uint32_t context = agree_on_context(call.process(), ballots);
-  if (context == 0) return {nullptr, no_context(call, parent)};
+  if (context == 0) return {nullptr, no_context_left(call, parent)};
   if (color == MPI_UNDEFINED) return {};
   Comm* made = call.process().make_comm();
   made->context = context;
@@ -91,8 +154,7 @@ MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name) {
   std::uint32_t context = 0;
   const Operand operand{find_combine(MPI_MAX, MPI_UINT32_T), 1, sizeof context};
   allreduce(process, parent, call.name(), &process.next_context, &context, operand);
-  if (context + 2 > Process::kContextsEnd) return {nullptr, no_context(call, parent)};
-  process.next_context = context + 2;
+  if (!take_context(process, context)) return {nullptr, no_context_left(call, parent)};
   return {same_members(process, parent, context, name), MPI_SUCCESS};
 }
 
@@ -120,7 +182,7 @@ MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& mem
     call.engine().wait(votes.request(), call.name());
   }
   const std::uint32_t context = agree_on_context(call.process(), ballots);
-  if (context == 0) return {nullptr, no_context(call, parent)};
+  if (context == 0) return {nullptr, no_context_left(call, parent)};
   Comm* const made = call.process().make_comm();
   made->context = context;
   call.process().set_handler(*made, parent.handler);
@@ -130,20 +192,26 @@ MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& mem
 }
 
 MadeComm copy_comm(const Call& call, Comm& parent) {
-  const std::vector<Ballot> ballots = vote(call, parent, CollectiveKind::comm_dup, 0, 0);
+  const std::vector<Ballot> ballots = vote(call, parent.everyone(), CollectiveKind::comm_dup, 0, 0);
   const std::uint32_t context = agree_on_context(call.process(), ballots);
-  if (context == 0) return {nullptr, no_context(call, parent)};
+  if (context == 0) return {nullptr, no_context_left(call, parent)};
   const MadeComm made = copy_without_context(call, parent);
-  if (made.comm != nullptr) made.comm->context = context;
+  if (made.comm != nullptr) made.comm->set_context(context);
   return made;
 }
 
 MadeComm copy_without_context(const Call& call, Comm& parent) {
-  Comm* const made = same_members(call.process(), parent, 0, "a copy of " + parent.name);
-  call.process().set_handler(*made, parent.handler);
+  Process& process = call.process();
+  Comm* const made = same_members(process, parent, 0, "a copy of " + parent.name);
+  if (parent.both != nullptr) {
+    made->both = same_members(process, *parent.both, 0, "both groups of " + made->name);
+    made->local_first = parent.local_first;
+  }
+  process.set_handler(*made, parent.handler);
   made->cartesian = parent.cartesian;
+  made->graph = parent.graph;
   if (const int error = copy_attributes(call, parent, *made); error != MPI_SUCCESS) {
-    call.process().free_comm(made);
+    process.free_comm(made);
     return {nullptr, call.fail(&parent, error, "the copy function of an attribute failed")};
   }
   return {made, MPI_SUCCESS};

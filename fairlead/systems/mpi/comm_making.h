@@ -15,15 +15,28 @@ struct MadeComm {
 };
 
 // Collective over `parent`: members of one color are in one communicator, by key and then by rank;
-// those of MPI_UNDEFINED in none. `name` is for error texts.
+// those of MPI_UNDEFINED in none. `name` is for error texts. An intercommunicator's parts are
+// intercommunicators, and who would have no remote group is in none.
 MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int color, int key,
                     const std::string& name);
 // Has the members of `parent` in their order and nothing else of it; nobody but the library uses
 // it.
+// Agrees with the members of `comm` on whether each is ready: the error of this member, which it
+// has raised, or one raised where another member has one.
+int agree_on_error(const Call& call, Comm& comm, int own);
 MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name);
 // Has the members of `parent` in their order, with what hangs on it: topology, and attributes by
 // their copy functions.
 MadeComm copy_comm(const Call& call, Comm& parent);
+// `context`, on which the members agree, is taken, and so are those below. False: none is left,
+// which no_context_left() raises.
+bool take_context(Process& process, std::uint32_t context);
+int no_context_left(const Call& call, const Comm& comm);
+// Makes the intercommunicator of the two groups that are members of `both`, the first of them
+// `first` members; `both` is its own from here on.
+Comm* intercomm_of(Process& process, Comm& both, int first, const std::string& name);
+// MPI_SUCCESS, or an error raised: the call is not for intercommunicators.
+int check_no_intercomm(const Call& call, const Comm& comm);
 // The copy of this member alone, which has no context yet.
 MadeComm copy_without_context(const Call& call, Comm& parent);
 // Begins such a copy (comm_copying.cc): `*newcomm` may be used when `*request` is done. Returns an

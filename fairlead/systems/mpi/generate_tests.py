@@ -19,6 +19,8 @@ RIGHT_BY_TYPE = {"const void*": "right.in", "void*": "right.out", "char*": "righ
 RIGHT_ARRAYS = {"MPI_Request": "right.requests", "const int": "right.ones", "int": "right.numbers",
                 "const MPI_Datatype": "right.types", "const MPI_Aint": "right.wide",
                 "const MPI_Count": "right.wide"}
+# A right communicator by call, where not any is.
+RIGHT_COMM = {"Graph_neighbors": "right.graph", "Graph_neighbors_count": "right.graph"}
 # What is wrong, and the standard's class for it.
 WRONG = {"comm": ("MPI_COMM_NULL", "MPI_ERR_COMM"), "count": ("-1", "MPI_ERR_COUNT"),
          "rank": ("99", "MPI_ERR_RANK"), "root": ("99", "MPI_ERR_ROOT"),
@@ -29,6 +31,8 @@ WRONG = {"comm": ("MPI_COMM_NULL", "MPI_ERR_COMM"), "count": ("-1", "MPI_ERR_COU
 
 
 def right(parameter, form_type):
+    if parameter.kind == "displacements" and form_type == "const MPI_Aint":
+        return RIGHT_ARRAYS[form_type]
     if parameter.kind in RIGHT:
         return RIGHT[parameter.kind]
     if parameter.array == "[][3]":
@@ -45,6 +49,8 @@ def bad_arguments(calls):
         if call.state != "yes" or call.name.endswith(("_toint", "_fromint")):
             continue
         given = [right(p, p.written(0).rsplit(" ", 1)[0]) for p in call.parameters]
+        given = [RIGHT_COMM.get(call.name, g) if p.kind == "comm" else g
+                 for g, p in zip(given, call.parameters)]
         for i, p in enumerate(call.parameters):
             if p.kind not in WRONG:
                 continue

@@ -101,11 +101,13 @@ Comm* Process::make_comm() {
 }
 
 void Process::free_comm(Comm* comm) {
+  if (comm->both != nullptr) free_comm(comm->both);
   set_handler(*comm, MPI_ERRORS_ARE_FATAL);
   comm->live = 0;
 }
 
 void Process::set_handler(Comm& comm, MPI_Errhandler handler) {
+  if (comm.both != nullptr) set_handler(*comm.both, handler);
   ErrorHandler* const made = Objects<ErrorHandler>::find(handler);
   ErrorHandler* const old = Objects<ErrorHandler>::find(comm.handler);
   if (made != nullptr) ++made->uses;

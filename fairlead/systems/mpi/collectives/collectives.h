@@ -45,6 +45,10 @@ enum class CollectiveKind : std::uint8_t {
   win_create,
   win_free,
   win_fence,
+  intercomm_create,
+  intercomm_merge,
+  graph_create,
+  dist_graph_create,
   count  // not a kind
 };
 

@@ -7,17 +7,38 @@
 namespace fairlead::mpi {
 namespace {
 
-constexpr const char* kCallNames[] = {
-    "MPI_Barrier",     "MPI_Bcast",           "MPI_Reduce",
-    "MPI_Allreduce",   "MPI_Gather",          "MPI_Scatter",
-    "MPI_Allgather",   "MPI_Alltoall",        "MPI_Comm_dup",
-    "MPI_Comm_split",  "MPI_Comm_free",       "MPI_Finalize",
-    "MPI_Gatherv",     "MPI_Scatterv",        "MPI_Allgatherv",
-    "MPI_Alltoallv",   "MPI_Alltoallw",       "MPI_Scan",
-    "MPI_Exscan",      "MPI_Reduce_scatter",  "MPI_Reduce_scatter_block",
-    "MPI_Comm_create", "MPI_Comm_split_type", "MPI_Cart_create",
-    "MPI_Cart_sub",    "MPI_Win_create",      "MPI_Win_free",
-    "MPI_Win_fence"};
+constexpr const char* kCallNames[] = {"MPI_Barrier",
+                                      "MPI_Bcast",
+                                      "MPI_Reduce",
+                                      "MPI_Allreduce",
+                                      "MPI_Gather",
+                                      "MPI_Scatter",
+                                      "MPI_Allgather",
+                                      "MPI_Alltoall",
+                                      "MPI_Comm_dup",
+                                      "MPI_Comm_split",
+                                      "MPI_Comm_free",
+                                      "MPI_Finalize",
+                                      "MPI_Gatherv",
+                                      "MPI_Scatterv",
+                                      "MPI_Allgatherv",
+                                      "MPI_Alltoallv",
+                                      "MPI_Alltoallw",
+                                      "MPI_Scan",
+                                      "MPI_Exscan",
+                                      "MPI_Reduce_scatter",
+                                      "MPI_Reduce_scatter_block",
+                                      "MPI_Comm_create",
+                                      "MPI_Comm_split_type",
+                                      "MPI_Cart_create",
+                                      "MPI_Cart_sub",
+                                      "MPI_Win_create",
+                                      "MPI_Win_free",
+                                      "MPI_Win_fence",
+                                      "MPI_Intercomm_create",
+                                      "MPI_Intercomm_merge",
+                                      "MPI_Graph_create",
+                                      "MPI_Dist_graph_create"};
 static_assert(std::size(kCallNames) == static_cast<std::size_t>(CollectiveKind::count));
 
 // Of a wait for a message, until this rank looks whether the others do something else.

@@ -121,7 +121,7 @@ bool Schedule::finish(Message& message) {
 }
 
 // What an earlier schedule left is at hand.
-Recorder::Recorder(Schedule& schedule) : schedule_(schedule) {
+Recorder::Recorder(Schedule& schedule) : schedule_(schedule), size_(schedule.comm_.size) {
   for (Schedule::Message& each : schedule.record_->messages) ended_.push_back(&each);
   for (const Schedule::Piece& each : schedule.record_->memory) {
     spare_.emplace_back(each.first.get(), each.second);
@@ -138,14 +138,14 @@ void Recorder::exchange(int to, const void* out, std::uint64_t out_size, int fro
 Recorder::Pending Recorder::begin_receive(int from, void* to, std::uint64_t size) {
   const Pending message = make();
   schedule_.record_->acts.push_back(
-      {Schedule::What::receive, from, message, nullptr, nullptr, to, size});
+      {Schedule::What::receive, first_ + from, message, nullptr, nullptr, to, size});
   return message;
 }
 
 Recorder::Pending Recorder::begin_send(int to, const void* from, std::uint64_t size) {
   const Pending message = make();
   schedule_.record_->acts.push_back(
-      {Schedule::What::send, to, message, from, nullptr, nullptr, size});
+      {Schedule::What::send, first_ + to, message, from, nullptr, nullptr, size});
   return message;
 }
 

@@ -93,12 +93,13 @@ class Recorder {
  public:
   using Pending = Schedule::Message*;
   class Memory;
+  class Part;
 
   explicit Recorder(Schedule& schedule);
 
   Process& process() { return schedule_.process_; }
-  int rank() const { return schedule_.comm_.rank; }
-  int size() const { return schedule_.comm_.size; }
+  int rank() const { return schedule_.comm_.rank - first_; }
+  int size() const { return size_; }
 
   void send(int to, const void* from, std::uint64_t size) { end_send(begin_send(to, from, size)); }
   void receive(int from, void* to, std::uint64_t size) { end(begin_receive(from, to, size), size); }
@@ -138,8 +139,29 @@ class Recorder {
   Pending make();
 
   Schedule& schedule_;
+  int first_ = 0;
+  int size_;
   std::vector<Pending> ended_;
   std::vector<Piece> spare_;  // memory that what was recorded so far is done with
+};
+
+// While it lives, algorithms see consecutive members of the communicator only, of which this is
+// one.
+class Recorder::Part {
+ public:
+  Part(Recorder& recorder, int first, int size) : recorder_(recorder) {
+    recorder.first_ = first;
+    recorder.size_ = size;
+  }
+  ~Part() {
+    recorder_.first_ = 0;
+    recorder_.size_ = recorder_.schedule_.comm_.size;
+  }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+ private:
+  Recorder& recorder_;
 };
 
 // For the steps that are recorded while it lives.
