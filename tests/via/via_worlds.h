@@ -57,6 +57,7 @@ struct Place {
   std::vector<std::byte> memory = std::vector<std::byte>(kBytes);
   VIP_MEM_HANDLE slots_handle = 0;
   VIP_MEM_HANDLE handle = 0;
+  std::vector<VIP_VI_HANDLE> vis;  // that vi() made
   bool good = true;
 
   Place() {
@@ -75,6 +76,21 @@ struct Place {
            VipDestroyPtag(nic, ptag) == VIP_SUCCESS && VipCloseNic(nic) == VIP_SUCCESS;
   }
 
+  // The same after every VI that vi() made, and those queues.
+  bool finish(const std::vector<VIP_CQ_HANDLE>& queues = {}) {
+    for (const VIP_VI_HANDLE vi : vis) {
+      VIP_DESCRIPTOR* found = nullptr;
+      if (VipDisconnect(vi) != VIP_SUCCESS) continue;  // destroyed by the test
+      while (VipSendDone(vi, &found) != VIP_NOT_DONE) {
+      }
+      while (VipRecvDone(vi, &found) != VIP_NOT_DONE) {
+      }
+      good = VipDestroyVi(vi) == VIP_SUCCESS && good;
+    }
+    for (const VIP_CQ_HANDLE queue : queues) good = VipDestroyCQ(queue) == VIP_SUCCESS && good;
+    return close() && good;
+  }
+
   VIP_VI_ATTRIBUTES attributes(VIP_RELIABILITY_LEVEL level) const {
     VIP_VI_ATTRIBUTES made{};
     made.ReliabilityLevel = level;
@@ -89,6 +105,7 @@ struct Place {
     VIP_VI_ATTRIBUTES its = attributes(level);
     VIP_VI_HANDLE made = nullptr;
     good = VipCreateVi(nic, &its, sends, receives, &made) == VIP_SUCCESS && good;
+    vis.push_back(made);
     return made;
   }
 
@@ -158,6 +175,10 @@ inline VIP_RETURN received(VIP_VI_HANDLE vi, VIP_DESCRIPTOR** descriptor) {
 }
 inline VIP_RETURN sent(VIP_VI_HANDLE vi, VIP_DESCRIPTOR** descriptor) {
   return VipSendWait(vi, 30'000, descriptor);
+}
+// Where the first data segment of a descriptor begins.
+inline const void* segment_data(const VIP_DESCRIPTOR* descriptor) {
+  return descriptor->DS[0].Local.Data.Address;
 }
 inline VIP_UINT32 errors_of(const VIP_DESCRIPTOR* descriptor) {
   return descriptor->CS.Status & VIP_STATUS_ERROR_MASK;

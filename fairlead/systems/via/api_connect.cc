@@ -198,7 +198,6 @@ VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE vi, VIP_VI_ATTRIBUTES* remote_attrib
 
 VIP_RETURN VipDisconnect(VIP_VI_HANDLE handle) {
   FAIRLEAD_VIA_VI(core, vi, handle, true);
-  if (vi->state == VIP_STATE_IDLE) return VIP_INVALID_STATE;
   core->disconnect(*vi);
   return VIP_SUCCESS;
 }

@@ -265,4 +265,15 @@ void Core::done_came(Vi& vi) {
   settle(vi, false);
 }
 
+void Core::acknowledge(Vi& vi, std::uint16_t count) {
+  for (std::size_t i = vi.send.told; i < vi.send.next; ++i) {
+    Posted& each = vi.send.posted[i];
+    const bool there = static_cast<std::int16_t>(each.sequence - count) < 0;
+    if (each.state == Posted::State::left && !each.shape.is_read() && there) {
+      each.state = Posted::State::done;
+    }
+  }
+  settle(vi, false);
+}
+
 }  // namespace fairlead::via

@@ -146,7 +146,7 @@ void Core::reject(Connection& connection, VIP_RETURN code) {
     control.kind = static_cast<std::uint8_t>(ControlKind::refuse);
     control.to_vi = connection.request.vi.vi;
     control.to_connection = connection.request.vi.connection;
-    control.code = static_cast<std::uint16_t>(code);
+    control.value = static_cast<std::uint16_t>(code);
     send_control(connection.request.source, control, lci::Lane::request);
   }
   connections.remove(&connection);
@@ -156,7 +156,9 @@ void Core::disconnect(Vi& vi) {
   if (vi.state == VIP_STATE_CONNECT_PENDING) {
     cancel(vi);
   } else if (vi.state == VIP_STATE_CONNECTED) {
-    send_control(vi.peer, control_of(vi, ControlKind::disconnect), lci::Lane::request);
+    Control control = control_of(vi, ControlKind::disconnect);
+    control.value = vi.expected;
+    send_control(vi.peer, control, lci::Lane::request);
   }
   vi.state = VIP_STATE_IDLE;
   ++vi.connection;
@@ -203,12 +205,13 @@ void Core::handle(Rank source, const Control& control) {
     case ControlKind::refuse:
       if (!asks) return;
       vi->answered = true;
-      vi->answer = control.code == VIP_NO_MATCH ? VIP_NO_MATCH : VIP_REJECT;
+      vi->answer = control.value == VIP_NO_MATCH ? VIP_NO_MATCH : VIP_REJECT;
       return changed();
     case ControlKind::cancel:
       return cancelled(source, control);
     case ControlKind::disconnect:
       if (known && vi->state == VIP_STATE_CONNECTED && same(vi->peer_vi, sender_of(control))) {
+        acknowledge(*vi, control.value);
         break_off(*vi, VIP_ERROR_CONN_LOST, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
       }
       return;
@@ -225,7 +228,7 @@ void Core::request_came(Rank source, const Control& control) {
   back.kind = static_cast<std::uint8_t>(ControlKind::refuse);
   back.to_vi = control.from_vi;
   back.to_connection = control.from_connection;
-  back.code = VIP_NO_MATCH;
+  back.value = VIP_NO_MATCH;
   send_control(source, back, lci::Lane::reply);
 }
 

@@ -177,6 +177,8 @@ class Core {
   void read_came(Vi& vi, const DataHead& head, std::span<const std::byte> body);
   void read_data_came(Vi& vi, const DataHead& head, std::span<const std::byte> data);
   void done_came(Vi& vi);
+  // The other side has the messages before `count`: it may say so before what tells of each.
+  void acknowledge(Vi& vi, std::uint16_t count);
   Posted* awaiting(Vi& vi, bool is_read);
 
   run::Context& context_;

@@ -286,8 +286,8 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE vi, VIP_NET_ADDRESS* local, VIP_N
                                  VIP_ULONG timeout);
 VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE vi, VIP_VI_ATTRIBUTES* remote_attributes);
 VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE vi, VIP_VI_ATTRIBUTES* remote_attributes);
-/* Ends a connection, broken ones too: what is posted is flushed, the VI is idle. The other side's
- * VI is told (VIP_ERROR_CONN_LOST). */
+/* Ends a connection, one that is broken or only asked for, too: what is posted is flushed, the VI is
+ * idle. The other side's VI is told (VIP_ERROR_CONN_LOST). Of an idle VI the receives are flushed. */
 VIP_RETURN VipDisconnect(VIP_VI_HANDLE vi);
 
 /* --- Data transfer. A post answers before anything has moved. VIP_INVALID_PARAMETER: the

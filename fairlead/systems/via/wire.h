@@ -96,7 +96,7 @@ struct Control {
   std::uint16_t from_vi;
   std::uint16_t to_vi;
   std::uint16_t level;
-  std::uint16_t code;  // of refuse: a VIP_RETURN
+  std::uint16_t value;  // of refuse: a VIP_RETURN; of disconnect: how many messages came; wraps
   std::uint32_t transfer_max;
   std::uint64_t qos;
   Discriminator from;
