@@ -2,7 +2,6 @@
 // same on every rank.
 #pragma once
 #include <array>
-#include <cstdint>
 #include <string>
 
 #include "fairlead/base/result.h"
@@ -10,22 +9,18 @@
 namespace fairlead::splitc {
 
 enum class Implementation : std::uint8_t {
-  direct,          // on the Port: loads and stores where memory is mapped, its calls elsewhere
-  amvia,           // each access an Active Message over VIA (Split-C paper, section 5.2)
-  via,             // messages of its own over reliable VIs (section 5.4)
-  via_unreliable,  // the same over VIs of level 1, with its own acknowledgments (section 5.5)
+  direct,  // on the Port: loads and stores where memory is mapped, its calls elsewhere
 };
 
 constexpr const char kImplementationVariable[] = "FAIRLEAD_SPLITC";
-inline constexpr std::array kImplementationNames = {"direct", "amvia", "via", "via-unreliable"};
+inline constexpr std::array kImplementationNames = {"direct"};
 
 // Reads the variable's text; empty: direct. Error: no such name, with those there are.
 inline Result<Implementation> implementation_of(const std::string& text) {
-  if (text.empty()) return Implementation::direct;
+  if (text.empty() || text == kImplementationNames[0]) return Implementation::direct;
   std::string names;
-  for (std::size_t i = 0; i < kImplementationNames.size(); ++i) {
-    if (text == kImplementationNames[i]) return static_cast<Implementation>(i);
-    names += (names.empty() ? "" : ", ") + std::string(kImplementationNames[i]);
+  for (const char* const name : kImplementationNames) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
   }
   return Error{"there is no Split-C implementation '" + text + "'; there are: " + names};
 }
