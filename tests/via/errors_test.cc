@@ -441,40 +441,6 @@ TEST_P(Errors, objects_that_cannot_be_made) {
   });
 }
 
-// Rank 1 leaves with connections open; rank 0 learns of it in a wait and in polls.
-TEST_P(Errors, a_peer_that_is_gone) {
-  run_ranks(GetParam(), 2, [](run::Context& rank) {
-    port_test::Meeting meeting(rank.port());
-    Place place;
-    const unsigned me = rank.port().self();
-    const VIP_VI_HANDLE waits = place.vi(VIP_SERVICE_RELIABLE_DELIVERY);
-    const VIP_VI_HANDLE polls = place.vi(VIP_SERVICE_RELIABLE_RECEPTION);
-    (void)place.receive(waits, place.describe(0, {{0, 64}}));
-    (void)place.receive(polls, place.describe(1, {{64, 64}}));
-    bool good = place.connect(waits, 1 - me, "waits") && place.connect(polls, 1 - me, "polls");
-    good &= PORT_TEST_CHECK(meeting.meet() && good, rank.port(), 0);
-    if (me == 1) {
-      // As if all were in order, so that the job goes on.
-      rank.ended(run::System::via);
-      return good;
-    }
-    const VIP_UINT32 errors = next_errors(waits, true);
-    good &= PORT_TEST_CHECK(errors == VIP_STATUS_DESC_FLUSHED_ERROR, rank.port(), errors);
-    good &= PORT_TEST_CHECK(state_of(waits) == VIP_STATE_ERROR, rank.port(), 0);
-    VIP_DESCRIPTOR* found = nullptr;
-    VIP_RETURN answer = VIP_NOT_DONE;
-    while (answer == VIP_NOT_DONE) answer = VipRecvDone(polls, &found);
-    good &= PORT_TEST_CHECK(answer == VIP_DESCRIPTOR_ERROR, rank.port(), answer);
-    // Expect: nobody is asked in vain.
-    const VIP_VI_HANDLE late = place.vi(VIP_SERVICE_RELIABLE_DELIVERY);
-    Address here(place.nic, 0, "late");
-    Address there(place.nic, 1, "late");
-    const VIP_RETURN asked = VipConnectRequest(late, &here.net, &there.net, 30'000, nullptr);
-    good &= PORT_TEST_CHECK(asked == VIP_NOT_REACHABLE, rank.port(), asked);
-    return PORT_TEST_CHECK(place.finish(), rank.port(), 0) && good;
-  });
-}
-
 // A rank that sends anything on the channels of VIs.
 TEST_P(Errors, packets_of_any_bytes_do_no_harm) {
   run_ranks(GetParam(), 2, [](run::Context& rank) {

@@ -148,7 +148,7 @@ typedef struct {
 #define VIP_STATUS_LENGTH_ERROR 0x00000008       /* more than fits */
 #define VIP_STATUS_PARTIAL_ERROR 0x00000010      /* the connection broke in the midst of it */
 #define VIP_STATUS_DESC_FLUSHED_ERROR 0x00000020 /* never begun */
-#define VIP_STATUS_TRANSPORT_ERROR 0x00000040    /* the other side is gone */
+#define VIP_STATUS_TRANSPORT_ERROR 0x00000040    /* the connection was lost */
 #define VIP_STATUS_RDMA_PROT_ERROR 0x00000080    /* the other side's memory does not permit it */
 #define VIP_STATUS_REMOTE_DESC_ERROR 0x00000100  /* the other side has no fitting descriptor */
 #define VIP_STATUS_ERROR_MASK 0x000001FE
@@ -187,7 +187,7 @@ typedef struct {
 
 typedef enum {
   VIP_ERROR_POST_DESC,   /* the posted descriptor's memory is not registered, or it is posted */
-  VIP_ERROR_CONN_LOST,   /* the other side disconnected, broke or died */
+  VIP_ERROR_CONN_LOST,   /* the other side disconnected or broke, or is down */
   VIP_ERROR_RECVQ_EMPTY, /* a message came for which no descriptor was posted */
   VIP_ERROR_VI_OVERRUN,  /* a completion queue had no room */
   VIP_ERROR_RDMAW_PROT,  /* the other side wrote where it may not */
@@ -232,7 +232,7 @@ typedef enum {
   VIP_INVALID_STATE,
   VIP_ERROR_NAMESERVICE,
   VIP_NO_MATCH,
-  VIP_NOT_REACHABLE, /* the other process is gone */
+  VIP_NOT_REACHABLE, /* the other process is down */
   VIP_ERROR_NOT_SUPPORTED
 } VIP_RETURN;
 
