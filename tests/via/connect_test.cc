@@ -10,9 +10,9 @@ using port_test::options_of;
 using port_test::run_ranks;
 
 class Connect : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_PORT_TESTS_IN(Connect, ::testing::Values("loop", "shm", "udp", "lossy",
-                                                     "myrinet-p3/sdma", "myrinet-p3/pio@2",
-                                                     "generic-hca"));
+INSTANTIATE_PORT_TESTS_IN(Connect,
+                          ::testing::Values("loop", "shm", "udp", "lossy", "myrinet-p3/sdma",
+                                            "myrinet-p3/pio@2", "generic-hca"));
 
 constexpr auto kLevel = VIP_SERVICE_RELIABLE_DELIVERY;
 
@@ -28,9 +28,9 @@ bool serve(Place& place, lci::Port& port) {
   Address from = Address::room();
   VIP_VI_ATTRIBUTES its{};
   VIP_CONN_HANDLE asked = nullptr;
-  bool good = PORT_TEST_CHECK(VipConnectWait(place.nic, &here.net, 30'000, &from.net, &its,
-                                             &asked) == VIP_SUCCESS,
-                              port, 0);
+  bool good = PORT_TEST_CHECK(
+      VipConnectWait(place.nic, &here.net, 30'000, &from.net, &its, &asked) == VIP_SUCCESS, port,
+      0);
   good &= PORT_TEST_CHECK(from.text() == "client" && from.process() == 1, port, from.process());
   good &= PORT_TEST_CHECK(its.ReliabilityLevel == kLevel && its.MaxTransferSize == 200'000 &&
                               its.EnableRdmaRead == VIP_TRUE,
@@ -56,20 +56,19 @@ bool serve(Place& place, lci::Port& port) {
   good &= PORT_TEST_CHECK(VipSetViAttributes(vi, &changed) == VIP_INVALID_STATE, port, 0);
   good &= PORT_TEST_CHECK(next_errors(vi, true) == 0, port, 0);
   Address other(place.nic, 0, "rejects");
-  good &= PORT_TEST_CHECK(VipConnectWait(place.nic, &other.net, 30'000, nullptr, nullptr,
-                                         &asked) == VIP_SUCCESS,
-                          port, 0);
+  good &= PORT_TEST_CHECK(
+      VipConnectWait(place.nic, &other.net, 30'000, nullptr, nullptr, &asked) == VIP_SUCCESS, port,
+      0);
   good &= PORT_TEST_CHECK(VipConnectReject(asked) == VIP_SUCCESS, port, 0);
   // Nobody asks for this one.
   Address none(place.nic, 0, "nobody");
-  good &= PORT_TEST_CHECK(VipConnectWait(place.nic, &none.net, 3, nullptr, nullptr, &asked) ==
-                              VIP_TIMEOUT,
-                          port, 0);
+  good &= PORT_TEST_CHECK(
+      VipConnectWait(place.nic, &none.net, 3, nullptr, nullptr, &asked) == VIP_TIMEOUT, port, 0);
   // This client has gone away when it is accepted.
   Address late(place.nic, 0, "late");
-  good &= PORT_TEST_CHECK(VipConnectWait(place.nic, &late.net, 30'000, nullptr, nullptr, &asked) ==
-                              VIP_SUCCESS,
-                          port, 0);
+  good &= PORT_TEST_CHECK(
+      VipConnectWait(place.nic, &late.net, 30'000, nullptr, nullptr, &asked) == VIP_SUCCESS, port,
+      0);
   while (state_of(vi) == VIP_STATE_CONNECTED) {
     VIP_DESCRIPTOR* found = nullptr;
     (void)VipRecvDone(vi, &found);
@@ -84,25 +83,21 @@ bool ask(Place& place, lci::Port& port) {
   Address there(place.nic, 0, "accepts");
   VIP_VI_ATTRIBUTES its{};
   const VIP_VI_HANDLE vi = place.vi(kLevel);
-  bool good = PORT_TEST_CHECK(VipConnectRequest(vi, &here.net, &there.net, 30'000, &its) ==
-                                  VIP_SUCCESS,
-                              port, 0);
+  bool good = PORT_TEST_CHECK(
+      VipConnectRequest(vi, &here.net, &there.net, 30'000, &its) == VIP_SUCCESS, port, 0);
   good &= PORT_TEST_CHECK(its.ReliabilityLevel == kLevel && state_of(vi) == VIP_STATE_CONNECTED,
                           port, state_of(vi));
-  good &= PORT_TEST_CHECK(VipConnectRequest(vi, &here.net, &there.net, 5, nullptr) ==
-                              VIP_INVALID_STATE,
-                          port, 0);
+  good &= PORT_TEST_CHECK(
+      VipConnectRequest(vi, &here.net, &there.net, 5, nullptr) == VIP_INVALID_STATE, port, 0);
   (void)place.send(vi, place.describe(1, {{0, 8}}));
   good &= PORT_TEST_CHECK(next_errors(vi, false) == 0, port, 0);
   const VIP_VI_HANDLE second = place.vi(kLevel);
   Address rejects(place.nic, 0, "rejects");
-  good &= PORT_TEST_CHECK(VipConnectRequest(second, &here.net, &rejects.net, 30'000, nullptr) ==
-                              VIP_REJECT,
-                          port, 0);
+  good &= PORT_TEST_CHECK(
+      VipConnectRequest(second, &here.net, &rejects.net, 30'000, nullptr) == VIP_REJECT, port, 0);
   Address late(place.nic, 0, "late");
-  good &= PORT_TEST_CHECK(VipConnectRequest(second, &here.net, &late.net, 1500, nullptr) ==
-                              VIP_TIMEOUT,
-                          port, 0);
+  good &= PORT_TEST_CHECK(
+      VipConnectRequest(second, &here.net, &late.net, 1500, nullptr) == VIP_TIMEOUT, port, 0);
   good &= PORT_TEST_CHECK(state_of(second) == VIP_STATE_IDLE, port, state_of(second));
   return PORT_TEST_CHECK(VipDisconnect(vi) == VIP_SUCCESS, port, 0) && good;
 }
@@ -125,7 +120,8 @@ TEST_P(Connect, peers) {
     const VIP_VI_HANDLE vi = place.vi(kLevel);
     Address here(place.nic, me, me == 0 ? "left" : "right");
     Address there(place.nic, 1 - me, me == 0 ? "right" : "left");
-    bool good = PORT_TEST_CHECK(VipConnectPeerDone(vi, nullptr) == VIP_INVALID_STATE, rank.port(), 0);
+    bool good =
+        PORT_TEST_CHECK(VipConnectPeerDone(vi, nullptr) == VIP_INVALID_STATE, rank.port(), 0);
     // Rank 1 comes later: until then it is not done.
     if (me == 1) good &= PORT_TEST_CHECK(meeting.meet(), rank.port(), 0);
     good &= PORT_TEST_CHECK(VipConnectPeerRequest(vi, &here.net, &there.net, 30'000) == VIP_SUCCESS,
@@ -139,9 +135,9 @@ TEST_P(Connect, peers) {
     good &= PORT_TEST_CHECK(its.MaxTransferSize == 200'000, rank.port(), 0);
     // Levels that differ are refused to both; nobody comes to the third.
     const VIP_VI_HANDLE other = place.vi(me == 0 ? VIP_SERVICE_UNRELIABLE : kLevel);
-    good &= PORT_TEST_CHECK(VipConnectPeerRequest(other, &there.net, &here.net, 1) ==
-                                VIP_INVALID_PARAMETER,
-                            rank.port(), 0);
+    good &= PORT_TEST_CHECK(
+        VipConnectPeerRequest(other, &there.net, &here.net, 1) == VIP_INVALID_PARAMETER,
+        rank.port(), 0);
     Address mine(place.nic, me, "unlike");
     Address its_name(place.nic, 1 - me, "unlike");
     (void)VipConnectPeerRequest(other, &mine.net, &its_name.net, 30'000);
@@ -200,36 +196,36 @@ TEST_P(Connect, names_and_queries) {
                                 its.process() == 1 && its.net.DiscriminatorLen == 0,
                             rank.port(), its.process());
     VIP_ULONG length = 2;
-    good &= PORT_TEST_CHECK(VipNSGetHostByAddr(place.nic, &its.net, name, &length) ==
-                                VIP_ERROR_RESOURCE,
-                            rank.port(), 0);
+    good &= PORT_TEST_CHECK(
+        VipNSGetHostByAddr(place.nic, &its.net, name, &length) == VIP_ERROR_RESOURCE, rank.port(),
+        0);
     length = sizeof name;
     good &= PORT_TEST_CHECK(VipNSGetHostByAddr(place.nic, &its.net, name, &length) == VIP_SUCCESS,
                             rank.port(), 0);
     Address again;
     // "HOST:PROCESS" names the same.
-    good &= PORT_TEST_CHECK(VipNSGetHostByName(place.nic, name, &again.net, 0) == VIP_SUCCESS &&
-                                again.process() == 1,
-                            rank.port(), again.process());
-    good &= PORT_TEST_CHECK(VipNSGetHostByName(place.nic, name, &again.net, 1) ==
-                                VIP_ERROR_NAMESERVICE,
-                            rank.port(), 0);
+    good &= PORT_TEST_CHECK(
+        VipNSGetHostByName(place.nic, name, &again.net, 0) == VIP_SUCCESS && again.process() == 1,
+        rank.port(), again.process());
+    good &=
+        PORT_TEST_CHECK(VipNSGetHostByName(place.nic, name, &again.net, 1) == VIP_ERROR_NAMESERVICE,
+                        rank.port(), 0);
     for (const char* bad : {"2", "x", "", "9:1", "1:"}) {
       std::string text = bad;
-      good &= PORT_TEST_CHECK(VipNSGetHostByName(place.nic, text.data(), &again.net, 0) ==
-                                  VIP_ERROR_NAMESERVICE,
-                              rank.port(), bad[0]);
+      good &= PORT_TEST_CHECK(
+          VipNSGetHostByName(place.nic, text.data(), &again.net, 0) == VIP_ERROR_NAMESERVICE,
+          rank.port(), bad[0]);
     }
     Address all[2];
     VIP_NET_ADDRESS* array[2] = {&all[0].net, &all[1].net};
     VIP_AUTODISCOVERY_LIST list{0, array, 2};
-    good &= PORT_TEST_CHECK(VipQuerySystemManagementInfo(place.nic, VIP_SMI_AUTODISCOVERY, &list) ==
-                                    VIP_SUCCESS &&
-                                list.NumAdAddrs == 2 && all[1].process() == 1,
-                            rank.port(), list.NumAdAddrs);
-    good &= PORT_TEST_CHECK(VipQuerySystemManagementInfo(place.nic, 7, &list) ==
-                                VIP_ERROR_NOT_SUPPORTED,
-                            rank.port(), 0);
+    good &= PORT_TEST_CHECK(
+        VipQuerySystemManagementInfo(place.nic, VIP_SMI_AUTODISCOVERY, &list) == VIP_SUCCESS &&
+            list.NumAdAddrs == 2 && all[1].process() == 1,
+        rank.port(), list.NumAdAddrs);
+    good &= PORT_TEST_CHECK(
+        VipQuerySystemManagementInfo(place.nic, 7, &list) == VIP_ERROR_NOT_SUPPORTED, rank.port(),
+        0);
     VIP_NIC_ATTRIBUTES nic{};
     good &= PORT_TEST_CHECK(VipQueryNic(place.nic, &nic) == VIP_SUCCESS &&
                                 nic.ReliabilityLevelSupport == 7 && nic.RDMAReadSupport == 6 &&
@@ -237,14 +233,14 @@ TEST_P(Connect, names_and_queries) {
                                 nic.NicAddressLen == 8 && nic.MaxDiscriminatorLen >= 16,
                             rank.port(), nic.ReliabilityLevelSupport);
     VIP_MEM_ATTRIBUTES memory{};
-    good &= PORT_TEST_CHECK(VipQueryMem(place.nic, place.memory.data() + 100, place.handle,
-                                        &memory) == VIP_SUCCESS &&
-                                memory.Ptag == place.ptag && memory.EnableRdmaRead == VIP_TRUE,
-                            rank.port(), 0);
+    good &= PORT_TEST_CHECK(
+        VipQueryMem(place.nic, place.memory.data() + 100, place.handle, &memory) == VIP_SUCCESS &&
+            memory.Ptag == place.ptag && memory.EnableRdmaRead == VIP_TRUE,
+        rank.port(), 0);
     memory.EnableRdmaRead = VIP_FALSE;
-    good &= PORT_TEST_CHECK(VipSetMemAttributes(place.nic, place.memory.data(), place.handle,
-                                                &memory) == VIP_SUCCESS,
-                            rank.port(), 0);
+    good &= PORT_TEST_CHECK(
+        VipSetMemAttributes(place.nic, place.memory.data(), place.handle, &memory) == VIP_SUCCESS,
+        rank.port(), 0);
     (void)VipQueryMem(place.nic, place.memory.data(), place.handle, &memory);
     good &= PORT_TEST_CHECK(memory.EnableRdmaRead == VIP_FALSE, rank.port(), 0);
     good &= PORT_TEST_CHECK(VipNSShutdown(place.nic) == VIP_SUCCESS, rank.port(), 0);

@@ -131,15 +131,15 @@ TEST_P(Errors, sends_that_cannot_be_right) {
         if (errors != bad.status) std::fprintf(stderr, "  %s\n", bad.what);
         // Expect: a reliable connection breaks, an unreliable one goes on.
         const bool broken = level != VIP_SERVICE_UNRELIABLE;
-        good &= PORT_TEST_CHECK((state_of(pair.one) == VIP_STATE_ERROR) == broken, rank.port(),
-                                level);
+        good &=
+            PORT_TEST_CHECK((state_of(pair.one) == VIP_STATE_ERROR) == broken, rank.port(), level);
         if (broken) {
           good &= PORT_TEST_CHECK(next_errors(pair.two, true) == VIP_STATUS_DESC_FLUSHED_ERROR,
                                   rank.port(), level);
-          good &= PORT_TEST_CHECK(place.send(pair.one, place.describe(2, {{0, 4}})) == VIP_SUCCESS &&
-                                      next_errors(pair.one, false) ==
-                                          VIP_STATUS_DESC_FLUSHED_ERROR,
-                                  rank.port(), level);
+          good &=
+              PORT_TEST_CHECK(place.send(pair.one, place.describe(2, {{0, 4}})) == VIP_SUCCESS &&
+                                  next_errors(pair.one, false) == VIP_STATUS_DESC_FLUSHED_ERROR,
+                              rank.port(), level);
         } else {
           (void)place.send(pair.one, place.describe(2, {{0, 32}}));
           good &= PORT_TEST_CHECK(next_errors(pair.two, true) == 0, rank.port(), level);
@@ -158,7 +158,7 @@ struct BadArrival {
   const char* what;
   VIP_UINT32 send_status;
   VIP_UINT32 receive_status;
-  int code;  // -1: none
+  int code;    // -1: none
   bool drops;  // on level 1 the receive is not used up
   std::function<void(Place&)> prepare;
 };
@@ -228,8 +228,8 @@ TEST_P(Errors, messages_that_find_no_place) {
           if (got != bad.receive_status) std::fprintf(stderr, "  %s\n", bad.what);
         }
         const bool broken = level != VIP_SERVICE_UNRELIABLE;
-        good &= PORT_TEST_CHECK((state_of(pair.two) == VIP_STATE_ERROR) == broken, rank.port(),
-                                level);
+        good &=
+            PORT_TEST_CHECK((state_of(pair.two) == VIP_STATE_ERROR) == broken, rank.port(), level);
         if (broken || bad.code == VIP_ERROR_RDMAW_PROT) {
           while (!pair.is_told(static_cast<VIP_ERROR_CODE>(bad.code))) {
             VIP_DESCRIPTOR* none = nullptr;
@@ -325,8 +325,7 @@ TEST_P(Errors, posts_that_are_refused) {
           {place.receive(vi, whole), VIP_SUCCESS},
           {place.receive(vi, whole), VIP_INVALID_PARAMETER},
           {place.send(pair.one, whole), VIP_INVALID_PARAMETER},
-          {VipDeregisterMem(place.nic, place.slots.data(), place.slots_handle),
-           VIP_ERROR_RESOURCE},
+          {VipDeregisterMem(place.nic, place.slots.data(), place.slots_handle), VIP_ERROR_RESOURCE},
           {VipDestroyVi(vi), VIP_INVALID_STATE},
           {VipDisconnect(vi), VIP_SUCCESS},
           {VipDestroyVi(vi), VIP_ERROR_RESOURCE},
@@ -335,7 +334,8 @@ TEST_P(Errors, posts_that_are_refused) {
         good &= PORT_TEST_CHECK(posts[i].answer == posts[i].expected, rank.port(), i);
       }
       // Expect: what was open when the VI was disconnected is flushed; then it may be posted again.
-      good &= PORT_TEST_CHECK(next_errors(vi, true) == VIP_STATUS_DESC_FLUSHED_ERROR, rank.port(), 0);
+      good &=
+          PORT_TEST_CHECK(next_errors(vi, true) == VIP_STATUS_DESC_FLUSHED_ERROR, rank.port(), 0);
       good &= PORT_TEST_CHECK(place.receive(vi, whole) == VIP_SUCCESS, rank.port(), 0);
       good &= PORT_TEST_CHECK(place.send(vi, place.describe(1, {{0, 8}})) == VIP_SUCCESS &&
                                   next_errors(vi, false) == VIP_STATUS_DESC_FLUSHED_ERROR,
@@ -457,20 +457,19 @@ TEST_P(Errors, packets_of_any_bytes_do_no_harm) {
         std::byte bytes[200];
         for (std::byte& byte : bytes) byte = static_cast<std::byte>(prng.next());
         // Half of them for VIs that there are, of every kind.
-        lci::Words words = {static_cast<std::uint32_t>(prng.next()),
-                            static_cast<std::uint32_t>(prng.next()),
-                            static_cast<std::uint32_t>(prng.next()),
-                            static_cast<std::uint32_t>(prng.next())};
+        lci::Words words = {
+            static_cast<std::uint32_t>(prng.next()), static_cast<std::uint32_t>(prng.next()),
+            static_cast<std::uint32_t>(prng.next()), static_cast<std::uint32_t>(prng.next())};
         if (i % 2 == 0) words[0] = static_cast<std::uint32_t>(prng.below(8)) << 24;
         if (i % 4 == 0) words[1] = words[2] = 40;
         if (i % 3 == 0) bytes[0] = static_cast<std::byte>(prng.below(6));
         const lci::Lane lane = i % 5 == 0 ? lci::Lane::reply : lci::Lane::request;
         const std::size_t most = rank.port().caps(0).inline_bytes_max;
-        const std::size_t size =
-            i % 3 == 0 ? std::min<std::size_t>(160, most)
-                       : prng.below(std::min<std::size_t>(most, sizeof bytes) + 1);
-        (void)rank.port().send_small({0}, channels[i % 3 == 0 ? 1 : 0], lane, words,
-                                     {bytes, size}, lci::kNoFlags);
+        const std::size_t size = i % 3 == 0
+                                     ? std::min<std::size_t>(160, most)
+                                     : prng.below(std::min<std::size_t>(most, sizeof bytes) + 1);
+        (void)rank.port().send_small({0}, channels[i % 3 == 0 ? 1 : 0], lane, words, {bytes, size},
+                                     lci::kNoFlags);
       }
     }
     good &= meeting.meet();

@@ -26,9 +26,8 @@ bool exchange(Place& place, port_test::Meeting& meeting, lci::Port& port, VIP_VI
     // The other side has posted as well before anything is sent.
     good &= PORT_TEST_CHECK(meeting.meet(), port, bytes);
     place.fill({0, bytes}, turn + port.self());
-    VIP_DESCRIPTOR* const from =
-        place.describe(1, {{0, bytes / 2}, {bytes / 2, bytes - bytes / 2}},
-                       VIP_CONTROL_OP_SENDRECV | VIP_CONTROL_IMMEDIATE);
+    VIP_DESCRIPTOR* const from = place.describe(1, {{0, bytes / 2}, {bytes / 2, bytes - bytes / 2}},
+                                                VIP_CONTROL_OP_SENDRECV | VIP_CONTROL_IMMEDIATE);
     from->CS.ImmediateData = static_cast<VIP_UINT32>(turn * 1000 + port.self());
     good &= PORT_TEST_CHECK(place.send(vi, from) == VIP_SUCCESS, port, bytes);
     VIP_DESCRIPTOR* found = nullptr;
@@ -74,17 +73,17 @@ bool remote(Place& place, port_test::Meeting& meeting, lci::Port& port, VIP_VI_H
   VIP_DESCRIPTOR* const first =
       place.describe(3, {{200'000, 10}, {200'010, bytes - 11}}, VIP_CONTROL_OP_RDMAWRITE);
   place.aim(3, its.address, its.handle);
-  VIP_DESCRIPTOR* const second = place.describe(
-      4, {{200'000 + bytes - 1, 1}}, VIP_CONTROL_OP_RDMAWRITE | VIP_CONTROL_IMMEDIATE);
+  VIP_DESCRIPTOR* const second = place.describe(4, {{200'000 + bytes - 1, 1}},
+                                                VIP_CONTROL_OP_RDMAWRITE | VIP_CONTROL_IMMEDIATE);
   second->CS.ImmediateData = 77 + me;
   place.aim(4, its.address + bytes - 1, its.handle);
   good &= PORT_TEST_CHECK(place.send(vi, first) == VIP_SUCCESS, port, 0);
   good &= PORT_TEST_CHECK(place.send(vi, second) == VIP_SUCCESS, port, 0);
   good &= PORT_TEST_CHECK(received(vi, &found) == VIP_SUCCESS, port, 0);
-  good &= PORT_TEST_CHECK((found->CS.Status & VIP_STATUS_OP_MASK) ==
-                                  VIP_STATUS_OP_REMOTE_RDMA_WRITE &&
-                              found->CS.ImmediateData == 78 - me,
-                          port, found->CS.Status);
+  good &=
+      PORT_TEST_CHECK((found->CS.Status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_REMOTE_RDMA_WRITE &&
+                          found->CS.ImmediateData == 78 - me,
+                      port, found->CS.Status);
   good &= PORT_TEST_CHECK(place.holds({here, bytes}, 41 - me), port, 0);
   for (VIP_DESCRIPTOR* const each : {first, second}) {
     good &= PORT_TEST_CHECK(sent(vi, &found) == VIP_SUCCESS && found == each, port, 0);
@@ -97,8 +96,8 @@ bool remote(Place& place, port_test::Meeting& meeting, lci::Port& port, VIP_VI_H
         place.describe(5, {{300'000, 100}, {300'100, bytes - 100}}, VIP_CONTROL_OP_RDMAREAD);
     place.aim(5, its.address, its.handle);
     place.fill({400'000, bytes}, 90);
-    VIP_DESCRIPTOR* const behind = place.describe(
-        6, {{400'000, bytes}}, VIP_CONTROL_OP_RDMAWRITE | VIP_CONTROL_QFENCE);
+    VIP_DESCRIPTOR* const behind =
+        place.describe(6, {{400'000, bytes}}, VIP_CONTROL_OP_RDMAWRITE | VIP_CONTROL_QFENCE);
     place.aim(6, its.address, its.handle);
     good &= PORT_TEST_CHECK(place.send(vi, read) == VIP_SUCCESS, port, 0);
     good &= PORT_TEST_CHECK(place.send(vi, behind) == VIP_SUCCESS, port, 0);
@@ -121,8 +120,8 @@ TEST_P(Transfer, every_level_sends_writes_and_reads) {
                                             VIP_SERVICE_RELIABLE_RECEPTION};
     for (const VIP_RELIABILITY_LEVEL level : levels) {
       const VIP_VI_HANDLE vi = place.vi(level);
-      good &= PORT_TEST_CHECK(place.connect(vi, 1 - rank.port().self(), "level"), rank.port(),
-                              level);
+      good &=
+          PORT_TEST_CHECK(place.connect(vi, 1 - rank.port().self(), "level"), rank.port(), level);
       good &= exchange(place, meeting, rank.port(), vi);
       good &= remote(place, meeting, rank.port(), vi, level != VIP_SERVICE_UNRELIABLE);
       good &= PORT_TEST_CHECK(VipDisconnect(vi) == VIP_SUCCESS && VipDestroyVi(vi) == VIP_SUCCESS,
@@ -168,8 +167,8 @@ TEST_P(Transfer, completion_queues_tell_of_many_vis) {
       for (unsigned other = 0; other < ranks; ++other) {
         const std::size_t slot = 120 + other * kEach + i;
         std::memcpy(place.memory.data() + out + slot * 64, &i, sizeof i);
-        good &= place.send(vis[other], place.describe(slot, {{out + slot * 64, 40}})) ==
-                VIP_SUCCESS;
+        good &=
+            place.send(vis[other], place.describe(slot, {{out + slot * 64, 40}})) == VIP_SUCCESS;
       }
     }
     std::vector<unsigned> next(ranks);
@@ -178,19 +177,20 @@ TEST_P(Transfer, completion_queues_tell_of_many_vis) {
       VIP_VI_HANDLE vi = nullptr;
       VIP_BOOLEAN which = VIP_FALSE;
       VIP_DESCRIPTOR* found = nullptr;
-      good &= PORT_TEST_CHECK(VipCQWait(is_receive ? receives : sends, 30'000, &vi, &which) ==
-                                      VIP_SUCCESS &&
-                                  (which == VIP_TRUE) == is_receive,
-                              rank.port(), i);
-      good &= PORT_TEST_CHECK((is_receive ? VipRecvDone(vi, &found) : VipSendDone(vi, &found)) ==
-                                  VIP_SUCCESS,
-                              rank.port(), i);
+      good &= PORT_TEST_CHECK(
+          VipCQWait(is_receive ? receives : sends, 30'000, &vi, &which) == VIP_SUCCESS &&
+              (which == VIP_TRUE) == is_receive,
+          rank.port(), i);
+      good &= PORT_TEST_CHECK(
+          (is_receive ? VipRecvDone(vi, &found) : VipSendDone(vi, &found)) == VIP_SUCCESS,
+          rank.port(), i);
       if (!is_receive || found == nullptr) continue;
-      const auto from = static_cast<std::size_t>(std::find(vis.begin(), vis.end(), vi) -
-                                                 vis.begin());
+      const auto from =
+          static_cast<std::size_t>(std::find(vis.begin(), vis.end(), vi) - vis.begin());
       unsigned number = 0;
       std::memcpy(&number, segment_data(found), sizeof number);
-      good &= PORT_TEST_CHECK(number == next[from]++ && found->CS.Length == 40, rank.port(), number);
+      good &=
+          PORT_TEST_CHECK(number == next[from]++ && found->CS.Length == 40, rank.port(), number);
     }
     VIP_VI_HANDLE none = nullptr;
     VIP_BOOLEAN which = VIP_FALSE;
@@ -201,9 +201,9 @@ TEST_P(Transfer, completion_queues_tell_of_many_vis) {
       good &= PORT_TEST_CHECK(VipDisconnect(vi) == VIP_SUCCESS && VipDestroyVi(vi) == VIP_SUCCESS,
                               rank.port(), 0);
     }
-    good &= PORT_TEST_CHECK(VipDestroyCQ(receives) == VIP_SUCCESS &&
-                                VipDestroyCQ(sends) == VIP_SUCCESS,
-                            rank.port(), 0);
+    good &=
+        PORT_TEST_CHECK(VipDestroyCQ(receives) == VIP_SUCCESS && VipDestroyCQ(sends) == VIP_SUCCESS,
+                        rank.port(), 0);
     return PORT_TEST_CHECK(place.close(), rank.port(), 0) && good;
   });
 }
@@ -247,8 +247,8 @@ TEST_P(Transfer, handlers_are_told_once) {
     good &= VipRecvNotify(plain, &told, on_receive) == VIP_SUCCESS &&
             VipSendNotify(plain, &told, on_send) == VIP_SUCCESS &&
             VipCQNotify(queue, &told, on_entry) == VIP_SUCCESS;
-    good &= PORT_TEST_CHECK(VipCQNotify(queue, &told, on_entry) == VIP_ERROR_RESOURCE,
-                            rank.port(), 0);
+    good &=
+        PORT_TEST_CHECK(VipCQNotify(queue, &told, on_entry) == VIP_ERROR_RESOURCE, rank.port(), 0);
     good &= PORT_TEST_CHECK(meeting.meet() && good, rank.port(), 0);
     for (std::size_t i = 0; i < 2; ++i) {
       good &= place.send(plain, place.describe(10 + i, {{1000, 8}})) == VIP_SUCCESS;
@@ -256,22 +256,21 @@ TEST_P(Transfer, handlers_are_told_once) {
     }
     VIP_DESCRIPTOR* found = nullptr;
     // The second one of each queue was not asked about.
-    good &= PORT_TEST_CHECK(received(plain, &found) == VIP_SUCCESS &&
-                                found == place.slots[1].descriptor(),
-                            rank.port(), 0);
+    good &= PORT_TEST_CHECK(
+        received(plain, &found) == VIP_SUCCESS && found == place.slots[1].descriptor(), rank.port(),
+        0);
     good &= PORT_TEST_CHECK(sent(plain, &found) == VIP_SUCCESS, rank.port(), 0);
     VIP_VI_HANDLE vi = nullptr;
     VIP_BOOLEAN is_receive = VIP_FALSE;
-    good &= PORT_TEST_CHECK(VipCQWait(queue, 30'000, &vi, &is_receive) == VIP_SUCCESS &&
-                                vi == queued,
-                            rank.port(), 0);
+    good &= PORT_TEST_CHECK(
+        VipCQWait(queue, 30'000, &vi, &is_receive) == VIP_SUCCESS && vi == queued, rank.port(), 0);
     while (told.receives + told.sends + told.entries < 3) (void)VipRecvDone(plain, &found);
-    good &= PORT_TEST_CHECK(told.receives == 1 && told.sends == 1 && told.entries == 1,
-                            rank.port(), told.receives);
+    good &= PORT_TEST_CHECK(told.receives == 1 && told.sends == 1 && told.entries == 1, rank.port(),
+                            told.receives);
     good &= PORT_TEST_CHECK(told.last == place.slots[0].descriptor(), rank.port(), 0);
     // One that is there already is told of, too.
-    good &= PORT_TEST_CHECK(VipRecvNotify(queued, &told, on_receive) == VIP_SUCCESS, rank.port(),
-                            0);
+    good &=
+        PORT_TEST_CHECK(VipRecvNotify(queued, &told, on_receive) == VIP_SUCCESS, rank.port(), 0);
     while (told.receives < 2) (void)VipRecvDone(plain, &found);
     good &= PORT_TEST_CHECK(meeting.meet(), rank.port(), 0);
     return PORT_TEST_CHECK(place.finish({queue}), rank.port(), 0) && good;

@@ -63,9 +63,8 @@ struct Place {
   Place() {
     good = VipOpenNic(nullptr, &nic) == VIP_SUCCESS && VipCreatePtag(nic, &ptag) == VIP_SUCCESS;
     VIP_MEM_ATTRIBUTES attributes{ptag, VIP_FALSE, VIP_FALSE};
-    good = good &&
-           VipRegisterMem(nic, slots.data(), kSlots * sizeof(Slot), &attributes, &slots_handle) ==
-               VIP_SUCCESS;
+    good = good && VipRegisterMem(nic, slots.data(), kSlots * sizeof(Slot), &attributes,
+                                  &slots_handle) == VIP_SUCCESS;
     attributes.EnableRdmaRead = attributes.EnableRdmaWrite = VIP_TRUE;
     good = good && VipRegisterMem(nic, memory.data(), kBytes, &attributes, &handle) == VIP_SUCCESS;
   }
@@ -187,9 +186,7 @@ inline VIP_UINT32 errors_of(const VIP_DESCRIPTOR* descriptor) {
 inline VIP_UINT32 next_errors(VIP_VI_HANDLE vi, bool is_receive) {
   VIP_DESCRIPTOR* found = nullptr;
   const VIP_RETURN answer = is_receive ? received(vi, &found) : sent(vi, &found);
-  return answer == VIP_SUCCESS            ? 0
-         : answer == VIP_DESCRIPTOR_ERROR ? errors_of(found)
-                                          : 0xbad;
+  return answer == VIP_SUCCESS ? 0 : answer == VIP_DESCRIPTOR_ERROR ? errors_of(found) : 0xbad;
 }
 
 }  // namespace fairlead::via_test

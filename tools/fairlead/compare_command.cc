@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "fairlead/run/probes.h"
-#include "tools/fairlead/am_options.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/comparison.h"
@@ -47,7 +46,6 @@ struct CompareArguments {
   bool no_what_if = false;
   MpiChoice mpi;
   std::string splitc;
-  std::string am;
 };
 
 std::vector<Combination> combinations_of(const CompareArguments& arguments) {
@@ -155,10 +153,6 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(set.error().text);
     return kUsageExitCode;
   }
-  if (const auto set = set_am_option(arguments.am); !set.ok()) {
-    complain(set.error().text);
-    return kUsageExitCode;
-  }
   auto folder = TemporaryFolder::make();
   if (!folder.ok()) {
     complain(folder.error().text);
@@ -204,7 +198,6 @@ void add_compare(CLI::App& app, int& exit_code) {
                     "Leave out the runs with a resource of the machine twice as fast, which take "
                     "several times as long as the rest");
   add_splitc_option(*compare, arguments->splitc);
-  add_am_option(*compare, arguments->am);
   compare->add_flag("--json", arguments->json, "One JSON object a line");
   compare->prefix_command();
   compare->footer(kExamples);

@@ -14,7 +14,6 @@
 #include "fairlead/run/probes.h"
 #include "fairlead/run/welcome.h"
 #include "fairlead/systems/mpi/copy_choice.h"
-#include "tools/fairlead/am_options.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/explanation.h"
@@ -54,7 +53,6 @@ struct RunArguments {
   double patience = -1;     // negative: the same
   MpiChoice mpi;
   std::string splitc;  // implementation; empty: as the environment says
-  std::string am;      // the same of Active Messages
   HostChoice hosts;
 };
 
@@ -84,11 +82,8 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   if (!mpi_variables.ok()) return mpi_variables.error();
   const auto splitc_variables = set_splitc_option(arguments.splitc);
   if (!splitc_variables.ok()) return splitc_variables.error();
-  const auto am_variables = set_am_option(arguments.am);
-  if (!am_variables.ok()) return am_variables.error();
   if (real) {
-    for (const auto* const variables :
-         {&mpi_variables.value(), &splitc_variables.value(), &am_variables.value()}) {
+    for (const auto* const variables : {&mpi_variables.value(), &splitc_variables.value()}) {
       launch.environment.insert(launch.environment.end(), variables->begin(), variables->end());
     }
   }
@@ -264,7 +259,6 @@ void add_run(CLI::App& app, int& exit_code) {
       ->default_str(fmt::format("{}", run::kPatienceSeconds));
   add_mpi_options(*run, arguments->mpi);
   add_splitc_option(*run, arguments->splitc);
-  add_am_option(*run, arguments->am);
   run->add_option("--single-copy", arguments->single_copy,
                   "From how many bytes on an MPI message goes straight from the sender's memory to "
                   "the receiver's; auto: where that was measured to be faster than in pieces "

@@ -46,8 +46,7 @@ void write_address(const Core& core, fairlead::Rank rank, const Discriminator& d
   const std::size_t room = std::min<std::size_t>(to->DiscriminatorLen, kDiscriminatorMax);
   VIP_UINT8* const bytes = reinterpret_cast<VIP_UINT8*>(to) + 4;
   to->HostAddressLen = kHostBytes;
-  to->DiscriminatorLen =
-      static_cast<VIP_UINT16>(std::min<std::size_t>(room, discriminator.bytes));
+  to->DiscriminatorLen = static_cast<VIP_UINT16>(std::min<std::size_t>(room, discriminator.bytes));
   std::memcpy(bytes, &host, sizeof host);
   std::memcpy(bytes + 4, &process, sizeof process);
   std::memcpy(bytes + kHostBytes, discriminator.text, to->DiscriminatorLen);
@@ -159,12 +158,11 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE handle, VIP_NET_ADDRESS* local, VIP_N
   const fairlead::Ps deadline = core->deadline_of(timeout);
   core->request_connection(*vi, there->process, here->discriminator, there->discriminator, false,
                            deadline);
-  VIP_RETURN answer = core->await_until(
-      deadline, "the acceptance of a connection of VIs",
-      {vi, [](void* its) {
-         const Vi& asks = *static_cast<Vi*>(its);
-         return asks.answered ? asks.answer : VIP_NOT_DONE;
-       }});
+  VIP_RETURN answer = core->await_until(deadline, "the acceptance of a connection of VIs",
+                                        {vi, [](void* its) {
+                                           const Vi& asks = *static_cast<Vi*>(its);
+                                           return asks.answered ? asks.answer : VIP_NOT_DONE;
+                                         }});
   if (answer == VIP_TIMEOUT) {
     core->cancel(*vi);
   } else if (answer != VIP_SUCCESS) {

@@ -16,8 +16,8 @@ using fairlead::via::Vi;
 
 namespace {
 
-constexpr VIP_RELIABILITY_LEVEL kLevels = VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY |
-                                          VIP_SERVICE_RELIABLE_RECEPTION;
+constexpr VIP_RELIABILITY_LEVEL kLevels =
+    VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
 constexpr VIP_ULONG kRegisterMax = VIP_ULONG{1} << 46;
 
 VIP_RETURN check(const Core& core, const Nic* nic, const VIP_VI_ATTRIBUTES& attributes) {

@@ -106,9 +106,9 @@ bool Core::open(Vi& vi, const DataHead& head) {
 bool Core::store(Vi& vi, const DataHead& head, const RemotePlace& place,
                  std::span<const std::byte> data) {
   if (head.kind == DataKind::write) {
-    const bool permitted = vi.attributes.EnableRdmaWrite != VIP_FALSE &&
-                           memory_.permits_write(place.memory, place.address, head.bytes,
-                                                 vi.attributes.Ptag);
+    const bool permitted =
+        vi.attributes.EnableRdmaWrite != VIP_FALSE &&
+        memory_.permits_write(place.memory, place.address, head.bytes, vi.attributes.Ptag);
     if (permitted) {
       std::copy_n(data.data(), data.size(),
                   reinterpret_cast<std::byte*>(place.address) + head.offset);
@@ -185,8 +185,8 @@ void Core::close(Vi& vi, const DataHead& head) {
       first.status |= VIP_STATUS_IMMEDIATE;
       first.shape.immediate = head.immediate;
     }
-    first.status |= head.kind == DataKind::write ? VIP_STATUS_OP_REMOTE_RDMA_WRITE
-                                                 : VIP_STATUS_OP_RECEIVE;
+    first.status |=
+        head.kind == DataKind::write ? VIP_STATUS_OP_REMOTE_RDMA_WRITE : VIP_STATUS_OP_RECEIVE;
     ++vi.receive.next;
   }
   // Before the receive is told: who looks at it may answer, and that may not overtake this.
@@ -210,8 +210,8 @@ void Core::read_came(Vi& vi, const DataHead& head, std::span<const std::byte> bo
     return refuse(vi, std::nullopt, VIP_STATUS_RDMA_PROT_ERROR);
   }
   ++vi.served;
-  served_.push_back({vi.index, vi.connection, place.memory, place.address, head.bytes,
-                     head.immediate, 0});
+  served_.push_back(
+      {vi.index, vi.connection, place.memory, place.address, head.bytes, head.immediate, 0});
   port_.defer({[](void* core) { static_cast<Core*>(core)->pump(); }, this});
 }
 

@@ -27,9 +27,7 @@ VIP_RETURN compare(const VIP_VI_ATTRIBUTES& a, const VIP_VI_ATTRIBUTES& b) {
 
 ViName sender_of(const Control& control) { return {control.from_vi, control.from_connection}; }
 
-bool same(const ViName& a, const ViName& b) {
-  return a.vi == b.vi && a.connection == b.connection;
-}
+bool same(const ViName& a, const ViName& b) { return a.vi == b.vi && a.connection == b.connection; }
 
 }  // namespace
 
@@ -179,8 +177,8 @@ void Core::handle(Rank source, const Control& control) {
   const ViName to{control.to_vi, control.to_connection};
   Vi* const vi = vis.at(control.to_vi);
   const bool known = vi != nullptr && vi->peer == source && vi->connection == to.connection;
-  const bool asks = known && vi->state == VIP_STATE_CONNECT_PENDING && !vi->by_peers &&
-                    !vi->answered;
+  const bool asks =
+      known && vi->state == VIP_STATE_CONNECT_PENDING && !vi->by_peers && !vi->answered;
   switch (static_cast<ControlKind>(control.kind)) {
     case ControlKind::request:
       return request_came(source, control);

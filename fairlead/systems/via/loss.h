@@ -33,7 +33,8 @@ class Loss {
  public:
   enum class Fate { deliver, drop, twice, later };
 
-  Loss(const LossPlan& plan, std::uint32_t rank) : plan_(plan), prng_(plan.seed * 1'000'003 + rank) {}
+  Loss(const LossPlan& plan, std::uint32_t rank)
+      : plan_(plan), prng_(plan.seed * 1'000'003 + rank) {}
 
   bool any() const { return plan_.any(); }
   Fate next() {

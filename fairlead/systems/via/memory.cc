@@ -90,9 +90,8 @@ void Memory::give_back(VIP_MEM_HANDLE handle, const VIP_DESCRIPTOR* descriptor) 
 }
 
 std::uint32_t Memory::count_of(const void* nic) const {
-  return static_cast<std::uint32_t>(
-      std::count_if(regions_.begin(), regions_.end(),
-                    [nic](const Region& each) { return each.nic == nic; }));
+  return static_cast<std::uint32_t>(std::count_if(
+      regions_.begin(), regions_.end(), [nic](const Region& each) { return each.nic == nic; }));
 }
 
 bool Memory::uses(const void* ptag) const {

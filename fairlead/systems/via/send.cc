@@ -53,8 +53,8 @@ VIP_RETURN Core::post(Vi& vi, bool is_receive, VIP_DESCRIPTOR* descriptor, VIP_M
   }
   descriptor->CS.Length = 0;
   descriptor->CS.Status = 0;
-  const bool flushed = vi.state == VIP_STATE_ERROR ||
-                       (!is_receive && vi.state != VIP_STATE_CONNECTED);
+  const bool flushed =
+      vi.state == VIP_STATE_ERROR || (!is_receive && vi.state != VIP_STATE_CONNECTED);
   if (flushed) {
     made.state = Posted::State::done;
     made.status |= VIP_STATUS_DESC_FLUSHED_ERROR;
@@ -315,7 +315,8 @@ void Core::answer(Rank to, lci::Chan chan, const lci::Words& words,
   if (answers_.empty() && !no_room(post_bytes(to, chan, lci::Lane::reply, words, {&piece, 1}))) {
     return;
   }
-  answers_.push_back({to, {words[0], words[1], words[2], words[3]}, chan, {body.begin(), body.end()}});
+  answers_.push_back(
+      {to, {words[0], words[1], words[2], words[3]}, chan, {body.begin(), body.end()}});
   come_back_later();
 }
 
@@ -341,8 +342,7 @@ bool Core::serve(Served& read) {
       refuse(*vi, VIP_ERROR_RDMAR_PROT, VIP_STATUS_RDMA_PROT_ERROR);
       return true;
     }
-    const std::uint32_t bytes =
-        std::min(port_.caps(vi->peer).mtu_bytes, read.bytes - read.sent);
+    const std::uint32_t bytes = std::min(port_.caps(vi->peer).mtu_bytes, read.bytes - read.sent);
     DataHead head;
     head.kind = DataKind::read_data;
     head.to = vi->peer_vi;
