@@ -22,7 +22,7 @@ ALLOWED = {
     "fabric/model": {"base", "fabric", "sim", "hw"},
     "lci": {"base", "proto", "fabric"},
     "run": {"base", "sim", "fabric", "lci"},
-    "systems": {"base", "proto", "lci", "run"},
+    "systems": {"base", "lci", "run"},
 }
 # One system may build on another, through its public header only.
 SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "panda"),

@@ -1,5 +1,5 @@
-/* A first program of VIPL: ranks 0 and 1, 2 and 3 ... connect a virtual interface each and send each
- * other their numbers. For an even number of ranks. */
+/* A first program of VIPL: ranks 0 and 1, 2 and 3 ... connect a virtual interface each and send
+ * each other their numbers. For an even number of ranks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,5 +53,8 @@ int main(void) {
   if (me == 0 && good) printf("rank %u has the number of rank %u\n", me, place.data[0]);
   VipDisconnect(vi);
   return VipDestroyVi(vi) == VIP_SUCCESS && VipDeregisterMem(nic, &place, memory) == VIP_SUCCESS &&
-                 VipDestroyPtag(nic, access.Ptag) == VIP_SUCCESS && VipCloseNic(nic) == VIP_SUCCESS && good ? 0 : 1;
+                 VipDestroyPtag(nic, access.Ptag) == VIP_SUCCESS &&
+                 VipCloseNic(nic) == VIP_SUCCESS && good
+             ? 0
+             : 1;
 }

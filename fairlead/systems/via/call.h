@@ -6,11 +6,11 @@
 
 // Declares `core` and the object; answers VIP_INVALID_PARAMETER, from the call, where the handle
 // names none or the condition does not hold.
-#define FAIRLEAD_VIA_OBJECT(core, object, table, handle, condition)                \
-  ::fairlead::via::Core* const core = ::fairlead::via::Core::current();            \
-  if (core == nullptr) return VIP_INVALID_PARAMETER;                               \
-  const ::fairlead::lci::PortTurn turn(core->port());                              \
-  auto* const object = core->table.find(handle);                                   \
+#define FAIRLEAD_VIA_OBJECT(core, object, table, handle, condition)     \
+  ::fairlead::via::Core* const core = ::fairlead::via::Core::current(); \
+  if (core == nullptr) return VIP_INVALID_PARAMETER;                    \
+  const ::fairlead::lci::PortTurn turn(core->port());                   \
+  auto* const object = core->table.find(handle);                        \
   if (object == nullptr || !(condition)) return VIP_INVALID_PARAMETER
 #define FAIRLEAD_VIA_NIC(core, nic, handle, condition) \
   FAIRLEAD_VIA_OBJECT(core, nic, nics, handle, condition)

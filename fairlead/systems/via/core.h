@@ -32,8 +32,7 @@ class Core {
   // The current rank's; nullptr where no NIC was opened.
   static Core* current() {
     run::Context* const context = run::current();
-    return context == nullptr ? nullptr
-                              : static_cast<Core*>(context->state(run::System::via));
+    return context == nullptr ? nullptr : static_cast<Core*>(context->state(run::System::via));
   }
 
   run::Context& context() { return context_; }
@@ -70,8 +69,7 @@ class Core {
   void finish();
   // Calls a handler, at the next poll, with a descriptor or an entry that was taken for it.
   void notify(const Vi& vi, WorkQueue::Handler handler, void* context, VIP_DESCRIPTOR* descriptor);
-  void notify(const Queue& queue, Queue::Handler handler, void* context, void* vi,
-              bool is_receive);
+  void notify(const Queue& queue, Queue::Handler handler, void* context, void* vi, bool is_receive);
   // Tells an error to the NIC's handler, at the next poll.
   void tell(const Nic* nic, VIP_ERROR_CODE code, VIP_RESOURCE_CODE resource, const Vi* vi,
             const Queue* queue, VIP_DESCRIPTOR* descriptor, VIP_ULONG op);

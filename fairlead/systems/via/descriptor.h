@@ -19,8 +19,8 @@ struct Shape {
   std::uint16_t control = 0;
   std::uint16_t segments = 0;
   std::uint32_t immediate = 0;
-  std::uint32_t bytes = 0;        // of its data segments; the largest number: more than that
-  VIP_ADDRESS_SEGMENT remote{};   // of RDMA
+  std::uint32_t bytes = 0;       // of its data segments; the largest number: more than that
+  VIP_ADDRESS_SEGMENT remote{};  // of RDMA
 
   std::uint16_t op() const { return control & VIP_CONTROL_OP_MASK; }
   bool is_rdma() const { return op() != VIP_CONTROL_OP_SENDRECV; }
@@ -57,8 +57,9 @@ inline std::uint32_t read_shape(const VIP_DESCRIPTOR* descriptor, std::uint16_t 
   const bool good =
       segments <= kSegmentsMax && (control.Control & VIP_CONTROL_RESERVED) == 0 &&
       shape.op() != VIP_CONTROL_OP_RESERVED &&
-      (is_receive ? !shape.is_rdma() && !shape.has_immediate()
-                  : !shape.is_rdma() || (segments > 0 && !(shape.is_read() && shape.has_immediate())));
+      (is_receive
+           ? !shape.is_rdma() && !shape.has_immediate()
+           : !shape.is_rdma() || (segments > 0 && !(shape.is_read() && shape.has_immediate())));
   if (!good) return VIP_STATUS_FORMAT_ERROR;
   if (shape.is_rdma()) std::memcpy(&shape.remote, segments_of(descriptor), sizeof shape.remote);
   std::uint64_t bytes = 0;

@@ -32,8 +32,8 @@ class HandleTable {
     Row& row = rows_[index];
     row.object = std::move(object);
     row.object->index = static_cast<std::uint16_t>(index);
-    row.object->handle = reinterpret_cast<void*>(row.times << 24 | index << 4 |
-                                                 static_cast<std::uintptr_t>(kKind));
+    row.object->handle =
+        reinterpret_cast<void*>(row.times << 24 | index << 4 | static_cast<std::uintptr_t>(kKind));
     return row.object.get();
   }
   // nullptr: there is no such object now.

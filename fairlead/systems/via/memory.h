@@ -13,9 +13,9 @@ struct Region {
   std::uintptr_t base = 0;
   std::uint64_t bytes = 0;
   VIP_MEM_ATTRIBUTES attributes{};
-  const void* nic = nullptr;  // handle; null: the place is free
-  std::uint32_t times = 1;    // given out
-  std::uint32_t posted = 0;   // descriptors
+  const void* nic = nullptr;    // handle; null: the place is free
+  std::uint32_t times = 1;      // given out
+  std::uint32_t posted = 0;     // descriptors
   std::vector<bool> is_posted;  // by 64 bytes; as long as descriptors were posted there
 };
 

@@ -56,9 +56,9 @@ struct Posted {
   VIP_DESCRIPTOR* descriptor = nullptr;
   VIP_MEM_HANDLE memory = 0;
   State state = State::waits;
-  bool told = false;          // its status is written
-  std::uint32_t status = 0;   // without VIP_STATUS_DONE
-  std::uint32_t moved = 0;    // bytes
+  bool told = false;         // its status is written
+  std::uint32_t status = 0;  // without VIP_STATUS_DONE
+  std::uint32_t moved = 0;   // bytes
   std::uint16_t sequence = 0;
   Shape shape;
 };
@@ -96,10 +96,10 @@ struct Vi : Object {
   Rank peer = 0;
   ViName peer_vi;
   VIP_VI_ATTRIBUTES peer_attributes{};
-  bool by_peers = false;    // asked for by VipConnectPeerRequest
-  bool answered = false;    // the request was, by `answer`
+  bool by_peers = false;  // asked for by VipConnectPeerRequest
+  bool answered = false;  // the request was, by `answer`
   VIP_RETURN answer = VIP_SUCCESS;
-  Ps deadline = kNever;     // of a request between peers
+  Ps deadline = kNever;  // of a request between peers
   Discriminator local;
   Discriminator remote;
 
@@ -108,7 +108,7 @@ struct Vi : Object {
   std::uint16_t newest = 0;         // level 1: that came, and which of the 32 up to it
   std::uint32_t came = 0;
   Incoming incoming;
-  std::uint32_t reads = 0;  // under way
+  std::uint32_t reads = 0;   // under way
   std::uint32_t served = 0;  // reads of the other side that wait to be answered
   bool stalled = false;      // waits for room
 

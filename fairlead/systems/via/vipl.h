@@ -1,6 +1,6 @@
-/* VIPL, the library of the Virtual Interface Architecture (VIA 1.0, 1997; Split-C paper, section 2),
- * on Fairlead's low-level interface in either world. The calls, types and codes have the names and
- * the shapes that VIPL programs are written against.
+/* VIPL, the library of the Virtual Interface Architecture (VIA 1.0, 1997; Split-C paper, section
+ * 2), on Fairlead's low-level interface in either world. The calls, types and codes have the names
+ * and the shapes that VIPL programs are written against.
  *
  * A virtual interface (VI) has a send and a receive queue of descriptors. A descriptor lies in
  * registered memory, aligned to VIP_DESCRIPTOR_ALIGNMENT, and belongs to the provider from its post
@@ -236,8 +236,8 @@ typedef enum {
   VIP_ERROR_NOT_SUPPORTED
 } VIP_RETURN;
 
-/* --- Network interfaces. `device`: any name, or null; there is one kind. Opening one joins the job;
- * closing the last one leaves it. Closing needs all objects of the NIC destroyed
+/* --- Network interfaces. `device`: any name, or null; there is one kind. Opening one joins the
+ * job; closing the last one leaves it. Closing needs all objects of the NIC destroyed
  * (VIP_ERROR_RESOURCE). */
 VIP_RETURN VipOpenNic(const VIP_CHAR* device, VIP_NIC_HANDLE* nic);
 VIP_RETURN VipCloseNic(VIP_NIC_HANDLE nic);
@@ -286,8 +286,9 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE vi, VIP_NET_ADDRESS* local, VIP_N
                                  VIP_ULONG timeout);
 VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE vi, VIP_VI_ATTRIBUTES* remote_attributes);
 VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE vi, VIP_VI_ATTRIBUTES* remote_attributes);
-/* Ends a connection, one that is broken or only asked for, too: what is posted is flushed, the VI is
- * idle. The other side's VI is told (VIP_ERROR_CONN_LOST). Of an idle VI the receives are flushed. */
+/* Ends a connection, one that is broken or only asked for, too: what is posted is flushed, the VI
+ * is idle. The other side's VI is told (VIP_ERROR_CONN_LOST). Of an idle VI the receives are
+ * flushed. */
 VIP_RETURN VipDisconnect(VIP_VI_HANDLE vi);
 
 /* --- Data transfer. A post answers before anything has moved. VIP_INVALID_PARAMETER: the
