@@ -1,0 +1,272 @@
+// Connections: how two VIs find each other by discriminators, and how they part. Packets of set-up
+// that calls send are on Lane::request, in order with data; those of upcalls on Lane::reply.
+#include <algorithm>
+#include <utility>
+
+#include "fairlead/systems/via/core.h"
+
+namespace fairlead::via {
+namespace {
+
+VIP_VI_ATTRIBUTES attributes_of(const Control& control) {
+  VIP_VI_ATTRIBUTES made{};
+  made.ReliabilityLevel = control.level;
+  made.MaxTransferSize = control.transfer_max;
+  made.QoS = reinterpret_cast<VIP_QOS>(control.qos);
+  made.EnableRdmaWrite = (control.rdma & 1) != 0 ? VIP_TRUE : VIP_FALSE;
+  made.EnableRdmaRead = (control.rdma & 2) != 0 ? VIP_TRUE : VIP_FALSE;
+  return made;
+}
+
+// Why they cannot be connected.
+VIP_RETURN compare(const VIP_VI_ATTRIBUTES& a, const VIP_VI_ATTRIBUTES& b) {
+  if (a.ReliabilityLevel != b.ReliabilityLevel) return VIP_INVALID_RELIABILITY_LEVEL;
+  if (a.MaxTransferSize != b.MaxTransferSize) return VIP_INVALID_MTU;
+  return a.QoS == b.QoS ? VIP_SUCCESS : VIP_INVALID_QOS;
+}
+
+ViName sender_of(const Control& control) { return {control.from_vi, control.from_connection}; }
+
+bool same(const ViName& a, const ViName& b) { return a.vi == b.vi && a.connection == b.connection; }
+
+}  // namespace
+
+Control Core::control_of(const Vi& vi, ControlKind kind) const {
+  Control made{};
+  made.kind = static_cast<std::uint8_t>(kind);
+  made.from_vi = vi.index;
+  made.from_connection = vi.connection;
+  made.to_vi = vi.peer_vi.vi;
+  made.to_connection = vi.peer_vi.connection;
+  made.rdma = static_cast<std::uint8_t>((vi.attributes.EnableRdmaWrite != VIP_FALSE ? 1 : 0) |
+                                        (vi.attributes.EnableRdmaRead != VIP_FALSE ? 2 : 0));
+  made.level = vi.attributes.ReliabilityLevel;
+  made.transfer_max = static_cast<std::uint32_t>(vi.attributes.MaxTransferSize);
+  made.qos = reinterpret_cast<std::uintptr_t>(vi.attributes.QoS);
+  made.from = vi.local;
+  made.to = vi.remote;
+  return made;
+}
+
+void Core::send_control(Rank to, const Control& control, lci::Lane lane) {
+  const lci::Words words = {0, 0, 0, 0};
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&control);
+  if (lane == lci::Lane::reply) return answer(to, kControlChan, words, {bytes, sizeof control});
+  const Piece body{bytes, sizeof control};
+  if (requests_out_.empty()) {
+    const Post sent = post_bytes(to, kControlChan, lane, words, {&body, 1});
+    if (sent != Post::again_credit && sent != Post::again_buffer) return;
+  }
+  requests_out_.push_back({to, {0, 0, 0, 0}, kControlChan, {bytes, bytes + sizeof control}});
+  come_back_later();
+}
+
+void Core::request_connection(Vi& vi, Rank peer, const Discriminator& local,
+                              const Discriminator& remote, bool by_peers, Ps deadline) {
+  vi.state = VIP_STATE_CONNECT_PENDING;
+  vi.peer = peer;
+  vi.peer_vi = {};
+  vi.local = local;
+  vi.remote = remote;
+  vi.by_peers = by_peers;
+  vi.answered = false;
+  vi.deadline = deadline;
+  send_control(peer, control_of(vi, by_peers ? ControlKind::peer : ControlKind::request),
+               lci::Lane::request);
+  if (!by_peers) return;
+  const auto found =
+      std::find_if(waiting_peers_.begin(), waiting_peers_.end(), [&](const Request& each) {
+        return each.source == peer && each.from == remote && each.to == local;
+      });
+  if (found == waiting_peers_.end()) return;
+  const Request request = *found;
+  waiting_peers_.erase(found);
+  vi.answered = true;
+  vi.answer = compare(vi.attributes, request.attributes);
+  if (vi.answer == VIP_SUCCESS) connect(vi, request.vi, request.attributes);
+}
+
+void Core::connect(Vi& vi, ViName peer, const VIP_VI_ATTRIBUTES& attributes) {
+  vi.state = VIP_STATE_CONNECTED;
+  vi.peer_vi = peer;
+  vi.peer_attributes = attributes;
+  vi.next_sequence = 0;
+  vi.expected = 0;
+  vi.newest = 0;
+  vi.came = 0;
+  vi.incoming = {};
+  vi.reads = 0;
+  vi.served = 0;
+  changed();
+}
+
+void Core::cancel(Vi& vi) {
+  send_control(vi.peer, control_of(vi, ControlKind::cancel), lci::Lane::request);
+  vi.state = VIP_STATE_IDLE;
+  ++vi.connection;
+}
+
+Connection* Core::next_request(Nic* nic, const Discriminator& local, bool& full) {
+  full = false;
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Request& each) { return each.to == local; });
+  if (found == waiting_.end()) return nullptr;
+  auto made = std::make_unique<Connection>();
+  made->nic = nic;
+  made->request = *found;
+  Connection* const added = connections.add(std::move(made));
+  full = added == nullptr;
+  if (!full) waiting_.erase(found);
+  return added;
+}
+
+VIP_RETURN Core::accept(Connection& connection, Vi& vi) {
+  const Request& request = connection.request;
+  if (connection.cancelled) {
+    connections.remove(&connection);
+    return VIP_TIMEOUT;
+  }
+  const VIP_RETURN fits = compare(vi.attributes, request.attributes);
+  if (fits != VIP_SUCCESS) return fits;
+  vi.peer = request.source;
+  vi.local = request.to;
+  vi.remote = request.from;
+  vi.by_peers = false;
+  connect(vi, request.vi, request.attributes);
+  send_control(vi.peer, control_of(vi, ControlKind::accept), lci::Lane::request);
+  connections.remove(&connection);
+  return VIP_SUCCESS;
+}
+
+void Core::reject(Connection& connection, VIP_RETURN code) {
+  if (!connection.cancelled) {
+    Control control{};
+    control.kind = static_cast<std::uint8_t>(ControlKind::refuse);
+    control.to_vi = connection.request.vi.vi;
+    control.to_connection = connection.request.vi.connection;
+    control.value = static_cast<std::uint16_t>(code);
+    send_control(connection.request.source, control, lci::Lane::request);
+  }
+  connections.remove(&connection);
+}
+
+void Core::disconnect(Vi& vi) {
+  if (vi.state == VIP_STATE_CONNECT_PENDING) {
+    cancel(vi);
+  } else if (vi.state == VIP_STATE_CONNECTED) {
+    Control control = control_of(vi, ControlKind::disconnect);
+    control.value = vi.expected;
+    send_control(vi.peer, control, lci::Lane::request);
+  }
+  vi.state = VIP_STATE_IDLE;
+  ++vi.connection;
+  flush(vi, 0);
+}
+
+void Core::break_off(Vi& vi, std::optional<VIP_ERROR_CODE> code, std::uint32_t status,
+                     std::optional<std::uint32_t> peer_status) {
+  if (vi.state != VIP_STATE_CONNECTED) return;
+  vi.state = VIP_STATE_ERROR;
+  if (peer_status) answer_data(vi, DataKind::broken, *peer_status, 0);
+  if (code) tell(vi.nic, *code, VIP_RESOURCE_VI, &vi, nullptr, nullptr, VIP_STATUS_OP_SEND);
+  flush(vi, status);
+  changed();
+}
+
+void Core::handle(Rank source, const Control& control) {
+  const ViName to{control.to_vi, control.to_connection};
+  Vi* const vi = vis.at(control.to_vi);
+  const bool known = vi != nullptr && vi->peer == source && vi->connection == to.connection;
+  const bool asks =
+      known && vi->state == VIP_STATE_CONNECT_PENDING && !vi->by_peers && !vi->answered;
+  switch (static_cast<ControlKind>(control.kind)) {
+    case ControlKind::request:
+      return request_came(source, control);
+    case ControlKind::peer:
+      return peer_came(source, control);
+    case ControlKind::accept:
+      if (asks) {
+        vi->answered = true;
+        vi->answer = VIP_SUCCESS;
+        connect(*vi, sender_of(control), attributes_of(control));
+      } else {
+        // It does not wait any more: whoever accepted learns of it.
+        Control back{};
+        back.kind = static_cast<std::uint8_t>(ControlKind::disconnect);
+        back.from_vi = control.to_vi;
+        back.from_connection = control.to_connection;
+        back.to_vi = control.from_vi;
+        back.to_connection = control.from_connection;
+        send_control(source, back, lci::Lane::reply);
+      }
+      return;
+    case ControlKind::refuse:
+      if (!asks) return;
+      vi->answered = true;
+      vi->answer = control.value == VIP_NO_MATCH ? VIP_NO_MATCH : VIP_REJECT;
+      return changed();
+    case ControlKind::cancel:
+      return cancelled(source, control);
+    case ControlKind::disconnect:
+      if (known && vi->state == VIP_STATE_CONNECTED && same(vi->peer_vi, sender_of(control))) {
+        acknowledge(*vi, control.value);
+        break_off(*vi, VIP_ERROR_CONN_LOST, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
+      }
+      return;
+  }
+}
+
+void Core::request_came(Rank source, const Control& control) {
+  if (waiting_.size() < kRequestsMax) {
+    waiting_.push_back(
+        {source, sender_of(control), attributes_of(control), control.from, control.to});
+    return changed();
+  }
+  Control back{};
+  back.kind = static_cast<std::uint8_t>(ControlKind::refuse);
+  back.to_vi = control.from_vi;
+  back.to_connection = control.from_connection;
+  back.value = VIP_NO_MATCH;
+  send_control(source, back, lci::Lane::reply);
+}
+
+void Core::peer_came(Rank source, const Control& control) {
+  Vi* match = nullptr;
+  vis.for_each([&](Vi& vi) {
+    const bool waits = vi.state == VIP_STATE_CONNECT_PENDING && vi.by_peers && !vi.answered;
+    if (match == nullptr && waits && vi.peer == source && vi.local == control.to &&
+        vi.remote == control.from) {
+      match = &vi;
+    }
+  });
+  if (match == nullptr) {
+    if (waiting_peers_.size() < kRequestsMax * 64) {
+      waiting_peers_.push_back(
+          {source, sender_of(control), attributes_of(control), control.from, control.to});
+    }
+    return;
+  }
+  match->answered = true;
+  match->answer = compare(match->attributes, attributes_of(control));
+  if (match->answer == VIP_SUCCESS) connect(*match, sender_of(control), attributes_of(control));
+  changed();
+}
+
+void Core::cancelled(Rank source, const Control& control) {
+  const auto is_it = [&](const Request& each) {
+    return each.source == source && same(each.vi, sender_of(control));
+  };
+  std::erase_if(waiting_, is_it);
+  std::erase_if(waiting_peers_, is_it);
+  connections.for_each([&](Connection& each) {
+    if (is_it(each.request)) each.cancelled = true;
+  });
+  vis.for_each([&](Vi& vi) {
+    if (vi.state == VIP_STATE_CONNECTED && vi.peer == source &&
+        same(vi.peer_vi, sender_of(control))) {
+      break_off(vi, VIP_ERROR_CONN_LOST, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
+    }
+  });
+}
+
+}  // namespace fairlead::via
