@@ -51,7 +51,7 @@ def folder_of(name):
 
 
 # Public headers beside systems/NAME/NAME.h: another interface to the same system.
-MORE_PUBLIC = {"fairlead/systems/dsm/tmk.h"}
+MORE_PUBLIC = {"fairlead/systems/dsm/tmk.h", "fairlead/systems/rsm/rsmapi.h"}
 
 
 def is_public_header(name):
