@@ -223,10 +223,11 @@ Post DirectPort::withdraw(SegId segment) {
 }
 
 Post DirectPort::regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) {
+  Exposed before;
+  (void)memory_.own().table().find(segment, self_, &before);
   const Post answer = memory_.own().regrant(segment, permissions, allowed);
   if (answer != Post::done) return answer;
-  // Who holds a key asks for it again, and gets it where it still may.
-  copies_.withdrawn(segment);
+  copies_.regranted(segment, before.permissions == permissions);
   if (copies_.busy() && !client_.in_upcall()) copies_.progress();
   return Post::done;
 }

@@ -317,7 +317,7 @@ class Port {
   // put() and get() move by copies of the network ends first. Peers that used it are told
   // (Event::segment_withdrawn).
   virtual Post withdraw(SegId segment) = 0;
-  // Changes who may do what, in place: for what arrives from now on. invalid: not exposed here.
+  // Changes who may do what, in place: for what begins from now on. invalid: not exposed here.
   virtual Post regrant(SegId, std::uint32_t /*permissions*/, std::span<const Rank> /*allowed*/) {
     return Post::invalid;
   }

@@ -151,6 +151,7 @@ TEST_P(RsmAccess, numbers_and_lists) {
     good &= numbers<std::uint32_t>(port, import, rsm_memseg_import_put32, rsm_memseg_import_get32);
     good &= numbers<std::uint64_t>(port, import, rsm_memseg_import_put64, rsm_memseg_import_get64);
     good &= lists(mine, import);
+    good &= meeting.meet();
     // What is still there goes with rsm_exit.
     rsm_exit();
     return good;

@@ -259,7 +259,6 @@ bool accesses(const Exporter& mine) {
       {rsm_memseg_import_get64(import, 4, even, 1), RSMERR_MISALIGNED_OFFSET},
       {rsm_memseg_import_put(reads, 0, data, 8), RSMERR_PERM_DENIED},
       {rsm_memseg_import_get(reads, end - 8, data, 8), RSM_SUCCESS},
-      {rsm_memseg_import_set_mode(import, static_cast<rsm_barrier_mode_t>(7)), RSMERR_BAD_MODE},
       {rsm_memseg_import_get_mode(import, nullptr), RSMERR_BAD_ADDR},
   };
   for (std::size_t i = 0; i < std::size(rows); ++i) {

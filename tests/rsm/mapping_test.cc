@@ -87,7 +87,7 @@ TEST_P(RsmMapping, arguments_are_looked_at) {
     };
     const Row rows[] = {
         {nullptr, RSM_MAP_NONE, RSM_PERM_READ, 0, page, RSMERR_BAD_ADDR},
-        {&null, static_cast<rsm_attribute_t>(9), RSM_PERM_READ, 0, page, RSMERR_BAD_ARGS_ERRORS},
+        {&null, RSM_MAP_RESERVED, RSM_PERM_READ, 0, page, RSMERR_BAD_ARGS_ERRORS},
         {&null, RSM_MAP_NONE, RSM_PERM_NONE, 0, page, RSMERR_BAD_PERMS},
         {&null, RSM_MAP_NONE, RSM_PERM_RDWR, 0, page, RSMERR_BAD_PERMS},
         {&null, RSM_MAP_NONE, RSM_PERM_READ, 100, page, RSMERR_BAD_OFFSET},
@@ -116,6 +116,7 @@ TEST_P(RsmMapping, arguments_are_looked_at) {
     good &= RSM_EXPECT(rsm_block_store(fixed, line), RSMERR_PERM_DENIED, port);
     good &= RSM_EXPECT(rsm_block_load(fixed, line), RSM_SUCCESS, port);
     good &= PORT_TEST_CHECK(line[0] == 0, port, line[0]);
+    good &= meeting.meet();
     rsm_exit();
     return good;
   });
@@ -152,7 +153,9 @@ std::string end_of_job(const std::string& world, void (*touch)(unsigned char* at
       });
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(report.ok());
-  if (report.ok()) EXPECT_EQ(report.value().ranks[1].signal, SIGSEGV) << said;
+  if (report.ok()) {
+    EXPECT_EQ(report.value().ranks[1].signal, SIGSEGV) << said;
+  }
   return said;
 }
 

@@ -2,6 +2,7 @@
 // processes.
 #include <signal.h>
 
+#include "tests/expect_words.h"
 #include "tests/rsm/rsm_parts.h"
 
 namespace fairlead::port_test {
@@ -157,6 +158,47 @@ TEST_P(RsmPoll, wakes_at_a_signal) {
     rsm_exit();
     return good;
   });
+}
+
+// Ranks that are processes: one dies in the middle of what it does with the other's segment.
+class RsmDeath : public PerWorld {};
+INSTANTIATE_PORT_TESTS_IN(RsmDeath, ::testing::Values("shm", "udp"));
+
+// The importer puts, gets, signals and connects anew without end; after `steps` of those one dies.
+std::string end_of_job(const std::string& world, unsigned dies, int steps) {
+  const Result<run::RunReport> report =
+      run::run_world(options_of(world, 2), [dies, steps](run::Context& rank) {
+        lci::Port& port = rank.port();
+        Exporter mine(port);
+        Meeting meeting(port);
+        if (!mine.publish() || !meeting.meet()) return 1;
+        for (int step = 0;; ++step) {
+          if (port.self() == dies && step >= steps) raise(SIGKILL);
+          if (port.self() == 1) {
+            (void)rsm_intr_signal_wait(mine.segment, 1);
+            continue;
+          }
+          rsm_memseg_import_handle_t import = nullptr;
+          rsmapi_barrier_t barrier;
+          std::uint64_t words[600] = {};
+          if (mine.connect(1, RSM_PERM_RDWR, &import) != RSM_SUCCESS) continue;
+          (void)rsm_memseg_import_init_barrier(import, RSM_BAR_DEFAULT, &barrier);
+          (void)rsm_memseg_import_put64(import, 0, words, 600);
+          (void)rsm_memseg_import_get64(import, 8, words, 600);
+          (void)rsm_intr_signal_post(import, 0);
+          (void)rsm_memseg_import_disconnect(import);
+        }
+      });
+  return report.ok() ? report.value().failure : report.error().text;
+}
+
+TEST_P(RsmDeath, of_either_end_ends_the_job_and_hangs_nobody) {
+  for (const unsigned dies : {0u, 1u}) {
+    for (const int steps : {0, 1, 7, 20}) {
+      expect_words(end_of_job(GetParam(), dies, steps),
+                   {"rank " + std::to_string(dies), "signal 9"});
+    }
+  }
 }
 
 }  // namespace
