@@ -85,7 +85,7 @@ TEST_F(NodeTest, APathThatChangesFailsABarrierWherePutsAreRaw) {
   const std::uint32_t import = connected();
   const std::uint32_t handle = barrier(import);
   for (const bool raw : {false, true}) {
-    port_.capabilities.flags = raw ? lci::kRawPuts : 0;
+    port_.capabilities.flags = raw ? std::uint64_t{lci::kRawPuts} : 0;
     ASSERT_EQ(imports.open(handle), RSM_SUCCESS);
     ++port_.paths[kExporter].lost;
     ++port_.paths[kExporter].changes;
