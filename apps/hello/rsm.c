@@ -49,7 +49,9 @@ int main(void) {
   INSIST(rsm_memseg_import_put64(import, 0, &who, 1));
   INSIST(rsm_memseg_import_close_barrier(&barrier));
 
-  INSIST(rsm_wait_word(page, 0, -1));
+  INSIST(rsm_intr_signal_post(import, 0));
+  /* The neighbour's barrier is closed then: a segment that goes while one is open aborts it. */
+  INSIST(rsm_intr_signal_wait(segment, -1));
   if (self == 0) {
     printf("process 0 of %u was given %llu by process %llu\n", rsm_ranks(),
            (unsigned long long)page[1], (unsigned long long)page[0] - 1);
