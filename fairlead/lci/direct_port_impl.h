@@ -83,6 +83,7 @@ class DirectPort final : public Port {
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed) override;
   Post withdraw(SegId segment) override;
+  Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) override;
   void* map(Rank rank, SegId segment) override { return memory_.map(rank, segment); }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override;

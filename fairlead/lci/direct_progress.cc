@@ -222,6 +222,16 @@ Post DirectPort::withdraw(SegId segment) {
   return answer;
 }
 
+Post DirectPort::regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) {
+  Exposed before;
+  (void)memory_.own().table().find(segment, self_, &before);
+  const Post answer = memory_.own().regrant(segment, permissions, allowed);
+  if (answer != Post::done) return answer;
+  copies_.regranted(segment, before.permissions == permissions);
+  if (copies_.busy() && !client_.in_upcall()) copies_.progress();
+  return Post::done;
+}
+
 Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                      CtrId remote, std::uint32_t flags) {
   if (!dest.group) return noted(put_one(dest.id, segment, pieces, done, remote, flags));

@@ -12,14 +12,17 @@ constexpr int kReadsMax = 1000;
 }  // namespace
 
 std::size_t Exposures::bytes(Rank ranks) {
-  return kEntries * (sizeof(Entry) + words_for(ranks) * sizeof(std::uint64_t));
+  return kEntries * (sizeof(Entry) + words_for(ranks) * sizeof(std::uint64_t)) + sizeof(Withdrawn);
 }
 
 Exposures::Exposures(std::byte* memory, Rank ranks)
     : entries_(reinterpret_cast<Entry*>(memory)),
       lists_(reinterpret_cast<std::atomic<std::uint64_t>*>(memory + kEntries * sizeof(Entry))),
+      withdrawn_(reinterpret_cast<Withdrawn*>(
+          memory + kEntries * (sizeof(Entry) + words_for(ranks) * sizeof(std::uint64_t)))),
       words_(words_for(ranks)) {
   static_assert(kEntries == 1u << (32 - 22));
+  static_assert(sizeof(Withdrawn) % 64 == 0);
 }
 
 std::uint32_t Exposures::index_of(SegId segment) const {
@@ -34,10 +37,26 @@ std::uint32_t Exposures::index_of(SegId segment) const {
   return kEntries;
 }
 
+bool Exposures::are_ranks(std::span<const Rank> allowed) const {
+  for (const Rank rank : allowed)
+    if (rank / 64 >= words_) return false;
+  return true;
+}
+
+void Exposures::allow(std::uint32_t index, std::span<const Rank> allowed) {
+  entries_[index].listed.store(allowed.empty() ? 0 : 1, std::memory_order_relaxed);
+  if (allowed.empty()) return;
+  for (std::size_t w = 0; w < words_; ++w) list(index)[w].store(0, std::memory_order_relaxed);
+  for (const Rank rank : allowed)
+    list(index)[rank / 64].fetch_or(std::uint64_t{1} << (rank % 64), std::memory_order_relaxed);
+}
+
 Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> allowed) {
   if (index_of(segment) != kEntries) return Post::invalid;
-  for (Rank rank : allowed)
-    if (rank / 64 >= words_) return Post::invalid;
+  if (!are_ranks(allowed)) return Post::invalid;
+  for (auto& gone : withdrawn_->segments) {
+    if (gone.load(std::memory_order_relaxed) == std::uint64_t{segment} + 1) gone.store(0);
+  }
   std::uint32_t i = first_of(segment);
   std::uint32_t n = 0;
   for (; n < kEntries; ++n, i = (i + 1) % kEntries) {
@@ -52,12 +71,7 @@ Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> al
   e.permissions.store(what.permissions, std::memory_order_relaxed);
   e.base.store(what.base, std::memory_order_relaxed);
   e.size.store(what.size, std::memory_order_relaxed);
-  e.listed.store(allowed.empty() ? 0 : 1, std::memory_order_relaxed);
-  if (!allowed.empty()) {
-    for (std::size_t w = 0; w < words_; ++w) list(i)[w].store(0, std::memory_order_relaxed);
-    for (Rank rank : allowed)
-      list(i)[rank / 64].fetch_or(std::uint64_t{1} << (rank % 64), std::memory_order_relaxed);
-  }
+  allow(i, allowed);
   e.in.store(what.in, std::memory_order_release);
   e.version.fetch_add(1);
   ++live_;
@@ -73,6 +87,8 @@ Exposed Exposures::remove(SegId segment) {
   e.in.store(ExposedIn::gone, std::memory_order_release);
   e.version.fetch_add(1);
   ++gone_;
+  withdrawn_->segments[next_withdrawn_++ % kWithdrawn].store(std::uint64_t{segment} + 1,
+                                                             std::memory_order_release);
   // Searches end at a never-used entry: give such ends back, or they would grow with every use.
   if (entries_[(i + 1) % kEntries].in.load() == ExposedIn::none)
     for (; entries_[i].in.load() == ExposedIn::gone; i = (i + kEntries - 1) % kEntries, --gone_)
@@ -84,10 +100,30 @@ Exposed Exposures::remove(SegId segment) {
   return was;
 }
 
+Post Exposures::regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) {
+  const std::uint32_t i = index_of(segment);
+  if (i == kEntries || !are_ranks(allowed)) return Post::invalid;
+  Entry& e = entries_[i];
+  e.version.fetch_add(1);
+  e.permissions.store(permissions, std::memory_order_relaxed);
+  allow(i, allowed);
+  e.version.fetch_add(1);
+  return Post::done;
+}
+
+// Why there is no such segment.
+Post Exposures::absent(SegId segment) const {
+  if (withdrawn_ == nullptr) return Post::invalid;
+  for (const auto& gone : withdrawn_->segments) {
+    if (gone.load(std::memory_order_acquire) == std::uint64_t{segment} + 1) return Post::withdrawn;
+  }
+  return Post::invalid;
+}
+
 Post Exposures::find(SegId segment, Rank who, Exposed* what) const {
   for (int reads = 0; reads < kReadsMax; ++reads) {
     const std::uint32_t i = index_of(segment);
-    if (i == kEntries) return Post::invalid;
+    if (i == kEntries) return absent(segment);
     const Entry& e = entries_[i];
     const std::uint32_t version = e.version.load(std::memory_order_acquire);
     if (version % 2 != 0) continue;

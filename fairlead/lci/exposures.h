@@ -28,6 +28,7 @@ struct Exposed {
 class Exposures {
  public:
   static constexpr std::uint32_t kEntries = 1024;
+  static constexpr std::uint32_t kWithdrawn = 64;
   // Of the memory a table for `ranks` ranks needs, 64-byte aligned and zero at the start.
   static std::size_t bytes(Rank ranks);
 
@@ -38,8 +39,11 @@ class Exposures {
   Post add(SegId segment, const Exposed& what, std::span<const Rank> allowed);
   // Owner. The former entry, or in == none: there is no such segment.
   Exposed remove(SegId segment);
+  // Owner. Other permissions, for others. done; invalid: no such segment, or no such rank.
+  Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed);
 
-  // Owner or peer. done and *what; invalid: no such segment; denied: not exposed to `who`.
+  // Owner or peer. done and *what; invalid: no such segment; withdrawn: it was removed, among the
+  // last kWithdrawn; denied: not exposed to `who`.
   Post find(SegId segment, Rank who, Exposed* what) const;
 
   // done, invalid (out of bounds; for kAtomic also: not 4 or 8 bytes, naturally aligned) or denied.
@@ -60,11 +64,20 @@ class Exposures {
   static_assert(sizeof(Entry) == 64);
 
   static std::uint32_t first_of(SegId segment) { return (segment * 0x9e3779b1u) >> 22; }
+  // The last removed: a segment plus 1, or 0.
+  struct Withdrawn {
+    std::atomic<std::uint64_t> segments[kWithdrawn];
+  };
+  void allow(std::uint32_t index, std::span<const Rank> allowed);
+  bool are_ranks(std::span<const Rank> allowed) const;
+  Post absent(SegId segment) const;
   std::atomic<std::uint64_t>* list(std::uint32_t index) const { return lists_ + index * words_; }
   std::uint32_t index_of(SegId segment) const;
 
   Entry* entries_ = nullptr;
   std::atomic<std::uint64_t>* lists_ = nullptr;
+  Withdrawn* withdrawn_ = nullptr;
+  std::uint32_t next_withdrawn_ = 0;  // the owner's
   std::size_t words_ = 0;
   // The owner's: entries in use, and withdrawn ones that searches still pass.
   std::uint32_t live_ = 0;

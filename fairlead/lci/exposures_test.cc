@@ -33,6 +33,46 @@ TEST_F(ExposuresTest, FindsWhatWasAddedForWhoMayUseIt) {
   EXPECT_EQ(table_.add(7, {}, {}), Post::invalid);
 }
 
+TEST_F(ExposuresTest, GrantsChangeInPlace) {
+  const Rank before[] = {3};
+  const Rank after[] = {4, 99};
+  ASSERT_EQ(table_.add(7, {ExposedIn::process, kRead, 1000, 50}, before), Post::done);
+  ASSERT_EQ(table_.regrant(7, kRead | kWrite, after), Post::done);
+  Exposed what;
+  EXPECT_EQ(table_.find(7, 3, &what), Post::denied);
+  EXPECT_EQ(table_.find(7, 4, &what), Post::done);
+  EXPECT_EQ(what.permissions, std::uint32_t{kRead | kWrite});
+  EXPECT_EQ(what.base, 1000u);
+  // Expect: to all; and nothing changes where it cannot be
+  const Rank none[] = {100000};
+  EXPECT_EQ(table_.regrant(7, kWrite, none), Post::invalid);
+  EXPECT_EQ(table_.regrant(8, kWrite, {}), Post::invalid);
+  EXPECT_EQ(table_.find(7, 3, &what), Post::denied);
+  EXPECT_EQ(table_.regrant(7, kWrite, {}), Post::done);
+  EXPECT_EQ(table_.find(7, 3, &what), Post::done);
+}
+
+TEST_F(ExposuresTest, WhatWasWithdrawnIsToldFromWhatNeverWas) {
+  Exposed what;
+  ASSERT_EQ(table_.add(0, {ExposedIn::process, kRead, 1, 1}, {}), Post::done);
+  ASSERT_EQ(table_.add(7, {ExposedIn::process, kRead, 1, 1}, {}), Post::done);
+  (void)table_.remove(7);
+  (void)table_.remove(0);
+  EXPECT_EQ(table_.find(7, 1, &what), Post::withdrawn);
+  EXPECT_EQ(table_.find(0, 1, &what), Post::withdrawn);
+  EXPECT_EQ(table_.find(8, 1, &what), Post::invalid);
+  EXPECT_EQ(table_.regrant(7, kRead, {}), Post::invalid);
+  // Expect: exposed again it is there, and the oldest are forgotten
+  ASSERT_EQ(table_.add(7, {ExposedIn::process, kRead, 1, 1}, {}), Post::done);
+  EXPECT_EQ(table_.find(7, 1, &what), Post::done);
+  for (SegId i = 0; i < Exposures::kWithdrawn; ++i) {
+    ASSERT_EQ(table_.add(100 + i, {ExposedIn::process, kRead, 1, 1}, {}), Post::done);
+    (void)table_.remove(100 + i);
+  }
+  EXPECT_EQ(table_.find(0, 1, &what), Post::invalid);
+  EXPECT_EQ(table_.find(100, 1, &what), Post::withdrawn);
+}
+
 TEST_F(ExposuresTest, IsFullAtItsBoundAndWorksAfterAnyNumberOfUses) {
   for (std::uint32_t i = 0; i < Exposures::kEntries; ++i)
     ASSERT_EQ(table_.add(i * 17, {ExposedIn::process, kRead, i, 1}, {}), Post::done);
@@ -49,7 +89,7 @@ TEST_F(ExposuresTest, IsFullAtItsBoundAndWorksAfterAnyNumberOfUses) {
     ASSERT_EQ(table_.find(i, 0, &what), Post::done);
     ASSERT_EQ(what.base, i);
     ASSERT_EQ(table_.remove(i).base, i);
-    ASSERT_EQ(table_.find(i, 0, &what), Post::invalid);
+    ASSERT_EQ(table_.find(i, 0, &what), Post::withdrawn);
   }
   EXPECT_EQ(table_.remove(1).in, ExposedIn::none);
 }

@@ -33,6 +33,9 @@ class OwnMemory {
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed);
   Post withdraw(SegId segment);
+  Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) {
+    return table_.regrant(segment, permissions, allowed);
+  }
 
  private:
   struct Free {

@@ -178,6 +178,9 @@ enum CapFlag : std::uint64_t {
   kHwPut = 2048,        // the network interface moves puts; gets may need the target's processor
   kHwQuery = 4096,      // query() is the network's
   kHwTrigger = 8192,    // when() begins its operation without this rank's processor
+  // A put may be lost when the path to its target changes: the next fence to it fails, and
+  // path().lost has grown. Packets are never lost by it.
+  kRawPuts = 16384,
 };
 
 // Where a path has kRemoteCopy: gets and puts of so many bytes and more are copies; below, packets
@@ -190,6 +193,9 @@ struct Caps {
   std::uint32_t inline_bytes_max;  // largest send_small
   std::uint32_t put_atomic_bytes;  // naturally aligned puts up to this size become visible at once
   std::uint64_t flags;             // CapFlag
+  // Puts of whole, naturally aligned units of so many bytes are what the path does; others work
+  // too, and cost messages.
+  std::uint32_t put_grain_bytes = 1;
 };
 
 // What wait() waits for; unset members do not count. Any one that holds ends the wait.
@@ -306,11 +312,12 @@ class Port {
   // null, is a second mapping of the same memory that serves them. allowed empty: every rank.
   virtual Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions,
                       void* alias, std::span<const Rank> allowed) = 0;
-  // Ends it: operations of peers are refused from now on as `withdrawn`; those that came before are
-  // done. What put() and get() move by copies of the network ends first. Peers that used it are
-  // told (Event::segment_withdrawn).
+  // Ends it: operations of peers are refused from now on (as `withdrawn` where that is known when
+  // they are called, of the last 64 that a rank withdrew); those that came before are done. What
+  // put() and get() move by copies of the network ends first. Peers that used it are told
+  // (Event::segment_withdrawn).
   virtual Post withdraw(SegId segment) = 0;
-  // Changes who may do what, in place: for what arrives from now on. invalid: not exposed here.
+  // Changes who may do what, in place: for what begins from now on. invalid: not exposed here.
   virtual Post regrant(SegId, std::uint32_t /*permissions*/, std::span<const Rank> /*allowed*/) {
     return Post::invalid;
   }

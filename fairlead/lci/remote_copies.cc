@@ -532,4 +532,16 @@ void RemoteCopies::withdrawn(SegId segment) {
   registered_.erase(known);
 }
 
+void RemoteCopies::regranted(SegId segment, bool same_permissions) {
+  if (!same_permissions) return withdrawn(segment);
+  const auto known = registered_.find(segment);
+  if (known == registered_.end()) return;
+  std::erase_if(known->second.holders, [&](Rank rank) {
+    Exposed what;
+    if (own_.table().find(segment, rank, &what) == Post::done) return false;
+    notes_.push_back({rank, kKeyGoneChan, {segment, 0, 0, 0}, {}, 0});
+    return true;
+  });
+}
+
 }  // namespace fairlead::lci

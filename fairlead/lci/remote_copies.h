@@ -68,6 +68,9 @@ class RemoteCopies {
   // This rank has exposed a segment to `allowed`, not inside an upcall; or has withdrawn one.
   void exposed(SegId segment, std::size_t size, std::span<const Rank> allowed);
   void withdrawn(SegId segment);
+  // It has granted it otherwise. Who may not use it any more is told, and may still do what is
+  // under way; where the permissions are others, all ask again.
+  void regranted(SegId segment, bool same_permissions);
 
   // From the fabric's sink.
   void copied(std::uint64_t token, Post result);

@@ -255,6 +255,13 @@ class alignas(kCacheLine) NiPort final : public Port {
     if (answer == Post::done) pages_.withdrawn(segment);
     return answer;
   }
+  Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) override {
+    const Post answer = memory_.regrant(segment, permissions, allowed);
+    if (answer == Post::done) {
+      pages_.regranted(segment, (permissions & kWrite) != 0 && allowed.empty());
+    }
+    return answer;
+  }
   void* map(Rank, SegId) override { return nullptr; }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override {

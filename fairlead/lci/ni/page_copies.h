@@ -60,6 +60,13 @@ class PageCopies final : public PutCarrier {
     }
     drop_leaving();
   }
+  void regranted(SegId segment, bool open) {
+    const auto found = segments_.find(segment);
+    if (found == segments_.end() || found->second.open == open) return;
+    const auto [base, size, was_open] = found->second;
+    withdrawn(segment);
+    exposed(segment, reinterpret_cast<const void*>(base), size, open);
+  }
 
   // --- PutCarrier.
   bool carries(Rank rank, const PutPiece& piece) const override {
@@ -297,6 +304,7 @@ class NoPageCopies {
   NoPageCopies(Ni& ni, RemoteMemory&, const PageCopyOptions&, PortCounters&) : ni_(ni) {}
   static void exposed(SegId, const void*, std::uint64_t, bool) {}
   static void withdrawn(SegId) {}
+  static void regranted(SegId, bool) {}
   void completed(std::uint64_t) { ni_.charge(Step::reap_completion); }
   template <class Packet>
   static bool take(Packet&) {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/errors.h"
-#include "fairlead/systems/elan/insist.h"
 
 namespace fairlead::elan {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/errors.h"
-#include "fairlead/systems/elan/insist.h"
 
 namespace fairlead::elan {
 

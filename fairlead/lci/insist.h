@@ -1,12 +1,17 @@
-// An operation of the Port's that finds no room now is tried until it does.
+// An operation of the Port's that finds no room now is tried until it does: for systems whose calls
+// wait.
 #pragma once
 #include "fairlead/lci/port.h"
 
-namespace fairlead::elan {
+namespace fairlead {
+
+inline bool accepted(Post answer) { return answer == Post::done || answer == Post::pending; }
+
+namespace lci {
 
 // begin(): a call of the Port that may answer again_*. Its last answer. Not from an upcall.
 template <class Begin>
-Post insist(lci::Port& port, Begin&& begin) {
+Post insist(Port& port, Begin&& begin) {
   for (;;) {
     const Post answer = begin();
     if (answer != Post::again_credit && answer != Post::again_buffer) return answer;
@@ -16,6 +21,5 @@ Post insist(lci::Port& port, Begin&& begin) {
   }
 }
 
-inline bool accepted(Post answer) { return answer == Post::done || answer == Post::pending; }
-
-}  // namespace fairlead::elan
+}  // namespace lci
+}  // namespace fairlead

@@ -1,0 +1,35 @@
+// A call of rsmapi.h, from its first line to its end: who calls, and no upcall but where it lets
+// them run.
+#pragma once
+#include <optional>
+
+#include "fairlead/systems/rsm/node.h"
+
+namespace fairlead::rsm {
+
+class Call {
+ public:
+  Call() : node_(Node::join()) {
+    if (node_ != nullptr && node_->left()) node_ = nullptr;
+    if (node_ != nullptr) turn_.emplace(node_->port());
+  }
+
+  // False: the process is in no job, or has left it. Calls answer kNoJob.
+  explicit operator bool() const { return node_ != nullptr; }
+  Node* operator->() const { return node_; }
+
+ private:
+  Node* node_;
+  std::optional<lci::PortTurn> turn_;
+};
+
+constexpr int kNoJob = RSMERR_CTLR_NOT_PRESENT;
+
+// Controllers, by their handles: places in Node::controllers, from 1.
+constexpr std::uint32_t kAllRails = 1;
+constexpr std::uint32_t kLoopback = 2;
+const char* controller_name(std::uint32_t controller);
+// Whether the caller has got it.
+bool is_held(const Node& node, rsmapi_controller_handle_t controller);
+
+}  // namespace fairlead::rsm

@@ -1,0 +1,298 @@
+#include "fairlead/systems/rsm/exports.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace fairlead::rsm {
+namespace {
+
+std::size_t page_size() {
+  static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+constexpr std::size_t mode_index(rsm_permission_t mode) {
+  return mode == RSM_PERM_READ ? 0 : mode == RSM_PERM_WRITE ? 1 : 2;
+}
+
+constexpr std::uint32_t port_permissions(rsm_permission_t mode) {
+  return ((mode & RSM_PERM_READ) != 0 ? std::uint32_t{lci::kRead} : 0u) |
+         ((mode & RSM_PERM_WRITE) != 0 ? std::uint32_t{lci::kWrite} : 0u);
+}
+
+int check_memory(const void* base, std::size_t size) {
+  if (base == nullptr) return RSMERR_BAD_ADDR;
+  if (reinterpret_cast<std::uintptr_t>(base) % page_size() != 0) return RSMERR_BAD_MEM_ALIGNMENT;
+  if (size == 0 || size % page_size() != 0 || size > Exports::kSizeMost) return RSMERR_BAD_LENGTH;
+  return is_mapped(base, size) ? RSM_SUCCESS : RSMERR_BAD_ADDR;
+}
+
+bool same(const Importer& a, const Importer& b) { return a.rank == b.rank && a.handle == b.handle; }
+
+}  // namespace
+
+Exports::Exports(run::Context& context, PostOffice& office, SegmentNames& names, Peer nodes,
+                 Rank directory)
+    : context_(context),
+      port_(context.port()),
+      office_(office),
+      names_(names),
+      nodes_(nodes),
+      directory_(directory) {}
+
+// --- Calls of the program.
+
+int Exports::create(void* base, std::size_t size, unsigned flags, std::uint32_t* handle) {
+  if (const int code = check_memory(base, size); code != RSM_SUCCESS) return code;
+  auto exported = std::make_unique<Exported>();
+  exported->base = static_cast<std::byte*>(base);
+  exported->size = size;
+  exported->may_rebind = (flags & RSM_ALLOW_REBIND) != 0;
+  const std::uint32_t made = exported_.add(std::move(exported));
+  if (made == 0) return RSMERR_INSUFFICIENT_RESOURCES;
+  *handle = made;
+  return RSM_SUCCESS;
+}
+
+int Exports::destroy(std::uint32_t handle) {
+  Exported* const exported = find(handle);
+  if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
+  if (exported->signals.polls > 0) return RSMERR_POLLFD_IN_USE;
+  if (exported->published) (void)unpublish(handle);
+  exported_.remove(handle);
+  return RSM_SUCCESS;
+}
+
+void Exports::destroy_all() {
+  std::vector<std::uint32_t> all;
+  exported_.for_each([&](std::uint32_t handle, Exported& exported) {
+    exported.signals.polls = 0;
+    all.push_back(handle);
+  });
+  for (const std::uint32_t handle : all) (void)destroy(handle);
+}
+
+int Exports::publish(std::uint32_t handle, std::uint32_t* id,
+                     std::span<const rsmapi_access_entry_t> list) {
+  Exported* const exported = find(handle);
+  if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
+  if (id == nullptr) return RSMERR_BAD_ADDR;
+  if (exported->published) return RSMERR_SEG_ALREADY_PUBLISHED;
+  if (*id != 0 && *id <= RSM_DRIVER_PRIVATE_ID_END) return RSMERR_RESERVED_SEGID;
+  AccessList access;
+  int code = AccessList::make(list.data(), static_cast<unsigned>(list.size()), nodes_, &access);
+  if (code != RSM_SUCCESS) return code;
+  Message answer;
+  code = office_.ask(directory_, {.kind = Kind::claim, .id = *id}, &answer);
+  if (code != RSM_SUCCESS) return code;
+  *id = answer.id;
+  exported->id = answer.id;
+  exported->access = std::move(access);
+  expose_pages(*exported);
+  exported->published = true;
+  published_[answer.id] = handle;
+  return RSM_SUCCESS;
+}
+
+int Exports::republish(std::uint32_t handle, std::span<const rsmapi_access_entry_t> list) {
+  Exported* const exported = find(handle);
+  if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
+  if (!exported->published) return RSMERR_SEG_NOT_PUBLISHED;
+  return AccessList::make(list.data(), static_cast<unsigned>(list.size()), nodes_,
+                          &exported->access);
+}
+
+int Exports::unpublish(std::uint32_t handle) {
+  Exported* const exported = find(handle);
+  if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
+  if (!exported->published) return RSMERR_SEG_NOT_PUBLISHED;
+  if (exported->signals.polls > 0) return RSMERR_POLLFD_IN_USE;
+  exported->published = false;
+  published_.erase(exported->id);
+  for (lci::SegId& segment : exported->exposed) {
+    if (segment != 0) (void)port_.withdraw(segment);
+    segment = 0;
+  }
+  const std::vector<Importer> importers = std::move(exported->importers);
+  exported->importers.clear();
+  if (exported->pages.moved()) {
+    exported->pages.move_back();
+    (void)grant_mapped(*exported);
+    retired_.push_back({exported->job_segment, importers});
+    exported->job_segment = 0;
+  }
+  for (const Importer& importer : importers) {
+    (void)office_.send(importer.rank, {.kind = Kind::aborted, .handle = importer.handle});
+  }
+  free_retired();
+  // An id that its directory lost is free.
+  (void)office_.ask(directory_, {.kind = Kind::release, .id = exported->id}, nullptr);
+  return RSM_SUCCESS;
+}
+
+int Exports::rebind(std::uint32_t handle, void* base, std::size_t size) {
+  Exported* const exported = find(handle);
+  if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
+  if (!exported->may_rebind) return RSMERR_REBIND_NOT_ALLOWED;
+  if (const int code = check_memory(base, size); code != RSM_SUCCESS) return code;
+  if (size != exported->size) return RSMERR_BAD_LENGTH;
+  if (exported->pages.moved()) {
+    // Importers go on with the pages that they have, mapped or not.
+    if (!exported->pages.move_to(static_cast<std::byte*>(base))) {
+      return RSMERR_INSUFFICIENT_RESOURCES;
+    }
+    exported->base = static_cast<std::byte*>(base);
+    return RSM_SUCCESS;
+  }
+  exported->base = static_cast<std::byte*>(base);
+  // Those who are connected know the Port's names: the memory behind them changes.
+  for (const rsm_permission_t mode : {RSM_PERM_READ, RSM_PERM_WRITE, RSM_PERM_RDWR}) {
+    const lci::SegId segment = exported->exposed[mode_index(mode)];
+    if (segment == 0) continue;
+    (void)port_.withdraw(segment);
+    if (grant(*exported, mode) != Post::done) return RSMERR_INSUFFICIENT_RESOURCES;
+  }
+  return RSM_SUCCESS;
+}
+
+int Exports::post(std::uint32_t handle, unsigned flags) {
+  Exported* const exported = find(handle);
+  if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
+  forget_lost(exported->importers);
+  const std::vector<Importer> importers = exported->importers;
+  for (const Importer& importer : importers) {
+    (void)office_.send(importer.rank, {.kind = Kind::signal_importer,
+                                       .flags = static_cast<std::uint8_t>(flags),
+                                       .handle = importer.handle});
+  }
+  return RSM_SUCCESS;
+}
+
+// --- Messages of importers.
+
+Exported* Exports::by_id(std::uint32_t id, std::uint32_t* handle) const {
+  const auto found = published_.find(id);
+  if (found == published_.end()) return nullptr;
+  *handle = found->second;
+  return find(found->second);
+}
+
+void Exports::connect(Rank from, const Message& message) {
+  Message answer{.kind = Kind::answer, .request = message.request};
+  std::uint32_t handle = 0;
+  Exported* const exported = by_id(message.id, &handle);
+  int code = RSMERR_SEG_NOT_PUBLISHED;
+  if (exported != nullptr) code = exported->access.check(context_.node_of(from), message.code);
+  if (code == RSM_SUCCESS) {
+    forget_lost(exported->importers);
+    exported->importers.push_back({from, message.segment, message.code});
+    if (exported->importers.size() > kImportersMost ||
+        grant(*exported, message.code) != Post::done) {
+      exported->importers.pop_back();
+      code = RSMERR_INSUFFICIENT_RESOURCES;
+    }
+  }
+  if (code == RSM_SUCCESS) {
+    answer.handle = handle;
+    answer.size = exported->size;
+    answer.segment = exported->exposed[mode_index(message.code)];
+    if (exported->pages.moved() && grant_mapped(*exported) == Post::done) {
+      answer.mapped = exported->job_segment;
+    }
+  }
+  answer.code = static_cast<std::uint16_t>(code);
+  office_.reply(from, answer);
+}
+
+void Exports::disconnect(Rank from, const Message& message) {
+  Exported* const exported = find(message.handle);
+  if (exported == nullptr) return;
+  auto& importers = exported->importers;
+  const auto found = std::find_if(importers.begin(), importers.end(), [&](const Importer& each) {
+    return same(each, {from, message.segment, 0});
+  });
+  if (found == importers.end()) return;
+  const rsm_permission_t mode = found->mode;
+  importers.erase(found);
+  (void)grant(*exported, mode);
+  if (exported->pages.moved()) (void)grant_mapped(*exported);
+}
+
+void Exports::signalled(const Message& message) {
+  Exported* const exported = find(message.handle);
+  if (exported == nullptr) return;
+  exported->signals.came((message.flags & RSM_SIGPOST_NO_ACCUMULATE) == 0);
+}
+
+void Exports::aborted_seen(Rank from, const Message& message) {
+  for (Retired& retired : retired_) {
+    std::erase_if(retired.importers, [&](const Importer& each) {
+      return same(each, {from, message.handle, 0});
+    });
+  }
+  free_retired();
+}
+
+// --- What the Port lets importers do.
+
+void Exports::expose_pages(Exported& exported) {
+  if ((port_.caps(port_.self()).flags & lci::kMappable) == 0) return;
+  // Two segments of the same pages stay where they are: they are moved for one of them.
+  bool overlaps = false;
+  exported_.for_each([&](std::uint32_t, const Exported& other) {
+    overlaps |= &other != &exported && other.pages.moved() &&
+                exported.base < other.base + other.size &&
+                other.base < exported.base + exported.size;
+  });
+  if (overlaps) return;
+  const lci::SegId segment = names_.next();
+  if (!exported.pages.move(port_, segment, exported.base, exported.size)) return;
+  exported.job_segment = segment;
+  (void)grant_mapped(exported);
+}
+
+Post Exports::grant(Exported& exported, rsm_permission_t mode) {
+  std::vector<Rank> allowed;
+  for (const Importer& importer : exported.importers) {
+    if (importer.mode == mode) allowed.push_back(importer.rank);
+  }
+  lci::SegId& segment = exported.exposed[mode_index(mode)];
+  if (allowed.empty()) {
+    if (segment != 0) (void)port_.withdraw(segment);
+    segment = 0;
+    return Post::done;
+  }
+  if (segment != 0) {
+    const Post changed = port_.regrant(segment, port_permissions(mode), allowed);
+    // After a rebind it is exposed anew, under its name.
+    if (changed != Post::invalid) return changed;
+  }
+  std::byte* const base = exported.pages.moved() ? exported.pages.job() : exported.base;
+  const lci::SegId name = segment != 0 ? segment : names_.next();
+  const Post answer =
+      port_.expose(name, base, exported.size, port_permissions(mode), nullptr, allowed);
+  if (answer == Post::done) segment = name;
+  return answer;
+}
+
+Post Exports::grant_mapped(const Exported& exported) {
+  std::vector<Rank> allowed = {port_.self()};
+  for (const Importer& importer : exported.importers) allowed.push_back(importer.rank);
+  return port_.regrant(exported.job_segment, lci::kRead | lci::kWrite, allowed);
+}
+
+void Exports::forget_lost(std::vector<Importer>& importers) {
+  std::erase_if(importers, [this](const Importer& each) { return port_.path(each.rank).down; });
+}
+
+void Exports::free_retired() {
+  std::erase_if(retired_, [this](Retired& retired) {
+    forget_lost(retired.importers);
+    if (!retired.importers.empty()) return false;
+    (void)port_.withdraw(retired.segment);
+    return true;
+  });
+}
+
+}  // namespace fairlead::rsm

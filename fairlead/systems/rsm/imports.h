@@ -1,0 +1,118 @@
+// Segments of others that this process has imported: connections, accesses, barriers. Answers are
+// codes of rsmapi.h; the calls are those of the same names there.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/run/context.h"
+#include "fairlead/systems/rsm/handles.h"
+#include "fairlead/systems/rsm/mappings.h"
+#include "fairlead/systems/rsm/post_office.h"
+#include "fairlead/systems/rsm/rsmapi.h"
+#include "fairlead/systems/rsm/signals.h"
+
+namespace fairlead::rsm {
+
+struct Imported {
+  Rank exporter = 0;
+  Peer node = 0;
+  std::uint32_t id = 0;
+  rsm_permission_t mode = 0;
+  std::uint64_t size = 0;
+  std::uint32_t exported = 0;  // the exporter's handle
+  lci::SegId segment = 0;      // Port's name of it, for puts and gets
+  lci::SegId mapped = 0;       // Port's name of it, for map; 0: none
+  bool explicit_barriers = false;
+  bool aborted = false;   // the exporter unpublished it, or is lost
+  unsigned barriers = 0;  // that there are for it
+  const Mapping* mapping = nullptr;
+  Signals signals;
+};
+
+struct Barrier {
+  std::uint32_t import = 0;
+  rsm_barrier_type_t type = RSM_BAR_DEFAULT;
+  bool open = false;
+  std::uint64_t errors = 0;  // of the process, when it was opened
+  std::uint64_t lost = 0;    // paths, where those lose puts
+};
+
+class Imports {
+ public:
+  static constexpr std::uint32_t kMost = HandleTable<Imported, HandleKind::imported>::kMost;
+
+  // `lowest`: the lowest rank of each node. All outlive it.
+  Imports(lci::Port& port, PostOffice& office, Mappings& mappings, const std::vector<Rank>& lowest)
+      : port_(port), office_(office), mappings_(mappings), lowest_(lowest) {}
+
+  int connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode, std::uint32_t* handle);
+  int disconnect(std::uint32_t handle);
+  void disconnect_all();
+  Imported* find(std::uint32_t handle) const { return imported_.find(handle); }
+  template <class Each>
+  void for_each(Each&& each) const {
+    imported_.for_each([&](std::uint32_t, Imported& imported) { each(imported); });
+  }
+
+  int map(std::uint32_t handle, void** address, rsm_attribute_t attribute, rsm_permission_t perm,
+          off_t offset, std::size_t length);
+  int unmap(std::uint32_t handle);
+  int block_store(void* mapped, const void* line);
+  int block_load(const void* mapped, void* line);
+
+  // element: bytes of a number, by which offset and data are aligned; 1: any bytes.
+  int put(std::uint32_t handle, off_t offset, const void* data, std::size_t element,
+          std::size_t count);
+  int get(std::uint32_t handle, off_t offset, void* data, std::size_t element, std::size_t count);
+
+  int init_barrier(std::uint32_t handle, rsm_barrier_type_t type, std::uint32_t* barrier);
+  int destroy_barrier(std::uint32_t barrier);
+  int open(std::uint32_t barrier);
+  int close(std::uint32_t barrier);
+  int order(std::uint32_t barrier);
+
+  int post(std::uint32_t handle, unsigned flags);
+  // The exporter finds what was put before it is signalled.
+  int post_after_accesses(std::uint32_t handle, unsigned flags);
+
+  // --- Messages of exporters, from upcalls.
+  void aborted(Rank from, const Message& message);
+  void signalled(const Message& message);
+
+ private:
+  static constexpr std::size_t kLine = 64;
+  // Puts of so many bytes are copied where they have to wait; longer ones are waited for.
+  static constexpr std::size_t kCopiedMost = 4096;
+
+  // What is wrong with an access to [offset, offset + size), or RSM_SUCCESS.
+  int check(const Imported& imported, off_t offset, const void* data, std::size_t element,
+            std::size_t count, rsm_permission_t needed) const;
+  // Moves the bytes. What fails is counted in errors_, or the connection is aborted.
+  void store(Imported& imported, std::uint64_t offset, const void* data, std::size_t size);
+  void load(Imported& imported, std::uint64_t offset, void* data, std::size_t size);
+  // Everything sent to that rank so far is done, or an error is counted.
+  void settle(Rank rank);
+  // Ends an access in implicit mode.
+  int end_access(Imported& imported, std::uint64_t errors_before, std::uint64_t lost_before);
+  void failed(Imported& imported, Post why);
+  void wait_for(const Counter& done, const char* what);
+  std::vector<Rank> covered(const Barrier& barrier, const Imported& imported) const;
+  // How often paths to them have lost puts.
+  std::uint64_t lost(Rank rank) const;
+  std::uint64_t lost(const std::vector<Rank>& ranks) const;
+  void abort(Imported& imported);
+  // Settles; what a barrier of this state is to be answered.
+  int result(Barrier& barrier, Imported& imported);
+  // RSMERR_BARRIER_UNINITIALIZED, RSMERR_BAD_SEG_HNDL, RSMERR_BARRIER_NOT_OPENED.
+  int usable(std::uint32_t handle, bool open, Barrier** barrier, Imported** imported) const;
+
+  lci::Port& port_;
+  PostOffice& office_;
+  Mappings& mappings_;
+  const std::vector<Rank>& lowest_;
+  HandleTable<Imported, HandleKind::imported> imported_;
+  HandleTable<Barrier, HandleKind::barrier> barriers_;
+  std::uint64_t errors_ = 0;  // the process's one error state
+};
+
+}  // namespace fairlead::rsm

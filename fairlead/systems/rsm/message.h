@@ -1,0 +1,67 @@
+// What processes say to each other about segments. Every message fits one small packet.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "fairlead/lci/port.h"
+
+namespace fairlead::rsm {
+
+enum class Kind : std::uint8_t {
+  // To the lowest rank of a node; it answers.
+  claim,    // id: 0 for any -> id
+  release,  // id
+  lookup,   // id -> handle: the exporter's rank
+  // To the exporter.
+  connect,     // id, mode, importer: its handle -> handle, size, segment, mapped
+  disconnect,  // handle: the export's, importer: its handle
+  signal_exporter,
+  aborted_seen,  // the importer uses the segment no more
+  // To an importer; handle: its own.
+  aborted,  // the segment is not published any more
+  signal_importer,
+  // To all: at the end of the program.
+  leaving,   // to rank 0
+  all_left,  // from rank 0
+  answer,    // code, and what was asked for
+  count
+};
+
+struct Message {
+  Kind kind = Kind::answer;
+  std::uint8_t flags = 0;     // of signals: RSM_SIGPOST_NO_ACCUMULATE
+  std::uint16_t code = 0;     // of answers; of connect: the mode of access
+  std::uint32_t request = 0;  // what an answer answers
+  std::uint32_t id = 0;
+  std::uint32_t handle = 0;
+  std::uint64_t size = 0;
+  std::uint32_t segment = 0;  // Port's name of it for this importer; of connect: its handle
+  std::uint32_t mapped = 0;   // Port's name of memory to map; 0: none
+};
+
+// As it travels.
+struct Encoded {
+  lci::Words words;
+  struct Rest {
+    std::uint64_t size;
+    std::uint32_t segment;
+    std::uint32_t mapped;
+  } rest;
+  bool has_rest;
+
+  std::span<const std::byte> data() const {
+    return has_rest ? std::as_bytes(std::span(&rest, 1)) : std::span<const std::byte>{};
+  }
+};
+static_assert(sizeof(Encoded::Rest) == 16);
+
+Encoded encode(const Message& message);
+// nullopt: nobody of ours wrote this.
+std::optional<Message> decode(const std::uint32_t (&words)[4], std::span<const std::byte> data);
+
+// Requests may come any time; what is sent from their upcalls goes on a higher lane.
+lci::Lane lane_of(Kind kind);
+
+}  // namespace fairlead::rsm
