@@ -22,7 +22,8 @@ Circuits::Circuits(sim::Engine& engine, const NetworkParams& params, const Topol
       params_(params),
       topology_(topology),
       step_(params.switch_delay + params.cable),
-      links_(topology.channels()) {
+      links_(topology.channels()),
+      sources_(topology.nodes()) {
   const FatTree* const tree = topology.ordered_fat_tree();
   if (tree == nullptr) return;
   switches_ = std::make_unique<BranchingSwitches>(*tree, topology.nodes());
@@ -228,6 +229,16 @@ void Circuits::pace(std::uint32_t index) {
 }
 
 void Circuits::begin_stream(std::uint32_t index) {
+  Source& source = sources_[worms_[index].request.source];
+  if (source.streams != kNone) {
+    source.waiting.push_back(index);
+    return;
+  }
+  source.streams = index;
+  stream(index);
+}
+
+void Circuits::stream(std::uint32_t index) {
   Worm& worm = worms_[index];
   worm.streaming = true;
   worm.since = engine_.now();
@@ -258,6 +269,13 @@ void Circuits::on_tail(void* self, std::uint64_t, std::uint64_t word) {
   worm.streaming = false;
   if (worm.share > 1) circuits.pace_others(index);
   const CircuitRequest request = worm.request;
+  Source& source = circuits.sources_[request.source];
+  source.streams = kNone;
+  if (!source.waiting.empty()) {
+    source.streams = source.waiting.front();
+    source.waiting.erase(source.waiting.begin());
+    circuits.stream(source.streams);
+  }
   for (Peer at = request.first; at <= request.last; ++at) {
     circuits.sink_.arrived(circuits.sink_.context, at, request.packet);
   }

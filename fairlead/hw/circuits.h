@@ -4,8 +4,9 @@
 // the acknowledgment, frees what it passes. A multicast (branches.h) holds a tree of channels; the
 // switches combine the answers, the worst of which arrives at the source.
 //
-// Packets that stream over one link at the same time have an equal share of its rate each, until
-// one ends; a multicast goes at the pace of its slowest branch. Answers and ends travel an open
+// Packets of several sources that stream over one link at the same time have an equal share of its
+// rate each, until one ends; those of one source, which has one engine to send them, stream one
+// after another. A multicast goes at the pace of its slowest branch. Answers and ends travel an open
 // circuit and wait for nobody. On a fat tree whose hosts are in order the way up is chosen switch
 // by switch where the network is adaptive: the link with the fewest holders and waiters, ties in
 // turn. Where the paper is silent these are decisions of this model.
@@ -132,6 +133,7 @@ class Circuits {
   void ask_fork(std::uint32_t worm, std::uint32_t branch);
   void forked(std::uint32_t worm, std::uint32_t branch, Ps when);
   void begin_stream(std::uint32_t worm);
+  void stream(std::uint32_t worm);
   void pace_others(std::uint32_t worm);
   void pace(std::uint32_t worm);
   std::uint32_t share_of(const Worm& worm) const;
@@ -154,6 +156,12 @@ class Circuits {
   Ps step_;  // from link to link
   std::vector<Link> links_;
   std::vector<Fork> forks_;
+  // By node: which of its packets streams, and which are at their hosts and wait for that.
+  struct Source {
+    std::uint32_t streams = kNone;
+    std::vector<std::uint32_t> waiting;
+  };
+  std::vector<Source> sources_;
   std::unique_ptr<BranchingSwitches> switches_;
   std::map<std::pair<Peer, Peer>, std::unique_ptr<Branches>> branches_;
   std::vector<Worm> worms_;

@@ -43,6 +43,7 @@ struct ElanParams final : Part {
   // Cycles of the host's processor.
   struct Library {
     Cycles post{};
+    Cycles arm{};  // beside it, where the operation waits for an event
     Cycles poll{};
     Cycles receive{};
     Cycles completion{};

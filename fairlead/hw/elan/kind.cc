@@ -35,6 +35,7 @@ void ElanParams::add_keys(std::vector<Key>& to) {
                        {"ni", "copies", 1, 65536, whole(copies)},
                        {"ni", "memory_bytes", 0, 4e9, whole(memory_bytes)},
                        {"library", "post_cycles", 0, 1e6, cycles(library.post)},
+                       {"library", "arm_cycles", 0, 1e6, cycles(library.arm)},
                        {"library", "poll_cycles", 1, 1e6, cycles(library.poll)},
                        {"library", "receive_cycles", 0, 1e6, cycles(library.receive)},
                        {"library", "completion_cycles", 0, 1e6, cycles(library.completion)}});

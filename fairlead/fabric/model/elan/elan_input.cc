@@ -103,6 +103,12 @@ std::uint64_t ElanNi::word(Own& own, std::uint64_t address, std::uint32_t bytes)
 
 void ElanNi::arrived(std::uint32_t id) {
   const RdmaKind kind = packet(id).kind;
+  if (kind == RdmaKind::write || kind == RdmaKind::read_data) {
+    // Its blocks were taken as they came; what is left is the end.
+    ++packet(id).users;
+    const Outcome outcome = take_block(id) ? Outcome::done : Outcome::refused;
+    return answer(id, outcome);
+  }
   const bool tests = kind == RdmaKind::atomic || kind == RdmaKind::query;
   at<&ElanNi::on_input>(after(input_, tests ? ni_.input + ni_.atomic : ni_.input),
                         hw::kNiTurnEvent, id);
@@ -120,9 +126,6 @@ void ElanNi::on_input(std::uint32_t id) {
   switch (packet(id).kind) {
     case RdmaKind::send:
       return take_slot(id);
-    case RdmaKind::write:
-    case RdmaKind::read_data:
-      return take_block(id);
     case RdmaKind::read:
       return serve_read(id);
     case RdmaKind::atomic:
@@ -159,23 +162,28 @@ void ElanNi::on_received(std::uint32_t slot) {
   host.received(host.context, slot);
 }
 
-// A packet of a DMA: whoever sent it, here it writes. The last one that comes ends it.
-void ElanNi::take_block(std::uint32_t id) {
-  RdmaPacket& in = packet(id);
-  const bool multicast = in.named.members > 1;
-  if (multicast && parts_.ranks.node_of(in.source) == self_) return answer(id, Outcome::done);
+// A packet of a DMA: whoever sent it, here it writes. The last one that comes ends it. False: it is
+// not permitted.
+bool ElanNi::take_block(std::uint32_t id) {
+  const RdmaPacket& in = packet(id);
+  if (in.named.members > 1 && parts_.ranks.node_of(in.source) == self_) {
+    let_go(id);  // a multicast that comes back to its source
+    return true;
+  }
+  std::uint64_t address = in.reply_address;
+  const bool ok = in.kind != RdmaKind::write || in.bytes == 0 ||
+                  locate(target(in), in, in.key, in.offset, in.bytes, Access::write, &address);
+  at<&ElanNi::on_block>(after(input_, ni_.input), hw::kNiTurnEvent, id);
+  return ok;
+}
+
+void ElanNi::on_block(std::uint32_t id) {
+  const RdmaPacket& in = packet(id);
   const Rank rank = target(in);
   std::uint64_t address = in.reply_address;
-  bool ok = true;
-  if (in.kind == RdmaKind::write && in.bytes > 0) {
-    ok = locate(rank, in, in.key, in.offset, in.bytes, Access::write, &address);
-  }
-  ++in.users;
-  const Ps seen = ok ? to_memory(of(rank), address, in.bytes) : now();
-  if (!multicast) in.reply_address = address;
-  // A multicast's places differ; they are looked up once more when the bytes are there.
-  at<&ElanNi::on_written>(seen, hw::kDmaEvent, id);
-  answer(id, ok ? Outcome::done : Outcome::refused);
+  const bool ok = in.kind != RdmaKind::write || in.bytes == 0 ||
+                  locate(rank, in, in.key, in.offset, in.bytes, Access::write, &address);
+  at<&ElanNi::on_written>(ok ? to_memory(of(rank), address, in.bytes) : now(), hw::kDmaEvent, id);
 }
 
 void ElanNi::on_written(std::uint32_t id) {

@@ -280,8 +280,7 @@ void ElanNi::acknowledged(std::uint32_t id, hw::Outcome outcome) {
       // The thread looks at what came back.
       sent.a = outcome == hw::Outcome::done ? 1 : 0;
       sent.ok = outcome != hw::Outcome::refused;
-      (void)after(thread_, ni_.thread_look);
-      complete(id, sent.ok);
+      at<&ElanNi::on_looked>(after(thread_, ni_.thread_look), hw::kNiTurnEvent, id);
       break;
     case RdmaKind::read:
       if (outcome == hw::Outcome::done) {
@@ -298,6 +297,8 @@ void ElanNi::acknowledged(std::uint32_t id, hw::Outcome outcome) {
   }
   open_some();
 }
+
+void ElanNi::on_looked(std::uint32_t id) { complete(id, packet(id).ok); }
 
 void ElanNi::on_retry(std::uint32_t id) { run(id); }
 

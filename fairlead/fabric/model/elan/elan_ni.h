@@ -5,7 +5,8 @@
 //  command processor  takes up what the host wrote: a DMA descriptor, a query, freed slots
 //  DMA thread         cuts DMAs into packets, some of one DMA, then of the next; keeps so many
 //                     circuits open; sends again what was refused for want of a slot
-//  inputter           serves what arrives and answers it: write blocks, slots of queues,
+//  inputter           serves what arrives and answers it (write blocks as their last byte comes,
+//                     other transactions when they are done): write blocks, slots of queues,
 //                     test-and-write, fetch-and-add, requests for a DMA; counts events
 //  thread processor   runs the thread of a query: builds its packet, looks at its acknowledgment
 //
@@ -170,6 +171,7 @@ class ElanNi final : public RdmaEngine {
   void open_some();
   void on_looped(std::uint32_t id);
   void on_retry(std::uint32_t id);
+  void on_looked(std::uint32_t id);
   void part_done(std::uint32_t id, hw::Outcome outcome);
   void complete(std::uint32_t message, bool ok);
   void tell(Rank rank, const RdmaCompletion& completion, std::uint64_t bytes);
@@ -180,7 +182,8 @@ class ElanNi final : public RdmaEngine {
   void on_input(std::uint32_t id);
   void take_slot(std::uint32_t id);
   void on_received(std::uint32_t id);
-  void take_block(std::uint32_t id);
+  bool take_block(std::uint32_t id);
+  void on_block(std::uint32_t id);
   void on_written(std::uint32_t id);
   void all_came(Rank rank, std::uint32_t id, std::uint64_t address, bool refused);
   void serve_read(std::uint32_t id);

@@ -44,6 +44,8 @@ Post ElanNic<Host>::start(const GroupOperation& operation) {
   named.after_value = operation.after_value;
   named.store_key = operation.store_segment;
   named.store_offset = operation.store_offset;
+  // An event that is made ready for it, with a descriptor of its own.
+  if (operation.after != kNoCounterNumber) this->host().spend(this->host().terms().arm);
   this->post_copy(id);
   return Post::done;
 }

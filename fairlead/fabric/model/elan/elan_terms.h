@@ -27,6 +27,7 @@ inline RdmaTerms elan_terms(const hw::Platform& platform) {
   terms.poll = time_for(ni.library.poll, platform.host.clock);
   terms.receive = time_for(ni.library.receive, platform.host.clock);
   terms.completion = time_for(ni.library.completion, platform.host.clock);
+  terms.arm = time_for(ni.library.arm, platform.host.clock);
   terms.store_line = bus.pio_issue;
   terms.store_line_bytes = bus.pio_line_bytes;
   terms.names = true;

@@ -229,6 +229,9 @@ void RdmaNi::on_arrival(std::uint32_t id) {
       way(in.dest, in.source).credits[in.lane] += in.credits;
       pump(in.dest, in.source, in.lane);
       return parts_.packets.give(id);
+    case RdmaKind::query:
+    case RdmaKind::look:
+      return parts_.packets.give(id);  // not of this kind of interface
   }
 }
 

@@ -64,6 +64,7 @@ struct RdmaTerms {
   // The interface knows segments and counters by their numbers, entries are always written to it,
   // and receive buffers are not promised to single senders.
   bool names = false;
+  Ps arm{};  // beside `post`, of an operation that waits for a counter
 };
 static_assert(std::is_trivially_copyable_v<RdmaTerms>);
 
