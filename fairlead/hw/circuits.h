@@ -6,10 +6,10 @@
 //
 // Packets of several sources that stream over one link at the same time have an equal share of its
 // rate each, until one ends; those of one source, which has one engine to send them, stream one
-// after another. A multicast goes at the pace of its slowest branch. Answers and ends travel an open
-// circuit and wait for nobody. On a fat tree whose hosts are in order the way up is chosen switch
-// by switch where the network is adaptive: the link with the fewest holders and waiters, ties in
-// turn. Where the paper is silent these are decisions of this model.
+// after another. A multicast goes at the pace of its slowest branch. Answers and ends travel an
+// open circuit and wait for nobody. On a fat tree whose hosts are in order the way up is chosen
+// switch by switch where the network is adaptive: the link with the fewest holders and waiters,
+// ties in turn. Where the paper is silent these are decisions of this model.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -70,7 +70,9 @@ class Circuits {
 
   // Time heads spent blocked, all together.
   Ps blocked() const { return blocked_; }
-  std::uint32_t open_now() const { return static_cast<std::uint32_t>(worms_.size() - free_.size()); }
+  std::uint32_t open_now() const {
+    return static_cast<std::uint32_t>(worms_.size() - free_.size());
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -32,8 +32,8 @@ class Network {
   Network(sim::Engine& engine, const NetworkParams& params, std::uint32_t nodes);
 
   void attach(NetworkSink sink) { sink_ = sink; }
-  // Where packets hold circuits until they are acknowledged (NetworkParams::held_circuits): inject()
-  // is not for such a network. nullptr: elsewhere.
+  // Where packets hold circuits until they are acknowledged (NetworkParams::held_circuits):
+  // inject() is not for such a network. nullptr: elsewhere.
   Circuits* circuits() { return circuits_.get(); }
   const Topology& topology() const { return topology_; }
 

@@ -104,7 +104,8 @@ class FatTree {
   }
   ChannelId cable_down(std::uint32_t level, Peer host, std::uint64_t above) const {
     const std::uint64_t copies = level_[level].copies;
-    return cables_ + cable_up(level, host, above % copies, static_cast<std::uint32_t>(above / copies));
+    return cables_ +
+           cable_up(level, host, above % copies, static_cast<std::uint32_t>(above / copies));
   }
   std::uint64_t copy_below(std::uint32_t level, std::uint64_t above) const {
     return above % level_[level].copies;

@@ -252,7 +252,9 @@ bool DirectPort::puts_precede(Dest dest, Lane lane) {
   bool all = true;
   // It may come by way of other members, so that no lane of this rank's keeps the order.
   groups_.for_each_member(dest.id, [&](Rank rank) {
-    if (copies_.writes_to(rank) || network_.writes_to(rank) || !remote_.puts_precede(rank, Lane::control)) all = false;
+    if (copies_.writes_to(rank) || network_.writes_to(rank) ||
+        !remote_.puts_precede(rank, Lane::control))
+      all = false;
   });
   return all;
 }

@@ -28,7 +28,8 @@ class BurstBus {
  private:
   // Data clocks in whole words of the bus, and the overhead.
   Ps burst(std::uint64_t bytes) const {
-    const std::uint64_t width = std::max<std::uint64_t>(params_.peak.count / params_.clock.count, 1);
+    const std::uint64_t width =
+        std::max<std::uint64_t>(params_.peak.count / params_.clock.count, 1);
     const std::uint64_t data = (bytes + width - 1) / width * 1000;
     const std::uint64_t clocks = data + params_.dma_overhead_milliclocks;
     return time_for(Cycles{static_cast<std::int64_t>(clocks)}, params_.clock) / 1000;

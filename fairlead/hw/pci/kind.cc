@@ -45,7 +45,8 @@ void PciParams::speed_up(Resource resource, double factor) {
   if (resource != kBusResource) return;
   faster(peak, factor);
   faster(clock, factor);
-  for (Ps* time : {&pio_issue, &pio_line, &doorbell, &read_latency, &write_latency}) shorter(*time, factor);
+  for (Ps* time : {&pio_issue, &pio_line, &doorbell, &read_latency, &write_latency})
+    shorter(*time, factor);
   pio_line.count = std::max<std::int64_t>(1, pio_line.count);
 }
 
