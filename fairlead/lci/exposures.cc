@@ -1,8 +1,5 @@
 #include "fairlead/lci/exposures.h"
 
-#include <bit>
-#include <vector>
-
 #include "fairlead/base/check.h"
 
 namespace fairlead::lci {
@@ -14,62 +11,40 @@ constexpr int kReadsMax = 1000;
 
 }  // namespace
 
-std::size_t Exposures::bytes(Rank ranks, std::uint32_t entries) {
-  return entries * (sizeof(Entry) + words_for(ranks) * sizeof(std::uint64_t));
+std::size_t Exposures::bytes(Rank ranks) {
+  return kEntries * (sizeof(Entry) + words_for(ranks) * sizeof(std::uint64_t));
 }
 
-Exposures::Exposures(std::byte* memory, Rank ranks, std::uint32_t entries)
+Exposures::Exposures(std::byte* memory, Rank ranks)
     : entries_(reinterpret_cast<Entry*>(memory)),
-      lists_(reinterpret_cast<std::atomic<std::uint64_t>*>(memory + entries * sizeof(Entry))),
-      words_(words_for(ranks)),
-      count_(entries),
-      shift_(static_cast<std::uint32_t>(32 - std::countr_zero(entries))) {
-  FAIRLEAD_DCHECK(std::has_single_bit(entries) && entries > 1, "{} entries", entries);
-}
-
-Exposures Exposures::grown(std::byte* memory, Rank ranks, std::uint32_t entries) const {
-  Exposures made(memory, ranks, entries);
-  std::vector<Rank> allowed;
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    const Entry& e = entries_[i];
-    const ExposedIn in = e.in.load();
-    if (in == ExposedIn::none || in == ExposedIn::gone) continue;
-    allowed.clear();
-    for (std::size_t rank = 0; e.listed.load() != 0 && rank < words_ * 64; ++rank) {
-      if ((list(i)[rank / 64].load() >> (rank % 64) & 1) != 0) {
-        allowed.push_back(static_cast<Rank>(rank));
-      }
-    }
-    const Post added = made.add(
-        e.segment.load(), {in, e.permissions.load(), e.base.load(), e.size.load()}, allowed);
-    FAIRLEAD_CHECK(added == Post::done, "a table of {} entries", entries);
-  }
-  return made;
+      lists_(reinterpret_cast<std::atomic<std::uint64_t>*>(memory + kEntries * sizeof(Entry))),
+      words_(words_for(ranks)) {
+  static_assert(kEntries == 1u << (32 - 22));
 }
 
 std::uint32_t Exposures::index_of(SegId segment) const {
-  if (entries_ == nullptr) return count_;  // nothing was ever exposed
+  if (entries_ == nullptr) return kEntries;  // nothing was ever exposed
   std::uint32_t i = first_of(segment);
-  for (std::uint32_t n = 0; n < count_; ++n, i = (i + 1) % count_) {
+  for (std::uint32_t n = 0; n < kEntries; ++n, i = (i + 1) % kEntries) {
     const ExposedIn in = entries_[i].in.load(std::memory_order_acquire);
-    if (in == ExposedIn::none) return count_;
+    if (in == ExposedIn::none) return kEntries;
     if (in != ExposedIn::gone && entries_[i].segment.load(std::memory_order_relaxed) == segment)
       return i;
   }
-  return count_;
+  return kEntries;
 }
 
 Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> allowed) {
-  if (index_of(segment) != count_) return Post::invalid;
+  if (index_of(segment) != kEntries) return Post::invalid;
   for (Rank rank : allowed)
     if (rank / 64 >= words_) return Post::invalid;
   std::uint32_t i = first_of(segment);
   std::uint32_t n = 0;
-  for (; n < count_; ++n, i = (i + 1) % count_) {
+  for (; n < kEntries; ++n, i = (i + 1) % kEntries) {
     const ExposedIn in = entries_[i].in.load(std::memory_order_relaxed);
     if (in == ExposedIn::none || in == ExposedIn::gone) break;
   }
-  if (n == count_) return Post::again_buffer;
+  if (n == kEntries) return Post::again_buffer;
   Entry& e = entries_[i];
   if (e.in.load(std::memory_order_relaxed) == ExposedIn::gone) --gone_;
   e.version.fetch_add(1);
@@ -91,7 +66,7 @@ Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> al
 
 Exposed Exposures::remove(SegId segment) {
   std::uint32_t i = index_of(segment);
-  if (i == count_) return {};
+  if (i == kEntries) return {};
   Entry& e = entries_[i];
   const Exposed was{e.in.load(), e.permissions.load(), e.base.load(), e.size.load()};
   e.version.fetch_add(1);
@@ -99,11 +74,11 @@ Exposed Exposures::remove(SegId segment) {
   e.version.fetch_add(1);
   ++gone_;
   // Searches end at a never-used entry: give such ends back, or they would grow with every use.
-  if (entries_[(i + 1) % count_].in.load() == ExposedIn::none)
-    for (; entries_[i].in.load() == ExposedIn::gone; i = (i + count_ - 1) % count_, --gone_)
+  if (entries_[(i + 1) % kEntries].in.load() == ExposedIn::none)
+    for (; entries_[i].in.load() == ExposedIn::gone; i = (i + kEntries - 1) % kEntries, --gone_)
       entries_[i].in.store(ExposedIn::none);
   if (--live_ == 0 && gone_ > 0) {
-    for (std::uint32_t k = 0; k < count_; ++k) entries_[k].in.store(ExposedIn::none);
+    for (std::uint32_t k = 0; k < kEntries; ++k) entries_[k].in.store(ExposedIn::none);
     gone_ = 0;
   }
   return was;
@@ -112,7 +87,7 @@ Exposed Exposures::remove(SegId segment) {
 Post Exposures::find(SegId segment, Rank who, Exposed* what) const {
   for (int reads = 0; reads < kReadsMax; ++reads) {
     const std::uint32_t i = index_of(segment);
-    if (i == count_) return Post::invalid;
+    if (i == kEntries) return Post::invalid;
     const Entry& e = entries_[i];
     const std::uint32_t version = e.version.load(std::memory_order_acquire);
     if (version % 2 != 0) continue;

@@ -28,20 +28,16 @@ struct Exposed {
 class Exposures {
  public:
   static constexpr std::uint32_t kEntries = 1024;
-  // Of the memory a table for `ranks` ranks needs, 64-byte aligned and zero at the start. One that
-  // peers read has kEntries; the owner's alone may have fewer, a power of two.
-  static std::size_t bytes(Rank ranks, std::uint32_t entries = kEntries);
+  // Of the memory a table for `ranks` ranks needs, 64-byte aligned and zero at the start.
+  static std::size_t bytes(Rank ranks);
 
   Exposures() = default;
-  Exposures(std::byte* memory, Rank ranks, std::uint32_t entries = kEntries);
+  Exposures(std::byte* memory, Rank ranks);
 
   // Owner. done; invalid: the segment is exposed already; again_buffer: the table is full.
   Post add(SegId segment, const Exposed& what, std::span<const Rank> allowed);
   // Owner. The former entry, or in == none: there is no such segment.
   Exposed remove(SegId segment);
-  // Owner. As this table, which is full, in `memory` of so many entries more.
-  Exposures grown(std::byte* memory, Rank ranks, std::uint32_t entries) const;
-  std::uint32_t entries() const { return count_; }
 
   // Owner or peer. done and *what; invalid: no such segment; denied: not exposed to `who`.
   Post find(SegId segment, Rank who, Exposed* what) const;
@@ -63,15 +59,13 @@ class Exposures {
   };
   static_assert(sizeof(Entry) == 64);
 
-  std::uint32_t first_of(SegId segment) const { return (segment * 0x9e3779b1u) >> shift_; }
+  static std::uint32_t first_of(SegId segment) { return (segment * 0x9e3779b1u) >> 22; }
   std::atomic<std::uint64_t>* list(std::uint32_t index) const { return lists_ + index * words_; }
   std::uint32_t index_of(SegId segment) const;
 
   Entry* entries_ = nullptr;
   std::atomic<std::uint64_t>* lists_ = nullptr;
   std::size_t words_ = 0;
-  std::uint32_t count_ = 0;
-  std::uint32_t shift_ = 0;
   // The owner's: entries in use, and withdrawn ones that searches still pass.
   std::uint32_t live_ = 0;
   std::uint32_t gone_ = 0;

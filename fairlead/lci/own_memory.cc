@@ -1,19 +1,10 @@
 #include "fairlead/lci/own_memory.h"
 
-#include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "fairlead/base/check.h"
 
 namespace fairlead::lci {
-namespace {
-
-// Most ranks expose little; tables of 64 KiB and more are much where thousands of ranks share one
-// host's memory, all the more as pages of 2 MiB leave nothing of them untouched.
-constexpr std::uint32_t kFewEntries = 16;
-
-}  // namespace
 
 std::size_t OwnMemory::table_bytes(Rank ranks) {
   return (Exposures::bytes(ranks) + 4095) / 4096 * 4096;
@@ -64,30 +55,18 @@ Post OwnMemory::expose(SegId segment, void* base, std::size_t size, std::uint32_
   return add(segment, what, allowed);
 }
 
-void OwnMemory::grow_table() {
-  constexpr std::size_t kLine = 64;
-  const std::uint32_t entries = std::max(kFewEntries, 2 * table_.entries());
-  const std::size_t bytes = Exposures::bytes(ranks_, entries);
-  std::size_t space = bytes + kLine;
-  std::unique_ptr<std::byte, Free> memory(static_cast<std::byte*>(std::calloc(space, 1)));
-  FAIRLEAD_CHECK(memory != nullptr, "{} bytes for a table of segments", space);
-  void* aligned = memory.get();
-  std::align(kLine, bytes, aligned, space);
-  table_ = table_.grown(static_cast<std::byte*>(aligned), ranks_, entries);
-  local_->table = std::move(memory);
-}
-
 Post OwnMemory::add(SegId segment, const Exposed& what, std::span<const Rank> allowed) {
   if (shared_ == nullptr && local_ == nullptr) {
     local_ = std::make_unique<Local>();
-    grow_table();
+    constexpr std::size_t kLine = 64;
+    const std::size_t bytes = Exposures::bytes(ranks_);
+    std::size_t space = bytes + kLine;
+    local_->table.reset(static_cast<std::byte*>(std::calloc(space, 1)));
+    FAIRLEAD_CHECK(local_->table != nullptr, "{} bytes for a table of segments", space);
+    void* aligned = local_->table.get();
+    std::align(kLine, bytes, aligned, space);
+    table_ = Exposures(static_cast<std::byte*>(aligned), ranks_);
   }
-  const Post answer = table_.add(segment, what, allowed);
-  if (answer != Post::again_buffer || local_ == nullptr ||
-      table_.entries() == Exposures::kEntries) {
-    return answer;
-  }
-  grow_table();
   return table_.add(segment, what, allowed);
 }
 

@@ -45,14 +45,12 @@ class OwnMemory {
   };
   // Without one. Most ranks of a large job expose nothing.
   struct Local {
-    std::unique_ptr<std::byte, Free> table;
+    std::unique_ptr<std::byte, Free> table;  // of calloc(): what is not used takes no memory
     std::unordered_map<SegId, std::unique_ptr<std::uint64_t[]>> allocated;
   };
 
   void* allocate_here(SegId segment, std::size_t size);
   Post add(SegId segment, const Exposed& what, std::span<const Rank> allowed);
-  // Makes local_'s table, or twice as large.
-  void grow_table();
 
   Rank ranks_;
   std::span<std::byte> region_;
