@@ -50,8 +50,9 @@ class FairLock {
     return {&next_, next - waiting};
   }
   bool contended() const {
-    return static_cast<std::uint32_t>(next_.load(std::memory_order_relaxed)) !=
-           serving_.load(std::memory_order_relaxed) + 1;
+    return static_cast<std::uint32_t>(next_.load(std::memory_order_relaxed)) -
+               serving_.load(std::memory_order_relaxed) >
+           1;
   }
 
  private:
@@ -68,8 +69,8 @@ class FairLock {
 // Where one thread sleeps until another has something for it: a word of three values.
 class Nap {
  public:
-  // True: it was called, before or meanwhile. False: `most_ns` have passed. `may_sleep`, after which
-  // callers see that it sleeps, decides once more.
+  // True: it was called, before or meanwhile. False: `most_ns` have passed. `may_sleep`, after
+  // which callers see that it sleeps, decides once more.
   template <class MaySleep>
   bool sleep(std::int64_t most_ns, MaySleep&& may_sleep) {
     std::uint32_t awake = kAwake;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "fairlead/run/context.h"
 #include "tests/mpi/mpi_worlds.h"
 
 namespace fairlead::mpi_test {
@@ -28,8 +29,8 @@ void run_threaded(const std::string& world, unsigned ranks,
     int size = -1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const bool good = MPI_TEST_CHECK(provided == MPI_THREAD_MULTIPLE, rank, provided) &&
-                      program(rank, size);
+    const bool good =
+        MPI_TEST_CHECK(provided == MPI_THREAD_MULTIPLE, rank, provided) && program(rank, size);
     MPI_Finalize();
     return good ? 0 : 1;
   });
@@ -42,7 +43,13 @@ template <class Thread>
 bool in_threads(int count, Thread&& thread) {
   std::atomic<int> good = 0;
   std::vector<std::thread> others;
-  for (int t = 1; t < count; ++t) others.emplace_back([&, t] { good += thread(t) ? 1 : 0; });
+  run::Context* const rank = run::current();
+  for (int t = 1; t < count; ++t) {
+    others.emplace_back([&, t] {
+      run::set_current(rank);
+      good += thread(t) ? 1 : 0;
+    });
+  }
   good += thread(0) ? 1 : 0;
   for (std::thread& each : others) each.join();
   return good == count;
@@ -80,8 +87,8 @@ bool exchange(int rank, int size, int thread, int rounds) {
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     got.pop_back();
-    good &= MPI_TEST_CHECK(
-        got == patterned(bytes, static_cast<unsigned>(left * 31 + thread + i)), rank, i);
+    good &= MPI_TEST_CHECK(got == patterned(bytes, static_cast<unsigned>(left * 31 + thread + i)),
+                           rank, i);
     good &= MPI_TEST_CHECK(status.MPI_SOURCE == left && status.MPI_TAG == thread, rank, i);
   }
   return good;
@@ -149,7 +156,8 @@ TEST_P(Threads, MessagesProbesCollectivesAndWindowsAtOnce) {
     MPI_Win_allocate(8 * (1 + 100 * size), 8, MPI_INFO_NULL, comms[0], &base, &win);
     constexpr int kRounds = 20;
     good &= in_threads(5, [&](int thread) {
-      if (thread < 2) return collectives(comms[static_cast<std::size_t>(thread)], rank, size, kRounds);
+      if (thread < 2)
+        return collectives(comms[static_cast<std::size_t>(thread)], rank, size, kRounds);
       if (thread == 2) return one_sided(win, base, rank, size, kRounds);
       return exchange(rank, size, thread, kRounds);
     });

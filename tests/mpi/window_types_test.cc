@@ -316,18 +316,18 @@ TEST_P(WindowTypes, WrongArgumentsHaveTheirClassesAndHarmNothing) {
     good &= MPI_TEST_CHECK(put(9, 1, before, 2) == MPI_ERR_RMA_RANGE, rank, 0);
     good &= MPI_TEST_CHECK(put(-1, 1, wide, 5) == MPI_ERR_DISP, rank, 0);
     good &= MPI_TEST_CHECK(put(0, -1, wide, 5) == MPI_ERR_COUNT, rank, 0);
-    good &= MPI_TEST_CHECK(MPI_Put(own.data(), 1, MPI_DATATYPE_NULL, to, 0, 1, wide, made.win) ==
-                               MPI_ERR_TYPE,
-                           rank, 0);
-    good &= MPI_TEST_CHECK(MPI_Accumulate(own.data(), 1, mixed, to, 0, 1, mixed, MPI_SUM,
-                                          made.win) == MPI_ERR_TYPE,
-                           rank, 0);
-    good &= MPI_TEST_CHECK(MPI_Accumulate(own.data(), 5, MPI_FLOAT, to, 0, 1, wide, MPI_SUM,
-                                          made.win) == MPI_ERR_TYPE,
-                           rank, 0);
-    good &= MPI_TEST_CHECK(MPI_Accumulate(own.data(), 5, MPI_INT, to, 0, 1, wide, MPI_MINLOC,
-                                          made.win) == MPI_ERR_OP,
-                           rank, 0);
+    good &= MPI_TEST_CHECK(
+        MPI_Put(own.data(), 1, MPI_DATATYPE_NULL, to, 0, 1, wide, made.win) == MPI_ERR_TYPE, rank,
+        0);
+    good &= MPI_TEST_CHECK(
+        MPI_Accumulate(own.data(), 1, mixed, to, 0, 1, mixed, MPI_SUM, made.win) == MPI_ERR_TYPE,
+        rank, 0);
+    good &= MPI_TEST_CHECK(
+        MPI_Accumulate(own.data(), 5, MPI_FLOAT, to, 0, 1, wide, MPI_SUM, made.win) == MPI_ERR_TYPE,
+        rank, 0);
+    good &= MPI_TEST_CHECK(
+        MPI_Accumulate(own.data(), 5, MPI_INT, to, 0, 1, wide, MPI_MINLOC, made.win) == MPI_ERR_OP,
+        rank, 0);
     good &= MPI_TEST_CHECK(MPI_Fetch_and_op(own.data(), own.data() + 1, before, to, 0, MPI_SUM,
                                             made.win) == MPI_ERR_TYPE,
                            rank, 0);

@@ -95,8 +95,7 @@ int do_accumulate(const Call& call, const Buffer& origin, const Buffer* result,
     if (const int error = agree_on_basic(call, window, target, own, result, &basic)) return error;
     if (const int error = check_operation(call, window, op, basic)) return error;
     const ElementForm form = ElementForm::of(basic);
-    Place place =
-        check_access(call, window, target, own, result, form.spacing - form.packed);
+    Place place = check_access(call, window, target, own, result, form.spacing - form.packed);
     if (place.nothing) return place.error;
     if (op == MPI_NO_OP && result == nullptr) return MPI_SUCCESS;
     const std::uint64_t count = place.data.bytes / form.packed;

@@ -66,8 +66,7 @@ Post Engine::wait_until(lci::Until until, const char* call, const Request* reque
   until.what = call;
   if (has_work() && progress()) [[unlikely]]
     return Post::done;
-  const Post answer =
-      lock_ == nullptr ? device_->wait(until) : wait_among_threads(until, request);
+  const Post answer = lock_ == nullptr ? device_->wait(until) : wait_among_threads(until, request);
   if (answer == Post::peer_down) [[unlikely]] {
     failed(fmt::format("{}: {}", call, run::lost_ranks(port_)));
   }

@@ -382,7 +382,7 @@ class Engine {
   bool in_port_ = false;
   Matcher matcher_;
   Pool<Request> requests_;
-  Requests outgoing_;  // sends in the states *_queued, in the order they were started
+  Requests outgoing_;    // sends in the states *_queued, in the order they were started
   bool slowed_ = false;  // slow_peers_ has some
   AllDriven driven_;
   bool driving_ = false;

@@ -62,7 +62,8 @@ void Matcher::end_posted_index() {
   std::size_t count = 0;
   posted_index_.clear([&](Request* each) { few[count++] = each; });
   std::fill(std::begin(posted_wild_), std::end(posted_wild_), 0);
-  std::sort(few, few + count, [](const Request* a, const Request* b) { return a->order < b->order; });
+  std::sort(few, few + count,
+            [](const Request* a, const Request* b) { return a->order < b->order; });
   for (std::size_t i = 0; i < count; ++i) list_posted(few[i]);
 }
 

@@ -137,9 +137,9 @@ void combine_in_steps(WindowControl& control, std::uintptr_t base, const TargetE
     if (!row.empty()) operands.own.load(what.form, first, count, row.data());
     std::uint64_t done = 0;
     for (const WindowPiece& piece : pieces) {
-      what.run(control, reinterpret_cast<std::byte*>(base + piece.offset), row.data() + (row.empty() ? 0 : done * spacing),
-               operands.compare, former.empty() ? nullptr : former.data() + done * spacing,
-               piece.count);
+      what.run(control, reinterpret_cast<std::byte*>(base + piece.offset),
+               row.data() + (row.empty() ? 0 : done * spacing), operands.compare,
+               former.empty() ? nullptr : former.data() + done * spacing, piece.count);
       done += piece.count;
     }
     if (!former.empty()) operands.former.store(what.form, first, count, former.data());
@@ -161,9 +161,9 @@ void window_put(Process& process, Window& window, const FarData& to, const Data&
   const LayoutHold held_there(to.layout);
   const LayoutHold held_here(from.layout);
   if (window.is_dynamic()) {
-    return Windows::of(process).messages().ask(
-        window, to.target, bytes_put(), {to.offset, to.bytes, to.layout},
-        {.own = buffer_of(from)}, call);
+    return Windows::of(process).messages().ask(window, to.target, bytes_put(),
+                                               {to.offset, to.bytes, to.layout},
+                                               {.own = buffer_of(from)}, call);
   }
   if (to.layout == nullptr && from.layout == nullptr) [[likely]] {
     const lci::PutPiece piece{to.offset, from.at, to.bytes};
@@ -216,8 +216,8 @@ void window_combine(Process& process, Window& window, const FarData& far, std::u
     return Windows::of(process).messages().ask(window, far.target, what, target, operands, call);
   }
   const std::uint64_t bytes = count * what.form.spacing;
-  if (far.layout == nullptr && operands.own.layout == nullptr &&
-      operands.former.layout == nullptr) [[likely]] {
+  if (far.layout == nullptr && operands.own.layout == nullptr && operands.former.layout == nullptr)
+      [[likely]] {
     what.run(*peer.control, at, operands.own.at, operands.compare, operands.former.at, count);
   } else {
     combine_in_steps(*peer.control, reinterpret_cast<std::uintptr_t>(at) - far.offset, target, what,

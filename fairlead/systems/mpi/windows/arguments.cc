@@ -73,12 +73,11 @@ struct Reach {
 Reach reach_of(const TypeBody& body, MPI_Count count, std::uint64_t behind) {
   Reach reach;
   std::int64_t last = 0;
-  reach.fits = !__builtin_mul_overflow(count - 1, body.extent(), &last) &&
-               !__builtin_add_overflow(std::min<std::int64_t>(last, 0), body.true_span.lb,
-                                       &reach.first) &&
-               !__builtin_add_overflow(std::max<std::int64_t>(last, 0), body.true_span.ub,
-                                       &reach.end) &&
-               !__builtin_add_overflow(reach.end, static_cast<std::int64_t>(behind), &reach.end);
+  reach.fits =
+      !__builtin_mul_overflow(count - 1, body.extent(), &last) &&
+      !__builtin_add_overflow(std::min<std::int64_t>(last, 0), body.true_span.lb, &reach.first) &&
+      !__builtin_add_overflow(std::max<std::int64_t>(last, 0), body.true_span.ub, &reach.end) &&
+      !__builtin_add_overflow(reach.end, static_cast<std::int64_t>(behind), &reach.end);
   return reach;
 }
 
@@ -171,10 +170,9 @@ Place check_access(const Call& call, Window& window, const Target& target, const
   }
   for (int i = 0; i < 2; ++i) {
     if (buffers[i] == nullptr || given[i] == packed) continue;
-    return wrong(fail_on(
-        call, window, MPI_ERR_ARG,
-        fmt::format("{}count and {}datatype are {} bytes, those of the target {}",
-                    buffers[i]->which, buffers[i]->which, given[i], packed)));
+    return wrong(fail_on(call, window, MPI_ERR_ARG,
+                         fmt::format("{}count and {}datatype are {} bytes, those of the target {}",
+                                     buffers[i]->which, buffers[i]->which, given[i], packed)));
   }
   if (target.disp < 0 && !window.is_dynamic()) {
     return wrong(fail_on(call, window, MPI_ERR_DISP,

@@ -16,8 +16,8 @@ MPI_Datatype only_basic(const TypeBody& type);
 
 // A predefined type as elements are moved.
 struct ElementForm {
-  std::uint64_t spacing = 1;      // bytes of an element in memory, with its gaps
-  std::uint64_t packed = 1;       // and without
+  std::uint64_t spacing = 1;       // bytes of an element in memory, with its gaps
+  std::uint64_t packed = 1;        // and without
   const Layout* gapped = nullptr;  // nullptr: it has none
 
   static ElementForm of(MPI_Datatype predefined);

@@ -53,8 +53,8 @@ struct WindowPeer {
   std::uint64_t unit = 1;
 };
 
-// The same of all members, by rank. Most ranks of a large job access few others: memory is for those
-// alone, and their neighbours.
+// The same of all members, by rank. Most ranks of a large job access few others: memory is for
+// those alone, and their neighbours.
 class WindowPeers {
  public:
   // Of a window with so many members.
@@ -136,7 +136,7 @@ struct Window : Object {
   std::vector<int> targets;           // of MPI_Win_start
   std::vector<Request*> completions;  // of MPI_Win_post: what the origins will send
 
-  WindowPeers peers;  // by rank in `comm`
+  WindowPeers peers;                                             // by rank in `comm`
   std::vector<int> dirty;                                        // peers that are
   std::unique_ptr<Counter> moved = std::make_unique<Counter>();  // puts, gets that are over here
   std::uint64_t begun = 0;                                       // of them

@@ -170,7 +170,8 @@ void Combining::run(WindowControl& control, std::byte* at, const std::byte* oper
 // Kernels want elements where their type may lie.
 void Combining::combine_guarded(std::byte* at, const std::byte* operands,
                                 std::uint64_t count) const {
-  const auto both = reinterpret_cast<std::uintptr_t>(at) | reinterpret_cast<std::uintptr_t>(operands);
+  const auto both =
+      reinterpret_cast<std::uintptr_t>(at) | reinterpret_cast<std::uintptr_t>(operands);
   if (both % std::min<std::uint64_t>(form.spacing, alignof(std::max_align_t)) == 0) {
     return kernel(at, operands, at, count);
   }
@@ -218,10 +219,9 @@ void WindowMessages::ask(Window& window, int target, const Combining& what,
   const bool has_operands = what.kind != Combining::Kind::no_op;
   const StepRoom room{std::max<std::uint64_t>(1, mtu / spacing), kPiecesMax, mtu,
                       sizeof(WindowPiece), has_operands ? spacing : 0};
-  const std::uint32_t how =
-      (operands.former.exists() ? kWantsFormer : 0) |
-      (what.kind == Combining::Kind::compare_swap ? kCompares : 0) |
-      (has_operands ? kHasOperands : 0);
+  const std::uint32_t how = (operands.former.exists() ? kWantsFormer : 0) |
+                            (what.kind == Combining::Kind::compare_swap ? kCompares : 0) |
+                            (has_operands ? kHasOperands : 0);
   std::vector<WindowPiece> pieces;
   std::vector<std::byte> row;
   for (std::uint64_t first = 0; first < elements.count;) {
@@ -239,10 +239,10 @@ void WindowMessages::ask(Window& window, int target, const Combining& what,
     ++window.peers.of(target).asked;
     const bool one = pieces.size() == 1;
     const auto pieces_word = one ? 0 : static_cast<std::uint32_t>(pieces.size());
-    const lci::Words words = {first_word_of(Message::request, window.id()),
-                              what.op | std::uint32_t{what.type} << kHandleBits |
-                                  pieces_word << kPiecesShift | how,
-                              slot, static_cast<std::uint32_t>(n)};
+    const lci::Words words = {
+        first_word_of(Message::request, window.id()),
+        what.op | std::uint32_t{what.type} << kHandleBits | pieces_word << kPiecesShift | how, slot,
+        static_cast<std::uint32_t>(n)};
     const Piece parts[] = {
         {pieces.data(), one ? sizeof(pieces[0].offset) : pieces.size() * sizeof(WindowPiece)},
         {operands.compare, (how & kCompares) != 0 ? bytes : 0},
@@ -293,8 +293,7 @@ void WindowMessages::on_answer(const lci::Arrival& arrival) {
   Asked& asked = asked_[slot];
   if (static_cast<Message>(arrival.words[0] >> kContextBits) == Message::refusal) {
     asked.window->refused = true;
-  } else if (asked.former.exists() &&
-             arrival.data.size() == asked.count * asked.form.spacing) {
+  } else if (asked.former.exists() && arrival.data.size() == asked.count * asked.form.spacing) {
     asked.former.store(asked.form, asked.first, asked.count, arrival.data.data());
   }
   if (asked.former.layout != nullptr) asked.former.layout->drop();
@@ -322,9 +321,9 @@ bool WindowMessages::read(const lci::Arrival& arrival, Asking* asking) {
   const auto type = static_cast<std::uint16_t>(how >> kHandleBits & kHandleMask);
   const bool compares = (how & kCompares) != 0;
   asking->window = windows_.find(arrival.words[0] & kContextMask);
-  asking->what =
-      compares ? Combining::comparing(reinterpret_cast<MPI_Datatype>(std::uintptr_t{type}))
-               : Combining::named(static_cast<std::uint16_t>(how & kHandleMask), type);
+  asking->what = compares
+                     ? Combining::comparing(reinterpret_cast<MPI_Datatype>(std::uintptr_t{type}))
+                     : Combining::named(static_cast<std::uint16_t>(how & kHandleMask), type);
   asking->count = arrival.words[3];
   asking->wants_former = (how & kWantsFormer) != 0;
   const std::uint64_t spacing = asking->what.form.spacing;

@@ -102,7 +102,7 @@ class WindowMessages {
   Windows& windows_;
   std::vector<Asked> asked_;
   std::vector<std::uint32_t> free_;  // of asked_
-  std::vector<std::byte> former_;     // of the request that is served
+  std::vector<std::byte> former_;    // of the request that is served
   std::vector<WindowPiece> pieces_;  // the same
   std::vector<Late> late_;
   bool will_send_late_ = false;
