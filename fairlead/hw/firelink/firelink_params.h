@@ -27,7 +27,8 @@ struct FirelinkParams final : Part {
   Ps pass{};                          // an interface passes a line on
   std::uint32_t slot_bytes = 0;       // payload of one packet in a receiver's ring
   std::uint32_t slots = 0;            // of a ring: packets of a sender and lane
-  std::uint32_t copies = 0;           // puts and gets of a host under way
+  std::uint32_t copies = 0;           // puts of a host under way
+  std::uint32_t load_bytes_max = 0;   // of a get by loads; the owner of more is asked to store it
 
   std::uint32_t nis = 0;         // interfaces of a host
   std::uint32_t links = 0;       // of an interface

@@ -30,6 +30,7 @@ void FirelinkParams::add_keys(std::vector<Key>& to) {
                        {"ni", "slot_bytes", 512, kFirelinkSlotBytesMax, whole(slot_bytes)},
                        {"ni", "slots", 2, 65536, whole(slots)},
                        {"ni", "copies", 1, 65536, whole(copies)},
+                       {"ni", "load_bytes_max", 0, 1e9, whole(load_bytes_max)},
                        {"links", "nis", 1, 4, whole(nis)},
                        {"links", "per_ni", 1, 4, whole(links)},
                        {"links", "switches", 0, 16, whole(switches)},

@@ -306,6 +306,7 @@ Post FirelinkNic<Host>::copy_remote(const RemoteCopy& copy) {
   if (host_.near(copy.peer)) return Post::not_delivered;
   if (gone_[copy.peer] != 0) return Post::peer_down;
   if (copy.what == RemoteCopy::What::read) {
+    if (copy.size > host_.terms().load_bytes_max) return Post::not_delivered;
     ended_.push_back({copy.token, get(copy)});
     return Post::done;
   }

@@ -17,6 +17,7 @@ struct FirelinkTerms {
         slot_bytes(params(platform).slot_bytes),
         slots(params(platform).slots),
         copies(params(platform).copies),
+        load_bytes_max(params(platform).load_bytes_max),
         block_bytes(params(platform).block_bytes),
         found(params(platform).found),
         post(time_for(params(platform).library.post, host.clock)),
@@ -29,6 +30,7 @@ struct FirelinkTerms {
   std::uint32_t slot_bytes;
   std::uint32_t slots;
   std::uint32_t copies;
+  std::uint32_t load_bytes_max;
   std::uint32_t block_bytes;
   Ps found;
   Ps post;

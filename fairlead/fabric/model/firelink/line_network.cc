@@ -158,9 +158,10 @@ void LineNetwork::on_interface(std::uint32_t id) {
   going.downs = downs(going);
   if (going.ways == 0 || died(going)) return lose(id);
   Node& node = nodes_[node_of(going.source)];
-  const Ps line = path_time(1);
+  Ps line{};  // what asks for a line is an address only
   Ps first = now();
   if (going.order.kind != RunKind::load) {
+    line = path_time(1);
     first = node.paths[ni_of(going.on[0].out)].carry(now(), path_time(going.lines)) -
             path_time(going.lines) + line;
   }
