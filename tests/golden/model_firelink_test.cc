@@ -30,7 +30,7 @@ std::string error_of(const run::WorldOptions& options) {
 
 TEST(ModelFirelink, RemoteMemoryIsRightAndRepeats) {
   const auto body = [](run::Context& rank) {
-    return tests::RemoteMemoryBody(rank, 64 * 1024).run(100);
+    return tests::RemoteMemoryBody(rank, 128 * 1024).run(100);
   };
   for (const std::uint32_t each : {1u, 3u}) {
     const run::RunReport first = run_on(on_firelink(6, each), body);
@@ -88,8 +88,10 @@ TEST(ModelFirelink, TheCriticalPathIsTheWholeRun) {
 // is not.
 TEST(ModelFirelink, LinksThatDieCostTimeOnly) {
   const auto body = [](run::Context& rank) {
-    if (const int wrong = all_to_all(rank, 60); wrong != 0) return wrong;
-    return tests::RemoteMemoryBody(rank, 32 * 1024).run(60);
+    if (const int wrong = tests::RemoteMemoryBody(rank, 64 * 1024).run(60); wrong != 0) {
+      return wrong;
+    }
+    return all_to_all(rank, 60);
   };
   const run::RunReport whole = run_on(on_firelink(4, 2), body);
   EXPECT_EQ(whole.exit_code, 0);

@@ -21,6 +21,9 @@ Result<void> FirelinkCommands::execute(const GateCommand& command, GateAnswer& a
     case FirelinkOp::pass_near:
     case FirelinkOp::load:
       return begin(command.id, op, answer);
+    case FirelinkOp::drain:
+      host_.drain();
+      return {};
     case FirelinkOp::remove_key:
       host_.remove_key(command.a);
       return {};

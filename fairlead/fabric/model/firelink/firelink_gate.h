@@ -15,6 +15,7 @@ enum class FirelinkOp : std::uint32_t {
   give = static_cast<std::uint32_t>(GateOp::kind_first),  // id
   store,                                                  // id
   pass_near,                                              // id
+  drain,
   remove_key,                                             // a: the key
   move,                                                   // a: time in ps, b: bytes
   take,                                                   // answer: id

@@ -80,6 +80,14 @@ void FirelinkHost::store(std::uint32_t run) {
   spend(parts_.plane.store_line * static_cast<std::int64_t>(lines));
 }
 
+void FirelinkHost::drain() {
+  sync();
+  while (!settled()) {
+    advanced_ = false;
+    stall_until(&FirelinkHost::advanced_, "the end of its stores");
+  }
+}
+
 LoadEnd FirelinkHost::load(std::uint32_t run) {
   sync();
   const Ps from = parts_.engine.now();

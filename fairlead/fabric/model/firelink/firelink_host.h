@@ -65,6 +65,8 @@ class FirelinkHost {
   // Its front and payload are written. The processor stores its lines, one after the other, and
   // waits before where as many as it may are not completed.
   void store(std::uint32_t run);
+  // Waits until all that it stored is completed, or lost.
+  void drain();
   // The processor loads one line and waits for it, which is then the payload; the run is the
   // library's again.
   LoadEnd load(std::uint32_t run);

@@ -359,8 +359,11 @@ void FirelinkNic<Host>::put_part(const RemoteCopy& copy, std::uint32_t operation
   front.order.operation = operation;
   front.order.key = copy.key.key;
   front.order.offset = copy.offset + from;
-  if (interrupt) host_.spend(host_.terms().part_line);
+  if (!interrupt) return host_.store(id);
+  // The system call returns when all is there.
+  host_.spend(host_.terms().part_line);
   host_.store(id);
+  host_.drain();
 }
 
 // A line that a dead link swallowed is asked for again until the driver has another way.

@@ -46,6 +46,10 @@ class RemoteFirelinkHost {
     catch_up(FirelinkOp::store, run, 0, 0);
     gate_.time_passes();
   }
+  void drain() {
+    catch_up(FirelinkOp::drain, 0, 0, 0);
+    gate_.time_passes();
+  }
   LoadEnd load(std::uint32_t run) {  // *
     stale_ = true;
     return static_cast<LoadEnd>(gate_.hand_over(FirelinkOp::load, run).value);
