@@ -12,7 +12,7 @@ namespace {
 struct Intercomms : PerWorld {};
 INSTANTIATE_MPI_TESTS(Intercomms);
 
-// Of five ranks 1 and 3 are one group, 0, 2 and 4 the other; the leaders are the last of each.
+// Five ranks: 1 and 3 are one group, 0, 2 and 4 the other; the leaders are the last of each.
 struct Two {
   MPI_Comm local = MPI_COMM_NULL;
   MPI_Comm inter = MPI_COMM_NULL;

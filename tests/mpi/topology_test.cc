@@ -13,7 +13,7 @@ INSTANTIATE_MPI_TESTS(Topologies);
 
 using Ints = std::vector<int>;
 
-// Of five ranks: 0 with 1, 2 and 3; 1 with 0; 2 with 0 and itself; 3 with 0.
+// The edges among five ranks: 0 with 1, 2 and 3; 1 with 0; 2 with 0 and itself; 3 with 0.
 MPI_Comm star(MPI_Comm comm) {
   const Ints index{3, 4, 6, 7};
   const Ints edges{1, 2, 3, 0, 0, 2, 0};

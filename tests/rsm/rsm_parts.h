@@ -18,7 +18,7 @@ namespace fairlead::port_test {
 
 inline bool expect_code(int got, int wanted, const char* what, Rank rank) {
   if (got != wanted) {
-    std::fprintf(stderr, "rank %u: %s answers %s, not %s\n", rank, what, rsm_error_name(got),
+    std::fprintf(stderr, "rank %u: %s returned %s, not %s\n", rank, what, rsm_error_name(got),
                  rsm_error_name(wanted));
   }
   return got == wanted;

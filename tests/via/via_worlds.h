@@ -75,7 +75,7 @@ struct Place {
            VipDestroyPtag(nic, ptag) == VIP_SUCCESS && VipCloseNic(nic) == VIP_SUCCESS;
   }
 
-  // The same after every VI that vi() made, and those queues.
+  // As close(), after destroying every VI that vi() made, and those queues.
   bool finish(const std::vector<VIP_CQ_HANDLE>& queues = {}) {
     for (const VIP_VI_HANDLE vi : vis) {
       VIP_DESCRIPTOR* found = nullptr;

@@ -12,13 +12,14 @@ namespace fairlead::tools {
 // 64 bits of a text.
 std::uint64_t hash_of(const std::string& text, std::uint64_t start = 0xcbf29ce484222325);
 
-// Of this program and the library it runs on: another build, another number.
+// A hash of this program and the library it runs on: another build, another number.
 std::uint64_t build_hash();
 
-// Of a program and of the programming systems installed beside it.
+// A hash of a program and of the programming systems installed beside it.
 std::uint64_t program_hash(const std::string& file);
 
-// Of a platform file, the step table it names and the costs of layers beside it. 0: cannot be read.
+// A hash of a platform file, the step table it names and the costs of layers beside it. 0: it
+// cannot be read.
 std::uint64_t platform_hash(const std::string& file);
 
 class KeptFiles {

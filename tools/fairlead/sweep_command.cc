@@ -169,7 +169,7 @@ class Sweeping {
     }
     return true;
   }
-  // Of the runs so far, in seconds of one processor.
+  // Mean of the runs so far, in seconds of one processor.
   double seconds_a_run() const {
     return done_ == 0 ? 0 : busy_seconds_ / static_cast<double>(done_);
   }

@@ -2,31 +2,19 @@
 
 #include <cerrno>
 
+#include "fairlead/base/pass_signal_on.h"
 #include "fairlead/systems/dsm/core.h"
 
 namespace fairlead::dsm {
 namespace {
 
-void pass_on(const struct sigaction& former, int signal, siginfo_t* info, void* machine) {
-  if ((former.sa_flags & SA_SIGINFO) != 0) {
-    former.sa_sigaction(signal, info, machine);
-  } else if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) {
-    former.sa_handler(signal);
-  } else {
-    // The access is made again, and then ends the process as it would have.
-    struct sigaction none {};
-    none.sa_handler = SIG_DFL;
-    sigaction(signal, &none, nullptr);
-  }
-}
-
 void on_fault(int signal, siginfo_t* info, void* machine) {
   const int error = errno;
   Core* const core = Core::current();
   if (core == nullptr) {
-    pass_on({}, signal, info, machine);
+    pass_signal_on({}, signal, info, machine);
   } else if (!core->fault(info->si_addr)) {
-    pass_on(core->former(signal), signal, info, machine);
+    pass_signal_on(core->former(signal), signal, info, machine);
   }
   errno = error;
 }

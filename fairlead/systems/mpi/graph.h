@@ -21,7 +21,7 @@ struct Graph {
   std::vector<int> source_weights;
   std::vector<int> destination_weights;
 
-  // Of a whole graph.
+  // The neighbors of a member of a whole graph (not of a distributed one).
   std::vector<int> neighbors(int rank) const {
     const auto r = static_cast<std::size_t>(rank);
     return {edges.begin() + (rank == 0 ? 0 : index[r - 1]), edges.begin() + index[r]};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kNames[Node::kControllers] = {"fl0", "loopback"};
 
-// Of aligned accesses of 1, 2, 4 and 8 bytes, those of at most `most` bytes.
+// The bits for aligned accesses of 1, 2, 4 and 8 bytes, as far as they have at most `most` bytes.
 unsigned sizes_to(std::uint32_t most) {
   unsigned sizes = 0;
   for (const unsigned size : {RSM_DAS8, RSM_DAS16, RSM_DAS32, RSM_DAS64}) {

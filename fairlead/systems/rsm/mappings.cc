@@ -6,34 +6,21 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "fairlead/base/pass_signal_on.h"
 #include "fairlead/systems/rsm/node.h"
 
 namespace fairlead::rsm {
 namespace {
-
-// What is not ours goes to whoever had the signal before.
-void pass_on(const struct sigaction& former, int signal, siginfo_t* info, void* machine) {
-  if ((former.sa_flags & SA_SIGINFO) != 0) {
-    former.sa_sigaction(signal, info, machine);
-  } else if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) {
-    former.sa_handler(signal);
-  } else {
-    // The access is made again, and then ends the process as it would have.
-    struct sigaction none {};
-    none.sa_handler = SIG_DFL;
-    sigaction(signal, &none, nullptr);
-  }
-}
 
 void on_fault(int signal, siginfo_t* info, void* machine) {
   const int error = errno;
   const Node* const node = Node::current();
   const struct sigaction none {};
   if (node == nullptr) {
-    pass_on(none, signal, info, machine);
+    pass_signal_on(none, signal, info, machine);
   } else {
     const bool ours = node->mappings().explain_fault(info->si_addr);
-    pass_on(ours ? none : node->mappings().former_action(), signal, info, machine);
+    pass_signal_on(ours ? none : node->mappings().former_action(), signal, info, machine);
   }
   errno = error;
 }

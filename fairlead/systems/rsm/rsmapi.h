@@ -243,7 +243,7 @@ int rsm_memseg_import_connect(rsmapi_controller_handle_t controller, rsm_node_id
 int rsm_memseg_import_disconnect(rsm_memseg_import_handle_t segment);
 
 /* Implicit mode, the default: each of these is surrounded by a barrier, so that it has come through
- * when it answers RSM_SUCCESS; a barrier must have been made for the segment
+ * when it returns RSM_SUCCESS; a barrier must have been made for the segment
  * (RSMERR_BARRIER_UNINITIALIZED). Explicit mode: what fails on its way is told when a barrier is
  * closed. Always: `data` may be used again, and what was got is there. */
 int rsm_memseg_import_put8(rsm_memseg_import_handle_t segment, off_t offset, uint8_t* data,

@@ -2,29 +2,18 @@
 
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
+#include "fairlead/base/numbers.h"
 #include "fairlead/systems/rsm/rsmapi.h"
 
 namespace fairlead::rsm {
 namespace {
 
 // All of `text` as a number of that base below 2^32.
-bool read_number(const std::string& text, int base, std::uint32_t* number) {
-  std::size_t used = 0;
-  unsigned long long value = 0;
-  if (text.empty() || text[0] == '-' || text[0] == '+') return false;
-  for (const char c : text.substr(base == 16 && text.starts_with("0x") ? 2 : 0)) {
-    const int digit = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                             : 99;
-    if (digit >= base) return false;
-    value = value * static_cast<unsigned>(base) + static_cast<unsigned>(digit);
-    if (value > 0xffffffffu) return false;
-    ++used;
-  }
-  *number = static_cast<std::uint32_t>(value);
-  return used > 0;
+bool read_number(std::string_view text, int base, std::uint32_t* number) {
+  if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
+  return take_whole(text, *number, base) && text.empty();
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ bool Core::is_new(Vi& vi, const DataHead& head) {
   const std::uint32_t back = ahead > 0 ? 0 : static_cast<std::uint32_t>(-ahead);
   if (back >= 32 || (vi.came >> back & 1) != 0) return false;
   vi.came |= 1u << back;
-  // Of the message before it the rest was lost.
+  // The rest of the message before it was lost.
   now.active = false;
   return true;
 }

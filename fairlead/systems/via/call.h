@@ -1,10 +1,10 @@
-// What begins every entry point of vipl.h: the object that a handle names, or the answer that there
-// is none.
+// What begins every entry point of vipl.h: the object that a handle names, or the status
+// that says there is none.
 #pragma once
 #include "fairlead/lci/port.h"
 #include "fairlead/systems/via/core.h"
 
-// Declares `core` and the object; answers VIP_INVALID_PARAMETER, from the call, where the handle
+// Declares `core` and the object; makes the call return VIP_INVALID_PARAMETER where the handle
 // names none or the condition does not hold.
 #define FAIRLEAD_VIA_OBJECT(core, object, table, handle, condition)     \
   ::fairlead::via::Core* const core = ::fairlead::via::Core::current(); \

@@ -48,7 +48,7 @@ class Core {
   // --- core.cc
   // Lets the network move; not from an upcall.
   void progress();
-  // Until done() answers something else than VIP_NOT_DONE, or the timeout has passed.
+  // Waits until done() returns something else than VIP_NOT_DONE, or the timeout has passed.
   template <class F>
   VIP_RETURN await(VIP_ULONG timeout_ms, const char* what, F&& done) {
     return await_until(deadline_of(timeout_ms), what,

@@ -72,7 +72,7 @@ inline std::uint32_t read_shape(const VIP_DESCRIPTOR* descriptor, std::uint16_t 
 }
 
 // Calls f(address, size) for the bytes [offset, offset + bytes) of the data segments, each of which
-// is looked up; f answers whether it wants more. Status bits: 0, VIP_STATUS_PROTECTION_ERROR, or
+// is looked up; f returns whether it wants more. Status bits: 0, VIP_STATUS_PROTECTION_ERROR, or
 // VIP_STATUS_FORMAT_ERROR where the segments are no longer what they were.
 template <class F>
 std::uint32_t for_bytes(const Memory& memory, const void* ptag, const VIP_DESCRIPTOR* descriptor,

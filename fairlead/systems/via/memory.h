@@ -32,7 +32,7 @@ class Memory {
   // Whether a VI with that protection tag reaches all of [address, address + bytes).
   bool permits(VIP_MEM_HANDLE handle, std::uint64_t address, std::uint64_t bytes,
                const void* ptag) const;
-  // The same of the other side's RDMA.
+  // As permits(), for an RDMA write or read of the other side.
   bool permits_write(VIP_MEM_HANDLE handle, std::uint64_t address, std::uint64_t bytes,
                      const void* ptag) const;
   bool permits_read(VIP_MEM_HANDLE handle, std::uint64_t address, std::uint64_t bytes,

@@ -287,7 +287,7 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE vi, VIP_NET_ADDRESS* local, VIP_N
 VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE vi, VIP_VI_ATTRIBUTES* remote_attributes);
 VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE vi, VIP_VI_ATTRIBUTES* remote_attributes);
 /* Ends a connection, one that is broken or only asked for, too: what is posted is flushed, the VI
- * is idle. The other side's VI is told (VIP_ERROR_CONN_LOST). Of an idle VI the receives are
+ * is idle. The other side's VI is told (VIP_ERROR_CONN_LOST). The receives of an idle VI are
  * flushed. */
 VIP_RETURN VipDisconnect(VIP_VI_HANDLE vi);
 
@@ -328,7 +328,7 @@ VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE nic, VIP_PVOID context,
                             void (*handler)(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error));
 
 /* --- Management and names. VIP_SMI_AUTODISCOVERY fills a list whose NumAdAddrs says how many
- * addresses ADAddrArray has room for; it answers how many processes there are. A process is named
+ * addresses ADAddrArray has room for; it is set to how many processes there are. A process is named
  * "HOST:PROCESS" or "PROCESS", in decimal; an index beyond 0 has no further address. */
 #define VIP_SMI_AUTODISCOVERY ((VIP_ULONG)1)
 typedef struct {

@@ -6,8 +6,8 @@
 
 namespace fairlead::tools {
 
-// Of all cells of a results document that have a published value: how many lie within 5 and within
-// 8 %, those outside by name; and the statements that do not hold. HTML.
+// Counts the cells of a results document that have a published value: those within 5 and within 8
+// %, those outside by name; and the statements that do not hold. HTML.
 std::string summary_html(const Json& document);
 
 // "Figure 5", "Table III": what the paper calls a study, from its id.
