@@ -52,10 +52,11 @@ void Core::finish() {
 }
 
 Ps Core::deadline_of(VIP_ULONG timeout_ms) const {
-  // A year and more is for ever: picoseconds have 63 bits.
-  constexpr VIP_ULONG kYearMs = 365ul * 24 * 3600 * 1000 / 8;
-  return timeout_ms > kYearMs ? kNever
-                              : port_.now() + milliseconds(static_cast<std::int64_t>(timeout_ms));
+  // More than 45 days are for ever: times are picoseconds in 63 bits, which hold 106 days.
+  constexpr VIP_ULONG kLongestMs = 45ul * 24 * 3600 * 1000;
+  return timeout_ms > kLongestMs
+             ? kNever
+             : port_.now() + milliseconds(static_cast<std::int64_t>(timeout_ms));
 }
 
 void Core::progress() {

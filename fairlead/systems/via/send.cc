@@ -6,13 +6,13 @@
 #include <cstring>
 #include <utility>
 
+#include "fairlead/lci/insist.h"
 #include "fairlead/systems/via/core.h"
 
 namespace fairlead::via {
 namespace {
 
 bool no_room(Post answer) { return answer == Post::again_credit || answer == Post::again_buffer; }
-bool accepted(Post answer) { return answer == Post::done || answer == Post::pending; }
 
 std::uint32_t op_status(const Shape& shape) {
   return shape.is_read()   ? VIP_STATUS_OP_RDMA_READ
