@@ -15,6 +15,7 @@
 namespace fairlead::fabric {
 
 struct ShmParts;
+class GroupHardware;
 
 enum NicFlag : std::uint64_t {
   // Nothing is lost, duplicated or reordered per (source, destination, lane), and only the client
@@ -236,6 +237,10 @@ class Nic {
   virtual Post copy_remote(const RemoteCopy&) { return Post::not_delivered; }
   // Begins an atomic operation (kRemoteAtomics); answers and end as copy_remote()'s.
   virtual Post change_remote(const RemoteChange&) { return Post::not_delivered; }
+
+  // What this fabric can do for several peers at once, and after a counter; the Nic's. nullptr:
+  // nothing of it.
+  virtual GroupHardware* group_hardware() { return nullptr; }
 
   // Memory of `peer` that every peer can load and store (kMappable), zero at the start, laid out by
   // lci; of the same size everywhere, touched on use only. Empty: the fabric has none.

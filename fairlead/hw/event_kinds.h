@@ -15,6 +15,8 @@ enum ModelEvent : sim::EventKind {
   kHeldEvent,                        // a packet that a fault plan held back arrives
   kNiTimerEvent,                     // the NI's timer
   kNearEvent,                        // a line of host memory that another rank of the node wrote
+  kAckEvent,                         // a circuit's acknowledgment is at its source
+  kEndEvent,                         // its end of packet is at the destinations
 };
 
 }  // namespace fairlead::hw

@@ -14,7 +14,9 @@ std::uint64_t path_place(ChannelId channel) { return std::uint64_t{1} << 32 | ch
 }  // namespace
 
 Network::Network(sim::Engine& engine, const NetworkParams& params, std::uint32_t nodes)
-    : engine_(engine), params_(params), topology_(params, nodes), channels_(topology_.channels()) {}
+    : engine_(engine), params_(params), topology_(params, nodes), channels_(topology_.channels()) {
+  if (params.held_circuits) circuits_ = std::make_unique<Circuits>(engine, params, topology_);
+}
 
 std::uint32_t Network::take_worm() {
   if (free_worms_.empty()) {

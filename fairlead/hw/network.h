@@ -2,10 +2,12 @@
 // holds what it occupies until its tail has passed (LCI paper section 3: back-pressure, no loss).
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
+#include "fairlead/hw/circuits.h"
 #include "fairlead/hw/network_params.h"
 #include "fairlead/hw/topology.h"
 #include "fairlead/sim/engine.h"
@@ -30,6 +32,9 @@ class Network {
   Network(sim::Engine& engine, const NetworkParams& params, std::uint32_t nodes);
 
   void attach(NetworkSink sink) { sink_ = sink; }
+  // Where packets hold circuits until they are acknowledged (NetworkParams::held_circuits):
+  // inject() is not for such a network. nullptr: elsewhere.
+  Circuits* circuits() { return circuits_.get(); }
   const Topology& topology() const { return topology_; }
 
   // `bytes` of payload and LCI header leave the source's send DMA engine from `at` on, one packet
@@ -46,7 +51,7 @@ class Network {
   static void prepare_left(void* self, std::uint64_t packet, std::uint64_t source, unsigned stage);
 
   // Time heads spent blocked, all together: contention in the network.
-  Ps blocked() const { return blocked_; }
+  Ps blocked() const { return circuits_ == nullptr ? blocked_ : circuits_->blocked(); }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -107,6 +112,7 @@ class Network {
   std::vector<std::uint32_t> free_worms_;
   Ps blocked_{};
   TraceWriter* trace_ = nullptr;
+  std::unique_ptr<Circuits> circuits_;
 };
 
 }  // namespace fairlead::hw

@@ -13,12 +13,17 @@ void NetworkParams::add_keys(std::vector<Key>& to) {
                        // Without it as many as hosts_per_switch.
                        {"network", "uplinks_per_switch", 1, 4096, whole(uplinks_per_switch), true},
                        {"network", "nodes", 1, 1e6, whole(nodes)},
-                       {"network", "host_order", 0, 1e9, whole(host_order), true}});
+                       {"network", "host_order", 0, 1e9, whole(host_order), true},
+                       {"network", "held_circuits", 0, 1, whole(held_circuits), true},
+                       {"network", "virtual_channels", 1, 4, whole(virtual_channels), true},
+                       {"network", "adaptive_ascent", 0, 1, whole(adaptive_ascent), true},
+                       {"network", "cable_us", 0, 1e3, ps_from_us(cable), true},
+                       {"network", "age_us", 0, 1e3, ps_from_us(age), true}});
 }
 
 void NetworkParams::speed_up(double factor) {
   faster(link, factor);
-  for (Ps* time : {&switch_delay, &fixed}) shorter(*time, factor);
+  for (Ps* time : {&switch_delay, &fixed, &cable}) shorter(*time, factor);
   if (custom != nullptr) custom = custom->faster(factor);
 }
 

@@ -26,6 +26,14 @@ struct NetworkParams {
   // In which order nodes are numbered over a regular network's places: 0 along it, else a random
   // order, of which this is the seed.
   std::uint32_t host_order = 0;
+
+  // --- Links whose packets hold a circuit until they are acknowledged (circuits.h); the defaults
+  // are wormholes that hold what their length covers.
+  bool held_circuits = false;
+  std::uint32_t virtual_channels = 1;  // of each link and direction
+  bool adaptive_ascent = false;        // a fat tree's: the least loaded way up
+  Ps cable{};                          // one cable
+  Ps age{};  // who has waited so long comes before higher priorities
   // Of TopologyKind::custom; else none.
   std::string file;
   std::shared_ptr<const CustomNetwork> custom;

@@ -80,6 +80,37 @@ class FatTree {
   std::optional<ChannelId> channel(std::string_view from, std::string_view to) const;
   std::string switch_names() const;
 
+  // --- Steps of a way that its taker chooses. A switch is named by its level, a host below it and
+  // its number among the copies over the same hosts.
+  std::uint32_t uplinks() const { return up_; }
+  std::uint32_t ports_down() const { return down_; }
+  // The level of the nearest switches over both.
+  std::uint32_t common_level(Peer a, Peer b) const {
+    std::uint32_t top = 0;
+    while (a / level_[top].below != b / level_[top].below) ++top;
+    return top;
+  }
+  std::uint64_t hosts_below(std::uint32_t level) const { return level_[level].below; }
+  // The copy that port `port` of copy `copy` of a level leads to.
+  std::uint64_t copy_above(std::uint32_t level, std::uint64_t copy, std::uint32_t port) const {
+    return copy + port * level_[level].copies;
+  }
+  // The cable up from that switch through `port`; that from copy `above` of level + 1 down to the
+  // switch of `level` over `host`.
+  ChannelId cable_up(std::uint32_t level, Peer host, std::uint64_t copy, std::uint32_t port) const {
+    const Level& at = level_[level];
+    const std::uint64_t number = host / at.below * at.copies + copy;
+    return at.cables + static_cast<ChannelId>(number * up_ + port);
+  }
+  ChannelId cable_down(std::uint32_t level, Peer host, std::uint64_t above) const {
+    const std::uint64_t copies = level_[level].copies;
+    return cables_ +
+           cable_up(level, host, above % copies, static_cast<std::uint32_t>(above / copies));
+  }
+  std::uint64_t copy_below(std::uint32_t level, std::uint64_t above) const {
+    return above % level_[level].copies;
+  }
+
  private:
   struct Level {
     std::uint64_t below;     // hosts below one switch: down^(level + 1)

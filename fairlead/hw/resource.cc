@@ -9,6 +9,8 @@ std::uint8_t resource_of(std::uint8_t event_kind) {
     case kHeadEvent:
     case kTailEvent:
     case kLeftEvent:
+    case kAckEvent:
+    case kEndEvent:
       return kLinkResource;
     case kNiTurnEvent:
       return kNiResource;

@@ -35,7 +35,7 @@ inline PciParams round_bus() {
   bus.peak = BytesPerSec{100'000'000};
   bus.clock = Hertz{100'000'000};
   bus.dma_burst_clocks = 16;
-  bus.dma_overhead_clocks = 4;
+  bus.dma_overhead_milliclocks = 4000;
   bus.pio_issue = nanoseconds(100);
   bus.pio_line_bytes = 32;
   bus.pio_line = nanoseconds(400);

@@ -40,6 +40,14 @@ class Topology {
   bool has_traits() const { return has_traits_; }
   const ChannelTraits& traits(ChannelId channel) const;
 
+  // Where packets choose their way up: the fat tree, if it is one whose hosts are in order, and the
+  // number of its first cable. Else nullptr.
+  const FatTree* ordered_fat_tree() const {
+    return places_.empty() ? std::get_if<FatTree>(&network_) : nullptr;
+  }
+  ChannelId first_between_switches() const { return 2 * hosts_; }
+  ChannelId channel_to_host(Peer node) const { return hosts_ + node; }
+
   // Both directions of the cable between two ends, each a node's number or a switch's name; an
   // empty `b`: of node `a`'s own. Error: what the switches are called.
   Result<std::array<ChannelId, 2>> cable(std::string_view a, std::string_view b) const;

@@ -64,7 +64,9 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       groups_(self_, size_, proto::TreeShape::binomial),
       multicast_(*this, groups_, counters_),
       queries_(*this, groups_, remote_.server(), backlog_),
-      triggers_(*this, backlog_) {
+      triggers_(*this, backlog_),
+      network_(*this, nic, groups_, !options.software_groups && !options.software_remote_memory) {
+  caps_.flags |= network_.flags();
   find_other_caps();
   copies_.start(caps_.flags | other_caps_.flags);
   if (!reliable_) {
@@ -79,7 +81,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
 // Of a fabric that has two kinds of paths.
 void DirectPort::find_other_caps() {
   for (Rank peer = 0; peer < size_; ++peer) {
-    const std::uint64_t flags = caps_flags(nic_.caps(peer), options_);
+    const std::uint64_t flags = caps_flags(nic_.caps(peer), options_) | network_.flags();
     if (flags == caps_.flags) continue;
     other_caps_.flags = flags;
     others_.resize(size_);
@@ -228,25 +230,31 @@ Post DirectPort::await_puts(Dest dest, Lane lane, std::uint32_t flags) {
 
 [[gnu::noinline, gnu::cold]] Post DirectPort::follow_puts(Rank rank, std::uint32_t flags,
                                                           bool* by_packets) {
-  if (copies_.writes_to(rank)) {
+  const auto writes = [&] { return copies_.writes_to(rank) || network_.writes_to(rank); };
+  if (writes()) {
     ++counters_.credit_stalls;
     if (client_.quiet() || (flags & kNoBlock) != 0) return refuse(Post::again_credit);
     WaitLadder ladder(options_.wait);
     do {
       turn(ladder);
-    } while (copies_.writes_to(rank));
+    } while (writes());
   }
   *by_packets = !remote_.puts_precede(rank, Lane::control);
   return Post::done;
 }
 
 bool DirectPort::puts_precede(Dest dest, Lane lane) {
-  if (!dest.group) return !copies_.writes_to(dest.id) && remote_.puts_precede(dest.id, lane);
+  if (!dest.group) {
+    return !copies_.writes_to(dest.id) && !network_.writes_to(dest.id) &&
+           remote_.puts_precede(dest.id, lane);
+  }
   if (!groups_.knows(dest.id)) return true;
   bool all = true;
   // It may come by way of other members, so that no lane of this rank's keeps the order.
   groups_.for_each_member(dest.id, [&](Rank rank) {
-    if (copies_.writes_to(rank) || !remote_.puts_precede(rank, Lane::control)) all = false;
+    if (copies_.writes_to(rank) || network_.writes_to(rank) ||
+        !remote_.puts_precede(rank, Lane::control))
+      all = false;
   });
   return all;
 }

@@ -40,6 +40,8 @@ struct DirectOptions {
   void (*fatal)(void* context, const std::string& reason) = nullptr;
   void* fatal_context = nullptr;
   std::uint32_t first = 0;  // number of the first packet of a pair and lane; they wrap
+  // What the fabric has for groups and counters (GroupHardware) is left to the software defaults.
+  bool software_groups = false;
   // Serve remote memory by packets even where the fabric could do it directly (tests, comparison).
   bool software_remote_memory = false;
 };

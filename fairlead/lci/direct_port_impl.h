@@ -18,6 +18,7 @@
 #include "fairlead/lci/group_queries.h"
 #include "fairlead/lci/group_table.h"
 #include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/network_operations.h"
 #include "fairlead/lci/overflow.h"
 #include "fairlead/lci/remote_copies.h"
 #include "fairlead/lci/remote_memory.h"
@@ -91,13 +92,18 @@ class DirectPort final : public Port {
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
               Counter* done, std::uint32_t flags) override;
   Post fence(Dest dest, Counter* done) override;
-  void expose_counter(CtrId id, Counter* counter) override { remote_.expose_counter(id, counter); }
+  void expose_counter(CtrId id, Counter* counter) override {
+    remote_.expose_counter(id, counter);
+    network_.counter(id, counter);
+  }
   Post group(std::uint16_t id, std::span<const Rank> members) override;
   Post ungroup(std::uint16_t id) override;
   Post query(const Query& query, bool* all, Counter* done) override {
+    if (const auto begun = network_.query(query, all, done)) return noted(*begun);
     return noted(queries_.query(query, all, done));
   }
   Post when(Counter* counter, std::uint64_t at, const Operation& operation) override {
+    if (const auto begun = network_.when(counter, at, operation)) return noted(*begun);
     return noted(triggers_.when(counter, at, operation));
   }
   PathState path(Rank peer) const override { return events_.path(peer); }
@@ -168,6 +174,7 @@ class DirectPort final : public Port {
   static void on_copied(void* self, std::uint64_t token, Post result) {
     auto& me = *static_cast<DirectPort*>(self);
     ++me.upcalls_;  // who waits for anything to happen looks again
+    if ((token & NetworkOperations::kTokenBit) != 0) return me.network_.copied(token, result);
     me.copies_.copied(token, result);
   }
   static fabric::SmallPacket* on_arrived_small(void* self, fabric::SmallPacket* packet,
@@ -188,7 +195,7 @@ class DirectPort final : public Port {
   // --- direct_progress.cc
   bool work_waits() const {
     return !overflow_.empty() || backlog_.items > 0 || copies_.busy() || multicast_.busy() ||
-           client_.has_due();
+           network_.busy() || client_.has_due();
   }
   int run_waiting_work();
   int answer_at_once();
@@ -240,6 +247,7 @@ class DirectPort final : public Port {
   SoftwareGroup multicast_;
   GroupQueries queries_;
   Triggers triggers_;
+  NetworkOperations network_;
   std::uint64_t upcalls_ = 0;
   bool refused_ = false;
   WaitLadder room_ladder_{options_.wait};  // of waits for room, one after the other

@@ -56,6 +56,7 @@ inline int DirectPort::poll(fabric::Patience& patience, int& came) {
     queries_.progress();
   }
   if (copies_.busy()) copies_.progress();
+  if (network_.busy()) network_.progress();
   if (multicast_.busy()) {
     multicast_.progress();
     ran += multicast_.deliver_early([this](const Arrival& a) { deliver_early(a); });
@@ -202,21 +203,30 @@ Post DirectPort::counted(Post answer, Counter* done, std::uint64_t& counter) {
 }
 
 void* DirectPort::allocate(SegId segment, std::size_t size, Place place) {
-  // Words of a network interface live in shared memory here: fetch-and-add is the processor's.
-  (void)place;
-  return memory_.own().allocate(segment, size);
+  // Words of a network interface live in shared memory here, but where the fabric places them:
+  // fetch-and-add is the processor's.
+  void* const memory = memory_.own().allocate(segment, size);
+  if (memory == nullptr) return nullptr;
+  const std::span<std::byte> all{static_cast<std::byte*>(memory), size};
+  if (place == Place::ni) network_.place(all);
+  network_.exposed(segment, all, kRead | kWrite | kAtomic, {});
+  return memory;
 }
 
 Post DirectPort::expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions,
                         void* alias, std::span<const Rank> allowed) {
   const Post answer = memory_.own().expose(segment, base, size, permissions, alias, allowed);
-  if (answer == Post::done && !client_.in_upcall()) copies_.exposed(segment, size, allowed);
+  if (answer != Post::done) return answer;
+  auto* const where = static_cast<std::byte*>(alias != nullptr ? alias : base);
+  network_.exposed(segment, {where, size}, permissions, allowed);
+  if (!client_.in_upcall()) copies_.exposed(segment, size, allowed);
   return answer;
 }
 
 Post DirectPort::withdraw(SegId segment) {
   const Post answer = memory_.own().withdraw(segment);
   if (answer != Post::done) return answer;
+  network_.withdrawn(segment);
   copies_.withdrawn(segment);
   if (copies_.busy() && !client_.in_upcall()) copies_.progress();
   return answer;
@@ -234,17 +244,25 @@ Post DirectPort::regrant(SegId segment, std::uint32_t permissions, std::span<con
 
 Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                      CtrId remote, std::uint32_t flags) {
+  if ((flags & kAfter) == 0) {
+    if (const auto begun = network_.put(dest, segment, pieces, done, remote)) {
+      ++counters_.puts;
+      return noted(*begun);
+    }
+  }
   if (!dest.group) return noted(put_one(dest.id, segment, pieces, done, remote, flags));
   return noted(put_to_members(
       groups_, dest.id, self_, remote_, done,
-      [&](Rank rank) { return (flags & kAfter) == 0 || !copies_.writes_to(rank); },
+      [&](Rank rank) { 
+        return (flags & kAfter) == 0 || (!copies_.writes_to(rank) && !network_.writes_to(rank));
+      },
       [&](Rank rank) { return put_one(rank, segment, pieces, nullptr, remote, flags); }));
 }
 
 Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                          CtrId remote, std::uint32_t flags) {
   const bool after = (flags & kAfter) != 0;
-  if (after && copies_.writes_to(rank)) return Post::again_credit;
+  if (after && (copies_.writes_to(rank) || network_.writes_to(rank))) return Post::again_credit;
   // In order with those that went by packets, it goes by packets.
   const bool behind = after && !remote_.puts_precede(rank, Lane::control);
   const std::optional<Post> direct = behind ? std::nullopt : memory_.put(rank, segment, pieces);
@@ -307,6 +325,7 @@ Post DirectPort::fence(Dest dest, Counter* done) {
   if (dest.group ? !groups_.knows(dest.id) : dest.id >= size_) return Post::invalid;
   // Plain stores to mapped memory leave this processor before anything that follows.
   fenced_.exchange(1);
+  if (network_.fence(dest, done)) return Post::pending;
   if (copies_.concerns_fence()) {
     if (dest.group) {
       copies_.fence(groups_.members(dest.id), done);

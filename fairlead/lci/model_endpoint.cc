@@ -9,7 +9,7 @@ using fabric::model::NiFamily;
 using fabric::model::NiKind;
 
 std::vector<std::string> model_implementation_names(const NiKind& kind) {
-  return kind.family == NiFamily::rdma ? rdma_implementation_names() : implementation_names();
+  return kind.family == NiFamily::rdma ? rdma_implementation_names(kind) : implementation_names();
 }
 
 Result<std::unique_ptr<ModelImplementation>> choose_implementation(const NiKind& kind,

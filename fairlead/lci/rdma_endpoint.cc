@@ -19,11 +19,13 @@ using fabric::model::NiKind;
 class RdmaEndpoint final : public Endpoint, private VirtualSite {
  public:
   // `nic` outlives it, or is `own`.
-  RdmaEndpoint(ModelNic& nic, std::unique_ptr<ModelNic> own, const RankOptions& rank)
+  RdmaEndpoint(ModelNic& nic, std::unique_ptr<ModelNic> own, const RankOptions& rank,
+               bool software_groups)
       : own_(std::move(own)), nic_(nic), work_takes_time_(rank.work_takes_time) {
     nic_.set_ranks(rank.ranks);
     DirectOptions options;
     options.site = this;
+    options.software_groups = software_groups;
     options.wait = wait_plan_virtual();
     port_ = make_direct_port(nic_, options);
   }
@@ -47,7 +49,8 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
 
 class RdmaImplementation final : public ModelImplementation {
  public:
-  explicit RdmaImplementation(const NiKind& kind) : kind_(kind) {}
+  RdmaImplementation(const NiKind& kind, bool software_groups)
+      : kind_(kind), software_groups_(software_groups) {}
 
   std::uint32_t buffer_bytes() const override { return 0; }
   Result<std::unique_ptr<NiSide>> make_ni_side(Machine& /*machine*/, Peer /*node*/,
@@ -57,7 +60,7 @@ class RdmaImplementation final : public ModelImplementation {
   std::unique_ptr<Endpoint> make_endpoint(Machine& machine, const RankOptions& rank,
                                           const Fatal& /*fatal*/) const override {
     return std::make_unique<RdmaEndpoint>(static_cast<NicMachine&>(machine).nic(rank.self), nullptr,
-                                          rank);
+                                          rank, software_groups_);
   }
   std::unique_ptr<Endpoint> make_host_side(fabric::model::GateClient& gate,
                                            const fabric::model::GateMemory& memory,
@@ -65,27 +68,32 @@ class RdmaImplementation final : public ModelImplementation {
                                            PortCounters& counters) const override {
     std::unique_ptr<ModelNic> nic = kind_.remote_nic(gate, memory, counters);
     ModelNic& made = *nic;
-    return std::make_unique<RdmaEndpoint>(made, std::move(nic), rank);
+    return std::make_unique<RdmaEndpoint>(made, std::move(nic), rank, software_groups_);
   }
 
  private:
   const NiKind& kind_;
+  bool software_groups_;
 };
 
 }  // namespace
 
-std::vector<std::string> rdma_implementation_names() { return {"direct"}; }
+std::vector<std::string> rdma_implementation_names(const NiKind& kind) {
+  return {kind.implementations.begin(), kind.implementations.end()};
+}
 
 Result<std::unique_ptr<ModelImplementation>> choose_rdma(const NiKind& kind,
                                                          std::string_view name) {
-  const std::vector<std::string> names = rdma_implementation_names();
-  if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+  const std::vector<std::string> names = rdma_implementation_names(kind);
+  const auto chosen = name.empty() ? names.begin() : std::find(names.begin(), names.end(), name);
+  if (chosen == names.end()) {
     return Error{fmt::format(
         "--lci {}: network interfaces of kind {} are RDMA engines, which run no control "
         "program; valid: {}",
         name, kind.name, fmt::join(names, ", "))};
   }
-  return std::unique_ptr<ModelImplementation>(std::make_unique<RdmaImplementation>(kind));
+  return std::unique_ptr<ModelImplementation>(
+      std::make_unique<RdmaImplementation>(kind, chosen != names.begin()));
 }
 
 }  // namespace fairlead::lci

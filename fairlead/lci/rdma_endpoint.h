@@ -11,7 +11,7 @@
 
 namespace fairlead::lci {
 
-std::vector<std::string> rdma_implementation_names();
+std::vector<std::string> rdma_implementation_names(const fabric::model::NiKind& kind);
 // As choose_implementation().
 Result<std::unique_ptr<ModelImplementation>> choose_rdma(const fabric::model::NiKind& kind,
                                                          std::string_view name);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ class GateClient;
 class GateMemory;
 struct GateHeader;
 
+constexpr std::string_view kDirectOnly[] = {"direct"};
+
 struct NiKind {
   std::string_view name;
   NiFamily family;
@@ -50,6 +53,9 @@ struct NiKind {
   // Of the rdma family: the rank's side. The references outlive it. nullptr: of another family.
   std::unique_ptr<ModelNic> (*remote_nic)(GateClient& gate, const GateMemory& memory,
                                           PortCounters& counters);
+  // Of the rdma family: its implementations, the default first. Where there is a second, that one
+  // leaves what the interface does for groups and counters to the hosts.
+  std::span<const std::string_view> implementations = kDirectOnly;
 };
 
 // Every kind there is; its body is made by the build (fairlead_kinds() in cmake/).

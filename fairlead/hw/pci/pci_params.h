@@ -20,16 +20,19 @@ struct PciParams final : Part {
   BytesPerSec peak{};
   Hertz clock{};
   std::uint64_t dma_burst_clocks = 0;
-  std::uint64_t dma_overhead_clocks = 0;
+  std::uint64_t dma_overhead_milliclocks = 0;  // a thousandth of a clock
   Ps pio_issue{};                    // processor time of one posted write
   std::uint64_t pio_line_bytes = 0;  // write-combining line
   Ps pio_line{};                     // bus time of a full line
   std::uint64_t pio_posted_lines = 0;
-  Ps doorbell{};  // host store to NI memory
+  Ps doorbell{};       // host store to NI memory
+  Ps read_latency{};   // of host memory by the interface: from its address to its first data
+  Ps write_latency{};  // of host memory: from its last data on the bus until a processor sees it
 
   // Sustained DMA rate: the peak less arbitration, address phase and turn-around of each burst.
   BytesPerSec dma_rate() const {
-    return BytesPerSec{peak.count * dma_burst_clocks / (dma_burst_clocks + dma_overhead_clocks)};
+    return BytesPerSec{peak.count * dma_burst_clocks * 1000 /
+                       (dma_burst_clocks * 1000 + dma_overhead_milliclocks)};
   }
   std::uint64_t dma_burst_bytes() const { return peak.count * dma_burst_clocks / clock.count; }
 

@@ -103,12 +103,15 @@ void Core::leave() {
 
 // Every member proposes the first place free at it; the furthest is tried by all until it suits
 // all.
-void* Core::allocate(Group& group, std::size_t align, std::size_t n, const char* call) {
+void* Core::allocate(Group& group, std::size_t align, std::size_t n, bool in_ni,
+                     const char* call) {
   if ((align & (align - 1)) != 0 || align > Memory::kAlignMost) {
     fail(call, fmt::format("an alignment of {} bytes: a power of two, at most {}", align,
                            Memory::kAlignMost));
   }
-  RangeAllocator& heap = memory_->heap();
+  std::byte* base = in_ni && align <= Memory::kNiAlignMost ? memory_->ni_base() : nullptr;
+  RangeAllocator& heap = base != nullptr ? memory_->ni_heap() : memory_->heap();
+  if (base == nullptr) base = memory_->base();
   std::uint64_t from = 0;
   for (;;) {
     const std::uint64_t mine = heap.find(n, align, from);
@@ -122,7 +125,7 @@ void* Core::allocate(Group& group, std::size_t align, std::size_t n, const char*
     if (agreed[0] == RangeAllocator::kNone) return nullptr;
     if (agreed[0] == ~agreed[1]) {
       heap.take(mine, n);
-      return memory_->base() + mine;
+      return base + mine;
     }
     from = agreed[0];
   }
@@ -131,6 +134,10 @@ void* Core::allocate(Group& group, std::size_t align, std::size_t n, const char*
 void Core::free(void* memory, const char* call) {
   if (memory == nullptr) return;
   auto* const at = static_cast<std::byte*>(memory);
+  if (memory_->in_ni(at)) {
+    if (memory_->ni_heap().free(static_cast<std::uint64_t>(at - memory_->ni_base()))) return;
+    fail(call, fmt::format("{} was not given out, or was freed", memory));
+  }
   if (at < memory_->base() ||
       !memory_->heap().free(static_cast<std::uint64_t>(at - memory_->base()))) {
     fail(call, fmt::format("{} was not given out, or was freed", memory));

@@ -60,7 +60,8 @@ class Core {
   // Nobody looks at this process's memory any more.
   void leave();
 
-  void* allocate(Group& group, std::size_t align, std::size_t n, const char* call);
+  // in_ni: in the network interface's memory, if it has such.
+  void* allocate(Group& group, std::size_t align, std::size_t n, bool in_ni, const char* call);
   void free(void* memory, const char* call);
 
   // Ends the job unless [address, address + n) is symmetric and there is such a process.

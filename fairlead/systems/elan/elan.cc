@@ -87,11 +87,11 @@ int elan_nRails(ELAN_STATE*) { return 1; }
 
 void* elan_gallocMain(ELAN_BASE*, ELAN_GROUP* group, size_t align, size_t n) {
   const Call call(__func__);
-  return call.core.allocate(group->group, align, n, __func__);
+  return call.core.allocate(group->group, align, n, false, __func__);
 }
 void* elan_gallocElan(ELAN_BASE*, ELAN_GROUP* group, size_t align, size_t n) {
   const Call call(__func__);
-  return call.core.allocate(group->group, align, n, __func__);
+  return call.core.allocate(group->group, align, n, true, __func__);
 }
 void elan_gallocFree(ELAN_BASE*, void* memory) {
   const Call call(__func__);
@@ -101,6 +101,9 @@ size_t elan_gallocSize(ELAN_BASE*, const void* memory) {
   const Call call(__func__);
   const auto* const at = static_cast<const std::byte*>(memory);
   auto& mine = call.core.memory();
+  if (mine.in_ni(at)) {
+    return mine.ni_heap().size_at(static_cast<std::uint64_t>(at - mine.ni_base()));
+  }
   if (at < mine.base()) return 0;
   return mine.heap().size_at(static_cast<std::uint64_t>(at - mine.base()));
 }

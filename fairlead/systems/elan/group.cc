@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "fairlead/lci/group_caps.h"
 #include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/errors.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr auto kCounters = run::names_of(run::System::elan).counters;
 constexpr lci::CtrId kUp = kCounters[0];
+constexpr lci::CtrId counter_of(Signal signal) { return kCounters[1 + signal]; }
 constexpr lci::Dest kEverybody{0, true};
 
 // Words of the control segment.
@@ -32,6 +34,9 @@ Meeting::Meeting(run::Context& its_context, Memory& its_memory, lci::Chan messag
       inbox(its_context, messages, "a message of a collective call"),
       signals(its_signals) {
   port.expose_counter(kUp, &came_up);
+  for (std::uint32_t i = 0; i < kSignals; ++i) {
+    port.expose_counter(counter_of(static_cast<Signal>(i)), &signalled[i]);
+  }
   port.bind(signals,
             {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
                if (arrival.words[0] < kSignals) {
@@ -46,6 +51,9 @@ Meeting::Meeting(run::Context& its_context, Memory& its_memory, lci::Chan messag
 
 Meeting::~Meeting() {
   port.expose_counter(kUp, nullptr);
+  for (std::uint32_t i = 0; i < kSignals; ++i) {
+    port.expose_counter(counter_of(static_cast<Signal>(i)), nullptr);
+  }
   port.bind(signals, {}, {});
 }
 
@@ -116,8 +124,20 @@ void Group::scatter(void* data, std::size_t n, std::uint32_t root, const char* c
 
 // --- Barriers.
 
+bool Group::one_packet_reaches_all() const {
+  return (port_.caps(port_.self()).flags & lci::kContiguousGroups) != 0;
+}
+
 // By multicast. It is on its way when this returns, whatever the caller does next.
 void Group::signal_all(Signal signal, std::uint32_t flags, const char* call) {
+  if (one_packet_reaches_all() && (flags & lci::kAfter) == 0) {
+    const Post answer = insist(port_, [&] {
+      return port_.put(kEverybody, meeting_.memory.control_segment(), {}, nullptr,
+                       counter_of(signal), flags);
+    });
+    if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
+    return;
+  }
   const lci::Words words = {signal, 0, 0, 0};
   const Post answer = insist(port_, [&] {
     return port_.send_small(kEverybody, meeting_.signals, lci::Lane::request, words, {}, flags);
@@ -131,17 +151,25 @@ void Group::gsync_all(const char* call) {
   std::uint64_t children = 0;
   for_each_child(0, [&](Rank) { ++children; });
   const std::uint64_t at = number * (children + 1);
+  lci::Operation put;
+  put.segment = meeting_.memory.control_segment();
+  put.done = &meeting_.put_done;
   if (self_ == 0) {
     meeting_.came_up.ok.fetch_add(1, std::memory_order_acq_rel);
+    if (one_packet_reaches_all()) {
+      // The network interface begins the broadcast, too.
+      put.dest = kEverybody;
+      put.remote = counter_of(kDown);
+      if (!accepted(insist(port_, [&] { return port_.when(&meeting_.came_up, at, put); }))) {
+        fail(meeting_.context, call, "a process was lost");
+      }
+    }
     await(meeting_.came_up, at, "the others to come to a barrier", call);
-    signal_all(kDown, lci::kNoFlags, call);
+    if (!one_packet_reaches_all()) signal_all(kDown, lci::kNoFlags, call);
     return;
   }
-  lci::Operation put;
   put.dest = {parent(0)};
-  put.segment = meeting_.memory.control_segment();
   put.remote = kUp;
-  put.done = &meeting_.put_done;
   meeting_.came_up.ok.fetch_add(1, std::memory_order_acq_rel);
   if (!accepted(insist(port_, [&] { return port_.when(&meeting_.came_up, at, put); }))) {
     fail(meeting_.context, call, "a process was lost");
@@ -230,12 +258,14 @@ void Group::broadcast_global(void* data, std::size_t n, std::uint32_t root, cons
   }
   const lci::PutPiece piece{where->offset, data, n};
   Counter done;
+  // The last packet of the network's own broadcast tells that it is there.
+  const bool tells = one_packet_reaches_all();
   const Post answer = insist(port_, [&] {
-    return port_.put(kEverybody, where->segment, {&piece, 1}, &done, lci::kNoCounter,
-                     lci::kNoFlags);
+    return port_.put(kEverybody, where->segment, {&piece, 1}, &done,
+                     tells ? counter_of(kBroadcast) : lci::kNoCounter, lci::kNoFlags);
   });
   if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
-  signal_all(kBroadcast, lci::kAfter, call);
+  if (!tells) signal_all(kBroadcast, lci::kAfter, call);
   await(done, 1, "its broadcast to be sent", call);
   meeting_.signalled[kBroadcast].ok.fetch_add(1, std::memory_order_acq_rel);
 }

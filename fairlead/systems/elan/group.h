@@ -52,6 +52,8 @@ class Group {
   bool is_all() const { return all_; }
   const std::vector<Rank>& members() const { return members_; }
 
+  // Puts to all are the network's, and may bump a counter everywhere.
+  bool one_packet_reaches_all() const;
   void gsync(const char* call);
   void hgsync(bool event, const char* call);
   // hardware: who receives comes by the network conditional, where the group is all processes.

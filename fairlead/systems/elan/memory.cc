@@ -15,7 +15,8 @@ constexpr auto kSegments = run::names_of(run::System::elan).segments;
 constexpr std::uint32_t kControl = 0;
 constexpr std::uint32_t kHeap = 1;
 constexpr std::uint32_t kAround = 2;   // what the heap is a part of
-constexpr std::uint32_t kStatics = 3;  // and those after it: a part each
+constexpr std::uint32_t kNiHeap = 3;
+constexpr std::uint32_t kStatics = 4;  // and those after it: a part each
 constexpr std::uint32_t kAll = lci::kRead | lci::kWrite | lci::kAtomic;
 
 bool is_within(const void* address, std::size_t n, const std::byte* base, std::size_t bytes) {
@@ -73,6 +74,15 @@ Memory::~Memory() {
   if (own_mapping_ != nullptr) munmap(own_mapping_, bytes_ + kAlignMost);
 }
 
+// Where the network begins operations by itself, its interface has memory that programs address.
+std::byte* Memory::ni_base() {
+  if (ni_asked_) return ni_base_;
+  ni_asked_ = true;
+  if ((port_.caps(port_.self()).flags & lci::kHwTrigger) == 0) return nullptr;
+  ni_base_ = static_cast<std::byte*>(port_.allocate(kSegments[kNiHeap], kNiBytes, lci::Place::ni));
+  return ni_base_;
+}
+
 // Moves the part's pages onto memory of the job's, at their old addresses, so that peers load and
 // store there, too. False: the Port has no such memory left.
 bool Memory::move_onto_job_memory(lci::SegId segment, DataPart& part) {
@@ -114,6 +124,9 @@ std::optional<Where> Memory::locate(const void* address, std::size_t n) const {
   const auto* const at = static_cast<const std::byte*>(address);
   if (is_within(address, n, base_, bytes_)) {
     return Where{kSegments[kHeap], static_cast<std::uint64_t>(at - base_)};
+  }
+  if (ni_base_ != nullptr && is_within(address, n, ni_base_, kNiBytes)) {
+    return Where{kSegments[kNiHeap], static_cast<std::uint64_t>(at - ni_base_)};
   }
   for (std::uint32_t i = 0; statics_ && i < parts_.size(); ++i) {
     if (is_within(address, n, parts_[i].base, parts_[i].bytes)) {

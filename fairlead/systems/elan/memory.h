@@ -50,6 +50,14 @@ class Memory {
   lci::SegId heap_segment() const;
   RangeAllocator& heap() { return heap_; }
   std::size_t bytes() const { return bytes_; }
+  // The heap in the network interface: where its offset 0 is; nullptr: it has none that programs
+  // can address. Made by the first call, which is collective.
+  std::byte* ni_base();
+  RangeAllocator& ni_heap() { return ni_heap_; }
+  static constexpr std::size_t kNiAlignMost = 4096;
+  bool in_ni(const std::byte* at) const {
+    return ni_base_ != nullptr && at >= ni_base_ && at < ni_base_ + kNiBytes;
+  }
   const char* variable() const { return variable_; }
 
  private:
@@ -64,6 +72,10 @@ class Memory {
   RangeAllocator heap_;
   std::byte* base_ = nullptr;
   void* own_mapping_ = nullptr;
+  static constexpr std::size_t kNiBytes = std::size_t{16} << 20;
+  std::byte* ni_base_ = nullptr;
+  bool ni_asked_ = false;
+  RangeAllocator ni_heap_{kNiBytes};
   std::uint64_t* control_ = nullptr;
   std::vector<DataPart> parts_;
   bool statics_ = false;

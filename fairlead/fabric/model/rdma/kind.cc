@@ -25,7 +25,8 @@ void describe(const hw::Platform& platform, const EvenNodes& /*ranks*/, GateHead
 }
 
 std::unique_ptr<RankCommands> commands(Machine& machine, Rank rank, RankMemory& memory) {
-  return std::make_unique<RdmaCommands>(static_cast<RdmaMachine&>(machine), rank, memory);
+  return std::make_unique<RdmaCommands>(static_cast<RdmaMachine&>(machine).host(rank),
+                                        machine.ranks().ranks, memory);
 }
 
 // A rank's library in its own process, with its way to the host.

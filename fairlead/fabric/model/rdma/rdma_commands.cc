@@ -5,9 +5,9 @@ namespace {
 constexpr std::uint64_t kMoveMax = UINT64_C(1) << 61;  // ps, bytes
 }
 
-RdmaCommands::RdmaCommands(RdmaMachine& machine, Rank rank, RankMemory& memory)
-    : machine_(machine), host_(machine.host(rank)) {
-  machine.ni(machine.ranks().node_of(rank)).use_memory(rank, memory);
+RdmaCommands::RdmaCommands(RdmaHost& host, Rank ranks, RankMemory& memory)
+    : host_(host), ranks_(ranks) {
+  host.engine().use_memory(host.self(), memory);
 }
 
 Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answer) {
@@ -40,8 +40,51 @@ Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answe
     case RdmaOp::stay_awake:
       host_.sleep(kNever, true, "");
       return {};
+    case RdmaOp::name_memory:
+    case RdmaOp::permit:
+    case RdmaOp::forget_memory:
+    case RdmaOp::name_counter:
+    case RdmaOp::place:
+      if (host_.terms().names) return name(command);
+      break;
   }
   return damaged("operation", command.op);
+}
+
+Result<void> RdmaCommands::name(const GateCommand& command) {
+  if (command.b > UINT64_MAX - command.a && command.op != static_cast<std::uint32_t>(RdmaOp::permit))
+    return damaged("size of memory", command.b);
+  switch (static_cast<RdmaOp>(command.op)) {
+    case RdmaOp::name_memory:
+      host_.name_memory(command.id, command.a, command.b);
+      return {};
+    case RdmaOp::permit:
+      host_.permit(command.id, static_cast<std::uint32_t>(command.a), command.b);
+      return {};
+    case RdmaOp::forget_memory:
+      host_.forget_memory(command.id);
+      return {};
+    case RdmaOp::name_counter:
+      if (command.id >= kNoEvent) return damaged("counter", command.id);
+      host_.name_counter(command.id, command.a);
+      return {};
+    default:
+      host_.place(command.a, command.b);
+      return {};
+  }
+}
+
+Result<void> RdmaCommands::check_named(const RdmaEntry& entry) const {
+  const RdmaNamed& named = entry.named;
+  if (named.members == 0 || named.members > ranks_ - entry.dest) {
+    return damaged("members", named.members);
+  }
+  if (named.members > 1 && entry.kind != RdmaKind::write && entry.kind != RdmaKind::query) {
+    return damaged("members", named.members);
+  }
+  constexpr std::uint8_t kComparisons = 6;
+  if (named.compare >= kComparisons) return damaged("comparison", named.compare);
+  return {};
 }
 
 // The entry is copied after these checks once more; nobody else runs in between.
@@ -49,7 +92,7 @@ Result<void> RdmaCommands::ring(std::uint32_t packet) {
   if (held_.erase(packet) == 0) return damaged("packet", packet);
   const RdmaTerms& terms = host_.terms();
   const RdmaEntry entry = host_.front(packet).entry;
-  if (entry.dest >= machine_.ranks().ranks) return damaged("destination", entry.dest);
+  if (entry.dest >= ranks_) return damaged("destination", entry.dest);
   switch (entry.kind) {
     case RdmaKind::send:
       if (entry.queue >= kLanes) return damaged("lane", entry.queue);
@@ -57,11 +100,20 @@ Result<void> RdmaCommands::ring(std::uint32_t packet) {
         return damaged("message size", host_.front(packet).header.client.size);
       }
       break;
+    case RdmaKind::query:
+    case RdmaKind::look:
+      if (!terms.names) return damaged("entry", static_cast<std::uint64_t>(entry.kind));
+      [[fallthrough]];
     case RdmaKind::write:
     case RdmaKind::read:
     case RdmaKind::atomic:
+      if (terms.names) {
+        if (Result<void> r = check_named(entry); !r.ok()) return r;
+      } else if (entry.named.used != 0) {
+        return damaged("entry", entry.named.used);
+      }
       if (entry.queue != kCopyQueue) return damaged("queue", entry.queue);
-      if (entry.operation >= terms.copies) return damaged("operation", entry.operation);
+      if (entry.operation >= terms.copies && entry.kind != RdmaKind::look) return damaged("operation", entry.operation);
       if (entry.size > kRemoteCopyBytesMax) return damaged("copy size", entry.size);
       if (entry.kind == RdmaKind::atomic && entry.word_bytes != 4 && entry.word_bytes != 8) {
         return damaged("word bytes", entry.word_bytes);
@@ -75,7 +127,7 @@ Result<void> RdmaCommands::ring(std::uint32_t packet) {
 }
 
 Result<void> RdmaCommands::return_buffers(const GateCommand& command) {
-  if (command.id >= machine_.ranks().ranks) return damaged("source", command.id);
+  if (command.id >= ranks_) return damaged("source", command.id);
   if (command.a >= kLanes) return damaged("lane", command.a);
   if (command.b > host_.terms().receive_queue) return damaged("buffers", command.b);
   host_.return_buffers(command.id, static_cast<std::uint8_t>(command.a),

@@ -7,15 +7,14 @@
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/model/rank_commands.h"
 #include "fairlead/fabric/model/rdma/rdma_gate.h"
-#include "fairlead/fabric/model/rdma/rdma_machine.h"
+#include "fairlead/fabric/model/rdma/rdma_host.h"
 
 namespace fairlead::fabric::model {
 
 class RdmaCommands final : public RankCommands {
  public:
-  // Rank `rank` is node `rank` of `machine`, whose NI reaches that host's memory as `memory`. Both
-  // outlive it.
-  RdmaCommands(RdmaMachine& machine, Rank rank, RankMemory& memory);
+  // The interface reaches that host's memory as `memory`. Both outlive it. `ranks`: of the job.
+  RdmaCommands(RdmaHost& host, Rank ranks, RankMemory& memory);
 
   Ps now() const override { return host_.now(); }
   void advance(Ps work) override { host_.advance(work); }
@@ -36,10 +35,12 @@ class RdmaCommands final : public RankCommands {
   static constexpr std::size_t kHeldMax = 1 << 16;
 
   Result<void> ring(std::uint32_t packet);
+  Result<void> name(const GateCommand& command);
+  Result<void> check_named(const RdmaEntry& entry) const;
   Result<void> return_buffers(const GateCommand& command);
 
-  RdmaMachine& machine_;
   RdmaHost& host_;
+  Rank ranks_;
   std::unordered_set<std::uint32_t> held_;  // packets that are the rank's
 };
 

@@ -10,7 +10,7 @@
 
 namespace fairlead::fabric::model {
 
-// Those from `take` on are answered: the rank hands control over; the others are queued until then.
+// take, add_key and stay_awake are answered: the rank hands control over; the others are queued until then.
 enum class RdmaOp : std::uint32_t {
   give = static_cast<std::uint32_t>(GateOp::kind_first),  // id
   ring,                                                   // id
@@ -20,6 +20,12 @@ enum class RdmaOp : std::uint32_t {
   take,                                                   // answer: id
   add_key,     // id: kRdmaKeyRead, kRdmaKeyWrite or both, a: base, b: size; answer: value
   stay_awake,  // in place of a sleep (GateOp::block): there is news
+  // RdmaEngine's calls of these names; not answered.
+  name_memory,    // id: segment, a: base, b: size
+  permit,         // id: segment, a: permissions, b: who
+  forget_memory,  // id: segment
+  name_counter,   // id, a: address
+  place,          // a: base, b: size
 };
 constexpr std::uint32_t kRdmaKeyRead = 1;
 constexpr std::uint32_t kRdmaKeyWrite = 2;

@@ -5,7 +5,7 @@
 
 namespace fairlead::fabric::model {
 
-RdmaHost::RdmaHost(const RdmaParts& parts, RdmaNi& ni, Rank rank)
+RdmaHost::RdmaHost(const RdmaShared& parts, RdmaEngine& ni, Rank rank)
     : parts_(parts), ni_(ni), rank_(rank) {
   RdmaHostSink sink;
   sink.context = this;

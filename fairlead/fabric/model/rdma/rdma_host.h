@@ -6,8 +6,8 @@
 
 #include "fairlead/base/ring.h"
 #include "fairlead/base/trace.h"
-#include "fairlead/fabric/model/rdma/rdma_ni.h"
-#include "fairlead/fabric/model/rdma/rdma_terms.h"
+#include "fairlead/fabric/model/rdma/rdma_engine.h"
+#include "fairlead/hw/host_cost.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::fabric::model {
@@ -15,7 +15,7 @@ namespace fairlead::fabric::model {
 class RdmaHost {
  public:
   // Serves one of the ranks of the NI's node. The references outlive it.
-  RdmaHost(const RdmaParts& parts, RdmaNi& ni, Rank rank);
+  RdmaHost(const RdmaShared& parts, RdmaEngine& ni, Rank rank);
   RdmaHost(const RdmaHost&) = delete;
   RdmaHost& operator=(const RdmaHost&) = delete;
 
@@ -25,6 +25,8 @@ class RdmaHost {
   void trace(TraceLane lane) { trace_ = lane; }
   Rank self() const { return rank_; }
   const RdmaTerms& terms() const { return parts_.terms; }
+
+  RdmaEngine& engine() { return ni_; }
 
   // --- The rank's clock.
   Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
@@ -78,6 +80,18 @@ class RdmaHost {
     return ni_.keys(rank_).add(base, size, read, write);
   }
   void remove_key(std::uint64_t key) { ni_.keys(rank_).remove(key); }
+  // RdmaEngine's of these names.
+  void name_memory(std::uint32_t segment, std::uint64_t base, std::uint64_t size) {
+    ni_.name_memory(rank_, segment, base, size);
+  }
+  void permit(std::uint32_t segment, std::uint32_t permissions, std::uint64_t who) {
+    ni_.permit(rank_, segment, permissions, who);
+  }
+  void forget_memory(std::uint32_t segment) { ni_.forget_memory(rank_, segment); }
+  void name_counter(std::uint32_t id, std::uint64_t address) {
+    ni_.name_counter(rank_, id, address);
+  }
+  void place(std::uint64_t base, std::uint64_t size) { ni_.place(rank_, base, size); }
 
  private:
   template <class T>
@@ -89,8 +103,8 @@ class RdmaHost {
   }
   void wake();
 
-  const RdmaParts& parts_;
-  RdmaNi& ni_;
+  const RdmaShared& parts_;
+  RdmaEngine& ni_;
   Rank rank_;
   sim::Task* task_ = nullptr;
   TraceLane trace_;

@@ -10,6 +10,7 @@
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/model_nic.h"
 #include "fairlead/fabric/model/rdma/rdma_host.h"
+#include "fairlead/fabric/model/rdma/rdma_ni.h"
 #include "fairlead/fabric/model/rdma/rdma_nic.h"
 
 namespace fairlead::fabric::model {

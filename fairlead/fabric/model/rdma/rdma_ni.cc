@@ -4,28 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "fairlead/fabric/model/rdma/changed_word.h"
 #include "fairlead/hw/event_kinds.h"
 
 namespace fairlead::fabric::model {
 namespace {
-
-std::uint64_t changed_word(const RdmaPacket& change, std::uint64_t old) {
-  switch (change.what) {
-    case RemoteChange::What::add:
-      return old + change.a;
-    case RemoteChange::What::swap:
-      return change.a;
-    case RemoteChange::What::compare_swap:
-      return old == change.a ? change.b : old;
-    case RemoteChange::What::bit_and:
-      return old & change.a;
-    case RemoteChange::What::bit_or:
-      return old | change.a;
-    case RemoteChange::What::bit_xor:
-      return old ^ change.a;
-  }
-  return old;
-}
 
 bool carries_data(RdmaKind kind) {
   return kind == RdmaKind::send || kind == RdmaKind::write || kind == RdmaKind::read_data;
@@ -246,6 +229,9 @@ void RdmaNi::on_arrival(std::uint32_t id) {
       way(in.dest, in.source).credits[in.lane] += in.credits;
       pump(in.dest, in.source, in.lane);
       return parts_.packets.give(id);
+    case RdmaKind::query:
+    case RdmaKind::look:
+      return parts_.packets.give(id);  // not of this kind of interface
   }
 }
 

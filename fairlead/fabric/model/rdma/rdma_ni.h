@@ -10,12 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "fairlead/base/even_nodes.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/base/units.h"
-#include "fairlead/fabric/model/rank_memory.h"
-#include "fairlead/fabric/model/rdma/rdma_packet.h"
-#include "fairlead/fabric/model/rdma/rdma_terms.h"
+#include "fairlead/fabric/model/rdma/rdma_engine.h"
 #include "fairlead/hw/host_memory.h"
 #include "fairlead/hw/lanes/host_lanes.h"
 #include "fairlead/hw/network.h"
@@ -27,54 +24,34 @@
 
 namespace fairlead::fabric::model {
 
-// What the nodes of a machine have in common; the machine's, which outlives them.
-struct RdmaParts {
-  sim::Engine& engine;
+struct RdmaParts : RdmaShared {
   const hw::RdmaParams& params;
   const hw::LanesParams& lanes;
   const hw::NetworkParams& network_params;
   hw::Network& network;
-  RdmaPackets& packets;
-  const RdmaTerms& terms;
-  EvenNodes ranks;
   BytesPerSec memory_rate;  // of a node's memory, where several ranks share it
 };
 
-// What a host can see, from the event in which it can.
-struct RdmaHostSink {
-  void (*received)(void* context, std::uint32_t packet) = nullptr;  // the host's until it frees it
-  void (*completed)(void* context, const RdmaCompletion& completion) = nullptr;
-  void (*changed)(void* context) = nullptr;  // a peer wrote to its memory
-  void* context = nullptr;
-};
-
-class RdmaNi {
+class RdmaNi final : public RdmaEngine {
  public:
   RdmaNi(const RdmaParts& parts, Peer self);
   RdmaNi(const RdmaNi&) = delete;
   RdmaNi& operator=(const RdmaNi&) = delete;
 
-  // Connects one of the node's ranks.
-  void attach_host(Rank rank, const RdmaHostSink& sink) { of(rank).host = sink; }
+  void attach_host(Rank rank, const RdmaHostSink& sink) override { of(rank).host = sink; }
   Peer self() const { return self_; }
 
-  // --- By the host of `rank`, at the engine's now.
-  // A message is in its queue, and its entry is written: with its payload to the NI, where that is
-  // small; else the host wrote a doorbell, and the NI fetches the entry.
-  void ring(Rank rank, std::uint32_t packet);
-  // The memory that addresses of this host's are in; it outlives the NI. Before the first event.
-  void use_memory(Rank rank, RankMemory& memory) { of(rank).memory = &memory; }
-  // So many receive buffers for packets of `source` are free again.
-  void return_buffers(Rank rank, Rank source, std::uint8_t lane, std::uint32_t count);
-  hw::KeyTable& keys(Rank rank) { return of(rank).keys; }
-  // What `alone` becomes, of work of the rank that moves `bytes` to or from memory, from now on.
-  Ps slowed(Rank rank, Ps alone, std::uint64_t bytes) {
+  // Small messages are written to the NI with their entries; for others the host wrote a doorbell,
+  // and the NI fetches the entry.
+  void ring(Rank rank, std::uint32_t packet) override;
+  void use_memory(Rank rank, RankMemory& memory) override { of(rank).memory = &memory; }
+  void return_buffers(Rank rank, Rank source, std::uint8_t lane, std::uint32_t count) override;
+  hw::KeyTable& keys(Rank rank) override { return of(rank).keys; }
+  Ps slowed(Rank rank, Ps alone, std::uint64_t bytes) override {
     return memory_ == nullptr ? alone
                               : memory_->use(parts_.ranks.place_of(rank), now(), alone, bytes);
   }
-  // The node's processors share their memory: who moves much there catches up with the others
-  // first.
-  bool shares_memory() const { return memory_ != nullptr; }
+  bool shares_memory() const override { return memory_ != nullptr; }
 
   // --- By the network.
   void arrived(std::uint32_t packet);

@@ -177,7 +177,8 @@ void RdmaNic<Host>::deliver(std::uint32_t id) {
 // once.
 template <class Host>
 void RdmaNic<Host>::return_buffer(Peer source, std::uint8_t lane) {
-  Flow& flow = flows(source)[lane];
+  // Those that are nobody's in particular are counted together.
+  Flow& flow = flows(host_.terms().names ? host_.self() : source)[lane];
   if (++flow.freed * 2 < host_.terms().receive_queue) return;
   const std::uint32_t count = flow.freed;
   flow.freed = 0;
@@ -200,6 +201,10 @@ void RdmaNic<Host>::take_completion(const RdmaCompletion& completion) {
     return;
   }
   const Operation operation = operations_[completion.operation];
+  if (completion.began != 0) {
+    if (sink_.copied != nullptr) sink_.copied(sink_.context, operation.token, Post::pending);
+    return;
+  }
   free_operations_.push_back(completion.operation);
   if (completion.ok != 0 && operation.old != nullptr) *operation.old = completion.old;
   if (sink_.copied != nullptr) {
@@ -239,7 +244,7 @@ RdmaEntry& RdmaNic<Host>::copy_entry(std::uint32_t id, RdmaKind kind, Peer dest,
 template <class Host>
 void RdmaNic<Host>::post_copy(std::uint32_t id) {
   host_.spend(host_.terms().post);
-  host_.spend(host_.terms().store_time(kRdmaDoorbellBytes));
+  host_.spend(host_.terms().store_time(host_.terms().stored_bytes(false, 0)));
   host_.ring(id);
 }
 

@@ -54,7 +54,7 @@ class RdmaNic : public ModelNic {
   std::span<std::byte> region(Peer) override { return {}; }
   PortCounters& counters() override { return counters_; }
 
- private:
+ protected:
   // Of one copy or atomic operation.
   struct Operation {
     std::uint64_t token = 0;
@@ -73,6 +73,11 @@ class RdmaNic : public ModelNic {
   RdmaEntry& copy_entry(std::uint32_t packet, RdmaKind kind, Peer dest, std::uint64_t token,
                         std::uint64_t* old);
   void post_copy(std::uint32_t packet);
+  bool has_operation() const { return !free_operations_.empty(); }
+  Host& host() { return host_; }
+  const Sink& sink() const { return sink_; }
+
+ private:
   void deliver(std::uint32_t packet);
   void take_completion(const RdmaCompletion& completion);
   void return_buffer(Peer source, std::uint8_t lane);

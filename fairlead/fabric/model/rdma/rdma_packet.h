@@ -23,6 +23,8 @@ enum class RdmaKind : std::uint8_t {
   atomic,
   answer,  // how one of the above ended, but for read_data
   credit,  // so many more receive buffers
+  query,   // a condition on words of several hosts, and what is stored where it holds on all
+  look,    // the host changed a counter that operations wait for
 };
 
 // The queues of a pair of NIs: one for each lane, then copies and atomics, then what the responder
@@ -32,6 +34,21 @@ constexpr std::uint8_t kReplyQueue = kLanes + 1;
 constexpr std::uint8_t kRdmaQueues = kLanes + 2;
 constexpr std::uint8_t kNoQueue = 0xff;  // answers and credits go at once
 constexpr std::uint32_t kNoOperation = ~0u;
+
+constexpr std::uint16_t kNoEvent = 0xffff;
+
+// Of operations on what the interface knows by its number (RdmaTerms::names).
+struct RdmaNamed {
+  std::uint8_t used = 0;                // 1: `key` is a segment's number
+  std::uint8_t compare = 0;             // query: as lci's Cmp
+  std::uint8_t stores = 0;              // query
+  std::uint16_t bumped = kNoEvent;      // counter of the destination
+  std::uint16_t after = kNoEvent;       // begins when this counter of the host's own ...
+  std::uint32_t members = 1;            // destinations: so many ranks, `dest` the first
+  std::uint64_t after_value = 0;        // ... has come so far
+  std::uint64_t store_key = 0;          // query
+  std::uint64_t store_offset = 0;
+};
 
 // A work queue entry as the host writes it.
 struct RdmaEntry {
@@ -48,6 +65,7 @@ struct RdmaEntry {
   std::uint64_t address;  // of the host's own memory
   std::uint64_t a;
   std::uint64_t b;
+  RdmaNamed named;
 };
 
 // What lies before a packet's payload in memory that host and NI see: the entry of a message that
@@ -67,6 +85,7 @@ struct RdmaCompletion {
   std::uint64_t old;  // of an atomic
   std::uint8_t lane;
   std::uint8_t ok;
+  std::uint8_t began = 0;  // 1: an operation that waited for a counter has begun; not its end
 };
 static_assert(std::is_trivially_copyable_v<RdmaCompletion>);
 
@@ -96,6 +115,13 @@ struct RdmaPacket {
   std::uint64_t a = 0;              // atomic; answer: the former value
   std::uint64_t b = 0;
   PacketHeader header{};  // send
+  RdmaNamed named{};
+  // --- Where packets hold circuits.
+  std::uint32_t circuit = 0;
+  std::uint32_t users = 1;         // who still needs it
+  std::uint32_t parent = 0;        // the message that it was cut from
+  std::uint64_t acknowledged = 0;  // bytes of a message
+  std::uint64_t store_address = 0;
 };
 
 // Packets by number; numbers are used again, latest first.

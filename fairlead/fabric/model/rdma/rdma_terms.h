@@ -18,6 +18,7 @@ struct RdmaTerms {
   explicit RdmaTerms(const hw::Platform& platform)
       : host(platform.host),
         mtu_bytes(platform.ni.as<hw::RdmaParams>().mtu_bytes),
+        packet_bytes(mtu_bytes),
         inline_bytes(platform.ni.as<hw::RdmaParams>().inline_bytes),
         entry_bytes(platform.ni.as<hw::RdmaParams>().entry_bytes),
         send_queue(platform.ni.as<hw::RdmaParams>().send_queue),
@@ -31,6 +32,9 @@ struct RdmaTerms {
         store_line(platform.bus.as<hw::LanesParams>().store_line),
         store_line_bytes(platform.bus.as<hw::LanesParams>().store_line_bytes) {}
 
+  // Of a kind that sets the rest itself.
+  explicit RdmaTerms(const hw::HostRates& its_host) : host(its_host) {}
+
   // What programmed stores of so many bytes take of the processor.
   Ps store_time(std::uint64_t bytes) const {
     return store_line *
@@ -38,23 +42,29 @@ struct RdmaTerms {
   }
   // What the host writes for a send: the entry and its payload, or a doorbell.
   std::uint64_t stored_bytes(bool with_entry, std::uint64_t payload) const {
-    return with_entry ? entry_bytes + payload : kRdmaDoorbellBytes;
+    if (!with_entry) return names ? entry_bytes : kRdmaDoorbellBytes;
+    return entry_bytes + payload;
   }
 
   hw::HostRates host;
-  std::uint32_t mtu_bytes;
-  std::uint32_t inline_bytes;
-  std::uint32_t entry_bytes;
-  std::uint32_t send_queue;
-  std::uint32_t receive_queue;
-  std::uint32_t signal_every;
-  std::uint32_t copies;
-  Ps post;
-  Ps poll;
-  Ps receive;
-  Ps completion;
-  Ps store_line;
-  std::uint64_t store_line_bytes;
+  std::uint32_t mtu_bytes = 0;
+  std::uint32_t packet_bytes = 0;  // room of the interface's packets
+  std::uint32_t inline_bytes = 0;
+  std::uint32_t entry_bytes = 0;
+  std::uint32_t send_queue = 0;
+  std::uint32_t receive_queue = 0;
+  std::uint32_t signal_every = 0;
+  std::uint32_t copies = 0;
+  Ps post{};
+  Ps poll{};
+  Ps receive{};
+  Ps completion{};
+  Ps store_line{};
+  std::uint64_t store_line_bytes = 1;
+  // The interface knows segments and counters by their numbers, entries are always written to it,
+  // and receive buffers are not promised to single senders.
+  bool names = false;
+  Ps arm{};  // beside `post`, of an operation that waits for a counter
 };
 static_assert(std::is_trivially_copyable_v<RdmaTerms>);
 

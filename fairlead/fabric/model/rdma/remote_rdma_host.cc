@@ -6,7 +6,7 @@ RemoteRdmaHost::RemoteRdmaHost(GateClient& gate, const GateMemory& memory)
     : gate_(gate),
       packets_(memory.packets().data()),
       terms_(rdma_terms(memory)),
-      stride_(RdmaPackets::stride(terms_.mtu_bytes)),
+      stride_(RdmaPackets::stride(terms_.packet_bytes)),
       several_(memory.ranks().several()) {
   gate_.on_answer([](void* self) { static_cast<RemoteRdmaHost*>(self)->take_visible(); }, this);
 }

@@ -50,6 +50,19 @@ class RemoteRdmaHost {
     return gate_.hand_over(RdmaOp::add_key, rights, base, size).value;
   }
   void remove_key(std::uint64_t key) { gate_.queue(RdmaOp::remove_key, 0, key); }
+  void name_memory(std::uint32_t segment, std::uint64_t base, std::uint64_t size) {
+    gate_.queue(RdmaOp::name_memory, segment, base, size);
+  }
+  void permit(std::uint32_t segment, std::uint32_t permissions, std::uint64_t who) {
+    gate_.queue(RdmaOp::permit, segment, permissions, who);
+  }
+  void forget_memory(std::uint32_t segment) { gate_.queue(RdmaOp::forget_memory, segment); }
+  void name_counter(std::uint32_t id, std::uint64_t address) {
+    gate_.queue(RdmaOp::name_counter, id, address);
+  }
+  void place(std::uint64_t base, std::uint64_t size) {
+    gate_.queue(RdmaOp::place, 0, base, size);
+  }
 
  private:
   std::byte* at(std::uint32_t packet) { return packets_ + packet * stride_; }

@@ -1,0 +1,178 @@
+// Links whose packets open a circuit and hold it until they are acknowledged, as QsNet's do
+// (Quadrics paper, section 2.2.1): the head takes one virtual channel of each link after the other,
+// the data stream behind it, the destination answers, and the end of packet (EOP), which follows
+// the acknowledgment, frees what it passes. A multicast (branches.h) holds a tree of channels; the
+// switches combine the answers, the worst of which arrives at the source.
+//
+// Packets of several sources that stream over one link at the same time have an equal share of its
+// rate each, until one ends; those of one source, which has one engine to send them, stream one
+// after another. A multicast goes at the pace of its slowest branch. Answers and ends travel an
+// open circuit and wait for nobody. On a fat tree whose hosts are in order the way up is chosen
+// switch by switch where the network is adaptive: the link with the fewest holders and waiters,
+// ties in turn. Where the paper is silent these are decisions of this model.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "fairlead/base/units.h"
+#include "fairlead/hw/branches.h"
+#include "fairlead/hw/network_params.h"
+#include "fairlead/hw/topology.h"
+#include "fairlead/sim/engine.h"
+
+namespace fairlead::hw {
+
+// How a destination answers a packet; of several answers the largest counts.
+enum class Outcome : std::uint8_t {
+  done,
+  unsuccessful,  // a transaction's condition did not hold, or there was no room
+  refused,       // what it names is not permitted there
+};
+
+struct CircuitSink {
+  // The whole packet is at `destination`, who calls answer() once, now or later.
+  void (*arrived)(void* context, Peer destination, std::uint32_t packet) = nullptr;
+  // The combined answer is at the source, and the EOP leaves.
+  void (*acknowledged)(void* context, Peer source, std::uint32_t packet, Outcome outcome) = nullptr;
+  // The EOP is at all of its destinations, with what it tells: of packets that ask for it only.
+  void (*ended)(void* context, Peer first, Peer last, std::uint32_t packet,
+                Outcome outcome) = nullptr;
+  void* context = nullptr;
+};
+
+struct CircuitRequest {
+  std::uint32_t packet;
+  Peer source;
+  Peer first;  // destinations: a range, for more than one on a network that multicasts() only,
+  Peer last;   // the source among them; else not the source
+  std::uint64_t bytes;
+  bool urgent = false;     // before others that wait
+  bool tells_end = false;  // ended() is called
+};
+
+class Circuits {
+ public:
+  static constexpr std::uint32_t kChannelsMost = 4;  // virtual ones of a link and direction
+
+  // All outlive it. Events have the packet's source as their source.
+  Circuits(sim::Engine& engine, const NetworkParams& params, const Topology& topology);
+  void attach(CircuitSink sink) { sink_ = sink; }
+  bool multicasts() const { return topology_.ordered_fat_tree() != nullptr; }
+
+  // The packet's head leaves at `at`. Returns the circuit.
+  std::uint32_t open(Ps at, const CircuitRequest& request);
+  // `destination`, where the circuit's packet has arrived, answers now.
+  void answer(std::uint32_t circuit, Peer destination, Outcome outcome);
+
+  // Time heads spent blocked, all together.
+  Ps blocked() const { return blocked_; }
+  std::uint32_t open_now() const {
+    return static_cast<std::uint32_t>(worms_.size() - free_.size());
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  // A packet and its circuit.
+  struct Worm {
+    CircuitRequest request{};
+    const Branches* branches = nullptr;
+    std::vector<ChannelId> path;        // channels up to the root, or all of a unicast
+    std::vector<ChannelId> fixed_path;  // of a unicast whose way is not chosen here
+    std::uint32_t top = 0;              // of a unicast on a fat tree: where it turns
+    std::uint32_t level = 0;
+    std::uint64_t copy = 0;
+    std::uint32_t heads = 0;    // not yet at a host
+    std::uint32_t pending = 0;  // answers
+    Outcome outcome = Outcome::done;
+    bool streaming = false;
+    std::uint32_t share = 1;     // its rate is a link's divided by that
+    std::uint32_t schedule = 0;  // of its tail: older events say nothing
+    Ps left{};                   // of its data, as time on a link of its own
+    Ps since{};                  // `left` was so then
+    Ps acknowledged{};           // the latest answer so far is at the source
+  };
+  // Who waits: a worm's head, of a branch of a multicast or (kNone) of the way up.
+  struct Waiter {
+    std::uint32_t worm = kNone;
+    std::uint32_t branch = kNone;
+    std::uint32_t next = kNone;
+    Ps asked{};
+  };
+  struct Queue {
+    std::uint32_t first = kNone;
+    std::uint32_t last = kNone;
+    std::uint32_t length = 0;
+  };
+  struct Link {
+    Ps free_at[kChannelsMost] = {};  // kNever: taken
+    std::uint32_t holder[kChannelsMost] = {kNone, kNone, kNone, kNone};
+    Queue waiting;
+    std::uint32_t taken = 0;
+  };
+  // Of a branching switch.
+  struct Fork {
+    std::uint32_t holder = kNone;
+    Ps free_at{};
+    Queue waiting;
+  };
+
+  static void on_head(void* self, std::uint64_t packet, std::uint64_t place);
+  static void on_tail(void* self, std::uint64_t packet, std::uint64_t word);
+  static void on_ack(void* self, std::uint64_t packet, std::uint64_t worm);
+  static void on_end(void* self, std::uint64_t packet, std::uint64_t worm);
+
+  std::uint32_t take_worm();
+  ChannelId next_channel(Worm& worm);
+  ChannelId way_up(Worm& worm, const FatTree& tree);
+  void ask(std::uint32_t worm, std::uint32_t branch);
+  void granted(std::uint32_t worm, std::uint32_t branch, ChannelId channel, Ps when);
+  void head_moved(std::uint32_t worm, std::uint32_t branch);
+  void ask_fork(std::uint32_t worm, std::uint32_t branch);
+  void forked(std::uint32_t worm, std::uint32_t branch, Ps when);
+  void begin_stream(std::uint32_t worm);
+  void stream(std::uint32_t worm);
+  void pace_others(std::uint32_t worm);
+  void pace(std::uint32_t worm);
+  std::uint32_t share_of(const Worm& worm) const;
+  void schedule_tail(std::uint32_t worm);
+  void close(std::uint32_t worm);
+  void free_channel(ChannelId channel, std::uint32_t worm, Ps when);
+  void free_fork(std::uint32_t fork, Ps when);
+  void wait_in(Queue& queue, std::uint32_t worm, std::uint32_t branch);
+  Waiter leave(Queue& queue);
+  // Calls visit(channel) for every link that the worm holds.
+  template <class Visit>
+  void for_each_channel(const Worm& worm, Visit&& visit) const;
+  std::uint32_t channels_to_host(const Worm& worm) const;
+  const Branches& branches(Peer first, Peer last);
+
+  sim::Engine& engine_;
+  const NetworkParams& params_;
+  const Topology& topology_;
+  CircuitSink sink_;
+  Ps step_;  // from link to link
+  std::vector<Link> links_;
+  std::vector<Fork> forks_;
+  // By node: which of its packets streams, and which are at their hosts and wait for that.
+  struct Source {
+    std::uint32_t streams = kNone;
+    std::vector<std::uint32_t> waiting;
+  };
+  std::vector<Source> sources_;
+  std::unique_ptr<BranchingSwitches> switches_;
+  std::map<std::pair<Peer, Peer>, std::unique_ptr<Branches>> branches_;
+  std::vector<Worm> worms_;
+  std::vector<std::uint32_t> free_;
+  std::vector<Waiter> waiters_;
+  std::vector<std::uint32_t> free_waiters_;
+  std::vector<std::uint8_t> turn_;  // by switch that is left upwards: the port tried first
+  std::vector<std::uint32_t> neighbours_;
+  Ps blocked_{};
+};
+
+}  // namespace fairlead::hw

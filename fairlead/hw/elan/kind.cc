@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include "fairlead/hw/elan/elan_params.h"
+
+namespace fairlead::hw {
+namespace {
+constexpr Resource kOwn[] = {kNiResource};
+constexpr std::string_view kBuses[] = {"pci"};
+}  // namespace
+
+const PartKind ElanParams::kKind = {
+    "ni", kName, [] { return std::unique_ptr<Part>(std::make_unique<ElanParams>()); }, kOwn,
+    kBuses};
+
+void ElanParams::add_keys(std::vector<Key>& to) {
+  to.insert(to.end(), {{"ni", "clock_MHz", 1, 1e5, hertz_from_mhz(clock)},
+                       {"ni", "command_cycles", 0, 1e6, cycles(command)},
+                       {"ni", "dma_cycles", 0, 1e6, cycles(dma)},
+                       {"ni", "input_cycles", 0, 1e6, cycles(input)},
+                       {"ni", "event_cycles", 0, 1e6, cycles(event)},
+                       {"ni", "atomic_cycles", 0, 1e6, cycles(atomic)},
+                       {"ni", "schedule_cycles", 0, 1e6, cycles(schedule)},
+                       {"ni", "thread_build_cycles", 0, 1e6, cycles(thread_build)},
+                       {"ni", "thread_look_cycles", 0, 1e6, cycles(thread_look)},
+                       {"ni", "packet_bytes", 64, 4096, whole(packet_bytes)},
+                       {"ni", "slot_bytes", 192, 4096, whole(slot_bytes)},
+                       {"ni", "slots", 2, 65536, whole(slots)},
+                       {"ni", "entry_bytes", 8, 1024, whole(entry_bytes)},
+                       {"ni", "inline_bytes", 0, 96, whole(inline_bytes)},
+                       {"ni", "event_bytes", 4, 64, whole(event_bytes)},
+                       {"ni", "circuits", 1, 64, whole(circuits)},
+                       {"ni", "slice_packets", 1, 65536, whole(slice_packets)},
+                       {"ni", "retry_us", 0.01, 1e3, ps_from_us(retry)},
+                       {"ni", "send_queue", 1, 65536, whole(send_queue)},
+                       {"ni", "copies", 1, 65536, whole(copies)},
+                       {"ni", "memory_bytes", 0, 4e9, whole(memory_bytes)},
+                       {"library", "post_cycles", 0, 1e6, cycles(library.post)},
+                       {"library", "arm_cycles", 0, 1e6, cycles(library.arm)},
+                       {"library", "poll_cycles", 1, 1e6, cycles(library.poll)},
+                       {"library", "receive_cycles", 0, 1e6, cycles(library.receive)},
+                       {"library", "completion_cycles", 0, 1e6, cycles(library.completion)}});
+}
+
+std::optional<Part::Conflict> ElanParams::conflict() const {
+  if (slot_bytes <= packet_bytes) return std::nullopt;
+  return Conflict{"ni", "slot_bytes",
+                  fmt::format("{} bytes of a slot do not fit a packet of {}", slot_bytes,
+                              packet_bytes)};
+}
+
+void ElanParams::speed_up(Resource resource, double factor) {
+  if (resource != kNiResource) return;
+  faster(clock, factor);
+  shorter(retry, factor);
+}
+
+const PartKind& elan_kind() { return ElanParams::kKind; }
+
+}  // namespace fairlead::hw
