@@ -22,6 +22,7 @@ class RemoteMemoryBody {
         stripe_(window_bytes / port_.size() / 8 * 8),
         random_(port_.self() + 1),
         written_(port_.size(), std::vector<std::byte>(stripe_)),
+        unfenced_(port_.size()),
         private_(kLongest) {}
 
   int run(std::uint32_t rounds) {
@@ -89,6 +90,7 @@ class RemoteMemoryBody {
     const bool counted = random_.below(4) == 0;
     const bool waited = random_.below(4) != 0;
     const lci::PutPiece piece{stripe_ * port_.self() + at, data, size};
+    if (!apart(to, at, size)) return false;
     std::memcpy(&written_[to][at], data, size);
     if (!post(to, kWindow, piece, waited ? &done_ : nullptr, counted ? kCame : lci::kNoCounter)) {
       return false;
@@ -97,6 +99,16 @@ class RemoteMemoryBody {
     if (waited) ++puts_;
     // Some are waited for at once, most are many under way.
     return !waited || random_.below(8) != 0 || await(done_, puts_, "the own puts");
+  }
+  // Puts are unordered among themselves: one that falls on another's bytes waits for that.
+  bool apart(Rank to, std::size_t at, std::size_t size) {
+    for (const Range& earlier : unfenced_[to]) {
+      if (at >= earlier.end || earlier.begin >= at + size) continue;
+      if (!fence(to)) return false;
+      break;
+    }
+    unfenced_[to].push_back({at, at + size});
+    return true;
   }
   // The receiver is to know how many it will have counted.
   bool told(Rank to) {
@@ -172,6 +184,7 @@ class RemoteMemoryBody {
   }
   bool fence(Rank rank) {
     Counter done;
+    unfenced_[rank].clear();
     return port_.fence({rank}, &done) != Post::invalid && await(done, 1, "the own fence") &&
            done.failed == 0;
   }
@@ -191,11 +204,16 @@ class RemoteMemoryBody {
   std::byte any_byte() { return static_cast<std::byte>(random_.below(256)); }
 
   static constexpr Rank kRanksMax = 64;
+  struct Range {
+    std::size_t begin;
+    std::size_t end;
+  };
 
   lci::Port& port_;
   std::size_t stripe_;
   Prng random_;
   std::vector<std::vector<std::byte>> written_;  // by rank: my stripe of its window
+  std::vector<std::vector<Range>> unfenced_;     // by rank: of that, since the last fence
   std::vector<std::byte> private_;
   std::byte* window_ = nullptr;
   std::byte* source_ = nullptr;

@@ -2,6 +2,7 @@
 // is a folder of this one with its own parameters, the keys that a platform file gives them under,
 // and what of it can be made faster.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,6 +54,8 @@ class Part {
     std::string reason;
   };
   virtual std::optional<Conflict> conflict() const { return std::nullopt; }
+  // Error: the part cannot be one of so many nodes; says of how many it can.
+  virtual Result<void> check_nodes(std::uint32_t /*nodes*/) const { return {}; }
   // Every rate of `resource` times `factor`, every time of it divided by that. Buffers, batches and
   // delays that are a policy stay.
   virtual void speed_up(Resource resource, double factor) = 0;

@@ -3,6 +3,8 @@
 #pragma once
 #include <memory>
 
+#include "fairlead/hw/fireplane/fireplane_params.h"
+#include "fairlead/hw/firelink/firelink_params.h"
 #include "fairlead/hw/lanai/lanai_params.h"
 #include "fairlead/hw/lanes/lanes_params.h"
 #include "fairlead/hw/pci/pci_params.h"
@@ -118,6 +120,42 @@ inline Platform round_rdma_platform() {
   Platform p = round_platform();
   p.bus = AnyPart(std::make_unique<LanesParams>(lanes));
   p.ni = AnyPart(std::make_unique<RdmaParams>(ni));
+  return p;
+}
+
+// Two hosts wired to each other by one link, or as `nis` and `links` say: a line is 100 ns on it, a
+// completion 25; 20 ns on an interface's path; 40 ns of a processor.
+inline Platform round_firelink_platform(std::uint32_t nis = 1, std::uint32_t links = 1,
+                                        std::uint32_t switches = 0) {
+  FireplaneParams plane;
+  plane.ni_path = BytesPerSec{3'200'000'000};
+  plane.latency = nanoseconds(100);
+  plane.memory_write = nanoseconds(50);
+  plane.memory_read = nanoseconds(60);
+  plane.store_line = nanoseconds(40);
+  plane.stores_ahead = 64;
+  plane.near_line = nanoseconds(70);
+  FirelinkParams ni;
+  ni.line_wire = 100'000;
+  ni.completion_wire = 25'000;
+  ni.pass = nanoseconds(30);
+  ni.slot_bytes = 1024;
+  ni.slots = 4;
+  ni.copies = 4;
+  ni.load_bytes_max = 4096;
+  ni.nis = nis;
+  ni.links = links;
+  ni.switches = switches;
+  ni.ports = 8;
+  ni.stripes = 16;
+  ni.block_bytes = 4096;
+  ni.found = microseconds(100);
+  ni.reroute = microseconds(400);
+  ni.library = {Cycles{10}, Cycles{5}, Cycles{15}, Cycles{12}, Cycles{1000}};
+  Platform p = round_platform();
+  p.network.link = BytesPerSec{1'000'000'000};
+  p.bus = AnyPart(std::make_unique<FireplaneParams>(plane));
+  p.ni = AnyPart(std::make_unique<FirelinkParams>(ni));
   return p;
 }
 

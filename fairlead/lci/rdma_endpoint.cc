@@ -31,7 +31,13 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
   }
 
   Port& port() override { return *port_; }
-  void linger() override {}
+  // Until what was sent is there, where the network knows.
+  void linger() override {
+    while (!nic_.settled()) {
+      (void)port_->poll();
+      if (!nic_.settled()) nic_.sleep(kNever);
+    }
+  }
 
  private:
   Ps now() const override { return nic_.now(); }

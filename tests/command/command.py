@@ -10,7 +10,8 @@ SOURCE = Path(os.environ["FAIRLEAD_SOURCE"])
 COMMANDS = [[], ["run"], ["compare"], ["sweep"], ["bench"], ["reproduce"], ["platforms"], ["info"],
             ["trace"], ["trace", "summarize"], ["report"],
             *(["bench", name] for name in ("logp", "latency", "overhead", "rate", "throughput",
-                                           "multicast", "alltoall", "fetchadd", "barrier"))]
+                                           "multicast", "alltoall", "fetchadd", "remote",
+                                           "barrier"))]
 # What the command keeps is a test's own.
 CACHE = tempfile.TemporaryDirectory()
 

@@ -51,7 +51,7 @@ class SharedNodes(unittest.TestCase):
         places = [["myrinet-p3", "--lci", name] for name in
                   ("sdma", "pio", "rcpy", "nirx", "hrx", "pio-1k", "sdma-4k", "pio-hmc",
                    "rcpy-nirx-hmc", "gm")]
-        for place in [*places, ["myrinet-ppro"], ["generic-hca"]]:
+        for place in [*places, ["myrinet-ppro"], ["generic-hca"], ["firelink"]]:
             # Two nodes of three ranks and one of two.
             answer = fairlead("run", "-n", "8", "--ranks-per-node", "3", "--on", *place,
                               str(BIN / "sor"), "--rows", "61", "--columns", "130",

@@ -94,6 +94,22 @@ class Bodies(Deadlines, unittest.TestCase):
         for ranks in (2, 5):
             self.same(ranks, program=MPI, **hca)
 
+    def test_load_store_links(self):
+        # Expect: the same where ranks store and load other hosts' memory, on nodes of two ranks as
+        # of one, and while links die.
+        link = {"lci": "direct", "platform": "firelink"}
+        self.same(2, "pingpong", "60", **link)
+        for ranks in (1, 2, 5):
+            self.same(ranks, "traffic", "6", **link)
+        nodes = ["--ranks-per-node", "2"]
+        self.same(4, "traffic", "6", options=nodes, **link)
+        for ranks in (2, 3):
+            self.same(ranks, "memory", "60", **link)
+        self.same(4, "memory", "40",
+                  options=[*nodes, "--faults", "down=0-link0@50us+3ms,down=1-ni1@1ms+5ms"], **link)
+        for ranks in (2, 5):
+            self.same(ranks, program=MPI, options=nodes, **link)
+
     def test_compute(self):
         declared, by_default = run(2, "process", "work")
         none, without = run(2, "process", "work", options=["--compute", "none"])

@@ -18,7 +18,7 @@ constexpr std::string_view kPanda = "panda";
 std::vector<std::string> worlds() {
   std::vector<std::string> all = {"loop",         "shm",       "udp",        "lossy",
                                   "nirx",         "lossynirx", "myrinet-p3", "generic-hca",
-                                  "myrinet-p3@2", "ofitcp",    "ofishm"};
+                                  "myrinet-p3@2", "firelink@2", "ofitcp",    "ofishm"};
   for (const char* world : {"shm", "udp", "lossy", "myrinet-ppro", "myrinet-p3"}) {
     all.push_back(std::string(kPanda) + world);
   }

@@ -10,11 +10,10 @@ TEST_P(Nodes, every_rank_knows_where_each_one_runs) {
   const std::string world = GetParam();
   run_ranks(world, 4, [&world](run::Context& rank) {
     // Without a platform ranks are on this machine, or on nodes of an NI engine and two ranks each.
-    const bool modelled = world.find('/') != std::string::npos || world.starts_with("generic-hca");
     bool good = true;
     for (Rank each = 0; each < 4; ++each) {
       const bool pairs = world == "nirx" || world.ends_with("@2");
-      const Peer wanted = pairs ? each / 2 : modelled ? each : 0;
+      const Peer wanted = pairs ? each / 2 : modelled(world) ? each : 0;
       good &= PORT_TEST_CHECK(rank.node_of(each) == wanted, rank.port(), each);
     }
     return good;

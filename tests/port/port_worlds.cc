@@ -28,7 +28,14 @@ std::vector<std::string> worlds() {
   }
   all.emplace_back("generic-hca");
   all.emplace_back("generic-hca@2");
+  all.emplace_back("firelink");
+  all.emplace_back("firelink@2");
   return all;
+}
+
+bool modelled(const std::string& world) {
+  return world.find('/') != std::string::npos || world.starts_with("generic-hca") ||
+         world.starts_with("firelink");
 }
 
 std::string test_name(const std::string& world) {

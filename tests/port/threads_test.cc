@@ -255,7 +255,7 @@ INSTANTIATE_PORT_TESTS(RankThreads);
 // A job that hangs says where each thread of each rank does.
 TEST(RankThreadsHang, shows_what_each_thread_waits_for) {
   for (const std::string& world : worlds()) {
-    if (world.find('/') == std::string::npos && !world.starts_with("generic-hca")) continue;
+    if (!modelled(world)) continue;
     const Result<run::RunReport> report =
         run::run_world(options_of(world, 2), [](run::Context& rank) {
           const std::unique_ptr<Threads> threads = threads_of(rank.port());

@@ -92,7 +92,7 @@ TEST_P(Doorbell, is_readable_once_something_came) {
 INSTANTIATE_PORT_TESTS_IN(Doorbell, ::testing::ValuesIn(real_worlds()));
 
 TEST(DoorbellElsewhere, there_is_none_where_time_is_not_poll_s) {
-  for (const char* world : {"loop", "generic-hca", "myrinet-p3/pio-hmc"}) {
+  for (const char* world : {"loop", "generic-hca", "firelink", "myrinet-p3/pio-hmc"}) {
     run_ranks(world, 2, [](run::Context& rank) {
       return PORT_TEST_CHECK(rank.port().doorbell() == -1, rank.port(), 0);
     });

@@ -50,6 +50,9 @@ Result<LoadedPlatform> load_for(const std::string& platform_file, const EvenNode
   if (Result<void> fits = hw::Topology::check_nodes(platform.value().network, nodes); !fits.ok()) {
     return fits.error();
   }
+  if (Result<void> fits = platform.value().ni->check_nodes(nodes); !fits.ok()) {
+    return Error{platform.value().name + ": " + fits.error().text};
+  }
   const Result<const NiKind*> kind = find_ni_kind(platform.value().ni->kind().name);
   if (!kind.ok()) return kind.error();
   if (Result<void> shared = check_shared(platform.value(), *kind.value(), ranks.each);

@@ -86,6 +86,7 @@ int throughput_body(run::Context& context, const BenchOptions& options, Rows& ro
 int multicast_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int alltoall_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int fetchadd_body(run::Context& context, const BenchOptions& options, Rows& rows);
+int remote_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int barrier_body(run::Context& context, const BenchOptions& options, Rows& rows);
 
 }  // namespace fairlead::tools

@@ -1,4 +1,5 @@
 // The table of papers: a new one is a row here, its studies, its values and its platform files.
+#include "tools/fairlead/reproduce/firelink_studies.h"
 #include "tools/fairlead/reproduce/lci_studies.h"
 #include "tools/fairlead/reproduce/paper.h"
 
@@ -6,7 +7,10 @@ namespace fairlead::tools {
 
 std::span<const Paper> papers() {
   static constexpr Paper kPapers[] = {{"lci", "Verstoep et al., ACM TOCS 2004", "lci-paper.toml",
-                                       kLciPlatforms, &lci_paper_studies}};
+                                       kLciPlatforms, &lci_paper_studies},
+                                      {"firelink", "Sistare and Jackson, SC 2002",
+                                       "firelink-paper.toml", kFirelinkPlatforms,
+                                       &firelink_paper_studies}};
   return kPapers;
 }
 

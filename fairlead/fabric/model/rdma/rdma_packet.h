@@ -1,15 +1,10 @@
 // What is under way in an RDMA machine: packets on the wire, and the messages in work queues that
 // they are cut from.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <span>
 #include <type_traits>
-#include <vector>
 
-#include "fairlead/base/check.h"
+#include "fairlead/fabric/model/packet_store.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/fabric/packet.h"
 
@@ -124,51 +119,6 @@ struct RdmaPacket {
   std::uint64_t store_address = 0;
 };
 
-// Packets by number; numbers are used again, latest first.
-class RdmaPackets {
- public:
-  // `shared`: where what hosts see of them lies; empty: in memory of its own. It outlives this.
-  RdmaPackets(std::uint32_t mtu_bytes, std::span<std::byte> shared)
-      : stride_(stride(mtu_bytes)), shared_(shared) {}
-
-  static constexpr std::size_t stride(std::uint32_t mtu_bytes) {
-    return (sizeof(RdmaFront) + mtu_bytes + 63) / 64 * 64;
-  }
-
-  std::uint32_t take() {
-    if (free_.empty()) {
-      all_.emplace_back();
-      FAIRLEAD_CHECK(shared_.empty() || all_.size() * stride_ <= shared_.size(),
-                     "{} packets are more than the ranks' processes share", all_.size());
-      return static_cast<std::uint32_t>(all_.size() - 1);
-    }
-    const std::uint32_t id = free_.back();
-    free_.pop_back();
-    all_[id] = RdmaPacket{};
-    return id;
-  }
-  void give(std::uint32_t id) { free_.push_back(id); }
-  RdmaPacket& at(std::uint32_t id) { return all_[id]; }
-  RdmaFront& front(std::uint32_t id) { return *reinterpret_cast<RdmaFront*>(memory(id)); }
-  std::byte* payload(std::uint32_t id) { return memory(id) + sizeof(RdmaFront); }
-
- private:
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
-
-  std::byte* memory(std::uint32_t id) {
-    if (!shared_.empty()) return shared_.data() + id * stride_;
-    if (id >= own_.size()) own_.resize(id + 1);
-    if (own_[id] == nullptr) own_[id] = std::make_unique<Line[]>(stride_ / sizeof(Line));
-    return reinterpret_cast<std::byte*>(own_[id].get());
-  }
-
-  std::size_t stride_;
-  std::span<std::byte> shared_;
-  std::deque<RdmaPacket> all_;
-  std::vector<std::uint32_t> free_;
-  std::vector<std::unique_ptr<Line[]>> own_;
-};
+using RdmaPackets = PacketStore<RdmaPacket, RdmaFront>;
 
 }  // namespace fairlead::fabric::model

@@ -1,0 +1,101 @@
+#include "fairlead/fabric/model/firelink/firelink_host.h"
+
+#include "fairlead/hw/resource.h"
+#include "fairlead/hw/trace_lines.h"
+
+namespace fairlead::fabric::model {
+
+FirelinkHost::FirelinkHost(const FirelinkParts& parts, const FirelinkTerms& terms,
+                           LineNetwork& network, Rank rank)
+    : parts_(parts), terms_(terms), network_(network), rank_(rank) {
+  FirelinkSink sink;
+  sink.context = this;
+  sink.received = [](void* self, std::uint32_t run) {
+    auto* host = static_cast<FirelinkHost*>(self);
+    host->received_.push_back(run);
+    host->wake();
+  };
+  sink.told = [](void* self, const FirelinkNews& news) {
+    auto* host = static_cast<FirelinkHost*>(self);
+    host->news_ring_.push_back(news);
+    host->wake();
+  };
+  sink.changed = [](void* self) { static_cast<FirelinkHost*>(self)->wake(); };
+  sink.advanced = [](void* self) {
+    auto* host = static_cast<FirelinkHost*>(self);
+    host->advanced_ = true;
+    if (host->stalled_) return host->task_->wake(host->parts_.engine.now());
+    // Who waits for the end of its stores.
+    if (host->settled()) host->wake();
+  };
+  sink.loaded = [](void* self) {
+    auto* host = static_cast<FirelinkHost*>(self);
+    host->loaded_ = true;
+    host->task_->wake(host->parts_.engine.now());
+  };
+  network_.attach_host(rank, sink);
+}
+
+void FirelinkHost::sync() {
+  if (local_ <= parts_.engine.now()) return;
+  if (sim::CriticalPath* path = parts_.engine.path(); path != nullptr) [[unlikely]]
+    path->reach(local_, hw::kHostResource);
+  task_->sleep_until(local_);
+}
+
+void FirelinkHost::wake() {
+  news_ = true;
+  if (waiting_) task_->wake(parts_.engine.now());
+}
+
+void FirelinkHost::sleep(Ps deadline, bool news, const char* what) {
+  sync();
+  const Ps from = parts_.engine.now();
+  waiting_ = true;
+  if (!news_ && !news && deadline == kNever) {
+    task_->block(what);
+  } else if (!news_ && !news) {
+    (void)task_->block_until(deadline, what);
+  }
+  waiting_ = false;
+  news_ = false;
+  if (trace_.on()) trace_.interval(from, parts_.engine.now(), hw::kAsleep);
+}
+
+void FirelinkHost::stall_until(bool FirelinkHost::* flag, const char* what) {
+  stalled_ = true;
+  while (!(this->*flag)) task_->block(what);
+  stalled_ = false;
+}
+
+void FirelinkHost::store(std::uint32_t run) {
+  sync();
+  const std::uint32_t lines = lines_in(front(run).order);
+  while (network_.lines_ahead(rank_) + lines > parts_.plane.stores_ahead &&
+         network_.lines_ahead(rank_) > 0) {
+    advanced_ = false;
+    stall_until(&FirelinkHost::advanced_, "a store that its interface cannot take yet");
+  }
+  network_.begin(rank_, run);
+  spend(parts_.plane.store_line * static_cast<std::int64_t>(lines));
+}
+
+void FirelinkHost::drain() {
+  sync();
+  while (!settled()) {
+    advanced_ = false;
+    stall_until(&FirelinkHost::advanced_, "the end of its stores");
+  }
+}
+
+LoadEnd FirelinkHost::load(std::uint32_t run) {
+  sync();
+  const Ps from = parts_.engine.now();
+  loaded_ = false;
+  network_.begin(rank_, run);
+  stall_until(&FirelinkHost::loaded_, "a load from another host's memory");
+  library_busy_ += parts_.engine.now() - from;
+  return network_.load_end(run);
+}
+
+}  // namespace fairlead::fabric::model

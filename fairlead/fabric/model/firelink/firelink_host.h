@@ -1,0 +1,119 @@
+// The host of Fire Link interfaces, on the rank's task: its clock, which may be ahead of the
+// engine's until something is stored or looked at, and its processor's stores and loads.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "fairlead/base/ring.h"
+#include "fairlead/base/trace.h"
+#include "fairlead/fabric/model/firelink/firelink_terms.h"
+#include "fairlead/fabric/model/firelink/line_network.h"
+#include "fairlead/fabric/model/firelink/line_run.h"
+#include "fairlead/sim/task.h"
+
+namespace fairlead::fabric::model {
+
+class FirelinkHost {
+ public:
+  // Serves one rank. The references outlive it.
+  FirelinkHost(const FirelinkParts& parts, const FirelinkTerms& terms, LineNetwork& network,
+               Rank rank);
+  FirelinkHost(const FirelinkHost&) = delete;
+  FirelinkHost& operator=(const FirelinkHost&) = delete;
+
+  // The task whose time the calls below take; before the first of them.
+  void run_on(sim::Task& task) { task_ = &task; }
+  // Shows on the host's line when it sleeps.
+  void trace(TraceLane lane) { trace_ = lane; }
+  Rank self() const { return rank_; }
+  const FirelinkTerms& terms() const { return terms_; }
+  Peer node_of(Rank rank) const { return parts_.ranks.node_of(rank); }
+  bool near(Rank peer) const { return node_of(peer) == node_of(rank_); }
+
+  // --- The rank's clock.
+  Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
+  void advance(Ps time) { local_ = now() + time; }
+  // The client's work.
+  void work(const hw::HostWork& work) {
+    move(hw::work_time(terms_.host, work), hw::moved_bytes(terms_.host, work));
+  }
+  // Work that takes `alone` and moves `bytes` to or from memory, where nobody else uses that.
+  void move(Ps alone, std::uint64_t bytes) {
+    if (bytes == 0 || !network_.shares_memory()) return advance(alone);
+    sync();
+    advance(network_.slowed(rank_, alone, bytes));
+  }
+  // The library's work.
+  void spend(Ps time) {
+    advance(time);
+    library_busy_ += time;
+  }
+  bool ahead() const { return local_ > parts_.engine.now(); }
+  // Lets the rest of the machine catch up with it.
+  void sync();
+  Ps library_busy() const { return library_busy_; }
+  // Until `deadline` or something new: a packet, news, a peer's write. Not at all where `news`, or
+  // where something came since it slept last. `what` is shown when the job hangs.
+  void sleep(Ps deadline, bool news, const char* what);
+
+  // --- Runs of lines. One is the library's from take() until it is stored or passed, again when
+  // news say that it was lost, and from next_received() until give().
+  std::uint32_t take() { return parts_.runs.take(); }
+  void give(std::uint32_t run) { parts_.runs.give(run); }
+  RunFront& front(std::uint32_t run) { return parts_.runs.front(run); }
+  std::byte* payload(std::uint32_t run) { return parts_.runs.payload(run); }
+  // Its front and payload are written. The processor stores its lines, one after the other, and
+  // waits before where as many as it may are not completed.
+  void store(std::uint32_t run);
+  // Waits until all that it stored is completed, or lost.
+  void drain();
+  // The processor loads one line and waits for it, which is then the payload; the run is the
+  // library's again.
+  LoadEnd load(std::uint32_t run);
+  // A packet to a rank of this node, or its room: one line after another of its rings, which the
+  // library has written.
+  void pass_near(std::uint32_t run) {
+    sync();
+    network_.pass_near(rank_, run, parts_.plane.near_line);
+  }
+  // Runs that are stored and not known to be there.
+  bool settled() const { return network_.lines_ahead(rank_) == 0; }
+  // What is visible, oldest first. False: nothing more.
+  bool next_received(std::uint32_t* run) { return take_first(received_, run); }
+  bool next_news(FirelinkNews* news) { return take_first(news_ring_, news); }
+
+  // --- Memory that peers may name.
+  std::uint64_t add_key(std::uint64_t base, std::uint64_t size, bool read, bool write) {
+    return network_.keys(rank_).add(base, size, read, write);
+  }
+  void remove_key(std::uint64_t key) { network_.keys(rank_).remove(key); }
+
+ private:
+  template <class T>
+  static bool take_first(Ring<T>& from, T* to) {
+    if (from.empty()) return false;
+    *to = from.front();
+    from.pop_front();
+    return true;
+  }
+  void wake();
+  void stall_until(bool FirelinkHost::* flag, const char* what);
+
+  const FirelinkParts& parts_;
+  const FirelinkTerms& terms_;
+  LineNetwork& network_;
+  Rank rank_;
+  sim::Task* task_ = nullptr;
+  TraceLane trace_;
+  Ps local_{};
+  Ps library_busy_{};
+  bool waiting_ = false;
+  bool news_ = false;      // something came since it slept last
+  bool advanced_ = false;  // lines were completed since it looked last
+  bool loaded_ = false;
+  bool stalled_ = false;  // in the middle of stores or a load
+  Ring<std::uint32_t> received_;
+  Ring<FirelinkNews> news_ring_;
+};
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,60 @@
+#include <new>
+#include <utility>
+
+#include "fairlead/fabric/model/firelink/firelink_commands.h"
+#include "fairlead/fabric/model/firelink/firelink_gate.h"
+#include "fairlead/fabric/model/firelink/firelink_machine.h"
+#include "fairlead/fabric/model/firelink/remote_firelink_host.h"
+#include "fairlead/fabric/model/ni_kind.h"
+
+namespace fairlead::fabric::model {
+namespace {
+
+std::uint32_t most_ranks(const hw::Platform& /*platform*/) { return kRanksPerNodeMax; }
+
+std::unique_ptr<Machine> make(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
+                              std::uint32_t /*payload_bytes*/, const SharedMemory& shared) {
+  return std::make_unique<FirelinkMachine>(std::move(platform), ranks, nodes, shared);
+}
+
+void describe(const hw::Platform& platform, const EvenNodes& /*ranks*/, GateHeader& header) {
+  const FirelinkTerms terms(platform);
+  header.look = terms.poll;
+  ::new (header.kind) FirelinkTerms(terms);
+}
+
+std::unique_ptr<RankCommands> commands(Machine& machine, Rank rank, RankMemory& memory) {
+  return std::make_unique<FirelinkCommands>(static_cast<FirelinkMachine&>(machine), rank, memory);
+}
+
+// A rank's library in its own process, with its way to the host.
+struct HostOf {
+  HostOf(GateClient& gate, const GateMemory& memory) : host(gate, memory) {}
+  RemoteFirelinkHost host;
+};
+class RemoteNic final : private HostOf, public FirelinkNic<RemoteFirelinkHost> {
+ public:
+  RemoteNic(GateClient& gate, const GateMemory& memory, PortCounters& counters)
+      : HostOf(gate, memory), FirelinkNic<RemoteFirelinkHost>(HostOf::host, counters) {}
+};
+
+std::unique_ptr<ModelNic> remote_nic(GateClient& gate, const GateMemory& memory,
+                                     PortCounters& counters) {
+  return std::make_unique<RemoteNic>(gate, memory, counters);
+}
+
+}  // namespace
+
+const NiKind& firelink_kind() {
+  static constexpr NiKind kKind = {hw::FirelinkParams::kName,
+                                   NiFamily::rdma,
+                                   &most_ranks,
+                                   &make,
+                                   0,
+                                   &describe,
+                                   &commands,
+                                   &remote_nic};
+  return kKind;
+}
+
+}  // namespace fairlead::fabric::model
