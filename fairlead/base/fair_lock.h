@@ -1,32 +1,99 @@
 // A lock that its waiters get in the order they came: a thread that gives it up between two waits
-// and takes it again lets the others go first.
+// and takes it again lets the others go first. One atomic while nobody else wants it.
+//
+// Who waits looks a few times, gives its processor away for a while, then sleeps. The holder does
+// not fence between giving the lock up and looking for sleepers: who goes to sleep has the kernel
+// fence all threads of the process instead (membarrier(2)), where there is such a call.
 #pragma once
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
-#include <mutex>
 
 namespace fairlead {
 
 class FairLock {
  public:
+  FairLock();
+  FairLock(const FairLock&) = delete;
+  FairLock& operator=(const FairLock&) = delete;
+
   void lock() {
-    std::unique_lock hold(mutex_);
-    const std::uint64_t mine = next_++;
-    turn_.wait(hold, [&] { return serving_ == mine; });
+    const std::uint64_t mine = next_.fetch_add(1, std::memory_order_acq_rel);
+    if (serving_.load(std::memory_order_acquire) != static_cast<std::uint32_t>(mine)) [[unlikely]]
+      wait_for(static_cast<std::uint32_t>(mine));
+  }
+  // False: somebody has it, or waits for it.
+  bool try_lock() {
+    std::uint64_t next = next_.load(std::memory_order_relaxed);
+    return serving_.load(std::memory_order_acquire) == static_cast<std::uint32_t>(next) &&
+           next_.compare_exchange_strong(next, next + 1, std::memory_order_acq_rel);
   }
   void unlock() {
-    {
-      const std::lock_guard hold(mutex_);
-      ++serving_;
-    }
-    turn_.notify_all();
+    const std::uint32_t following = serving_.load(std::memory_order_relaxed) + 1;
+    serving_.store(following, std::memory_order_release);
+    if (!asymmetric_) [[unlikely]]
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake(following);
+  }
+
+  // For the holder, who may let others go first. The word is another than `alone` as soon as
+  // somebody waits for the lock.
+  struct Queue {
+    const std::atomic<std::uint64_t>* word;
+    std::uint64_t alone;
+  };
+  Queue queue() const {
+    const std::uint64_t next = next_.load(std::memory_order_relaxed);
+    const std::uint32_t waiting =
+        static_cast<std::uint32_t>(next) - serving_.load(std::memory_order_relaxed) - 1;
+    return {&next_, next - waiting};
+  }
+  bool contended() const {
+    return static_cast<std::uint32_t>(next_.load(std::memory_order_relaxed)) -
+               serving_.load(std::memory_order_relaxed) >
+           1;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable turn_;
-  std::uint64_t next_ = 0;
-  std::uint64_t serving_ = 0;
+  [[gnu::cold, gnu::noinline]] void wait_for(std::uint32_t mine);
+  [[gnu::cold, gnu::noinline]] void wake(std::uint32_t ticket);
+
+  // Tickets: the next one to be drawn, and the low half of the holder's.
+  std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<std::uint32_t> serving_ = 0;
+  std::atomic<std::uint32_t> sleepers_ = 0;
+  const bool asymmetric_;
+};
+
+// Where one thread sleeps until another has something for it: a word of three values.
+class Nap {
+ public:
+  // True: it was called, before or meanwhile. False: `most_ns` have passed. `may_sleep`, after
+  // which callers see that it sleeps, decides once more.
+  template <class MaySleep>
+  bool sleep(std::int64_t most_ns, MaySleep&& may_sleep) {
+    std::uint32_t awake = kAwake;
+    if (!word_.compare_exchange_strong(awake, kAsleep)) return true;
+    if (may_sleep()) wait(most_ns);
+    std::uint32_t asleep = kAsleep;
+    return !word_.compare_exchange_strong(asleep, kAwake);
+  }
+  bool called() const { return word_.load(std::memory_order_acquire) == kCalled; }
+  bool asleep() const { return word_.load() == kAsleep; }
+  // The object must not end before this returns.
+  void call() {
+    if (word_.exchange(kCalled) == kAsleep) rouse();
+  }
+
+ private:
+  static constexpr std::uint32_t kAwake = 0;
+  static constexpr std::uint32_t kAsleep = 1;
+  static constexpr std::uint32_t kCalled = 2;
+  void wait(std::int64_t most_ns);
+  void rouse();
+
+  std::atomic<std::uint32_t> word_ = kAwake;
 };
 
 }  // namespace fairlead

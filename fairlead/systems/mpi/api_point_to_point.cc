@@ -77,12 +77,10 @@ enum class Going { in_slot, straight, by_port };
 // A send that needs nothing of what the calls can do besides, with few instructions. False: nothing
 // has happened.
 template <Going how>
-[[gnu::always_inline]] inline bool sends_small(Process* process, const void* buffer,
-                                               MPI_Count count, MPI_Datatype datatype, int dest,
-                                               int tag, MPI_Comm handle) {
-  if (process == nullptr || !process->plain()) [[unlikely]]
-    return false;
-  const Comm* const comm = process->find(handle);
+[[gnu::always_inline]] inline bool sends_now(Process& process, const void* buffer, MPI_Count count,
+                                             MPI_Datatype datatype, int dest, int tag,
+                                             MPI_Comm handle) {
+  const Comm* const comm = process.find(handle);
   const std::uint64_t element = size_of_type(datatype);
   if (comm == nullptr || element == 0 || count < 0 || tag < 0 ||
       reinterpret_cast<std::uintptr_t>(buffer) <= 1 ||
@@ -91,7 +89,7 @@ template <Going how>
   }
   const std::uint64_t size = static_cast<std::uint64_t>(count) * element;
   const Rank to = comm->job_rank(dest);
-  Engine& engine = process->engine();
+  Engine& engine = process.engine();
   if constexpr (how == Going::in_slot) {
     return engine.post_slot(buffer, size, to, comm->context, tag);
   } else if constexpr (how == Going::straight) {
@@ -100,15 +98,31 @@ template <Going how>
     return engine.send_small(buffer, size, {comm->context, to, tag}, lci::kNoBlock);
   }
 }
+// The same where one thread calls.
+template <Going how>
+[[gnu::always_inline]] inline bool sends_small(Process* process, const void* buffer,
+                                               MPI_Count count, MPI_Datatype datatype, int dest,
+                                               int tag, MPI_Comm handle) {
+  if (process == nullptr || !process->plain()) [[unlikely]]
+    return false;
+  return sends_now<how>(*process, buffer, count, datatype, dest, tag, handle);
+}
+// And where several do, in whichever way.
+bool sends_in_turn(Process* process, const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                   int dest, int tag, MPI_Comm handle) {
+  if (process == nullptr || !process->plain_in_turn()) return false;
+  const Turn turn(*process);
+  return sends_now<Going::in_slot>(*process, buffer, count, datatype, dest, tag, handle) ||
+         sends_now<Going::straight>(*process, buffer, count, datatype, dest, tag, handle) ||
+         sends_now<Going::by_port>(*process, buffer, count, datatype, dest, tag, handle);
+}
 
 // The same for a receive; nullptr: nothing has happened. A short one is without a call.
 template <bool is_short>
-[[gnu::always_inline]] inline Request* receives_plainly(Process* process, void* buffer,
-                                                        MPI_Count count, MPI_Datatype datatype,
-                                                        int source, int tag, MPI_Comm handle) {
-  if (process == nullptr || !process->plain()) [[unlikely]]
-    return nullptr;
-  Comm* const comm = process->find(handle);
+[[gnu::always_inline]] inline Request* receives_now(Process& process, void* buffer, MPI_Count count,
+                                                    MPI_Datatype datatype, int source, int tag,
+                                                    MPI_Comm handle) {
+  Comm* const comm = process.find(handle);
   const std::uint64_t element = size_of_type(datatype);
   if (comm == nullptr || element == 0 || count < 0 || tag < 0 ||
       reinterpret_cast<std::uintptr_t>(buffer) <= 1 ||
@@ -117,12 +131,20 @@ template <bool is_short>
   }
   const std::uint64_t size = static_cast<std::uint64_t>(count) * element;
   const Rank from = comm->job_rank(source);
-  Engine& engine = process->engine();
+  Engine& engine = process.engine();
   Request* const request = is_short
                                ? engine.irecv_short(buffer, size, comm->context, from, tag, comm)
                                : engine.irecv(buffer, size, comm->context, from, tag, comm);
   if (request != nullptr) ++comm->uses;
   return request;
+}
+template <bool is_short>
+[[gnu::always_inline]] inline Request* receives_plainly(Process* process, void* buffer,
+                                                        MPI_Count count, MPI_Datatype datatype,
+                                                        int source, int tag, MPI_Comm handle) {
+  if (process == nullptr || !process->plain()) [[unlikely]]
+    return nullptr;
+  return receives_now<is_short>(*process, buffer, count, datatype, source, tag, handle);
 }
 
 [[gnu::cold, gnu::noinline]] int end_truncated(const Call& call, Request* request,
@@ -196,7 +218,9 @@ int blocking_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
 // Before which nothing needs to be kept that only the careful way has use for.
 [[gnu::noinline]] int send_longer(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                   int tag, MPI_Comm comm) {
-  if (sends_small<Going::straight>(Process::current(), buf, count, datatype, dest, tag, comm)) {
+  Process* const process = Process::current();
+  if (sends_small<Going::straight>(process, buf, count, datatype, dest, tag, comm) ||
+      sends_in_turn(process, buf, count, datatype, dest, tag, comm)) {
     return MPI_SUCCESS;
   }
   return send_with_care(buf, count, datatype, dest, tag, comm);
@@ -228,7 +252,9 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
 
 [[gnu::noinline]] int isend_longer(const void* buf, MPI_Count count, MPI_Datatype datatype,
                                    int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  if (sends_small<Going::straight>(Process::current(), buf, count, datatype, dest, tag, comm)) {
+  Process* const process = Process::current();
+  if (sends_small<Going::straight>(process, buf, count, datatype, dest, tag, comm) ||
+      sends_in_turn(process, buf, count, datatype, dest, tag, comm)) {
     return MPI_SUCCESS;  // the request is that of a send that is done
   }
   return isend_with_care(buf, count, datatype, dest, tag, comm, request);
@@ -245,6 +271,24 @@ int starting_send(const Call& call, const void* buf, MPI_Count count, MPI_Dataty
   Request* request = begin_receive(call, side);
   call.engine().wait(*request, call.name());
   return end_in(call, request, status);
+}
+
+// Where several threads call.
+[[gnu::noinline]] int recv_in_turn(void* buf, MPI_Count count, MPI_Datatype datatype, int source,
+                                   int tag, MPI_Comm comm, MPI_Status* status) {
+  Process* const process = Process::current();
+  Request* request = nullptr;
+  if (process != nullptr && process->plain_in_turn()) {
+    const Turn turn(*process);
+    request = receives_now<false>(*process, buf, count, datatype, source, tag, comm);
+    if (request != nullptr) {
+      process->engine().wait(*request, "MPI_Recv");
+      if (request->error == MPI_SUCCESS) [[likely]]
+        return process->complete(request, status);
+    }
+  }
+  if (request != nullptr) return end_truncated(Call("MPI_Recv"), request, status);
+  return recv_with_care(buf, count, datatype, source, tag, comm, status);
 }
 
 [[gnu::noinline]] int irecv_with_care(void* buf, MPI_Count count, MPI_Datatype datatype, int source,
@@ -335,7 +379,7 @@ int recv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
   Request* const request =
       receives_plainly<false>(process, buf, count, datatype, source, tag, comm);
   if (request == nullptr) [[unlikely]]
-    return recv_with_care(buf, count, datatype, source, tag, comm, status);
+    return recv_in_turn(buf, count, datatype, source, tag, comm, status);
   process->engine().wait(*request, "MPI_Recv");
   if (request->error != MPI_SUCCESS) [[unlikely]]
     return end_truncated(Call("MPI_Recv"), request, status);

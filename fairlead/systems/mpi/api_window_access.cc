@@ -12,7 +12,7 @@ int do_put(const Call& call, const void* origin, MPI_Count count, MPI_Datatype t
     const Buffer own{origin, count, type, "origin_"};
     const Place place = check_access(call, window, target, &own, nullptr);
     if (place.nothing) return place.error;
-    window_put(call.process(), window, target.rank, place.offset, origin, place.bytes, call.name());
+    window_put(call.process(), window, place.data, data_of(own), call.name());
     return MPI_SUCCESS;
   });
 }
@@ -23,27 +23,99 @@ int do_get(const Call& call, void* origin, MPI_Count count, MPI_Datatype type, c
     const Buffer result{origin, count, type, "origin_"};
     const Place place = check_access(call, window, target, nullptr, &result);
     if (place.nothing) return place.error;
-    window_get(call.process(), window, target.rank, place.offset, origin, place.bytes, call.name());
+    window_get(call.process(), window, place.data, data_of(result), call.name());
     return MPI_SUCCESS;
   });
+}
+
+// The predefined type whose elements an accumulate call works on; MPI_DATATYPE_NULL: an error was
+// raised, or there is none. What is no datatype at all is found later.
+int find_basic(const Call& call, Window& window, MPI_Datatype type, const char* which,
+               MPI_Datatype* basic) {
+  *basic = type;
+  if (spacing_of_type(type) != 0) [[likely]]
+    return MPI_SUCCESS;
+  const TypeBody* const body = find_body(type);
+  if (body == nullptr || body->size() == 0) return MPI_SUCCESS;
+  *basic = only_basic(*body);
+  if (*basic != MPI_DATATYPE_NULL) return MPI_SUCCESS;
+  return fail_on(call, window, MPI_ERR_TYPE,
+                 fmt::format("{}datatype is made of several predefined types", which));
+}
+
+// The element type of all buffers of an accumulate call, which is one and the same.
+int agree_on_basic(const Call& call, Window& window, const Target& target, const Buffer* origin,
+                   const Buffer* result, MPI_Datatype* basic) {
+  if (const int error = find_basic(call, window, target.type, "target_", basic)) return error;
+  for (const Buffer* const buffer : {origin, result}) {
+    if (buffer == nullptr || buffer->type == target.type || buffer->count <= 0) continue;
+    MPI_Datatype own = MPI_DATATYPE_NULL;
+    if (const int error = find_basic(call, window, buffer->type, buffer->which, &own)) {
+      return error;
+    }
+    // What is no datatype is told of as such.
+    if (own == *basic || find_body(own) == nullptr || find_body(*basic) == nullptr) continue;
+    return fail_on(call, window, MPI_ERR_TYPE,
+                   fmt::format("{}datatype and target_datatype are of different predefined types",
+                               buffer->which));
+  }
+  return MPI_SUCCESS;
+}
+
+// The elements of a buffer. In a row with their gaps where no type but `basic` says how they lie.
+ElementBuffer elements_of(const Buffer& buffer, MPI_Datatype basic) {
+  auto* const at = static_cast<std::byte*>(const_cast<void*>(buffer.address));
+  if (buffer.type == basic) return {at, nullptr};
+  if (size_of_type(basic) == 0) return {at, find_body(buffer.type)->layout};
+  const Data data = data_of(buffer);
+  return {static_cast<std::byte*>(const_cast<void*>(data.at)), data.layout};
+}
+
+// The same at the target, of a type with gaps: `bytes` with them.
+void gap_elements(FarData& far, MPI_Datatype type, MPI_Datatype basic, std::uint64_t bytes) {
+  const Layout* const layout = find_body(type)->layout;
+  const bool in_a_row = far.layout == nullptr;  // offset is the first byte's
+  if (type == basic) {
+    far.layout = nullptr;
+    far.bytes = bytes;
+    return;
+  }
+  far.layout = layout;
+  if (in_a_row) far.offset -= static_cast<std::uint64_t>(layout->at());
 }
 
 // `result` nullptr: nobody wants what was there.
 int do_accumulate(const Call& call, const Buffer& origin, const Buffer* result,
                   const Target& target, MPI_Op op, MPI_Win win) {
   return on_window(call, win, [&](Window& window) -> int {
-    if (const int error = check_operation(call, window, op, target.type)) return error;
     const bool reads =
         result != nullptr && op == MPI_NO_OP;  // the origin's buffer is not looked at
-    const Place place = check_access(call, window, target, reads ? nullptr : &origin, result);
+    const Buffer* const own = reads ? nullptr : &origin;
+    MPI_Datatype basic = target.type;
+    if (const int error = agree_on_basic(call, window, target, own, result, &basic)) return error;
+    if (const int error = check_operation(call, window, op, basic)) return error;
+    const ElementForm form = ElementForm::of(basic);
+    Place place = check_access(call, window, target, own, result, form.spacing - form.packed);
     if (place.nothing) return place.error;
     if (op == MPI_NO_OP && result == nullptr) return MPI_SUCCESS;
-    const Operands operands{origin.address, nullptr,
-                            result == nullptr ? nullptr : const_cast<void*>(result->address),
-                            static_cast<std::uint64_t>(target.count)};
-    window_combine(call.process(), window, target.rank, place.offset,
-                   Combining::of(op, target.type), operands, call.name());
+    const std::uint64_t count = place.data.bytes / form.packed;
+    if (form.gapped != nullptr) gap_elements(place.data, target.type, basic, count * form.spacing);
+    Operands operands;
+    if (own != nullptr) operands.own = elements_of(*own, basic);
+    if (result != nullptr) operands.former = elements_of(*result, basic);
+    window_combine(call.process(), window, place.data, count, Combining::of(op, basic), operands,
+                   call.name());
     return MPI_SUCCESS;
+  });
+}
+
+// Calls on one element take predefined types only.
+int check_predefined(const Call& call, MPI_Win win, MPI_Datatype type) {
+  return on_window(call, win, [&](Window& window) -> int {
+    if (spacing_of_type(type) != 0) return MPI_SUCCESS;
+    return fail_on(call, window, MPI_ERR_TYPE,
+                   type == MPI_DATATYPE_NULL ? "datatype is MPI_DATATYPE_NULL"
+                                             : "datatype is no predefined datatype");
   });
 }
 
@@ -94,8 +166,10 @@ int get_accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype
 
 int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
                  MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+  const Call call("MPI_Fetch_and_op");
   const Buffer result{result_addr, 1, datatype, "result_"};
-  return do_accumulate(Call("MPI_Fetch_and_op"), {origin_addr, 1, datatype, "origin_"}, &result,
+  if (const int error = check_predefined(call, win, datatype)) return error;
+  return do_accumulate(call, {origin_addr, 1, datatype, "origin_"}, &result,
                        {target_rank, target_disp, 1, datatype}, op, win);
 }
 
@@ -106,12 +180,16 @@ int compare_and_swap(const void* origin_addr, const void* compare_addr, void* re
     const Buffer own{origin_addr, 1, datatype, "origin_"};
     const Buffer compare{compare_addr, 1, datatype, "compare_"};
     const Buffer result{result_addr, 1, datatype, "result_"};
+    if (const int error = check_predefined(call, win, datatype)) return error;
     if (const int error = check_buffer(call, window, compare)) return error;
     const Place place =
         check_access(call, window, {target_rank, target_disp, 1, datatype}, &own, &result);
     if (place.nothing) return place.error;
-    window_combine(call.process(), window, target_rank, place.offset,
-                   Combining::comparing(datatype), {origin_addr, compare_addr, result_addr, 1},
+    Operands operands;
+    operands.own.at = static_cast<std::byte*>(const_cast<void*>(origin_addr));
+    operands.compare = static_cast<const std::byte*>(compare_addr);
+    operands.former.at = static_cast<std::byte*>(result_addr);
+    window_combine(call.process(), window, place.data, 1, Combining::comparing(datatype), operands,
                    call.name());
     return MPI_SUCCESS;
   });

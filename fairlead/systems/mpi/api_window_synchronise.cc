@@ -42,9 +42,7 @@ constexpr int kModes =
     MPI_MODE_NOCHECK | MPI_MODE_NOPRECEDE | MPI_MODE_NOPUT | MPI_MODE_NOSTORE | MPI_MODE_NOSUCCEED;
 
 bool is_locked(const Window& window, int rank) {
-  return window.all_locked ||
-         (window.locks != 0 && !window.peers.empty() &&
-          window.peers[static_cast<std::size_t>(rank)].lock != WindowLock::none);
+  return window.all_locked || window.has_locked(rank);
 }
 
 // Ranks in the window of a group's members.
@@ -233,7 +231,8 @@ int win_unlock_all(MPI_Win win) {
     if (!window.all_locked) return out_of_order(call, window, "no MPI_Win_lock_all came before");
     flush_all(call.process(), window, call.name());
     for (int target = 0; target < window.comm->size; ++target) {
-      if (window.peers[static_cast<std::size_t>(target)].lock == WindowLock::none) continue;
+      const WindowPeer* const peer = window.peers.find(target);
+      if (peer == nullptr || peer->lock == WindowLock::none) continue;
       unlock_target(call.process(), window, target, call.name());
     }
     window.all_locked = false;

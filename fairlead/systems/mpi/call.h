@@ -46,9 +46,9 @@ class Call {
   // Runs a function of the program, which may call MPI.
   template <class Function>
   auto run_outside(Function&& function) const {
-    if (process_->lock != nullptr) process_->lock->unlock();
+    if (process_->lock != nullptr) engine().give_lock();
     auto answer = function();
-    if (process_->lock != nullptr) process_->lock->lock();
+    if (process_->lock != nullptr) engine().take_lock();
     return answer;
   }
 

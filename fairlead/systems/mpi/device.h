@@ -56,6 +56,8 @@ class Device {
   virtual std::uint64_t flags(Rank peer) const = 0;
   // What came and belonged to no message under way; it was dropped.
   virtual std::uint64_t strays() const = 0;
+  // Asks `peer` to send nothing unasked, and no longer; the peer's engine is told (Engine::slow()).
+  virtual void slow_down(Rank /*peer*/, bool /*slow*/) {}
   // Every rank is behind its last message.
   virtual void stop() {}
   // The way to `peer` in a few words, for reports.

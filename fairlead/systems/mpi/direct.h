@@ -80,6 +80,9 @@ class Direct final : public Device {
   std::uint64_t eager_max(Rank to, bool sync) const override;
   std::uint64_t flags(Rank peer) const override { return port_.caps(peer).flags; }
   std::uint64_t strays() const override { return strays_; }
+  void slow_down(Rank peer, bool slow) override {
+    reply({peer, {first_word(Kind::slower, 0), slow ? 1u : 0u, 0, 0}, 0});
+  }
   std::string describe(Rank peer) const override;
 
  private:

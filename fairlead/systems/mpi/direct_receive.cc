@@ -62,7 +62,7 @@ bool Direct::upcall_small(void* self, Rank source, lci::WordVector words, const 
 bool Direct::receive_straight(Request& request) {
   const Envelope wanted = request.envelope;
   if (straight_left_ == 0 || request.state != State::posted || wanted.peer == kAnySource ||
-      wanted.peer == engine_.self() || engine_.any_queued() || !idle() || engine_.is_shared())
+      wanted.peer == engine_.self() || engine_.any_queued() || !idle() || engine_.others_call())
       [[unlikely]] {
     straight_left_ = kStraightMax;
     return false;
@@ -124,6 +124,9 @@ Keep Direct::arrived(lci::Packet* packet, const lci::Arrival& arrival) {
     case Kind::helped:
       on_helped(arrival);
       break;
+    case Kind::slower:
+      engine_.slow(arrival.source, arrival.words[1] != 0);
+      break;
     default:
       ++strays_;
   }
@@ -152,6 +155,7 @@ Keep Direct::on_eager(lci::Packet* packet, const lci::Arrival& arrival) {
   if (size > Unexpected::kInside && packet != nullptr) {
     u->packet = packet;
     u->data = arrival.data.data();
+    engine_.hold(*u);
     engine_.charge_copy(engine_.match_ops(), 0, 0);
     return Keep::yes;
   }

@@ -9,13 +9,6 @@
 #include "fairlead/run/lost_ranks.h"
 
 namespace fairlead::mpi {
-namespace {
-
-// With several threads: how long one waits before the next may call.
-constexpr Ps kOthersTurn = microseconds(20);
-
-}  // namespace
-
 Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice, FirstNumbers first,
                const OtherDevice& other)
     : port_(port),
@@ -55,7 +48,7 @@ void Engine::set_layout(Request& request, const Layout* layout) {
 
 void Engine::wait_slow(Request& request, const char* call) {
   request.awaited = true;
-  while (!request.done()) wait_for_change(call);
+  while (!request.done()) (void)wait_until({}, call, &request);
 }
 
 bool Engine::wait_a_while(Request& request, Ps deadline, const char* call) {
@@ -63,31 +56,21 @@ bool Engine::wait_a_while(Request& request, Ps deadline, const char* call) {
   while (!request.done()) {
     lci::Until until;
     until.deadline = deadline;
-    if (wait_until(until, call) == Post::again_credit) return request.done();
+    if (wait_until(until, call, &request) == Post::again_credit) return request.done();
   }
   return true;
 }
 
-Post Engine::wait_until(lci::Until until, const char* call) {
+Post Engine::wait_until(lci::Until until, const char* call, const Request* request) {
   until.any_change = true;
   until.what = call;
   if (has_work() && progress()) [[unlikely]]
     return Post::done;
-  if (lock_ != nullptr) until.deadline = std::min(until.deadline, port_.now() + kOthersTurn);
-  const Post answer = device_->wait(until);
-  if (lock_ != nullptr) let_others_call();
+  const Post answer = lock_ == nullptr ? device_->wait(until) : wait_among_threads(until, request);
   if (answer == Post::peer_down) [[unlikely]] {
     failed(fmt::format("{}: {}", call, run::lost_ranks(port_)));
   }
   return answer;
-}
-
-// The port's turn is within theirs.
-void Engine::let_others_call() {
-  port_.leave();
-  lock_->unlock();
-  lock_->lock();
-  port_.enter();
 }
 
 void Engine::poll() {

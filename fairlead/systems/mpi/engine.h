@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fairlead/base/copy_small.h"
 #include "fairlead/base/fair_lock.h"
@@ -38,6 +39,14 @@ struct Fatal {
 };
 
 class Engine;
+
+// A thread that waits while another polls; on its stack.
+struct ThreadWaiter {
+  ListLink<ThreadWaiter> link;
+  const Request* request;  // what it waits for; nullptr: any change
+  lci::Until until;        // the same beside the messages
+  Nap nap;
+};
 
 // A device other than the direct one, and the work of a message with it in the modelled world.
 struct OtherDevice {
@@ -66,13 +75,13 @@ class Engine {
   // nothing has happened.
   [[gnu::always_inline]] bool post_slot(const void* from, std::uint64_t size, Rank to,
                                         std::uint32_t context, std::int32_t tag) {
-    if (!outgoing_.empty() || to == self_) [[unlikely]]
+    if (!outgoing_.empty() || slowed_ || to == self_) [[unlikely]]
       return false;
     return direct_.post_slot(from, size, {context, to, tag});
   }
   // The same in one packet of the straight way, by a call.
   bool post_straight(const void* from, std::uint64_t size, Envelope to) {
-    if (!outgoing_.empty() || to.peer == self_) return false;
+    if (!outgoing_.empty() || slowed_ || to.peer == self_) return false;
     return direct_.post_straight(from, size, to);
   }
   // The whole message as one small packet, if it is one and nothing is queued before it. False:
@@ -80,7 +89,7 @@ class Engine {
   bool send_small(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags) {
     if (!short_ways_ && !begins_directly()) [[unlikely]]
       return false;
-    if (!outgoing_.empty() || to.peer == self_) return false;
+    if (!outgoing_.empty() || slowed_ || to.peer == self_) return false;
     return direct_.send_small(from, size, to, flags);
   }
   // Sends and returns when the buffer may be reused. Answers an MPI error class. `layout`: how the
@@ -173,7 +182,7 @@ class Engine {
   // The same the other way: returns when they are there.
   void store(const void* from, const lci::Remote& to, std::size_t size, const char* call);
   // The earliest message `wanted` matches, which stays, or nullptr.
-  const Unexpected* probe(const Envelope& wanted) const { return matcher_.probe(wanted); }
+  const Unexpected* probe(const Envelope& wanted) { return matcher_.probe(wanted); }
   // Takes such a message away from other receives: receive_early() brings it. nullptr: none.
   Unexpected* take(const Envelope& wanted);
   Request* receive_early(Unexpected* message, void* to, std::uint64_t capacity, Comm* comm,
@@ -194,6 +203,21 @@ class Engine {
 
   // Several threads call, one at a time, under `lock`: waiting lets the others in. nullptr: one.
   void share(FairLock* lock) { lock_ = lock; }
+  // A thread takes and gives up the lock, which there is.
+  void take_lock() {
+    lock_->lock();
+    if (port_.wakes()) [[unlikely]]
+      enter_port();
+  }
+  void give_lock() {
+    if (!waiters_.empty()) [[unlikely]]
+      call_waiters();
+    if (in_port_) [[unlikely]]
+      leave_port();
+    lock_->unlock();
+  }
+  // Other threads want to call now.
+  bool others_call() const { return lock_ != nullptr && lock_->contended(); }
 
   // How large messages travelled.
   const CopyChoice& choice() const { return direct_.choice(); }
@@ -249,7 +273,9 @@ class Engine {
   Unexpected* keep(const Envelope& envelope, Unexpected::Place place, std::uint64_t size);
   // Counts what a kept message holds, and no longer. Too much in all ends the job.
   void hold(const Unexpected& message);
-  void let_go(const Unexpected& message) { early_bytes_ -= message.size; }
+  void let_go(const Unexpected& message) { count_less(message.size); }
+  // A peer asks for no message that it would have to keep, or no longer.
+  void slow(Rank peer, bool slow);
   // Memory for a kept message, which goes when a receive has taken it.
   std::byte* memory_for(Unexpected& message);
   // A send is over: its buffer may be reused, and it was matched if that was asked for.
@@ -267,7 +293,6 @@ class Engine {
     port_.charge({.ops = ops, .working_set_bytes = buffer, .copied_bytes = copied});
   }
   Rank self() const { return self_; }
-  bool is_shared() const { return lock_ != nullptr; }
   Direct& direct() { return direct_; }
 
  private:
@@ -298,12 +323,26 @@ class Engine {
                       const Layout* layout);
   void begin_send(Request& request, const void* from, std::uint64_t size, Envelope to, bool sync);
   void send_to_self(Request& send);
+  void make_slow(Request& send) const;
   bool push_outgoing();
 
   // engine_receive.cc
   void take_early(Request& receive, Unexpected* message);
   void take_from_self(Request& receive, Unexpected* message);
   void deliver_to_self(Request& receive, const Request& send);
+  // What kept messages take, and no longer.
+  void count_more(std::uint64_t bytes, Rank peer) {
+    early_bytes_ += bytes;
+    if (early_bytes_ > kUnexpectedBytesSlow) [[unlikely]]
+      ask_slower(peer);
+  }
+  void count_less(std::uint64_t bytes) {
+    early_bytes_ -= bytes;
+    if (!asked_slower_.empty() && early_bytes_ <= kUnexpectedBytesFast) [[unlikely]]
+      let_faster();
+  }
+  [[gnu::cold, gnu::noinline]] void ask_slower(Rank peer);
+  [[gnu::cold, gnu::noinline]] void let_faster();
 
   // engine.cc
   [[gnu::cold, gnu::noinline]] static void let_go_layout(Request& request);
@@ -311,8 +350,16 @@ class Engine {
   static void set_layout(Request& request, const Layout* layout);
   void wait_slow(Request& request, const char* call);
   // What the port's wait() answered; done when there was something to do instead.
-  Post wait_until(lci::Until until, const char* call);
-  void let_others_call();
+  // `request`: what the caller waits for, unless that is any change.
+  Post wait_until(lci::Until until, const char* call, const Request* request = nullptr);
+
+  // engine_threads.cc
+  Post wait_among_threads(lci::Until until, const Request* request);
+  Post poll_for_all(lci::Until until);
+  Post wait_for_others(const lci::Until& until, const Request* request);
+  [[gnu::cold, gnu::noinline]] void call_waiters();
+  [[gnu::cold, gnu::noinline]] void enter_port();
+  [[gnu::cold, gnu::noinline]] void leave_port();
   bool progress();
   bool advance_driven();
 
@@ -328,15 +375,23 @@ class Engine {
   Device* device_;  // direct_, or another
   Fatal fatal_;
   FairLock* lock_ = nullptr;
+  // Threads that wait and do not poll, and whether another does, for all: all but the lock's word
+  // is guarded by the lock.
+  IntrusiveList<ThreadWaiter, &ThreadWaiter::link> waiters_;
+  std::atomic<bool> polls_ = false;
+  bool in_port_ = false;
   Matcher matcher_;
   Pool<Request> requests_;
-  Requests outgoing_;  // sends in the states *_queued, in the order they were started
+  Requests outgoing_;    // sends in the states *_queued, in the order they were started
+  bool slowed_ = false;  // slow_peers_ has some
   AllDriven driven_;
   bool driving_ = false;
   // Rarely touched from here on.
   const std::uint64_t send_ops_;
   const std::uint64_t match_ops_;
   std::uint64_t early_bytes_ = 0;
+  std::vector<Rank> slow_peers_;    // that asked this rank to be slower
+  std::vector<Rank> asked_slower_;  // peers that this rank has asked
   Pool<Unexpected> early_;
   const std::unique_ptr<Device> other_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "fairlead/systems/mpi/engine.h"
 #include "fairlead/systems/mpi/thresholds.h"
@@ -19,17 +20,31 @@ Unexpected* Engine::keep(const Envelope& envelope, Unexpected::Place place, std:
   u->held = nullptr;
   u->sender = nullptr;
   matcher_.add(u);
+  count_more(sizeof(Unexpected), envelope.peer);
   return u;
 }
 
 void Engine::hold(const Unexpected& message) {
-  early_bytes_ += message.size;
+  count_more(message.size, message.envelope.peer);
   if (early_bytes_ > kUnexpectedBytesMax) {
     failed(
         fmt::format("messages that no receive was posted for hold {} bytes, the last from rank "
                     "{} with tag {}; post the receives earlier or send less ahead (MPI_Ssend)",
                     early_bytes_, message.envelope.peer, message.envelope.tag));
   }
+}
+
+void Engine::ask_slower(Rank peer) {
+  if (peer == self_ ||
+      std::find(asked_slower_.begin(), asked_slower_.end(), peer) != asked_slower_.end()) {
+    return;
+  }
+  asked_slower_.push_back(peer);
+  device_->slow_down(peer, true);
+}
+
+void Engine::let_faster() {
+  for (const Rank peer : std::exchange(asked_slower_, {})) device_->slow_down(peer, false);
 }
 
 std::byte* Engine::memory_for(Unexpected& message) {
@@ -74,15 +89,14 @@ bool Engine::cancel(Request& receive) {
 
 void Engine::take_early(Request& receive, Unexpected* message) {
   matched(receive, message->envelope.peer, message->envelope.tag, message->size);
+  const bool held = message->heap != nullptr || message->packet != nullptr;
   if (message->place == Unexpected::Place::self) {
     take_from_self(receive, message);
   } else {
     device_->accept(receive, *message);
   }
-  if (message->heap != nullptr) {
-    let_go(*message);
-    message->heap.reset();
-  }
+  message->heap.reset();
+  count_less(sizeof(Unexpected) + (held ? message->size : 0));
   early_.give(message);
 }
 

@@ -25,7 +25,7 @@ Request* Engine::isend(const void* from, std::uint64_t size, Envelope to, bool s
 // The whole message at once, when it is short and nothing is queued before it.
 bool Engine::send_now(const void* from, std::uint64_t size, const Envelope& to,
                       std::uint32_t flags) {
-  return is_direct() && outgoing_.empty() && to.peer != self_ &&
+  return is_direct() && outgoing_.empty() && !slowed_ && to.peer != self_ &&
          direct_.send_now(from, size, to, flags);
 }
 
@@ -54,6 +54,7 @@ void Engine::begin_send(Request& request, const void* from, std::uint64_t size, 
   if (to.peer == self_) return send_to_self(request);
   request.state =
       size <= device_->eager_max(to.peer, sync) ? State::eager_queued : State::offer_queued;
+  if (slowed_) make_slow(request);
   outgoing_.push_back(&request);
   push_outgoing();
 }
@@ -86,6 +87,7 @@ bool Engine::push_outgoing() {
       r = Requests::next(r);
       continue;
     }
+    if (slowed_) make_slow(*r);
     const std::uint64_t moved_before = r->moved;
     const Device::Sent sent = device_->start(*r, r->awaited);
     any_moved |= sent == Device::Sent::all || r->moved != moved_before;
@@ -103,6 +105,26 @@ bool Engine::push_outgoing() {
     r = following;
   }
   return any_moved;
+}
+
+void Engine::slow(Rank peer, bool slow) {
+  std::erase(slow_peers_, peer);
+  if (slow) slow_peers_.push_back(peer);
+  slowed_ = !slow_peers_.empty();
+}
+
+// A send that has not begun and whose message the peer would have to keep. What fits the little
+// that it keeps of each message in any case goes, but ends only when it is matched; messages
+// without bytes are not worth it.
+void Engine::make_slow(Request& send) const {
+  if (send.state != State::eager_queued || send.moved != 0 || send.size == 0) return;
+  const Rank peer = send.envelope.peer;
+  if (std::find(slow_peers_.begin(), slow_peers_.end(), peer) == slow_peers_.end()) return;
+  if (send.size <= Unexpected::kInside) {
+    send.sync = true;
+  } else {
+    send.state = State::offer_queued;
+  }
 }
 
 void Engine::sent(Request& send) {

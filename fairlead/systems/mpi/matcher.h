@@ -1,10 +1,16 @@
 // MPI matching: posted receives against arriving messages, in the order the standard asks for.
 // Both sides lie in bins by (context, source); receives from any source lie in a list of their own
 // and compete by the order they were posted in; messages are also linked in order of arrival.
+//
+// Where such a list is long, it is hashed by the whole envelope. All receives then lie in an index
+// by what they ask for, wildcards included: a message looks for the four envelopes that it
+// matches, and takes what was posted first. Messages lie in an index for each kind of wildcard
+// that was searched long for, beside their lists. Both end when there is little left.
 #pragma once
 #include <cstdint>
 #include <vector>
 
+#include "fairlead/systems/mpi/envelope_index.h"
 #include "fairlead/systems/mpi/request.h"
 
 namespace fairlead::mpi {
@@ -29,8 +35,9 @@ class Matcher {
   void post_unmatched(Request* receive) {
     receive->order = next_order_++;
     receive->state = State::posted;
-    const bool any = receive->envelope.peer == kAnySource;
-    (any ? posted_any_ : posted_[bin(receive->envelope)]).push_back(receive);
+    if (hashes_posted_) [[unlikely]]
+      return index_posted(receive);
+    list_posted(receive);
   }
   // The earliest posted receive the message matches, removed, or nullptr.
   Request* arrive(const Envelope& message) {
@@ -58,13 +65,11 @@ class Matcher {
   // Keeps a message no receive matched.
   void add(Unexpected* message);
   // As post(), but the message stays.
-  Unexpected* probe(const Envelope& wanted) const {
-    int steps = 0;
-    return find(wanted, steps);
-  }
+  Unexpected* probe(const Envelope& wanted) { return find(wanted); }
   void remove(Unexpected* message);
   // A posted receive is posted no longer.
   void withdraw(Request* receive) {
+    if (hashes_posted_) return unindex_posted(receive);
     const bool any = receive->envelope.peer == kAnySource;
     (any ? posted_any_ : posted_[bin(receive->envelope)]).remove(receive);
   }
@@ -79,15 +84,40 @@ class Matcher {
            (wanted.tag == message.tag || wanted.tag == kAnyTag) &&
            (wanted.peer == message.peer || wanted.peer == kAnySource);
   }
+  // Which parts of an envelope are wildcards; an index of messages has no other.
+  enum Wild : unsigned { kNoWild = 0, kWildTag = 1, kWildSource = 2, kWilds = 4 };
+  static unsigned wild_of(const Envelope& e) {
+    return (e.peer == kAnySource ? kWildSource : 0u) | (e.tag == kAnyTag ? kWildTag : 0u);
+  }
+  static Envelope with_wild(Envelope e, unsigned wild) {
+    if ((wild & kWildSource) != 0) e.peer = kAnySource;
+    if ((wild & kWildTag) != 0) e.tag = kAnyTag;
+    return e;
+  }
   static constexpr std::size_t kFewBins = 16;
   static constexpr int kLongSearch = 8;
+  // Receives that lie in lists again.
+  static constexpr std::size_t kFewPosted = 4;
 
-  // As probe(); adds the messages of one bin that it passed.
-  Unexpected* find(const Envelope& wanted, int& steps) const;
+  void list_posted(Request* receive) {
+    const bool any = receive->envelope.peer == kAnySource;
+    (any ? posted_any_ : posted_[bin(receive->envelope)]).push_back(receive);
+  }
+  // As probe().
+  Unexpected* find(const Envelope& wanted);
+  Unexpected* find_indexed(const Envelope& wanted) const;
   Unexpected* take(const Envelope& wanted);
   Request* search(Posted& own, const Envelope& message);
   // Doubles the bins: what lay in one goes into two, in the same order.
   void grow();
+  void index_posted(Request* receive);
+  void unindex_posted(Request* receive);
+  Request* take_indexed(const Envelope& message);
+  void begin_posted_index();
+  void end_posted_index();
+  void begin_early_index(unsigned wild);
+  void index_early(Unexpected* message, unsigned wild);
+  void unindex_early(Unexpected* message, unsigned wild);
 
   std::size_t bin(const Envelope& e) const {
     return (e.peer ^ e.context * 0x9e3779b1u) & bin_mask_;
@@ -100,6 +130,16 @@ class Matcher {
   Posted posted_any_;
   std::vector<Bin> early_;
   All early_all_;
+  bool hashes_posted_ = false;
+  bool hashes_early_[kWilds] = {};
+  bool hashes_any_early_ = false;
+  // Rarely touched from here on.
+  EnvelopeIndex<Request, &Request::link> posted_index_;
+  std::size_t posted_wild_[kWilds] = {};  // how many of them have such wildcards
+  EnvelopeIndex<Unexpected, &Unexpected::by_envelope> early_by_envelope_;
+  EnvelopeIndex<Unexpected, &Unexpected::by_source> early_by_source_;
+  EnvelopeIndex<Unexpected, &Unexpected::by_tag> early_by_tag_;
+  EnvelopeIndex<Unexpected, &Unexpected::by_context> early_by_context_;
 };
 
 }  // namespace fairlead::mpi

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
+
+#include "fairlead/base/prng.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -116,6 +120,115 @@ TEST(Matcher, BinsDoubleWithoutChangingWhatMatches) {
       Receive receive(0, r, 7);
       ASSERT_EQ(matcher.post(&receive), messages[twice * kRanks + r].get());
     }
+  }
+}
+
+// What the matcher does, by searching one list of each side.
+class SlowMatcher {
+ public:
+  Message* post(Receive* receive) {
+    for (std::size_t i = 0; i < early_.size(); ++i) {
+      if (!fits(receive->envelope, early_[i]->envelope)) continue;
+      Message* const found = early_[i];
+      early_.erase(early_.begin() + static_cast<std::ptrdiff_t>(i));
+      return found;
+    }
+    posted_.push_back(receive);
+    return nullptr;
+  }
+  Receive* arrive(Message* message) {
+    for (std::size_t i = 0; i < posted_.size(); ++i) {
+      if (!fits(posted_[i]->envelope, message->envelope)) continue;
+      Receive* const found = posted_[i];
+      posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
+      return found;
+    }
+    early_.push_back(message);
+    return nullptr;
+  }
+  const Message* probe(const Envelope& wanted) const {
+    for (const Message* const each : early_) {
+      if (fits(wanted, each->envelope)) return each;
+    }
+    return nullptr;
+  }
+  const std::vector<Receive*>& posted() const { return posted_; }
+  void withdraw(std::size_t i) { posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i)); }
+
+ private:
+  static bool fits(const Envelope& wanted, const Envelope& message) {
+    return wanted.context == message.context &&
+           (wanted.peer == kAnySource || wanted.peer == message.peer) &&
+           (wanted.tag == kAnyTag || wanted.tag == message.tag);
+  }
+  std::vector<Receive*> posted_;
+  std::vector<Message*> early_;
+};
+
+// In any order, with few and with many of either side, and back again.
+TEST(Matcher, MatchesAsASearchOfTheListsDoes) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Prng prng(seed);
+    const Rank ranks = seed % 3 == 0 ? 2 : 40;
+    const int tags = seed % 2 == 0 ? 400 : 5;
+    const std::uint64_t wildcards = seed % 5 == 0 ? 30 : 3;  // percent of the receives
+    Matcher matcher(ranks);
+    SlowMatcher slow;
+    std::vector<std::unique_ptr<Receive>> receives;
+    std::vector<std::unique_ptr<Message>> messages;
+    const auto draw = [&](std::uint64_t below) { return prng.below(below); };
+    for (int step = 0; step < 3000; ++step) {
+      // Long stretches of more receives, then of more messages.
+      const std::uint64_t of_ten = (step / 400) % 2 == 0 ? 8 : 2;
+      const auto context = static_cast<std::uint32_t>(draw(2));
+      Rank source = static_cast<Rank>(draw(ranks));
+      int tag = static_cast<int>(draw(static_cast<std::uint64_t>(tags)));
+      if (draw(10) < of_ten) {
+        if (draw(100) < wildcards) source = kAnySource;
+        if (draw(100) < wildcards) tag = kAnyTag;
+        receives.push_back(std::make_unique<Receive>(context, source, tag));
+        Receive* const receive = receives.back().get();
+        ASSERT_EQ(matcher.probe(receive->envelope), slow.probe(receive->envelope)) << seed;
+        ASSERT_EQ(matcher.post(receive), slow.post(receive)) << seed << " at " << step;
+      } else {
+        messages.push_back(std::make_unique<Message>(context, source, tag));
+        Message* const message = messages.back().get();
+        Receive* const expected = slow.arrive(message);
+        ASSERT_EQ(matcher.arrive(message->envelope), expected) << seed << " at " << step;
+        if (expected == nullptr) matcher.add(message);
+      }
+      if (draw(20) == 0 && !slow.posted().empty()) {
+        const std::size_t i = draw(slow.posted().size());
+        matcher.withdraw(slow.posted()[i]);
+        slow.withdraw(i);
+      }
+    }
+  }
+}
+
+// So many of one source that a search of each would take seconds, with each kind of wildcard.
+TEST(Matcher, ManyOfOneSourceAreFoundAtOnce) {
+  constexpr int kMany = 30000;
+  for (const Rank source : {Rank{1}, kAnySource}) {
+    Matcher matcher(2);
+    std::vector<std::unique_ptr<Receive>> receives;
+    for (int tag = 0; tag < kMany; ++tag) {
+      receives.push_back(std::make_unique<Receive>(0, source, tag));
+      ASSERT_EQ(matcher.post(receives.back().get()), nullptr);
+    }
+    for (int tag = kMany; tag-- > 0;) {
+      ASSERT_EQ(matcher.arrive({0, 1, tag}), receives[static_cast<std::size_t>(tag)].get());
+    }
+    std::vector<std::unique_ptr<Message>> messages;
+    for (int tag = 0; tag < kMany; ++tag) {
+      messages.push_back(std::make_unique<Message>(0, 1, tag));
+      matcher.add(messages.back().get());
+    }
+    for (int tag = kMany; tag-- > 0;) {
+      Receive receive(0, source, tag);
+      ASSERT_EQ(matcher.post(&receive), messages[static_cast<std::size_t>(tag)].get());
+    }
+    EXPECT_FALSE(matcher.any_early());
   }
 }
 

@@ -68,6 +68,7 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   done_receive_.kind = RequestKind::constant;
   engine_.share(lock.get());
   may_be_plain_ = lock == nullptr && engine_.short_ways();
+  may_be_plain_in_turn_ = lock != nullptr && engine_.short_ways();
   // Before it messages may come to ranks whose device is not there yet.
   if (options.device == DeviceName::panda) panda::Panda::of(context)->barrier();
 }
@@ -80,13 +81,13 @@ Extras& Process::extras() {
 }
 
 void Process::begin_turn() {
-  if (lock != nullptr) lock->lock();
+  if (lock != nullptr) return engine_.take_lock();
   engine_.port().enter();
 }
 
 void Process::end_turn() {
+  if (lock != nullptr) return engine_.give_lock();
   engine_.port().leave();
-  if (lock != nullptr) lock->unlock();
 }
 
 Comm* Process::make_comm() {

@@ -92,15 +92,18 @@ class Process {
   // Calls may take the short ways: they run, one thread makes them, no upcall does meanwhile, and
   // work is free.
   bool plain() const { return may_be_plain_ && !engine_.port().wakes(); }
+  // The same within a turn (Turn) where several threads make calls.
+  bool plain_in_turn() const { return may_be_plain_in_turn_ && !engine_.port().wakes(); }
   // Several threads make calls, or some system of the program lets upcalls run between them
   // (Port::wake): a call is a turn.
   bool takes_turns() const { return lock != nullptr || engine_.port().wakes(); }
-  [[gnu::cold, gnu::noinline]] void begin_turn();
-  [[gnu::cold, gnu::noinline]] void end_turn();
+  [[gnu::noinline]] void begin_turn();
+  [[gnu::noinline]] void end_turn();
   // The calls that still come are of another kind.
   void finalize() {
     phase = Phase::finalized;
     may_be_plain_ = false;
+    may_be_plain_in_turn_ = false;
   }
   const int thread_level;
   const BcastWay bcast_way;
@@ -130,6 +133,7 @@ class Process {
 
  private:
   bool may_be_plain_ = false;
+  bool may_be_plain_in_turn_ = false;
   run::Context& context_;
   Comm world_;
   Engine engine_;
@@ -139,6 +143,18 @@ class Process {
   std::vector<std::unique_ptr<Comm>> comms_;
   std::unique_ptr<TypeStore> types_;
   std::unique_ptr<Extras> extras_;
+};
+
+// A turn of one of several threads, where a call takes a short way.
+class Turn {
+ public:
+  explicit Turn(Process& process) : engine_(process.engine()) { engine_.take_lock(); }
+  ~Turn() { engine_.give_lock(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Engine& engine_;
 };
 
 // Ends the job (Context::abort_job; GCC forgets that a virtual function does not return).

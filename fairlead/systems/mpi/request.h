@@ -26,6 +26,8 @@ struct Envelope {
   std::uint32_t context;
   Rank peer;         // source of a receive (kAnySource: any), destination of a send
   std::int32_t tag;  // kAnyTag: any (receives only)
+
+  friend bool operator==(const Envelope&, const Envelope&) = default;
 };
 
 enum class State : std::uint8_t {
@@ -121,6 +123,12 @@ struct Unexpected {
 
   ListLink<Unexpected> in_bin;
   ListLink<Unexpected> in_all;
+  // In the matcher's indexes, as far as there are such: by context, source and tag, and without
+  // one or both of the last two.
+  ListLink<Unexpected> by_envelope;
+  ListLink<Unexpected> by_source;
+  ListLink<Unexpected> by_tag;
+  ListLink<Unexpected> by_context;
   std::uint32_t id = 0;
   Envelope envelope{};
   Place place = Place::bytes;

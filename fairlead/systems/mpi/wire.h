@@ -23,6 +23,7 @@ enum class Kind : std::uint8_t {
   finished = 7,     // sender id     -                    -             -
   help = 8,         // sender id     receiver id          Claim         bytes wanted (8)
   helped = 9,       // receiver id   -                    -             bytes copied (8)
+  slower = 10,      // 1: from now on; 0: no longer       -             -
 };
 
 // A context is one communicator's point-to-point or collective traffic: 24 bits, of which the
@@ -46,6 +47,10 @@ constexpr std::uint32_t first_word(Kind kind, std::uint32_t context) {
 constexpr Kind kind_of(std::uint32_t first_word) {
   return static_cast<Kind>(first_word >> kContextBits);
 }
+
+// `slower` asks for no message that has to be kept: this rank holds too many for which it has no
+// receive. Its peer then offers what has bytes, however few, and its sends end when they are
+// matched.
 
 // Body of Kind::offer: a message too large to send unasked. The receiver answers `accept`, or, with
 // `exposed`, may get the bytes from the sender's memory and answer `finished`. Then it may ask the

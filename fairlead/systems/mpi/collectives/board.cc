@@ -87,7 +87,7 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
 // The same by messages: one that came from a member, while not all are on the board, is of another
 // call. It may have come with whatever this rank waited for before.
 static void check_messages(Process& process, const Comm& comm, const char* call) {
-  const Engine& engine = process.engine();
+  Engine& engine = process.engine();
   if (!engine.any_early()) [[likely]]
     return;
   for (int r = 0; r < comm.size; ++r) {

@@ -1,11 +1,22 @@
 #include "fairlead/systems/mpi/windows/access.h"
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "fairlead/base/check.h"
+#include "fairlead/systems/mpi/datatypes/cursor.h"
 
 namespace fairlead::mpi {
 namespace {
+
+// Gets of shorter runs cost the network more than a message that the target's processor serves.
+constexpr std::uint64_t kLongRun = 512;
+// Pieces of one put.
+constexpr std::size_t kPutPieces = 64;
+// Elements that are combined at a time where they do not lie in a row, and their pieces.
+constexpr std::size_t kStepBytes = 2048;
+constexpr std::size_t kStepPieces = 128;
 
 // Begins what `begin` answers for, as soon as there is room.
 template <class Begin>
@@ -22,9 +33,9 @@ void begin_moving(Process& process, Window& window, int target, const char* call
 }
 
 // Where loads and stores do it; nullptr: nowhere.
-std::byte* reach(const Window& window, const WindowPeer& peer, int target, std::uint64_t offset) {
-  if (peer.memory != nullptr) return peer.memory + offset;
-  return window.is_dynamic() && target == window.comm->rank ? window.at(offset) : nullptr;
+std::byte* reach(const Window& window, const WindowPeer& peer, const FarData& far) {
+  if (peer.memory != nullptr) return peer.memory + far.offset;
+  return window.is_dynamic() && far.target == window.comm->rank ? window.at(far.offset) : nullptr;
 }
 
 const Combining& bytes_put() {
@@ -36,78 +47,183 @@ const Combining& bytes_got() {
   return made;
 }
 
-// Whether a dynamic window's own memory lacks the bytes, as a peer would find.
-bool refused(Window& window, int target, std::uint64_t offset, std::uint64_t bytes) {
-  if (!window.is_dynamic() || target != window.comm->rank || window.has(offset, bytes)) {
-    return false;
-  }
-  window.refused = true;
-  return true;
+ElementBuffer buffer_of(const Data& data) {
+  return {static_cast<std::byte*>(const_cast<void*>(data.at)), data.layout};
 }
 
-}  // namespace
+// Whether a dynamic window's own memory lacks some of the bytes, as a peer would find.
+bool refused(Window& window, const FarData& far) {
+  if (!window.is_dynamic() || far.target != window.comm->rank) return false;
+  bool all = true;
+  if (far.layout == nullptr) {
+    all = window.has(far.offset, far.bytes);
+  } else {
+    Cursor(*far.layout, window.at(far.offset))
+        .each_run(far.bytes, [&](const std::byte* at, std::uint64_t bytes) {
+          all = all && window.has(reinterpret_cast<std::uintptr_t>(at), bytes);
+        });
+  }
+  if (!all) window.refused = true;
+  return !all;
+}
 
-void window_put(Process& process, Window& window, int target, std::uint64_t offset,
-                const void* from, std::uint64_t bytes, const char* call) {
-  WindowPeer& peer = window_peer(process, window, target, call);
-  if (refused(window, target, offset, bytes)) return;
-  if (std::byte* const to = reach(window, peer, target, offset); to != nullptr) {
-    std::memmove(to, from, bytes);
-    process.engine().charge_copy(kSendOps, bytes, bytes);
-    return;
-  }
-  if (window.is_dynamic()) {
-    return Windows::of(process).messages().ask(window, target, bytes_put(), offset,
-                                               static_cast<const std::byte*>(from), nullptr,
-                                               nullptr, bytes, call);
-  }
-  const lci::PutPiece piece{offset, from, bytes};
-  begin_moving(process, window, target, call, [&] {
-    return process.engine().port().put({window.comm->job_rank(target)}, window.memory_segment(),
-                                       {&piece, 1}, window.moved.get(), lci::kNoCounter,
-                                       lci::kNoFlags);
-  });
-  // Only now: while this thread waited for room another may have flushed.
+// Only after the put: while this thread waited for room another may have flushed.
+void mark_dirty(Window& window, WindowPeer& peer, int target) {
   if (peer.dirty) return;
   peer.dirty = true;
   window.dirty.push_back(target);
 }
 
-void window_get(Process& process, Window& window, int target, std::uint64_t offset, void* to,
-                std::uint64_t bytes, const char* call) {
-  WindowPeer& peer = window_peer(process, window, target, call);
-  if (refused(window, target, offset, bytes)) return;
-  if (const std::byte* const from = reach(window, peer, target, offset); from != nullptr) {
-    std::memmove(to, from, bytes);
-    process.engine().charge_copy(kSendOps, bytes, bytes);
+// Calls take(offset, address, bytes) for each run that lies in a row at both ends.
+template <class Take>
+void each_common_run(const FarData& far, const Data& near, Take&& take) {
+  const auto within = [&](std::uint64_t offset, std::uint64_t bytes, std::uint64_t done) {
+    auto* const row = static_cast<std::byte*>(const_cast<void*>(near.at)) + done;
+    if (near.layout == nullptr) return take(offset, row, bytes);
+    Cursor(*near.layout, near.at, done).each_run(bytes, [&](std::byte* at, std::uint64_t part) {
+      take(offset, at, part);
+      offset += part;
+    });
+  };
+  if (far.layout == nullptr) return within(far.offset, far.bytes, 0);
+  std::uint64_t done = 0;
+  Cursor(*far.layout, reinterpret_cast<const void*>(far.offset))
+      .each_run(far.bytes, [&](const std::byte* at, std::uint64_t bytes) {
+        within(reinterpret_cast<std::uintptr_t>(at), bytes, done);
+        done += bytes;
+      });
+}
+
+// A put of runs, many at a time.
+void put_runs(Process& process, Window& window, const FarData& to, const Data& from,
+              const char* call) {
+  std::vector<lci::PutPiece> pieces;
+  pieces.reserve(kPutPieces);
+  const auto flush_pieces = [&] {
+    begin_moving(process, window, to.target, call, [&] {
+      return process.engine().port().put({window.comm->job_rank(to.target)},
+                                         window.memory_segment(), pieces, window.moved.get(),
+                                         lci::kNoCounter, lci::kNoFlags);
+    });
+    pieces.clear();
+  };
+  each_common_run(to, from, [&](std::uint64_t offset, const std::byte* at, std::uint64_t bytes) {
+    pieces.push_back({offset, at, bytes});
+    if (pieces.size() == kPutPieces) flush_pieces();
+  });
+  if (!pieces.empty()) flush_pieces();
+}
+
+// The shorter runs of the two ends.
+std::uint64_t shorter_run(const FarData& far, const Data& near) {
+  std::uint64_t run = far.bytes;
+  if (far.layout != nullptr) run = std::min(run, run_length(*far.layout));
+  if (near.layout != nullptr) run = std::min(run, run_length(*near.layout));
+  return run;
+}
+
+// Elements of memory that this rank reaches, which do not lie in a row at one end or the other.
+// `base` is the address of the target's offset 0.
+void combine_in_steps(WindowControl& control, std::uintptr_t base, const TargetElements& target,
+                      const Combining& what, const Operands& operands) {
+  const std::uint64_t spacing = what.form.spacing;
+  const StepRoom room{std::max<std::uint64_t>(1, kStepBytes / spacing), kStepPieces,
+                      kStepBytes + spacing, 0, spacing};
+  std::vector<WindowPiece> pieces;
+  std::vector<std::byte> row(operands.own.exists() ? kStepBytes + spacing : 0);
+  std::vector<std::byte> former(operands.former.exists() ? kStepBytes + spacing : 0);
+  for (std::uint64_t first = 0; first < target.count;) {
+    const std::uint64_t count = next_pieces(target, what.form, first, room, &pieces);
+    if (!row.empty()) operands.own.load(what.form, first, count, row.data());
+    std::uint64_t done = 0;
+    for (const WindowPiece& piece : pieces) {
+      what.run(control, reinterpret_cast<std::byte*>(base + piece.offset),
+               row.data() + (row.empty() ? 0 : done * spacing), operands.compare,
+               former.empty() ? nullptr : former.data() + done * spacing, piece.count);
+      done += piece.count;
+    }
+    if (!former.empty()) operands.former.store(what.form, first, count, former.data());
+    first += count;
+  }
+}
+
+}  // namespace
+
+void window_put(Process& process, Window& window, const FarData& to, const Data& from,
+                const char* call) {
+  WindowPeer& peer = window_peer(process, window, to.target, call);
+  if (refused(window, to)) return;
+  if (std::byte* const at = reach(window, peer, to); at != nullptr) {
+    copy_data({at, to.bytes, to.layout}, from);
+    process.engine().charge_copy(kSendOps, to.bytes, to.bytes);
     return;
   }
+  const LayoutHold held_there(to.layout);
+  const LayoutHold held_here(from.layout);
   if (window.is_dynamic()) {
-    return Windows::of(process).messages().ask(window, target, bytes_got(), offset, nullptr,
-                                               nullptr, static_cast<std::byte*>(to), bytes, call);
+    return Windows::of(process).messages().ask(window, to.target, bytes_put(),
+                                               {to.offset, to.bytes, to.layout},
+                                               {.own = buffer_of(from)}, call);
   }
-  const lci::Remote place{window.comm->job_rank(target), window.memory_segment(), offset};
-  begin_moving(process, window, target, call, [&] {
-    return process.engine().port().get(place, to, bytes, window.moved.get(), lci::kNoFlags);
+  if (to.layout == nullptr && from.layout == nullptr) [[likely]] {
+    const lci::PutPiece piece{to.offset, from.at, to.bytes};
+    begin_moving(process, window, to.target, call, [&] {
+      return process.engine().port().put({window.comm->job_rank(to.target)},
+                                         window.memory_segment(), {&piece, 1}, window.moved.get(),
+                                         lci::kNoCounter, lci::kNoFlags);
+    });
+  } else {
+    put_runs(process, window, to, from, call);
+  }
+  mark_dirty(window, peer, to.target);
+}
+
+void window_get(Process& process, Window& window, const FarData& from, const Data& to,
+                const char* call) {
+  WindowPeer& peer = window_peer(process, window, from.target, call);
+  if (refused(window, from)) return;
+  if (const std::byte* const at = reach(window, peer, from); at != nullptr) {
+    copy_data(to, {at, from.bytes, from.layout});
+    process.engine().charge_copy(kSendOps, from.bytes, from.bytes);
+    return;
+  }
+  const LayoutHold held_there(from.layout);
+  const LayoutHold held_here(to.layout);
+  const bool in_rows = from.layout == nullptr && to.layout == nullptr;
+  if (window.is_dynamic() || (!in_rows && shorter_run(from, to) < kLongRun)) {
+    return Windows::of(process).messages().ask(window, from.target, bytes_got(),
+                                               {from.offset, from.bytes, from.layout},
+                                               {.former = buffer_of(to)}, call);
+  }
+  each_common_run(from, to, [&](std::uint64_t offset, std::byte* at, std::uint64_t bytes) {
+    const lci::Remote place{window.comm->job_rank(from.target), window.memory_segment(), offset};
+    begin_moving(process, window, from.target, call, [&] {
+      return process.engine().port().get(place, at, bytes, window.moved.get(), lci::kNoFlags);
+    });
   });
 }
 
-void window_combine(Process& process, Window& window, int target, std::uint64_t offset,
+void window_combine(Process& process, Window& window, const FarData& far, std::uint64_t count,
                     const Combining& what, const Operands& operands, const char* call) {
-  WindowPeer& peer = window_peer(process, window, target, call);
-  const std::uint64_t bytes = operands.count * what.element;
-  if (refused(window, target, offset, bytes)) return;
-  const auto* const own = static_cast<const std::byte*>(operands.own);
-  const auto* const compare = static_cast<const std::byte*>(operands.compare);
-  auto* const former = static_cast<std::byte*>(operands.former);
-  std::byte* const at = reach(window, peer, target, offset);
-  if (at != nullptr && peer.control != nullptr) {
-    what.run(*peer.control, at, own, compare, former, operands.count);
-    process.engine().charge_copy(kSendOps + operands.count, bytes, bytes);
-    return;
+  WindowPeer& peer = window_peer(process, window, far.target, call);
+  if (refused(window, far)) return;
+  std::byte* const at = reach(window, peer, far);
+  const TargetElements target{far.offset, count, far.layout};
+  if (at == nullptr || peer.control == nullptr) {
+    const LayoutHold held_there(far.layout);
+    const LayoutHold held_here(operands.own.layout);
+    const LayoutHold held_result(operands.former.layout);
+    return Windows::of(process).messages().ask(window, far.target, what, target, operands, call);
   }
-  Windows::of(process).messages().ask(window, target, what, offset, own, compare, former,
-                                      operands.count, call);
+  const std::uint64_t bytes = count * what.form.spacing;
+  if (far.layout == nullptr && operands.own.layout == nullptr && operands.former.layout == nullptr)
+      [[likely]] {
+    what.run(*peer.control, at, operands.own.at, operands.compare, operands.former.at, count);
+  } else {
+    combine_in_steps(*peer.control, reinterpret_cast<std::uintptr_t>(at) - far.offset, target, what,
+                     operands);
+  }
+  process.engine().charge_copy(kSendOps + count, bytes, bytes);
 }
 
 }  // namespace fairlead::mpi

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fairlead/systems/mpi/windows/access.h"
 #include "fairlead/systems/mpi/windows/window.h"
 
 namespace fairlead::mpi {
@@ -37,10 +38,9 @@ struct Target {
   MPI_Count count;
   MPI_Datatype type;
 };
-// Bytes from `offset` on at a target, as access.h has them.
+// Where the target's elements are, as access.h has them.
 struct Place {
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
+  FarData data;
   bool nothing = false;  // there is nothing to do: MPI_PROC_NULL, or no bytes
   int error = MPI_SUCCESS;
 };
@@ -49,10 +49,13 @@ int check_buffer(const Call& call, Window& window, const Buffer& buffer);
 // A rank, or MPI_PROC_NULL.
 int check_target(const Call& call, Window& window, int rank);
 // Checks where an access goes, and that an epoch permits it, which it then is in. The buffers that
-// are not nullptr are as long as the target's elements.
+// are not nullptr are as long as the target's elements. `behind`: bytes after the last element that
+// are the access's, too.
 Place check_access(const Call& call, Window& window, const Target& target, const Buffer* own,
-                   const Buffer* result);
-// An operation of accumulate calls, or an error raised.
+                   const Buffer* result, std::uint64_t behind = 0);
+// An operation of accumulate calls, or an error raised. `type` is predefined.
 int check_operation(const Call& call, Window& window, MPI_Op op, MPI_Datatype type);
+// The data of a buffer that was checked.
+Data data_of(const Buffer& buffer);
 
 }  // namespace fairlead::mpi

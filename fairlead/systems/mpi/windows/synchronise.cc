@@ -139,10 +139,10 @@ void flush(Process& process, Window& window, int target, const char* call) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   wait_for(process, call, [&] { return counted(*window.moved) >= window.begun; });
   check_moved(process, window, *window.moved, call);
-  if (window.peers.empty()) return;
-  WindowPeer& peer = window.peers[static_cast<std::size_t>(target)];
-  wait_for(process, call, [&] { return peer.asked == 0; });
-  if (!std::exchange(peer.dirty, false)) return;
+  WindowPeer* const peer = window.peers.find(target);
+  if (peer == nullptr) return;
+  wait_for(process, call, [&] { return peer->asked == 0; });
+  if (!std::exchange(peer->dirty, false)) return;
   std::erase(window.dirty, target);
   Counter there;
   begin_fence(process, window, target, there, call);
@@ -156,7 +156,7 @@ void flush_all(Process& process, Window& window, const char* call) {
   if (window.dirty.empty()) return;
   Counter there;
   const std::vector<int> dirty = std::exchange(window.dirty, {});
-  for (const int target : dirty) window.peers[static_cast<std::size_t>(target)].dirty = false;
+  for (const int target : dirty) window.peers.of(target).dirty = false;
   for (const int target : dirty) begin_fence(process, window, target, there, call);
   wait_for(process, call, [&] { return counted(there) >= dirty.size(); });
   check_moved(process, window, there, call);
@@ -176,7 +176,7 @@ void lock_target(Process& process, Window& window, int target, WindowLock lock, 
 }
 
 void unlock_target(Process& process, Window& window, int target, const char* call) {
-  WindowPeer& peer = window.peers[static_cast<std::size_t>(target)];
+  WindowPeer& peer = window.peers.of(target);
   const WindowLock was = std::exchange(peer.lock, WindowLock::none);
   if (was == WindowLock::exclusive) count_up(process, window, target, kReaders, false, call);
   if (was != WindowLock::unchecked) count_up(process, window, target, kWriters, false, call);

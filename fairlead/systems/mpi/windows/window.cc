@@ -28,6 +28,7 @@ Windows& Windows::of(Process& process) {
 Window* Windows::make(Comm& comm) {
   Window* const made = all_.make();
   made->comm = &comm;
+  made->peers.resize(comm.size);
   by_id_[comm.context] = made;
   return made;
 }
@@ -56,8 +57,7 @@ void Windows::settle_wake() {
 }
 
 WindowPeer& window_peer(Process& process, Window& window, int target, const char* call) {
-  if (window.peers.empty()) window.peers.resize(static_cast<std::size_t>(window.comm->size));
-  WindowPeer& peer = window.peers[static_cast<std::size_t>(target)];
+  WindowPeer& peer = window.peers.of(target);
   if (peer.known) [[likely]]
     return peer;
   peer.known = true;

@@ -4,6 +4,7 @@
 // window on every member: the segments of its memory (thresholds.h), its messages
 // (window_messages.h), and what post, start, complete and wait send.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,33 @@ struct WindowPeer {
   WindowControl* control = nullptr;  // the same
   std::uint64_t size = 0;
   std::uint64_t unit = 1;
+};
+
+// The same of all members, by rank. Most ranks of a large job access few others: memory is for
+// those alone, and their neighbours.
+class WindowPeers {
+ public:
+  // Of a window with so many members.
+  void resize(int members) { blocks_.resize((static_cast<std::size_t>(members) - 1) / kBlock + 1); }
+  // Stays where it is.
+  WindowPeer& of(int member) {
+    const auto i = static_cast<std::size_t>(member);
+    std::unique_ptr<Block>& block = blocks_[i / kBlock];
+    if (block == nullptr) [[unlikely]]
+      block = std::make_unique<Block>();
+    return (*block)[i % kBlock];
+  }
+  // nullptr: never accessed.
+  WindowPeer* find(int member) const {
+    const auto i = static_cast<std::size_t>(member);
+    Block* const block = blocks_[i / kBlock].get();
+    return block == nullptr ? nullptr : &(*block)[i % kBlock];
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 16;
+  using Block = std::array<WindowPeer, kBlock>;
+  std::vector<std::unique_ptr<Block>> blocks_;
 };
 
 // Memory that was attached to a dynamic window.
@@ -108,8 +136,7 @@ struct Window : Object {
   std::vector<int> targets;           // of MPI_Win_start
   std::vector<Request*> completions;  // of MPI_Win_post: what the origins will send
 
-  // By rank in `comm`; empty until the first access.
-  std::vector<WindowPeer> peers;
+  WindowPeers peers;                                             // by rank in `comm`
   std::vector<int> dirty;                                        // peers that are
   std::unique_ptr<Counter> moved = std::make_unique<Counter>();  // puts, gets that are over here
   std::uint64_t begun = 0;                                       // of them
@@ -125,6 +152,12 @@ struct Window : Object {
   std::uint32_t id() const { return comm->context; }
   std::uint32_t memory_segment() const { return kWindowSegment + id(); }
   std::uint32_t control_segment() const { return kWindowLockSegment + id(); }
+  // This rank holds a lock of `member`, MPI_Win_lock_all apart.
+  bool has_locked(int member) const {
+    if (locks == 0) return false;
+    const WindowPeer* const peer = peers.find(member);
+    return peer != nullptr && peer->lock != WindowLock::none;
+  }
   bool is_dynamic() const { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
   // Whether `bytes` from `offset` on are this rank's to give: offset is an address in a dynamic
   // window.

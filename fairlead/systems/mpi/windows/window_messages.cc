@@ -10,6 +10,7 @@
 
 #include "fairlead/run/names.h"
 #include "fairlead/systems/mpi/process.h"
+#include "fairlead/systems/mpi/windows/access.h"
 #include "fairlead/systems/mpi/windows/window.h"
 
 namespace fairlead::mpi {
@@ -19,13 +20,17 @@ constexpr lci::Chan kWindowChannel = kNames.channels[1];
 
 //                        words[1]                                words[2]  words[3]  body
 enum class Message : std::uint8_t {
-  request = 1,  // op | type << 10 | kWantsFormer | kCompares      slot      count     offset (8),
+  request = 1,  // op | type << 10 | pieces << 20 | flags          slot      count     where,
                 //                                                          [compared], operands
   answer = 2,   // -                                               slot      -         former
   refusal = 3,  // -                                               slot      -         -
 };
+// Where: one offset (8 bytes) of `count` elements in a row where there are no pieces, else so many
+// WindowPiece with `count` elements together.
 constexpr unsigned kHandleBits = 10;
 constexpr std::uint32_t kHandleMask = (1u << kHandleBits) - 1;
+constexpr unsigned kPiecesShift = 2 * kHandleBits;
+constexpr std::uint32_t kPiecesMax = (1u << 9) - 1;
 constexpr std::uint32_t kWantsFormer = 1u << 30;
 constexpr std::uint32_t kCompares = 1u << 31;
 constexpr std::uint32_t kHasOperands = 1u << 29;
@@ -33,6 +38,9 @@ constexpr std::uint32_t kHasOperands = 1u << 29;
 constexpr std::uint32_t first_word_of(Message message, std::uint32_t window) {
   return window | static_cast<std::uint32_t>(message) << kContextBits;
 }
+
+// The largest predefined type, with its gaps.
+constexpr std::size_t kElementMax = 2 * sizeof(long double);
 
 // How long an answer without room waits.
 constexpr Ps kLater = microseconds(5);
@@ -111,13 +119,13 @@ Combining Combining::of(MPI_Op op, MPI_Datatype type) {
   Combining made;
   made.op = name_of(op);
   made.type = name_of(type);
-  made.element = spacing_of_type(type);
+  made.form = ElementForm::of(type);
   if (op == MPI_REPLACE) {
     made.kind = Kind::replace;
   } else if (op != MPI_NO_OP) {
     made.kind = Kind::combine;
     made.kernel = find_combine(op, type);
-    if (made.kernel == nullptr) made.element = 0;
+    if (made.kernel == nullptr) made.form.spacing = 0;
   }
   return made;
 }
@@ -126,7 +134,7 @@ Combining Combining::comparing(MPI_Datatype type) {
   Combining made;
   made.kind = Kind::compare_swap;
   made.type = name_of(type);
-  made.element = spacing_of_type(type);
+  made.form = ElementForm::of(type);
   return made;
 }
 
@@ -137,6 +145,7 @@ Combining Combining::named(std::uint16_t op, std::uint16_t type) {
 
 void Combining::run(WindowControl& control, std::byte* at, const std::byte* operands,
                     const std::byte* compare, std::byte* former, std::uint64_t count) const {
+  const std::uint64_t element = form.spacing;
   const bool aligned = reinterpret_cast<std::uintptr_t>(at) % element == 0;
   if (aligned && element == sizeof(std::uint64_t)) {
     return change_all<std::uint64_t>(*this, at, operands, compare, former, count);
@@ -147,7 +156,7 @@ void Combining::run(WindowControl& control, std::byte* at, const std::byte* oper
   const Guarded guarded(control.guard);
   const std::uint64_t bytes = count * element;
   if (kind == Kind::compare_swap) {
-    std::byte old[sizeof(long double)] = {};
+    std::byte old[kElementMax] = {};
     std::memcpy(old, at, element);
     if (std::memcmp(old, compare, element) == 0) std::memcpy(at, operands, element);
     if (former != nullptr) std::memcpy(former, old, element);
@@ -155,7 +164,26 @@ void Combining::run(WindowControl& control, std::byte* at, const std::byte* oper
   }
   if (former != nullptr) std::memcpy(former, at, bytes);
   if (kind == Kind::replace) std::memcpy(at, operands, bytes);
-  if (kind == Kind::combine) kernel(at, operands, at, count);
+  if (kind == Kind::combine) combine_guarded(at, operands, count);
+}
+
+// Kernels want elements where their type may lie.
+void Combining::combine_guarded(std::byte* at, const std::byte* operands,
+                                std::uint64_t count) const {
+  const auto both =
+      reinterpret_cast<std::uintptr_t>(at) | reinterpret_cast<std::uintptr_t>(operands);
+  if (both % std::min<std::uint64_t>(form.spacing, alignof(std::max_align_t)) == 0) {
+    return kernel(at, operands, at, count);
+  }
+  const std::uint64_t element = form.spacing;
+  alignas(std::max_align_t) std::byte old[kElementMax];
+  alignas(std::max_align_t) std::byte operand[kElementMax];
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::memcpy(old, at + i * element, element);
+    std::memcpy(operand, operands + i * element, element);
+    kernel(old, operand, old, 1);
+    std::memcpy(at + i * element, old, element);
+  }
 }
 
 // --- The asking side.
@@ -170,6 +198,7 @@ std::uint32_t WindowMessages::take_slot(const Asked& asked, const char* call) {
   while (free_.empty() && asked_.size() >= kAskedMax) {
     process_.engine().wait_beside_device({}, call);
   }
+  if (asked.former.layout != nullptr) asked.former.layout->hold();
   if (free_.empty()) {
     asked_.push_back(asked);
     return static_cast<std::uint32_t>(asked_.size() - 1);
@@ -180,35 +209,47 @@ std::uint32_t WindowMessages::take_slot(const Asked& asked, const char* call) {
   return slot;
 }
 
-void WindowMessages::ask(Window& window, int target, const Combining& what, std::uint64_t offset,
-                         const std::byte* operands, const std::byte* compare, std::byte* former,
-                         std::uint64_t count, const char* call) {
+void WindowMessages::ask(Window& window, int target, const Combining& what,
+                         const TargetElements& elements, const Operands& operands,
+                         const char* call) {
   Engine& engine = process_.engine();
   const Rank to = window.comm->job_rank(target);
-  const bool compares = what.kind == Combining::Kind::compare_swap;
+  const std::size_t mtu = engine.port().caps(to).mtu_bytes;
+  const std::uint64_t spacing = what.form.spacing;
   const bool has_operands = what.kind != Combining::Kind::no_op;
-  const std::uint64_t most =
-      std::max<std::uint64_t>(1, (engine.port().caps(to).mtu_bytes - sizeof offset) / what.element);
-  for (std::uint64_t i = 0; i < count;) {
-    const std::uint64_t n = std::min(most, count - i);
-    const std::uint64_t at = i * what.element;
-    const std::uint64_t bytes = n * what.element;
+  const StepRoom room{std::max<std::uint64_t>(1, mtu / spacing), kPiecesMax, mtu,
+                      sizeof(WindowPiece), has_operands ? spacing : 0};
+  const std::uint32_t how = (operands.former.exists() ? kWantsFormer : 0) |
+                            (what.kind == Combining::Kind::compare_swap ? kCompares : 0) |
+                            (has_operands ? kHasOperands : 0);
+  std::vector<WindowPiece> pieces;
+  std::vector<std::byte> row;
+  for (std::uint64_t first = 0; first < elements.count;) {
+    const std::uint64_t n = next_pieces(elements, what.form, first, room, &pieces);
+    const std::uint64_t bytes = n * spacing;
+    const std::byte* own = operands.own.at + (has_operands ? first * spacing : 0);
+    if (has_operands && operands.own.layout != nullptr) {
+      row.resize(bytes);
+      operands.own.load(what.form, first, n, row.data());
+      own = row.data();
+    }
     const std::uint32_t slot =
-        take_slot({&window, target, former == nullptr ? nullptr : former + at, bytes}, call);
+        take_slot({&window, target, operands.former, what.form, first, n}, call);
     ++window.asked;
-    ++window.peers[static_cast<std::size_t>(target)].asked;
-    const std::uint32_t how = (former != nullptr ? kWantsFormer : 0) | (compares ? kCompares : 0) |
-                              (has_operands ? kHasOperands : 0);
-    const lci::Words words = {first_word_of(Message::request, window.id()),
-                              what.op | std::uint32_t{what.type} << kHandleBits | how, slot,
-                              static_cast<std::uint32_t>(n)};
-    const std::uint64_t there = offset + at;
-    const Piece pieces[] = {{&there, sizeof there},
-                            {compare, compares ? bytes : 0},
-                            {operands + (has_operands ? at : 0), has_operands ? bytes : 0}};
-    if (!engine.free_work()) engine.port().charge({.ops = kSendOps});
-    while (!try_send(to, lci::Lane::request, words, pieces)) engine.wait_beside_device({}, call);
-    i += n;
+    ++window.peers.of(target).asked;
+    const bool one = pieces.size() == 1;
+    const auto pieces_word = one ? 0 : static_cast<std::uint32_t>(pieces.size());
+    const lci::Words words = {
+        first_word_of(Message::request, window.id()),
+        what.op | std::uint32_t{what.type} << kHandleBits | pieces_word << kPiecesShift | how, slot,
+        static_cast<std::uint32_t>(n)};
+    const Piece parts[] = {
+        {pieces.data(), one ? sizeof(pieces[0].offset) : pieces.size() * sizeof(WindowPiece)},
+        {operands.compare, (how & kCompares) != 0 ? bytes : 0},
+        {own, has_operands ? bytes : 0}};
+    if (!engine.free_work()) engine.port().charge({.ops = kSendOps + pieces.size()});
+    while (!try_send(to, lci::Lane::request, words, parts)) engine.wait_beside_device({}, call);
+    first += n;
   }
 }
 
@@ -252,11 +293,12 @@ void WindowMessages::on_answer(const lci::Arrival& arrival) {
   Asked& asked = asked_[slot];
   if (static_cast<Message>(arrival.words[0] >> kContextBits) == Message::refusal) {
     asked.window->refused = true;
-  } else if (asked.former != nullptr && arrival.data.size() == asked.bytes) {
-    std::memcpy(asked.former, arrival.data.data(), asked.bytes);
+  } else if (asked.former.exists() && arrival.data.size() == asked.count * asked.form.spacing) {
+    asked.former.store(asked.form, asked.first, asked.count, arrival.data.data());
   }
+  if (asked.former.layout != nullptr) asked.former.layout->drop();
   --asked.window->asked;
-  --asked.window->peers[static_cast<std::size_t>(asked.target)].asked;
+  --asked.window->peers.of(asked.target).asked;
   asked = {};
   free_.push_back(slot);
 }
@@ -273,35 +315,61 @@ Keep WindowMessages::upcall(void* self, lci::Packet*, const lci::Arrival& arriva
   return Keep::no;
 }
 
+// False: it is none that this rank can serve.
+bool WindowMessages::read(const lci::Arrival& arrival, Asking* asking) {
+  const std::uint32_t how = arrival.words[1];
+  const auto type = static_cast<std::uint16_t>(how >> kHandleBits & kHandleMask);
+  const bool compares = (how & kCompares) != 0;
+  asking->window = windows_.find(arrival.words[0] & kContextMask);
+  asking->what = compares
+                     ? Combining::comparing(reinterpret_cast<MPI_Datatype>(std::uintptr_t{type}))
+                     : Combining::named(static_cast<std::uint16_t>(how & kHandleMask), type);
+  asking->count = arrival.words[3];
+  asking->wants_former = (how & kWantsFormer) != 0;
+  const std::uint64_t spacing = asking->what.form.spacing;
+  const std::uint64_t bytes = asking->count * spacing;
+  const std::uint32_t pieces = how >> kPiecesShift & kPiecesMax;
+  const std::size_t where = pieces == 0 ? sizeof(std::uint64_t) : pieces * sizeof(WindowPiece);
+  const std::uint64_t carried =
+      where + (compares ? bytes : 0) + ((how & kHasOperands) != 0 ? bytes : 0);
+  if (asking->window == nullptr || spacing == 0 || arrival.data.size() != carried) return false;
+  const std::byte* const body = arrival.data.data();
+  pieces_.resize(std::max<std::uint32_t>(1, pieces));
+  pieces_[0].count = asking->count;
+  std::memcpy(pieces_.data(), body, where);
+  asking->compare = body + where;
+  asking->operands = asking->compare + (compares ? bytes : 0);
+  std::uint64_t counted = 0;
+  for (const WindowPiece& piece : pieces_) {
+    if (piece.count > asking->count - counted ||
+        !asking->window->has(piece.offset, piece.count * spacing)) {
+      return false;
+    }
+    counted += piece.count;
+  }
+  return counted == asking->count;
+}
+
 void WindowMessages::on_request(const lci::Arrival& arrival) {
   const std::uint32_t id = arrival.words[0] & kContextMask;
-  const std::uint32_t how = arrival.words[1];
-  const std::uint64_t count = arrival.words[3];
-  const auto type = static_cast<std::uint16_t>(how >> kHandleBits & kHandleMask);
-  const Combining what =
-      (how & kCompares) != 0
-          ? Combining::comparing(reinterpret_cast<MPI_Datatype>(std::uintptr_t{type}))
-          : Combining::named(static_cast<std::uint16_t>(how & kHandleMask), type);
-  const std::uint64_t bytes = count * what.element;
-  std::uint64_t offset = 0;
-  const std::uint64_t carried = sizeof offset + ((how & kCompares) != 0 ? bytes : 0) +
-                                ((how & kHasOperands) != 0 ? bytes : 0);
-  Window* const window = windows_.find(id);
-  const bool whole = arrival.data.size() == carried && what.element != 0;
-  if (whole) std::memcpy(&offset, arrival.data.data(), sizeof offset);
-  const lci::Words refusal = {first_word_of(Message::refusal, id), 0, arrival.words[2], 0};
-  if (window == nullptr || !whole || !window->has(offset, bytes)) {
+  Asking asking;
+  if (!read(arrival, &asking)) {
+    const lci::Words refusal = {first_word_of(Message::refusal, id), 0, arrival.words[2], 0};
     return answer(arrival.source, refusal, nullptr, 0);
   }
-  const bool wants_former = (how & kWantsFormer) != 0;
-  if (wants_former && former_.size() < bytes) former_.resize(bytes);
-  const std::byte* const compare = arrival.data.data() + sizeof offset;
-  const std::byte* const operands = compare + ((how & kCompares) != 0 ? bytes : 0);
-  what.run(*window->control, window->at(offset), operands, compare,
-           wants_former ? former_.data() : nullptr, count);
-  process_.engine().charge_copy(kMatchOps + count, bytes, bytes);
+  const std::uint64_t spacing = asking.what.form.spacing;
+  const std::uint64_t bytes = asking.count * spacing;
+  if (asking.wants_former && former_.size() < bytes) former_.resize(bytes);
+  std::uint64_t done = 0;
+  for (const WindowPiece& piece : pieces_) {
+    asking.what.run(*asking.window->control, asking.window->at(piece.offset),
+                    asking.operands + done, asking.compare,
+                    asking.wants_former ? former_.data() + done : nullptr, piece.count);
+    done += piece.count * spacing;
+  }
+  process_.engine().charge_copy(kMatchOps + asking.count, bytes, bytes);
   const lci::Words words = {first_word_of(Message::answer, id), 0, arrival.words[2], 0};
-  answer(arrival.source, words, former_.data(), wants_former ? bytes : 0);
+  answer(arrival.source, words, former_.data(), asking.wants_former ? bytes : 0);
 }
 
 void WindowMessages::answer(Rank to, const lci::Words& words, const std::byte* data,

@@ -10,11 +10,13 @@
 #include "fairlead/base/post.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/systems/mpi/operation.h"
+#include "fairlead/systems/mpi/windows/elements.h"
 
 namespace fairlead::mpi {
 
 class Process;
 class Windows;
+struct Operands;  // access.h
 struct Window;
 struct WindowControl;
 
@@ -23,13 +25,13 @@ struct Combining {
   enum class Kind : std::uint8_t { combine, replace, no_op, compare_swap };
 
   Kind kind = Kind::no_op;
-  Combine kernel = nullptr;   // Kind::combine
-  std::uint64_t element = 1;  // bytes
+  Combine kernel = nullptr;  // Kind::combine
+  ElementForm form;
   // How a message names it.
   std::uint16_t op = 0;
   std::uint16_t type = 0;
 
-  // From the program's handles; `element` 0: the operation is not defined on the type.
+  // From the program's handles; form.spacing 0: the operation is not defined on the type.
   static Combining of(MPI_Op op, MPI_Datatype type);
   static Combining comparing(MPI_Datatype type);
   // From the names in a message.
@@ -39,6 +41,9 @@ struct Combining {
   // what they were. `compare`: Kind::compare_swap alone, of one element.
   void run(WindowControl& control, std::byte* at, const std::byte* operands,
            const std::byte* compare, std::byte* former, std::uint64_t count) const;
+
+ private:
+  void combine_guarded(std::byte* at, const std::byte* operands, std::uint64_t count) const;
 };
 
 class WindowMessages {
@@ -46,19 +51,21 @@ class WindowMessages {
   // Binds the channel.
   WindowMessages(Process& process, Windows& windows);
 
-  // Sends what run() is to do at `offset` of the target's memory. Operands may be reused at once;
-  // `former` is there when the target has answered (WindowPeer::asked).
-  void ask(Window& window, int target, const Combining& what, std::uint64_t offset,
-           const std::byte* operands, const std::byte* compare, std::byte* former,
-           std::uint64_t count, const char* call);
+  // Sends what run() is to do to elements of the target's memory. Operands may be reused at once;
+  // former values are there when the target has answered (WindowPeer::asked).
+  void ask(Window& window, int target, const Combining& what, const TargetElements& elements,
+           const Operands& operands, const char* call);
 
  private:
   // A message whose answer is to come.
   struct Asked {
-    Window* window;
-    int target;
-    std::byte* former;
-    std::uint64_t bytes;
+    Window* window = nullptr;
+    int target = 0;
+    // Where the former values of some elements go, unless nowhere; holds the layout.
+    ElementBuffer former{};
+    ElementForm form{};
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
   };
   // An answer that waits for room.
   struct Late {
@@ -67,10 +74,21 @@ class WindowMessages {
     std::vector<std::byte> data;
   };
 
+  // A request as it came, its pieces apart.
+  struct Asking {
+    Window* window = nullptr;
+    Combining what{};
+    bool wants_former = false;
+    std::uint64_t count = 0;
+    const std::byte* compare = nullptr;
+    const std::byte* operands = nullptr;
+  };
+
   static Keep upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival);
   static void returned(void* self, const lci::Arrival& arrival, Post why);
   static void send_late(void* self);
   void on_request(const lci::Arrival& arrival);
+  bool read(const lci::Arrival& arrival, Asking* asking);
   void on_answer(const lci::Arrival& arrival);
   void answer(Rank to, const lci::Words& words, const std::byte* data, std::size_t size);
   // False: there is no room now.
@@ -85,6 +103,7 @@ class WindowMessages {
   std::vector<Asked> asked_;
   std::vector<std::uint32_t> free_;  // of asked_
   std::vector<std::byte> former_;    // of the request that is served
+  std::vector<WindowPiece> pieces_;  // the same
   std::vector<Late> late_;
   bool will_send_late_ = false;
 };

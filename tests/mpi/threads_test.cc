@@ -1,0 +1,239 @@
+// MPI_THREAD_MULTIPLE: threads of each rank call at once, where ranks are processes.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "fairlead/run/context.h"
+#include "tests/mpi/mpi_worlds.h"
+
+namespace fairlead::mpi_test {
+namespace {
+
+class Threads : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Worlds, Threads, ::testing::Values("shm", "udp", "lossy", "nirx"),
+                         [](const ::testing::TestParamInfo<std::string>& each) {
+                           return each.param;
+                         });
+
+// As run_ranks(), with threads.
+void run_threaded(const std::string& world, unsigned ranks,
+                  const std::function<bool(int, int)>& program) {
+  const run::RunReport report = run_bare(world, ranks, [&program] {
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    int rank = -1;
+    int size = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const bool good =
+        MPI_TEST_CHECK(provided == MPI_THREAD_MULTIPLE, rank, provided) && program(rank, size);
+    MPI_Finalize();
+    return good ? 0 : 1;
+  });
+  EXPECT_EQ(report.exit_code, 0) << world << ": " << report.failure;
+  EXPECT_EQ(report.failure, "");
+}
+
+// Runs thread(number) on so many threads, the caller among them; whether all answered true.
+template <class Thread>
+bool in_threads(int count, Thread&& thread) {
+  std::atomic<int> good = 0;
+  std::vector<std::thread> others;
+  run::Context* const rank = run::current();
+  for (int t = 1; t < count; ++t) {
+    others.emplace_back([&, t] {
+      run::set_current(rank);
+      good += thread(t) ? 1 : 0;
+    });
+  }
+  good += thread(0) ? 1 : 0;
+  for (std::thread& each : others) each.join();
+  return good == count;
+}
+
+// Each thread with its counterpart, by messages of all lengths that go different ways.
+bool exchange(int rank, int size, int thread, int rounds) {
+  bool good = true;
+  const int right = (rank + 1) % size;
+  const int left = (rank + size - 1) % size;
+  for (int i = 0; i < rounds; ++i) {
+    const std::size_t bytes = i % 10 == 9 ? 100000 : static_cast<std::size_t>(i % 7) * 700;
+    const auto sent = patterned(bytes, static_cast<unsigned>(rank * 31 + thread + i));
+    std::vector<unsigned char> got(bytes + 1);
+    const auto count = static_cast<int>(bytes);
+    MPI_Status status;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (i % 3 == 0) {
+      MPI_Isend(sent.data(), count, MPI_BYTE, right, thread, MPI_COMM_WORLD, &request);
+      MPI_Recv(got.data(), count + 1, MPI_BYTE, left, thread, MPI_COMM_WORLD, &status);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (i % 3 == 1) {
+      MPI_Irecv(got.data(), count + 1, MPI_BYTE, left, thread, MPI_COMM_WORLD, &request);
+      MPI_Send(sent.data(), count, MPI_BYTE, right, thread, MPI_COMM_WORLD);
+      int done = 0;
+      while (done == 0) MPI_Test(&request, &done, &status);
+    } else {
+      MPI_Isend(sent.data(), count, MPI_BYTE, right, thread, MPI_COMM_WORLD, &request);
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Mprobe(left, thread, MPI_COMM_WORLD, &message, &status);
+      int probed = -1;
+      MPI_Get_count(&status, MPI_BYTE, &probed);
+      good &= MPI_TEST_CHECK(probed == count, rank, probed);
+      MPI_Mrecv(got.data(), count + 1, MPI_BYTE, &message, &status);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    got.pop_back();
+    good &= MPI_TEST_CHECK(got == patterned(bytes, static_cast<unsigned>(left * 31 + thread + i)),
+                           rank, i);
+    good &= MPI_TEST_CHECK(status.MPI_SOURCE == left && status.MPI_TAG == thread, rank, i);
+  }
+  return good;
+}
+
+bool collectives(MPI_Comm comm, int rank, int size, int rounds) {
+  bool good = true;
+  for (int i = 0; i < rounds; ++i) {
+    int sum = rank + i;
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);
+    good &= MPI_TEST_CHECK(sum == size * (size - 1) / 2 + size * i, rank, sum);
+    std::vector<int> all(static_cast<std::size_t>(size) * 50, rank * 1000 + i);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, all.data(), 50, MPI_INT, comm);
+    for (int r = 0; r < size; ++r) {
+      good &= MPI_TEST_CHECK(all[static_cast<std::size_t>(r) * 50 + 49] == r * 1000 + i, rank, r);
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<int> many(5000, rank == i % size ? i : -1);
+    MPI_Ibcast(many.data(), 5000, MPI_INT, i % size, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    good &= MPI_TEST_CHECK(many[4999] == i, rank, many[4999]);
+    MPI_Barrier(comm);
+  }
+  return good;
+}
+
+// Counts at each rank by atomics, and reads what the left one has written.
+bool one_sided(MPI_Win win, std::int64_t* base, int rank, int size, int rounds) {
+  bool good = true;
+  MPI_Win_lock_all(0, win);
+  const std::int64_t one = 1;
+  for (int i = 0; i < rounds; ++i) {
+    const int to = (rank + i) % size;
+    std::int64_t was = -1;
+    MPI_Fetch_and_op(&one, &was, MPI_INT64_T, to, 0, MPI_SUM, win);
+    MPI_Win_flush(to, win);
+    good &= MPI_TEST_CHECK(was >= 0 && was < std::int64_t{rounds} * size, rank, was);
+    std::array<std::int64_t, 100> numbers;
+    numbers.fill(i * size + rank);
+    MPI_Put(numbers.data(), 100, MPI_INT64_T, to, 1 + 100 * rank, 100, MPI_INT64_T, win);
+    MPI_Win_flush(to, win);
+    numbers.fill(-1);
+    MPI_Get(numbers.data(), 100, MPI_INT64_T, to, 1 + 100 * rank, 100, MPI_INT64_T, win);
+    MPI_Win_flush_local(to, win);
+    good &= MPI_TEST_CHECK(numbers[99] == i * size + rank, rank, numbers[99]);
+  }
+  MPI_Win_unlock_all(win);
+  (void)base;
+  return good;
+}
+
+TEST_P(Threads, MessagesOfManyThreadsAreKeptApart) {
+  run_threaded(GetParam(), 2, [](int rank, int size) {
+    return in_threads(4, [&](int thread) { return exchange(rank, size, thread, 30); });
+  });
+}
+
+TEST_P(Threads, MessagesProbesCollectivesAndWindowsAtOnce) {
+  run_threaded(GetParam(), 2, [](int rank, int size) {
+    bool good = true;
+    std::array<MPI_Comm, 2> comms = {};
+    for (MPI_Comm& each : comms) MPI_Comm_dup(MPI_COMM_WORLD, &each);
+    MPI_Win win = MPI_WIN_NULL;
+    std::int64_t* base = nullptr;
+    MPI_Win_allocate(8 * (1 + 100 * size), 8, MPI_INFO_NULL, comms[0], &base, &win);
+    constexpr int kRounds = 20;
+    good &= in_threads(5, [&](int thread) {
+      if (thread < 2)
+        return collectives(comms[static_cast<std::size_t>(thread)], rank, size, kRounds);
+      if (thread == 2) return one_sided(win, base, rank, size, kRounds);
+      return exchange(rank, size, thread, kRounds);
+    });
+    MPI_Barrier(MPI_COMM_WORLD);
+    good &= MPI_TEST_CHECK(base[0] == kRounds, rank, base[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&win);
+    for (MPI_Comm& each : comms) MPI_Comm_free(&each);
+    return good;
+  });
+}
+
+// Whoever waits for long is found again: by a message from elsewhere, by one of its own rank, by
+// what another thread completes, while others call and while nobody does.
+TEST_P(Threads, ThreadsThatSleepAreCalled) {
+  run_threaded(GetParam(), 2, [](int rank, int) {
+    constexpr auto kLong = std::chrono::milliseconds(60);
+    return in_threads(4, [&](int thread) {
+      bool good = true;
+      int number = -1;
+      MPI_Status status;
+      const int one = 1;
+      if (thread == 0) {
+        std::this_thread::sleep_for(kLong);
+        good &= exchange(rank, 2, 10, 10);
+        const int sent = 100 + rank;
+        MPI_Send(&sent, 1, MPI_INT, 1 - rank, 20, MPI_COMM_WORLD);
+        std::this_thread::sleep_for(kLong);
+        MPI_Send(&one, 1, MPI_INT, rank, 21, MPI_COMM_WORLD);
+        std::this_thread::sleep_for(kLong);
+        MPI_Ssend(&one, 1, MPI_INT, rank, 22, MPI_COMM_WORLD);
+      } else if (thread == 1) {
+        MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 20, MPI_COMM_WORLD, &status);
+        good &= MPI_TEST_CHECK(number == 100 + 1 - rank, rank, number);
+      } else if (thread == 2) {
+        MPI_Probe(rank, 21, MPI_COMM_WORLD, &status);
+        MPI_Recv(&number, 1, MPI_INT, rank, 21, MPI_COMM_WORLD, &status);
+        good &= MPI_TEST_CHECK(number == 1, rank, number);
+      } else {
+        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        MPI_Irecv(&number, 1, MPI_INT, rank, 22, MPI_COMM_WORLD, &requests[0]);
+        int which = -1;
+        MPI_Waitany(2, requests, &which, &status);
+        good &= MPI_TEST_CHECK(which == 0 && number == 1, rank, which);
+      }
+      return good;
+    });
+  });
+}
+
+// One thread alone, which takes the short ways under the lock.
+TEST_P(Threads, OneCallingThread) {
+  run_threaded(GetParam(), 2, [](int rank, int size) {
+    bool good = exchange(rank, size, 1, 40);
+    for (int i = 0; i < 300; ++i) {
+      int number = i + rank;
+      if (rank == 0) {
+        MPI_Send(&number, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+        MPI_Recv(&number, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        good &= MPI_TEST_CHECK(number == 2 * i + 1, rank, number);
+      } else {
+        int got = -1;
+        MPI_Recv(&got, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        number += got;
+        MPI_Send(&number, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+      }
+    }
+    // An error of a receive that went the short way is raised outside the lock.
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int few = 0;
+    const int many[2] = {1, 2};
+    MPI_Send(many, 2, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD);
+    const int error = MPI_Recv(&few, 1, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return good && MPI_TEST_CHECK(error == MPI_ERR_TRUNCATE, rank, error);
+  });
+}
+
+}  // namespace
+}  // namespace fairlead::mpi_test
