@@ -51,7 +51,7 @@ def folder_of(name):
 
 
 # Public headers beside systems/NAME/NAME.h: another interface to the same system.
-MORE_PUBLIC = {"fairlead/systems/dsm/tmk.h"}
+MORE_PUBLIC = {f"fairlead/systems/dsm/{name}.h" for name in ("tmk", "protocol", "handles", "allocator")}
 
 
 def is_public_header(name):
