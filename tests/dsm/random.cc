@@ -1,30 +1,34 @@
 // A program without races that any interleaving must leave right: bytes of many owners lie in the
-// same pages, written under locks and between barriers, and every byte is checked against what
-// sequential memory has. usage: dsm_random [SEED [ROUNDS]]
+// same pages, written under locks, within ranges, behind conditions and between barriers, and every
+// byte is checked against what sequential memory has. It uses handles, so that it runs with every
+// engine, and as fibers with the engine `checked`. Options are those of the environment.
+// usage: dsm_random [SEED [ROUNDS]]
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <vector>
 
 #include "fairlead/base/check.h"
-#include "fairlead/systems/dsm/dsm.h"
+#include "fairlead/run/fairlead.h"
+#include "fairlead/systems/dsm/handles.h"
+
+FAIRLEAD_FIBER_PROGRAM;
 
 namespace {
 
 using fairlead::dsm::Dsm;
+using fairlead::dsm::kPageBytes;
+using fairlead::dsm::LockGuard;
+using fairlead::dsm::RangeGuard;
+using fairlead::dsm::Shared;
 
 constexpr std::uint32_t kLocksUsed = 5;
 constexpr std::uint32_t kGroups = 6;  // of bytes under a lock
 constexpr std::size_t kPages = 3;     // of all those bytes
-constexpr std::size_t kBytes = kPages * fairlead::dsm::kPageBytes;
-
-// Rank 0's addresses, which all learn by distribute().
-struct Shared {
-  unsigned char* guarded;
-  std::uint64_t (*counters)[kGroups];  // by lock and group: how often it was written
-  unsigned char* by_phase;
-};
-Shared shared;
+constexpr std::size_t kBytes = kPages * kPageBytes;
+constexpr std::size_t kRangeBytes = 3000;  // not whole pages
+constexpr std::size_t kRanges = 4;
+constexpr std::uint32_t kRingLock = 77;
 
 std::size_t scattered(std::size_t byte) { return (byte * 2654435761u) >> 7; }
 unsigned char value(std::uint64_t count, std::size_t byte) {
@@ -33,16 +37,50 @@ unsigned char value(std::uint64_t count, std::size_t byte) {
 
 class Program {
  public:
-  Program(Dsm& dsm, unsigned seed) : dsm_(dsm), random_(seed * 1000 + dsm.self()) {
+  Program(Dsm& dsm, unsigned seed)
+      : dsm_(dsm),
+        random_(seed * 1000 + dsm.self()),
+        guarded_(Shared<unsigned char>::allocate(dsm, kBytes)),
+        by_phase_(Shared<unsigned char>::allocate(dsm, kBytes)),
+        ranged_(Shared<unsigned char>::allocate(dsm, kRanges * kRangeBytes)),
+        counters_(Shared<std::uint64_t>::allocate(dsm, kLocksUsed * kGroups)),
+        range_counts_(Shared<std::uint64_t>::allocate(dsm, kRanges)),
+        atomics_(Shared<std::uint64_t>::allocate(dsm, 2)),
+        turn_(Shared<std::uint64_t>::allocate(dsm, 2)) {
     for (std::size_t byte = 0; byte < kBytes; ++byte) {
       const std::size_t at = scattered(byte);
       bytes_[at % kLocksUsed][at / kLocksUsed % kGroups].push_back(byte);
     }
+    // So that pages have their homes on all ranks.
+    for (std::size_t byte = 0; byte < kBytes; byte += kPageBytes) {
+      if (byte / kPageBytes % dsm.size() != dsm.self()) continue;
+      guarded_.set(byte, 0);
+      by_phase_.set(byte, 0);
+    }
+    dsm_.barrier();
   }
 
   void round(std::uint64_t number) {
     for (int i = 0; i < 4; ++i) section();
+    for (int i = 0; i < 2; ++i) range();
+    add();
+    ring(number);
     phase(number);
+  }
+  // All there was, by the counters.
+  void check() {
+    dsm_.barrier();
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < counters_.size(); ++i) all += counters_.get(i);
+    FAIRLEAD_CHECK(all == sections_ * dsm_.size(), "{} sections", all);
+    std::uint64_t ranges = 0;
+    for (std::size_t i = 0; i < kRanges; ++i) ranges += range_counts_.get(i);
+    FAIRLEAD_CHECK(ranges == ranges_ * dsm_.size(), "{} ranges", ranges);
+    const std::uint64_t ranks = dsm_.size();
+    FAIRLEAD_CHECK(atomics_.get(0) == added_ * (ranks * (ranks + 1) / 2), "{} added",
+                   atomics_.get(0));
+    FAIRLEAD_CHECK(atomics_.get(1) == added_ * ranks, "{} by compare-and-swap", atomics_.get(1));
+    dsm_.barrier();
   }
   std::uint64_t sections() const { return sections_; }
 
@@ -50,38 +88,89 @@ class Program {
   void section() {
     const auto lock = static_cast<std::uint32_t>(random_() % kLocksUsed);
     const auto group = static_cast<std::uint32_t>(random_() % kGroups);
-    dsm_.acquire(lock);
-    std::uint64_t& count = shared.counters[lock][group];
+    const LockGuard guard(dsm_, lock);
+    const std::uint64_t count = counters_.get(lock * kGroups + group);
     for (const std::size_t byte : bytes_[lock][group]) {
-      FAIRLEAD_CHECK(shared.guarded[byte] == value(count, byte), "byte {} of lock {}: {}, not {}",
-                     byte, lock, shared.guarded[byte], value(count, byte));
+      FAIRLEAD_CHECK(guarded_.get(byte) == value(count, byte), "byte {} of lock {}: {}, not {}",
+                     byte, lock, guarded_.get(byte), value(count, byte));
     }
-    ++count;
-    for (const std::size_t byte : bytes_[lock][group]) shared.guarded[byte] = value(count, byte);
-    dsm_.release(lock);
+    counters_.set(lock * kGroups + group, count + 1);
+    for (const std::size_t byte : bytes_[lock][group]) guarded_.set(byte, value(count + 1, byte));
     ++sections_;
+  }
+
+  // Ranges lie beside each other; their counts are in one page, whose ranges are held, too.
+  void range() {
+    const std::size_t which = random_() % kRanges;
+    const RangeGuard guard(dsm_, ranged_.address(which * kRangeBytes), kRangeBytes, true);
+    const RangeGuard counted(dsm_, range_counts_.address(which), sizeof(std::uint64_t), true);
+    const std::uint64_t count = range_counts_.get(which);
+    const std::size_t step = 1 + random_() % 7;
+    for (std::size_t i = 0; i < kRangeBytes; i += step) {
+      const std::size_t byte = which * kRangeBytes + i;
+      FAIRLEAD_CHECK(ranged_.get(byte) == value(count, byte), "byte {} of a range: {}", byte,
+                     ranged_.get(byte));
+    }
+    for (std::size_t i = 0; i < kRangeBytes; ++i) {
+      const std::size_t byte = which * kRangeBytes + i;
+      ranged_.set(byte, value(count + 1, byte));
+    }
+    range_counts_.set(which, count + 1);
+    ++ranges_;
+  }
+
+  void add() {
+    (void)dsm_.fetch_add(atomics_.address(0), dsm_.self() + 1);
+    std::uint64_t seen = 0;
+    for (;;) {
+      const std::uint64_t old = dsm_.compare_swap(atomics_.address(1), seen, seen + 1);
+      if (old == seen) break;
+      seen = old;
+    }
+    ++added_;
+  }
+
+  // Each waits until all before it were there: once for each of them, in a round.
+  void ring(std::uint64_t number) {
+    const LockGuard guard(dsm_, kRingLock);
+    const std::uint64_t mine = number * dsm_.size() + dsm_.self();
+    while (turn_.get(0) != mine) dsm_.wait(kRingLock, 3);
+    FAIRLEAD_CHECK(turn_.get(1) == mine * 7, "{} at turn {}", turn_.get(1), mine);
+    turn_.set(1, (mine + 1) * 7);
+    turn_.set(0, mine + 1);
+    dsm_.broadcast(kRingLock, 3);
   }
 
   // Every byte has another owner in each phase.
   void phase(std::uint64_t number) {
     for (std::size_t byte = 0; byte < kBytes; ++byte) {
       if ((scattered(byte) + number) % dsm_.size() == dsm_.self()) {
-        shared.by_phase[byte] = value(number + 1, byte);
+        by_phase_.set(byte, value(number + 1, byte));
       }
     }
     dsm_.barrier();
+    if (random_() % 2 == 0) dsm_.prefetch(by_phase_.address(0), kBytes);
     const std::size_t begin = random_() % kBytes;
     for (std::size_t byte = begin; byte < kBytes; byte += 1 + random_() % 50) {
-      FAIRLEAD_CHECK(shared.by_phase[byte] == value(number + 1, byte), "byte {} of phase {}: {}",
-                     byte, number, shared.by_phase[byte]);
+      FAIRLEAD_CHECK(by_phase_.get(byte) == value(number + 1, byte), "byte {} of phase {}: {}",
+                     byte, number, by_phase_.get(byte));
     }
     dsm_.barrier();
   }
 
   Dsm& dsm_;
   std::mt19937 random_;
+  const Shared<unsigned char> guarded_;
+  const Shared<unsigned char> by_phase_;
+  const Shared<unsigned char> ranged_;
+  const Shared<std::uint64_t> counters_;  // by lock and group: how often it was written
+  const Shared<std::uint64_t> range_counts_;
+  const Shared<std::uint64_t> atomics_;
+  const Shared<std::uint64_t> turn_;
   std::vector<std::size_t> bytes_[kLocksUsed][kGroups];
   std::uint64_t sections_ = 0;
+  std::uint64_t ranges_ = 0;
+  std::uint64_t added_ = 0;
 };
 
 }  // namespace
@@ -91,42 +180,25 @@ int main(int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 10;
   auto joined = fairlead::run::attach();
   if (!joined.ok()) return std::fprintf(stderr, "%s\n", joined.error().text.c_str()), 1;
-  fairlead::dsm::Options options;
-  options.heap_bytes = std::size_t{4} << 20;
-  const char* const engine = std::getenv("DSM_RANDOM_ENGINE");
-  if (engine != nullptr) options.engine = fairlead::dsm::EngineKind::mprotect;
-  auto started = Dsm::start(*joined.value(), options);
+  auto options = fairlead::dsm::Options::of_environment();
+  if (!options.ok()) return std::fprintf(stderr, "%s\n", options.error().text.c_str()), 1;
+  options.value().heap_bytes = std::size_t{4} << 20;
+  auto started = Dsm::start(*joined.value(), options.value());
   if (!started.ok()) return std::fprintf(stderr, "%s\n", started.error().text.c_str()), 1;
   Dsm& dsm = *started.value();
-  if (dsm.self() == 0) {
-    shared.guarded = static_cast<unsigned char*>(dsm.allocate(kBytes));
-    shared.counters = static_cast<std::uint64_t(*)[kGroups]>(
-        dsm.allocate(sizeof(std::uint64_t) * kGroups * kLocksUsed));
-    shared.by_phase = static_cast<unsigned char*>(dsm.allocate(kBytes));
-    dsm.distribute(&shared, sizeof shared);
+  std::uint64_t sections = 0;
+  {
+    Program program(dsm, seed);
+    for (int i = 0; i < rounds; ++i) program.round(static_cast<std::uint64_t>(i));
+    program.check();
+    sections = program.sections() * dsm.size();
   }
-  dsm.barrier();
-  // So that pages have their homes on all ranks.
-  for (std::size_t byte = 0; byte < kBytes; byte += fairlead::dsm::kPageBytes) {
-    if (byte / fairlead::dsm::kPageBytes % dsm.size() != dsm.self()) continue;
-    shared.guarded[byte] = 0;
-    shared.by_phase[byte] = 0;
-  }
-  dsm.barrier();
-  Program program(dsm, seed);
-  for (int i = 0; i < rounds; ++i) program.round(static_cast<std::uint64_t>(i));
-  // All sections there were, by the counters.
-  std::uint64_t all = 0;
-  for (std::uint32_t lock = 0; lock < kLocksUsed; ++lock) {
-    for (std::uint32_t group = 0; group < kGroups; ++group) all += shared.counters[lock][group];
-  }
-  FAIRLEAD_CHECK(all == program.sections() * dsm.size(), "{} sections", all);
   const fairlead::dsm::Counts counts = dsm.counts();
   FAIRLEAD_CHECK(dsm.size() == 1 || (counts.diffs > 0 && counts.invalidations > 0), "{} {}",
                  counts.diffs, counts.invalidations);
   if (dsm.self() == 0) {
     std::printf("%u ranks, %llu sections: as sequential memory\n", dsm.size(),
-                static_cast<unsigned long long>(all));
+                static_cast<unsigned long long>(sections));
   }
   dsm.stop();
   return 0;

@@ -15,6 +15,7 @@
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/comparison.h"
 #include "tools/fairlead/comparison_page.h"
+#include "tools/fairlead/dsm_options.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/mpi_options.h"
 #include "tools/fairlead/splitc_options.h"
@@ -48,6 +49,7 @@ struct CompareArguments {
   bool no_what_if = false;
   MpiChoice mpi;
   std::string splitc;
+  DsmChoice dsm;
 };
 
 std::vector<Combination> combinations_of(const CompareArguments& arguments) {
@@ -151,6 +153,10 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(set.error().text);
     return kUsageExitCode;
   }
+  if (const auto set = set_dsm_options(arguments.dsm); !set.ok()) {
+    complain(set.error().text);
+    return kUsageExitCode;
+  }
   Result<ChildPool> pool = ChildPool::make(run::cpu_limits().usable);
   if (!pool.ok()) {
     complain(pool.error().text);
@@ -209,6 +215,7 @@ void add_compare(CLI::App& app, int& exit_code) {
                     "Leave out the runs with a resource of the machine twice as fast, which take "
                     "several times as long as the rest");
   add_splitc_option(*compare, arguments->splitc);
+  add_dsm_options(*compare, arguments->dsm);
   compare->add_flag("--json", arguments->json, "One JSON object a line");
   compare
       ->add_option("--html", arguments->html,

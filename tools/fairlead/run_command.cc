@@ -16,6 +16,7 @@
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
+#include "tools/fairlead/dsm_options.h"
 #include "tools/fairlead/explanation.h"
 #include "tools/fairlead/host_options.h"
 #include "tools/fairlead/mpi_options.h"
@@ -53,6 +54,7 @@ struct RunArguments {
   double patience = -1;     // negative: the same
   MpiChoice mpi;
   std::string splitc;  // implementation; empty: as the environment says
+  DsmChoice dsm;
   HostChoice hosts;
 };
 
@@ -82,8 +84,11 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   if (!mpi_variables.ok()) return mpi_variables.error();
   const auto splitc_variables = set_splitc_option(arguments.splitc);
   if (!splitc_variables.ok()) return splitc_variables.error();
+  const auto dsm_variables = set_dsm_options(arguments.dsm);
+  if (!dsm_variables.ok()) return dsm_variables.error();
   if (real) {
-    for (const auto* const variables : {&mpi_variables.value(), &splitc_variables.value()}) {
+    for (const auto* const variables :
+         {&mpi_variables.value(), &splitc_variables.value(), &dsm_variables.value()}) {
       launch.environment.insert(launch.environment.end(), variables->begin(), variables->end());
     }
   }
@@ -259,6 +264,7 @@ void add_run(CLI::App& app, int& exit_code) {
       ->default_str(fmt::format("{}", run::kPatienceSeconds));
   add_mpi_options(*run, arguments->mpi);
   add_splitc_option(*run, arguments->splitc);
+  add_dsm_options(*run, arguments->dsm);
   run->add_option("--single-copy", arguments->single_copy,
                   "From how many bytes on an MPI message goes straight from the sender's memory to "
                   "the receiver's; auto: where that was measured to be faster than in pieces "

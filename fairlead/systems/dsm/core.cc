@@ -1,36 +1,23 @@
+// A rank's start and end, what it waits for, and what messages do.
 #include "fairlead/systems/dsm/core.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "fairlead/run/lost_ranks.h"
 #include "fairlead/systems/dsm/fault_signals.h"
+#include "fairlead/systems/dsm/segments.h"
 
 namespace fairlead::dsm {
 namespace {
 
-constexpr run::Names kNames = run::names_of(run::System::dsm);
-constexpr lci::SegId kPages = kNames.segments[0];
-constexpr lci::SegId kVersions = kNames.segments[1];
-constexpr lci::SegId kFirstTouch = kNames.segments[2];
-constexpr lci::SegId kPagesTaken = kNames.segments[3];
-
-constexpr std::size_t kPiecesMax = 64;  // of one put
-// Between two looks at a version that is too old.
-constexpr Ps kLookAgain = microseconds(2);
-constexpr Ps kLookAgainMost = microseconds(500);
 // With a job that has lost a rank.
 constexpr Ps kPatience = milliseconds(500);
-
-std::atomic<std::uint64_t>& word(std::uint64_t& of) {
-  return reinterpret_cast<std::atomic<std::uint64_t>&>(of);
-}
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+constexpr std::size_t kDiffBuffers = 4;
 
 }  // namespace
 
@@ -39,66 +26,80 @@ Result<std::unique_ptr<Core>> Core::make(run::Context& context, const Options& o
   if (bytes == 0 || bytes / kPageBytes > ~PageId{0}) {
     return Error{fmt::format("a shared heap of {} bytes: from {} to 2^44", options.heap_bytes, 1)};
   }
-  Result<Memory> memory = Memory::map(bytes);
-  if (!memory.ok()) return memory.error();
-  std::unique_ptr<Core> core(new Core(context, std::move(memory.value())));
-  Result<std::unique_ptr<FaultEngine>> engine =
-      make_engine(options.engine, core->memory_, core->why_);
-  if (!engine.ok()) return engine.error();
-  core->engine_ = std::move(engine.value());
-  if (core->open() != Post::done) {
-    return Error{
-        fmt::format("{} bytes for the versions of {} pages by {} ranks: this fabric does "
-                    "not have so much memory that peers can reach; a smaller heap?",
-                    core->memory_.pages() * core->size_ * sizeof(std::uint64_t),
-                    core->memory_.pages(), core->size_)};
-  }
+  std::unique_ptr<Core> core(new Core(context, options));
+  if (const Result<void> opened = core->open(options); !opened.ok()) return opened.error();
   return core;
 }
 
-Core::Core(run::Context& context, Memory memory)
+Core::Core(run::Context& context, const Options& options)
     : context_(context),
       port_(context.port()),
       dsm_(*this),
       size_(port_.size()),
       self_(port_.self()),
-      memory_(std::move(memory)),
-      state_(memory_.pages()),
-      home_(memory_.pages()),
-      need_(std::size_t{memory_.pages()} * size_),
-      twins_(static_cast<std::byte*>(map_sparse(memory_.bytes()))),
-      read_version_(size_),
+      protocol_(options.protocol),
+      diff_buffers_(options.protocol.faithful ? 1 : kDiffBuffers),
+      pages_(static_cast<PageId>((options.heap_bytes + kPageBytes - 1) / kPageBytes)),
+      state_(pages_),
+      home_(pages_),
+      need_(std::size_t{pages_} * size_),
+      twins_(static_cast<std::byte*>(map_sparse(std::size_t{pages_} * kPageBytes))),
+      read_versions_(kAhead * size_),
       time_(size_, 0),
       log_(size_),
-      wire_(port_, kNames.channels[0]),
-      relay_(size_),
-      heap_(memory_, [this](std::uint64_t count) { return take_pages(count); }) {}
+      stamps_(size_),
+      unacknowledged_(size_),
+      wire_(port_, kDsmNames.channels[0],
+            {[](void* self, Message& message) { static_cast<Core*>(self)->handle(message); },
+             this}),
+      relay_(size_) {}
 
 Core::~Core() {
-  if (running_) restore_handlers(*this);
-  unmap_sparse(twins_, memory_.bytes());
+  if (running_) {
+    port_.wake(lci::Wake::poll_only, Ps{0});
+    if (engine_->uses_signals()) restore_handlers(*this);
+  }
+  unmap_sparse(twins_, std::size_t{pages_} * kPageBytes);
 }
 
 // What peers reach, then the handlers.
-Post Core::open() {
-  const std::size_t pages = memory_.pages();
+Result<void> Core::open(const Options& options) {
   const auto words = [this](lci::SegId segment, std::size_t count) {
     return static_cast<std::uint64_t*>(
         port_.allocate(segment, count * sizeof(std::uint64_t), lci::Place::host));
   };
-  versions_ = words(kVersions, pages * size_);
-  first_touch_ = words(kFirstTouch, (pages + size_ - 1) / size_);
+  versions_ = words(kVersions, std::size_t{pages_} * size_);
+  first_touch_ = words(kFirstTouch, (pages_ + size_ - 1) / size_);
   pages_taken_ = words(kPagesTaken, 1);
   if (versions_ == nullptr || first_touch_ == nullptr || pages_taken_ == nullptr) {
-    return Post::invalid;
+    return Error{fmt::format("{} bytes for the versions of {} pages by {} ranks: this fabric does "
+                             "not have so much memory that peers can reach; a smaller heap?",
+                             std::size_t{pages_} * size_ * sizeof(std::uint64_t), pages_, size_)};
   }
-  const Post exposed = port_.expose(kPages, memory_.alias(0), memory_.bytes(),
-                                    lci::kRead | lci::kWrite, nullptr, {});
-  if (exposed != Post::done) return exposed;
-  written_.reserve(pages);
+  const std::size_t bytes = std::size_t{pages_} * kPageBytes;
+  const bool anywhere = options.engine == EngineKind::checked;
+  void* const allocated = port_.allocate(kPages, bytes, lci::Place::host);
+  Result<Memory> memory = Memory::map(bytes, allocated, anywhere);
+  if (!memory.ok()) return memory.error();
+  memory_.emplace(std::move(memory.value()));
+  Result<std::unique_ptr<FaultEngine>> engine = make_engine(options.engine, *memory_, why_);
+  if (!engine.ok()) return engine.error();
+  engine_ = std::move(engine.value());
+  if (memory_->alias(0) != allocated) {
+    if (allocated != nullptr) (void)port_.withdraw(kPages);
+    const Post exposed = port_.expose(kPages, memory_->alias(0), bytes,
+                                      lci::kRead | lci::kWrite | lci::kAtomic, nullptr, {});
+    if (exposed != Post::done) return Error{"the network cannot reach the shared heap"};
+  }
+  heap_ = std::make_unique<Heap>(*memory_, [this](std::uint64_t count) { return take_pages(count); });
+  written_.reserve(pages_);
   running_ = true;
-  install_handlers(*this, bus_, segv_);
-  return Post::done;
+  if (engine_->uses_signals()) install_handlers(*this, bus_, segv_);
+  const bool served = protocol_.fetch == FetchPart::async || protocol_.diff != DiffPart::draw_full;
+  if (options.wake == WakeKind::always || (options.wake == WakeKind::automatic && served)) {
+    port_.wake(lci::Wake::immediate, Ps{0});
+  }
+  return {};
 }
 
 Core* Core::current() {
@@ -113,9 +114,19 @@ std::string Core::engine() const {
 void Core::stop() {
   check_running("stop");
   if (!held_.empty()) fail(fmt::format("ends while it holds lock {}", held_.begin()->first));
+  if (!held_ranges_.empty()) fail("ends while it holds a range");
   barrier(~std::uint64_t{0}, "the end of the DSM");
+  while (!wire_.idle()) {
+    must(port_.wait({.any_change = true, .deadline = port_.now() + microseconds(10)}), "the end");
+  }
+  // What was sent before others left is served before this rank leaves.
+  barrier(~std::uint64_t{0}, "the end of the DSM");
+  while (!wire_.idle()) {
+    must(port_.wait({.any_change = true, .deadline = port_.now() + microseconds(10)}), "the end");
+  }
+  port_.wake(lci::Wake::poll_only, Ps{0});
   running_ = false;
-  restore_handlers(*this);
+  if (engine_->uses_signals()) restore_handlers(*this);
   for (const lci::SegId segment : {kPages, kVersions, kFirstTouch, kPagesTaken}) {
     (void)port_.withdraw(segment);
   }
@@ -130,8 +141,20 @@ void Core::check_running(const char* call) {
   if (!running_) fail(fmt::format("{} after the end of the DSM", call));
 }
 
+// A range of the heap; its first page.
+PageId Core::checked_page(const void* begin, std::size_t bytes, const char* call) {
+  check_running(call);
+  const auto* const first = static_cast<const std::byte*>(begin);
+  if (!memory_->has(first) ||
+      bytes > memory_->bytes() - static_cast<std::size_t>(first - memory_->view(0))) {
+    fail(fmt::format("{} of {} bytes at {}: not of the shared heap", call, bytes, begin));
+  }
+  return memory_->page_of(first);
+}
+
+// A deadline that has passed is none of its business.
 void Core::must(Post answer, const char* what) {
-  if (answer == Post::done || answer == Post::pending) return;
+  if (answer == Post::done || answer == Post::pending || answer == Post::again_credit) return;
   if (answer != Post::peer_down) {
     fail(fmt::format("{}: the network answered {}", what, static_cast<int>(answer)));
   }
@@ -148,180 +171,91 @@ void Core::await(const Counter& counter, std::uint64_t at, const char* what) {
   }
 }
 
-// --- Faults.
-
-bool Core::fault(void* address) {
-  if (!running_ || !memory_.has(address)) return false;
-  const PageId page = memory_.page_of(address);
-  if (in_fault_) {
-    fail(fmt::format("{} of the shared heap was handed to a call that moves data, and was not here",
-                     address));
-  }
-  in_fault_ = true;
-  if (state_[page] == State::in) {
-    engine_->fault_inside(page);
-  } else {
-    ++counts_.faults;
-    if (home_[page] == 0) find_home(page);
-    if (home_[page] != self_ + 1) fetch(page);
-    state_[page] = State::in;
-    engine_->admit(page);
-  }
-  in_fault_ = false;
-  return true;
-}
-
-void Core::find_home(PageId page) {
-  const Rank keeper = page % size_;
-  std::uint64_t former = 0;
-  if (keeper == self_) {
-    word(first_touch_[page / size_])
-        .compare_exchange_strong(former, self_ + 1, std::memory_order_acq_rel);
-  } else {
-    begin(
-        [&] {
-          return port_.atomic({keeper, kFirstTouch, page / size_ * sizeof(std::uint64_t)},
-                              lci::Atomic::compare_swap, 0, self_ + 1, &old_word_, &fetched_);
-        },
-        "a page's home");
-    await(fetched_, ++fetches_asked_, "a page's home");
-    former = old_word_;
-  }
-  home_[page] = former == 0 ? self_ + 1 : static_cast<std::uint32_t>(former);
-  if (former == 0) ++counts_.homes;
-}
-
-bool Core::has_all(PageId page) const {
-  for (std::uint32_t writer = 0; writer < size_; ++writer) {
-    if (read_version_[writer] < need_[std::size_t{page} * size_ + writer]) return false;
-  }
-  return true;
-}
-
-// The version first: what it says to be in the page is in a page that is read later.
-void Core::fetch(PageId page) {
-  const Rank home = home_[page] - 1;
-  const std::size_t row = size_ * sizeof(std::uint64_t);
-  for (Ps pause = kLookAgain;; pause = std::min(pause + pause, kLookAgainMost)) {
-    ++counts_.version_reads;
-    begin(
-        [&] {
-          return port_.get({home, kVersions, page * row}, read_version_.data(), row, &fetched_,
-                           lci::kNoFlags);
-        },
-        "a page's version");
-    await(fetched_, ++fetches_asked_, "a page's version");
-    if (has_all(page)) break;
-    const Post waited = port_.wait(
-        {.deadline = port_.now() + pause, .what = "a writer's changes at a page's home"});
-    if (waited == Post::peer_down) must(waited, "a page's version");
-  }
-  begin(
-      [&] {
-        return port_.get({home, kPages, std::uint64_t{page} * kPageBytes}, memory_.alias(page),
-                         kPageBytes, &fetched_, lci::kNoFlags);
-      },
-      "a page");
-  await(fetched_, ++fetches_asked_, "a page");
-  std::memcpy(twins_ + std::size_t{page} * kPageBytes, memory_.alias(page), kPageBytes);
-  port_.charge({.working_set_bytes = 2 * kPageBytes, .copied_bytes = kPageBytes});
-  ++counts_.fetches;
-}
-
-// --- Intervals.
-
-void Core::close_interval() {
-  written_.clear();
-  engine_->collect(written_);
-  if (written_.empty()) return;
-  const std::uint32_t seq = time_[self_] + 1;
-  const std::uint64_t interval = seq;
-  const std::size_t before = mine_.size();
-  for (const PageId page : written_) {
-    if (home_[page] == self_ + 1) {
-      word(versions_[std::size_t{page} * size_ + self_]).store(seq, std::memory_order_release);
-    } else {
-      runs_.clear();
-      const std::byte* const twin = twins_ + std::size_t{page} * kPageBytes;
-      find_runs(memory_.alias(page), twin, runs_);
-      port_.charge({.bytes = 2 * kPageBytes, .working_set_bytes = 2 * kPageBytes});
-      if (runs_.empty()) continue;
-      write_home(page, interval);
+void Core::handle(Message& message) {
+  const bool of_page = message.kind == Kind::page_ask || message.kind == Kind::forward ||
+                       message.kind == Kind::diff || message.kind == Kind::diff_ack ||
+                       message.kind >= Kind::page_data;
+  if (of_page && message.value >= pages_) refuse(message);
+  switch (message.kind) {
+    case Kind::page_ask:
+      return asked(message, false);
+    case Kind::forward:
+      return asked(message, true);
+    case Kind::page_data:
+    case Kind::page_yours:
+    case Kind::page_none:
+      return answered(message);
+    case Kind::diff:
+      return take_diff(message);
+    case Kind::diff_ack:
+      if (unacknowledged_[message.from] == 0) refuse(message);
+      --unacknowledged_[message.from];
+      return;
+    case Kind::stamps:
+      return take_stamps(message);
+    case Kind::arrive:
+      return arrived(message);
+    case Kind::depart:
+      if (message.body.size() < 2) refuse(message);
+      departed_word_ = message.body[0] | (std::uint64_t{message.body[1]} << 32);
+      heard_ = notices_in(message, 2);
+      distributed_by_all_ = message.value;
+      departed_ = true;
+      return;
+    case Kind::acquire: {
+      const auto lock = static_cast<std::uint32_t>(message.value);
+      if (message.body.size() != size_ || message.value >= kLocks) refuse(message);
+      if (locks_.acquire(lock, LockTable::Waiter{message.from, message.body})) {
+        grant(message.from, Kind::grant, lock, message.body);
+      }
+      return;
     }
-    mine_.push_back({page, self_, seq});
-  }
-  await(flushed_, flushes_asked_, "changes to be written to their pages' homes");
-  if (mine_.size() == before) return;
-  time_[self_] = seq;
-  log_.add(std::span(mine_).subspan(before));
-  ++counts_.intervals;
-}
-
-// The changed bytes, then the interval behind them. `interval` and the page stay until they left.
-void Core::write_home(PageId page, const std::uint64_t& interval) {
-  const Rank home = home_[page] - 1;
-  std::byte* const twin = twins_ + std::size_t{page} * kPageBytes;
-  std::array<lci::PutPiece, kPiecesMax> pieces;
-  std::size_t count = 0;
-  const auto flush = [&] {
-    begin(
-        [&] {
-          return port_.put({home}, kPages, std::span(pieces).first(count), &flushed_,
-                           lci::kNoCounter, lci::kNoFlags);
-        },
-        "a page's changes");
-    ++flushes_asked_;
-    count = 0;
-  };
-  for (const ByteRun& run : runs_) {
-    const std::size_t bytes = run.end - run.begin;
-    pieces[count++] = {std::uint64_t{page} * kPageBytes + run.begin,
-                       memory_.alias(page) + run.begin, bytes};
-    std::memcpy(twin + run.begin, memory_.alias(page) + run.begin, bytes);
-    counts_.diff_bytes += bytes;
-    if (count == kPiecesMax) flush();
-  }
-  if (count != 0) flush();
-  const lci::PutPiece version{(std::uint64_t{page} * size_ + self_) * sizeof interval, &interval,
-                              sizeof interval};
-  begin(
-      [&] {
-        return port_.put({home}, kVersions, {&version, 1}, &flushed_, lci::kNoCounter, lci::kAfter);
-      },
-      "a page's version");
-  ++flushes_asked_;
-  ++counts_.diffs;
-}
-
-// What was written here is home already, as an interval was closed before.
-void Core::apply(std::span<const Notice> notices) {
-  for (const Notice& notice : notices) {
-    if (notice.writer == self_) continue;
-    std::uint64_t& need = need_[std::size_t{notice.page} * size_ + notice.writer];
-    need = std::max<std::uint64_t>(need, notice.seq);
-    time_[notice.writer] = std::max(time_[notice.writer], notice.seq);
-    if (home_[notice.page] == self_ + 1) {
-      await_version(notice.page, notice.writer, notice.seq);
-    } else if (state_[notice.page] == State::in) {
-      state_[notice.page] = State::out;
-      engine_->expel(notice.page, 1);
-      ++counts_.invalidations;
+    case Kind::release: {
+      relay_.add(notices_in(message, 0));
+      const auto lock = static_cast<std::uint32_t>(message.value);
+      const auto [was_held, next] = locks_.release(lock, message.from);
+      if (!was_held) refuse(message);
+      if (next) grant(next->rank, Kind::grant, lock, next->time);
+      return;
     }
+    case Kind::grant:
+    case Kind::range_grant:
+      return granted(message);
+    case Kind::distribute:
+      return take_variable(message);
+    case Kind::cond_wait:
+      return condition_waiter(message);
+    case Kind::cond_wake:
+      return wake_condition(message);
+    case Kind::cond_told:
+      told_ = true;
+      return;
+    case Kind::cond_woken:
+      woken_ = true;
+      return;
+    case Kind::range_acquire:
+      return range_asked(message);
+    case Kind::range_release:
+      relay_.add(notices_in(message, 0));
+      if (!ranges_.release(message.from, static_cast<std::uint32_t>(message.value))) {
+        refuse(message);
+      }
+      return grant_ranges();
+    case Kind::count:
+      break;
   }
-  log_.add(notices);
+  refuse(message);
 }
 
-void Core::await_version(PageId page, std::uint32_t writer, std::uint64_t seq) {
-  std::atomic<std::uint64_t>& version = word(versions_[std::size_t{page} * size_ + writer]);
-  if (version.load(std::memory_order_acquire) >= seq) return;
-  const char* const what = "a writer's changes to a page of this rank";
-  must(port_.wait({.word = &version, .cmp = lci::Cmp::ge, .value = seq, .what = what}), what);
+void Core::refuse(const Message& message) {
+  fail(fmt::format("rank {} sent what no rank sends (kind {})", message.from,
+                   static_cast<unsigned>(message.kind)));
 }
 
 // --- Memory.
 
 std::uint64_t Core::take_pages(std::uint64_t count) {
-  if (self_ == 0) return word(*pages_taken_).fetch_add(count, std::memory_order_acq_rel);
+  if (self_ == 0) return word_of(*pages_taken_).fetch_add(count, std::memory_order_acq_rel);
   begin(
       [&] {
         return port_.atomic({0, kPagesTaken, 0}, lci::Atomic::add, count, 0, &old_word_, &fetched_);
@@ -333,17 +267,33 @@ std::uint64_t Core::take_pages(std::uint64_t count) {
 
 void* Core::allocate(std::size_t bytes) {
   check_running("allocate");
+  const lci::PortTurn turn(port_);
   bool reused = false;
-  void* const block = heap_.allocate(bytes, reused);
-  if (block != nullptr && reused) std::memset(block, 0, bytes);
+  void* const block = heap_->allocate(bytes, reused);
+  if (block != nullptr && reused && bytes != 0) {
+    touch(block, bytes, true);
+    std::memset(block, 0, bytes);
+  }
   return block;
 }
 
 void Core::free(void* block) {
   check_running("free");
-  if (block != nullptr && heap_.free(block) == 0) {
+  if (block != nullptr && heap_->free(block) == 0) {
     fail(fmt::format("free of {}, which this rank has not allocated", block));
   }
+}
+
+std::uint64_t Core::offset_of(const void* address) {
+  (void)checked_page(address, 0, "a handle");
+  return static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - memory_->view(0));
+}
+
+void* Core::address_of(std::uint64_t offset) {
+  if (offset >= memory_->bytes()) {
+    fail(fmt::format("a handle of byte {}: the shared heap has {}", offset, memory_->bytes()));
+  }
+  return memory_->view(0) + offset;
 }
 
 }  // namespace fairlead::dsm

@@ -1,20 +1,25 @@
 // One rank's page DSM: what a fault does (find the home, fetch the page), what ends an interval
-// (write the changes home), and what others' intervals do here (put pages out).
+// (bring the changes home), and what others' intervals do here (put pages out).
 //
-// A page's home is who touched it first. Rank page % size keeps the word that says who that is;
-// compare-and-swap on it finds or becomes the home (ARDMAR). The home's copy is always there.
-// Beside it lies a version: for each rank, its last interval whose changes are in the page. A
-// writer puts its changed bytes straight into the home's copy (DRAW), then its interval into the
-// version, behind them; so a reader who finds the version it needs finds the bytes with it, and no
-// home processor takes part. Notices of who wrote what travel with locks and barriers.
+// A page's home is who touched it first. Rank page % size keeps the word that says who that is. The
+// home's copy is always there. Beside it lies a version: for each rank, its last interval whose
+// changes are in the page; who fetches a page waits until the version is what it has heard of.
+// protocol.h says how pages and changes travel: by messages that the home's processor answers, or
+// by puts, gets and atomics of the network. Notices of who wrote what travel with locks, ranges and
+// barriers.
 //
-// Threads: the rank's own. fault() runs in a signal handler: it allocates nothing.
+// Threads: the rank's own, and upcalls, which serve other ranks: state below is used in the port's
+// turn only. fault() runs in a signal handler. What an upcall needs there it may allocate: the C
+// library's allocator makes no access to shared memory, so that no fault interrupts it.
 #pragma once
 #include <signal.h>
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -28,6 +33,7 @@
 #include "fairlead/systems/dsm/lock_table.h"
 #include "fairlead/systems/dsm/memory.h"
 #include "fairlead/systems/dsm/notices.h"
+#include "fairlead/systems/dsm/range_locks.h"
 #include "fairlead/systems/dsm/static_data.h"
 #include "fairlead/systems/dsm/wire.h"
 
@@ -46,35 +52,41 @@ class Core {
   void stop();
   void* allocate(std::size_t bytes);
   void free(void* block);
-  // `id`: the same on every rank, or the job ends.
-  void barrier(std::uint64_t id, const char* call);
+  // `id`: the same on every rank, or the job ends. Answers rank 0's `word`.
+  std::uint64_t barrier(std::uint64_t id, const char* call, std::uint64_t word = 0);
   void acquire(std::uint32_t lock);
   void release(std::uint32_t lock);
+  void cond_wait(std::uint32_t lock, std::uint32_t condition);
+  void cond_wake(std::uint32_t lock, std::uint32_t condition, bool all);
+  std::uint32_t acquire_range(const void* begin, std::size_t bytes, bool exclusive);
+  void release_range(std::uint32_t number);
+  std::uint64_t atomic(std::uint64_t* word, lci::Atomic op, std::uint64_t a, std::uint64_t b);
   void distribute(void* data, std::size_t bytes);
   // False: not of the heap.
   bool fault(void* address);
+  void touch(const void* begin, std::size_t bytes, bool write);
+  void prefetch(const void* begin, std::size_t bytes);
+  std::uint64_t offset_of(const void* address);
+  void* address_of(std::uint64_t offset);
   [[noreturn]] void fail(const std::string& text);
 
   Dsm& dsm() { return dsm_; }
   run::Context& context() { return context_; }
   const Counts& counts() const { return counts_; }
+  const Protocol& protocol() const { return protocol_; }
   std::string engine() const;
   // Who handled a signal before.
   const struct sigaction& former(int signal) const { return signal == SIGBUS ? bus_ : segv_; }
 
  private:
-  Core(run::Context& context, Memory memory);
-  Post open();
-  void check_running(const char* call);
+  static constexpr std::size_t kAhead = 8;  // pages that are fetched together
 
-  // --- Pages (core.cc).
-  void find_home(PageId page);
-  void fetch(PageId page);
-  bool has_all(PageId page) const;
-  void close_interval();
-  void write_home(PageId page, const std::uint64_t& interval);
-  void apply(std::span<const Notice> notices);
-  void await_version(PageId page, std::uint32_t writer, std::uint64_t seq);
+  Core(run::Context& context, const Options& options);
+  Result<void> open(const Options& options);
+  void check_running(const char* call);
+  PageId checked_page(const void* begin, std::size_t bytes, const char* call);
+
+  // --- Waiting (core.cc).
   void await(const Counter& counter, std::uint64_t at, const char* what);
   void must(Post answer, const char* what);
   // Until `call`, a put, get or atomic, finds room.
@@ -88,17 +100,69 @@ class Core {
     }
     must(answer, what);
   }
+  // Until `done()` holds, which upcalls bring about.
+  template <class Done>
+  void serve(const Done& done, const char* what) {
+    while (!done()) {
+      if (wire_.peer_down()) must(Post::peer_down, what);
+      must(port_.wait({.any_packet = true, .what = what}), what);
+    }
+  }
   std::uint64_t take_pages(std::uint64_t count);
+  void handle(Message& message);
+  [[noreturn]] void refuse(const Message& message);
+
+  // --- Pages (pages.cc).
+  struct Slot {
+    PageId page;
+    bool here;
+    bool over;  // there is nothing to wait for
+    std::uint64_t word;
+  };
+  void bring_in(PageId page);
+  void add_stride(PageId page);
+  void fetch_slots();
+  void admit_slots();
+  void fetch_ardmar();
+  void find_homes();
+  void read_slots(bool first);
+  void fetch_async();
+  void ask(Slot& slot, bool wanted);
+  std::uint64_t home_by_touch(PageId page, Rank rank, bool wanted);
+  void keep_twin(PageId page);
+  void asked(const Message& message, bool forwarded);
+  void answered(const Message& message);
+  bool serve_ask(Rank rank, PageId page, std::span<const std::uint32_t> needs);
+  void look_at_asks(PageId page);
+  void look_at_asks_later();
+  void became_home(PageId page);
+  bool has_all(std::span<const std::uint64_t> version, PageId page) const;
+
+  // --- Intervals (intervals.cc).
+  void close_interval();
+  void bring_home(PageId page, std::uint64_t& interval);
+  void put_runs(PageId page);
+  void send_runs(PageId page, std::uint32_t seq);
+  void take_diff(const Message& message);
+  void take_stamps(const Message& message);
+  void set_version(PageId page, Rank writer, std::uint64_t seq);
+  void apply(std::span<const Notice> notices);
+  void await_version(PageId page, std::uint32_t writer, std::uint64_t seq);
 
   // --- Locks and barriers (synchronise.cc).
-  template <class Done>
-  void serve(const Done& done, const char* what);
-  void handle(Message& message);
   void arrived(const Message& message);
-  void grant(std::uint32_t lock, const LockTable::Waiter& to);
+  void grant(Rank to, Kind kind, std::uint64_t value, std::span<const std::uint32_t> time);
+  void granted(const Message& message);
+  // After a grant: what it brought, and what a release will have to bring.
+  VectorTime take_grant();
+  std::vector<std::uint32_t> end_of_hold(const VectorTime& since);
   void take_variable(const Message& message);
   std::vector<Notice> notices_in(const Message& message, std::size_t from);
-  void send(Rank to, Kind kind, std::uint64_t value, std::span<const std::uint32_t> body);
+  // --- Conditions and ranges (conditions.cc).
+  void condition_waiter(const Message& message);
+  void wake_condition(const Message& message);
+  void range_asked(const Message& message);
+  void grant_ranges();
 
   enum class State : std::uint8_t { out, in };
 
@@ -107,7 +171,10 @@ class Core {
   Dsm dsm_;
   const std::uint32_t size_;
   const Rank self_;
-  Memory memory_;
+  const Protocol protocol_;
+  const std::size_t diff_buffers_;  // of async diffs, at each home
+  std::optional<Memory> memory_;
+  PageId pages_ = 0;
   std::unique_ptr<FaultEngine> engine_;
   std::string why_;  // not the first engine
   bool running_ = false;
@@ -123,41 +190,77 @@ class Core {
   std::uint64_t* versions_ = nullptr;  // of pages homed here, by page and writer; peers write them
   std::uint64_t* first_touch_ = nullptr;  // of pages that are this rank's by number: home + 1
   std::uint64_t* pages_taken_ = nullptr;  // rank 0's: of the heap
-  std::vector<std::uint64_t> read_version_;
+
+  // --- The fetch under way.
+  std::array<Slot, kAhead> slots_;
+  std::size_t slots_used_ = 0;
+  std::vector<std::uint64_t> read_versions_;  // by slot and writer
   Counter fetched_;
   std::uint64_t fetches_asked_ = 0;
   std::uint64_t old_word_ = 0;
+  std::uint64_t read_word_ = 0;
+  PageId last_fault_ = 0;
+  std::int64_t stride_ = 0;
+  std::vector<std::uint32_t> ask_body_;
+
+  // --- Asks of others for pages whose version is not there yet.
+  struct Parked {
+    Rank rank;
+    PageId page;
+    std::vector<std::uint32_t> needs;
+  };
+  std::vector<Parked> parked_;
+  bool looking_later_ = false;
 
   // --- Intervals.
   VectorTime time_;  // what this rank knows, its own last interval included
   NoticeLog log_;    // of what it knows, since the last barrier
   std::vector<Notice> mine_;
   std::vector<PageId> written_;
+  std::vector<PageId> by_atomics_;  // pages with words that atomics of this rank changed
   std::vector<ByteRun> runs_;
+  std::vector<std::uint32_t> words_;
+  std::vector<std::vector<std::uint32_t>> stamps_;  // by home: pages
+  std::vector<Rank> stamped_;                       // homes that get some
+  std::vector<std::uint32_t> unacknowledged_;       // by home: async diffs
   Counter flushed_;
   std::uint64_t flushes_asked_ = 0;
 
   // --- What this rank manages for others.
   Wire wire_;
   LockTable locks_;
+  RangeLocks ranges_;
+  std::map<std::uint64_t, std::deque<Rank>> conditions_;
   NoticeLog relay_;  // what came with the releases of those locks
   std::uint32_t arrivals_ = 0;
   std::uint64_t arrived_id_ = 0;
   std::uint64_t arrived_distributed_ = 0;
+  std::array<std::uint32_t, 2> arrived_word_{};  // rank 0's
   std::vector<std::uint32_t> arrived_notices_;
 
   // --- What it waits for.
   bool departed_ = false;
+  std::uint64_t departed_word_ = 0;
   std::vector<Notice> heard_;
   bool granted_ = false;
+  bool told_ = false;
+  bool woken_ = false;
   VectorTime granted_time_;
   std::unordered_map<std::uint32_t, VectorTime> held_;  // locks, with what their manager knew
+  struct HeldRange {
+    std::uint64_t begin;
+    std::uint64_t end;
+    bool exclusive;
+    VectorTime since;
+  };
+  std::unordered_map<std::uint32_t, HeldRange> held_ranges_;
+  std::uint32_t ranges_asked_ = 0;
   StaticData program_;
   std::uint64_t distributed_ = 0;  // by this rank
   std::uint64_t distributed_by_all_ = 0;
   std::uint64_t variables_taken_ = 0;
 
-  Heap heap_;
+  std::unique_ptr<Heap> heap_;
   Counts counts_;
 };
 

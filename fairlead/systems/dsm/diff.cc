@@ -1,5 +1,6 @@
 #include "fairlead/systems/dsm/diff.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "fairlead/systems/dsm/dsm.h"
@@ -34,6 +35,34 @@ void find_runs(const std::byte* page, const std::byte* twin, std::vector<ByteRun
     }
   }
   if (begin != kNone) end_at(kPageBytes);
+}
+
+std::size_t encode_runs(std::span<const ByteRun> runs, const std::byte* page,
+                        std::size_t words_max, std::vector<std::uint32_t>& words) {
+  std::size_t taken = 0;
+  for (const ByteRun& run : runs) {
+    const std::size_t bytes = static_cast<std::size_t>(run.end - run.begin);
+    const std::size_t at = words.size() + 1;
+    const std::size_t end = at + (bytes + 3) / 4;
+    if (taken != 0 && end > words_max) break;
+    words.resize(end, 0);
+    words[at - 1] = run.begin | (std::uint32_t{run.end} << 16);
+    std::memcpy(words.data() + at, page + run.begin, bytes);
+    ++taken;
+  }
+  return taken;
+}
+
+bool apply_runs(std::span<const std::uint32_t> words, std::byte* page) {
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t begin = words[at] & 0xffff;
+    const std::size_t end = words[at] >> 16;
+    ++at;
+    if (begin >= end || end > kPageBytes || (end - begin + 3) / 4 > words.size() - at) return false;
+    std::memcpy(page + begin, words.data() + at, end - begin);
+    at += (end - begin + 3) / 4;
+  }
+  return true;
 }
 
 }  // namespace fairlead::dsm

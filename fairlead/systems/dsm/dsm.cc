@@ -5,7 +5,7 @@
 namespace fairlead::dsm {
 namespace {
 
-// Ranks whose options differ end here, as nobody has called barrier() yet.
+// Of the barrier in start(), with the options behind it.
 constexpr std::uint64_t kStart = std::uint64_t{1} << 63;
 // The barrier of the C++ interface, which has no numbers.
 constexpr std::uint64_t kUnnumbered = std::uint64_t{1} << 62;
@@ -18,7 +18,10 @@ Result<Dsm*> Dsm::start(run::Context& context, const Options& options) {
   if (!made.ok()) return made.error();
   Core& core = context.set_state(run::System::dsm, std::move(made.value()));
   context.began(run::System::dsm);
-  core.barrier(kStart + options.heap_bytes, "the start of the DSM");
+  // Ranks that were started with different options end here.
+  const auto protocol = (static_cast<std::uint64_t>(options.protocol.fetch) << 2) |
+                        static_cast<std::uint64_t>(options.protocol.diff);
+  core.barrier(kStart + (protocol << 48) + options.heap_bytes, "the start of the DSM");
   return &core.dsm();
 }
 
@@ -32,9 +35,40 @@ Rank Dsm::size() const { return core_.context().port().size(); }
 std::string Dsm::engine() const { return core_.engine(); }
 void* Dsm::allocate(std::size_t bytes) { return core_.allocate(bytes); }
 void Dsm::free(void* allocated) { core_.free(allocated); }
+const Protocol& Dsm::protocol() const { return core_.protocol(); }
+void Dsm::touch(const void* begin, std::size_t bytes, bool write) {
+  core_.touch(begin, bytes, write);
+}
+void Dsm::prefetch(const void* begin, std::size_t bytes) { core_.prefetch(begin, bytes); }
+std::uint64_t Dsm::handle(const void* address) const { return core_.offset_of(address); }
+void* Dsm::address(std::uint64_t handle) const { return core_.address_of(handle); }
+
 void Dsm::barrier() { core_.barrier(kUnnumbered, "a barrier"); }
+std::uint64_t Dsm::agree(std::uint64_t word) {
+  return core_.barrier(kUnnumbered + 1, "an agreement", word);
+}
 void Dsm::acquire(std::uint32_t lock) { core_.acquire(lock); }
 void Dsm::release(std::uint32_t lock) { core_.release(lock); }
+void Dsm::wait(std::uint32_t lock, std::uint32_t condition) { core_.cond_wait(lock, condition); }
+void Dsm::signal(std::uint32_t lock, std::uint32_t condition) {
+  core_.cond_wake(lock, condition, false);
+}
+void Dsm::broadcast(std::uint32_t lock, std::uint32_t condition) {
+  core_.cond_wake(lock, condition, true);
+}
+std::uint32_t Dsm::acquire_range(const void* begin, std::size_t bytes, bool exclusive) {
+  return core_.acquire_range(begin, bytes, exclusive);
+}
+void Dsm::release_range(std::uint32_t number) { core_.release_range(number); }
+std::uint64_t Dsm::fetch_add(std::uint64_t* word, std::uint64_t value) {
+  return core_.atomic(word, lci::Atomic::add, value, 0);
+}
+std::uint64_t Dsm::swap(std::uint64_t* word, std::uint64_t value) {
+  return core_.atomic(word, lci::Atomic::swap, value, 0);
+}
+std::uint64_t Dsm::compare_swap(std::uint64_t* word, std::uint64_t expected, std::uint64_t value) {
+  return core_.atomic(word, lci::Atomic::compare_swap, expected, value);
+}
 void Dsm::distribute(void* data, std::size_t bytes) { core_.distribute(data, bytes); }
 const Counts& Dsm::counts() const { return core_.counts(); }
 

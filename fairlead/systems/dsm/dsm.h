@@ -1,8 +1,8 @@
 // Page-based distributed shared memory: ranks load and store in one heap that has the same address
 // everywhere; pages move by themselves, and what a rank wrote is seen by others behind the locks
-// and barriers below (home-based lazy release consistency; pages found and fetched by ARDMAR, diffs
-// written to the home by DRAW: Noronha and Panda, section 3.2). A program without data races that
-// synchronises only by these calls sees sequentially consistent memory. Ranks are processes.
+// and barriers below (home-based lazy release consistency: Noronha and Panda, section 3). A program
+// without data races that synchronises only by these calls sees sequentially consistent memory.
+// Ranks are processes; programs that say what they access (handles.h) may also run as fibers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "fairlead/base/result.h"
 #include "fairlead/run/context.h"
+#include "fairlead/systems/dsm/protocol.h"
 
 namespace fairlead::dsm {
 
@@ -18,12 +19,25 @@ enum class EngineKind : std::uint8_t {
   automatic,  // uffd where the system lets this process have it, else mprotect
   uffd,       // userfaultfd: missing pages by SIGBUS, writes by PAGEMAP_SCAN (Linux 6.7)
   mprotect,   // protections and SIGSEGV; one mapping per run of equal pages (vm.max_map_count)
+  checked,    // the program says: touch(), handles. The heap has another address on each rank
+};
+// Whether a rank serves others while it computes, by interrupts where the fabric has them.
+enum class WakeKind : std::uint8_t {
+  automatic,  // where the protocol needs the home's processor
+  always,     // also for locks that this rank manages
+  never,
 };
 
 // Must be equal on all ranks.
 struct Options {
   std::size_t heap_bytes = std::size_t{64} << 20;  // of the shared heap, in whole pages
   EngineKind engine = EngineKind::automatic;
+  Protocol protocol;
+  WakeKind wake = WakeKind::automatic;
+
+  // As FAIRLEAD_DSM_HEAP, FAIRLEAD_DSM_ENGINE, FAIRLEAD_DSM_PROTOCOL, FAIRLEAD_DSM_FAITHFUL and
+  // FAIRLEAD_DSM_WAKE say. Error: one of them has another text than it may have.
+  static Result<Options> of_environment();
 };
 
 // What this rank did since start().
@@ -31,7 +45,9 @@ struct Counts {
   std::uint64_t faults = 0;         // accesses to pages that were not here
   std::uint64_t homes = 0;          // pages whose home this rank became by touching them first
   std::uint64_t fetches = 0;        // pages read from their homes
-  std::uint64_t version_reads = 0;  // of those, versions read; more than fetches: a diff was late
+  std::uint64_t prefetched = 0;     // pages that came before they were touched
+  std::uint64_t version_reads = 0;  // by ardmar; more than fetches: a diff was late
+  std::uint64_t served = 0;         // pages that this rank sent because it was asked (async)
   std::uint64_t intervals = 0;      // closed with writes in them
   std::uint64_t diffs = 0;          // pages whose changes were written to their home
   std::uint64_t diff_bytes = 0;
@@ -49,8 +65,7 @@ class Core;
 class Dsm {
  public:
   // Collective. Owned by the context. Error: the heap cannot be mapped at its address (ranks that
-  // are fibers share one address space: run with --body process), no engine works here, started
-  // twice.
+  // are fibers share one address space), no engine works here, started twice.
   static Result<Dsm*> start(run::Context& context, const Options& options);
   // Collective: waits for all, then gives the heap back. No call is allowed afterwards.
   void stop();
@@ -59,20 +74,53 @@ class Dsm {
   Rank size() const;
   // Which engine notices accesses here, and, where it is not the first choice, why.
   std::string engine() const;
+  const Protocol& protocol() const;
 
+  // --- Memory.
   // Zeroed memory of the heap, aligned to 16 bytes, to a page where it has half a page or more;
   // nullptr: the heap has no room left. Called by one rank for itself; others learn the address
   // from shared memory or distribute(). Its first toucher becomes the home of a page.
   void* allocate(std::size_t bytes);
   // Gives back what this rank allocated, once nobody uses it.
   void free(void* allocated);
+  // Has the pages of [begin, begin + bytes) here before the accesses that follow, as for a system
+  // call that is handed them. `write`: they will be written, which the engine `checked` must hear
+  // before each write that follows a call below.
+  void touch(const void* begin, std::size_t bytes, bool write);
+  // Fetches those pages of the range together that somebody has and that are not here; nothing is
+  // lost where it cannot. Faults at equal distances do so by themselves, eight pages at a time.
+  void prefetch(const void* begin, std::size_t bytes);
+  // A place of the heap by a number that is the same on all ranks, whatever their addresses.
+  std::uint64_t handle(const void* address) const;
+  void* address(std::uint64_t handle) const;
 
+  // --- Synchronisation.
   // Every rank: what each wrote before is seen by all after.
   void barrier();
+  // The same; answers rank 0's `word`, such as a handle.
+  std::uint64_t agree(std::uint64_t word);
   // First come, first served. Who acquires sees what was written before the releases that came
   // before. id < kLocks.
   void acquire(std::uint32_t lock);
   void release(std::uint32_t lock);
+  // With the lock held: gives it up until some rank that holds it signals the condition, and has it
+  // again on return. Which condition: any number; each lock has its own.
+  void wait(std::uint32_t lock, std::uint32_t condition);
+  // Who waited longest goes on, or all; nobody: nothing happens. With the lock held.
+  void signal(std::uint32_t lock, std::uint32_t condition);
+  void broadcast(std::uint32_t lock, std::uint32_t condition);
+  // Bytes [begin, begin + bytes) are this rank's until they are released, or, not exclusive, nobody's
+  // to write. Answers the number to release them by. What it saw and wrote counts as with locks.
+  std::uint32_t acquire_range(const void* begin, std::size_t bytes, bool exclusive);
+  void release_range(std::uint32_t number);
+
+  // --- Atomics on aligned words of the heap, done at the page's home, without a lock. They answer
+  // the former value and order nothing else. Plain loads of the word see them behind a lock or a
+  // barrier; plain stores to it are races.
+  std::uint64_t fetch_add(std::uint64_t* word, std::uint64_t value);
+  std::uint64_t swap(std::uint64_t* word, std::uint64_t value);
+  std::uint64_t compare_swap(std::uint64_t* word, std::uint64_t expected, std::uint64_t value);
+
   // Copies [data, data + bytes), a variable of the program that every rank has at the same place
   // of the same binary (not on stack or heap), to all others: it is there behind their next
   // barrier.
@@ -84,6 +132,33 @@ class Dsm {
   friend class Core;
   explicit Dsm(Core& core) : core_(core) {}
   Core& core_;
+};
+
+// Holds a lock to the end of its scope.
+class LockGuard {
+ public:
+  LockGuard(Dsm& dsm, std::uint32_t lock) : dsm_(dsm), lock_(lock) { dsm_.acquire(lock_); }
+  ~LockGuard() { dsm_.release(lock_); }
+  LockGuard(const LockGuard&) = delete;
+  LockGuard& operator=(const LockGuard&) = delete;
+
+ private:
+  Dsm& dsm_;
+  std::uint32_t lock_;
+};
+
+// Holds a range of the heap to the end of its scope.
+class RangeGuard {
+ public:
+  RangeGuard(Dsm& dsm, const void* begin, std::size_t bytes, bool exclusive)
+      : dsm_(dsm), number_(dsm.acquire_range(begin, bytes, exclusive)) {}
+  ~RangeGuard() { dsm_.release_range(number_); }
+  RangeGuard(const RangeGuard&) = delete;
+  RangeGuard& operator=(const RangeGuard&) = delete;
+
+ private:
+  Dsm& dsm_;
+  std::uint32_t number_;
 };
 
 }  // namespace fairlead::dsm

@@ -1,5 +1,6 @@
 // What tells the runtime that the program wants a page that is not here, and which pages it wrote.
-// One interface, by the means of the system: uffd_engine.cc, mprotect_engine.cc.
+// One interface, by the means of the system (uffd_engine.cc, mprotect_engine.cc), or by the program's
+// own calls (checked_engine.cc).
 //
 // A page is out (any access ends in Core's fault handler) or in: readable, and writes to it are
 // remembered until collect(). All are out at first.
@@ -19,12 +20,18 @@ class FaultEngine {
   virtual ~FaultEngine() = default;
 
   virtual const char* name() const = 0;
-  // Takes a page in, unwritten; its content is what the alias has. Async-signal-safe.
-  virtual void admit(PageId page) = 0;
+  // Accesses end in a signal.
+  virtual bool uses_signals() const { return true; }
+  // Takes pages [first, first + count) in, unwritten; their content is what the alias has.
+  // Async-signal-safe.
+  virtual void admit(PageId first, PageId count) = 0;
   // Puts pages [first, first + count) out.
   virtual void expel(PageId first, PageId count) = 0;
   // An access to a page that is in has faulted. Async-signal-safe.
   virtual void fault_inside(PageId page) = 0;
+  // The program says that it is about to write a page that is in; engines that see writes need not
+  // be told.
+  virtual void mark_written(PageId) {}
   // Appends the pages that were written since they were admitted or last collected; they are
   // unwritten from now on.
   virtual void collect(std::vector<PageId>& written) = 0;
@@ -33,6 +40,8 @@ class FaultEngine {
 // `memory` outlives it. Error: what the system refused.
 Result<std::unique_ptr<FaultEngine>> make_uffd_engine(const Memory& memory);
 Result<std::unique_ptr<FaultEngine>> make_mprotect_engine(const Memory& memory);
+
+std::unique_ptr<FaultEngine> make_checked_engine(const Memory& memory);
 
 // The engine that `kind` asks for; `why` gets the reason where automatic took the second choice.
 Result<std::unique_ptr<FaultEngine>> make_engine(EngineKind kind, const Memory& memory,

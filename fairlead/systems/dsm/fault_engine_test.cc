@@ -26,7 +26,7 @@ void on_fault(int, siginfo_t* info, void*) {
   if (faults->in[page]) return faults->engine->fault_inside(page);
   ++faults->outside;
   faults->in[page] = true;
-  faults->engine->admit(page);
+  faults->engine->admit(page, 1);
 }
 
 class Engines : public testing::TestWithParam<EngineKind> {

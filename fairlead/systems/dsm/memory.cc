@@ -23,7 +23,8 @@ Error cannot_map(std::size_t bytes, int error) {
     return Error{
         fmt::format("the shared heap cannot lie at {:#x}, where something else does: ranks that "
                     "are fibers share "
-                    "one address space and cannot use it; run with --body process",
+                    "one address space: run with --body process, or use handles and the engine "
+                    "\"checked\"",
                     kViewAddress)};
   }
   return Error{
@@ -32,10 +33,34 @@ Error cannot_map(std::size_t bytes, int error) {
                   bytes, std::strerror(error))};
 }
 
+// A child would write into this rank's pages unnoticed. Huge pages would be written as a whole.
+void prepare(void* view, std::size_t bytes) {
+  madvise(view, bytes, MADV_DONTFORK);
+  madvise(view, bytes, MADV_NOHUGEPAGE);
+}
+
 }  // namespace
 
-Result<Memory> Memory::map(std::size_t bytes) {
+Result<Memory> Memory::map(std::size_t bytes, void* allocated, bool anywhere) {
   FAIRLEAD_CHECK(bytes > 0 && bytes % kPageBytes == 0, "{}", bytes);
+  if (anywhere && allocated != nullptr) {
+    auto* const both = static_cast<std::byte*>(allocated);
+    return Memory(Fd(), both, both, bytes, false);
+  }
+  void* const address = reinterpret_cast<void*>(kViewAddress);
+  if (allocated != nullptr) {
+    // Shared memory can be seen at a second address; the first call finds out whether that is free.
+    void* const room = mmap(address, bytes, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (room == MAP_FAILED) return cannot_map(bytes, errno);
+    void* const view = mremap(allocated, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, address);
+    if (view != MAP_FAILED) {
+      prepare(view, bytes);
+      return Memory(Fd(), static_cast<std::byte*>(view), static_cast<std::byte*>(allocated), bytes,
+                    false);
+    }
+    munmap(address, bytes);
+  }
   Fd file(memfd_create("fairlead-dsm", MFD_CLOEXEC));
   if (!file.valid() || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
     return cannot_map(bytes, errno);
@@ -43,32 +68,35 @@ Result<Memory> Memory::map(std::size_t bytes) {
   void* const alias =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
   if (alias == MAP_FAILED) return cannot_map(bytes, errno);
-  void* const view = mmap(reinterpret_cast<void*>(kViewAddress), bytes, PROT_READ | PROT_WRITE,
+  if (anywhere) {
+    auto* const both = static_cast<std::byte*>(alias);
+    return Memory(std::move(file), both, both, bytes, true);
+  }
+  void* const view = mmap(address, bytes, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file.get(), 0);
   if (view == MAP_FAILED) {
     const int error = errno;
     munmap(alias, bytes);
     return cannot_map(bytes, error);
   }
-  // A child would write into this rank's pages unnoticed. Huge pages would be written as a whole.
-  madvise(view, bytes, MADV_DONTFORK);
-  madvise(view, bytes, MADV_NOHUGEPAGE);
+  prepare(view, bytes);
   return Memory(std::move(file), static_cast<std::byte*>(view), static_cast<std::byte*>(alias),
-                bytes);
+                bytes, true);
 }
 
-Memory::Memory(Fd file, std::byte* view, std::byte* alias, std::size_t bytes)
-    : file_(std::move(file)), view_(view), alias_(alias), bytes_(bytes) {}
+Memory::Memory(Fd file, std::byte* view, std::byte* alias, std::size_t bytes, bool own_alias)
+    : file_(std::move(file)), view_(view), alias_(alias), bytes_(bytes), own_alias_(own_alias) {}
 Memory::Memory(Memory&& other) noexcept
     : file_(std::move(other.file_)),
       view_(std::exchange(other.view_, nullptr)),
       alias_(std::exchange(other.alias_, nullptr)),
-      bytes_(other.bytes_) {}
+      bytes_(other.bytes_),
+      own_alias_(other.own_alias_) {}
 
 Memory::~Memory() {
   if (view_ == nullptr) return;
-  munmap(view_, bytes_);
-  munmap(alias_, bytes_);
+  if (view_ != alias_) munmap(view_, bytes_);
+  if (own_alias_) munmap(alias_, bytes_);
 }
 
 std::byte* Memory::view(PageId page) const { return view_ + std::size_t{page} * kPageBytes; }

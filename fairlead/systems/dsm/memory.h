@@ -1,4 +1,4 @@
-// The heap's memory on one rank: pages of a memfd, mapped twice. The view is what the program uses,
+// The heap's memory on one rank: pages mapped twice, of the Port's memory or of a memfd. The view is what the program uses,
 // at an address that is the same on every rank, and what a fault engine protects; the alias is the
 // runtime's own, always readable and writable, which peers' puts and gets reach.
 #pragma once
@@ -14,8 +14,11 @@ using PageId = std::uint32_t;
 
 class Memory {
  public:
-  // Error: the address is taken, or there is not so much address space.
-  static Result<Memory> map(std::size_t bytes);
+  // `allocated`, where not null: memory of the Port, zeroed, in whole pages, which is the alias
+  // where it can be mapped twice; it outlives this. `anywhere`: view and alias are one and lie
+  // where there is room, on each rank elsewhere. Error: the address is taken, or there is not so
+  // much address space.
+  static Result<Memory> map(std::size_t bytes, void* allocated = nullptr, bool anywhere = false);
   Memory(Memory&& other) noexcept;
   Memory& operator=(Memory&&) = delete;
   ~Memory();
@@ -28,11 +31,12 @@ class Memory {
   PageId page_of(const void* address) const;
 
  private:
-  Memory(Fd file, std::byte* view, std::byte* alias, std::size_t bytes);
-  Fd file_;
+  Memory(Fd file, std::byte* view, std::byte* alias, std::size_t bytes, bool own_alias);
+  Fd file_;  // invalid: the pages are another's
   std::byte* view_;
   std::byte* alias_;
   std::size_t bytes_;
+  bool own_alias_;
 };
 
 // `count` zeroed elements that take memory where they are used only; plain types.

@@ -21,7 +21,7 @@ class MprotectEngine final : public FaultEngine {
 
   const char* name() const override { return "mprotect"; }
 
-  void admit(PageId page) override { protect(page, 1, PROT_READ); }
+  void admit(PageId first, PageId count) override { protect(first, count, PROT_READ); }
 
   void expel(PageId first, PageId count) override { protect(first, count, PROT_NONE); }
 
@@ -66,6 +66,7 @@ Result<std::unique_ptr<FaultEngine>> make_mprotect_engine(const Memory& memory) 
 
 Result<std::unique_ptr<FaultEngine>> make_engine(EngineKind kind, const Memory& memory,
                                                  std::string& why) {
+  if (kind == EngineKind::checked) return make_checked_engine(memory);
   if (kind == EngineKind::mprotect) return make_mprotect_engine(memory);
   Result<std::unique_ptr<FaultEngine>> made = make_uffd_engine(memory);
   if (made.ok() || kind == EngineKind::uffd) return made;

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
-#include "fairlead/base/numbers.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/dsm/core.h"
 #include "fairlead/systems/dsm/dsm.h"
@@ -21,26 +19,6 @@ namespace {
 [[noreturn]] void exit_with(const std::string& text) {
   fmt::print(stderr, "{}\n", text);
   std::exit(1);
-}
-
-Options options_of_environment() {
-  Options options;
-  if (const char* const heap = std::getenv("FAIRLEAD_DSM_HEAP"); heap != nullptr) {
-    const Result<std::uint64_t> bytes =
-        read_bytes("FAIRLEAD_DSM_HEAP=", heap, {kPageBytes, std::uint64_t{1} << 40});
-    if (!bytes.ok()) exit_with(bytes.error().text);
-    options.heap_bytes = bytes.value();
-  }
-  if (const char* const engine = std::getenv("FAIRLEAD_DSM_ENGINE"); engine != nullptr) {
-    if (std::strcmp(engine, "uffd") == 0) {
-      options.engine = EngineKind::uffd;
-    } else if (std::strcmp(engine, "mprotect") == 0) {
-      options.engine = EngineKind::mprotect;
-    } else if (std::strcmp(engine, "automatic") != 0) {
-      exit_with(fmt::format("FAIRLEAD_DSM_ENGINE={}: must be automatic, uffd or mprotect", engine));
-    }
-  }
-  return options;
 }
 
 Core& running(const char* call) {
@@ -62,7 +40,9 @@ void Tmk_startup(int, char**) {
     fairlead::dsm::exit_with(fmt::format("Tmk_startup: {}", joined.error().text));
   }
   fairlead::run::Context& context = *joined.value();
-  const auto started = fairlead::dsm::Dsm::start(context, fairlead::dsm::options_of_environment());
+  const auto options = fairlead::dsm::Options::of_environment();
+  if (!options.ok()) context.abort_job(1, fmt::format("Tmk_startup: {}", options.error().text));
+  const auto started = fairlead::dsm::Dsm::start(context, options.value());
   if (!started.ok()) context.abort_job(1, fmt::format("Tmk_startup: {}", started.error().text));
   Tmk_nprocs = started.value()->size();
   Tmk_proc_id = started.value()->self();
@@ -85,6 +65,15 @@ void Tmk_barrier(unsigned id) {
 
 void Tmk_lock_acquire(unsigned id) { running("Tmk_lock_acquire").acquire(id); }
 void Tmk_lock_release(unsigned id) { running("Tmk_lock_release").release(id); }
+void Tmk_lock_cond_wait(unsigned id, unsigned condition) {
+  running("Tmk_lock_cond_wait").cond_wait(id, condition);
+}
+void Tmk_lock_cond_signal(unsigned id, unsigned condition) {
+  running("Tmk_lock_cond_signal").cond_wake(id, condition, false);
+}
+void Tmk_lock_cond_broadcast(unsigned id, unsigned condition) {
+  running("Tmk_lock_cond_broadcast").cond_wake(id, condition, true);
+}
 char* Tmk_malloc(unsigned size) { return static_cast<char*>(running("Tmk_malloc").allocate(size)); }
 void Tmk_free(char* allocated) { running("Tmk_free").free(allocated); }
 void Tmk_distribute(void* variable, int size) {

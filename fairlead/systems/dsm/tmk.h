@@ -18,8 +18,9 @@ extern unsigned Tmk_nprocs;
 extern unsigned Tmk_proc_id;
 /* NOLINTEND(readability-identifier-naming) */
 
-/* Collective. Reads FAIRLEAD_DSM_HEAP (bytes; K, M, G may follow; default 64M) and
- * FAIRLEAD_DSM_ENGINE (automatic, uffd, mprotect), the same on every rank. */
+/* Collective. Reads FAIRLEAD_DSM_HEAP (bytes; K, M, G may follow; default 64M),
+ * FAIRLEAD_DSM_ENGINE (automatic, uffd, mprotect), FAIRLEAD_DSM_PROTOCOL, FAIRLEAD_DSM_FAITHFUL and
+ * FAIRLEAD_DSM_WAKE (docs/dsm.md), the same on every rank. */
 void Tmk_startup(int argc, char** argv);
 /* Ends this rank. Collective if status is 0; else it ends the job with that status. */
 void Tmk_exit(int status);
@@ -29,6 +30,12 @@ void Tmk_barrier(unsigned id);
 /* id < TMK_NLOCKS. */
 void Tmk_lock_acquire(unsigned id);
 void Tmk_lock_release(unsigned id);
+
+/* With the lock held: gives it up until a rank that holds it signals this condition of it (any
+ * number), and has it again on return. Signals wake who waited longest, or all. */
+void Tmk_lock_cond_wait(unsigned id, unsigned condition);
+void Tmk_lock_cond_signal(unsigned id, unsigned condition);
+void Tmk_lock_cond_broadcast(unsigned id, unsigned condition);
 
 /* Zeroed shared memory; null: there is not so much left. */
 char* Tmk_malloc(unsigned size);

@@ -65,19 +65,25 @@ class UffdEngine final : public FaultEngine {
 
   const char* name() const override { return "uffd"; }
 
-  void admit(PageId page) override {
-    uffdio_continue range{};
-    range.range.start = reinterpret_cast<std::uintptr_t>(memory_.view(page));
-    range.range.len = kPageBytes;
-    range.mode = kContinueModeWp;
-    while (ioctl(uffd_.get(), UFFDIO_CONTINUE, &range) != 0 && errno != EEXIST) {
-      if (errno == EFAULT) {
+  void admit(PageId first, PageId count) override {
+    const PageId end = first + count;
+    for (PageId page = first; page < end;) {
+      uffdio_continue range{};
+      range.range.start = reinterpret_cast<std::uintptr_t>(memory_.view(page));
+      range.range.len = std::size_t{end - page} * kPageBytes;
+      range.mode = kContinueModeWp;
+      if (ioctl(uffd_.get(), UFFDIO_CONTINUE, &range) == 0) return;
+      const int error = errno;
+      // What went well before the page at fault is said where something did.
+      if (range.mapped > 0) page += static_cast<PageId>(range.mapped / kPageBytes);
+      if (error == EEXIST && range.mapped <= 0) ++page;
+      if (error == EFAULT && range.mapped <= 0) {
         // The file has no such page yet: it gets one by a write that changes nothing.
-        auto* const first = reinterpret_cast<volatile std::byte*>(memory_.alias(page));
-        *first = *first;
-        continue;
+        auto* const byte = reinterpret_cast<volatile std::byte*>(memory_.alias(page));
+        *byte = *byte;
       }
-      FAIRLEAD_CHECK(errno == EAGAIN, "UFFDIO_CONTINUE of page {}: {}", page, std::strerror(errno));
+      FAIRLEAD_CHECK(error == EAGAIN || error == EEXIST || error == EFAULT,
+                     "UFFDIO_CONTINUE of page {}: {}", page, std::strerror(error));
     }
   }
 
@@ -93,7 +99,7 @@ class UffdEngine final : public FaultEngine {
       uncertain_[page] = 1;
       ++uncertain_count_;
     }
-    admit(page);
+    admit(page, 1);
   }
 
   void collect(std::vector<PageId>& written) override {

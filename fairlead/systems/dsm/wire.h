@@ -1,23 +1,50 @@
-// Messages of the DSM on the Port: a head and words behind it, cut into packets. What comes is put
-// aside by the upcall, which allocates nothing: it may run inside a fault handler.
+// Messages of the DSM on the Port: a head and words behind it, cut into packets. Nothing here
+// waits: what finds no room, or may not be sent on its lane by the upcall that sends it, is kept
+// and sent later. Messages from one rank to another on one lane keep their order. Thread: in the
+// port's turn, by the rank or by an upcall.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
 #include "fairlead/lci/port.h"
-#include "fairlead/systems/dsm/memory.h"
 
 namespace fairlead::dsm {
 
+// Bodies are words of 32 bits. "Time": a vector time. "Needs": pairs of a writer and its interval.
 enum class Kind : std::uint32_t {
-  arrive,      // at a barrier: distributes sent so far; body: the rank's notices of its own writes
-  depart,      // from it: distributes that the receiver should have; body: all notices
-  acquire,     // a lock; body: the rank's vector time
-  grant,       // of it; body: the manager's vector time, then notices
+  // --- Lane::request
+  arrive,      // at a barrier; body: distributes sent so far, a word of two, notices of its writes
+  acquire,     // a lock; body: time
   release,     // of it; body: notices
   distribute,  // offset in the program; body: the length, then bytes
+  page_ask,    // a page; body: whether it is only wanted where somebody has it, needs
+  diff,        // a page; body: interval, whether it is the last part, then runs (diff.h)
+  stamps,      // an interval; body: pages whose changes, put before, are there
+  cond_wait,   // lock and condition
+  cond_wake,   // the same; body: whether all are woken
+  range_acquire,  // number of the request; body: RangeLocks::Range, time
+  range_release,  // the same; body: notices
+  // --- Lane::reply
+  depart,     // from a barrier: distributes that there were; body: rank 0's two words, notices
+  grant,      // of a lock; body: the manager's time, then notices
+  forward,    // a page_ask; body: the rank that asks, then as page_ask
+  diff_ack,   // a page: its changes are there, their buffer is free
+  cond_told,  // the manager knows of the waiter
+  cond_woken,
+  range_grant,  // as grant
+  // --- Lane::control
+  page_data,   // a page; body: its content
+  page_yours,  // a page that nobody had: the receiver is its home
+  page_none,   // a page that nobody has
+  count
 };
+constexpr lci::Lane lane_of(Kind kind) {
+  if (kind < Kind::depart) return lci::Lane::request;
+  return kind < Kind::page_data ? lci::Lane::reply : lci::Lane::control;
+}
 
 struct Message {
   Kind kind;
@@ -28,36 +55,51 @@ struct Message {
 
 class Wire {
  public:
-  Wire(lci::Port& port, lci::Chan chan);
+  struct Sink {
+    void (*run)(void* context, Message& message) = nullptr;
+    void* context = nullptr;
+  };
+
+  // `sink` gets what comes, from upcalls; what this rank sends to itself, from send().
+  Wire(lci::Port& port, lci::Chan chan, Sink sink);
   ~Wire();
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  // Not from an upcall: it waits for room. Messages from one rank to another keep their order.
-  // Also to this rank itself.
-  Post send(Rank to, Kind kind, std::uint64_t value, std::span<const std::uint32_t> body);
-  // The next message that is all here. Not from an upcall or a fault handler.
-  bool next(Message& message);
-  // More came than there is room for; what is lost is unknown.
-  bool overrun() const { return overrun_; }
+  // `behind_puts`: not seen before this rank's earlier puts to that rank.
+  void send(Rank to, Kind kind, std::uint64_t value, std::span<const std::uint32_t> body,
+            bool behind_puts = false);
+  // Everything has left.
+  bool idle() const { return outbox_[0].empty() && outbox_[1].empty() && outbox_[2].empty(); }
+  // A rank that is gone was sent something.
+  bool peer_down() const { return peer_down_; }
 
  private:
-  // What one rank's message is put together in.
-  struct Parts {
-    std::vector<std::uint32_t> words;
+  struct Item {
+    Rank to;
+    Kind kind;
+    std::uint64_t value;
+    std::vector<std::uint32_t> body;
+    std::size_t sent;  // bytes of it
+    bool behind_puts;
   };
-  struct Put;  // how a packet lies in the inbox
-  static constexpr std::size_t kInboxBytes = std::size_t{1} << 30;
+  static constexpr std::int64_t kRetryUs = 2;
 
-  void came(Rank from, const std::uint32_t* words, std::span<const std::byte> data);
+  // False: no room; `sent` says how far it came.
+  bool post(Rank to, Kind kind, std::uint64_t value, std::span<const std::byte> body,
+            bool behind_puts, std::size_t& sent);
+  void pump();
+  void come_back_later(bool at_once);
+  void came(const lci::Arrival& arrival);
 
   lci::Port& port_;
   lci::Chan chan_;
-  std::vector<Parts> parts_;
-  std::byte* inbox_;  // packets behind each other, from read_ to written_
-  std::size_t read_ = 0;
-  std::size_t written_ = 0;
-  bool overrun_ = false;
+  Sink sink_;
+  std::vector<std::array<std::vector<std::uint32_t>, 3>> parts_;  // by rank and lane
+  std::array<std::deque<Item>, 3> outbox_;                        // by lane
+  std::uint8_t lowest_ = 0;  // lane that may be sent on
+  bool coming_back_ = false;
+  bool peer_down_ = false;
 };
 
 }  // namespace fairlead::dsm

@@ -1,0 +1,182 @@
+// Of Core: what ends an interval, all ways to bring changes home, and what notices do.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/segments.h"
+
+namespace fairlead::dsm {
+namespace {
+
+constexpr std::size_t kPiecesMax = 64;  // of one put
+constexpr std::size_t kDiffHead = 2;    // words before the runs: interval, whether it is the last
+
+}  // namespace
+
+void Core::close_interval() {
+  written_.clear();
+  engine_->collect(written_);
+  std::sort(by_atomics_.begin(), by_atomics_.end());
+  by_atomics_.erase(std::unique(by_atomics_.begin(), by_atomics_.end()), by_atomics_.end());
+  if (written_.empty() && by_atomics_.empty()) return;
+  const std::uint32_t seq = time_[self_] + 1;
+  std::uint64_t interval = seq;
+  const std::size_t before = mine_.size();
+  for (const PageId page : written_) {
+    runs_.clear();
+    if (home_[page] != self_ + 1) {
+      find_runs(memory_->alias(page), twins_ + std::size_t{page} * kPageBytes, runs_);
+      port_.charge({.bytes = 2 * kPageBytes, .working_set_bytes = 2 * kPageBytes});
+      if (runs_.empty()) continue;
+    }
+    bring_home(page, interval);
+    mine_.push_back({page, self_, seq});
+  }
+  // Atomics were done at the home; what there is to bring is that there were some.
+  runs_.clear();
+  for (const PageId page : by_atomics_) {
+    bring_home(page, interval);
+    mine_.push_back({page, self_, seq});
+  }
+  by_atomics_.clear();
+  for (const Rank home : stamped_) {
+    wire_.send(home, Kind::stamps, seq, stamps_[home], true);
+    stamps_[home].clear();
+  }
+  stamped_.clear();
+  await(flushed_, flushes_asked_, "changes to be written to their pages' homes");
+  if (mine_.size() == before) return;
+  time_[self_] = seq;
+  log_.add(std::span(mine_).subspan(before));
+  ++counts_.intervals;
+}
+
+// The runs of a page, then its version behind them. `interval` and the page stay until they left.
+void Core::bring_home(PageId page, std::uint64_t& interval) {
+  if (home_[page] == self_ + 1) return set_version(page, self_, interval);
+  const Rank home = home_[page] - 1;
+  ++counts_.diffs;
+  // A copy that is fetched again has them.
+  need_[std::size_t{page} * size_ + self_] = interval;
+  if (protocol_.diff == DiffPart::async) {
+    send_runs(page, static_cast<std::uint32_t>(interval));
+    return;
+  }
+  put_runs(page);
+  if (protocol_.diff == DiffPart::draw) {
+    if (stamps_[home].empty()) stamped_.push_back(home);
+    stamps_[home].push_back(page);
+    return;
+  }
+  const lci::PutPiece version{(std::uint64_t{page} * size_ + self_) * sizeof interval, &interval,
+                              sizeof interval};
+  begin(
+      [&] {
+        return port_.put({home}, kVersions, {&version, 1}, &flushed_, lci::kNoCounter, lci::kAfter);
+      },
+      "a page's version");
+  ++flushes_asked_;
+}
+
+void Core::put_runs(PageId page) {
+  std::byte* const twin = twins_ + std::size_t{page} * kPageBytes;
+  std::array<lci::PutPiece, kPiecesMax> pieces;
+  std::size_t count = 0;
+  const auto flush = [&] {
+    begin(
+        [&] {
+          return port_.put({home_[page] - 1}, kPages, std::span(pieces).first(count), &flushed_,
+                           lci::kNoCounter, lci::kNoFlags);
+        },
+        "a page's changes");
+    ++flushes_asked_;
+    count = 0;
+  };
+  for (const ByteRun& run : runs_) {
+    const std::size_t bytes = static_cast<std::size_t>(run.end - run.begin);
+    pieces[count++] = {std::uint64_t{page} * kPageBytes + run.begin,
+                       memory_->alias(page) + run.begin, bytes};
+    std::memcpy(twin + run.begin, memory_->alias(page) + run.begin, bytes);
+    counts_.diff_bytes += bytes;
+    if (count == kPiecesMax) flush();
+  }
+  if (count != 0) flush();
+}
+
+// In parts of one packet each; the home has as many buffers for pages as there may be unconfirmed.
+void Core::send_runs(PageId page, std::uint32_t seq) {
+  const Rank home = home_[page] - 1;
+  serve([&] { return unacknowledged_[home] < diff_buffers_; }, "a buffer for changes at a home");
+  std::byte* const twin = twins_ + std::size_t{page} * kPageBytes;
+  const std::size_t words_max = port_.caps(home).mtu_bytes / sizeof(std::uint32_t);
+  auto left = std::span<const ByteRun>(runs_);
+  ++unacknowledged_[home];
+  do {
+    words_.assign({seq, 0});
+    const std::size_t taken = encode_runs(left, memory_->alias(page), words_max, words_);
+    left = left.subspan(taken);
+    words_[1] = left.empty() ? 1 : 0;
+    wire_.send(home, Kind::diff, page, words_);
+  } while (!left.empty());
+  std::size_t bytes = 0;
+  for (const ByteRun& run : runs_) {
+    const std::size_t size = static_cast<std::size_t>(run.end - run.begin);
+    std::memcpy(twin + run.begin, memory_->alias(page) + run.begin, size);
+    bytes += size;
+  }
+  counts_.diff_bytes += bytes;
+  port_.charge({.working_set_bytes = kPageBytes, .copied_bytes = 2 * bytes});
+}
+
+void Core::take_diff(const Message& message) {
+  const auto page = static_cast<PageId>(message.value);
+  if (message.body.size() < kDiffHead ||
+      !apply_runs(std::span(message.body).subspan(kDiffHead), memory_->alias(page))) {
+    refuse(message);
+  }
+  port_.charge({.working_set_bytes = kPageBytes, .copied_bytes = message.body.size() * 4});
+  if (message.body[1] == 0) return;
+  set_version(page, message.from, message.body[0]);
+  wire_.send(message.from, Kind::diff_ack, page, {});
+}
+
+void Core::take_stamps(const Message& message) {
+  for (const std::uint32_t page : message.body) {
+    if (page >= pages_) refuse(message);
+    set_version(page, message.from, message.value);
+  }
+}
+
+void Core::set_version(PageId page, Rank writer, std::uint64_t seq) {
+  word_of(versions_[std::size_t{page} * size_ + writer]).store(seq, std::memory_order_release);
+  if (!parked_.empty()) look_at_asks(page);
+}
+
+// What was written here is home already, as an interval was closed before.
+void Core::apply(std::span<const Notice> notices) {
+  for (const Notice& notice : notices) {
+    if (notice.writer == self_) continue;
+    std::uint64_t& need = need_[std::size_t{notice.page} * size_ + notice.writer];
+    need = std::max<std::uint64_t>(need, notice.seq);
+    time_[notice.writer] = std::max(time_[notice.writer], notice.seq);
+    if (home_[notice.page] == self_ + 1) {
+      await_version(notice.page, notice.writer, notice.seq);
+    } else if (state_[notice.page] == State::in) {
+      state_[notice.page] = State::out;
+      engine_->expel(notice.page, 1);
+      ++counts_.invalidations;
+    }
+  }
+  log_.add(notices);
+}
+
+void Core::await_version(PageId page, std::uint32_t writer, std::uint64_t seq) {
+  std::atomic<std::uint64_t>& version = word_of(versions_[std::size_t{page} * size_ + writer]);
+  if (version.load(std::memory_order_acquire) >= seq) return;
+  const char* const what = "a writer's changes to a page of this rank";
+  must(port_.wait({.word = &version, .cmp = lci::Cmp::ge, .value = seq, .what = what}), what);
+}
+
+}  // namespace fairlead::dsm

@@ -1,0 +1,391 @@
+// Of Core: pages come. What a fault does, how homes are found, and both ways to fetch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/segments.h"
+
+namespace fairlead::dsm {
+namespace {
+
+// Between two looks at a version that is too old.
+constexpr Ps kLookAgain = microseconds(2);
+constexpr Ps kLookAgainMost = microseconds(500);
+constexpr std::size_t kPageWords = kPageBytes / sizeof(std::uint32_t);
+constexpr std::int64_t kStrideMost = 64;  // pages
+
+}  // namespace
+
+bool Core::fault(void* address) {
+  if (!running_ || !memory_->has(address)) return false;
+  const PageId page = memory_->page_of(address);
+  if (in_fault_) {
+    fail(fmt::format("{} of the shared heap was handed to a call that moves data, and was not here",
+                     address));
+  }
+  const lci::PortTurn turn(port_);
+  if (state_[page] == State::in) {
+    engine_->fault_inside(page);
+  } else {
+    ++counts_.faults;
+    bring_in(page);
+  }
+  return true;
+}
+
+void Core::bring_in(PageId page) {
+  in_fault_ = true;
+  slots_[0] = {page, false, false, 0};
+  slots_used_ = 1;
+  add_stride(page);
+  fetch_slots();
+  admit_slots();
+  in_fault_ = false;
+}
+
+// Two faults with the same distance between them: the next ones are likely.
+void Core::add_stride(PageId page) {
+  const std::int64_t stride = std::int64_t{page} - last_fault_;
+  last_fault_ = page;
+  const bool again = stride == stride_ || (stride > 0 && stride_ > 0 && stride == stride_ * std::int64_t{kAhead});
+  if (!again) {
+    stride_ = stride;
+    return;
+  }
+  if (stride_ == 0 || stride_ > kStrideMost || stride_ < -kStrideMost) return;
+  for (std::int64_t next = page + stride_; slots_used_ < kAhead; next += stride_) {
+    if (next < 0 || next >= pages_) return;
+    const auto ahead = static_cast<PageId>(next);
+    if (state_[ahead] == State::out) slots_[slots_used_++] = {ahead, false, false, 0};
+    else return;
+  }
+}
+
+void Core::prefetch(const void* begin, std::size_t bytes) {
+  PageId page = checked_page(begin, bytes, "prefetch");
+  if (bytes == 0) return;
+  const lci::PortTurn turn(port_);
+  const PageId last = memory_->page_of(static_cast<const std::byte*>(begin) + bytes - 1);
+  while (page <= last) {
+    slots_used_ = 0;
+    for (; page <= last && slots_used_ < kAhead; ++page) {
+      if (state_[page] == State::out) slots_[slots_used_++] = {page, false, false, 0};
+    }
+    if (slots_used_ == 0) break;
+    fetch_slots();
+    admit_slots();
+  }
+}
+
+void Core::touch(const void* begin, std::size_t bytes, bool write) {
+  PageId page = checked_page(begin, bytes, "an access");
+  if (bytes == 0) return;
+  const lci::PortTurn turn(port_);
+  const PageId last = memory_->page_of(static_cast<const std::byte*>(begin) + bytes - 1);
+  for (; page <= last; ++page) {
+    if (state_[page] == State::out) {
+      ++counts_.faults;
+      bring_in(page);
+    }
+    if (write) engine_->mark_written(page);
+  }
+}
+
+void Core::fetch_slots() {
+  protocol_.fetch == FetchPart::async ? fetch_async() : fetch_ardmar();
+}
+
+// Neighbours together.
+void Core::admit_slots() {
+  const auto pages = std::span(slots_).first(slots_used_);
+  std::sort(pages.begin(), pages.end(),
+            [](const Slot& a, const Slot& b) { return a.page < b.page; });
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < pages.size();) {
+    if (!pages[i].here) {
+      ++i;
+      continue;
+    }
+    std::size_t count = 0;
+    while (i + count < pages.size() && pages[i + count].here &&
+           pages[i + count].page == pages[i].page + count) {
+      state_[pages[i + count].page] = State::in;
+      ++count;
+    }
+    engine_->admit(pages[i].page, static_cast<PageId>(count));
+    taken += count;
+    i += count;
+  }
+  if (taken > 1) counts_.prefetched += taken - 1;
+}
+
+void Core::became_home(PageId page) {
+  home_[page] = self_ + 1;
+  ++counts_.homes;
+}
+
+bool Core::has_all(std::span<const std::uint64_t> version, PageId page) const {
+  for (std::uint32_t writer = 0; writer < size_; ++writer) {
+    if (version[writer] < need_[std::size_t{page} * size_ + writer]) return false;
+  }
+  return true;
+}
+
+// --- ARDMAR.
+
+void Core::fetch_ardmar() {
+  find_homes();
+  for (std::size_t i = 0; i < slots_used_; ++i) {
+    Slot& slot = slots_[i];
+    slot.over = slot.here = home_[slot.page] == self_ + 1;
+    if (home_[slot.page] == 0) slot.over = true;
+  }
+  read_slots(true);
+  Slot& wanted = slots_[0];
+  for (Ps pause = kLookAgain; in_fault_ && !wanted.here;
+       pause = std::min(pause + pause, kLookAgainMost)) {
+    const Post waited = port_.wait(
+        {.deadline = port_.now() + pause, .what = "a writer's changes at a page's home"});
+    if (waited == Post::peer_down) must(waited, "a page's version");
+    wanted.over = false;
+    read_slots(false);
+  }
+}
+
+// The one that a fault waits for becomes this rank's where it is nobody's; of others this rank
+// asks only.
+void Core::find_homes() {
+  for (std::size_t i = 0; i < slots_used_; ++i) {
+    Slot& slot = slots_[i];
+    if (home_[slot.page] != 0) continue;
+    const Rank keeper = slot.page % size_;
+    const bool wanted = i == 0 && in_fault_;
+    const lci::Remote at{keeper, kFirstTouch, slot.page / size_ * sizeof(std::uint64_t)};
+    slot.word = 0;
+    if (keeper == self_) {
+      std::atomic<std::uint64_t>& word = word_of(first_touch_[slot.page / size_]);
+      if (wanted) {
+        word.compare_exchange_strong(slot.word, self_ + 1, std::memory_order_acq_rel);
+      } else {
+        slot.word = word.load(std::memory_order_acquire);
+      }
+      continue;
+    }
+    ++fetches_asked_;
+    if (!wanted) {
+      begin([&] { return port_.get(at, &slot.word, sizeof slot.word, &fetched_, lci::kNoFlags); },
+            "a page's home");
+      continue;
+    }
+    begin(
+        [&] {
+          return port_.atomic(at, lci::Atomic::compare_swap, 0, self_ + 1, &slot.word, &fetched_);
+        },
+        "a page's home");
+    if (protocol_.faithful) {
+      ++fetches_asked_;
+      begin([&] { return port_.get(at, &read_word_, sizeof read_word_, &fetched_, lci::kNoFlags); },
+            "a page's home");
+    }
+  }
+  await(fetched_, fetches_asked_, "a page's home");
+  for (std::size_t i = 0; i < slots_used_; ++i) {
+    const Slot& slot = slots_[i];
+    if (home_[slot.page] != 0) continue;
+    if (slot.word != 0) {
+      home_[slot.page] = static_cast<std::uint32_t>(slot.word);
+    } else if (i == 0 && in_fault_) {
+      became_home(slot.page);
+    }
+  }
+}
+
+// The version first: what it says to be in the page is in a page that is read later. Both are asked
+// for at once where the network keeps them in order.
+void Core::read_slots(bool first) {
+  const std::size_t row = size_ * sizeof(std::uint64_t);
+  const auto read_page = [&](const Slot& slot) {
+    ++fetches_asked_;
+    begin(
+        [&] {
+          return port_.get({home_[slot.page] - 1, kPages, std::uint64_t{slot.page} * kPageBytes},
+                           memory_->alias(slot.page), kPageBytes, &fetched_, lci::kNoFlags);
+        },
+        "a page");
+  };
+  const auto together = [&](const Slot& slot) {
+    // Else a version that is too old costs a page; and where memory is mapped nothing is saved.
+    const std::uint64_t flags = port_.caps(home_[slot.page] - 1).flags;
+    const bool in_order = (flags & lci::kRemoteCopy) == 0 && (flags & lci::kMappable) == 0;
+    return in_order && (first || protocol_.faithful);
+  };
+  bool any = false;
+  for (std::size_t i = 0; i < slots_used_; ++i) {
+    const Slot& slot = slots_[i];
+    if (slot.over) continue;
+    any = true;
+    ++counts_.version_reads;
+    ++fetches_asked_;
+    begin(
+        [&] {
+          return port_.get({home_[slot.page] - 1, kVersions, slot.page * row},
+                           &read_versions_[i * size_], row, &fetched_, lci::kNoFlags);
+        },
+        "a page's version");
+    if (together(slot)) read_page(slot);
+  }
+  if (!any) return;
+  await(fetched_, fetches_asked_, "a page's version");
+  for (std::size_t i = 0; i < slots_used_; ++i) {
+    Slot& slot = slots_[i];
+    if (slot.over) continue;
+    slot.here = has_all(std::span(read_versions_).subspan(i * size_, size_), slot.page);
+    if (slot.here && !together(slot)) read_page(slot);
+  }
+  await(fetched_, fetches_asked_, "a page");
+  for (std::size_t i = 0; i < slots_used_; ++i) {
+    Slot& slot = slots_[i];
+    if (!slot.over && slot.here) keep_twin(slot.page);
+    slot.over = true;
+  }
+}
+
+void Core::keep_twin(PageId page) {
+  std::memcpy(twins_ + std::size_t{page} * kPageBytes, memory_->alias(page), kPageBytes);
+  port_.charge({.working_set_bytes = 2 * kPageBytes, .copied_bytes = kPageBytes});
+  ++counts_.fetches;
+}
+
+// --- ASYNC: the rank that asks.
+
+void Core::fetch_async() {
+  for (std::size_t i = 0; i < slots_used_; ++i) ask(slots_[i], i == 0 && in_fault_);
+  serve(
+      [this] {
+        return std::all_of(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(slots_used_),
+                           [](const Slot& slot) { return slot.over; });
+      },
+      "a page");
+  for (std::size_t i = 0; i < slots_used_; ++i) {
+    const Slot& slot = slots_[i];
+    if (slot.here && home_[slot.page] != self_ + 1) keep_twin(slot.page);
+  }
+}
+
+void Core::ask(Slot& slot, bool wanted) {
+  const PageId page = slot.page;
+  if (home_[page] == 0 && page % size_ == self_) {
+    const std::uint64_t home = home_by_touch(page, self_, wanted);
+    if (home == 0) {
+      slot.over = true;
+      return;
+    }
+    if (home == self_ + 1) {
+      became_home(page);
+    } else {
+      home_[page] = static_cast<std::uint32_t>(home);
+    }
+  }
+  if (home_[page] == self_ + 1) {
+    slot.here = slot.over = true;
+    return;
+  }
+  ask_body_.assign(1, wanted ? 1 : 0);
+  for (std::uint32_t writer = 0; writer < size_; ++writer) {
+    const std::uint64_t need = need_[std::size_t{page} * size_ + writer];
+    if (need != 0) ask_body_.insert(ask_body_.end(), {writer, static_cast<std::uint32_t>(need)});
+  }
+  wire_.send(home_[page] != 0 ? home_[page] - 1 : page % size_, Kind::page_ask, page, ask_body_);
+}
+
+void Core::answered(const Message& message) {
+  const auto end = slots_.begin() + static_cast<std::ptrdiff_t>(slots_used_);
+  const auto at = std::find_if(slots_.begin(), end, [&](const Slot& slot) {
+    return slot.page == message.value && !slot.over;
+  });
+  if (at == end) refuse(message);
+  if (message.kind == Kind::page_data) {
+    if (message.body.size() != kPageWords) refuse(message);
+    std::memcpy(memory_->alias(at->page), message.body.data(), kPageBytes);
+    port_.charge({.working_set_bytes = 2 * kPageBytes, .copied_bytes = kPageBytes});
+    home_[at->page] = message.from + 1;
+  } else if (message.kind == Kind::page_yours) {
+    became_home(at->page);
+  }
+  at->here = message.kind != Kind::page_none;
+  at->over = true;
+}
+
+// --- ASYNC: the ranks that are asked.
+
+// A page's home + 1, which `rank` becomes where it is wanted and nobody is; 0: nobody.
+std::uint64_t Core::home_by_touch(PageId page, Rank rank, bool wanted) {
+  std::atomic<std::uint64_t>& word = word_of(first_touch_[page / size_]);
+  std::uint64_t home = 0;
+  if (!wanted) return word.load(std::memory_order_acquire);
+  if (word.compare_exchange_strong(home, rank + 1, std::memory_order_acq_rel)) home = rank + 1;
+  return home;
+}
+
+// An ask has whether the page is wanted, then needs; one that was forwarded has the rank before.
+void Core::asked(const Message& message, bool forwarded) {
+  const std::size_t head = forwarded ? 2 : 1;
+  if (message.body.size() < head || (message.body.size() - head) % 2 != 0) refuse(message);
+  const auto page = static_cast<PageId>(message.value);
+  const Rank rank = forwarded ? message.body[0] : message.from;
+  if (rank >= size_) refuse(message);
+  const auto needs = std::span(message.body).subspan(head);
+  if (!forwarded && page % size_ == self_) {
+    const std::uint64_t home = home_by_touch(page, rank, message.body[0] != 0);
+    if (home == 0 || home == rank + 1) {
+      wire_.send(rank, home == 0 ? Kind::page_none : Kind::page_yours, page, {});
+      return;
+    }
+    if (home != self_ + 1) {
+      std::vector<std::uint32_t> body{rank};
+      body.insert(body.end(), message.body.begin(), message.body.end());
+      wire_.send(static_cast<Rank>(home - 1), Kind::forward, page, body);
+      return;
+    }
+  }
+  if (serve_ask(rank, page, needs)) return;
+  parked_.push_back({rank, page, {needs.begin(), needs.end()}});
+  if (protocol_.diff == DiffPart::draw_full) look_at_asks_later();
+}
+
+bool Core::serve_ask(Rank rank, PageId page, std::span<const std::uint32_t> needs) {
+  for (std::size_t i = 0; i < needs.size(); i += 2) {
+    if (needs[i] >= size_) fail(fmt::format("rank {} asked for what nobody wrote", rank));
+    std::uint64_t& version = versions_[std::size_t{page} * size_ + needs[i]];
+    if (word_of(version).load(std::memory_order_acquire) < needs[i + 1]) return false;
+  }
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(memory_->alias(page));
+  wire_.send(rank, Kind::page_data, page, {words, kPageWords});
+  ++counts_.served;
+  return true;
+}
+
+void Core::look_at_asks(PageId page) {
+  std::erase_if(parked_, [&](const Parked& parked) {
+    return parked.page == page && serve_ask(parked.rank, page, parked.needs);
+  });
+}
+
+// Writers change versions here without this processor.
+void Core::look_at_asks_later() {
+  if (looking_later_) return;
+  looking_later_ = true;
+  port_.after(kLookAgain, {[](void* self) {
+                             Core& core = *static_cast<Core*>(self);
+                             core.looking_later_ = false;
+                             std::erase_if(core.parked_, [&](const Parked& parked) {
+                               return core.serve_ask(parked.rank, parked.page, parked.needs);
+                             });
+                             if (!core.parked_.empty()) core.look_at_asks_later();
+                           },
+                           this});
+}
+
+}  // namespace fairlead::dsm
