@@ -18,6 +18,12 @@ int get_library_version(char* version, int* resultlen);
 int get_processor_name(char* name, int* resultlen);
 double wtime(void);
 double wtick(void);
+int abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false,
+    int* is_set);
+int abi_get_fortran_info(MPI_Info* info);
+int abi_get_info(MPI_Info* info);
+int abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false);
+int abi_set_fortran_info(MPI_Info info);
 int is_thread_main(int* flag);
 int pcontrol(const int level);
 int error_class(int errorcode, int* errorclass);
