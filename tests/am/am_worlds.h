@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,24 @@
 #include "tests/port/port_worlds.h"
 
 namespace fairlead::am_test {
+
+// A world of port_worlds.h, or one with "amvia " before it: Active Messages over VIA there.
+inline std::string chosen(const std::string& world) {
+  const bool via = world.starts_with("amvia ");
+  ::setenv("FAIRLEAD_AM", via ? "amvia" : "direct", 1);
+  return via ? world.substr(6) : world;
+}
+inline std::vector<std::string> with_amvia(std::vector<std::string> worlds) {
+  for (const char* world : {"loop", "shm", "udp", "lossy", "nirx", "myrinet-p3/sdma",
+                            "myrinet-p3/pio@2", "myrinet-p3/hrx", "generic-hca"}) {
+    worlds.push_back("amvia " + std::string(world));
+  }
+  return worlds;
+}
+inline run::RunReport run_ranks(const std::string& world, unsigned ranks,
+                                const std::function<bool(run::Context&)>& body) {
+  return port_test::run_ranks(chosen(world), ranks, body);
+}
 
 constexpr tag_t kTag = 0x5ca1ab1e;
 constexpr std::size_t kSegment = 300'000;

@@ -8,10 +8,9 @@ namespace fairlead::am_test {
 namespace {
 
 using port_test::PerWorld;
-using port_test::run_ranks;
 
 class Messages : public PerWorld {};
-INSTANTIATE_PORT_TESTS(Messages);
+INSTANTIATE_PORT_TESTS_IN(Messages, ::testing::ValuesIn(with_amvia(port_test::worlds())));
 
 std::byte byte_of(std::size_t at, std::size_t seed) {
   return static_cast<std::byte>((at * 31 + seed * 7 + at / 251) & 0xff);
@@ -105,7 +104,8 @@ TEST_P(Messages, arguments_buffers_and_transfers_between_all_ranks) {
             rank.port(), i);
         ++sent;
       }
-      for (const std::size_t bytes : std::vector<std::size_t>{0, 1, 90, 5000, 65536}) {
+      for (const std::size_t wanted : std::vector<std::size_t>{0, 1, 90, 5000, 65536}) {
+        const std::size_t bytes = std::min(wanted, AM_MaxMedium());
         const std::vector<std::byte> data = pattern(bytes, bytes + AM_Rank());
         const int seed = static_cast<int>(bytes + AM_Rank());
         good &= PORT_TEST_CHECK(AM_RequestI1(ep, to, kEcho, data.data(), bytes, seed) == AM_OK,
@@ -186,7 +186,7 @@ TEST_P(Messages, replies_that_find_no_room) {
     Place place;
     set_handlers(place);
     const int next = 1 - static_cast<int>(AM_Rank());
-    const std::vector<std::byte> data = pattern(30'000, 1);
+    const std::vector<std::byte> data = pattern(std::min(std::size_t{30'000}, AM_MaxMedium()), 1);
     for (int i = 0; i < 20; ++i) {
       for (const std::size_t bytes : {data.size(), std::size_t{200}}) {
         good &= PORT_TEST_CHECK(

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "fairlead/run/probes.h"
+#include "tools/fairlead/am_options.h"
 #include "tools/fairlead/child_pool.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
@@ -50,6 +51,7 @@ struct CompareArguments {
   MpiChoice mpi;
   std::string splitc;
   DsmChoice dsm;
+  std::string am;
 };
 
 std::vector<Combination> combinations_of(const CompareArguments& arguments) {
@@ -153,6 +155,10 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(set.error().text);
     return kUsageExitCode;
   }
+  if (const auto set = set_am_option(arguments.am); !set.ok()) {
+    complain(set.error().text);
+    return kUsageExitCode;
+  }
   if (const auto set = set_dsm_options(arguments.dsm); !set.ok()) {
     complain(set.error().text);
     return kUsageExitCode;
@@ -216,6 +222,7 @@ void add_compare(CLI::App& app, int& exit_code) {
                     "several times as long as the rest");
   add_splitc_option(*compare, arguments->splitc);
   add_dsm_options(*compare, arguments->dsm);
+  add_am_option(*compare, arguments->am);
   compare->add_flag("--json", arguments->json, "One JSON object a line");
   compare
       ->add_option("--html", arguments->html,

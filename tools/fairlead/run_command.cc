@@ -14,6 +14,7 @@
 #include "fairlead/run/probes.h"
 #include "fairlead/run/welcome.h"
 #include "fairlead/systems/mpi/copy_choice.h"
+#include "tools/fairlead/am_options.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/dsm_options.h"
@@ -55,6 +56,7 @@ struct RunArguments {
   MpiChoice mpi;
   std::string splitc;  // implementation; empty: as the environment says
   DsmChoice dsm;
+  std::string am;      // implementation of Active Messages; empty: as the environment says
   HostChoice hosts;
 };
 
@@ -86,9 +88,12 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   if (!splitc_variables.ok()) return splitc_variables.error();
   const auto dsm_variables = set_dsm_options(arguments.dsm);
   if (!dsm_variables.ok()) return dsm_variables.error();
+  const auto am_variables = set_am_option(arguments.am);
+  if (!am_variables.ok()) return am_variables.error();
   if (real) {
     for (const auto* const variables :
-         {&mpi_variables.value(), &splitc_variables.value(), &dsm_variables.value()}) {
+         {&mpi_variables.value(), &splitc_variables.value(), &dsm_variables.value(),
+          &am_variables.value()}) {
       launch.environment.insert(launch.environment.end(), variables->begin(), variables->end());
     }
   }
@@ -265,6 +270,7 @@ void add_run(CLI::App& app, int& exit_code) {
   add_mpi_options(*run, arguments->mpi);
   add_splitc_option(*run, arguments->splitc);
   add_dsm_options(*run, arguments->dsm);
+  add_am_option(*run, arguments->am);
   run->add_option("--single-copy", arguments->single_copy,
                   "From how many bytes on an MPI message goes straight from the sender's memory to "
                   "the receiver's; auto: where that was measured to be faster than in pieces "

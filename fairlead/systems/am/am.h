@@ -93,6 +93,11 @@ typedef void (*am_returned_handler_t)(int status, op_t opcode, void* argblock);
  * nobody: a rank that others still send to synchronises before it. */
 int AM_Init(void);
 int AM_Terminate(void);
+/* As AM_Init, with the implementation named: "direct" or "amvia"; null: direct. AM_Init takes the
+ * one that FAIRLEAD_AM (`fairlead run --am NAME`) names. On amvia a reply has the form of its
+ * request (AM_ERR_BAD_ARG), and buffers and transfers are bounded (AM_MaxMedium, AM_MaxLong). A
+ * rank that has used one of them does not change to the other (AM_ERR_RESOURCE). */
+int fairlead_am_init(const char* name);
 /* This rank and how many there are; the name of another rank's endpoint, without asking it. */
 unsigned AM_Rank(void);
 unsigned AM_Ranks(void);
@@ -145,6 +150,8 @@ int AM_GetMsgTag(void* token, tag_t* tag);
 
 /* Runs the handlers of what has come for the bundle's endpoints. */
 int AM_Poll(eb_t bundle);
+/* As AM_Poll; answers 0 if no handler ran, else more, or -1 where AM_Poll answers an error. */
+int fairlead_am_poll(eb_t bundle);
 int AM_SetEventMask(eb_t bundle, int mask);
 int AM_GetEventMask(eb_t bundle, int* mask);
 /* Waits until something has come for the bundle, where the mask has AM_NOTEMPTY; runs no handler.

@@ -22,8 +22,11 @@ namespace {
 
 bool good_argc(int argc) { return argc >= 0 && argc <= AM_ARGUMENTS_MAX; }
 
+// Without a node the call is refused for that.
 bool good_data(Form form, const void* source, std::size_t bytes) {
-  const std::size_t most = form == Form::medium ? fairlead::am::kMediumMax : fairlead::am::kLongMax;
+  const Node* const node = Node::current();
+  if (node == nullptr) return true;
+  const std::size_t most = form == Form::medium ? node->medium_max() : node->long_max();
   return bytes <= most && (source != nullptr || bytes == 0);
 }
 
@@ -81,7 +84,7 @@ int fairlead_am_request_xfer(ep_t endpoint, int index, size_t offset, handler_t 
 
 int fairlead_am_get_xfer(ep_t endpoint, int index, size_t source_offset, handler_t handler,
                          size_t offset, size_t bytes, int async, int argc, ...) {
-  if (!good_argc(argc) || bytes > fairlead::am::kLongMax) return AM_ERR_BAD_ARG;
+  if (!good_argc(argc) || bytes > AM_MaxLong()) return AM_ERR_BAD_ARG;
   Head head = head_of(Kind::get, Form::xfer, handler, bytes);
   head.offset = offset;
   head.source_offset = source_offset;
@@ -117,8 +120,14 @@ int AM_Poll(eb_t bundle) {
   Node* const node = Node::current();
   if (node == nullptr) return AM_ERR_NOT_INIT;
   if (node->in_handler() || !node->has(bundle)) return AM_ERR_BAD_ARG;
-  node->poll(bundle);
+  (void)node->poll(bundle);
   return AM_OK;
+}
+
+int fairlead_am_poll(eb_t bundle) {
+  Node* const node = Node::current();
+  if (node == nullptr || node->in_handler() || !node->has(bundle)) return -1;
+  return node->poll(bundle);
 }
 
 int AM_WaitSema(eb_t bundle) {

@@ -1,5 +1,7 @@
 // The entry points of am.h that change bundles, endpoints and their tables.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "fairlead/run/context.h"
 #include "fairlead/systems/am/am.h"
@@ -11,7 +13,7 @@ using fairlead::am::Token;
 
 namespace {
 
-// Looks whether the endpoint is one of this rank's; else answers, from the call, what is wrong.
+// Looks whether the endpoint is one of this rank's; else returns, from the call, what is wrong.
 #define FAIRLEAD_AM_NEED(node, condition)      \
   Node* const node = Node::current();          \
   if (node == nullptr) return AM_ERR_NOT_INIT; \
@@ -28,16 +30,27 @@ Endpoint::Translation& at(Endpoint* endpoint, int index) {
 
 extern "C" {
 
-int AM_Init(void) {
+int AM_Init(void) { return fairlead_am_init(std::getenv(fairlead::am::kImplementationVariable)); }
+
+int fairlead_am_init(const char* name) {
+  const auto chosen = fairlead::am::implementation_of(name == nullptr ? "" : name);
+  if (!chosen.ok()) {
+    std::fprintf(stderr, "AM: %s\n", chosen.error().text.c_str());
+    return AM_ERR_BAD_ARG;
+  }
   const fairlead::Result<fairlead::run::Context*> joined = fairlead::run::attach();
   if (!joined.ok()) return AM_ERR_RESOURCE;
   if (Node::current() != nullptr) return AM_ERR_IN_USE;
   fairlead::run::Context& context = *joined.value();
-  if (context.state(fairlead::run::System::am) == nullptr) {
-    context.set_state(fairlead::run::System::am, std::make_unique<Node>(context));
+  constexpr auto kSystem = fairlead::run::System::am;
+  const auto* const before = static_cast<const Node*>(context.state(kSystem));
+  if (before == nullptr) {
+    context.set_state(kSystem, std::make_unique<Node>(context, chosen.value()));
+  } else if (before->implementation() != chosen.value()) {
+    return AM_ERR_RESOURCE;
   }
-  static_cast<Node*>(context.state(fairlead::run::System::am))->open();
-  context.began(fairlead::run::System::am);
+  if (!static_cast<Node*>(context.state(kSystem))->open()) return AM_ERR_RESOURCE;
+  context.began(kSystem);
   return AM_OK;
 }
 
@@ -101,6 +114,7 @@ int AM_Map(ep_t endpoint, int index, en_t name, tag_t tag) {
   FAIRLEAD_AM_NEED(node, node->has(endpoint) && in_table(endpoint, index));
   if (at(endpoint, index).used) return AM_ERR_IN_USE;
   at(endpoint, index) = {true, name, tag};
+  node->map(endpoint, name);
   return AM_OK;
 }
 
@@ -110,6 +124,7 @@ int AM_MapAny(ep_t endpoint, int* index, en_t name, tag_t tag) {
   const auto free = std::find_if(table.begin(), table.end(), [](auto& t) { return !t.used; });
   if (free == table.end()) return AM_ERR_RESOURCE;
   *free = {true, name, tag};
+  node->map(endpoint, name);
   *index = static_cast<int>(free - table.begin());
   return AM_OK;
 }
@@ -233,8 +248,14 @@ int AM_GetSeg(ep_t endpoint, void** base, size_t* bytes) {
 
 size_t AM_MaxSegLength(void) { return SIZE_MAX; }
 int AM_MaxShort(void) { return AM_ARGUMENTS_MAX; }
-size_t AM_MaxMedium(void) { return fairlead::am::kMediumMax; }
-size_t AM_MaxLong(void) { return fairlead::am::kLongMax; }
+size_t AM_MaxMedium(void) {
+  const Node* const node = Node::current();
+  return node == nullptr ? fairlead::am::kMediumMax : node->medium_max();
+}
+size_t AM_MaxLong(void) {
+  const Node* const node = Node::current();
+  return node == nullptr ? fairlead::am::kLongMax : node->long_max();
+}
 
 int AM_GetSourceEndpoint(void* token, en_t* name) {
   auto* const its = static_cast<const Token*>(token);

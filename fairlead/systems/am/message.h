@@ -69,7 +69,7 @@ inline bool has_source_offset(const Head& head) {
   return head.kind == Kind::get || (head.kind == Kind::returned && head.was == Kind::get);
 }
 
-// Writes the head's part of the body; answers its bytes.
+// Writes the head's part of the body; returns its bytes.
 std::size_t encode(const Head& head, std::byte* to);
 // The head of a packet, and how many bytes of its body that was. Nothing: no message looks so.
 struct Decoded {

@@ -16,10 +16,11 @@ constexpr std::uint32_t kPatience = 64;
 
 }  // namespace
 
-Node::Node(run::Context& context)
+Node::Node(run::Context& context, Implementation implementation)
     : context_(context),
       port_(context.port()),
       free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
+      implementation_(implementation),
       wire_(port_, kChan,
             {this,
              [](void* self, Rank to, const Head& head, const std::byte* data) {
@@ -29,6 +30,23 @@ Node::Node(run::Context& context)
                Node& node = *static_cast<Node*>(self);
                if (node.polled_ != nullptr) node.run_kept(node.polled_);
              }}) {
+  if (implementation_ == Implementation::amvia) {
+    maps_ = std::make_unique<Maps>(
+        port_, kChan,
+        Maps::Owner{
+            this,
+            [](void* self, std::uint16_t number) {
+              Node& node = *static_cast<Node*>(self);
+              return node.open_ ? node.find(number) : nullptr;
+            },
+            [](void* self, Rank source, const Head& head, std::span<const std::byte> data,
+               Viq* path) { static_cast<Node*>(self)->take(source, head, data, path); },
+            [](void* self, Rank to, const Head& head, std::uint32_t status,
+               const std::byte* data) {
+              static_cast<Node*>(self)->note_back(to, head, status, data);
+            }});
+    return;
+  }
   port_.bind(kChan,
              {[](void* self, lci::Packet* packet, const lci::Arrival& arrival) {
                 return static_cast<Node*>(self)->came(packet, arrival);
@@ -41,10 +59,15 @@ Node::Node(run::Context& context)
 }
 
 Node::~Node() {
-  port_.bind(kChan, {}, {});
+  if (maps_ == nullptr) port_.bind(kChan, {}, {});
   for (const auto& bundle : bundles_) {
     for (const Kept& kept : bundle->kept) port_.release(kept.packet);
   }
+}
+
+bool Node::open() {
+  open_ = maps_ == nullptr || maps_->open();
+  return open_;
 }
 
 void Node::close() {
@@ -53,6 +76,7 @@ void Node::close() {
     wire_.pump();
   }
   while (!bundles_.empty()) remove(bundles_.back().get());
+  if (maps_ != nullptr) maps_->close();
   open_ = false;
 }
 
@@ -68,12 +92,15 @@ Endpoint* Node::add_endpoint(Bundle* bundle) {
 
 void Node::remove(Endpoint* endpoint) {
   last_ = nullptr;
+  if (maps_ != nullptr) maps_->removed(endpoint);
   endpoints_[endpoint->number].reset();
 }
 
 void Node::remove(Bundle* bundle) {
   for (auto& endpoint : endpoints_) {
-    if (endpoint != nullptr && endpoint->bundle == bundle) endpoint.reset();
+    if (endpoint == nullptr || endpoint->bundle != bundle) continue;
+    if (maps_ != nullptr) maps_->removed(endpoint.get());
+    endpoint.reset();
   }
   last_ = nullptr;
   // What came for them goes back: they are no more.
@@ -88,6 +115,7 @@ void Node::remove(Bundle* bundle) {
 void Node::move(Endpoint* endpoint, Bundle* to) {
   Bundle* const from = endpoint->bundle;
   endpoint->bundle = to;
+  if (maps_ != nullptr) maps_->moved(endpoint, from, to);
   std::erase_if(from->kept, [&](const Kept& kept) {
     if (static_cast<std::uint16_t>(kept.arrival.words[1]) != endpoint->number) return false;
     to->kept.push_back(kept);
@@ -131,6 +159,11 @@ int Node::request(Endpoint* endpoint, int index, Head head, const void* data, bo
   }
   head.to = static_cast<std::uint16_t>(to.name.endpoint);
   head.tag = to.tag;
+  if (maps_ != nullptr) {
+    const int sent = maps_->request(endpoint, to.name, head, bytes, async);
+    tell_all_back(endpoint->bundle);
+    return sent;
+  }
   if (async) return wire_.try_send(to.name.rank, head, bytes) ? AM_OK : AM_ERR_NOT_SENT;
   polled_ = endpoint->bundle;
   wire_.send_all(to.name.rank, head, bytes);
@@ -145,8 +178,9 @@ int Node::reply(Token* token, Head head, const void* data) {
   head.from = token->endpoint->number;
   head.to = token->source_endpoint;
   head.tag = token->tag;
-  wire_.send_soon(token->source, head, static_cast<const std::byte*>(data));
-  return AM_OK;
+  if (answer(token->source, head, static_cast<const std::byte*>(data))) return AM_OK;
+  token->may_reply = true;
+  return AM_ERR_BAD_ARG;
 }
 
 // Replies do not wait for requests, which wait while replies of this rank's have no room.
@@ -164,26 +198,43 @@ void Node::run_kept(Bundle* bundle) {
   }
 }
 
-void Node::poll(Bundle* bundle) {
-  wire_.pump();
-  run_kept(bundle);
-  polled_ = bundle;
-  const int ran = port_.poll();
-  polled_ = nullptr;
-  while (!bundle->came_back.empty()) {
+int Node::poll(Bundle* bundle) {
+  int ran = 0;
+  if (maps_ != nullptr) {
+    ran = maps_->poll(bundle);
+  } else {
+    wire_.pump();
+    run_kept(bundle);
+    polled_ = bundle;
+    ran = port_.poll();
+    polled_ = nullptr;
+    if (ran > 0 || !free_work_) {
+      empty_polls_ = 0;
+    } else if (++empty_polls_ >= kPatience) {
+      empty_polls_ = 0;
+      std::this_thread::yield();
+    }
+  }
+  return ran + tell_all_back(bundle);
+}
+
+int Node::tell_all_back(Bundle* bundle) {
+  int told = 0;
+  for (; !bundle->came_back.empty(); ++told) {
     const CameBack back = std::move(bundle->came_back.front());
     bundle->came_back.pop_front();
     tell_back(back);
   }
-  if (ran > 0 || !free_work_) {
-    empty_polls_ = 0;
-  } else if (++empty_polls_ >= kPatience) {
-    empty_polls_ = 0;
-    std::this_thread::yield();
-  }
+  return told;
 }
 
 bool Node::await(Bundle* bundle) {
+  while (maps_ != nullptr) {
+    if (maps_->waits(bundle) || !bundle->came_back.empty()) return true;
+    const Post answer =
+        port_.wait({.any_packet = true, .any_change = true, .what = "an Active Message"});
+    if (answer == Post::peer_down) return false;
+  }
   while (bundle->kept.empty() && bundle->came_back.empty()) {
     wire_.pump();
     const Post answer =

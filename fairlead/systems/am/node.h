@@ -9,6 +9,8 @@
 
 #include "fairlead/run/context.h"
 #include "fairlead/systems/am/endpoint.h"
+#include "fairlead/systems/am/implementation.h"
+#include "fairlead/systems/am/maps.h"
 #include "fairlead/systems/am/message.h"
 #include "fairlead/systems/am/wire.h"
 
@@ -16,7 +18,7 @@ namespace fairlead::am {
 
 class Node {
  public:
-  explicit Node(run::Context& context);
+  Node(run::Context& context, Implementation implementation);
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -28,12 +30,17 @@ class Node {
     auto* const node = static_cast<Node*>(context->state(run::System::am));
     return node != nullptr && node->open_ ? node : nullptr;
   }
-  void open() { open_ = true; }
+  // False: what carries it cannot be had.
+  bool open();
   void close();
 
   run::Context& context() { return context_; }
   lci::Port& port() { return port_; }
   bool in_handler() const { return in_handler_; }
+  Implementation implementation() const { return implementation_; }
+  // Most bytes of a buffer, and of a transfer.
+  std::size_t medium_max() const { return maps_ == nullptr ? kMediumMax : kMapMediumMax; }
+  std::size_t long_max() const { return maps_ == nullptr ? kLongMax : kMapLongMax; }
 
   // nullptr: there is no room for one more.
   Bundle* add_bundle();
@@ -51,7 +58,12 @@ class Node {
   int request(Endpoint* endpoint, int index, Head head, const void* data, bool async);
   // Sends a reply of the handler that runs.
   int reply(Token* token, Head head, const void* data);
-  void poll(Bundle* bundle);
+  // Returns how many handlers ran, as far as is known: not 0 where one did.
+  int poll(Bundle* bundle);
+  // A translation is set.
+  void map(Endpoint* endpoint, en_t name) {
+    if (maps_ != nullptr) maps_->map(endpoint, name);
+  }
   // Until something waits for a poll of the bundle. False: a rank was lost.
   bool await(Bundle* bundle);
 
@@ -83,11 +95,16 @@ class Node {
   void finish(Rank source, Assembly& assembly);
   void deliver(Rank source, const Head& head, Endpoint* endpoint, const std::byte* data);
   void serve_get(Rank source, const Head& head, Endpoint* endpoint);
+  // A whole message that came over virtual interfaces.
+  void take(Rank source, const Head& head, std::span<const std::byte> data, Viq* path);
+  // Sends the reply of the message that is dealt with now.
+  bool answer(Rank to, const Head& head, const std::byte* data);
   void send_back(Rank source, const Head& head, std::uint32_t status, const std::byte* data);
   // Why the endpoint does not take the message; 0: it does.
   static std::uint32_t refusal(const Head& head, const Endpoint* endpoint);
   void note_back(Rank to, const Head& head, std::uint32_t status, const std::byte* data);
   void tell_back(const CameBack& back);
+  int tell_all_back(Bundle* bundle);
   // A packet that the Port could not deliver.
   void returned_by_port(const lci::Arrival& arrival);
   void run_kept(Bundle* bundle);
@@ -95,8 +112,11 @@ class Node {
   run::Context& context_;
   lci::Port& port_;
   const bool free_work_;
+  const Implementation implementation_;
   bool open_ = false;
   Wire wire_;
+  std::unique_ptr<Maps> maps_;  // amvia; then nothing goes by the wire
+  Viq* path_ = nullptr;         // by which the message came that is dealt with now
   std::vector<std::unique_ptr<Bundle>> bundles_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;  // by number; null: freed
   Endpoint* last_ = nullptr;                          // that was found to be here

@@ -152,7 +152,7 @@ void Node::serve_get(Rank source, const Head& head, Endpoint* endpoint) {
   Head answer = head;
   answer.kind = Kind::reply;
   std::swap(answer.from, answer.to);
-  wire_.send_soon(source, answer, endpoint->segment + head.source_offset);
+  (void)this->answer(source, answer, endpoint->segment + head.source_offset);
 }
 
 void Node::send_back(Rank source, const Head& head, std::uint32_t status, const std::byte* data) {
@@ -161,7 +161,36 @@ void Node::send_back(Rank source, const Head& head, std::uint32_t status, const 
   back.was = head.kind;
   back.status = status;
   std::swap(back.from, back.to);
-  wire_.send_soon(source, back, data);
+  (void)answer(source, back, data);
+}
+
+bool Node::answer(Rank to, const Head& head, const std::byte* data) {
+  if (maps_ != nullptr) return maps_->answer(*path_, head, data);
+  wire_.send_soon(to, head, data);
+  return true;
+}
+
+void Node::take(Rank source, const Head& head, std::span<const std::byte> data, Viq* path) {
+  path_ = path;
+  Endpoint* const endpoint = find(head.to);
+  const std::uint32_t status = refusal(head, endpoint);
+  const std::byte* at = data.data();
+  if (head.kind == Kind::returned) {
+    Head was = head;
+    was.kind = head.was;
+    std::swap(was.from, was.to);
+    note_back(source, was, head.status, at);
+  } else if (status != 0) {
+    send_back(source, head, status, at);
+  } else {
+    if (head.form == Form::xfer && head.kind != Kind::get) {
+      std::copy_n(at, data.size(), endpoint->segment + head.offset);
+      port_.charge({.working_set_bytes = data.size(), .copied_bytes = data.size()});
+      at = endpoint->segment + head.offset;
+    }
+    deliver(source, head, endpoint, at);
+  }
+  path_ = nullptr;
 }
 
 // `head` is as it was sent, by endpoint head.from.
