@@ -22,7 +22,7 @@ ALLOWED = {
     "fabric/model": {"base", "fabric", "sim", "hw"},
     "lci": {"base", "proto", "fabric"},
     "run": {"base", "sim", "fabric", "lci"},
-    "systems": {"base", "lci", "run"},
+    "systems": {"base", "proto", "lci", "run"},
 }
 # One system may build on another, through its public header only.
 SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "panda"),
@@ -51,8 +51,8 @@ def folder_of(name):
 
 
 # Public headers beside systems/NAME/NAME.h: another interface to the same system.
-MORE_PUBLIC = {f"fairlead/systems/dsm/{name}.h" for name in ("tmk", "protocol", "handles", "allocator")}
-MORE_PUBLIC |= {"fairlead/systems/rsm/rsmapi.h", "fairlead/systems/via/vipl.h"}
+MORE_PUBLIC = {"fairlead/systems/rsm/rsmapi.h", "fairlead/systems/via/vipl.h"} | {
+    f"fairlead/systems/dsm/{name}.h" for name in ("tmk", "protocol", "handles", "allocator")}
 
 
 def is_public_header(name):

@@ -56,7 +56,7 @@ struct RunArguments {
   MpiChoice mpi;
   std::string splitc;  // implementation; empty: as the environment says
   DsmChoice dsm;
-  std::string am;      // implementation of Active Messages; empty: as the environment says
+  std::string am;  // implementation of Active Messages; empty: as the environment says
   HostChoice hosts;
 };
 
@@ -91,9 +91,8 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   const auto am_variables = set_am_option(arguments.am);
   if (!am_variables.ok()) return am_variables.error();
   if (real) {
-    for (const auto* const variables :
-         {&mpi_variables.value(), &splitc_variables.value(), &dsm_variables.value(),
-          &am_variables.value()}) {
+    for (const auto* const variables : {&mpi_variables.value(), &splitc_variables.value(),
+                                        &dsm_variables.value(), &am_variables.value()}) {
       launch.environment.insert(launch.environment.end(), variables->begin(), variables->end());
     }
   }

@@ -240,8 +240,7 @@ void Maps::heard() {
     if (endpoint == nullptr || (map == nullptr && make(endpoint, name) == nullptr)) {
       const lci::Words words = {static_cast<std::uint32_t>(Notice::refused), told.name.endpoint,
                                 told.name.peer, 0};
-      (void)port_.send_small({told.name.rank}, chan_, lci::Lane::request, words, {},
-                             lci::kNoFlags);
+      (void)port_.send_small({told.name.rank}, chan_, lci::Lane::request, words, {}, lci::kNoFlags);
     } else if (map != nullptr && map->state == Map::State::refused) {
       // The other endpoint is there now; the VIs ask for it still.
       map->state = Map::State::connecting;
@@ -333,12 +332,11 @@ void Maps::sort_one(VIP_VI_HANDLE vi) {
   if (answer == VIP_NOT_DONE || answer == VIP_INVALID_PARAMETER || found == by_vi_.end()) return;
   Viq& queue = *found->second;
   if (answer != VIP_SUCCESS) return lost(*queue.map);
-  const auto first =
-      static_cast<std::uint8_t>(*static_cast<const std::byte*>(descriptor->DS[0].Local.Data.Address));
+  const auto first = static_cast<std::uint8_t>(
+      *static_cast<const std::byte*>(descriptor->DS[0].Local.Data.Address));
   const auto kind = static_cast<Kind>(first & 15);
-  const auto was = static_cast<Kind>(
-      static_cast<std::uint8_t>(static_cast<const std::byte*>(
-          descriptor->DS[0].Local.Data.Address)[3]));
+  const auto was = static_cast<Kind>(static_cast<std::uint8_t>(
+      static_cast<const std::byte*>(descriptor->DS[0].Local.Data.Address)[3]));
   Bundle* const bundle = queue.map->endpoint->bundle;
   auto& sorted = (first & 15) != kCreditKind && asks(kind, was) ? requests_ : replies_;
   sorted[bundle].push_back({&queue, descriptor});
@@ -355,8 +353,7 @@ void Maps::recycle(VIP_VI_HANDLE vi) {
   queue.free_sends.push_back(index);
   if (answer == VIP_SUCCESS) return;
   lost(*queue.map);
-  const std::span<const std::byte> sent{queue.sends[index].buffer,
-                                        descriptor->DS[0].Local.Length};
+  const std::span<const std::byte> sent{queue.sends[index].buffer, descriptor->DS[0].Local.Length};
   const std::optional<Slip> slip = read_slip(sent, descriptor->CS.ImmediateData);
   if (!slip || slip->only_credits || slip->head.kind == Kind::returned) return;
   Head head = slip->head;
@@ -408,13 +405,15 @@ void Maps::run(const Came& came) {
   const VIP_CONTROL_SEGMENT& control = came.descriptor->CS;
   const std::uint32_t immediate =
       (control.Status & VIP_STATUS_IMMEDIATE) != 0 ? control.ImmediateData : 0;
-  const auto* const buffer = static_cast<const std::byte*>(came.descriptor->DS[0].Local.Data.Address);
+  const auto* const buffer =
+      static_cast<const std::byte*>(came.descriptor->DS[0].Local.Data.Address);
   const std::optional<Slip> slip = read_slip({buffer, control.Length}, immediate);
   NoSite site;
   const bool asked = slip && !slip->only_credits && asks(slip->head.kind, slip->head.was);
   if (!asked) (void)queue.credits.acknowledged(site, 0, immediate & 0xffff, [](std::uint32_t) {});
   // The handler may free the endpoint, and the MAP with it.
-  const Name key{map.endpoint->number, map.peer.rank, static_cast<std::uint16_t>(map.peer.endpoint)};
+  const Name key{map.endpoint->number, map.peer.rank,
+                 static_cast<std::uint16_t>(map.peer.endpoint)};
   if (slip && !slip->only_credits) {
     Head head = slip->head;
     head.to = map.endpoint->number;
@@ -461,8 +460,8 @@ Viq::Slot* Maps::free_slot(Viq& queue) {
 bool Maps::post(Viq& queue, Viq::Slot& slot, std::size_t bytes, std::uint32_t immediate) {
   VIP_DESCRIPTOR& descriptor = *slot.descriptor;
   descriptor.CS.SegCount = 1;
-  descriptor.CS.Control = static_cast<VIP_UINT16>(
-      VIP_CONTROL_OP_SENDRECV | (immediate != 0 ? VIP_CONTROL_IMMEDIATE : 0));
+  descriptor.CS.Control = static_cast<VIP_UINT16>(VIP_CONTROL_OP_SENDRECV |
+                                                  (immediate != 0 ? VIP_CONTROL_IMMEDIATE : 0));
   descriptor.CS.ImmediateData = immediate;
   descriptor.DS[0].Local.Length = static_cast<VIP_UINT32>(bytes);
   return VipPostSend(queue.vi, &descriptor, queue.map->handle) == VIP_SUCCESS;

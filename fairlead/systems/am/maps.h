@@ -51,8 +51,8 @@ class Maps {
 
   // Waits for a credit and a buffer; async: returns AM_ERR_NOT_SENT instead.
   int request(Endpoint* endpoint, en_t to, Head head, const std::byte* data, bool async);
-  // Sends the reply of a message that came by `path`, in its handler. A reply has its request's form;
-  // false where it has not.
+  // Sends the reply of a message that came by `path`, in its handler. A reply has its request's
+  // form; false where it has not.
   bool answer(Viq& path, Head head, const std::byte* data);
   // Sorts what has come into requests and replies, and runs one of each that is for the bundle
   // (paper, section 4.2). Returns how many ran.

@@ -41,8 +41,7 @@ Node::Node(run::Context& context, Implementation implementation)
             },
             [](void* self, Rank source, const Head& head, std::span<const std::byte> data,
                Viq* path) { static_cast<Node*>(self)->take(source, head, data, path); },
-            [](void* self, Rank to, const Head& head, std::uint32_t status,
-               const std::byte* data) {
+            [](void* self, Rank to, const Head& head, std::uint32_t status, const std::byte* data) {
               static_cast<Node*>(self)->note_back(to, head, status, data);
             }});
     return;

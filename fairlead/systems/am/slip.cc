@@ -36,9 +36,9 @@ std::optional<Slip> read_slip(std::span<const std::byte> buffer, std::uint32_t i
   }
   if (buffer.size() < kSlipFrontBytes) return std::nullopt;
   Head& head = made.head;
-  const bool known = (front[0] & 15) < static_cast<std::uint8_t>(Kind::piece) &&
-                     front[0] >> 4 < kForms && front[3] < static_cast<std::uint8_t>(Kind::returned) &&
-                     front[1] <= AM_ARGUMENTS_MAX;
+  const bool known =
+      (front[0] & 15) < static_cast<std::uint8_t>(Kind::piece) && front[0] >> 4 < kForms &&
+      front[3] < static_cast<std::uint8_t>(Kind::returned) && front[1] <= AM_ARGUMENTS_MAX;
   if (!known) return std::nullopt;
   head.kind = static_cast<Kind>(front[0] & 15);
   head.form = static_cast<Form>(front[0] >> 4);

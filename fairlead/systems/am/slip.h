@@ -16,7 +16,8 @@ namespace fairlead::am {
 constexpr std::uint8_t kCreditKind = 15;
 constexpr std::size_t kSlipFrontBytes = 16;
 
-// What takes a request's credit at the receiver. Everything else is a reply, and brings credits back.
+// What takes a request's credit at the receiver. Everything else is a reply, and brings credits
+// back.
 inline bool asks(Kind kind, Kind was) {
   return kind == Kind::request || kind == Kind::get ||
          (kind == Kind::returned && was == Kind::reply);
