@@ -39,8 +39,7 @@ bool holds(std::uint8_t compare, std::uint64_t word, std::uint64_t value) {
 
 }  // namespace
 
-void ElanNi::name_memory(Rank rank, std::uint32_t segment, std::uint64_t base,
-                         std::uint64_t size) {
+void ElanNi::name_memory(Rank rank, std::uint32_t segment, std::uint64_t base, std::uint64_t size) {
   of(rank).segments[segment] = {base, size, 0, false, {}};
 }
 
@@ -83,8 +82,8 @@ bool ElanNi::locate(Rank rank, const RdmaPacket& in, std::uint64_t key, std::uin
                               : access == Access::write ? kWriteBit
                                                         : kAtomicBit;
   if ((named.permissions & needs) == 0) return false;
-  if (!named.everybody && std::find(named.allowed.begin(), named.allowed.end(), in.source) ==
-                              named.allowed.end()) {
+  if (!named.everybody &&
+      std::find(named.allowed.begin(), named.allowed.end(), in.source) == named.allowed.end()) {
     return false;
   }
   if (offset > named.size || size > named.size - offset) return false;
@@ -110,8 +109,8 @@ void ElanNi::arrived(std::uint32_t id) {
     return answer(id, outcome);
   }
   const bool tests = kind == RdmaKind::atomic || kind == RdmaKind::query;
-  at<&ElanNi::on_input>(after(input_, tests ? ni_.input + ni_.atomic : ni_.input),
-                        hw::kNiTurnEvent, id);
+  at<&ElanNi::on_input>(after(input_, tests ? ni_.input + ni_.atomic : ni_.input), hw::kNiTurnEvent,
+                        id);
 }
 
 void ElanNi::answer(std::uint32_t id, Outcome outcome) {

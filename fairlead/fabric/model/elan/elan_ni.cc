@@ -93,8 +93,11 @@ void ElanNi::ring(Rank rank, std::uint32_t id) {
   at<&ElanNi::on_command>(bus_.store(now(), bytes), hw::kDoorbellEvent, id);
 }
 
+// A thread waits for an event, which the host sets by its command; DMAs need none.
 void ElanNi::on_command(std::uint32_t id) {
-  at<&ElanNi::on_descriptor>(after(command_, ni_.command), hw::kNiTurnEvent, id);
+  const bool sets = packet(id).kind == RdmaKind::query;
+  at<&ElanNi::on_descriptor>(after(command_, sets ? ni_.command + ni_.event : ni_.command),
+                             hw::kNiTurnEvent, id);
 }
 
 void ElanNi::on_descriptor(std::uint32_t id) {
@@ -124,8 +127,8 @@ void ElanNi::begin(std::uint32_t id) {
       return next_of(message.source, message.dest, message.queue);
     }
     case RdmaKind::query:
-      return at<&ElanNi::on_thread>(
-          after(thread_, ni_.schedule + ni_.thread_build), hw::kNiTurnEvent, id);
+      return at<&ElanNi::on_thread>(after(thread_, ni_.schedule + ni_.thread_build),
+                                    hw::kNiTurnEvent, id);
     default:
       return run(id);
   }
@@ -192,8 +195,7 @@ std::uint32_t ElanNi::cut(std::uint32_t message) {
   const std::uint32_t part = parts_.packets.take();
   RdmaPacket& cut = packet(part);
   RdmaPacket& whole = packet(message);
-  const std::uint64_t bytes =
-      std::min<std::uint64_t>(ni_.packet_bytes, whole.size - whole.started);
+  const std::uint64_t bytes = std::min<std::uint64_t>(ni_.packet_bytes, whole.size - whole.started);
   cut.kind = whole.kind;
   cut.source = whole.source;
   cut.dest = whole.dest;
@@ -247,8 +249,8 @@ void ElanNi::open_some() {
       continue;
     }
     const bool urgent = sent.kind == RdmaKind::send && sent.queue + 1u == kLanes;
-    sent.circuit = parts_.circuits.open(now(), {id, self_, first, last, bytes, urgent,
-                                                sent.kind == RdmaKind::query});
+    sent.circuit = parts_.circuits.open(
+        now(), {id, self_, first, last, bytes, urgent, sent.kind == RdmaKind::query});
   }
   pump();
 }
