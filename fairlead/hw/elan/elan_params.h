@@ -1,5 +1,6 @@
 // [ni] of kind "elan": QsNet's network interface (Quadrics paper, section 2.1); [library]: what the
-// host's part of it costs; [noise]: what else its processors do.
+// host's part of it costs; [noise]: what else its processors do;
+// [background]: traffic of another job.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "fairlead/base/units.h"
+#include "fairlead/hw/background_params.h"
 #include "fairlead/hw/host_noise.h"
 #include "fairlead/hw/part.h"
 
@@ -51,6 +53,7 @@ struct ElanParams final : Part {
   };
   Library library;
   NoiseParams noise;
+  BackgroundParams background;
 
   const PartKind& kind() const override { return kKind; }
   std::unique_ptr<Part> copy() const override { return std::make_unique<ElanParams>(*this); }

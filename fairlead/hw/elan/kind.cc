@@ -54,7 +54,12 @@ void ElanParams::add_keys(std::vector<Key>& to) {
              {"noise", "tick_us", 0, 40, ps_from_us(noise.tick.length), true},
              {"noise", "daemons_per_s", 0, 1e3, period_from_rate(noise.daemon.period), true},
              {"noise", "daemon_us", 0, 400, ps_from_us(noise.daemon.length), true},
-             {"noise", "seed", 0, 1e6, whole(noise.seed), true}});
+             {"noise", "seed", 0, 1e6, whole(noise.seed), true},
+             {"background", "pattern", 0, 2, whole(background.pattern), true},
+             {"background", "bytes", 1, 1e9, whole(background.bytes), true},
+             {"background", "main_memory", 0, 1, whole(background.main_memory), true},
+             {"background", "ahead", 1, 64, whole(background.ahead), true},
+             {"background", "seed", 0, 1e6, whole(background.seed), true}});
 }
 
 std::optional<Part::Conflict> ElanParams::conflict() const {

@@ -170,7 +170,7 @@ bool ElanNi::take_block(std::uint32_t id) {
     return true;
   }
   std::uint64_t address = in.reply_address;
-  const bool ok = in.kind != RdmaKind::write || in.bytes == 0 ||
+  const bool ok = in.background || in.kind != RdmaKind::write || in.bytes == 0 ||
                   locate(target(in), in, in.key, in.offset, in.bytes, Access::write, &address);
   at<&ElanNi::on_block>(after(input_, ni_.input), hw::kNiTurnEvent, id);
   return ok;
@@ -178,6 +178,10 @@ bool ElanNi::take_block(std::uint32_t id) {
 
 void ElanNi::on_block(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
+  if (in.background) {
+    if (ni_.background.main_memory != 0) (void)bus_.write(now(), in.bytes);
+    return let_go(id);
+  }
   const Rank rank = target(in);
   std::uint64_t address = in.reply_address;
   const bool ok = in.kind != RdmaKind::write || in.bytes == 0 ||

@@ -46,6 +46,11 @@ ElanMachine::ElanMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
   }
   for (Rank rank = 0; rank < ranks_.ranks; ++rank) nic(rank).set_ranks(ranks_.ranks);
   attach_network();
+  for (Peer node = 0; node < nodes; ++node) ni(node).begin_background();
+}
+
+void ElanMachine::all_ended() {
+  for (Peer node = 0; node < nodes(); ++node) ni(node).end_background();
 }
 
 void ElanMachine::attach_network() {

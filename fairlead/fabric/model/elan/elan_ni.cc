@@ -23,7 +23,11 @@ bool is_dma(RdmaKind kind) { return kind == RdmaKind::write || kind == RdmaKind:
 }  // namespace
 
 ElanNi::ElanNi(const ElanParts& parts, Peer self)
-    : parts_(parts), ni_(parts.params), self_(self), bus_(parts.pci) {
+    : parts_(parts),
+      ni_(parts.params),
+      self_(self),
+      bus_(parts.pci),
+      background_draw_(parts.params.background.seed << 32 | self) {
   const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
   for (std::uint32_t place = 0; place < here; ++place) {
     ranks_.push_back(std::make_unique<Own>(parts.ranks.rank_at(self, place), ni_.slots));
@@ -207,6 +211,7 @@ std::uint32_t ElanNi::cut(std::uint32_t message) {
   cut.size = whole.size;
   cut.named = whole.named;
   cut.parent = message;
+  cut.background = whole.background;
   cut.bytes = static_cast<std::uint32_t>(bytes);
   whole.started += bytes;
   return part;
@@ -216,16 +221,16 @@ void ElanNi::on_started(std::uint32_t id) {
   RdmaPacket& sent = packet(id);
   if (sent.kind == RdmaKind::send) sent.bytes = static_cast<std::uint32_t>(sent.size);
   const bool elsewhere = has_data(sent.kind) && sent.bytes > 0 && !sent.with_entry && !sent.ready;
-  if (!elsewhere || (is_dma(sent.kind) && is_placed(of(sent.source), sent.address))) {
-    return on_fetched(id);
-  }
+  const bool here = sent.background ? ni_.background.main_memory == 0
+                                    : is_dma(sent.kind) && is_placed(of(sent.source), sent.address);
+  if (!elsewhere || here) return on_fetched(id);
   at<&ElanNi::on_fetched>(held_up(bus_.read(now(), sent.bytes), sent.bytes), hw::kDmaEvent, id);
 }
 
 void ElanNi::on_fetched(std::uint32_t id) {
   RdmaPacket& sent = packet(id);
   sent.ready = true;
-  if (is_dma(sent.kind) && sent.bytes > 0) {
+  if (is_dma(sent.kind) && sent.bytes > 0 && !sent.background) {
     (void)of(sent.source).memory->read(sent.address, parts_.packets.payload(id), sent.bytes);
   }
   ready_.push_back(id);
@@ -312,6 +317,7 @@ void ElanNi::part_done(std::uint32_t id, hw::Outcome outcome) {
   if (outcome != hw::Outcome::done) whole.b = 1;
   let_go(id);
   if (whole.acknowledged < whole.size) return;
+  if (whole.background) return background_done(message);
   if (whole.kind == RdmaKind::read_data) return let_go(message);
   complete(message, whole.b == 0);
 }

@@ -111,6 +111,7 @@ struct RdmaPacket {
   std::uint64_t b = 0;
   PacketHeader header{};  // send
   RdmaNamed named{};
+  bool background = false;  // another job's, whose memory nobody looks at
   // --- Where packets hold circuits.
   std::uint32_t circuit = 0;
   std::uint32_t users = 1;         // who still needs it
