@@ -24,8 +24,8 @@ struct GroupOperation {
   std::uint32_t count = 1;
   std::uint32_t segment = 0;
   std::uint64_t offset = 0;
-  const void* data = nullptr;  // write: the fabric's until it has ended
-  std::size_t size = 0;        // 0: nothing is written, and the segment says nothing
+  const void* data = nullptr;               // write: the fabric's until it has ended
+  std::size_t size = 0;                     // 0: nothing is written, and the segment says nothing
   std::uint16_t bumped = kNoCounterNumber;  // write: this counter of each destination, at the end
   // Begins when counter `after` of the caller's has come to `after_value` (ok and failed).
   std::uint16_t after = kNoCounterNumber;
@@ -41,7 +41,7 @@ struct GroupOperation {
   std::uint64_t token = 0;         // the caller's
 };
 
-// Of one endpoint. Thread: the Nic's.
+// What one endpoint can do. Thread: the Nic's.
 class GroupHardware {
  public:
   virtual ~GroupHardware() = default;

@@ -21,7 +21,7 @@ Branches::Branches(const Topology& topology, const BranchingSwitches& switches, 
   FAIRLEAD_CHECK(tree != nullptr && first < last, "hosts {} to {}", first, last);
   root_level = tree->common_level(first, last);
   root = switches.over(root_level, first);
-  // Of a switch of `level` over `from`: appends what leaves it within the range.
+  // Appends what leaves a switch of `level` over `from` within the range.
   const auto leave = [&](std::uint32_t level, Peer from) {
     std::uint32_t count = 0;
     const std::uint64_t each = level == 0 ? 1 : tree->hosts_below(level - 1);

@@ -15,7 +15,7 @@
 
 namespace fairlead::hw {
 
-// Of all switches that multicasts branch in: they are copy 0 of each level over some hosts.
+// All switches that multicasts branch in: copy 0 of each level over some hosts.
 class BranchingSwitches {
  public:
   BranchingSwitches(const FatTree& tree, std::uint32_t hosts);
@@ -34,9 +34,9 @@ struct Branch {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   ChannelId channel;
-  std::uint32_t first_child = kNone;   // they follow each other; kNone: it leads to a host
+  std::uint32_t first_child = kNone;  // they follow each other; kNone: it leads to a host
   std::uint32_t children = 0;
-  std::uint32_t branching = kNone;     // the switch that it leads to
+  std::uint32_t branching = kNone;  // the switch that it leads to
   Peer host = kNone;
 };
 
@@ -45,7 +45,7 @@ struct Branches {
   Branches(const Topology& topology, const BranchingSwitches& switches, Peer first, Peer last);
 
   std::uint32_t root_level = 0;
-  std::uint32_t root = 0;      // of the branching switches
+  std::uint32_t root = 0;       // of the branching switches
   std::uint32_t from_root = 0;  // the first so many of `all` leave the root
   std::vector<Branch> all;
 };

@@ -88,7 +88,8 @@ void Circuits::head_moved(std::uint32_t index, std::uint32_t branch) {
       return ask(index, kNone);
     }
     if (worm.branches->all[branch].branching != Branch::kNone) return ask_fork(index, branch);
-  } else if (worm.path.empty() || worm.path.back() != topology_.channel_to_host(worm.request.last)) {
+  } else if (worm.path.empty() ||
+             worm.path.back() != topology_.channel_to_host(worm.request.last)) {
     return ask(index, kNone);
   }
   if (--worm.heads == 0 || worm.branches == nullptr) begin_stream(index);

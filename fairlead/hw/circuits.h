@@ -114,7 +114,7 @@ class Circuits {
     Queue waiting;
     std::uint32_t taken = 0;
   };
-  // Of a branching switch.
+  // A switch that multicasts branch in.
   struct Fork {
     std::uint32_t holder = kNone;
     Ps free_at{};

@@ -33,8 +33,8 @@ class CircuitsTest : public testing::Test {
     engine_ = std::make_unique<sim::Engine>(nodes);
     topology_ = std::make_unique<Topology>(network, nodes);
     circuits_ = std::make_unique<Circuits>(*engine_, network, *topology_);
-    circuits_->attach({&CircuitsTest::arrived, &CircuitsTest::acknowledged, &CircuitsTest::ended,
-                       this});
+    circuits_->attach(
+        {&CircuitsTest::arrived, &CircuitsTest::acknowledged, &CircuitsTest::ended, this});
   }
   std::uint32_t send(Ps at, std::uint32_t packet, Peer source, Peer first, Peer last,
                      std::uint64_t bytes, bool urgent = false) {
@@ -94,8 +94,8 @@ TEST_F(CircuitsTest, TwoPacketsThatStreamShareALink) {
   EXPECT_TRUE(engine_->run_until_idle());
   // Expect: 500 ns alone, then half the rate each; the second is alone again for its last 500 ns
   const Ps way = nanoseconds(120);
-  EXPECT_EQ(arrived_, (std::vector<Told>{{1, 2, way + nanoseconds(1500)},
-                                         {2, 2, way + nanoseconds(2000)}}));
+  EXPECT_EQ(arrived_,
+            (std::vector<Told>{{1, 2, way + nanoseconds(1500)}, {2, 2, way + nanoseconds(2000)}}));
 }
 
 TEST_F(CircuitsTest, AThirdPacketWaitsForACircuitToEnd) {

@@ -33,7 +33,7 @@ struct NetworkParams {
   std::uint32_t virtual_channels = 1;  // of each link and direction
   bool adaptive_ascent = false;        // a fat tree's: the least loaded way up
   Ps cable{};                          // one cable
-  Ps age{};  // who has waited so long comes before higher priorities
+  Ps age{};                            // who has waited so long comes before higher priorities
   // Of TopologyKind::custom; else none.
   std::string file;
   std::shared_ptr<const CustomNetwork> custom;

@@ -65,7 +65,8 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       multicast_(*this, groups_, counters_),
       queries_(*this, groups_, remote_.server(), backlog_),
       triggers_(*this, backlog_),
-      network_(*this, nic, groups_, !options.software_groups && !options.software_remote_memory) {
+      network_(*this, nic, groups_,
+               options.software_remote_memory ? NetworkUse::nothing : options.network) {
   caps_.flags |= network_.flags();
   find_other_caps();
   copies_.start(caps_.flags | other_caps_.flags);

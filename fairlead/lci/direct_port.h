@@ -6,6 +6,7 @@
 
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/nic.h"
+#include "fairlead/lci/group_caps.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {
@@ -40,8 +41,9 @@ struct DirectOptions {
   void (*fatal)(void* context, const std::string& reason) = nullptr;
   void* fatal_context = nullptr;
   std::uint32_t first = 0;  // number of the first packet of a pair and lane; they wrap
-  // What the fabric has for groups and counters (GroupHardware) is left to the software defaults.
-  bool software_groups = false;
+  // Of what the fabric has for groups and counters (GroupHardware); the rest is left to the
+  // software defaults.
+  NetworkUse network = NetworkUse::all;
   // Serve remote memory by packets even where the fabric could do it directly (tests, comparison).
   bool software_remote_memory = false;
 };

@@ -253,7 +253,7 @@ Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces,
   if (!dest.group) return noted(put_one(dest.id, segment, pieces, done, remote, flags));
   return noted(put_to_members(
       groups_, dest.id, self_, remote_, done,
-      [&](Rank rank) { 
+      [&](Rank rank) {
         return (flags & kAfter) == 0 || (!copies_.writes_to(rank) && !network_.writes_to(rank));
       },
       [&](Rank rank) { return put_one(rank, segment, pieces, nullptr, remote, flags); }));

@@ -1,4 +1,5 @@
-// One more CapFlag (port.h), of networks that reach several ranks with one packet.
+// What networks have that reach several ranks with one packet: one more CapFlag (port.h), and how
+// much of it is used.
 #pragma once
 #include <cstdint>
 
@@ -9,5 +10,12 @@ namespace fairlead::lci {
 // Puts to and queries of groups of consecutive ranks are the network's: one packet reaches all
 // members, and its answers come back as one.
 constexpr std::uint64_t kContiguousGroups = 16384;
+
+// How much of what the fabric does for groups and counters is left to it.
+enum class NetworkUse : std::uint8_t {
+  all,
+  counters,  // what waits for a counter, or bumps one of a single rank; nothing of groups
+  nothing,
+};
 
 }  // namespace fairlead::lci

@@ -17,12 +17,15 @@ std::uint64_t value(const Counter& counter) {
 }  // namespace
 
 NetworkOperations::NetworkOperations(Port& port, fabric::Nic& nic, const GroupTable& groups,
-                                     bool on)
-    : port_(port), groups_(groups), hardware_(on ? nic.group_hardware() : nullptr) {}
+                                     NetworkUse use)
+    : port_(port),
+      groups_(groups),
+      hardware_(use == NetworkUse::nothing ? nullptr : nic.group_hardware()),
+      for_groups_(use == NetworkUse::all) {}
 
 std::uint64_t NetworkOperations::flags() const {
   if (hardware_ == nullptr) return 0;
-  return hardware_->reaches(0, port_.size()) && port_.size() > 1
+  return for_groups_ && hardware_->reaches(0, port_.size()) && port_.size() > 1
              ? kHwTrigger | kHwQuery | kContiguousGroups
              : kHwTrigger;
 }
@@ -32,7 +35,7 @@ std::optional<NetworkOperations::Range> NetworkOperations::range_of(Dest dest) c
     return dest.id < port_.size() && dest.id != port_.self() ? std::optional(Range{dest.id, 1})
                                                              : std::nullopt;
   }
-  if (!groups_.knows(dest.id)) return std::nullopt;
+  if (!for_groups_ || !groups_.knows(dest.id)) return std::nullopt;
   Rank first = port_.size();
   Rank last = 0;
   groups_.for_each_member(dest.id, [&](Rank rank) {
@@ -154,7 +157,7 @@ std::optional<Post> NetworkOperations::query(const Query& query, bool* all, Coun
   return start(index, asks);
 }
 
-// Of one counter either the fabric begins all operations or none, so that they keep their order.
+// The fabric begins all operations of a counter or none of them, so that they keep their order.
 std::optional<Post> NetworkOperations::when(Counter* counter, std::uint64_t at,
                                             const Operation& operation) {
   if (hardware_ == nullptr || counter == nullptr) return std::nullopt;
@@ -171,9 +174,8 @@ std::optional<Post> NetworkOperations::when(Counter* counter, std::uint64_t at,
 }
 
 bool NetworkOperations::writes_to(Rank rank) const {
-  return puts_ > 0 && std::any_of(ops_.begin(), ops_.end(), [&](const Op& op) {
-           return concerns(op, rank) && !op.waits;
-         });
+  return puts_ > 0 && std::any_of(ops_.begin(), ops_.end(),
+                                  [&](const Op& op) { return concerns(op, rank) && !op.waits; });
 }
 
 bool NetworkOperations::waits(const Fence& fence) const {

@@ -27,8 +27,8 @@ class NetworkOperations {
   // Tokens of its own operations have this bit; others are not its.
   static constexpr std::uint64_t kTokenBit = std::uint64_t{1} << 32;
 
-  // All outlive it. `on`: whether what the fabric has is to be used.
-  NetworkOperations(Port& port, fabric::Nic& nic, const GroupTable& groups, bool on);
+  // All outlive it. `use`: what of that which the fabric has.
+  NetworkOperations(Port& port, fabric::Nic& nic, const GroupTable& groups, NetworkUse use);
   NetworkOperations(const NetworkOperations&) = delete;
   NetworkOperations& operator=(const NetworkOperations&) = delete;
 
@@ -100,15 +100,16 @@ class NetworkOperations {
 
   Port& port_;
   const GroupTable& groups_;
-  fabric::GroupHardware* hardware_;
+  fabric::GroupHardware* hardware_;  // nullptr: nothing
+  bool for_groups_;
   std::deque<Op> ops_;  // the fabric writes to them: they stay where they are
   std::vector<std::uint32_t> free_;
   std::vector<Fence> fences_;
   std::unordered_map<const Counter*, CtrId> counters_;
   std::uint64_t next_number_ = 0;
   std::uint32_t armed_ = 0;
-  std::uint32_t puts_ = 0;    // under way
-  bool failed_ = false;       // a put was refused since the last fence
+  std::uint32_t puts_ = 0;  // under way
+  bool failed_ = false;     // a put was refused since the last fence
   std::size_t placed_ = 0;
 };
 

@@ -20,12 +20,12 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
  public:
   // `nic` outlives it, or is `own`.
   RdmaEndpoint(ModelNic& nic, std::unique_ptr<ModelNic> own, const RankOptions& rank,
-               bool software_groups)
+               NetworkUse network)
       : own_(std::move(own)), nic_(nic), work_takes_time_(rank.work_takes_time) {
     nic_.set_ranks(rank.ranks);
     DirectOptions options;
     options.site = this;
-    options.software_groups = software_groups;
+    options.network = network;
     options.wait = wait_plan_virtual();
     port_ = make_direct_port(nic_, options);
   }
@@ -55,8 +55,7 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
 
 class RdmaImplementation final : public ModelImplementation {
  public:
-  RdmaImplementation(const NiKind& kind, bool software_groups)
-      : kind_(kind), software_groups_(software_groups) {}
+  RdmaImplementation(const NiKind& kind, NetworkUse network) : kind_(kind), network_(network) {}
 
   std::uint32_t buffer_bytes() const override { return 0; }
   Result<std::unique_ptr<NiSide>> make_ni_side(Machine& /*machine*/, Peer /*node*/,
@@ -66,7 +65,7 @@ class RdmaImplementation final : public ModelImplementation {
   std::unique_ptr<Endpoint> make_endpoint(Machine& machine, const RankOptions& rank,
                                           const Fatal& /*fatal*/) const override {
     return std::make_unique<RdmaEndpoint>(static_cast<NicMachine&>(machine).nic(rank.self), nullptr,
-                                          rank, software_groups_);
+                                          rank, network_);
   }
   std::unique_ptr<Endpoint> make_host_side(fabric::model::GateClient& gate,
                                            const fabric::model::GateMemory& memory,
@@ -74,12 +73,12 @@ class RdmaImplementation final : public ModelImplementation {
                                            PortCounters& counters) const override {
     std::unique_ptr<ModelNic> nic = kind_.remote_nic(gate, memory, counters);
     ModelNic& made = *nic;
-    return std::make_unique<RdmaEndpoint>(made, std::move(nic), rank, software_groups_);
+    return std::make_unique<RdmaEndpoint>(made, std::move(nic), rank, network_);
   }
 
  private:
   const NiKind& kind_;
-  bool software_groups_;
+  NetworkUse network_;
 };
 
 }  // namespace
@@ -98,8 +97,11 @@ Result<std::unique_ptr<ModelImplementation>> choose_rdma(const NiKind& kind,
         "program; valid: {}",
         name, kind.name, fmt::join(names, ", "))};
   }
-  return std::unique_ptr<ModelImplementation>(
-      std::make_unique<RdmaImplementation>(kind, chosen != names.begin()));
+  // The default first, the hosts' last.
+  const NetworkUse network = chosen == names.begin()     ? NetworkUse::all
+                             : chosen + 1 == names.end() ? NetworkUse::nothing
+                                                         : NetworkUse::counters;
+  return std::unique_ptr<ModelImplementation>(std::make_unique<RdmaImplementation>(kind, network));
 }
 
 }  // namespace fairlead::lci

@@ -102,6 +102,7 @@ void ModelSimulation::rank_ended(Rank rank) {
   ++ended_count_;
   ended_at_ = machine_->engine().now();
   end_path_ = machine_->critical_path();
+  if (all_ended()) machine_->all_ended();
 }
 
 void ModelSimulation::stop() {

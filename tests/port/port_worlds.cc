@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <iterator>
 
 #include "fairlead/fabric/ofi/ofi_nic.h"
 #include "fairlead/lci/ni/implementations.h"
 
 namespace fairlead::port_test {
+namespace {
+// Platforms whose network interfaces run no control program.
+constexpr const char* kDirectPlatforms[] = {"generic-hca", "firelink", "qsnet-es40"};
+}  // namespace
 
 std::vector<std::string> real_worlds() {
   return {"shm", "udp", "lossy", "nirx", "ofitcp", "ofishm"};
@@ -26,16 +31,17 @@ std::vector<std::string> worlds() {
     all.push_back("myrinet-p3/" + name);
     all.push_back("myrinet-p3/" + name + "@2");
   }
-  all.emplace_back("generic-hca");
-  all.emplace_back("generic-hca@2");
-  all.emplace_back("firelink");
-  all.emplace_back("firelink@2");
+  for (const char* const platform : kDirectPlatforms) {
+    all.emplace_back(platform);
+    all.push_back(std::string(platform) + "@2");
+  }
   return all;
 }
 
 bool modelled(const std::string& world) {
-  return world.find('/') != std::string::npos || world.starts_with("generic-hca") ||
-         world.starts_with("firelink");
+  return world.find('/') != std::string::npos ||
+         std::any_of(std::begin(kDirectPlatforms), std::end(kDirectPlatforms),
+                     [&world](const char* platform) { return world.starts_with(platform); });
 }
 
 std::string test_name(const std::string& world) {

@@ -78,6 +78,9 @@ class Machine {
   // What the plan has lost so far; empty: nothing.
   virtual std::string losses() const { return {}; }
 
+  // No rank is left: what goes on by itself beside them comes to its end.
+  virtual void all_ended() {}
+
   // Before the first event: keeps the run's critical path.
   void explain();
   // The longest path to the last event so far, by resource of the platform's parts; the sum is the

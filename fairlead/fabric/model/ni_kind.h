@@ -53,8 +53,9 @@ struct NiKind {
   // Of the rdma family: the rank's side. The references outlive it. nullptr: of another family.
   std::unique_ptr<ModelNic> (*remote_nic)(GateClient& gate, const GateMemory& memory,
                                           PortCounters& counters);
-  // Of the rdma family: its implementations, the default first. Where there is a second, that one
-  // leaves what the interface does for groups and counters to the hosts.
+  // Of the rdma family: its implementations, the default first. Where there are more, the last one
+  // leaves what the interface does for groups and counters to the hosts, and one in between what
+  // it does for groups.
   std::span<const std::string_view> implementations = kDirectOnly;
 };
 

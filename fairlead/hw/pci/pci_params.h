@@ -21,9 +21,9 @@ struct PciParams final : Part {
   Hertz clock{};
   std::uint64_t dma_burst_clocks = 0;
   std::uint64_t dma_overhead_milliclocks = 0;  // a thousandth of a clock
-  Ps pio_issue{};                    // processor time of one posted write
-  std::uint64_t pio_line_bytes = 0;  // write-combining line
-  Ps pio_line{};                     // bus time of a full line
+  Ps pio_issue{};                              // processor time of one posted write
+  std::uint64_t pio_line_bytes = 0;            // write-combining line
+  Ps pio_line{};                               // bus time of a full line
   std::uint64_t pio_posted_lines = 0;
   Ps doorbell{};       // host store to NI memory
   Ps read_latency{};   // of host memory by the interface: from its address to its first data

@@ -19,6 +19,11 @@ constexpr lci::Chan kQueues = kChannels[2];
 constexpr lci::Chan kAnswers = kChannels[3];
 constexpr lci::Chan kSignalChan = kChannels[4];
 constexpr std::int64_t kRetryUs = 2;
+// Behind those that groups use.
+constexpr std::uint32_t kDestEvents = 1 + kSignals;
+lci::CtrId dest_event(unsigned number) {
+  return run::names_of(run::System::elan).counters[kDestEvents + number];
+}
 
 std::vector<Rank> everybody(Rank ranks) {
   std::vector<Rank> all(ranks);
@@ -59,6 +64,7 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
               },
               this},
              {});
+  for (unsigned i = 0; i < came_.size(); ++i) port_.expose_counter(dest_event(i), &came_[i]);
   // Peers reach what needs this process's processor while it computes, too.
   constexpr std::uint64_t kPassive = lci::kHwRdma | lci::kHwAtomic;
   if ((port_.caps(port_.self()).flags & kPassive) != kPassive) {
@@ -66,7 +72,10 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
   }
 }
 
-Core::~Core() { port_.bind(kAnswers, {}, {}); }
+Core::~Core() {
+  for (unsigned i = 0; i < came_.size(); ++i) port_.expose_counter(dest_event(i), nullptr);
+  port_.bind(kAnswers, {}, {});
+}
 
 void Core::fail(const char* call, const std::string& what) { elan::fail(context_, call, what); }
 
@@ -103,8 +112,7 @@ void Core::leave() {
 
 // Every member proposes the first place free at it; the furthest is tried by all until it suits
 // all.
-void* Core::allocate(Group& group, std::size_t align, std::size_t n, bool in_ni,
-                     const char* call) {
+void* Core::allocate(Group& group, std::size_t align, std::size_t n, bool in_ni, const char* call) {
   if ((align & (align - 1)) != 0 || align > Memory::kAlignMost) {
     fail(call, fmt::format("an alignment of {} bytes: a power of two, at most {}", align,
                            Memory::kAlignMost));
@@ -209,6 +217,31 @@ ELAN_EVENT* Core::put(const void* source, void* target, std::uint64_t* word, std
   begin(target, vp, call, [&] { return port_.fence({vp}, &event->done); });
   ++event->at;
   return event;
+}
+
+ELAN_EVENT* Core::put_event(const void* source, void* target, std::size_t n, unsigned vp,
+                            unsigned number, const char* call) {
+  const Where where = this->target(target, n, vp, call);
+  if (number >= came_.size()) {
+    fail(call, fmt::format("destination event {} of {}", number, came_.size()));
+  }
+  elan_event* const event = make_event(call);
+  event->at = 1;
+  const lci::PutPiece piece{where.offset, source, n};
+  begin(target, vp, call, [&] {
+    return port_.put({vp}, where.segment, {&piece, n > 0 ? 1u : 0u}, &event->done,
+                     dest_event(number), lci::kNoFlags);
+  });
+  return event;
+}
+
+void Core::await_dest(unsigned number, std::uint64_t count, const char* call) {
+  if (number >= came_.size()) {
+    fail(call, fmt::format("destination event {} of {}", number, came_.size()));
+  }
+  if (port_.wait({.counter = &came_[number], .at = count, .what = call}) != Post::done) {
+    fail(call, "a process was lost");
+  }
 }
 
 ELAN_EVENT* Core::get(const void* source, void* target, std::size_t n, unsigned vp,

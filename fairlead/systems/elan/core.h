@@ -1,6 +1,7 @@
 // One process's Elanlib: its memory, its groups, and the operations under way. The entry points of
 // elan.h stand on it, as do Tports and queues.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -68,6 +69,10 @@ class Core {
   Where target(const void* address, std::size_t n, unsigned vp, const char* call);
   ELAN_EVENT* put(const void* source, void* target, std::uint64_t* word, std::size_t n, unsigned vp,
                   const char* call);
+  // Counts `number` of the target's destination events.
+  ELAN_EVENT* put_event(const void* source, void* target, std::size_t n, unsigned vp,
+                        unsigned number, const char* call);
+  void await_dest(unsigned number, std::uint64_t count, const char* call);
   ELAN_EVENT* get(const void* source, void* target, std::size_t n, unsigned vp, const char* call);
   ELAN_EVENT* atomic(ELAN_ATOMIC_OP op, std::size_t bytes, void* target, std::uint64_t a,
                      std::uint64_t b, void* old, unsigned vp, const char* call);
@@ -123,6 +128,7 @@ class Core {
   Meeting meeting_;
   Inbox tports_;
   Inbox queue_inbox_;
+  std::array<Counter, ELAN_DEST_EVENTS> came_;  // destination events
   elan_group all_;
   ELAN_STATE state_;
   ELAN_BASE base_;

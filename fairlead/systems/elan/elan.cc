@@ -84,6 +84,10 @@ void elan_fini(void) {
   call.core.context().ended(fairlead::run::System::elan);
 }
 int elan_nRails(ELAN_STATE*) { return 1; }
+uint64_t elan_clock(ELAN_STATE*) {
+  const Call call(__func__);
+  return static_cast<uint64_t>(call.core.port().now().count / fairlead::nanoseconds(1).count);
+}
 
 void* elan_gallocMain(ELAN_BASE*, ELAN_GROUP* group, size_t align, size_t n) {
   const Call call(__func__);
@@ -163,6 +167,15 @@ ELAN_EVENT* elan_doget(ELAN_PGCTRL*, const void* source, void* target, size_t n,
                        unsigned) {
   const Call call(__func__);
   return call.core.get(source, target, n, vp, __func__);
+}
+ELAN_EVENT* elan_putEvent(ELAN_STATE*, const void* source, void* target, size_t n, unsigned vp,
+                          unsigned number) {
+  const Call call(__func__);
+  return call.core.put_event(source, target, n, vp, number, __func__);
+}
+void elan_waitDest(ELAN_STATE*, unsigned number, uint64_t count) {
+  const Call call(__func__);
+  call.core.await_dest(number, count, __func__);
 }
 void elan_waitWord(ELAN_STATE*, const uint64_t* word, uint64_t value) {
   const Call call(__func__);

@@ -2,7 +2,7 @@
  * MPI and ARMCI used them), on lci::Port in either world.
  *
  * Every process of the job is a virtual process (VP) 0 .. nvp - 1. Memory that peers reach is
- * symmetric: what elan_gallocMain answered, at the same place of every process's heap, and the
+ * symmetric: what elan_gallocMain returned, at the same place of every process's heap, and the
  * program's static variables, where each process has its own. A remote address is given as the
  * caller's own address of the same thing.
  *
@@ -29,14 +29,14 @@ typedef struct elan_base {
   ELAN_GROUP* allGroup; /* every process */
   long waitType;        /* what to give as `how` */
 } ELAN_BASE;
-/* One operation under way; elan_wait, or an elan_poll that answers 1, ends and frees it. */
+/* One operation under way; elan_wait, or an elan_poll that returns 1, ends and frees it. */
 typedef struct elan_event ELAN_EVENT;
 
 /* How to wait. The Port's waiting climbs from spinning to sleeping by itself, so all are alike. */
 #define ELAN_POLL_EVENT (-1L)
 #define ELAN_WAIT_EVENT 0L
 
-/* Joins the job. Collective. Later calls answer the same. The heap takes what FAIRLEAD_ELAN_HEAP
+/* Joins the job. Collective. Later calls return the same. The heap takes what FAIRLEAD_ELAN_HEAP
  * says (bytes; K, M, G may follow), by default 512 MiB of address space, which takes memory where
  * it is touched only. flags: none yet, 0. */
 ELAN_BASE* elan_baseInit(unsigned flags);
@@ -45,6 +45,8 @@ ELAN_BASE* elan_baseInitHeap(unsigned flags, size_t bytes, const char* variable)
 /* Leaves the job in order. Collective; the last call of Elanlib. */
 void elan_fini(void);
 int elan_nRails(ELAN_STATE* state);
+/* Nanoseconds since the job began, in virtual time where the machine is modelled. */
+uint64_t elan_clock(ELAN_STATE* state);
 
 /* --- Symmetric memory. align: a power of two to 64 MiB, or 0. Collective over `group`, the same
  * `align` and `n` everywhere. NULL: no such room on some member. The content of main memory is zero
@@ -55,7 +57,7 @@ void* elan_gallocMain(ELAN_BASE* base, ELAN_GROUP* group, size_t align, size_t n
 void* elan_gallocElan(ELAN_BASE* base, ELAN_GROUP* group, size_t align, size_t n);
 /* Not a meeting of the members: they know that nobody uses the memory any more. */
 void elan_gallocFree(ELAN_BASE* base, void* memory);
-/* Bytes given out under `memory`, which elan_galloc* answered; 0: it did not. */
+/* Bytes given out under `memory`, which elan_galloc* returned; 0: it did not. */
 size_t elan_gallocSize(ELAN_BASE* base, const void* memory);
 /* Where the Port has [address, address + n): 1 and its segment and offset, or 0: not symmetric.
  * For systems that stand on Elanlib and call the Port themselves. */
@@ -65,7 +67,7 @@ int elan_locate(ELAN_STATE* state, const void* address, size_t n, uint32_t* segm
  * NULL. */
 void* elan_map(ELAN_STATE* state, const void* address, unsigned vp);
 /* What is symmetric of this process's memory, the main heap first: writes at most `most` parts and
- * answers how many there are. For who looks addresses up on a hot path. */
+ * returns how many there are. For who looks addresses up on a hot path. */
 typedef struct elan_part {
   void* first;
   size_t bytes;
@@ -95,6 +97,13 @@ ELAN_EVENT* elan_doput(ELAN_PGCTRL* control, const void* source, void* target, u
                        size_t n, unsigned vp, unsigned rail);
 ELAN_EVENT* elan_doget(ELAN_PGCTRL* control, const void* source, void* target, size_t n,
                        unsigned vp, unsigned rail);
+/* As elan_put; the target's destination event `number`, below ELAN_DEST_EVENTS, counts one more
+ * when the data is there. The event that is returned ends when `source` is the caller's again. */
+#define ELAN_DEST_EVENTS 4u
+ELAN_EVENT* elan_putEvent(ELAN_STATE* state, const void* source, void* target, size_t n,
+                          unsigned vp, unsigned number);
+/* Waits until this process's destination event has counted so many since the job began. */
+void elan_waitDest(ELAN_STATE* state, unsigned number, uint64_t count);
 /* Waits until *word, which peers increase, is at least `value`. */
 void elan_waitWord(ELAN_STATE* state, const uint64_t* word, uint64_t value);
 
@@ -152,7 +161,7 @@ int elan_tportTxDone(ELAN_EVENT* event);
 /* `n`: bytes of room; what is longer is cut. */
 ELAN_EVENT* elan_tportRxStart(ELAN_TPORT* port, unsigned flags, unsigned senderMask,
                               unsigned sender, int tagMask, int tag, void* data, size_t n);
-/* Waits and frees the event. Answers where the message is; sender, tag, n (its length) may be
+/* Waits and frees the event. Returns where the message is; sender, tag, n (its length) may be
  * NULL. */
 void* elan_tportRxWait(ELAN_EVENT* event, unsigned* sender, int* tag, size_t* n);
 /* Whether elan_tportRxWait would not wait. */
@@ -168,9 +177,10 @@ void elan_groupFree(ELAN_GROUP* group);
 unsigned elan_groupSize(const ELAN_GROUP* group);
 unsigned elan_groupSelf(const ELAN_GROUP* group);
 
-/* Barriers. They order nothing of puts: wait for those first. By a 4-ary tree, in which an
- * operation of each process waits for the counter that its children's bump, then a broadcast
- * (paper, section 4.1). */
+/* Barriers. They order nothing of puts: wait for those first. By a 4-ary tree, then a broadcast
+ * (paper, section 4.1): where one packet reaches all, each process waits for its children and then
+ * tells its parent; elsewhere operations that wait for counters go up the tree, whatever the
+ * processors do meanwhile. */
 void elan_gsync(ELAN_GROUP* group);
 /* By the network conditional: the first member asks whether all have come, backs off from 2 to 64
  * us while they have not, and sets a word everywhere. Of all processes; of other groups: gsync. */

@@ -145,32 +145,46 @@ void Group::signal_all(Signal signal, std::uint32_t flags, const char* call) {
   if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
 }
 
-// Each process's put to its parent waits for its own coming and its children's.
-void Group::gsync_all(const char* call) {
+// The first part of a barrier in a tree of all processes: each waits until its children have come,
+// and then bumps its parent's counter. Returns at the root once everybody has come.
+void Group::come_up(std::uint32_t root, const char* call) {
+  for_each_child(root, [&](Rank) { ++meeting_.ups; });
+  await(meeting_.came_up, meeting_.ups, "the others to come to a barrier", call);
+  if (relative(root) == 0) return;
+  const Post answer = insist(port_, [&] {
+    return port_.put({parent(root)}, meeting_.memory.control_segment(), {}, nullptr, kUp,
+                     lci::kNoFlags);
+  });
+  if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
+}
+
+// The processes' tree, and one packet from its root.
+void Group::gsync_by_network(const char* call) {
   const std::uint64_t number = ++meeting_.gsyncs;
-  std::uint64_t children = 0;
-  for_each_child(0, [&](Rank) { ++children; });
-  const std::uint64_t at = number * (children + 1);
+  come_up(0, call);
+  if (self_ == 0) {
+    signal_all(kDown, lci::kNoFlags, call);
+  } else {
+    await(meeting_.signalled[kDown], number, "the end of a barrier", call);
+  }
+}
+
+// Each process's put to its parent is an operation that waits for its own coming and its
+// children's, whatever its processor does meanwhile.
+void Group::gsync_by_chains(const char* call) {
+  const std::uint64_t number = ++meeting_.gsyncs;
+  for_each_child(0, [&](Rank) { ++meeting_.ups; });
+  const std::uint64_t at = ++meeting_.ups;
+  meeting_.came_up.ok.fetch_add(1, std::memory_order_acq_rel);
+  if (self_ == 0) {
+    await(meeting_.came_up, at, "the others to come to a barrier", call);
+    return signal_all(kDown, lci::kNoFlags, call);
+  }
   lci::Operation put;
   put.segment = meeting_.memory.control_segment();
   put.done = &meeting_.put_done;
-  if (self_ == 0) {
-    meeting_.came_up.ok.fetch_add(1, std::memory_order_acq_rel);
-    if (one_packet_reaches_all()) {
-      // The network interface begins the broadcast, too.
-      put.dest = kEverybody;
-      put.remote = counter_of(kDown);
-      if (!accepted(insist(port_, [&] { return port_.when(&meeting_.came_up, at, put); }))) {
-        fail(meeting_.context, call, "a process was lost");
-      }
-    }
-    await(meeting_.came_up, at, "the others to come to a barrier", call);
-    if (!one_packet_reaches_all()) signal_all(kDown, lci::kNoFlags, call);
-    return;
-  }
   put.dest = {parent(0)};
   put.remote = kUp;
-  meeting_.came_up.ok.fetch_add(1, std::memory_order_acq_rel);
   if (!accepted(insist(port_, [&] { return port_.when(&meeting_.came_up, at, put); }))) {
     fail(meeting_.context, call, "a process was lost");
   }
@@ -179,10 +193,7 @@ void Group::gsync_all(const char* call) {
 
 void Group::gsync(const char* call) {
   if (size() == 1) return;
-  if (all_) {
-    gsync_all(call);
-    return;
-  }
+  if (all_) return one_packet_reaches_all() ? gsync_by_network(call) : gsync_by_chains(call);
   ++meetings_;
   gather(0, call);
   scatter(nullptr, 0, 0, call);
@@ -278,6 +289,8 @@ void Group::broadcast(void* data, std::size_t n, std::uint32_t root, bool global
   if (size() == 1) return;
   if (hardware && all_) {
     hgsync(false, call);
+  } else if (all_ && one_packet_reaches_all()) {
+    come_up(root, call);
   } else {
     ++meetings_;
     gather(root, call);

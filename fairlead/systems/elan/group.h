@@ -27,9 +27,10 @@ struct Meeting {
   Memory& memory;
   Inbox inbox;
   const lci::Chan signals;
-  Counter came_up;   // in the tree of all processes: children's and the process's own coming
+  Counter came_up;   // in a tree of all processes: children's coming, and in `when` trees its own
   Counter put_done;  // of operations that begin later
   std::array<Counter, kSignals> signalled;  // by Signal
+  std::uint64_t ups = 0;                    // what came_up is to come to
   std::uint64_t gsyncs = 0;
   std::uint64_t hgsyncs = 0;
   std::uint64_t wakes = 0;
@@ -80,7 +81,9 @@ class Group {
 
   void gather(std::uint32_t root, const char* call);
   void scatter(void* data, std::size_t n, std::uint32_t root, const char* call);
-  void gsync_all(const char* call);
+  void come_up(std::uint32_t root, const char* call);
+  void gsync_by_network(const char* call);
+  void gsync_by_chains(const char* call);
   void ask_until_all_came(bool event, const char* call);
   void signal_all(Signal signal, std::uint32_t flags, const char* call);
   void broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call);

@@ -14,7 +14,7 @@ namespace {
 constexpr auto kSegments = run::names_of(run::System::elan).segments;
 constexpr std::uint32_t kControl = 0;
 constexpr std::uint32_t kHeap = 1;
-constexpr std::uint32_t kAround = 2;   // what the heap is a part of
+constexpr std::uint32_t kAround = 2;  // what the heap is a part of
 constexpr std::uint32_t kNiHeap = 3;
 constexpr std::uint32_t kStatics = 4;  // and those after it: a part each
 constexpr std::uint32_t kAll = lci::kRead | lci::kWrite | lci::kAtomic;

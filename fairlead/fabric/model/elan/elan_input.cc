@@ -39,8 +39,7 @@ bool holds(std::uint8_t compare, std::uint64_t word, std::uint64_t value) {
 
 }  // namespace
 
-void ElanNi::name_memory(Rank rank, std::uint32_t segment, std::uint64_t base,
-                         std::uint64_t size) {
+void ElanNi::name_memory(Rank rank, std::uint32_t segment, std::uint64_t base, std::uint64_t size) {
   of(rank).segments[segment] = {base, size, 0, false, {}};
 }
 
@@ -83,8 +82,8 @@ bool ElanNi::locate(Rank rank, const RdmaPacket& in, std::uint64_t key, std::uin
                               : access == Access::write ? kWriteBit
                                                         : kAtomicBit;
   if ((named.permissions & needs) == 0) return false;
-  if (!named.everybody && std::find(named.allowed.begin(), named.allowed.end(), in.source) ==
-                              named.allowed.end()) {
+  if (!named.everybody &&
+      std::find(named.allowed.begin(), named.allowed.end(), in.source) == named.allowed.end()) {
     return false;
   }
   if (offset > named.size || size > named.size - offset) return false;
@@ -110,8 +109,8 @@ void ElanNi::arrived(std::uint32_t id) {
     return answer(id, outcome);
   }
   const bool tests = kind == RdmaKind::atomic || kind == RdmaKind::query;
-  at<&ElanNi::on_input>(after(input_, tests ? ni_.input + ni_.atomic : ni_.input),
-                        hw::kNiTurnEvent, id);
+  at<&ElanNi::on_input>(after(input_, tests ? ni_.input + ni_.atomic : ni_.input), hw::kNiTurnEvent,
+                        id);
 }
 
 void ElanNi::answer(std::uint32_t id, Outcome outcome) {
@@ -171,7 +170,7 @@ bool ElanNi::take_block(std::uint32_t id) {
     return true;
   }
   std::uint64_t address = in.reply_address;
-  const bool ok = in.kind != RdmaKind::write || in.bytes == 0 ||
+  const bool ok = in.background || in.kind != RdmaKind::write || in.bytes == 0 ||
                   locate(target(in), in, in.key, in.offset, in.bytes, Access::write, &address);
   at<&ElanNi::on_block>(after(input_, ni_.input), hw::kNiTurnEvent, id);
   return ok;
@@ -179,6 +178,10 @@ bool ElanNi::take_block(std::uint32_t id) {
 
 void ElanNi::on_block(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
+  if (in.background) {
+    if (ni_.background.main_memory != 0) (void)bus_.write(now(), in.bytes);
+    return let_go(id);
+  }
   const Rank rank = target(in);
   std::uint64_t address = in.reply_address;
   const bool ok = in.kind != RdmaKind::write || in.bytes == 0 ||

@@ -29,7 +29,7 @@ ElanMachine::ElanMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
     : NicMachine(with_circuits(std::move(platform)), ranks, nodes),
       terms_(elan_terms(platform_)),
       packets_(terms_.packet_bytes, shared.packets),
-      parts_{{engine_, packets_, terms_, ranks_},
+      parts_{{engine_, packets_, terms_, ranks_, &platform_.ni.as<hw::ElanParams>().noise},
              platform_.ni.as<hw::ElanParams>(),
              platform_.bus.as<hw::PciParams>(),
              platform_.network,
@@ -46,6 +46,11 @@ ElanMachine::ElanMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
   }
   for (Rank rank = 0; rank < ranks_.ranks; ++rank) nic(rank).set_ranks(ranks_.ranks);
   attach_network();
+  for (Peer node = 0; node < nodes; ++node) ni(node).begin_background();
+}
+
+void ElanMachine::all_ended() {
+  for (Peer node = 0; node < nodes(); ++node) ni(node).end_background();
 }
 
 void ElanMachine::attach_network() {

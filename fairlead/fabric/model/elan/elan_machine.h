@@ -33,6 +33,7 @@ class ElanMachine final : public NicMachine {
   void sync(Rank rank) override { host(rank).sync(); }
   NodeBusy busy(Rank rank) const override;
   Result<void> set_faults(const FaultPlan& plan) override;
+  void all_ended() override;
 
  private:
   struct OneRank {

@@ -23,7 +23,11 @@ bool is_dma(RdmaKind kind) { return kind == RdmaKind::write || kind == RdmaKind:
 }  // namespace
 
 ElanNi::ElanNi(const ElanParts& parts, Peer self)
-    : parts_(parts), ni_(parts.params), self_(self), bus_(parts.pci) {
+    : parts_(parts),
+      ni_(parts.params),
+      self_(self),
+      bus_(parts.pci),
+      background_draw_(parts.params.background.seed << 32 | self) {
   const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
   for (std::uint32_t place = 0; place < here; ++place) {
     ranks_.push_back(std::make_unique<Own>(parts.ranks.rank_at(self, place), ni_.slots));
@@ -93,8 +97,11 @@ void ElanNi::ring(Rank rank, std::uint32_t id) {
   at<&ElanNi::on_command>(bus_.store(now(), bytes), hw::kDoorbellEvent, id);
 }
 
+// A thread waits for an event, which the host sets by its command; DMAs need none.
 void ElanNi::on_command(std::uint32_t id) {
-  at<&ElanNi::on_descriptor>(after(command_, ni_.command), hw::kNiTurnEvent, id);
+  const bool sets = packet(id).kind == RdmaKind::query;
+  at<&ElanNi::on_descriptor>(after(command_, sets ? ni_.command + ni_.event : ni_.command),
+                             hw::kNiTurnEvent, id);
 }
 
 void ElanNi::on_descriptor(std::uint32_t id) {
@@ -124,8 +131,8 @@ void ElanNi::begin(std::uint32_t id) {
       return next_of(message.source, message.dest, message.queue);
     }
     case RdmaKind::query:
-      return at<&ElanNi::on_thread>(
-          after(thread_, ni_.schedule + ni_.thread_build), hw::kNiTurnEvent, id);
+      return at<&ElanNi::on_thread>(after(thread_, ni_.schedule + ni_.thread_build),
+                                    hw::kNiTurnEvent, id);
     default:
       return run(id);
   }
@@ -192,8 +199,7 @@ std::uint32_t ElanNi::cut(std::uint32_t message) {
   const std::uint32_t part = parts_.packets.take();
   RdmaPacket& cut = packet(part);
   RdmaPacket& whole = packet(message);
-  const std::uint64_t bytes =
-      std::min<std::uint64_t>(ni_.packet_bytes, whole.size - whole.started);
+  const std::uint64_t bytes = std::min<std::uint64_t>(ni_.packet_bytes, whole.size - whole.started);
   cut.kind = whole.kind;
   cut.source = whole.source;
   cut.dest = whole.dest;
@@ -205,6 +211,7 @@ std::uint32_t ElanNi::cut(std::uint32_t message) {
   cut.size = whole.size;
   cut.named = whole.named;
   cut.parent = message;
+  cut.background = whole.background;
   cut.bytes = static_cast<std::uint32_t>(bytes);
   whole.started += bytes;
   return part;
@@ -214,16 +221,16 @@ void ElanNi::on_started(std::uint32_t id) {
   RdmaPacket& sent = packet(id);
   if (sent.kind == RdmaKind::send) sent.bytes = static_cast<std::uint32_t>(sent.size);
   const bool elsewhere = has_data(sent.kind) && sent.bytes > 0 && !sent.with_entry && !sent.ready;
-  if (!elsewhere || (is_dma(sent.kind) && is_placed(of(sent.source), sent.address))) {
-    return on_fetched(id);
-  }
+  const bool here = sent.background ? ni_.background.main_memory == 0
+                                    : is_dma(sent.kind) && is_placed(of(sent.source), sent.address);
+  if (!elsewhere || here) return on_fetched(id);
   at<&ElanNi::on_fetched>(held_up(bus_.read(now(), sent.bytes), sent.bytes), hw::kDmaEvent, id);
 }
 
 void ElanNi::on_fetched(std::uint32_t id) {
   RdmaPacket& sent = packet(id);
   sent.ready = true;
-  if (is_dma(sent.kind) && sent.bytes > 0) {
+  if (is_dma(sent.kind) && sent.bytes > 0 && !sent.background) {
     (void)of(sent.source).memory->read(sent.address, parts_.packets.payload(id), sent.bytes);
   }
   ready_.push_back(id);
@@ -247,8 +254,8 @@ void ElanNi::open_some() {
       continue;
     }
     const bool urgent = sent.kind == RdmaKind::send && sent.queue + 1u == kLanes;
-    sent.circuit = parts_.circuits.open(now(), {id, self_, first, last, bytes, urgent,
-                                                sent.kind == RdmaKind::query});
+    sent.circuit = parts_.circuits.open(
+        now(), {id, self_, first, last, bytes, urgent, sent.kind == RdmaKind::query});
   }
   pump();
 }
@@ -310,6 +317,7 @@ void ElanNi::part_done(std::uint32_t id, hw::Outcome outcome) {
   if (outcome != hw::Outcome::done) whole.b = 1;
   let_go(id);
   if (whole.acknowledged < whole.size) return;
+  if (whole.background) return background_done(message);
   if (whole.kind == RdmaKind::read_data) return let_go(message);
   complete(message, whole.b == 0);
 }

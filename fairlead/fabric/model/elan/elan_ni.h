@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fairlead/base/prng.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
 #include "fairlead/hw/circuits.h"
@@ -68,6 +69,10 @@ class ElanNi final : public RdmaEngine {
   void ended(std::uint32_t packet, hw::Outcome outcome);
   // After the last destination's ended().
   void closed(std::uint32_t packet) { let_go(packet); }
+
+  // Sends another job's messages until end_background(). Before the first event.
+  void begin_background();
+  void end_background() { background_ends_ = true; }
 
   Ps units_busy() const;
   Ps bus_busy() const { return bus_.busy(); }
@@ -177,6 +182,11 @@ class ElanNi final : public RdmaEngine {
   void tell(Rank rank, const RdmaCompletion& completion, std::uint64_t bytes);
   void on_told(std::uint32_t id);
 
+  // --- The other job (elan_background.cc).
+  void background_done(std::uint32_t message);
+  void on_background_posted(std::uint32_t message);
+  void on_background(std::uint32_t message);
+
   // --- Inputter (elan_input.cc).
   void answer(std::uint32_t id, hw::Outcome outcome);
   void on_input(std::uint32_t id);
@@ -219,6 +229,8 @@ class ElanNi final : public RdmaEngine {
   std::uint32_t sliced_ = 0;                // of the first of runnable_, in a row
   std::uint32_t open_ = 0;                  // circuits
   std::unordered_map<std::uint32_t, Coming> coming_;  // by message
+  Prng background_draw_;
+  bool background_ends_ = false;
 };
 
 }  // namespace fairlead::fabric::model

@@ -18,6 +18,11 @@ class ElanNic : public RdmaNic<Host>, public GroupHardware {
   ElanNic(Host& host, PortCounters& counters, bool groups, std::size_t interface_bytes)
       : RdmaNic<Host>(host, counters), groups_(groups), interface_bytes_(interface_bytes) {}
 
+  // Who waits polls: a word in memory as well as a queue.
+  void sleep(Ps timeout) override {
+    RdmaNic<Host>::sleep(timeout);
+    this->look();
+  }
   GroupHardware* group_hardware() override { return this; }
 
   bool reaches(Peer first, std::uint32_t count) const override {

@@ -53,24 +53,18 @@ class RemoteNic final : private HostOf, public ElanNic<RemoteRdmaHost> {
 
 std::unique_ptr<ModelNic> remote_nic(GateClient& gate, const GateMemory& memory,
                                      PortCounters& counters) {
-  return std::make_unique<RemoteNic>(
-      gate, memory, counters, *reinterpret_cast<const ElanGate*>(memory.header().kind));
+  return std::make_unique<RemoteNic>(gate, memory, counters,
+                                     *reinterpret_cast<const ElanGate*>(memory.header().kind));
 }
 
-constexpr std::string_view kImplementations[] = {"elan", "elan-host"};
+constexpr std::string_view kImplementations[] = {"elan", "elan-tree", "elan-host"};
 
 }  // namespace
 
 const NiKind& elan_kind() {
-  static constexpr NiKind kKind = {hw::ElanParams::kName,
-                                   NiFamily::rdma,
-                                   &most_ranks,
-                                   &make,
-                                   0,
-                                   &describe,
-                                   &commands,
-                                   &remote_nic,
-                                   kImplementations};
+  static constexpr NiKind kKind = {
+      hw::ElanParams::kName, NiFamily::rdma,  &most_ranks, &make, 0, &describe, &commands,
+      &remote_nic,           kImplementations};
   return kKind;
 }
 

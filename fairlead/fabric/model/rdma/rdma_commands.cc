@@ -52,7 +52,8 @@ Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answe
 }
 
 Result<void> RdmaCommands::name(const GateCommand& command) {
-  if (command.b > UINT64_MAX - command.a && command.op != static_cast<std::uint32_t>(RdmaOp::permit))
+  if (command.b > UINT64_MAX - command.a &&
+      command.op != static_cast<std::uint32_t>(RdmaOp::permit))
     return damaged("size of memory", command.b);
   switch (static_cast<RdmaOp>(command.op)) {
     case RdmaOp::name_memory:
@@ -113,7 +114,8 @@ Result<void> RdmaCommands::ring(std::uint32_t packet) {
         return damaged("entry", entry.named.used);
       }
       if (entry.queue != kCopyQueue) return damaged("queue", entry.queue);
-      if (entry.operation >= terms.copies && entry.kind != RdmaKind::look) return damaged("operation", entry.operation);
+      if (entry.operation >= terms.copies && entry.kind != RdmaKind::look)
+        return damaged("operation", entry.operation);
       if (entry.size > kRemoteCopyBytesMax) return damaged("copy size", entry.size);
       if (entry.kind == RdmaKind::atomic && entry.word_bytes != 4 && entry.word_bytes != 8) {
         return damaged("word bytes", entry.word_bytes);

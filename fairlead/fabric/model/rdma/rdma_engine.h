@@ -10,6 +10,7 @@
 #include "fairlead/fabric/model/rank_memory.h"
 #include "fairlead/fabric/model/rdma/rdma_packet.h"
 #include "fairlead/fabric/model/rdma/rdma_terms.h"
+#include "fairlead/hw/host_noise.h"
 #include "fairlead/hw/rdma/key_table.h"
 #include "fairlead/sim/engine.h"
 
@@ -21,6 +22,7 @@ struct RdmaShared {
   RdmaPackets& packets;
   const RdmaTerms& terms;
   EvenNodes ranks;
+  const hw::NoiseParams* noise = nullptr;  // of the hosts' processors; none: theirs alone
 };
 
 // What a host can see, from the event in which it can.

@@ -6,7 +6,10 @@
 namespace fairlead::fabric::model {
 
 RdmaHost::RdmaHost(const RdmaShared& parts, RdmaEngine& ni, Rank rank)
-    : parts_(parts), ni_(ni), rank_(rank) {
+    : parts_(parts),
+      ni_(ni),
+      rank_(rank),
+      noise_(parts.noise == nullptr ? hw::HostNoise() : hw::HostNoise(*parts.noise, rank)) {
   RdmaHostSink sink;
   sink.context = this;
   sink.received = [](void* self, std::uint32_t id) {
@@ -46,6 +49,8 @@ void RdmaHost::sleep(Ps deadline, bool news, const char* what) {
   }
   waiting_ = false;
   news_ = false;
+  // What came while the processor was not the rank's is seen when it is again.
+  if (noise_.on()) advance(Ps{0});
   if (trace_.on()) trace_.interval(from, parts_.engine.now(), hw::kAsleep);
 }
 

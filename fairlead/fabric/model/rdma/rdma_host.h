@@ -8,6 +8,7 @@
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
 #include "fairlead/hw/host_cost.h"
+#include "fairlead/hw/host_noise.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::fabric::model {
@@ -30,7 +31,10 @@ class RdmaHost {
 
   // --- The rank's clock.
   Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
-  void advance(Ps time) { local_ = now() + time; }
+  void advance(Ps time) {
+    const Ps from = now();
+    local_ = noise_.on() ? noise_.done(from, time) : from + time;
+  }
   // The client's work.
   void work(const hw::HostWork& work) {
     const Ps alone = hw::work_time(parts_.terms.host, work);
@@ -106,6 +110,7 @@ class RdmaHost {
   const RdmaShared& parts_;
   RdmaEngine& ni_;
   Rank rank_;
+  const hw::HostNoise noise_;
   sim::Task* task_ = nullptr;
   TraceLane trace_;
   Ps local_{};

@@ -128,7 +128,9 @@ void RdmaNic<Host>::send(std::uint32_t id, Peer dest, const PacketHeader& header
 
 template <class Host>
 int RdmaNic<Host>::reap(int budget, LaneMask lanes) {
-  host_.spend(host_.terms().poll);
+  const bool again = looked_at_ != kNever && host_.now() == looked_at_;
+  looked_at_ = kNever;
+  if (!again) host_.spend(host_.terms().poll);
   host_.sync();
   for (RdmaCompletion completion{}; host_.next_completion(&completion);) {
     take_completion(completion);

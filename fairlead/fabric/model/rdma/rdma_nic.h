@@ -76,6 +76,12 @@ class RdmaNic : public ModelNic {
   bool has_operation() const { return !free_operations_.empty(); }
   Host& host() { return host_; }
   const Sink& sink() const { return sink_; }
+  // What woke the host was found by a look, which takes its time; the next one, if at once, is the
+  // same look.
+  void look() {
+    host_.spend(host_.terms().poll);
+    looked_at_ = host_.now();
+  }
 
  private:
   void deliver(std::uint32_t packet);
@@ -92,6 +98,7 @@ class RdmaNic : public ModelNic {
   static constexpr const char* kWait = "a wait for the network";
   const char* wait_ = kWait;
   bool news_ = false;  // room was found since it slept last
+  Ps looked_at_ = kNever;
   std::uint32_t kept_ = 0;
   Ring<std::uint32_t> received_[kLanes];
   std::vector<std::vector<Flow>> flows_;  // by peer, from the first packet on

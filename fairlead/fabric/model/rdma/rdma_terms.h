@@ -32,7 +32,7 @@ struct RdmaTerms {
         store_line(platform.bus.as<hw::LanesParams>().store_line),
         store_line_bytes(platform.bus.as<hw::LanesParams>().store_line_bytes) {}
 
-  // Of a kind that sets the rest itself.
+  // For a kind that sets the rest itself.
   explicit RdmaTerms(const hw::HostRates& its_host) : host(its_host) {}
 
   // What programmed stores of so many bytes take of the processor.

@@ -60,9 +60,7 @@ class RemoteRdmaHost {
   void name_counter(std::uint32_t id, std::uint64_t address) {
     gate_.queue(RdmaOp::name_counter, id, address);
   }
-  void place(std::uint64_t base, std::uint64_t size) {
-    gate_.queue(RdmaOp::place, 0, base, size);
-  }
+  void place(std::uint64_t base, std::uint64_t size) { gate_.queue(RdmaOp::place, 0, base, size); }
 
  private:
   std::byte* at(std::uint32_t packet) { return packets_ + packet * stride_; }

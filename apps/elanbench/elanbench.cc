@@ -1,0 +1,207 @@
+// What the Quadrics paper measures of Elanlib (section 6): barriers, broadcasts, and puts one way,
+// one test a run. Times are process 0's.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/common/command_line.h"
+#include "fairlead/run/fairlead.h"
+#include "fairlead/systems/elan/elan.h"
+
+FAIRLEAD_FIBER_PROGRAM;
+
+namespace elanbench {
+namespace {
+
+const char kHelp[] =
+    "Barriers, broadcasts and puts of Elanlib, measured as the Quadrics paper does.\n"
+    "\n"
+    "usage: elanbench [options]\n"
+    "  --test NAME      gsync, hgsync, hgsyncEvent, bcast, hbcast or ping (hgsync)\n"
+    "  --rounds N       operations that are measured, of each size (1000)\n"
+    "  --from N         bytes of the shortest message (8)\n"
+    "  --to N           bytes of the longest; sizes in between double (8)\n"
+    "  --main           buffers in main memory; else in the network interface's where it has some\n"
+    "  --json           print one JSON object for each size\n"
+    "\n"
+    "examples:\n"
+    "  fairlead run -n 4 elanbench --test gsync\n"
+    "  fairlead run -n 64 --on qsnet-es40 elanbench --test hbcast --to 1048576 --rounds 20\n";
+
+constexpr std::array kTests = {"gsync", "hgsync", "hgsyncEvent", "bcast", "hbcast", "ping"};
+constexpr std::int64_t kRoundsMost = 1'000'000;
+constexpr std::int64_t kBytesMost = 8 << 20;
+constexpr unsigned kCame = 0;  // destination event
+// Steps that are not measured: the first ones find nothing in order yet.
+constexpr std::int64_t kWarm = 4;
+
+struct Options {
+  std::string test = "hgsync";
+  std::int64_t rounds = 1000;
+  std::int64_t from = 8;
+  std::int64_t to = 8;
+  bool main = false;
+  bool json = false;
+
+  bool is_barrier() const { return test.find("sync") != std::string::npos; }
+};
+
+// Microseconds of each measured operation.
+using Times = std::vector<double>;
+
+class Bench {
+ public:
+  Bench(ELAN_BASE* base, const Options& options) : base_(base), options_(options) {}
+
+  bool leads() const { return base_->state->vp == 0; }
+  unsigned processes() const { return base_->state->nvp; }
+
+  Times barriers() {
+    auto* const sync = options_.test == "gsync"    ? elan_gsync
+                       : options_.test == "hgsync" ? elan_hgsync
+                                                   : elan_hgsyncEvent;
+    return timed([&] { sync(base_->allGroup); });
+  }
+
+  Times broadcasts(std::size_t bytes) {
+    auto* const broadcast = options_.test == "bcast" ? elan_bcast : elan_hbcast;
+    void* const data = memory(bytes);
+    Times times = timed([&] { broadcast(base_->allGroup, data, bytes, 0, ELAN_BCAST_GLOBAL); });
+    elan_gallocFree(base_, data);
+    return times;
+  }
+
+  // Half of a round trip between the two processes that are furthest from each other.
+  Times pings(std::size_t bytes) {
+    auto* const data = static_cast<std::byte*>(memory(2 * bytes));
+    const unsigned last = processes() - 1;
+    const unsigned self = base_->state->vp;
+    Times times;
+    if (self == 0 || self == last) {
+      const auto send = [&] {
+        elan_wait(elan_putEvent(base_->state, data + bytes, data, bytes, last - self, kCame),
+                  base_->waitType);
+      };
+      times = timed([&] {
+        if (self == 0) send();
+        elan_waitDest(base_->state, kCame, ++came_);
+        if (self != 0) send();
+      });
+      for (double& time : times) time /= 2;
+    }
+    elan_gsync(base_->allGroup);
+    elan_gallocFree(base_, data);
+    return times;
+  }
+
+ private:
+  void* memory(std::size_t bytes) {
+    const auto get = options_.main ? elan_gallocMain : elan_gallocElan;
+    void* const data = get(base_, base_->allGroup, 64, std::max<std::size_t>(bytes, 64));
+    elan_gsync(base_->allGroup);
+    return data;
+  }
+  template <class Operation>
+  Times timed(Operation&& operation) {
+    for (std::int64_t i = 0; i < kWarm; ++i) operation();
+    Times times;
+    std::uint64_t before = elan_clock(base_->state);
+    for (std::int64_t i = 0; i < options_.rounds; ++i) {
+      operation();
+      const std::uint64_t now = elan_clock(base_->state);
+      times.push_back(static_cast<double>(now - before) / 1e3);
+      before = now;
+    }
+    return times;
+  }
+
+  ELAN_BASE* base_;
+  const Options& options_;
+  std::uint64_t came_ = 0;
+};
+
+// The value that `share` of the sorted times do not exceed.
+double quantile(const Times& sorted, double share) {
+  const auto at = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::clamp<std::size_t>(at, 1, sorted.size()) - 1];
+}
+
+void print(const Options& options, unsigned processes, std::int64_t bytes, Times times) {
+  std::sort(times.begin(), times.end());
+  double sum = 0;
+  for (const double time : times) sum += time;
+  const auto count = static_cast<double>(times.size());
+  const double mean = sum / count;
+  const auto above = [&](double us) {
+    return 100 *
+           static_cast<double>(times.end() - std::upper_bound(times.begin(), times.end(), us)) /
+           count;
+  };
+  const double rate = static_cast<double>(bytes) / mean;
+  if (options.json) {
+    std::printf(
+        "{\"app\":\"elanbench\",\"test\":\"%s\",\"nodes\":%u,\"bytes\":%lld,\"memory\":\"%s\","
+        "\"us\":%.6g,\"MBps\":%.6g,\"median_us\":%.6g,\"p90_us\":%.6g,\"p99_us\":%.6g,"
+        "\"longest_us\":%.6g,\"above_30us_percent\":%.6g}\n",
+        options.test.c_str(), processes, static_cast<long long>(bytes),
+        options.main ? "main" : "elan", mean, rate, quantile(times, 0.5), quantile(times, 0.9),
+        quantile(times, 0.99), times.back(), above(30));
+  } else {
+    std::printf(
+        "%s of %lld bytes, %u processes: %.2f us, %.1f MB/s; half within %.2f, 99 %% within "
+        "%.2f, the longest %.2f us; %.2f %% above 30 us\n",
+        options.test.c_str(), static_cast<long long>(bytes), processes, mean, rate,
+        quantile(times, 0.5), quantile(times, 0.99), times.back(), above(30));
+  }
+  std::fflush(stdout);
+}
+
+int run(const Options& options) {
+  ELAN_BASE* const base = elan_baseInit(0);
+  Bench bench(base, options);
+  if (bench.processes() < 2) {
+    std::fprintf(stderr, "elanbench: one process has nobody to meet; run it with -n 2 or more\n");
+    elan_fini();
+    return 1;
+  }
+  if (options.is_barrier()) {
+    const Times times = bench.barriers();
+    if (bench.leads()) print(options, bench.processes(), 0, times);
+  }
+  for (std::int64_t bytes = options.from; !options.is_barrier() && bytes <= options.to;
+       bytes = bytes == 0 ? 8 : bytes * 2) {
+    const auto size = static_cast<std::size_t>(bytes);
+    const Times times = options.test == "ping" ? bench.pings(size) : bench.broadcasts(size);
+    if (bench.leads()) print(options, bench.processes(), bytes, times);
+  }
+  elan_gsync(base->allGroup);
+  elan_fini();
+  return 0;
+}
+
+}  // namespace
+}  // namespace elanbench
+
+int main(int argc, char** argv) {
+  using namespace elanbench;
+  Options options;
+  const auto test = [&options](const char* text) {
+    options.test = text;
+    return std::find(kTests.begin(), kTests.end(), options.test) != kTests.end();
+  };
+  const std::optional<int> over = apps::CommandLine()
+                                      .valued("--test", test)
+                                      .count("--rounds", 1, kRoundsMost, options.rounds)
+                                      .count("--from", 0, kBytesMost, options.from)
+                                      .count("--to", 0, kBytesMost, options.to)
+                                      .flag("--main", options.main)
+                                      .flag("--json", options.json)
+                                      .read("elanbench", kHelp, argc, argv);
+  return over ? *over : elanbench::run(options);
+}
