@@ -46,7 +46,8 @@ int start(const char* name, int required, int* provided) {
     return std::string(told != nullptr ? told : "");
   };
   const Result<JobOptions> options =
-      JobOptions::of_texts(text(JobOptions::kDeviceVariable), text(JobOptions::kBcastVariable));
+      JobOptions::of_texts(text(JobOptions::kDeviceVariable), text(JobOptions::kBcastVariable),
+                           text(JobOptions::kUnexpectedVariable));
   if (!options.ok())
     end_job(context, MPI_ERR_OTHER, fmt::format("{}: {}", name, options.error().text));
   // Panda-ST has no locks.

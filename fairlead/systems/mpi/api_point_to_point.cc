@@ -95,7 +95,9 @@ template <Going how>
   } else if constexpr (how == Going::straight) {
     return engine.post_straight(buffer, size, {comm->context, to, tag});
   } else {
-    return engine.send_small(buffer, size, {comm->context, to, tag}, lci::kNoBlock);
+    if (!engine.send_small(buffer, size, {comm->context, to, tag}, lci::kNoBlock)) return false;
+    engine.look_around();
+    return true;
   }
 }
 // The same where one thread calls.

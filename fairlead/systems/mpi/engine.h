@@ -75,13 +75,13 @@ class Engine {
   // nothing has happened.
   [[gnu::always_inline]] bool post_slot(const void* from, std::uint64_t size, Rank to,
                                         std::uint32_t context, std::int32_t tag) {
-    if (!outgoing_.empty() || slowed_ || to == self_) [[unlikely]]
+    if (!sends_at_once_ || to == self_) [[unlikely]]
       return false;
     return direct_.post_slot(from, size, {context, to, tag});
   }
   // The same in one packet of the straight way, by a call.
   bool post_straight(const void* from, std::uint64_t size, Envelope to) {
-    if (!outgoing_.empty() || slowed_ || to.peer == self_) return false;
+    if (!sends_at_once_ || to.peer == self_) return false;
     return direct_.post_straight(from, size, to);
   }
   // The whole message as one small packet, if it is one and nothing is queued before it. False:
@@ -89,8 +89,14 @@ class Engine {
   bool send_small(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags) {
     if (!short_ways_ && !begins_directly()) [[unlikely]]
       return false;
-    if (!outgoing_.empty() || slowed_ || to.peer == self_) return false;
+    if (!sends_at_once_ || to.peer == self_) return false;
     return direct_.send_small(from, size, to, flags);
+  }
+  // After a message that went at once by other ways than the two above. Those never look for what
+  // has come, and leave a message to the others now and then: who sends alone hears of peers that
+  // ask for slower ones by it.
+  void look_around() {
+    if (free_work_ && (direct_.is_straight() || ++unlooked_ % kUnlookedMax == 0)) poll();
   }
   // Sends and returns when the buffer may be reused. Answers an MPI error class. `layout`: how the
   // `size` bytes lie from `from` on; nullptr: in a row.
@@ -274,6 +280,8 @@ class Engine {
   // Counts what a kept message holds, and no longer. Too much in all ends the job.
   void hold(const Unexpected& message);
   void let_go(const Unexpected& message) { count_less(message.size); }
+  // From how many bytes on that kept messages hold their senders have to wait.
+  void set_unexpected_bytes(std::uint64_t bytes) { slow_from_ = bytes; }
   // A peer asks for no message that it would have to keep, or no longer.
   void slow(Rank peer, bool slow);
   // Memory for a kept message, which goes when a receive has taken it.
@@ -281,7 +289,10 @@ class Engine {
   // A send is over: its buffer may be reused, and it was matched if that was asked for.
   void sent(Request& send);
   // A send has more to send.
-  void queue(Request& send) { outgoing_.push_back(&send); }
+  void queue(Request& send) {
+    outgoing_.push_back(&send);
+    sends_at_once_ = false;
+  }
   // The request in use under `id`, or nullptr.
   Request* find(std::uint32_t id) const { return requests_.find(id); }
   // The job cannot go on.
@@ -324,6 +335,7 @@ class Engine {
   void begin_send(Request& request, const void* from, std::uint64_t size, Envelope to, bool sync);
   void send_to_self(Request& send);
   void make_slow(Request& send) const;
+  void note_outgoing() { sends_at_once_ = outgoing_.empty() && slow_peers_.empty(); }
   bool push_outgoing();
 
   // engine_receive.cc
@@ -333,12 +345,12 @@ class Engine {
   // What kept messages take, and no longer.
   void count_more(std::uint64_t bytes, Rank peer) {
     early_bytes_ += bytes;
-    if (early_bytes_ > kUnexpectedBytesSlow) [[unlikely]]
+    if (early_bytes_ > slow_from_) [[unlikely]]
       ask_slower(peer);
   }
   void count_less(std::uint64_t bytes) {
     early_bytes_ -= bytes;
-    if (!asked_slower_.empty() && early_bytes_ <= kUnexpectedBytesFast) [[unlikely]]
+    if (!asked_slower_.empty() && early_bytes_ <= slow_from_ / 2) [[unlikely]]
       let_faster();
   }
   [[gnu::cold, gnu::noinline]] void ask_slower(Rank peer);
@@ -382,14 +394,16 @@ class Engine {
   bool in_port_ = false;
   Matcher matcher_;
   Pool<Request> requests_;
-  Requests outgoing_;    // sends in the states *_queued, in the order they were started
-  bool slowed_ = false;  // slow_peers_ has some
+  Requests outgoing_;           // sends in the states *_queued, in the order they were started
+  bool sends_at_once_ = true;   // none is queued, and slow_peers_ is empty
   AllDriven driven_;
   bool driving_ = false;
+  std::uint32_t unlooked_ = 0;  // sends since look_around() looked
   // Rarely touched from here on.
   const std::uint64_t send_ops_;
   const std::uint64_t match_ops_;
   std::uint64_t early_bytes_ = 0;
+  std::uint64_t slow_from_ = kUnexpectedBytesSlow;
   std::vector<Rank> slow_peers_;    // that asked this rank to be slower
   std::vector<Rank> asked_slower_;  // peers that this rank has asked
   Pool<Unexpected> early_;

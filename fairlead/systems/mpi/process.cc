@@ -67,6 +67,7 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   done_send_.kind = RequestKind::constant;
   done_receive_.kind = RequestKind::constant;
   engine_.share(lock.get());
+  engine_.set_unexpected_bytes(options.unexpected_bytes);
   may_be_plain_ = lock == nullptr && engine_.short_ways();
   may_be_plain_in_turn_ = lock != nullptr && engine_.short_ways();
   // Before it messages may come to ranks whose device is not there yet.
