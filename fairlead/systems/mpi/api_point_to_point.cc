@@ -441,9 +441,10 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   }
   const Unexpected* found = call.engine().probe(side.envelope);
   while (found == nullptr) {
-    call.engine().wait_for_change(call.name());
+    call.engine().wait_for_change(call.name(), {nullptr, side.comm, &side.envelope});
     found = call.engine().probe(side.envelope);
   }
+  call.engine().wait_is_over();
   fill_probed(side.comm, *found, status);
   return MPI_SUCCESS;
 }

@@ -19,6 +19,7 @@
 #include "fairlead/base/fair_lock.h"
 #include "fairlead/base/pool.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/run/rank_call.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/datatypes/cursor.h"
 #include "fairlead/systems/mpi/device.h"
@@ -46,6 +47,14 @@ struct ThreadWaiter {
   const Request* request;  // what it waits for; nullptr: any change
   lci::Until until;        // the same beside the messages
   Nap nap;
+};
+
+// What a wait is for: `request`, unless that is any change, which is told as one for a message that
+// `wanted` matches in `group` where they are given.
+struct WaitsFor {
+  const Request* request = nullptr;
+  const Comm* group = nullptr;
+  const Envelope* wanted = nullptr;
 };
 
 // A device other than the direct one, and the work of a message with it in the modelled world.
@@ -159,19 +168,22 @@ class Engine {
   }
   // Runs the upcalls of what has arrived, then what they left to do.
   void poll();
-  // Blocks until an upcall ran or work is to be done, then does it.
-  void wait_for_change(const char* call) { (void)wait_until({}, call); }
+  // Blocks until an upcall ran or work is to be done, then does it. For who looks for something
+  // between such calls, and calls wait_is_over() after the last. `of`: what is told of the wait.
+  void wait_for_change(const char* call, const WaitsFor& of = {}) {
+    (void)wait_until({}, call, of);
+  }
   // As wait(), but may answer false, not done, once the port has seen that `deadline`, its time, is
   // over. It looks at the clock only where a wait is long, also for a deadline long over.
   bool wait_a_while(Request& request, Ps deadline, const char* call);
   // The same, or until `word`, which a peer stores into, is at least `value`.
-  void wait_for_word(const std::atomic<std::uint64_t>& word, std::uint64_t value,
-                     const char* call) {
+  void wait_for_word(const std::atomic<std::uint64_t>& word, std::uint64_t value, const char* call,
+                     const WaitsFor& of = {}) {
     lci::Until until;
     until.word = &word;
     until.cmp = lci::Cmp::ge;
     until.value = value;
-    (void)wait_until(until, call);
+    (void)wait_until(until, call, of);
   }
   // Blocks until `until` holds or anything has changed, for what goes by the Port beside the
   // device. Messages go on meanwhile.
@@ -230,6 +242,20 @@ class Engine {
 
   // Packets that belonged to no message under way; they were dropped.
   std::uint64_t strays() const { return device_->strays(); }
+  // Where waits that are long are told to others (engine_calls.cc). `group_of` finds the
+  // communicator of a context, or nullptr.
+  struct Told {
+    run::RankCall* call = nullptr;  // nullptr: nowhere
+    const Comm* (*group_of)(void* process, std::uint32_t context) = nullptr;
+    void* process = nullptr;
+  };
+  void tell_waits(const Told& told) { told_ = told; }
+  // After the last of several waits for what no request stands for.
+  void wait_is_over() {
+    if (tells_) [[unlikely]]
+      end_telling();
+  }
+
   // True while messages wait for room or memory waits to be fetched.
   bool has_work() const {
     return any_queued() || !driven_.empty() ||
@@ -362,8 +388,12 @@ class Engine {
   static void set_layout(Request& request, const Layout* layout);
   void wait_slow(Request& request, const char* call);
   // What the port's wait() answered; done when there was something to do instead.
-  // `request`: what the caller waits for, unless that is any change.
-  Post wait_until(lci::Until until, const char* call, const Request* request = nullptr);
+  Post wait_until(lci::Until until, const char* call, const WaitsFor& of);
+
+  // engine_calls.cc
+  Post wait_telling(lci::Until& until, const char* call, const WaitsFor& of);
+  [[gnu::cold, gnu::noinline]] void tell(const char* call, const WaitsFor& of);
+  [[gnu::cold, gnu::noinline]] void end_telling();
 
   // engine_threads.cc
   Post wait_among_threads(lci::Until until, const Request* request);
@@ -402,6 +432,9 @@ class Engine {
   // Rarely touched from here on.
   const std::uint64_t send_ops_;
   const std::uint64_t match_ops_;
+  Told told_;
+  bool tells_ = false;               // what this rank waits in is told, which is
+  const char* told_call_ = nullptr;  // this call
   std::uint64_t early_bytes_ = 0;
   std::uint64_t slow_from_ = kUnexpectedBytesSlow;
   std::vector<Rank> slow_peers_;    // that asked this rank to be slower

@@ -102,6 +102,16 @@ Comm* Process::make_comm() {
   return comms_.back().get();
 }
 
+const Comm* Process::find_context(std::uint32_t context) const {
+  const std::uint32_t wanted = context & kContextMask & ~kScheduleContext & ~1u;
+  if (wanted == world_.context) return &world_;
+  if (wanted == self_.context) return &self_;
+  for (const std::unique_ptr<Comm>& each : comms_) {
+    if (each->live == Comm::kLive && each->context == wanted) return each.get();
+  }
+  return nullptr;
+}
+
 void Process::free_comm(Comm* comm) {
   if (comm->both != nullptr) free_comm(comm->both);
   set_handler(*comm, MPI_ERRORS_ARE_FATAL);
