@@ -62,7 +62,7 @@ CallFacts RankCall::read() const {
     for (std::size_t k = 0; k < kWords; ++k) words[k] = words_[k].load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     if (before % 2 != 0 || version_.load(std::memory_order_relaxed) != before) continue;
-    std::memcpy(&facts, words.data(), sizeof facts);
+    std::memcpy(static_cast<void*>(&facts), words.data(), sizeof facts);
     if (waits_.load(std::memory_order_acquire) == 0) facts.kind = CallFacts::Kind::none;
     return facts;
   }
