@@ -14,10 +14,10 @@ bool StraightWay::post_longer(Rank to, fabric::WordVector words, const void* dat
   Rings::Ring& ring = first_[to * fabric::kLanes];
   bool looks;
   if (size <= fabric::kShmInlineBytes) {
-    if (!Rings::has_room_for_pair(ring)) return false;
+    if (ring.room() < 3 || !Rings::has_room_for_pair(ring)) return false;
     looks = Rings::publish_pair(ring, route_, words, data, size, false);
   } else {
-    if (!Rings::has_room(ring)) return false;
+    if (ring.room() == 0) return false;
     fabric::ShmPool& pool = *lent_.shm.pool;
     const std::uint32_t index = pool.take(size);
     if (index == fabric::ShmPool::kNone) return false;

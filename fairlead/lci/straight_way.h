@@ -67,6 +67,7 @@ class StraightWay {
 
   // There is none.
   StraightWay() = default;
+  bool exists() const { return first_ != nullptr; }
   // For packets of `route` (fabric::route_of()), of this rank and the same of others.
   StraightWay(const Lent& lent, std::uint64_t route)
       : first_(&lent.shm.out->of(0, fabric::lane_of(route))), route_(route), lent_(lent) {}
@@ -89,7 +90,8 @@ class StraightWay {
     return true;
   }
 
-  // The same of at most kBytesMax bytes, by a call.
+  // The same of at most kBytesMax bytes, by a call. As post(), it leaves a packet to the Port where
+  // the slots known to be free are used up, so that who sends much looks for what has come, too.
   [[nodiscard]] bool post_longer(Rank to, fabric::WordVector words, const void* data,
                                  std::size_t size) const;
 

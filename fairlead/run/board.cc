@@ -37,7 +37,7 @@ Board::~Board() {
 }
 
 Result<Board> Board::create(std::uint32_t ranks) {
-  Fd memory(::memfd_create("fairlead-board", MFD_CLOEXEC));
+  Fd memory(::memfd_create(kName, MFD_CLOEXEC));
   if (!memory.valid() || ::ftruncate(memory.get(), static_cast<off_t>(board_bytes(ranks))) != 0) {
     return Error{
         fmt::format("cannot make the job's board (memfd_create): {}; is /proc/sys/vm "

@@ -9,6 +9,7 @@
 #include "fairlead/base/fd.h"
 #include "fairlead/base/result.h"
 #include "fairlead/run/context.h"
+#include "fairlead/run/rank_call.h"
 
 namespace fairlead::run {
 
@@ -28,12 +29,16 @@ struct alignas(64) BoardSlot {
   std::atomic<std::uint32_t> pid;    // once it has come, on its node
   std::atomic<std::uint32_t> state;  // NodeState of its node, at the first rank of each
   std::byte pulse[kPulseBytes];      // where its node's pulse is (RankCard), at the same
+  RankCall call;                     // what the rank waits in
 };
-static_assert(sizeof(BoardSlot) == 256 && std::is_standard_layout_v<BoardSlot>);
+static_assert(sizeof(BoardSlot) == 384 && std::is_standard_layout_v<BoardSlot>);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 class Board {
  public:
+  // The name of its memory, which is shown in /proc of every process that has it.
+  static constexpr const char kName[] = "fairlead-board";
+
   // Anonymous memory (memfd) of `ranks` zeroed slots.
   static Result<Board> create(std::uint32_t ranks);
   // Maps the board another process made; takes `memory` over. Checks its size.

@@ -29,6 +29,7 @@ ProcessContext::ProcessContext(std::uint32_t rank, lci::Port& port, TracedRank t
 
 void ProcessContext::began(System system) {
   open_.fetch_or(system_bit(system));
+  call().set_pid(static_cast<std::uint32_t>(::getpid()));
   if (board_) board_->slot(rank_).began.fetch_or(system_bit(system), std::memory_order_release);
 }
 

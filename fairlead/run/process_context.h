@@ -38,6 +38,8 @@ class ProcessContext : public Context {
   // For set_check_context() on the thread that is this rank.
   const CheckContext& check() const { return check_; }
   std::uint32_t rank() const { return rank_; }
+  // What the rank waits in; on the board, where there is one.
+  RankCall& call() { return board_ ? board_->slot(rank_).call : own_call_; }
 
  protected:
   // `board` and `life` may be empty: a job of one rank without a launcher. `port` is the derived
@@ -56,6 +58,7 @@ class ProcessContext : public Context {
   std::optional<Board> board_;
   Fd life_;
   std::unique_ptr<LaunchedJob> launched_;
+  RankCall own_call_{};
   std::atomic<std::uint32_t> open_ = 0;  // bit per System that began and has not ended
   CheckContext check_;
 };

@@ -8,7 +8,7 @@ from pathlib import Path
 BIN = Path(os.environ["FAIRLEAD_BIN"])
 SOURCE = Path(os.environ["FAIRLEAD_SOURCE"])
 COMMANDS = [[], ["run"], ["compare"], ["sweep"], ["bench"], ["reproduce"], ["platforms"], ["info"],
-            ["trace"], ["trace", "summarize"], ["report"],
+            ["trace"], ["trace", "summarize"], ["ps"], ["report"],
             *(["bench", name] for name in ("logp", "latency", "overhead", "rate", "throughput",
                                            "multicast", "alltoall", "fetchadd", "remote",
                                            "barrier"))]

@@ -20,7 +20,7 @@ class Errors(unittest.TestCase):
             self.assertIn(text, answer.stderr)
 
     def test_commands(self):
-        known = "run, compare, sweep, bench, reproduce, platforms, info, trace, report"
+        known = "run, compare, sweep, bench, reproduce, platforms, info, trace, ps, report"
         self.refused([], "needs a command", known)
         self.refused(["fly"], "no command fly", known)
         self.refused(["bench"], "needs a command",

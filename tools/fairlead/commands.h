@@ -21,6 +21,7 @@ void add_reproduce(CLI::App& app, int& exit_code);
 void add_platforms(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);
+void add_ps(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 // Not for users, and not in the help: what `run --hosts` starts on each host.
 void add_node_agent(CLI::App& app, int& exit_code);

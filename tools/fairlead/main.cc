@@ -74,6 +74,7 @@ void add_commands(CLI::App& app, std::string_view named, int& exit_code) {
       {"platforms", add_platforms},
       {"info", add_info},
       {"trace", add_trace},
+      {"ps", add_ps},
       {"report", add_report},
       {run::kAgentCommand, add_node_agent},
   };

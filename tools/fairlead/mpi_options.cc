@@ -19,6 +19,10 @@ void add_mpi_options(CLI::App& app, MpiChoice& choice) {
                  "binomial or binary; with the last three MPI_Allreduce is a reduction to one rank "
                  "and such a broadcast (default: auto)")
       ->type_name("WAY");
+  app.add_option("--mpi-unexpected", choice.unexpected,
+                 "How many bytes of MPI messages may wait at a rank for their receives; senders of "
+                 "more have to wait until they are received (default: 64MiB)")
+      ->type_name("SIZE");
 }
 
 Result<std::vector<std::string>> set_mpi_options(const MpiChoice& choice) {
@@ -28,11 +32,14 @@ Result<std::vector<std::string>> set_mpi_options(const MpiChoice& choice) {
   };
   const auto checked =
       mpi::JobOptions::of_texts(told(choice.device, mpi::JobOptions::kDeviceVariable),
-                                told(choice.bcast, mpi::JobOptions::kBcastVariable));
+                                told(choice.bcast, mpi::JobOptions::kBcastVariable),
+                                told(choice.unexpected, mpi::JobOptions::kUnexpectedVariable));
   if (!checked.ok()) return checked.error();
   std::vector<std::string> variables;
-  for (const auto& [name, value] : {std::pair(mpi::JobOptions::kDeviceVariable, choice.device),
-                                    std::pair(mpi::JobOptions::kBcastVariable, choice.bcast)}) {
+  for (const auto& [name, value] :
+       {std::pair(mpi::JobOptions::kDeviceVariable, choice.device),
+        std::pair(mpi::JobOptions::kBcastVariable, choice.bcast),
+        std::pair(mpi::JobOptions::kUnexpectedVariable, choice.unexpected)}) {
     if (value.empty()) continue;
     setenv(name, value.c_str(), 1);
     variables.push_back(fmt::format("{}={}", name, value));

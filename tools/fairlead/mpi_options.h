@@ -10,10 +10,11 @@ namespace fairlead::tools {
 
 struct MpiChoice {
   std::string device;  // empty: as the environment says
-  std::string bcast;   // the same
+  std::string bcast;   // likewise
+  std::string unexpected;
 };
 
-// --mpi-device and --mpi-bcast.
+// --mpi-device, --mpi-bcast and --mpi-unexpected.
 void add_mpi_options(CLI::App& app, MpiChoice& choice);
 // Checks them and puts them into this process's environment, where modelled ranks, also those that
 // are fibers, and child runs find them. Answers them as "NAME=value" for ranks that are started on

@@ -10,6 +10,7 @@
 
 #include "fairlead/systems/mpi/buffered.h"
 #include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/call_signal.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/comm_making.h"
 #include "fairlead/systems/mpi/task.h"
@@ -46,7 +47,8 @@ int start(const char* name, int required, int* provided) {
     return std::string(told != nullptr ? told : "");
   };
   const Result<JobOptions> options =
-      JobOptions::of_texts(text(JobOptions::kDeviceVariable), text(JobOptions::kBcastVariable));
+      JobOptions::of_texts(text(JobOptions::kDeviceVariable), text(JobOptions::kBcastVariable),
+                           text(JobOptions::kUnexpectedVariable));
   if (!options.ok())
     end_job(context, MPI_ERR_OTHER, fmt::format("{}: {}", name, options.error().text));
   // Panda-ST has no locks.
@@ -59,7 +61,8 @@ int start(const char* name, int required, int* provided) {
                                                         : MPI_THREAD_MULTIPLE;
   {
     const lci::PortTurn turn(context.port());  // its upcalls find it made
-    context.set_state(run::System::mpi, std::make_unique<Process>(context, level, options.value()));
+    tell_waits(context.set_state(run::System::mpi,
+                                 std::make_unique<Process>(context, level, options.value())));
   }
   context.began(run::System::mpi);
   if (provided != nullptr) *provided = level;

@@ -30,9 +30,10 @@ int probe(const Call& call, int source, int tag, MPI_Comm comm, int* flag, MPI_M
   if (flag != nullptr) engine.poll();
   Unexpected* found = engine.take(side.envelope);
   while (flag == nullptr && found == nullptr) {
-    engine.wait_for_change(call.name());
+    engine.wait_for_change(call.name(), {nullptr, side.comm, &side.envelope});
     found = engine.take(side.envelope);
   }
+  engine.wait_is_over();
   if (flag != nullptr) *flag = found != nullptr;
   *message = MPI_MESSAGE_NULL;
   if (found == nullptr) return MPI_SUCCESS;

@@ -95,7 +95,9 @@ template <Going how>
   } else if constexpr (how == Going::straight) {
     return engine.post_straight(buffer, size, {comm->context, to, tag});
   } else {
-    return engine.send_small(buffer, size, {comm->context, to, tag}, lci::kNoBlock);
+    if (!engine.send_small(buffer, size, {comm->context, to, tag}, lci::kNoBlock)) return false;
+    engine.look_around();
+    return true;
   }
 }
 // The same where one thread calls.
@@ -439,9 +441,10 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   }
   const Unexpected* found = call.engine().probe(side.envelope);
   while (found == nullptr) {
-    call.engine().wait_for_change(call.name());
+    call.engine().wait_for_change(call.name(), {nullptr, side.comm, &side.envelope});
     found = call.engine().probe(side.envelope);
   }
+  call.engine().wait_is_over();
   fill_probed(side.comm, *found, status);
   return MPI_SUCCESS;
 }

@@ -208,6 +208,7 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
   while (true) {
     const Search found = search(span_of(array_of_requests, count));
     if (found.done != MPI_UNDEFINED) {
+      call.engine().wait_is_over();
       *indx = found.done;
       return complete_one(call, &array_of_requests[found.done], status);
     }
@@ -230,6 +231,7 @@ int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
        found = search(handles)) {
     call.engine().wait_for_change(call.name());
   }
+  call.engine().wait_is_over();
   return complete_some(call, handles, outcount, array_of_indices, array_of_statuses);
 }
 

@@ -44,6 +44,8 @@ class Direct final : public Device {
   [[gnu::always_inline]] bool post_slot(const void* from, std::uint64_t size, const Envelope& to) {
     return straight_.post(to.peer, eager_words(to), from, size);
   }
+  // Whether there are such.
+  bool is_straight() const { return straight_.exists(); }
   // In one packet of the fast path, by a call.
   bool post_straight(const void* from, std::uint64_t size, const Envelope& to) {
     return straight_.post_longer(to.peer, eager_words(to), from, size);

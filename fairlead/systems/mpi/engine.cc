@@ -48,7 +48,8 @@ void Engine::set_layout(Request& request, const Layout* layout) {
 
 void Engine::wait_slow(Request& request, const char* call) {
   request.awaited = true;
-  while (!request.done()) (void)wait_until({}, call, &request);
+  while (!request.done()) (void)wait_until({}, call, {&request});
+  wait_is_over();
 }
 
 bool Engine::wait_a_while(Request& request, Ps deadline, const char* call) {
@@ -56,17 +57,21 @@ bool Engine::wait_a_while(Request& request, Ps deadline, const char* call) {
   while (!request.done()) {
     lci::Until until;
     until.deadline = deadline;
-    if (wait_until(until, call, &request) == Post::again_credit) return request.done();
+    if (wait_until(until, call, {&request}) == Post::again_credit) break;
   }
+  if (!request.done()) return false;
+  wait_is_over();
   return true;
 }
 
-Post Engine::wait_until(lci::Until until, const char* call, const Request* request) {
+Post Engine::wait_until(lci::Until until, const char* call, const WaitsFor& of) {
   until.any_change = true;
   until.what = call;
   if (has_work() && progress()) [[unlikely]]
     return Post::done;
-  const Post answer = lock_ == nullptr ? device_->wait(until) : wait_among_threads(until, request);
+  const Post answer = told_.call != nullptr ? wait_telling(until, call, of)
+                      : lock_ == nullptr    ? device_->wait(until)
+                                            : wait_among_threads(until, of.request);
   if (answer == Post::peer_down) [[unlikely]] {
     failed(fmt::format("{}: {}", call, run::lost_ranks(port_)));
   }
@@ -81,6 +86,7 @@ void Engine::poll() {
 
 void Engine::drain(const char* call) {
   while (has_work()) wait_for_change(call);
+  wait_is_over();
 }
 
 // True when something moved, so that a waiting call looks at its request again.

@@ -19,6 +19,7 @@
 #include "fairlead/base/fair_lock.h"
 #include "fairlead/base/pool.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/run/rank_call.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/datatypes/cursor.h"
 #include "fairlead/systems/mpi/device.h"
@@ -48,6 +49,14 @@ struct ThreadWaiter {
   Nap nap;
 };
 
+// What a wait is for: `request`, unless that is any change, which is told as one for a message that
+// `wanted` matches in `group` where they are given.
+struct WaitsFor {
+  const Request* request = nullptr;
+  const Comm* group = nullptr;
+  const Envelope* wanted = nullptr;
+};
+
 // A device other than the direct one, and the work of a message with it in the modelled world.
 struct OtherDevice {
   std::function<std::unique_ptr<Device>(Engine&)> make;  // empty: none
@@ -75,13 +84,13 @@ class Engine {
   // nothing has happened.
   [[gnu::always_inline]] bool post_slot(const void* from, std::uint64_t size, Rank to,
                                         std::uint32_t context, std::int32_t tag) {
-    if (!outgoing_.empty() || slowed_ || to == self_) [[unlikely]]
+    if (!sends_at_once_ || to == self_) [[unlikely]]
       return false;
     return direct_.post_slot(from, size, {context, to, tag});
   }
   // The same in one packet of the straight way, by a call.
   bool post_straight(const void* from, std::uint64_t size, Envelope to) {
-    if (!outgoing_.empty() || slowed_ || to.peer == self_) return false;
+    if (!sends_at_once_ || to.peer == self_) return false;
     return direct_.post_straight(from, size, to);
   }
   // The whole message as one small packet, if it is one and nothing is queued before it. False:
@@ -89,8 +98,14 @@ class Engine {
   bool send_small(const void* from, std::uint64_t size, Envelope to, std::uint32_t flags) {
     if (!short_ways_ && !begins_directly()) [[unlikely]]
       return false;
-    if (!outgoing_.empty() || slowed_ || to.peer == self_) return false;
+    if (!sends_at_once_ || to.peer == self_) return false;
     return direct_.send_small(from, size, to, flags);
+  }
+  // After a message that went at once by other ways than the two above. Those never look for what
+  // has come, and leave a message to the others now and then: who sends alone hears of peers that
+  // ask for slower ones by it.
+  void look_around() {
+    if (free_work_ && (direct_.is_straight() || ++unlooked_ % kUnlookedMax == 0)) poll();
   }
   // Sends and returns when the buffer may be reused. Answers an MPI error class. `layout`: how the
   // `size` bytes lie from `from` on; nullptr: in a row.
@@ -153,19 +168,22 @@ class Engine {
   }
   // Runs the upcalls of what has arrived, then what they left to do.
   void poll();
-  // Blocks until an upcall ran or work is to be done, then does it.
-  void wait_for_change(const char* call) { (void)wait_until({}, call); }
+  // Blocks until an upcall ran or work is to be done, then does it. For who looks for something
+  // between such calls, and calls wait_is_over() after the last. `of`: what is told of the wait.
+  void wait_for_change(const char* call, const WaitsFor& of = {}) {
+    (void)wait_until({}, call, of);
+  }
   // As wait(), but may answer false, not done, once the port has seen that `deadline`, its time, is
   // over. It looks at the clock only where a wait is long, also for a deadline long over.
   bool wait_a_while(Request& request, Ps deadline, const char* call);
   // The same, or until `word`, which a peer stores into, is at least `value`.
-  void wait_for_word(const std::atomic<std::uint64_t>& word, std::uint64_t value,
-                     const char* call) {
+  void wait_for_word(const std::atomic<std::uint64_t>& word, std::uint64_t value, const char* call,
+                     const WaitsFor& of = {}) {
     lci::Until until;
     until.word = &word;
     until.cmp = lci::Cmp::ge;
     until.value = value;
-    (void)wait_until(until, call);
+    (void)wait_until(until, call, of);
   }
   // Blocks until `until` holds or anything has changed, for what goes by the Port beside the
   // device. Messages go on meanwhile.
@@ -224,6 +242,20 @@ class Engine {
 
   // Packets that belonged to no message under way; they were dropped.
   std::uint64_t strays() const { return device_->strays(); }
+  // Where waits that are long are told to others (engine_calls.cc). `group_of` finds the
+  // communicator of a context, or nullptr.
+  struct Told {
+    run::RankCall* call = nullptr;  // nullptr: nowhere
+    const Comm* (*group_of)(void* process, std::uint32_t context) = nullptr;
+    void* process = nullptr;
+  };
+  void tell_waits(const Told& told) { told_ = told; }
+  // After the last of several waits for what no request stands for.
+  void wait_is_over() {
+    if (tells_) [[unlikely]]
+      end_telling();
+  }
+
   // True while messages wait for room or memory waits to be fetched.
   bool has_work() const {
     return any_queued() || !driven_.empty() ||
@@ -274,6 +306,8 @@ class Engine {
   // Counts what a kept message holds, and no longer. Too much in all ends the job.
   void hold(const Unexpected& message);
   void let_go(const Unexpected& message) { count_less(message.size); }
+  // From how many bytes on that kept messages hold their senders have to wait.
+  void set_unexpected_bytes(std::uint64_t bytes) { slow_from_ = bytes; }
   // A peer asks for no message that it would have to keep, or no longer.
   void slow(Rank peer, bool slow);
   // Memory for a kept message, which goes when a receive has taken it.
@@ -281,7 +315,10 @@ class Engine {
   // A send is over: its buffer may be reused, and it was matched if that was asked for.
   void sent(Request& send);
   // A send has more to send.
-  void queue(Request& send) { outgoing_.push_back(&send); }
+  void queue(Request& send) {
+    outgoing_.push_back(&send);
+    sends_at_once_ = false;
+  }
   // The request in use under `id`, or nullptr.
   Request* find(std::uint32_t id) const { return requests_.find(id); }
   // The job cannot go on.
@@ -324,6 +361,7 @@ class Engine {
   void begin_send(Request& request, const void* from, std::uint64_t size, Envelope to, bool sync);
   void send_to_self(Request& send);
   void make_slow(Request& send) const;
+  void note_outgoing() { sends_at_once_ = outgoing_.empty() && slow_peers_.empty(); }
   bool push_outgoing();
 
   // engine_receive.cc
@@ -333,12 +371,12 @@ class Engine {
   // What kept messages take, and no longer.
   void count_more(std::uint64_t bytes, Rank peer) {
     early_bytes_ += bytes;
-    if (early_bytes_ > kUnexpectedBytesSlow) [[unlikely]]
+    if (early_bytes_ > slow_from_) [[unlikely]]
       ask_slower(peer);
   }
   void count_less(std::uint64_t bytes) {
     early_bytes_ -= bytes;
-    if (!asked_slower_.empty() && early_bytes_ <= kUnexpectedBytesFast) [[unlikely]]
+    if (!asked_slower_.empty() && early_bytes_ <= slow_from_ / 2) [[unlikely]]
       let_faster();
   }
   [[gnu::cold, gnu::noinline]] void ask_slower(Rank peer);
@@ -350,8 +388,12 @@ class Engine {
   static void set_layout(Request& request, const Layout* layout);
   void wait_slow(Request& request, const char* call);
   // What the port's wait() answered; done when there was something to do instead.
-  // `request`: what the caller waits for, unless that is any change.
-  Post wait_until(lci::Until until, const char* call, const Request* request = nullptr);
+  Post wait_until(lci::Until until, const char* call, const WaitsFor& of);
+
+  // engine_calls.cc
+  Post wait_telling(lci::Until& until, const char* call, const WaitsFor& of);
+  [[gnu::cold, gnu::noinline]] void tell(const char* call, const WaitsFor& of);
+  [[gnu::cold, gnu::noinline]] void end_telling();
 
   // engine_threads.cc
   Post wait_among_threads(lci::Until until, const Request* request);
@@ -382,14 +424,19 @@ class Engine {
   bool in_port_ = false;
   Matcher matcher_;
   Pool<Request> requests_;
-  Requests outgoing_;    // sends in the states *_queued, in the order they were started
-  bool slowed_ = false;  // slow_peers_ has some
+  Requests outgoing_;           // sends in the states *_queued, in the order they were started
+  bool sends_at_once_ = true;   // none is queued, and slow_peers_ is empty
   AllDriven driven_;
   bool driving_ = false;
+  std::uint32_t unlooked_ = 0;  // sends since look_around() looked
   // Rarely touched from here on.
   const std::uint64_t send_ops_;
   const std::uint64_t match_ops_;
+  Told told_;
+  bool tells_ = false;               // what this rank waits in is told, which is
+  const char* told_call_ = nullptr;  // this call
   std::uint64_t early_bytes_ = 0;
+  std::uint64_t slow_from_ = kUnexpectedBytesSlow;
   std::vector<Rank> slow_peers_;    // that asked this rank to be slower
   std::vector<Rank> asked_slower_;  // peers that this rank has asked
   Pool<Unexpected> early_;

@@ -9,7 +9,7 @@ namespace fairlead::mpi {
 
 void Engine::wait_beside_device(lci::Until until, const char* call) {
   if (is_direct()) {
-    (void)wait_until(until, call);
+    (void)wait_until(until, call, {});
     return;
   }
   // What the device took in while it sent has not been looked at. Looking may be all it takes.
@@ -40,6 +40,7 @@ bool Engine::copy_now(Rank peer, std::size_t size, const char* call, Begin&& beg
                                         0) {
     wait_beside_device(until, call);
   }
+  wait_is_over();
   if ((answer != Post::done && answer != Post::pending) || copied.failed.load() != 0) {
     failed(
         fmt::format("{}: cannot copy {} bytes between this rank's memory and that of rank {}: it "

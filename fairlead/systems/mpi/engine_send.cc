@@ -25,8 +25,12 @@ Request* Engine::isend(const void* from, std::uint64_t size, Envelope to, bool s
 // The whole message at once, when it is short and nothing is queued before it.
 bool Engine::send_now(const void* from, std::uint64_t size, const Envelope& to,
                       std::uint32_t flags) {
-  return is_direct() && outgoing_.empty() && !slowed_ && to.peer != self_ &&
-         direct_.send_now(from, size, to, flags);
+  if (!is_direct() || !sends_at_once_ || to.peer == self_ ||
+      !direct_.send_now(from, size, to, flags)) {
+    return false;
+  }
+  look_around();
+  return true;
 }
 
 Request* Engine::start_send(const void* from, std::uint64_t size, Envelope to, bool sync,
@@ -54,8 +58,8 @@ void Engine::begin_send(Request& request, const void* from, std::uint64_t size, 
   if (to.peer == self_) return send_to_self(request);
   request.state =
       size <= device_->eager_max(to.peer, sync) ? State::eager_queued : State::offer_queued;
-  if (slowed_) make_slow(request);
-  outgoing_.push_back(&request);
+  if (!slow_peers_.empty()) make_slow(request);
+  queue(request);
   push_outgoing();
 }
 
@@ -87,7 +91,7 @@ bool Engine::push_outgoing() {
       r = Requests::next(r);
       continue;
     }
-    if (slowed_) make_slow(*r);
+    if (!slow_peers_.empty()) make_slow(*r);
     const std::uint64_t moved_before = r->moved;
     const Device::Sent sent = device_->start(*r, r->awaited);
     any_moved |= sent == Device::Sent::all || r->moved != moved_before;
@@ -96,6 +100,7 @@ bool Engine::push_outgoing() {
       blocked[blocked_count++] = peer;
     } else {
       outgoing_.remove(r);
+      note_outgoing();
       if (r->state == State::offer_queued || (r->state == State::eager_queued && r->sync)) {
         r->state = State::offered;
       } else {
@@ -110,7 +115,7 @@ bool Engine::push_outgoing() {
 void Engine::slow(Rank peer, bool slow) {
   std::erase(slow_peers_, peer);
   if (slow) slow_peers_.push_back(peer);
-  slowed_ = !slow_peers_.empty();
+  note_outgoing();
 }
 
 // A send that has not begun and whose message the peer would have to keep. What fits the little

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "fairlead/base/numbers.h"
+
 namespace fairlead::mpi {
 namespace {
 
@@ -33,7 +35,8 @@ std::string names_of(const Row (&rows)[count]) {
 
 }  // namespace
 
-Result<JobOptions> JobOptions::of_texts(const std::string& device, const std::string& bcast) {
+Result<JobOptions> JobOptions::of_texts(const std::string& device, const std::string& bcast,
+                                        const std::string& unexpected) {
   const auto found_device = find(kDevices, device.empty() ? "direct" : device);
   if (!found_device) {
     return Error{
@@ -49,6 +52,12 @@ Result<JobOptions> JobOptions::of_texts(const std::string& device, const std::st
   }
   if (made.device == DeviceName::direct && made.bcast == BcastWay::multicast) {
     return Error{"MPI_Bcast by multicast needs the device panda (--mpi-device panda)"};
+  }
+  if (!unexpected.empty()) {
+    const Result<std::uint64_t> bytes =
+        read_bytes("--mpi-unexpected", unexpected, {kUnexpectedBytesLeast, kUnexpectedBytesMax});
+    if (!bytes.ok()) return bytes.error();
+    made.unexpected_bytes = bytes.value();
   }
   return made;
 }

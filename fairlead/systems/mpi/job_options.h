@@ -1,10 +1,11 @@
-// How the messages of a job travel, as its user chose: the device (device.h) and the way of
-// MPI_Bcast. The same on every rank.
+// How the messages of a job travel, as its user chose: the device (device.h), the way of MPI_Bcast,
+// and how many bytes may wait for a receive. Every rank has the same options.
 #pragma once
 #include <cstdint>
 #include <string>
 
 #include "fairlead/base/result.h"
+#include "fairlead/systems/mpi/thresholds.h"
 
 namespace fairlead::mpi {
 
@@ -22,13 +23,18 @@ enum class BcastWay : std::uint8_t {
 struct JobOptions {
   static constexpr const char kDeviceVariable[] = "FAIRLEAD_MPI_DEVICE";
   static constexpr const char kBcastVariable[] = "FAIRLEAD_MPI_BCAST";
+  static constexpr const char kUnexpectedVariable[] = "FAIRLEAD_MPI_UNEXPECTED";
 
   DeviceName device = DeviceName::direct;
   BcastWay bcast = BcastWay::automatic;
+  // What messages without a receive may hold at a rank before their senders have to wait.
+  std::uint64_t unexpected_bytes = kUnexpectedBytesSlow;
 
-  // Of the variables' texts; empty: direct, and multicast where the device has one, else automatic.
-  // Error: a name that is not in its list, which is shown, or a way that the device does not have.
-  static Result<JobOptions> of_texts(const std::string& device, const std::string& bcast);
+  // Reads the variables' texts; empty ones stand for direct, multicast where the device has one and
+  // else automatic, and kUnexpectedBytesSlow. Error: a name that is not in its list, which is shown,
+  // a way that the device does not have, or no size.
+  static Result<JobOptions> of_texts(const std::string& device, const std::string& bcast,
+                                     const std::string& unexpected);
 };
 
 }  // namespace fairlead::mpi

@@ -67,6 +67,7 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   done_send_.kind = RequestKind::constant;
   done_receive_.kind = RequestKind::constant;
   engine_.share(lock.get());
+  engine_.set_unexpected_bytes(options.unexpected_bytes);
   may_be_plain_ = lock == nullptr && engine_.short_ways();
   may_be_plain_in_turn_ = lock != nullptr && engine_.short_ways();
   // Before it messages may come to ranks whose device is not there yet.
@@ -99,6 +100,16 @@ Comm* Process::make_comm() {
   }
   comms_.push_back(std::make_unique<Comm>());
   return comms_.back().get();
+}
+
+const Comm* Process::find_context(std::uint32_t context) const {
+  const std::uint32_t wanted = context & kContextMask & ~kScheduleContext & ~1u;
+  if (wanted == world_.context) return &world_;
+  if (wanted == self_.context) return &self_;
+  for (const std::unique_ptr<Comm>& each : comms_) {
+    if (each->live == Comm::kLive && each->context == wanted) return each.get();
+  }
+  return nullptr;
 }
 
 void Process::free_comm(Comm* comm) {

@@ -60,6 +60,8 @@ class Process {
     if (&comm == &world_) return MPI_COMM_WORLD;
     return &comm == &self_ ? MPI_COMM_SELF : reinterpret_cast<MPI_Comm>(const_cast<Comm*>(&comm));
   }
+  // The communicator whose messages, or whose collectives, have that context; nullptr: none.
+  const Comm* find_context(std::uint32_t context) const;
   // A communicator object to fill in; bounded by the contexts there are.
   Comm* make_comm();
   // `comm` has `handler` from now on, instead of what it had.

@@ -23,10 +23,13 @@ constexpr std::uint64_t kChunkBytesMax = 256 << 10;
 // How often in a row what a rank waits for may be looked for alone, before all else that comes.
 constexpr std::uint32_t kStraightMax = 32;
 
-// What unexpected messages may hold at one rank before it asks those that send more to wait for
-// their receives, and how little it is when they need no longer.
+// Messages sent at once before a sender looks for what has come, where a look costs a system call.
+constexpr std::uint32_t kUnlookedMax = 64;
+
+// What unexpected messages may hold at one rank, unless the job's user says otherwise, before it
+// asks those that send more to wait for their receives. At half of it they need no longer.
 constexpr std::uint64_t kUnexpectedBytesSlow = std::uint64_t{64} << 20;
-constexpr std::uint64_t kUnexpectedBytesFast = kUnexpectedBytesSlow / 2;
+constexpr std::uint64_t kUnexpectedBytesLeast = std::uint64_t{64} << 10;
 
 // What they may hold in any case: a program beyond it has a receive that never comes, and is told
 // so.

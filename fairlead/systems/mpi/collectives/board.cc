@@ -109,6 +109,18 @@ void check_board(Process& process, const Comm& comm, const char* call) {
   }
 }
 
+// A member can only be further, and have sent messages of that, once it has seen all entries.
+static void wait_for_entry(Process& process, const Comm& comm,
+                           const std::atomic<std::uint64_t>& entered, std::uint64_t number,
+                           const char* call) {
+  Engine& engine = process.engine();
+  do {
+    check_messages(process, comm, call);
+    engine.wait_for_word(entered, number, call, {nullptr, &comm, nullptr});
+  } while (entered.load(std::memory_order_acquire) < number);
+  engine.wait_is_over();
+}
+
 const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind, const char* call,
                                const void* data, std::size_t size) {
   BoardSlot* const slots = comm.board->half[comm.board_meetings++ & 1];
@@ -121,10 +133,8 @@ const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind
   mine.entered.store(own, std::memory_order_release);
   for (int r = 0; r < comm.size; ++r) {
     const std::atomic<std::uint64_t>& entered = slots[r].entered;
-    // A member can only be further, and have sent messages of that, once it has seen all entries.
-    while (entered.load(std::memory_order_acquire) < number) {
-      check_messages(process, comm, call);
-      process.engine().wait_for_word(entered, number, call);
+    if (entered.load(std::memory_order_acquire) < number) {
+      wait_for_entry(process, comm, entered, number, call);
     }
     const std::uint64_t theirs = entered.load(std::memory_order_relaxed);
     if (theirs != own) [[unlikely]]

@@ -58,8 +58,9 @@ void GroupCall::wait(Request& receive) const {
   if (has_two_orders()) {
     while (!receive.done()) {
       look_at_other_order(receive);
-      engine.wait_for_change(call_);
+      engine.wait_for_change(call_, {&receive});
     }
+    engine.wait_is_over();
     return;
   }
   if (comm_.board == nullptr) return engine.wait(receive, call_);

@@ -53,9 +53,12 @@ class SharedReduction {
   }
   void wait_for(const SharedPieces::Count& count, std::uint64_t i) {
     const std::uint64_t wanted = comm_.shared_count + i + 1;
-    while (count.pieces.load(std::memory_order_acquire) < wanted) {
-      of_.process.engine().wait_for_word(count.pieces, wanted, of_.call);
-    }
+    if (count.pieces.load(std::memory_order_acquire) >= wanted) return;
+    Engine& engine = of_.process.engine();
+    do {
+      engine.wait_for_word(count.pieces, wanted, of_.call, {nullptr, &comm_, nullptr});
+    } while (count.pieces.load(std::memory_order_acquire) < wanted);
+    engine.wait_is_over();
   }
 
   void lay(std::uint64_t i) {

@@ -25,6 +25,7 @@ void begin_moving(Process& process, Window& window, int target, const char* call
   while ((answer = begin()) == Post::again_credit || answer == Post::again_buffer) {
     process.engine().wait_beside_device({}, call);
   }
+  process.engine().wait_is_over();
   if (answer != Post::done && answer != Post::pending) {
     process.engine().failed(fmt::format("{}: the memory of rank {} of {} cannot be reached", call,
                                         target, window.comm->name));

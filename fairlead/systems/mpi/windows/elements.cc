@@ -185,6 +185,8 @@ void copy_data(const Data& to, const Data& from) {
   }
 }
 
-std::uint64_t run_length(const Layout& layout) { return layout.size() / runs_of(layout.node()); }
+std::uint64_t run_length(const Layout& layout) { 
+  return layout.size() / std::max<std::uint64_t>(1, runs_of(layout.node()));
+}
 
 }  // namespace fairlead::mpi

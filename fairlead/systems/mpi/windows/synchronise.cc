@@ -19,7 +19,10 @@ constexpr Ps kLookAgainMost = microseconds(100);
 
 template <class Done>
 void wait_for(Process& process, const char* call, Done&& done) {
-  while (!done()) process.engine().wait_beside_device({}, call);
+  if (done()) return;
+  do process.engine().wait_beside_device({}, call);
+  while (!done());
+  process.engine().wait_is_over();
 }
 
 std::uint64_t counted(const Counter& counter) {
@@ -50,6 +53,7 @@ void begin_fence(Process& process, Window& window, int target, Counter& done, co
          answer == Post::again_buffer) {
     process.engine().wait_beside_device({}, call);
   }
+  process.engine().wait_is_over();
   if (answer != Post::done && answer != Post::pending) {
     process.engine().failed(
         fmt::format("{}: rank {} of {} is gone", call, target, window.comm->name));
@@ -84,6 +88,7 @@ std::uint64_t count_up(Process& process, Window& window, int target, const LockW
          answer == Post::again_buffer) {
     process.engine().wait_beside_device({}, call);
   }
+  process.engine().wait_is_over();
   if (answer != Post::done && answer != Post::pending) {
     process.engine().failed(
         fmt::format("{}: rank {} of {} is gone", call, target, window.comm->name));
@@ -110,17 +115,19 @@ void await(Process& process, Window& window, int target, const LockWord& which,
       until.value = ticket;
       engine.wait_beside_device(until, call);
     }
+    engine.wait_is_over();
     return;
   }
   const lci::Remote place{window.comm->job_rank(target), window.control_segment(), which.offset};
   for (Ps pause = kLookAgain;; pause = std::min(pause + pause, kLookAgainMost)) {
     std::uint64_t now = 0;
     engine.fetch(place, &now, sizeof now, call);
-    if (now == ticket) return;
+    if (now == ticket) break;
     lci::Until until;
     until.deadline = engine.port().now() + pause;
     engine.wait_beside_device(until, call);
   }
+  engine.wait_is_over();
 }
 
 }  // namespace

@@ -198,6 +198,7 @@ std::uint32_t WindowMessages::take_slot(const Asked& asked, const char* call) {
   while (free_.empty() && asked_.size() >= kAskedMax) {
     process_.engine().wait_beside_device({}, call);
   }
+  process_.engine().wait_is_over();
   if (asked.former.layout != nullptr) asked.former.layout->hold();
   if (free_.empty()) {
     asked_.push_back(asked);
@@ -249,6 +250,7 @@ void WindowMessages::ask(Window& window, int target, const Combining& what,
         {own, has_operands ? bytes : 0}};
     if (!engine.free_work()) engine.port().charge({.ops = kSendOps + pieces.size()});
     while (!try_send(to, lci::Lane::request, words, parts)) engine.wait_beside_device({}, call);
+    engine.wait_is_over();
     first += n;
   }
 }
