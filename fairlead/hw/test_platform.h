@@ -3,8 +3,8 @@
 #pragma once
 #include <memory>
 
-#include "fairlead/hw/fireplane/fireplane_params.h"
 #include "fairlead/hw/firelink/firelink_params.h"
+#include "fairlead/hw/fireplane/fireplane_params.h"
 #include "fairlead/hw/lanai/lanai_params.h"
 #include "fairlead/hw/lanes/lanes_params.h"
 #include "fairlead/hw/pci/pci_params.h"

@@ -95,9 +95,10 @@ TEST(ModelFirelink, LinksThatDieCostTimeOnly) {
   };
   const run::RunReport whole = run_on(on_firelink(4, 2), body);
   EXPECT_EQ(whole.exit_code, 0);
-  const char* const plans[] = {"down=0-link0@40us+100ms", "down=1-ni0@60us+20ms",
-                               "down=0-link1@30us+5ms,down=1-link2@90us+30ms",
-                               "down=0-switch3@10us+1s,down=0-switch2@20us+1s,down=1-link0@50us+3ms"};
+  const char* const plans[] = {
+      "down=0-link0@40us+100ms", "down=1-ni0@60us+20ms",
+      "down=0-link1@30us+5ms,down=1-link2@90us+30ms",
+      "down=0-switch3@10us+1s,down=0-switch2@20us+1s,down=1-link0@50us+3ms"};
   for (const char* plan : plans) {
     for (const char* switches : {"links.switches=4", "links.switches=0"}) {
       run::WorldOptions options = on_firelink(4, 2);

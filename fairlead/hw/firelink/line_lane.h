@@ -1,7 +1,7 @@
 // One direction of a link, or an interface's way to the node's memory interconnect: carries runs of
-// lines one after the other. A run is booked as a whole, so that a line of another that comes in the
-// middle of it waits for its end: with 32 lines, 2 us on a link of 1 GB/s at most. What is carried
-// in all is exact.
+// lines one after the other. A run is booked as a whole, so that a line of another that comes in
+// the middle of it waits for its end: with 32 lines, 2 us on a link of 1 GB/s at most. What is
+// carried in all is exact.
 #pragma once
 #include <algorithm>
 

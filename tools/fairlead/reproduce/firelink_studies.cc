@@ -21,8 +21,12 @@ using Words = std::vector<std::string>;
 // `pairs` on two nodes, all at once. `set`: keys of the platform's file.
 Measurement remote(std::uint32_t pairs, const std::vector<std::uint64_t>& sizes,
                    const Words& set = {}) {
-  Words words = {"-n",      fmt::format("{}", 2 * pairs), "--ranks-per-node",
-                 fmt::format("{}", pairs), "--sizes", fmt::format("{}", fmt::join(sizes, ","))};
+  Words words = {"-n",
+                 fmt::format("{}", 2 * pairs),
+                 "--ranks-per-node",
+                 fmt::format("{}", pairs),
+                 "--sizes",
+                 fmt::format("{}", fmt::join(sizes, ","))};
   for (const std::string& each : set) words.insert(words.end(), {"--set", each});
   return {"remote", kPlatform, "direct", words};
 }
@@ -70,8 +74,8 @@ PanelPlan curves(const char* id, const char* title, const Axis& y, const char* k
 }
 
 Study figure1(bool quick) {
-  Study study{"figure1", "What the topologies carry: stores and loads of remote memory", true, {},
-              {},        {}};
+  Study study{
+      "figure1", "What the topologies carry: stores and loads of remote memory", true, {}, {}, {}};
   const std::vector<std::uint64_t> large = {kLarge};
   const Measurement link = remote(4, large, kOneLink);
   const Measurement interface = remote(8, large, kOneInterface);
@@ -118,8 +122,8 @@ Study figure1(bool quick) {
          figure_at("puts of 4 KiB", remote(1, {4096}), "put_MBps", 4096), 1}}},
       {"A memory barrier is relatively expensive: it involves a round trip",
        source + "3.2",
-       {{figure_at("a line there", one, "ping_pong_us", 8), figure_at("a barrier", one, "fence_us", 8),
-         1}}}};
+       {{figure_at("a line there", one, "ping_pong_us", 8),
+         figure_at("a barrier", one, "fence_us", 8), 1}}}};
   return study;
 }
 
@@ -133,7 +137,9 @@ Study figure6(bool quick) {
   for (const std::uint64_t bytes : sizes) {
     for (const std::uint32_t count : pairs) {
       study.cells.push_back(
-          {fmt::format("{} bytes", bytes), fmt::format("{} pairs", count), "us",
+          {fmt::format("{} bytes", bytes),
+           fmt::format("{} pairs", count),
+           "us",
            figure_at(fmt::format("{} pairs", count), remote(count, sizes), "ping_pong_us", bytes),
            {}});
     }
@@ -141,9 +147,10 @@ Study figure6(bool quick) {
                               "ping_pong_us", bytes),
                     figure_at("1 pair", remote(1, sizes), "ping_pong_us", bytes), 1.2});
   }
-  study.statements = {{"Latency is not sensitive to load: it remains low when many pairs use the "
-                       "interconnect",
-                       "Sun Fire Link paper, section 4.2", flat}};
+  study.statements = {
+      {"Latency is not sensitive to load: it remains low when many pairs use the "
+       "interconnect",
+       "Sun Fire Link paper, section 4.2", flat}};
   return study;
 }
 

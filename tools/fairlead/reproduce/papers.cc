@@ -6,11 +6,11 @@
 namespace fairlead::tools {
 
 std::span<const Paper> papers() {
-  static constexpr Paper kPapers[] = {{"lci", "Verstoep et al., ACM TOCS 2004", "lci-paper.toml",
-                                       kLciPlatforms, &lci_paper_studies},
-                                      {"firelink", "Sistare and Jackson, SC 2002",
-                                       "firelink-paper.toml", kFirelinkPlatforms,
-                                       &firelink_paper_studies}};
+  static constexpr Paper kPapers[] = {
+      {"lci", "Verstoep et al., ACM TOCS 2004", "lci-paper.toml", kLciPlatforms,
+       &lci_paper_studies},
+      {"firelink", "Sistare and Jackson, SC 2002", "firelink-paper.toml", kFirelinkPlatforms,
+       &firelink_paper_studies}};
   return kPapers;
 }
 

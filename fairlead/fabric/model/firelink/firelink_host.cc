@@ -62,7 +62,7 @@ void FirelinkHost::sleep(Ps deadline, bool news, const char* what) {
   if (trace_.on()) trace_.interval(from, parts_.engine.now(), hw::kAsleep);
 }
 
-void FirelinkHost::stall_until(bool FirelinkHost::* flag, const char* what) {
+void FirelinkHost::stall_until(bool FirelinkHost::*flag, const char* what) {
   stalled_ = true;
   while (!(this->*flag)) task_->block(what);
   stalled_ = false;

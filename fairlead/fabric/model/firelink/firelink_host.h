@@ -97,7 +97,7 @@ class FirelinkHost {
     return true;
   }
   void wake();
-  void stall_until(bool FirelinkHost::* flag, const char* what);
+  void stall_until(bool FirelinkHost::*flag, const char* what);
 
   const FirelinkParts& parts_;
   const FirelinkTerms& terms_;

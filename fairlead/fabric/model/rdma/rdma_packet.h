@@ -34,14 +34,14 @@ constexpr std::uint16_t kNoEvent = 0xffff;
 
 // Of operations on what the interface knows by its number (RdmaTerms::names).
 struct RdmaNamed {
-  std::uint8_t used = 0;                // 1: `key` is a segment's number
-  std::uint8_t compare = 0;             // query: as lci's Cmp
-  std::uint8_t stores = 0;              // query
-  std::uint16_t bumped = kNoEvent;      // counter of the destination
-  std::uint16_t after = kNoEvent;       // begins when this counter of the host's own ...
-  std::uint32_t members = 1;            // destinations: so many ranks, `dest` the first
-  std::uint64_t after_value = 0;        // ... has come so far
-  std::uint64_t store_key = 0;          // query
+  std::uint8_t used = 0;            // 1: `key` is a segment's number
+  std::uint8_t compare = 0;         // query: as lci's Cmp
+  std::uint8_t stores = 0;          // query
+  std::uint16_t bumped = kNoEvent;  // counter of the destination
+  std::uint16_t after = kNoEvent;   // begins when this counter of the host's own ...
+  std::uint32_t members = 1;        // destinations: so many ranks, `dest` the first
+  std::uint64_t after_value = 0;    // ... has come so far
+  std::uint64_t store_key = 0;      // query
   std::uint64_t store_offset = 0;
 };
 
