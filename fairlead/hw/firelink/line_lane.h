@@ -11,7 +11,7 @@ namespace fairlead::hw {
 
 class LineLane {
  public:
-  // Takes the lane for `time` from the first moment it is free at or after `at`; answers the end.
+  // Takes the lane for `time` from the first moment it is free at or after `at`; returns the end.
   Ps carry(Ps at, Ps time) {
     free_at_ = std::max(free_at_, at) + time;
     busy_ += time;

@@ -102,7 +102,7 @@ class Machines {
         sim::FiberPool::create({.stack_bytes = 256 * 1024, .max_fibers = 2 * each}).value());
   }
   FirelinkMachine& machine() { return machine_; }
-  // Answers whether all bodies came to their ends.
+  // Returns whether all bodies came to their ends.
   bool run(std::vector<Body> bodies) {
     for (Rank rank = 0; rank < bodies.size(); ++rank) {
       const Peer node = machine_.ranks().node_of(rank);

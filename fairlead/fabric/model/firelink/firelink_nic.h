@@ -62,7 +62,7 @@ class FirelinkNic : public ModelNic {
   PortCounters& counters() override { return counters_; }
 
  private:
-  // Of one peer and lane.
+  // What is under way to and from one peer, on one lane.
   struct Flow {
     std::uint32_t posted = 0;  // and its slot not known to be free again
     std::uint32_t freed = 0;   // slots here that the peer has not been told of

@@ -85,7 +85,7 @@ class LineNetwork {
 
   Ps interfaces_busy(Peer node) const;
   Ps links_busy(Peer node) const;
-  // Of a run that this host loaded, once it was told.
+  // How a load of this host ended, once it was told.
   LoadEnd load_end(std::uint32_t run) { return parts_.runs.at(run).end; }
   const LinkStates& links() const { return states_; }
   // Runs lost so far; empty: none.
