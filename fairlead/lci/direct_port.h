@@ -42,6 +42,9 @@ struct DirectOptions {
   std::uint32_t first = 0;  // number of the first packet of a pair and lane; they wrap
   // What the fabric has for groups and counters (GroupHardware) is left to the software defaults.
   bool software_groups = false;
+  // Caps::put_atomic_bytes and put_grain_bytes, of all paths.
+  std::uint32_t put_atomic_bytes = 8;
+  std::uint32_t put_grain_bytes = 1;
   // Serve remote memory by packets even where the fabric could do it directly (tests, comparison).
   bool software_remote_memory = false;
 };
