@@ -194,7 +194,8 @@ TEST_F(PlatformTest, ANumberHasASourceAndAMark) {
 TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
   EXPECT_EQ(error(with("header_bytes", "head_bytes")),
             "p.toml:50: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
-            "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, nodes, host_order");
+            "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, nodes, host_order, "
+            "held_circuits, virtual_channels, adaptive_ascent, cable_us, age_us");
   EXPECT_EQ(error(with("[network]", "[net]")),
             "p.toml:46: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
             "[network]");
@@ -202,11 +203,13 @@ TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
 
 TEST_F(PlatformTest, PartsAreOfKindsThatExistAndFit) {
   EXPECT_EQ(error(with("kind = \"lanai\"", "kind = \"abacus\"")),
-            "p.toml:35: ni.kind: unknown kind 'abacus'; valid: \"lanai\", \"rdma\"");
+            "p.toml:35: ni.kind: unknown kind 'abacus'; valid: \"elan\", \"firelink\", \"lanai\", "
+            "\"rdma\"");
   EXPECT_EQ(error(with("kind = \"pci\"", "kind = 3")),
-            "p.toml:21: bus.kind: unknown kind ''; valid: \"lanes\", \"pci\"");
+            "p.toml:21: bus.kind: unknown kind ''; valid: \"fireplane\", \"lanes\", \"pci\"");
   EXPECT_EQ(error(with("kind = \"lanai\"\n", "")),
-            "p.toml:34: ni.kind: unknown kind ''; valid: \"lanai\", \"rdma\"");
+            "p.toml:34: ni.kind: unknown kind ''; valid: \"elan\", \"firelink\", \"lanai\", "
+            "\"rdma\"");
   EXPECT_EQ(error(with("kind = \"pci\"", "kind = \"lanes\"")),
             "p.toml:21: bus.kind: a network interface of kind \"lanai\" is not on a bus of kind "
             "\"lanes\"; valid: pci");
