@@ -203,8 +203,8 @@ TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
 
 TEST_F(PlatformTest, PartsAreOfKindsThatExistAndFit) {
   EXPECT_EQ(error(with("kind = \"lanai\"", "kind = \"abacus\"")),
-            "p.toml:35: ni.kind: unknown kind 'abacus'; valid: \"elan\", \"firelink\", "
-            "\"lanai\", \"rdma\"");
+            "p.toml:35: ni.kind: unknown kind 'abacus'; valid: \"elan\", \"firelink\", \"lanai\", "
+            "\"rdma\"");
   EXPECT_EQ(error(with("kind = \"pci\"", "kind = 3")),
             "p.toml:21: bus.kind: unknown kind ''; valid: \"fireplane\", \"lanes\", \"pci\"");
   EXPECT_EQ(error(with("kind = \"lanai\"\n", "")),

@@ -41,9 +41,12 @@ struct DirectOptions {
   void (*fatal)(void* context, const std::string& reason) = nullptr;
   void* fatal_context = nullptr;
   std::uint32_t first = 0;  // number of the first packet of a pair and lane; they wrap
-  // Of what the fabric has for groups and counters (GroupHardware); the rest is left to the
-  // software defaults.
+  // Which of the fabric's means for groups and counters (GroupHardware) serve; the others are left
+  // to the software defaults.
   NetworkUse network = NetworkUse::all;
+  // Caps::put_atomic_bytes and put_grain_bytes, of all paths.
+  std::uint32_t put_atomic_bytes = 8;
+  std::uint32_t put_grain_bytes = 1;
   // Serve remote memory by packets even where the fabric could do it directly (tests, comparison).
   bool software_remote_memory = false;
 };

@@ -27,6 +27,10 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
     options.site = this;
     options.network = network;
     options.wait = wait_plan_virtual();
+    if (const std::uint32_t line = nic_.line_bytes(); line != 0) {
+      options.put_atomic_bytes = line;
+      options.put_grain_bytes = line;
+    }
     port_ = make_direct_port(nic_, options);
   }
 

@@ -16,9 +16,9 @@ constexpr std::string_view kPanda = "panda";
 }  // namespace
 
 std::vector<std::string> worlds() {
-  std::vector<std::string> all = {"loop",         "shm",       "udp",        "lossy",
-                                  "nirx",         "lossynirx", "myrinet-p3", "generic-hca",
-                                  "myrinet-p3@2", "firelink@2", "ofitcp",    "ofishm"};
+  std::vector<std::string> all = {"loop",         "shm",        "udp",        "lossy",
+                                  "nirx",         "lossynirx",  "myrinet-p3", "generic-hca",
+                                  "myrinet-p3@2", "firelink@2", "ofitcp",     "ofishm"};
   for (const char* world : {"shm", "udp", "lossy", "myrinet-ppro", "myrinet-p3"}) {
     all.push_back(std::string(kPanda) + world);
   }

@@ -19,6 +19,9 @@ class ModelNic : public Nic {
   virtual void work(const hw::HostWork& work) = 0;
   // What sleep() shows when the job hangs; a string that outlives the wait.
   virtual void set_wait(const char* what) = 0;
+  // Where remote memory is stored line by line: the bytes of a line, each of which becomes visible
+  // at once. 0: it is not.
+  virtual std::uint32_t line_bytes() const { return 0; }
 };
 
 class NicMachine : public Machine {

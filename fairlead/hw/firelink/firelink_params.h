@@ -30,14 +30,14 @@ struct FirelinkParams final : Part {
   std::uint32_t copies = 0;           // puts of a host under way
   std::uint32_t load_bytes_max = 0;   // of a get by loads; the owner of more is asked to store it
 
-  std::uint32_t nis = 0;         // interfaces of a host
-  std::uint32_t links = 0;       // of an interface
-  std::uint32_t switches = 0;    // 0: hosts are wired to each other
-  std::uint32_t ports = 0;       // of a switch: links that it joins
-  std::uint32_t stripes = 0;     // links of a pair that carry its traffic
-  std::uint32_t block_bytes = 0; // of a put, to one interface, before the next one's turn
-  Ps found{};                    // a line that a dead link swallowed is known to be lost
-  Ps reroute{};                  // from then on until the driver has other ways
+  std::uint32_t nis = 0;          // interfaces of a host
+  std::uint32_t links = 0;        // of an interface
+  std::uint32_t switches = 0;     // 0: hosts are wired to each other
+  std::uint32_t ports = 0;        // of a switch: links that it joins
+  std::uint32_t stripes = 0;      // links of a pair that carry its traffic
+  std::uint32_t block_bytes = 0;  // of a put, to one interface, before the next one's turn
+  Ps found{};                     // a line that a dead link swallowed is known to be lost
+  Ps reroute{};                   // from then on until the driver has other ways
 
   // Cycles of the host's processor.
   struct Library {

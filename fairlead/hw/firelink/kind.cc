@@ -48,9 +48,9 @@ void FirelinkParams::add_keys(std::vector<Key>& to) {
 
 std::optional<Part::Conflict> FirelinkParams::conflict() const {
   if (block_bytes % kFirelinkLineBytes == 0) return std::nullopt;
-  return Conflict{"links", "block_bytes",
-                  fmt::format("{} is no whole number of lines of {}", block_bytes,
-                              kFirelinkLineBytes)};
+  return Conflict{
+      "links", "block_bytes",
+      fmt::format("{} is no whole number of lines of {}", block_bytes, kFirelinkLineBytes)};
 }
 
 Result<void> FirelinkParams::check_nodes(std::uint32_t nodes) const {

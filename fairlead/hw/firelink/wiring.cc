@@ -20,8 +20,8 @@ Result<void> FirelinkWiring::check(const FirelinkParams& params, std::uint32_t n
     return {};
   }
   if (params.switches > links) {
-    return Error{fmt::format("links.switches is {}, and a host has {} links", params.switches,
-                             links)};
+    return Error{
+        fmt::format("links.switches is {}, and a host has {} links", params.switches, links)};
   }
   const std::uint32_t each = (links + params.switches - 1) / params.switches;
   const std::uint32_t most = params.ports / each;

@@ -142,7 +142,7 @@ class FakePort final : public lci::Port {
       }
       std::memcpy(memory.data() + piece.offset, piece.data, piece.size);
     }
-    done->ok.fetch_add(1);
+    if (done != nullptr) done->ok.fetch_add(1);
     return puts_are_late ? Post::pending : Post::done;
   }
   Post get(lci::Remote from, void* to, std::size_t size, Counter* done, std::uint32_t) override {

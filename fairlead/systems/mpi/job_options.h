@@ -9,7 +9,12 @@
 
 namespace fairlead::mpi {
 
-enum class DeviceName : std::uint8_t { direct, panda };
+enum class DeviceName : std::uint8_t {
+  automatic,  // direct, and rsm to peers that processors store to directly
+  direct,
+  panda,
+  rsm,
+};
 
 enum class BcastWay : std::uint8_t {
   automatic,  // what collectives/choose.h says, MPI_Allreduce too

@@ -89,8 +89,8 @@ class Halves {
 
   void put(std::uint64_t offset, std::uint64_t bytes) {
     const lci::PutPiece piece{offset, source_ + offset, bytes};
-    expect_accepted(port_.put({other_}, kWindow, {&piece, 1}, &done_, lci::kNoCounter,
-                              lci::kNoFlags));
+    expect_accepted(
+        port_.put({other_}, kWindow, {&piece, 1}, &done_, lci::kNoCounter, lci::kNoFlags));
     ++puts_;
   }
   void await_done() {

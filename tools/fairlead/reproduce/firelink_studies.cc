@@ -1,5 +1,5 @@
-// Figures 1 and 6 of the Sun Fire Link paper, and section 2's figures of what a link, an interface
-// and a host carry, by stores and loads of remote memory alone.
+// The Sun Fire Link paper: figure 1 and section 2's figures of what a link, an interface and a host
+// carry, by stores and loads of remote memory alone; table 1 and figure 6, by MPI.
 #include "tools/fairlead/reproduce/firelink_studies.h"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace fairlead::tools {
 
@@ -21,8 +22,12 @@ using Words = std::vector<std::string>;
 // `pairs` on two nodes, all at once. `set`: keys of the platform's file.
 Measurement remote(std::uint32_t pairs, const std::vector<std::uint64_t>& sizes,
                    const Words& set = {}) {
-  Words words = {"-n",      fmt::format("{}", 2 * pairs), "--ranks-per-node",
-                 fmt::format("{}", pairs), "--sizes", fmt::format("{}", fmt::join(sizes, ","))};
+  Words words = {"-n",
+                 fmt::format("{}", 2 * pairs),
+                 "--ranks-per-node",
+                 fmt::format("{}", pairs),
+                 "--sizes",
+                 fmt::format("{}", fmt::join(sizes, ","))};
   for (const std::string& each : set) words.insert(words.end(), {"--set", each});
   return {"remote", kPlatform, "direct", words};
 }
@@ -35,7 +40,7 @@ Quantity at_large(const std::string& label, const Measurement& measurement, cons
   return figure_at(label, measurement, key, kLarge);
 }
 
-// Of both ways of a link, each one's share.
+// Each direction's share where both are busy.
 Quantity half_of(const std::string& label, Quantity both) {
   Quantity half = std::move(both);
   half.label = label;
@@ -70,8 +75,8 @@ PanelPlan curves(const char* id, const char* title, const Axis& y, const char* k
 }
 
 Study figure1(bool quick) {
-  Study study{"figure1", "What the topologies carry: stores and loads of remote memory", true, {},
-              {},        {}};
+  Study study{
+      "figure1", "What the topologies carry: stores and loads of remote memory", true, {}, {}, {}};
   const std::vector<std::uint64_t> large = {kLarge};
   const Measurement link = remote(4, large, kOneLink);
   const Measurement interface = remote(8, large, kOneInterface);
@@ -118,37 +123,75 @@ Study figure1(bool quick) {
          figure_at("puts of 4 KiB", remote(1, {4096}), "put_MBps", 4096), 1}}},
       {"A memory barrier is relatively expensive: it involves a round trip",
        source + "3.2",
-       {{figure_at("a line there", one, "ping_pong_us", 8), figure_at("a barrier", one, "fence_us", 8),
-         1}}}};
+       {{figure_at("a line there", one, "ping_pong_us", 8),
+         figure_at("a barrier", one, "fence_us", 8), 1}}}};
   return study;
 }
 
-// Latency of small messages while more and more pairs send: the paper's are MPI's, here lines.
+// --- MPI
+
+struct Place {
+  const char* name;
+  std::uint32_t ranks_per_node;  // of a job of two
+};
+constexpr Place kPlaces[] = {{"on-node", 2}, {"off-node", 1}};
+constexpr std::uint64_t kLargeMessage = 1048576;
+
+// MPI ping-pongs of so many pairs, half of the ranks on each node where there are two.
+Measurement mpi_pairs(std::uint32_t pairs, std::uint32_t ranks_per_node,
+                      const std::vector<std::uint64_t>& sizes) {
+  Measurement made{"pairs", kPlatform, "direct", {}, 2 * pairs, {}};
+  for (const std::uint64_t bytes : sizes) {
+    made.arguments.insert(made.arguments.end(), {"--bytes", fmt::format("{}", bytes)});
+  }
+  made.options = {"--body", "fiber", "--ranks-per-node", fmt::format("{}", ranks_per_node)};
+  made.expected_s = 0.3 * pairs;
+  return made;
+}
+
+Study table1() {
+  Study study{"table1", "MPI ping-pong of a single pair", false, {}, {}, {}};
+  for (const Place& place : kPlaces) {
+    const Measurement pair = mpi_pairs(1, place.ranks_per_node, {0, kLargeMessage});
+    study.cells.push_back(
+        {"latency", place.name, "us", figure_at(place.name, pair, "latency_us", 0), {}});
+    study.cells.push_back(
+        {"bandwidth", place.name, "MB/s", figure_at(place.name, pair, "MBps", kLargeMessage), {}});
+  }
+  return study;
+}
+
+// Latency of small messages while more and more pairs send.
 Study figure6(bool quick) {
-  Study study{"figure6", "Latency under load, by the low-level interface", true, {}, {}, {}};
-  std::vector<std::uint32_t> pairs = {1, 4, 12, 23};
+  Study study{"figure6", "MPI latency under load", true, {}, {}, {}};
+  std::vector<std::uint32_t> pairs = {1, 4, 23};
   if (!quick) pairs = {1, 2, 4, 8, 12, 16, 20, 23};
-  const std::vector<std::uint64_t> sizes = {8, 64, 256};
+  const std::vector<std::uint64_t> sizes = {0, 64, 256};
   std::vector<Order> flat;
   for (const std::uint64_t bytes : sizes) {
     for (const std::uint32_t count : pairs) {
-      study.cells.push_back(
-          {fmt::format("{} bytes", bytes), fmt::format("{} pairs", count), "us",
-           figure_at(fmt::format("{} pairs", count), remote(count, sizes), "ping_pong_us", bytes),
-           {}});
+      study.cells.push_back({fmt::format("{} bytes", bytes),
+                             fmt::format("{} pairs", count),
+                             "us",
+                             figure_at(fmt::format("{} pairs", count),
+                                       mpi_pairs(count, count, sizes), "latency_us", bytes),
+                             {}});
     }
-    flat.push_back({figure_at(fmt::format("23 pairs of {} bytes", bytes), remote(23, sizes),
-                              "ping_pong_us", bytes),
-                    figure_at("1 pair", remote(1, sizes), "ping_pong_us", bytes), 1.2});
+    flat.push_back({figure_at(fmt::format("23 pairs of {} bytes", bytes), mpi_pairs(23, 23, sizes),
+                              "latency_us", bytes),
+                    figure_at("1 pair", mpi_pairs(1, 1, sizes), "latency_us", bytes), 1.2});
   }
-  study.statements = {{"Latency is not sensitive to load: it remains low when many pairs use the "
-                       "interconnect",
-                       "Sun Fire Link paper, section 4.2", flat}};
+  study.statements = {
+      {"Latency is not sensitive to load: it remains low when many pairs use the "
+       "interconnect",
+       "Sun Fire Link paper, section 4.2", flat}};
   return study;
 }
 
 }  // namespace
 
-std::vector<Study> firelink_paper_studies(bool quick) { return {figure1(quick), figure6(quick)}; }
+std::vector<Study> firelink_paper_studies(bool quick) {
+  return {table1(), figure1(quick), figure6(quick)};
+}
 
 }  // namespace fairlead::tools

@@ -16,10 +16,10 @@ enum class FirelinkOp : std::uint32_t {
   store,                                                  // id
   pass_near,                                              // id
   drain,
-  remove_key,                                             // a: the key
-  move,                                                   // a: time in ps, b: bytes
-  take,                                                   // answer: id
-  load,                                                   // id; answer: value, a LoadEnd
+  remove_key,  // a: the key
+  move,        // a: time in ps, b: bytes
+  take,        // answer: id
+  load,        // id; answer: value, a LoadEnd
   add_key,     // id: kFirelinkKeyRead, kFirelinkKeyWrite or both, a: base, b: size; answer: value
   settled,     // answer: value, 1 if so
   stay_awake,  // in place of a sleep (GateOp::block): there is news

@@ -26,7 +26,7 @@ FirelinkHost::FirelinkHost(const FirelinkParts& parts, const FirelinkTerms& term
     host->advanced_ = true;
     if (host->stalled_) return host->task_->wake(host->parts_.engine.now());
     // Who waits for the end of its stores.
-    if (host->settled()) host->wake();
+    if (host->completed()) host->wake();
   };
   sink.loaded = [](void* self) {
     auto* host = static_cast<FirelinkHost*>(self);
@@ -62,7 +62,7 @@ void FirelinkHost::sleep(Ps deadline, bool news, const char* what) {
   if (trace_.on()) trace_.interval(from, parts_.engine.now(), hw::kAsleep);
 }
 
-void FirelinkHost::stall_until(bool FirelinkHost::* flag, const char* what) {
+void FirelinkHost::stall_until(bool FirelinkHost::*flag, const char* what) {
   stalled_ = true;
   while (!(this->*flag)) task_->block(what);
   stalled_ = false;
@@ -82,7 +82,7 @@ void FirelinkHost::store(std::uint32_t run) {
 
 void FirelinkHost::drain() {
   sync();
-  while (!settled()) {
+  while (!completed()) {
     advanced_ = false;
     stall_until(&FirelinkHost::advanced_, "the end of its stores");
   }

@@ -76,8 +76,8 @@ class FirelinkHost {
     sync();
     network_.pass_near(rank_, run, parts_.plane.near_line);
   }
-  // Runs that are stored and not known to be there.
-  bool settled() const { return network_.lines_ahead(rank_) == 0; }
+  // All that it stored is known to be there, and no news says that something was lost.
+  bool settled() const { return completed() && news_ring_.empty(); }
   // What is visible, oldest first. False: nothing more.
   bool next_received(std::uint32_t* run) { return take_first(received_, run); }
   bool next_news(FirelinkNews* news) { return take_first(news_ring_, news); }
@@ -96,8 +96,9 @@ class FirelinkHost {
     from.pop_front();
     return true;
   }
+  bool completed() const { return network_.lines_ahead(rank_) == 0; }
   void wake();
-  void stall_until(bool FirelinkHost::* flag, const char* what);
+  void stall_until(bool FirelinkHost::*flag, const char* what);
 
   const FirelinkParts& parts_;
   const FirelinkTerms& terms_;

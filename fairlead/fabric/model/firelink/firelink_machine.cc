@@ -4,8 +4,8 @@
 
 namespace fairlead::fabric::model {
 
-FirelinkMachine::FirelinkMachine(hw::Platform platform, const EvenNodes& ranks,
-                                 std::uint32_t nodes, const SharedMemory& shared)
+FirelinkMachine::FirelinkMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
+                                 const SharedMemory& shared)
     : NicMachine(std::move(platform), ranks, nodes),
       terms_(platform_),
       runs_(kRunBytesMax, shared.packets),

@@ -1,5 +1,5 @@
-// A modelled cluster of large shared-memory hosts with Sun Fire Link interfaces: lines between their
-// memories, and on every rank's host the library of a rank that is a fiber.
+// A modelled cluster of large shared-memory hosts with Sun Fire Link interfaces: lines between
+// their memories, and on every rank's host the library of a rank that is a fiber.
 #pragma once
 #include <cstdint>
 #include <string>

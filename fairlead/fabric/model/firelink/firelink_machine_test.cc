@@ -1,4 +1,5 @@
-// Two nodes of a machine of round numbers: packets, puts, gets and links that die, with their times.
+// Two nodes of a machine of round numbers: packets, puts, gets and links that die, with their
+// times.
 #include "fairlead/fabric/model/firelink/firelink_machine.h"
 
 #include <gtest/gtest.h>
@@ -101,7 +102,7 @@ class Machines {
         sim::FiberPool::create({.stack_bytes = 256 * 1024, .max_fibers = 2 * each}).value());
   }
   FirelinkMachine& machine() { return machine_; }
-  // Answers whether all bodies came to their ends.
+  // Returns whether all bodies came to their ends.
   bool run(std::vector<Body> bodies) {
     for (Rank rank = 0; rank < bodies.size(); ++rank) {
       const Peer node = machine_.ranks().node_of(rank);
@@ -231,19 +232,19 @@ TEST(FirelinkMachine, GetsWaitForEachLine) {
 TEST(FirelinkMachine, RanksOfANodePassLinesByTheInterfaces) {
   Machines two(hw::round_firelink_platform(), 2);
   Ps seen{};
-  ASSERT_TRUE(two.run({[&](LocalNic& nic) {
-                         Inbox box(nic);
-                         box.send(1, 7, 16);
-                       },
-                       [&](LocalNic& nic) {
-                         Inbox box(nic);
-                         EXPECT_EQ(nic.caps(0).flags & kRemoteMemory, 0u);
-                         EXPECT_NE(nic.caps(2).flags & kRemoteMemory, 0u);
-                         box.await(1, 0);
-                         seen = box.items[0].at;
-                       },
-                       [](LocalNic& nic) { Inbox box(nic); },
-                       [](LocalNic& nic) { Inbox box(nic); }}));
+  ASSERT_TRUE(
+      two.run({[&](LocalNic& nic) {
+                 Inbox box(nic);
+                 box.send(1, 7, 16);
+               },
+               [&](LocalNic& nic) {
+                 Inbox box(nic);
+                 EXPECT_EQ(nic.caps(0).flags & kRemoteMemory, 0u);
+                 EXPECT_NE(nic.caps(2).flags & kRemoteMemory, 0u);
+                 box.await(1, 0);
+                 seen = box.items[0].at;
+               },
+               [](LocalNic& nic) { Inbox box(nic); }, [](LocalNic& nic) { Inbox box(nic); }}));
   // Expect: the library, a copy of 48 bytes at a byte a nanosecond, the other cache, a look.
   EXPECT_EQ(seen, nanoseconds(10 + 48 + 70 + 5 + 15));
 }
@@ -264,8 +265,8 @@ TEST(FirelinkMachine, EachWayOfALinkCarriesWhatBothLeaveIt) {
       Inbox box(nic);
       box.await(kPackets, 0);
     };
-    EXPECT_TRUE(two.run({sender(2), both ? Machines::Body(receiver) : [](LocalNic&) {},
-                         receiver, both ? Machines::Body(sender(1)) : [](LocalNic&) {}}));
+    EXPECT_TRUE(two.run({sender(2), both ? Machines::Body(receiver) : [](LocalNic&) {}, receiver,
+                         both ? Machines::Body(sender(1)) : [](LocalNic&) {}}));
     return to_us(two.machine().engine().now()) / kPackets / 16;
   };
   EXPECT_NEAR(took(false), 0.100, 0.004);

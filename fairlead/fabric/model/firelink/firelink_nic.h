@@ -36,6 +36,7 @@ class FirelinkNic : public ModelNic {
   Ps now() override { return host_.now(); }
   void work(const hw::HostWork& work) override { host_.work(work); }
   void set_wait(const char* what) override { wait_ = what[0] != '\0' ? what : kWait; }
+  std::uint32_t line_bytes() const override { return hw::kFirelinkLineBytes; }
 
   // --- Nic.
   Peer self() const override { return host_.self(); }
@@ -62,7 +63,7 @@ class FirelinkNic : public ModelNic {
   PortCounters& counters() override { return counters_; }
 
  private:
-  // Of one peer and lane.
+  // What is under way to and from one peer, on one lane.
   struct Flow {
     std::uint32_t posted = 0;  // and its slot not known to be free again
     std::uint32_t freed = 0;   // slots here that the peer has not been told of

@@ -9,10 +9,7 @@
 namespace fairlead::fabric::model {
 
 LineNetwork::LineNetwork(const FirelinkParts& parts, std::uint32_t nodes)
-    : parts_(parts),
-      wiring_(parts.ni, nodes),
-      states_(wiring_, parts.ni.stripes),
-      nodes_(nodes) {
+    : parts_(parts), wiring_(parts.ni, nodes), states_(wiring_, parts.ni.stripes), nodes_(nodes) {
   for (Peer node = 0; node < nodes; ++node) {
     nodes_[node].paths.resize(parts.ni.nis);
     nodes_[node].out.resize(wiring_.links());
@@ -124,8 +121,7 @@ void LineNetwork::choose_ways(LineRun& going) const {
     const auto place = static_cast<std::uint32_t>(
         (link + going.ways - (packet ? going.number / nis : going.number) % going.ways) %
         going.ways);
-    going.on[link].lines =
-        going.lines / going.ways + (place < going.lines % going.ways ? 1U : 0U);
+    going.on[link].lines = going.lines / going.ways + (place < going.lines % going.ways ? 1U : 0U);
   }
 }
 
@@ -175,8 +171,7 @@ void LineNetwork::on_interface(std::uint32_t id) {
     const Ps end = node.out[on.out].carry(first + parts_.ni.pass, all);
     head = std::min(head, end - all + one);
     // The last line cannot leave before the processor has stored it.
-    going.tail =
-        std::max({going.tail, end, now() + going.spread + line + parts_.ni.pass + one});
+    going.tail = std::max({going.tail, end, now() + going.spread + line + parts_.ni.pass + one});
   }
   going.tail += hop();
   at<&LineNetwork::on_other_end>(head + hop(), node_of(going.source), hw::kHeadEvent, id);
@@ -192,8 +187,8 @@ void LineNetwork::on_other_end(std::uint32_t id) {
     for (std::uint32_t i = 0; i < going.ways; ++i) {
       const LineRun::OnLink& on = going.on[i];
       if (on.lines == 0) continue;
-      const Ps end = node.in[on.in].carry(now() - forward_time(going, 1),
-                                          forward_time(going, on.lines));
+      const Ps end =
+          node.in[on.in].carry(now() - forward_time(going, 1), forward_time(going, on.lines));
       going.tail = std::max(going.tail, end);
     }
   }

@@ -1,5 +1,6 @@
-// What happens to lines in virtual time, from a processor's store or load to the other host's memory
-// and back: the interfaces of all nodes, their links and switches, and what ranks have under way.
+// What happens to lines in virtual time, from a processor's store or load to the other host's
+// memory and back: the interfaces of all nodes, their links and switches, and what ranks have under
+// way.
 //
 // A run of lines passes its node's path to the interface, one or several links of that interface
 // (line by line, round robin), the other interface, its path, and memory; then a completion comes
@@ -21,10 +22,10 @@
 #include "fairlead/fabric/model/firelink/line_run.h"
 #include "fairlead/fabric/model/firelink/link_states.h"
 #include "fairlead/fabric/model/rank_memory.h"
-#include "fairlead/hw/fireplane/fireplane_params.h"
 #include "fairlead/hw/firelink/firelink_params.h"
 #include "fairlead/hw/firelink/line_lane.h"
 #include "fairlead/hw/firelink/wiring.h"
+#include "fairlead/hw/fireplane/fireplane_params.h"
 #include "fairlead/hw/host_memory.h"
 #include "fairlead/hw/network_params.h"
 #include "fairlead/hw/rdma/key_table.h"
@@ -65,8 +66,8 @@ class LineNetwork {
   void attach_host(Rank rank, const FirelinkSink& sink) { of(rank).host = sink; }
   // The memory that addresses of this host's are in; it outlives the network.
   void use_memory(Rank rank, RankMemory& memory) { of(rank).memory = &memory; }
-  // Links die and live again as the plan's clauses say. Error: a clause that is none of links' times
-  // of death, or names what is not there.
+  // Links die and live again as the plan's clauses say. Error: a clause that is none of links'
+  // times of death, or names what is not there.
   Result<void> set_faults(const FaultPlan& plan);
 
   // --- By the host of `rank`, at the engine's now.
@@ -84,7 +85,7 @@ class LineNetwork {
 
   Ps interfaces_busy(Peer node) const;
   Ps links_busy(Peer node) const;
-  // Of a run that this host loaded, once it was told.
+  // How a load of this host ended, once it was told.
   LoadEnd load_end(std::uint32_t run) { return parts_.runs.at(run).end; }
   const LinkStates& links() const { return states_; }
   // Runs lost so far; empty: none.
@@ -110,7 +111,7 @@ class LineNetwork {
       std::uint64_t next = 0;
       std::map<std::uint64_t, std::uint32_t> early;
     };
-    std::vector<std::unique_ptr<Ring[]>> rings;           // by source, from the first packet on
+    std::vector<std::unique_ptr<Ring[]>> rings;            // by source, from the first packet on
     std::vector<std::unique_ptr<std::uint64_t[]>> posted;  // packets, by destination and lane
   };
   struct Node {

@@ -98,7 +98,7 @@ enum class LoadEnd : std::uint8_t {
   cut_off,  // the node cannot be reached
 };
 
-// Of one run, the machine's.
+// What the machine knows of one run.
 struct LineRun {
   static constexpr std::uint32_t kWaysMax = 4;  // links of an interface
 

@@ -34,8 +34,7 @@ void LineNetwork::on_lost(std::uint32_t id) {
     return own.host.loaded(own.host.context);
   }
   over.lost = true;
-  const std::uint8_t whole =
-      states_.whole(node_of(over.source), node_of(over.order.dest)) ? 1 : 0;
+  const std::uint8_t whole = states_.whole(node_of(over.source), node_of(over.order.dest)) ? 1 : 0;
   const std::uint32_t lines = over.lines;
   const Rank source = over.source;
   tell(source, {FirelinkNews::What::lost, whole, 0, over.order.dest, id, 0});
@@ -51,11 +50,11 @@ Result<std::vector<LineNetwork::Outage>> LineNetwork::outages_of(
     const FaultPlan::Clause& clause) const {
   const FaultyLink& link = clause.link;
   const auto wrong = [&](const std::string& why) {
-    return Error{fmt::format("--faults: down={}: {}; valid: a node (0 to {}), one of its links "
-                             "(0-link0 to {}-link{}), of its interfaces (0-ni0){}",
-                             link.text, why, wiring_.nodes() - 1, wiring_.nodes() - 1,
-                             wiring_.links() - 1,
-                             wiring_.switched() ? ", or its link to a switch (0-switch0)" : "")};
+    return Error{
+        fmt::format("--faults: down={}: {}; valid: a node (0 to {}), one of its links "
+                    "(0-link0 to {}-link{}), of its interfaces (0-ni0){}",
+                    link.text, why, wiring_.nodes() - 1, wiring_.nodes() - 1, wiring_.links() - 1,
+                    wiring_.switched() ? ", or its link to a switch (0-switch0)" : "")};
   };
   std::optional<std::uint32_t> host;
   std::vector<Outage> all;
@@ -64,11 +63,10 @@ Result<std::vector<LineNetwork::Outage>> LineNetwork::outages_of(
   if (link.kind == FaultyLink::Kind::cable) host = whole_number<std::uint32_t>(link.a);
   if (!host || *host >= wiring_.nodes()) return wrong("there is no such node");
   for (std::uint32_t each = 0; each < wiring_.links(); ++each) {
-    const bool named = link.kind == FaultyLink::Kind::node ||
-                       number_after(link.b, "link") == each ||
-                       number_after(link.b, "ni") == ni_of(each) ||
-                       (wiring_.switched() &&
-                        number_after(link.b, "switch") == each % parts_.ni.switches);
+    const bool named =
+        link.kind == FaultyLink::Kind::node || number_after(link.b, "link") == each ||
+        number_after(link.b, "ni") == ni_of(each) ||
+        (wiring_.switched() && number_after(link.b, "switch") == each % parts_.ni.switches);
     if (named) all.push_back({*host, each});
   }
   if (all.empty()) return wrong("it has no such link");
@@ -83,9 +81,10 @@ Result<void> LineNetwork::set_faults(const FaultPlan& plan) {
   }
   for (const FaultPlan::Clause& clause : plan.clauses) {
     if (clause.faults.any() || clause.down_from == kNever) {
-      return Error{fmt::format("--faults: link={}: links of this kind die and live again; valid: "
-                               "down={}@TIME+TIME",
-                               clause.link.text, clause.link.text)};
+      return Error{
+          fmt::format("--faults: link={}: links of this kind die and live again; valid: "
+                      "down={}@TIME+TIME",
+                      clause.link.text, clause.link.text)};
     }
     const Result<std::vector<Outage>> named = outages_of(clause);
     if (!named.ok()) return named.error();
@@ -94,8 +93,8 @@ Result<void> LineNetwork::set_faults(const FaultPlan& plan) {
       outages_.push_back(each);
       parts_.engine.at(clause.down_from, each.host, hw::kNiTimerEvent, &LineNetwork::on_fail, this,
                        number);
-      parts_.engine.at(clause.down_until, each.host, hw::kNiTimerEvent, &LineNetwork::on_mend,
-                       this, number);
+      parts_.engine.at(clause.down_until, each.host, hw::kNiTimerEvent, &LineNetwork::on_mend, this,
+                       number);
     }
   }
   return {};

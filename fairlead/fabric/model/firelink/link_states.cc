@@ -55,8 +55,7 @@ void LinkStates::route() {
 bool LinkStates::whole(Peer from, Peer to) const {
   const std::vector<Way>& ways = routed(from, to);
   return !ways.empty() &&
-         std::all_of(ways.begin(), ways.end(),
-                     [&](const Way& way) { return up(from, to, way); });
+         std::all_of(ways.begin(), ways.end(), [&](const Way& way) { return up(from, to, way); });
 }
 
 }  // namespace fairlead::fabric::model

@@ -1,6 +1,6 @@
-// Which links of a Fire Link machine live, and by which of them the hosts' drivers send: these learn
-// late. Links are counted by host, as in hw::FirelinkWiring; where a cable joins two hosts, both its
-// ends have the same state.
+// Which links of a Fire Link machine live, and by which of them the hosts' drivers send: these
+// learn late. Links are counted by host, as in hw::FirelinkWiring; where a cable joins two hosts,
+// both its ends have the same state.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -23,8 +23,8 @@ class LinkStates {
   void mend(Peer host, std::uint32_t link);
   bool up(Peer host, std::uint32_t link) const { return at(host, link).dead_by == 0; }
   bool up(Peer from, Peer to, Way way) const { return up(from, way.out) && up(to, way.in); }
-  // How often both ends of a way have died so far: a run that finds another number than it left with
-  // was on a link that died.
+  // How often both ends of a way have died so far: a run that finds another number than it left
+  // with was on a link that died.
   std::uint64_t downs(Peer from, Peer to, Way way) const {
     return at(from, way.out).downs + at(to, way.in).downs;
   }

@@ -15,8 +15,8 @@ void RemoteFirelinkHost::take_visible() {
   received_.insert(received_.end(), seen.received, seen.received + seen.received_count);
   news_.insert(news_.end(), seen.news, seen.news + seen.news_count);
   // Arrays that are full may have left something behind.
-  stale_ = seen.received_count == FirelinkVisible::kEach ||
-           seen.news_count == FirelinkVisible::kEach;
+  stale_ =
+      seen.received_count == FirelinkVisible::kEach || seen.news_count == FirelinkVisible::kEach;
 }
 
 }  // namespace fairlead::fabric::model

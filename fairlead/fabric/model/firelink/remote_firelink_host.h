@@ -55,7 +55,9 @@ class RemoteFirelinkHost {
     return static_cast<LoadEnd>(gate_.hand_over(FirelinkOp::load, run).value);
   }
   void pass_near(std::uint32_t run) { catch_up(FirelinkOp::pass_near, run, 0, 0); }
-  bool settled() { return gate_.hand_over(FirelinkOp::settled).value != 0; }  // *
+  bool settled() {  // *
+    return gate_.hand_over(FirelinkOp::settled).value != 0 && news_.empty();
+  }
   bool next_received(std::uint32_t* run) { return take_first(received_, run); }
   bool next_news(FirelinkNews* news) { return take_first(news_, news); }
   std::uint64_t add_key(std::uint64_t base, std::uint64_t size, bool read, bool write) {  // *
