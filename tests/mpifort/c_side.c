@@ -4,12 +4,12 @@
 #include <string.h>
 
 static int wrong;
-#define CHECK(condition)                                 \
-  do {                                                   \
-    if (!(condition)) {                                  \
-      printf("not as expected: %s\n", #condition);       \
-      ++wrong;                                           \
-    }                                                    \
+#define CHECK(condition)                           \
+  do {                                             \
+    if (!(condition)) {                            \
+      printf("not as expected: %s\n", #condition); \
+      ++wrong;                                     \
+    }                                              \
   } while (0)
 
 static void thousand(void* in, void* inout, int* length, MPI_Datatype* datatype) {

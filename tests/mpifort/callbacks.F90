@@ -1,5 +1,5 @@
 ! Procedures of the program that MPI calls.
-#include "forms.h"
+#include "forms.inc"
 module called_back
   USE_MPI
   use, intrinsic :: iso_c_binding

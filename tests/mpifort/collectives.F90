@@ -1,5 +1,5 @@
 ! Collectives, MPI_IN_PLACE among their arguments.
-#include "forms.h"
+#include "forms.inc"
 subroutine collectives()
   USE_MPI
   use checking

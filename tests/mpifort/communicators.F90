@@ -1,5 +1,5 @@
 ! Communicators, groups, topologies, windows.
-#include "forms.h"
+#include "forms.inc"
 subroutine communicators()
   USE_MPI
   use checking

@@ -1,5 +1,5 @@
 ! Every test of a form; the job fails where one of its ranks saw something else than it should.
-#include "forms.h"
+#include "forms.inc"
 program mpifort_tests
   USE_MPI
   use checking

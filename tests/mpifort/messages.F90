@@ -1,5 +1,5 @@
 ! Point to point: statuses, requests, and places that stand for none.
-#include "forms.h"
+#include "forms.inc"
 subroutine point_to_point()
   USE_MPI
   use checking

@@ -1,5 +1,5 @@
 ! Strings: filled up with blanks, cut off, and without the blanks at their end.
-#include "forms.h"
+#include "forms.inc"
 subroutine strings()
   USE_MPI
   use checking

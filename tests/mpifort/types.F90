@@ -1,5 +1,5 @@
 ! Derived datatypes.
-#include "forms.h"
+#include "forms.inc"
 subroutine datatypes()
   USE_MPI
   use checking

@@ -18,11 +18,9 @@ first; those of the tool interface (`MPI_T_`) return `MPI_T_ERR_NOT_SUPPORTED`, 
 error handler.
 
 Fortran has the same calls, as `mpif.h`, `use mpi` and `use mpi_f08`
-([user guide](user-guide.md#mpi-for-fortran)). What it does not have are `MPI_T_`, the conversions of
-handles to integers, and, as there is no C form here that could do them, `MPI_COMM_SPAWN`,
-`MPI_REGISTER_DATAREP` and error handlers of files and sessions, which answer as above. C programs
-convert with `MPI_Comm_c2f` and the like of mpi.h; those of statuses (`MPI_Status_c2f`, ...) are in
-`libfairlead_mpifort`.
+([user guide](user-guide.md#mpi-for-fortran)), without `MPI_T_` and the calls that turn handles into
+integers. C programs convert handles with `MPI_Comm_c2f` and the like of mpi.h, and statuses with
+`MPI_Status_c2f` and the like, which are in `libfairlead_mpifort`.
 
 States: **yes**; **no**: not yet; **later**: not yet, and not in the next steps. The `_c` form,
 where there is one, has the state of its call.

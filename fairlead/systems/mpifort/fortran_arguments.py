@@ -50,9 +50,8 @@ class Argument:
         self.before, self.after, self.always = "", "", False
         self.hidden, self.ignore, self.callback = None, False, False
         self.shape = {"": "", "[][3]": "(3, *)"}.get(self.array, "(*)")
-        self.intent = "in" if not self.type.endswith("*") or self.type.startswith("const") else "out"
-        if self.array and not self.type.startswith("const"):
-            self.intent = "out"
+        writes = self.type.endswith("*") or self.array != ""
+        self.intent = "out" if writes and not self.type.startswith("const") else "in"
         self.typed = self.integer = None
         self.sort()
         if self.typed is None:

@@ -53,7 +53,8 @@ def handles(constants):
 
 def base_module(constants):
     """What both modules have: kinds, int constants, the types of handles and of statuses."""
-    text = "! Written by generate.py from constants.txt.\nmodule mpi_fairlead_base\n  implicit none\n"
+    text = "! Written by generate.py from constants.txt.\n"
+    text += "module mpi_fairlead_base\n  implicit none\n"
     for name, value in integers(constants):
         text += f"  integer, parameter :: {name} = {value}\n"
     for name in LOGICALS:

@@ -158,7 +158,8 @@ def sizeof():
         name = f"mpi_fairlead_sizeof_{i}"
         generic += f"    module procedure {name}\n"
         bodies += (f"  subroutine {name}(x, size, ierror)\n    {kind}, intent(in) :: x(..)\n"
-                   "    integer, intent(out) :: size\n    integer, optional, intent(out) :: ierror\n"
+                   "    integer, intent(out) :: size\n"
+                   "    integer, optional, intent(out) :: ierror\n"
                    "    size = int(storage_size(x) / 8)\n"
                    "    if (present(ierror)) ierror = MPI_SUCCESS\n"
                    f"  end subroutine {name}\n")

@@ -1,4 +1,4 @@
-"""mpif.h: constants from constants.txt, and interfaces that let any argument pass from calls.txt."""
+"""mpif.h: constants from constants.txt; from calls.txt interfaces that let any argument pass."""
 import sys
 
 from fortran_arguments import ANSWERS_ONLY, arguments, has_binding

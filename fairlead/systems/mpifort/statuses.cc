@@ -29,7 +29,7 @@ MPI_F08_status* const MPI_F08_STATUS_IGNORE =
 MPI_F08_status* const MPI_F08_STATUSES_IGNORE =
     reinterpret_cast<MPI_F08_status*>(mpi_fairlead_places_.statuses_ignore);
 
-#define FAIRLEAD_MPIFORT_STATUS(names, From, To)                                         \
+#define FAIRLEAD_MPIFORT_STATUS(names, From, To)                                        \
   int PMPI_Status_##names(const From* given, To* made) { return convert(given, made); } \
   int MPI_Status_##names(const From*, To*) __attribute__((weak, alias("PMPI_Status_" #names)));
 FAIRLEAD_MPIFORT_STATUS(c2f, MPI_Status, MPI_Fint)
