@@ -164,14 +164,14 @@ subroutine error_handlers()
   use called_back, only: on_error, errors_seen, last_class
   implicit none
   INCLUDE_MPI
-  integer :: error, class
+  integer :: error, code, class
   HANDLER :: handler, old
   call MPI_Comm_create_errhandler(on_error, handler, error)
   call MPI_Comm_get_errhandler(MPI_COMM_SELF, old, error)
   call check(old == MPI_ERRORS_ARE_FATAL, 'the first error handler')
   call MPI_Comm_set_errhandler(MPI_COMM_SELF, handler, error)
-  call MPI_Send(1, 1, MPI_INTEGER, 5, 1, MPI_COMM_SELF, error)
-  call MPI_Error_class(error, class, error)
+  call MPI_Send(1, 1, MPI_INTEGER, 5, 1, MPI_COMM_SELF, code)
+  call MPI_Error_class(code, class, error)
   call check(class == MPI_ERR_RANK, 'the class of an error')
   call check(errors_seen == 1 .and. last_class == MPI_ERR_RANK, 'an error handler of the program')
   call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, error)

@@ -5,7 +5,7 @@ subroutine communicators()
   use checking
   implicit none
   INCLUDE_MPI
-  integer :: error, rank, size, part_rank, part_size, result, ranges(3, 1), place, one(1)
+  integer :: error, rank, size, part_rank, part_size, result, ranges(3, 1), place, one(1), there(1)
   COMM :: part, double, world
   GROUP :: all_ranks, evens
   logical :: flag
@@ -36,9 +36,9 @@ subroutine communicators()
   call MPI_Group_size(evens, part_size, error)
   call check(part_size == (size + 1) / 2, 'MPI_Group_range_incl')
   one = rank
-  call MPI_Group_translate_ranks(all_ranks, 1, one, evens, ranges, error)
+  call MPI_Group_translate_ranks(all_ranks, 1, one, evens, there, error)
   place = merge(rank / 2, MPI_UNDEFINED, mod(rank, 2) == 0)
-  call check(ranges(1, 1) == place, 'MPI_Group_translate_ranks')
+  call check(there(1) == place, 'MPI_Group_translate_ranks')
   call MPI_Group_free(evens, error)
   call MPI_Group_free(all_ranks, error)
   call check(evens == MPI_GROUP_NULL, 'MPI_Group_free')

@@ -54,16 +54,17 @@ def handles(constants):
 def base_module(constants):
     """What both modules have: kinds, int constants, the types of handles and of statuses."""
     text = "! Written by generate.py from constants.txt.\n"
-    text += "module mpi_fairlead_base\n  implicit none\n"
+    text += "module mpi_fairlead_base\n  use, intrinsic :: iso_c_binding, only: c_int\n"
+    text += "  implicit none\n  private :: c_int\n"
     for name, value in integers(constants):
         text += f"  integer, parameter :: {name} = {value}\n"
     for name in LOGICALS:
         text += f"  logical, parameter :: {name} = .false.\n"
     text += "  integer(kind=8), parameter :: MPI_DISPLACEMENT_CURRENT = -1_8\n"
     for handle in dict.fromkeys(h for h, _, _ in handles(constants)):
-        text += f"  type, bind(C) :: {handle}\n    integer :: MPI_VAL\n  end type {handle}\n"
-    text += ("  type, bind(C) :: MPI_Status\n    integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR\n"
-             "    integer :: MPI_internal(5)\n  end type MPI_Status\n")
+        text += f"  type, bind(C) :: {handle}\n    integer(c_int) :: MPI_VAL\n  end type {handle}\n"
+    text += ("  type, bind(C) :: MPI_Status\n    integer(c_int) :: MPI_SOURCE, MPI_TAG, MPI_ERROR\n"
+             "    integer(c_int) :: MPI_internal(5)\n  end type MPI_Status\n")
     return text + "end module mpi_fairlead_base\n"
 
 

@@ -79,6 +79,12 @@ def callback_interfaces(kind, callbacks):
     return text + "  end interface\n"
 
 
+def any_buffer(name):
+    """A buffer of any type. As a target it stays known to the library after the call, for gfortran,
+    which else keeps a variable in a register while a nonblocking call receives it."""
+    return [f"type(*), dimension(*), target :: {name}", f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}"]
+
+
 def attributes_of(argument, typed):
     kind = argument.typed if typed else argument.integer
     shape = argument.shape
@@ -87,8 +93,7 @@ def attributes_of(argument, typed):
     if kind == "external":
         return [f"external :: {argument.fortran}"]
     if kind == "ignore" or (argument.ignore and typed):
-        return [f"type(*), dimension(*) :: {argument.fortran}",
-                f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {argument.fortran}"]
+        return any_buffer(argument.fortran)
     intent = f", intent({argument.intent})" if (
         typed and argument.intent and not argument.callback) else ""
     return [f"{kind}{intent} :: {argument.fortran}{shape}"]
@@ -196,8 +201,7 @@ def sync_reg(ending):
     text = ""
     for name in ("MPI_F_sync_reg", "PMPI_F_sync_reg"):
         text += (f"  interface {name if ending else ''}\n    subroutine {name}{ending}(buf)\n"
-                 "      type(*), dimension(*) :: buf\n"
-                 "      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf\n"
+                 + imports(any_buffer("buf")) +
                  f"    end subroutine {name}{ending}\n  end interface {name if ending else ''}\n")
     return text
 

@@ -14,6 +14,8 @@ HEAD = """\
 FIXED_LINE = 72 - 6
 RESULTS = (("WTIME", "DOUBLE PRECISION"), ("WTICK", "DOUBLE PRECISION"),
            ("AINT_ADD", "INTEGER(KIND=8)"), ("AINT_DIFF", "INTEGER(KIND=8)"))
+# Of Fortran alone, and of MPI-1 (removed.cc): how many arguments there are.
+OTHERS = (("F_SYNC_REG", 1), ("ADDRESS", 3), ("TYPE_STRUCT", 6), ("TYPE_HINDEXED", 6))
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -31,17 +33,18 @@ def takes_anything(call):
                for a in given) and not any(a.callback for a in given)
 
 
-def interface(call):
+def interface(name, are_strings):
     """An interface body that checks how many arguments there are, and nothing else; gfortran then
-    has no calls to compare, whose arguments differ. A string keeps its length."""
-    given = arguments(call, PLAIN)
-    letters = LETTERS[:len(given) + 1]
-    text = statement(f"SUBROUTINE MPI_{call.name.upper()}({','.join(letters)})")
-    anything = [letter for letter, a in zip(letters, given) if not a.hidden] + [letters[-1]]
-    strings = [letter for letter, a in zip(letters, given) if a.hidden]
+    has no calls to compare, whose arguments differ. A string keeps its length; others are targets
+    for the reason that any_buffer has."""
+    letters = LETTERS[:len(are_strings)]
+    text = statement(f"SUBROUTINE MPI_{name}({','.join(letters)})")
+    anything = [letter for letter, is_string in zip(letters, are_strings) if not is_string]
+    strings = [letter for letter, is_string in zip(letters, are_strings) if is_string]
     for some in (anything[:8], anything[8:]):
         if some:
             text += statement("INTEGER " + ",".join(f"{letter}(*)" for letter in some))
+    text += statement(f"TARGET {','.join(anything)}")
     text += f"!GCC$ ATTRIBUTES NO_ARG_CHECK::{','.join(anything)}\n"
     if strings:
         text += statement("CHARACTER(LEN=*) " + ",".join(strings))
@@ -49,11 +52,12 @@ def interface(call):
 
 
 def interfaces(calls):
-    bodies = [interface(c) for c in calls
+    bodies = [interface(c.name.upper(),
+                        [a.hidden is not None for a in arguments(c, PLAIN)] + [False])
+              for c in calls
               if has_binding(c) and not c.name.endswith("_c") and
               not ANSWERS_ONLY.fullmatch(c.name) and takes_anything(c)]
-    bodies.append(statement("SUBROUTINE MPI_F_SYNC_REG(A)") + statement("INTEGER A(*)") +
-                  "!GCC$ ATTRIBUTES NO_ARG_CHECK::A\n" + statement("END SUBROUTINE"))
+    bodies += [interface(name, [False] * count) for name, count in OTHERS]
     return statement("INTERFACE") + "".join(bodies) + statement("END INTERFACE")
 
 
