@@ -19,6 +19,23 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/fairlead.pc.in ${PROJECT_BINARY_DIR}/pa
 install(FILES ${PROJECT_BINARY_DIR}/package/fairlead.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# fairlead_system_package(NAME DESCRIPTION LIBRARIES [REQUIRED PACKAGE]): fairlead-NAME.pc.
+function(fairlead_system_package name description libraries)
+  set(FAIRLEAD_PC_NAME ${name})
+  set(FAIRLEAD_PC_DESCRIPTION "${description}")
+  set(FAIRLEAD_PC_LIBS "${libraries}")
+  set(FAIRLEAD_PC_REQUIRES "${ARGN}")
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fairlead-system.pc.in
+    ${PROJECT_BINARY_DIR}/package/fairlead-${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/fairlead-${name}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+fairlead_system_package(mpi "MPI for C and C++" -lmpi_abi)
+get_property(_has_fortran GLOBAL PROPERTY FAIRLEAD_HAS_FORTRAN)
+if(_has_fortran)
+  fairlead_system_package(mpifort "MPI for Fortran (gfortran)" -lfairlead_mpifort fairlead-mpi)
+endif()
+
 file(GLOB _platforms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/platforms/*.toml)
 install(FILES ${_platforms} DESTINATION ${CMAKE_INSTALL_DATADIR}/fairlead/platforms)
 file(GLOB _published CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/published/*.toml)

@@ -27,7 +27,7 @@ ALLOWED = {
 # One system may build on another, through its public header only.
 SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "panda"),
                 ("mpi", "rsm"), ("mpi", "elan"), ("orca", "panda"), ("multigame", "panda"),
-                ("shmem", "elan")}
+                ("shmem", "elan"), ("mpifort", "mpi")}
 APPS_MAY_SEE = {"systems", "run"}
 OUTER = {"apps", "bench", "tests", "tools"}
 

@@ -17,6 +17,11 @@ has set `MPI_ERRORS_RETURN`. Calls on files return the class, as the handler of 
 first; those of the tool interface (`MPI_T_`) return `MPI_T_ERR_NOT_SUPPORTED`, as they have no
 error handler.
 
+Fortran has the same calls, as `mpif.h`, `use mpi` and `use mpi_f08`
+([user guide](user-guide.md#mpi-for-fortran)), without `MPI_T_` and the calls that turn handles into
+integers. C programs convert handles with `MPI_Comm_c2f` and the like of mpi.h, and statuses with
+`MPI_Status_c2f` and the like, which are in `libfairlead_mpifort`.
+
 States: **yes**; **no**: not yet; **later**: not yet, and not in the next steps. The `_c` form,
 where there is one, has the state of its call.
 """

@@ -38,6 +38,26 @@ typedef struct {
 /* Handles are pointers. Predefined ones are small integers below 0x400 (no object lives in the
  * zero page); the others come from the library. */
 """
+# Handles that Fortran has, and the words for their types in the names of conversions.
+FORTRAN_HANDLES = ("Comm", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request",
+                   "Session", "Type", "Win")
+FORTRAN = """
+/* Fortran: not of the binary interface, but what C programs that call Fortran, or are called by it,
+ * use of the standard. An INTEGER handle is the handle's number. */
+typedef int MPI_Fint;
+{conversions}
+/* Statuses: these functions and places are in libfairlead_mpifort (fairlead-mpifort links it). */
+typedef struct {{
+  MPI_Fint MPI_SOURCE;
+  MPI_Fint MPI_TAG;
+  MPI_Fint MPI_ERROR;
+  MPI_Fint MPI_internal[5];
+}} MPI_F08_status;
+extern MPI_Fint* const MPI_F_STATUS_IGNORE;
+extern MPI_Fint* const MPI_F_STATUSES_IGNORE;
+extern MPI_F08_status* const MPI_F08_STATUS_IGNORE;
+extern MPI_F08_status* const MPI_F08_STATUSES_IGNORE;
+{statuses}"""
 TAIL = """
 #ifdef __cplusplus
 }
@@ -102,5 +122,21 @@ def prototypes(calls):
     return text
 
 
+def fortran():
+    conversions, statuses = "", ""
+    for prefix in ("MPI_", "PMPI_"):
+        for name in FORTRAN_HANDLES:
+            conversions += f"#define {prefix}{name}_c2f(handle) {prefix}{name}_toint(handle)\n"
+            conversions += f"#define {prefix}{name}_f2c(number) {prefix}{name}_fromint(number)\n"
+        kinds = (("c", "MPI_Status"), ("f", "MPI_Fint"), ("f08", "MPI_F08_status"))
+        for source, given in kinds:
+            for target, made in kinds:
+                if source != target:
+                    statuses += (f"int {prefix}Status_{source}2{target}(const {given}* "
+                                 f"{source}_status, {made}* {target}_status);\n")
+    return FORTRAN.format(conversions=conversions, statuses=statuses)
+
+
 def header(calls, constants):
-    return HEAD + "".join(section(*each) for each in constants) + prototypes(calls) + TAIL
+    text = HEAD + "".join(section(*each) for each in constants) + prototypes(calls)
+    return text + fortran() + TAIL

@@ -2776,6 +2776,78 @@ int PMPI_T_source_get_info(int source_index, char* name, int* name_len, char* de
 int PMPI_T_source_get_num(int* num_sources);
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count* timestamp);
 
+/* Fortran: not of the binary interface, but what C programs that call Fortran, or are called by it,
+ * use of the standard. An INTEGER handle is the handle's number. */
+typedef int MPI_Fint;
+#define MPI_Comm_c2f(handle) MPI_Comm_toint(handle)
+#define MPI_Comm_f2c(number) MPI_Comm_fromint(number)
+#define MPI_Errhandler_c2f(handle) MPI_Errhandler_toint(handle)
+#define MPI_Errhandler_f2c(number) MPI_Errhandler_fromint(number)
+#define MPI_File_c2f(handle) MPI_File_toint(handle)
+#define MPI_File_f2c(number) MPI_File_fromint(number)
+#define MPI_Group_c2f(handle) MPI_Group_toint(handle)
+#define MPI_Group_f2c(number) MPI_Group_fromint(number)
+#define MPI_Info_c2f(handle) MPI_Info_toint(handle)
+#define MPI_Info_f2c(number) MPI_Info_fromint(number)
+#define MPI_Message_c2f(handle) MPI_Message_toint(handle)
+#define MPI_Message_f2c(number) MPI_Message_fromint(number)
+#define MPI_Op_c2f(handle) MPI_Op_toint(handle)
+#define MPI_Op_f2c(number) MPI_Op_fromint(number)
+#define MPI_Request_c2f(handle) MPI_Request_toint(handle)
+#define MPI_Request_f2c(number) MPI_Request_fromint(number)
+#define MPI_Session_c2f(handle) MPI_Session_toint(handle)
+#define MPI_Session_f2c(number) MPI_Session_fromint(number)
+#define MPI_Type_c2f(handle) MPI_Type_toint(handle)
+#define MPI_Type_f2c(number) MPI_Type_fromint(number)
+#define MPI_Win_c2f(handle) MPI_Win_toint(handle)
+#define MPI_Win_f2c(number) MPI_Win_fromint(number)
+#define PMPI_Comm_c2f(handle) PMPI_Comm_toint(handle)
+#define PMPI_Comm_f2c(number) PMPI_Comm_fromint(number)
+#define PMPI_Errhandler_c2f(handle) PMPI_Errhandler_toint(handle)
+#define PMPI_Errhandler_f2c(number) PMPI_Errhandler_fromint(number)
+#define PMPI_File_c2f(handle) PMPI_File_toint(handle)
+#define PMPI_File_f2c(number) PMPI_File_fromint(number)
+#define PMPI_Group_c2f(handle) PMPI_Group_toint(handle)
+#define PMPI_Group_f2c(number) PMPI_Group_fromint(number)
+#define PMPI_Info_c2f(handle) PMPI_Info_toint(handle)
+#define PMPI_Info_f2c(number) PMPI_Info_fromint(number)
+#define PMPI_Message_c2f(handle) PMPI_Message_toint(handle)
+#define PMPI_Message_f2c(number) PMPI_Message_fromint(number)
+#define PMPI_Op_c2f(handle) PMPI_Op_toint(handle)
+#define PMPI_Op_f2c(number) PMPI_Op_fromint(number)
+#define PMPI_Request_c2f(handle) PMPI_Request_toint(handle)
+#define PMPI_Request_f2c(number) PMPI_Request_fromint(number)
+#define PMPI_Session_c2f(handle) PMPI_Session_toint(handle)
+#define PMPI_Session_f2c(number) PMPI_Session_fromint(number)
+#define PMPI_Type_c2f(handle) PMPI_Type_toint(handle)
+#define PMPI_Type_f2c(number) PMPI_Type_fromint(number)
+#define PMPI_Win_c2f(handle) PMPI_Win_toint(handle)
+#define PMPI_Win_f2c(number) PMPI_Win_fromint(number)
+
+/* Statuses: these functions and places are in libfairlead_mpifort (fairlead-mpifort links it). */
+typedef struct {
+  MPI_Fint MPI_SOURCE;
+  MPI_Fint MPI_TAG;
+  MPI_Fint MPI_ERROR;
+  MPI_Fint MPI_internal[5];
+} MPI_F08_status;
+extern MPI_Fint* const MPI_F_STATUS_IGNORE;
+extern MPI_Fint* const MPI_F_STATUSES_IGNORE;
+extern MPI_F08_status* const MPI_F08_STATUS_IGNORE;
+extern MPI_F08_status* const MPI_F08_STATUSES_IGNORE;
+int MPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status);
+int MPI_Status_c2f08(const MPI_Status* c_status, MPI_F08_status* f08_status);
+int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status);
+int MPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
+int MPI_Status_f082c(const MPI_F08_status* f08_status, MPI_Status* c_status);
+int MPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
+int PMPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status);
+int PMPI_Status_c2f08(const MPI_Status* c_status, MPI_F08_status* f08_status);
+int PMPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status);
+int PMPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
+int PMPI_Status_f082c(const MPI_F08_status* f08_status, MPI_Status* c_status);
+int PMPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
+
 #ifdef __cplusplus
 }
 #endif

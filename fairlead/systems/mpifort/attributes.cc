@@ -170,4 +170,8 @@ FAIRLEAD_MPIFORT_FUNCTIONS(type_, MPI_Aint)
 FAIRLEAD_MPIFORT_FUNCTIONS(win_, MPI_Aint)
 #undef FAIRLEAD_MPIFORT_FUNCTIONS
 
+// Stands for no conversion; nobody calls it, as there are no representations of data to register.
+void mpi_conversion_fn_null_() {}
+void mpi_conversion_fn_null_c_() {}
+
 }  // extern "C"

@@ -26,6 +26,8 @@ ROOM = (("Get_library_version.version", "MPI_MAX_LIBRARY_VERSION_STRING"),
         ("_name", "MPI_MAX_OBJECT_NAME"))
 KINDS = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND",
          "MPI_Offset": "MPI_OFFSET_KIND"}
+# The table's names that are others in Fortran: keywords of mpi_f08.
+FORTRAN_NAMES = {"indx": "index"}
 # int* that say how something is, not how much.
 LOGICAL_ANSWERS = re.compile(r"flag|is_set|weighted|commute")
 
@@ -33,23 +35,23 @@ LOGICAL_ANSWERS = re.compile(r"flag|is_set|weighted|commute")
 class Argument:
     """One parameter of one form of a call.
 
-    parameter: the C++ parameter of the entry; before, after: statements around the call, `after`
-    with the flag "on any answer" or not; passed: what the C call gets; hidden: a string's length.
-    integer, typed: how `use mpi` and `use mpi_f08` declare it, without the name; intent; ignore:
-    any type may be passed; shape: "", "(*)" or the like.
+    parameter: the C++ parameter of the entry; before, after: statements around the call; always:
+    whether `after` follows a failed call, too; passed: what the C call gets; hidden: a string's
+    length. fortran: the name in Fortran; integer, typed: how `use mpi` and `use mpi_f08` declare
+    it, without the name; intent; ignore: any type may be passed; shape: "", "(*)" or the like.
     """
 
     def __init__(self, call, parameter, form):
         self.call, self.name, self.form = call, parameter.name, form
+        self.fortran = FORTRAN_NAMES.get(self.name, self.name)
         self.where = f"{call.name}.{parameter.name}"
         self.type = parameter.written(form).rsplit(" ", 1)[0]
         self.kind, self.array = parameter.kind, parameter.array
         self.before, self.after, self.always = "", "", False
         self.hidden, self.ignore, self.callback = None, False, False
         self.shape = {"": "", "[][3]": "(3, *)"}.get(self.array, "(*)")
-        self.intent = "in" if not self.type.endswith("*") or self.type.startswith("const") else "out"
-        if self.array and not self.type.startswith("const"):
-            self.intent = "out"
+        writes = self.type.endswith("*") or self.array != ""
+        self.intent = "out" if writes and not self.type.startswith("const") else "in"
         self.typed = self.integer = None
         self.sort()
         if self.typed is None:
@@ -116,8 +118,8 @@ class Argument:
         self.integer, self.typed = "integer", "type(MPI_Status)"
         self.integer_shape = "(MPI_STATUS_SIZE, *)" if several else "(MPI_STATUS_SIZE)"
         self.shape = "(*)" if several else ""
-        if self.call.name.startswith("Status_set"):
-            self.intent = "inout"
+        if not self.type.startswith("const"):  # it may be MPI_STATUS_IGNORE
+            self.intent = "inout" if self.call.name.startswith("Status_set") else None
         self.pass_as("int*", f"status_of({self.name})")
 
     def string(self):
@@ -173,7 +175,8 @@ class Argument:
                 self.intent = "inout"
         elif pointer:
             self.pass_as(f"{scalar}*", self.name)
-            if self.kind == "position" or self.name == "buflen":
+            if (self.kind == "position" or self.name == "buflen" or
+                    self.call.name.lower().endswith(("keyval_free", "free_keyval"))):
                 self.intent = "inout"
             if logical:
                 self.after = f"tell_logical({self.name});"
@@ -192,6 +195,9 @@ def form_of(name, form):
 
 
 def arguments(call, form):
+    """Those that Fortran has of a call: the command line is none of them."""
+    if call.name in ("Init", "Init_thread", "Info_create_env"):
+        return [Argument(call, p, form) for p in call.parameters if not p.name.startswith("arg")]
     return [Argument(call, p, form) for p in call.parameters if p.type != "..."]
 
 

@@ -11,9 +11,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "mpi"))
 
 from fortran_arguments import has_binding  # noqa: E402
-from generate_constants import mpif  # noqa: E402
 from generate_entries import entries, names  # noqa: E402
 from generate_modules import modules  # noqa: E402
+from generate_mpif import mpif  # noqa: E402
 from generate_table import LARGE, read_calls, read_constants  # noqa: E402
 
 
@@ -32,7 +32,7 @@ def main():
         print("\n".join(exported(calls)))
         return
     constants = read_constants(tables / "constants.txt")
-    made = {"mpi_fortran_entries.cc": entries(calls), "mpif.h": mpif(constants),
+    made = {"mpi_fortran_entries.cc": entries(calls), "mpif.h": mpif(calls, constants),
             **modules(calls, constants)}
     for name, text in made.items():
         path = pathlib.Path(sys.argv[2]) / name

@@ -1,4 +1,4 @@
-"""mpif.h, and the constants of the modules, from constants.txt."""
+"""The constants of mpif.h and of the modules, from constants.txt."""
 
 # What mpif.h and the modules leave out: C only, the tool interface, or said otherwise below.
 SKIPPED = ("MPI_T_", "MPIX_", "MPI_F_", "MPI_CXX_", "MPI_BOTTOM", "MPI_IN_PLACE")
@@ -17,6 +17,7 @@ LOGICALS = ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING")
 # The standard's functions that programs hand over.
 FUNCTIONS = [f"MPI_{kind}{name}_FN" for kind in ("", "COMM_", "TYPE_", "WIN_")
              for name in ("NULL_COPY", "DUP", "NULL_DELETE")]
+CONVERSIONS = ["MPI_CONVERSION_FN_NULL", "MPI_CONVERSION_FN_NULL_C"]
 
 
 def skipped(name):
@@ -50,46 +51,20 @@ def handles(constants):
                 yield handle, name, known[name]
 
 
-MPIF_HEAD = """\
-! mpif.h of Fairlead, for fixed and for free source form: no statement
-! is longer than a fixed line. Written by generate.py from
-! constants.txt.
-"""
-
-
-def mpif(constants):
-    lines = []
-    for name, value in [*integers(constants), *((n, v) for _, n, v in handles(constants))]:
-        lines += [f"INTEGER {name}", f"PARAMETER ({name}={value})"]
-    for name in LOGICALS:
-        lines += [f"LOGICAL {name}", f"PARAMETER ({name}=.FALSE.)"]
-    lines += ["INTEGER(KIND=8) MPI_DISPLACEMENT_CURRENT",
-              "PARAMETER (MPI_DISPLACEMENT_CURRENT=-1)"]
-    for name, shape, kind in PLACES:
-        written = {"status": "INTEGER", "integer": "INTEGER"}.get(kind, "CHARACTER*4")
-        lines.append(f"{written} {name}{shape}")
-    lines += [f"COMMON /{BLOCK}/ {name}" for name, _, _ in PLACES]
-    lines.append(f"SAVE /{BLOCK}/")
-    lines += [f"EXTERNAL {name}" for name in FUNCTIONS]
-    for name in ("WTIME", "WTICK", "AINT_ADD", "AINT_DIFF"):
-        kind = "DOUBLE PRECISION" if name[0] == "W" else "INTEGER(KIND=8)"
-        for prefix in ("MPI_", "PMPI_"):
-            lines += [f"{kind} {prefix}{name}", f"EXTERNAL {prefix}{name}"]
-    return MPIF_HEAD + "".join(f"      {line}\n" for line in lines)
-
-
 def base_module(constants):
     """What both modules have: kinds, int constants, the types of handles and of statuses."""
-    text = "! Written by generate.py from constants.txt.\nmodule mpi_fairlead_base\n  implicit none\n"
+    text = "! Written by generate.py from constants.txt.\n"
+    text += "module mpi_fairlead_base\n  use, intrinsic :: iso_c_binding, only: c_int\n"
+    text += "  implicit none\n  private :: c_int\n"
     for name, value in integers(constants):
         text += f"  integer, parameter :: {name} = {value}\n"
     for name in LOGICALS:
         text += f"  logical, parameter :: {name} = .false.\n"
     text += "  integer(kind=8), parameter :: MPI_DISPLACEMENT_CURRENT = -1_8\n"
     for handle in dict.fromkeys(h for h, _, _ in handles(constants)):
-        text += f"  type, bind(C) :: {handle}\n    integer :: MPI_VAL\n  end type {handle}\n"
-    text += ("  type, bind(C) :: MPI_Status\n    integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR\n"
-             "    integer :: MPI_internal(5)\n  end type MPI_Status\n")
+        text += f"  type, bind(C) :: {handle}\n    integer(c_int) :: MPI_VAL\n  end type {handle}\n"
+    text += ("  type, bind(C) :: MPI_Status\n    integer(c_int) :: MPI_SOURCE, MPI_TAG, MPI_ERROR\n"
+             "    integer(c_int) :: MPI_internal(5)\n  end type MPI_Status\n")
     return text + "end module mpi_fairlead_base\n"
 
 

@@ -37,9 +37,9 @@ def body(call, name, given):
 
 def answers_only(call, name, given):
     """Nothing is read but the error's place and the communicator that hears of it."""
+    numbers = ("int", "MPI_Count", "MPI_Aint", "MPI_Offset")
     passed = ", ".join("made<MPI_Comm>(*comm)" if a.name == "comm" else
-                       "0" if a.type in ("int", "MPI_Count", "MPI_Aint", "MPI_Offset") else "nullptr"
-                       for a in given)
+                       "0" if a.type in numbers else "nullptr" for a in given)
     parameters = ", ".join([f"int* {a.name}" if a.name == "comm" else "void*" for a in given] +
                            ["int* ierror"])
     return parameters, f"  tell(ierror, MPI_{name}({passed}));\n"
@@ -54,7 +54,8 @@ def entry(call, name, form):
                                [a.hidden for a in given if a.hidden])
         text = body(call, name, given)
     strong, others = names(name, form if not name.endswith("_c") else LARGE)
-    return f"void {strong}({parameters}) {{\n{text}}}\n" + aliases("void", others, parameters, strong)
+    text = f"void {strong}({parameters}) {{\n{text}}}\n"
+    return text + aliases("void", others, parameters, strong)
 
 
 def entries(calls):

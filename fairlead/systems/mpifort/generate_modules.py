@@ -1,12 +1,13 @@
 """The modules mpi and mpi_f08: an interface for each call, and what has to be written out."""
+import re
+
 from fortran_arguments import ANSWERS_ONLY, arguments, has_binding
-from generate_constants import FUNCTIONS, base_module, handles, places
+from generate_constants import CONVERSIONS, FUNCTIONS, base_module, handles, places
 from generate_table import LARGE, PLAIN
 
 FUNCTION_RESULTS = {"Wtime": "double precision", "Wtick": "double precision",
                     "Aint_add": "integer(kind=MPI_ADDRESS_KIND)",
                     "Aint_diff": "integer(kind=MPI_ADDRESS_KIND)"}
-NO_ARGUMENTS = ("Init", "Init_thread", "Info_create_env")  # of C's argc and argv
 CALLBACKS = (
     ("MPI_User_function", "invec, inoutvec, len, datatype",
      ("type(c_ptr), value :: invec, inoutvec", "integer :: len",
@@ -46,6 +47,15 @@ def attribute_callbacks():
                (f"type(MPI_{kind}) :: object", "integer :: error_code"))
 
 
+def predefined_callbacks():
+    """The standard's functions that programs hand over, and how they are called."""
+    for name, taken, lines in [*CALLBACKS, *attribute_callbacks()]:
+        kind = re.match(r"MPI_(Comm_|Type_|Win_|)(copy|delete)_(attr_)?function$", name, re.I)
+        if kind:
+            words = ("NULL_DELETE",) if kind[2].lower() == "delete" else ("NULL_COPY", "DUP")
+            yield from ((f"MPI_{kind[1].upper()}{word}_FN", taken, lines) for word in words)
+
+
 def broken(line, indent):
     """A statement on lines of at most 100 columns."""
     out, rest = "", " " * indent + line
@@ -60,13 +70,19 @@ def imports(lines):
     return "".join(broken(line, 6) for line in lines)
 
 
-def abstract_interfaces():
-    text = "  abstract interface\n"
-    for name, taken, lines in [*CALLBACKS, *attribute_callbacks()]:
+def callback_interfaces(kind, callbacks):
+    text = f"  {kind}\n"
+    for name, taken, lines in callbacks:
         text += broken(f"subroutine {name}({taken})", 4)
         text += "      use, intrinsic :: iso_c_binding, only: c_ptr\n      import\n"
         text += imports(lines) + f"    end subroutine {name}\n"
     return text + "  end interface\n"
+
+
+def any_buffer(name):
+    """A buffer of any type. As a target it stays known to the library after the call, for gfortran,
+    which else keeps a variable in a register while a nonblocking call receives it."""
+    return [f"type(*), dimension(*), target :: {name}", f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}"]
 
 
 def attributes_of(argument, typed):
@@ -75,24 +91,19 @@ def attributes_of(argument, typed):
     if not typed and "MPI_Status*" in argument.type:
         shape = argument.integer_shape
     if kind == "external":
-        return [f"external :: {argument.name}"]
+        return [f"external :: {argument.fortran}"]
     if kind == "ignore" or (argument.ignore and typed):
-        return [f"type(*), dimension(*) :: {argument.name}",
-                f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {argument.name}"]
+        return any_buffer(argument.fortran)
     intent = f", intent({argument.intent})" if (
         typed and argument.intent and not argument.callback) else ""
-    return [f"{kind}{intent} :: {argument.name}{shape}"]
+    return [f"{kind}{intent} :: {argument.fortran}{shape}"]
 
 
 def procedure(call, specific, form, typed):
     """An interface body."""
-    given = [] if call.name in NO_ARGUMENTS else arguments(call, form)
-    if call.name == "Init_thread":
-        given = arguments(call, form)[2:]
-    if call.name == "Info_create_env":
-        given = arguments(call, form)[2:]
+    given = arguments(call, form)
     result = FUNCTION_RESULTS.get(call.name)
-    names = [a.name for a in given] + ([] if result else ["ierror"])
+    names = [a.fortran for a in given] + ([] if result else ["ierror"])
     head = "function" if result else "subroutine"
     text = broken(f"{head} {specific}({', '.join(names)})", 4)
     text += "      use, intrinsic :: iso_c_binding, only: c_ptr\n      import\n"
@@ -116,9 +127,10 @@ def bound(calls):
 
 def untyped_interfaces(calls):
     text = "  interface\n"
-    for call in bound(calls):
-        if not call.name.endswith("_c"):
-            text += procedure(call, f"MPI_{call.name}", PLAIN, False)
+    for prefix in ("MPI_", "PMPI_"):
+        for call in bound(calls):
+            if not call.name.endswith("_c"):
+                text += procedure(call, f"{prefix}{call.name}", PLAIN, False)
     return text + "  end interface\n"
 
 
@@ -151,7 +163,8 @@ def sizeof():
         name = f"mpi_fairlead_sizeof_{i}"
         generic += f"    module procedure {name}\n"
         bodies += (f"  subroutine {name}(x, size, ierror)\n    {kind}, intent(in) :: x(..)\n"
-                   "    integer, intent(out) :: size\n    integer, optional, intent(out) :: ierror\n"
+                   "    integer, intent(out) :: size\n"
+                   "    integer, optional, intent(out) :: ierror\n"
                    "    size = int(storage_size(x) / 8)\n"
                    "    if (present(ierror)) ierror = MPI_SUCCESS\n"
                    f"  end subroutine {name}\n")
@@ -184,6 +197,15 @@ STATUS_BODIES = """\
 """
 
 
+def sync_reg(ending):
+    text = ""
+    for name in ("MPI_F_sync_reg", "PMPI_F_sync_reg"):
+        text += (f"  interface {name if ending else ''}\n    subroutine {name}{ending}(buf)\n"
+                 + imports(any_buffer("buf")) +
+                 f"    end subroutine {name}{ending}\n  end interface {name if ending else ''}\n")
+    return text
+
+
 def comparisons(types):
     text, bodies = "", ""
     for sign, word, rule in (("==", "same", ".eq."), ("/=", "other", ".ne.")):
@@ -203,8 +225,8 @@ def module_mpi(calls, constants):
     text = "module mpi\n  use mpi_fairlead_base\n  implicit none\n"
     for _, name, value in handles(constants):
         text += f"  integer, parameter :: {name} = {value}\n"
-    text += places(False) + "".join(f"  external :: {name}\n" for name in FUNCTIONS)
-    text += untyped_interfaces(calls) + names + STATUS_NAMES
+    text += places(False) + "".join(f"  external :: {name}\n" for name in FUNCTIONS + CONVERSIONS)
+    text += untyped_interfaces(calls) + sync_reg("") + names + STATUS_NAMES
     return text + "contains\n" + bodies + STATUS_BODIES + "end module mpi\n"
 
 
@@ -215,9 +237,12 @@ def module_mpi_f08(calls, constants):
     text = "module mpi_f08\n  use mpi_fairlead_base\n  implicit none\n"
     for handle, name, value in handles(constants):
         text += f"  type({handle}), parameter :: {name} = {handle}({value})\n"
-    text += places(True) + abstract_interfaces()
-    text += "".join(f"  external :: {name}\n" for name in FUNCTIONS)
-    text += typed_interfaces(calls) + names + STATUS_NAMES + compared
+    text += places(True)
+    text += callback_interfaces("abstract interface", [*CALLBACKS, *attribute_callbacks()])
+    text += callback_interfaces("interface", predefined_callbacks())
+    text += "".join(f"  external :: {name}\n" for name in CONVERSIONS)
+    text += typed_interfaces(calls) + sync_reg("_f08") + names
+    text += STATUS_NAMES + compared
     return text + "contains\n" + bodies + STATUS_BODIES + comparing + "end module mpi_f08\n"
 
 

@@ -66,6 +66,10 @@ MPI_Aint pmpi_aint_diff_(MPI_Aint* first, MPI_Aint* second) {
 }
 FAIRLEAD_MPIFORT_NAMES(MPI_Aint, aint_diff, (MPI_Aint*, MPI_Aint*))
 
+// The call itself is what keeps the compiler from moving accesses to the buffer across it.
+void pmpi_f_sync_reg_(void*) {}
+FAIRLEAD_MPIFORT_NAMES(void, f_sync_reg, (void*))
+
 void pmpi_info_create_env_(int* info, int* ierror) {
   Answer<MPI_Info> answer;
   const int error = MPI_Info_create_env(0, nullptr, answer.address());

@@ -1,0 +1,84 @@
+C     A program of the kind that MPI-1 knew: fixed form, implicit types, the names that were
+C     removed since. Lines of comments may be longer than those of the program.
+      PROGRAM OLD
+      INCLUDE 'mpif.h'
+      INTEGER IERR, RANK, SIZE, I, WRONG
+      INTEGER LENGTHS(2), PLACES(2), TYPES(2), BOTH, PAIR, EXTENT
+      INTEGER LOW, HIGH, REQS(2), STATS(MPI_STATUS_SIZE, 2), HANDLER
+      INTEGER NEXT, BEFORE, VALUES(8), CAME(8)
+      DOUBLE PRECISION X, Y
+      INTEGER N, M
+      COMMON /PARTS/ X, N
+      COMMON /OTHERS/ Y, M
+      SAVE /PARTS/, /OTHERS/
+      WRONG = 0
+      CALL MPI_INIT(IERR)
+      CALL MPI_COMM_RANK(MPI_COMM_WORLD, RANK, IERR)
+      CALL MPI_COMM_SIZE(MPI_COMM_WORLD, SIZE, IERR)
+      NEXT = MOD(RANK + 1, SIZE)
+      BEFORE = MOD(RANK + SIZE - 1, SIZE)
+C     A structure by differences of addresses.
+      CALL MPI_ADDRESS(X, PLACES(1), IERR)
+      CALL MPI_ADDRESS(N, PLACES(2), IERR)
+      PLACES(2) = PLACES(2) - PLACES(1)
+      PLACES(1) = 0
+      IF (PLACES(2) .NE. 8) WRONG = 1
+      LENGTHS(1) = 1
+      LENGTHS(2) = 1
+      TYPES(1) = MPI_DOUBLE_PRECISION
+      TYPES(2) = MPI_INTEGER
+      CALL MPI_TYPE_STRUCT(2, LENGTHS, PLACES, TYPES, BOTH, IERR)
+      CALL MPI_TYPE_COMMIT(BOTH, IERR)
+      CALL MPI_TYPE_EXTENT(BOTH, EXTENT, IERR)
+      CALL MPI_TYPE_LB(BOTH, LOW, IERR)
+      CALL MPI_TYPE_UB(BOTH, HIGH, IERR)
+      IF (EXTENT .NE. 16 .OR. LOW .NE. 0 .OR. HIGH .NE. 16) WRONG = 2
+      X = 1.5D0 * RANK
+      N = RANK
+      CALL MPI_IRECV(Y, 1, BOTH, BEFORE, 3, MPI_COMM_WORLD, REQS(1),
+     &               IERR)
+      CALL MPI_ISEND(X, 1, BOTH, NEXT, 3, MPI_COMM_WORLD, REQS(2), IERR)
+      CALL MPI_WAITALL(2, REQS, STATS, IERR)
+      IF (Y .NE. 1.5D0 * BEFORE .OR. M .NE. BEFORE) WRONG = 3
+      IF (STATS(MPI_SOURCE, 1) .NE. BEFORE) WRONG = 4
+C     One request that is no array, one status.
+      CALL MPI_IRECV(M, 1, MPI_INTEGER, BEFORE, 4, MPI_COMM_WORLD, I,
+     &               IERR)
+      CALL MPI_SEND(N, 1, MPI_INTEGER, NEXT, 4, MPI_COMM_WORLD, IERR)
+      CALL MPI_WAITALL(1, I, STATS(1, 2), IERR)
+      IF (STATS(MPI_TAG, 2) .NE. 4) WRONG = 5
+C     Every second element, by bytes; then blocks at places in bytes.
+      CALL MPI_TYPE_HVECTOR(4, 1, 8, MPI_INTEGER, PAIR, IERR)
+      CALL MPI_TYPE_COMMIT(PAIR, IERR)
+      DO 10 I = 1, 8
+        VALUES(I) = 10 * RANK + I
+        CAME(I) = 0
+   10 CONTINUE
+      CALL MPI_SENDRECV(VALUES, 1, PAIR, NEXT, 5, CAME, 4, MPI_INTEGER,
+     &                  BEFORE, 5, MPI_COMM_WORLD, STATS, IERR)
+      IF (CAME(2) .NE. 10 * BEFORE + 3) WRONG = 6
+      CALL MPI_TYPE_FREE(PAIR, IERR)
+      PLACES(1) = 4
+      PLACES(2) = 24
+      LENGTHS(2) = 2
+      CALL MPI_TYPE_HINDEXED(2, LENGTHS, PLACES, MPI_INTEGER, PAIR,
+     &                       IERR)
+      CALL MPI_TYPE_COMMIT(PAIR, IERR)
+      CALL MPI_SENDRECV(VALUES, 1, PAIR, NEXT, 6, CAME, 3, MPI_INTEGER,
+     &                  BEFORE, 6, MPI_COMM_WORLD, STATS, IERR)
+      IF (CAME(1) .NE. 10 * BEFORE + 2) WRONG = 7
+      IF (CAME(3) .NE. 10 * BEFORE + 8) WRONG = 8
+C     Error handlers by their old names.
+      CALL MPI_ERRHANDLER_GET(MPI_COMM_WORLD, HANDLER, IERR)
+      IF (HANDLER .NE. MPI_ERRORS_ARE_FATAL) WRONG = 9
+      CALL MPI_ERRHANDLER_SET(MPI_COMM_WORLD, MPI_ERRORS_RETURN, IERR)
+      CALL MPI_BCAST(X, 1, MPI_REAL8, SIZE, MPI_COMM_WORLD, IERR)
+      IF (IERR .EQ. MPI_SUCCESS) WRONG = 10
+      CALL MPI_ERRHANDLER_SET(MPI_COMM_WORLD, HANDLER, IERR)
+      IF (WRONG .NE. 0) PRINT *, 'not as expected: step ', WRONG
+      CALL MPI_ALLREDUCE(MPI_IN_PLACE, WRONG, 1, MPI_INTEGER, MPI_MAX,
+     &                   MPI_COMM_WORLD, IERR)
+      IF (RANK .EQ. 0 .AND. WRONG .EQ. 0) PRINT '(A)', 'old: all right'
+      CALL MPI_FINALIZE(IERR)
+      IF (WRONG .NE. 0) STOP 1
+      END
