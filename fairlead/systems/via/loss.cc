@@ -1,7 +1,6 @@
 #include "fairlead/systems/via/loss.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 #include "fairlead/base/numbers.h"
@@ -23,18 +22,17 @@ Result<LossPlan> parse_loss_plan(const std::string& text) {
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     const std::size_t equal = part.find('=');
     const std::string_view name = part.substr(0, equal);
-    const std::optional<double> value = equal == std::string_view::npos
-                                            ? std::nullopt
-                                            : real_number(part.substr(equal + 1), {0, kSeedMost});
+    const std::string_view digits = equal == std::string_view::npos ? "" : part.substr(equal + 1);
+    const double value = real_number(digits, {0, kSeedMost}).value_or(-1);
     double* const field = name == "drop"      ? &plan.drop
                           : name == "dup"     ? &plan.dup
                           : name == "reorder" ? &plan.reorder
                           : name == "corrupt" ? &plan.corrupt
                                               : nullptr;
-    if (name == "seed" && value) {
-      plan.seed = static_cast<std::uint64_t>(*value);
-    } else if (field != nullptr && value && *value <= kChanceMost) {
-      *field = *value;
+    if (name == "seed" && value >= 0) {
+      plan.seed = static_cast<std::uint64_t>(value);
+    } else if (field != nullptr && value >= 0 && value <= kChanceMost) {
+      *field = value;
     } else {
       return Error{std::string(kLossVariable) + ": '" + std::string(part) +
                    "' is none of drop, dup, reorder, corrupt (0 to 0.9) and seed"};
