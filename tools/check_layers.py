@@ -51,8 +51,9 @@ def folder_of(name):
 
 
 # Public headers beside systems/NAME/NAME.h: another interface to the same system.
-MORE_PUBLIC = {"fairlead/systems/rsm/rsmapi.h", "fairlead/systems/via/vipl.h"} | {
-    f"fairlead/systems/dsm/{name}.h" for name in ("tmk", "protocol", "handles", "allocator")}
+MORE_PUBLIC = {f"fairlead/systems/dsm/{name}.h"
+               for name in ("tmk", "protocol", "handles", "allocator")}
+MORE_PUBLIC |= {"fairlead/systems/rsm/rsmapi.h", "fairlead/systems/via/vipl.h"}
 
 
 def is_public_header(name):

@@ -77,11 +77,10 @@ void Transform::begin() {
 }
 
 Complex Transform::step() {
-  line_.resize(static_cast<std::size_t>(size_.nz));
+  std::vector<Complex> line(static_cast<std::size_t>(size_.nz));
   std::size_t at = 0;
   for (std::int64_t y = rows_.begin; y < rows_.end; ++y) {
     for (std::int64_t x = 0; x < size_.nx; ++x) {
-      std::vector<Complex> line(static_cast<std::size_t>(size_.nz));
       for (Complex& each : line) {
         frequencies_[at] *= factors_[at];
         each = frequencies_[at++];
@@ -166,9 +165,7 @@ constexpr std::array<Complex, kSteps> kClassS = {{{554.6087004964, 484.536333197
 
 }  // namespace
 
-bool has_published(const Size& size) {
-  return size.nx == 64 && size.ny == 64 && size.nz == 64;
-}
+bool has_published(const Size& size) { return size.nx == 64 && size.ny == 64 && size.nz == 64; }
 
 bool as_published(const Size& size, int step, Complex checksum) {
   if (!has_published(size) || step < 1 || step > kSteps) return true;

@@ -1,8 +1,8 @@
 // The three-dimensional FFT benchmark of NAS (FT: a heat equation solved in frequencies), as one
 // rank computes its part of it on memory that all ranks see; alone, it is the sequential program.
 //
-// A field is nz planes of ny rows of nx complex numbers. A rank owns planes and, of the frequencies,
-// rows: between the two lies a transposition through the shared field.
+// A field is nz planes of ny rows of nx complex numbers. A rank owns planes and, of the
+// frequencies, rows: between the two lies a transposition through the shared field.
 #pragma once
 #include <complex>
 #include <cstdint>
@@ -30,13 +30,15 @@ class Transform {
 
   // The random field of NAS, this rank's planes, transformed to frequencies. Collective.
   void begin();
-  // One more step of time; answers this rank's part of the field's checksum. Collective.
+  // One more step of time; returns this rank's part of the field's checksum. Collective.
   Complex step();
   // Simple operations since the last call.
   std::uint64_t take_operations();
 
  private:
-  Complex* row(std::int64_t z, std::int64_t y) const { return field_ + (z * size_.ny + y) * size_.nx; }
+  Complex* row(std::int64_t z, std::int64_t y) const {
+    return field_ + (z * size_.ny + y) * size_.nx;
+  }
   void transform_planes(bool forward);
   void transform_line(Complex* line, std::int64_t n, std::int64_t stride, bool forward);
 
@@ -45,10 +47,10 @@ class Transform {
   const apps::Rows rows_;
   Complex* const field_;
   std::function<void()> meet_;
-  std::vector<Complex> frequencies_;  // of own rows: by row, x and z
+  std::vector<Complex> frequencies_;  // this rank's rows: by row, x and z
   std::vector<double> factors_;       // what a step multiplies them by
   std::vector<Complex> line_;
-  std::vector<Complex> roots_;  // of one, for lines of roots_n_
+  std::vector<Complex> roots_;  // of unity, for lines of roots_n_
   std::int64_t roots_n_ = 0;
   std::uint64_t operations_ = 0;
 };

@@ -61,6 +61,26 @@ class Compare(unittest.TestCase):
         self.assertIn("Its limit: ", sentences[0])
         self.assertTrue(sentences[1].startswith("On shm take "), text)
 
+    def test_protocols_of_shared_memory_are_told_apart(self):
+        pages = [str(BIN / "pages"), "--pages", "4", "--rounds", "5"]
+        rows = json_lines(fairlead("compare", "-n", "3", "--on", "myrinet-p3", "--no-what-if",
+                                   "--json", "--dsm-protocol", "async,newgen", *pages).stdout)
+        self.assertEqual([row["dsm_protocol"] for row in rows], ["async", "newgen"])
+        self.assertNotEqual(rows[0]["seconds"], rows[1]["seconds"])
+        for row in rows:
+            # Expect: what a run with that protocol takes.
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "stats.json"
+                answer = fairlead("run", "-n", "3", "--on", "myrinet-p3", "--dsm-protocol",
+                                  row["dsm_protocol"], f"--stats={path}", *pages)
+                self.assertEqual(answer.returncode, 0, answer.stderr)
+                self.assertAlmostEqual(json.loads(path.read_text())["virtual_time_us"],
+                                       row["seconds"] * 1e6, places=3)
+        answer = fairlead("compare", "-n", "2", "--on", "myrinet-p3", "--dsm-protocol", "moon",
+                          *pages)
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("there are: newgen-full, newgen, async", answer.stderr)
+
     def test_the_page_shows_every_run(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "page.html"

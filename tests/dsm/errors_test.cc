@@ -13,7 +13,7 @@ namespace {
 
 using dsm::Dsm;
 
-// Three ranks run `body`; answers the job's last words.
+// Three ranks run `body`; returns the job's last words.
 std::string failure_of(const std::string& world, const std::function<void(Dsm&)>& body) {
   const Result<run::RunReport> report =
       run::run_world(options_of(world, 3), [&](run::Context& context) {
@@ -68,6 +68,57 @@ TEST(DsmErrors, MemoryOfOthers) {
                             if (dsm.self() == 1) dsm.distribute(&local, sizeof local);
                           }),
                {"rank 1", "distribute of 4 bytes", "not a static variable"});
+}
+
+TEST(DsmErrors, ConditionsWithoutTheirLock) {
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() == 1) dsm.wait(6, 2);
+                          }),
+               {"rank 1", "condition 2 of lock 6, which it does not hold"});
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() == 2) dsm.broadcast(6, 2);
+                          }),
+               {"rank 2", "condition 2 of lock 6, which it does not hold"});
+}
+
+TEST(DsmErrors, RangesThatMeet) {
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() != 0) return;
+                            auto* const bytes = static_cast<char*>(dsm.allocate(100));
+                            (void)dsm.acquire_range(bytes, 60, true);
+                            (void)dsm.acquire_range(bytes + 59, 10, false);
+                          }),
+               {"rank 0", "acquire of 10 bytes", "a range that it holds meets them"});
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() == 1) dsm.release_range(3);
+                          }),
+               {"rank 1", "release of a range that it does not hold"});
+}
+
+// Handles, touches and atomics outside the heap, and words that are not aligned.
+TEST(DsmErrors, PlacesThatAreNot) {
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() == 1) (void)dsm.address(64 * dsm::kPageBytes);
+                          }),
+               {"rank 1", "a handle of byte 262144", "has 262144"});
+  int local = 0;
+  expect_words(failure_of("shm",
+                          [&](Dsm& dsm) {
+                            if (dsm.self() == 1) dsm.touch(&local, sizeof local, true);
+                          }),
+               {"rank 1", "an access of 4 bytes", "not of the shared heap"});
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() != 0) return;
+                            auto* const bytes = static_cast<char*>(dsm.allocate(100));
+                            (void)dsm.fetch_add(reinterpret_cast<std::uint64_t*>(bytes + 4), 1);
+                          }),
+               {"rank 0", "an atomic on", "aligned to 8 bytes"});
 }
 
 // An address that is not the heap's ends the rank as it would without the DSM.

@@ -50,33 +50,38 @@ struct CompareArguments {
   bool no_what_if = false;
   MpiChoice mpi;
   std::string splitc;
-  DsmChoice dsm;
+  DsmChoices dsm;
   std::string am;
 };
 
-std::vector<Combination> combinations_of(const CompareArguments& arguments) {
+std::vector<Combination> combinations_of(const CompareArguments& arguments,
+                                         const std::vector<std::string>& protocols) {
   std::vector<Combination> combinations;
   for (const std::string& on : arguments.on) {
     std::vector<std::string> implementations = arguments.lci;
     if (implementations.empty()) implementations = {""};
     if (implementations == std::vector<std::string>{"all"})
       implementations = implementations_on(on);
-    for (const std::string& lci : implementations) combinations.push_back({on, lci});
+    for (const std::string& lci : implementations) {
+      for (const std::string& protocol : protocols) combinations.push_back({on, lci, protocol});
+    }
   }
   return combinations;
 }
 
 class Comparison {
  public:
-  Comparison(const CompareArguments& arguments, std::vector<std::string> program, ChildPool& pool)
-      : arguments_(arguments), program_(std::move(program)), pool_(pool) {}
-
-  // False: a signal asked for the end.
-  bool run() {
-    for (const Combination& one : combinations_of(arguments_)) {
+  Comparison(const CompareArguments& arguments, const std::vector<std::string>& protocols,
+             std::vector<std::string> program, ChildPool& pool)
+      : arguments_(arguments), program_(std::move(program)), pool_(pool) {
+    for (const Combination& one : combinations_of(arguments_, protocols)) {
       outcomes_.emplace_back();
       outcomes_.back().combination = one;
     }
+  }
+
+  // False: a signal asked for the end.
+  bool run() {
     for (std::size_t next = 0; next < outcomes_.size(); ++next) {
       const bool alone = !is_modelled(outcomes_[next].combination.on);
       while (alone ? !pool_.idle() : pool_.full()) {
@@ -95,11 +100,12 @@ class Comparison {
     const std::string explain = !is_modelled(one.on)    ? ""
                                 : arguments_.no_what_if ? kExplainPath
                                                         : kExplainAll;
-    const Result<void> started = pool_.start(
-        index,
-        child_command(
-            {arguments_.choice, one.on, one.lci, "", explain, arguments_.body, {}, "", program_},
-            pool_.path(index, "stats")));
+    std::vector<std::string> environment;
+    if (!one.dsm_protocol.empty()) environment.push_back(dsm_variable(one.dsm_protocol));
+    const Result<void> started =
+        pool_.start(index, child_command({arguments_.choice, one.on, one.lci, "", explain,
+                                          arguments_.body, environment, "", program_},
+                                         pool_.path(index, "stats")));
     if (started.ok()) return;
     outcomes_[index].reason = started.error().text;
     ++finished_;
@@ -130,7 +136,7 @@ class Comparison {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
     if (elapsed.count() < kLongRunSeconds) return;
     fmt::print(stderr, "compare: {} of {} done after {:.0f} s ({} {})\n", finished_,
-               outcomes_.size(), elapsed.count(), outcome.combination.on, outcome.combination.lci);
+               outcomes_.size(), elapsed.count(), outcome.combination.on, outcome.name());
   }
 
   const CompareArguments& arguments_;
@@ -159,8 +165,10 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(set.error().text);
     return kUsageExitCode;
   }
-  if (const auto set = set_dsm_options(arguments.dsm); !set.ok()) {
-    complain(set.error().text);
+  const auto protocols = dsm_protocols(arguments.dsm);
+  const auto dsm = protocols.ok() ? set_dsm_options({"", arguments.dsm.faithful}) : protocols;
+  if (!dsm.ok()) {
+    complain(dsm.error().text);
     return kUsageExitCode;
   }
   Result<ChildPool> pool = ChildPool::make(run::cpu_limits().usable);
@@ -168,7 +176,7 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(pool.error().text);
     return 1;
   }
-  Comparison comparison(arguments, program.value(), pool.value());
+  Comparison comparison(arguments, protocols.value(), program.value(), pool.value());
   if (!comparison.run()) {
     complain("interrupted");
     return kInterruptedExitCode;

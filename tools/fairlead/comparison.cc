@@ -88,7 +88,7 @@ std::string growth_text(const Outcome& outcome, const Outcome& best) {
     most = &part;
   }
   if (most == nullptr) return "";
-  return fmt::format("+{} of {} over {}", time_text(most_us * 1e-6), most->title, best.lci());
+  return fmt::format("+{} of {} over {}", time_text(most_us * 1e-6), most->title, best.name());
 }
 
 // The counter that moved most against another run; empty: none did by much.
@@ -144,7 +144,7 @@ std::vector<std::vector<const Outcome*>> rows_of(const std::vector<Outcome>& out
 
 std::string names_of(const std::vector<const Outcome*>& row) {
   std::string names;
-  for (const Outcome* one : row) names += (names.empty() ? "" : " = ") + one->lci();
+  for (const Outcome* one : row) names += (names.empty() ? "" : " = ") + one->name();
   return names;
 }
 
@@ -206,6 +206,10 @@ std::uint64_t Outcome::counter(const std::string& name) const {
 
 std::string Outcome::lci() const { return implementation_used(combination.on, combination.lci); }
 
+std::string Outcome::name() const {
+  return combination.dsm_protocol.empty() ? lci() : lci() + " " + combination.dsm_protocol;
+}
+
 void read_statistics(const std::string& text, Outcome& outcome) {
   const Result<Json> read = Json::parse(text);
   const auto wall_s = read.ok() ? number_at(read.value(), "wall_s") : std::nullopt;
@@ -253,6 +257,9 @@ std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t 
   std::string text;
   for (const Outcome& one : outcomes) {
     Json line = {{"on", one.combination.on}, {"lci", one.lci()}, {"ranks", ranks}};
+    if (!one.combination.dsm_protocol.empty()) {
+      line["dsm_protocol"] = one.combination.dsm_protocol;
+    }
     if (one.reason.empty()) {
       line["seconds"] = one.seconds;
       line["modelled"] = one.modelled;
@@ -264,7 +271,7 @@ std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t 
       line["why"] = explanation(one, outcomes);
       const auto same = std::find_if(outcomes.begin(), outcomes.end(),
                                      [&](const Outcome& other) { return equal(other, one); });
-      if (same != outcomes.end() && &*same != &one) line["same_as"] = same->lci();
+      if (same != outcomes.end() && &*same != &one) line["same_as"] = same->name();
       for (const PathPart& part : one.path) {
         line["path_us"][part.resource] = part.us;
         if (part.twice_us) line["twice_as_fast_us"][part.resource] = *part.twice_us;

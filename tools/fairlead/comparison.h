@@ -10,7 +10,8 @@ namespace fairlead::tools {
 
 struct Combination {
   std::string on;
-  std::string lci;  // empty: the place's default
+  std::string lci;                // empty: the place's default
+  std::string dsm_protocol = {};  // of page-based shared memory; empty: nobody asked
 };
 
 // A resource of a modelled machine on the critical path of a run.
@@ -34,6 +35,8 @@ struct Outcome {
   std::uint64_t stalls() const { return counter("credit_stalls") + counter("buffer_stalls"); }
   // "sdma": the implementation that ran.
   std::string lci() const;
+  // That and what else tells runs of one place apart: "direct async".
+  std::string name() const;
 };
 
 // Reads the statistics that `fairlead run --stats=FILE` wrote. A file that is not such leaves a

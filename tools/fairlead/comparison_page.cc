@@ -65,7 +65,7 @@ std::vector<std::string> resources_of(const std::vector<const Outcome*>& rows) {
 std::string bar(const Outcome& one, const std::vector<std::string>& resources, double longest,
                 double y) {
   std::string text =
-      fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + kBar - 4, escaped(one.lci()));
+      fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + kBar - 4, escaped(one.name()));
   if (!one.reason.empty()) {
     return text + fmt::format("<text x=\"{}\" y=\"{:.1f}\" fill=\"#b00020\">{}</text>\n", kNames,
                               y + kBar - 4, escaped(one.reason.substr(0, 90)));
@@ -83,7 +83,7 @@ std::string bar(const Outcome& one, const std::vector<std::string>& resources, d
                      fmt::format("{}: {:.0f} %", part->title, share * 100));
     x += share * width;
   }
-  if (one.path.empty()) text += bar_part(x, y, width, 0, "", one.lci());
+  if (one.path.empty()) text += bar_part(x, y, width, 0, "", one.name());
   return text + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kNames + width + 6,
                             y + kBar - 4, escaped(time_text(one.seconds)));
 }

@@ -19,4 +19,15 @@ void add_dsm_options(CLI::App& app, DsmChoice& choice);
 // As set_mpi_options (mpi_options.h).
 Result<std::vector<std::string>> set_dsm_options(const DsmChoice& choice);
 
+// A command that compares protocols takes a list of them.
+struct DsmChoices {
+  std::vector<std::string> protocols;  // "all" alone: every one; empty: as the environment says
+  bool faithful = false;
+};
+void add_dsm_options(CLI::App& app, DsmChoices& choices);
+// The protocols to run, one of them empty where none was named. Error: there is no such protocol.
+Result<std::vector<std::string>> dsm_protocols(const DsmChoices& choices);
+// "VARIABLE=NAME", as a job with that protocol finds it.
+std::string dsm_variable(const std::string& protocol);
+
 }  // namespace fairlead::tools

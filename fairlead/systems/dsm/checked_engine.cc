@@ -1,5 +1,6 @@
 // No protections and no signals: the program says before each access what it is about to do
-// (Dsm::touch, Shared). So ranks may be fibers of one address space, as many as there is memory for.
+// (Dsm::touch, Shared). So ranks may be fibers of one address space, as many as there is memory
+// for.
 #include "fairlead/systems/dsm/fault_engine.h"
 
 namespace fairlead::dsm {

@@ -1,4 +1,5 @@
-// Of Core: condition variables, ranges of the heap that are held, atomics at the home.
+// Condition variables, ranges of the heap that are held, and atomics at the home, as a part of
+// Core.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -24,11 +25,12 @@ std::uint64_t wide(std::uint32_t low, std::uint32_t high) {
 
 // --- Conditions.
 
-// The manager knows of it before the lock is free, so that nobody's wake comes too early.
+// The manager knows of the waiter before the lock is free, so that no signal is too early.
 void Core::cond_wait(std::uint32_t lock, std::uint32_t condition) {
   check_running("a wait for a condition");
   if (!held_.contains(lock)) {
-    fail(fmt::format("a wait for condition {} of lock {}, which it does not hold", condition, lock));
+    fail(
+        fmt::format("a wait for condition {} of lock {}, which it does not hold", condition, lock));
   }
   const lci::PortTurn turn(port_);
   told_ = woken_ = false;
@@ -42,11 +44,13 @@ void Core::cond_wait(std::uint32_t lock, std::uint32_t condition) {
 void Core::cond_wake(std::uint32_t lock, std::uint32_t condition, bool all) {
   check_running("a signal of a condition");
   if (!held_.contains(lock)) {
-    fail(fmt::format("a signal of condition {} of lock {}, which it does not hold", condition, lock));
+    fail(fmt::format("a signal of condition {} of lock {}, which it does not hold", condition,
+                     lock));
   }
   const lci::PortTurn turn(port_);
   const std::uint32_t body[] = {all ? 1u : 0u};
   wire_.send(lock % size_, Kind::cond_wake, condition_id(lock, condition), body);
+  drain();
 }
 
 void Core::condition_waiter(const Message& message) {
@@ -73,16 +77,16 @@ std::uint32_t Core::acquire_range(const void* begin, std::size_t bytes, bool exc
   const std::uint64_t first = offset_of(begin);
   for (const auto& [number, range] : held_ranges_) {
     if (range.begin < first + bytes && first < range.end && (exclusive || range.exclusive)) {
-      fail(fmt::format("acquire of {} bytes at {}: a range that it holds meets them", bytes, begin));
+      fail(
+          fmt::format("acquire of {} bytes at {}: a range that it holds meets them", bytes, begin));
     }
   }
   const lci::PortTurn turn(port_);
   const std::uint32_t number = ++ranges_asked_;
   const std::uint64_t end = first + bytes;
-  std::vector<std::uint32_t> body{static_cast<std::uint32_t>(first),
-                                  static_cast<std::uint32_t>(first >> 32),
-                                  static_cast<std::uint32_t>(end),
-                                  static_cast<std::uint32_t>(end >> 32), exclusive ? 1u : 0u};
+  std::vector<std::uint32_t> body{
+      static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
+      static_cast<std::uint32_t>(end), static_cast<std::uint32_t>(end >> 32), exclusive ? 1u : 0u};
   body.insert(body.end(), time_.begin(), time_.end());
   granted_ = false;
   wire_.send(kRangeManager, Kind::range_acquire, number, body);
@@ -99,11 +103,12 @@ void Core::release_range(std::uint32_t number) {
   const std::vector<std::uint32_t> body = end_of_hold(held->second.since);
   held_ranges_.erase(held);
   wire_.send(kRangeManager, Kind::range_release, number, body);
+  drain();
 }
 
 void Core::range_asked(const Message& message) {
   const std::vector<std::uint32_t>& body = message.body;
-  if (body.size() != kRangeWords + size_) refuse(message);
+  if (body.size() != kRangeWords + size_ || body[4] > 1) refuse(message);
   ranges_.acquire({message.from,
                    static_cast<std::uint32_t>(message.value),
                    {wide(body[0], body[1]), wide(body[2], body[3]), body[4] != 0},
@@ -135,7 +140,7 @@ std::uint64_t Core::atomic(std::uint64_t* at, lci::Atomic op, std::uint64_t a, s
       "an atomic");
   await(fetched_, fetches_asked_, "an atomic");
   const std::uint64_t old = old_word_;
-  // What this rank reads of its copy until others' atomics are heard of.
+  // This rank's copy has the new value, until it hears of others' atomics.
   if (home_[page] != self_ + 1 && state_[page] == State::in) {
     std::uint64_t now = old;
     if (op == lci::Atomic::add) now = old + a;

@@ -24,7 +24,7 @@ constexpr std::size_t kDiffBuffers = 4;
 Result<std::unique_ptr<Core>> Core::make(run::Context& context, const Options& options) {
   const std::size_t bytes = (options.heap_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   if (bytes == 0 || bytes / kPageBytes > ~PageId{0}) {
-    return Error{fmt::format("a shared heap of {} bytes: from {} to 2^44", options.heap_bytes, 1)};
+    return Error{fmt::format("a shared heap of {} bytes: from 1 to 2^44", options.heap_bytes)};
   }
   std::unique_ptr<Core> core(new Core(context, options));
   if (const Result<void> opened = core->open(options); !opened.ok()) return opened.error();
@@ -38,6 +38,7 @@ Core::Core(run::Context& context, const Options& options)
       size_(port_.size()),
       self_(port_.self()),
       protocol_(options.protocol),
+      ahead_(options.ahead && !options.protocol.faithful),
       diff_buffers_(options.protocol.faithful ? 1 : kDiffBuffers),
       pages_(static_cast<PageId>((options.heap_bytes + kPageBytes - 1) / kPageBytes)),
       state_(pages_),
@@ -49,9 +50,9 @@ Core::Core(run::Context& context, const Options& options)
       log_(size_),
       stamps_(size_),
       unacknowledged_(size_),
-      wire_(port_, kDsmNames.channels[0],
-            {[](void* self, Message& message) { static_cast<Core*>(self)->handle(message); },
-             this}),
+      wire_(
+          port_, kDsmNames.channels[0],
+          {[](void* self, Message& message) { static_cast<Core*>(self)->handle(message); }, this}),
       relay_(size_) {}
 
 Core::~Core() {
@@ -72,9 +73,10 @@ Result<void> Core::open(const Options& options) {
   first_touch_ = words(kFirstTouch, (pages_ + size_ - 1) / size_);
   pages_taken_ = words(kPagesTaken, 1);
   if (versions_ == nullptr || first_touch_ == nullptr || pages_taken_ == nullptr) {
-    return Error{fmt::format("{} bytes for the versions of {} pages by {} ranks: this fabric does "
-                             "not have so much memory that peers can reach; a smaller heap?",
-                             std::size_t{pages_} * size_ * sizeof(std::uint64_t), pages_, size_)};
+    return Error{
+        fmt::format("{} bytes for the versions of {} pages by {} ranks: this fabric does "
+                    "not have so much memory that peers can reach; a smaller heap?",
+                    std::size_t{pages_} * size_ * sizeof(std::uint64_t), pages_, size_)};
   }
   const std::size_t bytes = std::size_t{pages_} * kPageBytes;
   const bool anywhere = options.engine == EngineKind::checked;
@@ -91,7 +93,8 @@ Result<void> Core::open(const Options& options) {
                                       lci::kRead | lci::kWrite | lci::kAtomic, nullptr, {});
     if (exposed != Post::done) return Error{"the network cannot reach the shared heap"};
   }
-  heap_ = std::make_unique<Heap>(*memory_, [this](std::uint64_t count) { return take_pages(count); });
+  heap_ =
+      std::make_unique<Heap>(*memory_, [this](std::uint64_t count) { return take_pages(count); });
   written_.reserve(pages_);
   running_ = true;
   if (engine_->uses_signals()) install_handlers(*this, bus_, segv_);
@@ -115,14 +118,15 @@ void Core::stop() {
   check_running("stop");
   if (!held_.empty()) fail(fmt::format("ends while it holds lock {}", held_.begin()->first));
   if (!held_ranges_.empty()) fail("ends while it holds a range");
-  barrier(~std::uint64_t{0}, "the end of the DSM");
-  while (!wire_.idle()) {
-    must(port_.wait({.any_change = true, .deadline = port_.now() + microseconds(10)}), "the end");
-  }
-  // What was sent before others left is served before this rank leaves.
-  barrier(~std::uint64_t{0}, "the end of the DSM");
-  while (!wire_.idle()) {
-    must(port_.wait({.any_change = true, .deadline = port_.now() + microseconds(10)}), "the end");
+  {
+    const lci::PortTurn turn(port_);
+    const char* const what = "the end of the DSM";
+    // Behind the first barrier nobody asks for anything new; behind the second all answers have
+    // left. A timer that still runs would find no Core.
+    for (int i = 0; i < 2; ++i) {
+      barrier(~std::uint64_t{0}, what);
+      wait_until([this] { return wire_.idle() && !looking_later_ && !unconfirmed(); }, what);
+    }
   }
   port_.wake(lci::Wake::poll_only, Ps{0});
   running_ = false;

@@ -52,7 +52,7 @@ class Core {
   void stop();
   void* allocate(std::size_t bytes);
   void free(void* block);
-  // `id`: the same on every rank, or the job ends. Answers rank 0's `word`.
+  // `id`: the same on every rank, or the job ends. Returns rank 0's `word`.
   std::uint64_t barrier(std::uint64_t id, const char* call, std::uint64_t word = 0);
   void acquire(std::uint32_t lock);
   void release(std::uint32_t lock);
@@ -79,7 +79,8 @@ class Core {
   const struct sigaction& former(int signal) const { return signal == SIGBUS ? bus_ : segv_; }
 
  private:
-  static constexpr std::size_t kAhead = 8;  // pages that are fetched together
+  static constexpr std::size_t kAhead = 8;       // pages that are fetched together
+  static constexpr Ps kLook = microseconds(10);  // between looks at what tells of no change
 
   Core(run::Context& context, const Options& options);
   Result<void> open(const Options& options);
@@ -99,6 +100,18 @@ class Core {
       answer = call();
     }
     must(answer, what);
+  }
+  // Until `done()` holds, whoever brings it about.
+  template <class Done>
+  void wait_until(const Done& done, const char* what) {
+    while (!done()) {
+      if (wire_.peer_down()) must(Post::peer_down, what);
+      must(port_.wait({.any_change = true, .deadline = port_.now() + kLook, .what = what}), what);
+    }
+  }
+  // Until this rank's messages have left, which nobody sends for it while it computes.
+  void drain() {
+    wait_until([this] { return wire_.idle(); }, "room to send to another rank");
   }
   // Until `done()` holds, which upcalls bring about.
   template <class Done>
@@ -148,6 +161,8 @@ class Core {
   void set_version(PageId page, Rank writer, std::uint64_t seq);
   void apply(std::span<const Notice> notices);
   void await_version(PageId page, std::uint32_t writer, std::uint64_t seq);
+  // Some home has not confirmed changes that were sent to it.
+  bool unconfirmed() const;
 
   // --- Locks and barriers (synchronise.cc).
   void arrived(const Message& message);
@@ -172,7 +187,8 @@ class Core {
   const std::uint32_t size_;
   const Rank self_;
   const Protocol protocol_;
-  const std::size_t diff_buffers_;  // of async diffs, at each home
+  const bool ahead_;                // faults at equal distances fetch what is likely next
+  const std::size_t diff_buffers_;  // at each home, for diffs of the async part
   std::optional<Memory> memory_;
   PageId pages_ = 0;
   std::unique_ptr<FaultEngine> engine_;
@@ -184,11 +200,11 @@ class Core {
 
   // --- By page.
   Sparse<State> state_;
-  Sparse<std::uint32_t> home_;         // + 1; 0: not known here
-  Sparse<std::uint64_t> need_;         // by page and writer: intervals this rank has heard of
-  std::byte* twins_;                   // what pages were when they were fetched or last flushed
-  std::uint64_t* versions_ = nullptr;  // of pages homed here, by page and writer; peers write them
-  std::uint64_t* first_touch_ = nullptr;  // of pages that are this rank's by number: home + 1
+  Sparse<std::uint32_t> home_;            // + 1; 0: not known here
+  Sparse<std::uint64_t> need_;            // by page and writer: intervals this rank has heard of
+  std::byte* twins_;                      // what pages were when they were fetched or last flushed
+  std::uint64_t* versions_ = nullptr;     // pages homed here, by page and writer; peers write it
+  std::uint64_t* first_touch_ = nullptr;  // home + 1, by page / size, where page % size is self
   std::uint64_t* pages_taken_ = nullptr;  // rank 0's: of the heap
 
   // --- The fetch under way.

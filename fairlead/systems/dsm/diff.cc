@@ -37,8 +37,8 @@ void find_runs(const std::byte* page, const std::byte* twin, std::vector<ByteRun
   if (begin != kNone) end_at(kPageBytes);
 }
 
-std::size_t encode_runs(std::span<const ByteRun> runs, const std::byte* page,
-                        std::size_t words_max, std::vector<std::uint32_t>& words) {
+std::size_t encode_runs(std::span<const ByteRun> runs, const std::byte* page, std::size_t words_max,
+                        std::vector<std::uint32_t>& words) {
   std::size_t taken = 0;
   for (const ByteRun& run : runs) {
     const std::size_t bytes = static_cast<std::size_t>(run.end - run.begin);

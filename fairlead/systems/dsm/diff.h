@@ -18,9 +18,9 @@ struct ByteRun {
 void find_runs(const std::byte* page, const std::byte* twin, std::vector<ByteRun>& runs);
 
 // As words: for each run its begin and end in one, then its bytes, padded with zeros. Appends as
-// many of `runs` as fit `words_max` in all, one at least, and answers how many.
-std::size_t encode_runs(std::span<const ByteRun> runs, const std::byte* page,
-                        std::size_t words_max, std::vector<std::uint32_t>& words);
+// many of `runs` as fit `words_max` in all, one at least, and returns how many.
+std::size_t encode_runs(std::span<const ByteRun> runs, const std::byte* page, std::size_t words_max,
+                        std::vector<std::uint32_t>& words);
 // Writes them into `page`. False: they are not runs of a page, which is then unchanged from the
 // first bad one on.
 bool apply_runs(std::span<const std::uint32_t> words, std::byte* page);

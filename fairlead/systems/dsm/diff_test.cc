@@ -53,5 +53,44 @@ TEST(Diff, RunsAreTheBytesThatDiffer) {
   }
 }
 
+// Runs travel in parts; each part's bytes arrive where they were, and no others change.
+TEST(Diff, RunsTravelAsWords) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 100; ++round) {
+    Page page{};
+    for (unsigned i = random() % 300; i-- > 0;) page[random() % kPageBytes] = std::byte{1};
+    const std::vector<ByteRun> runs = runs_of(page, Page{});
+    Page arrived{};
+    auto left = std::span<const ByteRun>(runs);
+    while (!left.empty()) {
+      std::vector<std::uint32_t> words;
+      const std::size_t taken = encode_runs(left, page.data(), 16, words);
+      ASSERT_GT(taken, 0u);
+      if (taken > 1) {
+        ASSERT_LE(words.size(), 16u) << "more than fits";
+      }
+      ASSERT_TRUE(apply_runs(words, arrived.data()));
+      left = left.subspan(taken);
+    }
+    ASSERT_EQ(arrived, page);
+  }
+}
+
+TEST(Diff, WordsThatAreNotRunsAreRefused) {
+  const auto run = [](std::uint32_t begin, std::uint32_t end) { return begin | (end << 16); };
+  Page page{};
+  // Expect: an empty run, one that ends before it begins, one beyond the page, one cut off.
+  for (const std::vector<std::uint32_t>& words :
+       {std::vector<std::uint32_t>{run(8, 8)}, std::vector<std::uint32_t>{run(9, 8), 0},
+        std::vector<std::uint32_t>{run(4092, 4100), ~0u, ~0u},
+        std::vector<std::uint32_t>{run(0, 8), ~0u}}) {
+    EXPECT_FALSE(apply_runs(words, page.data()));
+  }
+  EXPECT_EQ(page, Page{});
+  const std::vector<std::uint32_t> last{run(4095, 4096), 0xab};
+  EXPECT_TRUE(apply_runs(last, page.data()));
+  EXPECT_EQ(page[4095], std::byte{0xab});
+}
+
 }  // namespace
 }  // namespace fairlead::dsm

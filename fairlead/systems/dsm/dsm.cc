@@ -5,7 +5,7 @@
 namespace fairlead::dsm {
 namespace {
 
-// Of the barrier in start(), with the options behind it.
+// Names the barrier in start(), with the options behind it.
 constexpr std::uint64_t kStart = std::uint64_t{1} << 63;
 // The barrier of the C++ interface, which has no numbers.
 constexpr std::uint64_t kUnnumbered = std::uint64_t{1} << 62;

@@ -34,9 +34,13 @@ struct Options {
   EngineKind engine = EngineKind::automatic;
   Protocol protocol;
   WakeKind wake = WakeKind::automatic;
+  // Faults at equal distances also fetch the pages that are likely next; not by a faithful
+  // protocol.
+  bool ahead = true;
 
-  // As FAIRLEAD_DSM_HEAP, FAIRLEAD_DSM_ENGINE, FAIRLEAD_DSM_PROTOCOL, FAIRLEAD_DSM_FAITHFUL and
-  // FAIRLEAD_DSM_WAKE say. Error: one of them has another text than it may have.
+  // As FAIRLEAD_DSM_HEAP, FAIRLEAD_DSM_ENGINE, FAIRLEAD_DSM_PROTOCOL, FAIRLEAD_DSM_FAITHFUL,
+  // FAIRLEAD_DSM_WAKE and FAIRLEAD_DSM_AHEAD say. Error: one of them has another text than it may
+  // have.
   static Result<Options> of_environment();
 };
 
@@ -97,7 +101,7 @@ class Dsm {
   // --- Synchronisation.
   // Every rank: what each wrote before is seen by all after.
   void barrier();
-  // The same; answers rank 0's `word`, such as a handle.
+  // A barrier that returns rank 0's `word`, such as a handle.
   std::uint64_t agree(std::uint64_t word);
   // First come, first served. Who acquires sees what was written before the releases that came
   // before. id < kLocks.
@@ -109,12 +113,13 @@ class Dsm {
   // Who waited longest goes on, or all; nobody: nothing happens. With the lock held.
   void signal(std::uint32_t lock, std::uint32_t condition);
   void broadcast(std::uint32_t lock, std::uint32_t condition);
-  // Bytes [begin, begin + bytes) are this rank's until they are released, or, not exclusive, nobody's
-  // to write. Answers the number to release them by. What it saw and wrote counts as with locks.
+  // Bytes [begin, begin + bytes) are this rank's until they are released, or, not exclusive,
+  // nobody's to write. Returns the number to release them by. Memory is as consistent as with
+  // locks.
   std::uint32_t acquire_range(const void* begin, std::size_t bytes, bool exclusive);
   void release_range(std::uint32_t number);
 
-  // --- Atomics on aligned words of the heap, done at the page's home, without a lock. They answer
+  // --- Atomics on aligned words of the heap, done at the page's home, without a lock. They return
   // the former value and order nothing else. Plain loads of the word see them behind a lock or a
   // barrier; plain stores to it are races.
   std::uint64_t fetch_add(std::uint64_t* word, std::uint64_t value);

@@ -1,6 +1,6 @@
 // What tells the runtime that the program wants a page that is not here, and which pages it wrote.
-// One interface, by the means of the system (uffd_engine.cc, mprotect_engine.cc), or by the program's
-// own calls (checked_engine.cc).
+// One interface, by the means of the system (uffd_engine.cc, mprotect_engine.cc), or by the
+// program's own calls (checked_engine.cc).
 //
 // A page is out (any access ends in Core's fault handler) or in: readable, and writes to it are
 // remembered until collect(). All are out at first.

@@ -16,7 +16,7 @@ class Heap {
  public:
   static constexpr std::size_t kAlignment = 16;
 
-  // `take_pages(count)` answers the first of so many pages that nobody had; pages() and more: there
+  // `take_pages(count)` returns the first of so many pages that nobody had; pages() and more: there
   // are none left.
   Heap(const Memory& memory, std::function<std::uint64_t(std::uint64_t count)> take_pages)
       : memory_(memory), take_pages_(std::move(take_pages)) {}

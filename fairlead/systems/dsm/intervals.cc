@@ -1,4 +1,4 @@
-// Of Core: what ends an interval, all ways to bring changes home, and what notices do.
+// Intervals, as a part of Core: what ends one, all ways to bring changes home, what notices do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,13 +47,15 @@ void Core::close_interval() {
   }
   stamped_.clear();
   await(flushed_, flushes_asked_, "changes to be written to their pages' homes");
+  drain();
   if (mine_.size() == before) return;
   time_[self_] = seq;
   log_.add(std::span(mine_).subspan(before));
   ++counts_.intervals;
 }
 
-// The runs of a page, then its version behind them. `interval` and the page stay until they left.
+// Sends the changes of a page, then its version behind them. `interval` and the page stay as they
+// are until both have left.
 void Core::bring_home(PageId page, std::uint64_t& interval) {
   if (home_[page] == self_ + 1) return set_version(page, self_, interval);
   const Rank home = home_[page] - 1;
@@ -149,12 +151,18 @@ void Core::take_stamps(const Message& message) {
   }
 }
 
+bool Core::unconfirmed() const {
+  return std::any_of(unacknowledged_.begin(), unacknowledged_.end(),
+                     [](std::uint32_t diffs) { return diffs != 0; });
+}
+
 void Core::set_version(PageId page, Rank writer, std::uint64_t seq) {
   word_of(versions_[std::size_t{page} * size_ + writer]).store(seq, std::memory_order_release);
   if (!parked_.empty()) look_at_asks(page);
 }
 
-// What was written here is home already, as an interval was closed before.
+// Puts out what others wrote. This rank's own writes are home already, as its interval was closed
+// before.
 void Core::apply(std::span<const Notice> notices) {
   for (const Notice& notice : notices) {
     if (notice.writer == self_) continue;

@@ -50,8 +50,9 @@ Result<Memory> Memory::map(std::size_t bytes, void* allocated, bool anywhere) {
   void* const address = reinterpret_cast<void*>(kViewAddress);
   if (allocated != nullptr) {
     // Shared memory can be seen at a second address; the first call finds out whether that is free.
-    void* const room = mmap(address, bytes, PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void* const room =
+        mmap(address, bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (room == MAP_FAILED) return cannot_map(bytes, errno);
     void* const view = mremap(allocated, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, address);
     if (view != MAP_FAILED) {

@@ -1,6 +1,6 @@
-// The heap's memory on one rank: pages mapped twice, of the Port's memory or of a memfd. The view is what the program uses,
-// at an address that is the same on every rank, and what a fault engine protects; the alias is the
-// runtime's own, always readable and writable, which peers' puts and gets reach.
+// The heap's memory on one rank: pages of the Port or of a memfd, mapped twice. The view is what
+// the program uses, at an address that is the same on every rank, and what a fault engine protects;
+// the alias is the runtime's own, always readable and writable, which peers' puts and gets reach.
 #pragma once
 #include <cstddef>
 #include <cstdint>

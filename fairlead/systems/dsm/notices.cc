@@ -5,10 +5,13 @@
 namespace fairlead::dsm {
 
 void NoticeLog::add(std::span<const Notice> notices) {
+  const std::size_t before = notices_.size();
   for (const Notice& notice : notices) {
-    time_[notice.writer] = std::max(time_[notice.writer], notice.seq);
+    if (notice.seq > time_[notice.writer]) notices_.push_back(notice);
   }
-  notices_.insert(notices_.end(), notices.begin(), notices.end());
+  for (std::size_t i = before; i < notices_.size(); ++i) {
+    time_[notices_[i].writer] = std::max(time_[notices_[i].writer], notices_[i].seq);
+  }
 }
 
 std::vector<Notice> NoticeLog::newer_than(std::span<const std::uint32_t> time) const {

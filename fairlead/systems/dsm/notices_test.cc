@@ -15,6 +15,19 @@ TEST(Notices, GoToWhoHasNotHeardOfThem) {
   EXPECT_TRUE(log.newer_than(VectorTime{2, 0, 7}).empty());
 }
 
+// A lock's releases bring what their ranks heard of, again and again.
+TEST(Notices, AreKeptOnce) {
+  NoticeLog log(2);
+  const std::vector<Notice> interval = {{1, 0, 1}, {2, 0, 1}};
+  log.add(interval);
+  log.add(std::vector<Notice>{{1, 0, 1}, {2, 0, 1}, {3, 0, 2}, {4, 0, 2}});
+  EXPECT_EQ(log.size(), 4u);
+  EXPECT_EQ(log.newer_than(VectorTime{1, 0}), (std::vector<Notice>{{3, 0, 2}, {4, 0, 2}}));
+  log.drop_covered(VectorTime{2, 0});
+  log.add(interval);
+  EXPECT_EQ(log.size(), 0u) << "every rank had heard of it";
+}
+
 TEST(Notices, DroppedOnesLeaveTheirTime) {
   NoticeLog log(2);
   log.add(std::vector<Notice>{{1, 0, 1}, {2, 1, 1}, {3, 1, 2}});

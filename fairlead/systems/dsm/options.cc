@@ -1,4 +1,4 @@
-// Options of the environment.
+// What the environment says of the options of page-based shared memory.
 #include <fmt/format.h>
 
 #include <array>
@@ -38,9 +38,8 @@ constexpr std::array<Choice<EngineKind>, 4> kEngines = {{{"automatic", EngineKin
                                                          {"uffd", EngineKind::uffd},
                                                          {"mprotect", EngineKind::mprotect},
                                                          {"checked", EngineKind::checked}}};
-constexpr std::array<Choice<WakeKind>, 3> kWakes = {{{"automatic", WakeKind::automatic},
-                                                     {"always", WakeKind::always},
-                                                     {"never", WakeKind::never}}};
+constexpr std::array<Choice<WakeKind>, 3> kWakes = {
+    {{"automatic", WakeKind::automatic}, {"always", WakeKind::always}, {"never", WakeKind::never}}};
 constexpr std::array<Choice<bool>, 2> kYesNo = {{{"0", false}, {"1", true}}};
 
 }  // namespace
@@ -58,10 +57,10 @@ Result<Options> Options::of_environment() {
     if (!protocol.ok()) return protocol.error();
     options.protocol = protocol.value();
   }
-  for (const Result<void>& read :
-       {choose("FAIRLEAD_DSM_ENGINE", kEngines, options.engine),
-        choose("FAIRLEAD_DSM_WAKE", kWakes, options.wake),
-        choose(kFaithfulVariable, kYesNo, options.protocol.faithful)}) {
+  for (const Result<void>& read : {choose("FAIRLEAD_DSM_ENGINE", kEngines, options.engine),
+                                   choose("FAIRLEAD_DSM_WAKE", kWakes, options.wake),
+                                   choose("FAIRLEAD_DSM_AHEAD", kYesNo, options.ahead),
+                                   choose(kFaithfulVariable, kYesNo, options.protocol.faithful)}) {
     if (!read.ok()) return read.error();
   }
   return options;

@@ -1,4 +1,4 @@
-// Of Core: pages come. What a fault does, how homes are found, and both ways to fetch.
+// How pages come, as a part of Core: what a fault does, how homes are found, both ways to fetch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,11 +45,13 @@ void Core::bring_in(PageId page) {
   in_fault_ = false;
 }
 
-// Two faults with the same distance between them: the next ones are likely.
+// Two faults with the same distance between them, or so far behind a fetch that went ahead as it
+// brought pages: the next ones are likely.
 void Core::add_stride(PageId page) {
+  if (!ahead_) return;
   const std::int64_t stride = std::int64_t{page} - last_fault_;
   last_fault_ = page;
-  const bool again = stride == stride_ || (stride > 0 && stride_ > 0 && stride == stride_ * std::int64_t{kAhead});
+  const bool again = stride == stride_ || stride == stride_ * std::int64_t{kAhead};
   if (!again) {
     stride_ = stride;
     return;
@@ -58,8 +60,8 @@ void Core::add_stride(PageId page) {
   for (std::int64_t next = page + stride_; slots_used_ < kAhead; next += stride_) {
     if (next < 0 || next >= pages_) return;
     const auto ahead = static_cast<PageId>(next);
-    if (state_[ahead] == State::out) slots_[slots_used_++] = {ahead, false, false, 0};
-    else return;
+    if (state_[ahead] != State::out) return;
+    slots_[slots_used_++] = {ahead, false, false, 0};
   }
 }
 
@@ -93,9 +95,7 @@ void Core::touch(const void* begin, std::size_t bytes, bool write) {
   }
 }
 
-void Core::fetch_slots() {
-  protocol_.fetch == FetchPart::async ? fetch_async() : fetch_ardmar();
-}
+void Core::fetch_slots() { protocol_.fetch == FetchPart::async ? fetch_async() : fetch_ardmar(); }
 
 // Neighbours together.
 void Core::admit_slots() {
@@ -154,7 +154,7 @@ void Core::fetch_ardmar() {
   }
 }
 
-// The one that a fault waits for becomes this rank's where it is nobody's; of others this rank
+// The page that a fault waits for becomes this rank's where it is nobody's; for others this rank
 // asks only.
 void Core::find_homes() {
   for (std::size_t i = 0; i < slots_used_; ++i) {
@@ -202,8 +202,8 @@ void Core::find_homes() {
   }
 }
 
-// The version first: what it says to be in the page is in a page that is read later. Both are asked
-// for at once where the network keeps them in order.
+// The version first: the changes that it names are in a page that is read later. Both are asked for
+// at once where the network keeps them in order.
 void Core::read_slots(bool first) {
   const std::size_t row = size_ * sizeof(std::uint64_t);
   const auto read_page = [&](const Slot& slot) {
@@ -216,7 +216,8 @@ void Core::read_slots(bool first) {
         "a page");
   };
   const auto together = [&](const Slot& slot) {
-    // Else a version that is too old costs a page; and where memory is mapped nothing is saved.
+    // Later tries ask for the version alone, as one that is too old would cost a page; and where
+    // memory is mapped nothing is saved by asking for both.
     const std::uint64_t flags = port_.caps(home_[slot.page] - 1).flags;
     const bool in_order = (flags & lci::kRemoteCopy) == 0 && (flags & lci::kMappable) == 0;
     return in_order && (first || protocol_.faithful);
@@ -264,7 +265,8 @@ void Core::fetch_async() {
   for (std::size_t i = 0; i < slots_used_; ++i) ask(slots_[i], i == 0 && in_fault_);
   serve(
       [this] {
-        return std::all_of(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(slots_used_),
+        return std::all_of(slots_.begin(),
+                           slots_.begin() + static_cast<std::ptrdiff_t>(slots_used_),
                            [](const Slot& slot) { return slot.over; });
       },
       "a page");

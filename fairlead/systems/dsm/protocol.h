@@ -1,5 +1,5 @@
-// Which protocol carries the pages, as its user chose: `fairlead run --dsm-protocol NAME`. The same
-// on every rank. A protocol is a way to fetch pages and a way to bring changes home; they mix.
+// Which protocol carries the pages, as its user chose: `fairlead run --dsm-protocol NAME`. It is a
+// way to fetch pages and a way to bring changes home; they mix. Every rank has the one of the job.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -25,7 +25,8 @@ struct Protocol {
   FetchPart fetch = FetchPart::ardmar;
   DiffPart diff = DiffPart::draw_full;
   // As the paper has it, where this implementation does better: ardmar reads the home's word beside
-  // the compare-and-swap, which answers it anyway; async has one buffer for changes at the home.
+  // the compare-and-swap, which returns it anyway; async has one buffer for changes at the home;
+  // no page is fetched before it is wanted.
   bool faithful = false;
 
   friend bool operator==(const Protocol&, const Protocol&) = default;

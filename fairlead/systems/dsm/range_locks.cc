@@ -13,9 +13,8 @@ bool RangeLocks::release(Rank rank, std::uint32_t number) {
 
 std::optional<RangeLocks::Waiter> RangeLocks::free() {
   for (auto at = waiters_.begin(); at != waiters_.end(); ++at) {
-    const bool taken = std::any_of(held_.begin(), held_.end(), [&](const Held& held) {
-      return meet(held.range, at->range);
-    });
+    const bool taken = std::any_of(held_.begin(), held_.end(),
+                                   [&](const Held& held) { return meet(held.range, at->range); });
     const bool before = std::any_of(waiters_.begin(), at, [&](const Waiter& earlier) {
       return meet(earlier.range, at->range);
     });

@@ -1,4 +1,5 @@
-// Of Core: barriers and locks. Rank 0 gathers at barriers, rank lock % size manages a lock.
+// Barriers and locks, as a part of Core. Rank 0 gathers at barriers, rank lock % size manages a
+// lock.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -101,6 +102,7 @@ void Core::release(std::uint32_t lock) {
   const std::vector<std::uint32_t> body = end_of_hold(held->second);
   held_.erase(held);
   wire_.send(lock % size_, Kind::release, lock, body);
+  drain();
 }
 
 void Core::grant(Rank to, Kind kind, std::uint64_t value, std::span<const std::uint32_t> time) {
@@ -117,7 +119,7 @@ void Core::granted(const Message& message) {
 }
 
 VectorTime Core::take_grant() {
-  // What it wrote before is home before the page may go.
+  // What this rank wrote before is home before notices put its pages out.
   close_interval();
   apply(heard_);
   return granted_time_;

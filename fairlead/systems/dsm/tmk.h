@@ -19,8 +19,8 @@ extern unsigned Tmk_proc_id;
 /* NOLINTEND(readability-identifier-naming) */
 
 /* Collective. Reads FAIRLEAD_DSM_HEAP (bytes; K, M, G may follow; default 64M),
- * FAIRLEAD_DSM_ENGINE (automatic, uffd, mprotect), FAIRLEAD_DSM_PROTOCOL, FAIRLEAD_DSM_FAITHFUL and
- * FAIRLEAD_DSM_WAKE (docs/dsm.md), the same on every rank. */
+ * FAIRLEAD_DSM_ENGINE (automatic, uffd, mprotect), FAIRLEAD_DSM_PROTOCOL, FAIRLEAD_DSM_FAITHFUL,
+ * FAIRLEAD_DSM_WAKE and FAIRLEAD_DSM_AHEAD (docs/dsm.md), the same on every rank. */
 void Tmk_startup(int argc, char** argv);
 /* Ends this rank. Collective if status is 0; else it ends the job with that status. */
 void Tmk_exit(int status);

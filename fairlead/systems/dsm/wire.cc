@@ -96,7 +96,8 @@ bool Wire::post(Rank to, Kind kind, std::uint64_t value, std::span<const std::by
 }
 
 void Wire::came(const lci::Arrival& arrival) {
-  std::vector<std::uint32_t>& words = parts_[arrival.source][static_cast<std::size_t>(arrival.lane)];
+  std::vector<std::uint32_t>& words =
+      parts_[arrival.source][static_cast<std::size_t>(arrival.lane)];
   const std::size_t before = words.size();
   const std::size_t count = arrival.data.size() / sizeof(std::uint32_t);
   words.resize(before + count);

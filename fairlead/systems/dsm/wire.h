@@ -24,9 +24,9 @@ enum class Kind : std::uint32_t {
   diff,        // a page; body: interval, whether it is the last part, then runs (diff.h)
   stamps,      // an interval; body: pages whose changes, put before, are there
   cond_wait,   // lock and condition
-  cond_wake,   // the same; body: whether all are woken
+  cond_wake,   // lock and condition; body: whether all are woken
   range_acquire,  // number of the request; body: RangeLocks::Range, time
-  range_release,  // the same; body: notices
+  range_release,  // number of the request; body: notices
   // --- Lane::reply
   depart,     // from a barrier: distributes that there were; body: rank 0's two words, notices
   grant,      // of a lock; body: the manager's time, then notices
@@ -97,7 +97,7 @@ class Wire {
   Sink sink_;
   std::vector<std::array<std::vector<std::uint32_t>, 3>> parts_;  // by rank and lane
   std::array<std::deque<Item>, 3> outbox_;                        // by lane
-  std::uint8_t lowest_ = 0;  // lane that may be sent on
+  std::uint8_t lowest_ = 0;                                       // lane that may be sent on
   bool coming_back_ = false;
   bool peer_down_ = false;
 };
