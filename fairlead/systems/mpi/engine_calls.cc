@@ -22,21 +22,21 @@ Post Engine::wait_telling(lci::Until& until, const char* call, const WaitsFor& o
 }
 
 void Engine::tell(const char* call, const WaitsFor& of) {
-  using Kind = run::CallFacts::Kind;
+  using CallKind = run::CallFacts::Kind;
   run::CallFacts facts;
   run::set_call_text(facts.call, call);
-  facts.kind = Kind::other;
+  facts.kind = CallKind::other;
   const Comm* group = of.group;
   const Envelope* envelope = of.wanted;
   if (const Request* const request = of.request; request != nullptr) {
     if (request->kind == RequestKind::message) {
-      facts.kind = request->is_send ? Kind::send : Kind::receive;
+      facts.kind = request->is_send ? CallKind::send : CallKind::receive;
       facts.bytes = request->is_send ? request->size : request->capacity;
       envelope = &request->envelope;
     }
     if (group == nullptr) group = request->comm;
   } else if (envelope != nullptr) {
-    facts.kind = Kind::receive;
+    facts.kind = CallKind::receive;
   }
   bool is_own = false;  // the message is the library's, and so is its tag
   if (envelope != nullptr) {
