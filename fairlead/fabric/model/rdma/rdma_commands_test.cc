@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fairlead/fabric/model/rank_gate.h"
+#include "fairlead/fabric/model/rdma/rdma_machine.h"
 #include "fairlead/hw/test_platform.h"
 
 namespace fairlead::fabric::model {
