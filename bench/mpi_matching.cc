@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "mpi.h"
+#include <mpi.h>
 
 namespace {
 
@@ -54,9 +54,10 @@ void measure(const char* what, int rank, Round&& round) {
     double best = 1e9;
     for (int i = 0; i < std::max(5, kMessages / depth); ++i) best = std::min(best, round(depth));
     if (rank == 0) {
-      std::printf("{\"bench\": \"mpi_matching\", \"what\": \"%s\", \"depth\": %d, "
-                  "\"us_per_message\": %.3f}\n",
-                  what, depth, best * 1e6 / depth);
+      std::printf(
+          "{\"bench\": \"mpi_matching\", \"what\": \"%s\", \"depth\": %d, "
+          "\"us_per_message\": %.3f}\n",
+          what, depth, best * 1e6 / depth);
     }
   }
 }
@@ -75,8 +76,9 @@ int main(int argc, char** argv) {
   }
   std::vector<MPI_Request> requests(10000, MPI_REQUEST_NULL);
   std::vector<int> numbers(10000);
-  measure("posted receives answered in reverse", rank,
-          [&](int depth) { return posted_in_reverse(rank, depth, requests.data(), numbers.data()); });
+  measure("posted receives answered in reverse", rank, [&](int depth) {
+    return posted_in_reverse(rank, depth, requests.data(), numbers.data());
+  });
   measure("unexpected messages received in reverse", rank,
           [&](int depth) { return unexpected_in_reverse(rank, depth, numbers.data()); });
   MPI_Finalize();

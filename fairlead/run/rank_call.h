@@ -1,5 +1,5 @@
-// What a rank waits in, where others can read it: for `fairlead ps`, and for a rank that is asked by
-// SIGUSR1. A system fills it in once a wait is long, so that short ones cost nothing.
+// What a rank waits in, where others can read it: for `fairlead ps`, and for a rank that is asked
+// by SIGUSR1. A system fills it in once a wait is long, so that short ones cost nothing.
 #pragma once
 #include <array>
 #include <atomic>

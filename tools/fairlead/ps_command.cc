@@ -20,9 +20,9 @@ const char kExamples[] =
     "  fairlead ps 4711           the job that process 4711 is in: its command, or a rank\n"
     "  fairlead ps 4711 --json    one JSON object\n"
     "\n"
-    "Looking neither stops nor changes a rank. Shown are MPI calls that have waited for longer than\n"
-    "a moment; of a rank with several threads one of those that wait. Ranks on other hosts are\n"
-    "shown by fairlead ps there. kill -USR1 JOB has each rank print the same line itself.";
+    "Looking neither stops nor changes a rank. Shown are MPI calls that have waited for longer\n"
+    "than a moment; of a rank with several threads one of those that wait. Ranks on other hosts\n"
+    "are shown by fairlead ps there. kill -USR1 JOB has each rank print the same line itself.";
 
 std::string call_text(const RunningRank& rank) {
   switch (rank.state) {

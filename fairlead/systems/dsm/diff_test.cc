@@ -58,7 +58,7 @@ TEST(Diff, RunsTravelAsWords) {
   std::mt19937 random(2);
   for (int round = 0; round < 100; ++round) {
     Page page{};
-    for (unsigned i = random() % 300; i-- > 0;) page[random() % kPageBytes] = std::byte{1};
+    for (auto i = random() % 300; i-- > 0;) page[random() % kPageBytes] = std::byte{1};
     const std::vector<ByteRun> runs = runs_of(page, Page{});
     Page arrived{};
     auto left = std::span<const ByteRun>(runs);
