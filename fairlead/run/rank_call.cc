@@ -19,8 +19,8 @@ class Line {
   Line(char* to, std::size_t room) : to_(to), room_(room) {}
   template <class... Values>
   void add(fmt::format_string<Values...> format, Values&&... values) {
-    const auto made = fmt::format_to_n(to_ + length_, room_ - length_, format,
-                                       std::forward<Values>(values)...);
+    const auto made =
+        fmt::format_to_n(to_ + length_, room_ - length_, format, std::forward<Values>(values)...);
     length_ = std::min(room_, length_ + made.size);
   }
   std::size_t length() const { return length_; }

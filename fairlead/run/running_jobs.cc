@@ -81,7 +81,7 @@ RunningRank look_at(const BoardSlot& slot) {
   const std::uint32_t began = slot.began.load(std::memory_order_acquire);
   const std::uint32_t ended = slot.ended.load(std::memory_order_acquire);
   rank.call = slot.call.read();
-  rank.state = (began & ~ended) == 0                      ? RunningRank::State::ended
+  rank.state = (began & ~ended) == 0                     ? RunningRank::State::ended
                : rank.call.kind == CallFacts::Kind::none ? RunningRank::State::runs
                                                          : RunningRank::State::waits;
   return rank;
@@ -105,8 +105,8 @@ std::vector<pid_t> all_processes() {
   for (fs::directory_iterator each("/proc", failed), end; !failed && each != end;
        each.increment(failed)) {
     const std::string name = each->path().filename();
-    if (!name.empty() && std::all_of(name.begin(), name.end(),
-                                     [](char c) { return c >= '0' && c <= '9'; })) {
+    if (!name.empty() &&
+        std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; })) {
       found.push_back(static_cast<pid_t>(std::stol(name)));
     }
   }

@@ -55,9 +55,9 @@ bool receive_in_order(int rank, int messages, int bytes) {
     MPI_Get_count(&status, MPI_BYTE, &count);
     good &= MPI_TEST_CHECK(count == bytes && status.MPI_TAG == i % 5, rank, i);
     const auto at = static_cast<std::size_t>(i) % got.size();
-    good &= MPI_TEST_CHECK(at == static_cast<std::size_t>(bytes) ||
-                               got[at] == pattern(at, static_cast<unsigned>(i)),
-                           rank, i);
+    good &= MPI_TEST_CHECK(
+        at == static_cast<std::size_t>(bytes) || got[at] == pattern(at, static_cast<unsigned>(i)),
+        rank, i);
   }
   return good;
 }

@@ -18,7 +18,8 @@ std::uint64_t expected(const std::string& world) {
   if (has(world, "generic-hca")) return kHwPut;  // an access's first key is asked for by a packet
   if (has(world, "firelink")) return 0;          // whatever moves, a processor moves
   // One packet reaches several nodes, of one rank each.
-  if (has(world, "qsnet")) return kHwPut | kHwTrigger | (has(world, "@") ? 0 : kHwQuery);
+  if (has(world, "qsnet"))
+    return kHwPut | kHwTrigger | (has(world, "@") ? 0u : std::uint64_t{kHwQuery});
   if (!has(world, "/")) return kInterrupt;
   std::uint64_t flags = kInterrupt;
   if (!has(world, "hmc") && !has(world, "hrx")) flags |= kHwMulticast;

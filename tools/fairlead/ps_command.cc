@@ -55,7 +55,8 @@ Json number_or_any(std::int32_t value) {
 
 Json json_of(std::size_t number, const RunningRank& rank) {
   constexpr const char* kStates[] = {"unknown", "runs", "waits", "ended"};
-  Json made = {{"rank", number}, {"pid", rank.pid},
+  Json made = {{"rank", number},
+               {"pid", rank.pid},
                {"state", kStates[static_cast<std::size_t>(rank.state)]}};
   if (rank.state != RunningRank::State::waits) return made;
   const CallFacts& call = rank.call;

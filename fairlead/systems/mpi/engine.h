@@ -424,8 +424,8 @@ class Engine {
   bool in_port_ = false;
   Matcher matcher_;
   Pool<Request> requests_;
-  Requests outgoing_;           // sends in the states *_queued, in the order they were started
-  bool sends_at_once_ = true;   // none is queued, and slow_peers_ is empty
+  Requests outgoing_;          // sends in the states *_queued, in the order they were started
+  bool sends_at_once_ = true;  // none is queued, and slow_peers_ is empty
   AllDriven driven_;
   bool driving_ = false;
   std::uint32_t unlooked_ = 0;  // sends since look_around() looked

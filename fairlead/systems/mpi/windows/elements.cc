@@ -185,7 +185,7 @@ void copy_data(const Data& to, const Data& from) {
   }
 }
 
-std::uint64_t run_length(const Layout& layout) { 
+std::uint64_t run_length(const Layout& layout) {
   return layout.size() / std::max<std::uint64_t>(1, runs_of(layout.node()));
 }
 
