@@ -90,12 +90,20 @@ void PandaDevice::broadcast(const void* from, std::uint64_t size, std::uint32_t 
 
 void PandaDevice::poll() { (void)panda_.poll(); }
 
-// Whatever changes for the engine is a message's doing. A lost rank ends the job there.
+// Whatever changes for the engine is a message's doing. A lost rank ends the job there. A deadline
+// that is over already asks for a look.
 Post PandaDevice::wait(const lci::Until& until) {
-  FAIRLEAD_CHECK(until.word == nullptr && until.counter == nullptr && until.deadline == kNever,
+  const bool looks = until.deadline == Ps{0};
+  FAIRLEAD_CHECK(until.word == nullptr && until.counter == nullptr &&
+                     (looks || until.deadline == kNever),
                  "{}: the panda device waits for messages only", until.what);
-  panda_.wait(handled_, handled_.ok.load(std::memory_order_relaxed) + 1, until.what);
-  return Post::done;
+  const std::uint64_t before = handled_.ok.load(std::memory_order_relaxed);
+  if (!looks) {
+    panda_.wait(handled_, before + 1, until.what);
+    return Post::done;
+  }
+  (void)panda_.poll();
+  return handled_.ok.load(std::memory_order_relaxed) != before ? Post::done : Post::again_credit;
 }
 
 bool PandaDevice::pop_head(panda::Incoming& message, Head& head) {
