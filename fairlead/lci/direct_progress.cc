@@ -156,8 +156,10 @@ Post DirectPort::wait(const Until& until) {
     }
     ladder.skip(looks - patience.looks);
     if (until.deadline != kNever && (idle++ % kClockEvery == 0 || options_.site != nullptr) &&
-        ending.late(now()))
+        ending.late(now())) {
+      refused_ |= for_room;  // the next wait ends for another try
       return Post::again_credit;
+    }
     // Parts of something long, of which no upcall is told: no time to sleep.
     if (came > 0) {
       ladder.reset();
