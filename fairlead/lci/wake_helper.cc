@@ -250,8 +250,11 @@ bool WakeHelper::watch() {
 
 void WakeHelper::serve() {
   for (int round = 0; round < kRounds && !stop_.load(); ++round) {
-    if (target_.quiet(target_.port) || target_.poll(target_.port) == 0) return;
-    served_ = true;
+    if (target_.quiet(target_.port)) return;
+    const std::uint64_t before = target_.changes(target_.port);
+    const int ran = target_.poll(target_.port);
+    served_ = served_ || ran > 0 || target_.changes(target_.port) != before;
+    if (ran == 0) return;
   }
 }
 

@@ -41,6 +41,7 @@ class WakeHelper {
     void* port = nullptr;
     bool (*quiet)(void* port) = nullptr;  // no upcall may run
     int (*poll)(void* port) = nullptr;
+    std::uint64_t (*changes)(void* port) = nullptr;            // Port::changes()
     bool (*listen)(void* port, fabric::Bell& bell) = nullptr;  // as fabric::Nic's
   };
 
@@ -77,7 +78,7 @@ class WakeHelper {
   void allowed() {
     if (waits_) change_.notify_one();
   }
-  // The helper ran upcalls since this was last asked.
+  // The helper ran upcalls, or operations ended in it, since this was last asked.
   bool take_served() { return std::exchange(served_, false); }
   // On one thread: whether charge() is to look for what came.
   bool serves_here(Ps now) const {

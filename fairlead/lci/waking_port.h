@@ -213,6 +213,7 @@ class WakingPort final : public Port {
   WakeHelper::Target target() {
     return {&inner_, [](void* port) { return static_cast<Inner*>(port)->quiet(); },
             [](void* port) { return static_cast<Inner*>(port)->poll(); },
+            [](void* port) { return static_cast<Inner*>(port)->changes(); },
             [](void* port, fabric::Bell& bell) { return static_cast<Inner*>(port)->listen(bell); }};
   }
 
