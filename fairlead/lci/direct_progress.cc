@@ -157,6 +157,8 @@ Post DirectPort::wait(const Until& until) {
     ladder.skip(looks - patience.looks);
     if (until.deadline != kNever && (idle++ % kClockEvery == 0 || options_.site != nullptr) &&
         ending.late(now())) {
+      // What ended without an upcall in the poll above is not the next wait's to see.
+      if (ending.holds(upcalls_ != upcalls_before, ended() != ended_before)) return ending.answer();
       refused_ |= for_room;  // the next wait ends for another try
       return Post::again_credit;
     }
