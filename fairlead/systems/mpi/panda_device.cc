@@ -94,9 +94,9 @@ void PandaDevice::poll() { (void)panda_.poll(); }
 // that is over already asks for a look.
 Post PandaDevice::wait(const lci::Until& until) {
   const bool looks = until.deadline == Ps{0};
-  FAIRLEAD_CHECK(until.word == nullptr && until.counter == nullptr &&
-                     (looks || until.deadline == kNever),
-                 "{}: the panda device waits for messages only", until.what);
+  FAIRLEAD_CHECK(
+      until.word == nullptr && until.counter == nullptr && (looks || until.deadline == kNever),
+      "{}: the panda device waits for messages only", until.what);
   const std::uint64_t before = handled_.ok.load(std::memory_order_relaxed);
   if (!looks) {
     panda_.wait(handled_, before + 1, until.what);
