@@ -70,8 +70,9 @@ std::uint64_t platform_hash(const std::string& file) {
   const std::string text = file_text(file);
   if (text.empty()) return 0;
   const fs::path folder = fs::path(file).parent_path();
+  const std::string steps = steps_file_of(text);  // of a network interface with firmware
   const std::uint64_t machine =
-      hash_of(file_text((folder / steps_file_of(text)).string()), hash_of(text));
+      steps.empty() ? hash_of(text) : hash_of(file_text((folder / steps).string()), hash_of(text));
   return hash_of(file_text((folder / "layers.toml").string()), machine);
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "fairlead/base/check.h"
-#include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/platform_files.h"
 #include "tools/fairlead/packet_counts.h"
 #include "tools/fairlead/subprocess.h"
@@ -36,13 +35,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 void Measuring::add(const Measurement& measurement) {
   if (!index_.emplace(measurement.text(), entries_.size()).second) return;
-  Entry entry{measurement, {}};
-  const auto implementation = lci::parse_implementation(measurement.lci);
-  if (!implementation.ok()) {
-    entry.measured.end = Measured::End::failed;
-    entry.measured.reason = implementation.error().text;
-  }
-  entries_.push_back(std::move(entry));
+  entries_.push_back({measurement, {}});
 }
 
 const Measured& Measuring::of(const Measurement& measurement) const {
