@@ -97,7 +97,7 @@ void ElanNi::ring(Rank rank, std::uint32_t id) {
     message.with_entry = message.size <= ni_.inline_bytes;
   }
   const std::uint64_t bytes = parts_.terms.stored_bytes(message.with_entry, message.size);
-  at<&ElanNi::on_command>(bus_.store(now(), bytes), hw::kDoorbellEvent, id);
+  at<&ElanNi::on_command>(store(bytes), hw::kDoorbellEvent, id);
 }
 
 // A thread waits for an event, which the host sets by its command; DMAs need none.
@@ -155,7 +155,7 @@ void ElanNi::return_buffers(Rank rank, Rank, std::uint8_t lane_number, std::uint
   freed.dest = rank;
   freed.lane = lane_number;
   freed.credits = count;
-  at<&ElanNi::on_slots>(bus_.store(now(), kSlotsFreedBytes), hw::kDoorbellEvent, id);
+  at<&ElanNi::on_slots>(store(kSlotsFreedBytes), hw::kDoorbellEvent, id);
 }
 
 void ElanNi::on_slots(std::uint32_t id) {

@@ -11,9 +11,10 @@
 //  thread processor   runs the thread of a query: builds its packet, looks at its acknowledgment
 //
 // Data between the interface and host memory cross the bus in bursts; memory that lies in the
-// interface (place()) needs none. The bus keeps writes in order and its reads behind them, as PCI
-// does: what is acknowledged when it has come is therefore seen before all that follows it. An event
-// counts in the interface, starts what waits for it, and writes a word to host memory.
+// interface (place()) needs none. The bus keeps writes of each direction in order and the
+// interface's reads behind its writes, as PCI does: what is acknowledged when it has come is
+// therefore seen before all that follows it. An event counts in the interface, starts what waits
+// for it, and writes a word to host memory.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -164,6 +165,12 @@ class ElanNi final : public RdmaEngine {
   Ps read(std::uint64_t bytes) {
     return std::max(written_, held_up(bus_.read(now(), bytes), bytes));
   }
+  // A host stores `bytes` into the interface now: when they are there, which is after all that
+  // hosts stored before.
+  Ps store(std::uint64_t bytes) {
+    stored_ = std::max(stored_, bus_.store(now(), bytes));
+    return stored_;
+  }
   // What needs no transfer: when all that went to memory before is seen there.
   Ps behind_writes() const { return std::max(written_, now()); }
   // As write(), but for memory that lies in the interface.
@@ -232,6 +239,7 @@ class ElanNi final : public RdmaEngine {
   const hw::ElanParams& ni_;
   Peer self_;
   hw::BurstBus bus_;
+  Ps stored_{};   // when the last of what hosts stored so far is in the interface
   Ps written_{};  // when the last of what went to the host's memory so far is seen there
   sim::Server command_;
   sim::Server dma_;
