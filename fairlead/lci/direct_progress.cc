@@ -155,10 +155,11 @@ Post DirectPort::wait(const Until& until) {
       continue;
     }
     ladder.skip(looks - patience.looks);
+    // What ended without an upcall in the poll above, as a put that found room, rings no bell and
+    // is not the next wait's to see.
+    if (ending.holds(upcalls_ != upcalls_before, ended() != ended_before)) return ending.answer();
     if (until.deadline != kNever && (idle++ % kClockEvery == 0 || options_.site != nullptr) &&
         ending.late(now())) {
-      // What ended without an upcall in the poll above is not the next wait's to see.
-      if (ending.holds(upcalls_ != upcalls_before, ended() != ended_before)) return ending.answer();
       refused_ |= for_room;  // the next wait ends for another try
       return Post::again_credit;
     }

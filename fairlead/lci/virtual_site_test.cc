@@ -90,6 +90,17 @@ TEST_F(VirtualSiteTest, RoomToSendIsTheFabricsToTell) {
   EXPECT_EQ(nic_.lengths, (std::vector<Ps>{kNever, kNever}));
 }
 
+TEST_F(VirtualSiteTest, WhatALookItselfEndsIsNotSleptOn) {
+  std::uint64_t data = 7;
+  const PutPiece piece{0, &data, sizeof data};
+  Counter done;
+  EXPECT_EQ(port_->put({1}, 5, {&piece, 1}, &done, kNoCounter, kNoFlags), Post::pending);
+  // Expect: two sleeps for want of room, and none after the look in which the packet left, as
+  // nothing would end it.
+  EXPECT_EQ(port_->wait({.counter = &done, .at = 1}), Post::done);
+  EXPECT_EQ(nic_.lengths, (std::vector<Ps>{kNever, kNever}));
+}
+
 TEST_F(VirtualSiteTest, ATimerEndsTheSleep) {
   Ps ran{};
   struct Both {

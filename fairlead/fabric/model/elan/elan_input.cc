@@ -152,7 +152,7 @@ void ElanNi::take_slot(std::uint32_t id) {
   packet(slot).dest = in.dest;
   std::memcpy(parts_.packets.payload(slot), parts_.packets.payload(id), in.bytes);
   const std::uint64_t bytes = in.bytes + sizeof(ClientHeader);
-  at<&ElanNi::on_received>(held_up(bus_.write(now(), bytes), bytes), hw::kDmaEvent, slot);
+  at<&ElanNi::on_received>(write(bytes), hw::kDmaEvent, slot);
   answer(id, Outcome::done);
 }
 
@@ -186,7 +186,7 @@ void ElanNi::on_block(std::uint32_t id) {
   std::uint64_t address = in.reply_address;
   const bool ok = in.kind != RdmaKind::write || in.bytes == 0 ||
                   locate(rank, in, in.key, in.offset, in.bytes, Access::write, &address);
-  at<&ElanNi::on_written>(ok ? to_memory(of(rank), address, in.bytes) : now(), hw::kDmaEvent, id);
+  at<&ElanNi::on_written>(to_memory(of(rank), address, ok ? in.bytes : 0), hw::kDmaEvent, id);
 }
 
 void ElanNi::on_written(std::uint32_t id) {
@@ -231,7 +231,7 @@ void ElanNi::all_came(Rank rank, std::uint32_t id, std::uint64_t address, bool r
 }
 
 void ElanNi::on_event_word(std::uint32_t id) {
-  at<&ElanNi::on_seen>(bus_.write(now(), ni_.event_bytes), hw::kVisibleEvent, id);
+  at<&ElanNi::on_seen>(write(ni_.event_bytes), hw::kVisibleEvent, id);
 }
 
 void ElanNi::on_seen(std::uint32_t id) {
@@ -269,8 +269,7 @@ void ElanNi::serve_atomic(std::uint32_t id) {
     return answer(id, Outcome::refused);
   }
   in.address = address;
-  const bool here = is_placed(of(in.dest), address);
-  at<&ElanNi::on_atomic>(here ? now() : bus_.read(now(), in.word_bytes), hw::kDmaEvent, id);
+  at<&ElanNi::on_atomic>(from_memory(of(in.dest), address, in.word_bytes), hw::kDmaEvent, id);
 }
 
 // The word changes in one event: nobody comes in between.
@@ -281,7 +280,7 @@ void ElanNi::on_atomic(std::uint32_t id) {
   if (in.word_bytes == 4) in.a &= UINT32_MAX;
   const std::uint64_t made = changed_word(in, old);
   (void)own.memory->write(in.address, reinterpret_cast<const std::byte*>(&made), in.word_bytes);
-  if (!is_placed(own, in.address)) (void)bus_.write(now(), in.word_bytes);
+  if (!is_placed(own, in.address)) (void)write(in.word_bytes);
   own.host.changed(own.host.context);
   in.a = old;  // travels with the acknowledgment
   answer(id, Outcome::done);
@@ -299,8 +298,7 @@ void ElanNi::serve_query(std::uint32_t id) {
                                       kWordBytes, Access::write, &address));
   if (!ok) return answer(id, Outcome::refused);
   (void)locate(rank, in, in.key, in.offset, kWordBytes, Access::read, &address);
-  const bool here = is_placed(of(rank), address);
-  at<&ElanNi::on_test>(here ? now() : bus_.read(now(), kWordBytes), hw::kDmaEvent, id);
+  at<&ElanNi::on_test>(from_memory(of(rank), address, kWordBytes), hw::kDmaEvent, id);
 }
 
 void ElanNi::on_test(std::uint32_t id) {
@@ -363,7 +361,7 @@ void ElanNi::on_counted(std::uint32_t id) {
   ++event.on_the_way;
   look(counted.dest, event);
   parts_.engine.at(
-      bus_.write(now(), ni_.event_bytes), self_, hw::kVisibleEvent,
+      write(ni_.event_bytes), self_, hw::kVisibleEvent,
       [](void* self, std::uint64_t seen, std::uint64_t) {
         auto& ni = *static_cast<ElanNi*>(self);
         const RdmaPacket& word = ni.packet(static_cast<std::uint32_t>(seen));

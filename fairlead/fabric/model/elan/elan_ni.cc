@@ -63,8 +63,11 @@ bool ElanNi::is_placed(const Own& own, std::uint64_t address) {
 }
 
 Ps ElanNi::to_memory(const Own& own, std::uint64_t address, std::uint64_t bytes) {
-  if (bytes == 0 || is_placed(own, address)) return now();
-  return held_up(bus_.write(now(), bytes), bytes);
+  return bytes == 0 || is_placed(own, address) ? behind_writes() : write(bytes);
+}
+
+Ps ElanNi::from_memory(const Own& own, std::uint64_t address, std::uint64_t bytes) {
+  return is_placed(own, address) ? behind_writes() : read(bytes);
 }
 
 // --- Command processor
@@ -94,7 +97,7 @@ void ElanNi::ring(Rank rank, std::uint32_t id) {
     message.with_entry = message.size <= ni_.inline_bytes;
   }
   const std::uint64_t bytes = parts_.terms.stored_bytes(message.with_entry, message.size);
-  at<&ElanNi::on_command>(bus_.store(now(), bytes), hw::kDoorbellEvent, id);
+  at<&ElanNi::on_command>(store(bytes), hw::kDoorbellEvent, id);
 }
 
 // A thread waits for an event, which the host sets by its command; DMAs need none.
@@ -152,7 +155,7 @@ void ElanNi::return_buffers(Rank rank, Rank, std::uint8_t lane_number, std::uint
   freed.dest = rank;
   freed.lane = lane_number;
   freed.credits = count;
-  at<&ElanNi::on_slots>(bus_.store(now(), kSlotsFreedBytes), hw::kDoorbellEvent, id);
+  at<&ElanNi::on_slots>(store(kSlotsFreedBytes), hw::kDoorbellEvent, id);
 }
 
 void ElanNi::on_slots(std::uint32_t id) {
@@ -224,7 +227,7 @@ void ElanNi::on_started(std::uint32_t id) {
   const bool here = sent.background ? ni_.background.main_memory == 0
                                     : is_dma(sent.kind) && is_placed(of(sent.source), sent.address);
   if (!elsewhere || here) return on_fetched(id);
-  at<&ElanNi::on_fetched>(held_up(bus_.read(now(), sent.bytes), sent.bytes), hw::kDmaEvent, id);
+  at<&ElanNi::on_fetched>(read(sent.bytes), hw::kDmaEvent, id);
 }
 
 void ElanNi::on_fetched(std::uint32_t id) {
@@ -335,7 +338,7 @@ void ElanNi::tell(Rank rank, const RdmaCompletion& completion, std::uint64_t byt
   const std::uint32_t id = parts_.packets.take();
   std::memcpy(parts_.packets.payload(id), &completion, sizeof completion);
   packet(id).dest = rank;
-  at<&ElanNi::on_told>(bytes == 0 ? now() : bus_.write(now(), bytes), hw::kDmaEvent, id);
+  at<&ElanNi::on_told>(bytes == 0 ? now() : write(bytes), hw::kDmaEvent, id);
 }
 
 void ElanNi::on_told(std::uint32_t id) {

@@ -11,9 +11,12 @@
 //  thread processor   runs the thread of a query: builds its packet, looks at its acknowledgment
 //
 // Data between the interface and host memory cross the bus in bursts; memory that lies in the
-// interface (place()) needs none. An event counts in the interface, starts what waits for it, and
-// writes a word to host memory.
+// interface (place()) needs none. The bus keeps writes of each direction in order and the
+// interface's reads behind its writes, as PCI does: what is acknowledged when it has come is
+// therefore seen before all that follows it. An event counts in the interface, starts what waits
+// for it, and writes a word to host memory.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -151,9 +154,29 @@ class ElanNi final : public RdmaEngine {
     return in.named.members > 1 ? parts_.ranks.rank_at(self_, 0) : in.dest;
   }
   static bool is_placed(const Own& own, std::uint64_t address);
-  // From now on `bytes` go to the host's memory: when a processor sees them. At once where they
-  // stay in the interface.
+  // From now on `bytes` go to the host's memory: when a processor sees them, which is after all
+  // that went there before.
+  Ps write(std::uint64_t bytes) {
+    written_ = std::max(written_, held_up(bus_.write(now(), bytes), bytes));
+    return written_;
+  }
+  // `bytes` of the host's memory are asked for now: when they are here. What went to memory before
+  // is among them.
+  Ps read(std::uint64_t bytes) {
+    return std::max(written_, held_up(bus_.read(now(), bytes), bytes));
+  }
+  // A host stores `bytes` into the interface now: when they are there, which is after all that
+  // hosts stored before.
+  Ps store(std::uint64_t bytes) {
+    stored_ = std::max(stored_, bus_.store(now(), bytes));
+    return stored_;
+  }
+  // What needs no transfer: when all that went to memory before is seen there.
+  Ps behind_writes() const { return std::max(written_, now()); }
+  // As write(), but for memory that lies in the interface.
   Ps to_memory(const Own& own, std::uint64_t address, std::uint64_t bytes);
+  // As read(), likewise.
+  Ps from_memory(const Own& own, std::uint64_t address, std::uint64_t bytes);
   Ps held_up(Ps end, std::uint64_t bytes);
   bool locate(Rank rank, const RdmaPacket& in, std::uint64_t key, std::uint64_t offset,
               std::uint64_t size, Access access, std::uint64_t* address);
@@ -216,6 +239,8 @@ class ElanNi final : public RdmaEngine {
   const hw::ElanParams& ni_;
   Peer self_;
   hw::BurstBus bus_;
+  Ps stored_{};   // when the last of what hosts stored so far is in the interface
+  Ps written_{};  // when the last of what went to the host's memory so far is seen there
   sim::Server command_;
   sim::Server dma_;
   sim::Server input_;
