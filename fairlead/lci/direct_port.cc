@@ -45,6 +45,8 @@ std::unique_ptr<Port> make_direct_port(fabric::Nic& nic, const DirectOptions& op
   return std::make_unique<WakingPort<DirectPort>>(*options.helper, nic, options);
 }
 
+bool send_overflow(Port& direct) { return static_cast<DirectPort&>(direct).send_overflow(); }
+
 DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
     : nic_(nic),
       options_(options),

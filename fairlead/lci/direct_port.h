@@ -53,5 +53,8 @@ struct DirectOptions {
 
 // `nic` must outlive the port, which becomes its sink.
 std::unique_ptr<Port> make_direct_port(fabric::Nic& nic, const DirectOptions& options);
+// Of a port that was made so, without a helper: tries again to send what upcalls sent and what
+// found no room. True: some of it still waits.
+bool send_overflow(Port& direct);
 
 }  // namespace fairlead::lci

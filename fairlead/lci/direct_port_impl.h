@@ -110,6 +110,12 @@ class DirectPort final : public Port {
   void on_event(EventSink sink) override { events_.attach(sink); }
   const PortCounters& counters() const override { return counters_; }
 
+  // As send_overflow(port).
+  bool send_overflow() {
+    if (!overflow_.empty()) flush_overflow();
+    return !overflow_.empty();
+  }
+
  private:
   static constexpr int kReapBudget = 256;
 

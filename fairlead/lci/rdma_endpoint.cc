@@ -16,6 +16,8 @@ using fabric::model::ModelNic;
 using fabric::model::NicMachine;
 using fabric::model::NiKind;
 
+constexpr Ps kLingerMost = milliseconds(10);
+
 class RdmaEndpoint final : public Endpoint, private VirtualSite {
  public:
   // `nic` outlives it, or is `own`.
@@ -35,8 +37,16 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
   }
 
   Port& port() override { return *port_; }
-  // Until what was sent is there, where the network knows.
+  // Until what upcalls sent has left, but not for long, as who ended before takes nothing any more;
+  // then until all is there, where the network knows.
   void linger() override {
+    constexpr int kBudget = 256;
+    const Ps last = nic_.now() + kLingerMost;
+    while (send_overflow(*port_) && nic_.now() < last) {
+      // Room; the program takes no packets any more.
+      (void)nic_.reap(kBudget, 0);
+      nic_.sleep(std::max(last - nic_.now(), Ps{0}));
+    }
     while (!nic_.settled()) {
       (void)port_->poll();
       if (!nic_.settled()) nic_.sleep(kNever);
