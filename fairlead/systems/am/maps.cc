@@ -501,11 +501,13 @@ int Maps::request(Endpoint* endpoint, en_t to, Head head, const std::byte* data,
       return send(queue, head, data, 0) ? AM_OK : AM_ERR_RESOURCE;
     }
     if (async) return AM_ERR_NOT_SENT;
+    const Map::State before = map->state;
     if (queue.free_sends.empty()) {
       await_send(queue);
-    } else if (poll(endpoint->bundle) == 0) {
-      // A connection may have come about in the poll, unseen: only then does nothing else tell.
-      const bool connects = map->state == Map::State::connecting;
+    } else if (poll(endpoint->bundle) == 0 && find(key) == map && map->state == before) {
+      // What the poll itself heard of the MAP would end no wait. That a connection has come about
+      // is seen by look() alone.
+      const bool connects = before == Map::State::connecting;
       (void)port_.wait({.any_packet = true,
                         .any_change = true,
                         .deadline = connects ? port_.now() + milliseconds(1) : kNever,
