@@ -33,6 +33,8 @@ std::string Core::name_of(ObjectId id, const Type& type, const Operation* operat
 }
 
 void Core::check_outside(const char* what) {
+  // Otherwise it may be one that a handler runs meanwhile, in another thread.
+  const Held held(*this);
   if (running == nullptr) return;
   fatal(fmt::format("{} inside of an operation ({}): operations call no others", what,
                     running->waits_for));
