@@ -67,8 +67,10 @@ bool Engine::wait_a_while(Request& request, Ps deadline, const char* call) {
 Post Engine::wait_until(lci::Until until, const char* call, const WaitsFor& of) {
   until.any_change = true;
   until.what = call;
-  if (has_work() && progress()) [[unlikely]]
+  if (has_work() && progress()) [[unlikely]] {
+    uncalled_ = true;
     return Post::done;
+  }
   const Post answer = told_.call != nullptr ? wait_telling(until, call, of)
                       : lock_ == nullptr    ? device_->wait(until)
                                             : wait_among_threads(until, of.request);

@@ -400,6 +400,8 @@ class Engine {
   Post poll_for_all(lci::Until until);
   Post wait_for_others(const lci::Until& until, const Request* request);
   [[gnu::cold, gnu::noinline]] void call_waiters();
+  // Something may have changed: calls them, or has who follows do it.
+  void tell_waiters(bool changed);
   [[gnu::cold, gnu::noinline]] void enter_port();
   [[gnu::cold, gnu::noinline]] void leave_port();
   bool progress();
@@ -422,6 +424,7 @@ class Engine {
   IntrusiveList<ThreadWaiter, &ThreadWaiter::link> waiters_;
   std::atomic<bool> polls_ = false;
   bool in_port_ = false;
+  bool uncalled_ = false;  // something changed since they were called
   Matcher matcher_;
   Pool<Request> requests_;
   Requests outgoing_;          // sends in the states *_queued, in the order they were started

@@ -1,7 +1,8 @@
 // Waiting where several threads call (MPI_THREAD_MULTIPLE). One of those that wait polls for all:
 // it has the lock, and gives it up as soon as another thread wants to call. The others have left
 // the lock; they look whether they were called, with the processor given away between, then sleep.
-// Whoever gives the lock up calls those whose request is done, and those that wait for any change.
+// Whoever gives the lock up calls those whose request is done, and those that wait for any change:
+// but not where the next thread is there already, which does it when it goes or begins to poll.
 // When the one that polls has left, one of those that are awake follows it by itself; where all
 // sleep, one is called.
 #include <sched.h>
@@ -45,6 +46,7 @@ void Engine::leave_port() {
 }
 
 void Engine::call_waiters() {
+  uncalled_ = false;
   bool one_is_awake = polls_.load();
   for (ThreadWaiter* each = waiters_.front(); each != nullptr;
        each = IntrusiveList<ThreadWaiter, &ThreadWaiter::link>::next(each)) {
@@ -52,6 +54,15 @@ void Engine::call_waiters() {
     one_is_awake |= !each->nap.asleep();
   }
   if (!one_is_awake) waiters_.front()->nap.call();
+}
+
+void Engine::tell_waiters(bool changed) {
+  if (waiters_.empty()) return;
+  if (lock_->contended()) {
+    uncalled_ |= changed;
+  } else {
+    call_waiters();
+  }
 }
 
 Post Engine::wait_among_threads(lci::Until until, const Request* request) {
@@ -66,6 +77,7 @@ Post Engine::wait_among_threads(lci::Until until, const Request* request) {
 
 // Until something has changed or another thread wants to call.
 Post Engine::poll_for_all(lci::Until until) {
+  if (uncalled_ && !waiters_.empty()) call_waiters();
   const FairLock::Queue queue = lock_->queue();
   lci::Until others;
   others.word = queue.word;
@@ -84,23 +96,22 @@ Post Engine::poll_for_all(lci::Until until) {
     until.value = others.value;
     until.also = others.also;
   }
+  const std::uint64_t changes = port_.changes();
   if (!free_work_) {
     until.deadline = std::min(until.deadline, port_.now() + kOthersTurn);
   } else if (!waiters_.empty()) {
-    const std::uint64_t changes = port_.changes();
     for (int i = 0; i < kSharedLooks; ++i) {
       device_->poll();
       const bool moved = has_work() && progress();
       if (moved || port_.changes() != changes || holds(until)) {
-        if (!lock_->contended()) call_waiters();
+        tell_waiters(moved || port_.changes() != changes);
         return Post::done;
       }
       sched_yield();
     }
   }
   const Post answer = device_->wait(until);
-  // Where another thread calls now, that one does it.
-  if (!waiters_.empty() && !lock_->contended()) call_waiters();
+  tell_waiters(port_.changes() != changes);
   return answer;
 }
 
