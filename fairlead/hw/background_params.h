@@ -7,12 +7,12 @@ namespace fairlead::hw {
 
 struct BackgroundParams {
   enum Pattern : std::uint32_t {
-    none,
-    complement,  // node a sends to the node whose bits are the complement of a's
-    uniform,     // every message to another node, drawn with equal chances
+    kNone,
+    kComplement,  // node a sends to the node whose bits are the complement of a's
+    kUniform,     // every message to another node, drawn with equal chances
   };
 
-  std::uint32_t pattern = none;
+  std::uint32_t pattern = kNone;
   std::uint32_t bytes = 16384;    // of a message
   std::uint32_t main_memory = 0;  // 1: its buffers are there, else in the network interface
   std::uint32_t ahead = 2;        // messages that a sender has under way

@@ -5,7 +5,7 @@
 #include <string_view>
 
 extern "C" {
-MpiFairleadPlaces mpi_fairlead_places_ = {};
+MpiFairleadPlaces fortran_places = {};
 }
 
 namespace fairlead::mpifort {

@@ -27,7 +27,7 @@ struct MpiFairleadPlaces {
   char argv_null[4];
   char argvs_null[4];
 };
-extern MpiFairleadPlaces mpi_fairlead_places_;
+extern MpiFairleadPlaces fortran_places __asm__("mpi_fairlead_places_");
 
 }  // extern "C"
 
@@ -113,19 +113,19 @@ class Handles {
 
 // A buffer, or one of the places that stand for none.
 inline void* buffer_of(void* given) {
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(given) -
-                                reinterpret_cast<std::uintptr_t>(&mpi_fairlead_places_);
+  const std::uintptr_t offset =
+      reinterpret_cast<std::uintptr_t>(given) - reinterpret_cast<std::uintptr_t>(&fortran_places);
   if (offset >= sizeof(MpiFairleadPlaces)) [[likely]]
     return given;
-  if (given == &mpi_fairlead_places_.bottom) return MPI_BOTTOM;
-  if (given == &mpi_fairlead_places_.in_place) return MPI_IN_PLACE;
-  return given == &mpi_fairlead_places_.buffer_automatic ? MPI_BUFFER_AUTOMATIC : given;
+  if (given == &fortran_places.bottom) return MPI_BOTTOM;
+  if (given == &fortran_places.in_place) return MPI_IN_PLACE;
+  return given == &fortran_places.buffer_automatic ? MPI_BUFFER_AUTOMATIC : given;
 }
 
 // An array of weights, or one of the places that stand for none.
 inline const int* weights_of(const int* given) {
-  if (given == &mpi_fairlead_places_.unweighted) return MPI_UNWEIGHTED;
-  return given == &mpi_fairlead_places_.weights_empty ? MPI_WEIGHTS_EMPTY : given;
+  if (given == &fortran_places.unweighted) return MPI_UNWEIGHTED;
+  return given == &fortran_places.weights_empty ? MPI_WEIGHTS_EMPTY : given;
 }
 inline int* weights_of(int* given) {
   return const_cast<int*>(weights_of(const_cast<const int*>(given)));
@@ -134,7 +134,7 @@ inline int* weights_of(int* given) {
 // A Fortran status, INTEGER or TYPE(MPI_Status), has the parts of a C one in their places.
 inline MPI_Status* status_of(int* given) {
   static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(int));
-  if (given == mpi_fairlead_places_.status_ignore || given == mpi_fairlead_places_.statuses_ignore)
+  if (given == fortran_places.status_ignore || given == fortran_places.statuses_ignore)
     return MPI_STATUS_IGNORE;
   return reinterpret_cast<MPI_Status*>(given);
 }

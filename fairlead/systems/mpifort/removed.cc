@@ -33,7 +33,7 @@ void mpi_address_(void* location, int* address, int* ierror) {
   MPI_Aint here = 0;
   MPI_Aint bottom = 0;
   int error = MPI_Get_address(buffer_of(location), &here);
-  if (error == MPI_SUCCESS) error = MPI_Get_address(&mpi_fairlead_places_, &bottom);
+  if (error == MPI_SUCCESS) error = MPI_Get_address(&fortran_places, &bottom);
   if (error == MPI_SUCCESS) *address = static_cast<int>(here - bottom);
   tell(ierror, error);
 }

@@ -22,12 +22,12 @@ int convert(const From* from, To* to) {
 extern "C" {
 
 static_assert(sizeof(MPI_F08_status) == sizeof(MPI_Status));
-MPI_Fint* const MPI_F_STATUS_IGNORE = mpi_fairlead_places_.status_ignore;
-MPI_Fint* const MPI_F_STATUSES_IGNORE = mpi_fairlead_places_.statuses_ignore;
+MPI_Fint* const MPI_F_STATUS_IGNORE = fortran_places.status_ignore;
+MPI_Fint* const MPI_F_STATUSES_IGNORE = fortran_places.statuses_ignore;
 MPI_F08_status* const MPI_F08_STATUS_IGNORE =
-    reinterpret_cast<MPI_F08_status*>(mpi_fairlead_places_.status_ignore);
+    reinterpret_cast<MPI_F08_status*>(fortran_places.status_ignore);
 MPI_F08_status* const MPI_F08_STATUSES_IGNORE =
-    reinterpret_cast<MPI_F08_status*>(mpi_fairlead_places_.statuses_ignore);
+    reinterpret_cast<MPI_F08_status*>(fortran_places.statuses_ignore);
 
 #define FAIRLEAD_MPIFORT_STATUS(names, From, To)                                        \
   int PMPI_Status_##names(const From* given, To* made) { return convert(given, made); } \

@@ -22,13 +22,13 @@ class Trampolines {
   static Function* of(Procedure procedure) {
     for (std::size_t i = 0; i < kProcedures; ++i) {
       Procedure known = nullptr;
-      if (procedures_[i].compare_exchange_strong(known, procedure) || known == procedure) {
-        return functions_[i];
+      if (procedures[i].compare_exchange_strong(known, procedure) || known == procedure) {
+        return kFunctions[i];
       }
     }
     return nullptr;
   }
-  static Procedure at(std::size_t i) { return procedures_[i].load(std::memory_order_acquire); }
+  static Procedure at(std::size_t i) { return procedures[i].load(std::memory_order_acquire); }
 
  private:
   template <std::size_t... i>
@@ -36,8 +36,8 @@ class Trampolines {
     return {&Family::template function<i>...};
   }
   // Code addresses of the program, the same for all ranks in a process.
-  static inline std::array<std::atomic<Procedure>, kProcedures> procedures_{};
-  static constexpr std::array<Function*, kProcedures> functions_ =
+  static inline std::array<std::atomic<Procedure>, kProcedures> procedures{};
+  static constexpr std::array<Function*, kProcedures> kFunctions =
       all(std::make_index_sequence<kProcedures>());
 };
 

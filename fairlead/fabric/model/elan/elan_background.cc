@@ -13,9 +13,9 @@ void ElanNi::begin_background() {
   using hw::BackgroundParams;
   const BackgroundParams& traffic = ni_.background;
   const std::uint32_t nodes = parts_.engine.nodes();
-  if (traffic.pattern == BackgroundParams::none || nodes < 2) return;
+  if (traffic.pattern == BackgroundParams::kNone || nodes < 2) return;
   // Only where their number is odd: the one in the middle.
-  if (traffic.pattern == BackgroundParams::complement && nodes - 1 - self_ == self_) return;
+  if (traffic.pattern == BackgroundParams::kComplement && nodes - 1 - self_ == self_) return;
   for (std::uint32_t i = 0; i < traffic.ahead; ++i) {
     const std::uint32_t message = parts_.packets.take();
     packet(message).kind = RdmaKind::write;
@@ -30,7 +30,7 @@ void ElanNi::on_background(std::uint32_t message) {
   if (background_ends_) return let_go(message);
   const std::uint32_t nodes = parts_.engine.nodes();
   Peer to = nodes - 1 - self_;
-  if (ni_.background.pattern == hw::BackgroundParams::uniform) {
+  if (ni_.background.pattern == hw::BackgroundParams::kUniform) {
     to = static_cast<Peer>(background_draw_.below(nodes - 1));
     if (to >= self_) ++to;
   }
