@@ -2,8 +2,8 @@
 #pragma once
 #include <algorithm>
 
-#include "fairlead/fabric/packet.h"
 #include "fairlead/fabric/model/rdma/rdma_terms.h"
+#include "fairlead/fabric/packet.h"
 #include "fairlead/hw/elan/elan_params.h"
 #include "fairlead/hw/pci/pci_params.h"
 #include "fairlead/hw/platform.h"
