@@ -41,11 +41,13 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
   // then until all is there, where the network knows.
   void linger() override {
     constexpr int kBudget = 256;
-    const Ps last = nic_.now() + kLingerMost;
-    while (send_overflow(*port_) && nic_.now() < last) {
-      // Room; the program takes no packets any more.
-      (void)nic_.reap(kBudget, 0);
-      nic_.sleep(std::max(last - nic_.now(), Ps{0}));
+    if (send_overflow(*port_)) {
+      const Ps last = nic_.now() + kLingerMost;
+      do {
+        // Room; the program takes no packets any more.
+        (void)nic_.reap(kBudget, 0);
+        nic_.sleep(std::max(last - nic_.now(), Ps{0}));
+      } while (send_overflow(*port_) && nic_.now() < last);
     }
     while (!nic_.settled()) {
       (void)port_->poll();

@@ -23,9 +23,10 @@ class ModelRankContext final : public ProcessContext {
 
   Peer node_of(Rank rank) const override { return below_.memory->ranks().node_of(rank); }
   std::string processor_name() const override;
-  // What the rank did last takes its time, although nothing follows that needs an answer.
+  // What the rank did last takes its time, although nothing follows that needs an answer; what it
+  // lingers for does not belong to the job's time.
   void linger() override {
-    below_.gate->sync();
+    below_.gate->retire();
     below_.endpoint->linger();
   }
 

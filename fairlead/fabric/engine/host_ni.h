@@ -86,7 +86,6 @@ class EngineHostNi {
   PacketId alloc_local(std::size_t payload_bytes);
 
   void sync();
-  void retire() {}
   bool dismissed() const { return true; }
   // One step of the wait ladder, unless something is visible; the client looks at what else it
   // waits for and calls again.

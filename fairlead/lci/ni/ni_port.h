@@ -223,7 +223,6 @@ class alignas(kCacheLine) NiPort final : public Port {
   // that nobody does (Ni::dismissed), or never.
   void linger() {
     if constexpr (HostFlowOf::kRuns) {
-      ni_.retire();
       for (; !aside_.empty(); aside_.pop_front()) drop_late(ni_.packet(aside_.front()));
       PacketId id = 0;
       while (!ni_.dismissed()) {

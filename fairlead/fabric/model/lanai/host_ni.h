@@ -134,8 +134,6 @@ class alignas(kCacheLine) ModelHostNi {
 
   // Lets the rest of the machine catch up with this rank's clock.
   void sync();
-  // The rank's program has ended; from now on only its part of a protocol runs, until dismissed().
-  void retire() {}
   // Nobody can need this host any more. On the model a task that waits then is left where it is.
   bool dismissed() const { return false; }
   // Sleeps until something becomes visible or `deadline`. `what` is shown when the job hangs.

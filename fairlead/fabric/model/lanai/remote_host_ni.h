@@ -97,7 +97,6 @@ class RemoteHostNi {
   void release_local(PacketId id) { gate_.queue(LanaiOp::release_local, id); }
 
   void sync() { gate_.sync(); }      // *
-  void retire() { gate_.retire(); }  // *
   bool dismissed() const { return gate_.dismissed(); }
   void block(Ps deadline, const char* what);            // *
   void block_for_more(Ps deadline, const char* what) {  // *
