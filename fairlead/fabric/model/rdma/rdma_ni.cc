@@ -17,7 +17,7 @@ bool carries_data(RdmaKind kind) {
 }  // namespace
 
 RdmaNi::RdmaNi(const RdmaParts& parts, Peer self)
-    : parts_(parts), ni_(parts.params), self_(self), lanes_(parts.lanes) {
+    : parts_(parts), ni_(parts.params), self_(self), path_(parts.path.make_path()) {
   const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
   for (std::uint32_t place = 0; place < here; ++place) {
     ranks_.push_back(
@@ -39,20 +39,58 @@ RdmaNi::Way& RdmaNi::way(Rank own, Rank peer) {
 // The interface's transfers are one more user of the memory that the node's ranks share.
 Ps RdmaNi::held_up(Ps end, std::uint64_t bytes) {
   if (memory_ == nullptr) return end;
-  const Ps alone = time_for(Bytes{bytes}, parts_.lanes.rate);
+  const Ps alone = time_for(Bytes{bytes}, parts_.path.peak());
   const auto user = static_cast<std::uint32_t>(ranks_.size());
   return end + memory_->use(user, now(), alone, bytes) - alone;
 }
 
-template <RdmaNi::Handler done>
-void RdmaNi::fetch(std::uint32_t id, std::uint64_t bytes) {
-  packet(id).bytes = static_cast<std::uint32_t>(bytes);
-  at<&RdmaNi::fetched<done>>(held_up(lanes_.request(now(), bytes), bytes), hw::kDmaEvent, id);
+void RdmaNi::fetch(std::uint32_t id, std::uint64_t bytes, RdmaFetch what) {
+  RdmaPacket& reading = packet(id);
+  reading.bytes = static_cast<std::uint32_t>(bytes);
+  reading.fetching = what;
+  reading.read_left = bytes;
+  reading.reads_open = 0;
+  reads_.push_back(id);
+  begin_reads();
 }
 
-template <RdmaNi::Handler done>
-void RdmaNi::fetched(std::uint32_t id) {
-  at<done>(lanes_.to_ni(now(), packet(id).bytes), hw::kDmaEvent, id);
+// One packet's after the other's, in the order of asking.
+void RdmaNi::begin_reads() {
+  while (!reads_.empty() && reads_open_ < path_->reads_max()) {
+    const std::uint32_t id = reads_.front();
+    RdmaPacket& reading = packet(id);
+    const std::uint64_t bytes = std::min(reading.read_left, path_->read_bytes_max());
+    reading.read_left -= bytes;
+    if (reading.read_left == 0) reads_.pop_front();
+    ++reading.reads_open;
+    ++reads_open_;
+    parts_.engine.at(
+        held_up(path_->request(now(), bytes), bytes), self_, hw::kDmaEvent,
+        [](void* self, std::uint64_t packet, std::uint64_t size) {
+          static_cast<RdmaNi*>(self)->on_memory(static_cast<std::uint32_t>(packet), size);
+        },
+        this, id, bytes);
+  }
+}
+
+void RdmaNi::on_memory(std::uint32_t id, std::uint64_t bytes) {
+  at<&RdmaNi::on_data>(path_->data(now(), bytes), hw::kDmaEvent, id);
+}
+
+void RdmaNi::on_data(std::uint32_t id) {
+  RdmaPacket& reading = packet(id);
+  --reads_open_;
+  const bool all = --reading.reads_open == 0 && reading.read_left == 0;
+  begin_reads();
+  if (!all) return;
+  switch (packet(id).fetching) {
+    case RdmaFetch::entry:
+      return on_fetched(id);
+    case RdmaFetch::payload:
+      return on_payload(id);
+    case RdmaFetch::word:
+      return on_atomic_word(id);
+  }
 }
 
 // --- Send engine
@@ -81,7 +119,7 @@ void RdmaNi::ring(Rank rank, std::uint32_t id) {
   }
   const std::uint64_t bytes =
       parts_.terms.stored_bytes(message.with_entry, message.header.client.size);
-  at<&RdmaNi::on_doorbell>(lanes_.to_ni(now(), bytes), hw::kDoorbellEvent, id);
+  at<&RdmaNi::on_doorbell>(path_->to_ni(now(), bytes), hw::kDoorbellEvent, id);
 }
 
 // Its place in the queue is that of its doorbell, however long the rest takes.
@@ -94,7 +132,7 @@ void RdmaNi::on_doorbell(std::uint32_t id) {
 
 void RdmaNi::on_entry(std::uint32_t id) {
   if (packet(id).with_entry) return on_fetched(id);
-  fetch<&RdmaNi::on_fetched>(id, ni_.entry_bytes);
+  fetch(id, ni_.entry_bytes, RdmaFetch::entry);
 }
 
 void RdmaNi::on_fetched(std::uint32_t id) {
@@ -128,7 +166,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
     queue.in_order.push_back(id);
     message.bytes = message.kind == RdmaKind::send ? message.header.client.size : 0;
     message.ready = message.bytes == 0 || message.with_entry;
-    if (!message.ready) fetch<&RdmaNi::on_payload>(id, message.bytes);
+    if (!message.ready) fetch(id, message.bytes, RdmaFetch::payload);
     return;
   }
   const std::uint32_t part = parts_.packets.take();
@@ -151,7 +189,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
     queue.waiting.pop_front();
     parts_.packets.give(id);
   }
-  fetch<&RdmaNi::on_payload>(part, bytes);
+  fetch(part, bytes, RdmaFetch::payload);
 }
 
 void RdmaNi::on_payload(std::uint32_t id) {
@@ -306,7 +344,7 @@ void RdmaNi::serve_atomic(std::uint32_t id) {
       of(in.dest).keys.find(in.key, in.offset, in.word_bytes, true, true);
   if (!address || *address % in.word_bytes != 0) return answer(id, false);
   in.address = *address;
-  fetch<&RdmaNi::on_atomic_word>(id, in.word_bytes);
+  fetch(id, in.word_bytes, RdmaFetch::word);
 }
 
 void RdmaNi::on_atomic_word(std::uint32_t id) {
@@ -362,7 +400,7 @@ void RdmaNi::return_buffers(Rank rank, Rank source, std::uint8_t lane, std::uint
   credit.dest = source;
   credit.credits = count;
   credit.lane = lane;
-  at<&RdmaNi::on_buffers>(lanes_.to_ni(now(), kRdmaDoorbellBytes), hw::kDoorbellEvent, id);
+  at<&RdmaNi::on_buffers>(path_->to_ni(now(), kRdmaDoorbellBytes), hw::kDoorbellEvent, id);
 }
 
 void RdmaNi::on_buffers(std::uint32_t id) { leave(id); }

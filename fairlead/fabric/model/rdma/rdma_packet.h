@@ -45,6 +45,9 @@ struct RdmaNamed {
   std::uint64_t store_offset = 0;
 };
 
+// What an interface reads of its host's memory for a packet.
+enum class RdmaFetch : std::uint8_t { entry, payload, word };
+
 // A work queue entry as the host writes it.
 struct RdmaEntry {
   RdmaKind kind;           // send, write, read or atomic
@@ -111,6 +114,10 @@ struct RdmaPacket {
   std::uint64_t b = 0;
   PacketHeader header{};  // send
   RdmaNamed named{};
+  // --- What is read for it.
+  RdmaFetch fetching = RdmaFetch::entry;
+  std::uint32_t reads_open = 0;   // under way
+  std::uint64_t read_left = 0;    // bytes not asked for
   // --- Where packets hold circuits.
   std::uint32_t circuit = 0;
   std::uint32_t users = 1;         // who still needs it
