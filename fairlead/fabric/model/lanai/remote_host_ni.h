@@ -96,7 +96,7 @@ class RemoteHostNi {
   }
   void release_local(PacketId id) { gate_.queue(LanaiOp::release_local, id); }
 
-  void sync() { gate_.sync(); }      // *
+  void sync() { gate_.sync(); }  // *
   bool dismissed() const { return gate_.dismissed(); }
   void block(Ps deadline, const char* what);            // *
   void block_for_more(Ps deadline, const char* what) {  // *
