@@ -142,7 +142,7 @@ Keep Reliable::take_in_order(Flow flow, const Incoming& in) {
 
 void Reliable::take_kept(Flow flow) {
   while (may_take(flow)) {
-    const std::uint32_t at = flows_.take_kept(flow);
+    const std::uint32_t at = flows_.take_kept(site_, flow);
     if (at == SelectiveRepeat::kNothing) return;
     if ((at & kEarlyPiece) != 0) {
       if ((at & ~kEarlyPiece) != kNotLast) copies_.last_came(flow / kLanes, take_last(at));

@@ -21,7 +21,8 @@ struct ReliableOptions {
   Ps epoch{};                              // CLOCK_MONOTONIC at the start of the World
   std::size_t window_bytes = 1 << 20;      // under way to one peer and lane, in full frames
   std::uint32_t frame_bytes = UINT32_MAX;  // of a frame; at most what the fabric below carries
-  std::uint32_t first = 0;  // number of the first frame to and from each peer; they wrap
+  std::uint32_t first = 0;             // number of the first frame to and from each peer; they wrap
+  Ps timeout_first = milliseconds(5);  // before a round trip was measured
   // A peer's program has ended in order: it needs nothing any more, and acknowledges nothing.
   bool (*left)(void* context, Peer peer) = nullptr;
   void* context = nullptr;

@@ -8,6 +8,7 @@
 
 #include "fairlead/base/units.h"
 #include "fairlead/lci/frame_pool.h"
+#include "fairlead/lci/reliable_nic.h"
 #include "fairlead/proto/selective_repeat.h"
 
 namespace fairlead::lci {
@@ -43,7 +44,6 @@ inline constexpr std::uint32_t kPostsPerClock = 8;
 // Round trips are measured on clocks of 2^16 ps.
 inline constexpr unsigned kStampShift = 16;
 
-inline constexpr Ps kTimeoutFirst = milliseconds(5);
 inline constexpr Ps kTimeoutMin = microseconds(300);
 inline constexpr Ps kTimeoutMax = milliseconds(100);
 inline constexpr Ps kAckDelay = microseconds(50);
@@ -53,19 +53,19 @@ inline constexpr std::size_t kWindowMost = 1024;
 inline constexpr std::uint32_t kAckEvery = 16;
 inline constexpr std::uint32_t kAckEveryMax = 64;  // of a stream
 
-inline proto::SelectiveRepeat::Options flow_options(std::size_t window_bytes,
-                                                    std::size_t frame_bytes, std::uint32_t first) {
+inline proto::SelectiveRepeat::Options flow_options(const ReliableOptions& options,
+                                                    std::size_t frame_bytes) {
   const auto window = static_cast<std::uint32_t>(
-      std::bit_floor(std::clamp(window_bytes / frame_bytes, kWindowLeast, kWindowMost)));
+      std::bit_floor(std::clamp(options.window_bytes / frame_bytes, kWindowLeast, kWindowMost)));
   return {.window_max = window,
           .window_first = std::min<std::uint32_t>(16, window),
-          .timeout_first = kTimeoutFirst,
+          .timeout_first = options.timeout_first,
           .timeout_min = kTimeoutMin,
-          .timeout_max = kTimeoutMax,
+          .timeout_max = std::max(kTimeoutMax, options.timeout_first),
           .ack_delay = kAckDelay,
           .ack_every = std::clamp<std::uint32_t>(window / 4, 2, kAckEvery),
           .ack_every_max = std::clamp<std::uint32_t>(window / 4, 2, kAckEveryMax),
-          .first = first};
+          .first = options.first};
 }
 
 }  // namespace fairlead::lci

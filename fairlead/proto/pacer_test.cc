@@ -84,7 +84,7 @@ Outcome stream(const Way& way, bool paced, Ps length) {
       if (came == SelectiveRepeat::Came::early) receiver.keep(kPeer, sequence, 0);
       if (came == SelectiveRepeat::Came::in_order || came == SelectiveRepeat::Came::early)
         ++outcome.arrived;
-      while (receiver.take_kept(kPeer) != SelectiveRepeat::kNothing) {
+      while (receiver.take_kept(clock, kPeer) != SelectiveRepeat::kNothing) {
       }
       if (receiver.urgent(kPeer)) acknowledge(kPeer);
     }

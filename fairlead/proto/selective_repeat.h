@@ -199,15 +199,18 @@ class SelectiveRepeat {
     state.kept[slot(sequence)] = item;
     ++state.kept_count;
   }
-  // The next packet in order is a kept one: takes it. kNothing: it has not come.
+  // The next packet in order is a kept one: takes it. kNothing: it has not come. The peer is told
+  // in time, whose window moves only then.
   static constexpr std::uint32_t kNothing = UINT32_MAX;
-  [[nodiscard]] std::uint32_t take_kept(Peer peer) {
+  template <Site S>
+  [[nodiscard]] std::uint32_t take_kept(S& site, Peer peer) {
     State& state = of(peer);
     if (state.kept_count == 0) return kNothing;
     const std::uint32_t item = std::exchange(state.kept[slot(state.expected)], kNothing);
     if (item == kNothing) return kNothing;
     --state.kept_count;
     ++state.expected;
+    owe(site.now(), peer, state, 1);
     return item;
   }
   bool keeps(Peer peer) const {

@@ -70,9 +70,9 @@ Came receive(SelectiveRepeat& flow, TestClock& clock, std::uint32_t sequence) {
   if (came == Came::early) flow.keep(kPeer, sequence, sequence + 1000);
   return came;
 }
-std::vector<std::uint32_t> take_all_kept(SelectiveRepeat& flow) {
+std::vector<std::uint32_t> take_all_kept(SelectiveRepeat& flow, TestClock& clock) {
   std::vector<std::uint32_t> taken;
-  for (std::uint32_t item; (item = flow.take_kept(kPeer)) != SelectiveRepeat::kNothing;) {
+  for (std::uint32_t item; (item = flow.take_kept(clock, kPeer)) != SelectiveRepeat::kNothing;) {
     taken.push_back(item - 1000);
   }
   return taken;
@@ -140,11 +140,36 @@ TEST(SelectiveRepeat, EarlyPacketsAreKeptAndTold) {
   std::vector<std::uint64_t> words(receiver.early_words());
   EXPECT_EQ(receiver.take_early(kPeer, words), 1u);
   EXPECT_EQ(words[0], 0b10010u);
-  EXPECT_TRUE(take_all_kept(receiver).empty());
+  EXPECT_TRUE(take_all_kept(receiver, clock).empty());
   EXPECT_EQ(receive(receiver, clock, 1), Came::in_order);
-  EXPECT_EQ(take_all_kept(receiver), (std::vector<std::uint32_t>{2}));
+  EXPECT_EQ(take_all_kept(receiver, clock), (std::vector<std::uint32_t>{2}));
   EXPECT_EQ(receiver.take_ack(kPeer), 3u);
   EXPECT_TRUE(receiver.keeps(kPeer));
+}
+
+TEST(SelectiveRepeat, WhatIsTakenLateIsToldThen) {
+  TestClock clock;
+  SelectiveRepeat sender(2, kOptions);
+  SelectiveRepeat receiver(2, kOptions);
+  std::vector<std::uint64_t> words(receiver.early_words());
+  std::uint32_t sent = 0;
+  // They come in order to who cannot take them: kept, and told as if they were early.
+  for (; sender.room(kPeer); ++sent) {
+    send(sender, clock, 1);
+    ASSERT_NE(receiver.arrived(clock, kPeer, sent), Came::beyond);
+    receiver.keep(kPeer, sent, sent);
+    const std::size_t used = receiver.take_early(kPeer, words);
+    const std::vector<std::uint64_t> told(words.begin(),
+                                          words.begin() + static_cast<std::ptrdiff_t>(used));
+    ASSERT_EQ(acknowledge(sender, clock, 0, told).freed.size(), 1u);
+  }
+  EXPECT_EQ(take_all_kept(receiver, clock).size(), sent);
+  // Expect: an acknowledgment, although nothing came, without which the window stays closed: the
+  // sender has nothing more to ask for.
+  clock.time += kOptions.ack_delay;
+  EXPECT_EQ(run_due(receiver, clock).acks, (std::vector<Peer>{kPeer}));
+  EXPECT_TRUE(acknowledge(sender, clock, sent).ok);
+  EXPECT_TRUE(sender.room(kPeer));
 }
 
 TEST(SelectiveRepeat, NumbersWrap) {
@@ -159,7 +184,7 @@ TEST(SelectiveRepeat, NumbersWrap) {
   EXPECT_EQ(receive(receiver, clock, UINT32_MAX), Came::early);
   EXPECT_EQ(receive(receiver, clock, 1), Came::early);
   EXPECT_EQ(receive(receiver, clock, UINT32_MAX - 1), Came::in_order);
-  EXPECT_EQ(take_all_kept(receiver), (std::vector<std::uint32_t>{UINT32_MAX}));
+  EXPECT_EQ(take_all_kept(receiver, clock), (std::vector<std::uint32_t>{UINT32_MAX}));
   EXPECT_EQ(receive(receiver, clock, UINT32_MAX), Came::duplicate);
   EXPECT_EQ(receiver.take_ack(kPeer), 0u);
   EXPECT_EQ(acknowledge(sender, clock, 0, {0b10}).freed, (std::vector<std::uint32_t>{0, 1, 3}));
@@ -235,7 +260,7 @@ TEST(SelectiveRepeat, AStreamIsAcknowledgedLessOften) {
   std::uint64_t words[1];
   EXPECT_EQ(receiver.take_early(kPeer, words), 1u);
   (void)receive(receiver, clock, next);
-  EXPECT_EQ(take_all_kept(receiver), (std::vector<std::uint32_t>{next + 1}));
+  EXPECT_EQ(take_all_kept(receiver, clock), (std::vector<std::uint32_t>{next + 1}));
   next += 2;
   (void)receiver.take_ack(kPeer);
   EXPECT_EQ(stream(), 4u);
@@ -519,7 +544,7 @@ std::uint32_t run_link(std::uint64_t drop_permille, std::uint64_t seed, std::uin
       const auto take = [&](std::uint32_t got) { EXPECT_EQ(got, options.first + taken++); };
       const Came came = receive(receiver, clock, sequence);
       if (came == Came::in_order) take(sequence);
-      for (const std::uint32_t kept : take_all_kept(receiver)) take(kept);
+      for (const std::uint32_t kept : take_all_kept(receiver, clock)) take(kept);
       if (receiver.urgent(kPeer)) acknowledge_now();
     }
     while (!back.arrivals.empty() && back.arrivals.begin()->first <= clock.time) {
