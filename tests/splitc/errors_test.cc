@@ -10,8 +10,9 @@ namespace fairlead::port_test {
 namespace {
 
 class Errors : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_PORT_TESTS_IN(Errors, ::testing::Values("loop", "shm", "udp", "myrinet-p3/sdma",
-                                                    "amvia loop", "amvia udp"));
+INSTANTIATE_PORT_TESTS_IN(Errors,
+                          ::testing::Values("loop", "shm", "udp", "myrinet-p3/sdma", "amvia loop",
+                                            "amvia udp", "via loop", "via udp"));
 
 using splitc::global_ptr;
 

@@ -99,7 +99,9 @@ void Amvia::poll() {
 
 void Amvia::wait(const lci::Until& until) {
   // All that has come is run before this rank sleeps; who waits looks again then.
-  if (fairlead_am_poll(bundle_) != 0) return;
+  const int ran = fairlead_am_poll(bundle_);
+  if (ran < 0) host_.fail("a function that atomic runs may not communicate");
+  if (ran > 0) return;
   if (port_.wait({.any_packet = true, .any_change = true, .what = until.what}) == Post::peer_down) {
     host_.fail(fmt::format("a rank was lost while this one waited for {}", until.what));
   }

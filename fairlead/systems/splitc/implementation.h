@@ -12,10 +12,11 @@ namespace fairlead::splitc {
 enum class Implementation : std::uint8_t {
   direct,  // on the Port: loads and stores where memory is mapped, its calls elsewhere
   amvia,   // over Active Messages on virtual interfaces (Split-C paper, section 5.2)
+  via,     // over virtual interfaces (section 5.4)
 };
 
 constexpr const char kImplementationVariable[] = "FAIRLEAD_SPLITC";
-inline constexpr std::array kImplementationNames = {"direct", "amvia"};
+inline constexpr std::array kImplementationNames = {"direct", "amvia", "via"};
 
 // Reads the variable's text; empty: direct. Error: no such name, with those there are.
 inline Result<Implementation> implementation_of(const std::string& text) {

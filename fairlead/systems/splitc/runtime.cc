@@ -10,8 +10,11 @@
 #include "fairlead/run/names.h"
 #include "fairlead/systems/splitc/amvia.h"
 #include "fairlead/systems/splitc/direct.h"
+#include "fairlead/systems/splitc/via.h"
 
 namespace fairlead::splitc {
+static_assert(Runtime::kHeapBytes <= UINT32_MAX, "places travel in 4 bytes (via.h)");
+
 namespace {
 
 constexpr run::Names kNames = run::names_of(run::System::splitc);
@@ -31,6 +34,8 @@ std::unique_ptr<Remote> make_remote(Implementation implementation, lci::Port& po
       return std::make_unique<Direct>(port, host, kHeapSegment);
     case Implementation::amvia:
       return std::make_unique<Amvia>(port, host);
+    case Implementation::via:
+      return std::make_unique<Via>(port, host);
   }
   return nullptr;
 }
