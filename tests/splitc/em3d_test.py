@@ -28,12 +28,12 @@ class Em3d(AppRuns):
     def test_every_implementation_has_the_same_bits(self):
         for name in IMPLEMENTATIONS:
             found = set()
-            for where, ranks in OTHER_PLACES:
-                for variant in ("get", "bulk", "store"):
-                    result = self.run_app("em3d", [*where, "--splitc", name], ranks, "--verify",
-                                          "--variant", variant, *self.SMALL)
-                    self.assertTrue(result["verified"], f"{name} {where} {variant}")
-                    found.add((ranks, result["checksum"]))
+            for i, (where, ranks) in enumerate(OTHER_PLACES):
+                variant = ("store", "get", "bulk")[i % 3]
+                result = self.run_app("em3d", [*where, "--splitc", name], ranks, "--verify",
+                                      "--variant", variant, *self.SMALL)
+                self.assertTrue(result["verified"], f"{name} {where} {variant}")
+                found.add((ranks, result["checksum"]))
             # Expect: one result for each number of ranks.
             self.assertEqual(len(found), len({ranks for _, ranks in OTHER_PLACES}))
 
