@@ -120,7 +120,7 @@ class Errors(unittest.TestCase):
                      "shm, udp or ofi")
         self.refused(["run", "--single-copy", "often", TRUE], "often", "auto, never")
         self.refused(["run", "--mpi-device", "pandas", TRUE], "pandas", "direct, panda")
-        self.refused(["run", "--splitc", "amvia", TRUE], "amvia", "there are: direct")
+        self.refused(["run", "--splitc", "amiva", TRUE], "amiva", "there are: direct")
         self.refused(["compare", "--on", "shm", "--mpi-bcast", "ring", TRUE], "ring",
                      "auto, multicast, binomial, binary")
         self.refused(["run", "--mpi-bcast", "multicast", TRUE], "--mpi-device panda")

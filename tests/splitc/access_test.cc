@@ -9,7 +9,7 @@ namespace fairlead::port_test {
 namespace {
 
 class Access : public PerWorld {};
-INSTANTIATE_PORT_TESTS(Access);
+INSTANTIATE_PORT_TESTS_IN(Access, ::testing::ValuesIn(with_implementations(worlds())));
 
 using splitc::global_ptr;
 using splitc::spread_ptr;

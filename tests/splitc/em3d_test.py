@@ -5,6 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "command"))
 from app_runs import AppRuns  # noqa: E402
+from command import BIN, fairlead  # noqa: E402
+from implementations import IMPLEMENTATIONS, OTHER_PLACES  # noqa: E402
 
 
 class Em3d(AppRuns):
@@ -23,6 +25,25 @@ class Em3d(AppRuns):
                 found.add(result["checksum"])
             # Expect: one result, however the values came.
             self.assertEqual(len(found), 1)
+
+    def test_every_implementation_has_the_same_bits(self):
+        for name in IMPLEMENTATIONS:
+            found = set()
+            for i, (where, ranks) in enumerate(OTHER_PLACES):
+                variant = ("store", "get", "bulk")[i % 3]
+                result = self.run_app("em3d", [*where, "--splitc", name], ranks, "--verify",
+                                      "--variant", variant, *self.SMALL)
+                self.assertTrue(result["verified"], f"{name} {where} {variant}")
+                found.add((ranks, result["checksum"]))
+            # Expect: one result for each number of ranks.
+            self.assertEqual(len(found), len({ranks for _, ranks in OTHER_PLACES}))
+
+    def test_a_rank_that_dies_ends_the_job(self):
+        for name in IMPLEMENTATIONS:
+            answer = fairlead("run", "-n", "3", "--on", "myrinet-p3", "--faults", "kill=1@2ms",
+                              "--splitc", name, str(BIN / "em3d"), "--iterations", "1000000")
+            self.assertNotEqual(answer.returncode, 0)
+            self.assertIn("rank 1: killed by the fault plan", answer.stderr)
 
     def test_papers_size(self):
         result = self.run_app("em3d", ["shm"], 2, "--verify", "--variant", "store")

@@ -10,14 +10,16 @@ namespace fairlead::port_test {
 namespace {
 
 class Errors : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_PORT_TESTS_IN(Errors, ::testing::Values("loop", "shm", "udp", "myrinet-p3/sdma"));
+INSTANTIATE_PORT_TESTS_IN(Errors,
+                          ::testing::Values("loop", "shm", "udp", "myrinet-p3/sdma", "amvia loop",
+                                            "amvia udp", "via loop", "via udp"));
 
 using splitc::global_ptr;
 
 // Rank 1 of two runs `body`; answers the job's last words.
 std::string failure_of(const std::string& world, const std::function<void()>& body) {
   const Result<run::RunReport> report =
-      run::run_world(options_of(world, 2), [&](run::Context& rank) {
+      run::run_world(options_of(chosen(world), 2), [&](run::Context& rank) {
         return splitc::start(&rank, [&] {
           if (splitc::my_proc() == 1) body();
           splitc::barrier();
@@ -52,7 +54,7 @@ TEST_P(Errors, places_outside_a_heap) {
 
 TEST_P(Errors, calls_of_all_that_do_not_agree) {
   const Result<run::RunReport> report =
-      run::run_world(options_of(GetParam(), 3), [](run::Context& rank) {
+      run::run_world(options_of(chosen(GetParam()), 3), [](run::Context& rank) {
         return splitc::start(&rank, [] {
           (void)splitc::all_malloc<char>(splitc::my_proc() == 2 ? 100 : 60);
           return 0;
@@ -65,7 +67,7 @@ TEST_P(Errors, calls_of_all_that_do_not_agree) {
   expect_words(failure_of(GetParam(), [] { (void)splitc::all_malloc<char>(std::size_t{1} << 40); }),
                {"rank 1", "1099511627776 bytes of every heap: there is no room"});
   const Result<run::RunReport> sums =
-      run::run_world(options_of(GetParam(), 2), [](run::Context& rank) {
+      run::run_world(options_of(chosen(GetParam()), 2), [](run::Context& rank) {
         return splitc::start(&rank, [] {
           splitc::my_proc() == 1 ? splitc::all_reduce_sum(1) : splitc::all_reduce_max(1);
           return 0;

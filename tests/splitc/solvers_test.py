@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "command"))
 from app_runs import AppRuns  # noqa: E402
+from implementations import IMPLEMENTATIONS, OTHER_PLACES  # noqa: E402
 
 
 class Solvers(AppRuns):
@@ -12,6 +13,20 @@ class Solvers(AppRuns):
         # 20 rows of the grid for up to 16 ranks; 13 panels, the last one not full.
         self.verified_everywhere("cg", "unknowns", "--grid", "20")
         self.verified_everywhere("cholesky", "checksum", "--size", "100", "--block", "8")
+
+    def test_every_implementation(self):
+        for name in IMPLEMENTATIONS:
+            found = set()
+            for where, ranks in OTHER_PLACES:
+                there = [*where, "--splitc", name]
+                result = self.run_app("cg", there, ranks, "--verify", "--grid", "20")
+                self.assertTrue(result["verified"], f"{name} {where}")
+                result = self.run_app("cholesky", there, ranks, "--verify", "--size", "100",
+                                      "--block", "8")
+                self.assertTrue(result["verified"], f"{name} {where}")
+                found.add(result["checksum"])
+            # Expect: the same factors everywhere.
+            self.assertEqual(len(found), 1)
 
     def test_papers_cg(self):
         result = self.run_app("cg", ["shm"], 4, "--verify")

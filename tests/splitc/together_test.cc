@@ -9,7 +9,7 @@ namespace fairlead::port_test {
 namespace {
 
 class Together : public PerWorld {};
-INSTANTIATE_PORT_TESTS(Together);
+INSTANTIATE_PORT_TESTS_IN(Together, ::testing::ValuesIn(with_implementations(worlds())));
 
 using splitc::global_ptr;
 

@@ -94,9 +94,10 @@ typedef void (*am_returned_handler_t)(int status, op_t opcode, void* argblock);
 int AM_Init(void);
 int AM_Terminate(void);
 /* As AM_Init, with the implementation named: "direct" or "amvia"; null: direct. AM_Init takes the
- * one that FAIRLEAD_AM (`fairlead run --am NAME`) names. On amvia a reply has the form of its
- * request (AM_ERR_BAD_ARG), and buffers and transfers are bounded (AM_MaxMedium, AM_MaxLong). A
- * rank that has used one of them does not change to the other (AM_ERR_RESOURCE). */
+ * one that FAIRLEAD_AM (`fairlead run --am NAME`) names. Where they were started before:
+ * AM_ERR_IN_USE, or AM_ERR_RESOURCE where `name` is not the one that runs. On amvia a reply has the
+ * form of its request (AM_ERR_BAD_ARG), and buffers and transfers are bounded (AM_MaxMedium,
+ * AM_MaxLong). A rank that has used one of them does not change to the other (AM_ERR_RESOURCE). */
 int fairlead_am_init(const char* name);
 /* This rank and how many there are; the name of another rank's endpoint, without asking it. */
 unsigned AM_Rank(void);

@@ -30,7 +30,10 @@ Endpoint::Translation& at(Endpoint* endpoint, int index) {
 
 extern "C" {
 
-int AM_Init(void) { return fairlead_am_init(std::getenv(fairlead::am::kImplementationVariable)); }
+int AM_Init(void) {
+  if (Node::current() != nullptr) return AM_ERR_IN_USE;
+  return fairlead_am_init(std::getenv(fairlead::am::kImplementationVariable));
+}
 
 int fairlead_am_init(const char* name) {
   const auto chosen = fairlead::am::implementation_of(name == nullptr ? "" : name);
@@ -40,7 +43,9 @@ int fairlead_am_init(const char* name) {
   }
   const fairlead::Result<fairlead::run::Context*> joined = fairlead::run::attach();
   if (!joined.ok()) return AM_ERR_RESOURCE;
-  if (Node::current() != nullptr) return AM_ERR_IN_USE;
+  if (const Node* const node = Node::current(); node != nullptr) {
+    return node->implementation() == chosen.value() ? AM_ERR_IN_USE : AM_ERR_RESOURCE;
+  }
   fairlead::run::Context& context = *joined.value();
   constexpr auto kSystem = fairlead::run::System::am;
   const auto* const before = static_cast<const Node*>(context.state(kSystem));

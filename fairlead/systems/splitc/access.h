@@ -64,7 +64,7 @@ std::uint64_t offset_of(const void* local, const char* call);
 
 // Runs at a rank: reads `in`, writes `out`.
 using Body = void (*)(const void* in, void* out);
-constexpr std::size_t kAtomicMax = 4096;  // bytes of what goes to a rank and of what comes back
+constexpr std::size_t kAtomicMax = 4000;  // bytes of what goes to a rank and of what comes back
 void atomic(std::uint32_t rank, Body body, const void* in, std::size_t in_bytes, void* out,
             std::size_t out_bytes);
 // A place in the program's own file, from which Body counts: processes have it where they have it.

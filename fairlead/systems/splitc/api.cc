@@ -81,7 +81,7 @@ int start(run::Context* context, Body program_anchor, int (*splitc_main)(void*),
   }
   run::set_current(context);
   context->began(run::System::splitc);
-  auto made = std::make_unique<Runtime>(*context, program_anchor);
+  auto made = std::make_unique<Runtime>(*context, chosen.value(), program_anchor);
   Runtime& runtime = *made;
   context->set_state(run::System::splitc, std::unique_ptr<View>(std::move(made)));
   runtime.begin();

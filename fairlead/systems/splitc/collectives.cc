@@ -18,33 +18,63 @@ std::uint32_t number_of(const char* call, std::size_t bytes) {
 
 bool no_room(Post answer) { return answer == Post::again_credit || answer == Post::again_buffer; }
 
-// A channel of the four, bound to a member.
-template <void (Collectives::*F)(const lci::Arrival&)>
-lci::Upcall upcall(Collectives* self) {
-  return {[](void* context, lci::Packet*, const lci::Arrival& arrival) {
-            (static_cast<Collectives*>(context)->*F)(arrival);
+}  // namespace
+
+template <Collectives::Kind K>
+lci::Upcall Collectives::upcall() {
+  return {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
+            static_cast<Collectives*>(self)->came(K, arrival.source, arrival.words, arrival.data);
             return Keep::no;
           },
-          self};
+          this};
 }
-
-}  // namespace
 
 Collectives::Collectives(lci::Port& port, lci::Chan first, Owner owner)
     : port_(port), first_(first), owner_(owner) {
-  const std::uint64_t child = std::uint64_t{port_.self()} * kChildren + 1;
-  if (child < port_.size()) {
-    children_ =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(kChildren, port_.size() - child));
+  set_children();
+  const lci::Upcall all[] = {upcall<kBarrier>(), upcall<kReduce>(), upcall<kScan>(),
+                             upcall<kBroadcast>()};
+  for (lci::Chan i = 0; i < kKinds; ++i) {
+    port_.bind(static_cast<lci::Chan>(first_ + i), all[i], {});
   }
-  port_.bind(first_, upcall<&Collectives::barrier_came>(this), {});
-  port_.bind(static_cast<lci::Chan>(first_ + 1), upcall<&Collectives::reduce_came>(this), {});
-  port_.bind(static_cast<lci::Chan>(first_ + 2), upcall<&Collectives::scan_came>(this), {});
-  port_.bind(static_cast<lci::Chan>(first_ + 3), upcall<&Collectives::broadcast_came>(this), {});
+}
+
+void Collectives::set_children() {
+  const std::uint64_t child = std::uint64_t{port_.self()} * fan_ + 1;
+  children_ = child >= port_.size()
+                  ? 0
+                  : static_cast<std::uint32_t>(std::min<std::uint64_t>(fan_, port_.size() - child));
+}
+
+void Collectives::take(const Road& road) {
+  road_ = road;
+  if (road_.send == nullptr) return;
+  fan_ = kRoadChildren;
+  set_children();
+}
+
+void Collectives::came(std::uint32_t kind, Rank source, const lci::Words& words,
+                       std::span<const std::byte> data) {
+  switch (kind) {
+    case kBarrier:
+      came_[words[0] % kRoundsMax].ok.fetch_add(1, std::memory_order_release);
+      break;
+    case kReduce:
+      reduce_came({source, words, data});
+      break;
+    case kScan:
+      scan_came({source, words, data});
+      break;
+    case kBroadcast:
+      broadcast_came({source, words, data});
+      break;
+    default:
+      break;
+  }
 }
 
 Collectives::~Collectives() {
-  for (lci::Chan i = 0; i < 4; ++i) port_.bind(static_cast<lci::Chan>(first_ + i), {}, {});
+  for (lci::Chan i = 0; i < kKinds; ++i) port_.bind(static_cast<lci::Chan>(first_ + i), {}, {});
 }
 
 void Collectives::await(const Counter& counter, std::uint64_t at, const char* what) {
@@ -53,11 +83,15 @@ void Collectives::await(const Counter& counter, std::uint64_t at, const char* wh
   }
 }
 
-void Collectives::send(lci::Dest to, lci::Chan chan, const lci::Words& words, const void* data,
+void Collectives::send(lci::Dest to, Kind kind, const lci::Words& words, const void* data,
                        std::size_t bytes) {
+  if (road_.send != nullptr) {
+    return road_.send(road_.context, to.id, kind, words,
+                      {static_cast<const std::byte*>(data), bytes});
+  }
   // Without a wait of the Port's own, in which Active Messages would come and not be served.
   Post answer;
-  while (no_room(answer = try_send(to, chan, words, data, bytes))) {
+  while (no_room(answer = try_send(to, kind, words, data, bytes))) {
     owner_.wait(owner_.context, {.any_change = true, .what = "room"});
   }
   if (answer != Post::done && answer != Post::pending) {
@@ -65,8 +99,9 @@ void Collectives::send(lci::Dest to, lci::Chan chan, const lci::Words& words, co
   }
 }
 
-Post Collectives::try_send(lci::Dest to, lci::Chan chan, const lci::Words& words, const void* data,
+Post Collectives::try_send(lci::Dest to, Kind kind, const lci::Words& words, const void* data,
                            std::size_t bytes) {
+  const auto chan = static_cast<lci::Chan>(first_ + kind);
   if (!to.group && bytes <= port_.caps(to.id).inline_bytes_max) {
     return port_.send_small(to, chan, lci::Lane::request, words,
                             {static_cast<const std::byte*>(data), bytes}, lci::kNoBlock);
@@ -80,27 +115,41 @@ Post Collectives::try_send(lci::Dest to, lci::Chan chan, const lci::Words& words
   return answer;
 }
 
+void Collectives::send_down(Rank root, Kind kind, const lci::Words& words,
+                            std::span<const std::byte> data) {
+  const std::uint64_t procs = port_.size();
+  const std::uint64_t first = (port_.self() + procs - root) % procs * fan_ + 1;
+  for (std::uint64_t place = first; place < std::min(first + fan_, procs); ++place) {
+    send({static_cast<Rank>((place + root) % procs)}, kind, words, data.data(), data.size());
+  }
+}
+
 void Collectives::barrier() {
   const std::uint32_t procs = port_.size();
+  if (road_.send != nullptr) {
+    std::byte none{};
+    return reduce(
+        &none, 0, [](void*, const void*) {}, "a barrier");
+  }
   ++barriers_;
   std::uint32_t round = 0;
   for (std::uint32_t distance = 1; distance < procs; distance *= 2, ++round) {
-    send({(port_.self() + distance) % procs}, first_, {round, 0, 0, 0}, nullptr, 0);
+    send({(port_.self() + distance) % procs}, kBarrier, {round, 0, 0, 0}, nullptr, 0);
     await(came_[round], barriers_, "other ranks at a barrier");
   }
 }
 
-void Collectives::reduce_came(const lci::Arrival& arrival) {
-  const std::size_t bytes = std::min(arrival.data.size(), access::kValueMax);
-  if (arrival.via_group) {
-    std::copy_n(arrival.data.data(), bytes, outcome_.data());
+void Collectives::reduce_came(const Message& message) {
+  const std::size_t bytes = std::min(message.data.size(), access::kValueMax);
+  if (message.words[2] == 1) {
+    std::copy_n(message.data.data(), bytes, outcome_.data());
     outcomes_.ok.fetch_add(1, std::memory_order_release);
     return;
   }
-  Gathered& gathered = gathered_[arrival.words[0] % 2];
-  Came& came = gathered.of[(arrival.source - 1) % kChildren];
-  came.call = arrival.words[1];
-  std::copy_n(arrival.data.data(), bytes, came.value.data());
+  Gathered& gathered = gathered_[message.words[0] % 2];
+  Came& came = gathered.of[(message.source - 1) % fan_];
+  came.call = message.words[1];
+  std::copy_n(message.data.data(), bytes, came.value.data());
   gathered.came.ok.fetch_add(1, std::memory_order_release);
 }
 
@@ -113,35 +162,41 @@ void Collectives::reduce(void* value, std::size_t bytes, access::Combine combine
   for (std::uint32_t i = 0; i < children_; ++i) {
     if (gathered.of[i].call != number) {
       owner_.fail(owner_.context, fmt::format("{} of {} bytes: rank {} called something else", call,
-                                              bytes, port_.self() * kChildren + 1 + i));
+                                              bytes, port_.self() * fan_ + 1 + i));
     }
     Value theirs = gathered.of[i].value;
     combine(value, theirs.data());
   }
   const lci::Words words = {reductions_, number, 0, 0};
+  const lci::Words outcome = {reductions_, number, 1, 0};
   ++reductions_;
   if (port_.size() == 1) return;
-  const auto chan = static_cast<lci::Chan>(first_ + 1);
-  if (port_.self() == 0) return send(kEverybody, chan, words, value, bytes);
-  send({(port_.self() - 1) / kChildren}, chan, words, value, bytes);
-  await(outcomes_, reductions_, "all ranks' values");
-  std::memcpy(value, outcome_.data(), bytes);
+  if (port_.self() == 0 && road_.send == nullptr) {
+    return send(kEverybody, kReduce, outcome, value, bytes);
+  }
+  if (port_.self() > 0) {
+    send({(port_.self() - 1) / fan_}, kReduce, words, value, bytes);
+    await(outcomes_, reductions_, "all ranks' values");
+    std::memcpy(value, outcome_.data(), bytes);
+  }
+  if (road_.send != nullptr) {
+    send_down(0, kReduce, outcome, {static_cast<const std::byte*>(value), bytes});
+  }
 }
 
-void Collectives::scan_came(const lci::Arrival& arrival) {
-  const std::uint64_t key = std::uint64_t{arrival.words[0]} << 32 | arrival.words[1];
-  std::copy_n(arrival.data.data(), std::min(arrival.data.size(), access::kValueMax),
+void Collectives::scan_came(const Message& message) {
+  const std::uint64_t key = std::uint64_t{message.words[0]} << 32 | message.words[1];
+  std::copy_n(message.data.data(), std::min(message.data.size(), access::kValueMax),
               scanned_[key].data());
 }
 
 void Collectives::scan(void* value, std::size_t bytes, access::Combine combine) {
   const std::uint32_t self = port_.self();
   std::uint32_t round = 0;
-  const auto chan = static_cast<lci::Chan>(first_ + 2);
   ++scans_;
   for (std::uint32_t distance = 1; distance < port_.size(); distance *= 2, ++round) {
     if (self + distance < port_.size()) {
-      send({self + distance}, chan, {scans_, round, 0, 0}, value, bytes);
+      send({self + distance}, kScan, {scans_, round, 0, 0}, value, bytes);
     }
     if (self < distance) continue;
     const std::uint64_t key = std::uint64_t{scans_} << 32 | round;
@@ -167,6 +222,7 @@ void Collectives::meet_if_far_ahead(std::size_t bytes) {
 // A packet for everybody fits every path.
 std::size_t Collectives::least_mtu() {
   if (mtu_ > 0) return mtu_;
+  if (road_.send != nullptr) return mtu_ = road_.bytes_max;
   mtu_ = port_.caps(port_.self()).mtu_bytes;
   for (Rank rank = 0; rank < port_.size(); ++rank) {
     mtu_ = std::min<std::size_t>(mtu_, port_.caps(rank).mtu_bytes);
@@ -174,16 +230,33 @@ std::size_t Collectives::least_mtu() {
   return mtu_;
 }
 
-void Collectives::broadcast_came(const lci::Arrival& arrival) {
-  Broadcast& broadcast = came_broadcasts_[arrival.words[0]];
-  if (broadcast.data.empty()) broadcast.data.resize(arrival.words[2]);
-  const std::size_t at = arrival.words[1];
-  if (at <= broadcast.data.size() && arrival.data.size() <= broadcast.data.size() - at) {
-    std::copy_n(arrival.data.data(), arrival.data.size(), broadcast.data.data() + at);
-    port_.charge({.working_set_bytes = broadcast.data.size(), .copied_bytes = arrival.data.size()});
+void Collectives::broadcast_came(const Message& message) {
+  Broadcast& broadcast = came_broadcasts_[message.words[0]];
+  if (broadcast.data.empty()) broadcast.data.resize(message.words[2]);
+  const std::size_t at = message.words[1];
+  if (at <= broadcast.data.size() && message.data.size() <= broadcast.data.size() - at) {
+    std::copy_n(message.data.data(), message.data.size(), broadcast.data.data() + at);
+    port_.charge({.working_set_bytes = broadcast.data.size(), .copied_bytes = message.data.size()});
   }
-  broadcast.got += arrival.data.size();
+  broadcast.got += message.data.size();
   broadcast.whole = broadcast.got >= broadcast.data.size();
+}
+
+void Collectives::broadcast_pieces(std::uint32_t number, std::span<const std::byte> data,
+                                   Rank root) {
+  const std::size_t mtu = least_mtu();
+  std::size_t sent = 0;
+  do {
+    const std::span<const std::byte> part = data.subspan(sent, std::min(mtu, data.size() - sent));
+    const lci::Words words = {number, static_cast<std::uint32_t>(sent),
+                              static_cast<std::uint32_t>(data.size()), 0};
+    if (road_.send != nullptr) {
+      send_down(root, kBroadcast, words, part);
+    } else {
+      send(kEverybody, kBroadcast, words, part.data(), part.size());
+    }
+    sent += part.size();
+  } while (sent < data.size());
 }
 
 void Collectives::broadcast(void* data, std::size_t bytes, Rank root) {
@@ -192,16 +265,9 @@ void Collectives::broadcast(void* data, std::size_t bytes, Rank root) {
   }
   const std::uint32_t number = ++broadcasts_;
   if (port_.size() == 1) return;
+  const std::span<std::byte> all{static_cast<std::byte*>(data), bytes};
   if (port_.self() == root) {
-    const std::size_t mtu = least_mtu();
-    std::size_t sent = 0;
-    do {
-      const std::size_t part = std::min(mtu, bytes - sent);
-      send(kEverybody, static_cast<lci::Chan>(first_ + 3),
-           {number, static_cast<std::uint32_t>(sent), static_cast<std::uint32_t>(bytes), 0},
-           static_cast<const std::byte*>(data) + sent, part);
-      sent += part;
-    } while (sent < bytes);
+    broadcast_pieces(number, all, root);
   } else {
     while (!came_broadcasts_[number].whole) {
       owner_.wait(owner_.context, {.what = "a broadcast"});
@@ -214,6 +280,7 @@ void Collectives::broadcast(void* data, std::size_t bytes, Rank root) {
     }
     std::copy(came.data.begin(), came.data.end(), static_cast<std::byte*>(data));
     came_broadcasts_.erase(number);
+    if (road_.send != nullptr) broadcast_pieces(number, all, root);
   }
   meet_if_far_ahead(bytes);
 }

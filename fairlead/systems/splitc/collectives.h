@@ -2,6 +2,9 @@
 // as far away (dissemination). Reduction: values go up a tree of ranks, each of which takes its
 // children's in their order, so that the result does not depend on who came first; rank 0
 // multicasts it. Scan: in rounds, as the barrier.
+//
+// Or in messages of another kind (Road), which know no groups: then the barrier goes up and down a
+// binary tree (Split-C paper, section 5.2), and outcomes and broadcasts go down it.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,6 +12,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "fairlead/lci/port.h"
@@ -18,7 +22,8 @@ namespace fairlead::splitc {
 
 class Collectives {
  public:
-  static constexpr std::uint32_t kChildren = 4;  // of one rank in the tree
+  static constexpr std::uint32_t kChildren = 4;      // of one rank in the tree
+  static constexpr std::uint32_t kRoadChildren = 2;  // where a Road carries the messages
   static constexpr std::uint32_t kRoundsMax = 32;
   // Broadcasts and scans that other ranks need not have come to yet; then all meet.
   static constexpr std::uint32_t kAheadMax = 16;
@@ -31,10 +36,23 @@ class Collectives {
     void (*fail)(void* context, const std::string& reason);  // does not return
   };
 
+  // What carries messages that do not go by the Port; they come to came(), in order of a sender.
+  struct Road {
+    void (*send)(void* context, Rank to, std::uint32_t kind, const lci::Words& words,
+                 std::span<const std::byte> data) = nullptr;
+    void* context = nullptr;
+    std::size_t bytes_max = 0;
+  };
+
   Collectives(lci::Port& port, lci::Chan first, Owner owner);
   ~Collectives();
   Collectives(const Collectives&) = delete;
   Collectives& operator=(const Collectives&) = delete;
+
+  // Before the first call; an empty one: there is none.
+  void take(const Road& road);
+  void came(std::uint32_t kind, Rank source, const lci::Words& words,
+            std::span<const std::byte> data);
 
   void barrier();
   void reduce(void* value, std::size_t bytes, access::Combine combine, const char* call);
@@ -57,15 +75,25 @@ class Collectives {
     bool whole = false;
   };
 
-  void barrier_came(const lci::Arrival& arrival) {
-    came_[arrival.words[0] % kRoundsMax].ok.fetch_add(1, std::memory_order_release);
-  }
-  void reduce_came(const lci::Arrival& arrival);
-  void scan_came(const lci::Arrival& arrival);
-  void broadcast_came(const lci::Arrival& arrival);
-  void send(lci::Dest to, lci::Chan chan, const lci::Words& words, const void* data,
-            std::size_t bytes);
-  Post try_send(lci::Dest to, lci::Chan chan, const lci::Words& words, const void* data,
+  // Kinds of messages, each with a channel of the Port.
+  enum Kind : std::uint32_t { kBarrier, kReduce, kScan, kBroadcast, kKinds };
+  struct Message {
+    Rank source;
+    const lci::Words& words;
+    std::span<const std::byte> data;
+  };
+
+  template <Kind K>
+  lci::Upcall upcall();
+  void reduce_came(const Message& message);
+  void scan_came(const Message& message);
+  void broadcast_came(const Message& message);
+  // To the children of this rank in the tree whose root is `root`.
+  void send_down(Rank root, Kind kind, const lci::Words& words, std::span<const std::byte> data);
+  void broadcast_pieces(std::uint32_t number, std::span<const std::byte> data, Rank root);
+  void set_children();
+  void send(lci::Dest to, Kind kind, const lci::Words& words, const void* data, std::size_t bytes);
+  Post try_send(lci::Dest to, Kind kind, const lci::Words& words, const void* data,
                 std::size_t bytes);
   void await(const Counter& counter, std::uint64_t at, const char* what);
   void meet_if_far_ahead(std::size_t bytes);
@@ -74,9 +102,11 @@ class Collectives {
   lci::Port& port_;
   lci::Chan first_;
   Owner owner_;
+  Road road_;
   std::uint64_t barriers_ = 0;
   std::array<Counter, kRoundsMax> came_;
 
+  std::uint32_t fan_ = kChildren;
   std::uint32_t children_ = 0;
   std::uint32_t reductions_ = 0;
   std::array<Gathered, 2> gathered_;

@@ -2,6 +2,7 @@
 // same on every rank.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <string>
 
 #include "fairlead/base/result.h"
@@ -10,17 +11,20 @@ namespace fairlead::splitc {
 
 enum class Implementation : std::uint8_t {
   direct,  // on the Port: loads and stores where memory is mapped, its calls elsewhere
+  amvia,   // over Active Messages on virtual interfaces (Split-C paper, section 5.2)
+  via,     // over virtual interfaces (section 5.4)
 };
 
 constexpr const char kImplementationVariable[] = "FAIRLEAD_SPLITC";
-inline constexpr std::array kImplementationNames = {"direct"};
+inline constexpr std::array kImplementationNames = {"direct", "amvia", "via"};
 
 // Reads the variable's text; empty: direct. Error: no such name, with those there are.
 inline Result<Implementation> implementation_of(const std::string& text) {
-  if (text.empty() || text == kImplementationNames[0]) return Implementation::direct;
+  if (text.empty()) return Implementation::direct;
   std::string names;
-  for (const char* const name : kImplementationNames) {
-    names += (names.empty() ? "" : ", ") + std::string(name);
+  for (std::size_t i = 0; i < kImplementationNames.size(); ++i) {
+    if (text == kImplementationNames[i]) return static_cast<Implementation>(i);
+    names += (names.empty() ? "" : ", ") + std::string(kImplementationNames[i]);
   }
   return Error{"there is no Split-C implementation '" + text + "'; there are: " + names};
 }

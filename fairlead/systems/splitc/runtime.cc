@@ -8,14 +8,18 @@
 #include <cstring>
 
 #include "fairlead/run/names.h"
+#include "fairlead/systems/splitc/amvia.h"
+#include "fairlead/systems/splitc/direct.h"
+#include "fairlead/systems/splitc/via.h"
 
 namespace fairlead::splitc {
+static_assert(Runtime::kHeapBytes <= UINT32_MAX, "places travel in 4 bytes (via.h)");
+
 namespace {
 
 constexpr run::Names kNames = run::names_of(run::System::splitc);
 constexpr lci::SegId kHeapSegment = kNames.segments[0];
 constexpr std::uint64_t kHeapBytesMin = std::uint64_t{1} << 20;
-enum Handler : handler_t { kReturned = 0, kStored, kAtomic, kAtomicDone };
 
 bool may_be_mapped(lci::Port& port) {
   for (Rank rank = 0; rank < port.size(); ++rank) {
@@ -24,33 +28,43 @@ bool may_be_mapped(lci::Port& port) {
   return false;
 }
 
-bool no_room(Post answer) { return answer == Post::again_credit || answer == Post::again_buffer; }
-
-template <class F>
-am_handler_t handler_of(F* function) {
-  return reinterpret_cast<am_handler_t>(function);
+std::unique_ptr<Remote> make_remote(Implementation implementation, lci::Port& port, Host& host) {
+  switch (implementation) {
+    case Implementation::direct:
+      return std::make_unique<Direct>(port, host, kHeapSegment);
+    case Implementation::amvia:
+      return std::make_unique<Amvia>(port, host);
+    case Implementation::via:
+      return std::make_unique<Via>(port, host);
+  }
+  return nullptr;
 }
 
 }  // namespace
 
-Runtime::Runtime(run::Context& context, access::Body program_anchor)
+Host& current_host() { return Runtime::current().host(); }
+Remote& current_remote() { return Runtime::current().remote(); }
+
+Runtime::Runtime(run::Context& context, Implementation implementation, access::Body program_anchor)
     : context_(context),
       port_(context.port()),
       anchor_(reinterpret_cast<std::uintptr_t>(program_anchor)),
-      collectives_(
-          port_, kNames.channels[0],
-          {this,
-           [](void* self, const lci::Until& until) { static_cast<Runtime*>(self)->wait(until); },
-           [](void* self, const std::string& reason) {
-             static_cast<Runtime*>(self)->fail(reason);
-           }}),
-      is_dirty_(port_.size()) {
+      shares_(implementation == Implementation::direct),
+      remote_(make_remote(implementation, port_, *this)),
+      collectives_(port_, kNames.channels[0],
+                   {this,
+                    [](void* self, const lci::Until& until) {
+                      static_cast<Runtime*>(self)->remote_->wait(until);
+                    },
+                    [](void* self, const std::string& reason) {
+                      static_cast<Runtime*>(self)->fail(reason);
+                    }}) {
   procs = port_.size();
   me = port_.self();
 }
 
 Runtime::~Runtime() {
-  if (heap_ != nullptr) (void)port_.withdraw(kHeapSegment);
+  if (heap_ != nullptr && shares_) (void)port_.withdraw(kHeapSegment);
 }
 
 void Runtime::fail(const std::string& reason) {
@@ -62,7 +76,10 @@ void Runtime::fail(const std::string& reason) {
 // process's own.
 void Runtime::make_heap() {
   heap_bytes_ = kHeapBytes;
-  if (may_be_mapped(port_)) {
+  if (!shares_) {
+    own_ = ReservedMemory(heap_bytes_);
+    heap_ = own_.data();
+  } else if (may_be_mapped(port_)) {
     while (heap_ == nullptr && heap_bytes_ >= kHeapBytesMin) {
       heap_ = static_cast<std::byte*>(port_.allocate(kHeapSegment, heap_bytes_, lci::Place::host));
       if (heap_ == nullptr) heap_bytes_ /= 2;
@@ -78,29 +95,10 @@ void Runtime::make_heap() {
   if (heap_ == nullptr) fail("there is no memory left for the heap");
 }
 
-void Runtime::open_endpoint() {
-  const int joined = AM_Init();
-  began_am_ = joined == AM_OK;
-  en_t name{};
-  bool good = began_am_ || joined == AM_ERR_IN_USE;
-  good = good && AM_AllocateBundle(AM_SEQ, &bundle_) == AM_OK &&
-         AM_AllocateEndpoint(bundle_, &endpoint_, &name) == AM_OK &&
-         AM_SetSeg(endpoint_, heap_, heap_bytes_) == AM_OK &&
-         AM_SetHandler(endpoint_, kReturned, handler_of(&on_returned)) == AM_OK &&
-         AM_SetHandler(endpoint_, kStored, handler_of(&on_stored)) == AM_OK &&
-         AM_SetHandler(endpoint_, kAtomic, handler_of(&on_atomic)) == AM_OK &&
-         AM_SetHandler(endpoint_, kAtomicDone, handler_of(&on_atomic_done)) == AM_OK &&
-         AM_SetNumTranslations(endpoint_, static_cast<int>(procs)) == AM_OK;
-  for (Rank rank = 0; good && rank < procs; ++rank) {
-    good =
-        AM_Map(endpoint_, static_cast<int>(rank), AM_NameOf(rank, name.endpoint), AM_ALL) == AM_OK;
-  }
-  if (!good) fail("no endpoint of Active Messages");
-}
-
 void Runtime::begin() {
   make_heap();
-  open_endpoint();
+  remote_->open(heap_, heap_bytes_);
+  collectives_.take(remote_->road());
   // Nobody looks at a heap, or sends to it, before it is there.
   const auto least = [](void* into, const void* from) {
     auto& mine = *static_cast<std::uint64_t*>(into);
@@ -109,11 +107,9 @@ void Runtime::begin() {
   collectives_.reduce(&heap_bytes_, sizeof heap_bytes_, least, "start");
   bases_.resize(procs);
   for (Rank rank = 0; rank < procs; ++rank) {
-    bases_[rank] = rank == me
-                       ? heap_
-                       : static_cast<std::byte*>((port_.caps(rank).flags & lci::kMappable) != 0
-                                                     ? port_.map(rank, kHeapSegment)
-                                                     : nullptr);
+    const bool maps = shares_ && (port_.caps(rank).flags & lci::kMappable) != 0;
+    void* const theirs = maps && rank != me ? port_.map(rank, kHeapSegment) : nullptr;
+    bases_[rank] = rank == me ? heap_ : static_cast<std::byte*>(theirs);
   }
   bases = bases_.data();
   room = heap_bytes_ - access::kHeapBegin;
@@ -125,28 +121,9 @@ void Runtime::begin() {
 void Runtime::end() {
   sync();
   all_store_sync();
+  remote_->settle();
   collectives_.barrier();
-  (void)AM_FreeBundle(bundle_);
-  if (began_am_) (void)AM_Terminate();
-}
-
-void Runtime::wait(const lci::Until& until) {
-  // What came in a wait that was over at once is served before this one blocks; who waits looks
-  // again then.
-  if (serves_first_) return poll();
-  lci::Until any = until;
-  any.any_packet = true;
-  if (port_.wait(any) == Post::peer_down) {
-    fail(fmt::format("a rank was lost while this one waited for {}", until.what));
-  }
-  const Counter* const counter = until.counter;
-  serves_first_ = counter != nullptr && counter->ok + counter->failed >= until.at;
-  if (!serves_first_) poll();
-}
-
-void Runtime::poll() {
-  serves_first_ = false;
-  (void)AM_Poll(bundle_);
+  remote_->close();
 }
 
 std::byte* Runtime::look(Rank rank, std::uint64_t offset, std::size_t bytes, const char* call) {
@@ -160,8 +137,7 @@ std::byte* Runtime::look(Rank rank, std::uint64_t offset, std::size_t bytes, con
   }
   if (until_poll <= 1) {
     until_poll = kPollEvery;
-    // AM_Poll itself would give the processor away now and then: this rank computes.
-    if (port_.poll() > 0) poll();
+    remote_->glance();
   }
   --until_poll;
   return bases[rank] == nullptr ? nullptr : bases[rank] + offset;
@@ -173,19 +149,7 @@ void Runtime::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes, 
     if (bytes > 64) port_.charge({.working_set_bytes = bytes, .copied_bytes = bytes});
     return;
   }
-  Post answer;
-  while (
-      no_room(answer = port_.get({rank, kHeapSegment, offset}, to, bytes, &done_, lci::kNoBlock))) {
-    wait_for_room();
-  }
-  if (answer != Post::done && answer != Post::pending) fail(fmt::format("{}: refused", call));
-  ++begun_;
-}
-
-void Runtime::mark_dirty(Rank rank) {
-  if (is_dirty_[rank]) return;
-  is_dirty_[rank] = true;
-  dirty_.push_back(rank);
+  remote_->get(to, rank, offset, bytes);
 }
 
 void Runtime::put(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes, bool copied,
@@ -195,40 +159,14 @@ void Runtime::put(Rank rank, std::uint64_t offset, const void* from, std::size_t
     if (bytes > 64) port_.charge({.working_set_bytes = bytes, .copied_bytes = bytes});
     return;
   }
-  if (bytes == 0) return;
-  const lci::PutPiece piece{offset, from, bytes};
-  Counter* const done = copied ? nullptr : &done_;
-  Post answer;
-  while (no_room(answer = port_.put({rank}, kHeapSegment, {&piece, 1}, done, lci::kNoCounter,
-                                    lci::kNoBlock))) {
-    wait_for_room();
-  }
-  if (answer != Post::done && answer != Post::pending) fail(fmt::format("{}: refused", call));
-  if (!copied) ++begun_;
-  mark_dirty(rank);
+  remote_->put(rank, offset, from, bytes, copied);
 }
 
-void Runtime::sync() {
-  for (const Rank rank : dirty_) {
-    Post answer;
-    while (no_room(answer = port_.fence({rank}, &done_))) wait_for_room();
-    if (answer != Post::done && answer != Post::pending) fail("sync: a rank was lost");
-    ++begun_;
-    is_dirty_[rank] = false;
-  }
-  dirty_.clear();
-  while (done_.ok + done_.failed < begun_) {
-    wait({.counter = &done_, .at = begun_, .what = "gets and puts"});
-  }
-  if (done_.failed > 0) fail("a get or put was refused, or its rank was lost");
-}
+void Runtime::sync() { remote_->sync(); }
 
 void Runtime::read(void* to, Rank rank, std::uint64_t offset, std::size_t bytes) {
   get(to, rank, offset, bytes, "read");
-  while (done_.ok + done_.failed < begun_) {
-    wait({.counter = &done_, .at = begun_, .what = "a read"});
-  }
-  if (done_.failed > 0) fail("a get or put was refused, or its rank was lost");
+  remote_->await_gets();
 }
 
 void Runtime::write(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
@@ -236,7 +174,7 @@ void Runtime::write(Rank rank, std::uint64_t offset, const void* from, std::size
   sync();
 }
 
-std::uint64_t Runtime::stored() const {
+std::uint64_t Runtime::stored_here() const {
   return std::atomic_ref<std::uint64_t>(reinterpret_cast<Control*>(heap_)->stored)
       .load(std::memory_order_acquire);
 }
@@ -250,18 +188,18 @@ void Runtime::store(Rank rank, std::uint64_t offset, const void* from, std::size
     if (bytes > 64) port_.charge({.working_set_bytes = bytes, .copied_bytes = bytes});
     return;
   }
-  const auto* at = static_cast<const std::byte*>(from);
-  while (bytes > 0) {
-    const std::size_t part = std::min(bytes, AM_MaxLong());
-    (void)AM_RequestXfer0(endpoint_, static_cast<int>(rank), offset, kStored, at, part);
-    at += part;
-    offset += part;
-    bytes -= part;
-  }
+  remote_->store(rank, offset, from, bytes);
 }
 
-void Runtime::on_stored(void*, void*, std::size_t bytes) {
-  std::atomic_ref<std::uint64_t>(reinterpret_cast<Control*>(current().heap_)->stored)
+std::byte* Runtime::own(std::uint64_t offset, std::size_t bytes) {
+  if (offset < access::kHeapBegin || bytes > room || offset - access::kHeapBegin > room - bytes) {
+    fail(fmt::format("{} bytes at {:#x} are asked for, outside the heap", bytes, offset));
+  }
+  return heap_ + offset;
+}
+
+void Runtime::stored(std::size_t bytes) {
+  std::atomic_ref<std::uint64_t>(reinterpret_cast<Control*>(heap_)->stored)
       .fetch_add(bytes, std::memory_order_release);
 }
 
@@ -269,8 +207,9 @@ void Runtime::store_sync(std::uint64_t bytes) {
   poll();
   auto* const word =
       reinterpret_cast<std::atomic<std::uint64_t>*>(&reinterpret_cast<Control*>(heap_)->stored);
-  while (stored() - consumed_ < bytes) {
-    wait({.word = word, .cmp = lci::Cmp::ge, .value = consumed_ + bytes, .what = "stores"});
+  while (stored_here() - consumed_ < bytes) {
+    remote_->wait(
+        {.word = word, .cmp = lci::Cmp::ge, .value = consumed_ + bytes, .what = "stores"});
   }
   consumed_ += bytes;
 }
@@ -287,7 +226,7 @@ void Runtime::all_store_sync() {
   std::uint64_t came = 0;
   do {
     poll();
-    here = stored();
+    here = stored_here();
     came = here;
     collectives_.reduce(&came, sizeof came, add, "all_store_sync's second part");
   } while (came < sent);
@@ -347,34 +286,22 @@ void Runtime::atomic(Rank rank, access::Body body, const void* in, std::size_t i
   answered_ = false;
   answer_ = static_cast<std::byte*>(out);
   answer_bytes_ = out_bytes;
-  (void)AM_RequestI0(endpoint_, static_cast<int>(rank), kAtomic, message, sizeof call + in_bytes);
-  while (!answered_) wait({.what = "the answer of an atomic"});
+  remote_->atomic(rank, {message, sizeof call + in_bytes});
+  while (!answered_) remote_->wait({.what = "the answer of an atomic"});
 }
 
-void Runtime::serve_atomic(void* token, const std::byte* message, std::size_t bytes) {
+std::size_t Runtime::run(std::span<const std::byte> message, std::byte* out) {
   Call call{};
-  if (bytes < sizeof call) return;
-  std::memcpy(&call, message, sizeof call);
-  alignas(std::max_align_t) std::byte out[access::kAtomicMax];
+  if (message.size() < sizeof call) fail("a call of atomic that no rank sends");
+  std::memcpy(&call, message.data(), sizeof call);
   const auto body = reinterpret_cast<access::Body>(anchor_ + call.body);
-  body(message + sizeof call, out);
-  (void)AM_ReplyI0(token, kAtomicDone, out, std::min(call.out_bytes, access::kAtomicMax));
+  body(message.data() + sizeof call, out);
+  return std::min<std::size_t>(call.out_bytes, access::kAtomicMax);
 }
 
-void Runtime::on_atomic(void* token, void* data, std::size_t bytes) {
-  current().serve_atomic(token, static_cast<const std::byte*>(data), bytes);
-}
-void Runtime::on_atomic_done(void*, void* data, std::size_t bytes) {
-  current().atomic_done(static_cast<const std::byte*>(data), bytes);
-}
-void Runtime::atomic_done(const std::byte* out, std::size_t bytes) {
-  std::copy_n(out, std::min(bytes, answer_bytes_), answer_);
+void Runtime::atomic_done(std::span<const std::byte> out) {
+  std::copy_n(out.data(), std::min(out.size(), answer_bytes_), answer_);
   answered_ = true;
-}
-void Runtime::on_returned(int status, op_t, void* block) {
-  const auto& back = *static_cast<const am_returned_t*>(block);
-  current().fail(
-      fmt::format("a message to rank {} came back with status {:#x}", back.to.rank, status));
 }
 
 }  // namespace fairlead::splitc

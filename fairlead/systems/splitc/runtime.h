@@ -2,26 +2,28 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "fairlead/base/range_allocator.h"
 #include "fairlead/base/reserved_memory.h"
 #include "fairlead/run/context.h"
-#include "fairlead/systems/am/am.h"
 #include "fairlead/systems/splitc/access.h"
 #include "fairlead/systems/splitc/collectives.h"
+#include "fairlead/systems/splitc/implementation.h"
+#include "fairlead/systems/splitc/remote.h"
 
 namespace fairlead::splitc {
 
-class Runtime : public access::View {
+class Runtime : public access::View, private Host {
  public:
   // Size of a heap; less where the job was started with less.
   static constexpr std::uint64_t kHeapBytes = std::uint64_t{256} << 20;
   // Accesses of the short way between two looks at the network.
   static constexpr std::uint32_t kPollEvery = 256;
 
-  Runtime(run::Context& context, access::Body program_anchor);
+  Runtime(run::Context& context, Implementation implementation, access::Body program_anchor);
   ~Runtime() override;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -46,10 +48,12 @@ class Runtime : public access::View {
   std::uint64_t allocate(std::size_t bytes);
   void free(std::uint64_t offset);
   std::uint64_t offset_of(const void* local, const char* call);
-  void poll();
+  void poll() { remote_->poll(); }
 
-  Collectives& collectives() { return collectives_; }
+  Collectives& collectives() override { return collectives_; }
   lci::Port& port() { return port_; }
+  Host& host() { return *this; }
+  Remote& remote() { return *remote_; }
 
  private:
   // At the beginning of every heap.
@@ -64,41 +68,30 @@ class Runtime : public access::View {
   };
 
   void make_heap();
-  void open_endpoint();
-  // The place in a heap; ends the job where there is none.
+  // The place in a heap; ends the job where there is none. nullptr: it is not mapped.
   std::byte* look(Rank rank, std::uint64_t offset, std::size_t bytes, const char* call);
-  void wait(const lci::Until& until);
-  void wait_for_room() { wait({.any_change = true, .what = "room"}); }
-  void mark_dirty(Rank rank);
   Control& control_of(Rank rank) { return *reinterpret_cast<Control*>(bases[rank]); }
-  std::uint64_t stored() const;
-  void serve_atomic(void* token, const std::byte* call, std::size_t bytes);
-  void atomic_done(const std::byte* out, std::size_t bytes);
-  [[noreturn]] void fail(const std::string& reason);
+  std::uint64_t stored_here() const;
 
-  static void on_stored(void* token, void* data, std::size_t bytes);
-  static void on_atomic(void* token, void* data, std::size_t bytes);
-  static void on_atomic_done(void* token, void* data, std::size_t bytes);
-  static void on_returned(int status, op_t opcode, void* block);
+  // Host.
+  [[noreturn]] void fail(const std::string& reason) override;
+  std::byte* own(std::uint64_t offset, std::size_t bytes) override;
+  void stored(std::size_t bytes) override;
+  std::size_t run(std::span<const std::byte> call, std::byte* out) override;
+  void atomic_done(std::span<const std::byte> out) override;
 
   run::Context& context_;
   lci::Port& port_;
   const std::uintptr_t anchor_;
+  // Whether other ranks' heaps are mapped where they can be, and this one's is exposed.
+  const bool shares_;
+  std::unique_ptr<Remote> remote_;
   Collectives collectives_;
   ReservedMemory own_;  // of a heap that is not mapped elsewhere
   std::byte* heap_ = nullptr;
   std::uint64_t heap_bytes_ = 0;
   std::vector<std::byte*> bases_;
-  RangeAllocator parts_;  // of the heap behind its first page
-  bool began_am_ = false;
-  bool serves_first_ = false;  // Active Messages may have come that no poll of theirs has seen
-  eb_t bundle_ = nullptr;
-  ep_t endpoint_ = nullptr;
-
-  Counter done_;  // of gets, of puts whose source is not copied, and of fences
-  std::uint64_t begun_ = 0;
-  std::vector<Rank> dirty_;  // have puts since the last sync
-  std::vector<bool> is_dirty_;
+  RangeAllocator parts_;        // of the heap behind its first page
   std::uint64_t stores_ = 0;    // bytes, by this rank
   std::uint64_t consumed_ = 0;  // bytes of those stored here that calls have waited for
   bool answered_ = false;       // the atomic that this rank waits for

@@ -1,0 +1,143 @@
+// --splitc via: accesses of other ranks' heaps over reliable virtual interfaces, without Active
+// Messages between (Split-C paper, section 5.4): two VIs for each other rank, one for short
+// messages and one for blocks of up to 4 KB; a message says by a small number what it is, and one
+// switch knows what to do; the least message has 4 bytes. A store has no reply: its credit comes
+// back with a reply, or with others once they are a quarter of the credits.
+//
+// A reply says nothing of its request: VIs keep order, so that it belongs to the oldest request of
+// its VI that has none yet.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "fairlead/base/reserved_memory.h"
+#include "fairlead/proto/credit_window.h"
+#include "fairlead/systems/splitc/access.h"
+#include "fairlead/systems/splitc/remote.h"
+#include "fairlead/systems/via/vipl.h"
+
+namespace fairlead::splitc {
+
+class Via final : public Remote {
+ public:
+  // Bytes of data of a message on the first VI, and on the second.
+  static constexpr std::size_t kValueMax = 8;
+  static constexpr std::size_t kBlockMax = 4072;
+
+  Via(lci::Port& port, Host& host) : port_(port), host_(host) {}
+
+  void open(std::byte* heap, std::uint64_t bytes) override;
+  void close() override;
+  void get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes) override;
+  void put(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes,
+           bool copied) override;
+  void store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) override;
+  void atomic(Rank rank, std::span<const std::byte> call) override;
+  void await_gets() override;
+  void sync() override;
+  void settle() override { ends_ = true; }
+  void poll() override { (void)serve(); }
+  void glance() override { (void)serve(); }
+  void wait(const lci::Until& until) override;
+  Collectives::Road road() override;
+
+ private:
+  // Of a rank's two VIs: requests that may be under way, and the bytes of a message. There are
+  // buffers for 2k sends and 2k + 1 receives, as in Active Messages over VIA (section 4.1).
+  enum Size : std::uint8_t { kShort, kBlock, kSizes };
+  struct Limits {
+    std::uint32_t credits;
+    std::size_t bytes;
+  };
+  static constexpr Limits kLimits[kSizes] = {{64, 32}, {8, 4096}};
+
+  enum class Kind : std::uint8_t {
+    // Requests. None of the first two has a reply.
+    store,
+    together,
+    put,
+    get,
+    atomic,
+    // Replies.
+    put_done,
+    got,
+    atomic_done,
+    credits,  // of requests that have no reply
+  };
+  // Every message begins so; a place in the heap follows that of a put, store or get.
+  struct Head {
+    Kind kind;
+    std::uint8_t credits;  // that a reply brings back
+    std::uint16_t number;  // of get: its bytes; of together: the kind of message
+  };
+  static_assert(sizeof(Head) == 4);
+
+  struct Slot {
+    VIP_DESCRIPTOR* descriptor = nullptr;
+    std::byte* buffer = nullptr;
+  };
+  // A request that has a reply to come.
+  struct Asked {
+    Kind kind;
+    std::byte* to;  // of a get
+    std::size_t bytes;
+  };
+  struct Queue {
+    Rank peer = 0;
+    Size size = kShort;
+    VIP_MEM_HANDLE memory = 0;
+    VIP_VI_HANDLE vi = nullptr;
+    std::vector<Slot> receives;
+    std::vector<Slot> sends;
+    std::vector<std::uint16_t> free_sends;  // indices
+    proto::CreditWindow credits{1, 1};
+    std::uint32_t unreplied = 0;  // requests without a reply since credits went back
+    std::deque<Asked> asked;
+
+    const Limits& limits() const { return kLimits[size]; }
+  };
+  struct Peer {
+    ReservedMemory memory;
+    VIP_MEM_HANDLE handle = 0;
+    Queue queues[kSizes];
+  };
+
+  [[noreturn]] void lost(Rank rank);
+  bool make_peer(Rank rank);
+  bool make_queue(Queue& queue, Peer& peer, std::size_t& descriptor, std::byte*& buffer);
+  bool connect(const Queue& queue);
+  void drop(Peer& peer);
+
+  // Serves what has come; returns how many messages that was.
+  int serve();
+  void serve_one(VIP_VI_HANDLE vi);
+  void handle(Queue& queue, std::span<const std::byte> message);
+  void reply_came(Queue& queue, const Head& head, std::span<const std::byte> data);
+  // In pieces that fit.
+  void write(Kind kind, Rank rank, std::uint64_t offset, const void* from, std::size_t bytes);
+  void request(Rank rank, Head head, std::span<const std::byte> front,
+               std::span<const std::byte> data, const Asked* asked);
+  void reply(Queue& queue, Kind kind, std::span<const std::byte> data);
+  void send(Queue& queue, const Head& head, std::span<const std::byte> front,
+            std::span<const std::byte> data);
+  Slot& free_slot(Queue& queue);
+  void recycle(VIP_VI_HANDLE vi);
+
+  lci::Port& port_;
+  Host& host_;
+  VIP_NIC_HANDLE nic_ = nullptr;
+  VIP_PROTECTION_HANDLE ptag_ = nullptr;
+  VIP_CQ_HANDLE sends_ = nullptr;
+  VIP_CQ_HANDLE receives_ = nullptr;
+  std::vector<std::unique_ptr<Peer>> peers_;         // by rank; none for this one
+  std::unordered_map<VIP_VI_HANDLE, Queue*> by_vi_;  // a VI has no place for it (section 4.1)
+  bool serving_ = false;                             // a request's function runs
+  bool ends_ = false;                                // connections may end
+  std::uint64_t gets_ = 0;                           // under way, in messages; as are these
+  std::uint64_t puts_ = 0;
+};
+
+}  // namespace fairlead::splitc
