@@ -76,12 +76,13 @@ class Plan {
     Words words = {"--from", fmt::format("{}", from), "--to", fmt::format("{}", to)};
     if (main) words.emplace_back("--main");
     if (quick_) words.insert(words.end(), {"--warm", "1"});
-    const bool large = to > 4096;
-    return of(test, nodes, traffic, words,
-              quick_           ? (large ? 2 : 4)
-              : to == kQuarter ? 20
-              : large          ? 5
-                               : 50);
+    return of(test, nodes, traffic, words, broadcasts(to, traffic));
+  }
+  // How many of a size. A daemon in one of a few short ones would be much of their mean.
+  std::uint32_t broadcasts(std::uint64_t to, Traffic traffic) const {
+    if (to <= 4096) return quick_ ? 4 : traffic == Traffic::none ? 400 : 50;
+    if (quick_) return 2;
+    return to == kQuarter ? 20 : 5;
   }
   // The short messages of figures 13 and 15 that have a row of their own, and the curve to them.
   std::vector<std::uint64_t> short_sizes(Traffic traffic) const {
