@@ -25,6 +25,7 @@ const char kHelp[] =
     "usage: elanbench [options]\n"
     "  --test NAME      gsync, hgsync, hgsyncEvent, bcast, hbcast or ping (hgsync)\n"
     "  --rounds N       operations that are measured, of each size (1000)\n"
+    "  --warm N         operations before them that are not (4)\n"
     "  --from N         bytes of the shortest message (8)\n"
     "  --to N           bytes of the longest; sizes in between double (8)\n"
     "  --main           buffers in main memory; else in the network interface's where it has some\n"
@@ -38,12 +39,11 @@ constexpr char kTests[] = " gsync hgsync hgsyncEvent bcast hbcast ping ";
 constexpr std::int64_t kRoundsMost = 1'000'000;
 constexpr std::int64_t kBytesMost = 8 << 20;
 constexpr unsigned kCame = 0;  // destination event
-// Steps that are not measured: the first ones find nothing in order yet.
-constexpr std::int64_t kWarm = 4;
 
 struct Options {
   std::string test = "hgsync";
   std::int64_t rounds = 1000;
+  std::int64_t warm = 4;  // not measured: the first ones find nothing in order yet
   std::int64_t from = 8;
   std::int64_t to = 8;
   bool main = false;
@@ -109,7 +109,7 @@ class Bench {
   }
   template <class Operation>
   Times timed(Operation&& operation) {
-    for (std::int64_t i = 0; i < kWarm; ++i) operation();
+    for (std::int64_t i = 0; i < options_.warm; ++i) operation();
     Times times;
     std::uint64_t before = elan_clock(base_->state);
     for (std::int64_t i = 0; i < options_.rounds; ++i) {
@@ -199,6 +199,7 @@ int main(int argc, char** argv) {
   const std::optional<int> over = apps::CommandLine()
                                       .valued("--test", test)
                                       .count("--rounds", 1, kRoundsMost, options.rounds)
+                                      .count("--warm", 0, kRoundsMost, options.warm)
                                       .count("--from", 0, kBytesMost, options.from)
                                       .count("--to", 0, kBytesMost, options.to)
                                       .flag("--main", options.main)

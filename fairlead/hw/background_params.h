@@ -15,7 +15,9 @@ struct BackgroundParams {
   std::uint32_t pattern = kNone;
   std::uint32_t bytes = 16384;    // of a message
   std::uint32_t main_memory = 0;  // 1: its buffers are there, else in the network interface
-  std::uint32_t ahead = 2;        // messages that a sender has under way
+  // The rate of the link that a sender asks for, as a share of it; 1: as fast as it goes.
+  double load = 1;
+  std::uint32_t ahead = 2;  // messages that a sender has under way
   std::uint64_t seed = 1;
 };
 

@@ -8,6 +8,7 @@
 
 #include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/model_world.h"
+#include "tools/fairlead/background_option.h"
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/bench/logp_accounts.h"
 #include "tools/fairlead/bench_explanation.h"
@@ -150,6 +151,8 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
   const bool modelled = is_modelled(world.on);
   if (Result<void> checked = check_model_options(arguments.choice.options()); !checked.ok())
     return checked;
+  if (Result<void> checked = check_background(arguments.choice, {world.on}); !checked.ok())
+    return checked;
   if (world.on == "loop") {
     return Error{"bench measures time and loop has none; try --on shm or a modelled platform"};
   }
@@ -229,6 +232,7 @@ void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& argume
   app.get_option("--ranks")->default_str("");
   add_place_options(app, arguments.choice);
   add_model_options(app, arguments.choice);
+  add_background_option(app, arguments.choice);
   if (bench.takes.partner) {
     add_whole_option(app, "--partner", options.partner,
                      "The rank that rank 0 talks to, the others being idle; without it half the "

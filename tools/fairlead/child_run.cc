@@ -25,6 +25,7 @@ std::vector<std::string> child_command(const ChildRun& run, const std::string& s
     command.push_back(fmt::format("--ranks-per-node={}", world.ranks_per_node));
   }
   if (!world.topology.empty()) command.push_back("--topology=" + world.topology);
+  if (!run.choice.background.empty()) command.push_back("--background=" + run.choice.background);
   for (const std::string& change : world.set) command.push_back("--set=" + change);
   if (!world.faults.empty()) command.push_back("--faults=" + world.faults);
   if (run.choice.timeout_s > 0) {

@@ -11,6 +11,7 @@
 
 #include "fairlead/run/probes.h"
 #include "tools/fairlead/am_options.h"
+#include "tools/fairlead/background_option.h"
 #include "tools/fairlead/child_pool.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
@@ -165,6 +166,10 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(set.error().text);
     return kUsageExitCode;
   }
+  if (const auto fits = check_background(arguments.choice, arguments.on); !fits.ok()) {
+    complain(fits.error().text);
+    return kUsageExitCode;
+  }
   const auto protocols = dsm_protocols(arguments.dsm);
   const auto dsm = protocols.ok() ? set_dsm_options({"", arguments.dsm.faithful}) : protocols;
   if (!dsm.ok()) {
@@ -208,6 +213,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       app.add_subcommand("compare", "Run a program on several places and implementations");
   auto arguments = std::make_shared<CompareArguments>();
   add_job_options(*compare, arguments->choice);
+  add_background_option(*compare, arguments->choice);
   compare->add_option("--on", arguments->on, "Places, comma separated: shm, loop, platforms")
       ->delimiter(',')
       ->required()

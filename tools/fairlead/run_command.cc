@@ -15,6 +15,7 @@
 #include "fairlead/run/welcome.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "tools/fairlead/am_options.h"
+#include "tools/fairlead/background_option.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/dsm_options.h"
@@ -191,6 +192,10 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
     complain(checked.error().text);
     return kUsageExitCode;
   }
+  if (auto checked = check_background(arguments.choice, {launch.world.on}); !checked.ok()) {
+    complain(checked.error().text);
+    return kUsageExitCode;
+  }
   if (Result<void> set = set_rank_options(arguments, launch); !set.ok()) {
     complain(set.error().text);
     return kUsageExitCode;
@@ -237,6 +242,7 @@ void add_run(CLI::App& app, int& exit_code) {
   add_job_options(*run, arguments->choice);
   add_place_options(*run, arguments->choice);
   add_model_options(*run, arguments->choice);
+  add_background_option(*run, arguments->choice);
   run->add_flag("--label", arguments->launch.label, "Begin each line of output with [rank]");
   run->add_option("-x", arguments->launch.environment,
                   "Pass VAR on to the ranks, or set VAR=value; may be repeated")

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "fairlead/run/welcome.h"
+#include "tools/fairlead/background_option.h"
 #include "tools/fairlead/number_options.h"
 
 namespace fairlead::tools {
@@ -119,6 +120,11 @@ Result<void> check_model_options(const run::WorldOptions& world) {
 run::WorldOptions WorldChoice::options() const {
   run::WorldOptions options = world;
   options.explain = !explain.empty();
+  if (!background.empty()) {
+    // What --set gives counts more.
+    const std::vector<std::string> numbers = read_background(background).value();
+    options.set.insert(options.set.begin(), numbers.begin(), numbers.end());
+  }
   if (timeout_s > 0) options.timeout = microseconds_rounded(timeout_s * 1e6);
   if (compute == "none") options.compute = run::Compute::none;
   if (compute == "measured") options.compute = run::Compute::measured;

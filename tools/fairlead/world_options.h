@@ -17,7 +17,8 @@ struct WorldChoice {
   run::WorldOptions world;
   double timeout_s = 0;  // 0: none
   std::string compute = "declared";
-  std::string explain;  // kExplainAll or kExplainPath; empty: nothing is to be explained
+  std::string background;  // as background_option.h reads it; empty: none
+  std::string explain;     // kExplainAll or kExplainPath; empty: nothing is to be explained
 
   // `world` with what needed translation filled in.
   run::WorldOptions options() const;

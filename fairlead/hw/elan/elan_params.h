@@ -59,6 +59,7 @@ struct ElanParams final : Part {
   std::unique_ptr<Part> copy() const override { return std::make_unique<ElanParams>(*this); }
   void add_keys(std::vector<Key>& to) override;
   std::optional<Conflict> conflict() const override;
+  Result<void> check_nodes(std::uint32_t nodes) const override;
   void speed_up(Resource resource, double factor) override;
 };
 

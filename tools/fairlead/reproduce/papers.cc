@@ -2,6 +2,7 @@
 #include "tools/fairlead/reproduce/firelink_studies.h"
 #include "tools/fairlead/reproduce/lci_studies.h"
 #include "tools/fairlead/reproduce/paper.h"
+#include "tools/fairlead/reproduce/qsnet_studies.h"
 
 namespace fairlead::tools {
 
@@ -10,7 +11,9 @@ std::span<const Paper> papers() {
       {"lci", "Verstoep et al., ACM TOCS 2004", "lci-paper.toml", kLciPlatforms,
        &lci_paper_studies},
       {"firelink", "Sistare and Jackson, SC 2002", "firelink-paper.toml", kFirelinkPlatforms,
-       &firelink_paper_studies}};
+       &firelink_paper_studies},
+      {"qsnet", "Petrini et al., Quadrics collectives", "qsnet-paper.toml", kQsnetPlatforms,
+       &qsnet_paper_studies}};
   return kPapers;
 }
 

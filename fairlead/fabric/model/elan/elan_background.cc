@@ -2,11 +2,19 @@
 // takes them. Who receives looks at an event now and then, on a processor of its own.
 #include "fairlead/fabric/model/elan/elan_ni.h"
 #include "fairlead/hw/event_kinds.h"
+#include "fairlead/hw/keys.h"
 
 namespace fairlead::fabric::model {
 namespace {
 // The first messages of the nodes do not leave together.
 constexpr Ps kBegins = microseconds(10);
+
+// From a message to the next of a sender that asks for a share of its link.
+Ps pace_of(const hw::BackgroundParams& traffic, const hw::NetworkParams& network) {
+  Ps pace = time_for(Bytes{traffic.bytes}, network.link);
+  hw::shorter(pace, traffic.load);
+  return pace;
+}
 }  // namespace
 
 void ElanNi::begin_background() {
@@ -28,6 +36,12 @@ void ElanNi::begin_background() {
 
 void ElanNi::on_background(std::uint32_t message) {
   if (background_ends_) return let_go(message);
+  if (ni_.background.load < 1) {
+    if (now() < background_due_) {
+      return at<&ElanNi::on_background>(background_due_, hw::kDoorbellEvent, message);
+    }
+    background_due_ = now() + pace_of(ni_.background, parts_.network_params);
+  }
   const std::uint32_t nodes = parts_.engine.nodes();
   Peer to = nodes - 1 - self_;
   if (ni_.background.pattern == hw::BackgroundParams::kUniform) {

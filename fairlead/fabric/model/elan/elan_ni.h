@@ -255,6 +255,7 @@ class ElanNi final : public RdmaEngine {
   std::uint32_t open_ = 0;                  // circuits
   std::unordered_map<std::uint32_t, Coming> coming_;  // by message
   Prng background_draw_;
+  Ps background_due_{};  // when the next of its messages may leave
   bool background_ends_ = false;
 };
 

@@ -1,0 +1,464 @@
+#include "tools/fairlead/reproduce/qsnet_studies.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+namespace fairlead::tools {
+
+namespace {
+
+constexpr const char* kPlatform = "qsnet-es40";
+constexpr std::uint32_t kNodes = 64;
+constexpr std::uint64_t kMega = 1 << 20;
+constexpr std::uint64_t kQuarter = 1 << 18;
+
+using Words = std::vector<std::string>;
+
+// What else is on the network (section 5.2).
+enum class Traffic { none, complement, uniform };
+constexpr Traffic kTraffic[] = {Traffic::none, Traffic::complement, Traffic::uniform};
+
+const char* name_of(Traffic traffic) {
+  switch (traffic) {
+    case Traffic::complement:
+      return "complement traffic";
+    case Traffic::uniform:
+      return "uniform traffic";
+    case Traffic::none:
+      break;
+  }
+  return "no traffic";
+}
+
+class Plan {
+ public:
+  explicit Plan(bool quick) : quick_(quick) {}
+
+  bool quick() const { return quick_; }
+  // 8 are among them wherever the text says something of them.
+  std::vector<std::uint32_t> nodes() const {
+    if (quick_) return {4, 8, 16, 64};
+    return {4, 8, 16, 32, 64};
+  }
+  std::vector<std::uint32_t> loaded_nodes() const {
+    if (quick_) return {4, 16, 64};
+    return nodes();
+  }
+
+  // A barrier's or a message's test of elanbench.
+  Measurement of(const std::string& test, std::uint32_t nodes, Traffic traffic, const Words& more,
+                 std::uint32_t rounds, const std::string& lci = "elan") const {
+    Words words = {"--test", test, "--rounds", fmt::format("{}", rounds)};
+    words.insert(words.end(), more.begin(), more.end());
+    Measurement made{"elanbench", kPlatform, lci, words, nodes, {}};
+    if (traffic != Traffic::none) {
+      made.options = {"--set", traffic == Traffic::complement ? "background.pattern=1"
+                                                              : "background.pattern=2"};
+    }
+    made.expected_s = traffic == Traffic::none ? 2 : 10;
+    return made;
+  }
+  Measurement barrier(const std::string& test, std::uint32_t nodes, Traffic traffic = Traffic::none,
+                      const std::string& lci = "elan") const {
+    const bool quiet = traffic == Traffic::none;
+    const std::uint32_t rounds = quick_ ? (quiet ? 100 : 20) : quiet ? 2000 : 400;
+    return of(test, nodes, traffic, {}, rounds, lci);
+  }
+  // 10,000 of them where nothing else is on the network (section 5.2).
+  Measurement spread(const std::string& test, Traffic traffic) const {
+    if (quick_) return barrier(test, kNodes, traffic);
+    return of(test, kNodes, traffic, {}, traffic == Traffic::none ? 10'000 : 2000);
+  }
+  Measurement broadcast(const std::string& test, std::uint32_t nodes, bool main, std::uint64_t from,
+                        std::uint64_t to, Traffic traffic = Traffic::none) const {
+    Words words = {"--from", fmt::format("{}", from), "--to", fmt::format("{}", to)};
+    if (main) words.emplace_back("--main");
+    if (quick_) words.insert(words.end(), {"--warm", "1"});
+    return of(test, nodes, traffic, words, broadcasts(to, traffic));
+  }
+  // How many of a size. A daemon in one of a few short ones would be much of their mean.
+  std::uint32_t broadcasts(std::uint64_t to, Traffic traffic) const {
+    if (to <= 4096) return quick_ ? 4 : traffic == Traffic::none ? 400 : 50;
+    if (quick_) return 2;
+    return to == kQuarter ? 20 : 5;
+  }
+  // The short messages of figures 13 and 15 that have a row of their own, and the curve to them.
+  std::vector<std::uint64_t> short_sizes(Traffic traffic) const {
+    if (quick_ && traffic != Traffic::none) return {2048};
+    return {8, 256, 2048};
+  }
+  Measurement short_broadcasts(const std::string& test, bool main, Traffic traffic) const {
+    const std::uint64_t from = short_sizes(traffic).front();
+    return broadcast(test, kNodes, main, from, from == 2048 ? 2048 : 4096, traffic);
+  }
+  // The longest message of figures 13 and 15, and the curve to it.
+  std::uint64_t longest(Traffic traffic) const { return quick_ ? scaled(traffic) : kMega; }
+  Measurement long_broadcasts(const std::string& test, bool main, Traffic traffic) const {
+    const std::uint64_t to = longest(traffic);
+    return broadcast(test, kNodes, main, quick_ ? to : 8192, to, traffic);
+  }
+  // The message of figures 14 and 16.
+  std::uint64_t scaled(Traffic traffic) const {
+    return quick_ && traffic != Traffic::none ? kQuarter / 16 : kQuarter;
+  }
+  Measurement ping(bool main, std::uint64_t from, std::uint64_t to) const {
+    Words words = {"--from", fmt::format("{}", from), "--to", fmt::format("{}", to)};
+    if (main) words.emplace_back("--main");
+    return of("ping", kNodes, Traffic::none, words, to > 65536 ? 5 : quick_ ? 5 : 200);
+  }
+
+ private:
+  bool quick_;
+};
+
+Study study_of(const char* id, const char* title, bool figure = false) {
+  return {id, title, figure, {}, {}, {}};
+}
+
+void add(Study& study, const std::string& row, const std::string& column, const char* unit,
+         Quantity ours) {
+  study.cells.push_back({row, column, unit, std::move(ours), {}});
+}
+
+StatementPlan says(const char* text, const char* section, std::vector<Order> orders) {
+  return {text, fmt::format("Quadrics paper, section {}", section), std::move(orders)};
+}
+
+std::string size_row(std::uint64_t bytes) {
+  return bytes == kMega ? "1 MB" : fmt::format("{} KB", bytes >> 10);
+}
+std::string nodes_row(std::uint32_t nodes) { return fmt::format("{} nodes", nodes); }
+
+const char* memory_name(bool main) { return main ? "main memory" : "Elan memory"; }
+
+Quantity percent_of(const Quantity& a, const Quantity& b) {
+  Quantity made = ratio_of("", a, b);
+  made.value = [value = std::move(made.value)](
+                   std::span<const Measured* const> measured) -> std::optional<double> {
+    const std::optional<double> ratio = value(measured);
+    return ratio ? std::optional(*ratio * 100) : std::nullopt;
+  };
+  return made;
+}
+
+const Axis kSizeAxis = {"message size", "bytes", true};
+const Axis kTimeAxis = {"latency", "us", false};
+const Axis kRateAxis = {"bandwidth", "MB/s", false};
+
+// --- Puts.
+
+Study figure8(const Plan& plan) {
+  Study study = study_of("figure8", "Puts one way, by Elanlib", true);
+  const auto small = [&](bool main) { return plan.ping(main, 0, 4096); };
+  const auto all = [&](bool main) { return plan.ping(main, 8, kMega); };
+  PanelPlan rate{"figure8-bandwidth", "bandwidth", kSizeAxis, kRateAxis, {}};
+  PanelPlan time{"figure8-latency", "latency", {"message size", "bytes", false}, kTimeAxis, {}};
+  for (const bool main : {false, true}) {
+    const std::string name = main ? "main to main" : "Elan to Elan";
+    rate.series.push_back({name, all(main), "MBps"});
+    time.series.push_back({name, small(main), "us"});
+    for (const std::uint64_t bytes : {0, 64, 4096}) {
+      add(study, fmt::format("{} bytes, {}", bytes, memory_name(main)), "latency", "us",
+          figure_at("", small(main), "us", bytes));
+    }
+    add(study, fmt::format("1 MB, {}", memory_name(main)), "bandwidth", "MB/s",
+        figure_at("", all(main), "MBps", kMega));
+  }
+  study.panels = {rate, time};
+  study.statements = {says("The bus is the bottleneck from main to main memory", "6.1",
+                           {{figure_at("main to main", all(true), "MBps", kMega),
+                             figure_at("Elan to Elan", all(false), "MBps", kMega), 0.8}}),
+                      says("Latency is almost constant up to 64 bytes (within a tenth)", "6.1",
+                           {{figure_at("64 bytes", small(false), "us", 64),
+                             figure_at("0 bytes", small(false), "us", 0), 1.1}})};
+  return study;
+}
+
+// --- Barriers.
+
+constexpr const char* kBarriers[] = {"gsync", "hgsync", "hgsyncEvent"};
+
+Quantity mean_of(const Plan& plan, const char* test, std::uint32_t nodes,
+                 Traffic traffic = Traffic::none, const std::string& lci = "elan") {
+  const std::string where = lci == "elan" ? "" : fmt::format(", {}", lci);
+  return figure_of(fmt::format("{} of {} nodes with {}{}", test, nodes, name_of(traffic), where),
+                   plan.barrier(test, nodes, traffic, lci), "us");
+}
+
+// How many times as long on 64 nodes as on 4.
+Quantity growth(const Plan& plan, const char* test, Traffic traffic) {
+  return ratio_of(fmt::format("{} with {}", test, name_of(traffic)),
+                  mean_of(plan, test, kNodes, traffic), mean_of(plan, test, 4, traffic));
+}
+
+Study figure9(const Plan& plan) {
+  Study study = study_of("figure9", "Barriers on a quiet network");
+  for (const std::uint32_t nodes : plan.nodes()) {
+    for (const char* test : kBarriers) {
+      add(study, nodes_row(nodes), fmt::format("elan_{}", test), "us", mean_of(plan, test, nodes));
+    }
+    for (const char* lci : {"elan-tree", "elan-host"}) {
+      add(study, nodes_row(nodes), fmt::format("elan_gsync, {}", lci), "us",
+          mean_of(plan, "gsync", nodes, Traffic::none, lci));
+    }
+  }
+  const Quantity few = mean_of(plan, "gsync", 4);
+  const Quantity many = mean_of(plan, "gsync", kNodes);
+  std::vector<Measurement> both = few.needs;
+  both.insert(both.end(), many.needs.begin(), many.needs.end());
+  add(study, "each time the nodes are four times as many", "elan_gsync", "us",
+      {"", both, [](std::span<const Measured* const> measured) {
+         return std::optional((measured[1]->figure("us") - measured[0]->figure("us")) / 2);
+       }});
+  std::vector<Order> below;
+  std::vector<Order> notice;
+  for (const std::uint32_t nodes : plan.nodes()) {
+    below.push_back({mean_of(plan, "hgsyncEvent", nodes), mean_of(plan, "gsync", nodes), 1});
+    notice.push_back({mean_of(plan, "hgsync", nodes), mean_of(plan, "hgsyncEvent", nodes), 1});
+  }
+  study.statements = {
+      says("The hardware-based barriers are below the software-based one", "6.2.1", below),
+      says("hgsync scales better than gsync", "6.2.1",
+           {{growth(plan, "hgsync", Traffic::none), growth(plan, "gsync", Traffic::none), 1}}),
+      says("hgsyncEvent is above hgsync, by the event's notice", "6.2.1", notice)};
+  return study;
+}
+
+// How many times as long on 64 nodes as without traffic.
+Quantity slower(const Plan& plan, const char* test, Traffic traffic) {
+  return ratio_of(fmt::format("{} with {}, of quiet", test, name_of(traffic)),
+                  mean_of(plan, test, kNodes, traffic), mean_of(plan, test, kNodes));
+}
+
+void add_trees_under_load(Study& study, const Plan& plan) {
+  for (const char* lci : {"elan-tree", "elan-host"}) {
+    for (const Traffic traffic : {Traffic::complement, Traffic::uniform}) {
+      for (const std::uint32_t nodes : {16U, kNodes}) {
+        add(study, nodes_row(nodes), fmt::format("elan_gsync, {}, {}", lci, name_of(traffic)), "us",
+            mean_of(plan, "gsync", nodes, traffic, lci));
+      }
+    }
+  }
+}
+
+Study figure10(const Plan& plan) {
+  Study study = study_of("figure10", "Barriers with traffic of another job");
+  for (const char* test : kBarriers) {
+    for (const Traffic traffic : kTraffic) {
+      const std::string column = fmt::format("elan_{}, {}", test, name_of(traffic));
+      for (const std::uint32_t nodes : plan.loaded_nodes()) {
+        add(study, nodes_row(nodes), column, "us", mean_of(plan, test, nodes, traffic));
+      }
+      add(study, "64 nodes, of 4", column, "x", growth(plan, test, traffic));
+      if (traffic != Traffic::none) {
+        add(study, "64 nodes, of quiet ones", column, "x", slower(plan, test, traffic));
+      }
+    }
+  }
+  if (!plan.quick()) add_trees_under_load(study, plan);
+  std::vector<Order> worse;
+  for (const char* test : kBarriers) {
+    worse.push_back({mean_of(plan, test, kNodes, Traffic::complement),
+                     mean_of(plan, test, kNodes, Traffic::uniform), 1});
+  }
+  std::vector<Order> alike;
+  for (const char* a : kBarriers) {
+    for (const char* b : kBarriers) {
+      if (a == b) continue;
+      alike.push_back({growth(plan, a, Traffic::uniform), growth(plan, b, Traffic::uniform), 1.5});
+    }
+  }
+  study.statements = {
+      says("Uniform traffic degrades every barrier more than complement traffic", "6.2.1", worse),
+      says("The hardware-based barrier suffers less than the software-based one", "6.2.1",
+           {{slower(plan, "hgsync", Traffic::uniform), slower(plan, "gsync", Traffic::uniform), 1},
+            {slower(plan, "hgsync", Traffic::complement),
+             slower(plan, "gsync", Traffic::complement), 1}}),
+      says("The software-based barrier's scalability is more sensitive to complement traffic",
+           "6.2.1",
+           {{growth(plan, "hgsync", Traffic::complement),
+             growth(plan, "gsync", Traffic::complement), 1}}),
+      says("With uniform traffic the three scale alike (within a half)", "6.2.1", alike)};
+  return study;
+}
+
+// How a barrier's times are spread on 64 nodes.
+Study spread(const char* id, const char* test, const Plan& plan) {
+  Study study = study_of(id, "");
+  study.title = fmt::format("Spread of elan_{} on 64 nodes", test);
+  struct Row {
+    const char* name;
+    const char* unit;
+    const char* key;
+  };
+  constexpr Row kRows[] = {{"half of them within", "us", "median_us"},
+                           {"90 % of them within", "us", "p90_us"},
+                           {"99 % of them within", "us", "p99_us"},
+                           {"the longest", "us", "longest_us"},
+                           {"above 30 us", "%", "above_30us_percent"}};
+  for (const Traffic traffic : kTraffic) {
+    const Measurement measured = plan.spread(test, traffic);
+    for (const Row& row : kRows) {
+      add(study, row.name, name_of(traffic), row.unit, figure_of("", measured, row.key));
+    }
+  }
+  return study;
+}
+
+// --- Broadcasts.
+
+Quantity broadcast_at(const Plan& plan, const char* test, bool main, std::uint64_t bytes,
+                      const char* key, Traffic traffic = Traffic::none) {
+  const bool small = bytes <= 4096;
+  return figure_at(
+      fmt::format("{} of {} bytes in {}, {}", test, bytes, memory_name(main), name_of(traffic)),
+      small ? plan.short_broadcasts(test, main, traffic)
+            : plan.long_broadcasts(test, main, traffic),
+      key, bytes);
+}
+
+void add_broadcasts(Study& study, const Plan& plan, Traffic traffic) {
+  const std::string about = traffic == Traffic::none ? "" : fmt::format(", {}", name_of(traffic));
+  const std::string id = fmt::format("{}-{}", study.id,
+                                     traffic == Traffic::uniform      ? "uniform"
+                                     : traffic == Traffic::complement ? "complement"
+                                                                      : "quiet");
+  PanelPlan time{id + "-latency", "latency" + about, kSizeAxis, kTimeAxis, {}};
+  PanelPlan rate{id + "-bandwidth", "bandwidth" + about, kSizeAxis, kRateAxis, {}};
+  for (const char* test : {"bcast", "hbcast"}) {
+    for (const bool main : {false, true}) {
+      const std::string name = fmt::format("elan_{}, {}", test, memory_name(main));
+      time.series.push_back({name, plan.short_broadcasts(test, main, traffic), "us"});
+      rate.series.push_back({name, plan.long_broadcasts(test, main, traffic), "MBps"});
+      for (const std::uint64_t bytes : plan.short_sizes(traffic)) {
+        add(study, fmt::format("{} bytes{}", bytes, about), name, "us",
+            broadcast_at(plan, test, main, bytes, "us", traffic));
+      }
+      const std::uint64_t longest = plan.longest(traffic);
+      add(study, size_row(longest) + about, name, "MB/s",
+          broadcast_at(plan, test, main, longest, "MBps", traffic));
+    }
+  }
+  study.panels.insert(study.panels.end(), {time, rate});
+}
+
+Study figure13(const Plan& plan) {
+  Study study = study_of("figure13", "Broadcasts on 64 nodes", true);
+  add_broadcasts(study, plan, Traffic::none);
+  std::vector<Order> flat;
+  for (const char* test : {"bcast", "hbcast"}) {
+    flat.push_back({broadcast_at(plan, test, false, 256, "us"),
+                    broadcast_at(plan, test, false, 8, "us"), 1.1});
+  }
+  study.statements = {
+      says("Both broadcasts have the same bandwidth with long messages (within 2 %)", "6.2.2",
+           {{broadcast_at(plan, "bcast", false, plan.longest(Traffic::none), "MBps"),
+             broadcast_at(plan, "hbcast", false, plan.longest(Traffic::none), "MBps"), 1.02},
+            {broadcast_at(plan, "hbcast", false, plan.longest(Traffic::none), "MBps"),
+             broadcast_at(plan, "bcast", false, plan.longest(Traffic::none), "MBps"), 1.02}}),
+      says("hbcast is faster where messages are short", "6.2.2",
+           {{broadcast_at(plan, "hbcast", false, 8, "us"),
+             broadcast_at(plan, "bcast", false, 8, "us"), 1}}),
+      says("Latency is constant up to 256 bytes (within a tenth)", "6.2.2", flat),
+      says("Elan memory gives the best performance", "6.2.2",
+           {{broadcast_at(plan, "hbcast", true, plan.longest(Traffic::none), "MBps"),
+             broadcast_at(plan, "hbcast", false, plan.longest(Traffic::none), "MBps"), 1}})};
+  return study;
+}
+
+Quantity broadcast_on(const Plan& plan, const char* test, std::uint32_t nodes, bool main,
+                      const char* key, Traffic traffic = Traffic::none) {
+  return figure_of(
+      fmt::format("{} on {} nodes in {}", test, nodes, memory_name(main)),
+      plan.broadcast(test, nodes, main, plan.scaled(traffic), plan.scaled(traffic), traffic), key);
+}
+
+void add_scaling(Study& study, const Plan& plan, Traffic traffic) {
+  const std::string about = traffic == Traffic::none ? "" : fmt::format(", {}", name_of(traffic));
+  for (const bool main : {false, true}) {
+    const std::string of = fmt::format(", {}{}", memory_name(main), about);
+    const auto rate = [&](std::uint32_t nodes) {
+      return broadcast_on(plan, "hbcast", nodes, main, "MBps", traffic);
+    };
+    for (const std::uint32_t nodes : plan.loaded_nodes()) {
+      add(study, nodes_row(nodes), "bandwidth" + of, "MB/s", rate(nodes));
+      add(study, nodes_row(nodes), "latency" + of, "us",
+          broadcast_on(plan, "hbcast", nodes, main, "us", traffic));
+    }
+    const auto share = [&](const char* row, std::uint32_t many, std::uint32_t few) {
+      add(study, row, "bandwidth" + of, "%", percent_of(rate(many), rate(few)));
+    };
+    share("16 nodes, of that of 4", 16, 4);
+    share("64 nodes, of that of 16", 64, 16);
+    share("64 nodes, of that of 4", 64, 4);
+  }
+}
+
+Study figure14(const Plan& plan) {
+  Study study = study_of("figure14", "Broadcasts of 256 KB by nodes: elan_hbcast");
+  add_scaling(study, plan, Traffic::none);
+  const auto rate = [&](std::uint32_t nodes, bool main) {
+    return broadcast_on(plan, "hbcast", nodes, main, "MBps");
+  };
+  study.statements = {
+      says("From main memory the number of nodes does not matter (within 1 %)", "6.2.2",
+           {{rate(4, true), rate(64, true), 1.01}, {rate(64, true), rate(4, true), 1.01}}),
+      says("From Elan memory the bandwidth falls as nodes increase", "6.2.2",
+           {{rate(16, false), rate(4, false), 1}, {rate(64, false), rate(16, false), 1}})};
+  return study;
+}
+
+Study figure15(const Plan& plan) {
+  Study study = study_of("figure15", "Broadcasts on 64 nodes with traffic of another job", true);
+  std::vector<Order> best;
+  std::vector<Order> faster;
+  for (const Traffic traffic : {Traffic::complement, Traffic::uniform}) {
+    add_broadcasts(study, plan, traffic);
+    for (const char* test : {"bcast", "hbcast"}) {
+      best.push_back({broadcast_at(plan, test, false, plan.longest(traffic), "MBps", traffic),
+                      broadcast_at(plan, test, true, plan.longest(traffic), "MBps", traffic), 1});
+    }
+    faster.push_back({broadcast_at(plan, "hbcast", true, 2048, "us", traffic),
+                      broadcast_at(plan, "bcast", true, 2048, "us", traffic), 1});
+  }
+  study.statements = {says("Main memory gives the largest bandwidth under load", "6.2.2", best),
+                      says("hbcast is better for short messages under load", "6.2.2", faster)};
+  return study;
+}
+
+Study figure16(const Plan& plan) {
+  Study study = study_of("figure16", "");
+  study.title = fmt::format("Broadcasts of {} by nodes, with traffic of another job",
+                            size_row(plan.scaled(Traffic::uniform)));
+  std::vector<Order> flattens;
+  for (const Traffic traffic : {Traffic::complement, Traffic::uniform}) {
+    add_scaling(study, plan, traffic);
+    const auto fall = [&](std::uint32_t few, std::uint32_t many) {
+      return ratio_of(fmt::format("{} of {} nodes, {}", few, many, name_of(traffic)),
+                      broadcast_on(plan, "hbcast", few, true, "MBps", traffic),
+                      broadcast_on(plan, "hbcast", many, true, "MBps", traffic));
+    };
+    flattens.push_back({fall(16, 64), fall(4, 16), 1});
+  }
+  study.statements = {says("The fall slows down as nodes increase", "6.2.2", flattens)};
+  return study;
+}
+
+}  // namespace
+
+std::vector<Study> qsnet_paper_studies(bool quick) {
+  const Plan plan(quick);
+  return {figure8(plan),
+          figure9(plan),
+          figure10(plan),
+          spread("figure11", "hgsync", plan),
+          spread("figure12", "gsync", plan),
+          figure13(plan),
+          figure14(plan),
+          figure15(plan),
+          figure16(plan)};
+}
+
+}  // namespace fairlead::tools
