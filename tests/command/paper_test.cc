@@ -70,5 +70,10 @@ TEST(Papers, unknown_names_list_what_there_is) {
   }
 }
 
+TEST(Papers, what_is_not_there_in_brief_says_so) {
+  EXPECT_EQ(chosen({"lci/figure9"}, true), "lci/figure9 has no quick form; leave --quick out");
+  EXPECT_EQ(chosen({"figure9"}, false), "lci/figure9");
+}
+
 }  // namespace
 }  // namespace fairlead::tools

@@ -14,7 +14,11 @@ bool has(const std::vector<Study>& studies, std::string_view id) {
                      [&](const Study& study) { return study.id == id; });
 }
 
-Error unknown(std::span<const Paper> papers, const std::string& name) {
+// `name` is none of those there are, quick ones if so asked.
+Error unknown(std::span<const Paper> papers, const std::string& name, bool quick) {
+  if (quick && choose_studies(papers, std::span(&name, 1), false).ok()) {
+    return Error{fmt::format("{} has no quick form; leave --quick out", name)};
+  }
   return Error{fmt::format("no table or figure '{}'; there are: all, {}", name,
                            fmt::join(study_ids(papers), ", "))};
 }
@@ -55,7 +59,7 @@ Result<std::vector<PaperStudies>> choose_studies(std::span<const Paper> papers,
       if (one) wanted[i].insert(std::string(id));
       found = found || whole || one;
     }
-    if (!found) return unknown(papers, name);
+    if (!found) return unknown(papers, name, quick);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::erase_if(all[i].studies,
