@@ -88,7 +88,7 @@ class Raytrace(AppRuns):
                 result = self.run_app("raytrace", ["myrinet-p3", "--splitc", name], ranks)
                 seconds[ranks] = result["seconds"]
             # Expect: as the model has it now, 7.46: tiles are taken as ranks get ready for them.
-            self.assertAlmostEqual(seconds[1] / seconds[8], 7.46, delta=0.2, msg=name)
+            self.assertAlmostEqual(seconds[1] / seconds[8], 7.46, delta=0.4, msg=name)
 
     def test_bodies_and_repetitions_agree(self):
         self.bodies_agree("raytrace", *self.SMALL)
