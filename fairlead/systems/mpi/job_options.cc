@@ -12,9 +12,8 @@
 namespace fairlead::mpi {
 namespace {
 
-constexpr std::pair<const char*, DeviceName> kDevices[] = {{"direct", DeviceName::direct},
-                                                           {"panda", DeviceName::panda},
-                                                           {"rsm", DeviceName::rsm}};
+constexpr std::pair<const char*, DeviceName> kDevices[] = {
+    {"direct", DeviceName::direct}, {"panda", DeviceName::panda}, {"rsm", DeviceName::rsm}};
 constexpr std::pair<const char*, BcastWay> kWays[] = {{"auto", BcastWay::automatic},
                                                       {"multicast", BcastWay::multicast},
                                                       {"binomial", BcastWay::binomial},

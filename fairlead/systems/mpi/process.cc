@@ -1,6 +1,7 @@
 #include "fairlead/systems/mpi/process.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -27,6 +28,10 @@ OtherDevice rsm_device(run::Context& context) {
   const Result<rsm::Tunables> tunables =
       rsm::Tunables::read([](const char* name) -> const char* { return std::getenv(name); });
   if (!tunables.ok()) end_job(context, MPI_ERR_OTHER, "MPI: " + tunables.error().text);
+  const char* const prints = std::getenv("MPI_PRINTENV");
+  if (prints != nullptr && *prints != '\0' && *prints != '0' && context.port().self() == 0) {
+    std::fputs(tunables.value().text().c_str(), stderr);
+  }
   return {[told = tunables.value()](Engine& engine) {
     return std::make_unique<RsmDevice>(engine, told);
   }};

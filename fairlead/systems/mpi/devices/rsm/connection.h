@@ -26,8 +26,8 @@ struct RsmDevice::Outgoing {
 
   // What one postbox lists: its blocks are put, and listed once they are there.
   struct Part {
-    bool begins = false;  // the message
-    bool fenced = false;  // `there` will count
+    bool begins = false;   // the message
+    bool fenced = false;   // `there` will count
     std::uint64_t at = 0;  // in the message
     std::uint64_t bytes = 0;
     std::uint64_t count = 0;
@@ -67,6 +67,7 @@ struct RsmDevice::Incoming {
   Unexpected* early = nullptr;
   std::uint64_t size = 0;
   std::uint64_t moved = 0;
+  std::uint32_t sender_id = 0;  // to be told once all of it is here and it was matched; 0: nobody
   // What the sender was told.
   std::uint64_t told = 0;
   std::uint64_t untold_bytes = 0;  // of blocks taken since

@@ -31,13 +31,18 @@ std::uint64_t RsmDevice::eager_max(Rank, bool) const { return kEagerBytesMax; }
 
 std::string RsmDevice::describe(Rank peer) const {
   const lci::Caps& caps = port_.caps(peer);
-  return fmt::format("rsm: {} postboxes of {} bytes, {}", tunables_.boxes, rsm::kBoxBytes,
-                     caps.put_atomic_bytes >= rsm::kBoxBytes ? "each put at once"
-                                                             : "each with its flag put last");
+  return fmt::format(
+      "rsm: {} postboxes of {} bytes, {}", tunables_.boxes, rsm::kBoxBytes,
+      caps.put_atomic_bytes >= rsm::kBoxBytes ? "each put at once" : "each with its flag put last");
 }
 
 RsmDevice::Peer& RsmDevice::peer(Rank rank) {
-  if (peers_[rank] == nullptr) peers_[rank] = std::make_unique<Peer>();
+  if (peers_[rank] == nullptr) {
+    peers_[rank] = std::make_unique<Peer>();
+    if ((port_.caps(rank).flags & lci::kRawPuts) != 0) {
+      raw_.emplace_back(rank, port_.path(rank).lost);
+    }
+  }
   return *peers_[rank];
 }
 
@@ -55,10 +60,11 @@ std::byte* RsmDevice::memory(lci::SegId segment, std::size_t size) {
   own_memory_.emplace_back(size);
   std::byte* const made = own_memory_.back().data();
   if (port_.expose(segment, made, size, lci::kRead | lci::kWrite, nullptr, {}) != Post::done) {
-    engine_.failed(fmt::format(
-        "there is no room for {} bytes that a peer stores its messages in; a process can have about "
-        "1000 such connections (--mpi-device direct has no such limit)",
-        size));
+    engine_.failed(
+        fmt::format("there is no room for {} bytes that a peer stores its messages in; a process "
+                    "can have about "
+                    "1000 such connections (--mpi-device direct has no such limit)",
+                    size));
   }
   return made;
 }
@@ -92,9 +98,8 @@ bool RsmDevice::send_letters() {
   bool moved = false;
   while (!letters_.empty()) {
     const Letter& letter = letters_.front();
-    const Post answer =
-        port_.send_small({letter.peer}, kChannel, lci::Lane::reply, letter.words,
-                         std::as_bytes(std::span(&letter.body, 1)), lci::kNoBlock);
+    const Post answer = port_.send_small({letter.peer}, kChannel, lci::Lane::reply, letter.words,
+                                         std::as_bytes(std::span(&letter.body, 1)), lci::kNoBlock);
     if (!accepted(answer, letter.peer)) break;
     letters_.pop_front();
     moved = true;
@@ -141,10 +146,10 @@ void RsmDevice::open_for(Rank sender, const Letter& letter) {
     return;
   }
   if (letter.words[1] != tunables_.boxes || letter.body != tunables_.pool_bytes) {
-    engine_.failed(fmt::format("rank {} has {} postboxes and a pool of {} bytes, this rank {} and {}: "
-                               "MPI_RSM_* variables are the same on all ranks",
-                               sender, letter.words[1], letter.body, tunables_.boxes,
-                               tunables_.pool_bytes));
+    engine_.failed(
+        fmt::format("rank {} has {} postboxes and a pool of {} bytes, this rank {} and {}: "
+                    "MPI_RSM_* variables are the same on all ranks",
+                    sender, letter.words[1], letter.body, tunables_.boxes, tunables_.pool_bytes));
   }
   const std::byte* const area = memory(rsm_area(sender), tunables_.area_bytes());
   from.in = std::make_unique<Incoming>(sender, area, tunables_);
@@ -216,9 +221,22 @@ Post RsmDevice::wait(const lci::Until& asked) {
   lci::Until until = asked;
   watch(until);
   const Post answer = port_.wait(until);
+  if (!raw_.empty()) check_paths();
   const bool served = serve_letters();
   const bool came = look();
   return answer == Post::again_credit && (served || came) ? Post::done : answer;
+}
+
+// What was stored meanwhile may be lost with a path, and is not stored again.
+void RsmDevice::check_paths() {
+  for (const auto& [rank, lost] : raw_) {
+    const lci::PathState path = port_.path(rank);
+    if (path.lost == lost) continue;
+    engine_.failed(
+        fmt::format("the path to rank {} changed ({}), and stores to it may be lost; "
+                    "--mpi-device direct goes on where paths change",
+                    rank, path.reason));
+  }
 }
 
 // Postboxes are filled, and acknowledgments come, without any other sign.

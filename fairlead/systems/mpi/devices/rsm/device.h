@@ -83,6 +83,7 @@ class RsmDevice final : public Device {
   void on_finished(const Letter& letter);
   std::byte* memory(lci::SegId segment, std::size_t size);
   void watch(lci::Until& until);
+  void check_paths();
   // Whether it was accepted; false: there is no room now. Anything else ends the job.
   bool accepted(Post answer, Rank peer);
   void settle(Rank peer);
@@ -129,6 +130,8 @@ class RsmDevice final : public Device {
   std::vector<Incoming*> late_in_;
   std::vector<lci::Until> watched_;
   std::deque<ReservedMemory> own_memory_;  // where the Port had none
+  // Ranks to which puts may be lost, and how often the path to each had been lost.
+  std::vector<std::pair<Rank, std::uint64_t>> raw_;
   std::uint32_t waits_ = 0;
   std::uint64_t strays_ = 0;
 };

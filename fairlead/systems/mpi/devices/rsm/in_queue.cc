@@ -14,8 +14,7 @@ InQueue::InQueue(const std::byte* area, std::uint32_t boxes, std::uint64_t pool_
     : area_(area), boxes_(boxes), pool_bytes_(pool_bytes), eager_max_(eager_max) {}
 
 const std::atomic<std::uint64_t>& InQueue::word() const {
-  return *reinterpret_cast<const std::atomic<std::uint64_t>*>(area_ +
-                                                              taken_ % boxes_ * kBoxBytes);
+  return *reinterpret_cast<const std::atomic<std::uint64_t>*>(area_ + taken_ % boxes_ * kBoxBytes);
 }
 
 InQueue::Look InQueue::refuse(std::string why) {
@@ -50,8 +49,8 @@ InQueue::Look InQueue::take(Taken& taken) {
   if (begins) {
     std::memcpy(&taken.head, box_.body, sizeof taken.head);
     if (!fits(taken.head)) {
-      return refuse(fmt::format("kind {} and {} bytes of a message", taken.head.words[0] >> kContextBits,
-                                taken.head.size));
+      return refuse(fmt::format("kind {} and {} bytes of a message",
+                                taken.head.words[0] >> kContextBits, taken.head.size));
     }
     taken.at += sizeof taken.head;
     left_ = kind_of(taken.head.words[0]) == Kind::offer ? 0 : taken.head.size;

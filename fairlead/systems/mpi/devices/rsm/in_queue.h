@@ -18,7 +18,7 @@ class InQueue {
   struct Taken {
     bool begins = false;  // a message, which `head` says
     Head head{};
-    std::uint64_t bytes = 0;   // of the message, at `at` or in the blocks
+    std::uint64_t bytes = 0;  // of the message, at `at` or in the blocks
     const std::byte* at = nullptr;
     std::uint64_t blocks = 0;  // 0: the bytes are at `at`
     // Where each block begins, counted from the pool's first byte. All but the last are full.

@@ -83,8 +83,16 @@ struct Wrong {
 };
 const Wrong kWrong[] = {
     {"generation", [](Queue& q) { q.put_head(0, 2, Kind::eager, 0, 0); }, "the time 2 of 1"},
-    {"kind", [](Queue& q) { q.put(0, {1, static_cast<BoxKind>(9), 0, 0}); }, "its kind is 9"},
-    {"more first", [](Queue& q) { q.put(0, {1, BoxKind::more, 1, 0}); }, "has not begun"},
+    {"kind",
+     [](Queue& q) {
+       q.put(0, {1, static_cast<BoxKind>(9), 0, 0});
+     },
+     "its kind is 9"},
+    {"more first",
+     [](Queue& q) {
+       q.put(0, {1, BoxKind::more, 1, 0});
+     },
+     "has not begun"},
     {"head inside",
      [](Queue& q) {
        q.put_head(0, 1, Kind::eager, 33, 32);

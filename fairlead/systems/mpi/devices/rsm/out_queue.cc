@@ -68,8 +68,7 @@ Post OutQueue::push_batch() {
     const std::uint64_t count = filled_ - pushed_;
     const std::uint64_t until_end = std::min(count, boxes_ - first);
     const lci::PutPiece pieces[2] = {
-        {first * kBoxBytes + sizeof(Flag), copy_[first].body,
-         until_end * kBoxBytes - sizeof(Flag)},
+        {first * kBoxBytes + sizeof(Flag), copy_[first].body, until_end * kBoxBytes - sizeof(Flag)},
         {0, copy_.get(), (count - until_end) * kBoxBytes}};
     const Post answer = port_.put({to_}, segment_, {pieces, count == until_end ? 1u : 2u}, nullptr,
                                   lci::kNoCounter, lci::kNoFlags);
@@ -77,8 +76,7 @@ Post OutQueue::push_batch() {
     begun_ = filled_;
   }
   const lci::PutPiece flag{first * kBoxBytes, &copy_[first].flag, sizeof(Flag)};
-  const Post answer =
-      port_.put({to_}, segment_, {&flag, 1}, nullptr, lci::kNoCounter, lci::kAfter);
+  const Post answer = port_.put({to_}, segment_, {&flag, 1}, nullptr, lci::kNoCounter, lci::kAfter);
   if (!accepted(answer)) return answer;
   pushed_ = begun_;
   return Post::done;

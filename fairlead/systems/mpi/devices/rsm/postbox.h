@@ -62,7 +62,8 @@ constexpr std::uint32_t generation_of(std::uint64_t index, std::uint32_t boxes) 
 }
 
 constexpr std::uint64_t word_of(Flag flag) {
-  return std::uint64_t{flag.generation} | std::uint64_t{static_cast<std::uint8_t>(flag.kind)} << 32 |
+  return std::uint64_t{flag.generation} |
+         std::uint64_t{static_cast<std::uint8_t>(flag.kind)} << 32 |
          std::uint64_t{flag.count} << 40 | std::uint64_t{flag.zero} << 48;
 }
 constexpr Flag flag_of(std::uint64_t word) {

@@ -58,6 +58,7 @@ void RsmDevice::begin(Incoming& in, const Head& head) {
   in.early = nullptr;
   in.size = head.size;
   in.moved = 0;
+  in.sender_id = 0;
   switch (kind_of(head.words[0])) {
     case Kind::eager:
       return begin_eager(in, head);
@@ -77,13 +78,13 @@ void RsmDevice::begin_eager(Incoming& in, const Head& head) {
   if (in.receive != nullptr) {
     Engine::matched(*in.receive, in.from, tag, head.size);
     in.receive->state = State::receiving;
-    if (sender_id != 0) write({in.from, {first_word(Kind::finished, 0), sender_id, 0, 0}, 0});
+    in.sender_id = sender_id;
     return;
   }
   in.early = engine_.keep(envelope, Unexpected::Place::bytes, head.size);
   in.early->sender_id = sender_id;
-  in.early->data = head.size <= Unexpected::kInside ? in.early->inside
-                                                    : engine_.memory_for(*in.early);
+  in.early->data =
+      head.size <= Unexpected::kInside ? in.early->inside : engine_.memory_for(*in.early);
 }
 
 // The bytes of a message that a receive has taken.
@@ -131,7 +132,11 @@ void RsmDevice::bytes_came(Incoming& in, const std::byte* at, std::uint64_t byte
   in.moved += bytes;
 }
 
+// Only now the sender, which may have been waiting for room, is behind its message.
 void RsmDevice::end_message(Incoming& in) {
+  if (in.sender_id != 0) {
+    write({in.from, {first_word(Kind::finished, 0), in.sender_id, 0, 0}, 0});
+  }
   if (in.receive != nullptr) in.receive->state = State::done;
   in.receive = nullptr;
   in.early = nullptr;
@@ -143,12 +148,12 @@ void RsmDevice::accept(Request& receive, Unexpected& message) {
     return start_rendezvous(receive, message.sender_id, message.size);
   }
   const Rank source = message.envelope.peer;
-  if (message.sender_id != 0) {
-    write({source, {first_word(Kind::finished, 0), message.sender_id, 0, 0}, 0});
-  }
   // From this rank itself it has come without a queue.
   Incoming* const coming = source == port_.self() ? nullptr : peers_[source]->in.get();
   if (coming == nullptr || coming->early != &message) {
+    if (message.sender_id != 0) {
+      write({source, {first_word(Kind::finished, 0), message.sender_id, 0, 0}, 0});
+    }
     return engine_.deliver(receive, message.data, message.size);
   }
   Incoming& in = *coming;
@@ -159,6 +164,7 @@ void RsmDevice::accept(Request& receive, Unexpected& message) {
   receive.state = State::receiving;
   in.early = nullptr;
   in.receive = &receive;
+  in.sender_id = message.sender_id;
 }
 
 // Tells the sender how much is taken. One word, which only grows: acknowledgments that pass each
@@ -169,8 +175,8 @@ void RsmDevice::acknowledge(Incoming& in) {
   const bool whole = port_.caps(in.from).put_grain_bytes > sizeof in.line.taken;
   const lci::PutPiece piece{port_.self() * rsm::kBoxBytes, &in.line,
                             whole ? sizeof in.line : sizeof in.line.taken};
-  const Post answer = port_.put({in.from}, kRsmAcknowledged, {&piece, 1}, nullptr, lci::kNoCounter,
-                                lci::kAfter);
+  const Post answer =
+      port_.put({in.from}, kRsmAcknowledged, {&piece, 1}, nullptr, lci::kNoCounter, lci::kAfter);
   if (accepted(answer, in.from)) {
     in.told = in.line.taken;
     in.untold_bytes = 0;

@@ -34,7 +34,8 @@ RsmDevice::Outgoing* RsmDevice::connected(Rank to) {
 std::uint32_t RsmDevice::room(Outgoing& out) {
   const std::uint32_t free = out.queue.room();
   if (out.queue.broken()) [[unlikely]] {
-    engine_.failed(fmt::format("rank {} acknowledged messages that this rank did not send", out.to));
+    engine_.failed(
+        fmt::format("rank {} acknowledged messages that this rank did not send", out.to));
   }
   return free;
 }

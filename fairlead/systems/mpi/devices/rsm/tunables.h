@@ -16,7 +16,7 @@ struct Tunables {
 
   struct Row {
     const char* name;  // of the environment variable
-    std::uint64_t Tunables::* value;
+    std::uint64_t Tunables::*value;
     std::uint64_t least;
     std::uint64_t most;
     const char* help;
