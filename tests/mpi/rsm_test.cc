@@ -126,9 +126,9 @@ std::string failure_with(const char* name, const char* value) {
 
 TEST(RsmDeviceOptions, WhatDoesNotDoIsNamedWithWhatWould) {
   for (const auto& [name, value, would] : {std::array{"MPI_RSM_NUMPOSTBOX", "3", "65536"},
-                                           std::array{"MPI_RSM_SHORTMSGSIZE", "1MiB", "32KiB"},
-                                           std::array{"MPI_RSM_PIPESIZE", "none", "64KiB"},
-                                           std::array{"MPI_RSM_CPOOLSIZE", "1", "16KiB"}}) {
+                                           std::array{"MPI_RSM_SHORTMSGSIZE", "1MiB", "32768"},
+                                           std::array{"MPI_RSM_PIPESIZE", "none", "65536"},
+                                           std::array{"MPI_RSM_CPOOLSIZE", "1", "16384"}}) {
     const std::string failure = failure_with(name, value);
     EXPECT_NE(failure.find(name), std::string::npos) << failure;
     EXPECT_NE(failure.find(would), std::string::npos) << failure;

@@ -1,8 +1,8 @@
 // How the bytes of MPI messages travel. The engine makes a message's envelope, matches it and waits
 // for it; a device carries what the envelope says: one for all peers of a process and the same on
 // every rank, so that the order of messages is the device's. Devices: direct.h (packets and copies
-// of the Port's own), panda_device.h (messages and broadcasts of Panda), devices/rsm (stores to memory
-// of the receiver).
+// of the Port's own), panda_device.h (messages and broadcasts of Panda), devices/rsm (stores into
+// memory of the receiver).
 #pragma once
 #include <cstdint>
 #include <string>
