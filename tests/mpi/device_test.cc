@@ -72,7 +72,7 @@ TEST(Devices, PandaGrantsNoConcurrentCalls) {
 }
 
 TEST(Devices, ALostRankIsNamed) {
-  for (const char* name : {"direct", "panda"}) {
+  for (const char* name : {"direct", "panda", "rsm"}) {
     const Setting device(JobOptions::kDeviceVariable, name);
     const run::RunReport report = run_bare("shm", 3, [] {
       MPI_Init(nullptr, nullptr);

@@ -10,8 +10,8 @@
 namespace fairlead::mpi_test {
 namespace {
 
-// Before the name of a world: MPI on the panda device there.
-constexpr std::string_view kPanda = "panda";
+// Before the name of a world: MPI on that device there.
+constexpr const char* kDevices[] = {"panda", "rsm"};
 
 }  // namespace
 
@@ -20,8 +20,9 @@ std::vector<std::string> worlds() {
                                   "nirx",         "lossynirx",  "myrinet-p3", "generic-hca",
                                   "myrinet-p3@2", "firelink@2", "ofitcp",     "ofishm"};
   for (const char* world : {"shm", "udp", "lossy", "myrinet-ppro", "myrinet-p3"}) {
-    all.push_back(std::string(kPanda) + world);
+    all.push_back(std::string("panda") + world);
   }
+  all.push_back("rsmfirelink@2");
   return all;
 }
 
@@ -39,9 +40,10 @@ void PerWorld::SetUp() {
 
 run::RunReport run_bare(const std::string& world, unsigned ranks,
                         const std::function<int()>& body) {
-  if (world.starts_with(kPanda)) {
-    setenv(mpi::JobOptions::kDeviceVariable, "panda", 1);
-    const run::RunReport report = run_bare(world.substr(kPanda.size()), ranks, body);
+  for (const std::string_view device : kDevices) {
+    if (!world.starts_with(device)) continue;
+    setenv(mpi::JobOptions::kDeviceVariable, device.data(), 1);
+    const run::RunReport report = run_bare(world.substr(device.size()), ranks, body);
     unsetenv(mpi::JobOptions::kDeviceVariable);
     return report;
   }

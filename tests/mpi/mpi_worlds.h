@@ -15,7 +15,7 @@ namespace fairlead::mpi_test {
 
 // The worlds every system test runs in: one list, so that a new one is one line. lossy: udp, with
 // one packet in 25 going wrong; nirx: NI engines, of two ranks each, and lossynirx. ofitcp, ofishm:
-// libfabric's providers. panda*: MPI on that device.
+// libfabric's providers. panda*, rsm*: MPI on that device.
 std::vector<std::string> worlds();
 // A world's name as it may stand in a test's: its letters and digits.
 std::string test_name(const std::string& world);

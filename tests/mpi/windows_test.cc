@@ -335,8 +335,8 @@ TEST_P(Windows, RequestsAndDynamicMemory) {
 // Whoever computes is reached, too: by mapped memory, the network, or an interrupt. Not by the
 // panda device, between ranks of one thread, and where the Port has no interrupts.
 TEST_P(Windows, TargetsMayCompute) {
-  if (GetParam().starts_with("panda") || GetParam() == "loop" || GetParam() == "generic-hca" ||
-      GetParam() == "firelink@2") {
+  if (GetParam().starts_with("panda") || GetParam().starts_with("rsm") || GetParam() == "loop" ||
+      GetParam() == "generic-hca" || GetParam() == "firelink@2") {
     GTEST_SKIP() << "targets serve in calls of MPI only";
   }
   run_ranks(GetParam(), 2, [](int rank, int) {

@@ -51,8 +51,8 @@ int start(const char* name, int required, int* provided) {
                            text(JobOptions::kUnexpectedVariable));
   if (!options.ok())
     end_job(context, MPI_ERR_OTHER, fmt::format("{}: {}", name, options.error().text));
-  // Panda-ST has no locks.
-  if (options.value().device == DeviceName::panda) {
+  // Only the direct device tells threads that wait of what came to others.
+  if (options.value().device != DeviceName::direct) {
     required = std::min<int>(required, MPI_THREAD_SERIALIZED);
   }
   const int level = required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE

@@ -1,7 +1,8 @@
 // How the bytes of MPI messages travel. The engine makes a message's envelope, matches it and waits
 // for it; a device carries what the envelope says: one for all peers of a process and the same on
 // every rank, so that the order of messages is the device's. Devices: direct.h (packets and copies
-// of the Port's own), panda_device.h (messages and broadcasts of Panda).
+// of the Port's own), panda_device.h (messages and broadcasts of Panda), devices/rsm (stores into
+// memory of the receiver).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -54,6 +55,8 @@ class Device {
                          std::int32_t /*tag*/) {}
   // Capabilities (lci::Caps::flags) that others may use beside the device on the path to `peer`.
   virtual std::uint64_t flags(Rank peer) const = 0;
+  // Whether wait() takes every condition of a Port's: words, counters and deadlines too.
+  virtual bool waits_for_all() const { return false; }
   // What came and belonged to no message under way; it was dropped.
   virtual std::uint64_t strays() const = 0;
   // Asks `peer` to send nothing unasked, and no longer; the peer's engine is told (Engine::slow()).

@@ -8,7 +8,7 @@
 namespace fairlead::mpi {
 
 void Engine::wait_beside_device(lci::Until until, const char* call) {
-  if (is_direct()) {
+  if (is_direct() || device_->waits_for_all()) {
     (void)wait_until(until, call, {});
     return;
   }

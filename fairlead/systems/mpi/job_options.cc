@@ -12,8 +12,8 @@
 namespace fairlead::mpi {
 namespace {
 
-constexpr std::pair<const char*, DeviceName> kDevices[] = {{"direct", DeviceName::direct},
-                                                           {"panda", DeviceName::panda}};
+constexpr std::pair<const char*, DeviceName> kDevices[] = {
+    {"direct", DeviceName::direct}, {"panda", DeviceName::panda}, {"rsm", DeviceName::rsm}};
 constexpr std::pair<const char*, BcastWay> kWays[] = {{"auto", BcastWay::automatic},
                                                       {"multicast", BcastWay::multicast},
                                                       {"binomial", BcastWay::binomial},
@@ -50,7 +50,7 @@ Result<JobOptions> JobOptions::of_texts(const std::string& device, const std::st
   if (made.device == DeviceName::panda && made.bcast == BcastWay::automatic) {
     made.bcast = BcastWay::multicast;
   }
-  if (made.device == DeviceName::direct && made.bcast == BcastWay::multicast) {
+  if (made.device != DeviceName::panda && made.bcast == BcastWay::multicast) {
     return Error{"MPI_Bcast by multicast needs the device panda (--mpi-device panda)"};
   }
   if (!unexpected.empty()) {

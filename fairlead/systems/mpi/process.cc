@@ -1,9 +1,11 @@
 #include "fairlead/systems/mpi/process.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "fairlead/systems/mpi/devices/rsm/device.h"
 #include "fairlead/systems/mpi/extras.h"
 #include "fairlead/systems/mpi/panda_device.h"
 #include "fairlead/systems/mpi/windows/window.h"
@@ -22,8 +24,22 @@ CopyChoice copy_choice(run::Context& context) {
   return made.value();
 }
 
+OtherDevice rsm_device(run::Context& context) {
+  const Result<rsm::Tunables> tunables =
+      rsm::Tunables::read([](const char* name) -> const char* { return std::getenv(name); });
+  if (!tunables.ok()) end_job(context, MPI_ERR_OTHER, "MPI: " + tunables.error().text);
+  const char* const prints = std::getenv("MPI_PRINTENV");
+  if (prints != nullptr && *prints != '\0' && *prints != '0' && context.port().self() == 0) {
+    std::fputs(tunables.value().text().c_str(), stderr);
+  }
+  return {[told = tunables.value()](Engine& engine) {
+    return std::make_unique<RsmDevice>(engine, told);
+  }};
+}
+
 OtherDevice other_device(run::Context& context, const JobOptions& options) {
   if (options.device == DeviceName::direct) return {};
+  if (options.device == DeviceName::rsm) return rsm_device(context);
   // The program may use Panda, too, and then starts and stops it.
   panda::Panda* panda = panda::Panda::of(context);
   const bool owned = panda == nullptr;

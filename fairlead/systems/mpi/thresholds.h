@@ -45,7 +45,7 @@ constexpr std::uint32_t kSharedSegment = kBoardSegment + (1u << 24);
 constexpr std::uint32_t kVectorSegment = kBoardSegment + (1u << 25);
 
 // Segments of large messages. First what receivers expose, by their claim slots (claims.h), then
-// the slots themselves, then two for each peer of the rsm device (devices/rsm/area.h), then what
+// the slots themselves, then those of the rsm device's peers (devices/rsm/connection.h), then what
 // senders expose, as many as are left.
 constexpr std::uint32_t kSegmentBase = kBoardSegment + (1u << 26);
 constexpr std::uint32_t kClaimSegment = kSegmentBase + 0x100;

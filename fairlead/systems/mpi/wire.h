@@ -24,6 +24,10 @@ enum class Kind : std::uint8_t {
   help = 8,         // sender id     receiver id          Claim         bytes wanted (8)
   helped = 9,       // receiver id   -                    -             bytes copied (8)
   slower = 10,      // 1: from now on; 0: no longer       -             -
+  // Of the rsm device, whose packets have a body of 8 bytes each.
+  open = 11,    // postboxes     -                    -             bytes of the pool
+  opened = 12,  // -             -                    -             -
+  closed = 13,  // -             -                    -             -
 };
 
 // A context is one communicator's point-to-point or collective traffic: 24 bits, of which the

@@ -1,0 +1,309 @@
+#include "fairlead/systems/mpi/devices/rsm/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "fairlead/lci/insist.h"
+#include "fairlead/run/lost_ranks.h"
+#include "fairlead/systems/mpi/devices/rsm/connection.h"
+#include "fairlead/systems/mpi/engine.h"
+
+namespace fairlead::mpi {
+namespace {
+
+// What has come otherwise is looked for in one of so many waits that a postbox ends.
+constexpr std::uint32_t kWaitsPerPoll = 16;
+
+}  // namespace
+
+RsmDevice::RsmDevice(Engine& engine, const rsm::Tunables& tunables)
+    : engine_(engine), port_(engine.port()), tunables_(tunables), peers_(port_.size()) {
+  port_.bind(kChannel, {&RsmDevice::on_packet, this}, {&RsmDevice::returned, &engine});
+}
+
+RsmDevice::~RsmDevice() = default;
+
+std::uint64_t RsmDevice::eager_max(Rank, bool) const { return kEagerBytesMax; }
+
+std::string RsmDevice::describe(Rank peer) const {
+  const lci::Caps& caps = port_.caps(peer);
+  return fmt::format(
+      "rsm: {} postboxes of {} bytes, {}", tunables_.boxes, rsm::kBoxBytes,
+      caps.put_atomic_bytes >= rsm::kBoxBytes ? "each put at once" : "each with its flag put last");
+}
+
+RsmDevice::Peer& RsmDevice::peer(Rank rank) {
+  if (peers_[rank] == nullptr) {
+    peers_[rank] = std::make_unique<Peer>();
+    if ((port_.caps(rank).flags & lci::kRawPuts) != 0) {
+      raw_.emplace_back(rank, port_.path(rank).lost);
+    }
+  }
+  return *peers_[rank];
+}
+
+bool RsmDevice::accepted(Post answer, Rank peer) {
+  if (fairlead::accepted(answer)) return true;
+  if (answer == Post::again_credit || answer == Post::again_buffer) return false;
+  if (port_.path(peer).down) engine_.failed(run::lost_ranks(port_));
+  engine_.failed(fmt::format("rank {} refused what this rank stores for its messages", peer));
+}
+
+std::byte* RsmDevice::memory(lci::SegId segment, std::size_t size) {
+  if (void* const allocated = port_.allocate(segment, size, lci::Place::host)) {
+    return static_cast<std::byte*>(allocated);
+  }
+  own_memory_.emplace_back(size);
+  std::byte* const made = own_memory_.back().data();
+  if (port_.expose(segment, made, size, lci::kRead | lci::kWrite, nullptr, {}) != Post::done) {
+    engine_.failed(
+        fmt::format("there is no room for {} bytes that a peer stores its messages in; a process "
+                    "can have about "
+                    "1000 such connections (--mpi-device direct has no such limit)",
+                    size));
+  }
+  return made;
+}
+
+// --- Packets.
+
+Keep RsmDevice::on_packet(void* self, lci::Packet*, const lci::Arrival& arrival) {
+  auto& device = *static_cast<RsmDevice*>(self);
+  Letter letter{arrival.source, {}, 0};
+  if (arrival.data.size() != sizeof letter.body || arrival.source >= device.peers_.size()) {
+    ++device.strays_;
+    return Keep::no;
+  }
+  std::copy(std::begin(arrival.words), std::end(arrival.words), letter.words);
+  std::memcpy(&letter.body, arrival.data.data(), sizeof letter.body);
+  device.came_.push_back(letter);
+  return Keep::no;
+}
+
+void RsmDevice::returned(void* self, const lci::Arrival&, Post) {
+  Engine& engine = *static_cast<Engine*>(self);
+  engine.failed(run::lost_ranks(engine.port()));
+}
+
+void RsmDevice::write(const Letter& letter) {
+  letters_.push_back(letter);
+  (void)send_letters();
+}
+
+bool RsmDevice::send_letters() {
+  bool moved = false;
+  while (!letters_.empty()) {
+    const Letter& letter = letters_.front();
+    const Post answer = port_.send_small({letter.peer}, kChannel, lci::Lane::reply, letter.words,
+                                         std::as_bytes(std::span(&letter.body, 1)), lci::kNoBlock);
+    if (!accepted(answer, letter.peer)) break;
+    letters_.pop_front();
+    moved = true;
+  }
+  return moved;
+}
+
+bool RsmDevice::serve_letters() {
+  if (came_.empty()) return false;
+  for (const Letter& letter : std::exchange(came_, {})) serve(letter);
+  return true;
+}
+
+void RsmDevice::serve(const Letter& letter) {
+  switch (kind_of(letter.words[0])) {
+    case Kind::open:
+      return open_for(letter.peer, letter);
+    case Kind::opened:
+      if (Peer& from = peer(letter.peer); from.out != nullptr && !from.out->open) {
+        from.out->open = true;
+        return;
+      }
+      break;
+    case Kind::accept:
+      return on_accept(letter);
+    case Kind::finished:
+      return on_finished(letter);
+    case Kind::slower:
+      return engine_.slow(letter.peer, letter.words[1] != 0);
+    case Kind::closed:
+      peer(letter.peer).closed = true;
+      return;
+    default:
+      break;
+  }
+  ++strays_;
+}
+
+// A peer's first message: it needs memory here.
+void RsmDevice::open_for(Rank sender, const Letter& letter) {
+  Peer& from = peer(sender);
+  if (from.in != nullptr) {
+    ++strays_;
+    return;
+  }
+  if (letter.words[1] != tunables_.boxes || letter.body != tunables_.pool_bytes) {
+    engine_.failed(
+        fmt::format("rank {} has {} postboxes and a pool of {} bytes, this rank {} and {}: "
+                    "MPI_RSM_* variables are the same on all ranks",
+                    sender, letter.words[1], letter.body, tunables_.boxes, tunables_.pool_bytes));
+  }
+  const std::byte* const area = memory(rsm_area(sender), tunables_.area_bytes());
+  from.in = std::make_unique<Incoming>(sender, area, tunables_);
+  incoming_.push_back(from.in.get());
+  write({sender, {first_word(Kind::opened, 0), 0, 0, 0}, 0});
+}
+
+void RsmDevice::on_accept(const Letter& letter) {
+  Request* const send = engine_.find(letter.words[1]);
+  if (send == nullptr || !send->is_send || send->state != State::offered ||
+      send->envelope.peer != letter.peer) {
+    ++strays_;
+    return;
+  }
+  send->size = std::min(send->size, letter.body);
+  send->peer_id = letter.words[2];
+  if (send->size == 0) return engine_.sent(*send);
+  send->state = State::data_queued;
+  engine_.queue(*send);
+}
+
+void RsmDevice::on_finished(const Letter& letter) {
+  Request* const send = engine_.find(letter.words[1]);
+  if (send == nullptr || !send->is_send || send->state != State::offered ||
+      send->envelope.peer != letter.peer) {
+    ++strays_;
+    return;
+  }
+  engine_.sent(*send);
+}
+
+void RsmDevice::slow_down(Rank to, bool slow) {
+  write({to, {first_word(Kind::slower, 0), slow ? 1u : 0u, 0, 0}, 0});
+}
+
+// --- Progress.
+
+bool RsmDevice::progress() {
+  bool moved = serve_letters();
+  moved |= send_letters();
+  // Acknowledgments first, as they let others go on.
+  for (Incoming* const in : std::exchange(late_in_, {})) {
+    in->late = false;
+    acknowledge(*in);
+    moved |= !in->late;
+  }
+  for (Outgoing* const out : std::exchange(late_out_, {})) {
+    out->late = false;
+    push(*out);
+    moved |= !out->late;
+  }
+  return moved;
+}
+
+void RsmDevice::poll() {
+  (void)port_.poll();
+  (void)serve_letters();
+  (void)look();
+}
+
+Post RsmDevice::wait(const lci::Until& asked) {
+  // What a poll brought is not for the wait after it to see.
+  const bool looks = ++waits_ % kWaitsPerPoll == 0;
+  if (looks || std::any_of(incoming_.begin(), incoming_.end(),
+                           [](const Incoming* in) { return !in->queue.waits(); })) {
+    poll();
+    return Post::done;
+  }
+  lci::Until until = asked;
+  watch(until);
+  const Post answer = port_.wait(until);
+  if (!raw_.empty()) check_paths();
+  const bool served = serve_letters();
+  const bool came = look();
+  return answer == Post::again_credit && (served || came) ? Post::done : answer;
+}
+
+// What was stored meanwhile may be lost with a path, and is not stored again.
+void RsmDevice::check_paths() {
+  for (const auto& [rank, lost] : raw_) {
+    const lci::PathState path = port_.path(rank);
+    if (path.lost == lost) continue;
+    engine_.failed(
+        fmt::format("the path to rank {} changed ({}), and stores to it may be lost; "
+                    "--mpi-device direct goes on where paths change",
+                    rank, path.reason));
+  }
+}
+
+// Postboxes are filled, and acknowledgments come, without any other sign.
+void RsmDevice::watch(lci::Until& until) {
+  watched_.clear();
+  const auto changes = [&](const std::atomic<std::uint64_t>& word, std::uint64_t seen) {
+    lci::Until one;
+    one.word = &word;
+    one.cmp = lci::Cmp::ne;
+    one.value = seen;
+    watched_.push_back(one);
+  };
+  for (const Incoming* const in : incoming_) changes(in->queue.word(), in->queue.seen());
+  for (const Outgoing* const out : outgoing_) {
+    if (out->blocked) changes(out->queue.acknowledged_word(), out->queue.acknowledged());
+  }
+  for (lci::Until& one : watched_) {
+    if (until.word == nullptr) {
+      until.word = one.word;
+      until.cmp = one.cmp;
+      until.value = one.value;
+      continue;
+    }
+    one.also = until.also;
+    until.also = &one;
+  }
+}
+
+// --- The end.
+
+// What was put at `rank` so far is there.
+void RsmDevice::settle(Rank rank) {
+  Counter done;
+  const Post answer = lci::insist(port_, [&] { return port_.fence({rank}, &done); });
+  (void)accepted(answer, rank);
+  while (done.ok.load(std::memory_order_acquire) + done.failed.load(std::memory_order_acquire) ==
+         0) {
+    lci::Until until;
+    until.counter = &done;
+    until.at = 1;
+    until.what = "MPI_Finalize";
+    if (port_.wait(until) == Post::peer_down) engine_.failed(run::lost_ranks(port_));
+  }
+}
+
+// No rank leaves before those that it has had to do with have their last puts behind them.
+void RsmDevice::stop() {
+  for (const Incoming* const in : incoming_) settle(in->from);
+  for (const Outgoing* const out : outgoing_) settle(out->to);
+  for (Rank rank = 0; rank < peers_.size(); ++rank) {
+    if (peers_[rank] != nullptr) write({rank, {first_word(Kind::closed, 0), 0, 0, 0}, 0});
+  }
+  const auto all_closed = [&] {
+    return std::all_of(peers_.begin(), peers_.end(),
+                       [](const auto& each) { return each == nullptr || each->closed; });
+  };
+  for (;;) {
+    (void)serve_letters();
+    (void)send_letters();
+    if (letters_.empty() && all_closed()) break;
+    lci::Until until;
+    until.any_change = true;
+    until.what = "MPI_Finalize";
+    if (port_.wait(until) == Post::peer_down) engine_.failed(run::lost_ranks(port_));
+  }
+  for (const Incoming* const in : incoming_) (void)port_.withdraw(rsm_area(in->from));
+  if (acknowledgments_ != nullptr) (void)port_.withdraw(kRsmAcknowledged);
+}
+
+}  // namespace fairlead::mpi

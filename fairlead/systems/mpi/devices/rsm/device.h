@@ -1,0 +1,139 @@
+// The device of Sun MPI (Sun MPI paper, section 3): messages go by stores into memory of the
+// receiver that their sender alone writes and manages. The first message to a rank makes its
+// connection, one way: a queue of postboxes and a pool of blocks at the receiver, and a line at the
+// sender where the receiver says how many postboxes it has taken.
+//
+// Up to kEagerBytesMax a message is sent unasked; what finds no receive is copied out, so that the
+// queue goes on. Longer ones are offered first, and their bytes follow when a receive has taken the
+// offer: no receiver ever keeps blocks for a message that nobody asked for, and no pool can fill up
+// for good. Packets of the Port carry what is no message: the making of connections, the answer to
+// an offer, and the end.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fairlead/base/post.h"
+#include "fairlead/base/reserved_memory.h"
+#include "fairlead/systems/mpi/device.h"
+#include "fairlead/systems/mpi/devices/rsm/in_queue.h"
+#include "fairlead/systems/mpi/devices/rsm/out_queue.h"
+#include "fairlead/systems/mpi/devices/rsm/tunables.h"
+#include "fairlead/systems/mpi/request.h"
+
+namespace fairlead::mpi {
+
+class Engine;
+
+class RsmDevice final : public Device {
+ public:
+  // Part of `engine`. Binds kChannel of its Port.
+  RsmDevice(Engine& engine, const rsm::Tunables& tunables);
+  ~RsmDevice() override;
+
+  // Device
+  Sent start(Request& send, bool may_wait) override;
+  void withdraw(Request&) override {}  // it exposes none
+  void accept(Request& receive, Unexpected& message) override;
+  bool progress() override;
+  bool has_work() const override {
+    return !came_.empty() || !letters_.empty() || !late_out_.empty() || !late_in_.empty();
+  }
+  void poll() override;
+  Post wait(const lci::Until& until) override;
+  bool waits_for_all() const override { return true; }
+  std::uint64_t eager_max(Rank to, bool sync) const override;
+  std::uint64_t flags(Rank) const override { return 0; }
+  std::uint64_t strays() const override { return strays_; }
+  void slow_down(Rank peer, bool slow) override;
+  void stop() override;
+  std::string describe(Rank peer) const override;
+
+ private:
+  struct Outgoing;
+  struct Incoming;
+  // What this rank has to do with another.
+  struct Peer {
+    std::unique_ptr<Outgoing> out;
+    std::unique_ptr<Incoming> in;
+    bool closed = false;  // it has nothing left to do with this rank
+  };
+  // A packet: four words, and eight bytes.
+  struct Letter {
+    Rank peer;
+    std::uint32_t words[4];
+    std::uint64_t body;
+  };
+
+  static Keep on_packet(void* self, lci::Packet* packet, const lci::Arrival& arrival);
+  static void returned(void* self, const lci::Arrival& arrival, Post why);
+
+  // device.cc
+  Peer& peer(Rank rank);
+  void write(const Letter& letter);
+  bool send_letters();
+  bool serve_letters();
+  void serve(const Letter& letter);
+  void open_for(Rank sender, const Letter& letter);
+  void on_accept(const Letter& letter);
+  void on_finished(const Letter& letter);
+  std::byte* memory(lci::SegId segment, std::size_t size);
+  void watch(lci::Until& until);
+  void check_paths();
+  // Whether it was accepted; false: there is no room now. Anything else ends the job.
+  bool accepted(Post answer, Rank peer);
+  void settle(Rank peer);
+
+  // send.cc
+  Outgoing* connected(Rank to);
+  Sent send_short(Outgoing& out, Request& send);
+  rsm::Head head_of(const Request& send) const;
+
+  // long_send.cc
+  Sent send_long(Outgoing& out, Request& send);
+  void reclaim(Outgoing& out);
+  bool fill_part(Outgoing& out, Request& send);
+  bool put_part(Outgoing& out, const Request& send, std::size_t index);
+  bool list_part(Outgoing& out, const Request& send);
+
+  void push(Outgoing& out);
+  std::uint32_t room(Outgoing& out);
+
+  // receive.cc
+  bool look();
+  bool take_all(Incoming& in);
+  void take(Incoming& in, const rsm::InQueue::Taken& taken);
+  void begin(Incoming& in, const rsm::Head& head);
+  void begin_eager(Incoming& in, const rsm::Head& head);
+  void begin_data(Incoming& in, const rsm::Head& head);
+  void on_offer(Incoming& in, const rsm::Head& head);
+  void bytes_came(Incoming& in, const std::byte* at, std::uint64_t bytes);
+  void end_message(Incoming& in);
+  void start_rendezvous(Request& receive, std::uint32_t sender_id, std::uint64_t size);
+  void acknowledge(Incoming& in);
+
+  Engine& engine_;
+  lci::Port& port_;
+  const rsm::Tunables tunables_;
+  std::vector<std::unique_ptr<Peer>> peers_;  // by rank
+  std::vector<Incoming*> incoming_;
+  std::vector<Outgoing*> outgoing_;
+  std::byte* acknowledgments_ = nullptr;  // a line for each rank; made with the first connection
+  std::vector<Letter> came_;              // that upcalls took in
+  std::deque<Letter> letters_;            // that found no room
+  // Queues with something to put that found no room.
+  std::vector<Outgoing*> late_out_;
+  std::vector<Incoming*> late_in_;
+  std::vector<lci::Until> watched_;
+  std::deque<ReservedMemory> own_memory_;  // where the Port had none
+  // Ranks to which puts may be lost, and how often the path to each had been lost.
+  std::vector<std::pair<Rank, std::uint64_t>> raw_;
+  std::uint32_t waits_ = 0;
+  std::uint64_t strays_ = 0;
+};
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,142 @@
+// The long protocol of the rsm device (Sun MPI paper, section 3.2): the message is put into blocks,
+// a fence says that they are there, and a postbox then lists them. While the receiver copies those
+// out the next ones are filled.
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "fairlead/systems/mpi/devices/rsm/connection.h"
+#include "fairlead/systems/mpi/engine.h"
+
+namespace fairlead::mpi {
+namespace {
+
+// Parts that are under way at once.
+constexpr std::size_t kPartsMax = 4;
+
+std::uint64_t whole_lines(std::uint64_t bytes) {
+  return (bytes + rsm::kBoxBytes - 1) / rsm::kBoxBytes * rsm::kBoxBytes;
+}
+
+}  // namespace
+
+Device::Sent RsmDevice::send_long(Outgoing& out, Request& send) {
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    reclaim(out);
+    while (list_part(out, send)) moved = true;
+    moved |= fill_part(out, send);
+  }
+  push(out);
+  return send.moved == send.size && out.parts.empty() ? Sent::all : Sent::blocked;
+}
+
+// Blocks of postboxes that the receiver has taken are free again.
+void RsmDevice::reclaim(Outgoing& out) {
+  (void)room(out);
+  while (!out.listed.empty() && out.listed.front().box < out.queue.acknowledged()) {
+    out.pool.give(out.listed.front().block, out.listed.front().bytes);
+    out.listed.pop_front();
+  }
+}
+
+// Takes blocks for the next part of the message and puts it there. False: not now.
+bool RsmDevice::fill_part(Outgoing& out, Request& send) {
+  if (send.moved == send.size || out.parts.size() == kPartsMax) return false;
+  const std::uint64_t wanted = std::min(tunables_.pipe_bytes, send.size - send.moved);
+  Outgoing::Part& part = out.parts.emplace_back();
+  part.begins = send.moved == 0;
+  part.at = send.moved;
+  while (part.bytes < wanted) {
+    const std::uint64_t bytes = std::min(rsm::kBlockBytes, wanted - part.bytes);
+    const auto block = out.pool.take(bytes);
+    if (!block) break;
+    part.block[part.count++] = *block;
+    part.bytes += bytes;
+  }
+  if (part.count == 0) {
+    out.parts.pop_back();
+    return false;
+  }
+  if (send.layout != nullptr) {
+    part.row = std::make_unique<std::byte[]>(whole_lines(part.bytes));
+    Engine::gather(send, part.at, part.row.get(), part.bytes);
+    engine_.charge_copy(0, part.bytes, send.size);
+  }
+  if (!put_part(out, send, out.parts.size() - 1)) {
+    for (std::uint64_t i = 0; i < part.count; ++i) {
+      out.pool.give(part.block[i], std::min(rsm::kBlockBytes, part.bytes - i * rsm::kBlockBytes));
+    }
+    out.parts.pop_back();
+    return false;
+  }
+  send.moved += part.bytes;
+  return true;
+}
+
+// Whole lines, where the path wants them: the last one from a copy, as the buffer ends before it.
+bool RsmDevice::put_part(Outgoing& out, const Request& send, std::size_t index) {
+  Outgoing::Part& part = out.parts[index];
+  const bool lines = port_.caps(out.to).put_grain_bytes > 1;
+  const std::byte* const from = part.row != nullptr ? part.row.get() : send.from + part.at;
+  lci::PutPiece pieces[rsm::kHeadBlocks + 1];
+  std::size_t count = 0;
+  for (std::uint64_t i = 0; i < part.count; ++i) {
+    const std::uint64_t begin = i * rsm::kBlockBytes;
+    std::uint64_t bytes = std::min(rsm::kBlockBytes, part.bytes - begin);
+    const std::uint64_t offset =
+        tunables_.boxes * rsm::kBoxBytes + part.block[i] * rsm::kSmallBlockBytes;
+    const std::uint64_t rest = lines && part.row == nullptr ? bytes % rsm::kBoxBytes : 0;
+    if (lines && part.row != nullptr) bytes = whole_lines(bytes);
+    bytes -= rest;
+    if (bytes > 0) {
+      const bool follows = count > 0 && pieces[count - 1].offset + pieces[count - 1].size == offset;
+      if (follows) {
+        pieces[count - 1].size += bytes;
+      } else {
+        pieces[count++] = {offset, from + begin, bytes};
+      }
+    }
+    if (rest > 0) {
+      std::memcpy(part.tail, from + begin + bytes, rest);
+      pieces[count++] = {offset + bytes, part.tail, sizeof part.tail};
+    }
+  }
+  return accepted(port_.put({out.to}, rsm_area(port_.self()), {pieces, count}, nullptr,
+                            lci::kNoCounter, lci::kNoFlags),
+                  out.to);
+}
+
+// The first part into a postbox, once it is there. False: not now.
+bool RsmDevice::list_part(Outgoing& out, const Request& send) {
+  if (out.parts.empty()) return false;
+  for (Outgoing::Part& part : out.parts) {
+    if (!part.fenced) part.fenced = accepted(port_.fence({out.to}, &part.there), out.to);
+    if (!part.fenced) break;
+  }
+  Outgoing::Part& part = out.parts.front();
+  if (part.there.failed.load(std::memory_order_acquire) > 0) {
+    (void)accepted(Post::maybe_delivered, out.to);
+  }
+  if (part.there.ok.load(std::memory_order_acquire) == 0 || room(out) == 0) return false;
+  rsm::Box& box = out.queue.next();
+  std::byte* at = box.body;
+  if (part.begins) {
+    const rsm::Head head = head_of(send);
+    std::memcpy(at, &head, sizeof head);
+    at += sizeof head;
+  }
+  std::memcpy(at, part.block, part.count * sizeof part.block[0]);
+  for (std::uint64_t i = 0; i < part.count; ++i) {
+    out.listed.push_back({out.queue.filled(), part.block[i],
+                          std::min(rsm::kBlockBytes, part.bytes - i * rsm::kBlockBytes)});
+  }
+  out.queue.fill(part.begins ? rsm::BoxKind::head_blocks : rsm::BoxKind::more_blocks, part.count);
+  push(out);
+  out.parts.pop_front();
+  return true;
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,152 @@
+// MPI on the rsm device (devices/rsm): its two protocols around the sizes where one begins and the
+// other ends, full queues and pools, and what it may be told. All suites of this folder run on it
+// in the world rsmfirelink@2; these run in others.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "fairlead/run/context.h"
+#include "tests/mpi/mpi_worlds.h"
+
+namespace fairlead::mpi_test {
+namespace {
+
+// While it lives, a variable that ranks read is set.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+class RsmDevice : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Worlds, RsmDevice,
+                         testing::Values("rsmloop", "rsmshm", "rsmudp", "rsmlossy", "rsmfirelink",
+                                         "rsmmyrinet-p3"),
+                         [](const auto& each) { return test_name(each.param); });
+
+bool is_patterned(const std::vector<unsigned char>& data, int size, unsigned seed) {
+  const std::vector<unsigned char> expected = patterned(static_cast<std::size_t>(size), seed);
+  return std::equal(expected.begin(), expected.end(), data.begin());
+}
+
+// One postbox, two, a queue that goes around, blocks, many parts, an offer.
+constexpr int kSizes[] = {0,    1,    32,   33,   88,    89,    1000,  2000,
+                          2001, 2048, 4097, 8191, 16385, 32768, 32769, 300'001};
+
+// Every rank sends to every other one and to the next one twice as much, before it receives.
+TEST_P(RsmDevice, EverySizeBothWaysAtOnce) {
+  run_ranks(GetParam(), 3, [](int rank, int size) {
+    bool good = true;
+    for (const int bytes : kSizes) {
+      std::vector<std::vector<unsigned char>> data;
+      std::vector<MPI_Request> sends;
+      for (int to = 0; to < size; ++to) {
+        if (to == rank) continue;
+        for (int i = 0; i < (to == (rank + 1) % size ? 2 : 1); ++i) {
+          data.push_back(patterned(static_cast<std::size_t>(bytes),
+                                   static_cast<unsigned>(rank * 10 + to + i)));
+          sends.emplace_back();
+          MPI_Isend(data.back().data(), bytes, MPI_BYTE, to, i, MPI_COMM_WORLD, &sends.back());
+        }
+      }
+      std::vector<unsigned char> got(static_cast<std::size_t>(bytes) + 1);
+      for (int from = 0; from < size; ++from) {
+        if (from == rank) continue;
+        // The later one first.
+        for (int i = rank == (from + 1) % size ? 1 : 0; i >= 0; --i) {
+          MPI_Status status;
+          MPI_Recv(got.data(), bytes + 1, MPI_BYTE, from, i, MPI_COMM_WORLD, &status);
+          int count = -1;
+          MPI_Get_count(&status, MPI_BYTE, &count);
+          good &= MPI_TEST_CHECK(count == bytes, rank, count);
+          good &= MPI_TEST_CHECK(
+              is_patterned(got, bytes, static_cast<unsigned>(from * 10 + rank + i)), rank, bytes);
+        }
+      }
+      MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+    }
+    return good;
+  });
+}
+
+// A few postboxes and the smallest pool: both fill up again and again, with a receiver that is late
+// and takes the last message first.
+TEST_P(RsmDevice, SmallQueuesAndPoolsFillUpAndLoseNothing) {
+  const Variable boxes("MPI_RSM_NUMPOSTBOX", "4");
+  const Variable pool("MPI_RSM_CPOOLSIZE", "16KiB");
+  run_ranks(GetParam(), 2, [](int rank, int) {
+    constexpr int kMessages = 60;
+    constexpr int kBytes[] = {0, 30, 700, 2000, 2500, 9000, 40'000};
+    bool good = true;
+    std::vector<std::vector<unsigned char>> data;
+    std::vector<MPI_Request> requests(kMessages);
+    for (int i = 0; i < kMessages; ++i) {
+      const int bytes = kBytes[i % 7];
+      data.push_back(patterned(static_cast<std::size_t>(bytes), static_cast<unsigned>(i)));
+      if (rank == 1) std::fill(data.back().begin(), data.back().end(), 0);
+    }
+    if (rank == 0) {
+      for (int i = 0; i < kMessages; ++i) {
+        auto& out = data[static_cast<std::size_t>(i)];
+        (i % 5 == 4 ? MPI_Issend : MPI_Isend)(out.data(), static_cast<int>(out.size()), MPI_BYTE, 1,
+                                              i, MPI_COMM_WORLD,
+                                              &requests[static_cast<std::size_t>(i)]);
+      }
+      MPI_Waitall(kMessages, requests.data(), MPI_STATUSES_IGNORE);
+      return good;
+    }
+    for (int i = kMessages - 1; i >= 0; --i) {
+      auto& in = data[static_cast<std::size_t>(i)];
+      MPI_Recv(in.data(), static_cast<int>(in.size()), MPI_BYTE, 0, i, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+      good &= MPI_TEST_CHECK(
+          is_patterned(in, static_cast<int>(in.size()), static_cast<unsigned>(i)), rank, i);
+    }
+    return good;
+  });
+}
+
+std::string failure_with(const char* name, const char* value) {
+  const Variable set(name, value);
+  return run_bare("rsmshm", 2,
+                  [] {
+                    MPI_Init(nullptr, nullptr);
+                    MPI_Finalize();
+                    return 0;
+                  })
+      .failure;
+}
+
+TEST(RsmDeviceOptions, WhatDoesNotDoIsNamedWithWhatWould) {
+  for (const auto& [name, value, would] : {std::array{"MPI_RSM_NUMPOSTBOX", "3", "65536"},
+                                           std::array{"MPI_RSM_SHORTMSGSIZE", "1MiB", "32768"},
+                                           std::array{"MPI_RSM_PIPESIZE", "none", "65536"},
+                                           std::array{"MPI_RSM_CPOOLSIZE", "1", "16384"}}) {
+    const std::string failure = failure_with(name, value);
+    EXPECT_NE(failure.find(name), std::string::npos) << failure;
+    EXPECT_NE(failure.find(would), std::string::npos) << failure;
+  }
+}
+
+// Ranks that were told different things say so, and do not write past what there is.
+TEST(RsmDeviceOptions, RanksAgree) {
+  const run::RunReport report = run_bare("rsmshm", 2, [] {
+    if (run::current()->port().self() == 1) setenv("MPI_RSM_NUMPOSTBOX", "64", 1);
+    MPI_Init(nullptr, nullptr);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+  });
+  EXPECT_NE(report.failure.find("MPI_RSM_* variables are the same on all ranks"), std::string::npos)
+      << report.failure;
+}
+
+}  // namespace
+}  // namespace fairlead::mpi_test
