@@ -80,8 +80,8 @@ class Plan {
   }
   // How many of a size. A daemon in one of a few short ones would be much of their mean.
   std::uint32_t broadcasts(std::uint64_t to, Traffic traffic) const {
-    if (to <= 4096) return quick_ ? 4 : traffic == Traffic::none ? 400 : 50;
     if (quick_) return 2;
+    if (to <= 4096) return traffic == Traffic::none ? 400 : 50;
     return to == kQuarter ? 20 : 5;
   }
   // The short messages of figures 13 and 15 that have a row of their own, and the curve to them.
@@ -106,7 +106,7 @@ class Plan {
   Measurement ping(bool main, std::uint64_t from, std::uint64_t to) const {
     Words words = {"--from", fmt::format("{}", from), "--to", fmt::format("{}", to)};
     if (main) words.emplace_back("--main");
-    return of("ping", kNodes, Traffic::none, words, to > 65536 ? 5 : quick_ ? 5 : 200);
+    return of("ping", kNodes, Traffic::none, words, quick_ ? 2 : to > 65536 ? 5 : 200);
   }
 
  private:
