@@ -66,6 +66,18 @@ bool team_moves(lci::Port& port, shmem_team_t team, std::size_t n) {
     good = good && PORT_TEST_CHECK(dest[i] == sum, port, i);
   }
   shmem_team_sync(team);
+  // Sums of those before each PE, with it and without.
+  shmem_long_sum_inscan(team, dest, source, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const long sum = me * (me + 1) / 2 * 1000L + (me + 1) * static_cast<long>(i % 1000);
+    good = good && PORT_TEST_CHECK(dest[i] == sum, port, i);
+  }
+  good &= PORT_TEST_CHECK(shmem_long_sum_exscan(team, source, source, n) == 0, port, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const long sum = me * (me - 1) / 2 * 1000L + me * static_cast<long>(i % 1000);
+    good = good && PORT_TEST_CHECK(source[i] == sum, port, i);
+  }
+  shmem_team_sync(team);
   return good;
 }
 

@@ -55,6 +55,9 @@ static void use_generics(int me, int pes) {
   expect(shmem_sum_reduce(SHMEM_TEAM_WORLD, &words[6], &words[5], 1) == 0, "a reduction");
   expect(words[6] == 10L * pes, "the sum");
   shmem_sync(SHMEM_TEAM_WORLD);
+  expect(shmem_sum_exscan(SHMEM_TEAM_WORLD, &words[7], &words[5], 1) == 0, "a scan");
+  expect(words[7] == 10L * me, "the sum of those before");
+  shmem_sync(SHMEM_TEAM_WORLD);
   shmem_free(words);
 }
 

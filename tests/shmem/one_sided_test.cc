@@ -44,6 +44,34 @@ bool puts_and_gets(lci::Port& port, std::size_t n) {
   return good;
 }
 
+// Three blocks of two of every four shorts, to places of five, and back again from there.
+bool blocks(lci::Port& port) {
+  const int me = shmem_my_pe();
+  const int right = (me + 1) % kRanks;
+  const int left = (me + kRanks - 1) % kRanks;
+  auto* const memory = static_cast<short*>(shmem_calloc(16, sizeof(short)));
+  short mine[16];
+  for (short i = 0; i < 16; ++i) mine[i] = static_cast<short>(me * 16 + i + 1);
+  shmem_short_ibput(memory, mine, 5, 4, 2, 3, right);
+  shmem_barrier_all();
+  bool good = true;
+  for (int i = 0; i < 16; ++i) {
+    const bool in = i < 15 && i % 5 < 2;
+    const int expected = in ? left * 16 + i / 5 * 4 + i % 5 + 1 : 0;
+    good = good && PORT_TEST_CHECK(memory[i] == expected, port, i);
+  }
+  short back[16] = {};
+  shmem_ctx_ibget16(SHMEM_CTX_DEFAULT, back, memory, 2, 5, 2, 3, right);
+  for (int i = 0; i < 16; ++i) {
+    const int expected = i < 6 ? me * 16 + i / 2 * 4 + i % 2 + 1 : 0;
+    good = good && PORT_TEST_CHECK(back[i] == expected, port, i);
+  }
+  shmem_short_ibput(memory, mine, 5, 4, 2, 0, right);  // nothing
+  shmem_barrier_all();
+  shmem_free(memory);
+  return good;
+}
+
 bool strides(lci::Port& port) {
   const int me = shmem_my_pe();
   const int right = (me + 1) % kRanks;
@@ -123,6 +151,24 @@ bool atomics(lci::Port& port) {
   return good;
 }
 
+// Signals without data: the sum of what all PEs add to PE 0's, which then sets everybody's.
+bool set_and_added(lci::Port& port) {
+  const int me = shmem_my_pe();
+  auto* const signal = static_cast<std::uint64_t*>(shmem_calloc(2, sizeof(std::uint64_t)));
+  shmem_signal_add(signal, static_cast<std::uint64_t>(me) + 1, 0);
+  if (me == 0) {
+    shmem_signal_wait_until(signal, SHMEM_CMP_EQ, kRanks * (kRanks + 1) / 2);
+    for (int pe = 0; pe < kRanks; ++pe) {
+      shmem_ctx_signal_set(SHMEM_CTX_DEFAULT, signal + 1, 7, pe);
+    }
+  }
+  const bool good =
+      PORT_TEST_CHECK(shmem_signal_wait_until(signal + 1, SHMEM_CMP_NE, 0) == 7, port, signal[1]);
+  shmem_barrier_all();
+  shmem_free(signal);
+  return good;
+}
+
 // Data goes round the PEs, each of which passes it on when its signal says so.
 bool signals(lci::Port& port) {
   const int me = shmem_my_pe();
@@ -158,6 +204,8 @@ TEST_P(ShmemOneSided, moves_changes_and_tells) {
     good &= strides(port);
     good &= atomics(port);
     good &= signals(port);
+    good &= blocks(port);
+    good &= set_and_added(port);
     shmem_finalize();
     return good;
   });

@@ -1,5 +1,6 @@
 // What the entry points, written by generate.py, call: a function for each family of table.py.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +65,13 @@ void put_strided(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t
                  std::ptrdiff_t sst, std::size_t n, std::size_t bytes, int pe, const char* call);
 void get_strided(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
                  std::ptrdiff_t sst, std::size_t n, std::size_t bytes, int pe, const char* call);
+// So many blocks of `block` elements; strides are between the first elements of blocks.
+void put_blocks(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
+                std::ptrdiff_t sst, std::size_t block, std::size_t blocks, std::size_t bytes,
+                int pe, const char* call);
+void get_blocks(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
+                std::ptrdiff_t sst, std::size_t block, std::size_t blocks, std::size_t bytes,
+                int pe, const char* call);
 void put_signal(shmem_ctx_t ctx, void* dest, const void* source, std::size_t n, std::uint64_t* word,
                 std::uint64_t signal, int op, int pe, const char* call);
 std::uint64_t signal_fetch(const std::uint64_t* word, const char* call);
@@ -321,6 +329,34 @@ void reduce_set(T* dest, const T* source, int count, const ActiveSet& set, const
   if (count < 0) running(call).fail(call, "a negative number of elements");
   reduce_in(running(call).set_of(set, call), dest, source, sizeof(T),
             static_cast<std::size_t>(count), combine<kind, T>, call);
+}
+
+// What a scan has of every PE at a time.
+inline constexpr std::size_t kScanBytes = 65536;
+
+// Sums over the PEs before this one in the team, with this one where `inclusive`. Every PE gets all
+// sums of a part of the elements, as one reduction, and keeps its own: the traffic grows with the
+// PEs, and parts are small enough that the memory does not. dest and source may be the same.
+template <class T>
+int scan(shmem_team_t team, T* dest, const T* source, std::size_t count, bool inclusive,
+         const char* call) {
+  Team* const its = running(call).team_of(team, call);
+  if (its == nullptr) return -1;
+  const std::size_t pes = its->pes.size();
+  const auto self = static_cast<std::size_t>(its->self);
+  const std::size_t most = std::max<std::size_t>(1, kScanBytes / (pes * sizeof(T)));
+  std::vector<T> sums;
+  for (std::size_t begin = 0; begin < count; begin += most) {
+    const std::size_t part = std::min(most, count - begin);
+    sums.assign(pes * part, T());
+    for (std::size_t place = inclusive ? self : self + 1; place < pes; ++place) {
+      std::copy_n(source + begin, part, sums.data() + place * part);
+    }
+    reduce_in(*its, sums.data(), sums.data(), sizeof(T), sums.size(), combine<Reduce::sum, T>,
+              call);
+    std::copy_n(sums.data() + self * part, part, dest + begin);
+  }
+  return 0;
 }
 
 // --- Locks.

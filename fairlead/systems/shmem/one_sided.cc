@@ -26,25 +26,35 @@ Lock look_at_lock(Core& core, const long* lock, const char* call) {
 void put_strided(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
                  std::ptrdiff_t sst, std::size_t n, std::size_t bytes, int pe, const char* call) {
   if (dst == 1 && sst == 1) return put(ctx, dest, source, n * bytes, pe, call);
-  auto* to = static_cast<std::byte*>(dest);
-  const auto* from = static_cast<const std::byte*>(source);
-  for (std::size_t i = 0; i < n; ++i) {
-    put_nbi(ctx, to, from, bytes, pe, call);
-    to += dst * static_cast<std::ptrdiff_t>(bytes);
-    from += sst * static_cast<std::ptrdiff_t>(bytes);
-  }
-  running(call).quiet(call);  // the source may change
+  put_blocks(ctx, dest, source, dst, sst, 1, n, bytes, pe, call);
 }
 
 void get_strided(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
                  std::ptrdiff_t sst, std::size_t n, std::size_t bytes, int pe, const char* call) {
   if (dst == 1 && sst == 1) return get(ctx, dest, source, n * bytes, pe, call);
+  get_blocks(ctx, dest, source, dst, sst, 1, n, bytes, pe, call);
+}
+
+void put_blocks(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
+                std::ptrdiff_t sst, std::size_t block, std::size_t blocks, std::size_t bytes,
+                int pe, const char* call) {
+  const auto element = static_cast<std::ptrdiff_t>(bytes);
   auto* to = static_cast<std::byte*>(dest);
   const auto* from = static_cast<const std::byte*>(source);
-  for (std::size_t i = 0; i < n; ++i) {
-    get_nbi(ctx, to, from, bytes, pe, call);
-    to += dst * static_cast<std::ptrdiff_t>(bytes);
-    from += sst * static_cast<std::ptrdiff_t>(bytes);
+  for (std::size_t i = 0; i < blocks; ++i, to += dst * element, from += sst * element) {
+    put_nbi(ctx, to, from, block * bytes, pe, call);
+  }
+  running(call).quiet(call);  // the source may change
+}
+
+void get_blocks(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
+                std::ptrdiff_t sst, std::size_t block, std::size_t blocks, std::size_t bytes,
+                int pe, const char* call) {
+  const auto element = static_cast<std::ptrdiff_t>(bytes);
+  auto* to = static_cast<std::byte*>(dest);
+  const auto* from = static_cast<const std::byte*>(source);
+  for (std::size_t i = 0; i < blocks; ++i, to += dst * element, from += sst * element) {
+    get_nbi(ctx, to, from, block * bytes, pe, call);
   }
   running(call).quiet(call);
 }

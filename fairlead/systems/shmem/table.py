@@ -185,6 +185,16 @@ FAMILIES += with_sizes(
 FAMILIES += with_sizes(
     "Remote memory access", "void", "iget", STRIDED,
     "get_strided({ctx}, dest, source, dst, sst, nelems, {B}, pe, __func__);", RMA, SIZES, mem=False)
+BLOCKS = ("{T}* dest, const {T}* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, "
+          "size_t nblocks, int pe")  # of 1.6
+FAMILIES += with_sizes(
+    "Remote memory access", "void", "ibput", BLOCKS,
+    "put_blocks({ctx}, dest, source, dst, sst, bsize, nblocks, {B}, pe, __func__);", RMA, SIZES,
+    mem=False)
+FAMILIES += with_sizes(
+    "Remote memory access", "void", "ibget", BLOCKS,
+    "get_blocks({ctx}, dest, source, dst, sst, bsize, nblocks, {B}, pe, __func__);", RMA, SIZES,
+    mem=False)
 FAMILIES += with_sizes(
     "Remote memory access", "void", "put_nbi",
     "{T}* dest, const {T}* source, size_t nelems, int pe",
@@ -273,6 +283,11 @@ for form in ("", "_nbi"):
         "{T}* dest, const {T}* source, size_t nelems" + SIGNAL,
         "put_signal({ctx}, dest, source, nelems * {B}, sig_addr, signal, sig_op, pe, __func__);",
         RMA, SIZES)
+FAMILIES += [
+    F("Signals", "void", "signal_" + name, "uint64_t* sig_addr, uint64_t signal, int pe",
+      "change({ctx}, Op::" + op + ", sig_addr, signal, pe, __func__);", ctx=True)  # of 1.6
+    for name, op in (("add", "add"), ("set", "swap"))
+]
 FAMILIES += [
     F("Signals", "uint64_t", "signal_fetch", "const uint64_t* sig_addr",
       "return signal_fetch(sig_addr, __func__);"),
@@ -410,6 +425,13 @@ for operator, types, set_types in (
           ">(dest, source, nreduce, {PE_start, logPE_stride, "
           "PE_size, pSync}, __func__);", set_types, deprecated=True),
     ]
+
+FAMILIES += [
+    F("Scans", "int", "{N}_sum_" + name, TEAM + "size_t nelems",
+      "return scan(team, dest, source, nelems, " + inclusive + ", __func__);", REDUCE_SUM,
+      generic=1)  # of 1.6
+    for name, inclusive in (("inscan", "true"), ("exscan", "false"))
+]
 
 # --- Locks, and what 1.x had for caches that are not coherent
 FAMILIES += [
