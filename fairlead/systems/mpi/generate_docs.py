@@ -22,14 +22,15 @@ Fortran has the same calls, as `mpif.h`, `use mpi` and `use mpi_f08`
 integers. C programs convert handles with `MPI_Comm_c2f` and the like of mpi.h, and statuses with
 `MPI_Status_c2f` and the like, which are in `libfairlead_mpifort`.
 
-What carries the messages is a device, the same for a whole job (`--mpi-device NAME`, or the variable
-`FAIRLEAD_MPI_DEVICE`). Every call works with each of them.
+What carries the messages is a device, the same for a whole job (`--mpi-device NAME`, or the
+variable `FAIRLEAD_MPI_DEVICE`). Every call works with each of them. Threads may call at once
+(`MPI_THREAD_MULTIPLE`) with `direct` only, else one at a time (`MPI_THREAD_SERIALIZED`).
 
-| device | how messages travel | threads |
-| --- | --- | --- |
-| `direct`, the default | packets of the network, and copies from memory to memory | `MPI_THREAD_MULTIPLE` |
-| `panda` | messages and broadcasts of Panda-ST, as in the LCI paper | `MPI_THREAD_SERIALIZED` |
-| `rsm` | stores into memory of the receiver, as in the Sun MPI paper ([remote shared memory](rsm.md#mpi-by-stores)) | `MPI_THREAD_SERIALIZED` |
+| device | how messages travel |
+| --- | --- |
+| `direct`, the default | packets of the network, and copies from memory to memory |
+| `panda` | messages and broadcasts of Panda-ST, as in the LCI paper |
+| `rsm` | stores at the receiver, as in the Sun MPI paper ([details](rsm.md#mpi-by-stores)) |
 
 States: **yes**; **no**: not yet; **later**: not yet, and not in the next steps. The `_c` form,
 where there is one, has the state of its call.
