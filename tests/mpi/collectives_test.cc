@@ -13,7 +13,14 @@ namespace {
 struct Collectives : PerWorld {};
 INSTANTIATE_MPI_TESTS(Collectives);
 
-constexpr unsigned kRanksMax = 9;
+// Numbers of ranks for the tests that try many: every one up to nine where ranks are cheap; over
+// sockets, where nine ranks share the processors with their kernel, one of each shape.
+std::vector<unsigned> rank_counts(const std::string& world) {
+  if (world == "ofitcp") return {1, 2, 3, 5};
+  if (world.starts_with("ofi") || world.find("lossy") != std::string::npos) return {1, 2, 3, 5, 8};
+  return {1, 2, 3, 4, 5, 6, 7, 8, 9};
+}
+
 // Elements or bytes; small, one packet, several packets, past every threshold of choose.h.
 constexpr int kCounts[] = {0, 1, 3, 257, 5000, 70000};
 
@@ -96,7 +103,7 @@ struct Element<bool> {
 
 TEST_P(Collectives, EveryOperationOnEveryType) {
   using namespace fairlead::mpi;
-  for (unsigned ranks = 1; ranks <= kRanksMax; ++ranks) {
+  for (const unsigned ranks : rank_counts(GetParam())) {
     run_ranks(GetParam(), ranks, [](int rank, int size) {
       bool good = true;
 #define FAIRLEAD_MPI_TYPE(handle, value, type, group) \
@@ -109,7 +116,7 @@ TEST_P(Collectives, EveryOperationOnEveryType) {
 }
 
 TEST_P(Collectives, ReductionsOfEverySize) {
-  for (unsigned ranks = 1; ranks <= kRanksMax; ++ranks) {
+  for (const unsigned ranks : rank_counts(GetParam())) {
     run_ranks(GetParam(), ranks, [](int rank, int size) {
       bool good = true;
       for (const int count : kCounts) {
@@ -249,7 +256,7 @@ TEST(LargeReductions, MemoryGoesWithTheCommunicator) {
 }
 
 TEST_P(Collectives, BcastFromEveryRoot) {
-  for (unsigned ranks = 1; ranks <= kRanksMax; ++ranks) {
+  for (const unsigned ranks : rank_counts(GetParam())) {
     run_ranks(GetParam(), ranks, [](int rank, int size) {
       bool good = true;
       for (const int count : {0, 1, 3, 257, 5000, 70000, 300001}) {
@@ -334,7 +341,7 @@ bool gather_to_all(int rank, int size, int count) {
 }
 
 TEST_P(Collectives, BlocksReachTheirPlaces) {
-  for (unsigned ranks = 1; ranks <= kRanksMax; ++ranks) {
+  for (const unsigned ranks : rank_counts(GetParam())) {
     run_ranks(GetParam(), ranks, [](int rank, int size) {
       bool good = true;
       for (const int count : {0, 1, 3, 100, 257, 9000, 40000}) {
