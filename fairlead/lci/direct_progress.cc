@@ -163,9 +163,10 @@ Post DirectPort::wait(const Until& until) {
       refused_ |= for_room;  // the next wait ends for another try
       return Post::again_credit;
     }
-    // Parts of something long, of which no upcall is told: no time to sleep.
+    // Parts of something long, of which no upcall is told: no time to sleep. For room they may be
+    // none, as acknowledgments of what came early: then the rung stays.
     if (came > 0) {
-      ladder.reset();
+      if (!for_room) ladder.reset();
     } else {
       pause(ladder, [&] { return sleep_length(until, for_room); });
     }

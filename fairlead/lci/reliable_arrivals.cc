@@ -7,9 +7,13 @@
 namespace fairlead::lci {
 
 int Reliable::reap(int budget, LaneMask lanes) {
+  const AbsenceWatch::Call call(watch_);
   lanes_ = lanes;
   delivered_ = 0;
+  listens_ = false;
+  if (was_absent_) end_absence();
   if (!behind_.empty()) catch_up();
+  const int caught = static_cast<int>(delivered_);
   // The client waits: what waited for company leaves before a system call looks for answers.
   if (!waits_.empty()) flush_waiting();
   read_ = false;
@@ -17,13 +21,15 @@ int Reliable::reap(int budget, LaneMask lanes) {
   if (!copies_.ended().empty()) tell_ended();
   // A turn in which nothing happens looks at the clock now and then only.
   const bool nothing = came == 0 && waits_.empty() && urgent_.empty() && copies_.notes().empty();
-  if (nothing && ++idle_ % kIdlePerClock != 0) return 0;
+  if (nothing && ++idle_ % kIdlePerClock != 0) return caught;
   if (!read_) site_.turn();
   finish_turn();
-  return came;
+  return came + caught;
 }
 
 void Reliable::sleep(Ps timeout) {
+  const AbsenceWatch::Call call(watch_);
+  if (was_absent_) return;
   site_.turn();
   finish_turn();
   const Ps due = std::min(flows_.next_due(), release_);
@@ -32,6 +38,9 @@ void Reliable::sleep(Ps timeout) {
 }
 
 bool Reliable::listen(fabric::Bell& bell) {
+  const AbsenceWatch::Call call(watch_);
+  if (was_absent_) return false;
+  listens_ = true;
   site_.turn();
   finish_turn();
   const Ps due = std::min(flows_.next_due(), release_);
@@ -243,6 +252,12 @@ void Reliable::take_note(Flow flow, const RecordReader::Record& note) {
   }
   // At the end of this turn.
   if (has_pieces(flow)) list(flow, outbound(flow));
+}
+
+void Reliable::tell(const Told& what) {
+  if (what.what == Told::What::peer_lost) return peer_lost(what.peer);
+  if (sink_.path_changed == nullptr) return;
+  sink_.path_changed(sink_.context, what.peer, what.what == Told::What::path_lost);
 }
 
 void Reliable::peer_lost(Peer peer) {

@@ -17,6 +17,7 @@ void Reliable::attach(fabric::Sink sink) {
 }
 
 Post Reliable::post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) {
+  const AbsenceWatch::Call call(watch_);
   const std::uint32_t lane = header.client.lane;
   if (dest >= peers() || lane >= kLanes || header.client.size > caps_.mtu_bytes) {
     return Post::invalid;
@@ -36,6 +37,7 @@ Post Reliable::post(Peer dest, const PacketHeader& header, std::span<const Piece
 
 Post Reliable::post_small(Peer dest, std::uint64_t route, fabric::WordVector words,
                           const void* data, std::size_t size, PortCounters& tally) {
+  const AbsenceWatch::Call call(watch_);
   const fabric::ClientHeader client = fabric::make_client_header(route, words, size);
   const Piece piece{data, size};
   Outbound* const out = dest < peers() && client.lane < kLanes
@@ -57,6 +59,7 @@ Post Reliable::post_small(Peer dest, std::uint64_t route, fabric::WordVector wor
 }
 
 Post Reliable::post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) {
+  const AbsenceWatch::Call call(watch_);
   const std::size_t size = header.client.size;
   const std::uint32_t lane = header.client.lane;
   if (dest >= peers() || lane >= kLanes || size > caps_.mtu_bytes) return Post::invalid;
@@ -85,6 +88,7 @@ Post Reliable::post_buffer(Peer dest, const PacketHeader& header, std::byte* buf
 }
 
 void Reliable::forget_memory(const fabric::RemoteKey& key) {
+  const AbsenceWatch::Call call(watch_);
   if (!copies_.forget(key)) return;
   // What may have to be sent again goes on from a copy.
   for (std::uint32_t i = 0; i < frames_.size(); ++i) {
@@ -96,6 +100,7 @@ void Reliable::forget_memory(const fabric::RemoteKey& key) {
 }
 
 Post Reliable::copy_remote(const fabric::RemoteCopy& copy) {
+  const AbsenceWatch::Call call(watch_);
   if (copy.peer >= peers()) return Post::invalid;
   if (peers_[copy.peer].lost) return Post::peer_down;
   const Post begun = copies_.begin(copy);
@@ -107,6 +112,7 @@ Post Reliable::copy_remote(const fabric::RemoteCopy& copy) {
 }
 
 bool Reliable::settled() {
+  const AbsenceWatch::Call call(watch_);
   for (Flow flow = 0; flow < outbound_.size(); ++flow) {
     if (flows_.owes(flow) && !has_left(flow / kLanes)) return false;
     if (outbound_[flow] == nullptr) continue;
@@ -118,6 +124,7 @@ bool Reliable::settled() {
 }
 
 void Reliable::leave() {
+  const AbsenceWatch::Call call(watch_);
   for (int time = 0; time < kGoodbyes; ++time) {
     for (Peer peer = 0; peer < peers(); ++peer) {
       if (!met(peer) || has_left(peer)) continue;
@@ -161,7 +168,7 @@ void Reliable::close(Outbound& out) {
 
 void Reliable::posted(Flow flow, Outbound& out) {
   const std::size_t bytes = out.waiting_bytes + out.used;
-  const bool soon = site_.now() - out.left < burst_;
+  const bool soon = keeps_back_ && site_.now() - out.left < burst_;
   if (out.eager > 0) --out.eager;
   if (bytes >= kBatchBytes || !soon || out.eager > 0) return flush(flow, out);
   if (!out.deferred) out.since = site_.now();
@@ -359,6 +366,7 @@ void Reliable::run_due() {
 }
 
 void Reliable::miss(Peer peer) {
+  if (absent_) return;
   PeerState& state = peers_[peer];
   if (state.unheard_since < Ps{0}) state.unheard_since = site_.now();
   if (site_.now() - state.unheard_since < options_.patience) return;
@@ -383,6 +391,31 @@ void Reliable::flush_waiting() {
     flush(flow, out);
   }
   waits_.erase(waits_.begin(), waits_.begin() + static_cast<std::ptrdiff_t>(count));
+  if (waits_.empty()) watch_.done();
+}
+
+bool Reliable::work_in_absence(void* self) {
+  Reliable& nic = *static_cast<Reliable*>(self);
+  nic.absent_ = true;
+  nic.lanes_ = 0;  // nothing is delivered
+  nic.site_.turn();
+  nic.flush_waiting();
+  // Not what rings for somebody else, who then looks.
+  if (!nic.listens_) {
+    nic.read_ = false;
+    (void)nic.below_.reap(kAbsentBudget, fabric::kAllLanes);
+    if (!nic.read_) nic.site_.turn();
+    nic.finish_turn();
+  }
+  nic.absent_ = false;
+  nic.was_absent_ = nic.was_absent_ || !nic.behind_.empty() || !nic.told_in_absence_.empty() ||
+                    !nic.copies_.ended().empty();
+  return !nic.waits_.empty() || nic.flows_.next_due() != kNever;
+}
+
+void Reliable::end_absence() {
+  was_absent_ = false;
+  for (const Told& what : std::exchange(told_in_absence_, {})) tell(what);
 }
 
 std::unique_ptr<ReliableNic> make_reliable_nic(fabric::Nic& below, const ReliableOptions& options) {

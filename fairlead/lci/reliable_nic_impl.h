@@ -12,6 +12,7 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/wait_ladder.h"
+#include "fairlead/lci/absence_watch.h"
 #include "fairlead/lci/frame.h"
 #include "fairlead/lci/frame_copies.h"
 #include "fairlead/lci/frame_pool.h"
@@ -81,12 +82,15 @@ class Reliable final : public ReliableNic {
         copies_(below.peers()),
         outbound_(std::size_t{below.peers()} * kLanes),
         peers_(below.peers()),
-        early_words_(flows_.early_words()) {
+        early_words_(flows_.early_words()),
+        watch_(options.watch_absence, &Reliable::work_in_absence, this),
+        keeps_back_(!options.watch_absence || watch_.works()) {
     FAIRLEAD_CHECK((below.caps(below.self()).flags & fabric::kReliable) == 0,
                    "a reliable fabric does not carry sequence numbers");
     FAIRLEAD_CHECK(frame_bytes_ >= 256, "frames of {} bytes", frame_bytes_);
   }
   ~Reliable() override {
+    const AbsenceWatch::Call call(watch_);
     fabric::Sink nobody;
     nobody.arrived = [](void*, const Incoming&) { return Keep::no; };
     below_.attach(nobody);
@@ -105,16 +109,23 @@ class Reliable final : public ReliableNic {
 
   std::byte* buffer(Peer dest, std::size_t size) override {
     if (dest >= peers() || size > caps_.mtu_bytes) return nullptr;
+    const AbsenceWatch::Call call(watch_);
     const std::uint32_t frame = pool_.take();
     return frame == kNoFrame ? nullptr : pool_.at(frame) + sizeof(RecordHeader);
   }
   Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) override;
-  void cancel_buffer(Peer, std::byte* buffer) override { pool_.give(pool_.frame_of(buffer)); }
+  void cancel_buffer(Peer, std::byte* buffer) override {
+    const AbsenceWatch::Call call(watch_);
+    pool_.give(pool_.frame_of(buffer));
+  }
 
   // --- Receiving
 
   int reap(int budget, LaneMask lanes) override;
-  void release(std::uint64_t token) override { held_.release(static_cast<std::uint32_t>(token)); }
+  void release(std::uint64_t token) override {
+    const AbsenceWatch::Call call(watch_);
+    held_.release(static_cast<std::uint32_t>(token));
+  }
 
   void sleep(Ps timeout) override;
   bool listen(fabric::Bell& bell) override;
@@ -131,6 +142,7 @@ class Reliable final : public ReliableNic {
 
   std::optional<fabric::RemoteKey> register_memory(std::span<std::byte> memory, bool read,
                                                    bool write) override {
+    const AbsenceWatch::Call call(watch_);
     return copies_.enter(memory, read, write);
   }
   void forget_memory(const fabric::RemoteKey& key) override;
@@ -163,6 +175,12 @@ class Reliable final : public ReliableNic {
     if (frame >= frames_.size()) frames_.resize(frame + 1);
     return frames_[frame];
   }
+  // What the fabric says of a peer.
+  struct Told {
+    enum class What : std::uint8_t { peer_lost, path_lost, path_restored };
+    What what;
+    Peer peer;
+  };
   struct PeerState {
     std::uint32_t stamp = 0;  // of the last packet that came; 0: none
     bool lost = false;
@@ -201,6 +219,7 @@ class Reliable final : public ReliableNic {
     if (out.listed) return;
     out.listed = true;
     waits_.push_back(flow);
+    watch_.announce();
   }
   // Everything that the window allows and whose time has come leaves; the rest is listed.
   void flush(Flow flow, Outbound& out);
@@ -250,17 +269,32 @@ class Reliable final : public ReliableNic {
   [[gnu::noinline]] void look_for_awaited();
   [[gnu::noinline]] void run_due();
   void flush_waiting();
+  // In the thread of watch_, in its turn: what waits leaves as acknowledgments make room for it,
+  // and what comes is kept for the client. Returns whether something still waits, or may have to be
+  // sent again.
+  static bool work_in_absence(void* self);
+  [[gnu::noinline]] void end_absence();
 
   // --- Receiving
 
   static Keep on_arrived(void* self, const Incoming& in) {
     return static_cast<Reliable*>(self)->arrived(in);
   }
-  static void on_peer_lost(void* self, Peer peer) { static_cast<Reliable*>(self)->peer_lost(peer); }
-  static void on_path_changed(void* self, Peer peer, bool lost) {
-    const fabric::Sink& sink = static_cast<const Reliable*>(self)->sink_;
-    if (sink.path_changed != nullptr) sink.path_changed(sink.context, peer, lost);
+  static void on_peer_lost(void* self, Peer peer) {
+    static_cast<Reliable*>(self)->told({Told::What::peer_lost, peer});
   }
+  static void on_path_changed(void* self, Peer peer, bool lost) {
+    static_cast<Reliable*>(self)->told(
+        {lost ? Told::What::path_lost : Told::What::path_restored, peer});
+  }
+  void told(const Told& what) {
+    if (absent_) {
+      told_in_absence_.push_back(what);
+    } else {
+      tell(what);
+    }
+  }
+  void tell(const Told& what);
 
   Keep arrived(const Incoming& in);
   static Keep drop(std::uint64_t& counter) {
@@ -345,6 +379,12 @@ class Reliable final : public ReliableNic {
   std::uint32_t idle_ = 0;              // turns
   std::uint32_t idle_posts_ = 0;        // that looked at no clock
   std::uint32_t delivered_ = 0;         // packets, in this turn
+  bool absent_ = false;                 // this call is watch_'s
+  bool was_absent_ = false;             // something was kept or told meanwhile
+  bool listens_ = false;                // somebody sleeps until the fabric rings
+  std::vector<Told> told_in_absence_;
+  AbsenceWatch watch_;     // the last: its thread uses all others
+  const bool keeps_back_;  // packets, to share frames
 };
 
 }  // namespace fairlead::lci

@@ -37,6 +37,8 @@ inline constexpr std::uint16_t kGoodbye = 1;
 inline constexpr int kGoodbyes = 4;
 // Packets delivered a turn before the client can say that it has no room for more replies.
 inline constexpr std::uint32_t kDeliveredMax = 1024;
+// Packets that are looked at in one turn while the client is away; they are kept.
+inline constexpr int kAbsentBudget = 256;
 // Turns in which nothing happens, for each that looks at the clock: timers are 50 us and more.
 inline constexpr std::uint32_t kIdlePerClock = 8;
 // The same for packets that join others.

@@ -79,6 +79,7 @@ Result<lci::RealEndpointOptions> endpoint_options(const Welcome& welcome,
   options.faulty.epoch = Ps{welcome.epoch_ps};
   options.direct.epoch = Ps{welcome.epoch_ps};
   options.reliable.epoch = Ps{welcome.epoch_ps};
+  options.reliable.watch_absence = true;
   options.direct.wait = wait_plan_of(welcome);
   const Result<bool> hrx = lci::choose_hrx(std::string(get_text(welcome.lci, "lci").value()),
                                            options.faults.value_or(fabric::FaultPlan{}),

@@ -1,0 +1,94 @@
+// Does what a client's last call left undone, where the client stays away: a program that sends a
+// burst and then computes makes no call in which the burst's last packets, kept back so that they
+// share a frame, could leave. A thread of its own looks now and then while there is such work, and
+// takes the endpoint's turn for it when the client is not inside a call.
+//
+// The client pays two plain stores and a load a call; the thread makes them visible by
+// membarrier(2), which interrupts the processors that run this process. Where the kernel lacks
+// that, works() is false, and nothing may be kept back.
+#pragma once
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "fairlead/base/units.h"
+
+namespace fairlead::lci {
+
+class AbsenceWatch {
+ public:
+  // Work that was announced is done so soon at the latest, if the client is away and a processor is
+  // free: rare enough that a rank that announces some all the time loses one percent by it.
+  static constexpr Ps kEvery = microseconds(500);
+
+  // `work` runs in the thread, never at the same time as one of the client's calls. It returns
+  // whether some is left. It makes no call of the client's and runs none of its code.
+  using Work = bool (*)(void* context);
+
+  // `wanted`: false for a watch that never does anything, as in the modelled world.
+  AbsenceWatch(bool wanted, Work work, void* context);
+  ~AbsenceWatch();
+  AbsenceWatch(const AbsenceWatch&) = delete;
+  AbsenceWatch& operator=(const AbsenceWatch&) = delete;
+
+  // Whether announced work gets done.
+  bool works() const { return works_; }
+
+  // The client's calls are between enter() and leave(); they nest. One thread at a time.
+  void enter() {
+    inside_.store(inside_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (taken_.load(std::memory_order_acquire) && inside_.load(std::memory_order_relaxed) == 1) {
+      wait_for_turn();
+    }
+  }
+  void leave() {
+    inside_.store(inside_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+  }
+  class Call {
+   public:
+    explicit Call(AbsenceWatch& watch) : watch_(watch) { watch_.enter(); }
+    ~Call() { watch_.leave(); }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    AbsenceWatch& watch_;
+  };
+
+  // Between enter() and leave(): there is work. Makes the thread the first time; cheap afterwards.
+  void announce() {
+    if (!works_ || announced_.load(std::memory_order_relaxed)) return;
+    announced_.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (sleeps_.load(std::memory_order_relaxed)) wake();
+  }
+  // Likewise: the client has done it all itself.
+  void done() { announced_.store(false, std::memory_order_relaxed); }
+
+ private:
+  void wait_for_turn();
+  void wake();
+  void run();
+  // False: the client was inside.
+  bool try_work();
+  // Until announced.
+  void sleep();
+
+  const Work work_;
+  void* const context_;
+  bool works_ = false;
+  std::atomic<std::uint32_t> inside_{0};  // the client's calls
+  std::atomic<bool> taken_{false};        // the thread wants the turn, or has it
+  std::atomic<bool> announced_{false};
+  std::atomic<std::uint32_t> sleeps_{1};  // the thread does, or there is none
+  std::atomic<bool> stop_{false};
+  std::mutex turn_;
+  std::thread thread_;
+  pid_t process_ = 0;  // that started it; a child it forked has none
+};
+
+}  // namespace fairlead::lci

@@ -1,0 +1,57 @@
+// Over a network, a rank sends a burst and then makes no call for as long as it takes: everything
+// arrives all the same, and what comes for it meanwhile is there when it calls again.
+#include <sys/mman.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/port/wake_parts.h"
+
+namespace fairlead::port_test {
+namespace {
+
+using namespace lci;  // NOLINT: a test of it
+
+struct Absence : PerWorld {};
+
+// Memory that both ranks see without a call.
+struct Board {
+  std::atomic<std::uint64_t> came{0};
+};
+
+TEST_P(Absence, of_a_sender_holds_up_no_burst) {
+  void* const memory =
+      ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const board = new (memory) Board;
+  constexpr std::uint64_t kBurst = 200;
+  constexpr int kTimes = 3;
+  run_two(GetParam(), [board](Port& port, Seen& seen) {
+    bool good = true;
+    for (std::uint64_t time = 1; time <= kTimes; ++time) {
+      if (port.self() == 0) {
+        for (std::uint64_t i = 0; i < kBurst; ++i) good &= PORT_TEST_CHECK(ask(port), port, i);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (board->came.load() < time * kBurst && std::chrono::steady_clock::now() < end) {
+          std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        good &= PORT_TEST_CHECK(board->came.load() == time * kBurst, port, board->came.load());
+      }
+      const Ps limit = port.now() + seconds(20);
+      const std::atomic<std::uint64_t>& due = port.self() == 0 ? seen.answered : seen.asked;
+      while (due < time * kBurst && port.now() < limit) {
+        (void)port.wait({.any_packet = true, .deadline = limit});
+        if (port.self() == 1) board->came.store(seen.asked);
+      }
+      good &= PORT_TEST_CHECK(due == time * kBurst, port, due.load());
+    }
+    return good;
+  });
+  ::munmap(memory, sizeof(Board));
+}
+
+INSTANTIATE_PORT_TESTS_IN(Absence, ::testing::Values("udp", "lossy", "nirx"));
+
+}  // namespace
+}  // namespace fairlead::port_test
