@@ -206,7 +206,8 @@ TEST_F(PlatformTest, PartsAreOfKindsThatExistAndFit) {
             "p.toml:35: ni.kind: unknown kind 'abacus'; valid: \"elan\", \"firelink\", \"lanai\", "
             "\"rdma\"");
   EXPECT_EQ(error(with("kind = \"pci\"", "kind = 3")),
-            "p.toml:21: bus.kind: unknown kind ''; valid: \"fireplane\", \"lanes\", \"pci\"");
+            "p.toml:21: bus.kind: unknown kind ''; valid: \"fireplane\", \"lanes\", \"pci\", "
+            "\"pcix\"");
   EXPECT_EQ(error(with("kind = \"lanai\"\n", "")),
             "p.toml:34: ni.kind: unknown kind ''; valid: \"elan\", \"firelink\", \"lanai\", "
             "\"rdma\"");

@@ -5,7 +5,7 @@
 namespace fairlead::hw {
 namespace {
 constexpr Resource kOwn[] = {kNiResource};
-constexpr std::string_view kBuses[] = {"lanes"};
+constexpr std::string_view kBuses[] = {"lanes", "pcix"};
 }  // namespace
 
 const PartKind RdmaParams::kKind = {

@@ -6,7 +6,7 @@
 
 #include "fairlead/base/units.h"
 #include "fairlead/hw/host_cost.h"
-#include "fairlead/hw/lanes/lanes_params.h"
+#include "fairlead/hw/host_path.h"
 #include "fairlead/hw/platform.h"
 #include "fairlead/hw/rdma/rdma_params.h"
 
@@ -29,8 +29,8 @@ struct RdmaTerms {
         poll(time_for(platform.ni.as<hw::RdmaParams>().library.poll, host.clock)),
         receive(time_for(platform.ni.as<hw::RdmaParams>().library.receive, host.clock)),
         completion(time_for(platform.ni.as<hw::RdmaParams>().library.completion, host.clock)),
-        store_line(platform.bus.as<hw::LanesParams>().store_line),
-        store_line_bytes(platform.bus.as<hw::LanesParams>().store_line_bytes) {}
+        store_line(hw::host_path_of(platform.bus).store_line),
+        store_line_bytes(hw::host_path_of(platform.bus).store_line_bytes) {}
 
   // For a kind that sets the rest itself.
   explicit RdmaTerms(const hw::HostRates& its_host) : host(its_host) {}
