@@ -1,12 +1,11 @@
 // The micro-benchmarks of page-based shared memory, against the calls of TreadMarks alone: page
 // (the one of Noronha and Panda, section 4.2), diff, lock and barrier. Each checks what it read.
-#include <sys/time.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
 
+#include "apps/common/clock.h"
 #include "apps/common/command_line.h"
 #include "fairlead/systems/dsm/tmk.h"
 
@@ -50,11 +49,7 @@ struct Shared {
 };
 Shared shared;
 
-double now_us() {
-  timeval time;
-  gettimeofday(&time, nullptr);
-  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec);
-}
+double now_us() { return apps::seconds_now() * 1e6; }
 
 std::uint64_t value_of(std::size_t page) { return page * 2654435761u + 12345; }
 

@@ -25,6 +25,7 @@ struct RdmaTerms {
         receive_queue(platform.ni.as<hw::RdmaParams>().receive_queue),
         signal_every(platform.ni.as<hw::RdmaParams>().signal_every),
         copies(platform.ni.as<hw::RdmaParams>().copies),
+        two_atomics(platform.ni.as<hw::RdmaParams>().two_atomics),
         post(time_for(platform.ni.as<hw::RdmaParams>().library.post, host.clock)),
         poll(time_for(platform.ni.as<hw::RdmaParams>().library.poll, host.clock)),
         receive(time_for(platform.ni.as<hw::RdmaParams>().library.receive, host.clock)),
@@ -55,6 +56,7 @@ struct RdmaTerms {
   std::uint32_t receive_queue = 0;
   std::uint32_t signal_every = 0;
   std::uint32_t copies = 0;
+  bool two_atomics = false;  // compare-and-swap, add; others are loops of the library
   Ps post{};
   Ps poll{};
   Ps receive{};
