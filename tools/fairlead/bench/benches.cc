@@ -95,7 +95,7 @@ const std::vector<Bench>& benches() {
        20,
        remote_body},
       {"rdma",
-       "Writes to and reads of memory of rank 1, as InfiniBand's micro-benchmarks do them",
+       "Writes to and reads of rank 1's memory: latency and bandwidth",
        {.window = true},
        {{"bytes", "bytes", true},
         {"write_us", "write us"},
