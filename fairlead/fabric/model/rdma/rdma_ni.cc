@@ -203,7 +203,8 @@ void RdmaNi::pump(Rank own, Rank peer, std::uint8_t number) {
     const std::uint32_t id = queue.waiting.front();
     const RdmaPacket& message = packet(id);
     if (!message.fetched) break;
-    if (message.kind == RdmaKind::send) {
+    // Sends are in the queues of lanes alone.
+    if (message.kind == RdmaKind::send && number < kLanes) {
       if (to.credits[number] == 0) break;
       --to.credits[number];
     }
