@@ -179,9 +179,9 @@ Measurement application(const Application& app, const PaperPlatform& platform,
 
 Study apps() {
   static const std::vector<Application> kApplications = {
-      {"fft3d", {"--n", "16", "--steps", "2"}, 2},
-      {"is", {}, 5},
-      {"lu", {"--n", "64", "--block", "8"}, 2}};
+      {"fft3d", {"--n", "32"}, 30},
+      {"is", {}, 30},
+      {"lu", {"--n", "128"}, 10}};
   Study study{"apps", "Times of applications", false, {}, {}, {}};
   std::vector<Order> faster;
   for (const Application& app : kApplications) {
