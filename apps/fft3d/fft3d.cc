@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "apps/common/clock.h"
 #include "apps/common/command_line.h"
 #include "apps/fft3d/transform.h"
 #include "fairlead/run/fairlead.h"
@@ -19,6 +20,7 @@ const char kHelp[] =
     "  --n N         points along each side, a power of two from 4 to 256 (64)\n"
     "  --steps N     of time (6)\n"
     "  --paper       64 points, 6 steps\n"
+    "  --json        print one JSON object, with the seconds that the steps take\n"
     "\n"
     "With 64 points each step's checksum is compared with the one that NAS publishes (class S), "
     "with\n"
@@ -63,7 +65,7 @@ bool verified(const Size& size, std::int64_t steps) {
   return true;
 }
 
-int run(const Size& size, std::int64_t steps) {
+int run(const Size& size, std::int64_t steps, bool json) {
   const auto bytes = static_cast<std::size_t>(size.elements()) * sizeof(Complex);
   if (Tmk_proc_id == 0) {
     shared.field = reinterpret_cast<Complex*>(Tmk_malloc(static_cast<unsigned>(bytes)));
@@ -87,6 +89,8 @@ int run(const Size& size, std::int64_t steps) {
   transform = std::make_unique<Transform>(size, static_cast<int>(Tmk_proc_id),
                                           static_cast<int>(Tmk_nprocs), shared.field, meet);
   transform->begin();
+  Tmk_barrier(kBarrier);
+  const double begin = apps::seconds_now();
   for (std::int64_t i = 0; i < steps; ++i) {
     const Complex part = transform->step();
     Tmk_lock_acquire(kLock);
@@ -94,8 +98,13 @@ int run(const Size& size, std::int64_t steps) {
     Tmk_lock_release(kLock);
   }
   Tmk_barrier(kBarrier);
+  const double seconds = apps::seconds_now() - begin;
   if (Tmk_proc_id == 0) {
     if (!verified(size, steps)) Tmk_exit(1);
+    if (json) {
+      std::printf("{\"app\":\"fft3d\",\"ranks\":%u,\"seconds\":%.9g}\n", Tmk_nprocs, seconds);
+      Tmk_exit(0);
+    }
     std::printf("fft3d: %lld points a side, %u ranks: %lld checksums as %s\n",
                 static_cast<long long>(size.nx), Tmk_nprocs, static_cast<long long>(steps),
                 has_published(size) ? "published" : "of one processor");
@@ -116,11 +125,13 @@ int main(int argc, char** argv) {
     n = 64;
     steps = fft3d::kSteps;
   });
+  bool json = false;
+  line.flag("--json", json);
   if (const auto over = line.read("fft3d", fft3d::kHelp, argc, argv)) return *over;
   if ((n & (n - 1)) != 0) {
     std::fprintf(stderr, "fft3d: --n must be a power of two\n");
     return 2;
   }
   Tmk_startup(argc, argv);
-  return fft3d::run({n, n, n}, steps);
+  return fft3d::run({n, n, n}, steps, json);
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "apps/common/clock.h"
 #include "apps/common/command_line.h"
 #include "apps/common/share.h"
 #include "apps/is/keys.h"
@@ -22,6 +23,7 @@ const char kHelp[] =
     "usage: is [options]\n"
     "  --class C     S (65,536 keys below 2,048) or A (8,388,608 below 524,288); default S\n"
     "  --paper       class A\n"
+    "  --json        print one JSON object, with the seconds that the rankings take\n"
     "\n"
     "Every ranking is compared with the ranks that NAS publishes; at the end the keys are checked "
     "to\n"
@@ -152,7 +154,7 @@ class Sort {
   std::vector<std::int32_t> counts_;
 };
 
-int run(const Class& of) {
+int run(const Class& of, bool json) {
   if (Tmk_proc_id == 0) {
     const auto counts = static_cast<unsigned>(of.key_end) * 4;
     shared.counts = reinterpret_cast<std::int32_t*>(Tmk_malloc(counts));
@@ -167,11 +169,16 @@ int run(const Class& of) {
   }
   Tmk_barrier(kBarrier);
   Sort sort(of);
+  Tmk_barrier(kBarrier);
+  const double begin = apps::seconds_now();
   if (!sort.run()) {
     std::fprintf(stderr, "is: rank %u: not the ranks that NAS publishes\n", Tmk_proc_id);
     Tmk_exit(1);
   }
-  if (Tmk_proc_id == 0) {
+  if (Tmk_proc_id == 0 && json) {
+    std::printf("{\"app\":\"is\",\"ranks\":%u,\"seconds\":%.9g}\n", Tmk_nprocs,
+                apps::seconds_now() - begin);
+  } else if (Tmk_proc_id == 0) {
     std::printf("is: class %c, %lld keys, %u ranks: %d rankings as published\n", of.name,
                 static_cast<long long>(of.keys), Tmk_nprocs, kRankings);
   }
@@ -190,7 +197,9 @@ int main(int argc, char** argv) {
     of = std::strlen(name) == 1 ? is::class_of(*name) : nullptr;
     return of != nullptr;
   });
+  bool json = false;
+  line.flag("--json", json);
   if (const auto over = line.read("is", is::kHelp, argc, argv)) return *over;
   Tmk_startup(argc, argv);
-  return is::run(*of);
+  return is::run(*of, json);
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "apps/common/clock.h"
 #include "apps/common/command_line.h"
 #include "apps/common/scramble.h"
 #include "apps/lu/blocks.h"
@@ -24,6 +25,7 @@ const char kHelp[] =
     "  --block N     rows and columns of a block, 2 to 64 (16)\n"
     "  --paper       1024, in blocks of 16\n"
     "  --no-verify   do not compare with a sequential factorisation\n"
+    "  --json        print one JSON object, with the seconds that the factorisation takes\n"
     "\n"
     "examples:\n"
     "  fairlead run -n 2 lu\n"
@@ -33,6 +35,7 @@ struct Options {
   std::int64_t n = 256;
   std::int64_t block = 16;
   bool no_verify = false;
+  bool json = false;
 };
 
 constexpr unsigned kBarrier = 1;
@@ -140,11 +143,17 @@ int run(const Options& options) {
   Factorisation factorisation(options, matrix);
   factorisation.fill(mine);
   meet();
+  const double begin = apps::seconds_now();
   factorisation.run(mine, meet);
+  const double seconds = apps::seconds_now() - begin;
   if (Tmk_proc_id == 0) {
     if (!options.no_verify && !as_sequential(options)) {
       std::fprintf(stderr, "lu: not the factors of one processor\n");
       Tmk_exit(1);
+    }
+    if (options.json) {
+      std::printf("{\"app\":\"lu\",\"ranks\":%u,\"seconds\":%.9g}\n", Tmk_nprocs, seconds);
+      Tmk_exit(0);
     }
     std::printf("lu: %lld x %lld in blocks of %lld, %u ranks: %s\n",
                 static_cast<long long>(options.n), static_cast<long long>(options.n),
@@ -167,7 +176,7 @@ int main(int argc, char** argv) {
     options.n = 1024;
     options.block = 16;
   });
-  line.flag("--no-verify", options.no_verify);
+  line.flag("--no-verify", options.no_verify).flag("--json", options.json);
   if (const auto over = line.read("lu", lu::kHelp, argc, argv)) return *over;
   if (options.n % options.block != 0) {
     std::fprintf(stderr, "lu: --n must be a multiple of --block\n");

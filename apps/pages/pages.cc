@@ -1,10 +1,11 @@
 // The micro-benchmarks of page-based shared memory, against the calls of TreadMarks alone: page
 // (the one of Noronha and Panda, section 4.2), diff, lock and barrier. Each checks what it read.
-#include <sys/time.h>
-
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <string_view>
 
+#include "apps/common/clock.h"
 #include "apps/common/command_line.h"
 #include "fairlead/systems/dsm/tmk.h"
 
@@ -19,11 +20,15 @@ const char kHelp[] =
     "usage: pages [options]\n"
     "  --pages N     pages of page and diff, at most 4096 (1024, as in the paper)\n"
     "  --rounds N    of lock and barrier (100)\n"
+    "  --only NAME   this one alone\n"
+    "  --json        print one JSON object\n"
     "\n"
     "page      rank 0 touches the pages, each other rank reads one word of each\n"
     "diff      each rank writes every second byte of its part of every page, then all meet\n"
     "lock      all add to one counter under a lock\n"
     "barrier   all meet\n"
+    "\n"
+    "Times are those of the slowest rank: of a page, of a round.\n"
     "\n"
     "examples:\n"
     "  fairlead run -n 2 pages\n"
@@ -32,24 +37,23 @@ const char kHelp[] =
 struct Options {
   std::int64_t pages = 1024;
   std::int64_t rounds = 100;
+  std::string_view only;
+  bool json = false;
 };
 
 // What every rank learns of rank 0.
 struct Shared {
   std::uint64_t* words;
   std::uint64_t* counter;
+  double* times;  // by rank
 };
 Shared shared;
 
-double now_us() {
-  timeval time;
-  gettimeofday(&time, nullptr);
-  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec);
-}
+double now_us() { return apps::seconds_now() * 1e6; }
 
 std::uint64_t value_of(std::size_t page) { return page * 2654435761u + 12345; }
 
-// Each answers the time of one, as this rank saw it, and whether it read what it should.
+// Each returns the time of one, as this rank saw it, and whether it read what it should.
 struct Measured {
   double us;
   bool good;
@@ -106,33 +110,64 @@ Measured barrier(const Options& options) {
   return {(now_us() - start) / static_cast<double>(options.rounds), true};
 }
 
-int run(const Options& options) {
+double slowest(double us) {
+  shared.times[Tmk_proc_id] = us;
+  Tmk_barrier(9);
+  const double most = *std::max_element(shared.times, shared.times + Tmk_nprocs);
+  Tmk_barrier(10);
+  return most;
+}
+
+struct Benchmark {
+  const char* name;
+  Measured (*measure)(const Options&);
+};
+constexpr Benchmark kBenchmarks[] = {
+    {"page", page}, {"diff", diff}, {"lock", lock}, {"barrier", barrier}};
+
+bool known(std::string_view name) {
+  return std::any_of(std::begin(kBenchmarks), std::end(kBenchmarks),
+                     [name](const Benchmark& each) { return name == each.name; });
+}
+
+void share(const Options& options) {
   if (Tmk_proc_id == 0) {
     shared.words =
         reinterpret_cast<std::uint64_t*>(Tmk_malloc(static_cast<unsigned>(options.pages) * 4096));
     shared.counter = reinterpret_cast<std::uint64_t*>(Tmk_malloc(4096));
-    if (shared.words == nullptr || shared.counter == nullptr) {
+    shared.times =
+        reinterpret_cast<double*>(Tmk_malloc(static_cast<unsigned>(sizeof(double)) * Tmk_nprocs));
+    if (shared.words == nullptr || shared.counter == nullptr || shared.times == nullptr) {
       std::fprintf(stderr, "pages: no memory; set FAIRLEAD_DSM_HEAP\n");
       Tmk_exit(1);
     }
     Tmk_distribute(&shared, sizeof shared);
   }
   Tmk_barrier(1);
-  struct {
-    const char* name;
-    Measured (*measure)(const Options&);
-  } const all[] = {{"page", page}, {"diff", diff}, {"lock", lock}, {"barrier", barrier}};
-  // The last rank reads pages that others touched.
-  const bool says = Tmk_proc_id + 1 == Tmk_nprocs;
-  if (says) std::printf("%-8s %10s  %s\n", "what", "us", "read");
-  for (const auto& each : all) {
+}
+
+int run(const Options& options) {
+  share(options);
+  const bool says = Tmk_proc_id == 0;
+  if (says && !options.json) std::printf("%-8s %10s  %s\n", "what", "us", "read");
+  const char* before = "{";
+  for (const Benchmark& each : kBenchmarks) {
+    if (!options.only.empty() && options.only != each.name) continue;
     const Measured measured = each.measure(options);
     if (!measured.good) {
       std::fprintf(stderr, "pages: rank %u read wrong values in %s\n", Tmk_proc_id, each.name);
       Tmk_exit(1);
     }
-    if (says) std::printf("%-8s %10.2f  as written\n", each.name, measured.us);
+    const double us = slowest(measured.us);
+    if (!says) continue;
+    if (options.json) {
+      std::printf("%s\"%s_us\": %.3f", before, each.name, us);
+      before = ", ";
+    } else {
+      std::printf("%-8s %10.2f  as written\n", each.name, us);
+    }
   }
+  if (says && options.json) std::printf("}\n");
   Tmk_exit(0);
   return 0;
 }
@@ -144,6 +179,11 @@ int main(int argc, char** argv) {
   pages::Options options;
   apps::CommandLine line;
   line.count("--pages", 1, 4096, options.pages).count("--rounds", 1, 1'000'000, options.rounds);
+  line.flag("--json", options.json);
+  line.valued("--only", [&options](const char* name) {
+    options.only = name;
+    return pages::known(name);
+  });
   if (const auto over = line.read("pages", pages::kHelp, argc, argv)) return *over;
   Tmk_startup(argc, argv);
   return pages::run(options);

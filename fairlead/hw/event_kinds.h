@@ -17,6 +17,8 @@ enum ModelEvent : sim::EventKind {
   kNearEvent,                        // a line of host memory that another rank of the node wrote
   kAckEvent,                         // a circuit's acknowledgment is at its source
   kEndEvent,                         // its end of packet is at the destinations
+  kCutEvent,                         // a packet's head asks for a link behind a buffer
+  kFreedEvent,                       // its tail has left over one
 };
 
 }  // namespace fairlead::hw

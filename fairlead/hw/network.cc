@@ -15,7 +15,30 @@ std::uint64_t path_place(ChannelId channel) { return std::uint64_t{1} << 32 | ch
 
 Network::Network(sim::Engine& engine, const NetworkParams& params, std::uint32_t nodes)
     : engine_(engine), params_(params), topology_(params, nodes), channels_(topology_.channels()) {
-  if (params.held_circuits) circuits_ = std::make_unique<Circuits>(engine, params, topology_);
+  if (params.held_circuits) {
+    circuits_ = std::make_unique<Circuits>(engine, params, topology_);
+  } else if (params.buffer_bytes > 0) {
+    buffer();
+  }
+}
+
+void Network::buffer() {
+  buffered_ = std::make_unique<BufferedLinks>(engine_, params_, topology_);
+  BufferedSink sink;
+  sink.context = this;
+  sink.arrived = [](void* self, Peer destination, std::uint32_t packet) {
+    const NetworkSink& to = static_cast<Network*>(self)->sink_;
+    to.arrived(to.context, destination, packet);
+  };
+  sink.transmitted = [](void* self, Peer source, std::uint32_t packet) {
+    const NetworkSink& to = static_cast<Network*>(self)->sink_;
+    to.transmitted(to.context, source, packet);
+  };
+  sink.passed = [](void* self, const LinkPassage& passage) {
+    auto* network = static_cast<Network*>(self);
+    if (network->trace_ != nullptr) network->show(passage);
+  };
+  buffered_->attach(sink);
 }
 
 std::uint32_t Network::take_worm() {
@@ -30,6 +53,7 @@ std::uint32_t Network::take_worm() {
 
 void Network::inject(Ps at, std::uint32_t packet, Peer source, Peer destination,
                      std::uint64_t bytes) {
+  if (buffered_ != nullptr) return buffered_->inject(at, packet, source, destination, bytes);
   const std::uint32_t index = take_worm();
   Worm& worm = worms_[index];
   worm.packet = packet;
@@ -122,17 +146,28 @@ void Network::head_arrived(Worm& worm, Ps when) {
 }
 
 void Network::show(const Worm& worm, Ps left, Ps arriving) {
-  const auto on_line = [&](TracePlace line, Ps from, Ps to, TraceDetail other) {
-    trace_->interval(line, from, to, "packet", other, {"packet", worm.packet});
-    if (sink_.passed != nullptr) sink_.passed(sink_.context, worm.packet, line, from);
-  };
   const TraceDetail to{"dest", worm.destination};
   const TraceDetail from{"source", worm.source};
   const Ps arrived = arriving + worm.wire_time;
-  on_line({worm.source, kSendDmaLine}, worm.injected, left, to);
-  on_line({worm.source, kLinkOutLine}, worm.entered, left, to);
-  on_line({worm.destination, kLinkInLine}, arriving, arrived, from);
-  on_line({worm.destination, kReceiveDmaLine}, arriving, arrived, from);
+  on_line(worm.packet, {worm.source, kSendDmaLine}, worm.injected, left, to);
+  on_line(worm.packet, {worm.source, kLinkOutLine}, worm.entered, left, to);
+  on_line(worm.packet, {worm.destination, kLinkInLine}, arriving, arrived, from);
+  on_line(worm.packet, {worm.destination, kReceiveDmaLine}, arriving, arrived, from);
+}
+
+void Network::on_line(std::uint32_t packet, TracePlace line, Ps from, Ps to, TraceDetail other) {
+  trace_->interval(line, from, to, "packet", other, {"packet", packet});
+  if (sink_.passed != nullptr) sink_.passed(sink_.context, packet, line, from);
+}
+
+void Network::show(const LinkPassage& passage) {
+  if (passage.last) {
+    on_line(passage.packet, {passage.destination, kLinkInLine}, passage.from, passage.to,
+            {"source", passage.source});
+  } else {
+    on_line(passage.packet, {passage.source, kLinkOutLine}, passage.from, passage.to,
+            {"dest", passage.destination});
+  }
 }
 
 void Network::release(ChannelId id, Ps when) {

@@ -1,5 +1,6 @@
 // Wormhole-switched links: a packet's head takes one channel after the other; a blocked packet
 // holds what it occupies until its tail has passed (LCI paper section 3: back-pressure, no loss).
+// By its parameters a network has other links in their place: circuits.h, buffered_links.h.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
+#include "fairlead/hw/buffered_links.h"
 #include "fairlead/hw/circuits.h"
 #include "fairlead/hw/network_params.h"
 #include "fairlead/hw/topology.h"
@@ -51,7 +53,10 @@ class Network {
   static void prepare_left(void* self, std::uint64_t packet, std::uint64_t source, unsigned stage);
 
   // Time heads spent blocked, all together: contention in the network.
-  Ps blocked() const { return circuits_ == nullptr ? blocked_ : circuits_->blocked(); }
+  Ps blocked() const {
+    if (buffered_ != nullptr) return buffered_->blocked();
+    return circuits_ == nullptr ? blocked_ : circuits_->blocked();
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -94,6 +99,9 @@ class Network {
   void granted(std::uint32_t worm, Ps when);
   void head_arrived(Worm& worm, Ps when);
   void show(const Worm& worm, Ps left, Ps arriving);
+  void on_line(std::uint32_t packet, TracePlace line, Ps from, Ps to, TraceDetail other);
+  void show(const LinkPassage& passage);
+  void buffer();
   void release(ChannelId channel, Ps when);
   void free_channel(ChannelId channel, Ps when);
   std::uint32_t take_worm();
@@ -113,6 +121,7 @@ class Network {
   Ps blocked_{};
   TraceWriter* trace_ = nullptr;
   std::unique_ptr<Circuits> circuits_;
+  std::unique_ptr<BufferedLinks> buffered_;  // in place of wormholes
 };
 
 }  // namespace fairlead::hw

@@ -18,7 +18,8 @@ void NetworkParams::add_keys(std::vector<Key>& to) {
                        {"network", "virtual_channels", 1, 4, whole(virtual_channels), true},
                        {"network", "adaptive_ascent", 0, 1, whole(adaptive_ascent), true},
                        {"network", "cable_us", 0, 1e3, ps_from_us(cable), true},
-                       {"network", "age_us", 0, 1e3, ps_from_us(age), true}});
+                       {"network", "age_us", 0, 1e3, ps_from_us(age), true},
+                       {"network", "buffer_bytes", 0, 1e9, whole(buffer_bytes), true}});
 }
 
 void NetworkParams::speed_up(double factor) {

@@ -34,6 +34,8 @@ struct NetworkParams {
   bool adaptive_ascent = false;        // a fat tree's: the least loaded way up
   Ps cable{};                          // one cable
   Ps age{};                            // who has waited so long comes before higher priorities
+  // --- Links with a buffer of so many bytes at the end of each (buffered_links.h); 0: wormholes.
+  std::uint64_t buffer_bytes = 0;
   // Of TopologyKind::custom; else none.
   std::string file;
   std::shared_ptr<const CustomNetwork> custom;

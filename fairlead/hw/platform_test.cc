@@ -195,7 +195,7 @@ TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
   EXPECT_EQ(error(with("header_bytes", "head_bytes")),
             "p.toml:50: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
             "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, nodes, host_order, "
-            "held_circuits, virtual_channels, adaptive_ascent, cable_us, age_us");
+            "held_circuits, virtual_channels, adaptive_ascent, cable_us, age_us, buffer_bytes");
   EXPECT_EQ(error(with("[network]", "[net]")),
             "p.toml:46: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
             "[network]");
@@ -206,7 +206,8 @@ TEST_F(PlatformTest, PartsAreOfKindsThatExistAndFit) {
             "p.toml:35: ni.kind: unknown kind 'abacus'; valid: \"elan\", \"firelink\", \"lanai\", "
             "\"rdma\"");
   EXPECT_EQ(error(with("kind = \"pci\"", "kind = 3")),
-            "p.toml:21: bus.kind: unknown kind ''; valid: \"fireplane\", \"lanes\", \"pci\"");
+            "p.toml:21: bus.kind: unknown kind ''; valid: \"fireplane\", \"lanes\", \"pci\", "
+            "\"pcix\"");
   EXPECT_EQ(error(with("kind = \"lanai\"\n", "")),
             "p.toml:34: ni.kind: unknown kind ''; valid: \"elan\", \"firelink\", \"lanai\", "
             "\"rdma\"");

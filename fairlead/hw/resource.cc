@@ -11,6 +11,8 @@ std::uint8_t resource_of(std::uint8_t event_kind) {
     case kLeftEvent:
     case kAckEvent:
     case kEndEvent:
+    case kCutEvent:
+    case kFreedEvent:
       return kLinkResource;
     case kNiTurnEvent:
       return kNiResource;

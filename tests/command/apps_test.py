@@ -7,7 +7,7 @@ from pathlib import Path
 from command import BIN, fairlead, json_lines
 
 PLACES = [(["shm"], (1, 2, 5)), (["udp"], (3,)), (["udp", "--lci", "nirx"], (3,)),
-          (["loop"], (7,)), (["generic-hca"], (4,)),
+          (["loop"], (7,)), (["generic-hca"], (4,)), (["infiniband-pcix"], (3,)),
           (["myrinet-p3"], (2, 16)), (["myrinet-ppro"], (5,)),
           (["myrinet-ppro", "--lci", "sdma-hmc"], (6,)), (["myrinet-p3", "--lci", "rcpy"], (6,)),
           (["shm", "--mpi-device", "panda"], (1, 3)), (["udp", "--mpi-device", "panda"], (2,)),

@@ -11,7 +11,7 @@ COMMANDS = [[], ["run"], ["compare"], ["sweep"], ["bench"], ["reproduce"], ["pla
             ["trace"], ["trace", "summarize"], ["ps"], ["report"],
             *(["bench", name] for name in ("logp", "latency", "overhead", "rate", "throughput",
                                            "multicast", "alltoall", "fetchadd", "remote",
-                                           "barrier"))]
+                                           "rdma", "barrier"))]
 # What the command keeps is a test's own.
 CACHE = tempfile.TemporaryDirectory()
 

@@ -3,19 +3,23 @@
 // where it comes from is not.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string>
+
 #include "tests/golden/bodies.h"
 #include "tests/remote_memory_body.h"
 
 namespace fairlead::golden {
 namespace {
 
-run::WorldOptions on_hca(std::uint32_t ranks) {
+run::WorldOptions on_platform(const std::string& name, std::uint32_t ranks) {
   run::WorldOptions options;
-  options.on = FAIRLEAD_PLATFORMS "/generic-hca.toml";
+  options.on = FAIRLEAD_PLATFORMS "/" + name + ".toml";
   options.ranks = ranks;
   options.fiber_stack_kib = 256;
   return options;
 }
+run::WorldOptions on_hca(std::uint32_t ranks) { return on_platform("generic-hca", ranks); }
 
 run::RunReport run_on(const run::WorldOptions& options, const run::Body& body) {
   const auto report = run::run_world(options, body);
@@ -107,6 +111,92 @@ TEST(ModelRdma, ADeadlockIsToldAndNotWaitedFor) {
     return 0;
   });
   EXPECT_NE(report.failure.find("deadlock"), std::string::npos) << report.failure;
+}
+
+// --- InfiniBand, on a shared bus and on two lanes.
+
+constexpr const char* kInfiniband[] = {"infiniband-pcix", "infiniband-pcie"};
+
+TEST(ModelInfiniband, RemoteMemoryIsRightAndRepeats) {
+  const auto body = [](run::Context& rank) {
+    return tests::RemoteMemoryBody(rank, 64 * 1024).run(100);
+  };
+  std::uint64_t digests[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    const run::RunReport first = run_on(on_platform(kInfiniband[i], 4), body);
+    const run::RunReport second = run_on(on_platform(kInfiniband[i], 4), body);
+    EXPECT_EQ(first.failure, "") << kInfiniband[i];
+    EXPECT_EQ(first.exit_code, 0);
+    EXPECT_GT(first.counters.remote_copies, 100u);
+    EXPECT_EQ(first.digest, second.digest);
+    digests[i] = first.digest;
+  }
+  // Expect: the bus is seen.
+  EXPECT_NE(digests[0], digests[1]);
+}
+
+int await_word(lci::Port& port, const std::atomic<std::uint64_t>& word, std::uint64_t value) {
+  const lci::Until until{.word = &word, .cmp = lci::Cmp::eq, .value = value, .what = "a word"};
+  return port.wait(until) == Post::done ? 0 : 9;
+}
+
+// Each rank sets its own sixteen bits of a word of rank 0, one by one and twice.
+int set_bits(run::Context& rank) {
+  lci::Port& port = rank.port();
+  Counter done;
+  const auto* const word =
+      static_cast<std::atomic<std::uint64_t>*>(port.allocate(kWord, 8, lci::Place::host));
+  if (word == nullptr) return 1;
+  std::uint64_t count = 0;
+  const auto set = [&](std::uint64_t bit, std::uint64_t* old) {
+    const Post answer = port.atomic({0, kWord, 0}, lci::Atomic::bit_or, bit, 0, old, &done);
+    if (answer != Post::done && answer != Post::pending) return false;
+    return port.wait({.counter = &done, .at = ++count, .what = "a bit"}) == Post::done;
+  };
+  for (unsigned i = 0; i < 16; ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << (16 * port.self() + i);
+    std::uint64_t old = 0;
+    if (!set(bit, &old) || (old & bit) != 0) return 2;
+    if (!set(bit, &old) || (old & bit) == 0) return 3;
+  }
+  return port.self() == 0 ? await_word(port, *word, ~std::uint64_t{0}) : 0;
+}
+
+TEST(ModelInfiniband, WhatItsVerbsLackIsDoneByCompareAndSwap) {
+  for (const char* platform : kInfiniband) {
+    const run::RunReport report = run_on(on_platform(platform, 4), set_bits);
+    // Expect: no bit is lost, and each was set once and then found set.
+    EXPECT_EQ(report.failure, "") << platform;
+    EXPECT_EQ(report.exit_code, 0);
+  }
+}
+
+TEST(ModelInfiniband, ALoopTakesLongerThanAnAdd) {
+  const auto time = [](lci::Atomic op) {
+    const auto body = [op](run::Context& rank) {
+      lci::Port& port = rank.port();
+      Counter done;
+      const auto* const word =
+          static_cast<std::atomic<std::uint64_t>*>(port.allocate(kWord, 8, lci::Place::host));
+      if (word == nullptr) return 1;
+      constexpr std::uint64_t kRounds = 20;  // what the sum of ones is, and 1 ^ 2 ^ .. ^ 20
+      std::uint64_t old = 0;
+      for (std::uint64_t i = 1; port.self() == 1 && i <= kRounds; ++i) {
+        (void)port.atomic({0, kWord, 0}, op, op == lci::Atomic::add ? 1 : i, 0, &old, &done);
+        (void)port.wait({.counter = &done, .at = i, .what = "an atomic operation"});
+      }
+      return port.self() == 0 ? await_word(port, *word, kRounds) : 0;
+    };
+    const run::RunReport report = run_on(on_platform("infiniband-pcie", 2), body);
+    EXPECT_EQ(report.failure, "");
+    EXPECT_EQ(report.exit_code, 0);
+    return report.virtual_time;
+  };
+  const Ps add = time(lci::Atomic::add);
+  const Ps exclusive_or = time(lci::Atomic::bit_xor);
+  // Expect: one round where the word is 0, which it is before a fourth of them, else two.
+  EXPECT_GT(exclusive_or, add + add / 2);
+  EXPECT_LT(exclusive_or, add * 2);
 }
 
 }  // namespace

@@ -6,31 +6,22 @@
 #include <cstdint>
 
 #include "fairlead/base/units.h"
+#include "fairlead/hw/host_path.h"
 #include "fairlead/hw/lanes/lanes_params.h"
 
 namespace fairlead::hw {
 
-// Bookings of a lane are first come first served in the order of the calls, whose times are those
-// of events: they do not decrease.
-class HostLanes {
+class HostLanes final : public HostPath {
  public:
   explicit HostLanes(const LanesParams& params) : params_(params) {}
 
-  // `bytes` written from `at` on: when the last one is on the other side.
-  Ps to_ni(Ps at, std::uint64_t bytes) { return carry(down_, at, wire_bytes(bytes)); }
-  Ps to_host(Ps at, std::uint64_t bytes) { return carry(up_, at, wire_bytes(bytes)); }
-  // The NI asks for `bytes` of host memory: when the memory begins to send them, by to_ni().
-  Ps request(Ps at, std::uint64_t bytes) {
+  Ps to_ni(Ps at, std::uint64_t bytes) override { return carry(down_, at, wire_bytes(bytes)); }
+  Ps to_host(Ps at, std::uint64_t bytes) override { return carry(up_, at, wire_bytes(bytes)); }
+  Ps request(Ps at, std::uint64_t bytes) override {
     return carry(up_, at, packets(bytes) * params_.overhead_bytes) + params_.memory_read;
   }
-
-  // What programmed stores of so many bytes take of the processor.
-  Ps store_time(std::uint64_t bytes) const {
-    const std::uint64_t line = params_.store_line_bytes;
-    return params_.store_line * static_cast<std::int64_t>((bytes + line - 1) / line);
-  }
-  // Time that either lane was taken, all together.
-  Ps busy() const { return busy_; }
+  Ps data(Ps at, std::uint64_t bytes) override { return to_ni(at, bytes); }
+  Ps busy() const override { return busy_; }
 
  private:
   std::uint64_t packets(std::uint64_t bytes) const {

@@ -42,14 +42,7 @@ TEST(HostLanes, AReadIsARequestAndData) {
   const Ps begins = lanes.request(Ps{0}, 64);
   // Expect: a header up, the memory, then the data down.
   EXPECT_EQ(begins, nanoseconds(10 + 200 + 50));
-  EXPECT_EQ(lanes.to_ni(begins, 64), begins + nanoseconds(74 + 200));
-}
-
-TEST(HostLanes, ProgrammedStoresTakeTheProcessorByTheLine) {
-  const LanesParams p = round_lanes();
-  // Expect: whole lines.
-  EXPECT_EQ(HostLanes(p).store_time(8), nanoseconds(30));
-  EXPECT_EQ(HostLanes(p).store_time(65), nanoseconds(60));
+  EXPECT_EQ(lanes.data(begins, 64), begins + nanoseconds(74 + 200));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "fairlead/hw/lanes/host_lanes.h"
 #include "fairlead/hw/lanes/lanes_params.h"
 
 namespace fairlead::hw {
@@ -7,6 +8,10 @@ constexpr Resource kOwn[] = {kBusResource};
 
 const PartKind LanesParams::kKind = {
     "bus", kName, [] { return std::unique_ptr<Part>(std::make_unique<LanesParams>()); }, kOwn};
+
+std::unique_ptr<HostPath> LanesParams::make_path() const {
+  return std::make_unique<HostLanes>(*this);
+}
 
 void LanesParams::add_keys(std::vector<Key>& to) {
   to.insert(to.end(), {{"bus", "lane_MBps", 1, 1e6, rate_from_mb(rate)},

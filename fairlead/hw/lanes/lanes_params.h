@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "fairlead/base/units.h"
-#include "fairlead/hw/part.h"
+#include "fairlead/hw/host_path.h"
 
 namespace fairlead::hw {
 
-struct LanesParams final : Part {
+struct LanesParams final : HostPathParams {
   static constexpr std::string_view kName = "lanes";
   static const PartKind kKind;
 
@@ -19,11 +19,11 @@ struct LanesParams final : Part {
   std::uint64_t overhead_bytes = 0;  // header, check and framing of each packet
   Ps latency{};                      // one way, bridge included
   Ps memory_read{};                  // from a read's request at the host to its first byte
-  Ps store_line{};                   // processor time of one programmed line
-  std::uint64_t store_line_bytes = 0;
 
   const PartKind& kind() const override { return kKind; }
   std::unique_ptr<Part> copy() const override { return std::make_unique<LanesParams>(*this); }
+  BytesPerSec peak() const override { return rate; }
+  std::unique_ptr<HostPath> make_path() const override;
   void add_keys(std::vector<Key>& to) override;
   void speed_up(Resource resource, double factor) override;
 };

@@ -5,7 +5,7 @@
 namespace fairlead::hw {
 namespace {
 constexpr Resource kOwn[] = {kNiResource};
-constexpr std::string_view kBuses[] = {"lanes"};
+constexpr std::string_view kBuses[] = {"lanes", "pcix"};
 }  // namespace
 
 const PartKind RdmaParams::kKind = {
@@ -26,6 +26,7 @@ void RdmaParams::add_keys(std::vector<Key>& to) {
                        {"ni", "signal_every", 1, 65536, whole(signal_every)},
                        {"ni", "reads_ahead", 1, 1024, whole(reads_ahead)},
                        {"ni", "copies", 1, 65536, whole(copies)},
+                       {"ni", "two_atomics", 0, 1, whole(two_atomics), true},
                        {"library", "post_cycles", 0, 1e6, cycles(library.post)},
                        {"library", "poll_cycles", 1, 1e6, cycles(library.poll)},
                        {"library", "receive_cycles", 0, 1e6, cycles(library.receive)},

@@ -29,6 +29,9 @@ struct RdmaParams final : Part {
   std::uint32_t signal_every = 0;      // sends from one completion to the next
   std::uint32_t reads_ahead = 0;       // host reads that one queue has under way
   std::uint32_t copies = 0;            // copies and atomic operations of a host under way
+  // Compare-and-swap and fetch-and-add alone, as InfiniBand's verbs: others are the library's loops
+  // of compare-and-swap.
+  bool two_atomics = false;
 
   // Cycles of the host's processor.
   struct Library {

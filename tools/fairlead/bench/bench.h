@@ -87,6 +87,7 @@ int multicast_body(run::Context& context, const BenchOptions& options, Rows& row
 int alltoall_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int fetchadd_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int remote_body(run::Context& context, const BenchOptions& options, Rows& rows);
+int rdma_body(run::Context& context, const BenchOptions& options, Rows& rows);
 int barrier_body(run::Context& context, const BenchOptions& options, Rows& rows);
 
 }  // namespace fairlead::tools

@@ -1,4 +1,5 @@
 // The table of papers: a new one is a row here, its studies, its values and its platform files.
+#include "tools/fairlead/reproduce/dsm_studies.h"
 #include "tools/fairlead/reproduce/firelink_studies.h"
 #include "tools/fairlead/reproduce/lci_studies.h"
 #include "tools/fairlead/reproduce/paper.h"
@@ -13,7 +14,9 @@ std::span<const Paper> papers() {
       {"firelink", "Sistare and Jackson, SC 2002", "firelink-paper.toml", kFirelinkPlatforms,
        &firelink_paper_studies},
       {"qsnet", "Petrini et al., Quadrics collectives", "qsnet-paper.toml", kQsnetPlatforms,
-       &qsnet_paper_studies}};
+       &qsnet_paper_studies},
+      {"dsm", "Noronha and Panda, page-based shared memory on InfiniBand", "dsm-paper.toml",
+       kDsmPlatforms, &dsm_paper_studies}};
   return kPapers;
 }
 

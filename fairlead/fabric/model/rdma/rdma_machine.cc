@@ -14,7 +14,7 @@ RdmaMachine::RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
       packets_(terms_.mtu_bytes, shared.packets),
       parts_{{engine_, packets_, terms_, ranks_},
              platform_.ni.as<hw::RdmaParams>(),
-             platform_.bus.as<hw::LanesParams>(),
+             hw::host_path_of(platform_.bus),
              platform_.network,
              network_,
              platform_.host.memory},
@@ -41,7 +41,7 @@ RdmaMachine::RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
 NodeBusy RdmaMachine::busy(Rank rank) const {
   const RdmaNi& ni = nodes_[ranks_.node_of(rank)].ni;
   const RdmaHost& host = const_cast<RdmaMachine*>(this)->of(rank).host;
-  return {host.library_busy(), ni.units_busy(), ni.lanes_busy()};
+  return {host.library_busy(), ni.units_busy(), ni.path_busy()};
 }
 
 Result<void> RdmaMachine::set_faults(const FaultPlan& plan) {

@@ -17,7 +17,7 @@ bool carries_data(RdmaKind kind) {
 }  // namespace
 
 RdmaNi::RdmaNi(const RdmaParts& parts, Peer self)
-    : parts_(parts), ni_(parts.params), self_(self), lanes_(parts.lanes) {
+    : parts_(parts), ni_(parts.params), self_(self), path_(parts.path.make_path()) {
   const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
   for (std::uint32_t place = 0; place < here; ++place) {
     ranks_.push_back(
@@ -39,20 +39,112 @@ RdmaNi::Way& RdmaNi::way(Rank own, Rank peer) {
 // The interface's transfers are one more user of the memory that the node's ranks share.
 Ps RdmaNi::held_up(Ps end, std::uint64_t bytes) {
   if (memory_ == nullptr) return end;
-  const Ps alone = time_for(Bytes{bytes}, parts_.lanes.rate);
+  const Ps alone = time_for(Bytes{bytes}, parts_.path.peak());
   const auto user = static_cast<std::uint32_t>(ranks_.size());
   return end + memory_->use(user, now(), alone, bytes) - alone;
 }
 
-template <RdmaNi::Handler done>
-void RdmaNi::fetch(std::uint32_t id, std::uint64_t bytes) {
-  packet(id).bytes = static_cast<std::uint32_t>(bytes);
-  at<&RdmaNi::fetched<done>>(held_up(lanes_.request(now(), bytes), bytes), hw::kDmaEvent, id);
+void RdmaNi::fetch(std::uint32_t id, std::uint64_t bytes, RdmaFetch what) {
+  RdmaPacket& reading = packet(id);
+  reading.bytes = static_cast<std::uint32_t>(bytes);
+  reading.fetching = what;
+  reading.read_left = bytes;
+  reading.reads_open = 0;
+  reads_.push_back(id);
+  begin_reads();
 }
 
-template <RdmaNi::Handler done>
-void RdmaNi::fetched(std::uint32_t id) {
-  at<done>(lanes_.to_ni(now(), packet(id).bytes), hw::kDmaEvent, id);
+// One packet's after the other's, in the order of asking.
+void RdmaNi::begin_reads() {
+  while (!reads_.empty() && reads_open_ < path_->reads_max()) {
+    const std::uint32_t id = reads_.front();
+    RdmaPacket& reading = packet(id);
+    const std::uint64_t bytes = std::min(reading.read_left, path_->read_bytes_max());
+    reading.read_left -= bytes;
+    if (reading.read_left == 0) reads_.pop_front();
+    ++reading.reads_open;
+    ++reads_open_;
+    parts_.engine.at(
+        held_up(path_->request(now(), bytes), bytes), self_, hw::kDmaEvent,
+        [](void* self, std::uint64_t packet, std::uint64_t size) {
+          static_cast<RdmaNi*>(self)->on_memory(static_cast<std::uint32_t>(packet), size);
+        },
+        this, id, bytes);
+  }
+}
+
+void RdmaNi::on_memory(std::uint32_t id, std::uint64_t bytes) {
+  if (path_->turn_bytes() == 0) {
+    return at<&RdmaNi::on_data>(path_->data(now(), bytes), hw::kDmaEvent, id);
+  }
+  read_data_.push_back({id, bytes});
+  if (!data_moves_) move_data();
+}
+
+void RdmaNi::move_data() {
+  const Data& first = read_data_.front();
+  data_moves_ = true;
+  at<&RdmaNi::on_data>(path_->data(now(), first.bytes), hw::kDmaEvent, first.packet);
+  read_data_.pop_front();
+}
+
+void RdmaNi::on_data(std::uint32_t id) {
+  RdmaPacket& reading = packet(id);
+  --reads_open_;
+  const bool all = --reading.reads_open == 0 && reading.read_left == 0;
+  begin_reads();
+  data_moves_ = false;
+  if (!read_data_.empty()) move_data();
+  if (!all) return;
+  switch (packet(id).fetching) {
+    case RdmaFetch::entry:
+      return on_fetched(id);
+    case RdmaFetch::payload:
+      return on_payload(id);
+    case RdmaFetch::word:
+      return on_atomic_word(id);
+  }
+}
+
+void RdmaNi::to_host(std::uint32_t id, std::uint64_t bytes, RdmaStore what) {
+  const Write write{id, bytes, bytes, what};
+  if (path_->turn_bytes() == 0) return crosses(path_->to_host(now(), bytes), write);
+  writes_.push_back(write);
+  if (!write_moves_) move_write();
+}
+
+// Its last byte gets to memory at `end`, if nobody else is there.
+void RdmaNi::crosses(Ps end, const Write& write) {
+  to_host_ends_ = std::max(to_host_ends_, held_up(end, write.bytes));
+  switch (write.what) {
+    case RdmaStore::received:
+      return at<&RdmaNi::on_received>(to_host_ends_, hw::kDmaEvent, write.packet);
+    case RdmaStore::put:
+      return at<&RdmaNi::on_written>(to_host_ends_, hw::kDmaEvent, write.packet);
+    case RdmaStore::got:
+      return at<&RdmaNi::on_read>(to_host_ends_, hw::kDmaEvent, write.packet);
+    case RdmaStore::completion:
+      return at<&RdmaNi::on_completion>(to_host_ends_, hw::kDmaEvent, write.packet);
+    case RdmaStore::word:
+      return;  // nobody waits for it
+  }
+}
+
+void RdmaNi::move_write() {
+  Write& first = writes_.front();
+  const std::uint64_t bytes = std::min(first.left, path_->turn_bytes());
+  first.left -= bytes;
+  write_moves_ = true;
+  const Ps end = path_->to_host(now(), bytes);
+  at<&RdmaNi::on_write_moved>(end - path_->behind(), hw::kDmaEvent, first.packet);
+  if (first.left > 0) return;
+  crosses(end, first);
+  writes_.pop_front();
+}
+
+void RdmaNi::on_write_moved(std::uint32_t /*packet*/) {
+  write_moves_ = false;
+  if (!writes_.empty()) move_write();
 }
 
 // --- Send engine
@@ -81,7 +173,7 @@ void RdmaNi::ring(Rank rank, std::uint32_t id) {
   }
   const std::uint64_t bytes =
       parts_.terms.stored_bytes(message.with_entry, message.header.client.size);
-  at<&RdmaNi::on_doorbell>(lanes_.to_ni(now(), bytes), hw::kDoorbellEvent, id);
+  at<&RdmaNi::on_doorbell>(path_->to_ni(now(), bytes), hw::kDoorbellEvent, id);
 }
 
 // Its place in the queue is that of its doorbell, however long the rest takes.
@@ -94,7 +186,7 @@ void RdmaNi::on_doorbell(std::uint32_t id) {
 
 void RdmaNi::on_entry(std::uint32_t id) {
   if (packet(id).with_entry) return on_fetched(id);
-  fetch<&RdmaNi::on_fetched>(id, ni_.entry_bytes);
+  fetch(id, ni_.entry_bytes, RdmaFetch::entry);
 }
 
 void RdmaNi::on_fetched(std::uint32_t id) {
@@ -111,7 +203,8 @@ void RdmaNi::pump(Rank own, Rank peer, std::uint8_t number) {
     const std::uint32_t id = queue.waiting.front();
     const RdmaPacket& message = packet(id);
     if (!message.fetched) break;
-    if (message.kind == RdmaKind::send) {
+    // Sends are in the queues of lanes alone.
+    if (message.kind == RdmaKind::send && number < kLanes) {
       if (to.credits[number] == 0) break;
       --to.credits[number];
     }
@@ -128,7 +221,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
     queue.in_order.push_back(id);
     message.bytes = message.kind == RdmaKind::send ? message.header.client.size : 0;
     message.ready = message.bytes == 0 || message.with_entry;
-    if (!message.ready) fetch<&RdmaNi::on_payload>(id, message.bytes);
+    if (!message.ready) fetch(id, message.bytes, RdmaFetch::payload);
     return;
   }
   const std::uint32_t part = parts_.packets.take();
@@ -151,7 +244,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
     queue.waiting.pop_front();
     parts_.packets.give(id);
   }
-  fetch<&RdmaNi::on_payload>(part, bytes);
+  fetch(part, bytes, RdmaFetch::payload);
 }
 
 void RdmaNi::on_payload(std::uint32_t id) {
@@ -214,7 +307,7 @@ void RdmaNi::on_arrival(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
   switch (in.kind) {
     case RdmaKind::send:
-      return at<&RdmaNi::on_received>(to_host(in.bytes + ni_.completion_bytes), hw::kDmaEvent, id);
+      return to_host(id, in.bytes + ni_.completion_bytes, RdmaStore::received);
     case RdmaKind::write:
       return serve_write(id);
     case RdmaKind::read:
@@ -222,7 +315,7 @@ void RdmaNi::on_arrival(std::uint32_t id) {
     case RdmaKind::atomic:
       return serve_atomic(id);
     case RdmaKind::read_data:
-      return at<&RdmaNi::on_read>(to_host(in.bytes), hw::kDmaEvent, id);
+      return to_host(id, in.bytes, RdmaStore::got);
     case RdmaKind::answer:
       return complete(id);
     case RdmaKind::credit:
@@ -262,7 +355,7 @@ void RdmaNi::serve_write(std::uint32_t id) {
   refused = refused || !address;
   if (!refused) {
     in.address = *address;
-    return at<&RdmaNi::on_written>(to_host(in.bytes), hw::kDmaEvent, id);
+    return to_host(id, in.bytes, RdmaStore::put);
   }
   if (!in.last) return parts_.packets.give(id);
   refused = false;
@@ -306,7 +399,7 @@ void RdmaNi::serve_atomic(std::uint32_t id) {
       of(in.dest).keys.find(in.key, in.offset, in.word_bytes, true, true);
   if (!address || *address % in.word_bytes != 0) return answer(id, false);
   in.address = *address;
-  fetch<&RdmaNi::on_atomic_word>(id, in.word_bytes);
+  fetch(id, in.word_bytes, RdmaFetch::word);
 }
 
 void RdmaNi::on_atomic_word(std::uint32_t id) {
@@ -324,7 +417,7 @@ void RdmaNi::on_atomic_done(std::uint32_t id) {
   if (in.word_bytes == 4) in.a &= UINT32_MAX;
   const std::uint64_t made = changed_word(in, old);
   (void)own.memory->write(in.address, reinterpret_cast<const std::byte*>(&made), in.word_bytes);
-  (void)to_host(in.word_bytes);
+  to_host(id, in.word_bytes, RdmaStore::word);
   own.host.changed(own.host.context);
   in.a = old;
   answer(id, true);
@@ -342,7 +435,7 @@ void RdmaNi::answer(std::uint32_t id, bool ok) {
 
 // An entry of the completion queue, behind the data it speaks of.
 void RdmaNi::complete(std::uint32_t id) {
-  at<&RdmaNi::on_completion>(to_host(ni_.completion_bytes), hw::kDmaEvent, id);
+  to_host(id, ni_.completion_bytes, RdmaStore::completion);
 }
 
 void RdmaNi::on_completion(std::uint32_t id) {
@@ -362,7 +455,7 @@ void RdmaNi::return_buffers(Rank rank, Rank source, std::uint8_t lane, std::uint
   credit.dest = source;
   credit.credits = count;
   credit.lane = lane;
-  at<&RdmaNi::on_buffers>(lanes_.to_ni(now(), kRdmaDoorbellBytes), hw::kDoorbellEvent, id);
+  at<&RdmaNi::on_buffers>(path_->to_ni(now(), kRdmaDoorbellBytes), hw::kDoorbellEvent, id);
 }
 
 void RdmaNi::on_buffers(std::uint32_t id) { leave(id); }

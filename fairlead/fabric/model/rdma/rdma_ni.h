@@ -2,7 +2,7 @@
 // up work queue entries and cuts messages into packets, and a responder that serves what arrives,
 // without the host: puts, gets and atomics go to the memory a key stands for. Nothing is lost on
 // this network; a receiver's buffers are promised to a sender by credits. The ranks of a node have
-// queues, keys and credits of their own and share engine, responder and lanes; what one of them
+// queues, keys and credits of their own and share engine, responder and path; what one of them
 // sends to another passes through the interface, but not the wire.
 #pragma once
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
 #include "fairlead/hw/host_memory.h"
-#include "fairlead/hw/lanes/host_lanes.h"
+#include "fairlead/hw/host_path.h"
 #include "fairlead/hw/network.h"
 #include "fairlead/hw/network_params.h"
 #include "fairlead/hw/rdma/key_table.h"
@@ -26,7 +26,7 @@ namespace fairlead::fabric::model {
 
 struct RdmaParts : RdmaShared {
   const hw::RdmaParams& params;
-  const hw::LanesParams& lanes;
+  const hw::HostPathParams& path;
   const hw::NetworkParams& network_params;
   hw::Network& network;
   BytesPerSec memory_rate;  // of a node's memory, where several ranks share it
@@ -60,7 +60,7 @@ class RdmaNi final : public RdmaEngine {
   Ps units_busy() const {
     return sender_.busy(parts_.engine.now()) + responder_.busy(parts_.engine.now());
   }
-  Ps lanes_busy() const { return lanes_.busy(); }
+  Ps path_busy() const { return path_->busy(); }
 
  private:
   struct Queue {
@@ -84,6 +84,16 @@ class RdmaNi final : public RdmaEngine {
     std::vector<std::unique_ptr<Way>> ways;  // by peer, from the first packet on
   };
   using Handler = void (RdmaNi::*)(std::uint32_t packet);
+  struct Data {
+    std::uint32_t packet;
+    std::uint64_t bytes;
+  };
+  struct Write {
+    std::uint32_t packet;
+    std::uint64_t bytes;
+    std::uint64_t left;  // not asked for
+    RdmaStore what;
+  };
 
   template <Handler handler>
   void at(Ps when, sim::EventKind kind, std::uint32_t packet) {
@@ -94,20 +104,22 @@ class RdmaNi final : public RdmaEngine {
         },
         this, packet);
   }
-  // From now on the host's memory sends `bytes`, which are in the NI when `done` runs.
-  template <Handler done>
-  void fetch(std::uint32_t packet, std::uint64_t bytes);
-  template <Handler done>
-  void fetched(std::uint32_t packet);
+  // Reads `bytes` of the host's memory for a packet, by as many reads as the path takes; when all
+  // are in the NI its next step follows.
+  void fetch(std::uint32_t packet, std::uint64_t bytes, RdmaFetch what);
+  void begin_reads();
+  void on_memory(std::uint32_t packet, std::uint64_t bytes);
+  void move_data();
+  void on_data(std::uint32_t packet);
 
   Own& of(Rank rank) { return *ranks_[parts_.ranks.place_of(rank)]; }
   Way& way(Rank own, Rank peer);
-  // Returns when a transfer of so many bytes that begins now is in the host's memory. Transfers end
-  // in the order of asking, however long the memory holds each up.
-  Ps to_host(std::uint64_t bytes) {
-    to_host_ends_ = std::max(to_host_ends_, held_up(lanes_.to_host(now(), bytes), bytes));
-    return to_host_ends_;
-  }
+  // Writes so many bytes to the host's memory; the packet's next step follows when they are there.
+  // Transfers end in the order of asking, however long the memory holds each up.
+  void to_host(std::uint32_t packet, std::uint64_t bytes, RdmaStore what);
+  void crosses(Ps end, const Write& write);
+  void move_write();
+  void on_write_moved(std::uint32_t packet);
   Ps held_up(Ps end, std::uint64_t bytes);
   RdmaPacket& packet(std::uint32_t id) { return parts_.packets.at(id); }
   Ps now() const { return parts_.engine.now(); }
@@ -141,13 +153,20 @@ class RdmaNi final : public RdmaEngine {
   const RdmaParts& parts_;
   const hw::RdmaParams& ni_;
   Peer self_;
-  hw::HostLanes lanes_;
+  std::unique_ptr<hw::HostPath> path_;
   sim::Server sender_;
   sim::Server responder_;
   std::vector<std::unique_ptr<Own>> ranks_;
   sim::Server loop_;  // what goes from rank to rank of this node, one after another
   std::unique_ptr<hw::HostMemory> memory_;  // where several ranks share it
   Ps to_host_ends_{};
+  Ring<std::uint32_t> reads_;     // packets with reads to begin
+  std::uint32_t reads_open_ = 0;  // under way
+  // Where the two ways of the path take turns.
+  Ring<Data> read_data_;      // of reads whose data memory has
+  bool data_moves_ = false;   // the first of them
+  Ring<Write> writes_;        // one after another
+  bool write_moves_ = false;  // the first of them
 };
 
 }  // namespace fairlead::fabric::model

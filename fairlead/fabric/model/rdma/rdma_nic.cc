@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fairlead/base/check.h"
+#include "fairlead/fabric/model/rdma/changed_word.h"
 #include "fairlead/fabric/model/rdma/rdma_host.h"
 #include "fairlead/fabric/model/rdma/remote_rdma_host.h"
 
@@ -13,6 +14,19 @@ namespace {
 
 // Packets kept in place, beside the receive buffers; more are copied out by who keeps them.
 constexpr std::uint32_t kKeptMax = 1024;
+
+// The compare-and-swap that makes of a word, if it is `old`, what `change` makes of it.
+RemoteChange swap_for(const RemoteChange& change, std::uint64_t old) {
+  RdmaPacket as_packet;
+  as_packet.what = change.what;
+  as_packet.a = change.a;
+  as_packet.b = change.b;
+  RemoteChange swap = change;
+  swap.what = RemoteChange::What::compare_swap;
+  swap.a = old;
+  swap.b = changed_word(as_packet, old);
+  return swap;
+}
 
 }  // namespace
 
@@ -202,6 +216,7 @@ void RdmaNic<Host>::take_completion(const RdmaCompletion& completion) {
     flows(completion.peer)[completion.lane].posted -= host_.terms().signal_every;
     return;
   }
+  if (completion.ok != 0 && goes_round(completion.operation, completion.old)) return;
   const Operation operation = operations_[completion.operation];
   if (completion.began != 0) {
     if (sink_.copied != nullptr) sink_.copied(sink_.context, operation.token, Post::pending);
@@ -227,7 +242,7 @@ template <class Host>
 std::uint32_t RdmaNic<Host>::take_operation(std::uint64_t token, std::uint64_t* old) {
   const std::uint32_t operation = free_operations_.back();
   free_operations_.pop_back();
-  operations_[operation] = {token, old};
+  operations_[operation] = {token, old, false, 0, {}};
   return operation;
 }
 
@@ -271,6 +286,22 @@ Post RdmaNic<Host>::change_remote(const RemoteChange& change) {
   if (free_operations_.empty()) return Post::again_credit;
   const std::uint32_t id = host_.take();
   RdmaEntry& entry = copy_entry(id, RdmaKind::atomic, change.peer, change.token, change.old);
+  using What = RemoteChange::What;
+  if (!host_.terms().two_atomics || change.what == What::add || change.what == What::compare_swap) {
+    post_change(id, change);
+    return Post::done;
+  }
+  // The first one finds the word, unless that is what most words are.
+  Operation& operation = operations_[entry.operation];
+  operation.loops = true;
+  operation.change = change;
+  post_change(id, swap_for(change, 0));
+  return Post::done;
+}
+
+template <class Host>
+void RdmaNic<Host>::post_change(std::uint32_t id, const RemoteChange& change) {
+  RdmaEntry& entry = host_.front(id).entry;
   entry.what = change.what;
   entry.word_bytes = change.word4 ? 4 : 8;
   entry.key = change.key.key;
@@ -278,7 +309,24 @@ Post RdmaNic<Host>::change_remote(const RemoteChange& change) {
   entry.a = change.a;
   entry.b = change.b;
   post_copy(id);
-  return Post::done;
+}
+
+// A loop's compare-and-swap found `found`: whether another one follows.
+template <class Host>
+bool RdmaNic<Host>::goes_round(std::uint32_t number, std::uint64_t found) {
+  Operation& operation = operations_[number];
+  if (!operation.loops || found == operation.expected) return false;
+  operation.expected = found;
+  const RemoteChange next = swap_for(operation.change, found);
+  const std::uint32_t id = host_.take();
+  RdmaEntry& entry = host_.front(id).entry;
+  entry = {};
+  entry.kind = RdmaKind::atomic;
+  entry.queue = kCopyQueue;
+  entry.dest = next.peer;
+  entry.operation = number;
+  post_change(id, next);
+  return true;
 }
 
 template class RdmaNic<RdmaHost>;

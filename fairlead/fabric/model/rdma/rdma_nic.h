@@ -59,6 +59,9 @@ class RdmaNic : public ModelNic {
   struct Operation {
     std::uint64_t token = 0;
     std::uint64_t* old = nullptr;
+    bool loops = false;  // `change` by compare-and-swaps, the last of which expected `expected`
+    std::uint64_t expected = 0;
+    RemoteChange change{};
   };
   // Of one peer and lane.
   struct Flow {
@@ -73,6 +76,8 @@ class RdmaNic : public ModelNic {
   RdmaEntry& copy_entry(std::uint32_t packet, RdmaKind kind, Peer dest, std::uint64_t token,
                         std::uint64_t* old);
   void post_copy(std::uint32_t packet);
+  void post_change(std::uint32_t packet, const RemoteChange& change);
+  bool goes_round(std::uint32_t operation, std::uint64_t found);
   bool has_operation() const { return !free_operations_.empty(); }
   Host& host() { return host_; }
   const Sink& sink() const { return sink_; }

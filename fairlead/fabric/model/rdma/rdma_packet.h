@@ -45,6 +45,12 @@ struct RdmaNamed {
   std::uint64_t store_offset = 0;
 };
 
+// What an interface reads of its host's memory for a packet.
+enum class RdmaFetch : std::uint8_t { entry, payload, word };
+// What it writes there: a packet for a receive buffer, part of a peer's put, part of what this host
+// asked for, a completion, a word that an atomic operation has changed.
+enum class RdmaStore : std::uint8_t { received, put, got, completion, word };
+
 // A work queue entry as the host writes it.
 struct RdmaEntry {
   RdmaKind kind;           // send, write, read or atomic
@@ -112,6 +118,10 @@ struct RdmaPacket {
   PacketHeader header{};  // send
   RdmaNamed named{};
   bool background = false;  // another job's, whose memory nobody looks at
+  // --- What is read for it.
+  RdmaFetch fetching = RdmaFetch::entry;
+  std::uint32_t reads_open = 0;  // under way
+  std::uint64_t read_left = 0;   // bytes not asked for
   // --- Where packets hold circuits.
   std::uint32_t circuit = 0;
   std::uint32_t users = 1;         // who still needs it

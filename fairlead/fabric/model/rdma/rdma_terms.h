@@ -6,7 +6,7 @@
 
 #include "fairlead/base/units.h"
 #include "fairlead/hw/host_cost.h"
-#include "fairlead/hw/lanes/lanes_params.h"
+#include "fairlead/hw/host_path.h"
 #include "fairlead/hw/platform.h"
 #include "fairlead/hw/rdma/rdma_params.h"
 
@@ -25,12 +25,13 @@ struct RdmaTerms {
         receive_queue(platform.ni.as<hw::RdmaParams>().receive_queue),
         signal_every(platform.ni.as<hw::RdmaParams>().signal_every),
         copies(platform.ni.as<hw::RdmaParams>().copies),
+        two_atomics(platform.ni.as<hw::RdmaParams>().two_atomics),
         post(time_for(platform.ni.as<hw::RdmaParams>().library.post, host.clock)),
         poll(time_for(platform.ni.as<hw::RdmaParams>().library.poll, host.clock)),
         receive(time_for(platform.ni.as<hw::RdmaParams>().library.receive, host.clock)),
         completion(time_for(platform.ni.as<hw::RdmaParams>().library.completion, host.clock)),
-        store_line(platform.bus.as<hw::LanesParams>().store_line),
-        store_line_bytes(platform.bus.as<hw::LanesParams>().store_line_bytes) {}
+        store_line(hw::host_path_of(platform.bus).store_line),
+        store_line_bytes(hw::host_path_of(platform.bus).store_line_bytes) {}
 
   // For a kind that sets the rest itself.
   explicit RdmaTerms(const hw::HostRates& its_host) : host(its_host) {}
@@ -55,6 +56,7 @@ struct RdmaTerms {
   std::uint32_t receive_queue = 0;
   std::uint32_t signal_every = 0;
   std::uint32_t copies = 0;
+  bool two_atomics = false;  // compare-and-swap, add; others are loops of the library
   Ps post{};
   Ps poll{};
   Ps receive{};

@@ -1,0 +1,57 @@
+"""The two InfiniBand platforms: what their abstract says of them, and in what they differ."""
+import tomllib
+import unittest
+
+from command import SOURCE, fairlead, json_lines
+
+NAMES = ("infiniband-pcie", "infiniband-pcix")
+# Of Liu, Mamidala, Vishnu and Panda, "Performance evaluation of InfiniBand with PCI Express": us
+# and 10^6 bytes a second of one port. What PCI-X carries is what PCI-Express has over it.
+PUBLISHED = {"infiniband-pcie": {"write_us": 3.8, "write_MBps": 968, "both_MBps": 1916},
+             "infiniband-pcix": {"write_us": 5.0, "write_MBps": 968 / 1.24,
+                                 "both_MBps": 1916 / 2.02}}
+
+
+def bench(platform, *options):
+    answer = fairlead("bench", "rdma", "--on", platform, "--sizes", "4,64K", "--json", *options)
+    return json_lines(answer.stdout)
+
+
+class Infiniband(unittest.TestCase):
+    def test_latency_and_bandwidth_are_the_published_ones(self):
+        for platform in NAMES:
+            small, large = bench(platform)
+            for key, published in PUBLISHED[platform].items():
+                ours = (small if key.endswith("us") else large)[key]
+                # Expect: within 5 %.
+                self.assertLess(abs(ours / published - 1), 0.05, f"{platform} {key} {ours}")
+            # Expect: a read is a way there and back, and as fast as a write where it is long.
+            self.assertGreater(small["read_us"], small["write_us"])
+            self.assertLess(abs(large["read_MBps"] / large["write_MBps"] - 1), 0.05)
+
+    def test_runs_repeat(self):
+        for platform in NAMES:
+            self.assertEqual(bench(platform), bench(platform))
+
+    def test_the_bus_alone_is_another(self):
+        first, second = (tomllib.loads((SOURCE / "platforms" / f"{name}.toml").read_text())
+                         for name in NAMES)
+        differ = {key for key in first if first[key] != second.get(key)}
+        self.assertEqual(first.keys(), second.keys())
+        self.assertEqual(differ, {"description", "bus"})
+
+    def test_pci_x_is_shared(self):
+        # Expect: writes that come in take from those that go out, on PCI-X alone.
+        alone = {name: bench(name)[1] for name in NAMES}
+        self.assertGreater(alone["infiniband-pcie"]["both_MBps"],
+                           1.9 * alone["infiniband-pcie"]["write_MBps"])
+        self.assertLess(alone["infiniband-pcix"]["both_MBps"],
+                        1.3 * alone["infiniband-pcix"]["write_MBps"])
+        # Expect: one way it is reads under way that bound it, both ways the bus.
+        more = bench("infiniband-pcix", "--set", "bus.reads=8")[1]
+        self.assertGreater(more["write_MBps"], 1.1 * alone["infiniband-pcix"]["write_MBps"])
+        self.assertLess(more["both_MBps"], 1.01 * alone["infiniband-pcix"]["both_MBps"])
+
+
+if __name__ == "__main__":
+    unittest.main()
