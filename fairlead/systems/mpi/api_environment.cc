@@ -15,6 +15,7 @@
 #include "fairlead/systems/mpi/comm_making.h"
 #include "fairlead/systems/mpi/task.h"
 #include "fairlead/systems/mpi/text.h"
+#include "fairlead/systems/mpi/watch/watch.h"
 
 namespace fairlead::mpi::api {
 namespace {
@@ -61,8 +62,10 @@ int start(const char* name, int required, int* provided) {
                                                         : MPI_THREAD_MULTIPLE;
   {
     const lci::PortTurn turn(context.port());  // its upcalls find it made
-    tell_waits(context.set_state(run::System::mpi,
-                                 std::make_unique<Process>(context, level, options.value())));
+    Process& process = context.set_state(
+        run::System::mpi, std::make_unique<Process>(context, level, options.value()));
+    tell_waits(process);
+    Watch::start(process);
   }
   context.began(run::System::mpi);
   if (provided != nullptr) *provided = level;
