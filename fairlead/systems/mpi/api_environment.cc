@@ -98,12 +98,17 @@ int finalized(int* flag) {
 }
 
 int finalize() {
+  {
+    const Call call("MPI_Finalize");
+    Process& process = call.process();
+    // First of all, while MPI is still there: what the standard lets libraries tidy up by.
+    if (const int error = delete_attributes(call, process.self()); error != MPI_SUCCESS) {
+      return call.fail(&process.self(), error, "the delete function of an attribute failed");
+    }
+  }
+  if (Watch* const watch = Watch::current(); watch != nullptr) watch->finish();
   const Call call("MPI_Finalize");
   Process& process = call.process();
-  // First of all, while MPI is still there: what the standard lets libraries tidy up by.
-  if (const int error = delete_attributes(call, process.self()); error != MPI_SUCCESS) {
-    return call.fail(&process.self(), error, "the delete function of an attribute failed");
-  }
   drop_buffers(call, nullptr);
   call.engine().drain(call.name());
   barrier(process, process.world(), CollectiveKind::finalize, call.name());

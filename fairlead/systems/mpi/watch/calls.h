@@ -107,6 +107,9 @@ enum class ObjectKind : std::uint8_t {
   request,
 };
 
+// The root of a call that has none.
+constexpr int kNoRoot = -1000;
+
 // What a call was given, unchecked: pointers may be null, handles wrong. Members that the call does
 // not have are as here.
 struct Given {
@@ -116,7 +119,7 @@ struct Given {
   int from = MPI_PROC_NULL;
   int out_tag = 0;
   int in_tag = 0;
-  int root = MPI_PROC_NULL;
+  int root = kNoRoot;
   MPI_Op op = MPI_OP_NULL;
   GivenData out;
   GivenData in;

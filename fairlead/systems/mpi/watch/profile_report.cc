@@ -7,10 +7,9 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <numeric>
 #include <string_view>
 
-#include "fairlead/systems/mpi/calls.h"
+#include "fairlead/systems/mpi/watch/gather_texts.h"
 #include "fairlead/systems/mpi/watch/options.h"
 
 namespace fairlead::mpi {
@@ -270,21 +269,14 @@ bool write_file(const std::string& name, const std::string& text) {
 // What the ranks counted, on rank 0.
 JobProfile gather(Process& process, const RankProfile& mine) {
   const std::vector<std::uint64_t> words = mine.words();
-  const bool is_root = process.world().rank == 0;
-  const auto ranks = static_cast<std::size_t>(process.world().size);
-  const auto count = static_cast<MPI_Count>(words.size());
-  std::vector<MPI_Count> counts(is_root ? ranks : 0);
-  (void)api::gather(&count, 1, MPI_INT64_T, counts.data(), 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-  std::vector<MPI_Count> places(counts.size());
-  if (is_root) std::exclusive_scan(counts.begin(), counts.end(), places.begin(), MPI_Count{0});
-  std::vector<std::uint64_t> all(is_root ? static_cast<std::size_t>(places.back() + counts.back())
-                                         : 0);
-  (void)api::gatherv(words.data(), count, MPI_UINT64_T, all.data(), Counts(counts.data()),
-                     Counts(places.data()), MPI_UINT64_T, 0, MPI_COMM_WORLD);
   JobProfile job;
   job.is_virtual = !process.engine().free_work();
-  for (const MPI_Count place : places)
-    job.ranks.push_back(RankProfile::of_words(&all[static_cast<std::size_t>(place)]));
+  for (const std::string& bytes :
+       gather_texts(process, {reinterpret_cast<const char*>(words.data()), words.size() * 8})) {
+    std::vector<std::uint64_t> one(bytes.size() / 8);
+    std::memcpy(one.data(), bytes.data(), bytes.size());
+    job.ranks.push_back(RankProfile::of_words(one.data()));
+  }
   return job;
 }
 

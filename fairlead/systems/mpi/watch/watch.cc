@@ -22,6 +22,7 @@ WatchOptions WatchOptions::read() {
 
 Watch::Watch(Process& process, const WatchOptions& options) : process_(process), options_(options) {
   if (!options.profile.empty()) profile_ = std::make_unique<Profile>(process, now());
+  if (options.check) checks_ = std::make_unique<Checks>(process);
 }
 
 void Watch::start(Process& process) {
@@ -39,33 +40,35 @@ Watch* Watch::current() {
   return process->extras().watch.get();
 }
 
-int Watch::before(CallId call, const Given&) {
-  if (call == CallId::Finalize) finish();
-  return MPI_SUCCESS;
+int Watch::before(CallId call, const Given& given, CallState& state) {
+  if (call == CallId::Finalize && profile_ != nullptr) profile_->end(now());
+  return checks_ == nullptr ? MPI_SUCCESS : checks_->before(call, given, state);
 }
 
-void Watch::after(CallId call, const Given& given, int answer, Ps took) {
-  const std::lock_guard guard(mutex_);
-  if (profile_ != nullptr) profile_->add(call, given, answer, took);
+void Watch::after(CallId call, const Given& given, int answer, Ps took, const CallState& state) {
+  if (profile_ != nullptr) {
+    const std::lock_guard guard(mutex_);
+    profile_->add(call, given, answer, took);
+  }
+  if (checks_ != nullptr) checks_->after(call, given, answer, state);
 }
 
 void Watch::finish() {
-  if (profile_ == nullptr) return;
-  profile_->end(now());
-  report_profile(process_, *profile_, options_.profile);
+  if (checks_ != nullptr) checks_->finish();
+  if (profile_ != nullptr) report_profile(process_, *profile_, options_.profile);
 }
 
 WatchedCall::WatchedCall(CallId call, const Given& given)
     : call_(call), given_(given), watch_(Watch::current()) {
   if (watch_ == nullptr) return;
-  error_ = watch_->before(call, given);
+  error_ = watch_->before(call, given, state_);
   begun_ = watch_->now();
 }
 
 int WatchedCall::end(int answer) {
   // Behind MPI_Finalize nobody watches.
   if (watch_ != nullptr && call_ != CallId::Finalize) {
-    watch_->after(call_, given_, answer, watch_->now() - begun_);
+    watch_->after(call_, given_, answer, watch_->now() - begun_, state_);
   }
   return answer;
 }

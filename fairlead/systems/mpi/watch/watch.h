@@ -6,6 +6,7 @@
 
 #include "fairlead/systems/mpi/process.h"
 #include "fairlead/systems/mpi/watch/calls.h"
+#include "fairlead/systems/mpi/watch/checks.h"
 #include "fairlead/systems/mpi/watch/options.h"
 #include "fairlead/systems/mpi/watch/profile.h"
 
@@ -22,17 +23,18 @@ class Watch {
 
   Ps now() const { return process_.context().port().now(); }
   // An MPI error class, raised: the call is not to be made.
-  int before(CallId call, const Given& given);
-  void after(CallId call, const Given& given, int answer, Ps took);
-
- private:
+  int before(CallId call, const Given& given, CallState& state);
+  void after(CallId call, const Given& given, int answer, Ps took, const CallState& state);
+  // All ranks call it where the program has nothing to do any more, in MPI_Finalize.
   void finish();
 
+ private:
   Process& process_;
   const WatchOptions options_;
-  // Several threads of a rank may call. Nothing waits for a message while it is held.
+  // Several threads of a rank may call: held while the profile counts.
   std::mutex mutex_;
   std::unique_ptr<Profile> profile_;
+  std::unique_ptr<Checks> checks_;  // under the lock of calls
 };
 
 }  // namespace fairlead::mpi

@@ -4,6 +4,7 @@
 
 #include "fairlead/base/units.h"
 #include "fairlead/systems/mpi/watch/calls.h"
+#include "fairlead/systems/mpi/watch/checks.h"
 
 namespace fairlead::mpi {
 
@@ -34,6 +35,7 @@ class WatchedCall {
   Watch* const watch_;  // nullptr: this rank is not watched
   int error_ = MPI_SUCCESS;
   Ps begun_{};
+  CallState state_;
 };
 
 }  // namespace fairlead::mpi
