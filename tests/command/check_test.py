@@ -121,7 +121,8 @@ ENDS = {
     "op": "MPI_Allreduce (collective 2 of the pair): op is MPI_SUM on ranks 0, 2 and MPI_MAX on "
           "rank 1",
     "call": "collective 2 of the pair is MPI_Bcast on ranks 0, 2 and MPI_Barrier on rank 1",
-    "gather": "MPI_Gather (collective 2 of the pair): rank 1 sends 8 bytes to rank 0, which takes 4",
+    "gather": "MPI_Gather (collective 2 of the pair): rank 1 sends 8 bytes to rank 0, which takes "
+              "4",
     "gatherv": "MPI_Gatherv (collective 2 of the pair): rank 1 sends 12 bytes to rank 2, which "
                "takes 8",
     "begun": "MPI_Ibcast (collective 2 of the pair): root is 0 on ranks 0, 2 and 1 on rank 1",
@@ -137,7 +138,8 @@ OVERLAPS = {
                r"rank [012], tag 5, the pair, which is under way",
 }
 LOST = """\
-fairlead: --check: MPI_Finalize on ranks 0-2: not given back: communicator of MPI_Comm_dup (the pair)
+fairlead: --check: MPI_Finalize on ranks 0-2: not given back: communicator of MPI_Comm_dup \
+(the pair)
 fairlead: --check: MPI_Finalize on ranks 0-2: not given back: datatype of MPI_Type_contiguous
 fairlead: --check: MPI_Finalize on ranks 0-2: not given back: group of MPI_Comm_group
 fairlead: --check: MPI_Finalize on rank 1: not given back: operation of MPI_Op_create

@@ -16,11 +16,6 @@ void Handles::freed(ObjectKind kind, const void* handle) {
   if (found != all_.end() && --found->second.times == 0) all_.erase(found);
 }
 
-const std::string* Handles::find(ObjectKind kind, const void* handle) const {
-  const auto found = all_.find({kind, handle});
-  return found == all_.end() ? nullptr : &found->second.what;
-}
-
 const char* name_of(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::none:

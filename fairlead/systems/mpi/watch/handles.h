@@ -15,9 +15,6 @@ class Handles {
   void made(ObjectKind kind, const void* handle, const std::string& what);
   // It is given back; one that was not made here may be.
   void freed(ObjectKind kind, const void* handle);
-  bool has(ObjectKind kind, const void* handle) const { return all_.contains({kind, handle}); }
-  // What `what` was.
-  const std::string* find(ObjectKind kind, const void* handle) const;
 
   struct Made {
     std::string what;
