@@ -62,12 +62,15 @@ bool Agreement::receive(const Call& call, Group& group, int member) {
   Engine& engine = call.engine();
   const Envelope from = envelope(*group.comm, member, kEntered);
   const Unexpected* const found = engine.probe(from);
-  if (found == nullptr) return false;
+  // A long one is waited for, and other threads may come meanwhile.
+  if (found == nullptr || group.receives) return false;
+  group.receives = true;
   std::vector<std::uint64_t> words(found->size / kWord);
   Request* const request =
       engine.irecv(words.data(), words.size() * kWord, from.context, from.peer, from.tag);
   engine.wait(*request, call.name());
   engine.finish(request);
+  group.receives = false;
   group.entries[static_cast<std::size_t>(member)].push_back(Entry::of_words(words));
   return true;
 }

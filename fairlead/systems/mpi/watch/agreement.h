@@ -36,6 +36,7 @@ class Agreement {
     std::uint64_t judged = 0;
     // By member of those that are not judged, in their order; of member 0 only.
     std::vector<std::deque<Entry>> entries;
+    bool receives = false;  // a thread of several takes an entry in
   };
   // Words on their way.
   struct Sending {
