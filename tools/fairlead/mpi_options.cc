@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "fairlead/systems/mpi/job_options.h"
+#include "fairlead/systems/mpi/watch/options.h"
 
 namespace fairlead::tools {
 
@@ -45,6 +47,40 @@ Result<std::vector<std::string>> set_mpi_options(const MpiChoice& choice) {
     variables.push_back(fmt::format("{}={}", name, value));
   }
   return variables;
+}
+
+void add_mpi_watch_options(CLI::App& app, MpiWatchChoice& choice) {
+  app.add_flag(
+      "--profile{-}", choice.profile,
+      "Print a profile of an MPI program's calls at the end: time, messages between ranks, "
+      "sizes, imbalance; --profile=FILE writes it as JSON");
+  app.add_flag("--check", choice.check,
+               "Check an MPI program's calls: collectives that ranks enter with different "
+               "arguments, buffers that overlap, handles that are not freed");
+}
+
+std::vector<std::string> set_mpi_watch_options(const MpiWatchChoice& choice) {
+  std::string profile = choice.profile;
+  if (!profile.empty() && profile != mpi::WatchOptions::kText) {
+    std::error_code ignored;
+    if (const auto whole = std::filesystem::absolute(profile, ignored); !whole.empty()) {
+      profile = whole.string();
+    }
+  }
+  std::vector<std::string> variables;
+  for (const auto& [name, value] :
+       {std::pair(mpi::WatchOptions::kProfileVariable, profile),
+        std::pair(mpi::WatchOptions::kCheckVariable, std::string(choice.check ? "1" : ""))}) {
+    if (value.empty()) continue;
+    setenv(name, value.c_str(), 1);
+    variables.push_back(fmt::format("{}={}", name, value));
+  }
+  return variables;
+}
+
+void end_mpi_watch() {
+  unsetenv(mpi::WatchOptions::kProfileVariable);
+  unsetenv(mpi::WatchOptions::kCheckVariable);
 }
 
 }  // namespace fairlead::tools

@@ -1,4 +1,5 @@
-// The options that say how MPI messages travel, for every subcommand that runs a program.
+// The options that say how MPI messages travel, for every subcommand that runs a program, and those
+// that have the calls of MPI watched, for run.
 #pragma once
 #include <CLI/App.hpp>
 #include <string>
@@ -20,5 +21,17 @@ void add_mpi_options(CLI::App& app, MpiChoice& choice);
 // are fibers, and child runs find them. Answers them as "NAME=value" for ranks that are started on
 // other hosts. Error: a name there is not.
 Result<std::vector<std::string>> set_mpi_options(const MpiChoice& choice);
+
+struct MpiWatchChoice {
+  std::string profile;  // empty: as the environment says; "-": on the standard error stream
+  bool check = false;   // false: as the environment says
+};
+
+// --profile and --check.
+void add_mpi_watch_options(CLI::App& app, MpiWatchChoice& choice);
+// As set_mpi_options(): a file's name becomes one from the root on.
+std::vector<std::string> set_mpi_watch_options(const MpiWatchChoice& choice);
+// The job that they were set for is over: what runs after it is not watched.
+void end_mpi_watch();
 
 }  // namespace fairlead::tools

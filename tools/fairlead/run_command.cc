@@ -38,6 +38,7 @@ const char kExamples[] =
     "  fairlead run -n 64 --on myrinet-p3 --lci pio ./prog   modelled: 64 nodes in virtual time\n"
     "  fairlead run -n 2 --label ./prog arg             every line begins with its rank\n"
     "  fairlead run -n 2 --stats=run.json ./prog        counters of the run as JSON\n"
+    "  fairlead run -n 4 --profile ./prog               where an MPI program's time goes\n"
     "  fairlead run -n 2 --on myrinet-p3 --trace t.json ./prog   open t.json in ui.perfetto.dev\n"
     "  fairlead run -n 16 --on myrinet-p3 --explain ./prog      which resource bounds the run\n"
     "  fairlead run --hosts a:4,b:4 ./prog              8 ranks on two hosts, by ssh and udp\n"
@@ -55,6 +56,7 @@ struct RunArguments {
   std::string single_copy;  // empty: as the environment says
   double patience = -1;     // negative: the same
   MpiChoice mpi;
+  MpiWatchChoice mpi_watch;
   std::string splitc;  // implementation; empty: as the environment says
   DsmChoice dsm;
   std::string am;  // implementation of Active Messages; empty: as the environment says
@@ -91,9 +93,11 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   if (!dsm_variables.ok()) return dsm_variables.error();
   const auto am_variables = set_am_option(arguments.am);
   if (!am_variables.ok()) return am_variables.error();
+  const std::vector<std::string> watch_variables = set_mpi_watch_options(arguments.mpi_watch);
   if (real) {
-    for (const auto* const variables : {&mpi_variables.value(), &splitc_variables.value(),
-                                        &dsm_variables.value(), &am_variables.value()}) {
+    for (const auto* const variables :
+         {&mpi_variables.value(), &splitc_variables.value(), &dsm_variables.value(),
+          &am_variables.value(), &watch_variables}) {
       launch.environment.insert(launch.environment.end(), variables->begin(), variables->end());
     }
   }
@@ -204,6 +208,7 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   auto report = run::launch(launch);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  end_mpi_watch();
   if (!report.ok()) {
     complain(report.error().text);
     return kUsageExitCode;
@@ -273,6 +278,7 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("SECONDS")
       ->default_str(fmt::format("{}", run::kPatienceSeconds));
   add_mpi_options(*run, arguments->mpi);
+  add_mpi_watch_options(*run, arguments->mpi_watch);
   add_splitc_option(*run, arguments->splitc);
   add_dsm_options(*run, arguments->dsm);
   add_am_option(*run, arguments->am);

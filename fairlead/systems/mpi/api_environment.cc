@@ -15,6 +15,7 @@
 #include "fairlead/systems/mpi/comm_making.h"
 #include "fairlead/systems/mpi/task.h"
 #include "fairlead/systems/mpi/text.h"
+#include "fairlead/systems/mpi/watch/watch.h"
 
 namespace fairlead::mpi::api {
 namespace {
@@ -61,8 +62,10 @@ int start(const char* name, int required, int* provided) {
                                                         : MPI_THREAD_MULTIPLE;
   {
     const lci::PortTurn turn(context.port());  // its upcalls find it made
-    tell_waits(context.set_state(run::System::mpi,
-                                 std::make_unique<Process>(context, level, options.value())));
+    Process& process = context.set_state(
+        run::System::mpi, std::make_unique<Process>(context, level, options.value()));
+    tell_waits(process);
+    Watch::start(process);
   }
   context.began(run::System::mpi);
   if (provided != nullptr) *provided = level;
@@ -95,12 +98,17 @@ int finalized(int* flag) {
 }
 
 int finalize() {
+  {
+    const Call call("MPI_Finalize");
+    Process& process = call.process();
+    // First of all, while MPI is still there: what the standard lets libraries tidy up by.
+    if (const int error = delete_attributes(call, process.self()); error != MPI_SUCCESS) {
+      return call.fail(&process.self(), error, "the delete function of an attribute failed");
+    }
+  }
+  if (Watch* const watch = Watch::current(); watch != nullptr) watch->finish();
   const Call call("MPI_Finalize");
   Process& process = call.process();
-  // First of all, while MPI is still there: what the standard lets libraries tidy up by.
-  if (const int error = delete_attributes(call, process.self()); error != MPI_SUCCESS) {
-    return call.fail(&process.self(), error, "the delete function of an attribute failed");
-  }
   drop_buffers(call, nullptr);
   call.engine().drain(call.name());
   barrier(process, process.world(), CollectiveKind::finalize, call.name());

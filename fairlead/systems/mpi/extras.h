@@ -12,6 +12,8 @@
 
 namespace fairlead::mpi {
 
+class Watch;  // watch/watch.h
+
 // A message that MPI_Mprobe took (MPI_Message).
 struct Matched : Object {
   Unexpected* message = nullptr;
@@ -26,6 +28,7 @@ struct Extras {
   // Schedules that are over leave their memory for the next.
   std::vector<std::unique_ptr<Schedule::Record>> records;
   std::uint32_t next_copy_context = kCopyContext;  // of MPI_Comm_idup
+  std::shared_ptr<Watch> watch;                    // nullptr: nobody watches the calls
 };
 
 }  // namespace fairlead::mpi

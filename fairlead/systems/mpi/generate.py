@@ -2,7 +2,8 @@
 """Turns calls.txt and constants.txt into what depends on them; FOLDER holds the two tables.
 
 generate.py FOLDER entries OUT.cc     the exported MPI_/PMPI_ functions (library mpi_abi)
-generate.py FOLDER write DOCS.md      rewrites mpi.h and calls.h in FOLDER, and DOCS.md
+generate.py FOLDER write DOCS.md      rewrites mpi.h, calls.h and watch/calls.inc in FOLDER, and
+                                      DOCS.md
 generate.py FOLDER check DOCS.md      fails when they are not up to date
 generate.py FOLDER bad_arguments OUT  a test's table of calls with an argument that is wrong
 generate.py FOLDER names              prints every exported name
@@ -14,6 +15,7 @@ from generate_docs import docs
 from generate_header import header, wrapped
 from generate_table import PLAIN, read_calls, read_constants
 from generate_tests import bad_arguments
+from generate_watch import call_table, is_watched, watched
 
 
 def argument(parameter, form):
@@ -34,6 +36,8 @@ def working(call, form):
     narrow = [p for p in call.parameters if p.narrows() and form == PLAIN]
     passed = ", ".join(argument(p, form) for p in call.parameters if p.type != "...")
     work = f"fairlead::mpi::api::{call.name.lower()}({passed})"
+    if is_watched(call):
+        work = f"fairlead::mpi::is_watched() ? watched_{call.name.lower()}({passed}) : {work}"
     if not narrow:
         return f"  return {work};\n"
     text = ""
@@ -72,7 +76,9 @@ def entry(call, name, form):
 def entries(calls):
     """MPI_ names are weak: a profiling tool defines its own and calls the PMPI_ ones."""
     text = ('#include <climits>\n\n#include "fairlead/systems/mpi/calls.h"\n'
-            '#include "fairlead/systems/mpi/unsupported.h"\n\nextern "C" {\n')
+            '#include "fairlead/systems/mpi/unsupported.h"\n'
+            '#include "fairlead/systems/mpi/watch/watched_call.h"\n\n')
+    text += "".join(watched(c) for c in calls if is_watched(c)) + 'extern "C" {\n'
     return text + "".join(entry(c, name, form) for c in calls for name, form in c.forms()) + "}\n"
 
 
@@ -99,7 +105,8 @@ def main():
         pathlib.Path(sys.argv[3]).write_text(text, encoding="utf-8")
         return
     made = {folder / "mpi.h": header(calls, read_constants(folder / "constants.txt")),
-            folder / "calls.h": declarations(calls), pathlib.Path(sys.argv[3]): docs(calls)}
+            folder / "calls.h": declarations(calls),
+            folder / "watch/calls.inc": call_table(calls), pathlib.Path(sys.argv[3]): docs(calls)}
     for path, text in made.items():
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         if verb == "check" and old != text:

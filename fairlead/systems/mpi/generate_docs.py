@@ -32,6 +32,13 @@ variable `FAIRLEAD_MPI_DEVICE`). Every call works with each of them. Threads may
 | `panda` | messages and broadcasts of Panda-ST, as in the LCI paper |
 | `rsm` | stores at the receiver, as in the Sun MPI paper ([details](rsm.md#mpi-by-stores)) |
 
+`fairlead run --profile` measures the calls of a program, `--check` looks for what is wrong with
+them ([user guide](user-guide.md#where-an-mpi-programs-time-goes)); under another launcher the
+variables `FAIRLEAD_MPI_PROFILE` and `FAIRLEAD_MPI_CHECK` do. Both see what goes through the `MPI_`
+and `PMPI_` entry points from `MPI_Init` to `MPI_Finalize`, but for calls that only look at a status
+or turn handles into integers. Where neither is asked for, an entry point has one load and one
+branch for them (3 instructions of an `MPI_Send` of 8 bytes, counted by callgrind).
+
 States: **yes**; **no**: not yet; **later**: not yet, and not in the next steps. The `_c` form,
 where there is one, has the state of its call.
 """

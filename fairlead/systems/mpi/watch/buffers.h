@@ -1,0 +1,55 @@
+// Buffers of calls that are under way: what else may touch them must wait.
+#pragma once
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fairlead/systems/mpi/comm.h"
+#include "fairlead/systems/mpi/watch/calls.h"
+
+namespace fairlead::mpi {
+
+// Bytes of one side of a call, as ranges of addresses in rising order.
+struct Region {
+  using Range = std::pair<std::uintptr_t, std::uintptr_t>;  // from, to behind the last
+  std::vector<Range> ranges;
+  bool writes = false;        // the call puts something there
+  const char* which = "buf";  // the argument
+
+  void add(const GivenData& data);
+  // `times` elements blocks one behind the other, or one block a member where they are told apart.
+  void add(const GivenData& data, int members, bool to_each);
+  // Brings the ranges in order. What has very many is not looked at: it becomes empty.
+  void settle();
+  // Bytes that both have.
+  std::uint64_t common(const Region& other) const;
+};
+
+// What a call reads and writes; those of neighbours, and of intercommunicators, are not looked at.
+std::vector<Region> regions_of(const Comm& comm, CallId call, const Given& given);
+
+class ActiveBuffers {
+ public:
+  // A call that is under way, or a persistent one that is not started.
+  struct Use {
+    std::string what;  // "MPI_Irecv from rank 1, tag 7"
+    std::vector<Region> regions;
+    bool is_active = false;
+  };
+
+  // What of `regions` may not be touched now; empty: nothing.
+  std::string conflict(const std::vector<Region>& regions) const;
+  void add(MPI_Request request, Use use);
+  // nullptr: the request has none.
+  Use* find(MPI_Request request);
+  void remove(MPI_Request request) { uses_.erase(request); }
+
+ private:
+  std::map<MPI_Request, Use> uses_;
+};
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,202 @@
+#include "fairlead/systems/mpi/watch/checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "fairlead/systems/mpi/task.h"
+#include "fairlead/systems/mpi/watch/gather_texts.h"
+
+namespace fairlead::mpi {
+namespace {
+
+// A request that is done, in the place of the process's one for all sends that are done at once:
+// each handle of the program's is to be one of its own.
+class DoneSend final : public Task {
+ public:
+  explicit DoneSend(Process& process) : Task(process, RequestKind::task) {
+    request().state = State::done;
+  }
+  int cancel(const Call&) override { return MPI_SUCCESS; }
+};
+
+// The handle where a program has it.
+const void* handle_at(const void* place) {
+  const void* handle = nullptr;
+  if (place != nullptr) std::memcpy(&handle, place, sizeof handle);
+  return handle;
+}
+
+MPI_Comm comm_of(const void* handle) { return static_cast<MPI_Comm>(const_cast<void*>(handle)); }
+
+std::string name_of_comm(const Comm& comm) { return comm.given.empty() ? comm.name : comm.given; }
+
+std::string tag_text(int tag) {
+  return tag == MPI_ANY_TAG ? std::string("any tag") : fmt::format("tag {}", tag);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+int Checks::before(CallId id, const Given& given, CallState& state) {
+  if (id == CallId::Finalize) return MPI_SUCCESS;
+  const Call call(row_of(id).name);
+  agreement_.look(call);
+  if (given.takes_requests && given.requests.at != nullptr && given.requests.count > 0) {
+    state.requests.assign(given.requests.at, given.requests.at + given.requests.count);
+  }
+  if (given.takes_object) state.object = handle_at(given.object.at);
+  if (const int error = check_buffers(call, id, given, state)) return error;
+  agree(call, id, given);
+  return MPI_SUCCESS;
+}
+
+void Checks::agree(const Call& call, CallId id, const Given& given) {
+  const CallRow& row = row_of(id);
+  const bool frees = row.nature == Nature::comm_free;
+  if (!frees && row.nature != Nature::collective && row.nature != Nature::maker) return;
+  Comm* const comm = process_.find(frees ? comm_of(handle_at(given.object.at)) : given.comm);
+  if (comm == nullptr || comm->both != nullptr) return;
+  if (frees && (comm == &process_.world() || comm == &process_.self())) return;
+  agreement_.enter(call, *comm, Entry::of(*comm, id, given), row.form == CallForm::at_once);
+  if (frees) agreement_.forget(*comm);
+}
+
+int Checks::check_buffers(const Call& call, CallId id, const Given& given, CallState& state) {
+  const CallRow& row = row_of(id);
+  const Comm* const comm = process_.find(given.comm);
+  if (row.nature == Nature::start || row.nature == Nature::startall) {
+    // Those that one call starts are checked against each other, too.
+    for (const MPI_Request request : state.requests) {
+      ActiveBuffers::Use* const use = buffers_.find(request);
+      if (use == nullptr) continue;
+      if (const std::string found = buffers_.conflict(use->regions); !found.empty()) {
+        return call.fail(nullptr, MPI_ERR_BUFFER, fmt::format("{}, {}", use->what, found));
+      }
+      use->is_active = true;
+    }
+    return MPI_SUCCESS;
+  }
+  state.regions = regions_of(comm != nullptr ? *comm : process_.world(), id, given);
+  if (row.form == CallForm::persistent) return MPI_SUCCESS;
+  const std::string found = buffers_.conflict(state.regions);
+  return found.empty() ? MPI_SUCCESS : call.fail(comm, MPI_ERR_BUFFER, found);
+}
+
+void Checks::after(CallId id, const Given& given, int answer, const CallState& state) {
+  const Call call(row_of(id).name);
+  note_taken(id, given, state);
+  if (answer == MPI_SUCCESS) note_made(call, id, given, state);
+}
+
+void Checks::note_taken(CallId, const Given& given, const CallState& state) {
+  for (std::size_t i = 0; i < state.requests.size(); ++i) {
+    const MPI_Request before = state.requests[i];
+    const MPI_Request now = given.requests.at[i];
+    if (now != before) {
+      handles_.freed(ObjectKind::request, before);
+      buffers_.remove(before);
+      continue;
+    }
+    ActiveBuffers::Use* const use = buffers_.find(now);
+    if (use != nullptr && reinterpret_cast<Request*>(now)->state == State::inactive) {
+      use->is_active = false;
+    }
+  }
+  if (given.takes_object && handle_at(given.object.at) != state.object) {
+    handles_.freed(given.object.kind, state.object);
+  }
+}
+
+void Checks::note_made(const Call&, CallId id, const Given& given, const CallState& state) {
+  if (!given.takes_object && given.object.at != nullptr) {
+    handles_.made(given.object.kind, handle_at(given.object.at), row_of(id).name);
+  }
+  if (given.takes_requests || given.requests.at == nullptr) return;
+  MPI_Request& request = *given.requests.at;
+  if (request == reinterpret_cast<MPI_Request>(&process_.done_send())) {
+    request = (new DoneSend(process_))->handle();  // the request's, from here on
+  }
+  const std::string what = describe(id, given);
+  handles_.made(ObjectKind::request, request, what);
+  if (request == reinterpret_cast<MPI_Request>(&process_.done_receive())) return;
+  buffers_.add(request, {what, state.regions, row_of(id).form == CallForm::begun});
+}
+
+std::string Checks::describe(CallId id, const Given& given) const {
+  const CallRow& row = row_of(id);
+  std::string text = row.name;
+  if (row.nature == Nature::send || row.nature == Nature::exchange) {
+    text += fmt::format(" to rank {}, {}", given.to, tag_text(given.out_tag));
+  }
+  if (row.nature == Nature::exchange) text += " and";
+  if (row.nature == Nature::exchange ||
+      (row.nature == Nature::receive && given.comm != MPI_COMM_NULL)) {
+    text +=
+        given.from == MPI_ANY_SOURCE ? " from any rank" : fmt::format(" from rank {}", given.from);
+    text += ", " + tag_text(given.in_tag);
+  }
+  if (const Comm* const comm = process_.find(given.comm); comm != nullptr) {
+    text += ", " + name_of_comm(*comm);
+  }
+  return text;
+}
+
+std::string Checks::lost_handles() const {
+  std::map<std::string, std::uint64_t> counts;
+  for (const auto& [handle, made] : handles_.all()) {
+    std::string what = made.what;
+    if (handle.first == ObjectKind::comm) {
+      const Comm* const comm = process_.find(comm_of(handle.second));
+      if (comm != nullptr && !comm->given.empty()) what += fmt::format(" ({})", comm->given);
+    }
+    counts[fmt::format("{} of {}", name_of(handle.first), what)] += made.times;
+  }
+  std::string text;
+  for (const auto& [what, times] : counts) {
+    text += times == 1 ? fmt::format("{}\n", what) : fmt::format("{}, {} times\n", what, times);
+  }
+  return text;
+}
+
+void Checks::finish() {
+  {
+    const Call call(row_of(CallId::Finalize).name);
+    // Every member has entered every collective of every communicator that there is.
+    std::map<std::uint32_t, Comm*> comms = {{process_.world().context, &process_.world()}};
+    for (const auto& [handle, made] : handles_.all()) {
+      if (handle.first != ObjectKind::comm) continue;
+      Comm* const comm = process_.find(comm_of(handle.second));
+      if (comm != nullptr && comm->both == nullptr) comms[comm->context] = comm;
+    }
+    for (const auto& [context, comm] : comms) {
+      Entry entry;
+      entry.call = CallId::Finalize;
+      agreement_.enter(call, *comm, entry, true);
+    }
+    agreement_.finish(call);
+  }
+  std::map<std::string, std::vector<std::size_t>> ranks;
+  const std::vector<std::string> texts = gather_texts(process_, lost_handles());
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    for (const std::string& line : lines_of(texts[rank])) ranks[line].push_back(rank);
+  }
+  for (const auto& [line, who] : ranks) {
+    fmt::print(stderr, "fairlead: --check: MPI_Finalize on {}: not given back: {}\n",
+               ranks_text(who), line);
+  }
+}
+
+}  // namespace fairlead::mpi

@@ -1,0 +1,47 @@
+// What --check looks for in the calls of one rank: collectives that members enter differently,
+// buffers that overlap those of calls under way, handles that are not given back.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/systems/mpi/process.h"
+#include "fairlead/systems/mpi/watch/agreement.h"
+#include "fairlead/systems/mpi/watch/buffers.h"
+#include "fairlead/systems/mpi/watch/calls.h"
+#include "fairlead/systems/mpi/watch/handles.h"
+
+namespace fairlead::mpi {
+
+// What is known before a call, and needed after it.
+struct CallState {
+  std::vector<MPI_Request> requests;  // that it takes
+  const void* object = nullptr;       // likewise
+  std::vector<Region> regions;
+};
+
+class Checks {
+ public:
+  explicit Checks(Process& process) : process_(process) {}
+
+  // An MPI error class, raised: the call is not to be made.
+  int before(CallId call, const Given& given, CallState& state);
+  void after(CallId call, const Given& given, int answer, const CallState& state);
+  // All ranks call it in MPI_Finalize: rank 0 prints what is not given back.
+  void finish();
+
+ private:
+  void agree(const Call& call, CallId id, const Given& given);
+  int check_buffers(const Call& call, CallId id, const Given& given, CallState& state);
+  void note_taken(CallId id, const Given& given, const CallState& state);
+  void note_made(const Call& call, CallId id, const Given& given, const CallState& state);
+  std::string describe(CallId id, const Given& given) const;
+  std::string lost_handles() const;
+
+  Process& process_;
+  Agreement agreement_;
+  Handles handles_;
+  ActiveBuffers buffers_;
+};
+
+}  // namespace fairlead::mpi

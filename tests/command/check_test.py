@@ -1,0 +1,209 @@
+"""fairlead run --check: MPI programs that do what MPI does not allow end with ranks and values."""
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import BIN, environment, fairlead
+
+# What its argument names goes wrong, on rank 1 or 2 of 3; "nothing" is what may be done.
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is(const char* what, const char* one) { return strcmp(what, one) == 0; }
+
+int main(int argc, char** argv) {
+  int rank, size, odd, one = 1, sum;
+  int counts[3] = {1, 2, 3}, places[3] = {0, 1, 3}, all[9] = {0}, some[9] = {0}, large[9000];
+  const char* what = argv[1];
+  MPI_Comm pair;
+  MPI_Request requests[4];
+  MPI_Datatype column;
+  (void)argc;
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  odd = rank == 1;
+  MPI_Comm_dup(MPI_COMM_WORLD, &pair);
+  MPI_Comm_set_name(pair, "the pair");
+  MPI_Barrier(pair);
+  const int next = (rank + 1) % size, last = (rank + size - 1) % size;
+  if (is(what, "root")) MPI_Bcast(all, 1, MPI_INT, odd, pair);
+  if (is(what, "count")) MPI_Allreduce(all, some, 2 + odd, MPI_INT, MPI_SUM, pair);
+  if (is(what, "type")) MPI_Bcast(all, 2, odd ? MPI_FLOAT : MPI_INT, 0, pair);
+  if (is(what, "op")) MPI_Allreduce(all, some, 2, MPI_INT, odd ? MPI_MAX : MPI_SUM, pair);
+  if (is(what, "call")) { if (odd) MPI_Barrier(pair); else MPI_Bcast(all, 1, MPI_INT, 0, pair); }
+  if (is(what, "gather")) MPI_Gather(all, 1 + odd, MPI_INT, some, 1, MPI_INT, 0, pair);
+  if (is(what, "gatherv"))
+    MPI_Gatherv(all, rank + 1 + odd, MPI_INT, some, counts, places, MPI_INT, 2, pair);
+  if (is(what, "begun")) {
+    MPI_Ibcast(all, 1, MPI_INT, odd, pair, requests);
+    MPI_Barrier(pair);
+  }
+  if (is(what, "ends")) { if (odd) MPI_Ibarrier(pair, requests); }
+  if (is(what, "receives")) {
+    MPI_Irecv(all, 4, MPI_INT, last, 5, pair, &requests[0]);
+    MPI_Irecv(all + 3, 4, MPI_INT, last, 6, pair, &requests[1]);
+  }
+  if (is(what, "sends")) {
+    MPI_Isend(all, 4, MPI_INT, next, 5, pair, &requests[0]);
+    MPI_Recv(all + 2, 1, MPI_INT, last, 5, pair, MPI_STATUS_IGNORE);
+  }
+  if (is(what, "started")) {
+    MPI_Send_init(all, 4, MPI_INT, next, 5, pair, &requests[0]);
+    MPI_Recv_init(all, 4, MPI_INT, last, 5, pair, &requests[1]);
+    MPI_Startall(2, requests);
+  }
+  if (is(what, "lost")) {
+    MPI_Group group;
+    MPI_Op op;
+    MPI_Win win;
+    MPI_Comm_group(pair, &group);
+    MPI_Type_contiguous(2, MPI_INT, &column);
+    if (odd) MPI_Op_create((MPI_User_function*)0 + 1, 1, &op);
+    MPI_Win_create(all, sizeof all, 1, MPI_INFO_NULL, pair, &win);
+    MPI_Isend(&one, 1, MPI_INT, next, 4, MPI_COMM_WORLD, &requests[0]);
+    MPI_Recv(&sum, 1, MPI_INT, last, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+  }
+  if (is(what, "nothing")) {
+    /* Columns of a matrix lie between each other; sends may share a buffer. */
+    MPI_Type_vector(3, 1, 3, MPI_INT, &column);
+    MPI_Type_commit(&column);
+    MPI_Irecv(all, 1, column, last, 1, pair, &requests[0]);
+    MPI_Irecv(all + 1, 1, column, last, 2, pair, &requests[1]);
+    MPI_Isend(some, 1, column, next, 1, pair, &requests[2]);
+    MPI_Isend(some, 3, MPI_INT, next, 2, pair, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    MPI_Send_init(some, 1, MPI_INT, next, 3, pair, &requests[0]);
+    MPI_Recv_init(all, 1, MPI_INT, last, 3, pair, &requests[1]);
+    for (int i = 0; i < 3; ++i) {
+      MPI_Startall(2, requests);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    MPI_Irecv(large, 9000, MPI_INT, last, 8, pair, &requests[0]);
+    MPI_Issend(large, 0, MPI_INT, next, 8, pair, &requests[1]);
+    MPI_Irecv(all, 1, MPI_INT, MPI_PROC_NULL, 0, pair, &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &one, &one, 1, MPI_INT, MPI_SUM, 0, pair);
+    MPI_Gatherv(all, rank + 1, MPI_INT, some, counts, places, MPI_INT, 2, pair);
+    MPI_Scatterv(some, counts, places, MPI_INT, all, rank + 1, MPI_INT, 2, pair);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, some, counts, places, MPI_INT, pair);
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, some, 1, MPI_INT, pair);
+    MPI_Reduce_scatter(some, all, counts, MPI_INT, MPI_SUM, pair);
+    MPI_Bcast(all, rank == 0 ? 1 : 3, rank == 0 ? column : MPI_INT, 0, pair);
+    /* Begun in one order, waited for in another, with a message between. */
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_MAX, pair, &requests[0]);
+    if (rank == 0) MPI_Send(&one, 0, MPI_INT, 1, 7, pair);
+    if (rank == 1) MPI_Recv(&one, 0, MPI_INT, 0, 7, pair, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(pair, &requests[1]);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Type_free(&column);
+  }
+  MPI_Comm_free(&pair);
+  MPI_Finalize();
+  return 0;
+}
+"""
+# By what goes wrong: what is said. The pair's collectives begin with a barrier.
+ENDS = {
+    "root": "MPI_Bcast (collective 2 of the pair): root is 0 on ranks 0, 2 and 1 on rank 1",
+    "count": "MPI_Allreduce (collective 2 of the pair): the data's size is 8 bytes on ranks 0, 2 "
+             "and 12 bytes on rank 1",
+    "type": "MPI_Bcast (collective 2 of the pair): datatype is MPI_INT on ranks 0, 2 and MPI_FLOAT "
+            "on rank 1",
+    "op": "MPI_Allreduce (collective 2 of the pair): op is MPI_SUM on ranks 0, 2 and MPI_MAX on "
+          "rank 1",
+    "call": "collective 2 of the pair is MPI_Bcast on ranks 0, 2 and MPI_Barrier on rank 1",
+    "gather": "MPI_Gather (collective 2 of the pair): rank 1 sends 8 bytes to rank 0, which takes "
+              "4",
+    "gatherv": "MPI_Gatherv (collective 2 of the pair): rank 1 sends 12 bytes to rank 2, which "
+               "takes 8",
+    "begun": "MPI_Ibcast (collective 2 of the pair): root is 0 on ranks 0, 2 and 1 on rank 1",
+    "ends": "collective 2 of the pair is MPI_Comm_free on ranks 0, 2 and MPI_Ibarrier on rank 1",
+}
+OVERLAPS = {
+    "receives": r"MPI_Irecv failed on rank [012] of the pair: --check: buf overlaps by 4 bytes buf "
+                r"of MPI_Irecv from rank [012], tag 5, the pair, which is under way",
+    "sends": r"MPI_Recv failed on rank [012] of the pair: --check: buf overlaps by 4 bytes buf of "
+             r"MPI_Isend to rank [012], tag 5, the pair, which is under way",
+    "started": r"MPI_Startall failed on rank [012] of MPI_COMM_SELF: MPI_Recv_init from rank "
+               r"[012], tag 5, the pair, --check: buf overlaps by 16 bytes buf of MPI_Send_init to "
+               r"rank [012], tag 5, the pair, which is under way",
+}
+LOST = """\
+fairlead: --check: MPI_Finalize on ranks 0-2: not given back: communicator of MPI_Comm_dup \
+(the pair)
+fairlead: --check: MPI_Finalize on ranks 0-2: not given back: datatype of MPI_Type_contiguous
+fairlead: --check: MPI_Finalize on ranks 0-2: not given back: group of MPI_Comm_group
+fairlead: --check: MPI_Finalize on rank 1: not given back: operation of MPI_Op_create
+fairlead: --check: MPI_Finalize on rank 1: not given back: request of MPI_Isend to rank 2, tag 4, \
+MPI_COMM_WORLD
+fairlead: --check: MPI_Finalize on ranks 0-2: not given back: window of MPI_Win_create
+"""
+PLACES = (["shm"], ["udp"], ["shm", "--mpi-device", "panda"], ["shm", "--mpi-device", "rsm"],
+          ["myrinet-p3", "--body", "process"], ["myrinet-p3", "--body", "fiber"])
+
+
+class Check(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.built = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.built.name)
+        (cls.folder / "wrong.c").write_text(PROGRAM)
+        subprocess.run([str(BIN / "fairlead-mpicc"), "-O1", "wrong.c", "-o", "wrong"], check=True,
+                       env=environment(), cwd=cls.folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.built.cleanup()
+
+    def run_job(self, what, *options, **more):
+        return fairlead("run", "-n", "3", "--timeout", "60", *options, "./wrong", what,
+                        cwd=self.folder, **more)
+
+    def test_collectives_that_differ(self):
+        for what, text in ENDS.items():
+            with self.subTest(what=what):
+                done = self.run_job(what, "--check")
+                self.assertNotIn(done.returncode, (0, 124))
+                self.assertIn("--check: " + text, done.stderr)
+
+    def test_buffers_that_overlap(self):
+        for what, text in OVERLAPS.items():
+            with self.subTest(what=what):
+                done = self.run_job(what, "--check")
+                self.assertNotIn(done.returncode, (0, 124))
+                self.assertRegex(done.stderr, text)
+
+    def test_everywhere(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                done = self.run_job("nothing", "--on", *place, "--check", "--profile=profile.json")
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+                done = self.run_job("root", "--on", *place, "--check")
+                self.assertNotIn(done.returncode, (0, 124))
+                self.assertIn("--check: " + ENDS["root"], done.stderr)
+
+    def test_handles_that_are_lost(self):
+        for more in ((["--check"], {}), ([], {"FAIRLEAD_MPI_CHECK": "1"})):
+            done = self.run_job("lost", *more[0], **more[1])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            # Expect: each once, for all ranks that lost it; the request on each, as peers differ.
+            for line in LOST.splitlines():
+                self.assertEqual(done.stderr.splitlines().count(line), 1, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 8, done.stderr)
+
+    def test_off(self):
+        done = self.run_job("nothing", FAIRLEAD_MPI_CHECK="0")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
