@@ -63,6 +63,7 @@ class Translation {
       if (first < done || end <= first) continue;
       out += text_.substr(done, first - done);
       out += of(function->getBody());
+      if (function->getName() == "splitc_main") end_main(*function, out);
       done = end;
     }
     out += text_.substr(done);
@@ -94,13 +95,22 @@ class Translation {
                                   where.isValid() ? where.getLine() : 0, reason));
   }
 
+  // As in a main of C, the end of splitc_main without a return statement is success.
+  void end_main(const clang::FunctionDecl& function, std::string& out) {
+    if (function.getReturnType()->isVoidType()) {
+      fail(function.getLocation(), "splitc_main returns an int");
+    } else if (!out.empty() && out.back() == '}') {
+      out.pop_back();
+      out += " return 0; }";
+    }
+  }
+
   // --- What is global, what is spread.
 
   bool is_global(clang::QualType type) const {
     const clang::QualType canonical = ast_.getCanonicalType(type);
     const clang::LangAS space = canonical.getAddressSpace();
-    return clang::isTargetAddressSpace(space) &&
-           clang::toTargetAddressSpace(space) == kGlobalSpace;
+    return clang::isTargetAddressSpace(space) && clang::toTargetAddressSpace(space) == kGlobalSpace;
   }
   bool points_to_global(clang::QualType type) const {
     return type->isPointerType() && is_global(type->getPointeeType());
@@ -125,7 +135,8 @@ class Translation {
   int left_of(const clang::Expr* e) const {
     const auto* const named = dyn_cast<clang::DeclRefExpr>(inside(e));
     if (named == nullptr) return 0;
-    const auto found = program_.spread_arrays.find(place(named->getDecl()->getLocation()) - prefix_);
+    const auto found =
+        program_.spread_arrays.find(place(named->getDecl()->getLocation()) - prefix_);
     return found == program_.spread_arrays.end() ? 0 : found->second;
   }
 
@@ -150,7 +161,8 @@ class Translation {
     }
     if (const auto* const unary = dyn_cast<clang::UnaryOperator>(e)) {
       if (unary->getOpcode() == clang::UO_AddrOf) return is_block(unary->getSubExpr());
-      if (unary->isIncrementDecrementOp()) return is_spread_type(bare(unary->getSubExpr())->getType());
+      if (unary->isIncrementDecrementOp())
+        return is_spread_type(bare(unary->getSubExpr())->getType());
       return is_spread_type(e->getType());
     }
     if (const auto* const binary = dyn_cast<clang::BinaryOperator>(e)) {
@@ -314,18 +326,17 @@ class Translation {
     const clang::Expr* const sub = e->getSubExpr();
     const clang::QualType to = e->getType();
     const clang::QualType from = sub->getType();
-    const std::string type =
-        as_it_is({place(e->getLParenLoc()), place(e->getRParenLoc()) + 1});
+    const std::string type = as_it_is({place(e->getLParenLoc()), place(e->getRParenLoc()) + 1});
     if (!to->isPointerType() || !from->isPointerType() ||
         points_to_global(to) == points_to_global(from) ||
         sub->isNullPointerConstant(ast_, clang::Expr::NPC_ValueDependentIsNull) !=
             clang::Expr::NPCK_NotNull) {
       return of_parts(e);
     }
-    return made(e, fmt::format("({}{}({}))", type,
-                               points_to_global(to) ? "fairlead_splitc_global"
-                                                    : "fairlead_splitc_local",
-                               of(sub)));
+    return made(
+        e, fmt::format("({}{}({}))", type,
+                       points_to_global(to) ? "fairlead_splitc_global" : "fairlead_splitc_local",
+                       of(sub)));
   }
 
   std::string of_unary(const clang::UnaryOperator* e) {
@@ -334,7 +345,8 @@ class Translation {
     const bool is_back = e->isDecrementOp();
     if (is_global(sub->getType())) {
       if (is_spread_type(bare(sub)->getType())) {
-        fail(e->getExprLoc(), "a spread pointer in a global place is stepped: assign to it instead");
+        fail(e->getExprLoc(),
+             "a spread pointer in a global place is stepped: assign to it instead");
       }
       return made(e, e->isPrefix() ? fmt::format("__sc_update(({}), {}=, 1)", place_text(sub),
                                                  is_back ? '-' : '+')
@@ -383,8 +395,8 @@ class Translation {
                                  is_back ? "-(long)" : "", of(first ? b : a)));
     }
     if (e->isRelationalOp() && first && second) {
-      return made(e, fmt::format("(__sc_span(({}), ({})) {} 0)", of(a), of(b),
-                                 e->getOpcodeStr().str()));
+      return made(
+          e, fmt::format("(__sc_span(({}), ({})) {} 0)", of(a), of(b), e->getOpcodeStr().str()));
     }
     return of_parts(e);
   }
@@ -496,8 +508,7 @@ class Consumer : public clang::ASTConsumer {
   explicit Consumer(Work& work) : work_(work) {}
   void HandleTranslationUnit(clang::ASTContext& ast) override {
     if (!work_.errors.empty()) return;
-    work_.out =
-        Translation(ast, work_.program, prefix_for_types().size(), work_.errors).run();
+    work_.out = Translation(ast, work_.program, prefix_for_types().size(), work_.errors).run();
   }
 
  private:
@@ -524,8 +535,7 @@ Result<std::string> to_c(const PlainC& program) {
   const std::string all = std::string(prefix_for_types()) + program.text;
   const bool good = clang::tooling::runToolOnCodeWithArgs(
       std::make_unique<Action>(work), all,
-      {"-xc", "-std=gnu89", "-w", "-fsyntax-only", "-nostdinc", "-fno-builtin",
-       "-ferror-limit=50"},
+      {"-xc", "-std=gnu89", "-w", "-fsyntax-only", "-nostdinc", "-fno-builtin", "-ferror-limit=50"},
       "program.c", "fairlead-splitcc");
   if (!work.errors.empty() || !good) {
     std::string text;
@@ -537,8 +547,9 @@ Result<std::string> to_c(const PlainC& program) {
   }
   std::string out = "#include \"fairlead/systems/splitc/translated.h\"\n" + work.out;
   if (program.has_main) {
-    out += "\nint main(int argc, char **argv) {\n"
-           "  return fairlead_splitc_main(argc, argv, (int (*)(int, char **))splitc_main);\n}\n";
+    out +=
+        "\nint main(int argc, char **argv) {\n"
+        "  return fairlead_splitc_main(argc, argv, (int (*)(int, char **))splitc_main);\n}\n";
   }
   return out;
 }

@@ -52,8 +52,7 @@ class Lexer {
   // `# 12 "file.h" 1 3`: a 3 behind the name.
   static bool is_system_marker(std::string_view line) {
     const std::size_t quote = line.rfind('"');
-    return quote != std::string_view::npos &&
-           line.find(" 3", quote) != std::string_view::npos;
+    return quote != std::string_view::npos && line.find(" 3", quote) != std::string_view::npos;
   }
   Kind marker() {
     at_ = std::min(all_.find('\n', at_), all_.size());
@@ -99,8 +98,8 @@ class Lexer {
   }
   // Only those are known as one that are Split-C's, or that would be mistaken for them.
   void punctuation() {
-    constexpr std::array<std::string_view, 8> kLong = {"::", ":=", ":-", "->", "--", "==", "&&",
-                                                       "||"};
+    constexpr std::array<std::string_view, 8> kLong = {"::", ":=", ":-", "->",
+                                                       "--", "==", "&&", "||"};
     for (const std::string_view one : kLong) {
       if (all_.substr(at_, one.size()) == one) {
         at_ += one.size();
@@ -356,8 +355,8 @@ class Pass {
     }
     if (is_parameter || is_extern_) return;
     if (first.find_first_not_of(" \t\n") == std::string::npos) {
-      return fail(name, fmt::format("how many blocks has the spread array '{}'?",
-                                    tokens_[name].text));
+      return fail(name,
+                  fmt::format("how many blocks has the spread array '{}'?", tokens_[name].text));
     }
     Array array{std::string(tokens_[name].text), left, one_line(first)};
     if (!is_local) {

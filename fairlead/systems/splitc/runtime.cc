@@ -84,9 +84,8 @@ void Runtime::make_own_heap() {
     return;
   }
   // Shared, as only such pages can be mapped a second time.
-  void* const at =
-      mmap(reinterpret_cast<void*>(kOneAddress), heap_bytes_, PROT_READ | PROT_WRITE,
-           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  void* const at = mmap(reinterpret_cast<void*>(kOneAddress), heap_bytes_, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (at == MAP_FAILED) return;
   view_ = static_cast<std::byte*>(at);
   heap_ = view_;

@@ -26,7 +26,7 @@ class Runtime : public access::View, private Host {
   // Where the heap of a process can be read and written: anywhere, or at kOneAddress on every rank;
   // then its pages may be mapped elsewhere, too.
   enum class HeapAt : std::uint8_t { any, one_address };
-  static constexpr std::uintptr_t kOneAddress = 0x200000000000;
+  static constexpr std::uintptr_t kOneAddress = 0x560000000000;
 
   Runtime(run::Context& context, Implementation implementation, access::Body program_anchor,
           HeapAt heap_at);

@@ -87,9 +87,10 @@ std::uint64_t target(const Place& place, std::size_t bytes, const char* call) {
     fail(fmt::format("{} of {} bytes through a null pointer", call, bytes));
   }
   if (place.rank == my_proc()) return kNowhere;
-  fail(fmt::format("{} of {} bytes at address {:#x} of rank {}: it is neither in its global "
-                   "variables nor in its heap",
-                   call, bytes, place.address, place.rank));
+  fail(
+      fmt::format("{} of {} bytes at address {:#x} of rank {}: it is neither in its global "
+                  "variables nor in its heap",
+                  call, bytes, place.address, place.rank));
 }
 
 void load(void* to, const void* from, std::size_t bytes, const char* call) {
@@ -116,9 +117,10 @@ void send(void* to, const void* from, std::size_t bytes, Way way) {
   const std::uint64_t offset = target(place, bytes, name_of(way));
   if (offset == kNowhere) {
     if (way == Way::store) {
-      fail(fmt::format("store of {} bytes to address {:#x} of rank {}: it is neither in its global "
-                       "variables nor in its heap",
-                       bytes, place.address, place.rank));
+      fail(
+          fmt::format("store of {} bytes to address {:#x} of rank {}: it is neither in its global "
+                      "variables nor in its heap",
+                      bytes, place.address, place.rank));
     }
     std::memcpy(reinterpret_cast<void*>(place.address), from, bytes);
     return;
@@ -281,9 +283,10 @@ void* fairlead_splitc_push(unsigned long blocks, unsigned long bytes) {
   sc::Translated& t = sc::the();
   const std::size_t all = sc::bytes_of(blocks, bytes);
   if (all > t.stack_bytes - t.stack_used) {
-    sc::fail(fmt::format("an automatic spread array of {} blocks of {} bytes: of the {} bytes for "
-                         "such arrays, {} are taken",
-                         blocks, bytes, t.stack_bytes, t.stack_used));
+    sc::fail(
+        fmt::format("an automatic spread array of {} blocks of {} bytes: of the {} bytes for "
+                    "such arrays, {} are taken",
+                    blocks, bytes, t.stack_bytes, t.stack_used));
   }
   void* const array = sc::pointer_to(0, t.heap + t.stack + t.stack_used);
   t.stack_used += all;
@@ -351,9 +354,8 @@ long splitc_atomic(long (*function)(), void* place, long argument) {
       [](const void* in, void* out) {
         Call its;
         std::memcpy(&its, in, sizeof its);
-        const long got =
-            reinterpret_cast<long (*)(void*, long)>(its.function)(
-                reinterpret_cast<void*>(its.address), its.argument);
+        const long got = reinterpret_cast<long (*)(void*, long)>(its.function)(
+            reinterpret_cast<void*>(its.address), its.argument);
         std::memcpy(out, &got, sizeof got);
       },
       &call, sizeof call, &outcome, sizeof outcome);

@@ -12,32 +12,32 @@
 extern "C" {
 #endif
 
-void fairlead_splitc_read(void *to, const void *from, unsigned long bytes);
-void fairlead_splitc_write(void *to, const void *from, unsigned long bytes);
-void fairlead_splitc_get(void *to, const void *from, unsigned long bytes);
-void fairlead_splitc_put(void *to, const void *from, unsigned long bytes);
-void fairlead_splitc_store(void *to, const void *from, unsigned long bytes);
+void fairlead_splitc_read(void* to, const void* from, unsigned long bytes);
+void fairlead_splitc_write(void* to, const void* from, unsigned long bytes);
+void fairlead_splitc_get(void* to, const void* from, unsigned long bytes);
+void fairlead_splitc_put(void* to, const void* from, unsigned long bytes);
+void fairlead_splitc_store(void* to, const void* from, unsigned long bytes);
 /* `blocks` of `bytes` further, processors first. */
-void *fairlead_splitc_step(const void *from, long blocks, unsigned long bytes);
+void* fairlead_splitc_step(const void* from, long blocks, unsigned long bytes);
 /* How many blocks `to` lies before `from`. */
-long fairlead_splitc_span(const void *from, const void *to, unsigned long bytes);
+long fairlead_splitc_span(const void* from, const void* to, unsigned long bytes);
 /* A global pointer to this processor's `address`. */
-void *fairlead_splitc_global(const void *address);
-void *fairlead_splitc_local(const void *place);
+void* fairlead_splitc_global(const void* address);
+void* fairlead_splitc_local(const void* place);
 
 /* Automatic spread arrays: a stack in the heap, which is alike on all processors, as all of them
  * come to the function. */
-void *fairlead_splitc_push(unsigned long blocks, unsigned long bytes);
-void fairlead_splitc_pop(void *array);
+void* fairlead_splitc_push(unsigned long blocks, unsigned long bytes);
+void fairlead_splitc_pop(void* array);
 /* Spread arrays with static storage get their memory before splitc_main is called. */
 struct fairlead_splitc_static {
   void (*make)(void);
-  struct fairlead_splitc_static *next;
+  struct fairlead_splitc_static* next;
 };
-void fairlead_splitc_add_static(struct fairlead_splitc_static *array);
-void *fairlead_splitc_make(unsigned long blocks, unsigned long bytes);
+void fairlead_splitc_add_static(struct fairlead_splitc_static* array);
+void* fairlead_splitc_make(unsigned long blocks, unsigned long bytes);
 
-int fairlead_splitc_main(int argc, char **argv, int (*splitc_main)(int, char **));
+int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**));
 
 #ifdef __cplusplus
 }
@@ -47,108 +47,106 @@ int fairlead_splitc_main(int argc, char **argv, int (*splitc_main)(int, char **)
 #define __sc_g
 #define __sc_s
 
-#define __sc_read(place)                                      \
-  ({                                                          \
-    __auto_type __sc_p = &(place);                            \
-    __typeof__(*__sc_p) __sc_v;                               \
-    fairlead_splitc_read((void *)&__sc_v, __sc_p, sizeof __sc_v); \
-    __sc_v;                                                   \
+#define __sc_read(place)                                         \
+  ({                                                             \
+    __auto_type __sc_p = &(place);                               \
+    __typeof__(*__sc_p) __sc_v;                                  \
+    fairlead_splitc_read((void*)&__sc_v, __sc_p, sizeof __sc_v); \
+    __sc_v;                                                      \
   })
-#define __sc_with_value(call, place, value)                   \
-  ({                                                          \
-    __auto_type __sc_p = &(place);                            \
-    __typeof__(*__sc_p) __sc_v = (value);                     \
-    call((void *)__sc_p, &__sc_v, sizeof __sc_v);             \
-    __sc_v;                                                   \
+#define __sc_with_value(call, place, value)      \
+  ({                                             \
+    __auto_type __sc_p = &(place);               \
+    __typeof__(*__sc_p) __sc_v = (value);        \
+    call((void*)__sc_p, &__sc_v, sizeof __sc_v); \
+    __sc_v;                                      \
   })
 #define __sc_write(place, value) __sc_with_value(fairlead_splitc_write, place, value)
 #define __sc_put(place, value) __sc_with_value(fairlead_splitc_put, place, value)
 #define __sc_store(place, value) __sc_with_value(fairlead_splitc_store, place, value)
-#define __sc_get(to, place) \
-  ((void)fairlead_splitc_get((void *)&(to), &(place), sizeof(place)))
+#define __sc_get(to, place) ((void)fairlead_splitc_get((void*)&(to), &(place), sizeof(place)))
 /* place op= value, and what ++ and -- are. */
-#define __sc_update(place, op, value)                         \
-  ({                                                          \
-    __auto_type __sc_p = &(place);                            \
-    __typeof__(*__sc_p) __sc_v;                               \
-    fairlead_splitc_read(&__sc_v, __sc_p, sizeof __sc_v);     \
-    __sc_v op(value);                                         \
-    fairlead_splitc_write(__sc_p, &__sc_v, sizeof __sc_v);    \
-    __sc_v;                                                   \
+#define __sc_update(place, op, value)                      \
+  ({                                                       \
+    __auto_type __sc_p = &(place);                         \
+    __typeof__(*__sc_p) __sc_v;                            \
+    fairlead_splitc_read(&__sc_v, __sc_p, sizeof __sc_v);  \
+    __sc_v op(value);                                      \
+    fairlead_splitc_write(__sc_p, &__sc_v, sizeof __sc_v); \
+    __sc_v;                                                \
   })
-#define __sc_update_after(place, op)                          \
-  ({                                                          \
-    __auto_type __sc_p = &(place);                            \
-    __typeof__(*__sc_p) __sc_v, __sc_old;                     \
-    fairlead_splitc_read(&__sc_v, __sc_p, sizeof __sc_v);     \
-    __sc_old = __sc_v;                                        \
-    __sc_v op 1;                                              \
-    fairlead_splitc_write(__sc_p, &__sc_v, sizeof __sc_v);    \
-    __sc_old;                                                 \
+#define __sc_update_after(place, op)                       \
+  ({                                                       \
+    __auto_type __sc_p = &(place);                         \
+    __typeof__(*__sc_p) __sc_v, __sc_old;                  \
+    fairlead_splitc_read(&__sc_v, __sc_p, sizeof __sc_v);  \
+    __sc_old = __sc_v;                                     \
+    __sc_v op 1;                                           \
+    fairlead_splitc_write(__sc_p, &__sc_v, sizeof __sc_v); \
+    __sc_old;                                              \
   })
 
 /* Spread pointers. */
-#define __sc_step(pointer, blocks)                                                   \
-  ({                                                                                 \
-    __auto_type __sc_p = (pointer);                                                  \
-    (__typeof__(__sc_p))fairlead_splitc_step(__sc_p, (blocks), sizeof *__sc_p);      \
+#define __sc_step(pointer, blocks)                                              \
+  ({                                                                            \
+    __auto_type __sc_p = (pointer);                                             \
+    (__typeof__(__sc_p))fairlead_splitc_step(__sc_p, (blocks), sizeof *__sc_p); \
   })
-#define __sc_span(a, b)                                     \
-  ({                                                        \
-    __auto_type __sc_p = (a);                               \
-    fairlead_splitc_span(__sc_p, (b), sizeof *__sc_p);      \
+#define __sc_span(a, b)                                \
+  ({                                                   \
+    __auto_type __sc_p = (a);                          \
+    fairlead_splitc_span(__sc_p, (b), sizeof *__sc_p); \
   })
-#define __sc_walk(pointer, blocks)             \
-  ({                                           \
-    __auto_type __sc_q = &(pointer);           \
-    *__sc_q = __sc_step(*__sc_q, (blocks));    \
+#define __sc_walk(pointer, blocks)          \
+  ({                                        \
+    __auto_type __sc_q = &(pointer);        \
+    *__sc_q = __sc_step(*__sc_q, (blocks)); \
   })
-#define __sc_walk_after(pointer, blocks)       \
-  ({                                           \
-    __auto_type __sc_q = &(pointer);           \
-    __auto_type __sc_old = *__sc_q;            \
-    *__sc_q = __sc_step(*__sc_q, (blocks));    \
-    __sc_old;                                  \
+#define __sc_walk_after(pointer, blocks)    \
+  ({                                        \
+    __auto_type __sc_q = &(pointer);        \
+    __auto_type __sc_old = *__sc_q;         \
+    *__sc_q = __sc_step(*__sc_q, (blocks)); \
+    __sc_old;                               \
   })
 /* The block of a spread array with 2, 3 or 4 indices left of `::`. */
 #define __sc_many(a) ((long)(sizeof(a) / sizeof((a)[0])))
-#define __sc_step_2(array, i, j)                                                          \
-  ({                                                                                      \
-    __auto_type __sc_p = (array);                                                         \
-    (__typeof__(&__sc_p[0][0]))fairlead_splitc_step(                                      \
-        __sc_p, (i) * __sc_many(__sc_p[0]) + (j), sizeof __sc_p[0][0]);                   \
+#define __sc_step_2(array, i, j)                                                            \
+  ({                                                                                        \
+    __auto_type __sc_p = (array);                                                           \
+    (__typeof__(&__sc_p[0][0]))fairlead_splitc_step(__sc_p, (i)*__sc_many(__sc_p[0]) + (j), \
+                                                    sizeof __sc_p[0][0]);                   \
   })
-#define __sc_step_3(array, i, j, k)                                                        \
-  ({                                                                                       \
-    __auto_type __sc_p = (array);                                                          \
-    (__typeof__(&__sc_p[0][0][0]))fairlead_splitc_step(                                    \
-        __sc_p, ((i) * __sc_many(__sc_p[0]) + (j)) * __sc_many(__sc_p[0][0]) + (k),        \
-        sizeof __sc_p[0][0][0]);                                                           \
+#define __sc_step_3(array, i, j, k)                                               \
+  ({                                                                              \
+    __auto_type __sc_p = (array);                                                 \
+    (__typeof__(&__sc_p[0][0][0]))fairlead_splitc_step(                           \
+        __sc_p, ((i)*__sc_many(__sc_p[0]) + (j)) * __sc_many(__sc_p[0][0]) + (k), \
+        sizeof __sc_p[0][0][0]);                                                  \
   })
 
 /* Spread arrays: the first index left of `::` is `n`. */
-#define __sc_pushed(blocks, block)                              \
+#define __sc_pushed(blocks, block)                             \
   __attribute__((__cleanup__(fairlead_splitc_pop_variable))) = \
       fairlead_splitc_push((unsigned long)(blocks), sizeof(block))
 #define __sc_auto_1(a, n) __sc_pushed((n), (a)[0])
-#define __sc_auto_2(a, n) __sc_pushed((n) * __sc_many((a)[0]), (a)[0][0])
-#define __sc_auto_3(a, n) \
-  __sc_pushed((n) * __sc_many((a)[0]) * __sc_many((a)[0][0]), (a)[0][0][0])
-#define __sc_static(a, blocks, block)                                                       \
-  static void __sc_make_##a(void) {                                                         \
-    a = fairlead_splitc_make((unsigned long)(blocks), sizeof(block));                       \
-  }                                                                                         \
-  __attribute__((__constructor__)) static void __sc_add_##a(void) {                         \
-    static struct fairlead_splitc_static __sc_one = {__sc_make_##a, 0};                     \
-    fairlead_splitc_add_static(&__sc_one);                                                  \
+#define __sc_auto_2(a, n) __sc_pushed((n)*__sc_many((a)[0]), (a)[0][0])
+#define __sc_auto_3(a, n) __sc_pushed((n)*__sc_many((a)[0]) * __sc_many((a)[0][0]), (a)[0][0][0])
+#define __sc_static(a, blocks, block)                                   \
+  static void __sc_make_##a(void) {                                     \
+    a = fairlead_splitc_make((unsigned long)(blocks), sizeof(block));   \
+  }                                                                     \
+  __attribute__((__constructor__)) static void __sc_add_##a(void) {     \
+    static struct fairlead_splitc_static __sc_one = {__sc_make_##a, 0}; \
+    fairlead_splitc_add_static(&__sc_one);                              \
   }
 #define __sc_static_1(a, n) __sc_static(a, (n), (a)[0])
-#define __sc_static_2(a, n) __sc_static(a, (n) * __sc_many((a)[0]), (a)[0][0])
+#define __sc_static_2(a, n) __sc_static(a, (n)*__sc_many((a)[0]), (a)[0][0])
 #define __sc_static_3(a, n) \
-  __sc_static(a, (n) * __sc_many((a)[0]) * __sc_many((a)[0][0]), (a)[0][0][0])
+  __sc_static(a, (n)*__sc_many((a)[0]) * __sc_many((a)[0][0]), (a)[0][0][0])
 
-__attribute__((__unused__)) static void fairlead_splitc_pop_variable(void *array) {
-  fairlead_splitc_pop(*(void **)array);
+__attribute__((__unused__)) static void fairlead_splitc_pop_variable(void* array) {
+  fairlead_splitc_pop(*(void**)array);
 }
 
 /* What is converted between global and local pointers in assignments has been looked at. */

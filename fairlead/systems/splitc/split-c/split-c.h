@@ -1,11 +1,10 @@
 /* What Split-C programs include: the library of the language, in its own syntax. fairlead-splitcc
- * compiles them; docs/splitc.md says what each call does. */
+ * compiles them; docs/splitc.md says what each call does. Other compilers see nothing here. */
 #ifndef FAIRLEAD_SPLIT_C_H
 #define FAIRLEAD_SPLIT_C_H
 
-#ifndef __SPLIT_C__
-#error "a program in Split-C is compiled by fairlead-splitcc"
-#endif
+#ifdef __SPLIT_C__
+/* clang-format off */
 
 extern const int MYPROC, PROCS, PROCSLOG;
 
@@ -77,4 +76,6 @@ double all_scan_dmin(double value);
 long splitc_atomic(long (*function)(), void *global place, long argument);
 #define atomic(function, place, argument) splitc_atomic(function, place, argument)
 
+/* clang-format on */
+#endif
 #endif
