@@ -86,7 +86,9 @@ void Runtime::make_own_heap() {
   // Shared, as only such pages can be mapped a second time.
   void* const at = mmap(reinterpret_cast<void*>(kOneAddress), heap_bytes_, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (at == MAP_FAILED) return;
+  if (at == MAP_FAILED) {
+    fail(fmt::format("the heap cannot be mapped at {:#x}: {}", kOneAddress, std::strerror(errno)));
+  }
   view_ = static_cast<std::byte*>(at);
   heap_ = view_;
 }
@@ -118,8 +120,7 @@ void Runtime::make_heap() {
     }
   } else {
     make_own_heap();
-    if (heap_ != nullptr &&
-        port_.expose(kHeapSegment, heap_, heap_bytes_, lci::kRead | lci::kWrite | lci::kAtomic,
+    if (port_.expose(kHeapSegment, heap_, heap_bytes_, lci::kRead | lci::kWrite | lci::kAtomic,
                      nullptr, {}) != Post::done) {
       heap_ = nullptr;
     }
