@@ -36,6 +36,7 @@ std::string in_split_c(std::string text) {
   replace_all(text, "__attribute__((address_space(1)))", "global");
   replace_all(text, "__sc_g ", "global ");
   replace_all(text, " _Null_unspecified", "");
+  replace_all(text, "(*)", "*");
   replace_all(text, "changes address space of pointer",
               "mixes a global and a local pointer (a cast, tolocal or toglobal converts them)");
   return text;
@@ -535,7 +536,8 @@ Result<std::string> to_c(const PlainC& program) {
   const std::string all = std::string(prefix_for_types()) + program.text;
   const bool good = clang::tooling::runToolOnCodeWithArgs(
       std::make_unique<Action>(work), all,
-      {"-xc", "-std=gnu89", "-w", "-fsyntax-only", "-nostdinc", "-fno-builtin", "-ferror-limit=50"},
+      {"-xc", "-std=gnu89", "-w", "-fsyntax-only", "-nostdinc", "-fno-builtin",
+       "-fno-caret-diagnostics", "-ferror-limit=50"},
       "program.c", "fairlead-splitcc");
   if (!work.errors.empty() || !good) {
     std::string text;

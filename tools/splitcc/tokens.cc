@@ -350,6 +350,7 @@ class Pass {
     at_ = colons;
     while (is(next(at_), "[")) {
       const std::size_t end = end_of_group(next(at_));
+      if (is(end, Kind::end)) return fail(name, "a `[` has no `]`");
       for (std::size_t i = at_ + 1; i <= end; ++i) copy(i);
       at_ = end;
     }
