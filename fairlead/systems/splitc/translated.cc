@@ -41,8 +41,8 @@ struct Translated {
   std::uint64_t stack = 0;  // first offset in the heap
   std::size_t stack_bytes = 0;
   std::size_t stack_used = 0;
-  fairlead_splitc_static* arrays = nullptr;
-  fairlead_splitc_static** arrays_end = &arrays;
+  FairleadSplitcStatic* arrays = nullptr;
+  FairleadSplitcStatic** arrays_end = &arrays;
 };
 Translated& the() {
   static Translated one;
@@ -186,7 +186,13 @@ void begin(Runtime& runtime) {
   move_statics(runtime);
   t.stack_bytes = std::min<std::size_t>(kStackBytes, t.heap_bytes / 4);
   t.stack = runtime.allocate(t.stack_bytes);
-  for (const fairlead_splitc_static* one = t.arrays; one != nullptr; one = one->next) one->make();
+  for (const FairleadSplitcStatic* one = t.arrays; one != nullptr; one = one->next) one->make();
+  fairlead_splitc_heaps = {.bases = reinterpret_cast<char* const*>(runtime.bases),
+                           .first = t.heap + access::kHeapBegin,
+                           .room = runtime.room,
+                           .begin = access::kHeapBegin,
+                           .procs = runtime.procs,
+                           .until_poll = &runtime.until_poll};
   barrier();
 }
 
@@ -207,9 +213,11 @@ namespace sc = fairlead::splitc;
 
 extern "C" {
 
-int MYPROC = 0;
-int PROCS = 1;
-int PROCSLOG = 0;
+// Split-C's words.
+int MYPROC = 0;    // NOLINT(readability-identifier-naming)
+int PROCS = 1;     // NOLINT(readability-identifier-naming)
+int PROCSLOG = 0;  // NOLINT(readability-identifier-naming)
+FairleadSplitcHeaps fairlead_splitc_heaps = {};
 
 int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**)) {
   struct Call {
@@ -225,7 +233,9 @@ int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**))
         PROCS = static_cast<int>(sc::procs());
         PROCSLOG = std::bit_width(sc::procs()) - 1;
         sc::begin(sc::Runtime::current());
-        return its.main(its.argc, its.argv);
+        const int answer = its.main(its.argc, its.argv);
+        fairlead_splitc_heaps = {};
+        return answer;
       },
       &call);
 }
@@ -296,7 +306,7 @@ void fairlead_splitc_pop(void* array) {
   sc::Translated& t = sc::the();
   t.stack_used = sc::place_of(array).address - t.heap - t.stack;
 }
-void fairlead_splitc_add_static(fairlead_splitc_static* array) {
+void fairlead_splitc_add_static(FairleadSplitcStatic* array) {
   *sc::the().arrays_end = array;
   sc::the().arrays_end = &array->next;
 }

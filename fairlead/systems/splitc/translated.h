@@ -30,12 +30,23 @@ void* fairlead_splitc_local(const void* place);
 void* fairlead_splitc_push(unsigned long blocks, unsigned long bytes);
 void fairlead_splitc_pop(void* array);
 /* Spread arrays with static storage get their memory before splitc_main is called. */
-struct fairlead_splitc_static {
+struct FairleadSplitcStatic {
   void (*make)(void);
-  struct fairlead_splitc_static* next;
+  struct FairleadSplitcStatic* next;
 };
-void fairlead_splitc_add_static(struct fairlead_splitc_static* array);
+void fairlead_splitc_add_static(struct FairleadSplitcStatic* array);
 void* fairlead_splitc_make(unsigned long blocks, unsigned long bytes);
+
+/* What the short way of an access needs: heaps that are mapped here. None before splitc_main. */
+struct FairleadSplitcHeaps {
+  char* const* bases;  /* by processor; NULL: not to be reached so */
+  unsigned long first; /* address of the first byte that programs may have */
+  unsigned long room;  /* bytes from there on */
+  unsigned long begin; /* from a base to there */
+  unsigned procs;
+  unsigned* until_poll; /* accesses of the short way before one of the long way */
+};
+extern struct FairleadSplitcHeaps fairlead_splitc_heaps;
 
 int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**));
 
@@ -47,23 +58,53 @@ int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**))
 #define __sc_g
 #define __sc_s
 
-#define __sc_read(place)                                         \
-  ({                                                             \
-    __auto_type __sc_p = &(place);                               \
-    __typeof__(*__sc_p) __sc_v;                                  \
-    fairlead_splitc_read((void*)&__sc_v, __sc_p, sizeof __sc_v); \
-    __sc_v;                                                      \
+/* Where the place can be loaded and stored by itself; NULL: by a call. */
+__attribute__((__unused__)) static __inline__ void* __sc_at(const void* place,
+                                                            unsigned long bytes) {
+  const unsigned long bits = (unsigned long)place;
+  const unsigned long rank = bits >> 48;
+  const unsigned long offset = (bits & 0xffffffffffffUL) - fairlead_splitc_heaps.first;
+  if (rank >= fairlead_splitc_heaps.procs || bytes > fairlead_splitc_heaps.room ||
+      offset > fairlead_splitc_heaps.room - bytes || --*fairlead_splitc_heaps.until_poll == 0 ||
+      fairlead_splitc_heaps.bases[rank] == 0) {
+    return 0;
+  }
+  return fairlead_splitc_heaps.bases[rank] + fairlead_splitc_heaps.begin + offset;
+}
+
+#define __sc_read(place)                                           \
+  ({                                                               \
+    __auto_type __sc_p = &(place);                                 \
+    __typeof__(*__sc_p) __sc_v;                                    \
+    const void* __sc_here = __sc_at(__sc_p, sizeof __sc_v);        \
+    if (__sc_here) {                                               \
+      __builtin_memcpy((void*)&__sc_v, __sc_here, sizeof __sc_v);  \
+    } else {                                                       \
+      fairlead_splitc_read((void*)&__sc_v, __sc_p, sizeof __sc_v); \
+    }                                                              \
+    __sc_v;                                                        \
   })
-#define __sc_with_value(call, place, value)      \
-  ({                                             \
-    __auto_type __sc_p = &(place);               \
-    __typeof__(*__sc_p) __sc_v = (value);        \
-    call((void*)__sc_p, &__sc_v, sizeof __sc_v); \
-    __sc_v;                                      \
+#define __sc_with_value(call, place, value)                       \
+  ({                                                              \
+    __auto_type __sc_p = &(place);                                \
+    __typeof__(*__sc_p) __sc_v = (value);                         \
+    void* __sc_here = __sc_at(__sc_p, sizeof __sc_v);             \
+    if (__sc_here) {                                              \
+      __builtin_memcpy(__sc_here, (void*)&__sc_v, sizeof __sc_v); \
+    } else {                                                      \
+      call((void*)__sc_p, (void*)&__sc_v, sizeof __sc_v);         \
+    }                                                             \
+    __sc_v;                                                       \
   })
 #define __sc_write(place, value) __sc_with_value(fairlead_splitc_write, place, value)
 #define __sc_put(place, value) __sc_with_value(fairlead_splitc_put, place, value)
-#define __sc_store(place, value) __sc_with_value(fairlead_splitc_store, place, value)
+#define __sc_store(place, value)                                         \
+  ({                                                                     \
+    __auto_type __sc_p = &(place);                                       \
+    __typeof__(*__sc_p) __sc_v = (value);                                \
+    fairlead_splitc_store((void*)__sc_p, (void*)&__sc_v, sizeof __sc_v); \
+    __sc_v;                                                              \
+  })
 #define __sc_get(to, place) ((void)fairlead_splitc_get((void*)&(to), &(place), sizeof(place)))
 /* place op= value, and what ++ and -- are. */
 #define __sc_update(place, op, value)                      \
@@ -86,11 +127,20 @@ int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**))
     __sc_old;                                              \
   })
 
-/* Spread pointers. */
-#define __sc_step(pointer, blocks)                                              \
-  ({                                                                            \
-    __auto_type __sc_p = (pointer);                                             \
-    (__typeof__(__sc_p))fairlead_splitc_step(__sc_p, (blocks), sizeof *__sc_p); \
+/* Spread pointers. A step of less than all processors needs no division. */
+__attribute__((__unused__)) static __inline__ void* __sc_step_bytes(const void* from, long blocks,
+                                                                    unsigned long bytes) {
+  const unsigned long bits = (unsigned long)from;
+  const unsigned long rank = (bits >> 48) + (unsigned long)blocks;
+  if (rank < fairlead_splitc_heaps.procs) {
+    return (void*)((bits & 0xffffffffffffUL) | rank << 48);
+  }
+  return fairlead_splitc_step(from, blocks, bytes);
+}
+#define __sc_step(pointer, blocks)                                         \
+  ({                                                                       \
+    __auto_type __sc_p = (pointer);                                        \
+    (__typeof__(__sc_p))__sc_step_bytes(__sc_p, (blocks), sizeof *__sc_p); \
   })
 #define __sc_span(a, b)                                \
   ({                                                   \
@@ -111,16 +161,16 @@ int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**))
   })
 /* The block of a spread array with 2, 3 or 4 indices left of `::`. */
 #define __sc_many(a) ((long)(sizeof(a) / sizeof((a)[0])))
-#define __sc_step_2(array, i, j)                                                            \
-  ({                                                                                        \
-    __auto_type __sc_p = (array);                                                           \
-    (__typeof__(&__sc_p[0][0]))fairlead_splitc_step(__sc_p, (i)*__sc_many(__sc_p[0]) + (j), \
-                                                    sizeof __sc_p[0][0]);                   \
+#define __sc_step_2(array, i, j)                                                       \
+  ({                                                                                   \
+    __auto_type __sc_p = (array);                                                      \
+    (__typeof__(&__sc_p[0][0]))__sc_step_bytes(__sc_p, (i)*__sc_many(__sc_p[0]) + (j), \
+                                               sizeof __sc_p[0][0]);                   \
   })
 #define __sc_step_3(array, i, j, k)                                               \
   ({                                                                              \
     __auto_type __sc_p = (array);                                                 \
-    (__typeof__(&__sc_p[0][0][0]))fairlead_splitc_step(                           \
+    (__typeof__(&__sc_p[0][0][0]))__sc_step_bytes(                                \
         __sc_p, ((i)*__sc_many(__sc_p[0]) + (j)) * __sc_many(__sc_p[0][0]) + (k), \
         sizeof __sc_p[0][0][0]);                                                  \
   })
@@ -132,13 +182,13 @@ int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**))
 #define __sc_auto_1(a, n) __sc_pushed((n), (a)[0])
 #define __sc_auto_2(a, n) __sc_pushed((n)*__sc_many((a)[0]), (a)[0][0])
 #define __sc_auto_3(a, n) __sc_pushed((n)*__sc_many((a)[0]) * __sc_many((a)[0][0]), (a)[0][0][0])
-#define __sc_static(a, blocks, block)                                   \
-  static void __sc_make_##a(void) {                                     \
-    a = fairlead_splitc_make((unsigned long)(blocks), sizeof(block));   \
-  }                                                                     \
-  __attribute__((__constructor__)) static void __sc_add_##a(void) {     \
-    static struct fairlead_splitc_static __sc_one = {__sc_make_##a, 0}; \
-    fairlead_splitc_add_static(&__sc_one);                              \
+#define __sc_static(a, blocks, block)                                 \
+  static void __sc_make_##a(void) {                                   \
+    a = fairlead_splitc_make((unsigned long)(blocks), sizeof(block)); \
+  }                                                                   \
+  __attribute__((__constructor__)) static void __sc_add_##a(void) {   \
+    static struct FairleadSplitcStatic __sc_one = {__sc_make_##a, 0}; \
+    fairlead_splitc_add_static(&__sc_one);                            \
   }
 #define __sc_static_1(a, n) __sc_static(a, (n), (a)[0])
 #define __sc_static_2(a, n) __sc_static(a, (n)*__sc_many((a)[0]), (a)[0][0])
