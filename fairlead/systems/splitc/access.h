@@ -71,5 +71,7 @@ void atomic(std::uint32_t rank, Body body, const void* in, std::size_t in_bytes,
 [[gnu::visibility("hidden")]] inline void anchor(const void*, void*) {}
 
 int start(run::Context* context, Body program_anchor, int (*splitc_main)(void*), void* argument);
+// For a process that is one rank, whose heap lies at the address that it has on every rank.
+int start_at_one_address(Body program_anchor, int (*splitc_main)(void*), void* argument);
 
 }  // namespace fairlead::splitc::access

@@ -64,7 +64,10 @@ void atomic(std::uint32_t rank, Body body, const void* in, std::size_t in_bytes,
   Runtime::current().atomic(rank, body, in, in_bytes, out, out_bytes);
 }
 
-int start(run::Context* context, Body program_anchor, int (*splitc_main)(void*), void* argument) {
+namespace {
+
+int start_rank(run::Context* context, Body program_anchor, Runtime::HeapAt heap_at,
+               int (*splitc_main)(void*), void* argument) {
   const char* const named = std::getenv(kImplementationVariable);
   const Result<Implementation> chosen = implementation_of(named == nullptr ? "" : named);
   if (!chosen.ok()) {
@@ -81,7 +84,7 @@ int start(run::Context* context, Body program_anchor, int (*splitc_main)(void*),
   }
   run::set_current(context);
   context->began(run::System::splitc);
-  auto made = std::make_unique<Runtime>(*context, chosen.value(), program_anchor);
+  auto made = std::make_unique<Runtime>(*context, chosen.value(), program_anchor, heap_at);
   Runtime& runtime = *made;
   context->set_state(run::System::splitc, std::unique_ptr<View>(std::move(made)));
   runtime.begin();
@@ -90,6 +93,15 @@ int start(run::Context* context, Body program_anchor, int (*splitc_main)(void*),
   context->drop_state(run::System::splitc);
   context->ended(run::System::splitc);
   return answer;
+}
+
+}  // namespace
+
+int start(run::Context* context, Body program_anchor, int (*splitc_main)(void*), void* argument) {
+  return start_rank(context, program_anchor, Runtime::HeapAt::any, splitc_main, argument);
+}
+int start_at_one_address(Body program_anchor, int (*splitc_main)(void*), void* argument) {
+  return start_rank(nullptr, program_anchor, Runtime::HeapAt::one_address, splitc_main, argument);
 }
 
 }  // namespace access

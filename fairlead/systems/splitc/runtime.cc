@@ -1,9 +1,11 @@
 #include "fairlead/systems/splitc/runtime.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -45,7 +47,8 @@ std::unique_ptr<Remote> make_remote(Implementation implementation, lci::Port& po
 Host& current_host() { return Runtime::current().host(); }
 Remote& current_remote() { return Runtime::current().remote(); }
 
-Runtime::Runtime(run::Context& context, Implementation implementation, access::Body program_anchor)
+Runtime::Runtime(run::Context& context, Implementation implementation, access::Body program_anchor,
+                 HeapAt heap_at)
     : context_(context),
       port_(context.port()),
       anchor_(reinterpret_cast<std::uintptr_t>(program_anchor)),
@@ -58,13 +61,15 @@ Runtime::Runtime(run::Context& context, Implementation implementation, access::B
                     },
                     [](void* self, const std::string& reason) {
                       static_cast<Runtime*>(self)->fail(reason);
-                    }}) {
+                    }}),
+      heap_at_(heap_at) {
   procs = port_.size();
   me = port_.self();
 }
 
 Runtime::~Runtime() {
   if (heap_ != nullptr && shares_) (void)port_.withdraw(kHeapSegment);
+  if (view_ != nullptr) munmap(view_, heap_bytes_);
 }
 
 void Runtime::fail(const std::string& reason) {
@@ -72,27 +77,56 @@ void Runtime::fail(const std::string& reason) {
   std::abort();  // GCC forgets that a virtual function does not return
 }
 
+void Runtime::make_own_heap() {
+  if (heap_at_ == HeapAt::any) {
+    own_ = ReservedMemory(heap_bytes_);
+    heap_ = own_.data();
+    return;
+  }
+  // Shared, as only such pages can be mapped a second time.
+  void* const at = mmap(reinterpret_cast<void*>(kOneAddress), heap_bytes_, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == MAP_FAILED) {
+    fail(fmt::format("the heap cannot be mapped at {:#x}: {}", kOneAddress, std::strerror(errno)));
+  }
+  view_ = static_cast<std::byte*>(at);
+  heap_ = view_;
+}
+
+void Runtime::map_heap_at_one_address() {
+  void* const reserved =
+      mmap(reinterpret_cast<void*>(kOneAddress), heap_bytes_, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  // A length of 0: another mapping of the same pages.
+  void* const at = reserved == MAP_FAILED
+                       ? MAP_FAILED
+                       : mremap(heap_, 0, heap_bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, reserved);
+  if (at == MAP_FAILED) {
+    fail(fmt::format("the heap cannot be mapped at {:#x}: {}", kOneAddress, std::strerror(errno)));
+  }
+  view_ = static_cast<std::byte*>(at);
+}
+
 // Reserved here and touched on use: in memory that others map, where there is such, or in the
 // process's own.
 void Runtime::make_heap() {
   heap_bytes_ = kHeapBytes;
   if (!shares_) {
-    own_ = ReservedMemory(heap_bytes_);
-    heap_ = own_.data();
+    make_own_heap();
   } else if (may_be_mapped(port_)) {
     while (heap_ == nullptr && heap_bytes_ >= kHeapBytesMin) {
       heap_ = static_cast<std::byte*>(port_.allocate(kHeapSegment, heap_bytes_, lci::Place::host));
       if (heap_ == nullptr) heap_bytes_ /= 2;
     }
   } else {
-    own_ = ReservedMemory(heap_bytes_);
-    heap_ = own_.data();
+    make_own_heap();
     if (port_.expose(kHeapSegment, heap_, heap_bytes_, lci::kRead | lci::kWrite | lci::kAtomic,
                      nullptr, {}) != Post::done) {
       heap_ = nullptr;
     }
   }
   if (heap_ == nullptr) fail("there is no memory left for the heap");
+  if (heap_at_ == HeapAt::one_address && view_ == nullptr) map_heap_at_one_address();
 }
 
 void Runtime::begin() {

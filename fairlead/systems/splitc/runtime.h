@@ -23,7 +23,13 @@ class Runtime : public access::View, private Host {
   // Accesses of the short way between two looks at the network.
   static constexpr std::uint32_t kPollEvery = 256;
 
-  Runtime(run::Context& context, Implementation implementation, access::Body program_anchor);
+  // Where the heap of a process can be read and written: anywhere, or at kOneAddress on every rank;
+  // then its pages may be mapped elsewhere, too.
+  enum class HeapAt : std::uint8_t { any, one_address };
+  static constexpr std::uintptr_t kOneAddress = 0x560000000000;
+
+  Runtime(run::Context& context, Implementation implementation, access::Body program_anchor,
+          HeapAt heap_at);
   ~Runtime() override;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -49,6 +55,9 @@ class Runtime : public access::View, private Host {
   void free(std::uint64_t offset);
   std::uint64_t offset_of(const void* local, const char* call);
   void poll() { remote_->poll(); }
+  // The heap at kOneAddress, where it was asked for; nullptr otherwise.
+  std::byte* heap_at() const { return view_; }
+  std::uint64_t heap_bytes() const { return heap_bytes_; }
 
   Collectives& collectives() override { return collectives_; }
   lci::Port& port() { return port_; }
@@ -68,6 +77,8 @@ class Runtime : public access::View, private Host {
   };
 
   void make_heap();
+  void make_own_heap();
+  void map_heap_at_one_address();
   // The place in a heap; ends the job where there is none. nullptr: it is not mapped.
   std::byte* look(Rank rank, std::uint64_t offset, std::size_t bytes, const char* call);
   Control& control_of(Rank rank) { return *reinterpret_cast<Control*>(bases[rank]); }
@@ -89,6 +100,8 @@ class Runtime : public access::View, private Host {
   Collectives collectives_;
   ReservedMemory own_;  // of a heap that is not mapped elsewhere
   std::byte* heap_ = nullptr;
+  const HeapAt heap_at_;
+  std::byte* view_ = nullptr;  // of the heap, at kOneAddress
   std::uint64_t heap_bytes_ = 0;
   std::vector<std::byte*> bases_;
   RangeAllocator parts_;        // of the heap behind its first page
