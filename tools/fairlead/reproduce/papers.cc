@@ -3,6 +3,7 @@
 #include "tools/fairlead/reproduce/lci_studies.h"
 #include "tools/fairlead/reproduce/paper.h"
 #include "tools/fairlead/reproduce/qsnet_studies.h"
+#include "tools/fairlead/reproduce/splitc_studies.h"
 
 namespace fairlead::tools {
 
@@ -13,7 +14,9 @@ std::span<const Paper> papers() {
       {"firelink", "Sistare and Jackson, SC 2002", "firelink-paper.toml", kFirelinkPlatforms,
        &firelink_paper_studies},
       {"qsnet", "Petrini et al., Quadrics collectives", "qsnet-paper.toml", kQsnetPlatforms,
-       &qsnet_paper_studies}};
+       &qsnet_paper_studies},
+      {"splitc", "Begel, Buonadonna and Gay, Split-C", "splitc-paper.toml", kSplitcPlatforms,
+       &splitc_paper_studies}};
   return kPapers;
 }
 
