@@ -27,7 +27,8 @@ class Pair {
     attributes.MaxTransferSize = kMost;
     VIP_MEM_ATTRIBUTES access{};
     if (VipOpenNic(nullptr, &nic_) != VIP_SUCCESS) return false;
-    if (VipCreatePtag(nic_, &access.Ptag) != VIP_SUCCESS) return false;
+    if (VipCreatePtag(nic_, &ptag_) != VIP_SUCCESS) return false;
+    access.Ptag = ptag_;
     if (VipRegisterMem(nic_, &memory_, sizeof memory_, &access, &handle_) != VIP_SUCCESS) {
       return false;
     }
@@ -37,7 +38,7 @@ class Pair {
       each.DS[0].Local.Data.Address = memory_.data[i];
       each.DS[0].Local.Handle = handle_;
     }
-    attributes.Ptag = access.Ptag;
+    attributes.Ptag = ptag_;
     if (VipCreateVi(nic_, &attributes, nullptr, nullptr, &vi_) != VIP_SUCCESS) return false;
     if (!receive()) return false;
     Address here(nic_, me);
@@ -56,7 +57,16 @@ class Pair {
     VIP_DESCRIPTOR* done = nullptr;
     return VipRecvWait(vi_, VIP_INFINITE, &done) == VIP_SUCCESS && receive();
   }
-  void close() { (void)VipDisconnect(vi_); }
+  void close() {
+    (void)VipDisconnect(vi_);
+    VIP_DESCRIPTOR* flushed = nullptr;
+    while (VipRecvDone(vi_, &flushed) != VIP_NOT_DONE) {
+    }
+    (void)VipDestroyVi(vi_);
+    (void)VipDeregisterMem(nic_, &memory_, handle_);
+    (void)VipDestroyPtag(nic_, ptag_);
+    (void)VipCloseNic(nic_);
+  }
 
  private:
   struct Address {
@@ -74,6 +84,7 @@ class Pair {
   }
 
   VIP_NIC_HANDLE nic_ = nullptr;
+  VIP_PROTECTION_HANDLE ptag_ = nullptr;
   VIP_VI_HANDLE vi_ = nullptr;
   VIP_MEM_HANDLE handle_ = 0;
   Memory memory_{};

@@ -81,7 +81,7 @@ class Reproduce(unittest.TestCase):
             # Expect: the data file's value, or none and ours a prediction.
             self.assertEqual(line["published"], given.get(key), key)
             if line["status"] == "measured":
-                self.assertRegex(line["source"], "LCI paper|Sun Fire Link paper|Quadrics paper")
+                self.assertRegex(line["source"], "(LCI|Sun Fire Link|Quadrics|Split-C) paper")
             if line["published"] is None:
                 self.assertNotEqual(line["status"], "measured", key)
             elif line["ours"] is not None and line.get("relation") in ("=", "~"):

@@ -39,6 +39,12 @@ class ViaDescriptors {
   ViaDescriptors(Hardware& ni, const ViaDescriptorOptions& options)
       : ni_(ni), options_(options), tlb_(options.tlb_entries, proto::kNoPage) {
     places_.resize(options.ranks_here == 0 ? 1 : options.ranks_here);
+    // Registering them writes their entries, as far as there is room.
+    const std::uint64_t pages =
+        places_.size() * std::uint64_t{options.send_pages + options.receive_pages};
+    for (std::uint64_t page = 0; page < pages; ++page) {
+      tlb_[proto::tlb_slot(page, options.tlb_entries)] = page;
+    }
   }
 
   // A doorbell says that the rank has posted this send: reads its descriptor.

@@ -97,6 +97,7 @@ class ViaProgram {
 
   template <class Work>
   void turn(Work&& work) {
+    grow();
     const DoorbellScan::Look look = scan_.turn(ni_.now());
     ni_.busy_until(look.until);
     if (look.found != DoorbellScan::kNone) serve(look.found);

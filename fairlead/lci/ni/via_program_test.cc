@@ -106,13 +106,13 @@ class ViaProgramTest : public testing::Test {
   std::string violated_;
   ViaProgram<FakeNi, proto::CreditWindow> program_{
       ni_,
-      proto::CreditWindow(4, 2),
-      {4, 4, 6, true, false, proto::TreeShape::binary,
+      proto::CreditWindow(4, 8),
+      {4, 4, 24, true, false, proto::TreeShape::binary,
        [](void* self, Peer, Peer, const char* what) {
          static_cast<ViaProgramTest*>(self)->violated_ = what;
        },
        this},
-      {8, 2, 2, 1}};
+      {2, 2, 2, 1}};
 };
 
 TEST_F(ViaProgramTest, ASendFromDoorbellToStatus) {
@@ -187,17 +187,21 @@ TEST_F(ViaProgramTest, TheLooksThatASendWaitsForAreThoseAtTheOtherDoorbells) {
   EXPECT_EQ(sum, nanoseconds(40));
 }
 
-TEST_F(ViaProgramTest, PagesAreLookedUpOnceWhileTheTlbHasThem) {
+// The TLB has 2 entries: registered last, the two pages of receives have them first.
+TEST_F(ViaProgramTest, AnEntryThatIsNotInTheTlbIsReadOnceWhileItStays) {
   for (std::uint32_t i = 0; i < 6; ++i) {
     const std::uint32_t id = ring(0, 1 + i % 3, 0);
     ni_.time = ni_.look;
     program_.on_look();
     program_.on_fetched(id);
   }
-  // Expect: two pages of sends in turn
+  // Expect: two pages of sends in turn, each missed once
   EXPECT_EQ(ni_.charged[Step::ntlb_lookup], 6);
   EXPECT_EQ(program_.tlb_misses(), 2u);
   EXPECT_EQ(ni_.table_reads, 2);
+  // Expect: a receive takes an entry back
+  program_.on_fetched(arrive(3, 0));
+  EXPECT_EQ(program_.tlb_misses(), 3u);
 }
 
 TEST_F(ViaProgramTest, AHostIsNotBelieved) {
