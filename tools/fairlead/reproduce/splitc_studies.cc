@@ -124,8 +124,7 @@ Study figure6_2(bool quick) {
            {burst(0, 64), burst(0, 16), 1.25},
            {burst(0, 64), burst(0, 256), 0.75}}),
       says("A message of a burst waits for the interface to look at its doorbell among all of them",
-           "6.1",
-           {{figure_at("on 2 nodes", signature(0, 2), "us", 64), burst(0, 64), 0.75}}),
+           "6.1", {{figure_at("on 2 nodes", signature(0, 2), "us", 64), burst(0, 64), 0.75}}),
       says("With a long delay no message waits for the doorbell", "6.1",
            {{burst(50, 16), constant("50 us and o_s of 3", 53), 1.25}})};
   return study;
