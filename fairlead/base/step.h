@@ -47,7 +47,10 @@ namespace fairlead {
   X(htlb_lookup)     /* host: a source page looked up in the host's TLB */            \
   X(htlb_update)     /* host: state of a TLB entry moved on */                        \
   X(ntlb_lookup)     /* a page looked up in the NI's TLB, its address made */         \
-  X(ntlb_update)     /* TLB entry replaced */
+  X(ntlb_update)     /* TLB entry replaced */                                         \
+  X(doorbell)        /* one doorbell of a virtual interface looked at */              \
+  X(descriptor)      /* its descriptor read and checked, addresses taken out of it */ \
+  X(status)          /* status of a descriptor, or a completion queue entry, made */
 
 enum class Step : std::uint8_t {
 #define FAIRLEAD_STEP(name) name,

@@ -90,6 +90,9 @@ enum Flag : std::uint32_t {
   kNoBlock = 4,  // answer again_* instead of waiting for room
   kWord4 = 8,  // of atomics: the word has 4 bytes; operands are cut, the former value extended by 0
 };
+// Among the flags of a send to a rank: it goes by this queue (Port::open_queue), 0: the common one.
+constexpr std::uint32_t kQueueShift = 16;
+constexpr std::uint32_t on_queue(std::uint32_t queue) { return queue << kQueueShift; }
 
 struct PutPiece {
   std::uint64_t offset;
@@ -298,6 +301,14 @@ class Port {
   // called. Not around wake() and doorbell().
   virtual void enter() {}
   virtual void leave() {}
+
+  // A queue of this rank's at its network interface, beside the common one to each peer, where that
+  // interface looks at queues in turn (virtual interfaces): on_queue() names it. What goes by one
+  // queue to one peer keeps its order; it may pass what goes by another one. 0: there are none
+  // here, or no more.
+  virtual std::uint32_t open_queue() { return 0; }
+  // Nothing more is sent by it.
+  virtual void close_queue(std::uint32_t /*queue*/) {}
 
   // Memory peers can reach, zeroed, page-aligned (Place::host), exposed to all with every
   // permission under `segment`; owned by the port. nullptr: none left of what the job was started

@@ -113,6 +113,8 @@ class TracedPort final : public Port {
     return bell;
   }
   void enter() override { inner_.enter(); }
+  std::uint32_t open_queue() override { return inner_.open_queue(); }
+  void close_queue(std::uint32_t queue) override { inner_.close_queue(queue); }
   void leave() override { inner_.leave(); }
 
   void* allocate(SegId segment, std::size_t size, Place place) override {

@@ -29,7 +29,15 @@ namespace fairlead::run {
   X(crl_copy, "crl.copy")                         \
   X(orca_invoke, "orca.invoke")                   \
   X(orca_dispatch, "orca.dispatch")               \
-  X(multigame_job, "multigame.job")
+  X(multigame_job, "multigame.job")               \
+  X(via_post, "via.post")                         \
+  X(via_done, "via.done")                         \
+  X(amvia_send, "amvia.send")                     \
+  X(amvia_poll, "amvia.poll")                     \
+  X(amvia_recycle, "amvia.recycle")               \
+  X(amvia_dispatch, "amvia.dispatch")             \
+  X(splitc_via_send, "splitc-via.send")           \
+  X(splitc_via_serve, "splitc-via.serve")
 
 enum class LayerStep : std::uint8_t {
 #define FAIRLEAD_LAYER_STEP_NAME(step, key) step,

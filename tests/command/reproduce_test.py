@@ -82,7 +82,7 @@ class Reproduce(unittest.TestCase):
             self.assertEqual(line["published"], given.get(key), key)
             if line["status"] == "measured":
                 self.assertRegex(line["source"],
-                                 "LCI paper|Sun Fire Link paper|Quadrics paper|Liu et al.")
+                                 "(LCI|Sun Fire Link|Quadrics|Split-C) paper|Liu et al.")
             if line["published"] is None:
                 self.assertNotEqual(line["status"], "measured", key)
             elif line["ours"] is not None and line.get("relation") in ("=", "~"):

@@ -22,8 +22,9 @@ std::uint64_t expected(const std::string& world) {
     return kHwPut | kHwTrigger | (has(world, "@") ? 0u : std::uint64_t{kHwQuery});
   if (!has(world, "/")) return kInterrupt;
   std::uint64_t flags = kInterrupt;
-  if (!has(world, "hmc") && !has(world, "hrx")) flags |= kHwMulticast;
-  if (!has(world, "hrx")) flags |= kHwFetchAdd;
+  const bool via = has(world, "/via");
+  if (!has(world, "hmc") && !has(world, "hrx") && !via) flags |= kHwMulticast;
+  if (!has(world, "hrx") && !via) flags |= kHwFetchAdd;
   // What goes to a rank of the same node passes by the NI.
   if (has(world, "rcpy") && !has(world, "@")) flags |= kHwPut;
   return flags;

@@ -31,6 +31,7 @@ std::vector<std::string> worlds() {
     all.push_back("myrinet-p3/" + name);
     all.push_back("myrinet-p3/" + name + "@2");
   }
+  all.insert(all.end(), {"millennium/via", "millennium/via@2"});
   for (const char* const platform : kDirectPlatforms) {
     all.emplace_back(platform);
     all.push_back(std::string(platform) + "@2");

@@ -14,7 +14,8 @@ namespace fairlead::port_test {
 
 // "loop", "shm", "udp", "lossy" (udp, one packet in 25 going wrong), "nirx" (NI engines of two
 // ranks each), "ofitcp" and "ofishm" (providers of libfabric), and "<platform>/<implementation>"
-// for every implementation of the LCI paper on myrinet-p3; "generic-hca", "firelink", "qsnet-es40";
+// for every implementation of the LCI paper on myrinet-p3; "millennium/via"; "generic-hca",
+// "firelink", "qsnet-es40";
 // "@2" behind one of these: nodes of two ranks.
 std::vector<std::string> worlds();
 // Its time is virtual.

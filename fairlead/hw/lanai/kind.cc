@@ -25,6 +25,7 @@ void LanaiParams::add_keys(std::vector<Key>& to) {
                        {"ni", "receive_buffers", 1, 1e6, whole(receive_buffers)},
                        {"ni", "send_buffers", 1, 1e6, whole(send_buffers)},
                        {"ni", "host_buffers", 2, 1e6, whole(host_buffers)},
+                       {"ni", "tlb_entries", 1, 1e6, whole(tlb_entries), true},
                        {"ni", "completion_batch", 1, 1e4, whole(completion_batch)},
                        {"ni", "host_ring_batch", 1, 1e4, whole(host_ring_batch)}});
 }

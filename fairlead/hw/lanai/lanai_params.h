@@ -25,7 +25,8 @@ struct LanaiParams final : Part {
   Ps host_visible{};  // transfer done to full flag seen by the host's poll
   std::uint32_t receive_buffers = 0;
   std::uint32_t send_buffers = 0;
-  std::uint32_t host_buffers = 0;  // receive buffers in host memory
+  std::uint32_t host_buffers = 0;   // receive buffers in host memory
+  std::uint32_t tlb_entries = 256;  // of pages of host memory, where its program translates
   std::uint32_t completion_batch = 0;
   std::uint32_t host_ring_batch = 0;
 

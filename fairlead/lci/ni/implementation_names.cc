@@ -30,6 +30,13 @@ constexpr NamePart kParts[] = {
        made.mtu_bytes = 4096;
        made.steps = "gm-firmware.toml";
      }},
+    {"via", 0,
+     [](Implementation& made) {
+       made.transfer = TransferKind::via;
+       made.multicast = MulticastKind::host;
+       made.mtu_bytes = 4096;  // a page
+       made.steps = "via-firmware.toml";
+     }},
     {"nirx", 1, [](Implementation& made) { made.reliability = ReliabilityKind::nirx; }},
     {"hrx", 1,
      [](Implementation& made) {
@@ -83,6 +90,12 @@ Result<Implementation> parse_implementation(std::string_view name) {
     return Error{
         fmt::format("--lci {}: gm is a baseline as it was published, with nothing to "
                     "choose; --lci gm",
+                    name)};
+  }
+  if (made.transfer == TransferKind::via && (parts[1] != nullptr || parts[2] != nullptr)) {
+    return Error{
+        fmt::format("--lci {}: its control program has reliable virtual interfaces, and "
+                    "hosts pass multicasts on: nothing to choose; --lci via",
                     name)};
   }
   if (const std::string_view reason = why_not(made); !reason.empty()) {

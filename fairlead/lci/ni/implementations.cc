@@ -27,7 +27,7 @@ std::vector<std::string> implementation_names() {
 }
 
 const char* transfer_name(TransferKind kind) {
-  static constexpr const char* kNames[] = {"sdma", "pio", "rcpy", "gm"};
+  static constexpr const char* kNames[] = {"sdma", "pio", "rcpy", "gm", "via"};
   return kNames[static_cast<unsigned>(kind)];
 }
 
@@ -61,6 +61,7 @@ std::vector<Combination> combinations() {
     }
   }
   all.push_back({parse_implementation("gm").value(), {}});
+  all.push_back({parse_implementation("via").value(), {}});
   return all;
 }
 

@@ -14,7 +14,9 @@ namespace fairlead::lci {
 
 // rcpy: puts are remote-memory copies, packets go as under sdma.
 // gm: I-sdma as the manufacturer's GM 1.5 does it, a baseline.
-enum class TransferKind : std::uint8_t { sdma, pio, rcpy, gm };
+// via: descriptors and doorbells of virtual interfaces, which a control program of its own looks
+// at.
+enum class TransferKind : std::uint8_t { sdma, pio, rcpy, gm, via };
 // none: the network is trusted; nirx, hrx: go-back-N on the NI or on the host.
 enum class ReliabilityKind : std::uint8_t { none, nirx, hrx };
 enum class MulticastKind : std::uint8_t { ni, host };
@@ -30,7 +32,7 @@ struct Implementation {
 };
 
 // The parts of a name in any order, joined by '-', at most one of a kind: a transfer method (sdma,
-// pio, rcpy), a reliability scheme (nirx, hrx), who passes multicasts on (hmc: the hosts; hrx
+// pio, rcpy, via), a reliability scheme (nirx, hrx), who passes multicasts on (hmc: the hosts; hrx
 // implies it), an MTU (1k, 2k, 4k), a tree (binary, binomial). Empty: sdma. Error: lists what is
 // known.
 Result<Implementation> parse_implementation(std::string_view name);

@@ -6,6 +6,7 @@
 #include "fairlead/fabric/model/lanai/remote_host_ni.h"
 #include "fairlead/lci/ni/ni_port.h"
 #include "fairlead/lci/ni/programmed_ni.h"
+#include "fairlead/lci/ni/programmed_via.h"
 #include "fairlead/lci/ni/transfer.h"
 #include "fairlead/proto/credit_window.h"
 #include "fairlead/proto/go_back_n.h"
@@ -34,6 +35,8 @@ template <class Ni>
 using IRcpy = NiPort<Ni, RcpyTransfer>;
 template <class Ni>
 using Gm = NiPort<Ni, GmTransfer>;
+template <class Ni>
+using Via = NiPort<Ni, ViaTransfer>;
 template <class Ni>
 using IHrx = NiPort<Ni, SdmaTransfer, proto::GoBackN>;
 template <class Ni>
@@ -67,7 +70,11 @@ std::uint64_t flags_of(const Implementation& implementation) {
   std::uint64_t flags = kInterrupt;
   if (implementation.multicast == MulticastKind::ni) flags |= kHwMulticast;
   // Under hrx a request is taken, and acknowledged, by the target's host.
-  if (implementation.reliability != ReliabilityKind::hrx) flags |= kHwFetchAdd;
+  // Virtual interfaces have no such operation.
+  if (implementation.reliability != ReliabilityKind::hrx &&
+      implementation.transfer != TransferKind::via) {
+    flags |= kHwFetchAdd;
+  }
   // Gets, and pages that no TLB knows, need the host: no kHwRdma.
   if (implementation.transfer == TransferKind::rcpy) flags |= kHwPut;
   return flags;
@@ -104,6 +111,7 @@ std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation,
                : make(static_cast<IHrx<Ni>*>(nullptr), std::move(flow));
   }
   if (implementation.transfer == TransferKind::gm) return make(static_cast<Gm<Ni>*>(nullptr));
+  if (implementation.transfer == TransferKind::via) return make(static_cast<Via<Ni>*>(nullptr));
   if (implementation.transfer == TransferKind::rcpy) {
     return make(static_cast<IRcpy<Ni>*>(nullptr));
   }
@@ -150,8 +158,16 @@ Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementatio
         implementation.name, machine.nodes(), options.receive_buffers,
         most_nodes(implementation, params))};
   }
-  made = std::make_unique<ProgrammedNi<proto::CreditWindow>>(
-      machine, node, proto::CreditWindow(machine.nodes(), window), options, fatal);
+  proto::CreditWindow flow(machine.nodes(), window);
+  if (implementation.transfer == TransferKind::via) {
+    const ViaDescriptorOptions descriptors{params.tlb_entries, params.send_buffers,
+                                           params.host_buffers, options.ranks_here};
+    made = std::make_unique<ProgrammedVia<proto::CreditWindow>>(machine, node, std::move(flow),
+                                                                options, descriptors, fatal);
+    return made;
+  }
+  made = std::make_unique<ProgrammedNi<proto::CreditWindow>>(machine, node, std::move(flow),
+                                                             options, fatal);
   return made;
 }
 

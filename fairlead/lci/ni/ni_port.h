@@ -91,6 +91,15 @@ class alignas(kCacheLine) NiPort final : public Port {
   }
   void enter() override { ++entered_; }
   void leave() override { --entered_; }
+  std::uint32_t open_queue() override {
+    if constexpr (Transfer::kHasQueues) return ni_.open_vi();
+    return 0;
+  }
+  void close_queue([[maybe_unused]] std::uint32_t queue) override {
+    if constexpr (Transfer::kHasQueues) {
+      if (queue > 0) ni_.close_vi(queue);
+    }
+  }
   // For a WakingPort, where time passes by itself.
   bool quiet() const { return client_.quiet(); }
   bool listen(fabric::Bell& bell) {
@@ -144,6 +153,7 @@ class alignas(kCacheLine) NiPort final : public Port {
     }
     // The data is in a packet buffer by now: the caller's memory is its own again.
     complete(mine, chan, words, total);
+    if constexpr (Transfer::kHasQueues) mine.operand = flags >> kQueueShift;
     if (mine.for_group) {
       post_to_group(mine, gathered);
     } else {
@@ -237,7 +247,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   }
 
   void* allocate(SegId segment, std::size_t size, Place place) override {
-    if (place == Place::host) return allocate_here(segment, size);
+    if (place == Place::host || !Transfer::kNiServesWords) return allocate_here(segment, size);
     if (!ni_.add_ni_words(segment, static_cast<std::uint32_t>((size + 7) / 8))) return nullptr;
     return ni_.ni_word(segment, 0);
   }

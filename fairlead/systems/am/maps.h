@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fairlead/lci/port.h"
+#include "fairlead/run/layer_costs.h"
 #include "fairlead/systems/am/endpoint.h"
 #include "fairlead/systems/am/map.h"
 
@@ -34,7 +35,8 @@ class Maps {
                  const std::byte* data);
   };
 
-  Maps(lci::Port& port, lci::Chan chan, Owner owner);
+  // `costs`: what its steps take on a modelled machine; outlives it.
+  Maps(lci::Port& port, lci::Chan chan, const run::LayerCosts& costs, Owner owner);
   ~Maps();
   Maps(const Maps&) = delete;
   Maps& operator=(const Maps&) = delete;
@@ -113,7 +115,13 @@ class Maps {
   void return_credits(Viq& queue);
   void send_late();
 
+  void charge(run::LayerStep step) {
+    if (!free_work_) port_.charge({.ops = costs_.of(step)});
+  }
+
   lci::Port& port_;
+  const bool free_work_;
+  const run::LayerCosts& costs_;
   lci::Chan chan_;
   Owner owner_;
   VIP_NIC_HANDLE nic_ = nullptr;

@@ -32,7 +32,7 @@ Node::Node(run::Context& context, Implementation implementation)
              }}) {
   if (implementation_ == Implementation::amvia) {
     maps_ = std::make_unique<Maps>(
-        port_, kChan,
+        port_, kChan, context_.layer_costs(),
         Maps::Owner{
             this,
             [](void* self, std::uint16_t number) {

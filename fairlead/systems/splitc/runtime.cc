@@ -30,14 +30,16 @@ bool may_be_mapped(lci::Port& port) {
   return false;
 }
 
-std::unique_ptr<Remote> make_remote(Implementation implementation, lci::Port& port, Host& host) {
+std::unique_ptr<Remote> make_remote(Implementation implementation, run::Context& context,
+                                    Host& host) {
+  lci::Port& port = context.port();
   switch (implementation) {
     case Implementation::direct:
       return std::make_unique<Direct>(port, host, kHeapSegment);
     case Implementation::amvia:
       return std::make_unique<Amvia>(port, host);
     case Implementation::via:
-      return std::make_unique<Via>(port, host);
+      return std::make_unique<Via>(port, context.layer_costs(), host);
   }
   return nullptr;
 }
@@ -53,7 +55,7 @@ Runtime::Runtime(run::Context& context, Implementation implementation, access::B
       port_(context.port()),
       anchor_(reinterpret_cast<std::uintptr_t>(program_anchor)),
       shares_(implementation == Implementation::direct),
-      remote_(make_remote(implementation, port_, *this)),
+      remote_(make_remote(implementation, context_, *this)),
       collectives_(port_, kNames.channels[0],
                    {this,
                     [](void* self, const lci::Until& until) {

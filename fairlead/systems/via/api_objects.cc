@@ -193,8 +193,13 @@ VIP_RETURN VipCreateVi(VIP_NIC_HANDLE handle, VIP_VI_ATTRIBUTES* attributes, VIP
   made->attributes = *attributes;
   made->send.completions = sends;
   made->receive.completions = receives;
+  made->queue = core->port().open_queue();
+  const std::uint32_t own = made->queue;
   const Vi* const added = core->vis.add(std::move(made));
-  if (added == nullptr) return VIP_ERROR_RESOURCE;
+  if (added == nullptr) {
+    core->port().close_queue(own);
+    return VIP_ERROR_RESOURCE;
+  }
   if (sends != nullptr) ++sends->users;
   if (receives != nullptr) ++receives->users;
   *vi = added->handle;
@@ -208,6 +213,7 @@ VIP_RETURN VipDestroyVi(VIP_VI_HANDLE handle) {
   for (Queue* const queue : {vi->send.completions, vi->receive.completions}) {
     if (queue != nullptr) --queue->users;
   }
+  core->port().close_queue(vi->queue);
   core->vis.remove(vi);
   return VIP_SUCCESS;
 }

@@ -48,16 +48,16 @@ Control Core::control_of(const Vi& vi, ControlKind kind) const {
   return made;
 }
 
-void Core::send_control(Rank to, const Control& control, lci::Lane lane) {
+void Core::send_control(Rank to, const Control& control, lci::Lane lane, std::uint32_t queue) {
   const lci::Words words = {0, 0, 0, 0};
   const auto* const bytes = reinterpret_cast<const std::byte*>(&control);
   if (lane == lci::Lane::reply) return answer(to, kControlChan, words, {bytes, sizeof control});
   const Piece body{bytes, sizeof control};
   if (requests_out_.empty()) {
-    const Post sent = post_bytes(to, kControlChan, lane, words, {&body, 1});
+    const Post sent = post_bytes(to, kControlChan, lane, words, {&body, 1}, queue);
     if (sent != Post::again_credit && sent != Post::again_buffer) return;
   }
-  requests_out_.push_back({to, {0, 0, 0, 0}, kControlChan, {bytes, bytes + sizeof control}});
+  requests_out_.push_back({to, {0, 0, 0, 0}, kControlChan, queue, {bytes, bytes + sizeof control}});
   come_back_later();
 }
 
@@ -72,7 +72,7 @@ void Core::request_connection(Vi& vi, Rank peer, const Discriminator& local,
   vi.answered = false;
   vi.deadline = deadline;
   send_control(peer, control_of(vi, by_peers ? ControlKind::peer : ControlKind::request),
-               lci::Lane::request);
+               lci::Lane::request, vi.queue);
   if (!by_peers) return;
   const auto found =
       std::find_if(waiting_peers_.begin(), waiting_peers_.end(), [&](const Request& each) {
@@ -101,7 +101,7 @@ void Core::connect(Vi& vi, ViName peer, const VIP_VI_ATTRIBUTES& attributes) {
 }
 
 void Core::cancel(Vi& vi) {
-  send_control(vi.peer, control_of(vi, ControlKind::cancel), lci::Lane::request);
+  send_control(vi.peer, control_of(vi, ControlKind::cancel), lci::Lane::request, vi.queue);
   vi.state = VIP_STATE_IDLE;
   ++vi.connection;
 }
@@ -133,7 +133,7 @@ VIP_RETURN Core::accept(Connection& connection, Vi& vi) {
   vi.remote = request.from;
   vi.by_peers = false;
   connect(vi, request.vi, request.attributes);
-  send_control(vi.peer, control_of(vi, ControlKind::accept), lci::Lane::request);
+  send_control(vi.peer, control_of(vi, ControlKind::accept), lci::Lane::request, vi.queue);
   connections.remove(&connection);
   return VIP_SUCCESS;
 }
@@ -156,7 +156,7 @@ void Core::disconnect(Vi& vi) {
   } else if (vi.state == VIP_STATE_CONNECTED) {
     Control control = control_of(vi, ControlKind::disconnect);
     control.value = vi.expected;
-    send_control(vi.peer, control, lci::Lane::request);
+    send_control(vi.peer, control, lci::Lane::request, vi.queue);
   }
   vi.state = VIP_STATE_IDLE;
   ++vi.connection;

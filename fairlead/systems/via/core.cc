@@ -18,6 +18,7 @@ Core::Core(run::Context& context, const LossPlan& plan)
     : context_(context),
       port_(context.port()),
       free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
+      costs_(context.layer_costs()),
       loss_(plan, port_.self()) {
   const std::uint32_t host = host_of(port_.self());
   const std::uint32_t process = port_.self();
@@ -116,7 +117,8 @@ void Core::pump() {
     while (!queue.empty()) {
       const Answer& first = queue.front();
       const Piece body{first.body.data(), first.body.size()};
-      const Post posted = post_bytes(first.to, first.chan, lane, first.words, {&body, 1});
+      const Post posted =
+          post_bytes(first.to, first.chan, lane, first.words, {&body, 1}, first.queue);
       if (posted == Post::again_credit || posted == Post::again_buffer) return;
       queue.pop_front();
     }

@@ -46,6 +46,10 @@ class Core {
   HandleTable<Connection, Kind::connection, kRequestsMax> connections;
 
   // --- core.cc
+  // What a step of this layer takes, on a modelled machine.
+  void charge(run::LayerStep step) {
+    if (!free_work_) port_.charge({.ops = costs_.of(step)});
+  }
   // Lets the network move; not from an upcall.
   void progress();
   // Waits until done() returns something else than VIP_NOT_DONE, or the timeout has passed.
@@ -101,6 +105,7 @@ class Core {
     Rank to;
     lci::Words words;
     lci::Chan chan;
+    std::uint32_t queue;
     std::vector<std::byte> body;
   };
   // RDMA read of another rank's, to be answered.
@@ -144,7 +149,8 @@ class Core {
   Vi* connected(Rank source, const Control& control);
   void connect(Vi& vi, ViName peer, const VIP_VI_ATTRIBUTES& attributes);
   Control control_of(const Vi& vi, ControlKind kind) const;
-  void send_control(Rank to, const Control& control, lci::Lane lane);
+  // By that VI's queue, which keeps it in order with its data; 0: the common one.
+  void send_control(Rank to, const Control& control, lci::Lane lane, std::uint32_t queue = 0);
 
   // --- send.cc
   void fail(Vi& vi, Posted& posted, std::uint32_t status);
@@ -154,9 +160,9 @@ class Core {
   enum class Sent : std::uint8_t { done, no_room, failed };
   Sent send_piece(Vi& vi, Posted& posted);
   Sent send_read(Vi& vi, Posted& posted);
-  Post post_lossy(Rank to, const lci::Words& words, std::span<const Piece> pieces);
+  Post post_lossy(const Vi& vi, const lci::Words& words, std::span<const Piece> pieces);
   Post post_bytes(Rank to, lci::Chan chan, lci::Lane lane, const lci::Words& words,
-                  std::span<const Piece> pieces);
+                  std::span<const Piece> pieces, std::uint32_t queue = 0);
   void answer(Rank to, lci::Chan chan, const lci::Words& words, std::span<const std::byte> body);
   void answer_data(const Vi& vi, DataKind kind, std::uint32_t offset, std::uint32_t number);
   bool serve(Served& read);
@@ -182,6 +188,7 @@ class Core {
   run::Context& context_;
   lci::Port& port_;
   const bool free_work_;
+  const run::LayerCosts& costs_;
   Memory memory_;
   std::array<VIP_UINT8, kHostBytes> host_address_{};
   Loss loss_;

@@ -92,6 +92,7 @@ struct Vi : Object {
   WorkQueue receive;
 
   // The connection, or the one that is asked for.
+  std::uint32_t queue = 0;      // of the Port, where it has such: Port::open_queue()
   std::uint8_t connection = 0;  // how many there were; wraps
   Rank peer = 0;
   ViName peer_vi;

@@ -23,6 +23,7 @@ std::uint32_t op_status(const Shape& shape) {
 }  // namespace
 
 VIP_RETURN Core::post(Vi& vi, bool is_receive, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE handle) {
+  charge(run::LayerStep::via_post);
   const auto address = reinterpret_cast<std::uintptr_t>(descriptor);
   if (descriptor == nullptr || address % VIP_DESCRIPTOR_ALIGNMENT != 0) {
     return VIP_INVALID_PARAMETER;
@@ -75,6 +76,7 @@ VIP_RETURN Core::take(Vi& vi, bool is_receive, VIP_DESCRIPTOR** descriptor) {
   WorkQueue& queue = is_receive ? vi.receive : vi.send;
   if (queue.told == 0) return VIP_NOT_DONE;
   const Posted& first = queue.posted.front();
+  charge(run::LayerStep::via_done);
   *descriptor = first.descriptor;
   const bool good = (first.status & VIP_STATUS_ERROR_MASK) == 0;
   memory_.give_back(first.memory, first.descriptor);
@@ -225,9 +227,10 @@ Core::Sent Core::send_piece(Vi& vi, Posted& posted) {
   lci::Words words;
   encode(head, words);
   const std::span<const Piece> all{pieces.data(), count};
-  const Post answer = !vi.reliable() && loss_.any()
-                          ? post_lossy(vi.peer, words, all)
-                          : post_bytes(vi.peer, kDataChan, lci::Lane::request, words, all);
+  const Post answer =
+      !vi.reliable() && loss_.any()
+          ? post_lossy(vi, words, all)
+          : post_bytes(vi.peer, kDataChan, lci::Lane::request, words, all, vi.queue);
   if (no_room(answer)) return Sent::no_room;
   if (!accepted(answer)) {
     lose(vi);
@@ -248,7 +251,8 @@ Core::Sent Core::send_read(Vi& vi, Posted& posted) {
   lci::Words words;
   encode(head, words);
   const Piece piece{&place, sizeof place};
-  const Post answer = post_bytes(vi.peer, kDataChan, lci::Lane::request, words, {&piece, 1});
+  const Post answer =
+      post_bytes(vi.peer, kDataChan, lci::Lane::request, words, {&piece, 1}, vi.queue);
   if (no_room(answer)) return Sent::no_room;
   if (!accepted(answer)) {
     lose(vi);
@@ -258,11 +262,13 @@ Core::Sent Core::send_read(Vi& vi, Posted& posted) {
   return Sent::done;
 }
 
-Post Core::post_lossy(Rank to, const lci::Words& words, std::span<const Piece> pieces) {
+Post Core::post_lossy(const Vi& vi, const lci::Words& words, std::span<const Piece> pieces) {
+  const Rank to = vi.peer;
   if (loss_.held) {
     Loss::Held& held = *loss_.held;
     const Piece body{held.body.data(), held.body.size()};
-    const Post answer = post_bytes(held.to, kDataChan, lci::Lane::request, held.words, {&body, 1});
+    const Post answer =
+        post_bytes(held.to, kDataChan, lci::Lane::request, held.words, {&body, 1}, vi.queue);
     if (no_room(answer)) return answer;
     loss_.held.reset();
   }
@@ -270,7 +276,7 @@ Post Core::post_lossy(Rank to, const lci::Words& words, std::span<const Piece> p
     case Loss::Fate::drop:
       return Post::done;
     case Loss::Fate::twice:
-      (void)post_bytes(to, kDataChan, lci::Lane::request, words, pieces);
+      (void)post_bytes(to, kDataChan, lci::Lane::request, words, pieces, vi.queue);
       break;
     case Loss::Fate::later: {
       Loss::Held held{to, {words[0], words[1], words[2], words[3]}, {}};
@@ -284,11 +290,12 @@ Post Core::post_lossy(Rank to, const lci::Words& words, std::span<const Piece> p
     case Loss::Fate::deliver:
       break;
   }
-  return post_bytes(to, kDataChan, lci::Lane::request, words, pieces);
+  return post_bytes(to, kDataChan, lci::Lane::request, words, pieces, vi.queue);
 }
 
 Post Core::post_bytes(Rank to, lci::Chan chan, lci::Lane lane, const lci::Words& words,
-                      std::span<const Piece> pieces) {
+                      std::span<const Piece> pieces, std::uint32_t queue) {
+  const std::uint32_t flags = lci::kNoBlock | lci::on_queue(queue);
   std::size_t bytes = 0;
   for (const Piece& piece : pieces) bytes += piece.size;
   std::array<std::byte, 256> small;
@@ -298,13 +305,13 @@ Post Core::post_bytes(Rank to, lci::Chan chan, lci::Lane lane, const lci::Words&
       std::copy_n(static_cast<const std::byte*>(piece.data), piece.size, small.data() + at);
       at += piece.size;
     }
-    return port_.send_small({to}, chan, lane, words, {small.data(), bytes}, lci::kNoBlock);
+    return port_.send_small({to}, chan, lane, words, {small.data(), bytes}, flags);
   }
   lci::Packet* const packet = port_.alloc({to}, lane, bytes, lci::kNoBlock);
   if (packet == nullptr) {
     return port_.path(to).down ? Post::peer_down : Post::again_buffer;
   }
-  const Post answer = port_.send(packet, chan, words, 0, pieces, nullptr, lci::kNoBlock);
+  const Post answer = port_.send(packet, chan, words, 0, pieces, nullptr, flags);
   if (!accepted(answer)) port_.release(packet);
   return answer;
 }
@@ -316,7 +323,7 @@ void Core::answer(Rank to, lci::Chan chan, const lci::Words& words,
     return;
   }
   answers_.push_back(
-      {to, {words[0], words[1], words[2], words[3]}, chan, {body.begin(), body.end()}});
+      {to, {words[0], words[1], words[2], words[3]}, chan, 0, {body.begin(), body.end()}});
   come_back_later();
 }
 

@@ -4,6 +4,7 @@
 #include "tools/fairlead/reproduce/lci_studies.h"
 #include "tools/fairlead/reproduce/paper.h"
 #include "tools/fairlead/reproduce/qsnet_studies.h"
+#include "tools/fairlead/reproduce/splitc_studies.h"
 
 namespace fairlead::tools {
 
@@ -16,7 +17,9 @@ std::span<const Paper> papers() {
       {"qsnet", "Petrini et al., Quadrics collectives", "qsnet-paper.toml", kQsnetPlatforms,
        &qsnet_paper_studies},
       {"dsm", "Noronha and Panda, page-based shared memory on InfiniBand", "dsm-paper.toml",
-       kDsmPlatforms, &dsm_paper_studies}};
+       kDsmPlatforms, &dsm_paper_studies},
+      {"splitc", "Begel, Buonadonna and Gay, Split-C", "splitc-paper.toml", kSplitcPlatforms,
+       &splitc_paper_studies}};
   return kPapers;
 }
 

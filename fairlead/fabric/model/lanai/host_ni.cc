@@ -50,6 +50,7 @@ ModelHostNi::ModelHostNi(const LanaiParts& parts, NiHardware& ni, std::uint32_t 
             const auto* host = static_cast<const ModelHostNi*>(self);
             if (host->waiting_) host->place_.prefetch();
           },
+      .doorbell_free = [](void* self) { changed(self, [](ModelHostNi&) {}); },
   };
   ni_.attach_host(place, kSink, this);
 }
@@ -116,8 +117,49 @@ void ModelHostNi::address(NiPacket& packet) const {
   packet.peer = parts_.nodes.node_of(packet.peer);
 }
 
+std::uint32_t ModelHostNi::open_vi() {
+  if (!ni_.has_doorbells()) return 0;
+  sync();
+  const std::uint32_t made = ni_.doorbells().add(number_);
+  return made == Doorbells::kNone ? 0 : made + 1;
+}
+
+void ModelHostNi::close_vi(std::uint32_t number) {
+  if (!ni_.has_doorbells()) return;
+  sync();
+  ni_.doorbells().give_back(number - 1);
+}
+
+std::uint32_t ModelHostNi::vi_of(Rank peer) {
+  if (vi_of_.empty()) vi_of_.assign(parts_.nodes.ranks + 1, Doorbells::kNone);
+  // What is for all ranks has one of its own.
+  std::uint32_t& vi = vi_of_[std::min(peer, parts_.nodes.ranks)];
+  if (vi == Doorbells::kNone) vi = ni_.doorbells().add(number_);
+  // There are no more: peers share the first one.
+  return vi != Doorbells::kNone ? vi : *std::min_element(vi_of_.begin(), vi_of_.end());
+}
+
+// The library reads the doorbell back before it writes it: across the bus and back.
+void ModelHostNi::await_doorbell(NiPacket& packet) {
+  const auto own = static_cast<std::uint32_t>(packet.operand);
+  const std::uint32_t vi = own > 0 ? own - 1 : vi_of(packet.peer);
+  packet.operand = vi;
+  const Ps look = parts_.bus.doorbell * 2;
+  for (;;) {
+    spend(look);
+    spent(hw::kBusResource);
+    sync();
+    if (!ni_.doorbells().full(vi)) return ni_.doorbells().fill(vi);
+    const Ps from = now();
+    while (ni_.doorbells().full(vi)) block_for_more(kNever, "its doorbell, which the NI looks at");
+    library_busy_ += now() - from;
+  }
+}
+
 void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
   sync();
+  if (ni_.has_doorbells()) [[unlikely]]
+    await_doorbell(packet(id));
   address(packet(id));
   if (parts_.journeys != nullptr) [[unlikely]] {
     if (!parts_.journeys->known(id)) parts_.journeys->begin(id, ni_.self(), now());  // sent again

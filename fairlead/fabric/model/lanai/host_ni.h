@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "fairlead/base/prefetch.h"
 #include "fairlead/base/ring.h"
@@ -104,7 +105,14 @@ class alignas(kCacheLine) ModelHostNi {
   // Programmed copy of `size` bytes into NI memory.
   void write(std::size_t size);
   // Hands the packet over: one programmed write per descriptor line, which rings the doorbell.
+  // Where the NI has doorbells, the host waits until the packet's is empty: packet.operand is a
+  // number of open_vi(), or 0 for the one that its peer has.
   void post(PacketId id, std::size_t descriptor_lines);
+  // A further virtual interface, beside the one that each peer has: a number above 0. 0: the NI has
+  // none, or no more.
+  std::uint32_t open_vi();
+  // Nothing more is sent by it.
+  void close_vi(std::uint32_t number);
 
   // --- To other ranks of this node: by host memory, without the NI.
   bool near(Rank rank) const {
@@ -169,6 +177,8 @@ class alignas(kCacheLine) ModelHostNi {
     local_ = end;
   }
   void return_host_buffer();
+  void await_doorbell(NiPacket& packet);
+  std::uint32_t vi_of(Rank peer);
   void address(NiPacket& packet) const;
   void came(PacketId id);
   void return_near_buffer(PacketId id);
@@ -210,6 +220,7 @@ class alignas(kCacheLine) ModelHostNi {
   std::uint32_t near_buffers_;
   bool near_returned_ = false;  // one of them, since this rank last waited
   RankHosts hosts_;
+  std::vector<std::uint32_t> vi_of_;  // by peer: its doorbell; made by the first packet for it
   TraceLane trace_;
 };
 

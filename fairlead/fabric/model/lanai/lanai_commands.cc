@@ -65,6 +65,15 @@ Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answ
       return {};
     case LanaiOp::image:
       return command.a == 0 ? image(command, answer) : detached_image(command, answer);
+    case LanaiOp::open_vi:
+      answer.id = host_.open_vi();
+      answer.ok = answer.id > 0 ? 1 : 0;
+      if (answer.id > 0) vis_.insert(answer.id);
+      return {};
+    case LanaiOp::close_vi:
+      if (vis_.erase(command.id) == 0) return damaged("virtual interface", command.id);
+      host_.close_vi(command.id);
+      return {};
     case LanaiOp::add_words:
       if (command.a > NiHardware::kWords) return {};  // not ok: no room
       answer.id = machine_.ni(machine_.ranks().node_of(rank_)).words_used();
@@ -143,6 +152,11 @@ Result<void> LanaiCommands::post(const GateCommand& command) {
     return damaged("packet kind", static_cast<std::uint64_t>(kind));
   }
   if (command.a == 0 || command.a > kDescriptorLinesMax) return damaged("descriptor", command.a);
+  if (packet.operand > 0 && machine_.ni(machine_.ranks().node_of(rank_)).has_doorbells() &&
+      (packet.operand > UINT32_MAX ||
+       vis_.count(static_cast<std::uint32_t>(packet.operand)) == 0)) {
+    return damaged("virtual interface", packet.operand);
+  }
   // The NI multicasts what its own host sends.
   if (to_group) packet.header.client.source = rank_;
   packet.received = false;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/model/lanai/lanai_gate.h"
@@ -65,6 +66,7 @@ class LanaiCommands final : public RankCommands {
   ModelHostNi& host_;
   Rank rank_;
   std::unordered_map<PacketId, Packet> held_;  // what the rank may name
+  std::unordered_set<std::uint32_t> vis_;      // the same
 };
 
 }  // namespace fairlead::fabric::model

@@ -23,12 +23,14 @@ enum class LanaiOp : std::uint32_t {
   release,                                                 // id
   release_local,                                           // id
   return_host_buffer,                                      // id: the packet that stays
+  close_vi,                                                // id: the virtual interface
   alloc,        // a: payload bytes, b: reserve; answer: id
   alloc_near,   // the same
   slowed,       // a: time in ps, b: bytes; answer: value
   alloc_local,  // a: payload bytes; answer: id
   image,        // id: the buffer, a: 1 for a detached one; answer: id
   add_words,    // id: segment, a: count; answer: id of the first word
+  open_vi,      // answer: id
 };
 
 // GateSlot::visible. Each array at most full; the rest comes with the next answers.

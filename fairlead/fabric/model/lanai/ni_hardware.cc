@@ -17,9 +17,9 @@ namespace {
 // What the processor and the DMA engine do, as traces name it: NiEvent's and DmaKind's.
 constexpr const char* kTurnNames[] = {"descriptor", "fetched",   "forward", "transmitted",
                                       "received",   "delivered", "landed",  "corrupt",
-                                      "timer",      "start DMA", "copied"};
+                                      "timer",      "start DMA", "copied",  "look"};
 constexpr const char* kDmaNames[] = {"fetch",        "deliver", "completions", "answer",
-                                     "free buffers", "land",    "notify"};
+                                     "free buffers", "land",    "notify",      "status"};
 // What the header of a page transfer has beside a packet's: virtual address and counter.
 constexpr std::uint64_t kPageHeaderBytes = 12;
 }  // namespace
@@ -47,7 +47,11 @@ void NiHardware::on_work(void* self, hw::NiWork work) {
     ni->show_turn_begin(work);
   if (work.kind == kHardware) {
     ni->wake_queued_ = false;
-    ni->start_next();
+    if (ni->has_doorbells()) [[unlikely]] {
+      ni->program_->turn(ni->program_context_, work);
+    } else {
+      ni->start_next();
+    }
   } else if (work.kind == kCopied) {
     ni->charge(Step::dma_complete);
     ni->charge(Step::host_ring);
@@ -96,15 +100,19 @@ void NiHardware::show_transmit(PacketId id) {
 void NiHardware::show_dma(const DmaRequest& done, Ps seen) {
   trace_dma_.interval(bus_.dma_start(), parts_.engine.now(),
                       kDmaNames[static_cast<std::size_t>(done.kind)]);
-  if (done.kind == DmaKind::completion || done.kind == DmaKind::buffers) return;
+  if (done.kind == DmaKind::completion || done.kind == DmaKind::buffers ||
+      done.kind == DmaKind::status) {
+    return;
+  }
   parts_.journeys->passes(done.id, {self(), hw::kHostDmaLine}, bus_.dma_start());
   if (done.kind != DmaKind::fetch) parts_.journeys->mark(done.id, Stage::deliver_dma, seen);
 }
 
 void NiHardware::show_visible(DmaKind kind, PacketId id) {
-  if (kind == DmaKind::completion || kind == DmaKind::buffers) return;
+  if (kind == DmaKind::completion || kind == DmaKind::buffers || kind == DmaKind::status) return;
   parts_.journeys->mark(id, Stage::visibility, parts_.engine.now());
-  if (kind == DmaKind::deliver) return;
+  // A packet that was delivered ends with its host.
+  if (kind == DmaKind::deliver || packet(id).holds == Holds::host_buffer) return;
   parts_.journeys->reaches(id, {self(), hw::kHostLine}, parts_.engine.now());
   parts_.journeys->end(id, self(), packet(id).header.client.size, parts_.engine.now());
 }
@@ -126,6 +134,13 @@ void NiHardware::request_batch(std::uint32_t place) {
   to.batches.push_back(to.unreported);
   to.unreported = 0;
   charge(Step::completion);
+  request(DmaKind::completion, place, 0);
+}
+
+void NiHardware::complete(std::uint32_t place) {
+  Side& to = side(place);
+  to.completions.push_back(0);
+  to.batches.push_back(1);
   request(DmaKind::completion, place, 0);
 }
 
@@ -154,8 +169,8 @@ void NiHardware::hold_back() {
   if (ranks_here_ == 1) return;
   while (!dma_running_ && !dma_queue_.empty()) {
     const DmaRequest next = dma_queue_.front();
-    const bool to_memory =
-        next.kind == DmaKind::deliver || next.kind == DmaKind::land || next.kind == DmaKind::notify;
+    const bool to_memory = next.kind == DmaKind::deliver || next.kind == DmaKind::land ||
+                           next.kind == DmaKind::notify || next.kind == DmaKind::status;
     Side& to = side(next.place);
     const bool waits = next.kind == DmaKind::deliver && to.host_buffers == 0;
     if (!to_memory || (!waits && to.held.empty())) return;
@@ -260,7 +275,8 @@ void NiHardware::dma_done() {
     // is its own flag.
     const Ps visible = done.kind == DmaKind::answer ? seen : seen + parts_.params.host_visible;
     const bool lands = done.kind == DmaKind::land;
-    if (!lands || !packet(done.id).notifies) {
+    const bool told_later = (lands || done.kind == DmaKind::deliver) && packet(done.id).notifies;
+    if (!told_later && done.kind != DmaKind::status) {
       parts_.engine.at(visible, self(), kVisibleEvent, &NiHardware::on_visible, this, done.id,
                        static_cast<std::uint64_t>(done.kind) | std::uint64_t{done.place} << 8);
     }
@@ -386,6 +402,39 @@ void NiHardware::on_timer(void* self, std::uint64_t at, std::uint64_t) {
   ni->processor_.submit({kTimer, 0});
 }
 
+void NiHardware::look_at(Ps at) {
+  if (at == look_at_) return;
+  look_at_ = at;
+  if (at == kNever) return;
+  parts_.engine.at(at, self(), hw::kNiTimerEvent, &NiHardware::on_look, this,
+                   static_cast<std::uint64_t>(at.count));
+}
+
+void NiHardware::on_look(void* self, std::uint64_t at, std::uint64_t) {
+  auto* ni = static_cast<NiHardware*>(self);
+  if (Ps{static_cast<std::int64_t>(at)} != ni->look_at_) return;  // another one was set since
+  ni->look_at_ = kNever;
+  ni->processor_.submit({kLook, 0});
+}
+
+void NiHardware::read_now() {
+  const Ps start = dma_running_ ? std::max(bus_.dma_end(), processor_.now()) : processor_.now();
+  busy_until(start + parts_.params.dma_latency);
+}
+
+void NiHardware::take_doorbell(std::uint32_t doorbell) {
+  parts_.engine.at(processor_.now(), self(), kDoorbellEvent, &NiHardware::on_doorbell_free, this,
+                   doorbell);
+}
+
+void NiHardware::on_doorbell_free(void* self, std::uint64_t doorbell, std::uint64_t) {
+  auto* ni = static_cast<NiHardware*>(self);
+  const auto number = static_cast<std::uint32_t>(doorbell);
+  ni->doorbells_.clear(number);
+  const Side& of = ni->side(ni->doorbells_.place_of(number));
+  of.host->doorbell_free(of.context);
+}
+
 bool NiHardware::add_words(Rank rank, std::uint32_t segment, std::uint32_t count) {
   const auto own = std::count_if(word_segments_.begin(), word_segments_.end(),
                                  [rank](const WordSegment& one) { return one.rank == rank; });
@@ -413,6 +462,10 @@ void NiHardware::ring_doorbell(Ps at, PacketId id) {
 }
 
 void NiHardware::on_doorbell(void* self, std::uint64_t packet, std::uint64_t) {
+  auto* ni = static_cast<NiHardware*>(self);
+  if (ni->has_doorbells()) [[unlikely]]
+    return ni->program_->rung(ni->program_context_, static_cast<PacketId>(packet),
+                              ni->parts_.engine.now());
   static_cast<NiHardware*>(self)->processor_.submit({kDescriptor, static_cast<PacketId>(packet)});
 }
 

@@ -14,6 +14,7 @@
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/journeys.h"
+#include "fairlead/fabric/model/lanai/doorbells.h"
 #include "fairlead/fabric/model/lanai/lanai_parts.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/host_memory.h"
@@ -40,6 +41,7 @@ enum NiEvent : std::uint32_t {
   kTimer,        // the time of wake_at() has come
   kHardware,     // not the program's: the DMA engine wants to be started
   kCopied,       // nor this: a rank of several has its copy of a packet
+  kLook,         // the time of look_at() has come
 };
 
 // Where the transfers to hosts end; their side (host_ni.h) implements it.
@@ -50,6 +52,8 @@ struct HostSink {
   void (*buffers_free)(void* context, std::uint32_t count) = nullptr;
   // One of these will be called soon: brings what it touches into the cache. Reads only.
   void (*prepare)(const void* context) = nullptr;
+  // The NI has taken what was in one of this rank's doorbells.
+  void (*doorbell_free)(void* context) = nullptr;
 };
 
 // What of the control program to bring into the cache; `itself` some events before the others.
@@ -64,6 +68,10 @@ struct NiProgramCalls {
   void (*turn)(void* context, hw::NiWork work) = nullptr;
   // Brings into the cache what the program needs; reads only.
   void (*prepare)(const void* context, Peer peer, Ahead what) = [](const void*, Peer, Ahead) {};
+  // Where the NI has doorbells (doorbells.h): the one that packet.operand names has been written;
+  // no turn of the processor's. Such a program gets kLook in place of kDescriptor, and kHardware
+  // too, for which it calls start_dma(). nullptr: descriptors go to the program as they come.
+  void (*rung)(void* context, PacketId packet, Ps at) = nullptr;
 };
 
 class alignas(kCacheLine) NiHardware {
@@ -113,6 +121,15 @@ class alignas(kCacheLine) NiHardware {
       return deliver_to_all(id);
     request(DmaKind::deliver, to, id);
   }
+  // The same, of a packet with a descriptor of its own: the descriptor's status and an entry of a
+  // completion queue follow the data, and the host sees the packet by that entry.
+  void deliver_described(PacketId id) {
+    packet(id).notifies = true;
+    const std::uint32_t to = packet(id).to;
+    deliver(id);
+    request(DmaKind::status, to, id);
+    request(DmaKind::notify, to, id);
+  }
   // Copies the data of a page transfer to where they belong in host memory, or to an anonymous
   // page; where packet.notifies, a word that says so follows them. kLanded follows. The packet is
   // the host's then.
@@ -141,6 +158,8 @@ class alignas(kCacheLine) NiHardware {
   void wake_at(Ps at);
   // One of the send buffers of the rank at `place` is free; it learns of it with the next transfer.
   void send_buffer_free(std::uint32_t place);
+  // To the rank at `place`: the status of its descriptor, whose data may be reused. Not batched.
+  void complete(std::uint32_t place);
   // An NI-made packet without payload.
   PacketId make_control(PacketKind kind, Peer peer);
   void free_packet(PacketId id) {
@@ -148,6 +167,21 @@ class alignas(kCacheLine) NiHardware {
       parts_.journeys->drop(id);
     parts_.pool.give(id, packet(id).slot_bytes);
   }
+  // --- For one that looks at doorbells.
+  Doorbells& doorbells() { return doorbells_; }
+  Ps time_of(Step step) const { return parts_.firmware.step[static_cast<std::size_t>(step)]; }
+  // The processor does nothing else until `until`.
+  void busy_until(Ps until) { processor_.hold(until - processor_.now()); }
+  // kLook follows at `at`, unless this is called again before; kNever: none does.
+  void look_at(Ps at);
+  // Empties the doorbell, which its host sees.
+  void take_doorbell(std::uint32_t doorbell);
+  // Reads a few bytes of host memory while the processor waits, behind the transfer that is under
+  // way.
+  void read_now();
+  // Starts the host DMA engine where it has something to do.
+  void start_dma() { start_next(); }
+
   // An 8-byte word of NI memory that `rank` of this node set aside (paper section 4.3), or nullptr.
   std::uint64_t* find_word(Rank rank, std::uint32_t segment, std::uint64_t offset);
 
@@ -165,6 +199,7 @@ class alignas(kCacheLine) NiHardware {
   // Sets aside `count` zeroed words under the rank's `segment`. False: no room left.
   [[nodiscard]] bool add_words(Rank rank, std::uint32_t segment, std::uint32_t count);
   std::uint32_t words_used() const { return words_used_; }
+  bool has_doorbells() const { return program_ != nullptr && program_->rung != nullptr; }
   // How many words all ranks of a node have together, and how many segments of words each has.
   static constexpr std::uint32_t kWords = 256;
   static constexpr std::uint32_t kWordSegments = 16;
@@ -198,7 +233,16 @@ class alignas(kCacheLine) NiHardware {
   Ps bus_busy() const { return bus_.busy(); }
 
  private:
-  enum class DmaKind : std::uint8_t { fetch, deliver, completion, answer, buffers, land, notify };
+  enum class DmaKind : std::uint8_t {
+    fetch,
+    deliver,
+    completion,
+    answer,
+    buffers,
+    land,
+    notify,
+    status
+  };
   struct DmaRequest {
     DmaKind kind;
     std::uint8_t place;  // of the rank that it is about
@@ -228,6 +272,8 @@ class alignas(kCacheLine) NiHardware {
   static void on_visible(void* self, std::uint64_t packet, std::uint64_t what);
   static void on_doorbell(void* self, std::uint64_t packet, std::uint64_t);
   static void on_timer(void* self, std::uint64_t at, std::uint64_t);
+  static void on_look(void* self, std::uint64_t at, std::uint64_t);
+  static void on_doorbell_free(void* self, std::uint64_t doorbell, std::uint64_t);
   static void on_host_buffers(void* self, std::uint64_t count, std::uint64_t place);
 
   Side& side(std::uint32_t place) {
@@ -282,6 +328,9 @@ class alignas(kCacheLine) NiHardware {
   TraceLane trace_dma_;
   Ps turn_began_{};
   PacketId turn_packet_ = kNoPacket;  // that the turn is about, until handed on
+
+  Doorbells doorbells_;
+  Ps look_at_ = kNever;
 
   // What the node's further ranks see.
   std::unique_ptr<Side[]> more_sides_;

@@ -82,6 +82,8 @@ class RemoteHostNi {
     gate_.queue(LanaiOp::post, id, descriptor_lines);
     gate_.time_passes();
   }
+  std::uint32_t open_vi() { return gate_.hand_over(LanaiOp::open_vi).id; }  // *
+  void close_vi(std::uint32_t number) { gate_.queue(LanaiOp::close_vi, number); }
 
   [[nodiscard]] bool reap_receive(PacketId* id);
   [[nodiscard]] bool reap_completion(std::uint64_t* cookie) { return take(completed_, cookie); }

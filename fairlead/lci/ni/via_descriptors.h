@@ -1,0 +1,159 @@
+// What a control program for virtual interfaces does beside moving packets (VIA 1.0; Split-C paper,
+// section 2): it reads descriptors from host memory, finds addresses in its TLB, and writes the
+// status of what is complete. To the rest of the program (ni_program.h) it is the hardware.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/base/check.h"
+#include "fairlead/base/counters.h"
+#include "fairlead/base/ring.h"
+#include "fairlead/base/step.h"
+#include "fairlead/base/units.h"
+#include "fairlead/fabric/ni_packet.h"
+#include "fairlead/fabric/packet.h"
+#include "fairlead/proto/translation_cache.h"
+
+namespace fairlead::lci {
+
+// A rank sends from, and receives into, buffers of a page each that it has registered, in turn.
+struct ViaDescriptorOptions {
+  std::uint32_t tlb_entries;
+  std::uint32_t send_pages;
+  std::uint32_t receive_pages;
+  std::uint32_t ranks_here;  // of this NI's node
+};
+
+// Hardware also has deliver_described(), complete() and read_now()
+// (fabric/model/lanai/ni_hardware.h).
+template <class Hardware>
+class ViaDescriptors {
+ public:
+  using PacketId = std::uint32_t;
+  // VIA 1.0: a control segment and two data segments of 16 bytes each, on a boundary of 64.
+  static constexpr std::uint16_t kDescriptorBytes = 64;
+
+  // What the NI has read from host memory.
+  enum class Read : std::uint8_t { send_descriptor, data, receive_descriptor };
+
+  ViaDescriptors(Hardware& ni, const ViaDescriptorOptions& options)
+      : ni_(ni), options_(options), tlb_(options.tlb_entries, proto::kNoPage) {
+    places_.resize(options.ranks_here == 0 ? 1 : options.ranks_here);
+    // Registering them writes their entries, as far as there is room.
+    const std::uint64_t pages =
+        places_.size() * std::uint64_t{options.send_pages + options.receive_pages};
+    for (std::uint64_t page = 0; page < pages; ++page) {
+      tlb_[proto::tlb_slot(page, options.tlb_entries)] = page;
+    }
+  }
+
+  // A doorbell says that the rank has posted this send: reads its descriptor.
+  void posted(PacketId id) {
+    auto& packet = ni_.packet(id);
+    read(id, Read::send_descriptor, packet.fetch_bytes);
+  }
+
+  // What was asked for first has come. A send descriptor leaves packet.fetch_bytes what its data
+  // has; after a receive descriptor the packet is on its way to the host.
+  Read fetched(PacketId id) {
+    FAIRLEAD_DCHECK(!reads_.empty() && reads_.front().id == id, "NI {}: packet {} out of order",
+                    ni_.self(), id);
+    const Reading done = reads_.front();
+    reads_.pop_front();
+    if (done.what == Read::data) return done.what;
+    ni_.charge(Step::dma_complete);
+    ni_.charge(Step::descriptor);
+    auto& packet = ni_.packet(id);
+    packet.fetch_bytes = done.data_bytes;
+    if (done.what == Read::send_descriptor) {
+      translate(next_page(packet.place, places_[packet.place].sent, 0, options_.send_pages));
+    } else {
+      translate(next_page(packet.to, places_[packet.to].received, options_.send_pages,
+                          options_.receive_pages));
+      ni_.charge(Step::status);
+      ni_.deliver_described(id);
+    }
+    return done.what;
+  }
+
+  std::uint64_t tlb_misses() const { return misses_; }
+
+  // --- The hardware of NiProgram.
+  Peer self() const { return ni_.self(); }
+  Peer node_of(Rank rank) const { return ni_.node_of(rank); }
+  Ps now() const { return ni_.now(); }
+  void charge(Step step) { ni_.charge(step); }
+  auto& packet(PacketId id) { return ni_.packet(id); }
+  PortCounters& counters() { return ni_.counters(); }
+  void fetch(PacketId id) {
+    reads_.push_back({id, Read::data, 0});
+    ni_.fetch(id);
+  }
+  // It belongs where the next receive descriptor says.
+  void deliver(PacketId id) { read(id, Read::receive_descriptor, 0); }
+  void land(PacketId id) { ni_.land(id); }
+  void report(std::uint32_t place, std::uint64_t cookie) { ni_.report(place, cookie); }
+  void answer(PacketId id) { ni_.answer(id); }
+  void transmit(Peer peer, PacketId id) { ni_.transmit(peer, id); }
+  PacketId image(PacketId id) { return ni_.image(id); }
+  void submit_forward(PacketId id, Peer child) { ni_.submit_forward(id, child); }
+  // A send is complete: its descriptor says so, and its buffer is the rank's again.
+  void send_buffer_free(std::uint32_t place) {
+    ni_.send_buffer_free(place);
+    ni_.charge(Step::status);
+    ni_.complete(place);
+  }
+  PacketId make_control(fabric::PacketKind kind, Peer peer) { return ni_.make_control(kind, peer); }
+  void free_packet(PacketId id) { ni_.free_packet(id); }
+  std::uint64_t* find_word(Rank rank, std::uint32_t segment, std::uint64_t offset) {
+    return ni_.find_word(rank, segment, offset);
+  }
+
+ private:
+  struct Reading {
+    PacketId id;
+    Read what;
+    std::uint16_t data_bytes;
+  };
+  struct Place {
+    std::uint32_t sent = 0;
+    std::uint32_t received = 0;
+  };
+
+  void read(PacketId id, Read what, std::uint16_t data_bytes) {
+    ni_.charge(Step::dma_program);
+    ni_.charge(Step::dma_queue);
+    reads_.push_back({id, what, data_bytes});
+    ni_.packet(id).fetch_bytes = kDescriptorBytes;
+    ni_.fetch(id);
+  }
+
+  // Pages of the ranks of a node lie behind each other.
+  proto::VirtualPage next_page(std::uint32_t place, std::uint32_t& turn, std::uint32_t first,
+                               std::uint32_t pages) {
+    const std::uint32_t at = turn;
+    turn = turn + 1 == pages ? 0 : turn + 1;
+    return std::uint64_t{place} * (options_.send_pages + options_.receive_pages) + first + at;
+  }
+
+  // The program waits for an entry that is not there: what comes next may need it.
+  void translate(proto::VirtualPage page) {
+    ni_.charge(Step::ntlb_lookup);
+    proto::VirtualPage& entry = tlb_[proto::tlb_slot(page, options_.tlb_entries)];
+    if (entry == page) return;
+    ++misses_;
+    entry = page;
+    ni_.charge(Step::dma_program);
+    ni_.read_now();
+    ni_.charge(Step::ntlb_update);
+  }
+
+  Hardware& ni_;
+  const ViaDescriptorOptions options_;
+  Ring<Reading> reads_;  // the host DMA engine works first in, first out
+  std::vector<proto::VirtualPage> tlb_;
+  std::vector<Place> places_;
+  std::uint64_t misses_ = 0;
+};
+
+}  // namespace fairlead::lci

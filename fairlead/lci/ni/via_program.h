@@ -1,0 +1,127 @@
+// A control program for virtual interfaces, beside NiProgram on the same hardware (VIA 1.0; Split-C
+// paper, section 6.1): it looks at the doorbells of its virtual interfaces in turn and handles
+// network traffic in between. What a send waits for its doorbell is no constant: it is the looks at
+// the other doorbells before it, and the work that comes between.
+//
+//   doorbell found -> descriptor read by DMA -> addresses found in the TLB -> data read by DMA
+//   -> sent -> status written
+//   packet received -> receive descriptor read -> addresses found -> data, status and
+//   completion queue entry written
+//
+// Between NIs a flow of proto/flow.h, so that nothing is lost: reliable delivery.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "fairlead/base/step.h"
+#include "fairlead/base/units.h"
+#include "fairlead/lci/ni/doorbell_scan.h"
+#include "fairlead/lci/ni/ni_program.h"
+#include "fairlead/lci/ni/via_descriptors.h"
+
+namespace fairlead::lci {
+
+// Every entry but rung() is a turn of the NI's processor; each begins with what is left of its
+// looks, and serves the doorbell that they find.
+template <class Hardware, class Flow>
+class ViaProgram {
+ public:
+  using PacketId = std::uint32_t;
+
+  // `ni` outlives it. Of `options`: fetches is true, forwards and translates are false.
+  ViaProgram(Hardware& ni, Flow flow, const NiProgramOptions& options,
+             const ViaDescriptorOptions& descriptors)
+      : ni_(ni),
+        options_(options),
+        scan_(ni.time_of(Step::doorbell)),
+        descriptors_(ni, descriptors),
+        packets_(descriptors_, std::move(flow), options) {}
+
+  // At `at`, which may be in a turn, a host has written this send into the doorbell packet.operand.
+  void rung(PacketId id, Ps at) {
+    const auto& packet = ni_.packet(id);
+    const auto number = static_cast<std::uint32_t>(packet.operand);
+    if (!ni_.doorbells().has(number) || ni_.doorbells().place_of(number) != packet.place) {
+      return options_.violated(options_.context, ni_.self(), ni_.self(),
+                               "its host rang a doorbell that it does not have");
+    }
+    grow();
+    tokens_[number] = id;
+    scan_.rang(number, at);
+    ni_.look_at(scan_.due());
+  }
+
+  void on_look() {
+    turn([] {});
+  }
+  void on_fetched(PacketId id) {
+    turn([&] {
+      switch (descriptors_.fetched(id)) {
+        case Descriptors::Read::send_descriptor:
+          return packets_.on_descriptor(id);
+        case Descriptors::Read::data:
+          return packets_.on_fetched(id);
+        case Descriptors::Read::receive_descriptor:
+          return;
+      }
+    });
+  }
+  void on_transmitted(PacketId origin, std::uint32_t place) {
+    turn([&] { packets_.on_transmitted(origin, place); });
+  }
+  void on_received(PacketId id) {
+    turn([&] { packets_.on_received(id); });
+  }
+  void on_delivered(PacketId origin, Peer peer) {
+    turn([&] { packets_.on_delivered(origin, peer); });
+  }
+  void on_corrupt(PacketId id) {
+    turn([&] { packets_.on_corrupt(id); });
+  }
+  void on_timer() {
+    turn([&] { packets_.on_timer(); });
+  }
+  // The host DMA engine wants to be started.
+  void on_hardware() {
+    turn([&] { ni_.start_dma(); });
+  }
+
+  Ps next_due() const { return packets_.next_due(); }
+  void prepare(Peer peer) const { packets_.prepare(peer); }
+  void prepare_due() const { packets_.prepare_due(); }
+  std::uint64_t tlb_misses() const { return descriptors_.tlb_misses(); }
+
+ private:
+  using Descriptors = ViaDescriptors<Hardware>;
+
+  template <class Work>
+  void turn(Work&& work) {
+    grow();
+    const DoorbellScan::Look look = scan_.turn(ni_.now());
+    ni_.busy_until(look.until);
+    if (look.found != DoorbellScan::kNone) serve(look.found);
+    work();
+    scan_.resume(ni_.now());
+    ni_.look_at(scan_.due());
+  }
+  void serve(std::uint32_t number) {
+    ni_.take_doorbell(number);
+    descriptors_.posted(tokens_[number]);
+  }
+  // Hosts have made further virtual interfaces.
+  void grow() {
+    if (scan_.count() == ni_.doorbells().count()) return;
+    scan_.grow(ni_.doorbells().count());
+    tokens_.resize(scan_.count());
+  }
+
+  Hardware& ni_;
+  const NiProgramOptions options_;
+  DoorbellScan scan_;
+  std::vector<PacketId> tokens_;  // what was written into each doorbell
+  Descriptors descriptors_;
+  NiProgram<Descriptors, Flow> packets_;
+};
+
+}  // namespace fairlead::lci
