@@ -1,5 +1,7 @@
 #include "fairlead/systems/via/loss.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -34,8 +36,9 @@ Result<LossPlan> parse_loss_plan(const std::string& text) {
     } else if (field != nullptr && value >= 0 && value <= kChanceMost) {
       *field = value;
     } else {
-      return Error{std::string(kLossVariable) + ": '" + std::string(part) +
-                   "' is none of drop, dup, reorder, corrupt (0 to 0.9) and seed"};
+      return Error{
+          fmt::format("{}: '{}' is none of drop, dup, reorder, corrupt (0 to 0.9) and seed",
+                      kLossVariable, part)};
     }
   }
   return plan;

@@ -21,7 +21,7 @@ constexpr std::size_t kLong = 320;
 constexpr std::size_t kShort = 8;
 
 hw::Platform platform() {
-  return std::move(hw::load_platform(std::string(FAIRLEAD_PLATFORMS) + "/qsnet-es40.toml").value());
+  return std::move(hw::load_platform(FAIRLEAD_PLATFORMS "/qsnet-es40.toml").value());
 }
 
 struct Inbox {
