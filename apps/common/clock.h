@@ -2,13 +2,17 @@
 #pragma once
 #include <time.h>
 
+#include <cstdint>
+
 namespace apps {
 
-// Seconds since whenever.
-inline double seconds_now() {
+// Since whenever. Differences are exact: on a modelled platform they repeat, as those of seconds in
+// floating point do not to the last bit.
+inline std::int64_t nanoseconds_now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
+inline double seconds_now() { return static_cast<double>(nanoseconds_now()) * 1e-9; }
 
 }  // namespace apps

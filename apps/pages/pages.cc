@@ -49,7 +49,9 @@ struct Shared {
 };
 Shared shared;
 
-double now_us() { return apps::seconds_now() * 1e6; }
+double us_since(std::int64_t start) {
+  return static_cast<double>(apps::nanoseconds_now() - start) * 1e-3;
+}
 
 std::uint64_t value_of(std::size_t page) { return page * 2654435761u + 12345; }
 
@@ -65,10 +67,10 @@ Measured page(const Options& options) {
     for (std::size_t i = 0; i < pages; ++i) shared.words[i * kWords] = value_of(i);
   }
   Tmk_barrier(2);
-  const double start = now_us();
+  const std::int64_t start = apps::nanoseconds_now();
   bool good = true;
   for (std::size_t i = 0; i < pages; ++i) good &= shared.words[i * kWords] == value_of(i);
-  return {(now_us() - start) / static_cast<double>(pages), good};
+  return {us_since(start) / static_cast<double>(pages), good};
 }
 
 // Byte i of a page is rank (i / 2) % size's where i is even; nobody writes the odd ones.
@@ -79,9 +81,9 @@ Measured diff(const Options& options) {
   for (std::size_t i = 0; i < pages * 4096; i += 2) {
     if (i / 2 % Tmk_nprocs == Tmk_proc_id) bytes[i] = static_cast<unsigned char>(i / 2 + 1);
   }
-  const double start = now_us();
+  const std::int64_t start = apps::nanoseconds_now();
   Tmk_barrier(4);
-  const double us = (now_us() - start) / static_cast<double>(pages);
+  const double us = us_since(start) / static_cast<double>(pages);
   bool good = true;
   for (std::size_t i = 0; i < pages * 4096; i += 2) {
     good &= bytes[i] == static_cast<unsigned char>(i / 2 + 1);
@@ -92,22 +94,22 @@ Measured diff(const Options& options) {
 
 Measured lock(const Options& options) {
   Tmk_barrier(6);
-  const double start = now_us();
+  const std::int64_t start = apps::nanoseconds_now();
   for (std::int64_t i = 0; i < options.rounds; ++i) {
     Tmk_lock_acquire(1);
     *shared.counter += 1;
     Tmk_lock_release(1);
   }
-  const double us = (now_us() - start) / static_cast<double>(options.rounds);
+  const double us = us_since(start) / static_cast<double>(options.rounds);
   Tmk_barrier(7);
   const auto all = static_cast<std::uint64_t>(options.rounds) * Tmk_nprocs;
   return {us, *shared.counter == all};
 }
 
 Measured barrier(const Options& options) {
-  const double start = now_us();
+  const std::int64_t start = apps::nanoseconds_now();
   for (std::int64_t i = 0; i < options.rounds; ++i) Tmk_barrier(8);
-  return {(now_us() - start) / static_cast<double>(options.rounds), true};
+  return {us_since(start) / static_cast<double>(options.rounds), true};
 }
 
 double slowest(double us) {

@@ -25,7 +25,7 @@ class Errors(unittest.TestCase):
         self.refused(["fly"], "no command fly", known)
         self.refused(["bench"], "needs a command",
                      "logp, latency, overhead, rate, throughput, multicast, alltoall, fetchadd, "
-                     "remote, barrier")
+                     "remote, rdma, barrier")
         self.refused(["bench", "speed"], "no command speed", "logp, latency, overhead")
 
     def test_options(self):

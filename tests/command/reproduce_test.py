@@ -177,7 +177,7 @@ class Reproduce(unittest.TestCase):
         self.assertIn("Host clock", done.stdout)
 
     def test_errors(self):
-        refused = fairlead("reproduce", "table2")
+        refused = fairlead("reproduce", "table8")
         # Expect: refused with the list of what there is.
         self.assertEqual(refused.returncode, 2)
         self.assertIn("lci/figure9", refused.stderr)
