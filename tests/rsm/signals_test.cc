@@ -55,6 +55,8 @@ TEST_P(RsmSignals, come_from_either_end) {
       good &= RSM_EXPECT(rsm_memseg_import_init_barrier(import, RSM_BAR_DEFAULT, &barrier),
                          RSM_SUCCESS, port);
     }
+    // Behind the first meeting all have been sent, behind the second they are here.
+    good &= meeting.meet();
     good &= meeting.meet();
     if (port.self() == 0) {
       good &= RSM_EXPECT(rsm_intr_signal_wait(mine.segment, 1000), RSM_SUCCESS, port);
@@ -75,6 +77,8 @@ TEST_P(RsmSignals, come_from_either_end) {
       good &= RSM_EXPECT(rsm_intr_signal_wait(mine.segment, -1), RSM_SUCCESS, port);
       good &= PORT_TEST_CHECK(mine.memory.words()[1] == 77, port, 0);
     }
+    // The importer's call may outlast the signal.
+    good &= meeting.meet();
     rsm_exit();
     return good;
   });

@@ -170,7 +170,7 @@ def watched(call):
 
 
 def call_table(calls):
-    text = ("// WATCHED_CALL(name, nature, form, shape) of the calls that can be watched "
+    text = ("// FAIRLEAD_WATCHED_CALL(name, nature, form, shape) of the calls that can be watched "
             "(watch/calls.h).\n// Written by generate.py.\n// clang-format off\n")
-    return text + "".join(f"WATCHED_CALL({c.name}, {nature(c)}, {form(c)}, {shape(c)})\n"
+    return text + "".join(f"FAIRLEAD_WATCHED_CALL({c.name}, {nature(c)}, {form(c)}, {shape(c)})\n"
                           for c in calls if is_watched(c))

@@ -9,9 +9,9 @@
 namespace fairlead::mpi {
 
 enum class CallId : std::uint16_t {
-#define WATCHED_CALL(name, nature, form, shape) name,
+#define FAIRLEAD_WATCHED_CALL(name, nature, form, shape) name,
 #include "fairlead/systems/mpi/watch/calls.inc"
-#undef WATCHED_CALL
+#undef FAIRLEAD_WATCHED_CALL
   count
 };
 constexpr std::size_t kWatchedCalls = static_cast<std::size_t>(CallId::count);
@@ -59,10 +59,10 @@ struct CallRow {
 };
 // By CallId.
 inline constexpr CallRow kCallRows[] = {
-#define WATCHED_CALL(name, nature, form, shape) \
+#define FAIRLEAD_WATCHED_CALL(name, nature, form, shape) \
   {"MPI_" #name, Nature::nature, CallForm::form, Shape::shape},
 #include "fairlead/systems/mpi/watch/calls.inc"
-#undef WATCHED_CALL
+#undef FAIRLEAD_WATCHED_CALL
 };
 inline const CallRow& row_of(CallId call) { return kCallRows[static_cast<std::size_t>(call)]; }
 
