@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -27,7 +28,6 @@ using fabric::model::RankGate;
 // How long a rank may compute before the simulator looks for signals and for the job's end.
 constexpr Ps kLookAround = milliseconds(20);
 constexpr std::uint32_t kTurnsPerLook = 1024;
-constexpr std::uint32_t kEventsPerLook = 1u << 16;
 
 // Runs the calling thread on one processor for its lifetime, if there is one to choose.
 class Pinned {
@@ -178,7 +178,15 @@ void ProcessWorld::take_turns(Proxy& proxy) {
 }
 
 void ProcessWorld::end(Proxy& proxy) {
-  if (!proxy.ended) simulation_.rank_ended(proxy.rank);
+  if (!proxy.ended) {
+    if (fabric::model::Figures* const figures = simulation_.figures()) {
+      const fabric::model::HostTimes& its = memory_->slot(proxy.rank).tally.host;
+      for (std::size_t part = 0; part < its.size(); ++part) {
+        figures->running[proxy.rank][part] += its[part];
+      }
+    }
+    simulation_.rank_ended(proxy.rank);
+  }
   proxy.ended = true;
 }
 
@@ -193,6 +201,7 @@ bool ProcessWorld::await_rank(Proxy& proxy) {
   while (!job_over_ && !await_turn(slot, GateTurn::simulator, kLookAround)) {
     // The rank may have ended while control was being handed to it.
     if (slot.left.load() != 0) memory_->mark_left(proxy.rank);
+    simulation_.tell_progress();
     job_over_ = link_->over();
   }
   return !job_over_ && static_cast<GateTurn>(slot.turn.load()) == GateTurn::simulator;
@@ -203,10 +212,11 @@ void ProcessWorld::run(GuardianLink& link) {
   const Pinned pinned(processors_);
   sim::Engine& engine = machine().engine();
   for (std::uint32_t events = 0; !simulation_.stopped() && engine.step();) {
-    if (++events % kEventsPerLook == 0 && link.over()) {
-      job_over_ = true;
-      simulation_.stop();
-    }
+    if (++events % ModelSimulation::kEventsPerLook != 0) continue;
+    simulation_.tell_progress();
+    if (!link.over()) continue;
+    job_over_ = true;
+    simulation_.stop();
   }
   simulation_.conclude();
   // No event is left: nobody needs those that linger.
@@ -222,6 +232,7 @@ void ProcessWorld::run(GuardianLink& link) {
 void ProcessWorld::complete(RunReport& report) {
   for (Rank rank = 0; rank < simulation_.options().ranks; ++rank) {
     add_counters(report.ranks[rank].counters, memory_->slot(rank).counters);
+    report.program.add(rank, memory_->slot(rank).tally);
   }
   simulation_.report(report);
   // The guardian was told the beginning.
@@ -230,6 +241,12 @@ void ProcessWorld::complete(RunReport& report) {
       whole.compare(0, report.failure.size(), report.failure) == 0) {
     report.failure = whole;
   }
+  if (report.exit_code != kTimeoutExitCode) return;
+  // To the simulation those that were ended with the job have ended, too.
+  const auto done =
+      std::count_if(report.ranks.begin(), report.ranks.end(),
+                    [](const RankEnd& rank) { return rank.exit_code == 0 && rank.signal == 0; });
+  report.failure += "; " + simulation_.progress(static_cast<std::uint32_t>(done));
 }
 
 // `options`: launch.world's, with the simulator's part of the trace; `parts`: the ranks' folder.

@@ -1,7 +1,9 @@
 #include "tools/fairlead/help_format.h"
 
 #include <CLI/Option.hpp>
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 
 namespace fairlead::tools {
 
@@ -43,6 +45,37 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+void group_options(CLI::App& app) {
+  struct Group {
+    const char* name;
+    std::vector<std::string_view> options;
+  };
+  static const Group kGroups[] = {
+      {"Job", {"ranks", "on", "lci", "seed", "timeout", "x", "wdir"}},
+      {"Real runs",
+       {"bind", "auth", "address", "mtu", "provider", "hosts", "hostfile", "nodes", "rsh",
+        "show-paths", "patience", "single-copy"}},
+      {"Faults", {"faults"}},
+      {"Modelled runs",
+       {"topology", "set", "stack-kib", "ranks-per-node", "compute", "background", "faster",
+        "explain", "progress", "body", "no-what-if"}},
+      {"Programming systems",
+       {"mpi-device", "mpi-bcast", "mpi-unexpected", "splitc", "dsm-protocol", "dsm-faithful",
+        "am"}},
+      {"Output", {"label", "trace", "stats", "packets", "accounts", "json", "html", "output"}}};
+  for (CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& names =
+        option->get_lnames().empty() ? option->get_snames() : option->get_lnames();
+    for (const Group& group : kGroups) {
+      const bool is_here = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return std::find(group.options.begin(), group.options.end(), name) != group.options.end();
+      });
+      if (is_here && !option->get_group().empty()) option->group(group.name);
+    }
+  }
+  for (CLI::App* sub : app.get_subcommands({})) group_options(*sub);
+}
+
 HelpFormat::HelpFormat() { column_width(kColumn); }
 
 std::string HelpFormat::make_usage(const CLI::App* app, std::string) const {
@@ -62,7 +95,7 @@ std::string HelpFormat::make_option_name(const CLI::Option* option, bool is_posi
 std::string HelpFormat::make_option_opts(const CLI::Option* option) const {
   if (option->get_type_size() == 0) return "";
   const std::string type = option->get_type_name();
-  return " " + type.substr(0, type.find(':'));
+  return " " + type.substr(0, type.find(":{"));
 }
 
 std::string HelpFormat::make_option_desc(const CLI::Option* option) const {
