@@ -140,8 +140,8 @@ TEST_F(WakingPortTest, policies_change_under_load) {
 
 TEST_F(WakingPortTest, a_watchdog_waits_its_time_first) {
   constexpr Ps kTime = milliseconds(1200);  // the kernel counts the seconds apart
-  port(1).wake(Wake::watchdog, kTime);
   const Ps begin = port(0).now();
+  port(1).wake(Wake::watchdog, kTime);
   peer_asks(1);
   while (!over_) compute();
   EXPECT_GE(port(0).now() - begin, kTime);

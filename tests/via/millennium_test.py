@@ -1,5 +1,6 @@
 """Virtual interfaces on the modelled network interfaces: --lci via on the Split-C paper's cluster.
-Times are the model's, which is exact: what is called ours below is a value of ours, not the paper's."""
+Times are the model's, which is exact: what is called ours below is a value of ours, not the
+paper's."""
 import sys
 import unittest
 from pathlib import Path
@@ -40,8 +41,8 @@ class Millennium(unittest.TestCase):
         self.near(logp["l_us"], 40.4, "L")
 
     def test_the_wait_for_a_doorbell_grows_with_the_virtual_interfaces(self):
-        # Expect: linear in how many the network interface looks at: 4 for each other rank, 3 of them
-        # of Active Messages.
+        # Expect: linear in how many the network interface looks at: 4 for each other rank, 3 of
+        # them of Active Messages.
         one_way = {}
         for ranks in (2, 8, 14):
             (row,) = vibench(ranks, "--rounds", "62")

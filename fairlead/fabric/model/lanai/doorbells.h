@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fairlead/base/check.h"
+#include "fairlead/fabric/packet.h"
 
 namespace fairlead::fabric::model {
 
@@ -47,6 +48,16 @@ class Doorbells {
   }
   void clear(std::uint32_t number) { all_[number].full = false; }
 
+  // The one that the rank at `place` writes for packets to `peer`, of `peers`: made by the first of
+  // them. Where there are no more, peers share the first one.
+  std::uint32_t for_peer(std::uint32_t place, Peer peer, Peer peers) {
+    if (of_peers_.size() <= place) of_peers_.resize(place + 1);
+    std::vector<std::uint32_t>& own = of_peers_[place];
+    if (own.empty()) own.assign(peers, kNone);
+    if (own[peer] == kNone) own[peer] = add(place);
+    return own[peer] != kNone ? own[peer] : *std::min_element(own.begin(), own.end());
+  }
+
  private:
   struct One {
     std::uint32_t place;
@@ -54,6 +65,7 @@ class Doorbells {
   };
   std::vector<One> all_;
   std::vector<std::uint32_t> given_back_;
+  std::vector<std::vector<std::uint32_t>> of_peers_;  // by place and peer
 };
 
 }  // namespace fairlead::fabric::model

@@ -144,12 +144,9 @@ void ModelHostNi::close_vi(std::uint32_t number) {
 }
 
 std::uint32_t ModelHostNi::vi_of(Rank peer) {
-  if (vi_of_.empty()) vi_of_.assign(parts_.nodes.ranks + 1, Doorbells::kNone);
   // What is for all ranks has one of its own.
-  std::uint32_t& vi = vi_of_[std::min(peer, parts_.nodes.ranks)];
-  if (vi == Doorbells::kNone) vi = ni_.doorbells().add(number_);
-  // There are no more: peers share the first one.
-  return vi != Doorbells::kNone ? vi : *std::min_element(vi_of_.begin(), vi_of_.end());
+  const Rank ranks = parts_.nodes.ranks;
+  return ni_.doorbells().for_peer(number_, std::min(peer, ranks), ranks + 1);
 }
 
 // The library reads the doorbell back before it writes it: across the bus and back.

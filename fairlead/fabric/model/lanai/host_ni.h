@@ -256,7 +256,6 @@ class alignas(kCacheLine) ModelHostNi {
   std::uint32_t near_buffers_;
   bool near_returned_ = false;  // one of them, since this rank last waited
   RankHosts hosts_;
-  std::vector<std::uint32_t> vi_of_;  // by peer: its doorbell; made by the first packet for it
   TraceLane trace_;
 };
 

@@ -449,8 +449,8 @@ void NiHardware::take_doorbell(std::uint32_t doorbell) {
 void NiHardware::on_doorbell_free(void* self, std::uint64_t doorbell, std::uint64_t) {
   auto* ni = static_cast<NiHardware*>(self);
   const auto number = static_cast<std::uint32_t>(doorbell);
-  ni->doorbells_.clear(number);
-  const Side& of = ni->side(ni->doorbells_.place_of(number));
+  ni->doorbells_->clear(number);
+  const Side& of = ni->side(ni->doorbells_->place_of(number));
   of.host->doorbell_free(of.context);
 }
 

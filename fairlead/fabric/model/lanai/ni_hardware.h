@@ -174,7 +174,10 @@ class alignas(kCacheLine) NiHardware {
     parts_.pool.give(id, packet(id).slot_bytes);
   }
   // --- For one that looks at doorbells.
-  Doorbells& doorbells() { return doorbells_; }
+  Doorbells& doorbells() {
+    if (doorbells_ == nullptr) doorbells_ = std::make_unique<Doorbells>();
+    return *doorbells_;
+  }
   Ps time_of(Step step) const { return parts_.firmware.step[static_cast<std::size_t>(step)]; }
   // The processor does nothing else until `until`.
   void busy_until(Ps until) { processor_.hold(until - processor_.now()); }
@@ -344,7 +347,7 @@ class alignas(kCacheLine) NiHardware {
   Ps turn_began_{};
   PacketId turn_packet_ = kNoPacket;  // that the turn is about, until handed on
 
-  Doorbells doorbells_;
+  std::unique_ptr<Doorbells> doorbells_;  // where there are any
   Ps look_at_ = kNever;
 
   // What the node's further ranks see.
