@@ -22,8 +22,8 @@ void Bell::add(int fd) {
   fds_[fd_count_++] = fd;
 }
 
-void Bell::sleep(int nudge, Ps longest) const {
-  Ps length = std::min(look_, longest);
+void Bell::sleep(int nudge) const {
+  Ps length = std::min(look_, kLongest);
   if (word_ != nullptr) {
     if (fd_count_ > 0) length = std::min(length, kSlice);
     return shm_sleep(*word_, seen_, length);

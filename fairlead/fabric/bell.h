@@ -15,6 +15,9 @@ struct ShmDoorbell;
 class Bell {
  public:
   static constexpr std::size_t kFdsMax = 4;
+  // No sleep is longer: what rings nothing, as a peer of another node that was lost, is looked at
+  // after so long.
+  static constexpr Ps kLongest = milliseconds(50);
 
   // Each part of an endpoint adds what it has. A word in shared memory that moves from `seen`; at
   // most one.
@@ -27,8 +30,8 @@ class Bell {
   // Something that rings no bell is to be looked at after so long.
   void look_after(Ps length) { look_ = std::clamp(length, Ps{0}, look_); }
 
-  // Sleeps until it rang, or at most so long. `nudge`: an eventfd that ends it too and is emptied.
-  void sleep(int nudge, Ps longest) const;
+  // Sleeps until it rang, or at most kLongest. `nudge`: an eventfd that ends it too and is emptied.
+  void sleep(int nudge) const;
   // Ends the sleep of another thread on what such bells have in shared memory, if anything.
   void ring() const;
 

@@ -33,7 +33,7 @@ struct BufferedSink {
   // The packet's tail is at its destination; it has left its source.
   void (*arrived)(void* context, Peer destination, std::uint32_t packet) = nullptr;
   void (*transmitted)(void* context, Peer source, std::uint32_t packet) = nullptr;
-  // Of each packet twice.
+  // Twice for each packet: on its first link, and on its last.
   void (*passed)(void* context, const LinkPassage& passage) = nullptr;
   void* context = nullptr;
 };
@@ -57,7 +57,7 @@ class BufferedLinks {
     std::uint32_t hop = 0;
     std::uint64_t bytes = 0;
     Ps asked{};
-    Ps tail{};  // is where the head waits
+    Ps tail{};  // when the tail is where the head waits
     std::vector<ChannelId> path;
   };
   struct Link {

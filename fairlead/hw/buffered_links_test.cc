@@ -1,51 +1,26 @@
 #include "fairlead/hw/buffered_links.h"
 
-#include <gtest/gtest.h>
-
-#include <memory>
 #include <vector>
 
-#include "fairlead/hw/network.h"
 #include "fairlead/hw/test_platform.h"
+#include "fairlead/hw/watched_network.h"
 
 namespace fairlead::hw {
 namespace {
 
-struct Seen {
-  std::uint32_t packet;
-  Ps at;
-  friend bool operator==(Seen, Seen) = default;
-};
-
 // Links of 10 ns a byte, 100 ns a switch, 200 ns in the interfaces; two packets of 100 bytes fit a
 // buffer.
-class BufferedLinksTest : public testing::Test {
+class BufferedLinksTest : public WatchedNetwork {
  protected:
   void make(std::uint32_t nodes, TopologyKind kind, std::uint64_t buffer_bytes) {
     params_ = round_network();
     params_.topology = kind;
     params_.buffer_bytes = buffer_bytes;
-    engine_ = std::make_unique<sim::Engine>(nodes);
-    network_ = std::make_unique<Network>(*engine_, params_, nodes);
-    NetworkSink sink;
-    sink.context = this;
-    sink.arrived = [](void* self, Peer, std::uint32_t packet) {
-      auto* test = static_cast<BufferedLinksTest*>(self);
-      test->arrived_.push_back({packet, test->engine_->now()});
-    };
-    sink.transmitted = [](void* self, Peer, std::uint32_t packet) {
-      auto* test = static_cast<BufferedLinksTest*>(self);
-      test->left_.push_back({packet, test->engine_->now()});
-    };
-    network_->attach(sink);
+    watch(nodes, params_);
   }
   void run() { ASSERT_TRUE(engine_->run_until_idle()); }
 
   NetworkParams params_;
-  std::unique_ptr<sim::Engine> engine_;
-  std::unique_ptr<Network> network_;
-  std::vector<Seen> arrived_;
-  std::vector<Seen> left_;
 };
 
 TEST_F(BufferedLinksTest, AFreeWayIsCutThrough) {

@@ -1,7 +1,5 @@
 #include "fairlead/hw/network.h"
 
-#include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -13,44 +11,23 @@
 
 #include "fairlead/hw/speed_up.h"
 #include "fairlead/hw/test_platform.h"
+#include "fairlead/hw/watched_network.h"
 
 namespace fairlead::hw {
 namespace {
 
-struct Seen {
-  std::uint32_t packet;
-  Ps at;
-  friend bool operator==(Seen, Seen) = default;
-};
-
-// A network whose arrivals and departures are written down. 80 bytes and the header of 20: 1 us.
-class NetworkTest : public testing::Test {
+// 80 bytes and the header of 20: 1 us.
+class NetworkTest : public WatchedNetwork {
  protected:
   void make(std::uint32_t nodes, TopologyKind kind) {
     auto custom = platform_.network.custom;
     platform_ = round_platform();
     platform_.network.topology = kind;
     platform_.network.custom = std::move(custom);
-    engine_ = std::make_unique<sim::Engine>(nodes);
-    network_ = std::make_unique<Network>(*engine_, platform_.network, nodes);
-    NetworkSink sink;
-    sink.context = this;
-    sink.arrived = [](void* self, Peer, std::uint32_t packet) {
-      auto* test = static_cast<NetworkTest*>(self);
-      test->arrived_.push_back({packet, test->engine_->now()});
-    };
-    sink.transmitted = [](void* self, Peer, std::uint32_t packet) {
-      auto* test = static_cast<NetworkTest*>(self);
-      test->left_.push_back({packet, test->engine_->now()});
-    };
-    network_->attach(sink);
+    watch(nodes, platform_.network);
   }
 
   Platform platform_;
-  std::unique_ptr<sim::Engine> engine_;
-  std::unique_ptr<Network> network_;
-  std::vector<Seen> arrived_;
-  std::vector<Seen> left_;
 };
 
 TEST_F(NetworkTest, LatencyIsFixedPartSwitchesAndBytes) {

@@ -10,7 +10,6 @@ int Reliable::reap(int budget, LaneMask lanes) {
   const AbsenceWatch::Call call(watch_);
   lanes_ = lanes;
   delivered_ = 0;
-  listens_ = false;
   if (was_absent_) end_absence();
   if (!behind_.empty()) catch_up();
   const int caught = static_cast<int>(delivered_);
@@ -40,8 +39,8 @@ void Reliable::sleep(Ps timeout) {
 bool Reliable::listen(fabric::Bell& bell) {
   const AbsenceWatch::Call call(watch_);
   if (was_absent_) return false;
-  listens_ = true;
   site_.turn();
+  rings_until_ = site_.now() + fabric::Bell::kLongest;
   finish_turn();
   const Ps due = std::min(flows_.next_due(), release_);
   if (due != kNever) bell.look_after(due - site_.now());

@@ -400,8 +400,8 @@ bool Reliable::work_in_absence(void* self) {
   nic.lanes_ = 0;  // nothing is delivered
   nic.site_.turn();
   nic.flush_waiting();
-  // Not what rings for somebody else, who then looks.
-  if (!nic.listens_) {
+  // What rings for somebody is left to who is woken by it.
+  if (nic.site_.now() >= nic.rings_until_) {
     nic.read_ = false;
     (void)nic.below_.reap(kAbsentBudget, fabric::kAllLanes);
     if (!nic.read_) nic.site_.turn();

@@ -381,7 +381,7 @@ class Reliable final : public ReliableNic {
   std::uint32_t delivered_ = 0;         // packets, in this turn
   bool absent_ = false;                 // this call is watch_'s
   bool was_absent_ = false;             // something was kept or told meanwhile
-  bool listens_ = false;                // somebody sleeps until the fabric rings
+  Ps rings_until_{};                    // somebody may sleep that long until the fabric rings
   std::vector<Told> told_in_absence_;
   AbsenceWatch watch_;     // the last: its thread uses all others
   const bool keeps_back_;  // packets, to share frames

@@ -23,8 +23,6 @@ namespace {
 // that has ended: longer and longer, so that a rank which only communicates does not feel it.
 constexpr Ps kNapMin = microseconds(100);
 constexpr Ps kNapMax = microseconds(800);
-// It looks after so long at what rings nothing: a peer of another node that was lost.
-constexpr Ps kLongest = milliseconds(50);
 // Polls in a row, before the rank gets its turn.
 constexpr int kRounds = 16;
 // Who wants its turn spins so often before it sleeps: a poll is short.
@@ -211,8 +209,8 @@ bool WakeHelper::sleep_on(const fabric::Bell& bell) {
   sleeps_ = true;
   unlock();
   const std::int64_t begin = monotonic_ns();
-  bell.sleep(nudge_.get(), kLongest);
-  const bool rang = nanoseconds(monotonic_ns() - begin) < kLongest;
+  bell.sleep(nudge_.get());
+  const bool rang = nanoseconds(monotonic_ns() - begin) < fabric::Bell::kLongest;
   take_turn();
   sleeps_ = false;
   return rang;

@@ -1,10 +1,7 @@
 """fairlead run --check: MPI programs that do what MPI does not allow end with ranks and values."""
-import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-from command import BIN, environment, fairlead
+from command import MPI_PLACES, OfOneProgram
 
 # What its argument names goes wrong, on rank 1 or 2 of 3; "nothing" is what may be done.
 PROGRAM = r"""
@@ -147,53 +144,41 @@ fairlead: --check: MPI_Finalize on rank 1: not given back: request of MPI_Isend 
 MPI_COMM_WORLD
 fairlead: --check: MPI_Finalize on ranks 0-2: not given back: window of MPI_Win_create
 """
-PLACES = (["shm"], ["udp"], ["shm", "--mpi-device", "panda"], ["shm", "--mpi-device", "rsm"],
-          ["myrinet-p3", "--body", "process"], ["myrinet-p3", "--body", "fiber"])
 
 
-class Check(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.built = tempfile.TemporaryDirectory()
-        cls.folder = Path(cls.built.name)
-        (cls.folder / "wrong.c").write_text(PROGRAM)
-        subprocess.run([str(BIN / "fairlead-mpicc"), "-O1", "wrong.c", "-o", "wrong"], check=True,
-                       env=environment(), cwd=cls.folder)
+class Check(OfOneProgram):
+    PROGRAM = PROGRAM
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.built.cleanup()
-
-    def run_job(self, what, *options, **more):
-        return fairlead("run", "-n", "3", "--timeout", "60", *options, "./wrong", what,
-                        cwd=self.folder, **more)
+    def run_program(self, what, *options, **more):
+        return self.run_job(*options, arguments=(what,), **more)
 
     def test_collectives_that_differ(self):
         for what, text in ENDS.items():
             with self.subTest(what=what):
-                done = self.run_job(what, "--check")
+                done = self.run_program(what, "--check")
                 self.assertNotIn(done.returncode, (0, 124))
                 self.assertIn("--check: " + text, done.stderr)
 
     def test_buffers_that_overlap(self):
         for what, text in OVERLAPS.items():
             with self.subTest(what=what):
-                done = self.run_job(what, "--check")
+                done = self.run_program(what, "--check")
                 self.assertNotIn(done.returncode, (0, 124))
                 self.assertRegex(done.stderr, text)
 
     def test_everywhere(self):
-        for place in PLACES:
+        for place in MPI_PLACES:
             with self.subTest(place=place):
-                done = self.run_job("nothing", "--on", *place, "--check", "--profile=profile.json")
+                done = self.run_program("nothing", "--on", *place, "--check",
+                                        "--profile=profile.json")
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-                done = self.run_job("root", "--on", *place, "--check")
+                done = self.run_program("root", "--on", *place, "--check")
                 self.assertNotIn(done.returncode, (0, 124))
                 self.assertIn("--check: " + ENDS["root"], done.stderr)
 
     def test_handles_that_are_lost(self):
         for more in ((["--check"], {}), ([], {"FAIRLEAD_MPI_CHECK": "1"})):
-            done = self.run_job("lost", *more[0], **more[1])
+            done = self.run_program("lost", *more[0], **more[1])
             self.assertEqual(done.returncode, 0, done.stderr)
             # Expect: each once, for all ranks that lost it; the request on each, as peers differ.
             for line in LOST.splitlines():
@@ -201,7 +186,7 @@ class Check(unittest.TestCase):
             self.assertEqual(len(done.stderr.splitlines()), 8, done.stderr)
 
     def test_off(self):
-        done = self.run_job("nothing", FAIRLEAD_MPI_CHECK="0")
+        done = self.run_program("nothing", FAIRLEAD_MPI_CHECK="0")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 

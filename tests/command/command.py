@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import tempfile
+import unittest
 from pathlib import Path
 
 BIN = Path(os.environ["FAIRLEAD_BIN"])
@@ -12,6 +13,10 @@ COMMANDS = [[], ["run"], ["compare"], ["sweep"], ["bench"], ["reproduce"], ["pla
             *(["bench", name] for name in ("logp", "latency", "overhead", "rate", "throughput",
                                            "multicast", "alltoall", "fetchadd", "remote",
                                            "rdma", "barrier"))]
+# Where MPI programs run: each device, both worlds, both bodies.
+MPI_PLACES = (["shm"], ["udp"], ["shm", "--mpi-device", "panda"],
+              ["shm", "--mpi-device", "rsm"], ["myrinet-p3", "--body", "process"],
+              ["myrinet-p3", "--body", "fiber"])
 # What the command keeps is a test's own.
 CACHE = tempfile.TemporaryDirectory()
 
@@ -33,3 +38,25 @@ def fairlead(*arguments, cwd=None, **more):
 
 def json_lines(text):
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+class OfOneProgram(unittest.TestCase):
+    """Tests of runs of one MPI program in C, PROGRAM, which is compiled once."""
+    PROGRAM = ""
+    RANKS = 3
+
+    @classmethod
+    def setUpClass(cls):
+        cls.built = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.built.name)
+        (cls.folder / "program.c").write_text(cls.PROGRAM)
+        subprocess.run([str(BIN / "fairlead-mpicc"), "-O1", "program.c", "-o", "program"],
+                       check=True, env=environment(), cwd=cls.folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.built.cleanup()
+
+    def run_job(self, *options, arguments=(), **more):
+        return fairlead("run", "-n", str(self.RANKS), "--timeout", "60", *options, "./program",
+                        *arguments, cwd=self.folder, **more)

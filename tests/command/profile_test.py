@@ -1,11 +1,8 @@
 """fairlead run --profile: what an MPI program's calls took and moved, in both worlds."""
 import json
-import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-from command import BIN, environment, fairlead
+from command import MPI_PLACES, OfOneProgram
 
 # Each rank sends 10 messages of 800 bytes to the next, 5 of 8 bytes by a persistent request, puts
 # 16 bytes there, and takes part in collectives.
@@ -50,42 +47,29 @@ int main(int argc, char** argv) {
   return 0;
 }
 """
-RANKS = 3
+RANKS = OfOneProgram.RANKS
 # By call: how often, and bytes, of all ranks.
 CALLS = {"MPI_Isend": (30, 24000), "MPI_Irecv": (30, 0), "MPI_Waitall": (45, 0),
          "MPI_Startall": (15, 120), "MPI_Put": (3, 48), "MPI_Bcast": (3, 800),
          "MPI_Allreduce": (3, 24), "MPI_Barrier": (3, 0), "MPI_Win_fence": (6, 0)}
-PLACES = (["shm"], ["udp"], ["shm", "--mpi-device", "panda"], ["shm", "--mpi-device", "rsm"],
-          ["myrinet-p3", "--body", "process"], ["myrinet-p3", "--body", "fiber"])
 
 
-class Profile(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.built = tempfile.TemporaryDirectory()
-        cls.folder = Path(cls.built.name)
-        (cls.folder / "moves.c").write_text(PROGRAM)
-        subprocess.run([str(BIN / "fairlead-mpicc"), "-O1", "moves.c", "-o", "moves"], check=True,
-                       env=environment(), cwd=cls.folder)
+class Profile(OfOneProgram):
+    PROGRAM = PROGRAM
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.built.cleanup()
-
-    def run_job(self, *options, **more):
-        done = fairlead("run", "-n", str(RANKS), "--timeout", "60", *options, "./moves",
-                        cwd=self.folder, **more)
+    def run_well(self, *options, **more):
+        done = self.run_job(*options, **more)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
     def profile(self, *options):
         """As JSON; the job itself prints nothing."""
-        done = self.run_job(*options, "--profile=profile.json")
+        done = self.run_well(*options, "--profile=profile.json")
         self.assertEqual(done.stdout + done.stderr, "")
         return json.loads((self.folder / "profile.json").read_text())
 
     def test_counts_everywhere(self):
-        for place in PLACES:
+        for place in MPI_PLACES:
             with self.subTest(place=place):
                 found = self.profile("--on", *place)
                 self.assertEqual((found["kind"], found["version"], found["ranks"]),
@@ -123,18 +107,18 @@ class Profile(unittest.TestCase):
 
     def test_text(self):
         for more in ((["--profile"], {}), ([], {"FAIRLEAD_MPI_PROFILE": "-"})):
-            text = self.run_job(*more[0], **more[1]).stderr
+            text = self.run_well(*more[0], **more[1]).stderr
             self.assertRegex(text, r"^MPI profile: 3 ranks, .* from MPI_Init to MPI_Finalize\n")
             self.assertRegex(text, r"\n  MPI_Isend +30 ")
             self.assertRegex(text, r"\n  0 +- +16, 8056 +-\n")
             self.assertRegex(text, r"\n +512 to 1023 +30 +1\n")
 
     def test_off(self):
-        done = self.run_job()
+        done = self.run_well()
         self.assertEqual(done.stdout + done.stderr, "")
 
     def test_file_that_cannot_be_written(self):
-        done = self.run_job("--profile=/nowhere/profile.json")
+        done = self.run_well("--profile=/nowhere/profile.json")
         self.assertRegex(done.stderr, "the MPI profile cannot be written to /nowhere/profile.json")
 
 

@@ -17,7 +17,7 @@ class DoorbellScan {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  // Of no doorbell yet. `look` is longer than 0.
+  // It has no doorbell yet. `look` is longer than 0.
   explicit DoorbellScan(Ps look) : look_(look) {
     FAIRLEAD_CHECK(look > Ps{0}, "a look of {} ps", look.count);
   }

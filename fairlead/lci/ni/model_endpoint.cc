@@ -6,8 +6,8 @@
 #include "fairlead/fabric/model/lanai/remote_host_ni.h"
 #include "fairlead/lci/ni/ni_port.h"
 #include "fairlead/lci/ni/programmed_ni.h"
-#include "fairlead/lci/ni/programmed_via.h"
 #include "fairlead/lci/ni/transfer.h"
+#include "fairlead/lci/ni/via_program.h"
 #include "fairlead/proto/credit_window.h"
 #include "fairlead/proto/go_back_n.h"
 
@@ -118,6 +118,9 @@ std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation,
   return pio ? make(static_cast<IPio<Ni>*>(nullptr)) : make(static_cast<ISdma<Ni>*>(nullptr));
 }
 
+template <class Flow>
+using OnNi = ProgrammedNi<NiProgram<fabric::model::NiHardware, Flow>>;
+
 Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementation,
                                              LanaiMachine& machine, Peer node, const Fatal& fatal) {
   const hw::LanaiParams& params = machine.params();
@@ -139,15 +142,14 @@ Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementatio
                                implementation.name, options.receive_buffers, members,
                                proto::edge_classes(members) + 1)};
     }
-    made = std::make_unique<ProgrammedNi<proto::GoBackN>>(
+    made = std::make_unique<OnNi<proto::GoBackN>>(
         machine, node,
         proto::GoBackN({params.resend_window, params.resend_timeout, params.ack_delay, kTriesMax}),
         options, fatal);
     return made;
   }
   if (implementation.reliability == ReliabilityKind::hrx) {
-    made = std::make_unique<ProgrammedNi<proto::NoFlow>>(machine, node, proto::NoFlow{}, options,
-                                                         fatal);
+    made = std::make_unique<OnNi<proto::NoFlow>>(machine, node, proto::NoFlow{}, options, fatal);
     return made;
   }
   const std::uint32_t window = proto::credit_window_size(options.receive_buffers, machine.nodes());
@@ -162,12 +164,13 @@ Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementatio
   if (implementation.transfer == TransferKind::via) {
     const ViaDescriptorOptions descriptors{params.tlb_entries, params.send_buffers,
                                            params.host_buffers, options.ranks_here};
-    made = std::make_unique<ProgrammedVia<proto::CreditWindow>>(machine, node, std::move(flow),
-                                                                options, descriptors, fatal);
+    using Program = ViaProgram<fabric::model::NiHardware, proto::CreditWindow>;
+    made = std::make_unique<ProgrammedNi<Program>>(machine, node, std::move(flow), options, fatal,
+                                                   descriptors);
     return made;
   }
-  made = std::make_unique<ProgrammedNi<proto::CreditWindow>>(machine, node, std::move(flow),
-                                                             options, fatal);
+  made =
+      std::make_unique<OnNi<proto::CreditWindow>>(machine, node, std::move(flow), options, fatal);
   return made;
 }
 

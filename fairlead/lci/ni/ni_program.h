@@ -45,6 +45,7 @@ template <class Hardware, class Flow>
 class NiProgram {
  public:
   using PacketId = std::uint32_t;
+  static constexpr bool kRetransmits = Flow::kRetransmits;
 
   NiProgram(Hardware& ni, Flow flow, const NiProgramOptions& options)
       : ni_(ni),

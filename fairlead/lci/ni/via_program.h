@@ -28,6 +28,7 @@ template <class Hardware, class Flow>
 class ViaProgram {
  public:
   using PacketId = std::uint32_t;
+  static constexpr bool kRetransmits = Flow::kRetransmits;
 
   // `ni` outlives it. Of `options`: fetches is true, forwards and translates are false.
   ViaProgram(Hardware& ni, Flow flow, const NiProgramOptions& options,

@@ -44,11 +44,7 @@ struct NoSite {
 }  // namespace
 
 Maps::Maps(lci::Port& port, lci::Chan chan, const run::LayerCosts& costs, Owner owner)
-    : port_(port),
-      free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
-      costs_(costs),
-      chan_(chan),
-      owner_(owner) {
+    : port_(port), work_(port_, costs), chan_(chan), owner_(owner) {
   port_.bind(chan_,
              {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
                 Maps& maps = *static_cast<Maps*>(self);
@@ -349,7 +345,7 @@ void Maps::sort_one(VIP_VI_HANDLE vi) {
 
 // One send that is done: its buffer is free, or what was in it comes back.
 void Maps::recycle(VIP_VI_HANDLE vi) {
-  charge(run::LayerStep::amvia_recycle);
+  work_.charge(run::LayerStep::amvia_recycle);
   VIP_DESCRIPTOR* descriptor = nullptr;
   const VIP_RETURN answer = VipSendDone(vi, &descriptor);
   const auto found = by_vi_.find(vi);
@@ -378,7 +374,7 @@ void Maps::recycle_all() {
 
 int Maps::poll(Bundle* bundle) {
   if (nic_ == nullptr) return 0;
-  charge(run::LayerStep::amvia_poll);
+  work_.charge(run::LayerStep::amvia_poll);
   // The head of the queue of sends, once (paper, section 4.2). Before the receives: when nothing
   // ran, nothing has come that is not known of.
   if (const auto mine = queues_.find(bundle); mine != queues_.end()) {
@@ -407,7 +403,7 @@ bool Maps::waits(Bundle* bundle) {
 }
 
 void Maps::run(const Came& came) {
-  charge(run::LayerStep::amvia_dispatch);
+  work_.charge(run::LayerStep::amvia_dispatch);
   Viq& queue = *came.queue;
   Map& map = *queue.map;
   const VIP_CONTROL_SEGMENT& control = came.descriptor->CS;
@@ -476,7 +472,7 @@ bool Maps::post(Viq& queue, Viq::Slot& slot, std::size_t bytes, std::uint32_t im
 }
 
 bool Maps::send(Viq& queue, const Head& head, const std::byte* data, std::uint32_t credits) {
-  charge(run::LayerStep::amvia_send);
+  work_.charge(run::LayerStep::amvia_send);
   Viq::Slot* const slot = free_slot(queue);
   const std::size_t front = write_slip(head, slot->buffer);
   const std::size_t bytes = head.data_bytes();

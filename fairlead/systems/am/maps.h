@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "fairlead/lci/port.h"
-#include "fairlead/run/layer_costs.h"
+#include "fairlead/run/layer_work.h"
 #include "fairlead/systems/am/endpoint.h"
 #include "fairlead/systems/am/map.h"
 
@@ -115,13 +115,8 @@ class Maps {
   void return_credits(Viq& queue);
   void send_late();
 
-  void charge(run::LayerStep step) {
-    if (!free_work_) port_.charge({.ops = costs_.of(step)});
-  }
-
   lci::Port& port_;
-  const bool free_work_;
-  const run::LayerCosts& costs_;
+  const run::LayerWork work_;
   lci::Chan chan_;
   Owner owner_;
   VIP_NIC_HANDLE nic_ = nullptr;

@@ -33,8 +33,7 @@ Node::Node(run::Context& context, const crl_options_t& options)
     : context_(context),
       port_(context.port()),
       options_(options),
-      free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
-      costs_(context.layer_costs()),
+      work_(port_, context.layer_costs()),
       wire_(port_, kChannels[0]),
       collectives_(context, kChannels[1], kChannels[2]),
       unmapped_(options.unmapped_regions_max, options.unmapped_bytes_max) {
@@ -49,10 +48,6 @@ Node::Node(run::Context& context, const crl_options_t& options)
 }
 
 Node::~Node() { port_.bind(kChannels[0], {}, {}); }
-
-void Node::charge(run::LayerStep step) {
-  if (!free_work_) port_.charge({.ops = costs_.of(step)});
-}
 
 // Before a call touches a region: here interrupts may come.
 void Node::enter() {
@@ -373,7 +368,7 @@ bool Node::take(Region& region, const Message& message, std::span<const std::byt
                  "region {} has {} bytes, a message brings {} at {}", region.rid, region.bytes,
                  data.size(), message.extra);
   if (!data.empty()) std::memcpy(region.content() + message.extra, data.data(), data.size());
-  if (!free_work_) {
+  if (!work_.is_free()) {
     port_.charge({.working_set_bytes = region.bytes, .copied_bytes = data.size()});
   }
   region.arrived += data.size();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fairlead/run/context.h"
-#include "fairlead/run/layer_costs.h"
+#include "fairlead/run/layer_work.h"
 #include "fairlead/systems/crl/collectives.h"
 #include "fairlead/systems/crl/crl.h"
 #include "fairlead/systems/crl/errors.h"
@@ -55,7 +55,7 @@ class Node {
   static constexpr std::uint64_t kPollEvery = 64;
 
   void enter();
-  void charge(run::LayerStep step);
+  void charge(run::LayerStep step) { work_.charge(step); }
   Region* find(Rid rid);
   Region::Owner* slot_of(Rid rid);
   Region* ask_home(Rid rid, const Caller& caller);
@@ -77,9 +77,8 @@ class Node {
   run::Context& context_;
   lci::Port& port_;
   const crl_options_t options_;
-  const bool free_work_;
+  const run::LayerWork work_;
   bool finished_ = false;
-  const run::LayerCosts& costs_;
   Wire wire_;
   Collectives collectives_;
   std::vector<Region::Owner> here_;  // regions whose home is here, by index; null: destroyed

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/pages.h"
 #include "fairlead/systems/dsm/dsm.h"
 
 namespace fairlead::dsm {
@@ -54,8 +55,8 @@ Result<Memory> Memory::map(std::size_t bytes, void* allocated, bool anywhere) {
         mmap(address, bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (room == MAP_FAILED) return cannot_map(bytes, errno);
-    void* const view = mremap(allocated, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, address);
-    if (view != MAP_FAILED) {
+    void* const view = map_again(allocated, bytes, address);
+    if (view != nullptr) {
       prepare(view, bytes);
       return Memory(Fd(), static_cast<std::byte*>(view), static_cast<std::byte*>(allocated), bytes,
                     false);

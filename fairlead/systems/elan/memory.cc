@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "fairlead/base/pages.h"
+
 namespace fairlead::elan {
 namespace {
 
@@ -86,24 +88,15 @@ std::byte* Memory::ni_base() {
 // Moves the part's pages onto memory of the job's, at their old addresses, so that peers load and
 // store there, too. False: the Port has no such memory left.
 bool Memory::move_onto_job_memory(lci::SegId segment, DataPart& part) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto first = reinterpret_cast<std::uintptr_t>(part.base);
-  const std::uintptr_t from = first / page * page;
-  const std::size_t bytes = (first + part.bytes - from + page - 1) / page * page;
-  auto* const pages = reinterpret_cast<std::byte*>(from);
-  auto* const shared = static_cast<std::byte*>(port_.allocate(segment, bytes, lci::Place::host));
+  const std::span<std::byte> pages = whole_pages({part.base, part.bytes});
+  auto* const shared =
+      static_cast<std::byte*>(port_.allocate(segment, pages.size(), lci::Place::host));
   if (shared == nullptr) return false;
-  // Pages that nobody has written take no memory there either.
-  const std::vector<std::byte> zero(page);
-  for (std::size_t at = 0; at < bytes; at += page) {
-    if (std::memcmp(pages + at, zero.data(), page) != 0) std::memcpy(shared + at, pages + at, page);
-  }
-  // A length of 0: another mapping of the same pages.
-  if (mremap(shared, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED) {
+  if (!move_onto(shared, pages)) {
     (void)port_.withdraw(segment);
     return false;
   }
-  part = {pages, bytes};
+  part = {pages.data(), pages.size()};
   return true;
 }
 

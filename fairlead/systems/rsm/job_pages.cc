@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/pages.h"
 
 namespace fairlead::rsm {
 namespace {
@@ -53,9 +54,7 @@ bool JobPages::move(lci::Port& port, lci::SegId segment, std::byte* base, std::s
   if (!is_private_memory(first, first + size)) return false;
   auto* const job = static_cast<std::byte*>(port.allocate(segment, size, lci::Place::host));
   if (job == nullptr) return false;
-  std::memcpy(job, base, size);
-  // A length of 0: another mapping of the same pages.
-  if (mremap(job, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, base) == MAP_FAILED) {
+  if (!move_onto(job, {base, size})) {
     (void)port.withdraw(segment);
     return false;
   }
@@ -73,7 +72,7 @@ bool JobPages::move_to(std::byte* base) {
   std::byte* const job = job_;
   move_back();
   std::memcpy(job, base, size_);
-  const void* const moved = mremap(job, 0, size_, MREMAP_MAYMOVE | MREMAP_FIXED, base);
+  const void* const moved = map_again(job, size_, base);
   FAIRLEAD_CHECK(moved == base, "no address space for {} bytes of an exported segment", size_);
   base_ = base;
   job_ = job;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "fairlead/base/pages.h"
 #include "fairlead/base/pass_signal_on.h"
 #include "fairlead/systems/rsm/node.h"
 
@@ -40,10 +41,7 @@ Mappings::~Mappings() {
 const Mapping* Mappings::add(Mapping wanted, void* memory, rsm_permission_t permissions) {
   void* at = MAP_FAILED;
   if (memory != nullptr) {
-    // A length of 0: another mapping of the same pages.
-    at = wanted.at != nullptr
-             ? mremap(memory, 0, wanted.size, MREMAP_MAYMOVE | MREMAP_FIXED, wanted.at)
-             : mremap(memory, 0, wanted.size, MREMAP_MAYMOVE);
+    if (void* const again = map_again(memory, wanted.size, wanted.at); again != nullptr) at = again;
     if (at != MAP_FAILED && mprotect(at, wanted.size, protection(permissions)) != 0) {
       munmap(at, wanted.size);
       at = MAP_FAILED;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fairlead/base/pages.h"
 #include "fairlead/run/names.h"
 #include "fairlead/systems/splitc/amvia.h"
 #include "fairlead/systems/splitc/direct.h"
@@ -99,11 +100,8 @@ void Runtime::map_heap_at_one_address() {
   void* const reserved =
       mmap(reinterpret_cast<void*>(kOneAddress), heap_bytes_, PROT_NONE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  // A length of 0: another mapping of the same pages.
-  void* const at = reserved == MAP_FAILED
-                       ? MAP_FAILED
-                       : mremap(heap_, 0, heap_bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, reserved);
-  if (at == MAP_FAILED) {
+  void* const at = reserved == MAP_FAILED ? nullptr : map_again(heap_, heap_bytes_, reserved);
+  if (at == nullptr) {
     fail(fmt::format("the heap cannot be mapped at {:#x}: {}", kOneAddress, std::strerror(errno)));
   }
   view_ = static_cast<std::byte*>(at);

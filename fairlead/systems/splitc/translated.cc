@@ -12,8 +12,10 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <vector>
 
+#include "fairlead/base/pages.h"
 #include "fairlead/base/program_data.h"
 #include "fairlead/systems/splitc/runtime.h"
 #include "fairlead/systems/splitc/splitc.h"
@@ -23,7 +25,7 @@ namespace {
 
 constexpr int kRankShift = 48;
 constexpr std::uintptr_t kAddressMask = (std::uintptr_t{1} << kRankShift) - 1;
-// Of every heap; automatic spread arrays.
+// Automatic spread arrays have so much of every heap, or a quarter of a small one.
 constexpr std::size_t kStackBytes = std::size_t{64} << 20;
 constexpr std::size_t kLine = 64;
 
@@ -141,7 +143,7 @@ void send(void* to, const void* from, std::size_t bytes, Way way) {
 
 // Every static variable stays at its address, on memory that is a part of the heap.
 void move_statics(Runtime& runtime) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const std::vector<DataPart> parts = program_data().parts;
   std::uint64_t agreed[2] = {layout_name(parts), ~layout_name(parts)};
   runtime.collectives().reduce(
@@ -155,27 +157,15 @@ void move_statics(Runtime& runtime) {
       "start");
   if (agreed[0] != ~agreed[1]) fail("the processes run different programs");
   for (const DataPart& part : parts) {
-    const auto first = reinterpret_cast<std::uintptr_t>(part.base);
-    const std::uintptr_t from = first / page * page;
-    const std::size_t bytes = (first + part.bytes - from + page - 1) / page * page;
+    const std::span<std::byte> pages = whole_pages({part.base, part.bytes});
     // A page more than needed, so that a whole number of pages lies in it.
-    const std::uint64_t got = runtime.allocate(bytes + page);
+    const std::uint64_t got = runtime.allocate(pages.size() + page);
     const std::uint64_t offset = (got + page - 1) / page * page;
-    auto* const pages = reinterpret_cast<std::byte*>(from);
-    auto* const moved = reinterpret_cast<std::byte*>(the().heap + offset);
-    // Pages that nobody has written take no memory there either.
-    const std::vector<std::byte> zero(page);
-    for (std::size_t at = 0; at < bytes; at += page) {
-      if (std::memcmp(pages + at, zero.data(), page) != 0) {
-        std::memcpy(moved + at, pages + at, page);
-      }
-    }
-    // A length of 0: another mapping of the same pages.
-    if (mremap(moved, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED) {
+    if (!move_onto(reinterpret_cast<std::byte*>(the().heap + offset), pages)) {
       fail(fmt::format("the global variables cannot be moved into the heap: {}",
                        std::strerror(errno)));
     }
-    the().statics.push_back({from, bytes, offset});
+    the().statics.push_back({reinterpret_cast<std::uintptr_t>(pages.data()), pages.size(), offset});
   }
 }
 

@@ -217,7 +217,7 @@ Via::Slot& Via::free_slot(Queue& queue) {
 
 void Via::send(Queue& queue, const Head& head, std::span<const std::byte> front,
                std::span<const std::byte> data) {
-  charge(run::LayerStep::splitc_via_send);
+  work_.charge(run::LayerStep::splitc_via_send);
   Slot& slot = free_slot(queue);
   std::byte* at = slot.buffer;
   for (const std::span<const std::byte> part : {bytes_of(head), front, data}) {
@@ -334,7 +334,7 @@ int Via::serve() {
 }
 
 void Via::serve_one(VIP_VI_HANDLE vi) {
-  charge(run::LayerStep::splitc_via_serve);
+  work_.charge(run::LayerStep::splitc_via_serve);
   VIP_DESCRIPTOR* descriptor = nullptr;
   const VIP_RETURN answer = VipRecvDone(vi, &descriptor);
   const auto found = by_vi_.find(vi);

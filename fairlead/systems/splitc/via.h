@@ -15,7 +15,7 @@
 
 #include "fairlead/base/reserved_memory.h"
 #include "fairlead/proto/credit_window.h"
-#include "fairlead/run/layer_costs.h"
+#include "fairlead/run/layer_work.h"
 #include "fairlead/systems/splitc/access.h"
 #include "fairlead/systems/splitc/remote.h"
 #include "fairlead/systems/via/vipl.h"
@@ -30,10 +30,7 @@ class Via final : public Remote {
 
   // `costs`: what its steps take on a modelled machine; outlives it.
   Via(lci::Port& port, const run::LayerCosts& costs, Host& host)
-      : port_(port),
-        free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
-        costs_(costs),
-        host_(host) {}
+      : port_(port), work_(port_, costs), host_(host) {}
 
   void open(std::byte* heap, std::uint64_t bytes) override;
   void close() override;
@@ -132,13 +129,8 @@ class Via final : public Remote {
   Slot& free_slot(Queue& queue);
   void recycle(VIP_VI_HANDLE vi);
 
-  void charge(run::LayerStep step) {
-    if (!free_work_) port_.charge({.ops = costs_.of(step)});
-  }
-
   lci::Port& port_;
-  const bool free_work_;
-  const run::LayerCosts& costs_;
+  const run::LayerWork work_;
   Host& host_;
   VIP_NIC_HANDLE nic_ = nullptr;
   VIP_PROTECTION_HANDLE ptag_ = nullptr;

@@ -166,7 +166,7 @@ void Core::message_came(Vi& vi, const DataHead& head, std::span<const std::byte>
   if (now.kind != head.kind) return;
   if (!now.dropped && !body.empty() && !store(vi, head, place, body)) return;
   now.got += static_cast<std::uint32_t>(body.size());
-  if (!free_work_ && !body.empty()) {
+  if (!work_.is_free() && !body.empty()) {
     port_.charge({.working_set_bytes = head.bytes, .copied_bytes = body.size()});
   }
   if (now.got == head.bytes) close(vi, head);
@@ -243,7 +243,7 @@ void Core::read_data_came(Vi& vi, const DataHead& head, std::span<const std::byt
     return fail(vi, *posted, status);
   }
   posted->moved += static_cast<std::uint32_t>(data.size());
-  if (!free_work_) {
+  if (!work_.is_free()) {
     port_.charge({.working_set_bytes = head.bytes, .copied_bytes = data.size()});
   }
   if (posted->moved < posted->shape.bytes) return;

@@ -17,8 +17,7 @@ constexpr std::uint32_t kPatience = 64;
 Core::Core(run::Context& context, const LossPlan& plan)
     : context_(context),
       port_(context.port()),
-      free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
-      costs_(context.layer_costs()),
+      work_(port_, context.layer_costs()),
       loss_(plan, port_.self()) {
   const std::uint32_t host = host_of(port_.self());
   const std::uint32_t process = port_.self();
@@ -69,7 +68,7 @@ void Core::progress() {
   if (++empty_polls_ < kPatience) return;
   empty_polls_ = 0;
   look_for_the_dead();
-  if (free_work_) std::this_thread::yield();
+  if (work_.is_free()) std::this_thread::yield();
 }
 
 VIP_RETURN Core::await_until(Ps deadline, const char* what, Condition condition) {

@@ -12,6 +12,7 @@
 
 #include "fairlead/lci/port.h"
 #include "fairlead/run/context.h"
+#include "fairlead/run/layer_work.h"
 #include "fairlead/systems/via/loss.h"
 #include "fairlead/systems/via/objects.h"
 
@@ -47,9 +48,7 @@ class Core {
 
   // --- core.cc
   // What a step of this layer takes, on a modelled machine.
-  void charge(run::LayerStep step) {
-    if (!free_work_) port_.charge({.ops = costs_.of(step)});
-  }
+  void charge(run::LayerStep step) { work_.charge(step); }
   // Lets the network move; not from an upcall.
   void progress();
   // Waits until done() returns something else than VIP_NOT_DONE, or the timeout has passed.
@@ -187,8 +186,7 @@ class Core {
 
   run::Context& context_;
   lci::Port& port_;
-  const bool free_work_;
-  const run::LayerCosts& costs_;
+  const run::LayerWork work_;
   Memory memory_;
   std::array<VIP_UINT8, kHostBytes> host_address_{};
   Loss loss_;

@@ -27,10 +27,6 @@ std::string source(const char* section) {
   return fmt::format("NEWGENDSM paper, section {}", section);
 }
 
-void add(Study& study, std::string row, std::string column, const char* unit, Quantity ours) {
-  study.cells.push_back({std::move(row), std::move(column), unit, std::move(ours), {}});
-}
-
 // --- Figure 2.
 
 constexpr std::uint64_t kShort = 4;
@@ -63,8 +59,8 @@ Study figure2(bool quick) {
   to_64k.push_back(kLong);
   for (const Figure2Row& row : kFigure2) {
     for (const PaperPlatform& platform : kDsmPlatforms) {
-      add(study, row.name, platform.label, row.unit,
-          figure_at(platform.label, rdma(platform, to_64k), row.key, row.bytes));
+      add_cell(study, row.name, platform.label, row.unit,
+               figure_at(platform.label, rdma(platform, to_64k), row.key, row.bytes));
     }
   }
   struct PanelRow {
@@ -128,9 +124,9 @@ Study table2(bool quick) {
   for (const std::uint32_t nodes : all) {
     for (const ProtocolPlan& protocol : {kAsync, kNewgen}) {
       for (const PaperPlatform& platform : kDsmPlatforms) {
-        add(study, fmt::format("{} nodes", nodes),
-            fmt::format("{}, {}", protocol.label, platform.label), "us",
-            fetch(platform, protocol, nodes));
+        add_cell(study, fmt::format("{} nodes", nodes),
+                 fmt::format("{}, {}", protocol.label, platform.label), "us",
+                 fetch(platform, protocol, nodes));
       }
     }
   }
@@ -192,9 +188,9 @@ Study apps() {
     for (const std::uint32_t nodes : {1, 2, 4}) {
       for (const ProtocolPlan& protocol : {kAsync, kNewgen}) {
         for (const PaperPlatform& platform : kDsmPlatforms) {
-          add(study, fmt::format("{}, {} nodes", app.name, nodes),
-              fmt::format("{}, {}", protocol.label, platform.label), "s",
-              time(platform, protocol, nodes));
+          add_cell(study, fmt::format("{}, {} nodes", app.name, nodes),
+                   fmt::format("{}, {}", protocol.label, platform.label), "s",
+                   time(platform, protocol, nodes));
         }
       }
     }

@@ -52,10 +52,6 @@ Quantity half_of(const std::string& label, Quantity both) {
   return half;
 }
 
-Quantity constant(const std::string& label, double value) {
-  return {label, {}, [value](std::span<const Measured* const>) { return std::optional(value); }};
-}
-
 struct Curve {
   const char* name;
   Words set;

@@ -106,11 +106,6 @@ Study study_of(const char* id, const char* title, bool figure = false) {
   return {id, title, figure, {}, {}, {}};
 }
 
-void add(Study& study, const std::string& row, const std::string& column, const char* unit,
-         Quantity ours) {
-  study.cells.push_back({row, column, unit, std::move(ours), {}});
-}
-
 StatementPlan says(const char* text, const char* section, std::vector<Order> orders) {
   return {text, fmt::format("Quadrics paper, section {}", section), std::move(orders)};
 }
@@ -149,11 +144,11 @@ Study figure8(const Plan& plan) {
     rate.series.push_back({name, all(main), "MBps"});
     time.series.push_back({name, small(main), "us"});
     for (const std::uint64_t bytes : {0, 64, 4096}) {
-      add(study, fmt::format("{} bytes, {}", bytes, memory_name(main)), "latency", "us",
-          figure_at("", small(main), "us", bytes));
+      add_cell(study, fmt::format("{} bytes, {}", bytes, memory_name(main)), "latency", "us",
+               figure_at("", small(main), "us", bytes));
     }
-    add(study, fmt::format("1 MB, {}", memory_name(main)), "bandwidth", "MB/s",
-        figure_at("", all(main), "MBps", kMega));
+    add_cell(study, fmt::format("1 MB, {}", memory_name(main)), "bandwidth", "MB/s",
+             figure_at("", all(main), "MBps", kMega));
   }
   study.panels = {rate, time};
   study.statements = {says("The bus is the bottleneck from main to main memory", "6.1",
@@ -186,21 +181,22 @@ Study figure9(const Plan& plan) {
   Study study = study_of("figure9", "Barriers on a quiet network");
   for (const std::uint32_t nodes : plan.nodes()) {
     for (const char* test : kBarriers) {
-      add(study, nodes_row(nodes), fmt::format("elan_{}", test), "us", mean_of(plan, test, nodes));
+      add_cell(study, nodes_row(nodes), fmt::format("elan_{}", test), "us",
+               mean_of(plan, test, nodes));
     }
     for (const char* lci : {"elan-tree", "elan-host"}) {
-      add(study, nodes_row(nodes), fmt::format("elan_gsync, {}", lci), "us",
-          mean_of(plan, "gsync", nodes, Traffic::none, lci));
+      add_cell(study, nodes_row(nodes), fmt::format("elan_gsync, {}", lci), "us",
+               mean_of(plan, "gsync", nodes, Traffic::none, lci));
     }
   }
   const Quantity few = mean_of(plan, "gsync", 4);
   const Quantity many = mean_of(plan, "gsync", kNodes);
   std::vector<Measurement> both = few.needs;
   both.insert(both.end(), many.needs.begin(), many.needs.end());
-  add(study, "each time the nodes are four times as many", "elan_gsync", "us",
-      {"", both, [](std::span<const Measured* const> measured) {
-         return std::optional((measured[1]->figure("us") - measured[0]->figure("us")) / 2);
-       }});
+  add_cell(study, "each time the nodes are four times as many", "elan_gsync", "us",
+           {"", both, [](std::span<const Measured* const> measured) {
+              return std::optional((measured[1]->figure("us") - measured[0]->figure("us")) / 2);
+            }});
   std::vector<Order> below;
   std::vector<Order> notice;
   for (const std::uint32_t nodes : plan.nodes()) {
@@ -225,8 +221,8 @@ void add_trees_under_load(Study& study, const Plan& plan) {
   for (const char* lci : {"elan-tree", "elan-host"}) {
     for (const Traffic traffic : {Traffic::complement, Traffic::uniform}) {
       for (const std::uint32_t nodes : {16U, kNodes}) {
-        add(study, nodes_row(nodes), fmt::format("elan_gsync, {}, {}", lci, name_of(traffic)), "us",
-            mean_of(plan, "gsync", nodes, traffic, lci));
+        add_cell(study, nodes_row(nodes), fmt::format("elan_gsync, {}, {}", lci, name_of(traffic)),
+                 "us", mean_of(plan, "gsync", nodes, traffic, lci));
       }
     }
   }
@@ -238,11 +234,11 @@ Study figure10(const Plan& plan) {
     for (const Traffic traffic : kTraffic) {
       const std::string column = fmt::format("elan_{}, {}", test, name_of(traffic));
       for (const std::uint32_t nodes : plan.loaded_nodes()) {
-        add(study, nodes_row(nodes), column, "us", mean_of(plan, test, nodes, traffic));
+        add_cell(study, nodes_row(nodes), column, "us", mean_of(plan, test, nodes, traffic));
       }
-      add(study, "64 nodes, of 4", column, "x", growth(plan, test, traffic));
+      add_cell(study, "64 nodes, of 4", column, "x", growth(plan, test, traffic));
       if (traffic != Traffic::none) {
-        add(study, "64 nodes, of quiet ones", column, "x", slower(plan, test, traffic));
+        add_cell(study, "64 nodes, of quiet ones", column, "x", slower(plan, test, traffic));
       }
     }
   }
@@ -290,7 +286,7 @@ Study spread(const char* id, const char* test, const Plan& plan) {
   for (const Traffic traffic : kTraffic) {
     const Measurement measured = plan.spread(test, traffic);
     for (const Row& row : kRows) {
-      add(study, row.name, name_of(traffic), row.unit, figure_of("", measured, row.key));
+      add_cell(study, row.name, name_of(traffic), row.unit, figure_of("", measured, row.key));
     }
   }
   return study;
@@ -322,12 +318,12 @@ void add_broadcasts(Study& study, const Plan& plan, Traffic traffic) {
       time.series.push_back({name, plan.short_broadcasts(test, main, traffic), "us"});
       rate.series.push_back({name, plan.long_broadcasts(test, main, traffic), "MBps"});
       for (const std::uint64_t bytes : {8, 256, 2048}) {
-        add(study, fmt::format("{} bytes{}", bytes, about), name, "us",
-            broadcast_at(plan, test, main, bytes, "us", traffic));
+        add_cell(study, fmt::format("{} bytes{}", bytes, about), name, "us",
+                 broadcast_at(plan, test, main, bytes, "us", traffic));
       }
       const std::uint64_t longest = plan.longest();
-      add(study, size_row(longest) + about, name, "MB/s",
-          broadcast_at(plan, test, main, longest, "MBps", traffic));
+      add_cell(study, size_row(longest) + about, name, "MB/s",
+               broadcast_at(plan, test, main, longest, "MBps", traffic));
     }
   }
   study.panels.insert(study.panels.end(), {time, rate});
@@ -371,12 +367,12 @@ void add_scaling(Study& study, const Plan& plan, Traffic traffic) {
       return broadcast_on(plan, "hbcast", nodes, main, "MBps", traffic);
     };
     for (const std::uint32_t nodes : plan.nodes()) {
-      add(study, nodes_row(nodes), "bandwidth" + of, "MB/s", rate(nodes));
-      add(study, nodes_row(nodes), "latency" + of, "us",
-          broadcast_on(plan, "hbcast", nodes, main, "us", traffic));
+      add_cell(study, nodes_row(nodes), "bandwidth" + of, "MB/s", rate(nodes));
+      add_cell(study, nodes_row(nodes), "latency" + of, "us",
+               broadcast_on(plan, "hbcast", nodes, main, "us", traffic));
     }
     const auto share = [&](const char* row, std::uint32_t many, std::uint32_t few) {
-      add(study, row, "bandwidth" + of, "%", percent_of(rate(many), rate(few)));
+      add_cell(study, row, "bandwidth" + of, "%", percent_of(rate(many), rate(few)));
     };
     share("16 nodes, of that of 4", 16, 4);
     share("64 nodes, of that of 16", 64, 16);

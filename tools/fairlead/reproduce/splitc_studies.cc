@@ -42,18 +42,10 @@ Measurement primitive(const char* splitc, const char* op, bool two_way, bool qui
   return made;
 }
 
-void add(Study& study, const std::string& row, const std::string& column, const char* unit,
-         Quantity ours) {
-  study.cells.push_back({row, column, unit, std::move(ours), {}});
-}
-
 StatementPlan says(const char* text, const char* section, std::vector<Order> orders) {
   return {text, fmt::format("Split-C paper, section {}", section), std::move(orders)};
 }
 
-Quantity constant(const std::string& label, double value) {
-  return {label, {}, [value](std::span<const Measured* const>) { return std::optional(value); }};
-}
 // Both are about the same: each at most `slack` times the other.
 std::vector<Order> alike(const Quantity& a, const Quantity& b, double slack) {
   return {{a, b, slack}, {b, a, slack}};
@@ -63,7 +55,8 @@ Study table6_1() {
   Study study{"table6-1", "LogP of Active Messages over VIA, 16 nodes", false, {}, {}, {}};
   const std::pair<const char*, const char*> keys[] = {
       {"L", "l_us"}, {"o_s", "os_us"}, {"o_r", "or_us"}, {"g", "g_us"}};
-  for (const auto& [row, key] : keys) add(study, row, "AMVIA", "us", figure_of(row, logp(), key));
+  for (const auto& [row, key] : keys)
+    add_cell(study, row, "AMVIA", "us", figure_of(row, logp(), key));
   return study;
 }
 
@@ -71,16 +64,16 @@ Study figure6_1(bool quick) {
   Study study{"figure6-1", "One-way time and streaming of VIA and AMVIA", true, {}, {}, {}};
   const Quantity via = figure_at("VIA", one_way("via"), "one_way_us", 4);
   const Quantity amvia = figure_of("AMVIA", logp(), "one_way_us");
-  add(study, "VIA", "one way", "us", via);
-  add(study, "AMVIA", "one way", "us", amvia);
-  add(study, "AMVIA, 2 nodes", "one way", "us",
-      figure_at("AMVIA of 2 nodes", one_way("am"), "one_way_us", 4));
+  add_cell(study, "VIA", "one way", "us", via);
+  add_cell(study, "AMVIA", "one way", "us", amvia);
+  add_cell(study, "AMVIA, 2 nodes", "one way", "us",
+           figure_at("AMVIA of 2 nodes", one_way("am"), "one_way_us", 4));
   const Words sizes =
       quick ? Words{"--from", "512", "--to", "2048"} : Words{"--from", "4", "--to", "2048"};
   const Axis bytes = {"message size", "bytes", true};
   Words stream = {"--what", "stream", "--from", quick ? "1004" : "251", "--to", "4016"};
-  add(study, "AMVIA, 4016 bytes", "stream", "MB/s",
-      figure_at("AMVIA", vibench("am", 2, stream), "MBps", 4016));
+  add_cell(study, "AMVIA, 4016 bytes", "stream", "MB/s",
+           figure_at("AMVIA", vibench("am", 2, stream), "MBps", 4016));
   study.panels = {{"figure6-1-time",
                    "one-way time",
                    bytes,
@@ -103,8 +96,8 @@ Study figure6_2(bool quick) {
                      "us", count);
   };
   for (const std::uint64_t count : {1, 16, 64, 256}) {
-    add(study, count == 1 ? "one" : fmt::format("burst of {}", count), "a message", "us",
-        burst(0, count));
+    add_cell(study, count == 1 ? "one" : fmt::format("burst of {}", count), "a message", "us",
+             burst(0, count));
   }
   PanelPlan panel{"figure6-2",
                   "time of a message, its computing included",
@@ -136,8 +129,8 @@ Study figure6_3(bool quick) {
   for (const char* const splitc : {"amvia", "via"}) {
     for (const char* const op : ops) {
       for (const bool two_way : {false, true}) {
-        add(study, op, fmt::format("{}, {}", splitc, two_way ? "two-way" : "one-way"), "us",
-            figure_at(op, primitive(splitc, op, two_way, quick), "us", 4));
+        add_cell(study, op, fmt::format("{}, {}", splitc, two_way ? "two-way" : "one-way"), "us",
+                 figure_at(op, primitive(splitc, op, two_way, quick), "us", 4));
       }
     }
   }

@@ -1,8 +1,19 @@
 #include "tools/fairlead/reproduce/study.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
 
 namespace fairlead::tools {
+
+void add_cell(Study& study, std::string row, std::string column, std::string unit, Quantity ours) {
+  study.cells.push_back({std::move(row), std::move(column), std::move(unit), std::move(ours), {}});
+}
+
+Quantity constant(const std::string& label, double value) {
+  return {label, {}, [value](std::span<const Measured* const>) { return std::optional(value); }};
+}
 
 Quantity figure_of(const std::string& label, const Measurement& measurement,
                    const std::string& key) {

@@ -79,6 +79,8 @@ struct Study {
   std::vector<StatementPlan> statements;
 };
 
+void add_cell(Study& study, std::string row, std::string column, std::string unit, Quantity ours);
+
 // A machine of a paper: its platform file, and what the paper calls it.
 struct PaperPlatform {
   const char* name;
@@ -93,6 +95,8 @@ Quantity figure_at(const std::string& label, const Measurement& measurement, con
 Quantity peak_of(const std::string& label, const Measurement& measurement, const std::string& key);
 // The size from which `rising` is above `other`, between two sizes by straight lines.
 Quantity crossover_of(const Measurement& rising, const Measurement& other, const std::string& key);
+// A value that is measured nowhere.
+Quantity constant(const std::string& label, double value);
 // a / b.
 Quantity ratio_of(const std::string& label, const Quantity& a, const Quantity& b);
 

@@ -17,8 +17,8 @@ class Doorbells {
   static constexpr std::uint32_t kMost = 1024;
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  // Of the rank at `place` of the node: the number of an empty one, of those given back first;
-  // kNone: there are no more.
+  // A doorbell for the rank at `place` of the node: the number of an empty one, first of those that
+  // were given back. kNone: there are no more.
   std::uint32_t add(std::uint32_t place) {
     const auto empty = std::find_if(given_back_.begin(), given_back_.end(),
                                     [this](std::uint32_t number) { return !full(number); });

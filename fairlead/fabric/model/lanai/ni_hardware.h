@@ -121,8 +121,8 @@ class alignas(kCacheLine) NiHardware {
       return deliver_to_all(id);
     request(DmaKind::deliver, to, id);
   }
-  // The same, of a packet with a descriptor of its own: the descriptor's status and an entry of a
-  // completion queue follow the data, and the host sees the packet by that entry.
+  // As deliver(), for a packet with a descriptor of its own: the descriptor's status and an entry
+  // of a completion queue follow the data, and the host sees the packet by that entry.
   void deliver_described(PacketId id) {
     packet(id).notifies = true;
     const std::uint32_t to = packet(id).to;

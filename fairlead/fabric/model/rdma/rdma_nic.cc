@@ -291,7 +291,7 @@ Post RdmaNic<Host>::change_remote(const RemoteChange& change) {
     post_change(id, change);
     return Post::done;
   }
-  // The first one finds the word, unless that is what most words are.
+  // The first expects 0; where the word is something else, it finds out what.
   Operation& operation = operations_[entry.operation];
   operation.loops = true;
   operation.change = change;

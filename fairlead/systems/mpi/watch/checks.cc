@@ -97,11 +97,11 @@ int Checks::check_buffers(const Call& call, CallId id, const Given& given, CallS
 
 void Checks::after(CallId id, const Given& given, int answer, const CallState& state) {
   const Call call(row_of(id).name);
-  note_taken(id, given, state);
-  if (answer == MPI_SUCCESS) note_made(call, id, given, state);
+  note_taken(given, state);
+  if (answer == MPI_SUCCESS) note_made(id, given, state);
 }
 
-void Checks::note_taken(CallId, const Given& given, const CallState& state) {
+void Checks::note_taken(const Given& given, const CallState& state) {
   for (std::size_t i = 0; i < state.requests.size(); ++i) {
     const MPI_Request before = state.requests[i];
     const MPI_Request now = given.requests.at[i];
@@ -120,7 +120,7 @@ void Checks::note_taken(CallId, const Given& given, const CallState& state) {
   }
 }
 
-void Checks::note_made(const Call&, CallId id, const Given& given, const CallState& state) {
+void Checks::note_made(CallId id, const Given& given, const CallState& state) {
   if (!given.takes_object && given.object.at != nullptr) {
     handles_.made(given.object.kind, handle_at(given.object.at), row_of(id).name);
   }

@@ -33,8 +33,8 @@ class Checks {
  private:
   void agree(const Call& call, CallId id, const Given& given);
   int check_buffers(const Call& call, CallId id, const Given& given, CallState& state);
-  void note_taken(CallId id, const Given& given, const CallState& state);
-  void note_made(const Call& call, CallId id, const Given& given, const CallState& state);
+  void note_taken(const Given& given, const CallState& state);
+  void note_made(CallId id, const Given& given, const CallState& state);
   std::string describe(CallId id, const Given& given) const;
   std::string lost_handles() const;
 

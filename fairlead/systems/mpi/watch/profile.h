@@ -22,7 +22,7 @@ class SizeCounts {
  public:
   void add(std::uint64_t bytes);
   void add(std::size_t number, std::uint64_t count);
-  // Up to the last that is not 0.
+  // Ends with the last number that counts anything.
   const std::vector<std::uint64_t>& counts() const { return counts_; }
   static std::uint64_t least(std::size_t number);
   static std::uint64_t most(std::size_t number);
@@ -46,7 +46,7 @@ struct PeerCounts {
   std::uint64_t access_bytes = 0;
 };
 
-// Of one rank, as it travels to who reports.
+// What one rank counted, as it is sent to the rank that reports.
 struct RankProfile {
   Ps elapsed{};                             // from MPI_Init to MPI_Finalize
   std::map<std::size_t, CallCounts> calls;  // by CallId

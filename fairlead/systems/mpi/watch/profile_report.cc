@@ -15,7 +15,7 @@
 namespace fairlead::mpi {
 namespace {
 
-// Of a larger job the pairs of ranks with most bytes are printed instead of a matrix.
+// In larger jobs the pairs of ranks with most bytes are printed instead of a matrix.
 constexpr std::size_t kMatrixRanks = 8;
 constexpr std::size_t kPairs = 10;
 
@@ -217,8 +217,6 @@ void add_sizes(std::string& text, const JobProfile& job) {
   }
 }
 
-double seconds_of(Ps time) { return to_seconds(time); }
-
 std::string sizes_json(const SizeCounts& sizes) {
   std::string text = "[";
   for (std::size_t number = 0; number < sizes.counts().size(); ++number) {
@@ -233,17 +231,17 @@ std::string spread_json(const Spread& spread, std::size_t ranks) {
   return fmt::format(
       R"({{"mean_s": {}, "least_s": {}, "least_rank": {}, "most_s": {}, "most_rank": {}, )"
       R"("imbalance_percent": {:.3f}}})",
-      seconds_of(mean(spread.sum, ranks)), seconds_of(spread.least), spread.least_rank,
-      seconds_of(spread.most), spread.most_rank, spread.imbalance_percent(ranks));
+      to_seconds(mean(spread.sum, ranks)), to_seconds(spread.least), spread.least_rank,
+      to_seconds(spread.most), spread.most_rank, spread.imbalance_percent(ranks));
 }
 
 std::string rank_json(const RankProfile& rank, std::size_t number) {
   std::string text = fmt::format(R"({{"rank": {}, "elapsed_s": {}, "mpi_s": {}, "calls": [)",
-                                 number, seconds_of(rank.elapsed), seconds_of(rank.in_mpi()));
+                                 number, to_seconds(rank.elapsed), to_seconds(rank.in_mpi()));
   const char* between = "";
   for (const auto& [call, of] : rank.calls) {
     add(text, R"({}{{"call": "{}", "calls": {}, "seconds": {}, "longest_s": {}, "bytes": {}}})",
-        between, kCallRows[call].name, of.calls, seconds_of(of.total), seconds_of(of.longest),
+        between, kCallRows[call].name, of.calls, to_seconds(of.total), to_seconds(of.longest),
         of.bytes);
     between = ", ";
   }
@@ -297,9 +295,9 @@ std::string profile_json(const JobProfile& job) {
         R"({}
     {{"call": "{}", "calls": {}, "seconds": {}, "longest_s": {}, "longest_rank": {}, "bytes": {}, )"
         R"("ranks": {}, "most_s": {}, "most_rank": {}, "imbalance_percent": {:.3f}}})",
-        between, kCallRows[call].name, of.counts.calls, seconds_of(of.counts.total),
-        seconds_of(of.counts.longest), of.longest_rank, of.counts.bytes, of.ranks,
-        seconds_of(of.spread.most), of.spread.most_rank, of.spread.imbalance_percent(ranks));
+        between, kCallRows[call].name, of.counts.calls, to_seconds(of.counts.total),
+        to_seconds(of.counts.longest), of.longest_rank, of.counts.bytes, of.ranks,
+        to_seconds(of.spread.most), of.spread.most_rank, of.spread.imbalance_percent(ranks));
     between = ",";
   }
   add(text, "],\n  \"sizes\": {{\"messages\": {},\n",
