@@ -131,8 +131,9 @@ void TraceWriter::arrow_ends(TracePlace lane, Ps at, std::uint64_t id) {
   arrow(R"("f","bp":"e")", lane, at, id);
 }
 
-void TraceWriter::arrow_reaches(TracePlace lane, Ps at, std::uint64_t id) {
-  arrow(R"("f")", lane, at, id);
+void TraceWriter::counter(std::uint32_t node, Ps at, std::string_view name, std::uint64_t value) {
+  event(fmt::format(R"({{"ph":"C","name":"{}","pid":{},"ts":{},"args":{{"value":{}}}}})",
+                    escaped(name), node, us(at), value));
 }
 
 void TraceWriter::journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id,

@@ -49,9 +49,10 @@ class TraceWriter {
   // An arrow from the interval that encloses `at` to the one where it ends; `id` ties the two.
   void arrow_begins(TracePlace lane, Ps at, std::uint64_t id);
   void arrow_ends(TracePlace lane, Ps at, std::uint64_t id);
-  // On its way, through the interval that encloses `at`; and an end at the lane's next interval.
+  // On its way, through the interval that encloses `at`.
   void arrow_passes(TracePlace lane, Ps at, std::uint64_t id);
-  void arrow_reaches(TracePlace lane, Ps at, std::uint64_t id);
+  // A number of the node that is `value` from `at` on, drawn as a curve.
+  void counter(std::uint32_t node, Ps at, std::string_view name, std::uint64_t value);
   // An interval on no lane of its own, which may overlap others of its node: something that is
   // under way from lane to lane. `id` is its alone.
   void journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id, std::string_view name,

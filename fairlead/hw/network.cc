@@ -1,5 +1,7 @@
 #include "fairlead/hw/network.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "fairlead/base/prefetch.h"
@@ -124,6 +126,18 @@ void Network::granted(std::uint32_t index, Ps when) {
   engine_.at(when + delay, worm.source, kHeadEvent, &Network::on_head, this, worm.packet, index);
 }
 
+Network::BusyLink Network::busiest() const {
+  const auto most = std::max_element(link_busy_.begin(), link_busy_.end());
+  if (most == link_busy_.end() || *most == Ps{0}) return {};
+  const auto channel = static_cast<ChannelId>(most - link_busy_.begin());
+  const ChannelId hosts = topology_.channel_to_host(0);
+  const ChannelId inner = topology_.first_between_switches();
+  return {channel < hosts   ? fmt::format("out of node {}", channel)
+          : channel < inner ? fmt::format("to node {}", channel - hosts)
+                            : fmt::format("between switches, number {}", channel - inner),
+          *most};
+}
+
 // From here on nothing can block the packet: when each channel sees its tail is known.
 void Network::head_arrived(Worm& worm, Ps when) {
   const Ps now = engine_.now();
@@ -141,6 +155,8 @@ void Network::head_arrived(Worm& worm, Ps when) {
       if (trace_ != nullptr) [[unlikely]]
         show(worm, tail, when);
     }
+    if (!link_busy_.empty()) [[unlikely]]
+      link_busy_[worm.path[i]] += worm.wire_time;
     release(worm.path[i], tail);
   }
 }

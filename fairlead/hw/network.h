@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "fairlead/base/trace.h"
@@ -46,6 +47,15 @@ class Network {
   // Shows on each node's lines when its links and the network's DMA engines are taken. `writer`
   // outlives the network.
   void trace(TraceWriter& writer) { trace_ = &writer; }
+
+  // Before the first packet: counts how long each link carries packets. Networks of circuits count
+  // nothing.
+  void count() { link_busy_.resize(topology_.channels()); }
+  struct BusyLink {
+    std::string name;  // empty: none carried anything, or none is counted
+    Ps time{};
+  };
+  BusyLink busiest() const;
 
   // Engine::Prepare of kHeadEvent, kTailEvent.
   static void prepare_head(void* self, std::uint64_t packet, std::uint64_t worm, unsigned stage);
@@ -119,6 +129,7 @@ class Network {
   std::vector<Worm> worms_;
   std::vector<std::uint32_t> free_worms_;
   Ps blocked_{};
+  std::vector<Ps> link_busy_;  // by channel; empty: not counted
   TraceWriter* trace_ = nullptr;
   std::unique_ptr<Circuits> circuits_;
   std::unique_ptr<BufferedLinks> buffered_;  // in place of wormholes

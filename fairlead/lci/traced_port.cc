@@ -1,23 +1,25 @@
 #include "fairlead/lci/traced_port.h"
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
-#include "fairlead/base/prng.h"
+#include "fairlead/base/packet_arrows.h"
 
 namespace fairlead::lci {
 namespace {
 
 // Allocations shorter than this found a buffer; longer ones waited for it.
 constexpr Ps kShownWait = microseconds(1);
+// Intervals of one lane that begin one within the other differ by what the viewers tell apart.
+constexpr Ps kBehind = nanoseconds(1);
 
 class TracedPort final : public Port {
  public:
-  TracedPort(Port& inner, TraceLane lane, bool arrows)
-      : inner_(inner),
-        lane_(lane),
-        arrows_(arrows),
-        free_work_((inner.caps(inner.self()).flags & kFreeWork) != 0) {
+  TracedPort(Port& inner, TraceLane lane)
+      : inner_(inner), lane_(lane), free_work_((inner.caps(inner.self()).flags & kFreeWork) != 0) {
     for (std::size_t chan = 0; chan < bound_.size(); ++chan) {
       bound_[chan].port = this;
       bound_[chan].chan = static_cast<Chan>(chan);
@@ -29,11 +31,11 @@ class TracedPort final : public Port {
   const Caps& caps(Rank peer) const override { return inner_.caps(peer); }
   Ps now() const override { return inner_.now(); }
   void charge(const Work& work) override {
-    const Ps from = now();
+    const Ps from = stamp();
     inner_.charge(work);
     // Where another thread runs upcalls meanwhile, work takes no time of its own.
     if (takes_turns()) return;
-    if (const Ps to = now(); to > from + kShownWait) lane_.interval(from, to, "work");
+    if (now() > from + kShownWait) show(from, "work");
   }
   void after(Ps delay, Task task) override { inner_.after(delay, task); }
   void bind(Chan chan, Upcall upcall, Returned returned) override {
@@ -46,9 +48,9 @@ class TracedPort final : public Port {
 
   Packet* alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) override {
     const Turn turn(*this);
-    const Ps from = now();
+    const Ps from = stamp();
     Packet* packet = inner_.alloc(dest, lane, size_hint, flags);
-    if (const Ps to = now(); to > from + kShownWait) lane_.interval(from, to, "alloc");
+    if (now() > from + kShownWait) show(from, "alloc");
     if (packet != nullptr) allocated_[packet] = {dest, lane};
     return packet;
   }
@@ -57,7 +59,7 @@ class TracedPort final : public Port {
             std::span<const Piece> gather, Counter* done, std::uint32_t flags) override {
     const Turn turn(*this);
     const auto found = allocated_.find(packet);
-    const Ps from = now();
+    const Ps from = stamp();
     std::size_t total = size;
     for (const Piece& piece : gather) total += piece.size;
     const Post answer = inner_.send(packet, chan, words, size, gather, done, flags);
@@ -70,7 +72,7 @@ class TracedPort final : public Port {
   Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                   std::span<const std::byte> data, std::uint32_t flags) override {
     const Turn turn(*this);
-    const Ps from = now();
+    const Ps from = stamp();
     const Post answer = inner_.send_small(dest, chan, lane, words, data, flags);
     show_send(from, dest, chan, lane, data.size(), answer);
     return answer;
@@ -83,17 +85,17 @@ class TracedPort final : public Port {
 
   int poll() override {
     const Turn turn(*this);
-    const Ps from = now();
+    const Ps from = stamp();
     const int ran = inner_.poll();
     // Empty polls would bury the rest.
-    if (ran > 0) lane_.interval(from, now(), "poll");
+    if (ran > 0) show(from, "poll");
     return ran;
   }
   Post wait(const Until& until) override {
     const Turn turn(*this);
-    const Ps from = now();
+    const Ps from = stamp();
     const Post answer = inner_.wait(until);
-    lane_.interval(from, now(), until.what[0] != '\0' ? until.what : "wait");
+    show(from, until.what[0] != '\0' ? until.what : "wait");
     return answer;
   }
   void defer(Task task) override { inner_.defer(task); }
@@ -133,26 +135,26 @@ class TracedPort final : public Port {
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override {
     const Turn turn(*this);
-    const Ps from = now();
+    const Ps from = stamp();
     const Post answer = inner_.put(dest, segment, pieces, done, remote, flags);
     std::uint64_t bytes = 0;
     for (const PutPiece& piece : pieces) bytes += piece.size;
-    lane_.interval(from, now(), "put", {"dest", dest.id}, {"bytes", bytes});
+    show(from, "put", {"dest", dest.id}, {"bytes", bytes});
     return answer;
   }
   Post get(Remote remote, void* to, std::size_t size, Counter* done, std::uint32_t flags) override {
     const Turn turn(*this);
-    const Ps from = now();
+    const Ps from = stamp();
     const Post answer = inner_.get(remote, to, size, done, flags);
-    lane_.interval(from, now(), "get", {"from", remote.rank}, {"bytes", size});
+    show(from, "get", {"from", remote.rank}, {"bytes", size});
     return answer;
   }
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
               Counter* done, std::uint32_t flags) override {
     const Turn turn(*this);
-    const Ps from = now();
+    const Ps from = stamp();
     const Post answer = inner_.atomic(word, op, a, b, old, done, flags);
-    lane_.interval(from, now(), "atomic", {"at", word.rank});
+    show(from, "atomic", {"at", word.rank});
     return answer;
   }
   Post fence(Dest dest, Counter* done) override { return inner_.fence(dest, done); }
@@ -163,9 +165,9 @@ class TracedPort final : public Port {
   Post ungroup(std::uint16_t id) override { return inner_.ungroup(id); }
   Post query(const Query& query, bool* all, Counter* done) override {
     const Turn turn(*this);
-    const Ps from = now();
+    const Ps from = stamp();
     const Post answer = inner_.query(query, all, done);
-    lane_.interval(from, now(), "query", {"group", query.group});
+    show(from, "query", {"group", query.group});
     return answer;
   }
   Post when(Counter* counter, std::uint64_t at, const Operation& operation) override {
@@ -203,55 +205,58 @@ class TracedPort final : public Port {
     Dest dest;
     Lane lane;
   };
-  using Counts = std::unordered_map<std::uint64_t, std::uint64_t>;
-
   static bool sent(Post answer) { return answer == Post::done || answer == Post::pending; }
 
-  // Packets of one (source, destination, channel, lane) arrive in order: their number within it is
-  // the same at both ends.
-  std::uint64_t arrow(Counts& counts, Rank source, Rank dest, Rank peer, Chan chan, Lane lane) {
-    const std::uint64_t way = std::uint64_t{chan} << 8 | static_cast<std::uint64_t>(lane);
-    const std::uint64_t number = counts[std::uint64_t{peer} << 32 | way]++;
-    Prng mix(Prng(std::uint64_t{source} << 32 | dest).next() ^ way);
-    return Prng(mix.next() + number).next();
+  // Now, or behind what is shown already. Intervals nest by their order then, also where no time
+  // passes: an upcall's first call begins behind it, so that the arrow which ends at the upcall's
+  // begin does not end at the call.
+  Ps stamp() const { return std::max(now(), shown_); }
+  // A call of the client's that began at `from`, a stamp().
+  void show(Ps from, std::string_view name, TraceDetail first = {}, TraceDetail second = {}) {
+    shown_ = stamp();
+    lane_.interval(from, shown_, name, first, second);
   }
 
   void show_send(Ps from, Dest dest, Chan chan, Lane lane, std::size_t bytes, Post answer) {
     if (!sent(answer)) return lane_.instant(from, "send refused");
-    lane_.interval(from, now(), dest.group ? "multicast" : "send", {"dest", dest.id},
-                   {"bytes", bytes});
-    if (dest.group || !arrows_) return;
-    lane_.arrow_begins(from, arrow(sent_, self(), dest.id, dest.id, chan, lane));
+    show(from, dest.group ? "multicast" : "send", {"dest", dest.id}, {"bytes", bytes});
+    if (dest.group) return;
+    lane_.arrow_begins(from, sent_.next(self(), dest.id, chan, static_cast<std::uint32_t>(lane)));
   }
 
   static Keep on_upcall(void* context, Packet* packet, const Arrival& arrival) {
     const Bound& bound = *static_cast<const Bound*>(context);
     TracedPort& port = *bound.port;
-    const Ps from = port.now();
+    // Behind the begin of the call that runs it, for the same reason.
+    const Ps from = port.stamp() + kBehind;
+    port.shown_ = from + kBehind;
+    const Rank source = arrival.source;
+    const std::size_t bytes = arrival.data.size();
+    const bool arrow = !arrival.via_group;
+    const auto lane = static_cast<std::uint32_t>(arrival.lane);
     const Keep keep = bound.upcall.run(bound.upcall.context, packet, arrival);
-    port.lane_.interval(from, port.now(), "upcall", {"from", arrival.source},
-                        {"bytes", arrival.data.size()});
-    if (!arrival.via_group && port.arrows_) {
-      port.lane_.arrow_ends(from, port.arrow(port.received_, arrival.source, port.self(),
-                                             arrival.source, arrival.chan, arrival.lane));
+    port.shown_ = port.stamp();
+    port.lane_.interval(from, port.shown_, "upcall", {"from", source}, {"bytes", bytes});
+    if (arrow) {
+      port.lane_.arrow_ends(from, port.received_.next(source, port.self(), bound.chan, lane));
     }
     return keep;
   }
 
   Port& inner_;
   TraceLane lane_;
-  bool arrows_;
   bool free_work_;
   std::array<Bound, kClientChannels> bound_;
   std::unordered_map<Packet*, Allocated> allocated_;
-  Counts sent_;
-  Counts received_;
+  PacketArrows sent_;
+  PacketArrows received_;
+  Ps shown_{};  // up to here there are intervals
 };
 
 }  // namespace
 
-std::unique_ptr<Port> make_traced_port(Port& inner, TraceLane lane, bool arrows) {
-  return std::make_unique<TracedPort>(inner, lane, arrows);
+std::unique_ptr<Port> make_traced_port(Port& inner, TraceLane lane) {
+  return std::make_unique<TracedPort>(inner, lane);
 }
 
 }  // namespace fairlead::lci

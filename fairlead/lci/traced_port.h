@@ -11,7 +11,7 @@ namespace fairlead::lci {
 
 // `inner` and the writer of `lane` outlive the port, which takes its client's place: nobody else
 // binds channels of `inner`. Keeps a count per (peer, channel, lane) in use.
-// `arrows`: false where the fabric below draws its packets' ways itself.
-std::unique_ptr<Port> make_traced_port(Port& inner, TraceLane lane, bool arrows = true);
+// The arrows are those of base/packet_arrows.h: a fabric below may add its packets' ways to them.
+std::unique_ptr<Port> make_traced_port(Port& inner, TraceLane lane);
 
 }  // namespace fairlead::lci

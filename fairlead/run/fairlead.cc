@@ -1,9 +1,15 @@
 #include "fairlead/run/fairlead.h"
 
 #include "fairlead/run/context.h"
+#include "fairlead/run/virtual_rank.h"
 
 void fairlead_work(std::uint64_t ops, std::uint64_t bytes, std::uint64_t working_set_bytes) {
-  if (fairlead::run::Context* rank = fairlead::run::current()) {
-    rank->port().charge({.ops = ops, .bytes = bytes, .working_set_bytes = working_set_bytes});
-  }
+  fairlead::run::Context* const rank = fairlead::run::current();
+  if (rank == nullptr) return;
+  fairlead::lci::Port& port = rank->port();
+  const fairlead::lci::Work work{
+      .ops = ops, .bytes = bytes, .working_set_bytes = working_set_bytes};
+  port.charge(work);
+  if ((port.caps(port.self()).flags & fairlead::lci::kFreeWork) != 0) return;
+  if (auto* const its = dynamic_cast<fairlead::run::VirtualRank*>(rank)) its->declared(work);
 }

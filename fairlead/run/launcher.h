@@ -40,9 +40,6 @@ struct LaunchOptions {
   HostOptions hosts;
 };
 
-// Exit code of a job that outlived WorldOptions::timeout, as timeout(1) has it.
-constexpr int kTimeoutExitCode = 124;
-
 // Runs the job to its end. Rank 0 has this process's standard input, the others /dev/null; output
 // goes to this process's. At the first failure (a signal, an exit code other than 0, an exit
 // between began() and ended(), abort_job(), the timeout) every process of the job, children of

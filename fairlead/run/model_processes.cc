@@ -27,7 +27,6 @@ using fabric::model::RankGate;
 // How long a rank may compute before the simulator looks for signals and for the job's end.
 constexpr Ps kLookAround = milliseconds(20);
 constexpr std::uint32_t kTurnsPerLook = 1024;
-constexpr std::uint32_t kEventsPerLook = 1u << 16;
 
 // Runs the calling thread on one processor for its lifetime, if there is one to choose.
 class Pinned {
@@ -193,6 +192,7 @@ bool ProcessWorld::await_rank(Proxy& proxy) {
   while (!job_over_ && !await_turn(slot, GateTurn::simulator, kLookAround)) {
     // The rank may have ended while control was being handed to it.
     if (slot.left.load() != 0) memory_->mark_left(proxy.rank);
+    simulation_.tell_progress();
     job_over_ = link_->over();
   }
   return !job_over_ && static_cast<GateTurn>(slot.turn.load()) == GateTurn::simulator;
@@ -203,10 +203,11 @@ void ProcessWorld::run(GuardianLink& link) {
   const Pinned pinned(processors_);
   sim::Engine& engine = machine().engine();
   for (std::uint32_t events = 0; !simulation_.stopped() && engine.step();) {
-    if (++events % kEventsPerLook == 0 && link.over()) {
-      job_over_ = true;
-      simulation_.stop();
-    }
+    if (++events % ModelSimulation::kEventsPerLook != 0) continue;
+    simulation_.tell_progress();
+    if (!link.over()) continue;
+    job_over_ = true;
+    simulation_.stop();
   }
   simulation_.conclude();
   // No event is left: nobody needs those that linger.
@@ -222,6 +223,13 @@ void ProcessWorld::run(GuardianLink& link) {
 void ProcessWorld::complete(RunReport& report) {
   for (Rank rank = 0; rank < simulation_.options().ranks; ++rank) {
     add_counters(report.ranks[rank].counters, memory_->slot(rank).counters);
+    const fabric::model::WorkTally& tally = memory_->slot(rank).tally;
+    report.program.add(rank, tally);
+    if (fabric::model::Figures* const figures = simulation_.figures()) {
+      for (std::size_t part = 0; part < fabric::model::kHostParts; ++part) {
+        figures->hosts[rank][part] += tally.host[part];
+      }
+    }
   }
   simulation_.report(report);
   // The guardian was told the beginning.
@@ -230,6 +238,7 @@ void ProcessWorld::complete(RunReport& report) {
       whole.compare(0, report.failure.size(), report.failure) == 0) {
     report.failure = whole;
   }
+  if (report.exit_code == kTimeoutExitCode) report.failure += "; " + simulation_.progress();
 }
 
 // `options`: launch.world's, with the simulator's part of the trace; `parts`: the ranks' folder.

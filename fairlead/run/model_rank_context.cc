@@ -49,6 +49,12 @@ Result<std::unique_ptr<ModelRankContext>> ModelRankContext::join(const Welcome& 
       rank, std::move(below), std::move(traced.value()), std::move(board), std::move(life)));
 }
 
+void ModelRankContext::declared(const lci::Work& work) {
+  const auto& rates = *reinterpret_cast<const hw::HostRates*>(below_.memory->header().host_rates);
+  below_.memory->slot(rank_).tally.declare(
+      rates, {work.ops, work.bytes, work.working_set_bytes, work.copied_bytes});
+}
+
 std::string ModelRankContext::processor_name() const {
   return fmt::format("{}-{}", below_.memory->header().platform, node_of(rank_));
 }

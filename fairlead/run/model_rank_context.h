@@ -10,10 +10,11 @@
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/process_context.h"
 #include "fairlead/run/virtual_clock.h"
+#include "fairlead/run/virtual_rank.h"
 
 namespace fairlead::run {
 
-class ModelRankContext final : public ProcessContext {
+class ModelRankContext final : public ProcessContext, public VirtualRank {
  public:
   // Joins the modelled job behind `job_fd` (which stays the caller's) and waits for the rank's
   // first turn: this process runs in virtual time from here on.
@@ -23,6 +24,8 @@ class ModelRankContext final : public ProcessContext {
 
   Peer node_of(Rank rank) const override { return below_.memory->ranks().node_of(rank); }
   std::string processor_name() const override;
+  void declared(const lci::Work& work) override;
+  void looked_at_clock() override { ++below_.memory->slot(rank_).tally.clock_reads; }
   // What the rank did last takes its time, although nothing follows that needs an answer; what it
   // lingers for does not belong to the job's time.
   void linger() override {

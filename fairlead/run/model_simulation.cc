@@ -28,6 +28,7 @@ Result<void> ModelSimulation::make(std::unique_ptr<Machine> machine) {
   machine_ = std::move(machine);
   ended_.assign(options_.ranks, false);
   if (options_.explain) machine_->explain();
+  if (options_.figures || !options_.trace_path.empty()) figures_ = machine_->count();
   if (Result<void> r = add_faults(); !r.ok()) return r;
   if (Result<void> r = add_trace(); !r.ok()) return r;
   fatal_ = [this](Rank rank, const std::string& reason) { fail(rank, 1, reason); };
@@ -66,6 +67,7 @@ Result<void> ModelSimulation::add_trace() {
   if (!writer.ok()) return writer.error();
   trace_ = std::move(writer.value());
   machine_->trace(*trace_);
+  if (figures_ != nullptr) figures_->trace(*trace_);
   return {};
 }
 
@@ -110,6 +112,36 @@ void ModelSimulation::stop() {
   machine_->engine().stop();
 }
 
+std::string ModelSimulation::progress() const {
+  const sim::Engine& engine = machine_->engine();
+  const Ps now = engine.now();
+  const bool short_yet = now < milliseconds(1);
+  return fmt::format("virtual time {:.3f} {}, {} events, {} of {} ranks done",
+                     short_yet ? to_us(now) : to_us(now) / 1e3, short_yet ? "us" : "ms",
+                     engine.executed(), ended_count_, options_.ranks);
+}
+
+void ModelSimulation::tell_progress() {
+  if (options_.progress == kNever) return;
+  const Ps now = nanoseconds(monotonic_ns());
+  if (now - told_ < options_.progress) return;
+  const std::uint64_t events = machine_->engine().executed();
+  fmt::print(stderr, "{}, {:.0f} events/s\n", progress(),
+             static_cast<double>(events - told_events_) / to_seconds(now - told_));
+  told_ = now;
+  told_events_ = events;
+}
+
+void ModelSimulation::look() {
+  tell_progress();
+  if (options_.timeout == kNever || !failure_.empty()) return;
+  if (nanoseconds(monotonic_ns()) - began_ < options_.timeout) return;
+  failure_ = fmt::format("the job outlived its --timeout of {:g} s and was ended; {}",
+                         to_seconds(options_.timeout), progress());
+  exit_code_ = kTimeoutExitCode;
+  stop();
+}
+
 void ModelSimulation::conclude() {
   const sim::Engine& engine = machine_->engine();
   // Those that ended may linger for what their peers may need of them (lci::Endpoint).
@@ -139,6 +171,13 @@ void ModelSimulation::report(RunReport& report) {
   if (!complete) end_path_ = machine_->critical_path();
   for (const fabric::model::PathShare& share : end_path_) {
     report.critical_path.push_back({share.resource, share.title, share.time});
+  }
+  if (figures_ != nullptr) {
+    figures_->conclude(engine.now());
+    const hw::Network::BusyLink link = machine_->network().busiest();
+    figures_->busiest_link = link.name;
+    figures_->busiest_time = link.time;
+    report.figures = figures_;
   }
   report.ranks.resize(options_.ranks);
   for (Rank rank = 0; rank < options_.ranks; ++rank) {

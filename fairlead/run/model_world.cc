@@ -9,10 +9,12 @@
 #include "fairlead/base/huge_heap.h"
 #include "fairlead/base/prefetch.h"
 #include "fairlead/fabric/model/machine.h"
+#include "fairlead/fabric/model/work_tally.h"
 #include "fairlead/lci/model_endpoint.h"
 #include "fairlead/lci/traced_port.h"
 #include "fairlead/run/model_simulation.h"
 #include "fairlead/run/platform_files.h"
+#include "fairlead/run/virtual_rank.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::run {
@@ -30,7 +32,7 @@ constexpr std::size_t kNodeBytes = 16 * 1024;
 constexpr std::size_t kMuchHeap = 8 << 20;
 
 // One rank: its port on the machine, its task, and how it ended.
-class alignas(kCacheLine) ModelRank final : public Context {
+class alignas(kCacheLine) ModelRank final : public Context, public VirtualRank {
  public:
   // `traced` stands between the endpoint's port and the rank, with --trace.
   ModelRank(ModelWorld& world, Rank rank, std::unique_ptr<lci::Endpoint> endpoint,
@@ -51,7 +53,10 @@ class alignas(kCacheLine) ModelRank final : public Context {
   [[noreturn]] void abort_job(int code, const std::string& reason) override;
   Peer node_of(Rank rank) const override;
   std::string processor_name() const override;
+  void declared(const lci::Work& work) override;
+  void looked_at_clock() override { ++tally_.clock_reads; }
 
+  const fabric::model::WorkTally& tally() const { return tally_; }
   Rank rank() const { return rank_; }
   bool open() const { return open_ > 0; }
   lci::Endpoint& endpoint() { return *endpoint_; }
@@ -63,6 +68,7 @@ class alignas(kCacheLine) ModelRank final : public Context {
   ModelWorld& world_;
   Rank rank_;
   int open_ = 0;
+  fabric::model::WorkTally tally_;
   std::unique_ptr<lci::Endpoint> endpoint_;
   std::unique_ptr<lci::Port> traced_;
 };
@@ -73,7 +79,10 @@ class ModelWorld {
 
   Result<RunReport> run() {
     if (Result<void> made = make(); !made.ok()) return made.error();
-    (void)machine().engine().run_until_idle();
+    sim::Engine& engine = machine().engine();
+    for (std::uint32_t events = 0; !simulation_.stopped() && engine.step();) {
+      if (++events % ModelSimulation::kEventsPerLook == 0) simulation_.look();
+    }
     simulation_.conclude();
     return report();
   }
@@ -122,7 +131,7 @@ class ModelWorld {
         simulation_.fatal());
     std::unique_ptr<lci::Port> traced;
     if (const TraceLane lane = machine().host_lane(rank); lane.on()) {
-      traced = lci::make_traced_port(endpoint->port(), lane, false);
+      traced = lci::make_traced_port(endpoint->port(), lane);
     }
     ranks_.push_back(std::make_unique<ModelRank>(*this, rank, std::move(endpoint),
                                                  std::move(traced), simulation_.layer_costs()));
@@ -164,10 +173,11 @@ class ModelWorld {
   RunReport report() {
     RunReport made;
     simulation_.report(made);
+    for (const auto& rank : ranks_) made.program.add(rank->rank(), rank->tally());
     made.exit_code = simulation_.exit_code();
     made.failure = simulation_.failure();
-    if (simulation_.stopped() && !made.failure.empty()) {
-      RankEnd& end = made.ranks[simulation_.failed_rank()];
+    if (const std::optional<Rank> failed = simulation_.failed_rank()) {
+      RankEnd& end = made.ranks[*failed];
       end.exit_code = made.exit_code;
       end.reason = made.failure;
     }
@@ -194,6 +204,11 @@ class ModelWorld {
 void ModelRank::abort_job(int code, const std::string& reason) {
   world_.simulation().fail(rank_, code, reason);
   for (;;) task->block("the end of an aborted job");
+}
+
+void ModelRank::declared(const lci::Work& work) {
+  tally_.declare(hw::HostRates(world_.machine().platform().host),
+                 {work.ops, work.bytes, work.working_set_bytes, work.copied_bytes});
 }
 
 Peer ModelRank::node_of(Rank rank) const { return world_.machine().ranks().node_of(rank); }

@@ -72,7 +72,7 @@ Result<TracedRank> trace_rank(const std::string& folder, lci::Port& inner,
     made.writer->name_node(rank, name);
     made.writer->name_lane({rank, 0}, "host");
   }
-  made.port = lci::make_traced_port(inner, TraceLane(*made.writer, {rank, 0}), !name.empty());
+  made.port = lci::make_traced_port(inner, TraceLane(*made.writer, {rank, 0}));
   return made;
 }
 

@@ -30,7 +30,7 @@ struct TracedRank {
   std::unique_ptr<lci::Port> port;
 };
 // Empty folder: no trace. `inner` outlives it. `name` of the node in the picture; empty: a modelled
-// rank, whose node the simulator's part names and whose arrows it has.
+// rank, whose node the simulator's part names.
 Result<TracedRank> trace_rank(const std::string& folder, lci::Port& inner, const std::string& name);
 
 }  // namespace fairlead::run

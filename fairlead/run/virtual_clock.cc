@@ -30,6 +30,7 @@ int VirtualClock::now(void* self, std::int64_t* nanoseconds) {
   auto& mine = *static_cast<VirtualClock*>(self);
   Ps now{};
   if (::gettid() == mine.thread_) {
+    ++mine.gate_.slot().tally.clock_reads;
     mine.gate_.advance(mine.gate_.look());
     now = mine.gate_.now();
   } else if (::getpid() == mine.process_) {

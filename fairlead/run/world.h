@@ -4,12 +4,17 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/result.h"
 #include "fairlead/run/context.h"
+
+namespace fairlead::fabric::model {
+struct Figures;
+}
 
 namespace fairlead::run {
 
@@ -46,6 +51,8 @@ struct WorldOptions {
   // Modelled platforms only:
   std::string faster;    // "ni=2,link=1.5": resources so many times as fast (hw/speed_up.h)
   bool explain = false;  // RunReport::critical_path is wanted
+  bool figures = false;  // RunReport::figures are wanted
+  Ps progress = kNever;  // real time after which a run tells how far it is, again and again
 };
 
 // What a modelled rank's node did, summed over the run.
@@ -71,6 +78,23 @@ struct PathShare {
   Ps time;
 };
 
+// What the programs of a modelled job say about their own time.
+struct ProgramTime {
+  std::uint64_t declarations = 0;  // of computing, all ranks together
+  Ps computing{};                  // what they declare, the same
+  std::uint64_t clock_reads = 0;   // of the rank that looked at a clock most often
+  std::uint32_t clock_reader = 0;  // that rank
+
+  template <class Tally>
+  void add(std::uint32_t rank, const Tally& tally) {
+    declarations += tally.declarations;
+    computing += tally.computing;
+    if (tally.clock_reads <= clock_reads) return;
+    clock_reads = tally.clock_reads;
+    clock_reader = rank;
+  }
+};
+
 struct RunReport {
   std::vector<RankEnd> ranks;
   int exit_code = 0;                     // of the first failing rank; 0: all well
@@ -81,8 +105,14 @@ struct RunReport {
   PortCounters counters;                 // summed over the ranks
   std::vector<PathShare> critical_path;  // every resource; the sum is virtual_time
   bool modelled = false;
+  ProgramTime program;  // model only
+  // What was counted inside the machine; nullptr: not asked for, or its kind counts nothing.
+  std::shared_ptr<const fabric::model::Figures> figures;
   std::string platform_changes;  // what the options set otherwise than the platform's file
 };
+
+// Exit code of a job that outlived WorldOptions::timeout, as timeout(1) has it.
+constexpr int kTimeoutExitCode = 124;
 
 // Whether ranks at this place are processes that reach each other by a network: udp or ofi.
 bool is_network(const std::string& on);

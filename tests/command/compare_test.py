@@ -61,6 +61,47 @@ class Compare(unittest.TestCase):
         self.assertIn("Its limit: ", sentences[0])
         self.assertTrue(sentences[1].startswith("On shm take "), text)
 
+    def test_what_happened_inside(self):
+        rows = json_lines(self.compare("--json", "--on", "myrinet-p3", "--lci", "sdma,hrx",
+                                       "--no-what-if", "--repeat", "2"))
+        for row in rows:
+            self.assertGreater(row["host_us_a_message"], 1)
+            self.assertLess(0, row["waited_percent"])
+            self.assertLess(row["waited_percent"], 100)
+            self.assertGreater(row["message_p99_us"], 5)
+            self.assertLess(row["message_p99_us"], row["seconds"] * 1e6)
+            self.assertLess(0, row["busiest_link"]["percent"])
+            self.assertRegex(row["busiest_link"]["name"], r"^(to|out of) node [0-3]$")
+            # Expect: the seed makes no difference where nothing is drawn.
+            self.assertEqual(row["repeats"], [row["seconds"]])
+            self.assertEqual(row["spread_percent"], 0)
+        # Expect: the host does the interface's part under hrx.
+        self.assertGreater(rows[1]["host_us_a_message"], rows[0]["host_us_a_message"])
+        text = self.compare("--on", "myrinet-p3", "--lci", "hrx", "--no-what-if", "--repeat", "3",
+                            "--faults", "drop=0.05")
+        heading, row = text.splitlines()[:2]
+        for word in ("spread %", "host us", "waited %", "link %", "p99 us", "resent"):
+            self.assertIn(word, heading)
+        at = heading.index("spread %")
+        # Expect: lost packets make a difference.
+        self.assertGreater(float(row[at:at + len("spread %")]), 0)
+
+    def test_programs_with_nothing_to_compare(self):
+        answer = fairlead("compare", "-n", "1", "--on", "myrinet-p3", "--lci", "sdma,pio",
+                          "--no-what-if", *SOR)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("sends nothing", answer.stdout)
+        self.assertIn("it does not matter", answer.stdout)
+        binary = ("printf '\\377\\001 words\\n' >&2; head -c 5000 /proc/self/exe; "
+                  "kill -SEGV $$")
+        rows = json_lines(fairlead("compare", "-n", "2", "--on", "myrinet-p3,shm", "--json",
+                                   "sh", "-c", binary).stdout)
+        # Expect: a row each, with its reason.
+        self.assertEqual([row["on"] for row in rows], ["myrinet-p3", "shm"])
+        for row in rows:
+            self.assertIn("rank", row["error"])
+            self.assertIn("signal 11", row["error"])
+
     def test_protocols_of_shared_memory_are_told_apart(self):
         pages = [str(BIN / "pages"), "--pages", "4", "--rounds", "5"]
         rows = json_lines(fairlead("compare", "-n", "3", "--on", "myrinet-p3", "--no-what-if",

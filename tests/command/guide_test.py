@@ -1,13 +1,14 @@
 """The user guide's program compiles, each command of its sh blocks runs as written, and what the
 guide shows as printed is what the commands print: virtual times to the last digit, wall times by
 their form."""
+import json
 import re
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from command import BIN, SOURCE, environment
+from command import BIN, SOURCE, environment, fairlead
 
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = r"[0-9][0-9.e+]*"
@@ -108,6 +109,85 @@ class Guide(unittest.TestCase):
         self.assertEqual(commands_of([("sh", "", "one\ntwo\n"), ("text", "", "x\n"),
                                       ("console", "", "$ no\n"), ("console", "", "$ yes\ny\n")]),
                          [("one", []), ("two", ["x"]), ("yes", ["y"])])
+
+
+# Sums until so many seconds have passed, and looks at the clock each time.
+FOR_A_TIME = """
+#include <fairlead/run/fairlead.h>
+#include <mpi.h>
+#include <stdlib.h>
+FAIRLEAD_FIBER_PROGRAM;
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  double begin = MPI_Wtime(), passed = 0;
+  while (passed < atof(argv[1])) {
+    passed = MPI_Wtime() - begin;
+    if (argc > 2) fairlead_work(1000, 0, 0);
+    MPI_Bcast(&passed, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  }
+  return MPI_Finalize();
+}
+"""
+
+
+class ComputingTime(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        source = Path(cls.folder.name) / "for_a_time.c"
+        source.write_text(FOR_A_TIME)
+        cls.program = source.with_suffix("")
+        subprocess.run([BIN / "fairlead-mpicc", source, "-o", cls.program], check=True, timeout=60)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def run_it(self, body, *arguments, options=()):
+        return fairlead("run", "-n", "2", "--on", "myrinet-p3", "--body", body, *options,
+                        str(self.program), *arguments)
+
+    def test_what_is_said_of_it(self):
+        for body in ("fiber", "process"):
+            quiet = self.run_it(body, "0.005")
+            # Expect: that there is none, and that the program polls a clock.
+            self.assertEqual(quiet.returncode, 0, quiet.stderr)
+            self.assertIn("computing: none declared, 0 s: pure communication", quiet.stderr)
+            self.assertRegex(quiet.stderr, r"clock: rank [01] read it \d{3,} times, every")
+            declared = self.run_it(body, "0.0002", "work", options=("--stats",))
+            # Expect: nothing where the program declares some, but how much it is.
+            self.assertNotIn("pure communication", declared.stderr)
+            self.assertNotIn("clock:", declared.stderr)
+            self.assertRegex(declared.stderr, r"computing declared: [\d.]+ us a rank, \d+ % of the")
+            left_out = self.run_it(body, "0.0002", "work", options=("--compute", "none"))
+            self.assertIn("computing: left out by --compute none, 0 s", left_out.stderr)
+
+    def test_both_bodies_count_the_same(self):
+        said = []
+        for body in ("fiber", "process"):
+            stats = Path(self.folder.name) / f"{body}.json"
+            self.run_it(body, "0.0002", "work", options=(f"--stats={stats}",))
+            said.append(json.loads(stats.read_text())["computing"])
+        self.assertEqual(said[0], said[1])
+        self.assertEqual(said[0]["how"], "declared")
+        # Expect: a thousand operations each, one a cycle of 1 GHz.
+        self.assertAlmostEqual(said[0]["us"], said[0]["declarations"])
+
+    def test_how_far_it_came(self):
+        far = r"virtual time [\d.]+ [um]s, \d+ events, 0 of 2 ranks done"
+        for body in ("fiber", "process"):
+            told = self.run_it(body, "0.05", options=("--progress", "0.001"))
+            self.assertEqual(told.returncode, 0, told.stderr)
+            self.assertRegex(told.stderr, f"(?m)^{far}, \\d+ events/s$")
+            ended = self.run_it(body, "1e9", options=("--timeout", "0.5"))
+            self.assertEqual(ended.returncode, 124, ended.stderr)
+            self.assertRegex(ended.stderr, f"outlived its --timeout of 0.5 s.*; {far}")
+
+    def test_compare_says_it_too(self):
+        answer = fairlead("compare", "-n", "2", "--on", "myrinet-p3", "--lci", "pio",
+                          "--no-what-if", str(self.program), "0.005")
+        self.assertIn("computing: none declared", answer.stdout)
+        self.assertIn("clock: rank", answer.stdout)
 
 
 if __name__ == "__main__":

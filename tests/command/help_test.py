@@ -58,6 +58,26 @@ class Help(unittest.TestCase):
                 # Expect: a terminal of 100 columns is enough.
                 self.assertLessEqual(len(line), 100, line)
 
+    def test_options_are_in_groups(self):
+        for command, own in ((["run"], None), (["compare"], "--repeat"),
+                             (["bench", "latency"], "--sizes")):
+            text = fairlead(*command, "--help").stdout
+            groups = re.findall(r"^([A-Z][A-Za-z ]+):$", text, re.MULTILINE)
+            self.assertEqual(groups[:6], ["Options", "Job", "Real runs", "Faults", "Modelled runs",
+                                          "Output"] if command[0] == "bench" else
+                             ["Options", "Job", "Real runs", "Faults", "Modelled runs",
+                              groups[5]], text)
+            self.assertIn("Output", groups)
+            if own is not None:
+                # Expect: what the command adds is on top.
+                self.assertLess(text.index(own), text.index("\nJob:"))
+
+    def test_tables_fit(self):
+        for command in ("info", "platforms"):
+            for line in fairlead(command).stdout.splitlines():
+                # Expect: a terminal of 100 columns is enough, but for names that do not break.
+                self.assertTrue(len(line) <= 100 or max(map(len, line.split())) > 40, line)
+
     def test_manual_page_names_every_option(self):
         manual = (SOURCE / "docs/man/fairlead.1").read_text().replace("\\-", "-")
         for command in COMMANDS:

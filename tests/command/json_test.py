@@ -54,8 +54,43 @@ class Json(unittest.TestCase):
             self.assertEqual([line["bytes"] for line in lines], [8, 2048, 16384])
             times = [line["one_way_us"] for line in lines]
             self.assertGreater(min(times), 0)
+            for line in lines:
+                # Expect: of real times, how they lie apart.
+                self.assertEqual("one_way_us_p99" in line, where is not MODELLED)
+                if where is not MODELLED:
+                    self.assertLessEqual(line["one_way_us_min"], line["one_way_us_median"])
+                    self.assertLessEqual(line["one_way_us_median"], line["one_way_us_p99"])
             if where is MODELLED:
                 self.assertEqual(times, sorted(times))
+
+    def test_what_is_counted_adds_up(self):
+        insides = []
+        for body in ("fiber", "process"):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "stats.json"
+                traced = fairlead("run", "-n", "4", "--on", "myrinet-p3", "--lci", "nirx",
+                                  "--body", body, f"--stats={path}", *SOR)
+                self.assertEqual(traced.returncode, 0, traced.stderr)
+                stats = json.loads(path.read_text())
+            insides.append(stats["inside"])
+        fiber, process = insides
+        # Expect: the machine does not know what a rank's program runs in.
+        for key in ("handlers", "queues", "message_us", "busiest_link"):
+            self.assertEqual(fiber[key], process[key], key)
+        for part, percent in fiber["host_percent"].items():
+            self.assertAlmostEqual(percent, process["host_percent"][part], places=6, msg=part)
+        # Expect: shares of a whole.
+        self.assertLess(sum(fiber["host_percent"].values()), 100.1)
+        self.assertGreater(sum(fiber["host_percent"].values()), 90)
+        self.assertAlmostEqual(sum(h["percent"] for h in fiber["handlers"].values()), 100)
+        for name, queue in fiber["queues"].items():
+            self.assertLessEqual(queue["mean"], queue["most"], name)
+            self.assertLessEqual(queue["p99"], queue["most"], name)
+            self.assertLessEqual(queue.get("full_percent", 0), queue["in_use_percent"], name)
+        messages = fiber["message_us"]
+        self.assertEqual(messages["count"], stats["counters"]["packets_received"])
+        self.assertLessEqual(messages["mean"], messages["most"])
+        self.assertLessEqual(messages["p99"], messages["most"])
 
     def test_rate(self):
         (line,) = self.bench("rate", *MODELLED)

@@ -5,6 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import trace_import
 from command import BIN, fairlead
 
 SOR = [str(BIN / "sor"), "--rows", "16", "--columns", "64", "--iterations", "4"]
@@ -70,6 +71,74 @@ class Trace(unittest.TestCase):
         summary = self.summary(path)
         self.assertGreater(summary["messages"], 0)
         self.assertNotIn("stages", summary["slowest"])
+
+    def imported(self, *options, program=None):
+        path = Path(self.folder.name) / "imported.json"
+        answer = fairlead("run", "--trace", str(path), *options, *(program or SOR))
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        found = trace_import.read(path)
+        # Expect: nothing that the importer drops, and no flow without its end.
+        self.assertEqual(found.errors, [], options)
+        self.assertEqual(found.unfinished(), [], options)
+        return found
+
+    def check_messages(self, found, options, through_ni):
+        """The clients' messages: from a send to its own upcall, and through the interfaces."""
+        messages = 0
+        for name, flow in found.flows.items():
+            names = [slice_.name for _, slice_ in flow.points]
+            if names[0] != "send":
+                continue
+            messages += 1
+            self.assertEqual(names[-1], "upcall", (options, name, names))
+            times = [slice_.begin for _, slice_ in flow.points]
+            self.assertLess(times[0], times[-1])
+            if through_ni:
+                self.assertIn("received", names, (options, name))
+                self.assertEqual(names.count("packet"), 4, (options, name, names))
+        return messages
+
+    def test_importers_rules(self):
+        counts = set()
+        for lci in ("sdma", "pio", "nirx", "hrx", "rcpy", "gm", "sdma-hmc"):
+            options = ("-n", "3", "--on", "myrinet-p3", "--lci", lci)
+            found = self.imported(*options)
+            counts.add(self.check_messages(found, options, through_ni=True))
+            self.assertGreater(sum(map(len, found.counters.values())), 100)
+        # Expect: the same program's messages, whatever carries them.
+        self.assertEqual(len(counts), 1)
+        self.assertGreater(counts.pop(), 20)
+
+    def test_importers_rules_elsewhere(self):
+        for options in (("-n", "3", "--on", "myrinet-ppro", "--body", "process"),
+                        ("-n", "4", "--on", "myrinet-p3", "--ranks-per-node", "2"),
+                        ("-n", "3", "--on", "generic-hca"),
+                        ("-n", "3", "--on", "qsnet-es40"),
+                        ("-n", "2", "--on", "shm")):
+            found = self.imported(*options)
+            self.assertGreater(self.check_messages(found, options, through_ni=False), 0, options)
+
+    def test_the_rules_themselves(self):
+        def slice_(name, begin, length, tid=0):
+            return {"ph": "X", "pid": 0, "tid": tid, "name": name, "ts": begin, "dur": length}
+
+        def flow(phase, at, tid=0, **more):
+            return {"ph": phase, "cat": "c", "name": "n", "id": "0x1", "pid": 0, "tid": tid,
+                    "ts": at, **more}
+        outer = [slice_("inner", 1, 1), slice_("outer", 1, 5), slice_("other", 7, 1, tid=1)]
+        good = trace_import.Import([*outer, flow("s", 1), flow("f", 7, tid=1, bp="e")])
+        self.assertEqual(good.errors, [])
+        # Expect: the innermost slice that begins then, wherever it stands in the file.
+        self.assertEqual([(p, s.name) for p, s in good.flows["c", "n", "0x1"].points],
+                         [("s", "inner"), ("f", "other")])
+        late = trace_import.Import([*outer, flow("s", 1), flow("f", 6, tid=1)])
+        self.assertEqual(late.flows["c", "n", "0x1"].points[-1][1].name, "other")
+        for bad, text in (([slice_("a", 1, 2), slice_("b", 2, 5)], "ends behind a"),
+                          ([*outer, flow("s", 9)], "outside of every slice"),
+                          ([*outer, flow("t", 2)], "without a begin"),
+                          ([*outer, flow("s", 1), flow("s", 2)], "two flows"),
+                          ([*outer, flow("s", 1), flow("f", 9, tid=1)], "never comes")):
+            self.assertIn(text, str(trace_import.Import(bad).errors))
 
     def refused(self, path, *texts):
         answer = fairlead("trace", "summarize", str(path))

@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "fairlead/fabric/model/figures.h"
 #include "tests/golden/bodies.h"
 
 namespace fairlead::golden {
@@ -43,6 +44,22 @@ TEST_F(TracedModel, TracingChangesNothing) {
     EXPECT_EQ(traced.digest, plain.digest);
     EXPECT_EQ(traced.virtual_time, plain.virtual_time);
     EXPECT_EQ(traced.events, plain.events);
+  }
+}
+
+TEST_F(TracedModel, CountingChangesNothing) {
+  const run::Body body = [](run::Context& rank) { return all_to_all(rank, 5); };
+  for (const char* lci : {"sdma", "hrx", "nirx"}) {
+    run::WorldOptions options = modelled("myrinet-p3", lci, 4);
+    const run::RunReport plain = run(options, body);
+    options.figures = true;
+    const run::RunReport counted = run(options, body);
+    // Expect: the same events at the same times
+    EXPECT_EQ(plain.figures, nullptr);
+    ASSERT_NE(counted.figures, nullptr);
+    EXPECT_EQ(counted.digest, plain.digest);
+    EXPECT_EQ(counted.events, plain.events);
+    EXPECT_GT(counted.figures->messages.count(), 0u);
   }
 }
 

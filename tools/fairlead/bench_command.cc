@@ -3,8 +3,14 @@
 
 #include <CLI/Option.hpp>
 #include <CLI/Validators.hpp>
+#include <algorithm>
+#include <chrono>
+#include <climits>
 #include <cmath>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <thread>
 
 #include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/model_world.h"
@@ -77,6 +83,12 @@ void print_json(const Bench& bench, const BenchArguments& arguments,
         line[bench.columns[c].key] = value;
       }
     }
+    if (row.spreads) {
+      const std::string key = bench.columns.back().key;
+      line[key + "_min"] = row.spread.least;
+      line[key + "_median"] = row.spread.median;
+      line[key + "_p99"] = row.spread.p99;
+    }
     if (bench.takes.tree) line["tree"] = tree_of(options);
     if (bench.takes.copy) line["receiver_copy"] = arguments.options.copy;
     if (bench.takes.fill) line["sender_copy"] = arguments.options.fill;
@@ -100,11 +112,20 @@ void print_packets(const Bench& bench, const BenchArguments& arguments,
 void print_table(const Bench& bench, const Rows& rows) {
   std::vector<std::string> headings;
   for (const Column& column : bench.columns) headings.emplace_back(column.heading);
+  const auto all = rows.all();
+  const bool spreads =
+      std::any_of(all.begin(), all.end(), [](const Row& row) { return row.spreads; });
+  if (spreads) headings.insert(headings.end(), {"min", "median", "p99"});
   Table table(headings);
   for (const Row& row : rows.all()) {
     std::vector<std::string> cells;
     for (std::size_t c = 0; c < bench.columns.size(); ++c) {
       cells.push_back(show_figure(bench.columns[c], row.figures[c]));
+    }
+    if (spreads) {
+      for (const double figure : {row.spread.least, row.spread.median, row.spread.p99}) {
+        cells.push_back(show_number(figure));
+      }
     }
     table.add(cells);
   }
@@ -185,6 +206,33 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
   return {};
 }
 
+// Of the whole machine, without this process; nullopt: the kernel does not say.
+std::optional<int> others_running() {
+  std::ifstream file("/proc/stat");
+  for (std::string word; file >> word;) {
+    int running = 0;
+    if (word == "procs_running" && file >> running) return std::max(running - 1, 0);
+  }
+  return std::nullopt;
+}
+
+// What computes for long is there each time.
+void warn_if_busy() {
+  constexpr int kLooks = 5;
+  constexpr auto kBetween = std::chrono::milliseconds(5);
+  int least = INT_MAX;
+  for (int look = 0; look < kLooks && least > 0; ++look) {
+    if (look > 0) std::this_thread::sleep_for(kBetween);
+    least = std::min(least, others_running().value_or(0));
+  }
+  if (least == 0) return;
+  fmt::print(
+      stderr,
+      "busy: {} other process{} compute{} on this machine, which shows in real times; compare "
+      "medians\n",
+      least, least == 1 ? "" : "es", least == 1 ? "s" : "");
+}
+
 int run_bench(const CLI::App& app, const Bench& bench, BenchArguments& arguments) {
   auto complete_options = complete(app, bench, arguments);
   if (!complete_options.ok()) {
@@ -192,6 +240,7 @@ int run_bench(const CLI::App& app, const Bench& bench, BenchArguments& arguments
     return kUsageExitCode;
   }
   const run::WorldOptions options = arguments.choice.options();
+  if (!is_modelled(options.on)) warn_if_busy();
   Rows rows;
   const BenchOptions& bench_options = arguments.options;
   auto report = run::run_world(

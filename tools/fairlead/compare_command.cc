@@ -20,6 +20,7 @@
 #include "tools/fairlead/dsm_options.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/mpi_options.h"
+#include "tools/fairlead/number_options.h"
 #include "tools/fairlead/splitc_options.h"
 #include "tools/fairlead/world_options.h"
 
@@ -49,6 +50,7 @@ struct CompareArguments {
   bool json = false;
   std::string html;
   bool no_what_if = false;
+  std::uint32_t repeat = 1;
   MpiChoice mpi;
   std::string splitc;
   DsmChoices dsm;
@@ -83,8 +85,8 @@ class Comparison {
 
   // False: a signal asked for the end.
   bool run() {
-    for (std::size_t next = 0; next < outcomes_.size(); ++next) {
-      const bool alone = !is_modelled(outcomes_[next].combination.on);
+    for (std::size_t next = 0; next < runs(); ++next) {
+      const bool alone = !is_modelled(outcome_of(next).combination.on);
       while (alone ? !pool_.idle() : pool_.full()) {
         if (!finish_one()) return false;
       }
@@ -96,30 +98,51 @@ class Comparison {
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
 
  private:
+  // A run's index: all combinations with the first seed, then all with the next one.
+  std::size_t runs() const { return outcomes_.size() * arguments_.repeat; }
+  Outcome& outcome_of(std::size_t index) { return outcomes_[index % outcomes_.size()]; }
+
   void start(std::size_t index) {
-    const Combination& one = outcomes_[index].combination;
-    const std::string explain = !is_modelled(one.on)    ? ""
-                                : arguments_.no_what_if ? kExplainPath
-                                                        : kExplainAll;
+    const Combination& one = outcome_of(index).combination;
+    const std::size_t repeat = index / outcomes_.size();
+    const std::string explain = !is_modelled(one.on) || repeat > 0 ? ""
+                                : arguments_.no_what_if            ? kExplainPath
+                                                                   : kExplainAll;
+    WorldChoice choice = arguments_.choice;
+    choice.world.seed += repeat;
     std::vector<std::string> environment;
     if (!one.dsm_protocol.empty()) environment.push_back(dsm_variable(one.dsm_protocol));
     const Result<void> started =
-        pool_.start(index, child_command({arguments_.choice, one.on, one.lci, "", explain,
-                                          arguments_.body, environment, "", program_},
+        pool_.start(index, child_command({choice, one.on, one.lci, "", explain, arguments_.body,
+                                          environment, "", program_},
                                          pool_.path(index, "stats")));
     if (started.ok()) return;
-    outcomes_[index].reason = started.error().text;
+    outcome_of(index).reason = started.error().text;
     ++finished_;
   }
 
   bool finish_one() {
     const std::optional<ChildPool::Ended> end = pool_.next();
     if (!end) return false;
-    Outcome& outcome = outcomes_[end->index];
+    Outcome& outcome = outcome_of(end->index);
+    Outcome one;
+    one.combination = outcome.combination;
     if (end->exit_code == 0) {
-      read_statistics(file_text(pool_.path(end->index, "stats")), outcome);
+      read_statistics(file_text(pool_.path(end->index, "stats")), one);
     } else {
-      outcome.reason = pool_.reason(*end);
+      one.reason = pool_.reason(*end);
+    }
+    if (end->index < outcomes_.size()) {
+      // Further runs may have come first.
+      one.repeats = std::move(outcome.repeats);
+      if (one.reason.empty()) one.reason = outcome.reason;
+      outcome = std::move(one);
+    } else if (one.reason.empty()) {
+      outcome.repeats.push_back(one.seconds);
+    } else {
+      outcome.reason =
+          fmt::format("with --seed {}: {}",
+                      arguments_.choice.world.seed + end->index / outcomes_.size(), one.reason);
     }
     ++finished_;
     tell_progress(outcome);
@@ -136,8 +159,8 @@ class Comparison {
   void tell_progress(const Outcome& outcome) const {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
     if (elapsed.count() < kLongRunSeconds) return;
-    fmt::print(stderr, "compare: {} of {} done after {:.0f} s ({} {})\n", finished_,
-               outcomes_.size(), elapsed.count(), outcome.combination.on, outcome.name());
+    fmt::print(stderr, "compare: {} of {} done after {:.0f} s ({} {})\n", finished_, runs(),
+               elapsed.count(), outcome.combination.on, outcome.name());
   }
 
   const CompareArguments& arguments_;
@@ -234,6 +257,11 @@ void add_compare(CLI::App& app, int& exit_code) {
   compare->add_flag("--no-what-if", arguments->no_what_if,
                     "Leave out the runs with a resource of the machine twice as fast, which take "
                     "several times as long as the rest");
+  add_whole_option(*compare, "--repeat", arguments->repeat,
+                   "Run each so often, with seeds from --seed on, and show how far its times lie "
+                   "apart",
+                   {1, 1000})
+      ->type_name("N");
   add_splitc_option(*compare, arguments->splitc);
   add_dsm_options(*compare, arguments->dsm);
   add_am_option(*compare, arguments->am);

@@ -148,24 +148,63 @@ std::string names_of(const std::vector<const Outcome*>& row) {
   return names;
 }
 
+// How far the runs of one row lie apart, of the shortest.
+double spread_percent(const Outcome& one) {
+  if (one.repeats.empty()) return 0;
+  const auto [least, most] = std::minmax_element(one.repeats.begin(), one.repeats.end());
+  const double shortest = std::min(*least, one.seconds);
+  return percent(std::max(*most, one.seconds) - shortest, shortest);
+}
+
+void add_inside(const Outcome& one, std::vector<std::string>& cells) {
+  if (!one.inside) {
+    cells.resize(cells.size() + 4, "-");
+    return;
+  }
+  cells.push_back(show_number(one.inside->host_us));
+  cells.push_back(fmt::format("{:.0f}", one.inside->waited_percent));
+  cells.push_back(one.inside->link.empty() ? "-" : fmt::format("{:.0f}", one.inside->link_percent));
+  cells.push_back(show_number(one.inside->p99_us));
+}
+
 std::string table_text(const std::vector<Outcome>& outcomes, bool modelled) {
   const auto rows = rows_of(outcomes, modelled);
   if (rows.empty()) return "";
-  Table table({"on", "lci", modelled ? "virtual time" : "wall time", "ratio", "packets", "bytes",
-               "acks", "resent", "stalls", "why"});
+  std::vector<std::string> headings = {"on", "lci", modelled ? "virtual time" : "wall time"};
+  const bool repeated = std::any_of(outcomes.begin(), outcomes.end(),
+                                    [](const Outcome& one) { return !one.repeats.empty(); });
+  if (repeated) headings.emplace_back("spread %");
+  for (const char* const heading : {"ratio", "packets", "bytes", "acks", "resent", "stalls"}) {
+    headings.emplace_back(heading);
+  }
+  if (modelled) {
+    for (const char* const heading : {"host us", "waited %", "link %", "p99 us"}) {
+      headings.emplace_back(heading);
+    }
+  }
+  headings.emplace_back("why");
+  Table table(headings);
   for (const auto& row : rows) {
     const Outcome& one = *row.front();
     const std::string lci = names_of(row);
+    std::vector<std::string> cells = {one.combination.on, lci};
     if (!one.reason.empty()) {
-      table.add({one.combination.on, lci, "-", "-", "-", "-", "-", "-", "-", one.reason});
+      cells.resize(headings.size() - 1, "-");
+      cells.push_back(one.reason);
+      table.add(cells);
       continue;
     }
-    table.add({one.combination.on, lci, time_text(one.seconds),
-               fmt::format("{:.2f}", ratio_of(one, outcomes)), fmt::format("{}", one.packets()),
-               fmt::format("{}", one.counter("bytes_sent")),
-               fmt::format("{}", one.counter("acks_sent")),
-               fmt::format("{}", one.counter("retransmissions")), fmt::format("{}", one.stalls()),
-               explanation(one, outcomes)});
+    cells.push_back(time_text(one.seconds));
+    if (repeated) cells.push_back(fmt::format("{:.1f}", spread_percent(one)));
+    cells.push_back(fmt::format("{:.2f}", ratio_of(one, outcomes)));
+    for (const std::uint64_t count :
+         {one.packets(), one.counter("bytes_sent"), one.counter("acks_sent"),
+          one.counter("retransmissions"), one.stalls()}) {
+      cells.push_back(fmt::format("{}", count));
+    }
+    if (modelled) add_inside(one, cells);
+    cells.push_back(explanation(one, outcomes));
+    table.add(cells);
   }
   return table.text();
 }
@@ -178,6 +217,11 @@ std::string advice(const std::vector<Outcome>& outcomes) {
     for (const auto& row : rows) {
       const Outcome& one = *row.front();
       if (!one.reason.empty() || &best_of(outcomes, one, true) != &one) continue;
+      if (one.sends_nothing()) {
+        text += fmt::format("On {} it does not matter: the program sends nothing.\n",
+                            one.combination.on);
+        continue;
+      }
       const auto next = std::find_if(rows.begin(), rows.end(), [&](const auto& other) {
         return other.front() != &one && other.front()->reason.empty() &&
                other.front()->combination.on == one.combination.on;
@@ -221,6 +265,15 @@ void read_statistics(const std::string& text, Outcome& outcome) {
   if (const auto us = number_at(read.value(), "virtual_time_us")) {
     outcome.modelled = true;
     outcome.seconds = *us / 1e6;
+    outcome.computing = read_computing(part_at(read.value(), "computing"), *us);
+  }
+  const Json inside = part_at(read.value(), "inside");
+  if (const auto host_us = number_at(inside, "host_us_a_message")) {
+    const Json link = part_at(inside, "busiest_link");
+    outcome.inside =
+        Inside{*host_us, number_at(part_at(inside, "host_percent"), "wait").value_or(0),
+               number_at(part_at(inside, "message_us"), "p99").value_or(0), text_at(link, "name"),
+               number_at(link, "percent").value_or(0)};
   }
   for (const auto& [name, value] : part_at(read.value(), "counters").members()) {
     if (value.is_unsigned()) outcome.counters[name] = value.whole();
@@ -234,6 +287,7 @@ void read_statistics(const std::string& text, Outcome& outcome) {
 }
 
 std::string explanation(const Outcome& outcome, const std::vector<Outcome>& outcomes) {
+  if (outcome.sends_nothing()) return "sends nothing: no implementation is faster than another";
   const Outcome& best = best_of(outcomes, outcome, true);
   if (&best == &outcome || outcome.seconds < kAsFast * best.seconds) {
     const bool everywhere = &best_of(outcomes, outcome, false) == &outcome;
@@ -249,8 +303,13 @@ std::string comparison_text(const std::vector<Outcome>& outcomes) {
   const std::string modelled = table_text(outcomes, true);
   const std::string real = table_text(outcomes, false);
   const std::string advised = advice(outcomes);
+  const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](const Outcome& one) {
+    return one.modelled && one.reason.empty();
+  });
+  // The same program in all of them.
+  const std::string note = first == outcomes.end() ? "" : computing_note(first->computing);
   return modelled + (modelled.empty() || real.empty() ? "" : "\n") + real +
-         (advised.empty() ? "" : "\n") + advised;
+         (advised.empty() && note.empty() ? "" : "\n") + advised + note;
 }
 
 std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t ranks) {
@@ -269,9 +328,25 @@ std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t 
       line["acks"] = one.counter("acks_sent");
       line["stalls"] = one.stalls();
       line["why"] = explanation(one, outcomes);
+      line["retransmissions"] = one.counter("retransmissions");
+      if (one.inside) {
+        line["host_us_a_message"] = one.inside->host_us;
+        line["waited_percent"] = one.inside->waited_percent;
+        line["message_p99_us"] = one.inside->p99_us;
+        if (!one.inside->link.empty()) {
+          line["busiest_link"] = {{"name", one.inside->link},
+                                  {"percent", one.inside->link_percent}};
+        }
+      }
+      if (!one.repeats.empty()) {
+        line["repeats"] = Json::array();
+        for (const double seconds : one.repeats) line["repeats"].push_back(seconds);
+        line["spread_percent"] = spread_percent(one);
+      }
       const auto same = std::find_if(outcomes.begin(), outcomes.end(),
                                      [&](const Outcome& other) { return equal(other, one); });
       if (same != outcomes.end() && &*same != &one) line["same_as"] = same->name();
+      if (one.modelled) line["computing"] = computing_json(one.computing);
       for (const PathPart& part : one.path) {
         line["path_us"][part.resource] = part.us;
         if (part.twice_us) line["twice_as_fast_us"][part.resource] = *part.twice_us;

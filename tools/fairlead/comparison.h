@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/fairlead/computing_note.h"
+
 namespace fairlead::tools {
 
 struct Combination {
@@ -22,16 +24,32 @@ struct PathPart {
   std::optional<double> twice_us;  // the run with it twice as fast; nothing: not tried
 };
 
+// What happened inside the machine of a modelled run.
+struct Inside {
+  double host_us = 0;         // of the library, for each packet sent
+  double waited_percent = 0;  // of the ranks' time
+  double p99_us = 0;          // of a message
+  std::string link;           // the busiest; empty: none is counted
+  double link_percent = 0;
+};
+
 struct Outcome {
   Combination combination;
   std::string reason;  // why there are no figures; empty: there are
   bool modelled = false;
   double seconds = 0;  // virtual where modelled, else wall time with start-up and end
   std::map<std::string, std::uint64_t> counters;
-  std::vector<PathPart> path;  // of a modelled run; its parts add up to the time
+  Computing computing;           // of a modelled run
+  std::optional<Inside> inside;  // of one whose machine counts
+  std::vector<double> repeats;   // seconds of further runs, with other seeds
+  std::vector<PathPart> path;    // of a modelled run; its parts add up to the time
 
   std::uint64_t counter(const std::string& name) const;
   std::uint64_t packets() const { return counter("packets_sent") + counter("multicasts_sent"); }
+  // A program of one rank, or one whose ranks keep to themselves.
+  bool sends_nothing() const {
+    return packets() + counter("puts") + counter("gets") + counter("atomics") == 0;
+  }
   std::uint64_t stalls() const { return counter("credit_stalls") + counter("buffer_stalls"); }
   // "sdma": the implementation that ran.
   std::string lci() const;

@@ -1,7 +1,9 @@
 #include "tools/fairlead/help_format.h"
 
 #include <CLI/Option.hpp>
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 
 namespace fairlead::tools {
 
@@ -41,6 +43,37 @@ std::vector<std::string> command_names(const CLI::App& app) {
     if (!sub->get_group().empty()) names.push_back(sub->get_name());  // else hidden
   }
   return names;
+}
+
+void group_options(CLI::App& app) {
+  struct Group {
+    const char* name;
+    std::vector<std::string_view> options;
+  };
+  static const Group kGroups[] = {
+      {"Job", {"ranks", "on", "lci", "seed", "timeout", "x", "wdir"}},
+      {"Real runs",
+       {"bind", "auth", "address", "mtu", "provider", "hosts", "hostfile", "nodes", "rsh",
+        "show-paths", "patience", "single-copy"}},
+      {"Faults", {"faults"}},
+      {"Modelled runs",
+       {"topology", "set", "stack-kib", "ranks-per-node", "compute", "background", "faster",
+        "explain", "progress", "body", "no-what-if"}},
+      {"Programming systems",
+       {"mpi-device", "mpi-bcast", "mpi-unexpected", "splitc", "dsm-protocol", "dsm-faithful",
+        "am"}},
+      {"Output", {"label", "trace", "stats", "packets", "accounts", "json", "html", "output"}}};
+  for (CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& names =
+        option->get_lnames().empty() ? option->get_snames() : option->get_lnames();
+    for (const Group& group : kGroups) {
+      const bool is_here = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return std::find(group.options.begin(), group.options.end(), name) != group.options.end();
+      });
+      if (is_here && !option->get_group().empty()) option->group(group.name);
+    }
+  }
+  for (CLI::App* sub : app.get_subcommands({})) group_options(*sub);
 }
 
 HelpFormat::HelpFormat() { column_width(kColumn); }

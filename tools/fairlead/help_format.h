@@ -12,6 +12,11 @@ namespace fairlead::tools {
 std::string path_of(const CLI::App& app);
 std::vector<std::string> command_names(const CLI::App& app);
 
+// Puts the options of a command, and of those below it, into groups: what is the command's own
+// comes first, then the job, what only real runs have, faults, what only modelled ones have,
+// output.
+void group_options(CLI::App& app);
+
 class HelpFormat : public CLI::Formatter {
  public:
   HelpFormat();

@@ -51,7 +51,7 @@ void print_text(const run::CpuLimits& cpus, const std::vector<run::Probe>& probe
   for (const run::Probe& probe : probes) {
     table.add({probe.name, probe.works ? "works" : "missing", probe.detail});
   }
-  fmt::print("{}", table.text());
+  fmt::print("{}", table.text(kPageWidth));
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ int run_command(int argc, char** argv) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormat>());
   add_commands(app, argc > 1 ? argv[1] : "", exit_code);
+  group_options(app);
   const Result<std::vector<std::string>> words = prepare_words(app, argc, argv);
   if (!words.ok()) {
     complain(words.error().text);

@@ -73,7 +73,7 @@ void print_table(const std::vector<Place>& found) {
     table.add({one.name, one.kind, fmt::format("{}", fmt::join(implementations_on(one.name), ", ")),
                one.description});
   }
-  fmt::print("{}", table.text());
+  fmt::print("{}", table.text(kPageWidth));
 }
 
 // The platform whose NI memory the numbers of nodes are of, and the matrix of implementations.

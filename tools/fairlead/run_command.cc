@@ -18,6 +18,7 @@
 #include "tools/fairlead/background_option.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"
+#include "tools/fairlead/computing_note.h"
 #include "tools/fairlead/dsm_options.h"
 #include "tools/fairlead/explanation.h"
 #include "tools/fairlead/host_options.h"
@@ -179,6 +180,7 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
   run::LaunchOptions launch = arguments.launch;
   launch.world = arguments.choice.options();
   launch.command = command.value();
+  launch.world.figures = !arguments.stats.empty();
   std::uint32_t ranks = app.count("--ranks") > 0 ? launch.world.ranks : 0;
   Result<run::HostOptions> hosts = arguments.hosts.options(ranks);
   if (!hosts.ok()) {
@@ -214,6 +216,14 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
     return kUsageExitCode;
   }
   if (!report.value().failure.empty()) complain(report.value().failure);
+  if (report.value().modelled) {
+    const Computing computing = computing_of(launch.world, report.value());
+    const int code = report.value().exit_code;
+    fmt::print(stderr, "{}",
+               code == 0                       ? computing_note(computing)
+               : code == run::kTimeoutExitCode ? clock_note(computing)
+                                               : "");
+  }
   if (const std::string& changes = report.value().platform_changes; !changes.empty()) {
     fmt::print(stderr, "platform changed: {}\n", changes);
   }

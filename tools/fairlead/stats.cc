@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "tools/fairlead/build_facts.h"
+#include "tools/fairlead/computing_note.h"
 #include "tools/fairlead/implementations.h"
+#include "tools/fairlead/inside.h"
 #include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
@@ -32,7 +34,9 @@ Json stats_json(const JobFacts& facts) {
   if (report.modelled) {
     json["virtual_time_us"] = to_us(report.virtual_time);
     json["events"] = report.events;
+    if (report.figures != nullptr) json["inside"] = inside_json(report, *report.figures);
     if (!report.platform_changes.empty()) json["platform_changes"] = report.platform_changes;
+    json["computing"] = computing_json(computing_of(facts.options, report));
     json["digest"] = fmt::format("{:016x}", report.digest);
   }
   if (!facts.options.faster.empty()) json["faster"] = facts.options.faster;
@@ -60,6 +64,11 @@ std::string stats_text(const JobFacts& facts) {
   if (report.modelled) {
     text += fmt::format("virtual time {} us, {} events, digest {:016x}\n",
                         show_number(to_us(report.virtual_time)), report.events, report.digest);
+    if (report.program.computing > Ps{0}) {
+      const double mean_us = to_us(report.program.computing) / facts.options.ranks;
+      text += fmt::format("computing declared: {} us a rank, {:.0f} % of the run\n",
+                          show_number(mean_us), mean_us / to_us(report.virtual_time) * 100);
+    }
     if (!report.platform_changes.empty()) {
       text += fmt::format("platform changed: {}\n", report.platform_changes);
     }
@@ -68,7 +77,8 @@ std::string stats_text(const JobFacts& facts) {
   for_each_counter(report.counters, [&](const char* name, std::uint64_t value) {
     if (value != 0) table.add({name, fmt::format("{}", value)});
   });
-  return text + table.text();
+  text += table.text();
+  return report.figures == nullptr ? text : text + inside_text(report, *report.figures);
 }
 
 }  // namespace fairlead::tools

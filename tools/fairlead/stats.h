@@ -18,8 +18,8 @@ struct JobFacts {
 
 // {"commit","on","lci","ranks","seed","exit_code","wall_s", several hosts: "hosts" (how many),
 // modelled: "virtual_time_us","events",
-// "digest" (16 hex digits), "faster", "explanation" (explanation_json), "counters":{..} summed,
-// "per_rank":[{"exit_code",..counters}]}
+// "digest" (16 hex digits), "computing" (computing_json), "inside" (inside_json), "faster",
+// "explanation" (explanation_json), "counters":{..} summed, "per_rank":[{"exit_code",..counters}]}
 Json stats_json(const JobFacts& facts);
 
 std::string stats_text(const JobFacts& facts);

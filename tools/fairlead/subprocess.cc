@@ -77,6 +77,17 @@ std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+namespace {
+// A program may have written anything.
+std::string shown(std::string text) {
+  constexpr std::size_t kMost = 500;
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+}  // namespace
+
 std::string reason_in(const std::string& errors, int exit_code) {
   const std::string mark = "fairlead: ";
   std::string last;
@@ -84,11 +95,11 @@ std::string reason_in(const std::string& errors, int exit_code) {
   while (begin < errors.size()) {
     const std::size_t end = std::min(errors.find('\n', begin), errors.size());
     const std::string line = errors.substr(begin, end - begin);
-    if (line.starts_with(mark)) return line.substr(mark.size());
+    if (line.starts_with(mark)) return shown(line.substr(mark.size()));
     if (!line.empty()) last = line;
     begin = end + 1;
   }
-  return last.empty() ? fmt::format("exit code {}", exit_code) : last;
+  return last.empty() ? fmt::format("exit code {}", exit_code) : shown(last);
 }
 
 std::string own_path() {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "fairlead/base/check.h"
 
@@ -17,6 +19,17 @@ bool is_number(const std::string& cell) {
                            (cell.size() > 1 && cell[0] == '-' && cell[1] != '-'));
 }
 
+// Takes from `text` the words that fit `width`, at least one.
+std::string first_part(std::string& text, std::size_t width) {
+  if (text.size() <= width) return std::exchange(text, "");
+  std::size_t end = text.rfind(' ', width);
+  if (end == std::string::npos) end = text.find(' ');
+  if (end == std::string::npos) return std::exchange(text, "");
+  std::string part = text.substr(0, end);
+  text.erase(0, text.find_first_not_of(' ', end));
+  return part;
+}
+
 }  // namespace
 
 void Table::add(std::vector<std::string> cells) {
@@ -24,26 +37,54 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text() const {
+std::vector<std::size_t> Table::widths() const {
+  std::vector<std::size_t> found(rows_[0].size(), 0);
+  for (const auto& row : rows_) {
+    for (std::size_t c = 0; c < row.size(); ++c) found[c] = std::max(found[c], row[c].size());
+  }
+  return found;
+}
+
+std::string Table::text() const { return text_of(widths()); }
+
+std::string Table::text(std::size_t width) const {
+  std::vector<std::size_t> narrow = widths();
+  const auto total = [&] {
+    return std::accumulate(narrow.begin(), narrow.end(), 2 * (narrow.size() - 1));
+  };
+  // Narrower than this a column is no help.
+  constexpr std::size_t kNarrowest = 12;
+  while (total() > width) {
+    std::size_t& widest = *std::max_element(narrow.begin(), narrow.end());
+    if (widest <= kNarrowest) break;
+    --widest;
+  }
+  return text_of(std::move(narrow));
+}
+
+std::string Table::text_of(std::vector<std::size_t> widths) const {
   const std::size_t columns = rows_[0].size();
-  std::vector<std::size_t> widths(columns, 0);
   std::vector<bool> numeric(columns, rows_.size() > 1);
-  for (std::size_t r = 0; r < rows_.size(); ++r) {
+  for (std::size_t r = 1; r < rows_.size(); ++r) {
     for (std::size_t c = 0; c < columns; ++c) {
-      widths[c] = std::max(widths[c], rows_[r][c].size());
-      if (r > 0 && !is_number(rows_[r][c]) && rows_[r][c] != "-") numeric[c] = false;
+      if (!is_number(rows_[r][c]) && rows_[r][c] != "-") numeric[c] = false;
     }
   }
   std::string text;
-  for (const auto& row : rows_) {
-    std::string line;
-    for (std::size_t c = 0; c < columns; ++c) {
-      if (c > 0) line += "  ";
-      line += numeric[c] ? fmt::format("{:>{}}", row[c], widths[c])
-                         : fmt::format("{:<{}}", row[c], widths[c]);
+  for (std::vector<std::string> rest : rows_) {
+    bool more = true;
+    while (std::exchange(more, false)) {
+      std::string line;
+      for (std::size_t c = 0; c < columns; ++c) {
+        const std::string part = first_part(rest[c], widths[c]);
+        more = more || !rest[c].empty();
+        if (c > 0) line += "  ";
+        line += numeric[c] ? fmt::format("{:>{}}", part, widths[c])
+                           : fmt::format("{:<{}}", part, widths[c]);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
   }
   return text;
 }

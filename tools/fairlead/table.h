@@ -1,9 +1,13 @@
 // Tables for people: columns as wide as their widest cell, numbers to the right.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace fairlead::tools {
+
+// Of what people read on a terminal.
+inline constexpr std::size_t kPageWidth = 100;
 
 class Table {
  public:
@@ -13,8 +17,14 @@ class Table {
   void add(std::vector<std::string> cells);
   // One line per row, the last column never padded.
   std::string text() const;
+  // The same in lines of `width` characters: cells of the widest columns go on below, broken
+  // between words.
+  std::string text(std::size_t width) const;
 
  private:
+  std::vector<std::size_t> widths() const;
+  std::string text_of(std::vector<std::size_t> widths) const;
+
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -1,6 +1,7 @@
 #include "tools/fairlead/world_options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/Option.hpp>
 #include <CLI/Validators.hpp>
@@ -109,6 +110,13 @@ void add_model_options(CLI::App& app, WorldChoice& choice) {
                "if that were twice as fast; --explain=path without the runs that takes")
       ->check(CLI::IsMember({kExplainAll, kExplainPath}))
       ->type_name("");
+  add_real_option(app, "--progress", choice.progress_s,
+                  fmt::format("Tell every so many seconds how far a modelled run is: virtual time, "
+                              "events a second, ranks done; 0: never. Without it every {:g} s on a "
+                              "terminal",
+                              kProgressSeconds),
+                  "a number of seconds", {0, 86'400})
+      ->type_name("SECONDS");
 }
 
 Result<void> check_model_options(const run::WorldOptions& world) {
@@ -126,6 +134,10 @@ run::WorldOptions WorldChoice::options() const {
     options.set.insert(options.set.begin(), numbers.begin(), numbers.end());
   }
   if (timeout_s > 0) options.timeout = microseconds_rounded(timeout_s * 1e6);
+  const double progress = progress_s >= 0              ? progress_s
+                          : isatty(STDERR_FILENO) != 0 ? kProgressSeconds
+                                                       : 0;
+  if (progress > 0) options.progress = microseconds_rounded(progress * 1e6);
   if (compute == "none") options.compute = run::Compute::none;
   if (compute == "measured") options.compute = run::Compute::measured;
   return options;

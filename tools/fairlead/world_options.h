@@ -12,10 +12,13 @@ namespace fairlead::tools {
 // Values of --explain: with runs on faster machines, or the critical path alone.
 inline constexpr const char* kExplainAll = "all";
 inline constexpr const char* kExplainPath = "path";
+// How often a modelled run tells how far it is, on a terminal.
+inline constexpr double kProgressSeconds = 5;
 
 struct WorldChoice {
   run::WorldOptions world;
-  double timeout_s = 0;  // 0: none
+  double timeout_s = 0;    // 0: none
+  double progress_s = -1;  // 0: never; negative: where somebody watches, kProgressSeconds
   std::string compute = "declared";
   std::string background;  // as background_option.h reads it; empty: none
   std::string explain;     // kExplainAll or kExplainPath; empty: nothing is to be explained
@@ -30,7 +33,7 @@ void add_job_options(CLI::App& app, WorldChoice& choice);
 // --on and --lci.
 void add_place_options(CLI::App& app, WorldChoice& choice);
 
-// --faster and --explain.
+// --faster, --explain and --progress.
 void add_model_options(CLI::App& app, WorldChoice& choice);
 // Error: one of those where there is no model.
 Result<void> check_model_options(const run::WorldOptions& world);

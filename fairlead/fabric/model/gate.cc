@@ -94,6 +94,8 @@ Result<std::unique_ptr<GateMemory>> GateMemory::create(const EvenNodes& ranks, s
   };
   put(platform.name, header.platform);
   put(kind.value()->name, header.ni_kind);
+  const hw::HostRates rates(platform.host);
+  std::memcpy(header.host_rates, &rates, sizeof rates);
   kind.value()->describe(platform, ranks, header);
   std::memcpy(base.value(), &header, sizeof header);
   return std::unique_ptr<GateMemory>(new GateMemory(fd, base.value(), bytes));

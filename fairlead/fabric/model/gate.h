@@ -18,6 +18,8 @@
 #include "fairlead/base/post.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
+#include "fairlead/fabric/model/work_tally.h"
+#include "fairlead/hw/host_cost.h"
 #include "fairlead/hw/platform.h"
 
 namespace fairlead::fabric::model {
@@ -85,6 +87,7 @@ struct alignas(64) GateSlot {
   char what[kWhatBytes];  // what it blocks in, NUL-terminated
   GateCommand commands[kCommands];
   PortCounters counters;
+  WorkTally tally;
   // --- The simulator's.
   GateAnswer answer;
   GateMemoryRequest memory;
@@ -108,6 +111,8 @@ struct GateHeader {
   char platform[64];              // its name, NUL-terminated
   char ni_kind[16];               // the same
   Ps look;                        // what an empty look takes: that at a clock, too
+  // hw::HostRates of every host.
+  alignas(8) std::byte host_rates[sizeof(hw::HostRates)];
   // What a rank's library must know of host and NI, as the kind lays it out.
   alignas(8) std::byte kind[kKindBytes];
 };

@@ -31,6 +31,7 @@ GateClient::GateClient(const GateMemory& memory, Rank rank, bool measured)
 void GateClient::count_processor_time() {
   const Ps now = processor_time();
   advance(now - counted_);
+  add_time(slot_.tally.host, HostPart::compute, now - counted_);
   counted_ = now;
 }
 

@@ -5,6 +5,10 @@
 #include "fairlead/base/check.h"
 
 namespace fairlead::fabric::model {
+namespace {
+// Those from here on are the library's own (lci::kClientChannels).
+constexpr std::uint16_t kClientChannels = 192;
+}  // namespace
 
 Journeys::Journeys(TraceWriter& writer, std::span<const std::string_view> stages)
     : writer_(writer) {
@@ -27,12 +31,24 @@ void Journeys::begin(PacketId id, Peer from, Ps at) {
   under_way_[id] = journey;
 }
 
+void Journeys::posted(PacketId id, const ClientHeader& header, Rank to) {
+  Journey* const journey = find(id);
+  if (journey == nullptr || journey->counted) return;
+  if (header.kind != PacketKind::data || header.chan >= kClientChannels) return;
+  journey->counted = true;
+  journey->arrow = arrows_.next(header.source, to, header.chan, header.lane);
+  if (Journey* const buffer = find(journey->buffer)) buffer->counted = true;
+}
+
 void Journeys::copy(PacketId id, PacketId image) {
   const Journey* journey = find(id);
   if (journey == nullptr) return drop(image);
   Journey made = *journey;
   made.number = ++begun_;
-  made.arrow = false;
+  made.buffer = id;
+  made.drawn = 0;
+  made.point = false;
+  find(id)->arrow = 0;
   under_way_[image] = made;
 }
 
@@ -46,19 +62,38 @@ void Journeys::mark_stage(PacketId id, std::size_t stage, Ps at) {
 void Journeys::passes(PacketId id, TracePlace lane, Ps at) {
   Journey* journey = find(id);
   if (journey == nullptr) return;
-  if (journey->arrow) return writer_.arrow_passes(lane, at, journey->number);
-  journey->arrow = true;
-  writer_.arrow_begins(lane, at, journey->number);
+  if (journey->arrow != 0) return writer_.arrow_passes(lane, at, journey->arrow);
+  if (journey->point) {
+    journey->drawn++ == 0 ? writer_.arrow_begins(journey->lane, journey->at, journey->number)
+                          : writer_.arrow_passes(journey->lane, journey->at, journey->number);
+  }
+  journey->point = true;
+  journey->lane = lane;
+  journey->at = at;
 }
 
-void Journeys::reaches(PacketId id, TracePlace lane, Ps at) {
-  Journey* journey = find(id);
-  if (journey != nullptr && journey->arrow) writer_.arrow_reaches(lane, at, journey->number);
+// Where it touched one lane only there is none.
+void Journeys::end_arrow(Journey& journey) {
+  if (journey.point && journey.drawn > 0) {
+    writer_.arrow_ends(journey.lane, journey.at, journey.number);
+  }
+  journey.point = false;
+}
+
+void Journeys::arrived(PacketId id) {
+  if (Journey* const journey = find(id)) end_arrow(*journey);
+}
+
+void Journeys::drop(PacketId id) {
+  const auto found = under_way_.find(id);
+  if (found == under_way_.end()) return;
+  end_arrow(found->second);
+  under_way_.erase(found);
 }
 
 void Journeys::end(PacketId id, Peer to, std::uint32_t bytes, Ps at) {
   mark_stage(id, keys_.size() - 1, at);
-  const Journey* journey = find(id);
+  Journey* const journey = find(id);
   if (journey == nullptr) return;
   std::array<TraceDetail, kStagesMax + 3> details;
   details[0] = {"from", journey->from};
@@ -67,7 +102,9 @@ void Journeys::end(PacketId id, Peer to, std::uint32_t bytes, Ps at) {
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     details[i + 3] = {keys_[i].c_str(), static_cast<std::uint64_t>(journey->spent[i].count)};
   }
-  writer_.journey(journey->from, journey->began, journey->last, journey->number,
+  end_arrow(*journey);
+  writer_.journey(journey->from, journey->began, journey->last,
+                  journey->arrow != 0 ? journey->arrow : journey->number,
                   fmt::format("{} bytes to node {}", bytes, to),
                   std::span(details).first(keys_.size() + 3));
   under_way_.erase(id);

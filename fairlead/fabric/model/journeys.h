@@ -1,6 +1,8 @@
 // Where each packet of a traced machine is, and when: the stages of its way from the sending host's
 // call to the end of the receiving host's upcall, drawn as one asynchronous interval a packet with
-// the time of every stage, and as an arrow through the lanes it touches. Each kind of network
+// the time of every stage, and as an arrow through the lanes it touches: part of the one that the
+// hosts' ports draw from a send to its upcall (base/packet_arrows.h), or, of what no client sent
+// to one other (acknowledgments, remote memory, multicasts), one of its own. Each kind of network
 // interface has its own stages.
 #pragma once
 #include <array>
@@ -12,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fairlead/base/packet_arrows.h"
 #include "fairlead/base/post.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
@@ -33,7 +36,10 @@ class Journeys {
 
   // A host, or an NI that forwards, begins to send.
   void begin(PacketId id, Peer from, Ps at);
-  // `image` goes on where `id` is: one more copy of it.
+  // Its host hands it over for the rank `to`: what a client sent joins the client's arrow.
+  void posted(PacketId id, const ClientHeader& header, Rank to);
+  // `image` goes on where `id` is: one more copy of it, which the client's arrow follows. Further
+  // ones have arrows of their own.
   void copy(PacketId id, PacketId image);
   bool known(PacketId id) const { return under_way_.contains(id); }
   // The packet's stage `stage` ended at `at`, not before its last mark: stages follow each other,
@@ -42,14 +48,14 @@ class Journeys {
   void mark(PacketId id, Stage stage, Ps at) {
     mark_stage(id, static_cast<std::size_t>(stage), at);
   }
-  // The packet touches a lane at `at`, within an interval there; the first lane is its sender's.
+  // The packet touches a lane at `at`, within an interval there that the trace has already.
   void passes(PacketId id, TracePlace lane, Ps at);
-  // The arrow ends at the next interval of a lane.
-  void reaches(PacketId id, TracePlace lane, Ps at);
+  // It passes no further lane.
+  void arrived(PacketId id);
   // Its client at node `to` is done with it: the last stage ended.
   void end(PacketId id, Peer to, std::uint32_t bytes, Ps at);
   // The packet is gone without one.
-  void drop(PacketId id) { under_way_.erase(id); }
+  void drop(PacketId id);
 
  private:
   struct Journey {
@@ -57,15 +63,24 @@ class Journeys {
     Peer from = 0;
     Ps began{};
     Ps last{};
-    bool arrow = false;
+    std::uint64_t arrow = 0;      // its client's; 0: it has none
+    bool counted = false;         // it had one, or is one of several that share it
+    PacketId buffer = kNoPacket;  // of which it is a copy
+    // Of an arrow of its own: how many points are drawn, and the one that is not yet.
+    std::uint32_t drawn = 0;
+    bool point = false;
+    TracePlace lane{0, 0};
+    Ps at{};
     std::array<Ps, kStagesMax> spent{};
   };
   Journey* find(PacketId id);
+  void end_arrow(Journey& journey);
   void mark_stage(PacketId id, std::size_t stage, Ps at);
 
   TraceWriter& writer_;
   std::vector<std::string> keys_;  // of the stages
   std::uint64_t begun_ = 0;
+  PacketArrows arrows_;
   std::unordered_map<PacketId, Journey> under_way_;
 };
 

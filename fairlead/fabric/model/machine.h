@@ -13,6 +13,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/fault_plan.h"
+#include "fairlead/fabric/model/figures.h"
 #include "fairlead/hw/network.h"
 #include "fairlead/hw/platform.h"
 #include "fairlead/sim/engine.h"
@@ -77,6 +78,10 @@ class Machine {
   virtual Result<void> set_faults(const FaultPlan& plan) = 0;
   // What the plan has lost so far; empty: nothing.
   virtual std::string losses() const { return {}; }
+
+  // Before the first event: counts what happens inside. nullptr: this kind of network interface
+  // counts nothing.
+  virtual std::shared_ptr<Figures> count() { return nullptr; }
 
   // No rank is left: what goes on by itself beside them comes to its end.
   virtual void all_ended() {}

@@ -40,6 +40,9 @@ struct NiFirmware {
   sim::Engine& engine;
   Program program;
   Ps step[kSteps];  // what each takes
+  // Told of each change of how much work waits, where somebody counts; set before the first event.
+  void (*backlog)(void* context, std::uint32_t node, std::size_t waiting) = nullptr;
+  void* backlog_context = nullptr;
 };
 
 class NiProcessor {
@@ -55,6 +58,8 @@ class NiProcessor {
       return;
     }
     pending_.push_back(work);
+    if (firmware_.backlog != nullptr) [[unlikely]]
+      tell_backlog();
     if (running_ || turn_scheduled_) return;
     if (sim::CriticalPath* path = firmware_.engine.path(); path != nullptr) [[unlikely]] {
       path->along(path->place(node_), [this] { schedule_turn(); });
@@ -90,7 +95,12 @@ class NiProcessor {
     processor->turn_scheduled_ = false;
     const NiWork work = processor->pending_.front();
     processor->pending_.pop_front();
+    if (processor->firmware_.backlog != nullptr) [[unlikely]]
+      processor->tell_backlog();
     processor->run(work);
+  }
+  void tell_backlog() const {
+    firmware_.backlog(firmware_.backlog_context, node_, pending_.size());
   }
   void schedule_turn() {
     turn_scheduled_ = true;

@@ -245,15 +245,22 @@ class NiProgram {
     if (!waiting_.empty(peer) || !flow_.open(ni_, peer)) {
       ++ni_.counters().credit_stalls;
       waiting_.push(peer, id);
+      count_waiting(1);
       return;
     }
     transmit(peer, id);
+  }
+
+  // Where the hardware is one that counts.
+  void count_waiting(int by) {
+    if constexpr (requires { ni_.waiting(by); }) ni_.waiting(by);
   }
 
   void send_waiting(Peer peer) {
     while (!waiting_.empty(peer) && flow_.open(ni_, peer)) {
       const PacketId id = waiting_.front(peer);
       waiting_.pop(peer);
+      count_waiting(-1);
       transmit(peer, id);
     }
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include "fairlead/run/virtual_rank.h"
 #include "fairlead/systems/mpi/buffered.h"
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/call_signal.h"
@@ -156,11 +157,14 @@ int get_processor_name(char* name, int* resultlen) {
 }
 
 double wtime() {
-  const Process* process = Process::current();
+  Process* const process = Process::current();
   if (process == nullptr) exit_with("MPI_Wtime was called before MPI_Init");
   lci::Port& port = run::current()->port();
   // In virtual time looking takes time, so that a loop on the clock ends.
   port.charge({.ops = kClockOps});
+  if (!process->engine().free_work()) {
+    if (auto* const its = dynamic_cast<run::VirtualRank*>(run::current())) its->looked_at_clock();
+  }
   return to_seconds(port.now());
 }
 

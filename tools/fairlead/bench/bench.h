@@ -1,6 +1,7 @@
 // A micro-benchmark: a body that runs on every rank of a job in either world, uses nothing but the
 // rank's Port, takes time from port.now() only, and leaves rows of figures.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,8 +28,39 @@ struct BenchOptions {
   bool modelled = false;  // time is virtual: what costs it nothing need not be saved
 };
 
+// How the parts of one measurement lie apart.
+struct Spread {
+  double least = 0;
+  double median = 0;
+  double p99 = 0;
+};
+
 struct Row {
   std::array<double, kFiguresMax> figures{};
+  Spread spread;  // of the last figure that the bench has, where `spreads`
+  bool spreads = false;
+};
+
+// A measurement in parts, one after the other: where time is real each is short, so that what else
+// runs on the machine shows; where it is virtual there is one.
+class Parts {
+ public:
+  explicit Parts(const BenchOptions& options) : options_(options) {}
+  std::uint32_t count() const {
+    return options_.modelled ? 1 : std::min(kParts, options_.repetitions);
+  }
+  // Repetitions of a part; all together are what was asked for.
+  std::uint32_t size(std::uint32_t part) const {
+    const std::uint64_t all = options_.repetitions;
+    return static_cast<std::uint32_t>(all * (part + 1) / count() - all * part / count());
+  }
+  void add(double figure) { figures_.push_back(figure); }
+  Spread spread() const;
+
+ private:
+  static constexpr std::uint32_t kParts = 100;
+  const BenchOptions& options_;
+  std::vector<double> figures_;
 };
 
 // Rows in memory that the ranks share with the command, whether they are processes or fibers.
@@ -37,6 +69,8 @@ class Rows {
   Rows();
   // From one rank only. CHECK: at most kRowsMax rows.
   void add(std::initializer_list<double> figures);
+  // With how the parts of the last one lie apart, where there are several.
+  void add(std::initializer_list<double> figures, const Parts& parts);
   std::span<const Row> all() const;
   // A number that a rank leaves for another one, read after a message from it.
   double& note(std::size_t index);

@@ -27,10 +27,17 @@ int latency_body(run::Context& context, const BenchOptions& options, Rows& rows)
   for (const std::uint64_t bytes : options.sizes) {
     pair.use_buffer(bytes);
     round_trips(pair, self, bytes, options.repetitions / 10 + 1);
+    Parts parts(options);
     const Ps begin = port.now();
-    round_trips(pair, self, bytes, options.repetitions);
-    const double mean = to_us(port.now() - begin) / options.repetitions;
-    if (self == 0) rows.add({static_cast<double>(bytes), mean / 2});
+    Ps last = begin;
+    for (std::uint32_t part = 0; part < parts.count(); ++part) {
+      round_trips(pair, self, bytes, parts.size(part));
+      const Ps now = port.now();
+      parts.add(to_us(now - last) / parts.size(part) / 2);
+      last = now;
+    }
+    const double mean = to_us(last - begin) / options.repetitions;
+    if (self == 0) rows.add({static_cast<double>(bytes), mean / 2}, parts);
     // The last message leaves with this at the latest.
     pair.signal();
     pair.await_signal();

@@ -32,11 +32,19 @@ int rate_body(run::Context& context, const BenchOptions& options, Rows& rows) {
   for (const std::uint64_t bytes : options.sizes) {
     pair.use_buffer(bytes);
     windows(pair, self, bytes, options, options.repetitions / 10 + 1);
+    Parts parts(options);
     const Ps begin = port.now();
-    windows(pair, self, bytes, options, options.repetitions);
-    const double seconds = to_seconds(port.now() - begin);
+    Ps last = begin;
+    for (std::uint32_t part = 0; part < parts.count(); ++part) {
+      windows(pair, self, bytes, options, parts.size(part));
+      const Ps now = port.now();
+      parts.add(static_cast<double>(parts.size(part)) * options.window / to_seconds(now - last));
+      last = now;
+    }
     const double messages = static_cast<double>(options.repetitions) * options.window;
-    if (self == 0) rows.add({static_cast<double>(bytes), messages / seconds});
+    if (self == 0) {
+      rows.add({static_cast<double>(bytes), messages / to_seconds(last - begin)}, parts);
+    }
   }
   return 0;
 }

@@ -29,6 +29,21 @@ void Rows::add(std::initializer_list<double> figures) {
   ++memory_->count;
 }
 
+void Rows::add(std::initializer_list<double> figures, const Parts& parts) {
+  add(figures);
+  if (parts.count() < 2) return;
+  Row& row = memory_->rows[memory_->count - 1];
+  row.spreads = true;
+  row.spread = parts.spread();
+}
+
+Spread Parts::spread() const {
+  if (figures_.empty()) return {};
+  std::vector<double> sorted = figures_;
+  std::sort(sorted.begin(), sorted.end());
+  return {sorted.front(), sorted[sorted.size() / 2], sorted[(sorted.size() * 99 - 1) / 100]};
+}
+
 std::span<const Row> Rows::all() const { return {memory_->rows.data(), memory_->count}; }
 
 double& Rows::note(std::size_t index) { return memory_->notes.at(index); }

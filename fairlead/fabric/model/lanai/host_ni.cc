@@ -43,7 +43,10 @@ ModelHostNi::ModelHostNi(const LanaiParts& parts, NiHardware& ni, std::uint32_t 
           },
       .buffers_free =
           [](void* self, std::uint32_t count) {
-            changed(self, [count](ModelHostNi& host) { host.send_buffers_ += count; });
+            changed(self, [count](ModelHostNi& host) {
+              host.send_buffers_ += count;
+              host.count_buffers();
+            });
           },
       .prepare =
           [](const void* self) {
@@ -58,6 +61,12 @@ ModelHostNi::ModelHostNi(const LanaiParts& parts, NiHardware& ni, std::uint32_t 
 void ModelHostNi::came(PacketId id) {
   if (!silent(packet(id)) && calling_++ == 0) visible_since_ = parts_.engine.now();
   received_.push_back(id);
+  count_received();
+}
+
+void ModelHostNi::count_end(PacketId id) {
+  const PacketKind kind = packet(id).header.client.kind;
+  if (kind == PacketKind::data || kind == PacketKind::multicast) parts_.figures->ends(id, now());
 }
 
 PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {
@@ -69,6 +78,8 @@ PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {
   made.slot_bytes = static_cast<std::uint16_t>(bytes);
   made.origin = kNoPacket;
   made.place = static_cast<std::uint8_t>(number_);
+  if (parts_.figures != nullptr) [[unlikely]]
+    parts_.figures->begins(id, now());
   return id;
 }
 
@@ -88,6 +99,7 @@ PacketId ModelHostNi::detached_image(PacketId buffer) {
 bool ModelHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id) {
   if (send_buffers_ <= reserve) return false;
   --send_buffers_;
+  count_buffers();
   *id = alloc_local(payload_bytes);
   ni_.packet(*id).holds = Holds::send_buffer;
   if (parts_.journeys != nullptr) [[unlikely]]
@@ -97,13 +109,14 @@ bool ModelHostNi::alloc(std::size_t payload_bytes, std::uint32_t reserve, Packet
 
 void ModelHostNi::cancel(PacketId id) {
   ++(packet(id).holds == Holds::near_buffer ? near_buffers_ : send_buffers_);
+  count_buffers();
   ni_.free_packet(id);
 }
 
 void ModelHostNi::write(std::size_t size) {
   if (size == 0) return;
   sync();
-  spend_until(ni_.bus().write(now(), size).processor_free);
+  spend_until(ni_.bus().write(now(), size).processor_free, HostPart::send);
   spent(hw::kBusResource);
 }
 
@@ -143,7 +156,7 @@ void ModelHostNi::await_doorbell(NiPacket& packet) {
   packet.operand = vi;
   const Ps look = parts_.bus.doorbell * 2;
   for (;;) {
-    spend(look);
+    spend_until(now() + look, HostPart::send);
     spent(hw::kBusResource);
     sync();
     if (!ni_.doorbells().full(vi)) return ni_.doorbells().fill(vi);
@@ -157,15 +170,15 @@ void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
   sync();
   if (ni_.has_doorbells()) [[unlikely]]
     await_doorbell(packet(id));
-  address(packet(id));
   if (parts_.journeys != nullptr) [[unlikely]] {
     if (!parts_.journeys->known(id)) parts_.journeys->begin(id, ni_.self(), now());  // sent again
-    parts_.journeys->passes(id, line(), now());
+    parts_.journeys->posted(id, packet(id).header.client, packet(id).peer);
   }
+  address(packet(id));
   // Writes are posted in order: the doorbell is behind the data that is still on its way.
   const hw::IoBus::Written before = ni_.bus().write(now(), kDescriptorLine * descriptor_lines);
   const Ps issued = now() + parts_.bus.pio_issue * static_cast<std::int64_t>(descriptor_lines);
-  spend_until(std::max(issued, before.processor_free));
+  spend_until(std::max(issued, before.processor_free), HostPart::send);
   spent(hw::kBusResource);
   if (parts_.journeys != nullptr) [[unlikely]]
     parts_.journeys->mark(id, Stage::host_send, local_);
@@ -188,15 +201,13 @@ void ModelHostNi::post_near(PacketId id, std::size_t copied) {
   NiPacket& leaving = packet(id);
   const hw::LibraryRates& rates = parts_.host_rates;
   if (copied > 0) {
-    move(time_for(Bytes{copied}, rates.memcpy_memory), hw::kMovedByCopy * copied);
+    move(time_for(Bytes{copied}, rates.memcpy_memory), hw::kMovedByCopy * copied, HostPart::send);
   }
   sync();
   const Rank to = leaving.peer;
   leaving.peer = rank_;
-  if (parts_.journeys != nullptr) [[unlikely]] {
-    parts_.journeys->passes(id, line(), now());
+  if (parts_.journeys != nullptr) [[unlikely]]
     parts_.journeys->mark(id, Stage::host_send, now());
-  }
   ModelHostNi& other = hosts_.find(hosts_.owner, to);
   parts_.engine.at(
       now() + rates.memory_latency, ni_.self(), hw::kNearEvent,
@@ -211,7 +222,7 @@ void ModelHostNi::read_near(PacketId id) {
   const std::uint64_t bytes = sizeof(ClientHeader) + packet(id).header.client.size;
   const auto lines = static_cast<std::int64_t>((bytes + rates.line_bytes - 1) / rates.line_bytes);
   // The look that found it has brought the first one.
-  move(rates.memory_latency * (lines - 1), bytes);
+  move(rates.memory_latency * (lines - 1), bytes, HostPart::receive);
 }
 
 void ModelHostNi::return_near_buffer(PacketId id) {
@@ -231,12 +242,11 @@ bool ModelHostNi::reap_receive(PacketId* id) {
   if (received_.empty()) return false;
   *id = received_.front();
   received_.pop_front();
+  count_received();
   if (!silent(packet(*id))) --calling_;
   visible_since_ = now();
-  if (parts_.journeys != nullptr) [[unlikely]] {
+  if (parts_.journeys != nullptr) [[unlikely]]
     parts_.journeys->mark(*id, Stage::wait_host, now());
-    parts_.journeys->reaches(*id, line(), now());
-  }
   return true;
 }
 
@@ -270,7 +280,7 @@ void ModelHostNi::return_host_buffer(PacketId id) {
 void ModelHostNi::return_host_buffer() {
   if (++released_ < parts_.shares.host_ring_batch) return;
   sync();
-  spend_until(ni_.bus().write(now(), std::size_t{4} * released_).processor_free);
+  spend_until(ni_.bus().write(now(), std::size_t{4} * released_).processor_free, HostPart::receive);
   spent(hw::kBusResource);
   ni_.return_host_buffers(number_, now() + parts_.bus.doorbell, released_);
   released_ = 0;
@@ -295,6 +305,7 @@ void ModelHostNi::block_for_more(Ps deadline, const char* what) {
     (void)task_->block_until(deadline, what);
   }
   waiting_ = false;
+  count(HostPart::wait, parts_.engine.now() - from);
   if (parts_.journeys != nullptr) [[unlikely]]
     trace_.interval(from, parts_.engine.now(), hw::kAsleep);
 }
@@ -310,6 +321,7 @@ Ps ModelHostNi::compute(Ps time, Ps watchdog) {
     (void)task_->block_until(std::min(alarm, end), "computing");
     waiting_ = false;
   }
+  count(HostPart::compute, parts_.engine.now() - began);
   return parts_.engine.now() - began;
 }
 
@@ -329,6 +341,7 @@ void ModelHostNi::block(Ps deadline, const char* what) {
     return !host->waiting_;
   };
   task_->block_after(from, ready, this, what);
+  count(HostPart::wait, parts_.engine.now() - from);
   if (std::exchange(waiting_, false) && parts_.journeys != nullptr) [[unlikely]]
     trace_.interval(from, parts_.engine.now(), hw::kAsleep);
 }

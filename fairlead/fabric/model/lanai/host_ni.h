@@ -44,10 +44,19 @@ class alignas(kCacheLine) ModelHostNi {
   // --- Site of the host.
   Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
   const hw::LibraryRates& rates() const { return parts_.host_rates; }
-  void charge(Step step) { spend(parts_.host_rates.step[static_cast<std::size_t>(step)]); }
+  void charge(Step step) {
+    const Ps time = parts_.host_rates.step[static_cast<std::size_t>(step)];
+    spend(time);
+    count(part_of(step), time);
+  }
   void work(const hw::HostWork& work) {
-    const Ps alone = hw::work_time(parts_.host_rates, work);
-    local_ = now() + slowed(alone, hw::moved_bytes(parts_.host_rates, work));
+    work_for(hw::work_time(parts_.host_rates, work), hw::moved_bytes(parts_.host_rates, work));
+  }
+  // The client's work that takes `alone` and moves `bytes`.
+  void work_for(Ps alone, std::uint64_t bytes) {
+    const Ps time = slowed(alone, bytes);
+    advance(time);
+    count(HostPart::compute, time);
   }
   // Work that was timed elsewhere.
   void advance(Ps time) { local_ = now() + time; }
@@ -71,7 +80,10 @@ class alignas(kCacheLine) ModelHostNi {
     return ni_.memory()->use(number_, now(), alone, bytes);
   }
   // Taking the interrupt, until its handler polls.
-  void interrupt() { advance(parts_.host_rates.interrupt); }
+  void interrupt() {
+    advance(parts_.host_rates.interrupt);
+    count(HostPart::receive, parts_.host_rates.interrupt);
+  }
   Ps default_watchdog() const { return parts_.host_rates.watchdog; }
   // The data of a remote copy that nobody is told of: what comes so is no reason to interrupt.
   static bool silent(const NiPacket& packet) {
@@ -82,10 +94,16 @@ class alignas(kCacheLine) ModelHostNi {
 
   // A memcpy within the L2 cache.
   void copy(std::size_t size) {
-    spend(hw::work_time(parts_.host_rates, hw::HostWork{0, 0, 0, size}));
+    const Ps time = hw::work_time(parts_.host_rates, hw::HostWork{0, 0, 0, size});
+    spend(time);
+    count(HostPart::receive, time);
   }
   // Work of the library's own that moves `bytes` to or from memory.
-  void move(Ps alone, std::uint64_t bytes) { spend(slowed(alone, bytes)); }
+  void move(Ps alone, std::uint64_t bytes, HostPart part) {
+    const Ps time = slowed(alone, bytes);
+    spend(time);
+    count(part, time);
+  }
   // What the calls took so far, without the client's own work().
   Ps library_busy() const { return library_busy_; }
 
@@ -172,10 +190,27 @@ class alignas(kCacheLine) ModelHostNi {
     local_ = now() + time;
     library_busy_ += time;
   }
-  void spend_until(Ps end) {
+  void spend_until(Ps end, HostPart part) {
+    count(part, end - now());
     library_busy_ += end - now();
     local_ = end;
   }
+  // Time that is in the clock already.
+  void count(HostPart part, Ps time) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      add_time(parts_.figures->hosts[rank_], part, time);
+  }
+  void count_level(Figures::Queue queue, std::uint32_t level) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      parts_.figures->level(queue, rank_, parts_.engine.now(), level);
+  }
+  void count_buffers() {
+    count_level(Figures::send_buffers, parts_.shares.send_buffers - send_buffers_);
+  }
+  void count_received() {
+    count_level(Figures::receive_queue, static_cast<std::uint32_t>(received_.size()));
+  }
+  void count_end(PacketId id);
   void return_host_buffer();
   void await_doorbell(NiPacket& packet);
   std::uint32_t vi_of(Rank peer);
@@ -196,10 +231,11 @@ class alignas(kCacheLine) ModelHostNi {
 
   // The client is done with a received packet.
   void show_end(PacketId id) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      count_end(id);
     if (parts_.journeys != nullptr) [[unlikely]]
       parts_.journeys->end(id, ni_.self(), packet(id).header.client.size, now());
   }
-  TracePlace line() const { return {ni_.self(), hw::host_line(number_)}; }
 
   const LanaiParts& parts_;
   NiHardware& ni_;

@@ -34,7 +34,7 @@ Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answ
     case LanaiOp::slowed:
       if (command.a > kMoveMax || command.b > kMoveMax) return damaged("bytes to move", command.b);
       if (static_cast<LanaiOp>(command.op) == LanaiOp::move) {
-        host_.advance(host_.slowed(Ps{static_cast<std::int64_t>(command.a)}, command.b));
+        host_.work_for(Ps{static_cast<std::int64_t>(command.a)}, command.b);
       } else {
         const Ps alone{static_cast<std::int64_t>(command.a)};
         answer.value = static_cast<std::uint64_t>(host_.slowed(alone, command.b).count);

@@ -75,6 +75,21 @@ Result<void> LanaiMachine::set_faults(const FaultPlan& plan) {
 
 std::string LanaiMachine::losses() const { return faults_ == nullptr ? "" : faults_->losses(); }
 
+std::shared_ptr<Figures> LanaiMachine::count() {
+  figures_ = std::make_shared<Figures>(ranks_, nodes(), parts_.shares.send_buffers,
+                                       parts_.shares.host_buffers, NiHardware::handlers(),
+                                       parts_.params.clock);
+  parts_.figures = figures_.get();
+  firmware_.backlog = [](void* self, std::uint32_t node, std::size_t waiting) {
+    auto* const machine = static_cast<LanaiMachine*>(self);
+    machine->figures_->level(Figures::ni_work, node, machine->engine_.now(),
+                             static_cast<std::uint32_t>(waiting));
+  };
+  firmware_.backlog_context = this;
+  network_.count();
+  return figures_;
+}
+
 Peer LanaiMachine::source_of(PacketId id) {
   return reinterpret_cast<const NiPacket*>(pool_.at(id))->peer;
 }
@@ -85,6 +100,7 @@ PacketId LanaiMachine::twin(Peer node, PacketId id) {
   const PacketId made = pool_.take(bytes);
   std::memcpy(static_cast<void*>(&at.packet(made)), &at.packet(id), bytes);
   at.packet(made).id = made;
+  if (figures_ != nullptr) figures_->copied(id, made);
   return made;
 }
 

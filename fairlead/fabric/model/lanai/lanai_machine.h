@@ -34,6 +34,7 @@ class LanaiMachine final : public Machine, private FaultyWire {
   NodeBusy busy(Rank rank) const override;
   Result<void> set_faults(const FaultPlan& plan) override;
   std::string losses() const override;
+  std::shared_ptr<Figures> count() override;
 
  private:
   struct OneRank {
@@ -87,6 +88,7 @@ class LanaiMachine final : public Machine, private FaultyWire {
   PinnedArray<OneRank> more_;  // further ranks of the nodes
   std::unique_ptr<WireFaults> faults_;
   std::unique_ptr<Journeys> journeys_;
+  std::shared_ptr<Figures> figures_;
 };
 
 }  // namespace fairlead::fabric::model

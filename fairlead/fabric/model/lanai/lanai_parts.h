@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "fairlead/base/even_nodes.h"
+#include "fairlead/fabric/model/figures.h"
 #include "fairlead/fabric/model/journeys.h"
 #include "fairlead/fabric/model/lanai/stages.h"
-
 #include "fairlead/hw/lanai/lanai_params.h"
 #include "fairlead/hw/lanai/library_rates.h"
 #include "fairlead/hw/lanai/ni_processor.h"
@@ -59,6 +59,7 @@ struct LanaiParts {
   LanaiShares shares;
   BytesPerSec memory_rate;       // of a node's memory, where several ranks share it
   Journeys* journeys = nullptr;  // traced only
+  Figures* figures = nullptr;    // counted only
 };
 
 }  // namespace fairlead::fabric::model

@@ -43,6 +43,7 @@ NiHardware::NiHardware(const LanaiParts& parts, Peer self, PortCounters& counter
 
 void NiHardware::on_work(void* self, hw::NiWork work) {
   auto* ni = static_cast<NiHardware*>(self);
+  const Ps began = ni->processor_.now();
   if (ni->parts_.journeys != nullptr) [[unlikely]]
     ni->show_turn_begin(work);
   if (work.kind == kHardware) {
@@ -62,6 +63,17 @@ void NiHardware::on_work(void* self, hw::NiWork work) {
   ni->report_all();
   if (ni->parts_.journeys != nullptr) [[unlikely]]
     ni->show_turn_end(work);
+  if (ni->parts_.figures != nullptr) [[unlikely]]
+    ni->count_turn(work.kind, began);
+}
+
+std::span<const char* const> NiHardware::handlers() { return kTurnNames; }
+
+// With the turn of the main loop that follows.
+void NiHardware::count_turn(std::uint32_t kind, Ps began) const {
+  parts_.figures->handled(
+      kind,
+      processor_.now() - began + parts_.firmware.step[static_cast<std::size_t>(Step::main_loop)]);
 }
 
 void NiHardware::trace(TraceWriter& writer) {
@@ -77,12 +89,14 @@ void NiHardware::show_turn_begin(hw::NiWork work) {
   turn_packet_ = work.packet;
   parts_.journeys->mark(
       work.packet, work.kind == kReceived ? Stage::wait_ni_receive : Stage::wait_ni, turn_began_);
-  parts_.journeys->passes(work.packet, {self(), hw::kNiProcessorLine}, turn_began_);
 }
 
 void NiHardware::show_turn_end(hw::NiWork work) {
   const Ps now = processor_.now();
   trace_processor_.interval(turn_began_, now, kTurnNames[work.kind]);
+  if (work.kind == kDescriptor || work.kind == kFetched || work.kind == kReceived) {
+    parts_.journeys->passes(work.packet, {self(), hw::kNiProcessorLine}, turn_began_);
+  }
   if (turn_packet_ == kNoPacket) return;
   parts_.journeys->mark(turn_packet_, work.kind == kReceived ? Stage::ni_receive : Stage::ni_send,
                         now);
@@ -105,7 +119,9 @@ void NiHardware::show_dma(const DmaRequest& done, Ps seen) {
     return;
   }
   parts_.journeys->passes(done.id, {self(), hw::kHostDmaLine}, bus_.dma_start());
-  if (done.kind != DmaKind::fetch) parts_.journeys->mark(done.id, Stage::deliver_dma, seen);
+  if (done.kind == DmaKind::fetch) return;
+  parts_.journeys->arrived(done.id);
+  parts_.journeys->mark(done.id, Stage::deliver_dma, seen);
 }
 
 void NiHardware::show_visible(DmaKind kind, PacketId id) {
@@ -113,7 +129,6 @@ void NiHardware::show_visible(DmaKind kind, PacketId id) {
   parts_.journeys->mark(id, Stage::visibility, parts_.engine.now());
   // A packet that was delivered ends with its host.
   if (kind == DmaKind::deliver || packet(id).holds == Holds::host_buffer) return;
-  parts_.journeys->reaches(id, {self(), hw::kHostLine}, parts_.engine.now());
   parts_.journeys->end(id, self(), packet(id).header.client.size, parts_.engine.now());
 }
 
@@ -153,6 +168,7 @@ void NiHardware::send_buffer_free(std::uint32_t place) {
 
 void NiHardware::request(DmaKind kind, std::uint32_t place, PacketId id) {
   dma_queue_.push_back({kind, static_cast<std::uint8_t>(place), id});
+  count_dma();
   hold_back();
   if (processor_.running() && may_start()) start_next();
 }
@@ -261,6 +277,7 @@ void NiHardware::on_dma_end(void* self, std::uint64_t packet, std::uint64_t) {
 void NiHardware::dma_done() {
   const DmaRequest done = dma_queue_.front();
   dma_queue_.pop_front();
+  count_dma();
   dma_running_ = false;
   bus_.dma_ended();
   const Ps seen = parts_.engine.now() + parts_.params.dma_latency - parts_.params.dma_fixed;
@@ -384,6 +401,8 @@ PacketId NiHardware::image(PacketId id) {
   image.origin = kNoPacket;
   if (parts_.journeys != nullptr) [[unlikely]]
     parts_.journeys->copy(id, made);
+  if (parts_.figures != nullptr) [[unlikely]]
+    parts_.figures->copied(id, made);
   return made;
 }
 

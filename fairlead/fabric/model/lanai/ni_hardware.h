@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fairlead/base/counters.h"
@@ -152,6 +153,11 @@ class alignas(kCacheLine) NiHardware {
   // What the send DMA reads from a buffer that stays as it is: a packet of its own with the same
   // header and data, which holds no buffer.
   PacketId image(PacketId id);
+  // So many more of the program's packets wait for a peer's window.
+  void waiting(int by) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      parts_.figures->change(Figures::no_credit, self(), parts_.engine.now(), by);
+  }
   // kForward for this packet and that NI follows, in a turn of its own.
   void submit_forward(PacketId id, Peer child) { processor_.submit({kForward, id, child}); }
   // kTimer follows at `at` or soon after; the earliest of several counts.
@@ -232,6 +238,9 @@ class alignas(kCacheLine) NiHardware {
   // Shows the processor's turns, DMA and the bus on the node's lines. `writer` outlives the NI.
   void trace(TraceWriter& writer);
 
+  // What the control program handles, by NiEvent, as traces and tables name it.
+  static std::span<const char* const> handlers();
+
   Ps processor_busy() const { return processor_.busy(); }
   Ps bus_busy() const { return bus_.busy(); }
 
@@ -296,6 +305,12 @@ class alignas(kCacheLine) NiHardware {
   void wake();
   void dma_done();
   std::uint64_t transfer_bytes(const DmaRequest& request);
+  void count_dma() {
+    if (parts_.figures != nullptr) [[unlikely]]
+      parts_.figures->level(Figures::dma_queue, self(), parts_.engine.now(),
+                            static_cast<std::uint32_t>(dma_queue_.size()));
+  }
+  void count_turn(std::uint32_t kind, Ps began) const;
   void show_turn_begin(hw::NiWork work);
   void show_turn_end(hw::NiWork work);
   void show_transmit(PacketId id);

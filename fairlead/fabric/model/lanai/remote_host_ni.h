@@ -28,19 +28,21 @@ class RemoteHostNi {
   // Meanings as in ModelHostNi; those marked * hand control over.
   Ps now() { return gate_.now(); }  // *
   const hw::LibraryRates& rates() const { return rates_; }
-  void charge(Step step) { gate_.advance(rates_.step[static_cast<std::size_t>(step)]); }
+  void charge(Step step) { spend(rates_.step[static_cast<std::size_t>(step)], part_of(step)); }
   void work(const hw::HostWork& work) {
     const Ps alone = hw::work_time(rates_, work);
     const std::uint64_t bytes = nodes_.several() ? hw::moved_bytes(rates_, work) : 0;
-    if (bytes == 0) return gate_.advance(alone);
+    if (bytes == 0) return spend(alone, HostPart::compute);
     gate_.queue(LanaiOp::move, 0, static_cast<std::uint64_t>(alone.count), bytes);
     gate_.time_passes();
   }
   Ps compute(Ps time, Ps watchdog);      // *
   Ps time_of(const hw::HostWork& work);  // *
-  void interrupt() { gate_.advance(rates_.interrupt); }
+  void interrupt() { spend(rates_.interrupt, HostPart::receive); }
   Ps default_watchdog() const { return rates_.watchdog; }
-  void copy(std::size_t size) { work(hw::HostWork{0, 0, 0, size}); }
+  void copy(std::size_t size) {
+    spend(hw::work_time(rates_, hw::HostWork{0, 0, 0, size}), HostPart::receive);
+  }
 
   [[nodiscard]] bool alloc(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id);  // *
   bool has_buffer(std::uint32_t reserve) const { return send_buffers_ > reserve; }
@@ -116,6 +118,11 @@ class RemoteHostNi {
     std::uint32_t first;
     std::uint32_t count;
   };
+
+  void spend(Ps time, HostPart part) {
+    gate_.advance(time);
+    add_time(gate_.slot().tally.host, part, time);
+  }
 
   // The host sees what comes in while a queued command takes its time.
   template <class T>

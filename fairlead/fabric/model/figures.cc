@@ -1,0 +1,112 @@
+#include "fairlead/fabric/model/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace fairlead::fabric::model {
+namespace {
+
+constexpr const char* kQueueNames[Figures::kQueues] = {
+    "send buffers taken", "receive queue", "NI work queue", "host DMA queue", "waiting for credit"};
+
+bool is_of_ranks(Figures::Queue queue) {
+  return queue == Figures::send_buffers || queue == Figures::receive_queue;
+}
+
+double share(Ps part, Ps whole) {
+  return whole.count <= 0 ? 0 : static_cast<double>(part.count) / static_cast<double>(whole.count);
+}
+
+}  // namespace
+
+Ps Occupancy::total() const { return std::accumulate(times_.begin(), times_.end(), Ps{}); }
+
+double Occupancy::mean() const {
+  const Ps all = total();
+  return all.count <= 0 ? 0 : sum_ / static_cast<double>(all.count);
+}
+
+std::uint32_t Occupancy::p99() const {
+  const Ps all = total();
+  Ps beyond = all / 100;
+  for (std::uint32_t level = kLevels; level > 0; --level) {
+    beyond -= times_[level];
+    if (beyond < Ps{0}) return level == kLevels ? most_ : level;
+  }
+  return 0;
+}
+
+double Occupancy::full() const { return share(full_, total()); }
+double Occupancy::in_use() const {
+  const Ps all = total();
+  return share(all - times_[0], all);
+}
+
+void TimeHistogram::add(Ps time) {
+  const auto ps = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count, 1));
+  const auto octave = static_cast<unsigned>(std::bit_width(ps) - 1);
+  // The bits behind the first one.
+  const std::uint64_t rest = ps - (std::uint64_t{1} << octave);
+  const std::uint64_t part = octave >= 5 ? rest >> (octave - 5) : rest << (5 - octave);
+  ++counts_[octave * kParts + part];
+  ++count_;
+  sum_ += time;
+  most_ = std::max(most_, time);
+}
+
+double TimeHistogram::mean_us() const {
+  return count_ == 0 ? 0 : to_us(sum_) / static_cast<double>(count_);
+}
+
+double TimeHistogram::quantile_us(double share) const {
+  if (count_ == 0) return 0;
+  const double wanted = share * static_cast<double>(count_);
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    seen += counts_[i];
+    if (static_cast<double>(seen) < wanted) continue;
+    const double octave = static_cast<double>(std::uint64_t{1} << (i / kParts));
+    const double end = octave * (1 + static_cast<double>(i % kParts + 1) / kParts) / 1e6;
+    return std::min(end, most_us());
+  }
+  return most_us();
+}
+
+Figures::Figures(const EvenNodes& ranks, std::uint32_t nodes, std::uint32_t send_buffers_each,
+                 std::uint32_t host_buffers_each, std::span<const char* const> handler_names,
+                 Hertz ni)
+    : hosts(ranks.ranks), ni_clock(ni), ranks_(ranks) {
+  const std::uint32_t capacities[kQueues] = {send_buffers_each, host_buffers_each, 0, 0, 0};
+  for (std::size_t queue = 0; queue < kQueues; ++queue) {
+    queues.emplace_back(kQueueNames[queue], capacities[queue]);
+    gauges_[queue].resize(is_of_ranks(static_cast<Queue>(queue)) ? ranks.ranks : nodes);
+  }
+  for (const char* const name : handler_names) handlers.push_back({name, 0, Ps{}});
+}
+
+void Figures::level(Queue queue, std::uint32_t index, Ps now, std::uint32_t level) {
+  Gauge& gauge = gauges_[queue][index];
+  queues[queue].stayed(gauge.level, now - gauge.since);
+  gauge = {level, now};
+  if (writer_ == nullptr) return;
+  const std::uint32_t node = is_of_ranks(queue) ? ranks_.node_of(index) : index;
+  const std::uint32_t place = is_of_ranks(queue) ? ranks_.place_of(index) : 0;
+  writer_->counter(node, now,
+                   place == 0 ? std::string(kQueueNames[queue])
+                              : fmt::format("{}, rank {}", kQueueNames[queue], place + 1),
+                   level);
+}
+
+void Figures::conclude(Ps now) {
+  for (std::size_t queue = 0; queue < kQueues; ++queue) {
+    for (Gauge& gauge : gauges_[queue]) {
+      queues[queue].stayed(gauge.level, std::max(now - gauge.since, Ps{0}));
+      gauge.since = now;
+    }
+  }
+}
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,142 @@
+// What is counted inside a modelled machine while it runs, beside the ports' counters: how full its
+// queues and buffers are over time, what its network interfaces' handlers take, what the hosts'
+// time goes to, how long messages take and how busy the links are. Counting is no event: a counted
+// run is the same run. Bounds: a queue's levels beyond kLevels count as that; the times of messages
+// are kept to 3 %.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/even_nodes.h"
+#include "fairlead/base/post.h"
+#include "fairlead/base/trace.h"
+#include "fairlead/base/units.h"
+#include "fairlead/fabric/model/host_times.h"
+#include "fairlead/fabric/ni_packet.h"
+
+namespace fairlead::fabric::model {
+
+// How long a kind of queue was how full, all that a machine has of it together.
+class Occupancy {
+ public:
+  static constexpr std::uint32_t kLevels = 256;
+
+  // `capacity` 0: it has no bound that matters.
+  Occupancy(const char* name, std::uint32_t capacity) : name_(name), capacity_(capacity) {}
+
+  void stayed(std::uint32_t level, Ps time) {
+    times_[level < kLevels ? level : kLevels] += time;
+    sum_ += static_cast<double>(level) * static_cast<double>(time.count);
+    if (level > most_) most_ = level;
+    if (capacity_ > 0 && level >= capacity_) full_ += time;
+  }
+
+  const char* name() const { return name_; }
+  std::uint32_t capacity() const { return capacity_; }
+  std::uint32_t most() const { return most_; }
+  // Over time, and of it the level that 99 % do not exceed.
+  double mean() const;
+  std::uint32_t p99() const;
+  // Shares of the time: at its capacity, and with anything in it.
+  double full() const;
+  double in_use() const;
+
+ private:
+  Ps total() const;
+
+  const char* name_;
+  std::uint32_t capacity_;
+  std::uint32_t most_ = 0;
+  double sum_ = 0;
+  Ps full_{};
+  std::array<Ps, kLevels + 1> times_{};
+};
+
+// Times by their logarithm.
+class TimeHistogram {
+ public:
+  void add(Ps time);
+  std::uint64_t count() const { return count_; }
+  double mean_us() const;
+  // What `share` of them do not exceed; 0 where there are none.
+  double quantile_us(double share) const;
+  double most_us() const { return to_us(most_); }
+
+ private:
+  static constexpr unsigned kParts = 32;  // of an octave
+  std::array<std::uint64_t, 63 * kParts> counts_{};
+  std::uint64_t count_ = 0;
+  Ps sum_{};
+  Ps most_{};
+};
+
+struct HandlerFigure {
+  const char* name;
+  std::uint64_t count = 0;
+  Ps time{};
+};
+
+struct Figures {
+  enum Queue : std::uint8_t {
+    send_buffers,   // of a rank, taken
+    receive_queue,  // of a rank: packets in host memory that it has not looked at
+    ni_work,        // of an NI: what its control program has not begun with
+    dma_queue,      // of an NI: transfers to and from the host
+    no_credit,      // of an NI: packets that wait for their destination's window
+    kQueues
+  };
+
+  // `handler_names`: of the control program's, which turn a clock of `ni`.
+  Figures(const EvenNodes& ranks, std::uint32_t nodes, std::uint32_t send_buffers_each,
+          std::uint32_t host_buffers_each, std::span<const char* const> handler_names, Hertz ni);
+
+  // --- For the model, at the engine's now.
+  // `index`: a rank or an NI, as the queue says.
+  void level(Queue queue, std::uint32_t index, Ps now, std::uint32_t level);
+  void change(Queue queue, std::uint32_t index, Ps now, int by) {
+    level(queue, index, now, gauges_[queue][index].level + static_cast<std::uint32_t>(by));
+  }
+  void handled(std::size_t handler, Ps time) {
+    ++handlers[handler].count;
+    handlers[handler].time += time;
+  }
+  void begins(PacketId id, Ps at) {
+    if (id >= began_.size()) began_.resize(std::size_t{id} * 2 + 64);
+    began_[id] = at;
+  }
+  void copied(PacketId id, PacketId image) {
+    begins(image, id < began_.size() ? began_[id] : Ps{});
+  }
+  void ends(PacketId id, Ps at) {
+    if (id < began_.size()) messages.add(at - began_[id]);
+  }
+  // Every change of a level is drawn, too. The writer outlives what is counted.
+  void trace(TraceWriter& writer) { writer_ = &writer; }
+  // After the last event.
+  void conclude(Ps now);
+
+  // --- For whoever reports it.
+  std::vector<Occupancy> queues;  // by Queue
+  std::vector<HandlerFigure> handlers;
+  std::vector<HostTimes> hosts;  // by rank
+  TimeHistogram messages;        // from the sender's buffer to the end of the upcall
+  std::string busiest_link;      // empty: the kind of network counts none
+  Ps busiest_time{};
+  Hertz ni_clock{};
+
+ private:
+  struct Gauge {
+    std::uint32_t level = 0;
+    Ps since{};
+  };
+  std::array<std::vector<Gauge>, kQueues> gauges_;
+  std::vector<Ps> began_;  // by packet
+  TraceWriter* writer_ = nullptr;
+  EvenNodes ranks_;
+};
+
+}  // namespace fairlead::fabric::model

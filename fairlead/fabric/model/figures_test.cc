@@ -1,0 +1,68 @@
+#include "fairlead/fabric/model/figures.h"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::fabric::model {
+namespace {
+
+constexpr const char* kHandlers[] = {"first", "second"};
+
+TEST(Occupancy, IsWeightedByTime) {
+  Occupancy queue("queue", 4);
+  queue.stayed(0, microseconds(90));
+  queue.stayed(2, microseconds(8));
+  queue.stayed(4, microseconds(2));
+  EXPECT_DOUBLE_EQ(queue.mean(), (2 * 8 + 4 * 2) / 100.0);
+  EXPECT_DOUBLE_EQ(queue.in_use(), 0.1);
+  EXPECT_DOUBLE_EQ(queue.full(), 0.02);
+  EXPECT_EQ(queue.most(), 4u);
+  // Expect: two of a hundred exceed 2.
+  EXPECT_EQ(queue.p99(), 4u);
+  queue.stayed(0, microseconds(200));
+  EXPECT_EQ(queue.p99(), 2u);
+}
+
+TEST(Occupancy, HasABoundForLevels) {
+  Occupancy queue("queue", 0);
+  EXPECT_EQ(queue.mean(), 0);
+  EXPECT_EQ(queue.p99(), 0u);
+  queue.stayed(100'000, microseconds(1));
+  EXPECT_DOUBLE_EQ(queue.mean(), 100'000);
+  EXPECT_EQ(queue.p99(), 100'000u);
+  EXPECT_EQ(queue.full(), 0);
+}
+
+TEST(TimeHistogram, KeepsQuantiles) {
+  TimeHistogram times;
+  EXPECT_EQ(times.quantile_us(0.99), 0);
+  for (int i = 1; i <= 1000; ++i) times.add(microseconds(i));
+  EXPECT_EQ(times.count(), 1000u);
+  EXPECT_DOUBLE_EQ(times.mean_us(), 500.5);
+  EXPECT_DOUBLE_EQ(times.most_us(), 1000);
+  EXPECT_NEAR(times.quantile_us(0.99), 990, 990 * 0.032);
+  EXPECT_NEAR(times.quantile_us(0.5), 500, 500 * 0.032);
+  times.add(Ps{0});
+  times.add(kNever - Ps{1});
+  EXPECT_EQ(times.count(), 1002u);
+}
+
+TEST(Figures, FollowLevels) {
+  Figures figures({4, 2}, 2, 8, 16, kHandlers, Hertz{1'000'000});
+  figures.level(Figures::send_buffers, 3, microseconds(10), 8);
+  figures.change(Figures::no_credit, 1, microseconds(10), 2);
+  figures.change(Figures::no_credit, 1, microseconds(15), -1);
+  figures.handled(1, microseconds(3));
+  figures.begins(700, microseconds(1));
+  figures.copied(700, 5);
+  figures.ends(5, microseconds(4));
+  figures.conclude(microseconds(20));
+  // Expect: one of four ranks for half of the time.
+  EXPECT_DOUBLE_EQ(figures.queues[Figures::send_buffers].full(), 0.125);
+  EXPECT_DOUBLE_EQ(figures.queues[Figures::no_credit].mean(), (2 * 5 + 1 * 5) / 40.0);
+  EXPECT_EQ(figures.handlers[1].count, 1u);
+  EXPECT_EQ(figures.messages.count(), 1u);
+  EXPECT_DOUBLE_EQ(figures.messages.mean_us(), 3);
+}
+
+}  // namespace
+}  // namespace fairlead::fabric::model
