@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -177,7 +178,15 @@ void ProcessWorld::take_turns(Proxy& proxy) {
 }
 
 void ProcessWorld::end(Proxy& proxy) {
-  if (!proxy.ended) simulation_.rank_ended(proxy.rank);
+  if (!proxy.ended) {
+    if (fabric::model::Figures* const figures = simulation_.figures()) {
+      const fabric::model::HostTimes& its = memory_->slot(proxy.rank).tally.host;
+      for (std::size_t part = 0; part < its.size(); ++part) {
+        figures->running[proxy.rank][part] += its[part];
+      }
+    }
+    simulation_.rank_ended(proxy.rank);
+  }
   proxy.ended = true;
 }
 
@@ -223,13 +232,7 @@ void ProcessWorld::run(GuardianLink& link) {
 void ProcessWorld::complete(RunReport& report) {
   for (Rank rank = 0; rank < simulation_.options().ranks; ++rank) {
     add_counters(report.ranks[rank].counters, memory_->slot(rank).counters);
-    const fabric::model::WorkTally& tally = memory_->slot(rank).tally;
-    report.program.add(rank, tally);
-    if (fabric::model::Figures* const figures = simulation_.figures()) {
-      for (std::size_t part = 0; part < fabric::model::kHostParts; ++part) {
-        figures->hosts[rank][part] += tally.host[part];
-      }
-    }
+    report.program.add(rank, memory_->slot(rank).tally);
   }
   simulation_.report(report);
   // The guardian was told the beginning.
@@ -238,7 +241,12 @@ void ProcessWorld::complete(RunReport& report) {
       whole.compare(0, report.failure.size(), report.failure) == 0) {
     report.failure = whole;
   }
-  if (report.exit_code == kTimeoutExitCode) report.failure += "; " + simulation_.progress();
+  if (report.exit_code != kTimeoutExitCode) return;
+  // To the simulation those that were ended with the job have ended, too.
+  const auto done =
+      std::count_if(report.ranks.begin(), report.ranks.end(),
+                    [](const RankEnd& rank) { return rank.exit_code == 0 && rank.signal == 0; });
+  report.failure += "; " + simulation_.progress(static_cast<std::uint32_t>(done));
 }
 
 // `options`: launch.world's, with the simulator's part of the trace; `parts`: the ranks' folder.

@@ -104,6 +104,10 @@ void ModelSimulation::rank_ended(Rank rank) {
   ++ended_count_;
   ended_at_ = machine_->engine().now();
   end_path_ = machine_->critical_path();
+  if (figures_ != nullptr) {
+    figures_->host_ended(rank);
+    if (all_ended()) figures_->conclude(ended_at_);
+  }
   if (all_ended()) machine_->all_ended();
 }
 
@@ -112,13 +116,13 @@ void ModelSimulation::stop() {
   machine_->engine().stop();
 }
 
-std::string ModelSimulation::progress() const {
+std::string ModelSimulation::progress(std::uint32_t done) const {
   const sim::Engine& engine = machine_->engine();
   const Ps now = engine.now();
   const bool short_yet = now < milliseconds(1);
   return fmt::format("virtual time {:.3f} {}, {} events, {} of {} ranks done",
                      short_yet ? to_us(now) : to_us(now) / 1e3, short_yet ? "us" : "ms",
-                     engine.executed(), ended_count_, options_.ranks);
+                     engine.executed(), done, options_.ranks);
 }
 
 void ModelSimulation::tell_progress() {

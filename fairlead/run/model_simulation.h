@@ -68,7 +68,9 @@ class ModelSimulation {
   void look();
   void tell_progress();
   // "virtual time 12.3 ms, 210000 events, 3 of 16 ranks done".
-  std::string progress() const;
+  std::string progress() const { return progress(ended_count_); }
+  // With the ranks that are done as another one counts them.
+  std::string progress(std::uint32_t done) const;
   bool all_ended() const { return ended_count_ == options_.ranks; }
   // After the last event: a deadlock is a failure, and so is a trace that could not be written;
   // a failure under a fault plan says what the plan did and how to see it again.

@@ -95,7 +95,7 @@ std::string HelpFormat::make_option_name(const CLI::Option* option, bool is_posi
 std::string HelpFormat::make_option_opts(const CLI::Option* option) const {
   if (option->get_type_size() == 0) return "";
   const std::string type = option->get_type_name();
-  return " " + type.substr(0, type.find(':'));
+  return " " + type.substr(0, type.find(":{"));
 }
 
 std::string HelpFormat::make_option_desc(const CLI::Option* option) const {

@@ -78,7 +78,7 @@ double TimeHistogram::quantile_us(double share) const {
 Figures::Figures(const EvenNodes& ranks, std::uint32_t nodes, std::uint32_t send_buffers_each,
                  std::uint32_t host_buffers_each, std::span<const char* const> handler_names,
                  Hertz ni)
-    : hosts(ranks.ranks), ni_clock(ni), ranks_(ranks) {
+    : running(ranks.ranks), hosts(ranks.ranks), ni_clock(ni), ended_(ranks.ranks), ranks_(ranks) {
   const std::uint32_t capacities[kQueues] = {send_buffers_each, host_buffers_each, 0, 0, 0};
   for (std::size_t queue = 0; queue < kQueues; ++queue) {
     queues.emplace_back(kQueueNames[queue], capacities[queue]);
@@ -88,6 +88,7 @@ Figures::Figures(const EvenNodes& ranks, std::uint32_t nodes, std::uint32_t send
 }
 
 void Figures::level(Queue queue, std::uint32_t index, Ps now, std::uint32_t level) {
+  if (over_) return;
   Gauge& gauge = gauges_[queue][index];
   queues[queue].stayed(gauge.level, now - gauge.since);
   gauge = {level, now};
@@ -100,7 +101,16 @@ void Figures::level(Queue queue, std::uint32_t index, Ps now, std::uint32_t leve
                    level);
 }
 
+void Figures::host_ended(Rank rank) {
+  if (ended_[rank]) return;
+  ended_[rank] = true;
+  hosts[rank] = running[rank];
+}
+
 void Figures::conclude(Ps now) {
+  if (over_) return;
+  over_ = true;
+  for (Rank rank = 0; rank < ended_.size(); ++rank) host_ended(rank);
   for (std::size_t queue = 0; queue < kQueues; ++queue) {
     for (Gauge& gauge : gauges_[queue]) {
       queues[queue].stayed(gauge.level, std::max(now - gauge.since, Ps{0}));

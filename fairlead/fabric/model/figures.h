@@ -101,6 +101,7 @@ struct Figures {
     level(queue, index, now, gauges_[queue][index].level + static_cast<std::uint32_t>(by));
   }
   void handled(std::size_t handler, Ps time) {
+    if (over_) return;
     ++handlers[handler].count;
     handlers[handler].time += time;
   }
@@ -116,13 +117,17 @@ struct Figures {
   }
   // Every change of a level is drawn, too. The writer outlives what is counted.
   void trace(TraceWriter& writer) { writer_ = &writer; }
-  // After the last event.
+  // A rank's program has ended: what its host does for its peers from then on is not the run's.
+  void host_ended(Rank rank);
+  // The run has ended, and nothing counts any more.
   void conclude(Ps now);
+
+  std::vector<HostTimes> running;  // of the hosts, by rank; the model adds to it
 
   // --- For whoever reports it.
   std::vector<Occupancy> queues;  // by Queue
   std::vector<HandlerFigure> handlers;
-  std::vector<HostTimes> hosts;  // by rank
+  std::vector<HostTimes> hosts;  // by rank, up to its end
   TimeHistogram messages;        // from the sender's buffer to the end of the upcall
   std::string busiest_link;      // empty: the kind of network counts none
   Ps busiest_time{};
@@ -134,6 +139,8 @@ struct Figures {
     Ps since{};
   };
   std::array<std::vector<Gauge>, kQueues> gauges_;
+  std::vector<bool> ended_;  // by rank
+  bool over_ = false;
   std::vector<Ps> began_;  // by packet
   TraceWriter* writer_ = nullptr;
   EvenNodes ranks_;

@@ -198,7 +198,7 @@ class alignas(kCacheLine) ModelHostNi {
   // Time that is in the clock already.
   void count(HostPart part, Ps time) {
     if (parts_.figures != nullptr) [[unlikely]]
-      add_time(parts_.figures->hosts[rank_], part, time);
+      add_time(parts_.figures->running[rank_], part, time);
   }
   void count_level(Figures::Queue queue, std::uint32_t level) {
     if (parts_.figures != nullptr) [[unlikely]]
