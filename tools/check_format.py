@@ -31,7 +31,8 @@ def main():
     files = common.cpp_files(arguments.root)
     style = (Path(arguments.root) / ".clang-format").read_text()
     todo = {n: [tool, "--dry-run", "-Werror", n] for n in files}
-    results = common.run_cached(arguments.root, "format", todo, style, arguments.jobs)
+    results = common.run_cached(arguments.root, "format", todo, style, arguments.jobs,
+                                lambda names: [tool, "--dry-run", "-Werror", *names])
     failed = [(name, text) for name, passed, text in results if not passed]
     for _, text in failed:
         print("\n".join(text.splitlines()[:3]))

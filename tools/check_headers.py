@@ -1,31 +1,85 @@
 #!/usr/bin/env python3
-"""Every header under fairlead/ compiles alone; failures print the compiler's words; exit 1."""
+"""Every header under fairlead/ compiles alone; failures print the compiler's words; exit 1.
+
+The standard library is read once, precompiled, as it is nearly all of what compiling a header takes.
+What a header uses of it is looked up in its text instead (tools/checks/std_names.py): each name of
+std is declared by a standard header that it includes, or that one of its includes does.
+"""
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from checks import common  # noqa: E402
+from checks import common, std_names  # noqa: E402
+
+FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-I."]
+# Headers of C, which programs in C read too: they get nothing that is precompiled.
+OF_C = {"stdint.h", "stddef.h", "stdlib.h"}
 
 
-def commands(root, compiler):
-    flags = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I."]
-    headers = [n for n in common.cpp_files(root) if n.startswith("fairlead/") and n.endswith(".h")]
-    return {n: [compiler, *flags, "-x", "c++", "-include", n, "/dev/null"] for n in headers}
+def headers_of(root):
+    return [n for n in common.cpp_files(root) if n.startswith("fairlead/") and n.endswith(".h")]
+
+
+def commands(headers, compiler, precompiled=None):
+    """{header: command that compiles it alone}; `precompiled` goes in front of all but C's."""
+    def command(name, included):
+        before = [] if precompiled is None or included & OF_C else ["-include", str(precompiled)]
+        return [compiler, *FLAGS, "-fsyntax-only", *before, "-x", "c++", "-include", name, "/dev/null"]
+    return {name: command(name, included) for name, included in headers.items()}
+
+
+def precompile(root, compiler):
+    """The standard library as one precompiled header: where to include it from, or None."""
+    folder = Path(root) / "build" / "check" / "std"
+    folder.mkdir(parents=True, exist_ok=True)
+    header = folder / "std.h"
+    text = "".join(f"#include <{name}>\n" for name in std_names.HEADERS)
+    if not header.is_file() or header.read_text() != text or not header.with_suffix(".h.gch").is_file():
+        header.write_text(text)
+        done = subprocess.run([compiler, *FLAGS, "-x", "c++-header", str(header), "-o",
+                               str(header) + ".gch"], check=False, cwd=root)
+        if done.returncode != 0:
+            return None
+    return header.relative_to(root)
+
+
+def standard_includes(root, headers):
+    """{header: the standard headers that it includes, itself or by others of the tree}."""
+    closure = common.Closure(root)
+    angled = {}
+
+    def of(name):
+        if name not in angled:
+            angled[name] = set(std_names.ANGLED.findall((Path(root) / name).read_text()))
+        return angled[name]
+    return {name: set().union(*(of(member) for member in closure.of(name))) for name in headers}
+
+
+def missing_names(root, headers):
+    """Faults "header: std::name: what to include"."""
+    return [f"{name}: std::{what}: {why}"
+            for name, included in headers.items()
+            for what, why in std_names.missing(
+                std_names.used((Path(root) / name).read_text()), included)]
 
 
 def main():
     parser = common.add_arguments(argparse.ArgumentParser(description=__doc__))
     parser.add_argument("--compiler", default="g++")
     arguments = parser.parse_args()
-    todo = commands(arguments.root, arguments.compiler)
-    results = common.run_cached(arguments.root, "headers", todo, "1", arguments.jobs)
-    failed = [(name, text) for name, passed, text in results if not passed]
-    for name, text in failed:
-        print(f"{name}: does not compile alone\n{text}")
-    if not failed:
+    headers = standard_includes(arguments.root, headers_of(arguments.root))
+    faults = missing_names(arguments.root, headers)
+    todo = commands(headers, arguments.compiler, precompile(arguments.root, arguments.compiler))
+    results = common.run_cached(arguments.root, "headers", todo, "2", arguments.jobs)
+    faults += [f"{name}: does not compile alone\n{text}" for name, passed, text in results
+               if not passed]
+    for fault in faults:
+        print(fault)
+    if not faults:
         print(f"headers: {len(results)} compile alone")
-    return 1 if failed else 0
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

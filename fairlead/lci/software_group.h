@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/counters.h"

@@ -67,30 +67,46 @@ class Closure:
         return key.hexdigest()
 
 
-def run_cached(root, check, commands, salt, jobs):
+def run_cached(root, check, commands, salt, jobs, together=None):
     """Runs {file: command} in parallel, at most `jobs` at once. A file that passed before with the
-    same content, included files and salt is not run again. Answers (file, passed, output) of all.
+    same content, included files and salt is not run again. Returns (file, passed, output) of all.
+    `together(files)`: a command that passes where each of the files does; many go into one.
     """
     closure = Closure(root)
     cache = Path(root) / "build" / "check" / check
     cache.mkdir(parents=True, exist_ok=True)
+    stamps = {name: cache / closure.digest(name, salt + " ".join(command))
+              for name, command in commands.items()}
+    results = {name: (True, stamp.read_text()) for name, stamp in stamps.items() if stamp.exists()}
 
-    def run(item):
-        name, command = item
-        stamp = cache / closure.digest(name, salt + " ".join(command))
-        if stamp.exists():
-            return name, True, stamp.read_text()
+    def start(command):
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-        output = done.stdout + done.stderr
-        if done.returncode == 0:
-            temporary = stamp.with_suffix(f".{os.getpid()}")
-            temporary.write_text(done.stdout)
-            temporary.rename(stamp)
-            return name, True, done.stdout
-        return name, False, output
+        return done.returncode == 0, done.stdout if done.returncode == 0 else done.stdout + done.stderr
+
+    def passed(name, output):
+        temporary = stamps[name].with_suffix(f".{os.getpid()}")
+        temporary.write_text(output)
+        temporary.rename(stamps[name])
+        results[name] = True, output
+
+    def run(name):
+        good, output = start(commands[name])
+        if good:
+            passed(name, output)
+        else:
+            results[name] = False, output
+
+    def run_many(names):
+        if start(together(names))[0]:
+            for name in names:
+                passed(name, "")
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        return list(pool.map(run, commands.items()))
+        if together is not None:
+            rest = [name for name in commands if name not in results]
+            list(pool.map(run_many, [rest[i:i + 64] for i in range(0, len(rest), 64)]))
+        list(pool.map(run, [name for name in commands if name not in results]))
+    return [(name, *results[name]) for name in commands]
 
 
 def add_arguments(parser):

@@ -117,7 +117,8 @@ class Headers(unittest.TestCase):
                      "fairlead/base/b.h": "#pragma once\ninline int g() { return 1; }\n"})
 
         def run():
-            todo = check_headers.commands(tree.root, "g++")
+            headers = check_headers.headers_of(tree.root)
+            todo = check_headers.commands(dict.fromkeys(headers, set()), "g++")
             answers = common.run_cached(tree.root, "headers", todo, "", 2)
             return {name: passed for name, passed, _ in answers}
 
@@ -127,6 +128,36 @@ class Headers(unittest.TestCase):
         self.assertEqual(run(), expected)
         (tree.root / "fairlead/base/b.h").write_text("#pragma once\ninline Unknown g();\n")
         self.assertFalse(run()["fairlead/base/b.h"])
+
+    def test_name_of_std_whose_header_is_not_included(self):
+        tree = Tree({"fairlead/base/a.h": "#include <string>\n#include <vector>\n",
+                     "fairlead/base/b.h": '#include "fairlead/base/a.h"\n'
+                                          "std::vector<std::string> f();  // std::deque\n"
+                                          "std::optional<int> g();\nstd::unheard_of h();\n"})
+        headers = check_headers.standard_includes(tree.root, check_headers.headers_of(tree.root))
+        # Expect: what comes by an include is found; a comment is not read; the others are named.
+        faults = check_headers.missing_names(tree.root, headers)
+        self.assertEqual(len(faults), 2)
+        self.assertEqual(faults[0], "fairlead/base/b.h: std::optional: include <optional>")
+        self.assertIn("std::unheard_of: no header is known for it", faults[1])
+
+    def test_files_that_pass_together_are_not_looked_at_one_by_one(self):
+        tree = Tree({f"fairlead/base/{n}.h": "bad\n" if n == "b" else "good\n" for n in "abc"})
+        names = [f"fairlead/base/{n}.h" for n in "abc"]
+        log = tree.root / "log"
+        script = 'echo "$@" >> ' + str(log) + '; ! grep -q bad "$@"'
+
+        def run():
+            todo = {n: ["sh", "-c", script, "sh", n] for n in names}
+            answers = common.run_cached(tree.root, "some", todo, "", 1,
+                                        lambda many: ["sh", "-c", script, "sh", *many])
+            return [passed for _, passed, _ in answers], log.read_text().splitlines()
+
+        # Expect: all fail as one of them does, so that each is asked; none but that one again.
+        self.assertEqual(run(), ([True, False, True], [" ".join(names), *names]))
+        self.assertEqual(run()[1][4:], [names[1], names[1]])
+        (tree.root / names[1]).write_text("mended\n")
+        self.assertEqual(run()[0], [True, True, True])
 
     def test_change_in_an_included_file_is_seen(self):
         tree = Tree({"fairlead/base/a.h": '#pragma once\n#include "fairlead/base/b.h"\n',

@@ -2,6 +2,7 @@
 // Every rank of a job has it alike.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 

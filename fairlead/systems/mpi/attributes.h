@@ -1,6 +1,7 @@
 // Attributes of communicators: values that programs hang on them under keys of their own, with
 // functions that run when they are copied and deleted.
 #pragma once
+#include <cstddef>
 #include <deque>
 #include <vector>
 

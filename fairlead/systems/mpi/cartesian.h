@@ -1,5 +1,6 @@
 // Cartesian topologies: ranks in row-major order.
 #pragma once
+#include <cstddef>
 #include <vector>
 
 #include "fairlead/systems/mpi/mpi.h"

@@ -4,6 +4,7 @@
 // reductions have the same choice, which the communicator's first member makes for all.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

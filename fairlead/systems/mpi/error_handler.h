@@ -1,5 +1,6 @@
 // Error handlers and error codes that programs make.
 #pragma once
+#include <cstddef>
 #include <deque>
 #include <string>
 

@@ -1,6 +1,7 @@
 // A Port of no network, for the tests of this folder: four ranks, two a node, of which this is rank
 // 0. The test says how operations end, and plays the others: what is sent is answered at once.
 #pragma once
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <vector>

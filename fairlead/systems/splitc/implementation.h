@@ -2,6 +2,7 @@
 // same on every rank.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
