@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -17,42 +18,74 @@ constexpr std::string_view kLineEnd = ",\n";
 // Room for an event whatever its names.
 constexpr std::size_t kEventBytesMax = 8 * TraceWriter::kNameBytes;
 
-// A JSON string's inside. Bytes that are not ASCII pass: names are UTF-8 already.
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text.substr(0, TraceWriter::kNameBytes)) {
-    if (c == '"' || c == '\\') {
-      safe += '\\';
-      safe += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      safe += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      safe += c;
+// Writes the parts of an event behind what a buffer holds: a traced run of the model writes
+// millions, and makes no string on the way.
+class EventText {
+ public:
+  explicit EventText(std::string& out) : out_(out) {}
+
+  EventText& text(std::string_view text) {
+    out_ += text;
+    return *this;
+  }
+  EventText& number(std::uint64_t value) {
+    const fmt::format_int digits(value);
+    out_.append(digits.data(), digits.size());
+    return *this;
+  }
+  EventText& hexadecimal(std::uint64_t value) {
+    fmt::format_to(std::back_inserter(out_), "{:#x}", value);
+    return *this;
+  }
+  // A JSON string's inside. Bytes that are not ASCII pass: names are UTF-8 already.
+  EventText& escaped(std::string_view text) {
+    text = text.substr(0, TraceWriter::kNameBytes);
+    const auto plain = [](char c) {
+      return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
+    };
+    if (std::all_of(text.begin(), text.end(), plain)) return this->text(text);
+    for (const char c : text) {
+      if (plain(c)) {
+        out_ += c;
+      } else if (c == '"' || c == '\\') {
+        (out_ += '\\') += c;
+      } else {
+        fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c));
+      }
     }
+    return *this;
   }
-  return safe;
-}
-
-// The format's microseconds, exact: no rounding of large virtual times.
-std::string us(Ps t) {
-  const char* sign = t.count < 0 ? "-" : "";
-  const auto ps =
-      t.count < 0 ? 0 - static_cast<std::uint64_t>(t.count) : static_cast<std::uint64_t>(t.count);
-  return fmt::format("{}{}.{:06}", sign, ps / 1'000'000, ps % 1'000'000);
-}
-
-std::string place(TracePlace lane) {
-  return fmt::format(R"("pid":{},"tid":{})", lane.node, lane.line);
-}
-
-std::string details_text(std::span<const TraceDetail> details) {
-  std::string text;
-  for (const TraceDetail& detail : details) {
-    if (detail.name == nullptr) continue;
-    text += fmt::format(R"({}"{}":{})", text.empty() ? "" : ",", detail.name, detail.value);
+  // The format's microseconds, exact: no rounding of large virtual times.
+  EventText& us(Ps t) {
+    constexpr std::uint64_t kPsPerUs = 1'000'000;
+    auto ps = static_cast<std::uint64_t>(t.count);
+    if (t.count < 0) {
+      out_ += '-';
+      ps = 0 - ps;
+    }
+    number(ps / kPsPerUs);
+    // Six digits, with the zeros in front: those of a number that is seven, without its first.
+    const fmt::format_int digits(kPsPerUs + ps % kPsPerUs);
+    out_ += '.';
+    out_.append(digits.data() + 1, digits.size() - 1);
+    return *this;
   }
-  return text;
-}
+  EventText& place(TracePlace lane) {
+    return text(R"("pid":)").number(lane.node).text(R"(,"tid":)").number(lane.line);
+  }
+  EventText& details(std::span<const TraceDetail> details) {
+    const char* before = "\"";
+    for (const TraceDetail& detail : details) {
+      if (detail.name == nullptr) continue;
+      text(before).text(detail.name).text("\":").number(detail.value);
+      before = ",\"";
+    }
+    return *this;
+  }
+
+ private:
+  std::string& out_;
+};
 
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -84,39 +117,80 @@ TraceWriter::TraceWriter(int fd, std::string path, Form form)
 
 TraceWriter::~TraceWriter() { (void)close(); }
 
-void TraceWriter::event(std::string_view line) {
-  buffer_ += line;
+void TraceWriter::end_event() {
   buffer_ += kLineEnd;
   if (buffer_.size() >= kBufferBytes) flush();
 }
 
 void TraceWriter::name_node(std::uint32_t node, std::string_view name) {
-  event(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"{}"}}}})", node,
-                    escaped(name)));
+  EventText(buffer_)
+      .text(R"({"ph":"M","name":"process_name","pid":)")
+      .number(node)
+      .text(R"(,"args":{"name":")")
+      .escaped(name)
+      .text("\"}}");
+  end_event();
 }
 
 void TraceWriter::name_lane(TracePlace lane, std::string_view name) {
-  event(fmt::format(R"({{"ph":"M","name":"thread_name",{},"args":{{"name":"{}"}}}})", place(lane),
-                    escaped(name)));
-  event(fmt::format(R"({{"ph":"M","name":"thread_sort_index",{},"args":{{"sort_index":{}}}}})",
-                    place(lane), lane.line));
+  EventText(buffer_)
+      .text(R"({"ph":"M","name":"thread_name",)")
+      .place(lane)
+      .text(R"(,"args":{"name":")")
+      .escaped(name)
+      .text("\"}}");
+  end_event();
+  EventText(buffer_)
+      .text(R"({"ph":"M","name":"thread_sort_index",)")
+      .place(lane)
+      .text(R"(,"args":{"sort_index":)")
+      .number(lane.line)
+      .text("}}");
+  end_event();
 }
 
 void TraceWriter::interval(TracePlace lane, Ps from, Ps to, std::string_view name,
                            TraceDetail first, TraceDetail second) {
   const TraceDetail details[] = {first, second};
-  event(fmt::format(R"({{"ph":"X","name":"{}",{},"ts":{},"dur":{},"args":{{{}}}}})", escaped(name),
-                    place(lane), us(from), us(to - from), details_text(details)));
+  EventText(buffer_)
+      .text(R"({"ph":"X","name":")")
+      .escaped(name)
+      .text("\",")
+      .place(lane)
+      .text(R"(,"ts":)")
+      .us(from)
+      .text(R"(,"dur":)")
+      .us(to - from)
+      .text(R"(,"args":{)")
+      .details(details)
+      .text("}}");
+  end_event();
 }
 
 void TraceWriter::instant(TracePlace lane, Ps at, std::string_view name) {
-  event(fmt::format(R"({{"ph":"i","s":"t","name":"{}",{},"ts":{}}})", escaped(name), place(lane),
-                    us(at)));
+  EventText(buffer_)
+      .text(R"({"ph":"i","s":"t","name":")")
+      .escaped(name)
+      .text("\",")
+      .place(lane)
+      .text(R"(,"ts":)")
+      .us(at)
+      .text("}");
+  end_event();
 }
 
-void TraceWriter::arrow(const char* phase, TracePlace lane, Ps at, std::uint64_t id) {
-  event(fmt::format(R"({{"ph":{},"cat":"packet","name":"packet","id":"{:#x}",{},"ts":{}}})", phase,
-                    id, place(lane), us(at)));
+void TraceWriter::arrow(std::string_view phase, TracePlace lane, Ps at, std::uint64_t id) {
+  EventText(buffer_)
+      .text(R"({"ph":)")
+      .text(phase)
+      .text(R"(,"cat":"packet","name":"packet","id":")")
+      .hexadecimal(id)
+      .text("\",")
+      .place(lane)
+      .text(R"(,"ts":)")
+      .us(at)
+      .text("}");
+  end_event();
 }
 
 void TraceWriter::arrow_begins(TracePlace lane, Ps at, std::uint64_t id) {
@@ -132,17 +206,38 @@ void TraceWriter::arrow_ends(TracePlace lane, Ps at, std::uint64_t id) {
 }
 
 void TraceWriter::counter(std::uint32_t node, Ps at, std::string_view name, std::uint64_t value) {
-  event(fmt::format(R"({{"ph":"C","name":"{}","pid":{},"ts":{},"args":{{"value":{}}}}})",
-                    escaped(name), node, us(at), value));
+  EventText(buffer_)
+      .text(R"({"ph":"C","name":")")
+      .escaped(name)
+      .text(R"(","pid":)")
+      .number(node)
+      .text(R"(,"ts":)")
+      .us(at)
+      .text(R"(,"args":{"value":)")
+      .number(value)
+      .text("}}");
+  end_event();
 }
 
 void TraceWriter::journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id,
                           std::string_view name, std::span<const TraceDetail> details) {
-  const std::string common =
-      fmt::format(R"("cat":"journey","name":"{}","id":"{:#x}","pid":{})", escaped(name), id, node);
-  event(fmt::format(R"({{"ph":"b",{},"ts":{},"args":{{{}}}}})", common, us(from),
-                    details_text(details)));
-  event(fmt::format(R"({{"ph":"e",{},"ts":{}}})", common, us(to)));
+  const auto begin = [&](std::string_view phase, Ps at) {
+    return EventText(buffer_)
+        .text(R"({"ph":)")
+        .text(phase)
+        .text(R"(,"cat":"journey","name":")")
+        .escaped(name)
+        .text(R"(","id":")")
+        .hexadecimal(id)
+        .text(R"(","pid":)")
+        .number(node)
+        .text(R"(,"ts":)")
+        .us(at);
+  };
+  begin(R"("b")", from).text(R"(,"args":{)").details(details).text("}}");
+  end_event();
+  begin(R"("e")", to).text("}");
+  end_event();
 }
 
 void TraceWriter::write_out(std::size_t keep) {

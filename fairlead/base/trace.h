@@ -65,8 +65,8 @@ class TraceWriter {
 
  private:
   TraceWriter(int fd, std::string path, Form form);
-  void event(std::string_view line);
-  void arrow(const char* phase, TracePlace lane, Ps at, std::uint64_t id);
+  void end_event();
+  void arrow(std::string_view phase, TracePlace lane, Ps at, std::uint64_t id);
   void write_out(std::size_t keep);
 
   int fd_;

@@ -67,6 +67,11 @@ class CriticalPath {
     catch_up();
     here_.extend(to, in);
   }
+  // Who acts was busy in `in` from `from` to `to`, and did not wait for what woke it meanwhile.
+  void was_busy(Path from, Ps to, Class in) {
+    from.extend(to, in);
+    here_ = from;
+  }
   // Runs `act` as what follows from `cause` instead, or from the event. `clock`: of who acts, whose
   // time is spent in `in` where nothing else is said.
   template <class Act>

@@ -68,6 +68,24 @@ TEST(CriticalPathOfModel, NamesWhatARoundTripIsMadeOf) {
   EXPECT_EQ(share["timer"], Ps{0});
 }
 
+// A host that keeps retransmission timers, and is woken by them while it computes, still computes.
+TEST(CriticalPathOfModel, ComputingIsTheHostsWhateverWakesIt) {
+  for (const char* lci : {"pio", "nirx", "hrx"}) {
+    run::WorldOptions options = modelled("myrinet-p3", lci, 2);
+    options.explain = true;
+    const run::RunReport report = report_of(options, [](run::Context& rank) {
+      const int failed = ping_pong(rank, 16, 10);
+      rank.port().charge({.ops = 50'000'000});
+      return failed;
+    });
+    std::map<std::string, Ps> share;
+    for (const run::PathShare& one : report.critical_path) share[one.resource] = one.time;
+    EXPECT_EQ(sum(report), report.virtual_time);
+    EXPECT_GE(share["host"] * 100, report.virtual_time * 95) << lci;
+    EXPECT_LE(share["timer"] * 100, report.virtual_time) << lci;
+  }
+}
+
 // A round trip is one chain: what half of a resource's time is worth, a faster machine must show.
 TEST(CriticalPathOfModel, IsConfirmedByAFasterMachine) {
   const run::Body body = [](run::Context& rank) { return ping_pong(rank, 1000, 20); };

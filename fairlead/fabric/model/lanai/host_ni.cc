@@ -314,6 +314,8 @@ Ps ModelHostNi::compute(Ps time, Ps watchdog) {
   sync();
   const Ps began = parts_.engine.now();
   const Ps end = began + time;
+  sim::CriticalPath* const path = parts_.engine.path();
+  const sim::CriticalPath::Path before = path != nullptr ? path->here() : sim::CriticalPath::Path{};
   while (parts_.engine.now() < end) {
     const Ps alarm = calling_ == 0 ? kNever : visible_since_ + watchdog;
     if (alarm <= parts_.engine.now()) break;
@@ -321,6 +323,8 @@ Ps ModelHostNi::compute(Ps time, Ps watchdog) {
     (void)task_->block_until(std::min(alarm, end), "computing");
     waiting_ = false;
   }
+  if (path != nullptr) [[unlikely]]
+    path->was_busy(before, parts_.engine.now(), hw::kHostResource);
   count(HostPart::compute, parts_.engine.now() - began);
   return parts_.engine.now() - began;
 }
