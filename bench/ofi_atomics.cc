@@ -17,7 +17,7 @@
 #include "bench/fork_child.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/ofi/ofi_nic.h"
-#include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/direct/direct_port.h"
 
 namespace {
 

@@ -21,8 +21,8 @@
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/shm/shm_nic.h"
-#include "fairlead/lci/direct_port.h"
-#include "fairlead/lci/straight_way.h"
+#include "fairlead/lci/client/fast_path.h"
+#include "fairlead/lci/direct/direct_port.h"
 
 namespace {
 
@@ -197,12 +197,12 @@ double port_latency(std::uint32_t rank, lci::Port& port, std::size_t size) {
 // Million messages a second, 64 in a row by the port's way for hot paths, then one back.
 double port_rate(std::uint32_t rank, lci::Port& port, std::size_t size) {
   constexpr int kWindows = 20000;
-  const lci::StraightWay straight = port.straight_way(1, lci::Lane::request);
+  const lci::FastPath straight = port.fast_path(1, lci::Lane::request);
   const lci::WordVector words = {1, 2, 3, 4};
   Count arrived;
   port.bind(1, {&Count::run, &arrived}, {});
   std::vector<std::byte> data(size + 1);
-  std::byte got[lci::StraightWay::kBytesMax];
+  std::byte got[lci::FastPath::kBytesMax];
   Chunks chunks;
   for (std::uint64_t w = 1; w <= kWindows; ++w) {
     chunks.tick(w);

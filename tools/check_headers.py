@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every header under fairlead/ compiles alone; failures print the compiler's words; exit 1.
 
-The standard library is read once, precompiled, as it is nearly all of what compiling a header takes.
+The standard library is read once, precompiled: it is nearly all of what compiling a header takes.
 What a header uses of it is looked up in its text instead (tools/checks/std_names.py): each name of
 std is declared by a standard header that it includes, or that one of its includes does.
 """
@@ -26,7 +26,8 @@ def commands(headers, compiler, precompiled=None):
     """{header: command that compiles it alone}; `precompiled` goes in front of all but C's."""
     def command(name, included):
         before = [] if precompiled is None or included & OF_C else ["-include", str(precompiled)]
-        return [compiler, *FLAGS, "-fsyntax-only", *before, "-x", "c++", "-include", name, "/dev/null"]
+        return [compiler, *FLAGS, "-fsyntax-only", *before,
+                "-x", "c++", "-include", name, "/dev/null"]
     return {name: command(name, included) for name, included in headers.items()}
 
 
@@ -36,10 +37,11 @@ def precompile(root, compiler):
     folder.mkdir(parents=True, exist_ok=True)
     header = folder / "std.h"
     text = "".join(f"#include <{name}>\n" for name in std_names.HEADERS)
-    if not header.is_file() or header.read_text() != text or not header.with_suffix(".h.gch").is_file():
+    made = folder / "std.h.gch"
+    if not made.is_file() or header.read_text() != text:
         header.write_text(text)
-        done = subprocess.run([compiler, *FLAGS, "-x", "c++-header", str(header), "-o",
-                               str(header) + ".gch"], check=False, cwd=root)
+        done = subprocess.run([compiler, *FLAGS, "-x", "c++-header", str(header), "-o", str(made)],
+                              check=False, cwd=root)
         if done.returncode != 0:
             return None
     return header.relative_to(root)

@@ -24,6 +24,20 @@ ALLOWED = {
     "run": {"base", "sim", "fabric", "lci"},
     "systems": {"base", "proto", "lci", "run"},
 }
+# Rooms of a folder, the lowest first -> rooms of it that they may include beside themselves and its
+# ground floor (the files of the folder itself, which see no room).
+ROOMS = {
+    "lci": {
+        "client": set(),
+        "memory": set(),
+        "group": {"memory"},
+        "reliable": set(),
+        "paths": set(),
+        "direct": {"client", "memory", "group"},
+        "ni": {"client", "memory", "group"},
+        "endpoint": {"client", "direct", "ni", "paths", "reliable"},
+    },
+}
 # One system may build on another, through its public header only.
 SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "panda"),
                 ("mpi", "rsm"), ("mpi", "elan"), ("orca", "panda"), ("multigame", "panda"),
@@ -61,6 +75,30 @@ def is_public_header(name):
     return (len(parts) == 4 and parts[3] == parts[2] + ".h") or str(name) in MORE_PUBLIC
 
 
+def room_of(name):
+    """Room of a path under fairlead/FOLDER/, "" for the ground floor."""
+    parts = Path(name).parts
+    return parts[2] if len(parts) > 3 else ""
+
+
+def room_problem(folder, name, target):
+    """One file of a folder with rooms includes another."""
+    rooms = ROOMS[folder]
+    user, used = room_of(name), room_of(target)
+    for room in (user, used):
+        if room and room not in rooms:
+            return f"{folder}/{room} is no room of {folder}; tools/check_layers.py lists them"
+    # A test builds what its room runs in.
+    if used in ("", user) or Path(name).stem.endswith(("_test", "_bench", "_fixture")):
+        return None
+    if not user:
+        return f"the ground floor of {folder} may not include a room of it"
+    if used in rooms[user]:
+        return None
+    may_see = ", ".join(sorted(rooms[user])) or "the ground floor alone"
+    return f"{folder}/{user} may not include {folder}/{used}; it sees {may_see}"
+
+
 def system_problem(name, target):
     """One file under fairlead/systems/ includes another."""
     if len(Path(name).parts) < 4 or len(Path(target).parts) < 4:
@@ -85,6 +123,8 @@ def library_problem(name, target):
     beside = Path(name).stem.endswith(("_test", "_bench"))
     may_see = reachable(user) if beside else ALLOWED[user] | (
         {"fabric/model"} if "fabric" in ALLOWED[user] and user != "fabric/model" else set())
+    if user == used and user in ROOMS:
+        return room_problem(user, name, target)
     if user == used or used in may_see:
         return None
     return f"{user} may not include {used}; it sees {', '.join(sorted(may_see)) or 'nothing'}"

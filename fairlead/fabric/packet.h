@@ -20,8 +20,8 @@ enum class PacketKind : std::uint8_t {
   resend,         // asks for everything not acknowledged: the receiver had to drop for lack of room
   page_transfer,  // part of a remote-memory copy (paper section 5.2.3)
   tlb_write,      // not sent: what a host writes into its NI's TLB
-  frame,          // client packets, joined (lci/reliable_nic.h)
-  copy_piece,     // bytes between two memories (lci/frame_copies.h)
+  frame,          // client packets, joined (lci/reliable/reliable_nic.h)
+  copy_piece,     // bytes between two memories (lci/reliable/frame_copies.h)
   count           // not a kind
 };
 

@@ -34,7 +34,7 @@ Word change_word(Word* word, Atomic op, Word a, Word b) {
   return 0;
 }
 
-// The same of a word of 4 or 8 bytes, by the flags of the call.
+// As above, for a word of 4 or 8 bytes, by the flags of the call.
 inline std::uint64_t apply_atomic(std::byte* word, Atomic op, std::uint64_t a, std::uint64_t b,
                                   std::uint32_t flags) {
   if ((flags & kWord4) != 0) {

@@ -5,14 +5,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/model/gate_client.h"
 #include "fairlead/fabric/model/machine.h"
-#include "fairlead/fabric/model/ni_kind.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {
@@ -68,11 +65,5 @@ class ModelImplementation {
                                                    const RankOptions& rank, const Fatal& fatal,
                                                    PortCounters& counters) const = 0;
 };
-
-// What --lci may say on such NIs, the default first.
-std::vector<std::string> model_implementation_names(const fabric::model::NiKind& kind);
-// Empty: the default. Error: lists what is known.
-Result<std::unique_ptr<ModelImplementation>> choose_implementation(
-    const fabric::model::NiKind& kind, std::string_view name);
 
 }  // namespace fairlead::lci

@@ -39,7 +39,7 @@ class Overflow {
     return mask;
   }
 
-  // Offers the entries of each lane in order to post(entry), which answers whether it is finished
+  // Offers the entries of each lane in order to post(entry), which returns whether it is finished
   // with the entry; the first that is not stops its lane.
   template <class PostEntry>
   int flush(PostEntry&& post) {

@@ -16,7 +16,7 @@ struct PortCounters;
 
 namespace fairlead::lci {
 
-class StraightWay;
+class FastPath;
 
 using Chan = std::uint16_t;   // same number = same service on every rank
 using SegId = std::uint32_t;  // exposed memory, named by its owner
@@ -258,9 +258,9 @@ class Port {
   virtual Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                           std::span<const std::byte> data, std::uint32_t flags) = 0;
   // Small packets of a channel and lane, sent and received on a hot path, where they go through
-  // slots in shared memory. What it refers to is the Port's (lci/straight_way.h, which programs
+  // slots in shared memory. What it refers to is the Port's (lci/client/fast_path.h, which programs
   // outside have no use for).
-  virtual StraightWay straight_way(Chan, Lane);
+  virtual FastPath fast_path(Chan, Lane);
   // Gives back a kept packet (in any order), or an allocated one that is not to be sent.
   virtual void release(Packet* packet) = 0;
 

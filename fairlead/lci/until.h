@@ -48,7 +48,7 @@ class Ending {
     }
     return false;
   }
-  // What wait() answers once it holds.
+  // What wait() returns once it holds.
   Post answer() const { return failed() != failed_before_ ? Post::maybe_delivered : Post::done; }
   bool late(Ps now) const { return now >= until_.deadline; }
 

@@ -30,7 +30,7 @@
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/ni/ni_engine.h"
-#include "fairlead/lci/rails_nic.h"
+#include "fairlead/lci/paths/rails_nic.h"
 #include "fairlead/run/bootstrap.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/host_address.h"

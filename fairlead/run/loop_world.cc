@@ -13,7 +13,7 @@
 #include "fairlead/base/check.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/loop/loop.h"
-#include "fairlead/lci/real_endpoint.h"
+#include "fairlead/lci/endpoint/real_endpoint.h"
 #include "fairlead/lci/traced_port.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/exit_text.h"

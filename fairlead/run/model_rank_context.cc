@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fairlead/fabric/model/ni_kind.h"
+#include "fairlead/lci/endpoint/choose_implementation.h"
 #include "fairlead/lci/model_endpoint.h"
 #include "fairlead/run/world.h"
 

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <utility>
 
+#include "fairlead/lci/endpoint/choose_implementation.h"
 #include "fairlead/run/exit_text.h"
 
 namespace fairlead::run {

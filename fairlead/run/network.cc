@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "fairlead/base/check.h"
-#include "fairlead/lci/rails_nic.h"
+#include "fairlead/lci/paths/rails_nic.h"
 #include "fairlead/run/host_address.h"
 
 namespace fairlead::run {

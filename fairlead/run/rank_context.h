@@ -9,7 +9,7 @@
 #include "fairlead/base/fd.h"
 #include "fairlead/base/node_map.h"
 #include "fairlead/fabric/shm/job.h"
-#include "fairlead/lci/real_endpoint.h"
+#include "fairlead/lci/endpoint/real_endpoint.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/network.h"

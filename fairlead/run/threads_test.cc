@@ -8,7 +8,7 @@
 
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/loop/loop.h"
-#include "fairlead/lci/direct_port.h"
+#include "fairlead/lci/direct/direct_port.h"
 #include "fairlead/run/lost_ranks.h"
 #include "fairlead/run/world.h"
 #include "fairlead/sim/sanitizers.h"

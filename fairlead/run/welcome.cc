@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "fairlead/fabric/shm/layout.h"
-#include "fairlead/lci/real_endpoint.h"
+#include "fairlead/lci/endpoint/real_endpoint.h"
 #include "fairlead/run/engine_process.h"
 #include "fairlead/run/host_address.h"
 #include "fairlead/run/rank_context.h"

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "fairlead/fabric/udp/udp_nic.h"
-#include "fairlead/lci/direct_port.h"
-#include "fairlead/lci/frame.h"
-#include "fairlead/lci/frame_copies.h"
-#include "fairlead/lci/reliable_nic.h"
+#include "fairlead/lci/direct/direct_port.h"
+#include "fairlead/lci/reliable/frame.h"
+#include "fairlead/lci/reliable/frame_copies.h"
+#include "fairlead/lci/reliable/reliable_nic.h"
 
 using namespace fairlead;  // NOLINT: one function below
 

@@ -81,7 +81,8 @@ def run_cached(root, check, commands, salt, jobs, together=None):
 
     def start(command):
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-        return done.returncode == 0, done.stdout if done.returncode == 0 else done.stdout + done.stderr
+        good = done.returncode == 0
+        return good, done.stdout if good else done.stdout + done.stderr
 
     def passed(name, output):
         temporary = stamps[name].with_suffix(f".{os.getpid()}")

@@ -72,6 +72,19 @@ class Layers(unittest.TestCase):
                 ("fairlead/sim/a.cc", "../base/units.h")]:
             self.assertEqual(len(layer_faults(name, target)), 1, f"{name} -> {target}")
 
+    def test_rooms(self):
+        for name, target in [
+                ("fairlead/lci/memory/a.cc", "fairlead/lci/port.h"),
+                ("fairlead/lci/ni/a.h", "fairlead/lci/group/b.h"),
+                ("fairlead/lci/memory/a_test.cc", "fairlead/lci/direct/b.h")]:
+            self.assertEqual(layer_faults(name, target), [], f"{name} -> {target}")
+        for name, target in [
+                ("fairlead/lci/port.h", "fairlead/lci/client/b.h"),
+                ("fairlead/lci/memory/a.cc", "fairlead/lci/group/b.h"),
+                ("fairlead/lci/direct/a.cc", "fairlead/lci/ni/b.h"),
+                ("fairlead/lci/attic/a.cc", "fairlead/lci/port.h")]:
+            self.assertEqual(len(layer_faults(name, target)), 1, f"{name} -> {target}")
+
     def test_message_names_file_and_line(self):
         faults = layer_faults("fairlead/sim/a.h", "fairlead/base/units.h", "fairlead/hw/host.h")
         # Expect: the second line is the one named.

@@ -1,10 +1,10 @@
-"""Which standard header declares a name: what tells a missing include where headers are precompiled."""
+"""Which standard header declares a name: tells a missing include where headers are precompiled."""
 import re
 
 HEADERS = {
-    "algorithm": "adjacent_find all_of any_of clamp copy copy_n count count_if equal fill fill_n find "
-                 "find_if max max_element min min_element minmax minmax_element none_of reverse rotate "
-                 "sort stable_sort unique lower_bound upper_bound",
+    "algorithm": "adjacent_find all_of any_of clamp copy copy_n count count_if equal fill fill_n "
+                 "find find_if max max_element min min_element minmax minmax_element none_of "
+                 "reverse rotate sort stable_sort unique lower_bound upper_bound",
     "array": "array to_array",
     "atomic": "atomic atomic_ref atomic_flag atomic_signal_fence atomic_thread_fence memory_order "
               "memory_order_relaxed memory_order_acquire memory_order_release memory_order_acq_rel "
@@ -18,7 +18,8 @@ HEADERS = {
     "concepts": "convertible_to derived_from floating_point integral invocable same_as "
                 "signed_integral unsigned_integral",
     "condition_variable": "condition_variable",
-    "cstdint": "int8_t int16_t int32_t int64_t intptr_t uint8_t uint16_t uint32_t uint64_t uintptr_t",
+    "cstdint": "int8_t int16_t int32_t int64_t intptr_t uint8_t uint16_t uint32_t uint64_t "
+               "uintptr_t",
     "cstdlib": "abort exit free getenv malloc strtoull",
     "cstring": "memchr memcmp memcpy memmove memset strcmp strlen",
     "deque": "deque",
@@ -46,12 +47,12 @@ HEADERS = {
     "tuple": "apply tie tuple",
     "type_traits": "bool_constant conditional_t decay_t enable_if_t false_type invoke_result_t "
                    "is_class_v is_function_v is_object_v is_pointer_v is_reference_v is_same_v "
-                   "is_standard_layout_v is_trivially_copyable_v is_void_v remove_cvref_t true_type "
-                   "type_identity_t underlying_type_t",
+                   "is_standard_layout_v is_trivially_copyable_v is_void_v remove_cvref_t "
+                   "true_type type_identity_t underlying_type_t",
     "unordered_map": "unordered_map",
     "unordered_set": "unordered_set",
-    "utility": "as_const exchange forward in_place in_place_index index_sequence make_index_sequence "
-               "move pair swap to_underlying",
+    "utility": "as_const exchange forward in_place in_place_index index_sequence "
+               "make_index_sequence move pair swap to_underlying",
     "variant": "get_if monostate variant visit",
     "vector": "vector",
 }
@@ -62,7 +63,7 @@ SHARED = {
     "ptrdiff_t": ["cstddef"],
     "nullptr_t": ["cstddef"],
     "abs": ["cstdlib", "cmath", "complex"],
-    "erase_if": ["deque", "list", "map", "set", "string", "unordered_map", "unordered_set", "vector"],
+    "erase_if": "deque list map set string unordered_map unordered_set vector".split(),
     "get": ["array", "tuple", "utility", "variant"],
     "tuple_size_v": ["array", "tuple", "utility"],
     "initializer_list": ["initializer_list"],

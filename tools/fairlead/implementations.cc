@@ -1,6 +1,6 @@
 #include "tools/fairlead/implementations.h"
 
-#include "fairlead/lci/model_endpoint.h"
+#include "fairlead/lci/endpoint/choose_implementation.h"
 #include "fairlead/run/platform_files.h"
 #include "tools/fairlead/world_options.h"
 

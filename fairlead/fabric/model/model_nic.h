@@ -1,6 +1,6 @@
 // The lower waist in virtual time: what a machine whose network interfaces are RDMA engines gives
-// each rank. The direct composition stands on it (lci/rdma_endpoint.h), whatever the kind of
-// engine.
+// each rank. The direct composition stands on it (lci/endpoint/rdma_endpoint.h), whatever the kind
+// of engine.
 #pragma once
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/machine.h"

@@ -1,6 +1,6 @@
 // Packets over libfabric (OFI): a reliable datagram endpoint of whatever provider the machine has:
 // verbs, efa, tcp, shm. Nothing is lost or reordered on the way, so that the direct composition
-// (lci/direct_port.h) stands on it. The library is loaded when an endpoint is opened.
+// (lci/direct/direct_port.h) stands on it. The library is loaded when an endpoint is opened.
 //
 // The provider holds back what a receiver has no room for, all of a peer's together; so that
 // replies drain whatever requests do, each lane has a window of its own above it.

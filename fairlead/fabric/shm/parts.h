@@ -1,5 +1,5 @@
-// What an endpoint in shared memory lends to who wants no call on its way (lci/straight_way.h): the
-// rings and the buffers that all packets to and from all peers go through. The endpoint's own.
+// What an endpoint in shared memory lends to who wants no call on its way (lci/client/fast_path.h):
+// the rings and the buffers that all packets to and from all peers go through. The endpoint's own.
 #pragma once
 
 namespace fairlead::fabric {

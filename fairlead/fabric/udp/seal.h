@@ -2,7 +2,8 @@
 // is for always, over the payload too or with the payload encrypted where the user asks for it. A
 // datagram of another job, of another user or of nobody has no valid tag, and neither has a genuine
 // one that somebody captured and sent on to another endpoint; they are dropped unread. One that is
-// sent again to its own endpoint is believed: what numbers datagrams drops it (lci/reliable_nic.h).
+// sent again to its own endpoint is believed: what numbers datagrams drops it
+// (lci/reliable/reliable_nic.h).
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Datagrams over UDP: unreliable, sealed with the job's key, several by one system call (GSO and
-// GRO where they have the same size). What is lost is mended above (lci/reliable_nic.h). One socket
-// per endpoint.
+// GRO where they have the same size). What is lost is mended above (lci/reliable/reliable_nic.h).
+// One socket per endpoint.
 #pragma once
 #include <cstdint>
 #include <memory>

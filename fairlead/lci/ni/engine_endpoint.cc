@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "fairlead/lci/client/waking_port.h"
 #include "fairlead/lci/ni/ni_port.h"
 #include "fairlead/lci/ni/transfer.h"
-#include "fairlead/lci/waking_port.h"
 
 namespace fairlead::lci {
 namespace {

@@ -6,8 +6,8 @@
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/engine/host_ni.h"
 #include "fairlead/fabric/shm/job.h"
+#include "fairlead/lci/client/wake_helper.h"
 #include "fairlead/lci/rank_endpoint.h"
-#include "fairlead/lci/wake_helper.h"
 
 namespace fairlead::lci {
 

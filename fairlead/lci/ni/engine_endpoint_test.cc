@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fairlead/base/wait_ladder.h"
-#include "fairlead/lci/direct_port_fixture.h"
+#include "fairlead/lci/direct/direct_port_fixture.h"
 
 namespace fairlead::lci {
 namespace {

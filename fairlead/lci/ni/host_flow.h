@@ -18,7 +18,7 @@
 
 namespace fairlead::lci {
 
-// A peer answers nothing however often it was asked: ends the job.
+// A peer does not respond however often it was asked: ends the job.
 using Lost = std::function<void(Rank self, Rank peer)>;
 
 struct HostFlowOptions {

@@ -15,8 +15,8 @@
 #include "fairlead/base/units.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/engine/hardware.h"
-#include "fairlead/lci/exposures.h"
-#include "fairlead/lci/memory_server.h"
+#include "fairlead/lci/memory/exposures.h"
+#include "fairlead/lci/memory/memory_server.h"
 #include "fairlead/lci/ni/ni_program.h"
 #include "fairlead/proto/go_back_n.h"
 
@@ -43,7 +43,7 @@ class NiEngine {
 
   // Tells the ranks of the node that it is at work.
   void ready() { ni_.ready(); }
-  // One round over wire and queues; answers how much there was to do.
+  // One round over wire and queues; returns how much there was to do.
   int turn();
   // Rounds until `stop`; in between the one wait ladder. Where it shares its processor with ranks
   // it lets them run after every round.

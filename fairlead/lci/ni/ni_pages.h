@@ -25,7 +25,7 @@ class NiPages {
   // wrong: the host named a page or an entry that the TLB does not have. written: that was all, the
   // packet is gone; call release().
   enum class Said : std::uint8_t { sends, written, wrong };
-  // Of a descriptor, in order.
+  // The parts of a descriptor, in order.
   template <class Packet>
   Said descriptor(Packet& packet) {
     const PacketKind kind = packet.header.client.kind;
@@ -66,7 +66,7 @@ class NiPages {
     if (tlb_ == nullptr) tlb_ = std::make_unique<proto::NiTlb>(kTlbEntries, anonymous_pages_);
     return *tlb_;
   }
-  // Of a page transfer: its page, or an anonymous one. False: none is free.
+  // The page of a page transfer, or an anonymous one. False: none is free.
   bool find_place(PacketId id) {
     auto& packet = ni_.packet(id);
     const fabric::ClientHeader& header = packet.header.client;

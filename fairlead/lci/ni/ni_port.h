@@ -13,22 +13,22 @@
 #include "fairlead/fabric/bell.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
-#include "fairlead/lci/client_side.h"
-#include "fairlead/lci/events.h"
-#include "fairlead/lci/group_memory.h"
-#include "fairlead/lci/group_queries.h"
-#include "fairlead/lci/group_table.h"
-#include "fairlead/lci/host_multicast.h"
+#include "fairlead/lci/client/client_side.h"
+#include "fairlead/lci/client/events.h"
+#include "fairlead/lci/client/triggers.h"
+#include "fairlead/lci/group/group_memory.h"
+#include "fairlead/lci/group/group_queries.h"
+#include "fairlead/lci/group/group_table.h"
 #include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/memory/own_memory.h"
+#include "fairlead/lci/memory/remote_memory.h"
 #include "fairlead/lci/ni/host_flow.h"
+#include "fairlead/lci/ni/host_multicast.h"
 #include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/lci/ni/ni_port_options.h"
 #include "fairlead/lci/ni/ni_words.h"
 #include "fairlead/lci/ni/page_copies.h"
-#include "fairlead/lci/own_memory.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/lci/remote_memory.h"
-#include "fairlead/lci/triggers.h"
 #include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
@@ -715,7 +715,7 @@ class alignas(kCacheLine) NiPort final : public Port {
     static_cast<NiPort*>(self)->release(packet);
   }
 
-  // Of so much work, as much as is done when a timer of the host's protocol becomes due.
+  // As much of `work` as is done when a timer of the host's protocol becomes due.
   Ps before_timer(Ps work) {
     if constexpr (!HostFlowOf::kRuns) return work;
     const Ps due = flow_.next_due();

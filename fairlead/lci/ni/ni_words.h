@@ -38,7 +38,7 @@ class NiWords {
     if (old != nullptr) *old = before;
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
   }
-  // Of another's; `buffer` is a free send buffer, and the NI's from now on.
+  // A word of another rank's; `buffer` is a free send buffer, and the NI's from now on.
   void ask(Rank rank, const fabric::WordName& word, std::uint64_t operand, std::uint64_t* old,
            Counter* done, PacketId buffer) {
     auto& packet = ni_.packet(buffer);
@@ -64,7 +64,7 @@ class NiWords {
     return true;
   }
 
-  // It answers no more.
+  // It does not respond any more.
   void peer_lost(Rank rank) {
     std::erase_if(requests_, [rank](const auto& entry) {
       const Request& request = entry.second;

@@ -13,9 +13,9 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/ni_packet.h"
+#include "fairlead/lci/memory/remote_memory.h"
 #include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/lci/ni/page_transfer.h"
-#include "fairlead/lci/remote_memory.h"
 #include "fairlead/proto/translation_cache.h"
 
 namespace fairlead::lci {
@@ -297,7 +297,7 @@ class PageCopies final : public PutCarrier {
   std::uint64_t ended_ = 0;
 };
 
-// Of a port whose puts are packets.
+// For a port whose puts are packets.
 template <class Ni>
 class NoPageCopies {
  public:

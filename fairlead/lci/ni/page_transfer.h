@@ -13,7 +13,7 @@
 namespace fairlead::lci {
 
 constexpr std::uint32_t kPageBytes = 4096;
-// Of host's and NI's TLB (paper section 5.2.3).
+// Entries of the host's and of the NI's TLB (paper section 5.2.3).
 constexpr std::uint32_t kTlbEntries = 1024;
 
 // Virtual addresses are segment and offset, on both sides: what a rank exposed begins at a page, at

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "fairlead/lci/group_caps.h"
+#include "fairlead/lci/group/group_caps.h"
 #include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/errors.h"
 

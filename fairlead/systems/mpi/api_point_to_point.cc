@@ -71,7 +71,7 @@ inline bool describe_in(const Call& call, Side& side, const void* buffer, MPI_Co
                                source, tag, sent, room));
 }
 
-// How a send goes: in a slot, without a call; in a packet of the straight way; as the port may.
+// How a send goes: in a slot, without a call; in a packet of the fast path; as the port may.
 enum class Going { in_slot, straight, by_port };
 
 // A send that needs nothing of what the calls can do besides, with few instructions. False: nothing

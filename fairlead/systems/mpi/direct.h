@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "fairlead/base/pool.h"
+#include "fairlead/lci/client/fast_path.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/lci/straight_way.h"
 #include "fairlead/systems/mpi/claims.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/device.h"
@@ -162,7 +162,7 @@ class Direct final : public Device {
 
   Engine& engine_;
   lci::Port& port_;
-  const lci::StraightWay straight_;  // where work is free
+  const lci::FastPath straight_;     // where work is free
   std::uint32_t straight_left_ = 0;  // waits by it before the port is asked for all else
   Rank inline_peer_ = kAnySource;
   std::uint32_t inline_bytes_max_ = 0;

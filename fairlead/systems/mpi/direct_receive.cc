@@ -15,7 +15,7 @@ Direct::Direct(Engine& engine, lci::Port& port, bool free_work, CopyChoice choic
                FirstNumbers first)
     : engine_(engine),
       port_(port),
-      straight_(free_work ? port.straight_way(kChannel, lci::Lane::request) : lci::StraightWay()),
+      straight_(free_work ? port.fast_path(kChannel, lci::Lane::request) : lci::FastPath()),
       next_message_(first.message),
       next_segment_(first.segment),
       choice_(choice),

@@ -1,0 +1,60 @@
+// The direct composition: a Port straight over a Nic that loses nothing (shm, loop, ofi). No
+// reliability part; on a fabric that may lose it detects the gap and stops, naming it.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/nic.h"
+#include "fairlead/lci/group/group_caps.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+class WakeHelper;
+
+// Time as a modelled world keeps it. Thread: the rank's.
+class VirtualSite {
+ public:
+  virtual ~VirtualSite() = default;
+  // Since the World started.
+  virtual Ps now() const = 0;
+  // The rank's own work takes its time.
+  virtual void charge(const Work& work) = 0;
+  // What the rank waits for from here on, shown when the job hangs; a string that outlives it.
+  virtual void waits_for(const char* what) = 0;
+};
+
+struct DirectOptions {
+  Ps epoch{};     // CLOCK_MONOTONIC at the start of the World; now() counts from here
+  WaitPlan wait;  // see base/wait_ladder.h; with a site wait_plan_virtual()
+  // nullptr: the real world's clock, and work costs nothing. Else virtual time, which the fabric
+  // lets pass: Nic::reap() takes what a look costs, and Nic::sleep() returns when anything that the
+  // rank waits for may have changed, words that peers write and room to send included. Outlives the
+  // port.
+  VirtualSite* site = nullptr;
+  // The real world's: serves the rank while it computes (Port::wake). nullptr: it polls only.
+  // Outlives the port.
+  WakeHelper* helper = nullptr;
+  // Called when the fabric lost, repeated or broke a packet, which this composition cannot mend;
+  // does not return. nullptr: prints the reason and aborts.
+  void (*fatal)(void* context, const std::string& reason) = nullptr;
+  void* fatal_context = nullptr;
+  std::uint32_t first = 0;  // number of the first packet of a pair and lane; they wrap
+  // Which of the fabric's means for groups and counters (GroupHardware) serve; the others are left
+  // to the software defaults.
+  NetworkUse network = NetworkUse::all;
+  // Caps::put_atomic_bytes and put_grain_bytes, of all paths.
+  std::uint32_t put_atomic_bytes = 8;
+  std::uint32_t put_grain_bytes = 1;
+  // Serve remote memory by packets even where the fabric could do it directly (tests, comparison).
+  bool software_remote_memory = false;
+};
+
+// `nic` must outlive the port, which becomes its sink.
+std::unique_ptr<Port> make_direct_port(fabric::Nic& nic, const DirectOptions& options);
+// For a port that was made so, without a helper: tries again to send what upcalls sent and what
+// found no room. True: some of it still waits.
+bool send_overflow(Port& direct);
+
+}  // namespace fairlead::lci

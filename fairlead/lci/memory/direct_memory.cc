@@ -1,0 +1,132 @@
+#include "fairlead/lci/memory/direct_memory.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "fairlead/lci/atomic_word.h"
+
+namespace fairlead::lci {
+namespace {
+
+// Where the fabric has no regions: as much as shared memory gives a rank.
+constexpr std::size_t kPrivateHeap = std::size_t{1} << 30;
+
+}  // namespace
+
+DirectMemory::DirectMemory(fabric::Nic& nic, bool allow_direct)
+    : nic_(nic),
+      counters_(nic.counters()),
+      tables_(allow_direct && (nic.caps(nic.self()).flags & fabric::kMappable) != 0),
+      single_copy_(allow_direct && (nic.caps(nic.self()).flags & fabric::kSingleCopy) != 0),
+      own_(nic.peers(), region_of_this_rank()) {}
+
+std::span<std::byte> DirectMemory::region_of_this_rank() {
+  const std::span<std::byte> shared = nic_.region(nic_.self());
+  const std::size_t table = OwnMemory::table_bytes(nic_.peers());
+  if (shared.size() >= table + 4096) return shared;
+  tables_ = false;
+  private_ = ReservedMemory(table + kPrivateHeap);
+  return private_.all();
+}
+
+std::optional<Post> DirectMemory::find(Rank rank, SegId segment, Exposed* what) {
+  if (rank >= nic_.peers()) return Post::invalid;
+  if (rank == nic_.self()) return own_.table().find(segment, rank, what);
+  if (!tables_) return std::nullopt;
+  const std::span<std::byte> region = nic_.region(rank);
+  if (region.empty()) return std::nullopt;  // on another node
+  const Post answer = Exposures(region.data(), nic_.peers()).find(segment, nic_.self(), what);
+  // The table is a peer's: an offset that points out of its region is no segment.
+  if (answer == Post::done && what->in == ExposedIn::region &&
+      (what->base > region.size() || what->size > region.size() - what->base))
+    return Post::invalid;
+  return answer;
+}
+
+std::byte* DirectMemory::address(Rank rank, const Exposed& what, std::uint64_t offset) const {
+  if (what.in == ExposedIn::region)
+    return (rank == nic_.self() ? own_.region() : nic_.region(rank)).data() + what.base + offset;
+  const bool same_space = rank == nic_.self() || (nic_.caps(rank).flags & fabric::kSameSpace) != 0;
+  return same_space ? reinterpret_cast<std::byte*>(what.base + offset) : nullptr;
+}
+
+void* DirectMemory::map(Rank rank, SegId segment) {
+  Exposed what;
+  const std::optional<Post> found = find(rank, segment, &what);
+  if (!found || *found != Post::done || what.in != ExposedIn::region) return nullptr;
+  return address(rank, what, 0);
+}
+
+// A kernel that refuses once is not asked again: packets from then on.
+std::optional<Post> DirectMemory::copied(Post answer) {
+  if (answer != Post::not_delivered) return answer;
+  single_copy_ = false;
+  return std::nullopt;
+}
+
+std::optional<Post> DirectMemory::put(Rank rank, SegId segment, std::span<const PutPiece> pieces) {
+  Exposed what;
+  const std::optional<Post> found = find(rank, segment, &what);
+  if (!found || *found != Post::done) return found;
+  for (const PutPiece& piece : pieces)
+    if (const Post p = Exposures::check(what, piece.offset, piece.size, kWrite); p != Post::done)
+      return p;
+  for (const PutPiece& piece : pieces) {
+    if (piece.size == 0) continue;
+    if (std::byte* at = address(rank, what, piece.offset)) {
+      // Naturally aligned words appear whole.
+      if (piece.size == 8 && reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
+        std::uint64_t value;
+        std::memcpy(&value, piece.data, 8);
+        std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at))
+            .store(value, std::memory_order_release);
+      } else {
+        std::memcpy(at, piece.data, piece.size);
+      }
+      continue;
+    }
+    if (!single_copy_) return std::nullopt;
+    const std::optional<Post> answer =
+        copied(nic_.write_peer(rank, what.base + piece.offset, piece.data, piece.size));
+    if (!answer || *answer != Post::done) return answer;
+    ++counters_.single_copies;
+    counters_.single_copy_bytes += piece.size;
+  }
+  return Post::done;
+}
+
+std::optional<Post> DirectMemory::get(const Remote& from, void* to, std::size_t size) {
+  Exposed what;
+  const std::optional<Post> found = find(from.rank, from.segment, &what);
+  if (!found || *found != Post::done) return found;
+  if (const Post p = Exposures::check(what, from.offset, size, kRead); p != Post::done) return p;
+  if (size == 0) return Post::done;
+  if (const std::byte* at = address(from.rank, what, from.offset)) {
+    std::memcpy(to, at, size);
+    return Post::done;
+  }
+  if (!single_copy_) return std::nullopt;
+  const std::optional<Post> answer =
+      copied(nic_.read_peer(from.rank, what.base + from.offset, to, size));
+  if (answer && *answer == Post::done) {
+    ++counters_.single_copies;
+    counters_.single_copy_bytes += size;
+  }
+  return answer;
+}
+
+std::optional<Post> DirectMemory::atomic(const Remote& word, Atomic op, std::uint64_t a,
+                                         std::uint64_t b, std::uint64_t* old, std::uint32_t flags) {
+  Exposed what;
+  const std::optional<Post> found = find(word.rank, word.segment, &what);
+  if (!found || *found != Post::done) return found;
+  const Post checked = Exposures::check(what, word.offset, word_bytes(flags), kAtomic);
+  if (checked != Post::done) return checked;
+  std::byte* at = address(word.rank, what, word.offset);
+  if (at == nullptr) return std::nullopt;
+  const std::uint64_t before = apply_atomic(at, op, a, b, flags);
+  if (old != nullptr) *old = before;
+  return Post::done;
+}
+
+}  // namespace fairlead::lci

@@ -1,0 +1,50 @@
+// Remote memory straight through the fabric: mapped regions and single copies, without the target's
+// processor. Bounds and permission come from the table the target publishes in its region.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/reserved_memory.h"
+#include "fairlead/fabric/nic.h"
+#include "fairlead/lci/memory/exposures.h"
+#include "fairlead/lci/memory/own_memory.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+class DirectMemory {
+ public:
+  // allow_direct false: only what this rank owns; every operation is left to packets.
+  DirectMemory(fabric::Nic& nic, bool allow_direct);
+
+  // What this rank owns.
+  OwnMemory& own() { return own_; }
+  void* map(Rank rank, SegId segment);
+
+  // nullopt: the fabric has no direct way there; the caller uses packets. Else all was done when
+  // it returns done, nothing otherwise. These count nothing.
+  std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces);
+  std::optional<Post> get(const Remote& from, void* to, std::size_t size);
+  std::optional<Post> atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b,
+                             std::uint64_t* old, std::uint32_t flags);
+
+ private:
+  std::span<std::byte> region_of_this_rank();
+  // Looks the segment up in its owner's table. nullopt: the table cannot be read from here.
+  std::optional<Post> find(Rank rank, SegId segment, Exposed* what);
+  // Address in this process of memory of `rank`; nullptr: only the fabric can copy.
+  std::byte* address(Rank rank, const Exposed& what, std::uint64_t offset) const;
+  std::optional<Post> copied(Post answer);
+
+  fabric::Nic& nic_;
+  PortCounters& counters_;
+  bool tables_;             // peers' tables can be read
+  bool single_copy_;        // until the kernel refuses
+  ReservedMemory private_;  // where the fabric has no regions
+  OwnMemory own_;
+};
+
+}  // namespace fairlead::lci

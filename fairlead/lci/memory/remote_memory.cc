@@ -1,0 +1,511 @@
+#include "fairlead/lci/memory/remote_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "fairlead/base/check.h"
+#include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/memory/memory_words.h"
+
+namespace fairlead::lci {
+namespace {
+
+bool again(Post p) { return p == Post::again_credit || p == Post::again_buffer; }
+
+}  // namespace
+
+RemoteMemory::RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region,
+                           Backlog& backlog)
+    : port_(port),
+      server_(exposures, region, MemoryServer::Site::host),
+      queue_(backlog),
+      replies_(backlog) {
+  port.bind(kPutChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
+  port.bind(kGetChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
+  port.bind(kGetReplyChan, Upcall{&RemoteMemory::on_get_reply, this}, Returned{});
+  port.bind(kAtomicChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
+  port.bind(kFenceChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
+  port.bind(kWordReplyChan, Upcall{&RemoteMemory::on_word_reply, this}, Returned{});
+  port.bind(kBumpChan, Upcall{&RemoteMemory::on_bump, this}, Returned{});
+}
+
+std::uint32_t RemoteMemory::fragment_bytes(Rank rank) const { return port_.caps(rank).mtu_bytes; }
+
+// --- The asking side
+
+Post RemoteMemory::enqueue(Op op) {
+  if (op.rank >= port_.size()) return Post::invalid;
+  if (unfinished() >= kOpsMax) return Post::again_buffer;
+  used_ = true;
+  if (op.kind == Kind::put || op.kind == Kind::bump) count_put(op.rank);
+  queue_.push_back(std::move(op));
+  return Post::pending;
+}
+
+void RemoteMemory::count_put(Rank rank) {
+  if (puts_.empty()) puts_ = std::vector<Puts>(port_.size());
+  ++puts_[rank].begun;
+}
+
+bool RemoteMemory::puts_precede(Rank rank, Lane lane) {
+  if (rank >= puts_.size()) return true;
+  Puts& puts = puts_[rank];
+  if (puts.asking && puts.answered.ok + puts.answered.failed > 0) {
+    puts.asking = false;
+    puts.answered.ok = 0;
+    puts.answered.failed = 0;
+    puts.served = puts.asked;
+  }
+  if (puts.served == puts.begun) return true;
+  if (lane == Lane::request) {
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+      const Op& op = queue_[i];
+      if (op.rank == rank && (op.kind == Kind::put || op.kind == Kind::bump)) return false;
+    }
+    return true;
+  }
+  // Served behind them, and whatever the answer is: it changes nothing.
+  if (!puts.asking && atomic({rank, ~SegId{0}, 0}, Atomic::add, 0, 0, nullptr, &puts.answered,
+                             kAfter) == Post::pending) {
+    puts.asking = true;
+    puts.asked = puts.begun;
+  }
+  return false;
+}
+
+Post RemoteMemory::put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
+                       CtrId remote, std::uint32_t flags) {
+  Op op{Kind::put, rank, segment};
+  op.pieces.assign(pieces.begin(), pieces.end());
+  op.done = done;
+  op.remote = remote;
+  op.after = (flags & kAfter) != 0;
+  if (queue_.empty() && unfinished() < kOpsMax && carried(op)) {
+    used_ = true;
+    count_put(rank);
+    if (send_put(op)) return Post::pending;
+  }
+  return done == nullptr ? copy_and_enqueue(std::move(op)) : enqueue(std::move(op));
+}
+
+Post RemoteMemory::put_copied(Rank rank, SegId segment, std::span<const PutPiece> pieces,
+                              CtrId remote, std::uint32_t flags) {
+  Op op{Kind::put, rank, segment};
+  op.pieces.assign(pieces.begin(), pieces.end());
+  op.remote = remote;
+  op.after = (flags & kAfter) != 0;
+  op.by_packets = true;
+  return copy_and_enqueue(std::move(op));
+}
+
+Post RemoteMemory::copy_and_enqueue(Op op) {
+  std::size_t bytes = 0;
+  for (const PutPiece& piece : op.pieces) bytes += piece.size;
+  op.copied.resize(bytes);
+  std::byte* at = op.copied.data();
+  for (PutPiece& piece : op.pieces) {
+    if (piece.size > 0) std::memcpy(at, piece.data, piece.size);
+    piece.data = at;
+    at += piece.size;
+  }
+  return enqueue(std::move(op));
+}
+
+Post RemoteMemory::get(const Remote& from, void* to, std::size_t size, Counter* done,
+                       std::uint32_t flags) {
+  Op op{Kind::get, from.rank, from.segment};
+  op.offset = from.offset;
+  op.to = static_cast<std::byte*>(to);
+  op.size = size;
+  op.done = done;
+  op.after = (flags & kAfter) != 0;
+  if (from.rank < port_.size()) op.fragments = {size, fragment_bytes(from.rank)};
+  return enqueue(std::move(op));
+}
+
+Post RemoteMemory::atomic(const Remote& word, Atomic op_code, std::uint64_t a, std::uint64_t b,
+                          std::uint64_t* old, Counter* done, std::uint32_t flags) {
+  Op op{Kind::atomic, word.rank, word.segment};
+  op.offset = word.offset;
+  op.op = op_code;
+  op.a = a;
+  op.b = b;
+  op.old = old;
+  op.done = done;
+  op.after = (flags & kAfter) != 0;
+  op.word4 = (flags & kWord4) != 0;
+  return enqueue(std::move(op));
+}
+
+Post RemoteMemory::fence(std::span<const Rank> ranks, Counter* done) {
+  if (unfinished() + ranks.size() > kOpsMax) return Post::again_buffer;
+  for (Rank rank : ranks)
+    if (rank >= port_.size()) return Post::invalid;
+  if (ranks.empty()) {
+    count(done, nullptr, true);
+    return Post::done;
+  }
+  joins_.push_back(std::make_unique<Join>(Join{ranks.size(), false, done}));
+  Join* join = joins_.back().get();
+  for (Rank rank : ranks) {
+    Op op{Kind::fence, rank};
+    op.join = join;
+    (void)enqueue(std::move(op));
+  }
+  return Post::pending;
+}
+
+Post RemoteMemory::bump(Rank rank, CtrId id) {
+  if (rank == port_.self()) {
+    if (id >= counters_.size() || counters_[id] == nullptr) return Post::invalid;
+    counters_[id]->ok.fetch_add(1, std::memory_order_release);
+    return Post::done;
+  }
+  Op op{Kind::bump, rank};
+  op.remote = id;
+  const bool had_used = used_;
+  const Post answer = enqueue(std::move(op));
+  used_ = had_used;  // a bump is no put: fences need not wait for it
+  return answer == Post::pending ? Post::done : answer;
+}
+
+void RemoteMemory::expose_counter(CtrId id, Counter* counter) {
+  FAIRLEAD_CHECK(id < kCountersMax, "counter {}: ids are below {}", id, kCountersMax);
+  if (id >= counters_.size()) counters_.resize(id + 1u);
+  counters_[id] = counter;
+}
+
+int RemoteMemory::progress() {
+  int n = 0;
+  while (!replies_.empty() && try_answer(replies_.front())) {
+    replies_.pop_front();
+    ++n;
+  }
+  // Strictly in order: a later fence must not overtake an earlier put.
+  while (!queue_.empty() && advance(queue_.front())) {
+    queue_.pop_front();
+    ++n;
+  }
+  return n;
+}
+
+bool RemoteMemory::advance(Op& op) {
+  switch (op.kind) {
+    case Kind::put:
+      return send_put(op);
+    case Kind::get:
+      return send_get(op);
+    case Kind::atomic:
+    case Kind::fence:
+    case Kind::bump:
+      return send_word(op);
+  }
+  return true;
+}
+
+// One packet with at most an mtu of data, which is copied.
+Post RemoteMemory::send_piece(const Op& op, const Words& words, std::span<const Piece> data) {
+  const Dest dest{op.rank, false};
+  std::size_t size = 0;
+  for (const Piece& piece : data) size += piece.size;
+  const Chan chan = op.kind == Kind::put ? kPutChan : kGetChan;
+  if (size <= port_.caps(op.rank).inline_bytes_max && data.size() == 1)
+    return port_.send_small(dest, chan, Lane::request, words,
+                            {static_cast<const std::byte*>(data[0].data), size}, kNoBlock);
+  Packet* packet = port_.alloc(dest, Lane::request, size, kNoBlock);
+  if (packet == nullptr) return Post::again_buffer;
+  const Post answer = port_.send(packet, chan, words, 0, data, nullptr, kNoBlock);
+  if (answer != Post::done && answer != Post::pending) port_.release(packet);
+  return answer;
+}
+
+bool RemoteMemory::send_put(Op& op) {
+  for (; op.piece < op.pieces.size(); ++op.piece, op.sent = 0) {
+    const PutPiece& piece = op.pieces[op.piece];
+    while (op.sent < piece.size || (piece.size == 0 && op.sent == 0)) {
+      if (carries(op, piece)) {
+        const std::size_t size = carry(op);
+        if (size == 0) return false;
+        op.sent += size;
+        continue;
+      }
+      const auto size = static_cast<std::size_t>(
+          std::min<std::uint64_t>(fragment_bytes(op.rank), piece.size - op.sent));
+      const std::uint64_t offset = piece.offset + op.sent;
+      const Words words = {op.segment, low_word(offset), high_word(offset), asked_after(op.after)};
+      const Piece data{static_cast<const std::byte*>(piece.data) + op.sent, size};
+      const Post answer = send_piece(op, words, {&data, 1});
+      if (again(answer)) return false;
+      if (answer != Post::done && answer != Post::pending) {
+        fail(op);
+        return true;
+      }
+      op.sent += size;
+      if (piece.size == 0) break;
+    }
+  }
+  if (op.remote != kNoCounter) {
+    const Words words = {op.remote, 0, 0, 0};
+    const Post answer =
+        port_.send_small(Dest{op.rank, false}, kBumpChan, Lane::request, words, {}, kNoBlock);
+    if (again(answer)) return false;
+    if (answer != Post::done && answer != Post::pending) {
+      fail(op);
+      return true;
+    }
+  }
+  if (carrier_ != nullptr) {
+    carrier_->count_when_left(op.done);
+  } else {
+    count(op.done, op.join, true);
+  }
+  return true;
+}
+
+bool RemoteMemory::carried(const Op& op) const {
+  return carrier_ != nullptr && !op.pieces.empty() &&
+         std::all_of(op.pieces.begin(), op.pieces.end(),
+                     [this, &op](const PutPiece& piece) { return carries(op, piece); });
+}
+
+std::size_t RemoteMemory::carry(Op& op) {
+  const PutPiece& piece = op.pieces[op.piece];
+  const bool last = op.piece + 1 == op.pieces.size();
+  const PutPart part{op.rank,
+                     op.segment,
+                     piece.offset + op.sent,
+                     static_cast<const std::byte*>(piece.data) + op.sent,
+                     piece.size - static_cast<std::size_t>(op.sent),
+                     last ? op.remote : kNoCounter,
+                     op.after};
+  const std::size_t size = carrier_->carry(part);
+  if (last && size == part.size) op.remote = kNoCounter;  // it travels with it
+  return size;
+}
+
+bool RemoteMemory::send_get(Op& op) {
+  if (op.id == kNoId) {
+    Active& a = activate(op);
+    a.to = op.to;
+    a.assembly = {op.size, fragment_bytes(op.rank)};
+  }
+  Active* a = active(op.id, op.rank);
+  if (a == nullptr) return true;  // the peer was lost
+  for (; op.fragments.more(); op.fragments.advance()) {
+    if (a->refused) break;
+    // The fragments of one get that are under way fit the assembly's window.
+    if (gets_in_flight_ >= kGetsInFlight) return false;
+    const proto::Fragment f = op.fragments.peek();
+    const std::uint64_t offset = op.offset + f.offset;
+    const Words words = {op.segment, low_word(offset), high_word(offset),
+                         f.size | asked_after(op.after)};
+    const GetAsk ask{op.id, f.index};
+    const Piece data{&ask, sizeof ask};
+    const Post answer = send_piece(op, words, {&data, 1});
+    if (again(answer)) return false;
+    if (answer != Post::done && answer != Post::pending) {
+      finish(*a, false);
+      return true;
+    }
+    ++a->asked;
+    ++gets_in_flight_;
+  }
+  if (a->refused && a->answered == a->asked) finish(*a, false);
+  return true;
+}
+
+bool RemoteMemory::send_word(Op& op) {
+  const Dest dest{op.rank, false};
+  if (op.kind == Kind::bump) {
+    const Words words = {op.remote, 0, 0, 0};
+    const Post answer = port_.send_small(dest, kBumpChan, Lane::request, words, {}, kNoBlock);
+    return !again(answer);
+  }
+  if (op.id == kNoId) activate(op).old = op.old;
+  Active* a = active(op.id, op.rank);
+  if (a == nullptr) return true;
+  Post answer;
+  if (op.kind == Kind::fence) {
+    const Words words = {op.id, 0, 0, 0};
+    answer = port_.send_small(dest, kFenceChan, Lane::request, words, {}, kNoBlock);
+  } else {
+    const AtomicAsk ask{op.a, op.b, op.id, 0};
+    const Words words = {
+        op.segment, low_word(op.offset), high_word(op.offset),
+        static_cast<std::uint32_t>(op.op) | asked_after(op.after) | (op.word4 ? kAsksWord4 : 0)};
+    answer = port_.send_small(dest, kAtomicChan, Lane::request, words,
+                              std::as_bytes(std::span(&ask, 1)), kNoBlock);
+  }
+  if (again(answer)) return false;
+  if (answer != Post::done && answer != Post::pending) finish(*a, false);
+  return true;
+}
+
+RemoteMemory::Active& RemoteMemory::activate(Op& op) {
+  if (idle_.empty()) {
+    idle_.push_back(static_cast<std::uint32_t>(active_.size()));
+    active_.emplace_back();
+  }
+  const std::uint32_t index = idle_.back();
+  idle_.pop_back();
+  Active& a = active_[index];
+  const std::uint16_t generation = a.generation;
+  a = Active{};
+  a.generation = generation;
+  a.used = true;
+  a.kind = op.kind;
+  a.rank = op.rank;
+  a.done = op.done;
+  a.join = op.join;
+  op.id = index << 16 | generation;
+  ++active_count_;
+  static_assert(kOpsMax <= 1u << 16);
+  return a;
+}
+
+RemoteMemory::Active* RemoteMemory::active(std::uint32_t id, Rank from) {
+  const std::uint32_t index = id >> 16;
+  if (index >= active_.size()) return nullptr;
+  Active& a = active_[index];
+  return a.used && a.generation == (id & 0xffff) && a.rank == from ? &a : nullptr;
+}
+
+void RemoteMemory::finish(Active& a, bool ok) {
+  gets_in_flight_ -= a.asked - a.answered;
+  a.used = false;
+  ++a.generation;
+  --active_count_;
+  idle_.push_back(static_cast<std::uint32_t>(&a - active_.data()));
+  count(a.done, a.join, ok);
+}
+
+void RemoteMemory::count(Counter* done, Join* join, bool ok) {
+  ++ended_;
+  if (join != nullptr) {
+    join->failed = join->failed || !ok;
+    if (--join->left > 0) return;
+    count(join->done, nullptr, !join->failed);
+    std::erase_if(joins_, [join](const auto& j) { return j.get() == join; });
+    return;
+  }
+  if (done != nullptr) (ok ? done->ok : done->failed).fetch_add(1, std::memory_order_release);
+}
+
+// An operation that no answer is awaited for.
+void RemoteMemory::fail(Op& op) {
+  if (op.id != kNoId) {
+    if (Active* a = active(op.id, op.rank)) finish(*a, false);
+    return;
+  }
+  count(op.done, op.join, false);
+}
+
+void RemoteMemory::peer_lost(Rank rank) {
+  for (std::size_t n = queue_.size(); n > 0; --n) {
+    Op op = std::move(queue_.front());
+    queue_.pop_front();
+    if (op.rank == rank)
+      fail(op);
+    else
+      queue_.push_back(std::move(op));
+  }
+  for (Active& a : active_)
+    if (a.used && a.rank == rank) finish(a, false);
+  for (std::size_t n = replies_.size(); n > 0; --n) {
+    const MemoryReply reply = replies_.front();
+    replies_.pop_front();
+    if (reply.rank != rank) replies_.push_back(reply);
+  }
+}
+
+Keep RemoteMemory::on_get_reply(void* self, Packet*, const Arrival& arrival) {
+  auto& me = *static_cast<RemoteMemory*>(self);
+  const auto& [id, fragment, status, unused] = arrival.words;
+  Active* a = me.active(id, arrival.source);
+  if (a == nullptr || a->kind != Kind::get || a->answered == a->asked) return Keep::no;
+  if (static_cast<Post>(status) != Post::done) {
+    a->refused = true;
+  } else {
+    switch (a->assembly.arrived(fragment, arrival.data.size())) {
+      case proto::Reassembly::Answer::accepted:
+      case proto::Reassembly::Answer::complete:
+        if (!arrival.data.empty())
+          std::memcpy(a->to + a->assembly.offset_of(fragment), arrival.data.data(),
+                      arrival.data.size());
+        break;
+      case proto::Reassembly::Answer::duplicate:
+      case proto::Reassembly::Answer::too_far:
+      case proto::Reassembly::Answer::impossible:
+        return Keep::no;
+    }
+  }
+  ++a->answered;
+  --me.gets_in_flight_;
+  if (a->assembly.complete()) {
+    me.finish(*a, true);
+  } else if (a->refused && a->answered == a->asked) {
+    // While its operation is still at the head of the queue, send_get() ends it.
+    if (me.queue_.empty() || me.queue_.front().id != id) me.finish(*a, false);
+  }
+  return Keep::no;
+}
+
+Keep RemoteMemory::on_word_reply(void* self, Packet*, const Arrival& arrival) {
+  auto& me = *static_cast<RemoteMemory*>(self);
+  const auto& [id, status, old_low, old_high] = arrival.words;
+  Active* a = me.active(id, arrival.source);
+  if (a == nullptr || a->kind == Kind::get) return Keep::no;
+  const bool ok = static_cast<Post>(status) == Post::done;
+  if (ok && a->old != nullptr) *a->old = join_words(old_low, old_high);
+  me.finish(*a, ok);
+  return Keep::no;
+}
+
+// --- The serving side
+
+Keep RemoteMemory::on_request(void* self, Packet*, const Arrival& arrival) {
+  auto& me = *static_cast<RemoteMemory*>(self);
+  // Asked on any other lane it has no lane for its answer; no port does that.
+  if (arrival.lane != Lane::request) return Keep::no;
+  Words words = {arrival.words[0], arrival.words[1], arrival.words[2], arrival.words[3]};
+  MemoryReply reply;
+  if (me.server_.serve(arrival.chan, arrival.source, words, arrival.data,
+                       me.fragment_bytes(arrival.source),
+                       &reply) == MemoryServer::Served::replies) {
+    me.answer(reply);
+  }
+  return Keep::no;
+}
+
+Keep RemoteMemory::on_bump(void* self, Packet*, const Arrival& arrival) {
+  static_cast<RemoteMemory*>(self)->bump_came(arrival.source, static_cast<CtrId>(arrival.words[0]));
+  return Keep::no;
+}
+
+void RemoteMemory::bump_came(Rank source, CtrId id) {
+  if (id < counters_.size() && counters_[id] != nullptr)
+    counters_[id]->ok.fetch_add(1, std::memory_order_release);
+  else
+    server_.refuse(source);
+}
+
+// The queue's bound: what a peer may have under way (kGetsInFlight fragments, kOpsMax words).
+void RemoteMemory::answer(const MemoryReply& reply) {
+  if (!replies_.empty() || !try_answer(reply)) replies_.push_back(reply);
+}
+
+bool RemoteMemory::try_answer(const MemoryReply& reply) {
+  const Dest dest{reply.rank, false};
+  if (reply.size <= port_.caps(reply.rank).inline_bytes_max)
+    return !again(port_.send_small(dest, reply.chan, Lane::reply, reply.words,
+                                   {reply.data, reply.size}, kNoBlock));
+  Packet* packet = port_.alloc(dest, Lane::reply, reply.size, kNoBlock);
+  if (packet == nullptr) return false;
+  const Piece data{reply.data, reply.size};
+  const Post answer = port_.send(packet, reply.chan, reply.words, 0, {&data, 1}, nullptr, kNoBlock);
+  if (answer != Post::done && answer != Post::pending) port_.release(packet);
+  return !again(answer);
+}
+
+}  // namespace fairlead::lci

@@ -1,0 +1,403 @@
+// Two rails between two ranks, made of queues, on a clock of the test's own; then with the reliable
+// part above, on the clock.
+#include "fairlead/lci/paths/rails_nic.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/lci/direct/direct_port.h"
+#include "fairlead/lci/fake_nic.h"
+#include "fairlead/lci/reliable/reliable_nic.h"
+
+namespace fairlead::lci {
+namespace {
+
+using fabric::PacketHeader;
+using fabric::PacketKind;
+
+std::int64_t test_ns = 0;
+void pass(Ps time) { test_ns += time.count / 1000; }
+
+// One rank's end of a rail to the other one.
+class Wire final : public PacketsOnlyNic {
+ public:
+  struct Packet {
+    PacketHeader header;
+    std::vector<std::byte> payload;
+  };
+
+  Wire(Peer self, Peer peers) : PacketsOnlyNic(self, peers, 1024) {}
+  Post post(Peer, const PacketHeader& header, std::span<const Piece> payload) override {
+    ++sent;
+    Packet one{header, joined(payload)};
+    one.header.client.source = self();
+    if (!*down && to != nullptr) to->queue.push_back(std::move(one));
+    return Post::done;
+  }
+  int reap(int, fabric::LaneMask) override {
+    int came = 0;
+    for (; !queue.empty(); ++came) {
+      Packet one = std::move(queue.front());
+      queue.pop_front();
+      const fabric::Incoming in{one.header.client.source, &one.header, one.payload, 5, true};
+      if (sink_.arrived(sink_.context, in) == Keep::yes) kept_.push_back(std::move(one));
+    }
+    return came;
+  }
+
+  const bool* down = nullptr;
+  Wire* to = nullptr;
+  std::deque<Packet> queue;
+  int sent = 0;
+
+ private:
+  std::vector<Packet> kept_;  // for as long as the test takes
+};
+
+// Ranks 0 and 1, whose own rail is rail 0. Each frame that comes is answered with an ack.
+class RailsNicTest : public testing::Test {
+ protected:
+  RailsNicTest() {
+    for (std::size_t end = 0; end < 2; ++end) {
+      std::vector<std::unique_ptr<fabric::Nic>> rails;
+      for (std::size_t rail = 0; rail < 2; ++rail) {
+        auto wire = std::make_unique<Wire>(static_cast<Peer>(end), 4);
+        wire->down = &down_[rail];
+        wires_[end][rail] = wire.get();
+        rails.push_back(std::move(wire));
+      }
+      nics_[end] = make_rails_nic(std::move(rails), [] { return test_ns; });
+      ends_[end] = {this, end};
+      fabric::Sink sink{&RailsNicTest::on_arrived, &RailsNicTest::on_lost, &ends_[end]};
+      sink.path_changed = &RailsNicTest::on_path_changed;
+      nics_[end]->attach(sink);
+    }
+    for (std::size_t rail = 0; rail < 2; ++rail) {
+      wires_[0][rail]->to = wires_[1][rail];
+      wires_[1][rail]->to = wires_[0][rail];
+    }
+  }
+  struct End {
+    RailsNicTest* test;
+    std::size_t index;
+  };
+  static Keep on_arrived(void* context, const fabric::Incoming& in) {
+    const auto& end = *static_cast<const End*>(context);
+    end.test->tokens_.push_back(in.token);
+    if (in.header->client.kind != PacketKind::frame) {
+      ++end.test->answers_;
+      return Keep::no;
+    }
+    ++end.test->frames_;
+    if (end.test->answering_) end.test->send(end.index, PacketKind::ack);
+    return Keep::no;
+  }
+  static void on_path_changed(void* context, Peer peer, bool lost) {
+    const auto& end = *static_cast<const End*>(context);
+    EXPECT_EQ(peer, 1 - end.index);
+    end.test->told_[end.index] += lost ? 'L' : 'R';
+  }
+  static void on_lost(void* context, Peer) { ++static_cast<const End*>(context)->test->lost_; }
+
+  void send(std::size_t end, PacketKind kind) {
+    fabric::Outgoing one{};
+    one.header.client.kind = kind;
+    nics_[end]->post_many(end == 0 ? 1 : 0, {&one, 1});
+  }
+  // A frame from rank 0, and what follows it.
+  void exchange() {
+    send(0, PacketKind::frame);
+    // A rail by which nothing came lately is looked at now and then only.
+    for (int i = 0; i < 48; ++i) {
+      for (const auto& nic : nics_) nic->reap(64, fabric::kAllLanes);
+    }
+  }
+  // Frames every ms for so long; how long the longest time without an answer was.
+  Ps longest_silence(Ps time) {
+    Ps longest{}, silent{};
+    for (Ps at{}; at < time; at += milliseconds(1)) {
+      const int before = answers_;
+      pass(milliseconds(1));
+      exchange();
+      silent = answers_ > before ? Ps{} : silent + milliseconds(1);
+      longest = std::max(longest, silent);
+    }
+    return longest;
+  }
+  int sent_by(std::size_t end, std::size_t rail) const { return wires_[end][rail]->sent; }
+
+  bool down_[2] = {false, false};
+  Wire* wires_[2][2] = {};
+  std::unique_ptr<fabric::Nic> nics_[2];
+  End ends_[2];
+  bool answering_ = true;
+  int frames_ = 0, answers_ = 0, lost_ = 0;
+  std::vector<std::uint64_t> tokens_;
+  std::string told_[2];  // L: the path lost a rail, R: it is back
+};
+
+TEST_F(RailsNicTest, APairUsesItsOwnRailWhileThatIsWell) {
+  EXPECT_EQ(longest_silence(seconds(1)), Ps{});
+  // Expect: nothing on the other one, in either direction
+  EXPECT_EQ(sent_by(0, 0), 1000);
+  EXPECT_EQ(sent_by(0, 1), 0);
+  EXPECT_EQ(sent_by(1, 1), 0);
+  // Expect: another pair has the other one
+  fabric::Outgoing one{};
+  one.header.client.kind = PacketKind::frame;
+  nics_[0]->post_many(3, {&one, 1});
+  EXPECT_EQ(sent_by(0, 1), 1);
+}
+
+TEST_F(RailsNicTest, TrafficMovesWhenTheRailFailsAndComesBackWithIt) {
+  longest_silence(milliseconds(100));
+  down_[0] = true;
+  // Expect: moved within the time that makes a rail suspect, on both sides
+  const Ps moved = longest_silence(seconds(1));
+  EXPECT_LE(moved, kRailSilent * 2);
+  EXPECT_GE(moved, kRailSilent);
+  const int by_other = sent_by(0, 1);
+  EXPECT_GT(by_other, 900);
+  // Expect: the failed one is tried now and then only
+  EXPECT_LT(sent_by(0, 0), 100 + 30 + 60);
+  down_[0] = false;
+  EXPECT_EQ(longest_silence(milliseconds(200)), Ps{});
+  const int after = sent_by(0, 1);
+  EXPECT_EQ(longest_silence(seconds(1)), Ps{});
+  // Expect: back on its own
+  EXPECT_EQ(sent_by(0, 1), after);
+}
+
+TEST_F(RailsNicTest, ARailThatKeepsFailingIsLeftAloneForLonger) {
+  longest_silence(milliseconds(100));
+  Ps waited{};
+  for (int i = 0; i < 12; ++i) {
+    down_[0] = true;
+    EXPECT_LE(longest_silence(milliseconds(100)), kRailSilent * 2) << i;
+    down_[0] = false;
+    // Until it is used again.
+    waited = Ps{};
+    for (int used = sent_by(0, 1); waited < seconds(20); waited += milliseconds(50)) {
+      EXPECT_EQ(longest_silence(milliseconds(50)), Ps{});
+      if (sent_by(0, 1) == used) break;
+      used = sent_by(0, 1);
+    }
+  }
+  // Expect: seconds by now, and bounded
+  EXPECT_GT(waited, seconds(2));
+  EXPECT_LE(waited, kRailHoldMax + milliseconds(200));
+}
+
+TEST_F(RailsNicTest, APeerThatIsBusyLosesNothing) {
+  answering_ = false;
+  longest_silence(seconds(1));
+  // Expect: both rails are tried in turn, and everything arrives
+  EXPECT_GE(frames_, 1000);
+  EXPECT_GT(sent_by(0, 0), 100);
+  EXPECT_GT(sent_by(0, 1), 300);
+  answering_ = true;
+  EXPECT_LE(longest_silence(milliseconds(200)), kRailSilent * 2);
+}
+
+TEST_F(RailsNicTest, APauseOfThePeerIsNoReasonToTryADeadRail) {
+  longest_silence(milliseconds(50));
+  down_[0] = true;
+  longest_silence(seconds(1));
+  answering_ = false;
+  longest_silence(milliseconds(150));
+  answering_ = true;
+  // Expect: it stayed where it was heard last
+  EXPECT_EQ(longest_silence(milliseconds(100)), Ps{});
+}
+
+TEST_F(RailsNicTest, BothRailsDownIsNotTheEnd) {
+  longest_silence(milliseconds(50));
+  down_[0] = down_[1] = true;
+  longest_silence(seconds(3));
+  down_[1] = false;
+  const int before = answers_;
+  longest_silence(milliseconds(100));
+  // Expect: whichever comes back is found
+  EXPECT_GT(answers_, before + 50);
+}
+
+TEST_F(RailsNicTest, PacketsGoBackToTheRailTheyCameBy) {
+  exchange();
+  down_[0] = true;
+  longest_silence(milliseconds(100));
+  nics_[1]->release(tokens_.front());
+  EXPECT_EQ(wires_[1][0]->released, (std::vector<std::uint64_t>{5}));
+  nics_[1]->release(tokens_.back());
+  nics_[0]->release(tokens_.back());
+  EXPECT_EQ(wires_[1][1]->released, (std::vector<std::uint64_t>{5}));
+  EXPECT_EQ(wires_[0][1]->released, (std::vector<std::uint64_t>{5}));
+}
+
+TEST_F(RailsNicTest, OneSequenceAboveTheRails) {
+  std::unique_ptr<ReliableNic> tops[2];
+  struct Got {
+    std::uint32_t next = 0, wrong = 0;
+  } got;
+  const auto take = [](void* context, const fabric::Incoming& in) {
+    auto& all = *static_cast<Got*>(context);
+    all.wrong += in.header->client.words[0] != all.next++;
+    return Keep::no;
+  };
+  for (std::size_t end = 0; end < 2; ++end) {
+    ReliableOptions options;
+    options.epoch = nanoseconds(monotonic_ns());
+    tops[end] = make_reliable_nic(*nics_[end], options);
+    tops[end]->attach({take, nullptr, &got});
+  }
+  // A rail fails, both do, and they come back, at these packets.
+  constexpr std::uint32_t kPackets = 20'000;
+  const std::byte data[900] = {};
+  for (std::uint32_t number = 0; number < kPackets;) {
+    test_ns = monotonic_ns();
+    down_[0] = number / 3000 % 2 == 1;
+    down_[1] = number / 4500 % 4 == 3;
+    PacketHeader header{};
+    header.client.kind = PacketKind::data;
+    header.client.size = sizeof data;
+    header.client.words[0] = number;
+    const Piece piece{data, sizeof data};
+    const Post answer = tops[0]->post(1, header, {&piece, 1});
+    ASSERT_TRUE(answer == Post::done || answer == Post::again_credit ||
+                answer == Post::again_buffer);
+    if (answer == Post::done) ++number;
+    // What waits for rails that are both down waits for ever.
+    if (answer != Post::done && down_[0] && down_[1]) down_[1] = false;
+    for (const auto& top : tops) top->reap(64, fabric::kAllLanes);
+  }
+  while (!tops[0]->settled()) {
+    test_ns = monotonic_ns();
+    for (const auto& top : tops) top->reap(64, fabric::kAllLanes);
+  }
+  // Expect: each once, in order
+  EXPECT_EQ(got.next, kPackets);
+  EXPECT_EQ(got.wrong, 0u);
+}
+
+TEST_F(RailsNicTest, ARailThatIsLostOrBackIsToldOnceToBoth) {
+  longest_silence(seconds(1));
+  EXPECT_EQ(told_[0] + told_[1], "");
+  for (const char* expected : {"LR", "LRLR"}) {
+    down_[0] = true;
+    longest_silence(kRailSilent * 2 + kRailDead * 2);
+    // Expect: told by now, at both ends
+    EXPECT_EQ(told_[0] + "R", expected);
+    EXPECT_EQ(told_[1] + "R", expected);
+    longest_silence(seconds(1));
+    down_[0] = false;
+    // Expect: back as soon as something comes by it
+    longest_silence(kRailProbe * 2);
+    EXPECT_EQ(told_[0], expected);
+    EXPECT_EQ(told_[1], expected);
+    longest_silence(seconds(1));
+  }
+  EXPECT_EQ(told_[0], "LRLR");
+  EXPECT_EQ(told_[1], "LRLR");
+}
+
+TEST_F(RailsNicTest, OneWayThatIsLostIsLost) {
+  longest_silence(milliseconds(100));
+  wires_[0][0]->to = nullptr;
+  longest_silence(seconds(1));
+  // Expect: told where nothing comes by it; the other end hears by it what is tried
+  EXPECT_EQ(told_[1], "L");
+  EXPECT_EQ(told_[0], "");
+}
+
+TEST_F(RailsNicTest, APeerThatIsBusyHasLostNoRail) {
+  for (int i = 0; i < 20; ++i) {
+    answering_ = false;
+    longest_silence(milliseconds(17 * (i + 1)));
+    answering_ = true;
+    longest_silence(milliseconds(150));
+  }
+  // Expect: that the other rail was tried is no change
+  EXPECT_GT(sent_by(0, 1), 0);
+  EXPECT_EQ(told_[0] + told_[1], "");
+}
+
+TEST_F(RailsNicTest, BothRailsSilentAreNoChangeUntilOneIsHeard) {
+  longest_silence(milliseconds(50));
+  down_[0] = down_[1] = true;
+  longest_silence(seconds(3));
+  EXPECT_EQ(told_[0] + told_[1], "");
+  down_[1] = false;
+  longest_silence(seconds(1));
+  EXPECT_EQ(told_[0], "L");
+  EXPECT_EQ(told_[1], "L");
+}
+
+// Two ports over reliable parts over rails: what the client sees.
+TEST_F(RailsNicTest, APortTellsOfALostRail) {
+  std::unique_ptr<ReliableNic> tops[2];
+  std::unique_ptr<Port> ports[2];
+  std::vector<Event> told[2];
+  int came = 0;
+  for (std::size_t end = 0; end < 2; ++end) {
+    ReliableOptions options;
+    options.epoch = nanoseconds(monotonic_ns());
+    tops[end] = make_reliable_nic(*nics_[end], options);
+    ports[end] = make_direct_port(*tops[end], {});
+    ports[end]->on_event({[](void* all, const Event& event) {
+                            static_cast<std::vector<Event>*>(all)->push_back(event);
+                          },
+                          &told[end]});
+  }
+  ports[1]->bind(1,
+                 {[](void* count, Packet*, const Arrival&) {
+                    ++*static_cast<int*>(count);
+                    return Keep::no;
+                  },
+                  &came},
+                 {});
+  int sent = 0;
+  const auto exchange_for = [&](Ps time) {
+    for (const std::int64_t end = monotonic_ns() + time.count / 1000; monotonic_ns() < end;) {
+      test_ns = monotonic_ns();
+      if (came == sent &&
+          ports[0]->send_small({1}, 1, Lane::request, Words{}, {}, kNoBlock) == Post::done) {
+        ++sent;
+      }
+      for (const auto& port : ports) port->poll();
+    }
+  };
+  const auto changed = [&](std::size_t count) {
+    for (int i = 0; i < 100 && (told[0].size() < count || told[1].size() < count); ++i) {
+      exchange_for(milliseconds(100));
+    }
+    return told[0].size() == count && told[1].size() == count;
+  };
+  exchange_for(milliseconds(50));
+  EXPECT_TRUE(told[0].empty() && told[1].empty());
+  down_[0] = true;
+  ASSERT_TRUE(changed(1));
+  down_[0] = false;
+  ASSERT_TRUE(changed(2));
+  for (std::size_t end = 0; end < 2; ++end) {
+    const auto peer = static_cast<Rank>(1 - end);
+    EXPECT_EQ(told[end][0].kind, Event::Kind::path_lost);
+    EXPECT_EQ(told[end][1].kind, Event::Kind::path_restored);
+    EXPECT_EQ(told[end][0].rank, peer);
+    EXPECT_EQ(ports[end]->path(peer).changes, 2u);
+    EXPECT_EQ(ports[end]->path(peer).lost, 1u);
+    EXPECT_STREQ(ports[end]->path(peer).reason, told[end][1].reason);
+  }
+  EXPECT_GT(came, 100);
+}
+
+TEST_F(RailsNicTest, ALostPeerIsToldOnce) {
+  wires_[0][0]->lose(1);
+  wires_[0][1]->lose(1);
+  EXPECT_EQ(lost_, 1);
+}
+
+}  // namespace
+}  // namespace fairlead::lci

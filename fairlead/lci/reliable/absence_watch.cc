@@ -1,0 +1,107 @@
+#include "fairlead/lci/reliable/absence_watch.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <system_error>
+
+namespace fairlead::lci {
+
+namespace {
+
+// Looks without work, each kEvery after the last, before the thread sleeps: a client that sends
+// bursts one after the other wakes it once.
+constexpr int kIdleLooks = 100;
+// The next look after one that did something: an acknowledgment may be on its way.
+constexpr Ps kSoon = microseconds(100);
+
+bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+}  // namespace
+
+AbsenceWatch::AbsenceWatch(bool wanted, Work work, void* context)
+    : work_(work),
+      context_(context),
+      works_(wanted && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {}
+
+AbsenceWatch::~AbsenceWatch() {
+  if (!thread_.joinable()) return;
+  if (process_ != ::getpid()) {
+    thread_.detach();
+    return;
+  }
+  stop_.store(true);
+  sleeps_.store(0);
+  sleeps_.notify_one();
+  thread_.join();
+}
+
+void AbsenceWatch::wait_for_turn() {
+  do {
+    inside_.store(0, std::memory_order_release);
+    { const std::lock_guard turn(turn_); }
+    inside_.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } while (taken_.load(std::memory_order_acquire));
+}
+
+void AbsenceWatch::wake() {
+  sleeps_.store(0);
+  if (thread_.joinable()) return sleeps_.notify_one();
+  process_ = ::getpid();
+  // Signals are for the program's own threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread(&AbsenceWatch::run, this);
+  } catch (const std::system_error&) {
+    works_ = false;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void AbsenceWatch::run() {
+  (void)::pthread_setname_np(::pthread_self(), "fairlead-absent");
+  int idle = 0;
+  bool busy = false;
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const Ps nap = busy ? kSoon : kEvery;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(nap.count / nanoseconds(1).count));
+    busy = announced_.load(std::memory_order_relaxed) && try_work();
+    if (busy || announced_.load(std::memory_order_relaxed)) {
+      idle = 0;
+    } else if (++idle >= kIdleLooks) {
+      idle = 0;
+      sleep();
+    }
+  }
+}
+
+bool AbsenceWatch::try_work() {
+  const std::lock_guard turn(turn_);
+  taken_.store(true, std::memory_order_relaxed);
+  // From here on a client that enters sees `taken_`, and this thread sees one that is inside.
+  const bool mine =
+      membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) && inside_.load(std::memory_order_acquire) == 0;
+  if (mine) announced_.store(work_(context_), std::memory_order_relaxed);
+  taken_.store(false, std::memory_order_release);
+  return mine;
+}
+
+void AbsenceWatch::sleep() {
+  sleeps_.store(1);
+  (void)membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  if (announced_.load(std::memory_order_relaxed) || stop_.load()) {
+    sleeps_.store(0);
+    return;
+  }
+  sleeps_.wait(1);
+}
+
+}  // namespace fairlead::lci

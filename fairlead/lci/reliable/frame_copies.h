@@ -1,0 +1,159 @@
+// Copies between the memories of two ranks (fabric::kRemoteMemory) over datagrams: the bytes leave
+// from where they are and are put where they belong, so that no packet holds them on either side.
+// This part keeps the books of both sides; the reliable path (reliable_nic.cc) numbers, sends and
+// acknowledges what it says.
+//
+//   reader                                   owner of the memory
+//     note: read {id, key, range}     -->
+//                                     <--      pieces {id, offset, bytes}, the last one marked
+//   writer                                   owner of the memory
+//     pieces {id, key, offset, bytes} -->
+//                                     <--      note: ended {id, how}
+//
+// Pieces may come in any order, each once; the last one is taken when all before it have come. A
+// key that is not known, or reaches less far, gets `ended` as its answer.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "fairlead/base/ring.h"
+#include "fairlead/fabric/nic.h"
+
+namespace fairlead::lci {
+
+// Before the bytes of a piece.
+struct PieceHead {
+  static constexpr std::uint32_t kLast = 1;
+  static constexpr std::uint32_t kOfRead = 2;  // key is 0, offset counts from the read's begin
+
+  std::uint64_t key;
+  std::uint64_t offset;
+  std::uint32_t id;  // the copying side's
+  std::uint32_t flags;
+  std::uint64_t zero;  // the bytes behind it are aligned
+};
+static_assert(sizeof(PieceHead) == fabric::kPlacedBehind);
+
+class FrameCopies {
+ public:
+  // Copies that one rank may have begun; with those that its peers have asked it for.
+  static constexpr std::size_t kBegunMax = 2048;
+  static constexpr std::size_t kServedMax = 16384;
+
+  enum class Say : std::uint32_t { read = 1, ended };
+  struct Note {
+    Peer peer;
+    std::uint32_t words[4];  // Say, id, Post
+    struct Range {
+      std::uint64_t key, offset, size;
+    } range;  // of a read
+  };
+  struct Piece {
+    PieceHead head;
+    std::span<const std::byte> body;
+    std::uint32_t copy;  // for freed()
+  };
+  struct Ended {
+    std::uint64_t token;
+    Post result;
+  };
+
+  explicit FrameCopies(Peer peers) : queues_(peers) {}
+
+  // --- Memory of this rank, as Nic says.
+  fabric::RemoteKey enter(std::span<std::byte> memory, bool read, bool write);
+  // True: pieces of it are not freed. Each must be copied before the caller goes on (is_of()).
+  bool forget(const fabric::RemoteKey& key);
+  bool is_of(std::uint32_t copy, const fabric::RemoteKey& key) const {
+    return copies_[copy].what == What::serve && copies_[copy].key == key.key;
+  }
+
+  // --- Copies that this rank begins. done or again_credit.
+  Post begin(const fabric::RemoteCopy& copy);
+  bool any_begun() const { return begun_ > 0; }
+  // Those that have ended since, in order.
+  Ring<Ended>& ended() { return ended_; }
+
+  // --- What is to be sent.
+  Ring<Note>& notes() { return notes_; }
+  bool has_piece(Peer peer) const { return queues_[peer] != nullptr && !queues_[peer]->empty(); }
+  // The next one, with at most `bytes_max` bytes. There is one.
+  Piece take_piece(Peer peer, std::size_t bytes_max);
+  // The peer has acknowledged a piece, or never will.
+  void freed(std::uint32_t copy);
+
+  // --- What came.
+  // Where the bytes of a piece go; nullptr: nowhere.
+  std::byte* place_of(Peer source, const PieceHead& head, std::size_t size);
+  // A piece came, for the first time. `body`: empty where its `size` bytes are in their place.
+  void came(Peer source, const PieceHead& head, std::span<const std::byte> body, std::size_t size);
+  // Marks this piece as the last, and all before it.
+  void last_came(Peer source, const PieceHead& head);
+  // False: there is no such note.
+  bool noted(Peer source, const std::uint32_t (&words)[4], std::span<const std::byte> payload);
+
+  // The peer is gone: what has to do with it ends. Its pieces were freed.
+  void lose(Peer peer);
+  // Calls gone(peer) for the peers that copies of this rank wait for.
+  template <class Gone>
+  void for_each_awaited(Gone&& gone) const {
+    for (const Copy& copy : copies_) {
+      if (copy.what == What::read || copy.what == What::write) gone(copy.peer);
+    }
+  }
+
+ private:
+  enum class What : std::uint8_t { free, read, write, serve };
+  struct Memory {
+    std::byte* base;
+    std::size_t size;
+    bool read;
+    bool write;
+  };
+  struct Copy {
+    What what = What::free;
+    bool answered = false;  // write: by the owner
+    Post result = Post::done;
+    std::uint16_t generation = 0;
+    Peer peer = 0;
+    std::uint32_t id = 0;      // as the copying side calls it
+    std::uint64_t key = 0;     // write: at the peer; serve: here
+    std::uint64_t offset = 0;  // write: at the peer
+    std::byte* local = nullptr;
+    std::size_t size = 0;
+    std::size_t moved = 0;  // read: bytes that came; else: that were taken
+    std::size_t piece_bytes = 0;
+    std::uint32_t out = 0;  // pieces taken and not freed
+    std::uint64_t token = 0;
+  };
+
+  std::byte* find_memory(std::uint64_t key, std::uint64_t offset, std::size_t size, bool write);
+  std::uint32_t take(What what, Peer peer);
+  std::uint32_t id_of(std::uint32_t copy) const { return copy << 16 | copies_[copy].generation; }
+  // One of this rank's; nullptr: it has ended.
+  Copy* find(What what, Peer peer, std::uint32_t id);
+  void enqueue(std::uint32_t copy);
+  void serve(Peer reader, std::uint32_t id, const Note::Range& range);
+  void end(Copy& copy, Post result);
+  void end_if_over(Copy& copy);
+  void release(Copy& copy);
+  void say(Peer peer, Say what, std::uint32_t id, Post how, const Note::Range& range = {});
+  std::uint64_t fresh_key();
+
+  std::unordered_map<std::uint64_t, Memory> memory_;
+  std::vector<std::uint64_t> keys_;  // random, not used yet
+  std::vector<Copy> copies_;
+  std::vector<std::uint32_t> free_;
+  std::size_t begun_ = 0;
+  std::vector<std::unique_ptr<Ring<std::uint32_t>>> queues_;  // by peer: copies with pieces to send
+  std::vector<std::pair<Peer, std::uint32_t>> refused_;       // writes of peers, until their last
+  Ring<Note> notes_;
+  Ring<Ended> ended_;
+};
+
+}  // namespace fairlead::lci
