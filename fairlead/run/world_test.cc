@@ -392,8 +392,9 @@ TEST(ModelWorld, AnIdleRankIsSmall) {
     return used;
   };
   (void)heap_with(16);  // what is made once
-  // What the heap loses to alignment differs by some 50 bytes with what the process did before.
-  EXPECT_LE((heap_with(3000) - heap_with(1000)) / 2000, 4352u);
+  // What the heap loses to alignment differs by some 50 bytes with what the process did before. 64
+  // are what the rank's program says of its computing and its looks at the clock.
+  EXPECT_LE((heap_with(3000) - heap_with(1000)) / 2000, 4416u);
 }
 
 }  // namespace
