@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "fairlead/run/context.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/run/fairlead.h"
 #include "fairlead/run/names.h"
 #include "fairlead/systems/crl/crl.h"

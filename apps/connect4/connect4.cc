@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "apps/connect4/grid.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
 #include "fairlead/systems/multigame/multigame.h"

@@ -1,7 +1,7 @@
 // From 1 to 100 by adding 1, taking 1 away or doubling, in the fewest moves.
 #include <cstdio>
 
-#include "fairlead/run/context.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/run/fairlead.h"
 #include "fairlead/systems/multigame/multigame.h"
 

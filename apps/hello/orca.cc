@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
 #include "fairlead/systems/orca/orca.h"

@@ -7,6 +7,7 @@
 
 #include "apps/common/command_line.h"
 #include "apps/pps/levels.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
 

@@ -5,6 +5,7 @@
 
 #include "apps/puzzle/options.h"
 #include "apps/puzzle/sliding_tiles.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
 #include "fairlead/systems/multigame/multigame.h"

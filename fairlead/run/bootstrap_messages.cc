@@ -8,7 +8,7 @@
 
 #include "fairlead/fabric/shm/layout.h"
 #include "fairlead/fabric/udp/seal.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_options.h"
 
 namespace fairlead::run {
 namespace {

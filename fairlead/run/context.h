@@ -83,9 +83,4 @@ inline Context* current() {
 // Set by run/ when it starts a rank on this thread or switches fibers.
 void set_current(Context* context);
 
-// Joins the job this process was started in, as told by the environment: by `fairlead run`, else by
-// a launcher that speaks PMIx, else by one that speaks PMI-1; started by none, it makes a job of
-// one rank. Idempotent. The context lives until the process or fiber ends.
-Result<Context*> attach();
-
 }  // namespace fairlead::run

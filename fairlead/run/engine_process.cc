@@ -36,6 +36,7 @@
 #include "fairlead/run/host_address.h"
 #include "fairlead/run/process_end.h"
 #include "fairlead/run/rank_process.h"
+#include "fairlead/run/run_options.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {

@@ -20,6 +20,7 @@
 #include "fairlead/run/job.h"
 #include "fairlead/run/launcher.h"
 #include "fairlead/run/reaper.h"
+#include "fairlead/run/run_report.h"
 #include "fairlead/run/trace_parts.h"
 
 namespace fairlead::run {

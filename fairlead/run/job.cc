@@ -20,6 +20,7 @@
 #include "fairlead/run/host_address.h"
 #include "fairlead/run/network.h"
 #include "fairlead/run/reaper.h"
+#include "fairlead/run/run_options.h"
 #include "fairlead/run/stage.h"
 #include "fairlead/run/trace_parts.h"
 

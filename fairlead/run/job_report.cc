@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fairlead/run/bootstrap_messages.h"
+#include "fairlead/run/run_report.h"
 
 namespace fairlead::run {
 namespace {

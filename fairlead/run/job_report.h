@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fairlead/base/result.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_report.h"
 
 namespace fairlead::run {
 

@@ -6,7 +6,8 @@
 
 #include "fairlead/base/result.h"
 #include "fairlead/run/hosts/host_list.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 
 namespace fairlead::run {
 

@@ -18,6 +18,8 @@
 #include "fairlead/run/board.h"
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/launcher.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 #include "fairlead/run/welcome.h"
 #include "fairlead/sim/fiber.h"
 

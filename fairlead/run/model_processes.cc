@@ -15,6 +15,8 @@
 #include "fairlead/run/model_simulation.h"
 #include "fairlead/run/model_world.h"
 #include "fairlead/run/program_path.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 #include "fairlead/run/trace_parts.h"
 #include "fairlead/run/virtual_clock.h"
 

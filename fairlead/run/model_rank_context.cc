@@ -7,7 +7,7 @@
 #include "fairlead/fabric/model/ni_kind.h"
 #include "fairlead/lci/endpoint/choose_implementation.h"
 #include "fairlead/lci/model_endpoint.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_options.h"
 
 namespace fairlead::run {
 

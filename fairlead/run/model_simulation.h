@@ -15,7 +15,8 @@
 #include "fairlead/fabric/model/machine.h"
 #include "fairlead/lci/model_endpoint.h"
 #include "fairlead/run/layer_costs.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::run {

@@ -14,6 +14,8 @@
 #include "fairlead/lci/traced_port.h"
 #include "fairlead/run/model_simulation.h"
 #include "fairlead/run/platform_files.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 #include "fairlead/run/virtual_rank.h"
 #include "fairlead/sim/task.h"
 

@@ -9,6 +9,7 @@
 #include "fairlead/run/engine_process.h"
 #include "fairlead/run/host_address.h"
 #include "fairlead/run/rank_context.h"
+#include "fairlead/run/run_options.h"
 
 namespace fairlead::run {
 namespace {
@@ -64,8 +65,7 @@ Result<void> check_network_options(const WorldOptions& options) {
     return Error{fmt::format("--address {}: a rank has at most {} rails", options.address,
                              RankCard::kRailsMax)};
   }
-  const bool modelled = options.on != "shm" && options.on != "loop" && !is_network(options.on);
-  if (options.ranks_per_node != 0 && !has_engines(options) && !modelled) {
+  if (options.ranks_per_node != 0 && !has_engines(options) && !is_modelled(options.on)) {
     return Error{
         "--ranks-per-node says how many ranks share a node of a modelled platform, or an NI "
         "engine: "

@@ -10,7 +10,7 @@
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/job_plan.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_options.h"
 
 namespace fairlead::run {
 

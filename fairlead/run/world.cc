@@ -20,8 +20,6 @@ Result<RunReport> run_shm_world(const WorldOptions& options, const Body& body) {
 
 }  // namespace
 
-bool is_network(const std::string& on) { return on == "udp" || on == "ofi"; }
-
 Result<RunReport> run_world(const WorldOptions& options, const Body& body) {
   if (Result<void> r = check_network_options(options); !r.ok()) return r.error();
   if (options.on == "shm" || is_network(options.on)) return run_shm_world(options, body);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fairlead/base/check.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/run/fairlead.h"
 #include "fairlead/systems/dsm/handles.h"
 

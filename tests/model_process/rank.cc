@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fairlead/base/prng.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
 #include "tests/remote_memory_body.h"

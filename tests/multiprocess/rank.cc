@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 
+#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 
 namespace {

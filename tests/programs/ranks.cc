@@ -1,7 +1,7 @@
 // A clean program that uses its rank: a ring of small packets, once around.
 #include <cstdio>
 
-#include "fairlead/run/context.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/run/fairlead.h"
 
 FAIRLEAD_FIBER_PROGRAM;

@@ -143,10 +143,6 @@ run::WorldOptions WorldChoice::options() const {
   return options;
 }
 
-bool is_modelled(const std::string& on) {
-  return on != "shm" && on != "loop" && !run::is_network(on);
-}
-
 std::string option_names(const CLI::App& app) {
   std::set<std::string> names;
   for (const CLI::Option* option : app.get_options()) {

@@ -4,7 +4,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/run/job_plan.h"
 #include "fairlead/run/launcher.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_report.h"
 
 namespace fairlead::run {
 

@@ -31,6 +31,8 @@
 #include "fairlead/run/job.h"
 #include "fairlead/run/join/launched_job.h"
 #include "fairlead/run/probes.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 #include "fairlead/run/trace_parts.h"
 #include "fairlead/run/welcome.h"
 

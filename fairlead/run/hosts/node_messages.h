@@ -12,7 +12,8 @@
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/udp/seal.h"
 #include "fairlead/run/bootstrap_messages.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 
 namespace fairlead::run {
 

@@ -11,7 +11,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/run/bootstrap_messages.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_options.h"
 
 namespace fairlead::run {
 

@@ -23,6 +23,7 @@
 #include "fairlead/run/join/node_meeting.h"
 #include "fairlead/run/probes.h"
 #include "fairlead/run/rank_context.h"
+#include "fairlead/run/run_options.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {

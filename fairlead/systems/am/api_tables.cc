@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/am/am.h"
 #include "fairlead/systems/am/node.h"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/crl/crl.h"
 #include "fairlead/systems/crl/node.h"

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/dsm/core.h"
 #include "fairlead/systems/dsm/dsm.h"

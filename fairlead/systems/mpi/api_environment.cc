@@ -8,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include "fairlead/run/attach.h"
 #include "fairlead/run/virtual_rank.h"
 #include "fairlead/systems/mpi/buffered.h"
 #include "fairlead/systems/mpi/call.h"
