@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,8 @@
 #include "fairlead/run/names.h"
 
 namespace fairlead::run {
+
+class RankCall;
 
 class Context {
  public:
@@ -49,6 +52,13 @@ class Context {
   virtual Peer node_of(Rank rank) const = 0;
   // Name of the machine this rank runs on, modelled or real.
   virtual std::string processor_name() const = 0;
+  // Where the rank tells what it waits in (rank_call.h), as long as the context lives; nullptr:
+  // ranks that are fibers of one process tell nobody.
+  virtual RankCall* rank_call() { return nullptr; }
+  // What a rank in virtual time is told beyond its Port: computing that the program declares, and
+  // its looks at a clock.
+  virtual void declared(const lci::Work&) {}
+  virtual void looked_at_clock() {}
   virtual ~Context() = default;
 
  protected:
@@ -70,7 +80,10 @@ class Context {
   std::array<State, kSystemCount> states_;
 };
 
-// What current() answers, which each call of every system asks first: no call, so that their short
+// What every rank of a job runs; returns its exit code.
+using Body = std::function<int(Context&)>;
+
+// What current() returns, which each call of every system asks first: no call, so that their short
 // ways need to keep nothing over one. Changed by set_current() and attach() only.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Context* thread_context;
 extern constinit std::atomic<Context*> process_context;

@@ -270,16 +270,6 @@ bool fork_orphan(const std::function<void()>& body) {
 
 }  // namespace
 
-bool has_engines(const WorldOptions& options) {
-  return options.on == "udp" && options.lci == "nirx" &&
-         (!options.several_nodes || !options.node_of.empty());
-}
-
-NodeMap nodes_of(const WorldOptions& options) {
-  if (!options.node_of.empty()) return NodeMap(options.node_of);
-  return NodeMap::even(options.ranks, std::max(options.ranks_per_node, 1U));
-}
-
 Result<LoneEngine> start_lone_engine(const EnginePlan& plan, std::span<const std::uint32_t> ranks) {
   const auto refused = [&](const std::string& why) {
     return Error{fmt::format("the NI engine of node {}: {}", plan.node, why)};

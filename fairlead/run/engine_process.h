@@ -33,10 +33,6 @@ struct EngineProcess {
   Fd bell;  // eventfd: ranks wake it
 };
 
-// Which ranks are whose: as WorldOptions::node_of says, else so many to an engine.
-NodeMap nodes_of(const WorldOptions& options);
-bool has_engines(const WorldOptions& options);
-
 // The engine has the guardian's signal mask and dies with it (PDEATHSIG). `close_inherited` closes
 // what the guardian has open. Error: the kernel refused a process, a socket or an eventfd.
 Result<EngineProcess> start_engine(const JobPlan& plan, Peer node,

@@ -1,7 +1,6 @@
 #include "fairlead/run/fairlead.h"
 
 #include "fairlead/run/context.h"
-#include "fairlead/run/virtual_rank.h"
 
 void fairlead_work(std::uint64_t ops, std::uint64_t bytes, std::uint64_t working_set_bytes) {
   fairlead::run::Context* const rank = fairlead::run::current();
@@ -11,5 +10,5 @@ void fairlead_work(std::uint64_t ops, std::uint64_t bytes, std::uint64_t working
       .ops = ops, .bytes = bytes, .working_set_bytes = working_set_bytes};
   port.charge(work);
   if ((port.caps(port.self()).flags & fairlead::lci::kFreeWork) != 0) return;
-  if (auto* const its = dynamic_cast<fairlead::run::VirtualRank*>(rank)) its->declared(work);
+  rank->declared(work);
 }

@@ -18,7 +18,6 @@
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/job.h"
-#include "fairlead/run/launcher.h"
 #include "fairlead/run/reaper.h"
 #include "fairlead/run/run_report.h"
 #include "fairlead/run/trace_parts.h"

@@ -10,7 +10,9 @@
 #include "fairlead/fabric/udp/seal.h"
 #include "fairlead/run/binding.h"
 #include "fairlead/run/bootstrap_messages.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/context.h"
+#include "fairlead/run/job_ground.h"
+#include "fairlead/run/run_options.h"
 
 namespace fairlead::run {
 
@@ -19,23 +21,6 @@ struct ExecPlan {
   std::vector<std::string> arguments;    // argv
   std::vector<std::string> environment;  // "NAME=value", without what differs by rank
   std::string working_directory;         // empty: stay
-};
-
-// Consecutive ranks of a job.
-struct RankRange {
-  std::uint32_t first = 0, count = 0;
-};
-
-// What the ranks of a job share, as each is told; the descriptor is the job's maker's.
-struct JobGround {
-  WorldKind world = WorldKind::shm;
-  int fd = -1;
-  std::uint64_t nonce = 0;
-  Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
-  fabric::JobKey key{};
-  // The ranks of this node; count 0: all of the job's.
-  RankRange here{};
-  Network network = Network::udp;  // of ranks that use one
 };
 
 class JobWatch;

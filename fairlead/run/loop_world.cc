@@ -17,7 +17,6 @@
 #include "fairlead/lci/traced_port.h"
 #include "fairlead/run/board.h"
 #include "fairlead/run/exit_text.h"
-#include "fairlead/run/launcher.h"
 #include "fairlead/run/run_options.h"
 #include "fairlead/run/run_report.h"
 #include "fairlead/run/welcome.h"

@@ -10,11 +10,10 @@
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/process_context.h"
 #include "fairlead/run/virtual_clock.h"
-#include "fairlead/run/virtual_rank.h"
 
 namespace fairlead::run {
 
-class ModelRankContext final : public ProcessContext, public VirtualRank {
+class ModelRankContext final : public ProcessContext {
  public:
   // Joins the modelled job behind `job_fd` (which stays the caller's) and waits for the rank's
   // first turn: this process runs in virtual time from here on.

@@ -16,7 +16,6 @@
 #include "fairlead/run/platform_files.h"
 #include "fairlead/run/run_options.h"
 #include "fairlead/run/run_report.h"
-#include "fairlead/run/virtual_rank.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::run {
@@ -34,7 +33,7 @@ constexpr std::size_t kNodeBytes = 16 * 1024;
 constexpr std::size_t kMuchHeap = 8 << 20;
 
 // One rank: its port on the machine, its task, and how it ended.
-class alignas(kCacheLine) ModelRank final : public Context, public VirtualRank {
+class alignas(kCacheLine) ModelRank final : public Context {
  public:
   // `traced` stands between the endpoint's port and the rank, with --trace.
   ModelRank(ModelWorld& world, Rank rank, std::unique_ptr<lci::Endpoint> endpoint,

@@ -1,7 +1,7 @@
 // The modelled world behind run_world() and launch(): ranks in virtual time on a platform.
 #pragma once
 #include "fairlead/base/result.h"
-#include "fairlead/run/launcher.h"
+#include "fairlead/run/launch_options.h"
 #include "fairlead/run/world.h"
 
 namespace fairlead::run {

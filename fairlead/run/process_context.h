@@ -39,6 +39,7 @@ class ProcessContext : public Context {
   const CheckContext& check() const { return check_; }
   std::uint32_t rank() const { return rank_; }
   // What the rank waits in; on the board, where there is one.
+  RankCall* rank_call() final { return &call(); }
   RankCall& call() { return board_ ? board_->slot(rank_).call : own_call_; }
 
  protected:

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fairlead/run/process_context.h"
-
 namespace fairlead::run {
 namespace {
 
@@ -67,11 +65,6 @@ CallFacts RankCall::read() const {
     return facts;
   }
   return facts;
-}
-
-RankCall* rank_call(Context& context) {
-  auto* const process = dynamic_cast<ProcessContext*>(&context);
-  return process == nullptr ? nullptr : &process->call();
 }
 
 std::size_t describe(const CallFacts& facts, std::int64_t now_ns, char* to, std::size_t room) {

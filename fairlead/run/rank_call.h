@@ -8,8 +8,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "fairlead/run/context.h"
-
 namespace fairlead::run {
 
 // One wait. Texts are cut to what fits, and end with NUL.
@@ -56,10 +54,6 @@ class alignas(64) RankCall {
   std::array<std::atomic<std::uint64_t>, kWords> words_;
 };
 static_assert(std::is_standard_layout_v<RankCall> && sizeof(RankCall) == 128);
-
-// Where the rank of `context` tells it; nullptr: ranks that are fibers of one process. Lives as
-// long as the context.
-RankCall* rank_call(Context& context);
 
 // "MPI_Recv from rank 2, tag 7, MPI_COMM_WORLD, up to 4096 bytes, for 12.3 s" into `to`, cut to
 // `room`; returns the length. `now_ns` is CLOCK_MONOTONIC's. Safe in a signal handler.

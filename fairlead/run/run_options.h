@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/node_map.h"
 #include "fairlead/base/units.h"
 
 namespace fairlead::run {
@@ -48,6 +49,10 @@ struct WorldOptions {
 
 // Whether ranks at this place are processes that reach each other by a network: udp or ofi.
 bool is_network(const std::string& on);
+// Whether each node has an NI engine (--lci nirx over udp).
+bool has_engines(const WorldOptions& options);
+// Which ranks are whose engine's: as WorldOptions::node_of says, else so many to an engine.
+NodeMap nodes_of(const WorldOptions& options);
 // Whether it is a modelled platform, by name or file.
 bool is_modelled(const std::string& on);
 

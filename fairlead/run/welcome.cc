@@ -6,9 +6,8 @@
 
 #include "fairlead/fabric/shm/layout.h"
 #include "fairlead/lci/endpoint/real_endpoint.h"
-#include "fairlead/run/engine_process.h"
 #include "fairlead/run/host_address.h"
-#include "fairlead/run/rank_context.h"
+#include "fairlead/run/network.h"
 #include "fairlead/run/run_options.h"
 
 namespace fairlead::run {

@@ -9,7 +9,7 @@
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/run/bootstrap_messages.h"
-#include "fairlead/run/job_plan.h"
+#include "fairlead/run/job_ground.h"
 #include "fairlead/run/run_options.h"
 
 namespace fairlead::run {

@@ -2,16 +2,12 @@
 // of this thread on `loop` and on the modelled platforms. The launcher, the benches and the tests
 // all start here.
 #pragma once
-#include <functional>
-
 #include "fairlead/base/result.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/run_options.h"
 #include "fairlead/run/run_report.h"
 
 namespace fairlead::run {
-
-using Body = std::function<int(Context&)>;
 
 // Blocks until every rank has ended. Error: the job could not be started as asked.
 Result<RunReport> run_world(const WorldOptions& options, const Body& body);

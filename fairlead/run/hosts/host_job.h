@@ -3,7 +3,7 @@
 #pragma once
 #include "fairlead/base/result.h"
 #include "fairlead/run/job_plan.h"
-#include "fairlead/run/launcher.h"
+#include "fairlead/run/launch_options.h"
 #include "fairlead/run/run_report.h"
 
 namespace fairlead::run {

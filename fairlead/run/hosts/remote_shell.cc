@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "fairlead/run/hosts/node_agent.h"
-#include "fairlead/run/launcher.h"
+#include "fairlead/run/launch_options.h"
 #include "fairlead/run/probes.h"
 #include "fairlead/run/program_path.h"
 

@@ -8,7 +8,6 @@
 
 #include "fairlead/base/numbers.h"
 #include "fairlead/fabric/udp/seal.h"
-#include "fairlead/run/engine_process.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {

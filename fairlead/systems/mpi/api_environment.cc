@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "fairlead/run/attach.h"
-#include "fairlead/run/virtual_rank.h"
 #include "fairlead/systems/mpi/buffered.h"
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/call_signal.h"
@@ -163,9 +162,7 @@ double wtime() {
   lci::Port& port = run::current()->port();
   // In virtual time looking takes time, so that a loop on the clock ends.
   port.charge({.ops = kClockOps});
-  if (!process->engine().free_work()) {
-    if (auto* const its = dynamic_cast<run::VirtualRank*>(run::current())) its->looked_at_clock();
-  }
+  if (!process->engine().free_work()) run::current()->looked_at_clock();
   return to_seconds(port.now());
 }
 

@@ -21,7 +21,7 @@ const Comm* group_of(void* process, std::uint32_t context) {
 void print_call(int) {
   const int error = errno;
   if (Process* const process = Process::current(); process != nullptr) {
-    run::RankCall* const told = run::rank_call(process->context());
+    run::RankCall* const told = process->context().rank_call();
     char line[400];
     constexpr std::size_t kRoom = sizeof line - 1;
     std::size_t length =
@@ -45,7 +45,7 @@ void print_call(int) {
 }  // namespace
 
 void tell_waits(Process& process) {
-  run::RankCall* const call = run::rank_call(process.context());
+  run::RankCall* const call = process.context().rank_call();
   if (call == nullptr) return;
   process.engine().tell_waits({call, &group_of, &process});
   struct sigaction now {};
