@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Includes point one way (docs/ARCHITECTURE.md): prints file:line of each that does not; exit 1.
+"""Includes point one way (docs/ARCHITECTURE.md), and within a folder in no new circle: prints
+file:line of each that does not; exit 1.
 
 The tables below are the allowed edges. A unit test or bench beside the code may also include what
 its folder reaches indirectly, because it has to build the world its folder runs in.
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from checks import common  # noqa: E402
+from checks import common, cycles  # noqa: E402
 
 # Folder under fairlead/ -> folders it may include beside itself. "fabric/model" is a folder of its
 # own here: the only place where the modelled world enters.
@@ -42,6 +43,13 @@ ROOMS = {
 SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "panda"),
                 ("mpi", "rsm"), ("mpi", "elan"), ("orca", "panda"), ("multigame", "panda"),
                 ("shmem", "elan"), ("mpifort", "mpi")}
+# Modules of a folder that include each other in a circle: the most that one circle has, where there
+# is any. Numbers here only ever fall.
+CIRCLES = {
+    "hw": 2, "fabric": 4, "lci": 3, "run": 3,
+    "systems/am": 2, "systems/orca": 3, "systems/rsm": 3, "systems/elan": 4,
+    "systems/multigame": 7, "systems/dsm": 10, "systems/panda": 11, "systems/mpi": 23,
+}
 APPS_MAY_SEE = {"systems", "run"}
 OUTER = {"apps", "bench", "tests", "tools"}
 
@@ -168,9 +176,29 @@ def check(root):
     return found
 
 
+def folder_of_module(name):
+    parts = Path(name).parts
+    return "/".join(parts[1:3]) if parts[1] == "systems" else parts[1]
+
+
+def check_circles(root):
+    files = {name: [target for _, target in common.includes(Path(root) / name)
+                    if target.startswith("fairlead/")]
+             for name in common.cpp_files(root)
+             if name.startswith("fairlead/") and len(Path(name).parts) > 2
+             and not Path(name).stem.endswith(("_test", "_bench"))}
+    found = []
+    for folder, groups in sorted(cycles.by_folder(files, folder_of_module).items()):
+        allowed = CIRCLES.get(folder, 1)
+        found += [f"fairlead/{folder}: {len(group)} modules include each other in a circle, and at "
+                  f"most {allowed} may: {', '.join(Path(one).name for one in group)}"
+                  for group in groups if len(group) > allowed]
+    return found
+
+
 def main():
     arguments = common.add_arguments(argparse.ArgumentParser(description=__doc__)).parse_args()
-    found = check(arguments.root)
+    found = check(arguments.root) + check_circles(arguments.root)
     print("\n".join(found) if found else "layers: every include points down")
     return 1 if found else 0
 

@@ -168,4 +168,13 @@ Result<std::vector<std::uint32_t>> parse_cpu_list(const std::string& text) {
   }
 }
 
+void bind_to(std::uint32_t processor) {
+  const std::size_t bytes = CPU_ALLOC_SIZE(processor + 1);
+  cpu_set_t* mask = CPU_ALLOC(processor + 1);
+  CPU_ZERO_S(bytes, mask);
+  CPU_SET_S(processor, bytes, mask);
+  (void)::sched_setaffinity(0, bytes, mask);
+  CPU_FREE(mask);
+}
+
 }  // namespace fairlead::run

@@ -34,6 +34,10 @@ Result<Binding> choose_binding(const std::string& how, std::uint32_t ranks, cons
 Result<Binding> choose_model_binding(const std::string& how, std::uint32_t ranks,
                                      const CpuLimits& limits);
 
+// Binds the calling process. Nothing happens where the processor went away meanwhile: an unbound
+// rank is slower, not wrong.
+void bind_to(std::uint32_t processor);
+
 // "0,2-3" -> {0, 2, 3}.
 Result<std::vector<std::uint32_t>> parse_cpu_list(const std::string& text);
 

@@ -31,11 +31,11 @@
 #include "fairlead/fabric/udp/udp_nic.h"
 #include "fairlead/lci/ni/ni_engine.h"
 #include "fairlead/lci/paths/rails_nic.h"
+#include "fairlead/run/binding.h"
 #include "fairlead/run/bootstrap.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/host_address.h"
 #include "fairlead/run/process_end.h"
-#include "fairlead/run/rank_process.h"
 #include "fairlead/run/run_options.h"
 #include "fairlead/run/welcome.h"
 

@@ -17,7 +17,8 @@
 
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/exit_text.h"
-#include "fairlead/run/job.h"
+#include "fairlead/run/job_watch.h"
+#include "fairlead/run/network.h"
 #include "fairlead/run/reaper.h"
 #include "fairlead/run/run_report.h"
 #include "fairlead/run/trace_parts.h"
@@ -439,6 +440,14 @@ void Guardian::end_all() {
   remove_endpoints(plan_);
   if (!stuck.empty() && report_.failed()) {
     report_.add_to_failure(fmt::format("; process {} could not be ended yet", stuck.front()));
+  }
+}
+
+void remove_endpoints(const JobPlan& plan) {
+  if (plan.ground.network != Network::ofi) return;
+  const RankRange here = plan.here();
+  for (std::uint32_t i = 0; i < here.count; ++i) {
+    remove_endpoint(plan.ground.nonce, here.first + i);
   }
 }
 

@@ -90,4 +90,7 @@ class Guardian {
   std::optional<Clock::time_point> kill_at_;
 };
 
+// Files that libfabric's shm provider made for the ranks here and did not remove: they were killed.
+void remove_endpoints(const JobPlan& plan);
+
 }  // namespace fairlead::run

@@ -154,14 +154,6 @@ Result<RunReport> run_job(JobPlan plan) {
   return ended;
 }
 
-void remove_endpoints(const JobPlan& plan) {
-  if (plan.ground.network != Network::ofi) return;
-  const RankRange here = plan.here();
-  for (std::uint32_t i = 0; i < here.count; ++i) {
-    remove_endpoint(plan.ground.nonce, here.first + i);
-  }
-}
-
 Result<RunReport> run_job_on(JobPlan plan) {
   const std::uint32_t ranks = plan.options.ranks;
   Result<Board> board = Board::create(ranks);

@@ -10,6 +10,7 @@
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/job_plan.h"
+#include "fairlead/run/job_watch.h"
 #include "fairlead/run/run_report.h"
 
 namespace fairlead::run {
@@ -46,18 +47,6 @@ class GuardianLink {
   bool ranks_ended_ = false;
 };
 
-// What a job's kind of World does beside the guardian.
-class JobWatch {
- public:
-  virtual ~JobWatch() = default;
-  // In the guardian, before it starts the ranks: closes what only the command may have open.
-  virtual void guardian_begins() {}
-  // In the guardian, after a rank's process has ended and the failure, if it is one, is on record.
-  virtual void rank_ended(std::uint32_t rank) = 0;
-  // In the command, once the guardian is at work. The command stands by when it returns.
-  virtual void run(GuardianLink& link) = 0;
-};
-
 // Adds what went wrong after the job, unless it had failed already.
 void add_failure(RunReport& report, const Error& error);
 
@@ -68,9 +57,6 @@ Result<RunReport> run_job(JobPlan plan);
 
 // The same on what plan.ground says, with plan.binding as given; the counters are the caller's.
 Result<RunReport> run_job_on(JobPlan plan);
-
-// Files that libfabric's shm provider made for the ranks here and did not remove: they were killed.
-void remove_endpoints(const JobPlan& plan);
 
 // Adds to the report what each rank has counted, and the sum.
 void collect_counters(const fabric::ShmJob& job, RunReport& report);

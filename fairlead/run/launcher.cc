@@ -10,6 +10,7 @@
 #include "fairlead/run/program.h"
 #include "fairlead/run/program_path.h"
 #include "fairlead/run/welcome.h"
+#include "fairlead/run/world.h"
 
 namespace fairlead::run {
 namespace {

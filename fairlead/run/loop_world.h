@@ -1,7 +1,9 @@
 // The world without time: every rank a fiber of this thread, in turn.
 #pragma once
 #include "fairlead/base/result.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/context.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 
 namespace fairlead::run {
 

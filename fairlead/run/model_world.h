@@ -1,8 +1,10 @@
 // The modelled world behind run_world() and launch(): ranks in virtual time on a platform.
 #pragma once
 #include "fairlead/base/result.h"
+#include "fairlead/run/context.h"
 #include "fairlead/run/launch_options.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 
 namespace fairlead::run {
 

@@ -1,6 +1,7 @@
 #include "fairlead/run/process_end.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,6 +30,13 @@ int ProcessEnd::append_poll(std::vector<pollfd>& polls) const {
   if (!handle_.valid()) return kLookMs;
   polls.push_back({handle_.get(), POLLIN, 0});
   return -1;
+}
+
+void die_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It may have gone before the line above: then this process has another parent.
+  constexpr int kNotStarted = 127;
+  if (::getppid() != parent) ::_exit(kNotStarted);
 }
 
 }  // namespace fairlead::run

@@ -1,4 +1,4 @@
-// Whether a process that is nobody's child here has ended.
+// The ends of processes: whether one that is nobody's child here has ended, and ending with one.
 #pragma once
 #include <poll.h>
 #include <sys/types.h>
@@ -9,6 +9,9 @@
 #include "fairlead/base/fd.h"
 
 namespace fairlead::run {
+
+// The calling process, forked by `parent` of its own, is killed when that one ends.
+void die_with(pid_t parent);
 
 class ProcessEnd {
  public:

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +12,7 @@
 #include <span>
 
 #include "fairlead/run/bootstrap.h"
+#include "fairlead/run/process_end.h"
 #include "fairlead/run/rank_context.h"
 #include "fairlead/run/welcome.h"
 
@@ -123,22 +122,6 @@ int guarded_body(const RankStart& start, Context& context) {
 }
 
 }  // namespace
-
-void die_with(pid_t guardian) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The guardian may have gone before the line above: then this process has another parent.
-  if (::getppid() != guardian) ::_exit(kNotStarted);
-}
-
-void bind_to(std::uint32_t processor) {
-  const std::size_t bytes = CPU_ALLOC_SIZE(processor + 1);
-  cpu_set_t* mask = CPU_ALLOC(processor + 1);
-  CPU_ZERO_S(bytes, mask);
-  CPU_SET_S(processor, bytes, mask);
-  // Refused when the processor went away meanwhile: an unbound rank is slower, not wrong.
-  (void)::sched_setaffinity(0, bytes, mask);
-  CPU_FREE(mask);
-}
 
 Result<RankProcess> start_rank(const RankStart& start) {
   const JobPlan& plan = start.plan;

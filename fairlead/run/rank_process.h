@@ -29,10 +29,6 @@ struct RankProcess {
   Fd output, errors;  // with --label: read ends of its standard output and error
 };
 
-// For a process that the guardian forks: dies with it; runs on that processor.
-void die_with(pid_t guardian);
-void bind_to(std::uint32_t processor);
-
 // Called by the guardian. The rank leads a process group of its own, dies with the guardian
 // (PDEATHSIG) and has the caller's signal mask, its processor, its standard streams and its
 // settings waiting in a socket before its program starts. Error: the kernel refused a process or a

@@ -29,7 +29,7 @@
 #include "fairlead/run/hosts/node_link.h"
 #include "fairlead/run/hosts/node_messages.h"
 #include "fairlead/run/job.h"
-#include "fairlead/run/join/launched_job.h"
+#include "fairlead/run/join/join_launched.h"
 #include "fairlead/run/probes.h"
 #include "fairlead/run/run_options.h"
 #include "fairlead/run/run_report.h"

@@ -1,15 +1,13 @@
-// A rank that another launcher started: how it joins its job, and what it owes that launcher.
+// What a rank that another launcher started owes that launcher.
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "fairlead/base/result.h"
 #include "fairlead/run/join/job_exchange.h"
 #include "fairlead/run/join/node_watch.h"
 
 namespace fairlead::run {
-
-class RankContext;
 
 class LaunchedJob {
  public:
@@ -31,13 +29,5 @@ class LaunchedJob {
   std::unique_ptr<NodeWatch> watch_;  // none where the rank is alone
   bool finished_ = false;
 };
-
-// The address of this host that ranks of other hosts use, where the first one of its interfaces
-// that is up is the wrong one.
-inline constexpr const char kAddressVariable[] = "FAIRLEAD_ADDRESS";
-
-// Joins the job: the ranks of this node share memory that its leader makes; those of several nodes
-// reach each other by a network. Blocks until all ranks of the job have come.
-Result<std::unique_ptr<RankContext>> join_launched(std::unique_ptr<JobExchange> exchange);
 
 }  // namespace fairlead::run

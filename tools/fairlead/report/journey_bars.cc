@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fairlead/run/model_world.h"
+#include "fairlead/run/world.h"
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/report/html.h"
 #include "tools/fairlead/subprocess.h"

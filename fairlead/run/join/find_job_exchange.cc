@@ -1,4 +1,4 @@
-#include "fairlead/run/join/job_exchange.h"
+#include "fairlead/run/join/find_job_exchange.h"
 
 #include <algorithm>
 #include <cstdlib>
