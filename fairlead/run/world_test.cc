@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "fairlead/fabric/ofi/ofi_nic.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/run/launcher.h"
 #include "fairlead/run/reaper.h"
 
