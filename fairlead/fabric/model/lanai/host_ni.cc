@@ -319,8 +319,11 @@ Ps ModelHostNi::compute(Ps time, Ps watchdog) {
   while (parts_.engine.now() < end) {
     const Ps alarm = calling_ == 0 ? kNever : visible_since_ + watchdog;
     if (alarm <= parts_.engine.now()) break;
+    const Ps until = std::min(alarm, end);
+    if (path != nullptr) [[unlikely]]
+      path->was_busy(before, until, hw::kHostResource);
     waiting_ = true;
-    (void)task_->block_until(std::min(alarm, end), "computing");
+    (void)task_->block_until(until, "computing");
     waiting_ = false;
   }
   if (path != nullptr) [[unlikely]]
