@@ -1,11 +1,11 @@
-// Matching: posted receives against arriving messages, each side in its order, as MPI and Tports ask
-// for it. Both sides lie in bins by (context, source); receives from any source, or by masks, lie in
-// a list of their own and compete by the order they were posted in; messages are also linked in
-// order of arrival.
+// Matching: posted receives against arriving messages, each side in its order, as MPI and Tports
+// ask for it. Both sides lie in bins by (context, source); receives from any source, or by masks,
+// lie in a list of their own and compete by the order they were posted in; messages are also linked
+// in order of arrival.
 //
-// Where such a list is long, it is hashed by the whole envelope. All receives then lie in indexes by
-// what they ask for, one for each kind of wildcard: a message looks for the four envelopes that it
-// matches, and takes what was posted first. Messages lie in an index for each kind of wildcard
+// Where such a list is long, it is hashed by the whole envelope. All receives then lie in indexes
+// by what they ask for, one for each kind of wildcard: a message looks for the four envelopes that
+// it matches, and takes what was posted first. Messages lie in an index for each kind of wildcard
 // that was searched long for, beside their lists. Both end when there is little left, and receives
 // by masks end theirs. Memory is allocated where bins double, and by indexes.
 #pragma once
@@ -139,9 +139,7 @@ class Matcher {
   void index_early(Message* message, unsigned wild);
   void unindex_early(Message* message, unsigned wild);
 
-  std::size_t bin(const Envelope& e) const {
-    return Rules::bin(e) & bin_mask_;
-  }
+  std::size_t bin(const Envelope& e) const { return Rules::bin(e) & bin_mask_; }
 
   std::uint64_t next_order_ = 0;
   std::size_t bin_mask_ = kFewBins - 1;
@@ -156,7 +154,7 @@ class Matcher {
   // Rarely touched from here on.
   template <class T, ListLink<T> T::*kLink>
   using Index = EnvelopeIndex<Envelope, typename Rules::Hash, T, kLink>;
-  std::size_t masked_ = 0;                       // receives in posted_any_
+  std::size_t masked_ = 0;                               // receives in posted_any_
   Index<Receive, &Receive::link> posted_index_[kWilds];  // by their kind of wildcard
   std::size_t indexed_ = 0;
   Index<Message, &Message::by_envelope> early_by_envelope_;

@@ -68,9 +68,7 @@ struct TestRules {
     if (!plain(w.source_mask) || !plain(w.tag_mask)) return kMasked;
     return (w.source_mask == 0 ? kWildSource : 0u) | (w.tag_mask == 0 ? kWildTag : 0u);
   }
-  static bool in_one_bin(const TestWanted& w) {
-    return w.source_mask == kAll && plain(w.tag_mask);
-  }
+  static bool in_one_bin(const TestWanted& w) { return w.source_mask == kAll && plain(w.tag_mask); }
   static TestEnvelope without(TestEnvelope e, unsigned wild) {
     if ((wild & kWildSource) != 0) e.source = 0;
     if ((wild & kWildTag) != 0) e.tag = 0;
@@ -150,9 +148,9 @@ TEST(Matcher, MatchesAsASearchOfTheListsDoesWithMasks) {
         messages.push_back(std::make_unique<TestMessage>());
         TestMessage* const message = messages.back().get();
         message->envelope = envelope;
-        const auto found =
-            std::find_if(posted.begin(), posted.end(),
-                         [&](const TestReceive* each) { return fits(*each, *message); });
+        const auto found = std::find_if(posted.begin(), posted.end(), [&](const TestReceive* each) {
+          return fits(*each, *message);
+        });
         TestReceive* const expected = found == posted.end() ? nullptr : *found;
         ASSERT_EQ(matcher.arrive(envelope), expected) << seed << " at " << step;
         if (expected != nullptr) {

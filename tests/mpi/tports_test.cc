@@ -128,7 +128,8 @@ TEST_P(TportsDevice, LongMessagesArriveWhole) {
         MPI_Wait(&send, MPI_STATUS_IGNORE);
         good &= MPI_TEST_CHECK(count == bytes && got.back() == 7, rank, count);
         got.pop_back();
-        good &= MPI_TEST_CHECK(got == patterned(size, static_cast<unsigned>(1 - rank)), rank, bytes);
+        good &=
+            MPI_TEST_CHECK(got == patterned(size, static_cast<unsigned>(1 - rank)), rank, bytes);
       }
     }
     // Expect: as well out of and into every second number, and by a matched probe

@@ -44,13 +44,13 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
       port_(context.port()),
       memory_(std::move(memory)),
       meeting_(context, *memory_, kMeetings, kSignalChan),
-      tports_(context, {kTports, kAnswers}, "a message of a Tport",
-              {nullptr, nullptr,
-               [](void*, Send& send) {
-                 static_cast<elan_event*>(send.owner)->done.ok.fetch_add(1,
-                                                                         std::memory_order_release);
-               },
-               nullptr}),
+      tports_(
+          context, {kTports, kAnswers}, "a message of a Tport",
+          {nullptr, nullptr,
+           [](void*, Send& send) {
+             static_cast<elan_event*>(send.owner)->done.ok.fetch_add(1, std::memory_order_release);
+           },
+           nullptr}),
       queue_inbox_(context, kQueues, "a message of a queue"),
       all_{Group(meeting_, 0, everybody(port_.size()))},
       state_{port_.self(), port_.size()},

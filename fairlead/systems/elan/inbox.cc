@@ -289,8 +289,8 @@ void Inbox::send(lci::Dest to, const Key& key, const void* data, std::size_t siz
   } while (moved < size);
 }
 
-bool Inbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* data,
-                    std::size_t size, std::size_t& moved, bool may_wait) {
+bool Inbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* data, std::size_t size,
+                    std::size_t& moved, bool may_wait) {
   const auto* const bytes = static_cast<const std::byte*>(data);
   const lci::Words words = {static_cast<std::uint32_t>(key.context),
                             static_cast<std::uint32_t>(key.context >> 32) | note, key.tag,
@@ -319,9 +319,7 @@ bool Inbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* dat
       if (may_wait) lost({to});
       return false;
     }
-    if (!goes([&] {
-          return port_.send(packet, chan_, words, 0, {&piece, 1}, nullptr, flags);
-        })) {
+    if (!goes([&] { return port_.send(packet, chan_, words, 0, {&piece, 1}, nullptr, flags); })) {
       port_.release(packet);
       return false;
     }

@@ -1,6 +1,6 @@
 // Messages of any length that are known by context, source and tag, and receives that wait for
-// them: what Tports, queues and the collectives over messages are made of. Messages are sent at once
-// and kept at the receiver until a receive takes them; of a message that is offered its owner
+// them: what Tports, queues and the collectives over messages are made of. Messages are sent at
+// once and kept at the receiver until a receive takes them; of a message that is offered its owner
 // fetches the bytes then. Matching is proto/matcher.h, as in MPI.
 #pragma once
 #include <cstddef>
@@ -96,9 +96,9 @@ struct MaskRules {
 // One channel's messages at one rank. Thread: the port's, inside a PortTurn.
 class Inbox {
  public:
-  // Whom to tell, also in upcalls; what is nullptr is not told. received: a receive has its message.
-  // offered: a receive has taken an offer; end() when its bytes are there. holds: a message of so
-  // many bytes is kept, or no longer.
+  // Whom to tell, also in upcalls; what is nullptr is not told. received: a receive has its
+  // message. offered: a receive has taken an offer; end() when its bytes are there. holds: a
+  // message of so many bytes is kept, or no longer.
   struct Listener {
     void* context = nullptr;
     void (*received)(void* context, Receive& receive) = nullptr;

@@ -129,8 +129,8 @@ ELAN_EVENT* elan_tportTxStart(ELAN_TPORT* port, unsigned flags, unsigned destvp,
   const PortTurn turn(core.port());
   fairlead::elan::check_process(core, destvp, __func__);
   if (n > fairlead::elan::Inbox::kBytesMax) {
-    core.fail(__func__, fmt::format("process {}: {} bytes, a message has less than 2^32 - 1",
-                                    destvp, n));
+    core.fail(__func__,
+              fmt::format("process {}: {} bytes, a message has less than 2^32 - 1", destvp, n));
   }
   elan_event* const event = core.make_event(__func__);
   fairlead::elan::Send& send = event->send;

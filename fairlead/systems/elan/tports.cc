@@ -28,7 +28,9 @@ Tports::Tports(run::Context& context, const Names& names, const char* what,
       inbox_(std::make_unique<Inbox>(context, names.messages, what, kPortBits)) {
   Inbox::Listener own;
   own.context = this;
-  own.received = [](void* self, Receive& receive) { static_cast<Tports*>(self)->received(receive); };
+  own.received = [](void* self, Receive& receive) {
+    static_cast<Tports*>(self)->received(receive);
+  };
   own.offered = [](void* self, Receive& receive, const Offer& offer) {
     static_cast<Tports*>(self)->offered(receive, offer);
   };

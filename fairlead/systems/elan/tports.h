@@ -2,8 +2,8 @@
 // (Quadrics paper, section 3). elan.h's Tports are this, and MPI's, which has channels of its own
 // and needs nothing else of Elanlib.
 //
-// A message is sent unasked, or offered: then its bytes stay at the sender until a receive has taken
-// it, which gets them from memory to memory.
+// A message is sent unasked, or offered: then its bytes stay at the sender until a receive has
+// taken it, which gets them from memory to memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

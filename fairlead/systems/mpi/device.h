@@ -33,8 +33,8 @@ class Device {
   virtual Sent start(Request& send, bool may_wait) = 0;
   // A send that exposed its memory is over.
   virtual void withdraw(Request& send) = 0;
-  // Whether the device matches messages and receives itself. Then it takes every pair of ranks, this
-  // one with itself too, the engine's matcher stays empty, and the five calls below are made.
+  // Whether the device matches messages and receives itself. Then it takes every pair of ranks,
+  // this one with itself too, the engine's matcher stays empty, and the five calls below are made.
   virtual bool matches() const { return false; }
   // Takes the first message that `receive` matches, or lets it wait for one, in State::posted.
   virtual void post(Request& /*receive*/) {}

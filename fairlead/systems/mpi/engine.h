@@ -217,9 +217,7 @@ class Engine {
     if (work.advance() != Driven::Step::over) driven_.push_back(&work);
   }
   // Whether there is any message that no receive has matched.
-  bool any_early() const {
-    return matches_itself_ ? device_->any_early() : matcher_.any_early();
-  }
+  bool any_early() const { return matches_itself_ ? device_->any_early() : matcher_.any_early(); }
   // Waits until nothing this rank has to send is left.
   void drain(const char* call);
   // Every rank has drained, and sends nothing any more.
@@ -430,7 +428,7 @@ class Engine {
   const bool free_work_;
   const bool short_ways_;
   Direct direct_;
-  Device* device_;  // direct_, or another
+  Device* device_;               // direct_, or another
   bool matches_itself_ = false;  // device_->matches()
   Fatal fatal_;
   FairLock* lock_ = nullptr;

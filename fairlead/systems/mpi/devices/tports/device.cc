@@ -20,8 +20,7 @@ constexpr std::uint64_t kEagerPackets = 8;
 TportsDevice::TportsDevice(Engine& engine, run::Context& context)
     : engine_(engine),
       port_(engine.port()),
-      tports_(context,
-              {kTportsChannel, kTportsAnswers, kSendSegmentBase, kSendSegments},
+      tports_(context, {kTportsChannel, kTportsAnswers, kSendSegmentBase, kSendSegments},
               "a message of MPI's Tports",
               {this,
                [](void* self, elan::Receive& receive) {
