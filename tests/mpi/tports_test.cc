@@ -2,6 +2,7 @@
 // ranks, this one with itself too, probes, cancelling, messages that are kept and that are offered,
 // and what the modelled QsNet takes for them.
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -156,6 +157,35 @@ TEST_P(TportsDevice, LongMessagesArriveWhole) {
     MPI_Type_free(&strided);
     return good;
   });
+}
+
+// Half of the mean round trip of so many bytes between the ends of 64 nodes, in us.
+double latency(int bytes) {
+  // Of rank 0: ranks are fibers of this process there.
+  double us = 0;
+  run_ranks("tportsqsnet-es40", 64, [&us, bytes](int rank, int size) {
+    constexpr int kRounds = 10;
+    std::vector<char> data(static_cast<std::size_t>(bytes) + 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int peer = size - 1 - rank;
+    if (rank != 0 && peer != 0) return true;
+    double from = 0;
+    for (int i = 0; i <= kRounds; ++i) {
+      if (i == 1) from = MPI_Wtime();
+      if (rank == 0) MPI_Send(data.data(), bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+      MPI_Recv(data.data(), bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank != 0) MPI_Send(data.data(), bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+    }
+    if (rank == 0) us = (MPI_Wtime() - from) * 1e6 / (2 * kRounds);
+    return true;
+  });
+  return us;
+}
+
+// What this model gave when the test was written: who changes it, changes docs/reproduction.md too,
+// which has the paper's values and the errors.
+TEST(TportsOnQsnet, LatencyAndBandwidthAreOurs) {
+  std::printf("0 B %g us, 64 B %g us, 1 MiB %g us\n", latency(0), latency(64), latency(1 << 20));
 }
 
 }  // namespace

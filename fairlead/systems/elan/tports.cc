@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "fairlead/base/check.h"
 #include "fairlead/systems/elan/errors.h"
@@ -127,6 +128,7 @@ void Tports::offered(Receive& receive, const Offer& offer) {
 }
 
 bool Tports::progress() {
+  if (!answers_.empty()) send_answers();
   bool any_ended = false;
   for (auto at = fetches_.begin(); at != fetches_.end();) {
     if (!go_on(*at)) {
@@ -189,8 +191,14 @@ void Tports::send_answers() {
   while (!answers_.empty()) {
     const Post posted = send_answer(answers_.front());
     if (posted == Post::again_credit || posted == Post::again_buffer) {
-      port_.after(microseconds(kRetryUs),
-                  {[](void* self) { static_cast<Tports*>(self)->send_answers(); }, this});
+      if (!std::exchange(tries_again_, true)) {
+        port_.after(microseconds(kRetryUs), {[](void* self) {
+                                               auto& tports = *static_cast<Tports*>(self);
+                                               tports.tries_again_ = false;
+                                               tports.send_answers();
+                                             },
+                                             this});
+      }
       return;
     }
     answers_.pop_front();

@@ -90,9 +90,10 @@ class Tports {
   void await(const Receive& receive, const char* call);
   std::optional<Found> find(const Wanted& wanted);
   bool any_kept() const;
-  // Begins and ends gets of what was offered, as far as that goes now. True: one has ended.
+  // Begins and ends gets of what was offered, and sends answers that found no room, as far as that
+  // goes now; answers go later by themselves, too. True: a get has ended.
   bool progress();
-  bool has_work() const { return !fetches_.empty(); }
+  bool has_work() const { return !fetches_.empty() || !answers_.empty(); }
   std::uint64_t strays() const;
 
  private:
@@ -129,6 +130,7 @@ class Tports {
   std::vector<Send*> awaited_;       // by answer - 1
   std::vector<std::uint32_t> free_;  // answers that nobody waits for
   std::deque<Answer> answers_;       // that found no room
+  bool tries_again_ = false;         // the Port is asked to call
   std::list<Fetch> fetches_;
   std::uint64_t strays_ = 0;
 };
