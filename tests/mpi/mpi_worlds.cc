@@ -26,6 +26,8 @@ std::vector<std::string> worlds() {
   return all;
 }
 
+std::vector<std::string> tports_worlds() { return {"tportsshm", "tportsqsnet-es40"}; }
+
 std::string test_name(const std::string& world) {
   std::string name = world;
   std::erase_if(name, [](unsigned char c) { return std::isalnum(c) == 0; });
