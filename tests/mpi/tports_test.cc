@@ -163,7 +163,7 @@ TEST_P(TportsDevice, LongMessagesArriveWhole) {
 // when the test was written: who changes them, changes docs/reproduction.md too, which has the
 // paper's and the errors.
 TEST(TportsOnQsnet, LatencyAndBandwidthAreOurs) {
-  constexpr int kBytes[] = {0, 64, 1 << 20};
+  static constexpr int kBytes[] = {0, 64, 1 << 20};
   constexpr double kOurs[] = {3.130, 3.983, 5172};  // us
   double us[std::size(kBytes)] = {};  // by rank 0: ranks are fibers of this process there
   run_ranks("tportsqsnet-es40", 64, [&us](int rank, int size) {
