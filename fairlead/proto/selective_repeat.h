@@ -113,7 +113,11 @@ class SelectiveRepeat {
     state.base = ack.next;
     for_each_early(ack, take);
     if (!ack.early.empty()) state.last_early = last_early(ack);
-    if (taken > 0) progress(site.now(), peer, state, taken, out);
+    if (taken > 0) {
+      progress(site.now(), peer, state, taken, out);
+    } else if (news > 0) {
+      answered(site.now(), peer, state);
+    }
     const bool recovering = static_cast<std::int32_t>(state.recovered - state.base) > 0;
     if (state.out > 0 && (!ack.early.empty() || recovering)) {
       find_lost(state);
@@ -262,7 +266,9 @@ class SelectiveRepeat {
   // --- Timers.
   Ps next_due() const { return deadlines_.earliest(); }
   // What is due by now: send_ack(peer), or resend(peer, item, sequence) of the oldest packet, whose
-  // acknowledgment will tell what else is missing.
+  // acknowledgment will tell what else is missing. `item` kNothing: a packet without content does.
+  // It asks, as all has come and what was kept of it is freed, but the peer had not taken it when
+  // it said so: that it has since may have been lost, and the window would stay closed.
   template <Site S, class SendAck, class Resend>
   void run_due(S& site, SendAck&& send_ack, Resend&& resend) {
     const Ps now = site.now();
@@ -399,14 +405,16 @@ class SelectiveRepeat {
     }
   }
 
-  // `taken` packets of `out` were acknowledged for the first time.
-  void progress(Ps now, Peer peer, State& state, std::uint32_t taken, std::uint32_t out) {
+  // The peer has moved on: timeouts begin anew.
+  void answered(Ps now, Peer peer, State& state) {
     state.since = now;
     // The entry of a timeout that was longer is too late now.
-    if (state.tries > 0) {
-      state.tries = 0;
-      if (state.timed) set_timer(now + timeout_of(state), peer, state);
-    }
+    if (std::exchange(state.tries, 0) == 0 || !state.timed) return;
+    set_timer(now + timeout_of(state), peer, state);
+  }
+  // `taken` packets of `out` were acknowledged for the first time.
+  void progress(Ps now, Peer peer, State& state, std::uint32_t taken, std::uint32_t out) {
+    answered(now, peer, state);
     state.round_acked += taken;
     // A window that is not used tells nothing of what the way holds (RFC 7661).
     if (2 * out >= state.window_packets()) {
@@ -537,9 +545,14 @@ class SelectiveRepeat {
   template <Site S, class Resend>
   void run_timeout(S& site, Ps now, Peer peer, State& state, Resend&& resend) {
     state.timed = false;
-    if (state.out == 0) return;
+    if (state.base == state.next) return;
     const Ps at = state.since + timeout_of(state);
-    if (at <= now) {
+    if (at <= now && state.out == 0) {
+      site.charge(Step::timer);
+      if (state.tries < UINT8_MAX) ++state.tries;
+      state.since = now;
+      resend(peer, kNothing, state.base);
+    } else if (at <= now) {
       site.charge(Step::timer);
       // A second one in a row: more than a packet was lost, or the peer looks away.
       if (state.tries > 0) {

@@ -147,29 +147,80 @@ TEST(SelectiveRepeat, EarlyPacketsAreKeptAndTold) {
   EXPECT_TRUE(receiver.keeps(kPeer));
 }
 
-TEST(SelectiveRepeat, WhatIsTakenLateIsToldThen) {
-  TestClock clock;
-  SelectiveRepeat sender(2, kOptions);
-  SelectiveRepeat receiver(2, kOptions);
+// Sends until the window is full to who keeps all and takes nothing, told as if it were early.
+// Returns how many that were.
+std::uint32_t fill_who_takes_nothing(SelectiveRepeat& sender, SelectiveRepeat& receiver,
+                                     TestClock& clock) {
   std::vector<std::uint64_t> words(receiver.early_words());
   std::uint32_t sent = 0;
-  // They come in order to who cannot take them: kept, and told as if they were early.
   for (; sender.room(kPeer); ++sent) {
     send(sender, clock, 1);
-    ASSERT_NE(receiver.arrived(clock, kPeer, sent), Came::beyond);
+    EXPECT_NE(receiver.arrived(clock, kPeer, sent), Came::beyond);
     receiver.keep(kPeer, sent, sent);
     const std::size_t used = receiver.take_early(kPeer, words);
     const std::vector<std::uint64_t> told(words.begin(),
                                           words.begin() + static_cast<std::ptrdiff_t>(used));
-    ASSERT_EQ(acknowledge(sender, clock, 0, told).freed.size(), 1u);
+    EXPECT_EQ(acknowledge(sender, clock, 0, told).freed.size(), 1u);
   }
+  return sent;
+}
+
+TEST(SelectiveRepeat, WhatIsTakenLateIsToldThen) {
+  TestClock clock;
+  SelectiveRepeat sender(2, kOptions);
+  SelectiveRepeat receiver(2, kOptions);
+  const std::uint32_t sent = fill_who_takes_nothing(sender, receiver, clock);
   EXPECT_EQ(take_all_kept(receiver, clock).size(), sent);
-  // Expect: an acknowledgment, although nothing came, without which the window stays closed: the
-  // sender has nothing more to ask for.
+  // Expect: an acknowledgment, although nothing came, without which the window stays closed.
   clock.time += kOptions.ack_delay;
   EXPECT_EQ(run_due(receiver, clock).acks, (std::vector<Peer>{kPeer}));
   EXPECT_TRUE(acknowledge(sender, clock, sent).ok);
   EXPECT_TRUE(sender.room(kPeer));
+  clock.time += kOptions.timeout_max * 2;
+  EXPECT_TRUE(run_due(sender, clock).again.empty());
+  EXPECT_EQ(sender.next_due(), kNever);
+}
+
+TEST(SelectiveRepeat, WhatIsTakenLateIsAskedForWhereTheTellingIsLost) {
+  TestClock clock;
+  SelectiveRepeat sender(2, kOptions);
+  SelectiveRepeat receiver(2, kOptions);
+  const std::uint32_t sent = fill_who_takes_nothing(sender, receiver, clock);
+  const std::uint32_t window = sender.window(kPeer);
+  std::vector<std::uint64_t> words;
+  // Expect: as long as the receiver takes nothing, it is asked, less and less often, by what needs
+  // nothing that was freed, and the window is not blamed.
+  int times = 0;
+  for (; clock.time < milliseconds(40); clock.time += microseconds(100)) {
+    for (const auto& one : run_due(sender, clock).again) {
+      EXPECT_EQ(one, (std::pair{SelectiveRepeat::kNothing, 0u}));
+      EXPECT_EQ(receiver.arrived(clock, kPeer, one.second), Came::duplicate);
+      EXPECT_TRUE(receiver.urgent(kPeer));
+      words.resize(receiver.early_words());
+      words.resize(receiver.take_early(kPeer, words));
+      EXPECT_TRUE(acknowledge(sender, clock, receiver.take_ack(kPeer), words).freed.empty());
+      ++times;
+    }
+  }
+  EXPECT_GE(times, 3);
+  EXPECT_LE(times, 8);
+  EXPECT_EQ(sender.window(kPeer), window);
+  // Expect: it takes all, its telling is lost, and the next question opens the window.
+  EXPECT_EQ(take_all_kept(receiver, clock).size(), sent);
+  clock.time += kOptions.ack_delay;
+  EXPECT_EQ(run_due(receiver, clock).acks.size(), 1u);
+  clock.time += kOptions.timeout_max;
+  const Numbered again = run_due(sender, clock).again;
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(receiver.arrived(clock, kPeer, again[0].second), Came::duplicate);
+  EXPECT_TRUE(receiver.urgent(kPeer));
+  EXPECT_TRUE(acknowledge(sender, clock, receiver.take_ack(kPeer)).ok);
+  EXPECT_TRUE(sender.room(kPeer));
+  // Expect: nothing is asked any more, and timeouts begin with the first one again.
+  clock.time += kOptions.timeout_max * 2;
+  EXPECT_TRUE(run_due(sender, clock).again.empty());
+  EXPECT_EQ(sender.next_due(), kNever);
+  EXPECT_EQ(sender.timeout(kPeer), kOptions.timeout_first);
 }
 
 TEST(SelectiveRepeat, NumbersWrap) {

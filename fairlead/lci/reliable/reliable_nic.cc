@@ -318,6 +318,18 @@ Outgoing Reliable::outgoing(Flow flow, std::uint32_t frame, std::uint32_t sequen
   return one;
 }
 
+void Reliable::send_again(Flow flow, std::uint32_t frame, std::uint32_t sequence) {
+  ++counters_.retransmissions;
+  Outgoing one{};
+  if (frame == SelectiveRepeat::kNothing) {
+    one.header = header(flow, PacketKind::frame, 0);
+    one.header.sequence = sequence;
+  } else {
+    one = outgoing(flow, frame, sequence);
+  }
+  (void)below_.post_many(flow / kLanes, {&one, 1});
+}
+
 void Reliable::send_ack(Flow flow) {
   ++counters_.acks_sent;
   const std::size_t words = flows_.take_early(flow, early_words_);
