@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Includes point one way (docs/ARCHITECTURE.md), and within a folder in no new circle: prints
+"""Includes point one way (docs/ARCHITECTURE.md), and within a folder in no new cycle: prints
 file:line of each that does not; exit 1.
 
 The tables below are the allowed edges. A unit test or bench beside the code may also include what
@@ -43,9 +43,9 @@ ROOMS = {
 SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "panda"),
                 ("mpi", "rsm"), ("mpi", "elan"), ("orca", "panda"), ("multigame", "panda"),
                 ("shmem", "elan"), ("mpifort", "mpi")}
-# Modules of a folder that include each other in a circle: the most that one circle has, where there
-# is any. Numbers here only ever fall.
-CIRCLES = {
+# Modules of a folder that include each other: how many the largest such cycle has, where there is
+# any. Numbers here only ever fall.
+CYCLES = {
     "hw": 2, "fabric": 4, "lci": 3, "run": 3,
     "systems/am": 2, "systems/orca": 3, "systems/rsm": 3, "systems/elan": 4,
     "systems/multigame": 7, "systems/dsm": 10, "systems/panda": 11, "systems/mpi": 23,
@@ -181,7 +181,7 @@ def folder_of_module(name):
     return "/".join(parts[1:3]) if parts[1] == "systems" else parts[1]
 
 
-def check_circles(root):
+def check_cycles(root):
     files = {name: [target for _, target in common.includes(Path(root) / name)
                     if target.startswith("fairlead/")]
              for name in common.cpp_files(root)
@@ -189,8 +189,8 @@ def check_circles(root):
              and not Path(name).stem.endswith(("_test", "_bench"))}
     found = []
     for folder, groups in sorted(cycles.by_folder(files, folder_of_module).items()):
-        allowed = CIRCLES.get(folder, 1)
-        found += [f"fairlead/{folder}: {len(group)} modules include each other in a circle, and at "
+        allowed = CYCLES.get(folder, 1)
+        found += [f"fairlead/{folder}: {len(group)} modules include each other, and at "
                   f"most {allowed} may: {', '.join(Path(one).name for one in group)}"
                   for group in groups if len(group) > allowed]
     return found
@@ -198,7 +198,7 @@ def check_circles(root):
 
 def main():
     arguments = common.add_arguments(argparse.ArgumentParser(description=__doc__)).parse_args()
-    found = check(arguments.root) + check_circles(arguments.root)
+    found = check(arguments.root) + check_cycles(arguments.root)
     print("\n".join(found) if found else "layers: every include points down")
     return 1 if found else 0
 

@@ -70,6 +70,11 @@ class EventText {
     out_.append(digits.data() + 1, digits.size() - 1);
     return *this;
   }
+  // How every event begins, `kind` being the value of "ph" as JSON has it; then its place and time.
+  EventText& begin(std::string_view kind, std::string_view name) {
+    return text(R"({"ph":)").text(kind).text(R"(,"name":")").escaped(name).text("\",");
+  }
+  EventText& at(TracePlace lane, Ps time) { return place(lane).text(R"(,"ts":)").us(time); }
   EventText& place(TracePlace lane) {
     return text(R"("pid":)").number(lane.node).text(R"(,"tid":)").number(lane.line);
   }
@@ -124,7 +129,8 @@ void TraceWriter::end_event() {
 
 void TraceWriter::name_node(std::uint32_t node, std::string_view name) {
   EventText(buffer_)
-      .text(R"({"ph":"M","name":"process_name","pid":)")
+      .begin(R"("M")", "process_name")
+      .text(R"("pid":)")
       .number(node)
       .text(R"(,"args":{"name":")")
       .escaped(name)
@@ -134,14 +140,14 @@ void TraceWriter::name_node(std::uint32_t node, std::string_view name) {
 
 void TraceWriter::name_lane(TracePlace lane, std::string_view name) {
   EventText(buffer_)
-      .text(R"({"ph":"M","name":"thread_name",)")
+      .begin(R"("M")", "thread_name")
       .place(lane)
       .text(R"(,"args":{"name":")")
       .escaped(name)
       .text("\"}}");
   end_event();
   EventText(buffer_)
-      .text(R"({"ph":"M","name":"thread_sort_index",)")
+      .begin(R"("M")", "thread_sort_index")
       .place(lane)
       .text(R"(,"args":{"sort_index":)")
       .number(lane.line)
@@ -153,12 +159,8 @@ void TraceWriter::interval(TracePlace lane, Ps from, Ps to, std::string_view nam
                            TraceDetail first, TraceDetail second) {
   const TraceDetail details[] = {first, second};
   EventText(buffer_)
-      .text(R"({"ph":"X","name":")")
-      .escaped(name)
-      .text("\",")
-      .place(lane)
-      .text(R"(,"ts":)")
-      .us(from)
+      .begin(R"("X")", name)
+      .at(lane, from)
       .text(R"(,"dur":)")
       .us(to - from)
       .text(R"(,"args":{)")
@@ -168,27 +170,17 @@ void TraceWriter::interval(TracePlace lane, Ps from, Ps to, std::string_view nam
 }
 
 void TraceWriter::instant(TracePlace lane, Ps at, std::string_view name) {
-  EventText(buffer_)
-      .text(R"({"ph":"i","s":"t","name":")")
-      .escaped(name)
-      .text("\",")
-      .place(lane)
-      .text(R"(,"ts":)")
-      .us(at)
-      .text("}");
+  EventText(buffer_).begin(R"("i","s":"t")", name).at(lane, at).text("}");
   end_event();
 }
 
-void TraceWriter::arrow(std::string_view phase, TracePlace lane, Ps at, std::uint64_t id) {
+void TraceWriter::arrow(std::string_view kind, TracePlace lane, Ps at, std::uint64_t id) {
   EventText(buffer_)
-      .text(R"({"ph":)")
-      .text(phase)
-      .text(R"(,"cat":"packet","name":"packet","id":")")
+      .begin(kind, "packet")
+      .text(R"("cat":"packet","id":")")
       .hexadecimal(id)
       .text("\",")
-      .place(lane)
-      .text(R"(,"ts":)")
-      .us(at)
+      .at(lane, at)
       .text("}");
   end_event();
 }
@@ -207,9 +199,8 @@ void TraceWriter::arrow_ends(TracePlace lane, Ps at, std::uint64_t id) {
 
 void TraceWriter::counter(std::uint32_t node, Ps at, std::string_view name, std::uint64_t value) {
   EventText(buffer_)
-      .text(R"({"ph":"C","name":")")
-      .escaped(name)
-      .text(R"(","pid":)")
+      .begin(R"("C")", name)
+      .text(R"("pid":)")
       .number(node)
       .text(R"(,"ts":)")
       .us(at)
@@ -221,13 +212,10 @@ void TraceWriter::counter(std::uint32_t node, Ps at, std::string_view name, std:
 
 void TraceWriter::journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id,
                           std::string_view name, std::span<const TraceDetail> details) {
-  const auto begin = [&](std::string_view phase, Ps at) {
+  const auto begin = [&](std::string_view kind, Ps at) {
     return EventText(buffer_)
-        .text(R"({"ph":)")
-        .text(phase)
-        .text(R"(,"cat":"journey","name":")")
-        .escaped(name)
-        .text(R"(","id":")")
+        .begin(kind, name)
+        .text(R"("cat":"journey","id":")")
         .hexadecimal(id)
         .text(R"(","pid":)")
         .number(node)

@@ -66,7 +66,7 @@ class TraceWriter {
  private:
   TraceWriter(int fd, std::string path, Form form);
   void end_event();
-  void arrow(std::string_view phase, TracePlace lane, Ps at, std::uint64_t id);
+  void arrow(std::string_view kind, TracePlace lane, Ps at, std::uint64_t id);
   void write_out(std::size_t keep);
 
   int fd_;

@@ -1,4 +1,4 @@
-"""Groups of modules (a header and its source) of a folder that include each other in a circle."""
+"""Cycles: groups of modules (a header and its source) of a folder that include each other."""
 from collections import defaultdict
 from pathlib import Path
 
@@ -7,7 +7,7 @@ def module_of(name):
     return str(Path(name).with_suffix(""))
 
 
-def circles(edges):
+def cycles(edges):
     """Strongly connected components of more than one module, the largest first; `edges`:
     {module: modules it includes}. Tarjan's algorithm, without recursion."""
     number, low, stack, on_stack, found = {}, {}, [], set(), []
@@ -43,7 +43,7 @@ def circles(edges):
 
 
 def by_folder(files, folder_of):
-    """{folder: circles among its modules}. `files`: {name: quoted includes}, tests left out."""
+    """{folder: cycles among its modules}. `files`: {name: quoted includes}, tests left out."""
     edges = defaultdict(lambda: defaultdict(set))
     for name, targets in files.items():
         folder = folder_of(name)
@@ -51,4 +51,4 @@ def by_folder(files, folder_of):
         for target in targets:
             if folder_of(target) == folder and module_of(target) != module_of(name):
                 own.add(module_of(target))
-    return {folder: circles(modules) for folder, modules in edges.items()}
+    return {folder: cycles(modules) for folder, modules in edges.items()}

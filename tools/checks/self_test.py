@@ -85,15 +85,15 @@ class Layers(unittest.TestCase):
                 ("fairlead/lci/attic/a.cc", "fairlead/lci/port.h")]:
             self.assertEqual(len(layer_faults(name, target)), 1, f"{name} -> {target}")
 
-    def test_circles(self):
+    def test_cycles(self):
         tree = Tree({"fairlead/sim/a.h": '#include "fairlead/sim/b.h"\n',
                      "fairlead/sim/b.h": '#include "fairlead/sim/c.h"\n',
                      "fairlead/sim/c.h": "\n",
                      "fairlead/sim/a_test.cc": '#include "fairlead/sim/a.h"\n'})
-        self.assertEqual(check_layers.check_circles(tree.root), [])
-        # Expect: a source counts as its header does, and the circle is named.
+        self.assertEqual(check_layers.check_cycles(tree.root), [])
+        # Expect: a source counts as its header does, and the cycle is named.
         (tree.root / "fairlead/sim/c.cc").write_text('#include "fairlead/sim/a.h"\n')
-        found = check_layers.check_circles(tree.root)
+        found = check_layers.check_cycles(tree.root)
         self.assertEqual(len(found), 1)
         self.assertIn("fairlead/sim: 3 modules include each other", found[0])
         self.assertTrue(found[0].endswith("a, b, c"), found[0])

@@ -66,7 +66,6 @@ SHARED = {
     "erase_if": "deque list map set string unordered_map unordered_set vector".split(),
     "get": ["array", "tuple", "utility", "variant"],
     "tuple_size_v": ["array", "tuple", "utility"],
-    "initializer_list": ["initializer_list"],
 }
 # Declared by every header of a container, and so by whatever gave the reader one to use them on.
 EVERYWHERE = {"begin", "end", "size", "data", "initializer_list"}
@@ -87,7 +86,7 @@ def used(text):
 
 
 def missing(names, included):
-    """Of `names`, those that none of the `included` standard headers declares, as (name, why)."""
+    """The `names` that none of the `included` standard headers declares, each as (name, why)."""
     have = set(included)
     for header in included:
         have.update(BRINGS.get(header, []))

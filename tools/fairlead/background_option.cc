@@ -61,7 +61,7 @@ bool has_background(const hw::Platform& platform) {
 }
 
 Result<void> check_place(const std::string& place) {
-  if (!is_modelled(place)) {
+  if (!run::is_modelled(place)) {
     return Error{fmt::format("{} is of modelled platforms, and {} is real; try --on qsnet-es40",
                              kName, place)};
   }

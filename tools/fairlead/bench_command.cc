@@ -46,7 +46,7 @@ struct BenchArguments {
 
 // The forwarding tree of a place's implementation. Direct ports have the library's own.
 std::string tree_of(const run::WorldOptions& options) {
-  if (!is_modelled(options.on)) return "binomial";
+  if (!run::is_modelled(options.on)) return "binomial";
   const auto implementation = lci::parse_implementation(options.lci);
   const bool binomial =
       implementation.ok() && implementation.value().tree == proto::TreeShape::binomial;
@@ -159,7 +159,7 @@ Result<void> print_accounts(const Bench& bench, const BenchArguments& arguments,
 // --tree as a part of the implementation's name, which says if it has another one already.
 Result<void> choose_tree(const std::string& tree, run::WorldOptions& world) {
   if (tree.empty() || tree == tree_of(world)) return {};
-  if (!is_modelled(world.on)) {
+  if (!run::is_modelled(world.on)) {
     return Error{fmt::format("--tree {}: {} has a {} tree", tree, world.on, tree_of(world))};
   }
   world.lci = implementation_used(world.on, world.lci) + "-" + tree;
@@ -169,7 +169,7 @@ Result<void> choose_tree(const std::string& tree, run::WorldOptions& world) {
 // Fills in what depends on the world and checks what the options cannot.
 Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& arguments) {
   run::WorldOptions& world = arguments.choice.world;
-  const bool modelled = is_modelled(world.on);
+  const bool modelled = run::is_modelled(world.on);
   if (Result<void> checked = check_model_options(arguments.choice.options()); !checked.ok())
     return checked;
   if (Result<void> checked = check_background(arguments.choice, {world.on}); !checked.ok())
@@ -206,7 +206,7 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
   return {};
 }
 
-// Of the whole machine, without this process; nullopt: the kernel does not say.
+// How busy the whole machine is, without this process; nullopt: the kernel does not say.
 std::optional<int> others_running() {
   std::ifstream file("/proc/stat");
   for (std::string word; file >> word;) {
@@ -240,7 +240,7 @@ int run_bench(const CLI::App& app, const Bench& bench, BenchArguments& arguments
     return kUsageExitCode;
   }
   const run::WorldOptions options = arguments.choice.options();
-  if (!is_modelled(options.on)) warn_if_busy();
+  if (!run::is_modelled(options.on)) warn_if_busy();
   Rows rows;
   const BenchOptions& bench_options = arguments.options;
   auto report = run::run_world(

@@ -86,7 +86,7 @@ class Comparison {
   // False: a signal asked for the end.
   bool run() {
     for (std::size_t next = 0; next < runs(); ++next) {
-      const bool alone = !is_modelled(outcome_of(next).combination.on);
+      const bool alone = !run::is_modelled(outcome_of(next).combination.on);
       while (alone ? !pool_.idle() : pool_.full()) {
         if (!finish_one()) return false;
       }
@@ -105,9 +105,9 @@ class Comparison {
   void start(std::size_t index) {
     const Combination& one = outcome_of(index).combination;
     const std::size_t repeat = index / outcomes_.size();
-    const std::string explain = !is_modelled(one.on) || repeat > 0 ? ""
-                                : arguments_.no_what_if            ? kExplainPath
-                                                                   : kExplainAll;
+    const std::string explain = !run::is_modelled(one.on) || repeat > 0 ? ""
+                                : arguments_.no_what_if                 ? kExplainPath
+                                                                        : kExplainAll;
     WorldChoice choice = arguments_.choice;
     choice.world.seed += repeat;
     std::vector<std::string> environment;

@@ -306,7 +306,7 @@ std::string comparison_text(const std::vector<Outcome>& outcomes) {
   const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](const Outcome& one) {
     return one.modelled && one.reason.empty();
   });
-  // The same program in all of them.
+  // All rows run one program.
   const std::string note = first == outcomes.end() ? "" : computing_note(first->computing);
   return modelled + (modelled.empty() || real.empty() ? "" : "\n") + real +
          (advised.empty() && note.empty() ? "" : "\n") + advised + note;

@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/run_options.h"
+#include "fairlead/run/run_report.h"
 #include "tools/fairlead/json.h"
 
 namespace fairlead::tools {

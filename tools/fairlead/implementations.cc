@@ -7,7 +7,7 @@
 namespace fairlead::tools {
 
 std::vector<std::string> implementations_on(const std::string& on) {
-  if (is_modelled(on)) {
+  if (run::is_modelled(on)) {
     const Result<std::string> file = run::find_platform(on);
     const Result<const fabric::model::NiKind*> kind =
         file.ok() ? fabric::model::ni_kind_on(file.value()) : file.error();

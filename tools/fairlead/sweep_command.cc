@@ -70,7 +70,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 // first one starts.
 Result<void> check(const Sweep& sweep, const std::vector<std::string>& places) {
   for (const std::string& on : places) {
-    if (!is_modelled(on)) {
+    if (!run::is_modelled(on)) {
       return Error{
           fmt::format("sweep is of modelled platforms, and {} is real; try --on myrinet-p3", on)};
     }

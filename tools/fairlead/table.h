@@ -6,7 +6,7 @@
 
 namespace fairlead::tools {
 
-// Of what people read on a terminal.
+// The width in characters of what people read on a terminal.
 inline constexpr std::size_t kPageWidth = 100;
 
 class Table {
@@ -17,7 +17,7 @@ class Table {
   void add(std::vector<std::string> cells);
   // One line per row, the last column never padded.
   std::string text() const;
-  // The same in lines of `width` characters: cells of the widest columns go on below, broken
+  // As above, in lines of `width` characters: cells of the widest columns go on below, broken
   // between words.
   std::string text(std::size_t width) const;
 

@@ -120,7 +120,7 @@ void add_model_options(CLI::App& app, WorldChoice& choice) {
 }
 
 Result<void> check_model_options(const run::WorldOptions& world) {
-  if (is_modelled(world.on) || (world.faster.empty() && !world.explain)) return {};
+  if (run::is_modelled(world.on) || (world.faster.empty() && !world.explain)) return {};
   return Error{fmt::format("{} is of modelled platforms, and {} is real; try --on myrinet-p3",
                            world.explain ? "--explain" : "--faster", world.on)};
 }

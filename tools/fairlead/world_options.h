@@ -38,8 +38,6 @@ void add_model_options(CLI::App& app, WorldChoice& choice);
 // Error: one of those where there is no model.
 Result<void> check_model_options(const run::WorldOptions& world);
 
-using run::is_modelled;
-
 // Everything after the options: the program and its arguments. `app` must have prefix_command().
 // Error: no program, or an option that `app` does not know in its place.
 Result<std::vector<std::string>> program_of(const CLI::App& app);

@@ -66,7 +66,7 @@ class Journeys {
     std::uint64_t arrow = 0;      // its client's; 0: it has none
     bool counted = false;         // it had one, or is one of several that share it
     PacketId buffer = kNoPacket;  // of which it is a copy
-    // Of an arrow of its own: how many points are drawn, and the one that is not yet.
+    // An arrow of its own: how many points are drawn, and the one that is not yet.
     std::uint32_t drawn = 0;
     bool point = false;
     TracePlace lane{0, 0};

@@ -256,8 +256,8 @@ class Reliable final : public ReliableNic {
   // The header carries what all lanes owe the peer.
   PacketHeader header(Flow flow, PacketKind kind, std::size_t bytes);
   Outgoing outgoing(Flow flow, std::uint32_t frame, std::uint32_t sequence);
-  // `frame` SelectiveRepeat::kNothing: a frame of no records, which the peer answers as one that it
-  // has already.
+  // `frame` SelectiveRepeat::kNothing: a frame of no records, which the peer acknowledges as
+  // one that it has already.
   void send_again(Flow flow, std::uint32_t frame, std::uint32_t sequence);
   void send_ack(Flow flow);
 

@@ -88,7 +88,7 @@ class Engine {
       return false;
     return direct_.post_slot(from, size, {context, to, tag});
   }
-  // The same in one packet of the fast path, by a call.
+  // Does so in one packet of the fast path, by a call.
   bool post_straight(const void* from, std::uint64_t size, Envelope to) {
     if (!sends_at_once_ || to.peer == self_) return false;
     return direct_.post_straight(from, size, to);
