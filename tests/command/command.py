@@ -36,7 +36,7 @@ def fairlead(*arguments, cwd=None, **more):
     """Runs the command to its end, with `more` in its environment; the answer has returncode,
     stdout, stderr."""
     return subprocess.run([str(BIN / "fairlead"), *arguments], capture_output=True, text=True,
-                          timeout=280, stdin=subprocess.DEVNULL, env=environment() | more,
+                          timeout=600, stdin=subprocess.DEVNULL, env=environment() | more,
                           cwd=cwd, check=False)
 
 

@@ -86,7 +86,7 @@ class Guide(unittest.TestCase):
                 (Path(folder) / name).write_text(text)
             for command, shown in commands:
                 done = subprocess.run(command, shell=True, cwd=folder, env=environment(),
-                                      capture_output=True, text=True, timeout=120, check=False)
+                                      capture_output=True, text=True, timeout=600, check=False)
                 # Expect: success without a word of complaint.
                 self.assertEqual(done.returncode, 0, f"{command}\n{done.stderr}")
                 self.assertNotIn("fairlead:", done.stderr, command)

@@ -148,7 +148,7 @@ class Report(unittest.TestCase):
         done = subprocess.run(
             [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
              f"--user-data-dir={self.base}/browser", "--enable-logging=stderr", *arguments],
-            capture_output=True, text=True, timeout=100, check=False)
+            capture_output=True, text=True, timeout=400, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         # Expect: not a word in the console.
         self.assertNotIn("CONSOLE", done.stderr)

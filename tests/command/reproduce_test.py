@@ -42,7 +42,7 @@ class Reproduce(unittest.TestCase):
     def run_it(self, *arguments):
         env = environment() | {"XDG_CACHE_HOME": self.folder.name}
         done = subprocess.run([str(BIN / "fairlead"), "reproduce", *arguments], env=env, text=True,
-                              capture_output=True, timeout=280, check=False)
+                              capture_output=True, timeout=600, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -170,7 +170,7 @@ class Reproduce(unittest.TestCase):
     def test_without_a_cache(self):
         env = environment() | {"XDG_CACHE_HOME": "/dev/null/nowhere"}
         done = subprocess.run([str(BIN / "fairlead"), "reproduce", "table1"], env=env, text=True,
-                              capture_output=True, timeout=100, check=False)
+                              capture_output=True, timeout=400, check=False)
         # Expect: told, and done all the same.
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("nothing is kept", done.stderr)
