@@ -13,7 +13,7 @@ constexpr const char* kQueueNames[Figures::kQueues] = {
     "send buffers taken", "receive queue", "NI work queue", "host DMA queue", "waiting for credit"};
 
 bool is_of_ranks(Figures::Queue queue) {
-  return queue == Figures::send_buffers || queue == Figures::receive_queue;
+  return queue == Figures::kSendBuffers || queue == Figures::kReceiveQueue;
 }
 
 double share(Ps part, Ps whole) {

@@ -82,11 +82,11 @@ struct HandlerFigure {
 
 struct Figures {
   enum Queue : std::uint8_t {
-    send_buffers,   // of a rank, taken
-    receive_queue,  // of a rank: packets in host memory that it has not looked at
-    ni_work,        // of an NI: what its control program has not begun with
-    dma_queue,      // of an NI: transfers to and from the host
-    no_credit,      // of an NI: packets that wait for their destination's window
+    kSendBuffers,   // of a rank, taken
+    kReceiveQueue,  // of a rank: packets in host memory that it has not looked at
+    kNiWork,        // of an NI: what its control program has not begun with
+    kDmaQueue,      // of an NI: transfers to and from the host
+    kNoCredit,      // of an NI: packets that wait for their destination's window
     kQueues
   };
 

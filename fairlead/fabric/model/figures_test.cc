@@ -48,17 +48,17 @@ TEST(TimeHistogram, KeepsQuantiles) {
 
 TEST(Figures, FollowLevels) {
   Figures figures({4, 2}, 2, 8, 16, kHandlers, Hertz{1'000'000});
-  figures.level(Figures::send_buffers, 3, microseconds(10), 8);
-  figures.change(Figures::no_credit, 1, microseconds(10), 2);
-  figures.change(Figures::no_credit, 1, microseconds(15), -1);
+  figures.level(Figures::kSendBuffers, 3, microseconds(10), 8);
+  figures.change(Figures::kNoCredit, 1, microseconds(10), 2);
+  figures.change(Figures::kNoCredit, 1, microseconds(15), -1);
   figures.handled(1, microseconds(3));
   figures.begins(700, microseconds(1));
   figures.copied(700, 5);
   figures.ends(5, microseconds(4));
   figures.conclude(microseconds(20));
   // Expect: one of four ranks for half of the time.
-  EXPECT_DOUBLE_EQ(figures.queues[Figures::send_buffers].full(), 0.125);
-  EXPECT_DOUBLE_EQ(figures.queues[Figures::no_credit].mean(), (2 * 5 + 1 * 5) / 40.0);
+  EXPECT_DOUBLE_EQ(figures.queues[Figures::kSendBuffers].full(), 0.125);
+  EXPECT_DOUBLE_EQ(figures.queues[Figures::kNoCredit].mean(), (2 * 5 + 1 * 5) / 40.0);
   EXPECT_EQ(figures.handlers[1].count, 1u);
   EXPECT_EQ(figures.messages.count(), 1u);
   EXPECT_DOUBLE_EQ(figures.messages.mean_us(), 3);

@@ -205,10 +205,10 @@ class alignas(kCacheLine) ModelHostNi {
       parts_.figures->level(queue, rank_, parts_.engine.now(), level);
   }
   void count_buffers() {
-    count_level(Figures::send_buffers, parts_.shares.send_buffers - send_buffers_);
+    count_level(Figures::kSendBuffers, parts_.shares.send_buffers - send_buffers_);
   }
   void count_received() {
-    count_level(Figures::receive_queue, static_cast<std::uint32_t>(received_.size()));
+    count_level(Figures::kReceiveQueue, static_cast<std::uint32_t>(received_.size()));
   }
   void count_end(PacketId id);
   void return_host_buffer();

@@ -82,7 +82,7 @@ std::shared_ptr<Figures> LanaiMachine::count() {
   parts_.figures = figures_.get();
   firmware_.backlog = [](void* self, std::uint32_t node, std::size_t waiting) {
     auto* const machine = static_cast<LanaiMachine*>(self);
-    machine->figures_->level(Figures::ni_work, node, machine->engine_.now(),
+    machine->figures_->level(Figures::kNiWork, node, machine->engine_.now(),
                              static_cast<std::uint32_t>(waiting));
   };
   firmware_.backlog_context = this;

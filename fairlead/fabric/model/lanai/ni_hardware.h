@@ -156,7 +156,7 @@ class alignas(kCacheLine) NiHardware {
   // So many more of the program's packets wait for a peer's window.
   void waiting(int by) {
     if (parts_.figures != nullptr) [[unlikely]]
-      parts_.figures->change(Figures::no_credit, self(), parts_.engine.now(), by);
+      parts_.figures->change(Figures::kNoCredit, self(), parts_.engine.now(), by);
   }
   // kForward for this packet and that NI follows, in a turn of its own.
   void submit_forward(PacketId id, Peer child) { processor_.submit({kForward, id, child}); }
@@ -307,7 +307,7 @@ class alignas(kCacheLine) NiHardware {
   std::uint64_t transfer_bytes(const DmaRequest& request);
   void count_dma() {
     if (parts_.figures != nullptr) [[unlikely]]
-      parts_.figures->level(Figures::dma_queue, self(), parts_.engine.now(),
+      parts_.figures->level(Figures::kDmaQueue, self(), parts_.engine.now(),
                             static_cast<std::uint32_t>(dma_queue_.size()));
   }
   void count_turn(std::uint32_t kind, Ps began) const;
