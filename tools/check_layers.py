@@ -75,7 +75,8 @@ def folder_of(name):
 # Public headers beside systems/NAME/NAME.h: another interface to the same system.
 MORE_PUBLIC = {f"fairlead/systems/dsm/{name}.h"
                for name in ("tmk", "protocol", "handles", "allocator")}
-MORE_PUBLIC |= {"fairlead/systems/rsm/rsmapi.h", "fairlead/systems/via/vipl.h"}
+MORE_PUBLIC |= {"fairlead/systems/rsm/rsmapi.h", "fairlead/systems/via/vipl.h",
+                "fairlead/systems/elan/tports.h", "fairlead/systems/elan/receive.h"}
 
 
 def is_public_header(name):

@@ -72,7 +72,7 @@ TEST(Devices, PandaGrantsNoConcurrentCalls) {
 }
 
 TEST(Devices, ALostRankIsNamed) {
-  for (const char* name : {"direct", "panda", "rsm"}) {
+  for (const char* name : {"direct", "panda", "rsm", "tports"}) {
     const Setting device(JobOptions::kDeviceVariable, name);
     const run::RunReport report = run_bare("shm", 3, [] {
       MPI_Init(nullptr, nullptr);

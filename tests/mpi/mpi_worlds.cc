@@ -11,7 +11,7 @@ namespace fairlead::mpi_test {
 namespace {
 
 // Before the name of a world: MPI on that device there.
-constexpr const char* kDevices[] = {"panda", "rsm"};
+constexpr const char* kDevices[] = {"panda", "rsm", "tports"};
 
 }  // namespace
 
@@ -25,6 +25,8 @@ std::vector<std::string> worlds() {
   all.push_back("rsmfirelink@2");
   return all;
 }
+
+std::vector<std::string> tports_worlds() { return {"tportsshm", "tportsqsnet-es40"}; }
 
 std::string test_name(const std::string& world) {
   std::string name = world;

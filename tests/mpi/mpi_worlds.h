@@ -15,8 +15,11 @@ namespace fairlead::mpi_test {
 
 // The worlds every system test runs in: one list, so that a new one is one line. lossy: udp, with
 // one packet in 25 going wrong; nirx: NI engines, of two ranks each, and lossynirx. ofitcp, ofishm:
-// libfabric's providers. panda*, rsm*: MPI on that device.
+// libfabric's providers. panda*, rsm*, tports*: MPI on that
+// device.
 std::vector<std::string> worlds();
+// Where the suites run that stand for all on the tports device.
+std::vector<std::string> tports_worlds();
 // A world's name as it may stand in a test's: its letters and digits.
 std::string test_name(const std::string& world);
 
@@ -30,6 +33,13 @@ class PerWorld : public ::testing::TestWithParam<std::string> {
   INSTANTIATE_TEST_SUITE_P(Worlds, suite, ::testing::ValuesIn(::fairlead::mpi_test::worlds()), \
                            [](const ::testing::TestParamInfo<std::string>& each) {             \
                              return ::fairlead::mpi_test::test_name(each.param);               \
+                           })
+
+#define INSTANTIATE_ON_TPORTS(suite)                                                   \
+  INSTANTIATE_TEST_SUITE_P(Tports, suite,                                              \
+                           ::testing::ValuesIn(::fairlead::mpi_test::tports_worlds()), \
+                           [](const ::testing::TestParamInfo<std::string>& each) {     \
+                             return ::fairlead::mpi_test::test_name(each.param);       \
                            })
 
 // Runs `program` between MPI_Init and MPI_Finalize; it answers whether all was as it should be.

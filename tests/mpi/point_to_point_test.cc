@@ -8,6 +8,7 @@ namespace {
 
 struct PointToPoint : PerWorld {};
 INSTANTIATE_MPI_TESTS(PointToPoint);
+INSTANTIATE_ON_TPORTS(PointToPoint);
 
 // Zero, one cache line and past it, one packet and past it, eager and rendezvous.
 constexpr std::size_t kSizes[] = {0,     1,      8,       31,      32,           33,    64,

@@ -10,6 +10,7 @@ namespace {
 
 struct Requests : PerWorld {};
 INSTANTIATE_MPI_TESTS(Requests);
+INSTANTIATE_ON_TPORTS(Requests);
 
 // A slot, one packet, several packets, an offered message.
 constexpr int kSizes[] = {0, 8, 1000, 20000, 100000};

@@ -14,7 +14,8 @@ namespace fairlead::tools {
 void add_mpi_options(CLI::App& app, MpiChoice& choice) {
   app.add_option("--mpi-device", choice.device,
                  "What carries MPI messages: direct, the Port itself, panda, as in the LCI paper, "
-                 "or rsm, stores into memory of the receiver (default: direct)")
+                 "rsm, stores into memory of the receiver, or tports, QsNet's messages with tags "
+                 "(default: direct)")
       ->type_name("NAME");
   app.add_option("--mpi-bcast", choice.bcast,
                  "How MPI_Bcast goes: auto, multicast (--mpi-device panda only, and its default), "

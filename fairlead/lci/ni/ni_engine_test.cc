@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fairlead/fabric/loop/loop.h"
-#include "fairlead/lci/fake_nic.h"
+#include "fairlead/lci/direct/fake_nic.h"
 #include "fairlead/lci/ni/engine_endpoint.h"
 
 namespace fairlead::lci {

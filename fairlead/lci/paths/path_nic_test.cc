@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "fairlead/lci/fake_nic.h"
+#include "fairlead/lci/direct/fake_nic.h"
 
 namespace fairlead::lci {
 namespace {

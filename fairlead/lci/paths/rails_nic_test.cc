@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fairlead/lci/direct/direct_port.h"
-#include "fairlead/lci/fake_nic.h"
+#include "fairlead/lci/direct/fake_nic.h"
 #include "fairlead/lci/reliable/reliable_nic.h"
 
 namespace fairlead::lci {

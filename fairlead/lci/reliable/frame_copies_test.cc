@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fairlead/base/test_pattern.h"
-#include "fairlead/lci/fake_nic.h"
+#include "fairlead/lci/direct/fake_nic.h"
 #include "fairlead/lci/reliable/reliable_nic_impl.h"
 
 namespace fairlead::lci {

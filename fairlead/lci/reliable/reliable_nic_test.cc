@@ -13,7 +13,7 @@
 
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/udp/udp_nic.h"
-#include "fairlead/lci/fake_nic.h"
+#include "fairlead/lci/direct/fake_nic.h"
 #include "fairlead/lci/reliable/frame.h"
 #include "fairlead/proto/pacer.h"
 

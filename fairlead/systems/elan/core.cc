@@ -18,7 +18,6 @@ constexpr lci::Chan kTports = kChannels[1];
 constexpr lci::Chan kQueues = kChannels[2];
 constexpr lci::Chan kAnswers = kChannels[3];
 constexpr lci::Chan kSignalChan = kChannels[4];
-constexpr std::int64_t kRetryUs = 2;
 // Behind those that groups use.
 constexpr std::uint32_t kDestEvents = 1 + kSignals;
 lci::CtrId dest_event(unsigned number) {
@@ -45,25 +44,17 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
       port_(context.port()),
       memory_(std::move(memory)),
       meeting_(context, *memory_, kMeetings, kSignalChan),
-      tports_(context, kTports, "a message of a Tport"),
+      tports_(
+          context, {kTports, kAnswers}, "a message of a Tport",
+          {nullptr, nullptr,
+           [](void*, Send& send) {
+             static_cast<elan_event*>(send.owner)->done.ok.fetch_add(1, std::memory_order_release);
+           },
+           nullptr}),
       queue_inbox_(context, kQueues, "a message of a queue"),
       all_{Group(meeting_, 0, everybody(port_.size()))},
       state_{port_.self(), port_.size()},
       base_{&state_, &all_, ELAN_POLL_EVENT} {
-  tports_.on_taken(
-      [](void* self, const Receive& taken) { static_cast<Core*>(self)->answer_sender(taken); },
-      this);
-  port_.bind(kAnswers,
-             {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
-                auto& awaited = static_cast<Core*>(self)->answers_awaited_;
-                const std::uint32_t id = arrival.words[0];
-                if (id == 0 || id > awaited.size() || awaited[id - 1] == nullptr) return Keep::no;
-                awaited[id - 1]->done.ok.fetch_add(1, std::memory_order_release);
-                awaited[id - 1] = nullptr;
-                return Keep::no;
-              },
-              this},
-             {});
   for (unsigned i = 0; i < came_.size(); ++i) port_.expose_counter(dest_event(i), &came_[i]);
   // Peers reach what needs this process's processor while it computes, too.
   constexpr std::uint64_t kPassive = lci::kHwRdma | lci::kHwAtomic;
@@ -74,7 +65,6 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
 
 Core::~Core() {
   for (unsigned i = 0; i < came_.size(); ++i) port_.expose_counter(dest_event(i), nullptr);
-  port_.bind(kAnswers, {}, {});
 }
 
 void Core::fail(const char* call, const std::string& what) { elan::fail(context_, call, what); }
@@ -176,6 +166,7 @@ ELAN_EVENT* Core::make_event(const char* call) {
   event->call = call;
   event->is_receive = false;
   event->receive = Receive();
+  event->send = Send();
   event->old_to = nullptr;
   return event;
 }
@@ -297,46 +288,6 @@ bool Core::poll(ELAN_EVENT* event, long spins) {
   }
   wait(event);
   return true;
-}
-
-// --- Answers to senders that wait until their message was taken.
-
-std::uint32_t Core::await_answer(ELAN_EVENT* event) {
-  const auto free = std::find(answers_awaited_.begin(), answers_awaited_.end(), nullptr);
-  const auto id = static_cast<std::uint32_t>(free - answers_awaited_.begin()) + 1;
-  free == answers_awaited_.end() ? answers_awaited_.push_back(event) : void(*free = event);
-  return id;
-}
-
-void Core::answer_sender(const Receive& taken) {
-  if (taken.key.words[2] == 0) return;
-  answers_.push_back({taken.from, taken.key.words[2]});
-  if (answering_) return;
-  answering_ = true;
-  port_.defer({[](void* self) { static_cast<Core*>(self)->send_answers(); }, this});
-}
-
-void Core::send_answers() {
-  answering_ = false;
-  while (!answers_.empty()) {
-    const Answer answer = answers_.front();
-    if (answer.to == port_.self()) {
-      elan_event*& event = answers_awaited_[answer.id - 1];
-      event->done.ok.fetch_add(1, std::memory_order_release);
-      event = nullptr;
-    } else {
-      const lci::Words words = {answer.id, 0, 0, 0};
-      const Post posted =
-          port_.send_small({answer.to}, kAnswers, lci::Lane::reply, words, {}, lci::kNoBlock);
-      if (posted == Post::again_credit || posted == Post::again_buffer) {
-        answering_ = true;
-        port_.after(microseconds(kRetryUs),
-                    {[](void* self) { static_cast<Core*>(self)->send_answers(); }, this});
-        return;
-      }
-    }
-    answers_.pop_front();
-  }
 }
 
 }  // namespace fairlead::elan

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "fairlead/systems/elan/group.h"
 #include "fairlead/systems/elan/inbox.h"
 #include "fairlead/systems/elan/memory.h"
+#include "fairlead/systems/elan/tports.h"
 
 struct elan_group {
   fairlead::elan::Group group;
@@ -21,7 +21,7 @@ struct elan_queue {
   std::uint32_t id;
 };
 
-// One operation under way: counted by the Port, or a receive of a Tport.
+// One operation under way: counted by the Port, or of a Tport.
 struct elan_event {
   fairlead::Counter done;
   std::uint64_t at = 0;  // done at so many
@@ -29,6 +29,7 @@ struct elan_event {
   bool is_receive = false;
   elan_tport* port = nullptr;  // of receives
   fairlead::elan::Receive receive;
+  fairlead::elan::Send send;
   std::uint64_t old = 0;  // of atomics
   void* old_to = nullptr;
   std::size_t old_bytes = 0;
@@ -81,8 +82,6 @@ class Core {
   ELAN_EVENT* make_event(const char* call);
   void free_event(ELAN_EVENT* event);
 
-  // What a send of a Tport waits for: `id` for the receiver to answer with.
-  std::uint32_t await_answer(ELAN_EVENT* event);
   // The first number of a queue that is free here and not below `from`; then taken, unless 0.
   std::uint32_t next_queue(std::uint32_t from) {
     if (from == 0) return queues_;
@@ -104,29 +103,22 @@ class Core {
   lci::Port& port() { return port_; }
   Memory& memory() { return *memory_; }
   Meeting& meeting() { return meeting_; }
-  Inbox& tports() { return tports_; }
+  Tports& tports() { return tports_; }
   Inbox& queues() { return queue_inbox_; }
   bool left() const { return left_; }
 
  private:
-  struct Answer {
-    Rank to;
-    std::uint32_t id;
-  };
-
   // Begins an operation of the Port's on what the program calls `address`; ends the job where it
   // cannot be.
   template <class Begin>
   void begin(const void* address, unsigned vp, const char* call, Begin&& operation);
   [[noreturn]] void refused(Post answer, const void* address, unsigned vp, const char* call);
-  void answer_sender(const Receive& taken);
-  void send_answers();
 
   run::Context& context_;
   lci::Port& port_;
   std::unique_ptr<Memory> memory_;
   Meeting meeting_;
-  Inbox tports_;
+  Tports tports_;
   Inbox queue_inbox_;
   std::array<Counter, ELAN_DEST_EVENTS> came_;  // destination events
   elan_group all_;
@@ -137,9 +129,6 @@ class Core {
   std::vector<std::shared_ptr<void>> kept_;
   std::vector<std::unique_ptr<elan_event>> events_;
   std::vector<elan_event*> free_events_;
-  std::vector<elan_event*> answers_awaited_;  // by id - 1; null: free
-  std::deque<Answer> answers_;
-  bool answering_ = false;
 };
 
 }  // namespace fairlead::elan

@@ -73,8 +73,7 @@ bool Group::fits(const lci::Port& port, const std::vector<Rank>& members) {
 }
 
 Key Group::key_of(Step step) const {
-  return {{static_cast<std::uint32_t>(name_), static_cast<std::uint32_t>(name_ >> 32),
-           meetings_ << 2 | static_cast<std::uint32_t>(step)}};
+  return {name_, meetings_ << 2 | static_cast<std::uint32_t>(step)};
 }
 
 template <class Visit>

@@ -9,14 +9,24 @@
 #include "fairlead/systems/elan/errors.h"
 
 namespace fairlead::elan {
+namespace {
 
-Inbox::Inbox(run::Context& context, lci::Chan chan, const char* what)
-    : context_(context), port_(context.port()), chan_(chan), what_(what) {
+// The fourth word of a packet is the length of its message; this one has an Offer instead.
+constexpr std::uint32_t kOffered = ~std::uint32_t{0};
+
+}  // namespace
+
+Inbox::Inbox(run::Context& context, lci::Chan chan, const char* what, std::uint64_t context_bits)
+    : context_(context),
+      port_(context.port()),
+      chan_(chan),
+      what_(what),
+      context_bits_(context_bits),
+      matcher_(port_.size()) {
   port_.bind(chan_,
              {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
-                const std::uint32_t* const w = arrival.words;
-                static_cast<Inbox*>(self)->arrived(arrival.source, arrival.via_group,
-                                                   {{w[0], w[1], w[2]}}, w[3], arrival.data);
+                static_cast<Inbox*>(self)->arrived(arrival.source, arrival.via_group, arrival.words,
+                                                   arrival.data);
                 return Keep::no;
               },
               this},
@@ -27,41 +37,61 @@ Inbox::~Inbox() { port_.bind(chan_, {}, {}); }
 
 // --- What arrives.
 
-bool Inbox::fits(const Receive& receive, Rank from, const Key& key) {
-  if (((receive.source ^ from) & receive.source_mask) != 0) return false;
-  for (int i = 0; i < 3; ++i) {
-    if (((receive.want.words[i] ^ key.words[i]) & receive.mask.words[i]) != 0) return false;
-  }
-  return true;
-}
-
-// The first receive in line for it, taken out. Probes ahead of it are told and leave it.
-Receive* Inbox::taker_of(Rank from, const Key& key, std::size_t size) {
-  for (auto at = waiting_.begin(); at != waiting_.end();) {
-    Receive* const receive = *at;
-    if (!fits(*receive, from, key)) {
-      ++at;
-      continue;
+// The first receive in line for it, taken out. Probes that were there before it are told.
+Receive* Inbox::taker_of(const Envelope& envelope, std::uint32_t note, std::size_t size) {
+  Receive* const taker = matcher_.arrive(envelope);
+  if (!probes_.empty()) {
+    std::vector<Receive*> told;
+    std::erase_if(probes_, [&](Receive* probe) {
+      const bool tells = (taker == nullptr || probe->order < taker->order) &&
+                         MaskRules::matches(probe->wanted, envelope);
+      if (tells) told.push_back(probe);
+      return tells;
+    });
+    for (Receive* const probe : told) {
+      begin(*probe, envelope, note, size);
+      end(*probe);
     }
-    at = waiting_.erase(at);
-    receive->from = from;
-    receive->key = key;
-    receive->size = size;
-    if (!receive->probe) return receive;
-    end(*receive);
   }
-  return nullptr;
+  if (taker != nullptr) begin(*taker, envelope, note, size);
+  return taker;
 }
 
-void Inbox::begin(Receive& receive, Rank from, const Key& key, std::size_t size) {
-  receive.from = from;
-  receive.key = key;
+void Inbox::begin(Receive& receive, const Envelope& envelope, std::uint32_t note,
+                  std::size_t size) {
+  receive.in_line = false;
+  receive.from = envelope.source;
+  receive.tag = envelope.tag;
+  receive.note = note;
   receive.size = size;
-  if (receive.into == nullptr && !receive.probe) {
-    receive.buffer = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(size, 1));
-    receive.into = receive.buffer.get();
-    receive.room = size;
+}
+
+void Inbox::make_room(Receive& receive) {
+  if (receive.into != nullptr || receive.probe) return;
+  receive.buffer =
+      std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(receive.size, 1));
+  receive.into = receive.buffer.get();
+  receive.room = receive.size;
+}
+
+Kept* Inbox::keep(const Envelope& envelope, std::uint32_t note, std::size_t size) {
+  Kept* const kept = kept_.take();
+  kept->envelope = envelope;
+  kept->note = note;
+  kept->size = size;
+  kept->here = 0;
+  kept->taker = nullptr;
+  kept->offer.reset();
+  matcher_.add(kept);
+  return kept;
+}
+
+void Inbox::let_go(Kept* message) {
+  if (!message->offer && listener_.holds != nullptr) {
+    listener_.holds(listener_.context, message->envelope, message->size, false);
   }
+  message->data.reset();
+  kept_.give(message);
 }
 
 void Inbox::fill(Receive& receive, std::size_t offset, std::span<const std::byte> data) {
@@ -73,28 +103,51 @@ void Inbox::fill(Receive& receive, std::size_t offset, std::span<const std::byte
 }
 
 void Inbox::end(Receive& receive) {
-  if (!receive.probe && taken_ != nullptr) taken_(taken_context_, receive);
   receive.done = true;
   changes_.ok.fetch_add(1, std::memory_order_release);
+  // The receive may be gone afterwards.
+  if (!receive.probe && listener_.received != nullptr) {
+    listener_.received(listener_.context, receive);
+  }
 }
 
-void Inbox::arrived(Rank from, bool via_group, const Key& key, std::size_t size,
+void Inbox::arrived(Rank from, bool via_group, const lci::Words& words,
                     std::span<const std::byte> data) {
   const std::uint64_t way = std::uint64_t{from} * 2 + (via_group ? 1 : 0);
   if (const auto under_way = streams_.find(way); under_way != streams_.end()) {
     go_on(under_way->second, data);
-    if (under_way->second.here >= under_way->second.size) streams_.erase(under_way);
+    if (under_way->second.here == under_way->second.size) streams_.erase(under_way);
+    return;
+  }
+  const std::uint64_t context = words[0] | std::uint64_t{words[1]} << 32;
+  const Envelope envelope{context & context_bits_, from, words[2]};
+  const std::uint32_t note = words[1];
+  if (words[3] == kOffered) {
+    Offer offer;
+    if (data.size() != sizeof offer) {
+      ++strays_;
+      return;
+    }
+    std::memcpy(&offer, data.data(), sizeof offer);
+    if (Receive* const taker = taker_of(envelope, note, offer.size); taker != nullptr) {
+      make_room(*taker);
+      return listener_.offered(listener_.context, *taker, offer);
+    }
+    keep(envelope, note, offer.size)->offer = offer;
     return;
   }
   Stream stream;
-  stream.size = size;
-  stream.receive = taker_of(from, key, size);
+  stream.size = words[3];
+  stream.receive = taker_of(envelope, note, stream.size);
   if (stream.receive != nullptr) {
-    begin(*stream.receive, from, key, size);
+    make_room(*stream.receive);
   } else {
-    auto memory = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(size, 1));
-    kept_.push_back({from, key, size, 0, std::move(memory), nullptr});
-    stream.kept = std::prev(kept_.end());
+    stream.kept = keep(envelope, note, stream.size);
+    stream.kept->data =
+        std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(stream.size, 1));
+    if (listener_.holds != nullptr) {
+      listener_.holds(listener_.context, envelope, stream.size, true);
+    }
   }
   go_on(stream, data);
   if (stream.here < stream.size) streams_.emplace(way, stream);
@@ -110,18 +163,18 @@ void Inbox::go_on(Stream& stream, std::span<const std::byte> data) {
     if (stream.here == stream.size) end(*stream.receive);
     return;
   }
-  Message& message = *stream.kept;
+  Kept& message = *stream.kept;
   if (!part.empty()) std::memcpy(message.data.get() + at, part.data(), part.size());
   port_.charge({.working_set_bytes = message.size, .copied_bytes = part.size()});
   message.here = stream.here;
   if (message.here == message.size && message.taker != nullptr) {
-    hand_over(stream.kept, *message.taker);
+    hand_over(&message, *message.taker);
   }
 }
 
 // --- What is asked for.
 
-void Inbox::hand_over(std::list<Message>::iterator message, Receive& receive) {
+void Inbox::hand_over(Kept* message, Receive& receive) {
   if (receive.into == nullptr) {
     receive.buffer = std::move(message->data);
     receive.into = receive.buffer.get();
@@ -129,29 +182,46 @@ void Inbox::hand_over(std::list<Message>::iterator message, Receive& receive) {
   } else {
     fill(receive, 0, {message->data.get(), message->size});
   }
-  kept_.erase(message);
+  let_go(message);
   end(receive);
 }
 
 void Inbox::post(Receive& receive) {
-  for (auto at = kept_.begin(); at != kept_.end(); ++at) {
-    if (at->taker != nullptr || !fits(receive, at->from, at->key)) continue;
-    receive.from = at->from;
-    receive.key = at->key;
-    receive.size = at->size;
-    if (receive.probe) {
-      end(receive);
-    } else if (at->here == at->size) {
-      hand_over(at, receive);
-    } else {
-      at->taker = &receive;
+  if (receive.probe) {
+    if (const Kept* const found = matcher_.probe(receive.wanted); found != nullptr) {
+      begin(receive, found->envelope, found->note, found->size);
+      return end(receive);
     }
+    receive.order = matcher_.take_order();
+    receive.in_line = true;
+    probes_.push_back(&receive);
     return;
   }
-  waiting_.push_back(&receive);
+  Kept* const message = matcher_.post(&receive);
+  if (message == nullptr) return;
+  begin(receive, message->envelope, message->note, message->size);
+  if (message->offer) {
+    const Offer offer = *message->offer;
+    let_go(message);
+    make_room(receive);
+    listener_.offered(listener_.context, receive, offer);
+  } else if (message->here == message->size) {
+    hand_over(message, receive);
+  } else {
+    message->taker = &receive;
+  }
 }
 
-bool Inbox::withdraw(Receive& receive) { return std::erase(waiting_, &receive) != 0; }
+bool Inbox::withdraw(Receive& receive) {
+  if (!receive.in_line) return false;
+  receive.in_line = false;
+  if (receive.probe) {
+    std::erase(probes_, &receive);
+  } else {
+    matcher_.withdraw(&receive);
+  }
+  return true;
+}
 
 void Inbox::await(const Receive& receive, const char* call) {
   for (;;) {
@@ -164,11 +234,8 @@ void Inbox::await(const Receive& receive, const char* call) {
 }
 
 void Inbox::receive(Rank source, const Key& key, void* into, std::size_t size, const char* call) {
-  constexpr std::uint32_t kAll = ~std::uint32_t{0};
   Receive receive;
-  receive.want = key;
-  receive.mask = {{kAll, kAll, kAll}};
-  receive.source = source;
+  receive.wanted.envelope = {key.context, source, key.tag};
   std::byte nothing{};
   receive.into = size > 0 ? into : &nothing;
   receive.room = size;
@@ -194,38 +261,89 @@ std::size_t Inbox::mtu_of(lci::Dest to) {
   return group_mtu_;
 }
 
+void Inbox::lost(lci::Dest to) {
+  fail(context_, what_,
+       fmt::format("{} {} cannot be sent to: it was lost", to.group ? "group" : "process", to.id));
+}
+
 void Inbox::send(lci::Dest to, const Key& key, const void* data, std::size_t size) {
-  const auto* const bytes = static_cast<const std::byte*>(data);
-  if (!to.group && to.id == port_.self()) {
-    arrived(to.id, false, key, size, {bytes, size});
+  std::size_t moved = 0;
+  if (!to.group) {
+    (void)send_on(to.id, key, 0, data, size, moved, true);
     return;
   }
-  const lci::Words words = {key.words[0], key.words[1], key.words[2],
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  const lci::Words words = {static_cast<std::uint32_t>(key.context),
+                            static_cast<std::uint32_t>(key.context >> 32), key.tag,
                             static_cast<std::uint32_t>(size)};
-  Post answer;
-  if (!to.group && size <= port_.caps(to.id).inline_bytes_max) {
-    answer = insist(port_, [&] {
-      return port_.send_small(to, chan_, lci::Lane::request, words, {bytes, size}, lci::kNoFlags);
+  const std::size_t mtu = mtu_of(to);
+  do {
+    const Piece piece{bytes + moved, std::min(mtu, size - moved)};
+    lci::Packet* const packet = port_.alloc(to, lci::Lane::request, piece.size, lci::kNoFlags);
+    const Post answer = packet == nullptr ? Post::peer_down : lci::insist(port_, [&] {
+      return port_.send(packet, chan_, words, 0, {&piece, piece.size > 0 ? 1u : 0u}, nullptr,
+                        lci::kNoFlags);
     });
-  } else {
-    const std::size_t mtu = mtu_of(to);
-    std::size_t sent = 0;
-    do {
-      const std::size_t part = std::min(mtu, size - sent);
-      const Piece piece{bytes + sent, part};
-      lci::Packet* const packet = port_.alloc(to, lci::Lane::request, part, lci::kNoFlags);
-      answer = packet == nullptr ? Post::peer_down : insist(port_, [&] {
-        return port_.send(packet, chan_, words, 0, {&piece, part > 0 ? 1u : 0u}, nullptr,
-                          lci::kNoFlags);
-      });
-      sent += part;
-    } while (sent < size && (answer == Post::done || answer == Post::pending));
+    if (!accepted(answer)) lost(to);
+    moved += piece.size;
+  } while (moved < size);
+}
+
+bool Inbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* data, std::size_t size,
+                    std::size_t& moved, bool may_wait) {
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  const lci::Words words = {static_cast<std::uint32_t>(key.context),
+                            static_cast<std::uint32_t>(key.context >> 32) | note, key.tag,
+                            static_cast<std::uint32_t>(size)};
+  if (to == port_.self()) {
+    arrived(to, false, words, {bytes, size});
+    return true;
   }
-  if (answer != Post::done && answer != Post::pending) {
-    fail(
-        context_, what_,
-        fmt::format("{} {} cannot be sent to: it was lost", to.group ? "group" : "process", to.id));
+  const std::uint32_t flags = may_wait ? lci::kNoFlags : lci::kNoBlock;
+  const auto goes = [&](auto&& begin) {
+    const Post answer = may_wait ? lci::insist(port_, begin) : begin();
+    if (answer == Post::again_credit || answer == Post::again_buffer) return false;
+    if (!accepted(answer)) lost({to});
+    return true;
+  };
+  if (size <= port_.caps(to).inline_bytes_max) {
+    return goes([&] {
+      return port_.send_small({to}, chan_, lci::Lane::request, words, {bytes, size}, flags);
+    });
   }
+  const std::size_t mtu = mtu_of({to});
+  do {
+    const Piece piece{bytes + moved, std::min(mtu, size - moved)};
+    lci::Packet* const packet = port_.alloc({to}, lci::Lane::request, piece.size, flags);
+    if (packet == nullptr) {
+      if (may_wait) lost({to});
+      return false;
+    }
+    if (!goes([&] { return port_.send(packet, chan_, words, 0, {&piece, 1}, nullptr, flags); })) {
+      port_.release(packet);
+      return false;
+    }
+    moved += piece.size;
+  } while (moved < size);
+  return true;
+}
+
+bool Inbox::send_offer(Rank to, const Key& key, std::uint32_t note, const Offer& offer,
+                       bool may_wait) {
+  const lci::Words words = {static_cast<std::uint32_t>(key.context), note, key.tag, kOffered};
+  const std::span<const std::byte> body = std::as_bytes(std::span(&offer, 1));
+  if (to == port_.self()) {
+    arrived(to, false, words, body);
+    return true;
+  }
+  const auto begin = [&] {
+    return port_.send_small({to}, chan_, lci::Lane::request, words, body,
+                            may_wait ? lci::kNoFlags : lci::kNoBlock);
+  };
+  const Post answer = may_wait ? lci::insist(port_, begin) : begin();
+  if (answer == Post::again_credit || answer == Post::again_buffer) return false;
+  if (!accepted(answer)) lost({to});
+  return true;
 }
 
 }  // namespace fairlead::elan

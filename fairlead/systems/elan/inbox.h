@@ -1,104 +1,183 @@
-// Messages of any length with three words to know them by, and receives that wait for them: what
-// Tports, queues and the collectives over messages are made of. Messages are sent at once and kept
-// at the receiver until a receive takes them.
+// Messages of any length that are known by context, source and tag, and receives that wait for
+// them: what Tports, queues and the collectives over messages are made of. Messages are sent at
+// once and kept at the receiver until a receive takes them; of a message that is offered its owner
+// fetches the bytes then. Matching is proto/matcher.h, as in MPI.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <list>
 #include <memory>
+#include <optional>
+#include <span>
 #include <unordered_map>
+#include <vector>
 
+#include "fairlead/base/pool.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/proto/matcher.h"
 #include "fairlead/run/context.h"
+#include "fairlead/systems/elan/receive.h"
 
 namespace fairlead::elan {
 
-struct Key {
-  std::uint32_t words[3];
+// Where the bytes of a message are that is too long to be kept: `segment` of its sender's.
+struct Offer {
+  std::uint64_t size;
+  std::uint32_t segment;
+  std::uint32_t zero;
+};
+static_assert(sizeof(Offer) == 16);
+
+// A message that no receive has taken, or that one has taken before all of it was here.
+struct Kept {
+  ListLink<Kept> in_bin;
+  ListLink<Kept> in_all;
+  ListLink<Kept> by_envelope;
+  ListLink<Kept> by_source;
+  ListLink<Kept> by_tag;
+  ListLink<Kept> by_context;
+  Envelope envelope{};
+  std::uint32_t note = 0;
+  std::size_t size = 0;
+  std::size_t here = 0;  // bytes that have come
+  std::unique_ptr<std::byte[]> data;
+  Receive* taker = nullptr;    // took it before all was here
+  std::optional<Offer> offer;  // there is no more of it here
+  std::uint32_t id = 0;        // the pool's
+  Kept* next_free = nullptr;   // the pool's
 };
 
-// What a receive accepts, where it puts it and what it got. Its owner keeps it in place until it is
-// done, or was withdrawn.
-struct Receive {
-  Key want{};
-  Key mask{};  // bits of `want` that must be so
-  Rank source = 0;
-  Rank source_mask = ~Rank{0};
-  void* into = nullptr;  // nullptr: `buffer` is made for it
-  std::size_t room = 0;
-  bool probe = false;  // the message stays
+// How receives and messages match (proto/matcher.h).
+struct MaskRules {
+  using Receive = elan::Receive;
+  using Message = Kept;
+  using Envelope = elan::Envelope;
+  using Wanted = elan::Wanted;
+  struct Hash {
+    std::size_t operator()(const Envelope& e) const noexcept {
+      const std::uint64_t low = std::uint64_t{e.source} << 32 | e.tag;
+      const std::uint64_t mixed = (low ^ e.context * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+      return static_cast<std::size_t>(mixed ^ mixed >> 32);
+    }
+  };
+  static constexpr bool kMasks = true;
 
-  bool done = false;
-  Rank from = 0;
-  Key key{};
-  std::size_t size = 0;  // of the message, whatever room there was
-  std::unique_ptr<std::byte[]> buffer;
+  static const Wanted& wanted(const Receive& receive) { return receive.wanted; }
+  static Envelope envelope(const Wanted& wanted) { return without(wanted.envelope, wild(wanted)); }
+  static bool matches(const Wanted& wanted, const Envelope& message) {
+    return wanted.envelope.context == message.context &&
+           ((wanted.envelope.source ^ message.source) & wanted.source_mask) == 0 &&
+           ((wanted.envelope.tag ^ message.tag) & wanted.tag_mask) == 0;
+  }
+  static unsigned wild(const Wanted& wanted) {
+    if (!is_plain(wanted.source_mask) || !is_plain(wanted.tag_mask)) return proto::kMasked;
+    return (wanted.source_mask == 0 ? proto::kWildSource : 0u) |
+           (wanted.tag_mask == 0 ? proto::kWildTag : 0u);
+  }
+  static bool in_one_bin(const Wanted& wanted) {
+    return wanted.source_mask == ~Rank{0} && is_plain(wanted.tag_mask);
+  }
+  static Envelope without(Envelope e, unsigned wild) {
+    if ((wild & proto::kWildSource) != 0) e.source = 0;
+    if ((wild & proto::kWildTag) != 0) e.tag = 0;
+    return e;
+  }
+  static std::size_t bin(const Envelope& e) {
+    return e.source ^ static_cast<std::size_t>(e.context * 0x9e3779b97f4a7c15u >> 32);
+  }
+  static bool same_bin(const Wanted& wanted, const Envelope& message) {
+    return wanted.envelope.source == message.source && wanted.envelope.context == message.context;
+  }
+  static void posted(Receive& receive) { receive.in_line = true; }
+
+ private:
+  static bool is_plain(std::uint32_t mask) { return mask == 0 || mask == ~std::uint32_t{0}; }
 };
 
 // One channel's messages at one rank. Thread: the port's, inside a PortTurn.
 class Inbox {
  public:
-  Inbox(run::Context& context, lci::Chan chan, const char* what);
+  // Whom to tell, also in upcalls; what is nullptr is not told. received: a receive has its
+  // message. offered: a receive has taken an offer; end() when its bytes are there. holds: a
+  // message of so many bytes is kept, or no longer.
+  struct Listener {
+    void* context = nullptr;
+    void (*received)(void* context, Receive& receive) = nullptr;
+    void (*offered)(void* context, Receive& receive, const Offer& offer) = nullptr;
+    void (*holds)(void* context, const Envelope& message, std::size_t size, bool longer) = nullptr;
+  };
+  // context_bits: of a key's context, those that a receive asks for. In the upper half the others
+  // are a note for the receiver.
+  Inbox(run::Context& context, lci::Chan chan, const char* what,
+        std::uint64_t context_bits = ~std::uint64_t{0});
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  // Whom to tell that a receive has taken a message; may be in an upcall.
-  void on_taken(void (*run)(void* context, const Receive& taken), void* context) {
-    taken_ = run;
-    taken_context_ = context;
-  }
+  void listen(const Listener& listener) { listener_ = listener; }
+
+  // The longest message.
+  static constexpr std::size_t kBytesMax = (std::size_t{1} << 32) - 2;
 
   // Waits for room in the network. `data` is the caller's again on return. Not from an upcall.
   void send(lci::Dest to, const Key& key, const void* data, std::size_t size);
+  // The same from byte `moved` on, as far as there is room, or waiting for it if it may; true: all
+  // is sent. Nothing else may be sent to that rank before.
+  bool send_on(Rank to, const Key& key, std::uint32_t note, const void* data, std::size_t size,
+               std::size_t& moved, bool may_wait);
+  // Sends no more than that there is such a message. False: there is no room.
+  bool send_offer(Rank to, const Key& key, std::uint32_t note, const Offer& offer, bool may_wait);
   // Takes the first message there is, or waits in line for one.
   void post(Receive& receive);
   // Takes it out of the line; false: it has begun to receive.
   bool withdraw(Receive& receive);
+  // The first message that a receive would take.
+  const Kept* find(const Wanted& wanted) { return matcher_.probe(wanted); }
+  bool any_kept() const { return matcher_.any_early(); }
+  // The bytes of an offer that it took are where they belong.
+  void end(Receive& receive);
   void await(const Receive& receive, const char* call);
   // Post and await; ends the job if the message has another size.
   void receive(Rank source, const Key& key, void* into, std::size_t size, const char* call);
+  // Packets that were no messages.
+  std::uint64_t strays() const { return strays_; }
 
  private:
-  struct Message {
-    Rank from;
-    Key key;
-    std::size_t size;
-    std::size_t here = 0;  // bytes that have come
-    std::unique_ptr<std::byte[]> data;
-    Receive* taker = nullptr;  // took it before all was here
-  };
   // A message whose packets are arriving: into a receive, or into one that is kept.
   struct Stream {
     Receive* receive = nullptr;
-    std::list<Message>::iterator kept{};
+    Kept* kept = nullptr;
     std::size_t here = 0;
     std::size_t size = 0;
   };
 
-  void arrived(Rank from, bool via_group, const Key& key, std::size_t size,
-               std::span<const std::byte> data);
+  void arrived(Rank from, bool via_group, const lci::Words& words, std::span<const std::byte> data);
   void go_on(Stream& stream, std::span<const std::byte> data);
-  static bool fits(const Receive& receive, Rank from, const Key& key);
-  Receive* taker_of(Rank from, const Key& key, std::size_t size);
-  void begin(Receive& receive, Rank from, const Key& key, std::size_t size);
+  Receive* taker_of(const Envelope& envelope, std::uint32_t note, std::size_t size);
+  Kept* keep(const Envelope& envelope, std::uint32_t note, std::size_t size);
+  void let_go(Kept* message);
+  static void begin(Receive& receive, const Envelope& envelope, std::uint32_t note,
+                    std::size_t size);
+  static void make_room(Receive& receive);
   void fill(Receive& receive, std::size_t offset, std::span<const std::byte> data);
-  void end(Receive& receive);
-  void hand_over(std::list<Message>::iterator message, Receive& receive);
+  void hand_over(Kept* message, Receive& receive);
   std::size_t mtu_of(lci::Dest to);
+  [[noreturn]] void lost(lci::Dest to);
 
   run::Context& context_;
   lci::Port& port_;
   lci::Chan chan_;
   const char* what_;
-  std::list<Message> kept_;                            // in the order in which they began to come
-  std::deque<Receive*> waiting_;                       // in the order of post()
+  const std::uint64_t context_bits_;
+  proto::Matcher<MaskRules> matcher_;
+  Pool<Kept> kept_;
+  std::vector<Receive*> probes_;                       // that wait, in the order of post()
   std::unordered_map<std::uint64_t, Stream> streams_;  // by sender and kind of packet
   Counter changes_;                                    // receives that ended
   std::size_t group_mtu_ = 0;                          // 0: not known yet
-  void (*taken_)(void* context, const Receive& taken) = nullptr;
-  void* taken_context_ = nullptr;
+  std::uint64_t strays_ = 0;
+  Listener listener_;
 };
 
 }  // namespace fairlead::elan
+
+extern template class fairlead::proto::Matcher<fairlead::elan::MaskRules>;

@@ -25,8 +25,6 @@ struct elan_queue_rx {
 namespace fairlead::elan {
 namespace {
 
-constexpr std::uint32_t kAll = ~std::uint32_t{0};
-
 Core& core_of(const char* call) {
   Core* const core = Core::current();
   if (core != nullptr && !core->left()) return *core;
@@ -36,9 +34,7 @@ Core& core_of(const char* call) {
 
 void line_up(Core& core, elan_queue_rx& rx) {
   rx.receive = Receive();
-  rx.receive.want = {{rx.id, 0, 0}};
-  rx.receive.mask = {{kAll, 0, 0}};
-  rx.receive.source_mask = 0;
+  rx.receive.wanted = {{rx.id, 0, 0}, 0, 0};
   core.queues().post(rx.receive);
 }
 
@@ -93,7 +89,7 @@ ELAN_EVENT* elan_queueTx(ELAN_QUEUE_TX* tx, unsigned vp, const void* data, size_
     core.fail(__func__, fmt::format("process {}: {} bytes, a slot has at most {}", vp, n,
                                     ELAN_QUEUE_SLOT_MAX));
   }
-  core.queues().send({vp}, {{tx->id, 0, 0}}, data, n);
+  core.queues().send({vp}, {tx->id, 0}, data, n);
   return core.make_event(__func__);
 }
 int elan_queueRxPoll(ELAN_QUEUE_RX* rx, long spins) {
@@ -132,17 +128,23 @@ ELAN_EVENT* elan_tportTxStart(ELAN_TPORT* port, unsigned flags, unsigned destvp,
   Core& core = fairlead::elan::core_of(__func__);
   const PortTurn turn(core.port());
   fairlead::elan::check_process(core, destvp, __func__);
-  if (n >= std::size_t{1} << 32) {
+  if (n > fairlead::elan::Inbox::kBytesMax) {
     core.fail(__func__,
-              fmt::format("process {}: {} bytes, a message has less than 2^32", destvp, n));
+              fmt::format("process {}: {} bytes, a message has less than 2^32 - 1", destvp, n));
   }
   elan_event* const event = core.make_event(__func__);
-  std::uint32_t answer = 0;
+  fairlead::elan::Send& send = event->send;
+  send.to = destvp;
+  send.port = port->id;
+  send.tag = static_cast<std::uint32_t>(tag);
+  send.data = data;
+  send.size = n;
+  send.owner = event;
   if ((flags & ELAN_TPORT_TXSYNC) != 0) {
     event->at = 1;
-    answer = core.await_answer(event);
+    send.how = fairlead::elan::Send::How::sync;
   }
-  core.tports().send({destvp}, {{port->id, static_cast<std::uint32_t>(tag), answer}}, data, n);
+  (void)core.tports().start(send, true);
   return event;
 }
 void elan_tportTxWait(ELAN_EVENT* event) { elan_wait(event, ELAN_POLL_EVENT); }
@@ -161,10 +163,9 @@ ELAN_EVENT* elan_tportRxStart(ELAN_TPORT* port, unsigned flags, unsigned sender_
   event->is_receive = true;
   event->port = port;
   fairlead::elan::Receive& receive = event->receive;
-  receive.want = {{port->id, static_cast<std::uint32_t>(tag), 0}};
-  receive.mask = {{fairlead::elan::kAll, static_cast<std::uint32_t>(tag_mask), 0}};
-  receive.source = sender;
-  receive.source_mask = (flags & ELAN_TPORT_RXANY) != 0 ? 0 : sender_mask;
+  receive.wanted = {{port->id, sender, static_cast<std::uint32_t>(tag)},
+                    (flags & ELAN_TPORT_RXANY) != 0 ? 0 : sender_mask,
+                    static_cast<std::uint32_t>(tag_mask)};
   receive.probe = (flags & ELAN_TPORT_RXPROBE) != 0;
   if ((flags & ELAN_TPORT_RXBUF) == 0) {
     // Without memory there is no room: nothing is written.
@@ -181,7 +182,7 @@ void* elan_tportRxWait(ELAN_EVENT* event, unsigned* sender, int* tag, size_t* n)
   fairlead::elan::Receive& receive = event->receive;
   core.tports().await(receive, __func__);
   if (sender != nullptr) *sender = receive.from;
-  if (tag != nullptr) *tag = static_cast<int>(receive.key.words[1]);
+  if (tag != nullptr) *tag = static_cast<int>(receive.tag);
   if (n != nullptr) *n = receive.size;
   void* const at = receive.probe || receive.into == event ? nullptr : receive.into;
   if (receive.buffer != nullptr) event->port->buffers.push_back(std::move(receive.buffer));

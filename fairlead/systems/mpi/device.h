@@ -2,7 +2,7 @@
 // for it; a device carries what the envelope says: one for all peers of a process and the same on
 // every rank, so that the order of messages is the device's. Devices: direct.h (packets and copies
 // of the Port's own), panda_device.h (messages and broadcasts of Panda), devices/rsm (stores into
-// memory of the receiver).
+// memory of the receiver), devices/tports (Tports, which match themselves).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -33,6 +33,19 @@ class Device {
   virtual Sent start(Request& send, bool may_wait) = 0;
   // A send that exposed its memory is over.
   virtual void withdraw(Request& send) = 0;
+  // Whether the device matches messages and receives itself. Then it takes every pair of ranks,
+  // this one with itself too, the engine's matcher stays empty, and the five calls below are made.
+  virtual bool matches() const { return false; }
+  // Takes the first message that `receive` matches, or lets it wait for one, in State::posted.
+  virtual void post(Request& /*receive*/) {}
+  // A receive in State::posted waits no longer; false: a message has matched it.
+  virtual bool cancel(Request& /*receive*/) { return false; }
+  // The first message that `wanted` matches, until the next call; it stays. nullptr: none.
+  virtual const Unexpected* probe(const Envelope& /*wanted*/) { return nullptr; }
+  // Takes it away from receives; accept() brings it. The engine's (make_early()). nullptr: none.
+  virtual Unexpected* take(const Envelope& /*wanted*/) { return nullptr; }
+  // Whether there is any message that no receive has matched.
+  virtual bool any_early() const { return false; }
   // `receive` takes `message`, which came before it; the device gives up what it kept of it.
   virtual void accept(Request& receive, Unexpected& message) = 0;
   // Goes on with what earlier calls could not finish. True: something moved.

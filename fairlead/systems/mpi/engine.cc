@@ -24,6 +24,7 @@ Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice, FirstNumbers fir
       other_(other.make ? other.make(*this) : nullptr) {
   if (other_ != nullptr) {
     device_ = other_.get();
+    matches_itself_ = device_->matches();
   } else {
     direct_.bind();
   }

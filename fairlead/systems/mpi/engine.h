@@ -131,7 +131,9 @@ class Engine {
       layout->hold();
       r->layout = layout;
     }
-    if (Unexpected* message = matcher_.post(r); message != nullptr) [[unlikely]]
+    if (matches_itself_) [[unlikely]]
+      device_->post(*r);
+    else if (Unexpected* message = matcher_.post(r); message != nullptr) [[unlikely]]
       take_early(*r, message);
     return r;
   }
@@ -200,7 +202,9 @@ class Engine {
   // The same the other way: returns when they are there.
   void store(const void* from, const lci::Remote& to, std::size_t size, const char* call);
   // The earliest message `wanted` matches, which stays, or nullptr.
-  const Unexpected* probe(const Envelope& wanted) { return matcher_.probe(wanted); }
+  const Unexpected* probe(const Envelope& wanted) {
+    return matches_itself_ ? device_->probe(wanted) : matcher_.probe(wanted);
+  }
   // Takes such a message away from other receives: receive_early() brings it. nullptr: none.
   Unexpected* take(const Envelope& wanted);
   Request* receive_early(Unexpected* message, void* to, std::uint64_t capacity, Comm* comm,
@@ -213,7 +217,7 @@ class Engine {
     if (work.advance() != Driven::Step::over) driven_.push_back(&work);
   }
   // Whether there is any message that no receive has matched.
-  bool any_early() const { return matcher_.any_early(); }
+  bool any_early() const { return matches_itself_ ? device_->any_early() : matcher_.any_early(); }
   // Waits until nothing this rank has to send is left.
   void drain(const char* call);
   // Every rank has drained, and sends nothing any more.
@@ -306,6 +310,13 @@ class Engine {
   // Counts what a kept message holds, and no longer. Too much in all ends the job.
   void hold(const Unexpected& message);
   void let_go(const Unexpected& message) { count_less(message.size); }
+  // The same by a device that matches itself.
+  void hold(std::uint64_t size, Rank from, std::int32_t tag);
+  void let_go(std::uint64_t size) { count_less(size); }
+  // For such a device's take().
+  Unexpected* make_early(const Envelope& envelope, std::uint64_t size) {
+    return make_early(envelope, Unexpected::Place::bytes, size);
+  }
   // From how many bytes on that kept messages hold their senders have to wait.
   void set_unexpected_bytes(std::uint64_t bytes) { slow_from_ = bytes; }
   // A peer asks for no message that it would have to keep, or no longer.
@@ -365,6 +376,7 @@ class Engine {
   bool push_outgoing();
 
   // engine_receive.cc
+  Unexpected* make_early(const Envelope& envelope, Unexpected::Place place, std::uint64_t size);
   void take_early(Request& receive, Unexpected* message);
   void take_from_self(Request& receive, Unexpected* message);
   void deliver_to_self(Request& receive, const Request& send);
@@ -416,7 +428,8 @@ class Engine {
   const bool free_work_;
   const bool short_ways_;
   Direct direct_;
-  Device* device_;  // direct_, or another
+  Device* device_;               // direct_, or another
+  bool matches_itself_ = false;  // device_->matches()
   Fatal fatal_;
   FairLock* lock_ = nullptr;
   // Threads that wait and do not poll, and whether another does, for all: all but the lock's word

@@ -10,7 +10,8 @@
 
 namespace fairlead::mpi {
 
-Unexpected* Engine::keep(const Envelope& envelope, Unexpected::Place place, std::uint64_t size) {
+Unexpected* Engine::make_early(const Envelope& envelope, Unexpected::Place place,
+                               std::uint64_t size) {
   Unexpected* u = early_.take();
   u->envelope = envelope;
   u->place = place;
@@ -19,18 +20,27 @@ Unexpected* Engine::keep(const Envelope& envelope, Unexpected::Place place, std:
   u->packet = nullptr;
   u->held = nullptr;
   u->sender = nullptr;
-  matcher_.add(u);
   count_more(sizeof(Unexpected), envelope.peer);
   return u;
 }
 
+Unexpected* Engine::keep(const Envelope& envelope, Unexpected::Place place, std::uint64_t size) {
+  Unexpected* const u = make_early(envelope, place, size);
+  matcher_.add(u);
+  return u;
+}
+
 void Engine::hold(const Unexpected& message) {
-  count_more(message.size, message.envelope.peer);
+  hold(message.size, message.envelope.peer, message.envelope.tag);
+}
+
+void Engine::hold(std::uint64_t size, Rank from, std::int32_t tag) {
+  count_more(size, from);
   if (early_bytes_ > kUnexpectedBytesMax) {
     failed(
         fmt::format("messages that no receive was posted for hold {} bytes, the last from rank "
                     "{} with tag {}; post the receives earlier or send less ahead (MPI_Ssend)",
-                    early_bytes_, message.envelope.peer, message.envelope.tag));
+                    early_bytes_, from, tag));
   }
 }
 
@@ -58,12 +68,14 @@ void Engine::irecv_by(Request& request, void* to, std::uint64_t capacity, Envelo
   requests_.renew(&request);
   set_layout(request, layout);
   describe(request, to, capacity, from.context, from.peer, from.tag, comm);
+  if (matches_itself_) return device_->post(request);
   if (Unexpected* const message = matcher_.post(&request); message != nullptr) {
     take_early(request, message);
   }
 }
 
 Unexpected* Engine::take(const Envelope& wanted) {
+  if (matches_itself_) return device_->take(wanted);
   Unexpected* const found = matcher_.probe(wanted);
   if (found != nullptr) matcher_.remove(found);
   return found;
@@ -81,7 +93,11 @@ Request* Engine::receive_early(Unexpected* message, void* to, std::uint64_t capa
 
 bool Engine::cancel(Request& receive) {
   if (receive.is_send || receive.state != State::posted) return false;
-  matcher_.withdraw(&receive);
+  if (!matches_itself_) {
+    matcher_.withdraw(&receive);
+  } else if (!device_->cancel(receive)) {
+    return false;
+  }
   receive.error = kCancelled;
   receive.state = State::done;
   return true;

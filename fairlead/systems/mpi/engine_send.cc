@@ -55,7 +55,7 @@ void Engine::begin_send(Request& request, const void* from, std::uint64_t size, 
   request.size = size;
   request.moved = 0;
   request.error = 0;
-  if (to.peer == self_) return send_to_self(request);
+  if (to.peer == self_ && !matches_itself_) return send_to_self(request);
   request.state =
       size <= device_->eager_max(to.peer, sync) ? State::eager_queued : State::offer_queued;
   if (!slow_peers_.empty()) make_slow(request);
@@ -103,7 +103,7 @@ bool Engine::push_outgoing() {
       note_outgoing();
       if (r->state == State::offer_queued || (r->state == State::eager_queued && r->sync)) {
         r->state = State::offered;
-      } else {
+      } else if (!r->done()) {  // a device that matches may have found it over at once
         this->sent(*r);
       }
     }

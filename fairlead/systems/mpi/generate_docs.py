@@ -31,6 +31,7 @@ variable `FAIRLEAD_MPI_DEVICE`). Every call works with each of them. Threads may
 | `direct`, the default | packets of the network, and copies from memory to memory |
 | `panda` | messages and broadcasts of Panda-ST, as in the LCI paper |
 | `rsm` | stores at the receiver, as in the Sun MPI paper ([details](rsm.md#mpi-by-stores)) |
+| `tports` | messages of QsNet's Tports, which match them; long ones are got from memory to memory |
 
 `fairlead run --profile` measures the calls of a program, `--check` looks for what is wrong with
 them ([user guide](user-guide.md#where-an-mpi-programs-time-goes)); under another launcher the

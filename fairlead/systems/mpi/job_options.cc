@@ -12,8 +12,10 @@
 namespace fairlead::mpi {
 namespace {
 
-constexpr std::pair<const char*, DeviceName> kDevices[] = {
-    {"direct", DeviceName::direct}, {"panda", DeviceName::panda}, {"rsm", DeviceName::rsm}};
+constexpr std::pair<const char*, DeviceName> kDevices[] = {{"direct", DeviceName::direct},
+                                                           {"panda", DeviceName::panda},
+                                                           {"rsm", DeviceName::rsm},
+                                                           {"tports", DeviceName::tports}};
 constexpr std::pair<const char*, BcastWay> kWays[] = {{"auto", BcastWay::automatic},
                                                       {"multicast", BcastWay::multicast},
                                                       {"binomial", BcastWay::binomial},

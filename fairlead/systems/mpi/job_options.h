@@ -14,6 +14,7 @@ enum class DeviceName : std::uint8_t {
   direct,
   panda,
   rsm,
+  tports,
 };
 
 enum class BcastWay : std::uint8_t {

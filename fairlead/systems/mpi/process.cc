@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "fairlead/systems/mpi/devices/rsm/device.h"
+#include "fairlead/systems/mpi/devices/tports/device.h"
 #include "fairlead/systems/mpi/extras.h"
 #include "fairlead/systems/mpi/panda_device.h"
 #include "fairlead/systems/mpi/windows/window.h"
@@ -40,6 +41,9 @@ OtherDevice rsm_device(run::Context& context) {
 OtherDevice other_device(run::Context& context, const JobOptions& options) {
   if (options.device == DeviceName::direct) return {};
   if (options.device == DeviceName::rsm) return rsm_device(context);
+  if (options.device == DeviceName::tports) {
+    return {[&context](Engine& engine) { return std::make_unique<TportsDevice>(engine, context); }};
+  }
   // The program may use Panda, too, and then starts and stops it.
   panda::Panda* panda = panda::Panda::of(context);
   const bool owned = panda == nullptr;

@@ -12,6 +12,10 @@ namespace fairlead::mpi {
 // Point-to-point and collectives share one channel: the context tells them apart.
 constexpr lci::Chan kChannel = run::names_of(run::System::mpi).channels[0];
 
+// Of the tports device: its messages, whose four words are Tports', and answers to them.
+constexpr lci::Chan kTportsChannel = run::names_of(run::System::mpi).channels[2];
+constexpr lci::Chan kTportsAnswers = run::names_of(run::System::mpi).channels[3];
+
 //                     words[1]      words[2]             words[3]      body
 enum class Kind : std::uint8_t {
   eager = 1,        // tag           sender id if sync    -             the message

@@ -1,24 +1,15 @@
 // Elements of matching lists by an envelope, hashed; those of one envelope in the order they were
 // added. For lists that are too long to search.
 #pragma once
-#include <cstdint>
+#include <cstddef>
 #include <unordered_map>
 
 #include "fairlead/base/intrusive_list.h"
-#include "fairlead/systems/mpi/request.h"
 
-namespace fairlead::mpi {
-
-struct EnvelopeHash {
-  std::size_t operator()(const Envelope& e) const noexcept {
-    const std::uint64_t low = std::uint64_t{e.peer} << 32 | static_cast<std::uint32_t>(e.tag);
-    const std::uint64_t mixed = (low ^ e.context * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-    return static_cast<std::size_t>(mixed ^ mixed >> 32);
-  }
-};
+namespace fairlead::proto {
 
 // The index owns nothing; an element is under one envelope of it through kLink.
-template <class T, ListLink<T> T::*kLink>
+template <class Envelope, class Hash, class T, ListLink<T> T::*kLink>
 class EnvelopeIndex {
  public:
   bool empty() const { return count_ == 0; }
@@ -53,8 +44,8 @@ class EnvelopeIndex {
   }
 
  private:
-  std::unordered_map<Envelope, IntrusiveList<T, kLink>, EnvelopeHash> lists_;
+  std::unordered_map<Envelope, IntrusiveList<T, kLink>, Hash> lists_;
   std::size_t count_ = 0;
 };
 
-}  // namespace fairlead::mpi
+}  // namespace fairlead::proto
