@@ -73,9 +73,12 @@ struct PacketHeader {
   ClientHeader client;
   std::uint32_t dest_rank;  // several ranks share one NI; group id for multicast
   std::uint32_t sequence;   // of the (source, destination) pair, for gap detection and go-back-N
-  std::uint32_t ack;        // piggybacked: credits returned, or next expected sequence
+  std::uint32_t ack;        // piggybacked: credits returned, or next expected sequence; of a
+                            // direct composition in the model: kSolicitedMark
   std::uint32_t job;        // low half of the job's nonce; packets of another job are dropped
 };
+// The packet asks for the receiver's processor (lci::kSolicited).
+constexpr std::uint32_t kSolicitedMark = 1;
 static_assert(sizeof(PacketHeader) == 48 && std::is_trivially_copyable_v<PacketHeader>);
 
 }  // namespace fairlead::fabric

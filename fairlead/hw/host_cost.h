@@ -14,6 +14,8 @@ struct HostWork {
   std::uint64_t bytes;
   std::uint64_t working_set_bytes;
   std::uint64_t copied_bytes;
+  std::uint64_t page_faults = 0;
+  std::uint64_t protections = 0;
 };
 
 // The numbers of a host that time its own work, fixed-width: what a rank in a process of its own is
@@ -30,7 +32,9 @@ struct HostRates {
         memcpy_memory(host.memcpy_memory),
         memcpy_l2(host.memcpy_l2),
         interrupt(host.interrupt),
-        watchdog(host.watchdog) {}
+        watchdog(host.watchdog),
+        page_fault(host.page_fault),
+        protection(host.protection) {}
 
   Hertz clock;
   std::uint64_t l2_bytes;
@@ -43,6 +47,8 @@ struct HostRates {
   BytesPerSec memcpy_l2;
   Ps interrupt;
   Ps watchdog;
+  Ps page_fault;
+  Ps protection;
 };
 
 // A sweep over more than L2 holds misses at every line (a cyclic sweep of an LRU cache that is too
@@ -61,7 +67,7 @@ inline Ps sweep_time(const HostRates& host, const HostWork& work, Ps ops, std::u
 }
 
 // A sweep that fits L2 pays L2 latency a line, hidden by the operations or hiding them. Copies come
-// on top, at the machine's memcpy rate.
+// on top, at the machine's memcpy rate, and what the operating system does about pages.
 inline Ps work_time(const HostRates& host, const HostWork& work) {
   const bool in_l2 = work.working_set_bytes <= host.l2_bytes;
   const Ps ops = time_for(Cycles{static_cast<std::int64_t>(work.ops)}, host.clock);
@@ -69,7 +75,8 @@ inline Ps work_time(const HostRates& host, const HostWork& work) {
   const Ps sweep = in_l2 ? std::max(ops, host.l2_latency * static_cast<std::int64_t>(lines))
                          : sweep_time(host, work, ops, lines);
   const Ps copy = time_for(Bytes{work.copied_bytes}, in_l2 ? host.memcpy_l2 : host.memcpy_memory);
-  return sweep + copy;
+  return sweep + copy + host.page_fault * static_cast<std::int64_t>(work.page_faults) +
+         host.protection * static_cast<std::int64_t>(work.protections);
 }
 
 // Every byte copied is read and written.

@@ -76,5 +76,28 @@ TEST(HostCost, CopiesComeOnTop) {
   EXPECT_EQ(work_time(platform, {}), Ps{0});
 }
 
+TEST(HostCost, FaultsAndProtectionsCostWhatThePlatformSays) {
+  HostParams platform = round_platform().host;
+  HostWork work{1000, 0, 0, 0};
+  work.page_faults = 2;
+  work.protections = 3;
+  // Expect: nothing where it says nothing
+  EXPECT_EQ(work_time(platform, work), microseconds(1));
+  platform.page_fault = microseconds(7);
+  platform.protection = microseconds(2);
+  EXPECT_EQ(work_time(platform, work), microseconds(1 + 2 * 7 + 3 * 2));
+}
+
+TEST(HostCost, AHandlerStandsBesideEveryRankOrNone) {
+  HostParams host = round_platform().host;
+  // Expect: one processor is the rank's
+  EXPECT_FALSE(host.handler_beside(1));
+  host.processors = 2;
+  EXPECT_TRUE(host.handler_beside(1));
+  EXPECT_FALSE(host.handler_beside(2));
+  host.handler = HostParams::same;
+  EXPECT_FALSE(host.handler_beside(1));
+}
+
 }  // namespace
 }  // namespace fairlead::hw

@@ -15,7 +15,11 @@ void HostParams::add_keys(std::vector<Key>& to) {
                        {"host", "memcpy_l2_MBps", 1, 1e7, rate_from_mb(memcpy_l2)},
                        {"host", "memory_MBps", 1, 1e7, rate_from_mb(memory), true},
                        {"host", "interrupt_us", 0, 1e4, ps_from_us(interrupt)},
-                       {"host", "watchdog_us", 0, 1e6, ps_from_us(watchdog)}});
+                       {"host", "watchdog_us", 0, 1e6, ps_from_us(watchdog)},
+                       {"host", "page_fault_us", 0, 1e4, ps_from_us(page_fault), true},
+                       {"host", "protection_us", 0, 1e4, ps_from_us(protection), true},
+                       {"host", "processors", 1, 1024, whole(processors), true},
+                       {"host", "handler", automatic, other, whole(handler), true}});
 }
 
 void HostParams::speed_up(double factor) {
@@ -23,7 +27,7 @@ void HostParams::speed_up(double factor) {
   faster(memcpy_memory, factor);
   faster(memcpy_l2, factor);
   if (memory.count > 0) faster(memory, factor);
-  for (Ps* time : {&memory_latency, &open_row, &l2_latency, &interrupt}) shorter(*time, factor);
+  for (Ps* time : {&memory_latency, &open_row, &l2_latency, &interrupt, &page_fault, &protection}) shorter(*time, factor);
 }
 
 }  // namespace fairlead::hw

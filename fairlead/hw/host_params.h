@@ -21,6 +21,16 @@ struct HostParams {
   BytesPerSec memory{};           // of the memory, whoever uses it; 0: not stated
   Ps interrupt{};                 // until the handler polls
   Ps watchdog{};                  // polling watchdog's default delay
+  Ps page_fault{};  // an access that ends in the program's handler, until that has returned
+  Ps protection{};  // the system call that changes the protection of neighbouring pages
+  std::uint32_t processors = 1;  // of a node
+  // Which one serves what interrupts a rank.
+  enum Handler : std::uint32_t { automatic, same, other };
+  std::uint32_t handler = automatic;
+
+  // A node of `ranks` ranks has a processor for each, and one beside each that may serve it.
+  bool beside(std::uint32_t ranks) const { return processors >= 2 * ranks; }
+  bool handler_beside(std::uint32_t ranks) const { return handler != same && beside(ranks); }
 
   void add_keys(std::vector<Key>& to);
   void speed_up(double factor);

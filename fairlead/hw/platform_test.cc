@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -83,6 +84,29 @@ TEST_F(PlatformTest, TheFilesOfTheRepositoryAreGood) {
   EXPECT_EQ(p3.value().ni.as<LanaiParams>().ni_cycles, ppro.value().ni.as<LanaiParams>().ni_cycles);
   EXPECT_EQ(p3.value().ni.as<LanaiParams>().host_cycles[static_cast<std::size_t>(Step::send)].count,
             250);
+}
+
+TEST_F(PlatformTest, ProcessorsAreOptionalAndChecked) {
+  // Expect: one where the file says nothing, two in the NEWGENDSM paper's nodes
+  EXPECT_EQ(load(platform_).value().host.processors, 1u);
+  const Result<Platform> two =
+      load_platform((fs::path(FAIRLEAD_PLATFORMS) / "infiniband-pcix.toml").string());
+  ASSERT_TRUE(two.ok()) << two.error().text;
+  EXPECT_EQ(two.value().host.processors, 2u);
+  EXPECT_TRUE(two.value().ni->calls_handlers());
+  // Expect: file, line, key and what may stand there
+  const std::size_t line = 1 + static_cast<std::size_t>(std::count(
+                                   platform_.begin(),
+                                   platform_.begin() + static_cast<std::ptrdiff_t>(
+                                                           platform_.find("interrupt_us")),
+                                   '\n'));
+  const std::string none = error(with(
+      "interrupt_us", "processors = { value = 0, source = \"x\", mark = \"guessed\" }\ninterrupt_us"));
+  EXPECT_TRUE(none.starts_with("p.toml:" + std::to_string(line) + ": host.processors"))
+      << none;
+  const std::string wrong = error(with(
+      "interrupt_us", "handler = { value = 3, source = \"x\", mark = \"guessed\" }\ninterrupt_us"));
+  EXPECT_TRUE(wrong.starts_with("p.toml:" + std::to_string(line) + ": host.handler")) << wrong;
 }
 
 TEST_F(PlatformTest, AChangeIsCheckedAndMarked) {

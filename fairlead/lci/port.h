@@ -48,6 +48,8 @@ struct Work {
   std::uint64_t working_set_bytes =
       0;                           // what `bytes` and `copied_bytes` range over: cache or memory
   std::uint64_t copied_bytes = 0;  // bytes moved by memcpy
+  std::uint64_t page_faults = 0;   // accesses that ended in a handler of the program
+  std::uint64_t protections = 0;   // changes of protection of neighbouring pages, one call each
 };
 
 struct Packet;  // an MTU buffer: alloc's caller owns it, then send, then the upcall that keeps it
@@ -89,6 +91,10 @@ enum Flag : std::uint32_t {
   kMore = 2,     // another send to the same peer follows at once
   kNoBlock = 4,  // answer again_* instead of waiting for room
   kWord4 = 8,  // of atomics: the word has 4 bytes; operands are cut, the former value extended by 0
+  // Packets: they ask for the receiver's processor (InfiniBand's solicited event). Where its port
+  // wakes in the model, a direct one interrupts for them even while the rank waits: they are served
+  // by a thread of their own, not by who looks. Elsewhere it changes nothing.
+  kSolicited = 16,
 };
 // Among the flags of a send to a rank: it goes by this queue (Port::open_queue), 0: the common one.
 constexpr std::uint32_t kQueueShift = 16;
@@ -283,7 +289,8 @@ class Port {
   // Whether upcalls also run while the client computes, where caps say kInterrupt (in the model: in
   // charge(), and not between hold() and allow()). poll_only: they do not, the default. watchdog:
   // when a packet has waited so long for a poll (zero: the platform's time; LCI paper section 4.1).
-  // immediate: at once. Each costs an interrupt.
+  // immediate: at once. Each costs an interrupt. On a modelled node with a processor beside the
+  // rank's (hw::HostParams::beside) the upcalls take that one's time, and the rank computes on.
   // In the real world a helper thread sleeps until something arrives, then runs the upcalls as this
   // rank: never two at once, none between hold() and allow(), none inside a call of the Port. What
   // they share with the rank's own code needs hold() around it.

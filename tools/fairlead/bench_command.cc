@@ -20,6 +20,7 @@
 #include "tools/fairlead/bench_explanation.h"
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
+#include "tools/fairlead/handler_option.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/json.h"
 #include "tools/fairlead/number_options.h"
@@ -174,6 +175,8 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
     return checked;
   if (Result<void> checked = check_background(arguments.choice, {world.on}); !checked.ok())
     return checked;
+  if (Result<void> checked = check_handler(arguments.choice, {world.on}); !checked.ok())
+    return checked;
   if (world.on == "loop") {
     return Error{"bench measures time and loop has none; try --on shm or a modelled platform"};
   }
@@ -282,6 +285,7 @@ void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& argume
   add_place_options(app, arguments.choice);
   add_model_options(app, arguments.choice);
   add_background_option(app, arguments.choice);
+  add_handler_option(app, arguments.choice);
   if (bench.takes.partner) {
     add_whole_option(app, "--partner", options.partner,
                      "The rank that rank 0 talks to, the others being idle; without it half the "

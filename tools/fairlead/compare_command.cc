@@ -18,6 +18,7 @@
 #include "tools/fairlead/comparison.h"
 #include "tools/fairlead/comparison_page.h"
 #include "tools/fairlead/dsm_options.h"
+#include "tools/fairlead/handler_option.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/mpi_options.h"
 #include "tools/fairlead/number_options.h"
@@ -193,6 +194,10 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     complain(fits.error().text);
     return kUsageExitCode;
   }
+  if (const auto fits = check_handler(arguments.choice, arguments.on); !fits.ok()) {
+    complain(fits.error().text);
+    return kUsageExitCode;
+  }
   const auto protocols = dsm_protocols(arguments.dsm);
   const auto dsm = protocols.ok() ? set_dsm_options({"", arguments.dsm.faithful}) : protocols;
   if (!dsm.ok()) {
@@ -237,6 +242,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<CompareArguments>();
   add_job_options(*compare, arguments->choice);
   add_background_option(*compare, arguments->choice);
+  add_handler_option(*compare, arguments->choice);
   compare->add_option("--on", arguments->on, "Places, comma separated: shm, loop, platforms")
       ->delimiter(',')
       ->required()

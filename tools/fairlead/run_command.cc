@@ -21,6 +21,7 @@
 #include "tools/fairlead/computing_note.h"
 #include "tools/fairlead/dsm_options.h"
 #include "tools/fairlead/explanation.h"
+#include "tools/fairlead/handler_option.h"
 #include "tools/fairlead/host_options.h"
 #include "tools/fairlead/mpi_options.h"
 #include "tools/fairlead/number_options.h"
@@ -202,6 +203,10 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
     complain(checked.error().text);
     return kUsageExitCode;
   }
+  if (auto checked = check_handler(arguments.choice, {launch.world.on}); !checked.ok()) {
+    complain(checked.error().text);
+    return kUsageExitCode;
+  }
   if (Result<void> set = set_rank_options(arguments, launch); !set.ok()) {
     complain(set.error().text);
     return kUsageExitCode;
@@ -258,6 +263,7 @@ void add_run(CLI::App& app, int& exit_code) {
   add_place_options(*run, arguments->choice);
   add_model_options(*run, arguments->choice);
   add_background_option(*run, arguments->choice);
+  add_handler_option(*run, arguments->choice);
   run->add_flag("--label", arguments->launch.label, "Begin each line of output with [rank]");
   run->add_option("-x", arguments->launch.environment,
                   "Pass VAR on to the ranks, or set VAR=value; may be repeated")

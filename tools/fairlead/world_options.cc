@@ -9,6 +9,7 @@
 
 #include "fairlead/run/welcome.h"
 #include "tools/fairlead/background_option.h"
+#include "tools/fairlead/handler_option.h"
 #include "tools/fairlead/number_options.h"
 
 namespace fairlead::tools {
@@ -133,6 +134,7 @@ run::WorldOptions WorldChoice::options() const {
     const std::vector<std::string> numbers = read_background(background).value();
     options.set.insert(options.set.begin(), numbers.begin(), numbers.end());
   }
+  if (!handler.empty()) options.set.insert(options.set.begin(), handler_number(handler));
   if (timeout_s > 0) options.timeout = microseconds_rounded(timeout_s * 1e6);
   const double progress = progress_s >= 0              ? progress_s
                           : isatty(STDERR_FILENO) != 0 ? kProgressSeconds

@@ -21,6 +21,7 @@ struct WorldChoice {
   double progress_s = -1;  // 0: never; negative: where somebody watches, kProgressSeconds
   std::string compute = "declared";
   std::string background;  // as background_option.h reads it; empty: none
+  std::string handler;     // "same" or "other"; empty: the platform's
   std::string explain;     // kExplainAll or kExplainPath; empty: nothing is to be explained
 
   // `world` with what needed translation filled in.

@@ -38,7 +38,7 @@ class EngineHostNi {
  public:
   using Answer = HostAnswer;
   struct Work {
-    std::uint64_t ops, bytes, working_set_bytes, copied_bytes;
+    std::uint64_t ops, bytes, working_set_bytes, copied_bytes, page_faults, protections;
   };
 
   // `job` outlives it. Once for a rank.

@@ -19,6 +19,16 @@ class ModelNic : public Nic {
   virtual void work(const hw::HostWork& work) = 0;
   // What sleep() shows when the job hangs; a string that outlives the wait.
   virtual void set_wait(const char* what) = 0;
+
+  // --- Interrupts, as lci's VirtualSite has them: where a machine has none, nothing of it is
+  // called.
+  virtual bool interrupts() const { return false; }
+  virtual void wake(Ps /*watchdog*/) {}
+  virtual Ps time_of(const hw::HostWork&) { return Ps{0}; }
+  virtual Ps compute(Ps time, bool /*completions*/) { return time; }
+  virtual void serve(bool /*interrupted*/) {}
+  virtual void served() {}
+
   // Where remote memory is stored line by line: the bytes of a line, each of which becomes visible
   // at once. 0: it is not.
   virtual std::uint32_t line_bytes() const { return 0; }

@@ -41,6 +41,24 @@ Result<void> check_shared(const hw::Platform& platform, const NiKind& kind, std:
                   each, platform.name)};
 }
 
+Result<void> check_handler(const hw::Platform& platform, std::uint32_t each) {
+  const hw::HostParams& host = platform.host;
+  if (host.handler == hw::HostParams::automatic) return {};
+  if (!platform.ni->calls_handlers()) {
+    return Error{
+        fmt::format("--handler: on {} no processor but a rank's own serves what interrupts it, as "
+                    "its network interface is of kind {}{}; try --on infiniband-pcix",
+                    platform.name, platform.ni->kind().name,
+                    platform.ni->kind().name == "rdma" ? " without ni.interrupts" : "")};
+  }
+  if (host.handler == hw::HostParams::same || host.beside(each)) return {};
+  return Error{fmt::format(
+      "--handler other: a node of {} has {} processor{}, and {} rank{} would need {}; "
+      "try --handler same, fewer --ranks-per-node or --set host.processors={}",
+      platform.name, host.processors, host.processors == 1 ? "" : "s", each,
+      each == 1 ? "" : "s", 2 * each, 2 * each)};
+}
+
 }  // namespace
 
 Result<LoadedPlatform> load_for(const std::string& platform_file, const EvenNodes& ranks,
@@ -58,6 +76,9 @@ Result<LoadedPlatform> load_for(const std::string& platform_file, const EvenNode
   if (Result<void> shared = check_shared(platform.value(), *kind.value(), ranks.each);
       !shared.ok()) {
     return shared.error();
+  }
+  if (Result<void> fits = check_handler(platform.value(), ranks.each); !fits.ok()) {
+    return fits.error();
   }
   return LoadedPlatform{std::move(platform.value()), kind.value()};
 }

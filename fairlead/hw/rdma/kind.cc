@@ -27,6 +27,7 @@ void RdmaParams::add_keys(std::vector<Key>& to) {
                        {"ni", "reads_ahead", 1, 1024, whole(reads_ahead)},
                        {"ni", "copies", 1, 65536, whole(copies)},
                        {"ni", "two_atomics", 0, 1, whole(two_atomics), true},
+                       {"ni", "interrupts", 0, 1, whole(interrupts), true},
                        {"library", "post_cycles", 0, 1e6, cycles(library.post)},
                        {"library", "poll_cycles", 1, 1e6, cycles(library.poll)},
                        {"library", "receive_cycles", 0, 1e6, cycles(library.receive)},

@@ -32,6 +32,7 @@ struct RdmaParams final : Part {
   // Compare-and-swap and fetch-and-add alone, as InfiniBand's verbs: others are the library's loops
   // of compare-and-swap.
   bool two_atomics = false;
+  bool interrupts = false;  // completions of what a host receives may interrupt it
 
   // Cycles of the host's processor.
   struct Library {
@@ -46,6 +47,7 @@ struct RdmaParams final : Part {
   std::unique_ptr<Part> copy() const override { return std::make_unique<RdmaParams>(*this); }
   void add_keys(std::vector<Key>& to) override;
   std::optional<Conflict> conflict() const override;
+  bool calls_handlers() const override { return interrupts; }
   void speed_up(Resource resource, double factor) override;
 };
 

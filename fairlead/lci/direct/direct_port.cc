@@ -17,6 +17,7 @@ std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& option
   std::uint64_t flags = 0;
   if (options.site == nullptr) flags |= kFreeWork;
   if (options.helper != nullptr) flags |= kInterrupt;
+  if (options.site != nullptr && options.site->interrupts()) flags |= kInterrupt;
   if (options.software_remote_memory) return flags;
   if ((nic.flags & fabric::kMappable) != 0)
     flags |= kMappable | kHwAtomic | kHwFetchAdd | kHwPut | kOrderedPut;
@@ -176,7 +177,8 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
   if (const Post p = await_puts(dest, lane, flags); p != Post::done) return p;
   if (dest.group) return send_to_group(dest, chan, lane, words, {&piece, 1}, flags);
   if (data.size() > caps_.inline_bytes_max) return Post::invalid;
-  const fabric::PacketHeader header = header_for(dest, chan, lane, words, data.size());
+  const fabric::PacketHeader header =
+      marked(header_for(dest, chan, lane, words, data.size()), flags);
   const bool behind = overflow_.size(header.client.lane) != 0;
   Post answer = behind ? Post::again_credit : post(header, {&piece, 1});
   if (answer != Post::done) answer = post_again(answer, header, {&piece, 1}, flags);
@@ -327,7 +329,8 @@ Post DirectPort::send(Packet* handed, Chan chan, const Words& words, std::size_t
     const Post answer = send_to_group(packet.dest, chan, packet.lane, words, {&piece, 1}, flags);
     return finish_send(answer, &packet, done);
   }
-  const fabric::PacketHeader header = header_for(packet.dest, chan, packet.lane, words, all);
+  const fabric::PacketHeader header =
+      marked(header_for(packet.dest, chan, packet.lane, words, all), flags);
   const Post answer = send_buffer(packet, header, flags);
   if (answer == Post::done) count_sent(counters_, all);
   return finish_send(answer, &packet, done);

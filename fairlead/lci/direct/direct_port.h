@@ -23,6 +23,20 @@ class VirtualSite {
   virtual void charge(const Work& work) = 0;
   // What the rank waits for from here on, shown when the job hangs; a string that outlives it.
   virtual void waits_for(const char* what) = 0;
+
+  // --- Where what comes may interrupt the rank (Port::wake).
+  virtual bool interrupts() const { return false; }
+  // What Port::wake() asked for; `watchdog`: kNever is poll_only, zero immediate.
+  virtual void wake(Ps /*watchdog*/) {}
+  // How long charge() would take.
+  virtual Ps time_of(const Work&) { return Ps{0}; }
+  // As much of `time` passes as is over when a packet has waited for the watchdog's time or, with
+  // `completions`, when one has come; or all of it. Returns how much.
+  virtual Ps compute(Ps time, bool /*completions*/) { return time; }
+  // What is done from serve() to served() is the handler's, which `interrupted` calls if it is not
+  // at work.
+  virtual void serve(bool /*interrupted*/) {}
+  virtual void served() {}
 };
 
 struct DirectOptions {

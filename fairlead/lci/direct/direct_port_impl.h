@@ -46,8 +46,10 @@ class DirectPort final : public Port {
     return nanoseconds(monotonic_ns()) - options_.epoch;
   }
   void charge(const Work& work) override {
-    if (options_.site != nullptr) [[unlikely]]
-      options_.site->charge(work);
+    if (options_.site == nullptr) [[likely]]
+      return;
+    if (!wakes_ || entered_ > 0 || client_.quiet()) return options_.site->charge(work);
+    compute(work);
   }
   void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
   void bind(Chan chan, Upcall upcall, Returned returned) override {
@@ -74,8 +76,10 @@ class DirectPort final : public Port {
   void allow() override { client_.allow(); }
   std::uint32_t held() const override { return client_.held(); }
   std::uint64_t changes() const override { return upcalls_ + ended(); }
-  // A WakingPort's, which stands before it where there is more than polling.
-  void wake(Wake, Ps) override {}
+  // In the real world a WakingPort's, which stands before it.
+  void wake(Wake policy, Ps watchdog) override;
+  void enter() override { ++entered_; }
+  void leave() override { --entered_; }
   bool quiet() const { return client_.quiet(); }
   bool listen(fabric::Bell& bell);
   void give_way() { nic_.sleep(Ps{0}); }
@@ -124,6 +128,10 @@ class DirectPort final : public Port {
     fabric::WordVector block;
     std::memcpy(&block, words, sizeof block);
     return {fabric::make_client_header(route(chan, lane), block, size), dest.id, 0, 0, 0};
+  }
+  fabric::PacketHeader marked(fabric::PacketHeader header, std::uint32_t flags) const {
+    if (options_.site != nullptr && (flags & kSolicited) != 0) header.ack = fabric::kSolicitedMark;
+    return header;
   }
   // An object for the next arrival, as a small packet leaves it.
   DirectPacket* take_spare() {
@@ -204,6 +212,9 @@ class DirectPort final : public Port {
            network_.busy() || client_.has_due();
   }
   int run_waiting_work();
+  // The client's work, which what comes interrupts.
+  void compute(const Work& work);
+  bool serve(bool interrupted);
   int answer_at_once();
   // `came`: what the fabric had, upcall or not.
   int poll(fabric::Patience& patience, int& came);
@@ -255,6 +266,8 @@ class DirectPort final : public Port {
   Triggers triggers_;
   NetworkOperations network_;
   std::uint64_t upcalls_ = 0;
+  bool served_ = false;  // upcalls ran while the rank computed, and no wait has said so
+  std::uint32_t entered_ = 0;
   bool refused_ = false;
   WaitLadder room_ladder_{options_.wait};  // of waits for room, one after the other
   std::uint64_t losses_ = 0;               // peers lost

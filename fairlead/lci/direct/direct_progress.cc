@@ -20,6 +20,8 @@ constexpr Ps kRoomNap = microseconds(200);
 // Clock reads while spinning for a deadline.
 constexpr std::uint32_t kClockEvery = 16;
 constexpr std::uint32_t kLooksPerClock = 16;
+// In virtual time, a rank that is woken by what it cannot take in yet computes on so long.
+constexpr Ps kUselessNap = microseconds(10);
 
 }  // namespace
 
@@ -69,6 +71,42 @@ inline int DirectPort::poll(fabric::Patience& patience, int& came) {
         due.count <= 0 ? now() : at,
         [](void* self, Packet* p) { static_cast<DirectPort*>(self)->release(p); }, this);
   return ran;
+}
+
+void DirectPort::wake(Wake policy, Ps watchdog) {
+  VirtualSite* const site = options_.site;
+  if (site == nullptr || !site->interrupts()) return;
+  wakes_ = policy != Wake::poll_only;
+  site->wake(!wakes_ ? kNever : policy == Wake::immediate ? Ps{0} : watchdog);
+}
+
+// Timers of the client's are the handler's, too, and so is what waits for room.
+[[gnu::noinline]] void DirectPort::compute(const Work& work) {
+  VirtualSite& site = *options_.site;
+  for (Ps left = site.time_of(work); left > Ps{0};) {
+    const Ps due = client_.next_due();
+    const Ps slice = due == kNever ? left : std::clamp(due - now(), Ps{0}, left);
+    const Ps done = slice == Ps{0} ? Ps{0} : site.compute(slice, work_waits());
+    left -= done;
+    if (left <= Ps{0}) return;
+    if (!serve(done < slice)) left -= site.compute(std::min(left, kUselessNap), false);
+  }
+}
+
+// False: there was nothing that could be done.
+bool DirectPort::serve(bool interrupted) {
+  options_.site->serve(interrupted);
+  const std::uint64_t before = upcalls_;
+  bool any = false;
+  for (int came = 1; came > 0;) {
+    fabric::Patience none;
+    came = 0;
+    const int ran = poll(none, came);
+    any = any || ran > 0 || came > 0;
+  }
+  options_.site->served();
+  served_ = served_ || upcalls_ != before;
+  return any;
 }
 
 // What upcalls made possible and may not do themselves: the client may look elsewhere for long.
@@ -121,7 +159,7 @@ void DirectPort::turn(WaitLadder& ladder) {
 
 Post DirectPort::wait(const Until& until) {
   client_.check_may_block();
-  const std::uint64_t upcalls_before = upcalls_;
+  const std::uint64_t upcalls_before = upcalls_ - (std::exchange(served_, false) ? 1 : 0);
   const std::uint64_t ended_before = ended();
   const Ending ending(until);
   // Fabrics do not say when there is room again: who was refused tries again, after a rung that is

@@ -57,10 +57,21 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
 
  private:
   Ps now() const override { return nic_.now(); }
-  void charge(const Work& work) override {
-    if (!work_takes_time_) return;
-    nic_.work({work.ops, work.bytes, work.working_set_bytes, work.copied_bytes});
+  static hw::HostWork of(const Work& work) {
+    return {work.ops,          work.bytes,       work.working_set_bytes,
+            work.copied_bytes, work.page_faults, work.protections};
   }
+  void charge(const Work& work) override {
+    if (work_takes_time_) nic_.work(of(work));
+  }
+  bool interrupts() const override { return nic_.interrupts(); }
+  void wake(Ps watchdog) override { nic_.wake(watchdog); }
+  Ps time_of(const Work& work) override {
+    return work_takes_time_ ? nic_.time_of(of(work)) : Ps{0};
+  }
+  Ps compute(Ps time, bool completions) override { return nic_.compute(time, completions); }
+  void serve(bool interrupted) override { nic_.serve(interrupted); }
+  void served() override { nic_.served(); }
   void waits_for(const char* what) override { nic_.set_wait(what); }
 
   std::unique_ptr<ModelNic> own_;

@@ -65,7 +65,8 @@ class alignas(kCacheLine) NiPort final : public Port {
   Ps now() const override { return ni_.now(); }
   void charge(const Work& work) override {
     if (!options_.work_takes_time) return;
-    const typename Ni::Work host{work.ops, work.bytes, work.working_set_bytes, work.copied_bytes};
+    const typename Ni::Work host{work.ops,          work.bytes,       work.working_set_bytes,
+                                 work.copied_bytes, work.page_faults, work.protections};
     if (!interrupts_ || entered_ > 0 || client_.quiet()) return work_on(host);
     for (Ps left = ni_.time_of(host);;) {
       left -= ni_.compute(before_timer(left), watchdog_);

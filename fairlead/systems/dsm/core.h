@@ -122,6 +122,12 @@ class Core {
     }
   }
   std::uint64_t take_pages(std::uint64_t count);
+  // What the operating system does where protections tell of accesses; the checked engine has none.
+  void charge_protections(std::uint64_t faults, std::uint64_t protections) {
+    if (engine_->uses_signals()) {
+      port_.charge({.page_faults = faults, .protections = protections});
+    }
+  }
   void handle(Message& message);
   [[noreturn]] void refuse(const Message& message);
 
@@ -153,6 +159,7 @@ class Core {
 
   // --- Intervals (intervals.cc).
   void close_interval();
+  void charge_writes();
   void bring_home(PageId page, std::uint64_t& interval);
   void put_runs(PageId page);
   void send_runs(PageId page, std::uint32_t seq);

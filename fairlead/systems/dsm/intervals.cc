@@ -18,6 +18,7 @@ constexpr std::size_t kDiffHead = 2;    // words before the runs: interval, whet
 void Core::close_interval() {
   written_.clear();
   engine_->collect(written_);
+  charge_writes();
   std::sort(by_atomics_.begin(), by_atomics_.end());
   by_atomics_.erase(std::unique(by_atomics_.begin(), by_atomics_.end()), by_atomics_.end());
   if (written_.empty() && by_atomics_.empty()) return;
@@ -52,6 +53,18 @@ void Core::close_interval() {
   time_[self_] = seq;
   log_.add(std::span(mine_).subspan(before));
   ++counts_.intervals;
+}
+
+// The first write to each of them was a fault, after which the page might be written; now runs of
+// neighbours are protected again. Whatever engine this machine has, the modelled one has
+// protections.
+void Core::charge_writes() {
+  if (written_.empty()) return;
+  std::uint64_t runs = 1;
+  for (std::size_t i = 1; i < written_.size(); ++i) {
+    if (written_[i] != written_[i - 1] + 1) ++runs;
+  }
+  charge_protections(written_.size(), written_.size() + runs);
 }
 
 // Sends the changes of a page, then its version behind them. `interval` and the page stay as they
@@ -174,6 +187,7 @@ void Core::apply(std::span<const Notice> notices) {
     } else if (state_[notice.page] == State::in) {
       state_[notice.page] = State::out;
       engine_->expel(notice.page, 1);
+      charge_protections(0, 1);
       ++counts_.invalidations;
     }
   }

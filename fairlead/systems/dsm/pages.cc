@@ -30,6 +30,7 @@ bool Core::fault(void* address) {
     engine_->fault_inside(page);
   } else {
     ++counts_.faults;
+    charge_protections(1, 0);
     bring_in(page);
   }
   return true;
@@ -115,6 +116,7 @@ void Core::admit_slots() {
       ++count;
     }
     engine_->admit(pages[i].page, static_cast<PageId>(count));
+    charge_protections(0, 1);
     taken += count;
     i += count;
   }

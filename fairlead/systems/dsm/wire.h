@@ -46,6 +46,13 @@ constexpr lci::Lane lane_of(Kind kind) {
   return kind < Kind::page_data ? lci::Lane::reply : lci::Lane::control;
 }
 
+// A rank is asked for something whatever it does itself: its processor is called. At a barrier it
+// waits for the others, and looks.
+constexpr bool calls(Kind kind) {
+  return kind == Kind::forward ||
+         (kind < Kind::depart && kind != Kind::arrive && kind != Kind::distribute);
+}
+
 struct Message {
   Kind kind;
   Rank from;

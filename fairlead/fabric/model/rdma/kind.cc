@@ -18,8 +18,8 @@ std::unique_ptr<Machine> make(hw::Platform platform, const EvenNodes& ranks, std
   return std::make_unique<RdmaMachine>(std::move(platform), ranks, nodes, shared);
 }
 
-void describe(const hw::Platform& platform, const EvenNodes& /*ranks*/, GateHeader& header) {
-  const RdmaTerms terms(platform);
+void describe(const hw::Platform& platform, const EvenNodes& ranks, GateHeader& header) {
+  const RdmaTerms terms(platform, ranks.each);
   header.look = terms.poll;
   ::new (header.kind) RdmaTerms(terms);
 }

@@ -1,5 +1,7 @@
 #include "fairlead/fabric/model/rdma/rdma_commands.h"
 
+#include <algorithm>
+
 namespace fairlead::fabric::model {
 namespace {
 constexpr std::uint64_t kMoveMax = UINT64_C(1) << 61;  // ps, bytes
@@ -38,8 +40,15 @@ Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answe
                                    (command.id & kRdmaKeyWrite) != 0);
       return {};
     case RdmaOp::stay_awake:
+      end_handler();
       host_.sleep(kNever, true, "");
       return {};
+    case RdmaOp::slowed:
+    case RdmaOp::compute:
+    case RdmaOp::serve:
+    case RdmaOp::served:
+      if (host_.terms().interrupts) return interrupt(command, answer);
+      break;
     case RdmaOp::name_memory:
     case RdmaOp::permit:
     case RdmaOp::forget_memory:
@@ -49,6 +58,29 @@ Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answe
       break;
   }
   return damaged("operation", command.op);
+}
+
+Result<void> RdmaCommands::interrupt(const GateCommand& command, GateAnswer& answer) {
+  if (command.a > kMoveMax || command.b > kMoveMax) return damaged("time", command.a);
+  const Ps time{static_cast<std::int64_t>(command.a)};
+  const auto op = static_cast<RdmaOp>(command.op);
+  if (host_.serving() != (op == RdmaOp::served) && op != RdmaOp::slowed &&
+      host_.terms().handler_beside) {
+    return damaged("handler", command.op);
+  }
+  if (op == RdmaOp::slowed) {
+    answer.value = static_cast<std::uint64_t>(host_.slowed(time, command.b).count);
+  } else if (op == RdmaOp::compute) {
+    const Ps watchdog{static_cast<std::int64_t>(command.b)};
+    answer.value =
+        static_cast<std::uint64_t>(host_.compute(time, watchdog, command.id != 0).count);
+  } else if (op == RdmaOp::serve) {
+    answer.value = host_.serve(std::min(time, host_.now()), command.id != 0) ? 1 : 0;
+  } else {
+    host_.served(command.id != 0);
+    answer.value = static_cast<std::uint64_t>(host_.served_until().count);
+  }
+  return {};
 }
 
 Result<void> RdmaCommands::name(const GateCommand& command) {

@@ -21,10 +21,12 @@ class RdmaCommands final : public RankCommands {
   bool ahead() const override { return host_.ahead(); }
   void sync() override { host_.sync(); }
   void compute(Ps time, Ps /*watchdog*/) override {
+    end_handler();
     host_.advance(time);
     host_.sync();
   }
   void block(Ps deadline, const char* what, bool /*for_more*/) override {
+    end_handler();
     host_.sleep(deadline, false, what);
   }
   Result<void> execute(const GateCommand& command, GateAnswer& answer) override;
@@ -36,6 +38,11 @@ class RdmaCommands final : public RankCommands {
 
   Result<void> ring(std::uint32_t packet);
   Result<void> name(const GateCommand& command);
+  Result<void> interrupt(const GateCommand& command, GateAnswer& answer);
+  // A handler that sleeps or computes is none: its rank's memory is damaged.
+  void end_handler() {
+    if (host_.serving()) host_.served(true);
+  }
   Result<void> check_named(const RdmaEntry& entry) const;
   Result<void> return_buffers(const GateCommand& command);
 

@@ -10,7 +10,7 @@
 
 namespace fairlead::fabric::model {
 
-// take, add_key and stay_awake are answered: the rank hands control over; the others are queued
+// take, add_key, stay_awake and those of interrupts are answered: the rank hands control over; the others are queued
 // until then.
 enum class RdmaOp : std::uint32_t {
   give = static_cast<std::uint32_t>(GateOp::kind_first),  // id
@@ -21,6 +21,11 @@ enum class RdmaOp : std::uint32_t {
   take,                                                   // answer: id
   add_key,     // id: kRdmaKeyRead, kRdmaKeyWrite or both, a: base, b: size; answer: value
   stay_awake,  // in place of a sleep (GateOp::block): there is news
+  // RdmaHost's calls of these names.
+  slowed,   // a: time in ps, b: bytes; answer: value, ps
+  compute,  // id: 1 with completions, a: time in ps, b: watchdog in ps; answer: value, ps
+  serve,    // id: 1 interrupted, a: asked, in ps; answer: value, 1 if there was an interrupt
+  served,   // id: 1 waits; answer: value, served_until in ps
   // RdmaEngine's calls of these names; not answered.
   name_memory,    // id: segment, a: base, b: size
   permit,         // id: segment, a: permissions, b: who

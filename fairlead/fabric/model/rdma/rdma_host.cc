@@ -15,6 +15,7 @@ RdmaHost::RdmaHost(const RdmaShared& parts, RdmaEngine& ni, Rank rank)
   sink.received = [](void* self, std::uint32_t id) {
     auto* host = static_cast<RdmaHost*>(self);
     host->received_.push_back(id);
+    host->front(id).seen = host->parts_.engine.now();
     host->wake();
   };
   sink.completed = [](void* self, const RdmaCompletion& completion) {
@@ -27,7 +28,7 @@ RdmaHost::RdmaHost(const RdmaShared& parts, RdmaEngine& ni, Rank rank)
 }
 
 void RdmaHost::sync() {
-  if (local_ <= parts_.engine.now()) return;
+  if (serving_ || local_ <= parts_.engine.now()) return;
   if (sim::CriticalPath* path = parts_.engine.path(); path != nullptr) [[unlikely]]
     path->reach(local_, hw::kHostResource);
   task_->sleep_until(local_);
@@ -36,6 +37,41 @@ void RdmaHost::sync() {
 void RdmaHost::wake() {
   news_ = true;
   if (waiting_) task_->wake(parts_.engine.now());
+}
+
+Ps RdmaHost::compute(Ps time, Ps watchdog, bool completions) {
+  sync();
+  const Ps from = parts_.engine.now();
+  const Ps end = from + time;
+  waiting_ = true;
+  for (Ps at = from; at < end; at = parts_.engine.now()) {
+    if (completions && !completed_.empty()) break;
+    Ps until = end;
+    if (!received_.empty()) until = std::min(end, front(received_.front()).seen + watchdog);
+    if (until <= at) break;
+    (void)task_->block_until(until, "computing");
+  }
+  waiting_ = false;
+  return parts_.engine.now() - from;
+}
+
+bool RdmaHost::serve(Ps asked, bool interrupted) {
+  const bool called = interrupted && asked > served_until_;
+  const Ps takes = called ? parts_.terms.host.interrupt : Ps{0};
+  serving_ = parts_.terms.handler_beside;
+  if (serving_) {
+    handler_ = std::max(asked, served_until_) + takes;
+  } else {
+    advance(takes);
+  }
+  return called;
+}
+
+void RdmaHost::served(bool waits) {
+  served_until_ = now();
+  if (!serving_) return;
+  serving_ = false;
+  if (waits) take_turn();
 }
 
 void RdmaHost::sleep(Ps deadline, bool news, const char* what) {

@@ -1,12 +1,14 @@
 // The host of an RDMA engine, on the rank's task: its clock, which may be ahead of the engine's
 // until something is posted or looked at, and its part of the queues.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "fairlead/base/ring.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
+#include "fairlead/hw/event_kinds.h"
 #include "fairlead/hw/host_cost.h"
 #include "fairlead/hw/host_noise.h"
 #include "fairlead/sim/task.h"
@@ -29,11 +31,13 @@ class RdmaHost {
 
   RdmaEngine& engine() { return ni_; }
 
-  // --- The rank's clock.
-  Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
+  // --- The rank's clock; the handler's from serve() to served(), where that has a processor of its
+  // own.
+  Ps now() const { return std::max(serving_ ? handler_ : local_, parts_.engine.now()); }
   void advance(Ps time) {
     const Ps from = now();
-    local_ = noise_.on() ? noise_.done(from, time) : from + time;
+    Ps& clock = serving_ ? handler_ : local_;
+    clock = noise_.on() ? noise_.done(from, time) : from + time;
   }
   // The client's work.
   void work(const hw::HostWork& work) {
@@ -41,23 +45,48 @@ class RdmaHost {
     move(alone, hw::moved_bytes(parts_.terms.host, work));
   }
   // Work that takes `alone` and moves `bytes` to or from memory, where nobody else uses that.
-  void move(Ps alone, std::uint64_t bytes) {
-    if (bytes == 0 || !ni_.shares_memory()) return advance(alone);
+  void move(Ps alone, std::uint64_t bytes) { advance(slowed(alone, bytes)); }
+  // What it takes then.
+  Ps slowed(Ps alone, std::uint64_t bytes) {
+    if (bytes == 0 || !ni_.shares_memory()) return alone;
     sync();
-    advance(ni_.slowed(rank_, alone, bytes));
+    return ni_.slowed(rank_, alone, bytes);
+  }
+  Ps time_of(const hw::HostWork& work) {
+    return slowed(hw::work_time(parts_.terms.host, work),
+                  hw::moved_bytes(parts_.terms.host, work));
   }
   // The library's work.
   void spend(Ps time) {
     advance(time);
     library_busy_ += time;
   }
-  bool ahead() const { return local_ > parts_.engine.now(); }
+  bool ahead() const { return !serving_ && local_ > parts_.engine.now(); }
   // Lets the rest of the machine catch up with it.
   void sync();
   Ps library_busy() const { return library_busy_; }
   // Until `deadline` or something new: a packet, a completion, a peer's write. Not at all where
   // `news`, or where something came since it slept last. `what` is shown when the job hangs.
   void sleep(Ps deadline, bool news, const char* what);
+
+  // --- Interrupts (RdmaTerms::interrupts). Their handler is a thread of the rank's program that
+  // sleeps until one comes, and takes what else came meanwhile before it sleeps again. On a
+  // processor of its own it does not delay the rank's work; who calls the library while it is in
+  // there waits until it is not.
+  // As much of `time` passes as is over when a packet has been here for `watchdog`, or, with
+  // `completions`, when one is; or all of it. Returns how much.
+  Ps compute(Ps time, Ps watchdog, bool completions);
+  // The handler is called at `asked`, which is not in the future, by an interrupt unless it is at
+  // work or not `interrupted`. Returns whether there was one.
+  bool serve(Ps asked, bool interrupted);
+  // It sleeps. `waits`: the rank was in the library.
+  void served(bool waits);
+  bool serving() const { return serving_; }
+  Ps served_until() const { return served_until_; }
+  // The rank calls the library.
+  void take_turn() {
+    if (!serving_ && served_until_ > now()) local_ = served_until_;
+  }
 
   // --- Packets. One is the host's from take() until ring(), and again from next_received() until
   // give().
@@ -67,11 +96,15 @@ class RdmaHost {
   std::byte* payload(std::uint32_t packet) { return parts_.packets.payload(packet); }
   // Its entry (front) and payload are written.
   void ring(std::uint32_t packet) {
+    if (serving_) [[unlikely]]
+      return later<&RdmaHost::ring_now>(packet);
     sync();
     ni_.ring(rank_, packet);
   }
   // So many receive buffers for packets of `source` are free again.
   void return_buffers(Peer source, std::uint8_t lane, std::uint32_t count) {
+    if (serving_) [[unlikely]]
+      return later<&RdmaHost::return_now>(source, std::uint64_t{lane} << 32 | count);
     sync();
     ni_.return_buffers(rank_, source, lane, count);
   }
@@ -106,6 +139,24 @@ class RdmaHost {
     return true;
   }
   void wake();
+  // At the handler's time, to which the rank's task need not come for it.
+  template <void (RdmaHost::*kDo)(std::uint64_t, std::uint64_t)>
+  void later(std::uint64_t a, std::uint64_t b = 0) {
+    parts_.engine.at(
+        now(), parts_.ranks.node_of(rank_), hw::kDoorbellEvent,
+        [](void* self, std::uint64_t first, std::uint64_t second) {
+          (static_cast<RdmaHost*>(self)->*kDo)(first, second);
+        },
+        this, a, b);
+  }
+  void ring_now(std::uint64_t packet, std::uint64_t) {
+    ni_.ring(rank_, static_cast<std::uint32_t>(packet));
+  }
+  void return_now(std::uint64_t source, std::uint64_t lane_and_count) {
+    ni_.return_buffers(rank_, static_cast<Rank>(source),
+                       static_cast<std::uint8_t>(lane_and_count >> 32),
+                       static_cast<std::uint32_t>(lane_and_count));
+  }
 
   const RdmaShared& parts_;
   RdmaEngine& ni_;
@@ -117,6 +168,9 @@ class RdmaHost {
   Ps library_busy_{};
   bool waiting_ = false;
   bool news_ = false;  // something came since it slept last
+  bool serving_ = false;
+  Ps handler_{};
+  Ps served_until_{-1};
   Ring<std::uint32_t> received_;
   Ring<RdmaCompletion> completed_;
 };

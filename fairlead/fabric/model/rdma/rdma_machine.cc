@@ -10,7 +10,7 @@ namespace fairlead::fabric::model {
 RdmaMachine::RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
                          const SharedMemory& shared)
     : NicMachine(std::move(platform), ranks, nodes),
-      terms_(platform_),
+      terms_(platform_, ranks_.each),
       packets_(terms_.mtu_bytes, shared.packets),
       parts_{{engine_, packets_, terms_, ranks_},
              platform_.ni.as<hw::RdmaParams>(),

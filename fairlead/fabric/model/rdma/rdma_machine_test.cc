@@ -5,7 +5,9 @@
 
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "fairlead/hw/test_platform.h"
@@ -67,7 +69,8 @@ class RdmaMachineTest : public ::testing::Test {
  protected:
   using Body = std::function<void(LocalNic&)>;
 
-  RdmaMachineTest() : machine_(hw::round_rdma_platform(), EvenNodes::alone(2), 2) {
+  explicit RdmaMachineTest(hw::Platform platform = hw::round_rdma_platform())
+      : machine_(std::move(platform), EvenNodes::alone(2), 2) {
     pool_ = std::move(sim::FiberPool::create({.stack_bytes = 256 * 1024, .max_fibers = 2}).value());
   }
   // One body a node.
@@ -281,6 +284,134 @@ TEST_F(RdmaMachineTest, AWriteWakesWhoSleeps) {
   const std::int64_t read_payload = 10 + 200 + 50 + 18 + 200;
   EXPECT_EQ(woke, nanoseconds(rung + read_entry + read_payload + 20 + 200 + 100 + 28 * 10 + 50 +
                               18 + 200));
+}
+
+// Interrupts of 10 us, on nodes of two processors.
+hw::Platform with_interrupts(hw::HostParams::Handler handler) {
+  hw::Platform platform = hw::round_rdma_platform();
+  hw::RdmaParams ni = platform.ni.as<hw::RdmaParams>();
+  ni.interrupts = true;
+  platform.ni = hw::AnyPart(std::make_unique<hw::RdmaParams>(ni));
+  platform.host.processors = 2;
+  platform.host.handler = handler;
+  return platform;
+}
+
+// When the packets of ASmallPacketTakesEveryStageOnce can be seen.
+constexpr std::int64_t kVisibleNs = 1358;
+constexpr std::int64_t kInterruptNs = 10'000;
+constexpr std::int64_t kLookNs = 5;
+constexpr std::int64_t kReceiveNs = 15;
+
+class Interrupted : public RdmaMachineTest {
+ protected:
+  explicit Interrupted(hw::HostParams::Handler handler)
+      : RdmaMachineTest(with_interrupts(handler)) {}
+
+  static void post(LocalNic& nic, std::uint32_t word, bool solicited) {
+    const auto data = numbered(16);
+    const Piece piece{data.data(), data.size()};
+    PacketHeader front = header(0, 0, word, 16);
+    if (solicited) front.ack = kSolicitedMark;
+    EXPECT_EQ(nic.post(1, front, {&piece, 1}), Post::done);
+  }
+  // Of 100 us that the second host computes, with one packet that comes meanwhile: when its handler
+  // runs, and when the work is done.
+  void compute(Ps* handled, Ps* done) {
+    run([](LocalNic& nic) { post(nic, 7, false); },
+        [handled, done](LocalNic& nic) {
+          Inbox box(nic);
+          nic.wake(Ps{0});
+          const Ps before = nic.compute(microseconds(100), false);
+          EXPECT_EQ(before, nanoseconds(kVisibleNs));
+          nic.serve(true);
+          EXPECT_EQ(nic.reap(256, kAllLanes), 1);
+          nic.served();
+          *handled = box.items.at(0).at;
+          EXPECT_EQ(nic.compute(microseconds(100) - before, false), microseconds(100) - before);
+          *done = nic.now();
+          EXPECT_EQ(nic.counters().interrupts, 1u);
+        });
+  }
+};
+class InterruptedBeside : public Interrupted {
+ protected:
+  InterruptedBeside() : Interrupted(hw::HostParams::automatic) {}
+};
+class InterruptedSame : public Interrupted {
+ protected:
+  InterruptedSame() : Interrupted(hw::HostParams::same) {}
+};
+
+TEST_F(InterruptedBeside, AHandlerBesideTheRankTakesNothingFromIt) {
+  Ps handled{};
+  Ps done{};
+  compute(&handled, &done);
+  EXPECT_EQ(handled, nanoseconds(kVisibleNs + kInterruptNs + kLookNs + kReceiveNs));
+  EXPECT_EQ(done, microseconds(100));
+}
+
+TEST_F(InterruptedSame, AHandlerOnTheRanksProcessorTakesItsPriceFromIt) {
+  Ps handled{};
+  Ps done{};
+  compute(&handled, &done);
+  EXPECT_EQ(handled, nanoseconds(kVisibleNs + kInterruptNs + kLookNs + kReceiveNs));
+  EXPECT_EQ(done, microseconds(100) + nanoseconds(kInterruptNs + kLookNs + kReceiveNs));
+}
+
+TEST_F(InterruptedBeside, WhoWaitsIsInterruptedForWhatAsksForAProcessor) {
+  run(
+      [](LocalNic& nic) {
+        post(nic, 1, true);
+        post(nic, 2, true);
+      },
+      [](LocalNic& nic) {
+        Inbox box(nic);
+        nic.wake(Ps{0});
+        box.await(2, 0);
+        // Expect: the second comes while the handler is at work, and interrupts nobody.
+        EXPECT_EQ(box.items[0].at, nanoseconds(kVisibleNs + kInterruptNs + kReceiveNs));
+        EXPECT_EQ(box.items[1].at - box.items[0].at, nanoseconds(kLookNs + kReceiveNs));
+        EXPECT_EQ(nic.counters().interrupts, 1u);
+        nic.wake(kNever);
+      });
+}
+
+TEST_F(InterruptedBeside, WhatTheHandlerPostsLeavesAtItsTime) {
+  Ps answered{};
+  Ps work_done{};
+  run(
+      [&](LocalNic& nic) {
+        Inbox box(nic);
+        post(nic, 1, true);
+        box.await(1, 0);
+        answered = box.items[0].at;
+      },
+      [&](LocalNic& nic) {
+        nic.wake(Ps{0});
+        Sink sink;
+        sink.context = &nic;
+        sink.arrived = [](void* self, const Incoming&) {
+          const auto data = numbered(16);
+          const Piece piece{data.data(), data.size()};
+          EXPECT_EQ(static_cast<LocalNic*>(self)->post(0, header(1, 1, 9, 16), {&piece, 1}),
+                    Post::done);
+          return Keep::no;
+        };
+        nic.attach(sink);
+        // A little more work than until the packet is there: the handler is at work when it ends.
+        const Ps before = nic.compute(nanoseconds(kVisibleNs + 100), false);
+        nic.serve(true);
+        (void)nic.reap(256, kAllLanes);
+        nic.served();
+        (void)nic.compute(nanoseconds(kVisibleNs + 100) - before, false);
+        work_done = nic.now();
+      });
+  EXPECT_EQ(work_done, nanoseconds(kVisibleNs + 100));
+  // Expect: as long on its way as the first, of which kVisibleNs is from its post, looked at and
+  // taken up there.
+  EXPECT_EQ(answered,
+            nanoseconds(2 * kVisibleNs + kInterruptNs + 2 * (kLookNs + kReceiveNs)));
 }
 
 }  // namespace

@@ -135,6 +135,7 @@ void RdmaNic<Host>::send(std::uint32_t id, Peer dest, const PacketHeader& header
     flow.since_signal = 0;
   }
   const bool with_entry = header.client.size <= terms.inline_bytes;
+  take_turn();
   host_.spend(terms.post);
   host_.spend(terms.store_time(terms.stored_bytes(with_entry, header.client.size)));
   host_.ring(id);
@@ -142,6 +143,7 @@ void RdmaNic<Host>::send(std::uint32_t id, Peer dest, const PacketHeader& header
 
 template <class Host>
 int RdmaNic<Host>::reap(int budget, LaneMask lanes) {
+  take_turn();
   const bool again = looked_at_ != kNever && host_.now() == looked_at_;
   looked_at_ = kNever;
   if (!again) host_.spend(host_.terms().poll);
@@ -172,9 +174,25 @@ void RdmaNic<Host>::sort_received() {
 }
 
 template <class Host>
+void RdmaNic<Host>::begin_serving(Ps asked, bool interrupted) {
+  if (host_.serve(asked, interrupted)) ++counters_.interrupts;
+  serving_ = true;
+}
+
+template <class Host>
+void RdmaNic<Host>::end_serving(bool waits) {
+  serving_ = false;
+  host_.served(waits);
+}
+
+template <class Host>
 void RdmaNic<Host>::deliver(std::uint32_t id) {
-  host_.spend(host_.terms().receive);
   const RdmaFront& front = host_.front(id);
+  // What asks for a processor is the handler's, whoever finds it.
+  const bool calls =
+      watchdog_ == Ps{0} && !serving_ && front.header.ack == kSolicitedMark;
+  if (calls) begin_serving(front.seen, true);
+  host_.spend(host_.terms().receive);
   const Peer source = front.source;
   const std::uint8_t lane = front.lane;
   const bool keepable = kept_ < kKeptMax;
@@ -187,6 +205,7 @@ void RdmaNic<Host>::deliver(std::uint32_t id) {
     host_.give(id);
   }
   return_buffer(source, lane);
+  if (calls) end_serving(true);
 }
 
 // A kept packet stays where it is, and another buffer takes its place. The NI is told of several at
@@ -260,6 +279,7 @@ RdmaEntry& RdmaNic<Host>::copy_entry(std::uint32_t id, RdmaKind kind, Peer dest,
 
 template <class Host>
 void RdmaNic<Host>::post_copy(std::uint32_t id) {
+  take_turn();
   host_.spend(host_.terms().post);
   host_.spend(host_.terms().store_time(host_.terms().stored_bytes(false, 0)));
   host_.ring(id);

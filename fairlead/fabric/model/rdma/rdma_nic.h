@@ -29,6 +29,14 @@ class RdmaNic : public ModelNic {
   Ps now() override { return host_.now(); }
   void work(const hw::HostWork& work) override { host_.work(work); }
   void set_wait(const char* what) override { wait_ = what[0] != '\0' ? what : kWait; }
+  bool interrupts() const override { return host_.terms().interrupts; }
+  void wake(Ps watchdog) override { watchdog_ = watchdog; }
+  Ps time_of(const hw::HostWork& work) override { return host_.time_of(work); }
+  Ps compute(Ps time, bool completions) override {
+    return host_.compute(time, watchdog_, completions);
+  }
+  void serve(bool interrupted) override { begin_serving(host_.now(), interrupted); }
+  void served() override { end_serving(false); }
 
   // --- Nic.
   Peer self() const override { return host_.self(); }
@@ -90,6 +98,12 @@ class RdmaNic : public ModelNic {
 
  private:
   void deliver(std::uint32_t packet);
+  void begin_serving(Ps asked, bool interrupted);
+  void end_serving(bool waits);
+  // Before the rank itself, not what serves it, looks or posts.
+  void take_turn() {
+    if (watchdog_ != kNever && !serving_) host_.take_turn();
+  }
   void take_completion(const RdmaCompletion& completion);
   void return_buffer(Peer source, std::uint8_t lane);
   std::vector<Flow>& flows(Peer peer);
@@ -104,6 +118,8 @@ class RdmaNic : public ModelNic {
   const char* wait_ = kWait;
   bool news_ = false;  // room was found since it slept last
   Ps looked_at_ = kNever;
+  Ps watchdog_ = kNever;  // kNever: nothing interrupts the rank
+  bool serving_ = false;
   std::uint32_t kept_ = 0;
   Ring<std::uint32_t> received_[kLanes];
   std::vector<std::vector<Flow>> flows_;  // by peer, from the first packet on

@@ -76,6 +76,7 @@ struct alignas(64) RdmaFront {
   PacketHeader header;
   Peer source;
   std::uint8_t lane;
+  Ps seen;  // when the host could see it
 };
 static_assert(std::is_trivially_copyable_v<RdmaFront>);
 

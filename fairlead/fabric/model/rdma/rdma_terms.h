@@ -15,7 +15,7 @@ namespace fairlead::fabric::model {
 constexpr std::uint64_t kRdmaDoorbellBytes = 8;
 
 struct RdmaTerms {
-  explicit RdmaTerms(const hw::Platform& platform)
+  RdmaTerms(const hw::Platform& platform, std::uint32_t ranks_per_node)
       : host(platform.host),
         mtu_bytes(platform.ni.as<hw::RdmaParams>().mtu_bytes),
         packet_bytes(mtu_bytes),
@@ -31,7 +31,9 @@ struct RdmaTerms {
         receive(time_for(platform.ni.as<hw::RdmaParams>().library.receive, host.clock)),
         completion(time_for(platform.ni.as<hw::RdmaParams>().library.completion, host.clock)),
         store_line(hw::host_path_of(platform.bus).store_line),
-        store_line_bytes(hw::host_path_of(platform.bus).store_line_bytes) {}
+        store_line_bytes(hw::host_path_of(platform.bus).store_line_bytes),
+        interrupts(platform.ni.as<hw::RdmaParams>().interrupts),
+        handler_beside(platform.host.handler_beside(ranks_per_node)) {}
 
   // For a kind that sets the rest itself.
   explicit RdmaTerms(const hw::HostRates& its_host) : host(its_host) {}
@@ -63,6 +65,8 @@ struct RdmaTerms {
   Ps completion{};
   Ps store_line{};
   std::uint64_t store_line_bytes = 1;
+  bool interrupts = false;
+  bool handler_beside = false;  // what an interrupt calls has a processor of its own
   // The interface knows segments and counters by their numbers, entries are always written to it,
   // and receive buffers are not promised to single senders.
   bool names = false;

@@ -1,6 +1,11 @@
 #include "fairlead/fabric/model/rdma/remote_rdma_host.h"
 
+#include <algorithm>
+
 namespace fairlead::fabric::model {
+namespace {
+constexpr std::uint64_t kNoWatchdog = UINT64_C(1) << 60;  // ps
+}
 
 RemoteRdmaHost::RemoteRdmaHost(GateClient& gate, const GateMemory& memory)
     : gate_(gate),
@@ -9,6 +14,19 @@ RemoteRdmaHost::RemoteRdmaHost(GateClient& gate, const GateMemory& memory)
       stride_(RdmaPackets::stride(terms_.packet_bytes)),
       several_(memory.ranks().several()) {
   gate_.on_answer([](void* self) { static_cast<RemoteRdmaHost*>(self)->take_visible(); }, this);
+}
+
+// What is visible here the simulator does not count any more.
+Ps RemoteRdmaHost::compute(Ps time, Ps watchdog, bool completions) {
+  if (gate_.dismissed()) return time;
+  if (completions && !completed_.empty()) return Ps{0};
+  std::uint64_t patience = static_cast<std::uint64_t>(watchdog.count);
+  if (!received_.empty()) {
+    time = std::clamp(front(received_.front()).seen + watchdog - now(), Ps{0}, time);
+    patience = kNoWatchdog;
+    if (time == Ps{0}) return time;
+  }
+  return answered(RdmaOp::compute, completions ? 1 : 0, time, patience);
 }
 
 void RemoteRdmaHost::take_visible() {

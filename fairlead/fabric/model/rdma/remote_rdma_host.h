@@ -35,6 +35,21 @@ class RemoteRdmaHost {
     if (!news) return gate_.block(deadline, what);
     gate_.hand_over(RdmaOp::stay_awake);
   }
+  Ps time_of(const hw::HostWork& work) {  // *
+    const Ps alone = hw::work_time(terms_.host, work);
+    const std::uint64_t bytes = several_ ? hw::moved_bytes(terms_.host, work) : 0;
+    return bytes == 0 ? alone : answered(RdmaOp::slowed, 0, alone, bytes);
+  }
+  Ps compute(Ps time, Ps watchdog, bool completions);  // *
+  bool serve(Ps asked, bool interrupted) {             // *
+    return answered(RdmaOp::serve, interrupted ? 1 : 0, asked, 0) != Ps{0};
+  }
+  void served(bool waits) {  // *
+    served_until_ = answered(RdmaOp::served, waits ? 1 : 0, Ps{0}, 0);
+  }
+  void take_turn() {
+    if (terms_.handler_beside && served_until_ > now()) gate_.advance(served_until_ - now());
+  }
   std::uint32_t take() { return gate_.hand_over(RdmaOp::take).id; }  // *
   void give(std::uint32_t packet) { gate_.queue(RdmaOp::give, packet); }
   RdmaFront& front(std::uint32_t packet) { return *reinterpret_cast<RdmaFront*>(at(packet)); }
@@ -69,6 +84,11 @@ class RemoteRdmaHost {
     gate_.queue(op, id, a, b);
     stale_ = true;
   }
+  Ps answered(RdmaOp op, std::uint32_t id, Ps a, std::uint64_t b) {  // *
+    const GateAnswer& answer =
+        gate_.hand_over(op, id, static_cast<std::uint64_t>(a.count), b);
+    return Ps{static_cast<std::int64_t>(answer.value)};
+  }
   template <class T>
   bool take_first(std::deque<T>& from, T* to) {
     if (from.empty() && stale_) gate_.hand_over(GateOp::observe);  // *
@@ -85,6 +105,7 @@ class RemoteRdmaHost {
   std::size_t stride_;
   bool several_;  // ranks share the node's memory
   bool stale_ = false;
+  Ps served_until_{-1};
   std::deque<std::uint32_t> received_;
   std::deque<RdmaCompletion> completed_;
 };
