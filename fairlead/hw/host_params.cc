@@ -27,7 +27,8 @@ void HostParams::speed_up(double factor) {
   faster(memcpy_memory, factor);
   faster(memcpy_l2, factor);
   if (memory.count > 0) faster(memory, factor);
-  for (Ps* time : {&memory_latency, &open_row, &l2_latency, &interrupt, &page_fault, &protection}) shorter(*time, factor);
+  for (Ps* time : {&memory_latency, &open_row, &l2_latency, &interrupt, &page_fault, &protection})
+    shorter(*time, factor);
 }
 
 }  // namespace fairlead::hw

@@ -95,15 +95,15 @@ TEST_F(PlatformTest, ProcessorsAreOptionalAndChecked) {
   EXPECT_EQ(two.value().host.processors, 2u);
   EXPECT_TRUE(two.value().ni->calls_handlers());
   // Expect: file, line, key and what may stand there
-  const std::size_t line = 1 + static_cast<std::size_t>(std::count(
-                                   platform_.begin(),
-                                   platform_.begin() + static_cast<std::ptrdiff_t>(
-                                                           platform_.find("interrupt_us")),
-                                   '\n'));
-  const std::string none = error(with(
-      "interrupt_us", "processors = { value = 0, source = \"x\", mark = \"guessed\" }\ninterrupt_us"));
-  EXPECT_TRUE(none.starts_with("p.toml:" + std::to_string(line) + ": host.processors"))
-      << none;
+  const std::size_t line =
+      1 +
+      static_cast<std::size_t>(std::count(
+          platform_.begin(),
+          platform_.begin() + static_cast<std::ptrdiff_t>(platform_.find("interrupt_us")), '\n'));
+  const std::string none =
+      error(with("interrupt_us",
+                 "processors = { value = 0, source = \"x\", mark = \"guessed\" }\ninterrupt_us"));
+  EXPECT_TRUE(none.starts_with("p.toml:" + std::to_string(line) + ": host.processors")) << none;
   const std::string wrong = error(with(
       "interrupt_us", "handler = { value = 3, source = \"x\", mark = \"guessed\" }\ninterrupt_us"));
   EXPECT_TRUE(wrong.starts_with("p.toml:" + std::to_string(line) + ": host.handler")) << wrong;

@@ -52,11 +52,11 @@ Result<void> check_handler(const hw::Platform& platform, std::uint32_t each) {
                     platform.ni->kind().name == "rdma" ? " without ni.interrupts" : "")};
   }
   if (host.handler == hw::HostParams::same || host.beside(each)) return {};
-  return Error{fmt::format(
-      "--handler other: a node of {} has {} processor{}, and {} rank{} would need {}; "
-      "try --handler same, fewer --ranks-per-node or --set host.processors={}",
-      platform.name, host.processors, host.processors == 1 ? "" : "s", each,
-      each == 1 ? "" : "s", 2 * each, 2 * each)};
+  return Error{
+      fmt::format("--handler other: a node of {} has {} processor{}, and {} rank{} would need {}; "
+                  "try --handler same, fewer --ranks-per-node or --set host.processors={}",
+                  platform.name, host.processors, host.processors == 1 ? "" : "s", each,
+                  each == 1 ? "" : "s", 2 * each, 2 * each)};
 }
 
 }  // namespace

@@ -72,8 +72,7 @@ Result<void> RdmaCommands::interrupt(const GateCommand& command, GateAnswer& ans
     answer.value = static_cast<std::uint64_t>(host_.slowed(time, command.b).count);
   } else if (op == RdmaOp::compute) {
     const Ps watchdog{static_cast<std::int64_t>(command.b)};
-    answer.value =
-        static_cast<std::uint64_t>(host_.compute(time, watchdog, command.id != 0).count);
+    answer.value = static_cast<std::uint64_t>(host_.compute(time, watchdog, command.id != 0).count);
   } else if (op == RdmaOp::serve) {
     answer.value = host_.serve(std::min(time, host_.now()), command.id != 0) ? 1 : 0;
   } else {

@@ -10,8 +10,8 @@
 
 namespace fairlead::fabric::model {
 
-// take, add_key, stay_awake and those of interrupts are answered: the rank hands control over; the others are queued
-// until then.
+// take, add_key, stay_awake and those of interrupts are answered: the rank hands control over; the
+// others are queued until then.
 enum class RdmaOp : std::uint32_t {
   give = static_cast<std::uint32_t>(GateOp::kind_first),  // id
   ring,                                                   // id

@@ -53,8 +53,7 @@ class RdmaHost {
     return ni_.slowed(rank_, alone, bytes);
   }
   Ps time_of(const hw::HostWork& work) {
-    return slowed(hw::work_time(parts_.terms.host, work),
-                  hw::moved_bytes(parts_.terms.host, work));
+    return slowed(hw::work_time(parts_.terms.host, work), hw::moved_bytes(parts_.terms.host, work));
   }
   // The library's work.
   void spend(Ps time) {

@@ -410,8 +410,7 @@ TEST_F(InterruptedBeside, WhatTheHandlerPostsLeavesAtItsTime) {
   EXPECT_EQ(work_done, nanoseconds(kVisibleNs + 100));
   // Expect: as long on its way as the first, of which kVisibleNs is from its post, looked at and
   // taken up there.
-  EXPECT_EQ(answered,
-            nanoseconds(2 * kVisibleNs + kInterruptNs + 2 * (kLookNs + kReceiveNs)));
+  EXPECT_EQ(answered, nanoseconds(2 * kVisibleNs + kInterruptNs + 2 * (kLookNs + kReceiveNs)));
 }
 
 }  // namespace

@@ -189,8 +189,7 @@ template <class Host>
 void RdmaNic<Host>::deliver(std::uint32_t id) {
   const RdmaFront& front = host_.front(id);
   // What asks for a processor is the handler's, whoever finds it.
-  const bool calls =
-      watchdog_ == Ps{0} && !serving_ && front.header.ack == kSolicitedMark;
+  const bool calls = watchdog_ == Ps{0} && !serving_ && front.header.ack == kSolicitedMark;
   if (calls) begin_serving(front.seen, true);
   host_.spend(host_.terms().receive);
   const Peer source = front.source;

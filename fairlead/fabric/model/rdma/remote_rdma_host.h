@@ -85,8 +85,7 @@ class RemoteRdmaHost {
     stale_ = true;
   }
   Ps answered(RdmaOp op, std::uint32_t id, Ps a, std::uint64_t b) {  // *
-    const GateAnswer& answer =
-        gate_.hand_over(op, id, static_cast<std::uint64_t>(a.count), b);
+    const GateAnswer& answer = gate_.hand_over(op, id, static_cast<std::uint64_t>(a.count), b);
     return Ps{static_cast<std::int64_t>(answer.value)};
   }
   template <class T>
