@@ -94,6 +94,24 @@ class Bodies(Deadlines, unittest.TestCase):
         for ranks in (2, 5):
             self.same(ranks, program=MPI, **hca)
 
+    def test_handlers(self):
+        # Expect: the same where packets interrupt their receivers, by whichever processor.
+        hca = {"lci": "direct", "platform": "infiniband-pcix"}
+        interrupts = {}
+        for mode in ("interrupts", "watchdog"):
+            for handler in ("same", "other"):
+                options = ["--handler", handler]
+                for ranks in (2, 5):
+                    self.same(ranks, mode, "6", options=options, **hca)
+                counters = run(5, "fiber", mode, "6", options=options, **hca)[1]["counters"]
+                interrupts[mode, handler] = counters["interrupts"]
+        # Expect: a processor of its own is called less, as it takes together what comes while it is
+        # at work; the watchdog's time is longer than most of the computing.
+        for handler in ("same", "other"):
+            self.assertGreater(interrupts["interrupts", handler], 10)
+            self.assertLess(interrupts["watchdog", handler],
+                            interrupts["interrupts", handler] / 2)
+
     def test_load_store_links(self):
         # Expect: the same where ranks store and load other hosts' memory, on nodes of two ranks as
         # of one, and while links die.

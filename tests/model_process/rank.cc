@@ -51,12 +51,13 @@ Keep check_payload(void* to, lci::Packet*, const lci::Arrival& arrival) {
   return Keep::no;
 }
 
-bool send_pattern(lci::Port& port, Rank to, std::uint32_t seed, std::uint32_t size) {
+bool send_pattern(lci::Port& port, Rank to, std::uint32_t seed, std::uint32_t size,
+                  std::uint32_t flags = lci::kNoFlags) {
   lci::Packet* packet = port.alloc({to}, Lane::request, size, lci::kNoFlags);
   if (packet == nullptr) return false;
   for (std::size_t i = 0; i < size; ++i) port.body(packet)[i] = pattern(seed, i);
   const lci::Words words{seed, size, 0, 0};
-  return port.send(packet, kPing, words, size, {}, nullptr, lci::kNoFlags) == Post::done;
+  return port.send(packet, kPing, words, size, {}, nullptr, flags) == Post::done;
 }
 
 bool await(lci::Port& port, const Counter& counter, std::uint64_t at, const char* what) {
@@ -89,7 +90,7 @@ Keep keep_sum(void* to, lci::Packet*, const lci::Arrival& arrival) {
 }
 
 // All that Port offers, everyone to everyone.
-int traffic(run::Context& context, std::uint32_t rounds) {
+int traffic_with(run::Context& context, std::uint32_t rounds, std::uint32_t flags) {
   lci::Port& port = context.port();
   Inbox inbox;
   Counter news;
@@ -106,9 +107,8 @@ int traffic(run::Context& context, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     port.charge({.ops = random.below(20000)});
     for (Rank to = 0; to < size; ++to) {
-      if (!send_pattern(port, to, round + to, static_cast<std::uint32_t>(random.below(1000)))) {
-        return 2;
-      }
+      const auto bytes = static_cast<std::uint32_t>(random.below(1000));
+      if (!send_pattern(port, to, round + to, bytes, flags)) return 2;
     }
     if (port.atomic({0, kTickets, 0}, lci::Atomic::add, 1, 0, &ticket, &done) == Post::invalid) {
       return 3;
@@ -135,6 +135,24 @@ int traffic(run::Context& context, std::uint32_t rounds) {
     std::printf("virtual %.6f us\n", to_us(port.now()));
   }
   return 0;
+}
+
+int traffic(run::Context& context, std::uint32_t rounds) {
+  return traffic_with(context, rounds, lci::kNoFlags);
+}
+// The same while packets interrupt who computes, and who waits if they ask for a processor.
+int interrupts(run::Context& context, std::uint32_t rounds) {
+  context.port().wake(lci::Wake::immediate, Ps{0});
+  const int code = traffic_with(context, rounds, lci::kSolicited);
+  context.port().wake(lci::Wake::poll_only, Ps{0});
+  return code;
+}
+// The same with those that have waited for the platform's time.
+int watchdog(run::Context& context, std::uint32_t rounds) {
+  context.port().wake(lci::Wake::watchdog, Ps{0});
+  const int code = traffic_with(context, rounds, lci::kNoFlags);
+  context.port().wake(lci::Wake::poll_only, Ps{0});
+  return code;
 }
 
 // A second of declared work, 20 ms of real one.
@@ -250,6 +268,8 @@ int main(int argc, char** argv) {
   if (mode == "pingpong") return pingpong(mine, number);
   if (mode == "absent") return 0;
   if (mode == "traffic") return traffic(mine, number);
+  if (mode == "interrupts") return interrupts(mine, number);
+  if (mode == "watchdog") return watchdog(mine, number);
   if (mode == "memory") return tests::RemoteMemoryBody(mine, 1 << 20).run(number);
   if (mode == "work") return work(mine, number);
   if (mode == "clocks") return clocks(mine, number);

@@ -161,7 +161,9 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
   client_.check_send(lane);
   WordVector block;
   std::memcpy(&block, words, sizeof block);
-  const bool straight = !dest.group && (flags & kAfter) == 0;
+  // What asks for a processor is marked where time is virtual.
+  const std::uint32_t slow = options_.site == nullptr ? kAfter : kAfter | kSolicited;
+  const bool straight = !dest.group && (flags & slow) == 0;
   if (straight && post_now(dest.id, route(chan, lane), block, data.data(), data.size()) ==
                       Post::done) [[likely]] {
     return Post::done;

@@ -171,9 +171,10 @@ class Program {
       for (const DataPart& part : variables_) bytes += part.bytes;
       shared_->variables = static_cast<std::byte*>(core_.allocate(std::max<std::size_t>(bytes, 1)));
       if (shared_->variables == nullptr) {
-        core_.fail(fmt::format("CREATE: {} bytes of static variables have no room in the shared "
-                               "heap; try FAIRLEAD_DSM_HEAP=1G",
-                               bytes));
+        core_.fail(
+            fmt::format("CREATE: {} bytes of static variables have no room in the shared "
+                        "heap; try FAIRLEAD_DSM_HEAP=1G",
+                        bytes));
       }
     }
     std::byte* to = shared_->variables;
@@ -277,9 +278,10 @@ void* fairlead_parmacs_malloc(size_t bytes) {
   Core& core = running("G_MALLOC").core();
   void* const block = core.allocate(bytes);
   if (block == nullptr) {
-    core.fail(fmt::format("G_MALLOC of {} bytes: the shared heap has not so much left; try "
-                          "FAIRLEAD_DSM_HEAP=1G",
-                          bytes));
+    core.fail(
+        fmt::format("G_MALLOC of {} bytes: the shared heap has not so much left; try "
+                    "FAIRLEAD_DSM_HEAP=1G",
+                    bytes));
   }
   return block;
 }
