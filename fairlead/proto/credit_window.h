@@ -26,9 +26,12 @@ class CreditWindow {
   static constexpr bool kReserves = true;
 
   // `window` buffers per sender, at least 1; 12 bytes of state per peer. `first`: number of the
-  // first packet, the same at both ends; they wrap.
-  CreditWindow(std::uint32_t peers, std::uint32_t window, std::uint32_t first = 0)
+  // first packet, the same at both ends; they wrap. `ack_part`: released() asks for an
+  // acknowledgment once so large a part of the window is owed, one in two or one in four.
+  CreditWindow(std::uint32_t peers, std::uint32_t window, std::uint32_t first = 0,
+               std::uint16_t ack_part = 2)
       : window_(static_cast<std::uint16_t>(window)),
+        ack_part_(ack_part),
         peers_(peers, State{window_, 0, first, first}) {
     FAIRLEAD_CHECK(window >= 1 && window <= UINT16_MAX, "window {}", window);
   }
@@ -74,13 +77,14 @@ class CreditWindow {
   void accept(Peer peer) { ++peers_[peer].expected; }
 
   // Receiver: one of the buffers reserved for `peer` is free again. True: send an explicit
-  // acknowledgment now, half the window is owed and no traffic carried it (half-window ack).
+  // acknowledgment now, the given part of the window is owed and no traffic carried it (half-window
+  // ack).
   template <Site S>
   [[nodiscard]] bool released(S&, Peer peer) {
     State& state = peers_[peer];
     FAIRLEAD_DCHECK(state.owed < window_, "peer {}", peer);
     ++state.owed;
-    return state.owed * 2 >= window_;
+    return state.owed * ack_part_ >= window_;
   }
 
   // Receiver: what to piggyback on a packet that leaves for `peer` now; it is owed no longer.
@@ -105,6 +109,7 @@ class CreditWindow {
   };
 
   std::uint16_t window_;
+  std::uint16_t ack_part_;
   std::vector<State> peers_;
 };
 

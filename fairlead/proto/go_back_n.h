@@ -32,6 +32,9 @@ class GoBackN {
     Ps timeout_min{};
     // A receiver that sees a gap asks for what is missing, and need not wait for that timeout.
     bool asks = false;
+    // released() asks for an acknowledgment once so large a part of the window is owed: one in two,
+    // one in four.
+    std::uint32_t ack_part = 2;
   };
   static constexpr bool kNumbers = true;
   static constexpr bool kRetransmits = true;
@@ -133,14 +136,14 @@ class GoBackN {
     ++peers_.of(peer).expected;
     if (options_.asks) haste_->gaps.of(peer).asked = false;
   }
-  // The buffer of one accepted packet is free again. True: acknowledge now, half the window is owed
-  // and no traffic carried it (half-window ack).
+  // The buffer of one accepted packet is free again. True: acknowledge now, the given part of the
+  // window is owed and no traffic carried it (half-window ack).
   template <Site S>
   [[nodiscard]] bool released(S& site, Peer peer) {
     State& state = peers_.of(peer);
     ++state.released;
     owe(site.now(), peer, state);
-    return (state.released - state.told) * 2 >= options_.window;
+    return (state.released - state.told) * options_.ack_part >= options_.window;
   }
   // What a packet that leaves for `peer` now says in its acknowledgment field.
   [[nodiscard]] std::uint32_t take_ack(Peer peer) {

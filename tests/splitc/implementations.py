@@ -1,4 +1,4 @@
 """Names of --splitc beside the default one, and where programs run with them."""
-IMPLEMENTATIONS = ("amvia", "via")
+IMPLEMENTATIONS = ("amvia", "via", "via-unreliable")
 OTHER_PLACES = [(["shm"], 3), (["udp"], 3), (["udp", "--faults", "drop=0.01"], 2), (["loop"], 5),
                 (["myrinet-p3"], 5), (["generic-hca"], 4)]

@@ -9,8 +9,8 @@ namespace fairlead::tools {
 void add_splitc_option(CLI::App& app, std::string& choice) {
   app.add_option("--splitc", choice,
                  "What carries Split-C programs: direct, loads and stores where memory is mapped "
-                 "and the Port elsewhere, amvia, Active Messages over virtual interfaces, or via, "
-                 "virtual interfaces (default: direct)")
+                 "and the Port elsewhere, amvia, Active Messages over virtual interfaces, via, "
+                 "virtual interfaces, or via-unreliable, unreliable ones (default: direct)")
       ->type_name("NAME");
 }
 

@@ -41,6 +41,8 @@ std::unique_ptr<Remote> make_remote(Implementation implementation, run::Context&
       return std::make_unique<Amvia>(port, host);
     case Implementation::via:
       return std::make_unique<Via>(port, context.layer_costs(), host);
+    case Implementation::via_unreliable:
+      return std::make_unique<ViaUnreliable>(port, context.layer_costs(), host);
   }
   return nullptr;
 }

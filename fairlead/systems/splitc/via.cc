@@ -34,12 +34,6 @@ struct Address {
   }
 };
 
-// Where CreditWindow runs: its steps are not priced apart from the calls they are in.
-struct NoSite {
-  Ps now() const { return {}; }
-  void charge(Step) {}
-};
-
 // What is read from a message.
 template <class T>
 bool take(std::span<const std::byte>& from, T& value) {
@@ -56,20 +50,22 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 }  // namespace
 
-void Via::lost(Rank rank) {
+template <class Flow>
+void ViaOver<Flow>::lost(Rank rank) {
   host_.fail(fmt::format("the connection to rank {} was lost", rank));
   std::abort();  // GCC forgets that a virtual function does not return
 }
 
 // --- Connections. ---
 
-void Via::open(std::byte*, std::uint64_t) {
+template <class Flow>
+void ViaOver<Flow>::open(std::byte*, std::uint64_t) {
   const std::uint32_t others = port_.size() - 1;
   std::uint32_t sends = 1;
   std::uint32_t receives = 1;
   for (const Limits& limits : kLimits) {
-    sends += others * 2 * limits.credits;
-    receives += others * (2 * limits.credits + 1);
+    sends += others * sends_of(limits);
+    receives += others * receives_of(limits);
   }
   bool good = VipOpenNic("splitc", &nic_) == VIP_SUCCESS &&
               VipCreatePtag(nic_, &ptag_) == VIP_SUCCESS &&
@@ -85,14 +81,15 @@ void Via::open(std::byte*, std::uint64_t) {
   }
 }
 
-bool Via::make_peer(Rank rank) {
+template <class Flow>
+bool ViaOver<Flow>::make_peer(Rank rank) {
   peers_[rank] = std::make_unique<Peer>();
   Peer& peer = *peers_[rank];
   std::size_t descriptors = 0;
   std::size_t buffers = 0;
   for (const Limits& limits : kLimits) {
-    descriptors += 4 * limits.credits + 1;
-    buffers += (4 * limits.credits + 1) * limits.bytes;
+    descriptors += sends_of(limits) + receives_of(limits);
+    buffers += (sends_of(limits) + receives_of(limits)) * limits.bytes;
   }
   peer.memory = ReservedMemory(descriptors * kDescriptorBytes + buffers);
   VIP_MEM_ATTRIBUTES attributes{ptag_, VIP_FALSE, VIP_FALSE};
@@ -112,11 +109,12 @@ bool Via::make_peer(Rank rank) {
   return true;
 }
 
-bool Via::make_queue(Queue& queue, Peer& peer, std::size_t& descriptor, std::byte*& buffer) {
+template <class Flow>
+bool ViaOver<Flow>::make_queue(Queue& queue, Peer& peer, std::size_t& descriptor,
+                               std::byte*& buffer) {
   const Limits& limits = queue.limits();
-  queue.credits = proto::CreditWindow(1, limits.credits);
   VIP_VI_ATTRIBUTES attributes{};
-  attributes.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
+  attributes.ReliabilityLevel = Flow::kLevel;
   attributes.MaxTransferSize = limits.bytes;
   attributes.Ptag = ptag_;
   if (VipCreateVi(nic_, &attributes, sends_, receives_, &queue.vi) != VIP_SUCCESS) return false;
@@ -133,20 +131,21 @@ bool Via::make_queue(Queue& queue, Peer& peer, std::size_t& descriptor, std::byt
     slot.descriptor->DS[0].Local.Length = static_cast<VIP_UINT32>(limits.bytes);
     return slot;
   };
-  for (std::uint32_t i = 0; i < 2 * limits.credits + 1; ++i) {
+  for (std::uint32_t i = 0; i < receives_of(limits); ++i) {
     queue.receives.push_back(next_slot());
     if (VipPostRecv(queue.vi, queue.receives.back().descriptor, peer.handle) != VIP_SUCCESS) {
       return false;
     }
   }
-  for (std::uint32_t i = 0; i < 2 * limits.credits; ++i) {
+  for (std::uint32_t i = 0; i < sends_of(limits); ++i) {
     queue.sends.push_back(next_slot());
     queue.free_sends.push_back(static_cast<std::uint16_t>(i));
   }
   return true;
 }
 
-bool Via::connect(const Queue& queue) {
+template <class Flow>
+bool ViaOver<Flow>::connect(const Queue& queue) {
   Address here;
   Address there;
   for (const auto& [rank, address] : {std::pair{port_.self(), &here}, {queue.peer, &there}}) {
@@ -159,7 +158,9 @@ bool Via::connect(const Queue& queue) {
   return VipConnectPeerRequest(queue.vi, &here.net, &there.net, VIP_INFINITE) == VIP_SUCCESS;
 }
 
-void Via::close() {
+template <class Flow>
+void ViaOver<Flow>::close() {
+  if constexpr (Flow::kNumbers) drain();
   for (const auto& peer : peers_) {
     if (peer != nullptr) drop(*peer);
   }
@@ -170,10 +171,11 @@ void Via::close() {
   (void)VipCloseNic(nic_);
 }
 
-void Via::drop(Peer& peer) {
+template <class Flow>
+void ViaOver<Flow>::drop(Peer& peer) {
   for (Queue& queue : peer.queues) {
     // What was sent has left before.
-    while (queue.free_sends.size() < queue.sends.size()) {
+    while (queue.posted > 0) {
       VIP_VI_HANDLE vi = nullptr;
       VIP_BOOLEAN is_receive = VIP_FALSE;
       if (VipCQWait(sends_, VIP_INFINITE, &vi, &is_receive) == VIP_SUCCESS) recycle(vi);
@@ -190,18 +192,30 @@ void Via::drop(Peer& peer) {
 
 // --- Sending. ---
 
-void Via::recycle(VIP_VI_HANDLE vi) {
+template <class Flow>
+void ViaOver<Flow>::recycle(VIP_VI_HANDLE vi) {
   VIP_DESCRIPTOR* descriptor = nullptr;
   const VIP_RETURN answer = VipSendDone(vi, &descriptor);
   const auto found = by_vi_.find(vi);
   if (answer == VIP_NOT_DONE || answer == VIP_INVALID_PARAMETER || found == by_vi_.end()) return;
   Queue& queue = *found->second;
-  queue.free_sends.push_back(
-      static_cast<std::uint16_t>(descriptor - queue.sends.front().descriptor));
-  if (answer != VIP_SUCCESS && !ends_) lost(queue.peer);
+  Slot& slot = queue.sends[static_cast<std::size_t>(descriptor - queue.sends.front().descriptor)];
+  slot.posted = false;
+  --queue.posted;
+  release(queue, slot);
+  if (answer == VIP_SUCCESS) return;
+  if (!ends_) lost(queue.peer);
+  queue.gone = true;
 }
 
-Via::Slot& Via::free_slot(Queue& queue) {
+template <class Flow>
+void ViaOver<Flow>::release(Queue& queue, Slot& slot) {
+  if (slot.posted || slot.kept) return;
+  queue.free_sends.push_back(static_cast<std::uint16_t>(&slot - queue.sends.data()));
+}
+
+template <class Flow>
+typename ViaOver<Flow>::Slot& ViaOver<Flow>::free_slot(Queue& queue) {
   VIP_VI_HANDLE vi = nullptr;
   VIP_BOOLEAN is_receive = VIP_FALSE;
   if (queue.free_sends.empty()) {
@@ -215,43 +229,234 @@ Via::Slot& Via::free_slot(Queue& queue) {
   return slot;
 }
 
-void Via::send(Queue& queue, const Head& head, std::span<const std::byte> front,
-               std::span<const std::byte> data) {
+template <class Flow>
+void ViaOver<Flow>::send(Queue& queue, const Head& head, std::span<const std::byte> front,
+                         std::span<const std::byte> data) {
   work_.charge(run::LayerStep::splitc_via_send);
   Slot& slot = free_slot(queue);
   std::byte* at = slot.buffer;
-  for (const std::span<const std::byte> part : {bytes_of(head), front, data}) {
+  const auto append = [&at](std::span<const std::byte> part) {
     at = std::copy(part.begin(), part.end(), at);
+  };
+  append(bytes_of(head));
+  if constexpr (Flow::kNumbers) {
+    Numbers numbers = acknowledgments(queue);
+    if (const Way way = way_of(head.kind); way != Way::neither) {
+      Flow& flow = flows_[queue.size];
+      const auto index = static_cast<std::uint32_t>(&slot - queue.sends.data());
+      slot.kept = true;
+      numbers.sequence =
+          (way == Way::reply ? flow.replies : flow.requests).number(site_, queue.peer, index);
+    }
+    append(bytes_of(numbers));
   }
+  append(front);
+  append(data);
   if (data.size() > kValueMax) {
     port_.charge({.working_set_bytes = data.size(), .copied_bytes = data.size()});
   }
+  slot.descriptor->DS[0].Local.Length = static_cast<VIP_UINT32>(at - slot.buffer);
+  post(queue, slot);
+}
+
+template <class Flow>
+void ViaOver<Flow>::post(Queue& queue, Slot& slot) {
   VIP_DESCRIPTOR& descriptor = *slot.descriptor;
   descriptor.CS.SegCount = 1;
   descriptor.CS.Control = VIP_CONTROL_OP_SENDRECV;
-  descriptor.DS[0].Local.Length = static_cast<VIP_UINT32>(at - slot.buffer);
+  slot.posted = true;
+  ++queue.posted;
   if (VipPostSend(queue.vi, &descriptor, queue.memory) != VIP_SUCCESS) lost(queue.peer);
 }
 
-void Via::request(Rank rank, Head head, std::span<const std::byte> front,
-                  std::span<const std::byte> data, const Asked* asked) {
+template <class Flow>
+void ViaOver<Flow>::tell(Queue& queue, Kind kind, std::uint16_t number) {
+  Head head{kind, 0, number};
+  if constexpr (Flow::kNumbers) {
+    if (queue.gone) return;
+  } else {
+    head.credits = static_cast<std::uint8_t>(flows_[queue.size].window.take_ack(queue.peer));
+  }
+  send(queue, head, {}, {});
+}
+
+template <class Flow>
+bool ViaOver<Flow>::may_request(const Queue& queue) {
+  Flow& flow = flows_[queue.size];
+  if constexpr (Flow::kNumbers) {
+    // A message that was lost may let requests be acknowledged before their replies come; no more
+    // replies are asked for than there is room for.
+    return flow.requests.room(queue.peer) && queue.asked.size() < queue.limits().credits;
+  } else {
+    return flow.window.open(site_, queue.peer);
+  }
+}
+
+template <class Flow>
+void ViaOver<Flow>::request(Rank rank, Head head, std::span<const std::byte> front,
+                            std::span<const std::byte> data, const Asked* asked) {
   const bool is_short = data.size() <= kValueMax && head.kind != Kind::atomic &&
                         (head.kind != Kind::get || head.number <= kValueMax);
   Queue& queue = peers_[rank]->queues[is_short ? kShort : kBlock];
-  NoSite site;
-  while (!queue.credits.open(site, 0)) wait({.what = "the credit of a message"});
+  while (!may_request(queue)) wait({.what = "the credit of a message"});
   if (asked != nullptr) queue.asked.push_back(*asked);
   send(queue, head, front, data);
 }
 
-void Via::reply(Queue& queue, Kind kind, std::span<const std::byte> data) {
-  NoSite site;
-  (void)queue.credits.released(site, 0);
-  queue.unreplied = 0;
-  send(queue, {kind, static_cast<std::uint8_t>(queue.credits.take_ack(0)), 0}, {}, data);
+template <class Flow>
+void ViaOver<Flow>::reply(Queue& queue, Kind kind, std::span<const std::byte> data) {
+  Head head{kind, 0, 0};
+  Flow& flow = flows_[queue.size];
+  if constexpr (Flow::kNumbers) {
+    (void)flow.requests.released(site_, queue.peer);
+    if (!flow.replies.room(queue.peer)) {
+      host_.fail(fmt::format("rank {} asked for more than it may", queue.peer));
+    }
+  } else {
+    (void)flow.window.released(site_, queue.peer);
+    head.credits = static_cast<std::uint8_t>(flow.window.take_ack(queue.peer));
+  }
+  send(queue, head, {}, data);
 }
 
-void Via::write(Kind kind, Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
+template <class Flow>
+void ViaOver<Flow>::processed(Queue& queue, Way way) {
+  Flow& flow = flows_[queue.size];
+  if constexpr (Flow::kNumbers) {
+    proto::GoBackN& numbers = way == Way::reply ? flow.replies : flow.requests;
+    if (numbers.released(site_, queue.peer)) tell(queue, Kind::credits);
+  } else {
+    if (way == Way::request && flow.window.released(site_, queue.peer)) {
+      tell(queue, Kind::credits);
+    }
+  }
+}
+
+// --- Unreliable virtual interfaces. ---
+
+template <class Flow>
+typename ViaOver<Flow>::Numbers ViaOver<Flow>::acknowledgments(const Queue& queue) {
+  if constexpr (Flow::kNumbers) {
+    Flow& flow = flows_[queue.size];
+    return {0, flow.requests.take_ack(queue.peer), flow.replies.take_ack(queue.peer)};
+  } else {
+    return {};
+  }
+}
+
+template <class Flow>
+void ViaOver<Flow>::send_again(Queue& queue, std::uint32_t index) {
+  if constexpr (Flow::kNumbers) {
+    Slot& slot = queue.sends[index];
+    // One that has not left yet will.
+    if (slot.posted || queue.gone) return;
+    work_.charge(run::LayerStep::splitc_via_send);
+    Numbers numbers{};
+    std::byte* const at = slot.buffer + sizeof(Head);
+    std::memcpy(&numbers, at, sizeof numbers);
+    const Numbers now = acknowledgments(queue);
+    numbers.requests = now.requests;
+    numbers.replies = now.replies;
+    std::memcpy(at, &numbers, sizeof numbers);
+    post(queue, slot);
+  }
+}
+
+template <class Flow>
+bool ViaOver<Flow>::is_next(Queue& queue, const Head& head, const Numbers& numbers) {
+  if constexpr (Flow::kNumbers) {
+    Flow& flow = flows_[queue.size];
+    const Rank peer = queue.peer;
+    const auto freed = [&queue, this](std::uint32_t index) {
+      queue.sends[index].kept = false;
+      release(queue, queue.sends[index]);
+    };
+    if (!flow.requests.acknowledged(site_, peer, numbers.requests, freed) ||
+        !flow.replies.acknowledged(site_, peer, numbers.replies, freed)) {
+      host_.fail(fmt::format("rank {} acknowledged what it was not sent", peer));
+    }
+    const Way way = way_of(head.kind);
+    if (way == Way::neither) {
+      if (head.kind != Kind::again) return false;
+      proto::GoBackN& sent = head.number == 1 ? flow.replies : flow.requests;
+      sent.resend_all(site_, peer,
+                      [&](Rank, std::uint32_t index, std::uint32_t) { send_again(queue, index); });
+      return false;
+    }
+    proto::GoBackN& came = way == Way::reply ? flow.replies : flow.requests;
+    switch (came.arrived(site_, peer, numbers.sequence)) {
+      case proto::Verdict::in_order:
+        came.accept(peer);
+        return true;
+      case proto::Verdict::duplicate:
+        return false;
+      case proto::Verdict::gap:
+        if (came.asks(peer, numbers.sequence)) {
+          tell(queue, Kind::again, way == Way::reply ? 1 : 0);
+        }
+        return false;
+    }
+  }
+  return true;
+}
+
+template <class Flow>
+Ps ViaOver<Flow>::next_due() const {
+  return std::min(flows_[kShort].next_due(), flows_[kBlock].next_due());
+}
+
+template <class Flow>
+void ViaOver<Flow>::run_due() {
+  if constexpr (Flow::kNumbers) {
+    const Ps due = next_due();
+    if (due == kNever || due > port_.now()) return;
+    for (const Size size : {kShort, kBlock}) {
+      for (proto::GoBackN* const sent : {&flows_[size].requests, &flows_[size].replies}) {
+        sent->run_due(
+            site_, [&](Rank peer) { tell(peers_[peer]->queues[size], Kind::credits); },
+            [&](Rank peer, std::uint32_t index, std::uint32_t) {
+              send_again(peers_[peer]->queues[size], index);
+            },
+            [](Rank) {});
+      }
+    }
+  }
+}
+
+template <class Flow>
+void ViaOver<Flow>::drain() {
+  if constexpr (Flow::kNumbers) {
+    for (const auto& peer : peers_) {
+      if (peer == nullptr) continue;
+      for (Queue& queue : peer->queues) {
+        Flow& flow = flows_[queue.size];
+        const auto owes = [&] {
+          return flow.requests.owes(queue.peer) || flow.replies.owes(queue.peer);
+        };
+        if (owes()) tell(queue, Kind::credits);
+        while (!queue.gone &&
+               flow.requests.unacknowledged(queue.peer) + flow.replies.unacknowledged(queue.peer) >
+                   0) {
+          wait({.what = "acknowledgments of the last messages"});
+        }
+      }
+    }
+    // What came meanwhile is not to be sent again.
+    for (const auto& peer : peers_) {
+      if (peer == nullptr) continue;
+      for (Queue& queue : peer->queues) {
+        Flow& flow = flows_[queue.size];
+        if (flow.requests.owes(queue.peer) || flow.replies.owes(queue.peer)) {
+          tell(queue, Kind::credits);
+        }
+      }
+    }
+  }
+}
+
+template <class Flow>
+void ViaOver<Flow>::write(Kind kind, Rank rank, std::uint64_t offset, const void* from,
+                          std::size_t bytes) {
   const auto* at = static_cast<const std::byte*>(from);
   while (bytes > 0) {
     const std::size_t part = std::min(bytes, kBlockMax);
@@ -265,14 +470,18 @@ void Via::write(Kind kind, Rank rank, std::uint64_t offset, const void* from, st
   }
 }
 
-void Via::put(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes, bool) {
+template <class Flow>
+void ViaOver<Flow>::put(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes,
+                        bool) {
   write(Kind::put, rank, offset, from, bytes);
 }
-void Via::store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
+template <class Flow>
+void ViaOver<Flow>::store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
   write(Kind::store, rank, offset, from, bytes);
 }
 
-void Via::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes) {
+template <class Flow>
+void ViaOver<Flow>::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes) {
   auto* at = static_cast<std::byte*>(to);
   while (bytes > 0) {
     const std::size_t part = std::min(bytes, kBlockMax);
@@ -286,54 +495,68 @@ void Via::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes) {
   }
 }
 
-void Via::atomic(Rank rank, std::span<const std::byte> call) {
+template <class Flow>
+void ViaOver<Flow>::atomic(Rank rank, std::span<const std::byte> call) {
   const Asked asked{Kind::atomic, nullptr, 0};
   request(rank, {Kind::atomic, 0, 0}, {}, call, &asked);
 }
 
-Collectives::Road Via::road() {
+template <class Flow>
+Collectives::Road ViaOver<Flow>::road() {
   return {[](void* self, Rank to, std::uint32_t kind, const lci::Words& words,
              std::span<const std::byte> data) {
-            static_cast<Via*>(self)->request(to,
-                                             {Kind::together, 0, static_cast<std::uint16_t>(kind)},
-                                             std::as_bytes(std::span(words)), data, nullptr);
+            static_cast<ViaOver*>(self)->request(
+                to, {Kind::together, 0, static_cast<std::uint16_t>(kind)},
+                std::as_bytes(std::span(words)), data, nullptr);
           },
           this, kBlockMax};
 }
 
-void Via::await_gets() {
+template <class Flow>
+void ViaOver<Flow>::await_gets() {
   while (gets_ > 0) wait({.what = "a read"});
 }
-void Via::sync() {
+template <class Flow>
+void ViaOver<Flow>::sync() {
   while (gets_ + puts_ > 0) wait({.what = "gets and puts"});
 }
 
 // --- Receiving. ---
 
-void Via::wait(const lci::Until& until) {
+template <class Flow>
+void ViaOver<Flow>::wait(const lci::Until& until) {
   if (serving_) host_.fail("a function that atomic runs may not communicate");
   // All that has come is served before this rank sleeps; who waits looks again then.
   if (serve() > 0) return;
-  if (port_.wait({.any_packet = true, .any_change = true, .what = until.what}) == Post::peer_down) {
+  const Post waited = port_.wait(
+      {.any_packet = true, .any_change = true, .deadline = next_due(), .what = until.what});
+  if (waited == Post::peer_down && !(Flow::kNumbers && ends_)) {
     host_.fail(fmt::format("a rank was lost while this one waited for {}", until.what));
   }
 }
 
-int Via::serve() {
+template <class Flow>
+int ViaOver<Flow>::serve() {
   if (serving_) return 0;
   VIP_VI_HANDLE vi = nullptr;
   VIP_BOOLEAN is_receive = VIP_FALSE;
   // Before the receives: when nothing was served, nothing has come that is not known of.
-  if (VipCQDone(sends_, &vi, &is_receive) == VIP_SUCCESS) recycle(vi);
+  // One, or all: what may have to be sent again.
+  while (VipCQDone(sends_, &vi, &is_receive) == VIP_SUCCESS) {
+    recycle(vi);
+    if (!Flow::kNumbers) break;
+  }
   int served = 0;
   while (served < kServedMax && VipCQDone(receives_, &vi, &is_receive) == VIP_SUCCESS) {
     serve_one(vi);
     ++served;
   }
+  run_due();
   return served;
 }
 
-void Via::serve_one(VIP_VI_HANDLE vi) {
+template <class Flow>
+void ViaOver<Flow>::serve_one(VIP_VI_HANDLE vi) {
   work_.charge(run::LayerStep::splitc_via_serve);
   VIP_DESCRIPTOR* descriptor = nullptr;
   const VIP_RETURN answer = VipRecvDone(vi, &descriptor);
@@ -342,25 +565,27 @@ void Via::serve_one(VIP_VI_HANDLE vi) {
   Queue& queue = *found->second;
   if (answer != VIP_SUCCESS) {
     if (!ends_) lost(queue.peer);
+    queue.gone = true;
     return;
   }
   const auto* const buffer = static_cast<const std::byte*>(descriptor->DS[0].Local.Data.Address);
   handle(queue, {buffer, descriptor->CS.Length});
   descriptor->DS[0].Local.Length = static_cast<VIP_UINT32>(queue.limits().bytes);
   (void)VipPostRecv(queue.vi, descriptor, queue.memory);
-  if (queue.unreplied * 4 < queue.limits().credits) return;
-  queue.unreplied = 0;
-  send(queue, {Kind::credits, static_cast<std::uint8_t>(queue.credits.take_ack(0)), 0}, {}, {});
 }
 
-void Via::handle(Queue& queue, std::span<const std::byte> message) {
+template <class Flow>
+void ViaOver<Flow>::handle(Queue& queue, std::span<const std::byte> message) {
   Head head{};
   std::uint32_t place = 0;
   if (!take(message, head)) return;
+  if constexpr (Flow::kNumbers) {
+    Numbers numbers{};
+    if (!take(message, numbers) || !is_next(queue, head, numbers)) return;
+  }
   const bool has_place =
       head.kind == Kind::put || head.kind == Kind::store || head.kind == Kind::get;
   if (has_place && !take(message, place)) return;
-  NoSite site;
   switch (head.kind) {
     case Kind::put:
     case Kind::store:
@@ -392,17 +617,18 @@ void Via::handle(Queue& queue, std::span<const std::byte> message) {
     default:
       return reply_came(queue, head, message);
   }
-  // A request without a reply.
-  (void)queue.credits.released(site, 0);
-  ++queue.unreplied;
+  processed(queue, Way::request);
 }
 
-void Via::reply_came(Queue& queue, const Head& head, std::span<const std::byte> data) {
-  NoSite site;
-  if (!queue.credits.acknowledged(site, 0, head.credits, [](std::uint32_t) {})) {
-    host_.fail(fmt::format("rank {} returned credits that it never had", queue.peer));
+template <class Flow>
+void ViaOver<Flow>::reply_came(Queue& queue, const Head& head, std::span<const std::byte> data) {
+  if constexpr (!Flow::kNumbers) {
+    proto::CreditWindow& window = flows_[queue.size].window;
+    if (!window.acknowledged(site_, queue.peer, head.credits, [](std::uint32_t) {})) {
+      host_.fail(fmt::format("rank {} returned credits that it never had", queue.peer));
+    }
+    if (head.kind == Kind::credits) return;
   }
-  if (head.kind == Kind::credits) return;
   if (queue.asked.empty()) {
     host_.fail(fmt::format("rank {} answered what it was not asked", queue.peer));
   }
@@ -421,6 +647,10 @@ void Via::reply_came(Queue& queue, const Head& head, std::span<const std::byte> 
   } else {
     host_.fail(fmt::format("rank {} answered something else than it was asked", queue.peer));
   }
+  processed(queue, Way::reply);
 }
+
+template class ViaOver<CreditFlow>;
+template class ViaOver<NumberFlow>;
 
 }  // namespace fairlead::splitc

@@ -1,8 +1,11 @@
-// --splitc via: accesses of other ranks' heaps over reliable virtual interfaces, without Active
-// Messages between (Split-C paper, section 5.4): two VIs for each other rank, one for short
-// messages and one for blocks of up to 4 KB; a message says by a small number what it is, and one
-// switch knows what to do; the least message has 4 bytes. A store has no reply: its credit comes
-// back with a reply, or with others once they are a quarter of the credits.
+// --splitc via and via-unreliable: accesses of other ranks' heaps over virtual interfaces, without
+// Active Messages between (Split-C paper, sections 5.4 and 5.5): two VIs for each other rank, one
+// for short messages and one for blocks of up to 4 KB; a message says by a small number what it is,
+// and one switch knows what to do; the least message has 4 bytes. A store has no reply: its credit
+// comes back with a reply, or with others once they are a quarter of the credits.
+//
+// On unreliable VIs every message also says how many requests and replies of the other side have
+// been processed (16 bytes at least), and is kept until its number is among those.
 //
 // A reply says nothing of its request: VIs keep order, so that it belongs to the oldest request of
 // its VI that has none yet.
@@ -14,22 +17,24 @@
 #include <vector>
 
 #include "fairlead/base/reserved_memory.h"
-#include "fairlead/proto/credit_window.h"
 #include "fairlead/run/layer_work.h"
 #include "fairlead/systems/splitc/access.h"
 #include "fairlead/systems/splitc/remote.h"
+#include "fairlead/systems/splitc/vi_flow.h"
 #include "fairlead/systems/via/vipl.h"
 
 namespace fairlead::splitc {
 
-class Via final : public Remote {
+// Flow: CreditFlow or NumberFlow.
+template <class Flow>
+class ViaOver final : public Remote {
  public:
   // Bytes of data of a message on the first VI, and on the second.
   static constexpr std::size_t kValueMax = 8;
   static constexpr std::size_t kBlockMax = 4072;
 
   // `costs`: what its steps take on a modelled machine; outlives it.
-  Via(lci::Port& port, const run::LayerCosts& costs, Host& host)
+  ViaOver(lci::Port& port, const run::LayerCosts& costs, Host& host)
       : port_(port), work_(port_, costs), host_(host) {}
 
   void open(std::byte* heap, std::uint64_t bytes) override;
@@ -55,7 +60,14 @@ class Via final : public Remote {
     std::uint32_t credits;
     std::size_t bytes;
   };
-  static constexpr Limits kLimits[kSizes] = {{64, 32}, {8, 4096}};
+  static constexpr Limits kLimits[kSizes] = {{64, 32 + Flow::kNumbersBytes},
+                                             {8, 4096 + Flow::kNumbersBytes}};
+  static constexpr std::uint32_t sends_of(const Limits& limits) {
+    return 2 * limits.credits + Flow::kAcksMax;
+  }
+  static constexpr std::uint32_t receives_of(const Limits& limits) {
+    return 2 * limits.credits + 1 + Flow::kAcksMax;
+  }
 
   enum class Kind : std::uint8_t {
     // Requests. None of the first two has a reply.
@@ -68,19 +80,31 @@ class Via final : public Remote {
     put_done,
     got,
     atomic_done,
-    credits,  // of requests that have no reply
+    // Neither: credits of requests that have no reply, or an acknowledgment; and one that asks for
+    // all messages that were not acknowledged once more (number 1: replies).
+    credits,
+    again,
   };
   // Every message begins so; a place in the heap follows that of a put, store or get.
   struct Head {
     Kind kind;
-    std::uint8_t credits;  // that a reply brings back
+    std::uint8_t credits;  // that a reply brings back (CreditFlow)
     std::uint16_t number;  // of get: its bytes; of together: the kind of message
   };
   static_assert(sizeof(Head) == 4);
 
+  using Numbers = typename Flow::Numbers;
+  enum class Way : std::uint8_t { request, reply, neither };
+  static Way way_of(Kind kind) {
+    if (kind >= Kind::credits) return Way::neither;
+    return kind >= Kind::put_done ? Way::reply : Way::request;
+  }
+
   struct Slot {
     VIP_DESCRIPTOR* descriptor = nullptr;
     std::byte* buffer = nullptr;
+    bool posted = false;
+    bool kept = false;  // until it is acknowledged (NumberFlow)
   };
   // A request that has a reply to come.
   struct Asked {
@@ -96,8 +120,8 @@ class Via final : public Remote {
     std::vector<Slot> receives;
     std::vector<Slot> sends;
     std::vector<std::uint16_t> free_sends;  // indices
-    proto::CreditWindow credits{1, 1};
-    std::uint32_t unreplied = 0;  // requests without a reply since credits went back
+    std::uint32_t posted = 0;               // sends
+    bool gone = false;                      // the other side has closed it
     std::deque<Asked> asked;
 
     const Limits& limits() const { return kLimits[size]; }
@@ -121,17 +145,37 @@ class Via final : public Remote {
   void reply_came(Queue& queue, const Head& head, std::span<const std::byte> data);
   // In pieces that fit.
   void write(Kind kind, Rank rank, std::uint64_t offset, const void* from, std::size_t bytes);
+  bool may_request(const Queue& queue);
   void request(Rank rank, Head head, std::span<const std::byte> front,
                std::span<const std::byte> data, const Asked* asked);
   void reply(Queue& queue, Kind kind, std::span<const std::byte> data);
   void send(Queue& queue, const Head& head, std::span<const std::byte> front,
             std::span<const std::byte> data);
+  // Of a message that is neither request nor reply.
+  void tell(Queue& queue, Kind kind, std::uint16_t number = 0);
+  void post(Queue& queue, Slot& slot);
   Slot& free_slot(Queue& queue);
+  void release(Queue& queue, Slot& slot);
+  // A request without a reply, or a reply, is processed.
+  void processed(Queue& queue, Way way);
+
+  // --- NumberFlow alone.
+  Numbers acknowledgments(const Queue& queue);
+  // The next message of its kind; what it acknowledges is taken in any case.
+  bool is_next(Queue& queue, const Head& head, const Numbers& numbers);
+  void send_again(Queue& queue, std::uint32_t slot);
+  void run_due();
+  Ps next_due() const;
+  // Until the other side has processed all that this rank sent it, or has closed the connection.
+  void drain();
   void recycle(VIP_VI_HANDLE vi);
 
   lci::Port& port_;
   const run::LayerWork work_;
   Host& host_;
+  FlowSite site_{port_};
+  Flow flows_[kSizes] = {Flow(port_.size(), kLimits[kShort].credits),
+                         Flow(port_.size(), kLimits[kBlock].credits)};
   VIP_NIC_HANDLE nic_ = nullptr;
   VIP_PROTECTION_HANDLE ptag_ = nullptr;
   VIP_CQ_HANDLE sends_ = nullptr;
@@ -143,5 +187,8 @@ class Via final : public Remote {
   std::uint64_t gets_ = 0;                           // under way, in messages; as are these
   std::uint64_t puts_ = 0;
 };
+
+using Via = ViaOver<CreditFlow>;
+using ViaUnreliable = ViaOver<NumberFlow>;
 
 }  // namespace fairlead::splitc

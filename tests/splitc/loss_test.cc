@@ -1,0 +1,135 @@
+// --splitc via-unreliable where packets are lost, doubled, reordered and corrupted: every byte is
+// right, nothing is done twice, and the job ends. FAIRLEAD_SPLITC_OPERATIONS has another number of
+// operations than the one that tests do (a million: run this alone).
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/prng.h"
+#include "fairlead/systems/via/loss.h"
+#include "tests/splitc/splitc_worlds.h"
+
+namespace fairlead::port_test {
+namespace {
+
+constexpr std::uint32_t kWords = 64;                // of a rank in every other one's memory
+constexpr std::uint32_t kBlock = 300;               // words of a block, more than a packet
+constexpr std::uint32_t kAtOnce = 20;               // of puts, stores and gets
+constexpr std::uint32_t kTurnOf = 3 * kAtOnce + 5;  // operations of a turn
+constexpr std::uint64_t kJobOperations = 100'000;   // of one job, and one seed of the losses
+
+using splitc::global_ptr;
+
+std::uint64_t operations() {
+  const char* const text = std::getenv("FAIRLEAD_SPLITC_OPERATIONS");
+  return text == nullptr ? 9'000 : std::strtoull(text, nullptr, 10);
+}
+
+std::uint64_t add_one(std::uint64_t offset) {
+  return ++*splitc::tolocal(global_ptr<std::uint64_t>(splitc::my_proc(), offset));
+}
+
+// What a rank has written to one other rank.
+struct Written {
+  std::vector<std::uint64_t> put = std::vector<std::uint64_t>(kWords);
+  std::vector<std::uint64_t> stored = std::vector<std::uint64_t>(kWords);
+  std::vector<std::uint64_t> block = std::vector<std::uint64_t>(kBlock);
+  std::uint64_t added = 0;
+};
+
+class Turns {
+ public:
+  explicit Turns(lci::Port& port)
+      : port_(port),
+        puts_(splitc::all_malloc<std::uint64_t>(kWords * splitc::procs())),
+        stores_(splitc::all_malloc<std::uint64_t>(kWords * splitc::procs())),
+        blocks_(splitc::all_malloc<std::uint64_t>(kBlock * splitc::procs())),
+        sums_(splitc::all_malloc<std::uint64_t>(splitc::procs())),
+        written_(splitc::procs()),
+        prng_(splitc::my_proc() + 1) {}
+
+  bool turn(bool meets) {
+    const std::uint32_t me = splitc::my_proc();
+    const std::uint32_t to =
+        (me + 1 + static_cast<std::uint32_t>(prng_.below(splitc::procs() - 1))) % splitc::procs();
+    Written& there = written_[to];
+    const global_ptr<std::uint64_t> puts = puts_.on(to) + std::int64_t{kWords} * me;
+    const global_ptr<std::uint64_t> stores = stores_.on(to) + std::int64_t{kWords} * me;
+    const global_ptr<std::uint64_t> block = blocks_.on(to) + std::int64_t{kBlock} * me;
+    for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+      const auto at = static_cast<std::uint32_t>(prng_.below(kWords));
+      splitc::put(puts + at, there.put[at] = prng_.next());
+      splitc::store(stores + at, there.stored[at] = prng_.next());
+    }
+    for (std::uint64_t& word : there.block) word = prng_.next();
+    splitc::bulk_put(block, there.block.data(), kBlock);
+    ++there.added;
+    bool good = PORT_TEST_CHECK(splitc::atomic<&add_one>(to, (sums_ + me).offset()) == there.added,
+                                port_, there.added);
+    splitc::sync();
+    std::vector<std::uint64_t> seen(kAtOnce);
+    std::vector<std::uint64_t> expected(kAtOnce);
+    for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+      const auto at = static_cast<std::uint32_t>(prng_.below(kWords));
+      splitc::get(&seen[i], puts + at);
+      expected[i] = there.put[at];
+    }
+    std::vector<std::uint64_t> blocks(kBlock);
+    splitc::bulk_get(blocks.data(), block, kBlock);
+    splitc::sync();
+    good = PORT_TEST_CHECK(seen == expected, port_, to) && good;
+    good = PORT_TEST_CHECK(blocks == there.block, port_, to) && good;
+    splitc::write(puts, there.put[0] = prng_.next());
+    good = PORT_TEST_CHECK(splitc::read(puts) == there.put[0], port_, to) && good;
+    if (!meets) return good;
+    splitc::all_store_sync();
+    std::vector<std::uint64_t> stored(kWords);
+    splitc::bulk_read(stored.data(), stores, kWords);
+    good = PORT_TEST_CHECK(stored == there.stored, port_, to) && good;
+    splitc::barrier();
+    return good;
+  }
+
+ private:
+  lci::Port& port_;
+  const global_ptr<std::uint64_t> puts_;
+  const global_ptr<std::uint64_t> stores_;
+  const global_ptr<std::uint64_t> blocks_;
+  const global_ptr<std::uint64_t> sums_;
+  std::vector<Written> written_;
+  Prng prng_;
+};
+
+class Loss : public PerWorld {
+ protected:
+  void TearDown() override { ::unsetenv(via::kLossVariable); }
+
+  static void operate(const std::string& world, std::uint64_t operations, std::uint64_t seed) {
+    const std::string plan =
+        "drop=0.01,dup=0.01,reorder=0.01,corrupt=0.01,seed=" + std::to_string(seed);
+    ::setenv(via::kLossVariable, plan.c_str(), 1);
+    constexpr unsigned kRanks = 3;
+    const std::uint64_t turns = operations / kTurnOf / kRanks + 1;
+    run_splitc("via-unreliable " + world, kRanks, [turns](lci::Port& port) {
+      Turns made(port);
+      bool good = true;
+      for (std::uint64_t i = 1; i <= turns; ++i) good = made.turn(i % 8 == 0) && good;
+      return good;
+    });
+  }
+};
+INSTANTIATE_PORT_TESTS_IN(Loss,
+                          ::testing::Values("shm", "udp", "myrinet-p3/sdma", "millennium/via"));
+
+TEST_P(Loss, every_byte_comes_once) {
+  std::uint64_t left = operations();
+  for (std::uint64_t seed = 7; left > 0; ++seed) {
+    const std::uint64_t now = std::min(left, kJobOperations);
+    operate(GetParam(), now, seed);
+    left -= now;
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::port_test
