@@ -11,7 +11,7 @@ namespace fairlead::mpi_test {
 namespace {
 
 // Before the name of a world: MPI on that device there.
-constexpr const char* kDevices[] = {"panda", "rsm", "tports"};
+constexpr const char* kDevices[] = {"panda", "rsm", "tports", "auto"};
 
 }  // namespace
 

@@ -28,7 +28,7 @@ class Variable {
 class RsmDevice : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, RsmDevice,
                          testing::Values("rsmloop", "rsmshm", "rsmudp", "rsmlossy", "rsmfirelink",
-                                         "rsmmyrinet-p3"),
+                                         "rsmmyrinet-p3", "autofirelink@2"),
                          [](const auto& each) { return test_name(each.param); });
 
 bool is_patterned(const std::vector<unsigned char>& data, int size, unsigned seed) {
@@ -111,6 +111,73 @@ TEST_P(RsmDevice, SmallQueuesAndPoolsFillUpAndLoseNothing) {
     }
     return good;
   });
+}
+
+// Pairs of a node have the direct device and others this one: a receive from anybody takes both,
+// each in its order, and collectives and windows go by either.
+TEST(PairsOfDevices, AJobHasBoth) {
+  for (const char* world : {"autofirelink@2", "autoshm"}) {
+    run_ranks(world, 4, [](int rank, int size) {
+      bool good = true;
+      constexpr int kEach = 20;
+      if (rank == 0) {
+        std::vector<int> next(static_cast<std::size_t>(size), 0);
+        for (int i = 0; i < kEach * (size - 1); ++i) {
+          std::vector<unsigned char> got(50'000);
+          MPI_Status status;
+          MPI_Recv(got.data(), 50'000, MPI_BYTE, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &status);
+          const int number = next[static_cast<std::size_t>(status.MPI_SOURCE)]++;
+          int count = -1;
+          MPI_Get_count(&status, MPI_BYTE, &count);
+          good &= MPI_TEST_CHECK(count == kSizes[number % 15], status.MPI_SOURCE, count);
+          good &= MPI_TEST_CHECK(
+              is_patterned(got, count, static_cast<unsigned>(status.MPI_SOURCE * 100 + number)),
+              status.MPI_SOURCE, number);
+        }
+      } else {
+        for (int i = 0; i < kEach; ++i) {
+          const int bytes = kSizes[i % 15];
+          const auto data =
+              patterned(static_cast<std::size_t>(bytes), static_cast<unsigned>(rank * 100 + i));
+          (i % 3 == 2 ? MPI_Ssend : MPI_Send)(data.data(), bytes, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+        }
+      }
+      int sum = -1;
+      MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(sum == size * (size - 1) / 2, rank, sum);
+      std::vector<int> out(4, rank);
+      std::vector<int> in(4, -1);
+      MPI_Alltoall(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, MPI_COMM_WORLD);
+      for (int from = 0; from < size; ++from) {
+        good &= MPI_TEST_CHECK(in[static_cast<std::size_t>(from)] == from, rank, from);
+      }
+      MPI_Win window = MPI_WIN_NULL;
+      std::vector<int> words(4, -1);
+      MPI_Win_create(words.data(), 4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &window);
+      MPI_Win_fence(0, window);
+      for (int to = 0; to < size; ++to) {
+        MPI_Put(&rank, 1, MPI_INT, to, rank, 1, MPI_INT, window);
+      }
+      MPI_Win_fence(0, window);
+      for (int from = 0; from < size; ++from) {
+        good &= MPI_TEST_CHECK(words[static_cast<std::size_t>(from)] == from, rank, from);
+      }
+      MPI_Win_free(&window);
+      return good;
+    });
+  }
+}
+
+TEST(RsmDeviceOptions, AllConnectionsAreMadeWhereThatIsAskedFor) {
+  const Variable all("MPI_FULLCONNINIT", "1");
+  for (const char* world : {"rsmshm", "autofirelink@2"}) {
+    run_ranks(world, 3, [](int rank, int size) {
+      int sum = -1;
+      MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      return MPI_TEST_CHECK(sum == size * (size - 1) / 2, rank, sum);
+    });
+  }
 }
 
 std::string failure_with(const char* name, const char* value) {

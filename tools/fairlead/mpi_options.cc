@@ -14,7 +14,8 @@ namespace fairlead::tools {
 void add_mpi_options(CLI::App& app, MpiChoice& choice) {
   app.add_option("--mpi-device", choice.device,
                  "What carries MPI messages: direct, the Port itself, panda, as in the LCI paper, "
-                 "rsm, stores into memory of the receiver, or tports, QsNet's messages with tags "
+                 "rsm, stores into memory of the receiver, tports, QsNet's messages with tags, or "
+                 "auto, by pair of ranks: rsm between nodes whose stores are hardware, else direct "
                  "(default: direct)")
       ->type_name("NAME");
   app.add_option("--mpi-bcast", choice.bcast,

@@ -26,6 +26,8 @@ constexpr std::size_t kHeldMax = 256;
 // A packet held back for the next one is let go after this many polls without one.
 constexpr std::uint64_t kReorderPolls = 256;
 constexpr Ps kNap = microseconds(50);
+// Raw puts are counted apart, so that packets meet the same fate with and without them.
+constexpr std::uint64_t kFirstPut = std::uint64_t{1} << 48;
 
 // Every step is invertible in each input word: one flipped bit always changes the sum.
 std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t sum) {
@@ -52,7 +54,11 @@ std::uint64_t checksum(const ClientHeader& client, Prefix prefix, std::span<cons
 class FaultyNic final : public Nic {
  public:
   FaultyNic(Nic& inner, const FaultPlan& plan, const FaultyOptions& options)
-      : inner_(inner), plan_(plan), options_(options), counts_(inner.peers()) {
+      : inner_(inner),
+        plan_(plan),
+        options_(options),
+        counts_(inner.peers()),
+        puts_(inner.peers()) {
     for (Peer peer = 0; peer < inner.peers(); ++peer) {
       NicCaps caps = inner.caps(peer);
       caps.mtu_bytes -= static_cast<std::uint32_t>(sizeof(Prefix));
@@ -122,6 +128,12 @@ class FaultyNic final : public Nic {
     return inner_.write_peer(peer, address, from, size);
   }
   bool settled() override { return inner_.settled(); }
+
+  bool loses_put(Peer dest) {
+    die_in_time();
+    const std::uint64_t count = kFirstPut + puts_[dest]++;
+    return fate_of(plan_, self(), dest, count, clauses_[dest], now()).drop;
+  }
   std::span<std::byte> region(Peer peer) override { return inner_.region(peer); }
   PortCounters& counters() override { return inner_.counters(); }
 
@@ -232,6 +244,7 @@ class FaultyNic final : public Nic {
   Sink sink_;
   std::vector<NicCaps> caps_;
   std::vector<std::uint64_t> counts_;  // packets so far, per destination
+  std::vector<std::uint64_t> puts_;    // raw ones, likewise
   std::vector<ClauseMask> clauses_;    // of the plan, per destination
   std::deque<Held> held_;
   std::uint64_t polls_ = 0;
@@ -243,5 +256,7 @@ class FaultyNic final : public Nic {
 std::unique_ptr<Nic> make_faulty(Nic& inner, const FaultPlan& plan, const FaultyOptions& options) {
   return std::make_unique<FaultyNic>(inner, plan, options);
 }
+
+bool loses_put(Nic& faulty, Peer dest) { return static_cast<FaultyNic&>(faulty).loses_put(dest); }
 
 }  // namespace fairlead::fabric

@@ -19,4 +19,8 @@ struct FaultyOptions {
 // `inner` must outlive it. Not reliable, whatever `inner` is; packets carry 24 bytes more.
 std::unique_ptr<Nic> make_faulty(Nic& inner, const FaultPlan& plan, const FaultyOptions& options);
 
+// Whether the next raw put (lci::kRaw) to `dest` gets lost: by the plan's chance of a packet to be
+// dropped, and always while its link is down. `faulty`: of make_faulty().
+bool loses_put(Nic& faulty, Peer dest);
+
 }  // namespace fairlead::fabric

@@ -111,6 +111,30 @@ TEST_F(FaultyTest, ALinkHasFaultsOfItsOwn) {
   EXPECT_TRUE(arrivals_.sequences.empty());
 }
 
+// Raw puts meet the plan's chance of a packet, and leave that of packets as it is.
+TEST_F(FaultyTest, LosesRawPutsLikePackets) {
+  const auto lost = [&](const char* plan) {
+    faulty_.clear();
+    inner_.clear();
+    start(plan, 4);
+    int count = 0;
+    for (int i = 0; i < 1000; ++i) count += loses_put(*faulty_[0], 1) ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(lost("drop=1"), 1000);
+  EXPECT_EQ(lost("dup=1,corrupt=1"), 0);
+  EXPECT_NEAR(lost("drop=0.1"), 100, 50);
+  arrivals_ = {};
+  send(100);
+  const std::vector<std::uint32_t> beside = arrivals_.sequences;
+  arrivals_ = {};
+  faulty_.clear();
+  inner_.clear();
+  start("drop=0.1", 4);
+  send(100);
+  EXPECT_EQ(arrivals_.sequences, beside);
+}
+
 TEST_F(FaultyTest, ACorruptPacketIsCountedAndDropped) {
   start("corrupt=1", 4);
   send(500);

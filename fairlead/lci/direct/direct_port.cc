@@ -7,23 +7,26 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fairlead/fabric/raw_copies.h"
 #include "fairlead/lci/client/waking_port.h"
 #include "fairlead/lci/direct/direct_port_impl.h"
 
 namespace fairlead::lci {
 namespace {
 
-std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& options) {
+std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& options, bool raw) {
   std::uint64_t flags = 0;
   if (options.site == nullptr) flags |= kFreeWork;
   if (options.helper != nullptr) flags |= kInterrupt;
   if (options.site != nullptr && options.site->interrupts()) flags |= kInterrupt;
+  if (options.raw.lost != nullptr) flags |= kRawPuts;
   if (options.software_remote_memory) return flags;
   if ((nic.flags & fabric::kMappable) != 0)
     flags |= kMappable | kHwAtomic | kHwFetchAdd | kHwPut | kOrderedPut;
   if ((nic.flags & fabric::kSingleCopy) != 0) flags |= kSingleCopy | kHwRdma;
   if ((nic.flags & fabric::kRemoteMemory) != 0) {
     flags |= kRemoteCopy;
+    if (raw) flags |= kRawPuts;
     if (nic.copy_bytes_min == 1) flags |= kHwRdma | kHwPut;
   }
   if ((nic.flags & fabric::kRemoteAtomics) != 0) flags |= kRemoteAtomic;
@@ -54,8 +57,9 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       counters_(nic.counters()),
       self_(nic.self()),
       size_(nic.peers()),
+      raw_copies_(dynamic_cast<fabric::RawCopies*>(&nic)),
       caps_{nic.caps(self_).mtu_bytes - kPrefixBytes, nic.caps(self_).inline_bytes_max,
-            options.put_atomic_bytes, caps_flags(nic.caps(self_), options),
+            options.put_atomic_bytes, caps_flags(nic.caps(self_), options, raw_copies_ != nullptr),
             options.put_grain_bytes},
       other_caps_(caps_),
       reliable_((nic.caps(self_).flags & fabric::kReliable) != 0),
@@ -64,7 +68,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       spare_(take_spare()),
       memory_(nic, !options.software_remote_memory),
       remote_(*this, memory_.own().table(), memory_.own().region(), backlog_),
-      copies_(*this, nic, memory_.own(), remote_),
+      copies_(*this, nic, memory_.own(), remote_, raw_copies_),
       groups_(self_, size_, proto::TreeShape::binomial),
       multicast_(*this, groups_, counters_),
       queries_(*this, groups_, remote_.server(), backlog_),
@@ -86,7 +90,8 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
 // For a fabric that has two kinds of paths.
 void DirectPort::find_other_caps() {
   for (Rank peer = 0; peer < size_; ++peer) {
-    const std::uint64_t flags = caps_flags(nic_.caps(peer), options_) | network_.flags();
+    const std::uint64_t flags =
+        caps_flags(nic_.caps(peer), options_, raw_copies_ != nullptr) | network_.flags();
     if (flags == caps_.flags) continue;
     other_caps_.flags = flags;
     others_.resize(size_);

@@ -41,6 +41,13 @@ class VirtualSite {
   virtual void served() {}
 };
 
+// Where puts that are flagged kRaw (raw_puts.h) get lost although the fabric loses none: whether
+// the next one to `rank` is. Counts them.
+struct RawFate {
+  bool (*lost)(void* context, Rank rank) = nullptr;
+  void* context = nullptr;
+};
+
 struct DirectOptions {
   Ps epoch{};     // CLOCK_MONOTONIC at the start of the World; now() counts from here
   WaitPlan wait;  // see base/wait_ladder.h; with a site wait_plan_virtual()
@@ -63,6 +70,7 @@ struct DirectOptions {
   // Caps::put_atomic_bytes and put_grain_bytes, of all paths.
   std::uint32_t put_atomic_bytes = 8;
   std::uint32_t put_grain_bytes = 1;
+  RawFate raw{};
   // Serve remote memory by packets even where the fabric could do it directly (tests, comparison).
   bool software_remote_memory = false;
 };

@@ -183,7 +183,9 @@ class DirectPort final : public Port {
     static_cast<DirectPort*>(self)->peer_lost(peer);
   }
   static void on_path_changed(void* self, Peer peer, bool lost) {
-    static_cast<DirectPort*>(self)->events_.path_changed(peer, lost);
+    auto& me = *static_cast<DirectPort*>(self);
+    me.events_.path_changed(peer, lost);
+    if ((me.caps(peer).flags & kRawPuts) != 0) ++me.upcalls_;  // puts may have to be repeated
   }
   static void on_copied(void* self, std::uint64_t token, Post result) {
     auto& me = *static_cast<DirectPort*>(self);
@@ -239,6 +241,8 @@ class DirectPort final : public Port {
   // Sleeps no longer where what it waits for rings no bell.
   Ps nap() const;
   Post counted(Post answer, Counter* done, std::uint64_t& counter);
+  Post lose_put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
+                std::uint32_t flags);
   Post put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                CtrId remote, std::uint32_t flags);
 
@@ -247,6 +251,7 @@ class DirectPort final : public Port {
   PortCounters& counters_;
   Rank self_;
   Rank size_;
+  fabric::RawCopies* raw_copies_;
   Caps caps_;  // to oneself, and to most peers
   Caps other_caps_;
   std::vector<bool> others_;  // by peer, where there are two kinds: it has the other one

@@ -6,6 +6,7 @@
 
 #include "fairlead/lci/direct/direct_port_impl.h"
 #include "fairlead/lci/group/group_memory.h"
+#include "fairlead/lci/raw_puts.h"
 #include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
@@ -305,16 +306,44 @@ Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces,
       [&](Rank rank) { return put_one(rank, segment, pieces, nullptr, remote, flags); }));
 }
 
+// Some of it is there nevertheless, as what a network has begun with: whole lines.
+Post DirectPort::lose_put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
+                          std::uint32_t flags) {
+  constexpr std::size_t kLine = 64;
+  std::vector<PutPiece> begun;
+  for (const PutPiece& piece : pieces) {
+    const std::size_t size = piece.size / 2 / kLine * kLine;
+    if (size > 0) begun.push_back({piece.offset, piece.data, size});
+  }
+  if (!begun.empty()) {
+    const Post some = put_one(rank, segment, begun, nullptr, kNoCounter, flags & kAfter);
+    if (some != Post::done && some != Post::pending) return some;
+  }
+  events_.path_changed(rank, true);
+  events_.path_changed(rank, false);
+  if (done == nullptr) {
+    copies_.note_lost(rank);
+  } else {
+    done->failed.fetch_add(1, std::memory_order_release);
+  }
+  return Post::pending;
+}
+
 Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                          CtrId remote, std::uint32_t flags) {
   const bool after = (flags & kAfter) != 0;
+  if ((flags & kRaw) != 0 && options_.raw.lost != nullptr && rank < size_ && rank != self_ &&
+      options_.raw.lost(options_.raw.context, rank)) [[unlikely]] {
+    return lose_put(rank, segment, pieces, done, flags);
+  }
   if (after && (copies_.writes_to(rank) || network_.writes_to(rank))) return Post::again_credit;
   // In order with those that went by packets, it goes by packets.
   const bool behind = after && !remote_.puts_precede(rank, Lane::control);
   const std::optional<Post> direct = behind ? std::nullopt : memory_.put(rank, segment, pieces);
   if (!direct) {
     if (const auto begun =
-            after ? std::nullopt : copies_.put(rank, segment, pieces, done, remote)) {
+            after ? std::nullopt
+                  : copies_.put(rank, segment, pieces, done, remote, (flags & kRaw) != 0)) {
       ++counters_.puts;
       if (!client_.in_upcall()) copies_.progress();
       return *begun;

@@ -21,6 +21,12 @@ RealEndpoint::RealEndpoint(std::unique_ptr<fabric::Nic> nic, RealEndpointOptions
     faulty_ =
         fabric::make_faulty(*top, options.faults.value_or(fabric::FaultPlan{}), options.faulty);
     top = faulty_.get();
+    if (options.faults.has_value() && options.faults->loses()) {
+      options.direct.raw = {[](void* faulty, Rank rank) {
+                              return fabric::loses_put(*static_cast<fabric::Nic*>(faulty), rank);
+                            },
+                            faulty_.get()};
+    }
   }
   if (options.hrx) {
     reliable_ = make_reliable_nic(*top, options.reliable);

@@ -74,7 +74,7 @@ std::optional<Post> RemoteCopies::get(const Remote& from, void* to, std::size_t 
 }
 
 std::optional<Post> RemoteCopies::put(Rank rank, SegId segment, std::span<const PutPiece> pieces,
-                                      Counter* done, CtrId remote) {
+                                      Counter* done, CtrId remote, bool raw) {
   std::size_t smallest = pieces.empty() ? 0 : pieces.front().size;
   std::size_t all = 0;
   for (const PutPiece& piece : pieces) {
@@ -86,6 +86,7 @@ std::optional<Post> RemoteCopies::put(Rank rank, SegId segment, std::span<const 
   if (op == nullptr) return std::nullopt;
   op->done = done;
   op->remote = remote;
+  op->raw = raw && raw_ != nullptr;
   if (done == nullptr) op->data.resize(all);
   std::byte* copy = op->data.data();
   for (const PutPiece& piece : pieces) {
@@ -218,8 +219,14 @@ Post RemoteCopies::start(Op& op, std::size_t size) {
                                part.offset, op.a, op.b, op.old, id_of(op), op.word4});
   }
   using Copy = fabric::RemoteCopy::What;
-  return nic_.copy_remote({op.what == What::put ? Copy::write : Copy::read, op.rank, op.key,
-                           part.offset + op.started, part.at + op.started, size, id_of(op)});
+  const fabric::RemoteCopy copy{op.what == What::put ? Copy::write : Copy::read,
+                                op.rank,
+                                op.key,
+                                part.offset + op.started,
+                                part.at + op.started,
+                                size,
+                                id_of(op)};
+  return op.raw ? raw_->copy_raw(copy) : nic_.copy_remote(copy);
 }
 
 // What the fabric cannot do after all.
@@ -257,6 +264,7 @@ void RemoteCopies::copied(std::uint64_t token, Post result) {
   } else if (result != Post::done) {
     op->failed = true;
     op->kept_key = false;
+    op->lost = op->raw && result == Post::maybe_delivered;
   }
   end_if_over(*op);
 }
@@ -285,7 +293,8 @@ void RemoteCopies::end_if_over(Op& op) {
 }
 
 void RemoteCopies::finish(Op& op, bool ok) {
-  if (op.what == What::put && !ok) failed_writes_.insert(op.rank);
+  const bool told = op.lost && op.done != nullptr;
+  if (op.what == What::put && !ok && !told) failed_writes_.insert(op.rank);
   Counter* const done = op.done;
   release(op);
   if (done != nullptr) (ok ? done->ok : done->failed).fetch_add(1, std::memory_order_release);
@@ -435,6 +444,7 @@ void RemoteCopies::peer_lost(Rank rank) {
     // What is under way the fabric ends.
     op.failed = true;
     op.kept_key = false;
+    op.lost = false;
     if (op.state == State::moving) {
       end_if_over(op);
     } else {

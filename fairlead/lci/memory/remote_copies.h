@@ -24,6 +24,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/nic.h"
+#include "fairlead/fabric/raw_copies.h"
 #include "fairlead/lci/memory/own_memory.h"
 #include "fairlead/lci/memory/remote_memory.h"
 #include "fairlead/lci/port.h"
@@ -37,10 +38,13 @@ class RemoteCopies {
   static constexpr std::uint32_t kOpsMax = 1024;   // not yet finished
   static constexpr std::uint32_t kKeysKept = 256;  // of peers' segments, a power of two
 
-  // `own` is what this rank exposes. `packets` do what the fabric cannot.
-  RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteMemory& packets)
+  // `own` is what this rank exposes. `raw`: the nic, where it has such copies. `packets` do what
+  // the fabric cannot.
+  RemoteCopies(Port& port, fabric::Nic& nic, OwnMemory& own, RemoteMemory& packets,
+               fabric::RawCopies* raw = nullptr)
       : port_(port),
         nic_(nic),
+        raw_(raw),
         counters_(nic.counters()),
         own_(own),
         packets_(packets),
@@ -53,8 +57,9 @@ class RemoteCopies {
   // As in Port, to one rank. pending: `done` counts later, failed where the target refused (a
   // refused put shows at the next fence too). nullopt: not worth it, or no room: by packets.
   std::optional<Post> get(const Remote& from, void* to, std::size_t size, Counter* done);
+  // `raw`: the fabric may lose it (raw_puts.h).
   std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
-                          CtrId remote);
+                          CtrId remote, bool raw = false);
   std::optional<Post> atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b,
                              std::uint64_t* old, Counter* done, std::uint32_t flags);
 
@@ -62,6 +67,8 @@ class RemoteCopies {
   bool writes_to(Rank rank) const;
   // A fence has to wait here, or to hear of a failure.
   bool concerns_fence() const { return changing_ > 0 || !failed_writes_.empty(); }
+  // A raw put without `done` was lost on its way to `rank`: the next fence fails.
+  void note_lost(Rank rank) { failed_writes_.insert(rank); }
   // `done` counts when all of `ranks` have what was put or changed so far, by packets too.
   void fence(std::span<const Rank> ranks, Counter* done);
 
@@ -96,6 +103,8 @@ class RemoteCopies {
     What what = What::get;
     bool kept_key = false;  // it goes by a key that was kept, which may be worth nothing by now
     bool failed = false;
+    bool raw = false;
+    bool lost = false;  // failed, as the path changed
     Rank rank = 0;
     SegId segment = 0;
     fabric::RemoteKey key;
@@ -185,6 +194,7 @@ class RemoteCopies {
 
   Port& port_;
   fabric::Nic& nic_;
+  fabric::RawCopies* const raw_;
   PortCounters& counters_;
   OwnMemory& own_;
   RemoteMemory& packets_;

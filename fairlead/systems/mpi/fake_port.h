@@ -11,6 +11,7 @@
 #include "fairlead/base/check.h"
 #include "fairlead/base/counters.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/lci/raw_puts.h"
 
 namespace fairlead::lci {
 struct Packet {
@@ -47,6 +48,10 @@ class FakePort final : public lci::Port {
   bool allocates = true;
   bool puts_are_late = false;  // not there before a fence
   int fences = 0;
+  int puts_to_lose = 0;     // raw ones, from the next on
+  std::uint64_t lost = 0;   // of every path
+  bool holds_done = false;  // puts' counters are kept in `over`, to be counted by the test
+  std::vector<Counter*> over;
   // What wait() does; a test that must not wait leaves it empty.
   std::deque<std::function<void()>> on_wait;
 
@@ -109,7 +114,7 @@ class FakePort final : public lci::Port {
   std::uint32_t held() const override { return 0; }
   std::uint64_t changes() const override { return 0; }
   void wake(lci::Wake, Ps) override {}
-  lci::PathState path(Rank) const override { return {}; }
+  lci::PathState path(Rank) const override { return {lost, lost}; }
   void on_event(lci::EventSink) override {}
   void* allocate(lci::SegId segment, std::size_t size, lci::Place) override {
     if (!allocates) return nullptr;
@@ -130,8 +135,14 @@ class FakePort final : public lci::Port {
     return found == allocated.end() ? nullptr : found->second.data();
   }
   Post put(lci::Dest, lci::SegId segment, std::span<const lci::PutPiece> pieces, Counter* done,
-           lci::CtrId, std::uint32_t) override {
+           lci::CtrId, std::uint32_t flags) override {
     if (room == 0) return Post::again_credit;
+    if ((flags & lci::kRaw) != 0 && puts_to_lose > 0) {
+      --puts_to_lose;
+      ++lost;
+      if (done != nullptr) done->failed.fetch_add(1);
+      return Post::pending;
+    }
     std::string& memory = peer_memory.at(segment);
     for (const lci::PutPiece& piece : pieces) {
       FAIRLEAD_CHECK(piece.offset + piece.size <= memory.size(), "put outside the segment");
@@ -141,6 +152,10 @@ class FakePort final : public lci::Port {
         continue;
       }
       std::memcpy(memory.data() + piece.offset, piece.data, piece.size);
+    }
+    if (holds_done && done != nullptr) {
+      over.push_back(done);
+      return Post::pending;
     }
     if (done != nullptr) done->ok.fetch_add(1);
     return puts_are_late ? Post::pending : Post::done;

@@ -22,7 +22,7 @@ Fortran has the same calls, as `mpif.h`, `use mpi` and `use mpi_f08`
 integers. C programs convert handles with `MPI_Comm_c2f` and the like of mpi.h, and statuses with
 `MPI_Status_c2f` and the like, which are in `libfairlead_mpifort`.
 
-What carries the messages is a device, the same for a whole job (`--mpi-device NAME`, or the
+What carries the messages is a device, chosen for a whole job (`--mpi-device NAME`, or the
 variable `FAIRLEAD_MPI_DEVICE`). Every call works with each of them. Threads may call at once
 (`MPI_THREAD_MULTIPLE`) with `direct` only, else one at a time (`MPI_THREAD_SERIALIZED`).
 
@@ -32,6 +32,7 @@ variable `FAIRLEAD_MPI_DEVICE`). Every call works with each of them. Threads may
 | `panda` | messages and broadcasts of Panda-ST, as in the LCI paper |
 | `rsm` | stores at the receiver, as in the Sun MPI paper ([details](rsm.md#mpi-by-stores)) |
 | `tports` | messages of QsNet's Tports, which match them; long ones are got from memory to memory |
+| `auto` | by pair of ranks, for the whole job: `rsm` where stores are hardware, else `direct` |
 
 `fairlead run --profile` measures the calls of a program, `--check` looks for what is wrong with
 them ([user guide](user-guide.md#where-an-mpi-programs-time-goes)); under another launcher the

@@ -12,7 +12,8 @@
 namespace fairlead::mpi {
 namespace {
 
-constexpr std::pair<const char*, DeviceName> kDevices[] = {{"direct", DeviceName::direct},
+constexpr std::pair<const char*, DeviceName> kDevices[] = {{"auto", DeviceName::automatic},
+                                                           {"direct", DeviceName::direct},
                                                            {"panda", DeviceName::panda},
                                                            {"rsm", DeviceName::rsm},
                                                            {"tports", DeviceName::tports}};

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "fairlead/systems/mpi/devices/pairs/device.h"
 #include "fairlead/systems/mpi/devices/rsm/device.h"
 #include "fairlead/systems/mpi/devices/tports/device.h"
 #include "fairlead/systems/mpi/extras.h"
@@ -24,7 +25,7 @@ CopyChoice copy_choice(run::Context& context) {
   return made.value();
 }
 
-OtherDevice rsm_device(run::Context& context) {
+rsm::Tunables rsm_tunables(run::Context& context) {
   const Result<rsm::Tunables> tunables =
       rsm::Tunables::read([](const char* name) -> const char* { return std::getenv(name); });
   if (!tunables.ok()) end_job(context, MPI_ERR_OTHER, "MPI: " + tunables.error().text);
@@ -32,14 +33,32 @@ OtherDevice rsm_device(run::Context& context) {
   if (prints != nullptr && *prints != '\0' && *prints != '0' && context.port().self() == 0) {
     std::fputs(tunables.value().text().c_str(), stderr);
   }
-  return {[told = tunables.value()](Engine& engine) {
-    return std::make_unique<RsmDevice>(engine, told);
+  return tunables.value();
+}
+
+OtherDevice rsm_device(run::Context& context) {
+  return {[told = rsm_tunables(context)](Engine& engine) {
+    auto made = std::make_unique<RsmDevice>(engine, told);
+    for (Rank to = 0; told.connect_all != 0 && to < engine.port().size(); ++to) {
+      if (to != engine.self()) made->connect(to);
+    }
+    return made;
+  }};
+}
+
+OtherDevice pairs_device(run::Context& context) {
+  return {[told = rsm_tunables(context)](Engine& engine) {
+    return std::make_unique<PairsDevice>(engine, told);
   }};
 }
 
 OtherDevice other_device(run::Context& context, const JobOptions& options) {
   if (options.device == DeviceName::direct) return {};
   if (options.device == DeviceName::rsm) return rsm_device(context);
+  if (options.device == DeviceName::automatic) {
+    if (!PairsDevice::any_far(context.port())) return {};
+    return pairs_device(context);
+  }
   if (options.device == DeviceName::tports) {
     return {[&context](Engine& engine) { return std::make_unique<TportsDevice>(engine, context); }};
   }

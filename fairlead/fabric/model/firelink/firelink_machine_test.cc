@@ -344,6 +344,45 @@ TEST(FirelinkMachine, ThePutOfADeadLinkIsWholeInTheEnd) {
   EXPECT_NE(two.machine().losses(), "");
 }
 
+// A raw put ends when its bytes can go another way, and its owner puts it again; also where the
+// link is back before anybody has looked.
+TEST(FirelinkMachine, ARawPutOfADeadLinkIsToldAsLost) {
+  constexpr std::size_t kBytes = 64 * 4000;
+  for (const char* faults : {"down=1-link3@100us+50us,down=0-switch0@40us+1s",
+                             "down=0-link0@40us+20us,down=0-link1@40us+20us"}) {
+    Machines two(hw::round_firelink_platform(2, 2, 4));
+    const auto plan = parse_fault_plan(faults, 1);
+    ASSERT_TRUE(plan.ok());
+    ASSERT_TRUE(two.machine().set_faults(plan.value()).ok());
+    std::vector<std::byte> target(kBytes);
+    const RemoteKey key{two.machine().host(1).add_key(
+                            reinterpret_cast<std::uint64_t>(target.data()), kBytes, true, true),
+                        0};
+    const auto data = numbered(kBytes);
+    ASSERT_TRUE(two.run({[&](LocalNic& nic) {
+                           Inbox box(nic);
+                           RemoteCopy copy;
+                           copy.what = RemoteCopy::What::write;
+                           copy.peer = 1;
+                           copy.key = key;
+                           copy.local = const_cast<std::byte*>(data.data());
+                           copy.size = kBytes;
+                           EXPECT_EQ(nic.copy_raw(copy), Post::done);
+                           box.await(0, 1);
+                           EXPECT_EQ(box.ended[0].result, Post::maybe_delivered);
+                           EXPECT_GE(box.paths_lost, 1);
+                           EXPECT_GE(nic.now(), milliseconds(1));
+                           while (box.ended.back().result != Post::done) {
+                             EXPECT_EQ(nic.copy_raw(copy), Post::done);
+                             box.await(0, box.ended.size() + 1);
+                           }
+                           box.settle();
+                         },
+                         [](LocalNic& nic) { Inbox box(nic); }}));
+    EXPECT_EQ(target, data);
+  }
+}
+
 TEST(FirelinkMachine, WithoutAnyLinkThePeerIsLost) {
   Machines two(hw::round_firelink_platform(1, 2));
   const auto plan = parse_fault_plan("down=0@20us+1s", 1);

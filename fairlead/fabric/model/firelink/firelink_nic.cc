@@ -23,7 +23,8 @@ FirelinkNic<Host>::FirelinkNic(Host& host, PortCounters& counters)
       counters_(counters),
       caps_{host.terms().slot_bytes, kSmallBytes, kReliable | kRemoteMemory},
       near_caps_{host.terms().slot_bytes, kSmallBytes, kReliable},
-      tokens_(host.terms().copies) {
+      tokens_(host.terms().copies),
+      put_losses_(host.terms().copies) {
   // Less is no line, and goes as a packet.
   caps_.copy_bytes_min = kLine;
   near_caps_.copy_bytes_min = kLine;
@@ -35,6 +36,7 @@ void FirelinkNic<Host>::set_ranks(Rank ranks) {
   ranks_ = ranks;
   flows_.resize(ranks);
   gone_.resize(ranks);
+  losses_.resize(ranks);
   put_peers_.assign(tokens_.size(), ranks);
 }
 
@@ -206,7 +208,12 @@ void FirelinkNic<Host>::take_news(const FirelinkNews& news) {
       return;
     case FirelinkNews::What::ended:
       host_.spend(host_.terms().completion);
-      return end_put(news.id, news.ok != 0 ? Post::done : Post::denied);
+      if (news.ok == FirelinkNews::kPutLost && put_peers_[news.id] != ranks_) {
+        lost_puts_.push_back(news.id);
+        store_again_ = store_again_ || news.count != 0;
+        return;
+      }
+      return end_put(news.id, news.ok != FirelinkNews::kPutRefused ? Post::done : Post::denied);
     case FirelinkNews::What::lost:
       if (gone_[news.peer] != 0) return host_.give(news.id);
       lost_.push_back(news.id);
@@ -217,7 +224,7 @@ void FirelinkNic<Host>::take_news(const FirelinkNews& news) {
     case FirelinkNews::What::way_back:
       return way_changed(news.peer, false);
     case FirelinkNews::What::way_looked:
-      store_again_ = !lost_.empty();
+      store_again_ = anything_lost();
       return;
     case FirelinkNews::What::cut_off:
       return cut_off(news.peer);
@@ -245,13 +252,16 @@ int FirelinkNic<Host>::take_ended() {
 
 template <class Host>
 void FirelinkNic<Host>::way_changed(Peer node, bool lost) {
-  store_again_ = store_again_ || !lost_.empty();
-  if (sink_.path_changed == nullptr) return;
+  store_again_ = store_again_ || anything_lost();
   for (Rank rank = 0; rank < ranks_; ++rank) {
-    if (host_.node_of(rank) == node && gone_[rank] == 0) {
-      sink_.path_changed(sink_.context, rank, lost);
-    }
+    if (host_.node_of(rank) == node && gone_[rank] == 0) rank_changed(rank, lost);
   }
+}
+
+template <class Host>
+void FirelinkNic<Host>::rank_changed(Rank rank, bool lost) {
+  if (lost) ++losses_[rank];
+  if (sink_.path_changed != nullptr) sink_.path_changed(sink_.context, rank, lost);
 }
 
 // What is lost has the payload still: it goes the way that is open now, in the order of before.
@@ -261,12 +271,34 @@ void FirelinkNic<Host>::store_again() {
   const std::vector<std::uint32_t> again = std::move(lost_);
   lost_.clear();
   for (const std::uint32_t id : again) host_.store(id);
+  end_lost_puts();
+}
+
+// Where a link was back before its driver looked, nobody has told of it yet.
+template <class Host>
+void FirelinkNic<Host>::end_lost_puts() {
+  const std::vector<std::uint32_t> over = std::move(lost_puts_);
+  lost_puts_.clear();
+  for (const std::uint32_t operation : over) {
+    const Rank rank = put_peers_[operation];
+    if (losses_[rank] == put_losses_[operation]) {
+      rank_changed(rank, true);
+      rank_changed(rank, false);
+    }
+    end_put(operation, Post::maybe_delivered);
+  }
 }
 
 // No way is left: for good, as what was promised to these ranks is lost.
 template <class Host>
 void FirelinkNic<Host>::cut_off(Peer node) {
   drop_lost(node);
+  std::vector<std::uint32_t> over;
+  std::erase_if(lost_puts_, [&](std::uint32_t operation) {
+    if (host_.node_of(put_peers_[operation]) != node) return false;
+    over.push_back(operation);
+    return true;
+  });
   for (Rank rank = 0; rank < ranks_; ++rank) {
     if (host_.node_of(rank) != node || gone_[rank] != 0) continue;
     gone_[rank] = 1;
@@ -280,6 +312,7 @@ void FirelinkNic<Host>::cut_off(Peer node) {
     }
     if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, rank);
   }
+  free_operations_.insert(free_operations_.end(), over.begin(), over.end());
 }
 
 template <class Host>
@@ -310,19 +343,38 @@ Post FirelinkNic<Host>::copy_remote(const RemoteCopy& copy) {
     ended_.push_back({copy.token, get(copy)});
     return Post::done;
   }
+  return begin_put(copy, false);
+}
+
+template <class Host>
+Post FirelinkNic<Host>::copy_raw(const RemoteCopy& copy) {
+  if (copy.peer >= peers()) return Post::invalid;
+  if (host_.near(copy.peer)) return Post::not_delivered;
+  return gone_[copy.peer] != 0 ? Post::peer_down : begin_put(copy, true);
+}
+
+template <class Host>
+Post FirelinkNic<Host>::begin_put(const RemoteCopy& copy, bool raw) {
   if (free_operations_.empty()) return Post::again_credit;
-  put(copy);
+  put(copy, raw);
   return Post::done;
 }
 
 // Lines count from the begin of the memory, which stands on a line as exported segments do.
 template <class Host>
-void FirelinkNic<Host>::put(const RemoteCopy& copy) {
+void FirelinkNic<Host>::put(const RemoteCopy& copy, bool raw) {
   const std::uint32_t operation = free_operations_.back();
   free_operations_.pop_back();
   tokens_[operation] = copy.token;
   put_peers_[operation] = copy.peer;
+  put_losses_[operation] = losses_[copy.peer];
   host_.spend(host_.terms().post);
+  RunOrder order{};
+  order.kind = RunKind::put;
+  order.raw = raw ? 1 : 0;
+  order.dest = copy.peer;
+  order.operation = operation;
+  order.key = copy.key.key;
   const std::uint64_t block = host_.terms().block_bytes;
   std::size_t done = 0;
   do {
@@ -331,35 +383,31 @@ void FirelinkNic<Host>::put(const RemoteCopy& copy) {
     const std::uint64_t in_line = offset % kLine;
     if (in_line != 0 || left < kLine) {
       const std::size_t part = std::min<std::size_t>(left, kLine - in_line);
-      put_part(copy, operation, done, part, true);
+      order.interrupt = 1;
+      put_part(copy, order, done, part);
       done += part;
       continue;
     }
     // A run does not pass the end of a block: the next one has another interface.
     const std::uint64_t most = std::min<std::uint64_t>(kRunBytesMax, block - offset % block);
     const std::size_t part = std::min<std::uint64_t>(left / kLine * kLine, most);
-    put_part(copy, operation, done, part, false);
+    order.interrupt = 0;
+    put_part(copy, order, done, part);
     done += part;
   } while (done < copy.size);
 }
 
 template <class Host>
-void FirelinkNic<Host>::put_part(const RemoteCopy& copy, std::uint32_t operation, std::size_t from,
-                                 std::size_t size, bool interrupt) {
+void FirelinkNic<Host>::put_part(const RemoteCopy& copy, RunOrder order, std::size_t from,
+                                 std::size_t size) {
   const std::uint32_t id = host_.take();
   const auto* local = static_cast<const std::byte*>(copy.local);
   if (size > 0) std::memcpy(host_.payload(id), local + from, size);
-  RunFront& front = host_.front(id);
-  front.order = {};
-  front.order.kind = RunKind::put;
-  front.order.last = from + size == copy.size ? 1 : 0;
-  front.order.interrupt = interrupt ? 1 : 0;
-  front.order.dest = copy.peer;
-  front.order.bytes = static_cast<std::uint32_t>(size);
-  front.order.operation = operation;
-  front.order.key = copy.key.key;
-  front.order.offset = copy.offset + from;
-  if (!interrupt) return host_.store(id);
+  order.last = from + size == copy.size ? 1 : 0;
+  order.bytes = static_cast<std::uint32_t>(size);
+  order.offset = copy.offset + from;
+  host_.front(id).order = order;
+  if (order.interrupt == 0) return host_.store(id);
   // The system call returns when all is there.
   host_.spend(host_.terms().part_line);
   host_.store(id);

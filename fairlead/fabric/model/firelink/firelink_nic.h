@@ -5,7 +5,8 @@
 // Between ranks of one node packets pass through their memory, and puts and gets are packets.
 //
 // Where a link dies, what was on it is stored again once the driver has other ways: packets stay
-// exactly once and in order, and a put ends when all of it is there.
+// exactly once and in order, and a put ends when all of it is there. A raw put (raw_copies.h) that
+// lost a line ends then, for its owner to put it again.
 //
 // One text for both bodies of a rank: `Host` is FirelinkHost, or RemoteFirelinkHost where the rank
 // is a process of its own.
@@ -20,11 +21,12 @@
 #include "fairlead/fabric/model/firelink/firelink_terms.h"
 #include "fairlead/fabric/model/firelink/line_run.h"
 #include "fairlead/fabric/model/model_nic.h"
+#include "fairlead/fabric/raw_copies.h"
 
 namespace fairlead::fabric::model {
 
 template <class Host>
-class FirelinkNic : public ModelNic {
+class FirelinkNic : public ModelNic, public RawCopies {
  public:
   // Both outlive it.
   FirelinkNic(Host& host, PortCounters& counters);
@@ -50,7 +52,7 @@ class FirelinkNic : public ModelNic {
   int reap(int budget, LaneMask lanes) override;
   void release(std::uint64_t token) override;
   void sleep(Ps timeout) override;
-  bool settled() override { return lost_.empty() && host_.settled(); }
+  bool settled() override { return !anything_lost() && host_.settled(); }
   Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
   Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
     return Post::not_delivered;
@@ -59,6 +61,7 @@ class FirelinkNic : public ModelNic {
                                            bool write) override;
   void forget_memory(const RemoteKey& key) override { host_.remove_key(key.key); }
   Post copy_remote(const RemoteCopy& copy) override;
+  Post copy_raw(const RemoteCopy& copy) override;
   std::span<std::byte> region(Peer) override { return {}; }
   PortCounters& counters() override { return counters_; }
 
@@ -75,17 +78,20 @@ class FirelinkNic : public ModelNic {
 
   Post admit(Peer dest, const PacketHeader& header);
   void send(std::uint32_t run, Peer dest, const PacketHeader& header);
-  void put(const RemoteCopy& copy);
-  void put_part(const RemoteCopy& copy, std::uint32_t operation, std::size_t from, std::size_t size,
-                bool interrupt);
+  Post begin_put(const RemoteCopy& copy, bool raw);
+  void put(const RemoteCopy& copy, bool raw);
+  void put_part(const RemoteCopy& copy, RunOrder order, std::size_t from, std::size_t size);
   Post get(const RemoteCopy& copy);
   void deliver(std::uint32_t run);
   void take_news(const FirelinkNews& news);
   void store_again();
   void drop_lost(Peer node);
   void way_changed(Peer node, bool lost);
+  void rank_changed(Rank rank, bool lost);
+  bool anything_lost() const { return !lost_.empty() || !lost_puts_.empty(); }
   void cut_off(Peer node);
   void end_put(std::uint32_t operation, Post result);
+  void end_lost_puts();
   void return_slot(Peer source, std::uint8_t lane);
   std::vector<Flow>& flows(Peer peer);
   void sort_received();
@@ -102,10 +108,13 @@ class FirelinkNic : public ModelNic {
   bool news_ = false;  // room was found since it slept last
   std::uint32_t kept_ = 0;
   Ring<std::uint32_t> received_[kLanes];
-  std::vector<std::vector<Flow>> flows_;  // by peer, from the first packet on
-  std::vector<std::uint64_t> tokens_;     // of puts, by their numbers
-  std::vector<Peer> put_peers_;           // the same; ranks_ where none is under way
+  std::vector<std::vector<Flow>> flows_;   // by peer, from the first packet on
+  std::vector<std::uint64_t> tokens_;      // of puts, by their numbers
+  std::vector<Peer> put_peers_;            // the same; ranks_ where none is under way
+  std::vector<std::uint64_t> put_losses_;  // losses_ of its peer as it began
   std::vector<std::uint32_t> free_operations_;
+  std::vector<std::uint32_t> lost_puts_;                         // to be told of
+  std::vector<std::uint64_t> losses_;                            // by rank: told as a lost path
   std::vector<Ended> ended_;                                     // gets, to be told of
   std::vector<std::uint32_t> lost_;                              // runs to be stored again
   std::vector<std::uint8_t> gone_;                               // by rank: cannot be reached

@@ -104,14 +104,27 @@ void LineNetwork::choose_ways(LineRun& going) const {
       states_.routed(node_of(going.source), node_of(going.order.dest));
   going.ways = 0;
   std::uint32_t nis = 0;
+  constexpr std::uint32_t kNisMax = 4;  // as links.nis has it
+  std::uint32_t links[kNisMax] = {};
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i == 0 || ni_of(all[i].out) != ni_of(all[i - 1].out)) ++nis;
+    ++links[nis - 1];
   }
   if (nis == 0) return;
   const bool packet = going.order.kind == RunKind::packet;
   const std::uint64_t unit =
       packet ? going.number : going.number / (parts_.ni.block_bytes / hw::kFirelinkLineBytes);
-  const std::uint64_t chosen = (unit + going.source + going.order.dest) % nis;
+  const std::uint64_t turn = unit + going.source + going.order.dest;
+  std::uint64_t chosen = turn % nis;
+  const bool alike =
+      std::all_of(links, links + nis, [&](std::uint32_t each) { return each == links[0]; });
+  if (!alike) {
+    // Where some of an interface's links are dead, each living one has its share.
+    chosen = 0;
+    for (std::uint64_t left = turn % all.size(); left >= links[chosen]; ++chosen) {
+      left -= links[chosen];
+    }
+  }
   std::uint32_t ni = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i > 0 && ni_of(all[i].out) != ni_of(all[i - 1].out)) ++ni;
@@ -271,15 +284,20 @@ void LineNetwork::on_stored(std::uint32_t id) {
   const std::uint32_t lines = over.lines;
   const RunOrder order = over.order;
   parts_.runs.give(id);
-  if (order.kind == RunKind::put) {
-    Own::Put& put = of(source).puts[order.operation];
-    if (--put.runs == 0 && put.closed) {
-      const std::uint8_t ok = put.denied ? 0 : 1;
-      put = Own::Put{};
-      tell(source, {FirelinkNews::What::ended, ok, 0, order.dest, order.operation, 0});
-    }
-  }
+  if (order.kind == RunKind::put) put_went(source, order);
   lines_back(source, lines);
+}
+
+// A run of it is there, or lost.
+void LineNetwork::put_went(Rank source, const RunOrder& order) {
+  Own::Put& put = of(source).puts[order.operation];
+  if (--put.runs > 0 || !put.closed) return;
+  const std::uint8_t ok = put.denied ? FirelinkNews::kPutRefused
+                          : put.lost ? FirelinkNews::kPutLost
+                                     : FirelinkNews::kPutThere;
+  put = Own::Put{};
+  const bool whole = states_.whole(node_of(source), node_of(order.dest));
+  tell(source, {FirelinkNews::What::ended, ok, 0, order.dest, order.operation, whole ? 1U : 0U});
 }
 
 void LineNetwork::on_loaded(std::uint32_t id) {

@@ -88,7 +88,7 @@ class LineNetwork {
   // How a load of this host ended, once it was told.
   LoadEnd load_end(std::uint32_t run) { return parts_.runs.at(run).end; }
   const LinkStates& links() const { return states_; }
-  // Runs lost so far; empty: none.
+  // Runs lost so far, and nodes that cannot reach each other any more; empty: none.
   std::string losses() const;
 
  private:
@@ -104,6 +104,7 @@ class LineNetwork {
       std::uint32_t runs = 0;  // not completed
       bool closed = false;     // its last run has begun
       bool denied = false;
+      bool lost = false;
     };
     std::vector<Put> puts;  // by the host's number
     // Packets of a peer's lane come in the ring's order, whatever link each took.
@@ -155,6 +156,7 @@ class LineNetwork {
   void arrived(std::uint32_t id);
   Ps complete(const LineRun& run);
   void on_stored(std::uint32_t id);
+  void put_went(Rank source, const RunOrder& order);
   void on_loaded(std::uint32_t id);
   static void on_lines_completed(void* self, std::uint64_t rank, std::uint64_t lines);
   void on_near(std::uint32_t id);
@@ -180,6 +182,7 @@ class LineNetwork {
   void plan_look(std::uint64_t outage);
   void look(const Outage& outage);
   void tell_pair(Peer node, Peer other, FirelinkNews::What what);
+  void cut(Peer node, Peer other, std::uint32_t link);
   Result<std::vector<Outage>> outages_of(const FaultPlan::Clause& clause) const;
 
   const FirelinkParts& parts_;
@@ -189,6 +192,7 @@ class LineNetwork {
   std::vector<std::unique_ptr<Own>> ranks_;
   std::vector<Outage> outages_;
   std::uint64_t lost_ = 0;
+  std::vector<std::string> cuts_;  // pairs of nodes that lost their last link, in words
 };
 
 }  // namespace fairlead::fabric::model

@@ -38,6 +38,7 @@ struct RunOrder {
   std::uint8_t lane;       // packet, room
   std::uint8_t last;       // 1: of its put
   std::uint8_t interrupt;  // 1: less than a line, by remote interrupts
+  std::uint8_t raw;        // put; 1: what is lost of it is not the library's again
   Peer dest;
   std::uint32_t bytes;      // of payload
   std::uint32_t operation;  // put: the host's number of it
@@ -74,13 +75,17 @@ static_assert(std::is_trivially_copyable_v<RunFront>);
 struct FirelinkNews {
   enum class What : std::uint8_t {
     room,        // count: slots that are free again, at `peer`, of the lane
-    ended,       // id: a put; ok: it was not refused
+    ended,       // id: a put; ok: kPutRefused, kPutThere, or (raw) kPutLost: count as ok of lost
     lost,        // id: a run, which is the library's again; ok: its way is whole, store it again
     way_lost,    // to the ranks on node `peer`: a link carries nothing more, others do
     way_back,    // a link does again
     way_looked,  // the driver has looked at the links, and nothing is different
     cut_off,     // node `peer` cannot be reached any more
   };
+  static constexpr std::uint8_t kPutRefused = 0;
+  static constexpr std::uint8_t kPutThere = 1;
+  static constexpr std::uint8_t kPutLost = 2;
+
   What what;
   std::uint8_t ok;
   std::uint8_t lane;

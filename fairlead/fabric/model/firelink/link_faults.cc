@@ -1,6 +1,7 @@
 // How a LineNetwork's links die and live again: what is lost, who hears of it and when.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "fairlead/base/numbers.h"
@@ -33,6 +34,10 @@ void LineNetwork::on_lost(std::uint32_t id) {
     over.end = cut ? LoadEnd::cut_off : LoadEnd::lost;
     return own.host.loaded(own.host.context);
   }
+  if (over.order.kind == RunKind::put && over.order.raw != 0) {
+    own.puts[over.order.operation].lost = true;
+    return on_stored(id);
+  }
   over.lost = true;
   const std::uint8_t whole = states_.whole(node_of(over.source), node_of(over.order.dest)) ? 1 : 0;
   const std::uint32_t lines = over.lines;
@@ -42,8 +47,9 @@ void LineNetwork::on_lost(std::uint32_t id) {
 }
 
 std::string LineNetwork::losses() const {
-  if (lost_ == 0) return {};
-  return fmt::format("links that died lost {} runs of lines", lost_);
+  std::string text = lost_ == 0 ? "" : fmt::format("links that died lost {} runs of lines", lost_);
+  for (const std::string& each : cuts_) text += (text.empty() ? "" : "; ") + each;
+  return text;
 }
 
 Result<std::vector<LineNetwork::Outage>> LineNetwork::outages_of(
@@ -130,6 +136,7 @@ void LineNetwork::look(const Outage& which) {
     if (other == which.host) continue;
     if (!wiring_.switched() && wiring_.other_end(which.host, which.link).host != other) continue;
     if (states_.routed(which.host, other).empty()) {
+      cut(which.host, other, which.link);
       tell_pair(which.host, other, FirelinkNews::What::cut_off);
     } else if (!changed) {
       tell_pair(which.host, other, FirelinkNews::What::way_looked);
@@ -139,6 +146,16 @@ void LineNetwork::look(const Outage& which) {
                                                    : FirelinkNews::What::way_lost);
     }
   }
+}
+
+void LineNetwork::cut(Peer node, Peer other, std::uint32_t link) {
+  constexpr std::size_t kNamedMax = 4;
+  const std::string pair = fmt::format("no link is left from node {} to node {}", node, other);
+  const bool known = std::any_of(cuts_.begin(), cuts_.end(),
+                                 [&](const std::string& each) { return each.starts_with(pair); });
+  if (known || cuts_.size() == kNamedMax) return;
+  cuts_.push_back(
+      fmt::format("{}: {}-link{} was found dead at {:.1f} us", pair, node, link, to_us(now())));
 }
 
 void LineNetwork::tell_pair(Peer node, Peer other, FirelinkNews::What what) {

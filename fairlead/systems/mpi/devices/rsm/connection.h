@@ -1,5 +1,6 @@
 // The two ends of a connection of the rsm device, as its sender and its receiver know it.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -22,6 +23,7 @@ struct RsmDevice::Outgoing {
       : to(receiver),
         queue(port, receiver, rsm_area(port.self()), static_cast<std::uint32_t>(tunables.boxes),
               acknowledged),
+        raw((port.caps(receiver).flags & lci::kRawPuts) != 0),
         pool(tunables.pool_bytes) {}
 
   // What one postbox lists: its blocks are put, and listed once they are there.
@@ -34,7 +36,10 @@ struct RsmDevice::Outgoing {
     std::uint16_t block[rsm::kHeadBlocks] = {};
     std::unique_ptr<std::byte[]> row;  // the bytes, where they do not lie in a row
     alignas(rsm::kBoxBytes) std::byte tail[rsm::kBoxBytes] = {};
-    Counter there;
+    bool put = false;
+    Counter came;   // raw: its put is over, and may be lost
+    Counter there;  // the fence behind it
+    bool lost() const { return came.failed.load(std::memory_order_acquire) > 0; }
   };
   // Blocks of a postbox that the receiver has not acknowledged.
   struct Listed {
@@ -43,11 +48,18 @@ struct RsmDevice::Outgoing {
     std::uint64_t bytes;
   };
 
+  // Something that was lost is to be put again.
+  bool mends() const {
+    return queue.mends() || std::any_of(parts.begin(), parts.end(),
+                                        [](const Part& part) { return part.lost() || !part.put; });
+  }
+
   const Rank to;
   bool open = false;     // the receiver has the area
   bool late = false;     // in late_out_
   bool blocked = false;  // a send waits for what the receiver acknowledges
   rsm::OutQueue queue;
+  const bool raw;  // puts may be lost (lci::kRawPuts)
   rsm::BlockPool pool;
   std::deque<Part> parts;  // of the message that is sent now, in order
   std::deque<Listed> listed;

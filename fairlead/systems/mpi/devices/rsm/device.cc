@@ -9,20 +9,26 @@
 
 #include "fairlead/lci/insist.h"
 #include "fairlead/run/lost_ranks.h"
+#include "fairlead/run/names.h"
 #include "fairlead/systems/mpi/devices/rsm/connection.h"
 #include "fairlead/systems/mpi/engine.h"
 
 namespace fairlead::mpi {
 namespace {
 
+// Apart from the direct device's, which may serve other pairs of the job.
+constexpr lci::Chan kRsmChannel = run::names_of(run::System::mpi).channels[4];
+
 // What has come otherwise is looked for in one of so many waits that a postbox ends.
 constexpr std::uint32_t kWaitsPerPoll = 16;
+// How often what was lost is tried again, where nothing tells that there is a way.
+constexpr Ps kMendEvery = microseconds(200);
 
 }  // namespace
 
 RsmDevice::RsmDevice(Engine& engine, const rsm::Tunables& tunables)
     : engine_(engine), port_(engine.port()), tunables_(tunables), peers_(port_.size()) {
-  port_.bind(kChannel, {&RsmDevice::on_packet, this}, {&RsmDevice::returned, &engine});
+  port_.bind(kRsmChannel, {&RsmDevice::on_packet, this}, {&RsmDevice::returned, &engine});
 }
 
 RsmDevice::~RsmDevice() = default;
@@ -39,9 +45,7 @@ std::string RsmDevice::describe(Rank peer) const {
 RsmDevice::Peer& RsmDevice::peer(Rank rank) {
   if (peers_[rank] == nullptr) {
     peers_[rank] = std::make_unique<Peer>();
-    if ((port_.caps(rank).flags & lci::kRawPuts) != 0) {
-      raw_.emplace_back(rank, port_.path(rank).lost);
-    }
+    raw_ = raw_ || (port_.caps(rank).flags & lci::kRawPuts) != 0;
   }
   return *peers_[rank];
 }
@@ -98,7 +102,7 @@ bool RsmDevice::send_letters() {
   bool moved = false;
   while (!letters_.empty()) {
     const Letter& letter = letters_.front();
-    const Post answer = port_.send_small({letter.peer}, kChannel, lci::Lane::reply, letter.words,
+    const Post answer = port_.send_small({letter.peer}, kRsmChannel, lci::Lane::reply, letter.words,
                                          std::as_bytes(std::span(&letter.body, 1)), lci::kNoBlock);
     if (!accepted(answer, letter.peer)) break;
     letters_.pop_front();
@@ -206,6 +210,7 @@ bool RsmDevice::progress() {
 
 void RsmDevice::poll() {
   (void)port_.poll();
+  if (raw_) check_paths();
   (void)serve_letters();
   (void)look();
 }
@@ -220,22 +225,24 @@ Post RsmDevice::wait(const lci::Until& asked) {
   }
   lci::Until until = asked;
   watch(until);
+  const bool again = raw_ && mends();
+  if (again) until.deadline = std::min(until.deadline, port_.now() + kMendEvery);
   const Post answer = port_.wait(until);
-  if (!raw_.empty()) check_paths();
+  if (raw_) check_paths();
   const bool served = serve_letters();
   const bool came = look();
-  return answer == Post::again_credit && (served || came) ? Post::done : answer;
+  return answer == Post::again_credit && (served || came || again) ? Post::done : answer;
 }
 
-// What was stored meanwhile may be lost with a path, and is not stored again.
+bool RsmDevice::mends() const {
+  return std::any_of(outgoing_.begin(), outgoing_.end(),
+                     [](const Outgoing* out) { return out->raw && out->mends(); });
+}
+
+// What was put before a path changed may be lost, also where this rank has nothing more to send.
 void RsmDevice::check_paths() {
-  for (const auto& [rank, lost] : raw_) {
-    const lci::PathState path = port_.path(rank);
-    if (path.lost == lost) continue;
-    engine_.failed(
-        fmt::format("the path to rank {} changed ({}), and stores to it may be lost; "
-                    "--mpi-device direct goes on where paths change",
-                    rank, path.reason));
+  for (Outgoing* const out : outgoing_) {
+    if (out->queue.stale()) push(*out);
   }
 }
 
@@ -284,6 +291,16 @@ void RsmDevice::settle(Rank rank) {
 
 // No rank leaves before those that it has had to do with have their last puts behind them.
 void RsmDevice::stop() {
+  while (raw_ && std::any_of(outgoing_.begin(), outgoing_.end(),
+                             [](const Outgoing* out) { return !out->queue.settled(); })) {
+    for (Outgoing* const out : outgoing_) push(*out);
+    lci::Until until;
+    until.any_change = true;
+    until.deadline = port_.now() + kMendEvery;
+    until.what = "MPI_Finalize";
+    if (port_.wait(until) == Post::peer_down) engine_.failed(run::lost_ranks(port_));
+    (void)look();
+  }
   for (const Incoming* const in : incoming_) settle(in->from);
   for (const Outgoing* const out : outgoing_) settle(out->to);
   for (Rank rank = 0; rank < peers_.size(); ++rank) {

@@ -8,6 +8,10 @@
 // offer: no receiver ever keeps blocks for a message that nobody asked for, and no pool can fill up
 // for good. Packets of the Port carry what is no message: the making of connections, the answer to
 // an offer, and the end.
+//
+// Where puts may be lost with a link (lci::kRawPuts), what may be lost is put again: postboxes by
+// OutQueue, blocks when their put has failed. What goes by packets, acknowledgments among it, is
+// never lost.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -31,9 +35,11 @@ class Engine;
 
 class RsmDevice final : public Device {
  public:
-  // Part of `engine`. Binds kChannel of its Port.
+  // Part of `engine`.
   RsmDevice(Engine& engine, const rsm::Tunables& tunables);
   ~RsmDevice() override;
+  // Asks for the connection to `to` now, not with the first message.
+  void connect(Rank to) { (void)connected(to); }
 
   // Device
   Sent start(Request& send, bool may_wait) override;
@@ -84,6 +90,7 @@ class RsmDevice final : public Device {
   std::byte* memory(lci::SegId segment, std::size_t size);
   void watch(lci::Until& until);
   void check_paths();
+  bool mends() const;
   // Whether it was accepted; false: there is no room now. Anything else ends the job.
   bool accepted(Post answer, Rank peer);
   void settle(Rank peer);
@@ -98,6 +105,7 @@ class RsmDevice final : public Device {
   void reclaim(Outgoing& out);
   bool fill_part(Outgoing& out, Request& send);
   bool put_part(Outgoing& out, const Request& send, std::size_t index);
+  bool mend_parts(Outgoing& out, const Request& send);
   bool list_part(Outgoing& out, const Request& send);
 
   void push(Outgoing& out);
@@ -130,8 +138,7 @@ class RsmDevice final : public Device {
   std::vector<Incoming*> late_in_;
   std::vector<lci::Until> watched_;
   std::deque<ReservedMemory> own_memory_;  // where the Port had none
-  // Ranks to which puts may be lost, and how often the path to each had been lost.
-  std::vector<std::pair<Rank, std::uint64_t>> raw_;
+  bool raw_ = false;                       // puts to some ranks may be lost
   std::uint32_t waits_ = 0;
   std::uint64_t strays_ = 0;
 };

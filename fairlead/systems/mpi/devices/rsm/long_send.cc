@@ -1,11 +1,12 @@
 // The long protocol of the rsm device (Sun MPI paper, section 3.2): the message is put into blocks,
 // a fence says that they are there, and a postbox then lists them. While the receiver copies those
-// out the next ones are filled.
+// out the next ones are filled. Blocks that were lost with a link are put again, and listed then.
 #include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "fairlead/lci/raw_puts.h"
 #include "fairlead/systems/mpi/devices/rsm/connection.h"
 #include "fairlead/systems/mpi/engine.h"
 
@@ -65,7 +66,8 @@ bool RsmDevice::fill_part(Outgoing& out, Request& send) {
     Engine::gather(send, part.at, part.row.get(), part.bytes);
     engine_.charge_copy(0, part.bytes, send.size);
   }
-  if (!put_part(out, send, out.parts.size() - 1)) {
+  part.put = put_part(out, send, out.parts.size() - 1);
+  if (!part.put) {
     for (std::uint64_t i = 0; i < part.count; ++i) {
       out.pool.give(part.block[i], std::min(rsm::kBlockBytes, part.bytes - i * rsm::kBlockBytes));
     }
@@ -104,14 +106,39 @@ bool RsmDevice::put_part(Outgoing& out, const Request& send, std::size_t index) 
       pieces[count++] = {offset + bytes, part.tail, sizeof part.tail};
     }
   }
-  return accepted(port_.put({out.to}, rsm_area(port_.self()), {pieces, count}, nullptr,
-                            lci::kNoCounter, lci::kNoFlags),
-                  out.to);
+  return accepted(
+      port_.put({out.to}, rsm_area(port_.self()), {pieces, count}, out.raw ? &part.came : nullptr,
+                lci::kNoCounter, out.raw ? lci::kRaw : lci::kNoFlags),
+      out.to);
+}
+
+// Parts that were lost are put again, a fence behind each. False: not now.
+bool RsmDevice::mend_parts(Outgoing& out, const Request& send) {
+  for (std::size_t i = 0; i < out.parts.size(); ++i) {
+    Outgoing::Part& part = out.parts[i];
+    if (part.lost()) {
+      const bool fence_is_over =
+          !part.fenced ||
+          part.there.ok.load(std::memory_order_acquire) + part.there.failed.load() > 0;
+      if (!fence_is_over) return false;
+      for (Counter* each : {&part.came, &part.there}) {
+        each->ok.store(0, std::memory_order_relaxed);
+        each->failed.store(0, std::memory_order_relaxed);
+      }
+      part.fenced = false;
+      part.put = false;
+    }
+    if (part.put) continue;
+    part.put = put_part(out, send, i);
+    if (!part.put) return false;
+  }
+  return true;
 }
 
 // The first part into a postbox, once it is there. False: not now.
 bool RsmDevice::list_part(Outgoing& out, const Request& send) {
   if (out.parts.empty()) return false;
+  if (out.raw && !mend_parts(out, send)) return false;
   for (Outgoing::Part& part : out.parts) {
     if (!part.fenced) part.fenced = accepted(port_.fence({out.to}, &part.there), out.to);
     if (!part.fenced) break;
@@ -121,6 +148,7 @@ bool RsmDevice::list_part(Outgoing& out, const Request& send) {
     (void)accepted(Post::maybe_delivered, out.to);
   }
   if (part.there.ok.load(std::memory_order_acquire) == 0 || room(out) == 0) return false;
+  if (out.raw && part.came.ok.load(std::memory_order_acquire) == 0) return false;
   rsm::Box& box = out.queue.next();
   std::byte* at = box.body;
   if (part.begins) {

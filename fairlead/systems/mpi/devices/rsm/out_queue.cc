@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fairlead/lci/insist.h"
+#include "fairlead/lci/raw_puts.h"
 
 namespace fairlead::mpi::rsm {
 namespace {
@@ -19,17 +20,26 @@ OutQueue::OutQueue(lci::Port& port, Rank to, lci::SegId segment, std::uint32_t b
       segment_(segment),
       boxes_(boxes),
       lines_are_atomic_(port.caps(to).put_atomic_bytes >= kBoxBytes),
+      raw_((port.caps(to).flags & lci::kRawPuts) != 0),
       copy_(std::make_unique<Box[]>(boxes)),
-      word_(acknowledged) {}
+      word_(acknowledged),
+      lost_(port.path(to).lost) {}
 
-std::uint32_t OutQueue::room() {
+void OutQueue::look() {
   const std::uint64_t taken = word_.load(std::memory_order_acquire);
-  if (taken < taken_ || taken > pushed_) {
+  if (taken < taken_ || taken > most_) {
     broken_ = true;
-    return 0;
+    return;
   }
   taken_ = taken;
-  return boxes_ - static_cast<std::uint32_t>(filled_ - taken_);
+}
+
+std::uint32_t OutQueue::room() {
+  look();
+  if (broken_) return 0;
+  if (kept_ && !again_ && put_again()) [[unlikely]]
+    kept_ = false;
+  return boxes_ - static_cast<std::uint32_t>(filled_ - (kept_ ? kept_from_ : taken_));
 }
 
 void OutQueue::fill(BoxKind kind, std::uint64_t count) {
@@ -38,11 +48,45 @@ void OutQueue::fill(BoxKind kind, std::uint64_t count) {
 }
 
 Post OutQueue::push() {
+  if (raw_ && !mend()) return Post::again_credit;
   while (pushed_ < filled_) {
     const Post answer = lines_are_atomic_ ? push_lines() : push_batch();
     if (answer != Post::done) return answer;
   }
-  return Post::done;
+  return stale() ? Post::again_credit : Post::done;
+}
+
+// Goes back to what is not acknowledged, where the path has changed. False: not yet.
+bool OutQueue::mend() {
+  if (stale()) {
+    lost_ = port_.path(to_).lost;
+    again_ = true;
+  }
+  if (again_) {
+    if (!over()) return false;
+    look();
+    again_ = false;
+    kept_ = true;
+    kept_from_ = taken_;
+    repeated_ += most_ - taken_;
+    pushed_ = begun_ = taken_;
+  } else if (pushed_ < taken_) {
+    pushed_ = begun_ = taken_;  // it was there after all
+  }
+  return true;
+}
+
+Post OutQueue::put(std::span<const lci::PutPiece> pieces, std::uint32_t flags) {
+  if (!raw_) return port_.put({to_}, segment_, pieces, nullptr, lci::kNoCounter, flags);
+  const Post answer =
+      port_.put({to_}, segment_, pieces, &puts_, lci::kNoCounter, flags | lci::kRaw);
+  if (accepted(answer)) ++put_;
+  return answer;
+}
+
+void OutQueue::pushed_to(std::uint64_t end) {
+  pushed_ = end;
+  most_ = std::max(most_, end);
 }
 
 // A line shows at once: each is a put of its own, in whatever order they come.
@@ -53,32 +97,32 @@ Post OutQueue::push_lines() {
     const std::uint64_t slot = (pushed_ + i) % boxes_;
     pieces[i] = {slot * kBoxBytes, &copy_[slot], kBoxBytes};
   }
-  const Post answer =
-      port_.put({to_}, segment_, {pieces, count}, nullptr, lci::kNoCounter, lci::kNoFlags);
+  const Post answer = put({pieces, count}, lci::kNoFlags);
   if (!accepted(answer)) return answer;
-  pushed_ += count;
+  pushed_to(pushed_ + count);
   return Post::done;
 }
 
 // All but the first flag, then that one behind it: the receiver, which takes postboxes in order,
-// looks at none of the others before.
+// looks at none of the others before. What is put again goes one by one, as the receiver may be
+// anywhere there. A flag whose postbox may be lost is not put.
 Post OutQueue::push_batch() {
   const std::uint64_t first = pushed_ % boxes_;
   if (begun_ == pushed_) {
-    const std::uint64_t count = filled_ - pushed_;
+    const std::uint64_t count = pushed_ < most_ ? 1 : filled_ - pushed_;
     const std::uint64_t until_end = std::min(count, boxes_ - first);
     const lci::PutPiece pieces[2] = {
         {first * kBoxBytes + sizeof(Flag), copy_[first].body, until_end * kBoxBytes - sizeof(Flag)},
         {0, copy_.get(), (count - until_end) * kBoxBytes}};
-    const Post answer = port_.put({to_}, segment_, {pieces, count == until_end ? 1u : 2u}, nullptr,
-                                  lci::kNoCounter, lci::kNoFlags);
+    const Post answer = put({pieces, count == until_end ? 1u : 2u}, lci::kNoFlags);
     if (!accepted(answer)) return answer;
-    begun_ = filled_;
+    begun_ = pushed_ + count;
   }
+  if (raw_ && (stale() || !over())) return Post::again_credit;
   const lci::PutPiece flag{first * kBoxBytes, &copy_[first].flag, sizeof(Flag)};
-  const Post answer = port_.put({to_}, segment_, {&flag, 1}, nullptr, lci::kNoCounter, lci::kAfter);
+  const Post answer = put({&flag, 1}, lci::kAfter);
   if (!accepted(answer)) return answer;
-  pushed_ = begun_;
+  pushed_to(begun_);
   return Post::done;
 }
 

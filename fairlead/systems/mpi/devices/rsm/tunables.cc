@@ -8,7 +8,7 @@
 namespace fairlead::mpi::rsm {
 
 // A pool's blocks have 16-bit numbers. Longer lists of blocks than of one head do not fit.
-const Tunables::Row Tunables::kRows[4] = {
+const Tunables::Row Tunables::kRows[5] = {
     {"MPI_RSM_NUMPOSTBOX", &Tunables::boxes, 4, 65536, "postboxes of a connection"},
     {"MPI_RSM_SHORTMSGSIZE", &Tunables::short_bytes, 0, 32 << 10,
      "largest message whose bytes lie in postboxes"},
@@ -16,6 +16,8 @@ const Tunables::Row Tunables::kRows[4] = {
      "bytes of a longer message that are filled in before the receiver is told of them"},
     {"MPI_RSM_CPOOLSIZE", &Tunables::pool_bytes, 4 * kBlockBytes, 128 << 20,
      "bytes of a connection's pool of blocks"},
+    {"MPI_FULLCONNINIT", &Tunables::connect_all, 0, 1,
+     "1: MPI_Init makes all connections, not the first message of each"},
 };
 
 Result<Tunables> Tunables::read(Source value_of) {

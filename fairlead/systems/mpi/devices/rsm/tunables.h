@@ -13,6 +13,7 @@ struct Tunables {
   std::uint64_t short_bytes = 2000;
   std::uint64_t pipe_bytes = 16 << 10;
   std::uint64_t pool_bytes = 256 << 10;
+  std::uint64_t connect_all = 0;
 
   struct Row {
     const char* name;  // of the environment variable
@@ -21,7 +22,7 @@ struct Tunables {
     std::uint64_t most;
     const char* help;
   };
-  static const Row kRows[4];
+  static const Row kRows[5];
 
   // As `value_of(name)` says, which is nullptr where nothing is said. An error names the variable
   // and what would do.

@@ -1,0 +1,190 @@
+// MPI on the rsm device where puts get lost: links of Fire Link that die and come back under load,
+// and, between processes, a fabric that loses puts by a seeded plan. FAIRLEAD_SOAK_MESSAGES says
+// how many messages the soak has.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/prng.h"
+#include "fairlead/systems/mpi/job_options.h"
+#include "tests/mpi/mpi_worlds.h"
+
+namespace fairlead::mpi_test {
+namespace {
+
+unsigned messages() {
+  const char* const told = std::getenv("FAIRLEAD_SOAK_MESSAGES");
+  return told == nullptr ? 2000 : static_cast<unsigned>(std::atoi(told));
+}
+
+run::RunReport run_on(const std::string& on, const std::string& faults, std::uint64_t seed,
+                      const std::function<int()>& body) {
+  run::WorldOptions options;
+  options.ranks = 2;
+  options.on = on;
+  options.faults = faults;
+  options.seed = seed;
+  options.timeout = seconds(120);
+  setenv(mpi::JobOptions::kDeviceVariable, "rsm", 1);
+  Result<run::RunReport> report =
+      run::run_world(options, [&body](run::Context&) { return body(); });
+  unsetenv(mpi::JobOptions::kDeviceVariable);
+  EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().text);
+  return report.ok() ? report.value() : run::RunReport{};
+}
+
+// Sizes around those where protocols change, short ones mostly.
+int size_of(Prng& prng) {
+  static constexpr int kMost[] = {8, 100, 2000, 2001, 4097, 20'000, 33'000, 100'000};
+  const std::uint64_t drawn = prng.below(12);
+  const int most = kMost[drawn < 5 ? 0 : drawn - 4];
+  return static_cast<int>(prng.below(static_cast<std::uint64_t>(most) + 1));
+}
+
+// Messages of all sizes both ways at once, a few under way; every byte is looked at.
+int soak(std::uint64_t seed, unsigned count) {
+  constexpr unsigned kAtOnce = 8;
+  MPI_Init(nullptr, nullptr);
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Prng sizes(seed);  // the same on both
+  bool good = true;
+  for (unsigned first = 0; first < count; first += kAtOnce) {
+    std::vector<std::vector<unsigned char>> out(kAtOnce);
+    std::vector<std::vector<unsigned char>> in(kAtOnce);
+    std::vector<MPI_Request> requests(2 * kAtOnce);
+    for (unsigned i = 0; i < kAtOnce; ++i) {
+      const int bytes[2] = {size_of(sizes), size_of(sizes)};
+      const unsigned number = first + i;
+      out[i] = patterned(static_cast<std::size_t>(bytes[rank]), number * 2 + unsigned(rank));
+      in[i].resize(static_cast<std::size_t>(bytes[1 - rank]));
+      MPI_Isend(out[i].data(), bytes[rank], MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD,
+                &requests[2 * i]);
+      MPI_Irecv(in[i].data(), bytes[1 - rank], MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD,
+                &requests[2 * i + 1]);
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    for (unsigned i = 0; i < kAtOnce; ++i) {
+      const unsigned number = first + i;
+      good &= MPI_TEST_CHECK(in[i] == patterned(in[i].size(), number * 2 + unsigned(1 - rank)),
+                             rank, number);
+    }
+  }
+  // Expect: nothing is left of them
+  int any = 1;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
+  good &= MPI_TEST_CHECK(any == 0, rank, any);
+  MPI_Finalize();
+  return good ? 0 : 1;
+}
+
+// Links 0 to 2 of either host die and come back at any time; the last one lives on.
+std::string outages(std::uint64_t seed) {
+  Prng prng(seed);
+  std::string plan;
+  for (int i = 0; i < 12; ++i) {
+    plan += fmt::format("{}down={}-link{}@{}us+{}us", i == 0 ? "" : ",", prng.below(2),
+                        prng.below(3), prng.below(60'000), 20 + prng.below(15'000));
+  }
+  return plan;
+}
+
+TEST(RsmFailover, LinksThatDieAndComeBackUnderLoadLoseNothing) {
+  for (const std::uint64_t seed : {1u, 2u}) {
+    const auto body = [&] { return soak(seed, messages() / 2); };
+    const run::RunReport whole = run_on("firelink", "", seed, body);
+    EXPECT_EQ(whole.exit_code, 0) << whole.failure;
+    const run::RunReport broken = run_on("firelink", outages(seed), seed, body);
+    EXPECT_EQ(broken.exit_code, 0) << outages(seed) << " " << broken.failure;
+    EXPECT_GT(broken.virtual_time, whole.virtual_time + milliseconds(5));
+    EXPECT_EQ(broken.digest, run_on("firelink", outages(seed), seed, body).digest);
+  }
+}
+
+TEST(RsmFailover, AFabricThatLosesPutsLosesNoMessage) {
+  const run::RunReport report = run_on("shm", "drop=0.05,down=1@20ms+15ms,down=0-1@60ms+5ms", 7,
+                                       [] { return soak(7, messages()); });
+  EXPECT_EQ(report.exit_code, 0) << report.failure;
+}
+
+// Eight pairs fill the four links between two nodes, of which one dies and comes back.
+TEST(RsmFailover, TheRateIsTheLivingLinksAndTheGapEndsWithTheirRouting) {
+  constexpr unsigned kPairs = 8;
+  constexpr int kBytes = 64 << 10;
+  constexpr double kDies = 0.010;
+  constexpr double kLives = 0.045;
+  constexpr double kEnd = 0.070;
+  std::vector<double> arrivals;  // ranks are fibers of this process
+  run::WorldOptions options;
+  options.ranks = 2 * kPairs;
+  options.ranks_per_node = kPairs;
+  options.on = "firelink";
+  options.faults = "down=0-link1@10ms+35ms";
+  options.timeout = seconds(120);
+  setenv(mpi::JobOptions::kDeviceVariable, "auto", 1);
+  const auto body = [&](run::Context&) {
+    MPI_Init(nullptr, nullptr);
+    int rank = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::vector<unsigned char> data(kBytes);
+    const bool sends = rank < static_cast<int>(kPairs);
+    const int other = sends ? rank + static_cast<int>(kPairs) : rank - static_cast<int>(kPairs);
+    for (;;) {
+      data[0] = MPI_Wtime() < kEnd ? 1 : 0;
+      if (sends) {
+        MPI_Send(data.data(), kBytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+      } else {
+        MPI_Recv(data.data(), kBytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        arrivals.push_back(MPI_Wtime());
+      }
+      if (data[0] == 0) break;
+    }
+    MPI_Finalize();
+    return 0;
+  };
+  const Result<run::RunReport> report = run::run_world(options, body);
+  unsetenv(mpi::JobOptions::kDeviceVariable);
+  ASSERT_TRUE(report.ok()) << report.error().text;
+  ASSERT_EQ(report.value().exit_code, 0) << report.value().failure;
+  std::sort(arrivals.begin(), arrivals.end());
+  const auto rate = [&](double from, double to) {
+    const auto count = std::count_if(arrivals.begin(), arrivals.end(),
+                                     [&](double at) { return at >= from && at < to; });
+    return static_cast<double>(count) * kBytes / (to - from) / 1e6;
+  };
+  double gap = 0;
+  for (std::size_t i = 1; i < arrivals.size(); ++i) {
+    if (arrivals[i - 1] < kLives) gap = std::max(gap, arrivals[i] - arrivals[i - 1]);
+  }
+  const double whole = rate(0.003, kDies);
+  const double broken = rate(0.025, kLives);
+  const double mended = rate(0.060, kEnd);
+  RecordProperty("whole_MBps", fmt::format("{:.0f}", whole));
+  RecordProperty("broken_MBps", fmt::format("{:.0f}", broken));
+  RecordProperty("mended_MBps", fmt::format("{:.0f}", mended));
+  RecordProperty("gap_ms", fmt::format("{:.2f}", gap * 1e3));
+  // Expect: three of four links, within 10 %, then all of them
+  EXPECT_NEAR(broken / whole, 0.75, 0.075) << whole << " " << broken;
+  EXPECT_NEAR(mended / whole, 1, 0.1) << whole << " " << mended;
+  // Expect: 1 ms until the loss is found, 10 ms until there are other ways, and what is put again
+  EXPECT_GE(gap, 0.010);
+  EXPECT_LE(gap, 0.0125);
+}
+
+// Nobody waits for ever: who is left hears which rank cannot be reached, since when, and which link
+// was the last.
+TEST(RsmFailover, TheLastLinkGoneEndsTheJob) {
+  const run::RunReport report =
+      run_on("firelink", "down=0-link0@100us+1s,down=0-ni1@150us+1s,down=0-link1@300us+1s", 1,
+             [] { return soak(1, 2000); });
+  EXPECT_NE(report.exit_code, 0);
+  for (const char* part : {"rank 1", "no link is left from node 0 to node 1", "0-link", " us"}) {
+    EXPECT_NE(report.failure.find(part), std::string::npos) << report.failure;
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::mpi_test
