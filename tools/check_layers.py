@@ -42,7 +42,7 @@ ROOMS = {
 # One system may build on another, through its public header only.
 SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "panda"),
                 ("mpi", "rsm"), ("mpi", "elan"), ("orca", "panda"), ("multigame", "panda"),
-                ("shmem", "elan"), ("mpifort", "mpi")}
+                ("shmem", "elan"), ("mpifort", "mpi"), ("amudp", "am")}
 # Modules of a folder that include each other: how many the largest such cycle has, where there is
 # any. Numbers here only ever fall.
 CYCLES = {

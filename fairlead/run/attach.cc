@@ -93,7 +93,9 @@ std::atomic<pid_t> joined_pid = 0;
 // For programs that end without ending a system. A child that a rank forked has a copy of what
 // the rank will write itself.
 void leave_at_exit(int code, void*) {
-  if (joined_pid.load() != ::getpid()) return;
+  pid_t self = ::getpid();
+  // Once: an exit handler of the program may have done it.
+  if (!joined_pid.compare_exchange_strong(self, 0)) return;
   auto* context = static_cast<ProcessContext*>(process_context.load(std::memory_order_acquire));
   context->check_exit(code);
   context->flush_trace();
@@ -106,6 +108,8 @@ void leave_at_exit(int code, void*) {
 [[gnu::constructor]] void register_leaving() { ::on_exit(leave_at_exit, nullptr); }
 
 }  // namespace
+
+void leave_job(int code) { leave_at_exit(code, nullptr); }
 
 Result<Context*> attach() {
   static std::mutex joining;

@@ -9,5 +9,8 @@ namespace fairlead::run {
 // a launcher that speaks PMIx, else by one that speaks PMI-1; started by none, it makes a job of
 // one rank. Idempotent. The context lives until the process or fiber ends.
 Result<Context*> attach();
+// What the process does as a rank when it exits, done now: for a program that ends by _exit(code)
+// or a call like it, right before that.
+void leave_job(int code);
 
 }  // namespace fairlead::run

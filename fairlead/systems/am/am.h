@@ -17,6 +17,7 @@
  */
 #ifndef FAIRLEAD_SYSTEMS_AM_AM_H
 #define FAIRLEAD_SYSTEMS_AM_AM_H
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -136,7 +137,9 @@ int AM_SetNumHandlers(ep_t endpoint, int count);
 int AM_GetNumHandlers(ep_t endpoint, int* count);
 int AM_MaxNumHandlers(void);
 
-/* The memory that RequestXfer, ReplyXfer and GetXfer reach; it stays the caller's. */
+/* The memory that RequestXfer, ReplyXfer and GetXfer reach; it stays the caller's. Null with
+ * SIZE_MAX bytes is all of the rank's memory: offsets are addresses then, and nothing checks them.
+ */
 int AM_SetSeg(ep_t endpoint, void* base, size_t bytes);
 int AM_GetSeg(ep_t endpoint, void** base, size_t* bytes);
 size_t AM_MaxSegLength(void);
@@ -148,6 +151,15 @@ size_t AM_MaxLong(void);   /* bytes of Xfer calls */
 int AM_GetSourceEndpoint(void* token, en_t* name);
 int AM_GetDestEndpoint(void* token, ep_t* endpoint);
 int AM_GetMsgTag(void* token, tag_t* tag);
+/* Its handler, its form (AM_OP_SHORT, AM_OP_MEDIUM or AM_OP_XFER) and whether it is a request. */
+int fairlead_am_token_info(void* token, handler_t* handler, op_t* form, int* is_request);
+/* Calls to run just before and just after each handler of the endpoint; null: none. They may not
+ * call Active Messages. */
+typedef void (*fairlead_am_before_t)(op_t form, int is_request, handler_t handler, void* token,
+                                     void* data, size_t bytes, int argc, const handlerarg_t* args);
+typedef void (*fairlead_am_after_t)(op_t form, int is_request);
+int fairlead_am_watch_handlers(ep_t endpoint, fairlead_am_before_t before,
+                               fairlead_am_after_t after);
 
 /* Runs the handlers of what has come for the bundle's endpoints. */
 int AM_Poll(eb_t bundle);
@@ -172,6 +184,17 @@ int fairlead_am_reply_i(void* token, handler_t handler, const void* source, size
                         ...);
 int fairlead_am_reply_xfer(void* token, size_t offset, handler_t handler, const void* source,
                            size_t bytes, int argc, ...);
+/* The same with the arguments in a list. */
+int fairlead_am_request_v(ep_t endpoint, int index, handler_t handler, int argc, va_list args);
+int fairlead_am_request_i_v(ep_t endpoint, int index, handler_t handler, const void* source,
+                            size_t bytes, int argc, va_list args);
+int fairlead_am_request_xfer_v(ep_t endpoint, int index, size_t offset, handler_t handler,
+                               const void* source, size_t bytes, int async, int argc, va_list args);
+int fairlead_am_reply_v(void* token, handler_t handler, int argc, va_list args);
+int fairlead_am_reply_i_v(void* token, handler_t handler, const void* source, size_t bytes,
+                          int argc, va_list args);
+int fairlead_am_reply_xfer_v(void* token, size_t offset, handler_t handler, const void* source,
+                             size_t bytes, int argc, va_list args);
 
 /* NOLINTEND(readability-identifier-naming) */
 #ifdef __cplusplus

@@ -12,13 +12,18 @@ using fairlead::am::Token;
 
 namespace {
 
-// The arguments behind `argc`.
-#define FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc)                                  \
-  va_list list;                                                                 \
-  va_start(list, argc);                                                         \
-  for (int i = 0; i < (argc); ++i) (head).args[i] = va_arg(list, handlerarg_t); \
-  va_end(list);                                                                 \
-  (head).argc = static_cast<std::uint8_t>(argc)
+// Calls NAME_v(...) with the arguments behind `argc`.
+#define FAIRLEAD_AM_LISTED(argc, call) \
+  va_list args;                        \
+  va_start(args, argc);                \
+  const int answered = call;           \
+  va_end(args);                        \
+  return answered
+
+void take_arguments(Head& head, int argc, va_list args) {
+  for (int i = 0; i < argc; ++i) head.args[i] = va_arg(args, handlerarg_t);
+  head.argc = static_cast<std::uint8_t>(argc);
+}
 
 bool good_argc(int argc) { return argc >= 0 && argc <= AM_ARGUMENTS_MAX; }
 
@@ -58,28 +63,42 @@ int answer(void* token, const Head& head, const void* source) {
 
 extern "C" {
 
-int fairlead_am_request(ep_t endpoint, int index, handler_t handler, int argc, ...) {
+int fairlead_am_request_v(ep_t endpoint, int index, handler_t handler, int argc, va_list args) {
   if (!good_argc(argc)) return AM_ERR_BAD_ARG;
   Head head = head_of(Kind::request, Form::plain, handler, 0);
-  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  take_arguments(head, argc, args);
   return send(endpoint, index, head, nullptr, false);
 }
-
-int fairlead_am_request_i(ep_t endpoint, int index, handler_t handler, const void* source,
-                          size_t bytes, int argc, ...) {
-  if (!good_argc(argc) || !good_data(Form::medium, source, bytes)) return AM_ERR_BAD_ARG;
-  Head head = head_of(Kind::request, Form::medium, handler, bytes);
-  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
-  return send(endpoint, index, head, source, false);
+int fairlead_am_request(ep_t endpoint, int index, handler_t handler, int argc, ...) {
+  FAIRLEAD_AM_LISTED(argc, fairlead_am_request_v(endpoint, index, handler, argc, args));
 }
 
-int fairlead_am_request_xfer(ep_t endpoint, int index, size_t offset, handler_t handler,
-                             const void* source, size_t bytes, int async, int argc, ...) {
+int fairlead_am_request_i_v(ep_t endpoint, int index, handler_t handler, const void* source,
+                            size_t bytes, int argc, va_list args) {
+  if (!good_argc(argc) || !good_data(Form::medium, source, bytes)) return AM_ERR_BAD_ARG;
+  Head head = head_of(Kind::request, Form::medium, handler, bytes);
+  take_arguments(head, argc, args);
+  return send(endpoint, index, head, source, false);
+}
+int fairlead_am_request_i(ep_t endpoint, int index, handler_t handler, const void* source,
+                          size_t bytes, int argc, ...) {
+  FAIRLEAD_AM_LISTED(argc,
+                     fairlead_am_request_i_v(endpoint, index, handler, source, bytes, argc, args));
+}
+
+int fairlead_am_request_xfer_v(ep_t endpoint, int index, size_t offset, handler_t handler,
+                               const void* source, size_t bytes, int async, int argc,
+                               va_list args) {
   if (!good_argc(argc) || !good_data(Form::xfer, source, bytes)) return AM_ERR_BAD_ARG;
   Head head = head_of(Kind::request, Form::xfer, handler, bytes);
   head.offset = offset;
-  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  take_arguments(head, argc, args);
   return send(endpoint, index, head, source, async != 0);
+}
+int fairlead_am_request_xfer(ep_t endpoint, int index, size_t offset, handler_t handler,
+                             const void* source, size_t bytes, int async, int argc, ...) {
+  FAIRLEAD_AM_LISTED(argc, fairlead_am_request_xfer_v(endpoint, index, offset, handler, source,
+                                                      bytes, async, argc, args));
 }
 
 int fairlead_am_get_xfer(ep_t endpoint, int index, size_t source_offset, handler_t handler,
@@ -88,32 +107,47 @@ int fairlead_am_get_xfer(ep_t endpoint, int index, size_t source_offset, handler
   Head head = head_of(Kind::get, Form::xfer, handler, bytes);
   head.offset = offset;
   head.source_offset = source_offset;
-  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  va_list args;
+  va_start(args, argc);
+  take_arguments(head, argc, args);
+  va_end(args);
   return send(endpoint, index, head, nullptr, async != 0);
 }
 
-int fairlead_am_reply(void* token, handler_t handler, int argc, ...) {
+int fairlead_am_reply_v(void* token, handler_t handler, int argc, va_list args) {
   if (!good_argc(argc)) return AM_ERR_BAD_ARG;
   Head head = head_of(Kind::reply, Form::plain, handler, 0);
-  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  take_arguments(head, argc, args);
   return answer(token, head, nullptr);
 }
-
-int fairlead_am_reply_i(void* token, handler_t handler, const void* source, size_t bytes, int argc,
-                        ...) {
-  if (!good_argc(argc) || !good_data(Form::medium, source, bytes)) return AM_ERR_BAD_ARG;
-  Head head = head_of(Kind::reply, Form::medium, handler, bytes);
-  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
-  return answer(token, head, source);
+int fairlead_am_reply(void* token, handler_t handler, int argc, ...) {
+  FAIRLEAD_AM_LISTED(argc, fairlead_am_reply_v(token, handler, argc, args));
 }
 
-int fairlead_am_reply_xfer(void* token, size_t offset, handler_t handler, const void* source,
-                           size_t bytes, int argc, ...) {
+int fairlead_am_reply_i_v(void* token, handler_t handler, const void* source, size_t bytes,
+                          int argc, va_list args) {
+  if (!good_argc(argc) || !good_data(Form::medium, source, bytes)) return AM_ERR_BAD_ARG;
+  Head head = head_of(Kind::reply, Form::medium, handler, bytes);
+  take_arguments(head, argc, args);
+  return answer(token, head, source);
+}
+int fairlead_am_reply_i(void* token, handler_t handler, const void* source, size_t bytes, int argc,
+                        ...) {
+  FAIRLEAD_AM_LISTED(argc, fairlead_am_reply_i_v(token, handler, source, bytes, argc, args));
+}
+
+int fairlead_am_reply_xfer_v(void* token, size_t offset, handler_t handler, const void* source,
+                             size_t bytes, int argc, va_list args) {
   if (!good_argc(argc) || !good_data(Form::xfer, source, bytes)) return AM_ERR_BAD_ARG;
   Head head = head_of(Kind::reply, Form::xfer, handler, bytes);
   head.offset = offset;
-  FAIRLEAD_AM_TAKE_ARGUMENTS(head, argc);
+  take_arguments(head, argc, args);
   return answer(token, head, source);
+}
+int fairlead_am_reply_xfer(void* token, size_t offset, handler_t handler, const void* source,
+                           size_t bytes, int argc, ...) {
+  FAIRLEAD_AM_LISTED(argc,
+                     fairlead_am_reply_xfer_v(token, offset, handler, source, bytes, argc, args));
 }
 
 int AM_Poll(eb_t bundle) {

@@ -239,7 +239,8 @@ int AM_GetNumHandlers(ep_t endpoint, int* count) {
 int AM_MaxNumHandlers(void) { return AM_HANDLERS_MAX; }
 
 int AM_SetSeg(ep_t endpoint, void* base, size_t bytes) {
-  FAIRLEAD_AM_NEED(node, node->has(endpoint) && (base != nullptr || bytes == 0));
+  FAIRLEAD_AM_NEED(node,
+                   node->has(endpoint) && (base != nullptr || bytes == 0 || bytes == SIZE_MAX));
   endpoint->segment = static_cast<std::byte*>(base);
   endpoint->segment_bytes = bytes;
   return AM_OK;
@@ -281,6 +282,24 @@ int AM_GetMsgTag(void* token, tag_t* tag) {
   auto* const its = static_cast<const Token*>(token);
   FAIRLEAD_AM_NEED(node, node->has(its) && tag != nullptr);
   *tag = its->tag;
+  return AM_OK;
+}
+
+int fairlead_am_token_info(void* token, handler_t* handler, op_t* form, int* is_request) {
+  auto* const its = static_cast<const Token*>(token);
+  FAIRLEAD_AM_NEED(
+      node, node->has(its) && handler != nullptr && form != nullptr && is_request != nullptr);
+  *handler = its->handler;
+  *form = fairlead::am::form_code(its->form);
+  *is_request = its->is_request ? 1 : 0;
+  return AM_OK;
+}
+
+int fairlead_am_watch_handlers(ep_t endpoint, fairlead_am_before_t before,
+                               fairlead_am_after_t after) {
+  FAIRLEAD_AM_NEED(node, node->has(endpoint));
+  endpoint->before = before;
+  endpoint->after = after;
   return AM_OK;
 }
 

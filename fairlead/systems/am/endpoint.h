@@ -51,6 +51,14 @@ struct fairlead_am_endpoint {  // NOLINT(readability-identifier-naming): of am.h
   std::vector<am_handler_t> handlers = std::vector<am_handler_t>(AM_HANDLERS_MAX, nullptr);
   std::vector<Translation> translations = std::vector<Translation>(256);
 
+  // Around each handler; may be null.
+  fairlead_am_before_t before = nullptr;
+  fairlead_am_after_t after = nullptr;
+
+  // An address in the segment, which may begin at address 0 (AM_SetSeg).
+  std::byte* at(std::uint64_t offset) const {
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(segment) + offset);
+  }
   bool in_segment(std::uint64_t offset, std::uint64_t bytes) const {
     return offset <= segment_bytes && bytes <= segment_bytes - offset;
   }
@@ -67,6 +75,9 @@ struct Token {
   Rank source;
   std::uint16_t source_endpoint;
   tag_t tag;
+  handler_t handler;
+  Form form;
+  bool is_request;
   bool may_reply;
 };
 

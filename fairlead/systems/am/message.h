@@ -21,6 +21,10 @@ constexpr std::uint32_t kKinds = 5;
 // What the handler gets: arguments, a buffer too, a part of the segment.
 enum class Form : std::uint8_t { plain, medium, xfer };
 constexpr std::uint32_t kForms = 3;
+// As am.h calls it.
+constexpr op_t form_code(Form form) {
+  return form == Form::plain ? AM_OP_SHORT : form == Form::medium ? AM_OP_MEDIUM : AM_OP_XFER;
+}
 
 constexpr std::size_t kMediumMax = 65536;
 constexpr std::size_t kLongMax = std::size_t{1} << 30;

@@ -94,7 +94,7 @@ void Node::add(Assembly& assembly, std::span<const std::byte> data) {
   } else if (const Endpoint* const endpoint = find(assembly.head.to);
              endpoint != nullptr &&
              endpoint->in_segment(assembly.head.offset, assembly.head.bytes)) {
-    std::copy_n(data.data(), data.size(), endpoint->segment + assembly.head.offset + assembly.got);
+    std::copy_n(data.data(), data.size(), endpoint->at(assembly.head.offset + assembly.got));
   } else {
     // The program has taken the segment away since the message began.
     assembly.status = EBADSEGOFF;
@@ -127,7 +127,7 @@ void Node::finish(Rank source, Assembly& assembly) {
     note_back(source, was, head.status, assembly.own.data());
   } else if (status == 0) {
     const std::byte* const data =
-        assembly.in_segment ? endpoint->segment + head.offset : assembly.own.data();
+        assembly.in_segment ? endpoint->at(head.offset) : assembly.own.data();
     deliver(source, head, endpoint, data);
   } else {
     // What lay in a segment that was taken away meanwhile is lost.
@@ -138,12 +138,21 @@ void Node::finish(Rank source, Assembly& assembly) {
 
 void Node::deliver(Rank source, const Head& head, Endpoint* endpoint, const std::byte* data) {
   if (head.kind == Kind::get) return serve_get(source, head, endpoint);
-  Token token{endpoint, source, head.from, head.tag, head.kind == Kind::request};
+  const bool is_request = head.kind == Kind::request;
+  Token token{endpoint,     source,    head.from,  head.tag,
+              head.handler, head.form, is_request, is_request};
   in_handler_ = true;
   running_ = &token;
   // A handler's buffer is not const in Active Messages, though nothing may be written to it.
-  call_handler(endpoint->handlers[head.handler], head.form, &token, const_cast<std::byte*>(data),
-               head.bytes, head.argc, head.args);
+  auto* const buffer = const_cast<std::byte*>(data);
+  if (endpoint->before != nullptr) {
+    endpoint->before(form_code(head.form), is_request ? 1 : 0, head.handler, &token, buffer,
+                     head.bytes, head.argc, head.args);
+  }
+  const fairlead_am_after_t after = endpoint->after;
+  call_handler(endpoint->handlers[head.handler], head.form, &token, buffer, head.bytes, head.argc,
+               head.args);
+  if (after != nullptr) after(form_code(head.form), is_request ? 1 : 0);
   running_ = nullptr;
   in_handler_ = false;
 }
@@ -152,7 +161,7 @@ void Node::serve_get(Rank source, const Head& head, Endpoint* endpoint) {
   Head answer = head;
   answer.kind = Kind::reply;
   std::swap(answer.from, answer.to);
-  (void)this->answer(source, answer, endpoint->segment + head.source_offset);
+  (void)this->answer(source, answer, endpoint->at(head.source_offset));
 }
 
 void Node::send_back(Rank source, const Head& head, std::uint32_t status, const std::byte* data) {
@@ -184,9 +193,9 @@ void Node::take(Rank source, const Head& head, std::span<const std::byte> data, 
     send_back(source, head, status, at);
   } else {
     if (head.form == Form::xfer && head.kind != Kind::get) {
-      std::copy_n(at, data.size(), endpoint->segment + head.offset);
+      std::copy_n(at, data.size(), endpoint->at(head.offset));
       port_.charge({.working_set_bytes = data.size(), .copied_bytes = data.size()});
-      at = endpoint->segment + head.offset;
+      at = endpoint->at(head.offset);
     }
     deliver(source, head, endpoint, at);
   }
@@ -221,10 +230,7 @@ void Node::tell_back(const CameBack& back) {
   block.bytes = head.bytes;
   block.offset = head.offset;
   block.source_offset = head.source_offset;
-  const op_t opcode = head.kind == Kind::get      ? AM_OP_GET
-                      : head.form == Form::plain  ? AM_OP_SHORT
-                      : head.form == Form::medium ? AM_OP_MEDIUM
-                                                  : AM_OP_XFER;
+  const op_t opcode = head.kind == Kind::get ? AM_OP_GET : form_code(head.form);
   const am_handler_t handler = endpoint->handlers[0];
   if (handler == nullptr) {
     context_.abort_job(1, fmt::format("AM: a message of endpoint {} to endpoint {} of rank {} came "

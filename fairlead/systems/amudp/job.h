@@ -1,0 +1,89 @@
+// One rank of a job of amudp_spmd.h: its bundle with two endpoints, the program's and one of the
+// library's own, by which the ranks meet and end.
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/systems/amudp/amudp_spmd.h"
+
+namespace fairlead::amudp {
+
+// Gathers the bytes of all ranks on each of them in log2(ranks) rounds: in round r a rank passes
+// what it has, its own block and those behind it, to the rank 2^r before it. A rank that is done
+// may be one gathering ahead of another, never two: what arrives early has a place of its own.
+class Gathering {
+ public:
+  explicit Gathering(std::uint32_t ranks) : ranks_(ranks) {}
+
+  // How many blocks a rank has when round `round` begins, and how many it is sent in it.
+  std::uint32_t blocks_before(std::uint32_t round) const;
+  std::uint32_t blocks_in(std::uint32_t round) const;
+  std::uint32_t rounds() const;
+  // Part of a round came: `bytes` from `offset` of the blocks, which have `block` bytes each.
+  // False: no rank of ours sends such a thing.
+  bool came(std::uint32_t round, std::size_t block, std::size_t offset, const std::byte* data,
+            std::size_t bytes);
+  // Room for blocks of so many bytes; what came early stays.
+  std::byte* begin(std::size_t block);
+  bool complete(std::uint32_t round, std::size_t block) const;
+  void clear();
+
+ private:
+  std::uint32_t ranks_;
+  std::vector<std::byte> blocks_;
+  std::array<std::size_t, 32> got_{};
+};
+
+class Job {
+ public:
+  // What AMUDP_SPMDStartup made; nullptr: nothing yet.
+  static Job* current();
+  // Joins the job, with everybody; an AM_ERR_ where it cannot.
+  static int start(std::uint64_t* number);
+
+  eb_t bundle() const { return bundle_; }
+  ep_t endpoint() const { return endpoint_; }
+  std::uint32_t rank() const { return rank_; }
+  std::uint32_t ranks() const { return ranks_; }
+  amudp_stats_t& sent() { return sent_; }
+
+  int gather(const void* source, void* target, std::size_t bytes);
+  void set_exit_callback(amudp_exitcallback_t callback) { callback_ = callback; }
+  [[noreturn]] void exit(int code);
+  // Ends the process if a rank has ended the job a while ago.
+  void heed_exit() {
+    if (told_to_exit_) heed();
+  }
+
+ private:
+  Job(eb_t bundle, ep_t endpoint, ep_t control);
+
+  static void part_came(void* token, void* data, std::size_t bytes, handlerarg_t generation,
+                        handlerarg_t round, handlerarg_t block, handlerarg_t offset);
+  static void exit_came(void* token, void* data, std::size_t bytes, handlerarg_t code);
+  static void part_came_back(int status, op_t opcode, void* argblock);
+  static void came_back(int status, op_t opcode, void* argblock);
+  int send_blocks(std::uint32_t round, const std::byte* blocks, std::size_t block);
+  int await(const Gathering& gathering, std::uint32_t round, std::size_t block);
+  void heed();
+  [[noreturn]] void leave(int code);
+
+  eb_t bundle_;
+  ep_t endpoint_;
+  ep_t control_;
+  std::uint32_t rank_;
+  std::uint32_t ranks_;
+  std::uint32_t generation_ = 0;
+  std::array<Gathering, 2> gatherings_;
+  bool told_to_exit_ = false;
+  std::chrono::steady_clock::time_point told_at_;
+  bool lost_ = false;
+  int code_ = 0;
+  amudp_exitcallback_t callback_ = nullptr;
+  amudp_stats_t sent_{};
+};
+
+}  // namespace fairlead::amudp
