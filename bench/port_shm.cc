@@ -47,7 +47,7 @@ struct Shared {
   double result;
 };
 
-// Runs body(rank) in `ranks` processes and answers what rank 0 left in shared.result.
+// Runs body(rank) in `ranks` processes and returns what rank 0 left in shared.result.
 double run_ranks(std::uint32_t ranks, bool pinned,
                  const std::function<double(std::uint32_t, Shared&)>& body) {
   void* memory =

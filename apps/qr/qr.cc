@@ -18,7 +18,7 @@ FAIRLEAD_FIBER_PROGRAM;
 namespace qr {
 namespace {
 
-// Of one element of a column that a reflection is applied to: two passes of two loads, a
+// For one element of a column that a reflection is applied to: two passes of two loads, a
 // multiplication and an addition whose latency shows, one of them with a store. Fitted: 3.6e8
 // elements, cache misses included, in the 58.7 s of table VII on the PPro.
 constexpr std::uint64_t kOpsPerElement = 26;

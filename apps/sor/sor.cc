@@ -15,7 +15,7 @@ FAIRLEAD_FIBER_PROGRAM;
 namespace sor {
 namespace {
 
-// Of one cell update: 5 loads and a store, 4 additions, 2 multiplications, absolute value, maximum,
+// A cell update: 5 loads and a store, 4 additions, 2 multiplications, absolute value, maximum,
 // and a third of an operation of loop.
 constexpr std::uint64_t kOpsPerUpdate = 14;
 

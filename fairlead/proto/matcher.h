@@ -50,7 +50,7 @@ class Matcher {
   // double where searches are long.
   explicit Matcher(Rank ranks);
 
-  // The earliest message that `receive` matches, removed; else posts it and answers nullptr.
+  // The earliest message that `receive` matches, removed; else posts it and returns nullptr.
   Message* post(Receive* receive) {
     if (!early_all_.empty()) [[unlikely]]
       if (Message* found = take(Rules::wanted(*receive))) return found;

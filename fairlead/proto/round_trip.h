@@ -8,7 +8,7 @@ namespace fairlead::proto {
 
 class RoundTrip {
  public:
-  // Of a packet that was sent once.
+  // A packet that was sent only once was acknowledged after `length`.
   void measured(Ps length) {
     last_ = length;
     if (!known_) {

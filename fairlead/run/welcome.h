@@ -19,7 +19,7 @@ inline constexpr const char kPatienceVariable[] = "FAIRLEAD_PATIENCE";
 inline constexpr double kPatienceSeconds = 300;
 inline constexpr Range<double> kPatienceRange{0, 8'640'000};
 
-// Of an IP packet of udp, in bytes, where one is asked for.
+// The size of an IP packet of udp, in bytes, where one is asked for.
 inline constexpr Range<std::uint32_t> kMtuRange{640, 65535};
 
 // Error: an implementation, fault plan or path that ranks on shared memory cannot be given.

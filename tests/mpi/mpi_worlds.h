@@ -42,8 +42,8 @@ class PerWorld : public ::testing::TestWithParam<std::string> {
                              return ::fairlead::mpi_test::test_name(each.param);       \
                            })
 
-// Runs `program` between MPI_Init and MPI_Finalize; it answers whether all was as it should be.
-// Failed expectations inside a rank print and must make it answer false: a rank may be a process of
+// Runs `program` between MPI_Init and MPI_Finalize; it returns whether all was as it should be.
+// Failed expectations inside a rank print and must make it return false: a rank may be a process of
 // its own. Expects that every rank answered true.
 void run_ranks(const std::string& world, unsigned ranks,
                const std::function<bool(int, int)>& program);

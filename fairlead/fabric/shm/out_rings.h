@@ -98,7 +98,7 @@ class ShmOutRings {
       slot.flag.store(flag, std::memory_order_release);
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
-    // Of several in a row the lines are asked for before they are written: else each write waits
+    // In a burst the lines are asked for before they are written: otherwise each write waits
     // for its line, one after the other (docs/performance.md).
     if (ring.burst) {
       prefetch_to_write(&at.slot(kAhead));

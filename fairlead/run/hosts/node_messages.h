@@ -19,9 +19,9 @@ namespace fairlead::run {
 
 constexpr std::uint32_t kNodeMagic = 0x31'6e'6c'66;  // "fln1" as its bytes travel
 constexpr std::uint16_t kNodeVersion = 4;
-// Of one message, head included.
+// The largest message, head included.
 constexpr std::size_t kNodeMessageMax = 8 << 20;
-// Of one `data` message, and what a side sends before the other has said that it took some.
+// The largest `data` message, and what a side sends before the other has said that it took some.
 constexpr std::size_t kNodeDataMax = 64 << 10;
 constexpr std::size_t kNodeDataWindow = 256 << 10;
 

@@ -135,7 +135,7 @@ Result<void> LaunchSettings::set(WorldOptions& options, Job& job) const {
     options.mtu = value.value();
   }
   if (const std::string* provider = find(kProvider); provider != nullptr) {
-    // Of no use without ofi, and harmless: sites set it for all jobs.
+    // Without ofi it has no use and does no harm: sites set it for all jobs.
     options.provider = *provider;
   }
   if (const std::string* faults = find(kFaults); faults != nullptr) options.faults = *faults;

@@ -107,7 +107,7 @@ class Engine {
   void look_around() {
     if (free_work_ && (direct_.is_straight() || ++unlooked_ % kUnlookedMax == 0)) poll();
   }
-  // Sends and returns when the buffer may be reused. Answers an MPI error class. `layout`: how the
+  // Sends and returns when the buffer may be reused. Returns an MPI error class. `layout`: how the
   // `size` bytes lie from `from` on; nullptr: in a row.
   int send(const void* from, std::uint64_t size, Envelope to, bool sync, const char* call,
            const Layout* layout = nullptr);
@@ -175,7 +175,7 @@ class Engine {
   void wait_for_change(const char* call, const WaitsFor& of = {}) {
     (void)wait_until({}, call, of);
   }
-  // As wait(), but may answer false, not done, once the port has seen that `deadline`, its time, is
+  // As wait(), but may return false, not done, once the port has seen that `deadline`, its time, is
   // over. It looks at the clock only where a wait is long, also for a deadline long over.
   bool wait_a_while(Request& request, Ps deadline, const char* call);
   // The same, or until `word`, which a peer stores into, is at least `value`.

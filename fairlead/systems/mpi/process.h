@@ -35,7 +35,7 @@ class Process {
   Process(run::Context& context, int thread_level, const JobOptions& options);
   ~Process();
 
-  // Of the current rank; nullptr before MPI_Init.
+  // The current rank's; nullptr before MPI_Init.
   static Process* current() {
     run::Context* context = run::current();
     return context == nullptr ? nullptr : static_cast<Process*>(context->state(run::System::mpi));
@@ -71,7 +71,7 @@ class Process {
   void free_comm(Comm* comm);
 
   // Gives a done request back, which is a message or a constant, and fills `status` (may be
-  // ignored); answers its error class.
+  // ignored); returns its error class.
   int complete(Request* request, MPI_Status* status) {
     if (status != MPI_STATUS_IGNORE) fill_status(*request, *status);
     if (request->kind != RequestKind::message) return MPI_SUCCESS;

@@ -13,7 +13,7 @@ struct Measurement {
   std::string platform;  // "myrinet-ppro"
   std::string lci;       // "sdma"
   std::vector<std::string> arguments;
-  // Of a program: how many ranks run it, and what more `fairlead run` is told. 0: a bench.
+  // For a program: how many ranks run it, and what more `fairlead run` is told. 0: a bench.
   std::uint32_t ranks = 0;
   std::vector<std::string> options = {};
   double expected_s = 1;  // wall time of a program on one processor, for estimates only

@@ -8,7 +8,7 @@
 namespace fairlead::mpi {
 namespace {
 
-// Of BoardSlot::entered.
+// The fields of BoardSlot::entered.
 constexpr unsigned kNumberShift = 16;
 constexpr unsigned kSizeShift = 8;
 

@@ -41,7 +41,7 @@ constexpr const char* kCallNames[] = {"MPI_Barrier",
                                       "MPI_Dist_graph_create"};
 static_assert(std::size(kCallNames) == static_cast<std::size_t>(CollectiveKind::count));
 
-// Of a wait for a message, until this rank looks whether the others do something else.
+// How long a message is waited for before this rank looks whether the others do something else.
 constexpr Ps kLookAround = milliseconds(100);
 
 }  // namespace

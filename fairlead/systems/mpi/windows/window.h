@@ -57,7 +57,7 @@ struct WindowPeer {
 // those alone, and their neighbours.
 class WindowPeers {
  public:
-  // Of a window with so many members.
+  // Makes room for a window with so many members.
   void resize(int members) { blocks_.resize((static_cast<std::size_t>(members) - 1) / kBlock + 1); }
   // Stays where it is.
   WindowPeer& of(int member) {
