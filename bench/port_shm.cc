@@ -293,7 +293,7 @@ double port_mapped(std::uint32_t rank, lci::Port& port, std::size_t size, Mapped
   return static_cast<double>(size) / chunks.median() / 1e3;
 }
 
-// The same straight by the system call.
+// As above, but by the system call itself.
 double raw_get(std::uint32_t rank, Shared& s, std::size_t size) {
   const auto rounds = static_cast<int>((std::size_t{256} << 20) / size);
   std::vector<std::byte> data(size, std::byte{1});

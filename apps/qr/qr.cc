@@ -43,7 +43,7 @@ void declare_work(const Factor& factor, std::int64_t step) {
   fairlead_work(elements * kOpsPerElement, bytes, bytes);
 }
 
-// The same on all ranks, and for any number of them: of equal values the lowest column wins.
+// It is the same on all ranks, and for any number of them: of equal values the lowest column wins.
 Choice agree(const Factor& factor) {
   static_assert(sizeof(Choice) == 2 * (sizeof(double) + sizeof(double)), "two MPI_DOUBLE_INT");
   const Choice own = factor.best();

@@ -63,7 +63,7 @@ double step(Grid& grid, Colour colour, Neighbours at, double omega) {
   return change;
 }
 
-// The same with the exchange under way while the inner rows are computed.
+// As above, with the exchange under way while the inner rows are computed.
 double step_overlapped(Grid& grid, Colour colour, Neighbours at, double omega) {
   const int count = static_cast<int>(grid.columns());
   const Rows own = grid.own();

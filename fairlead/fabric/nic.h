@@ -158,7 +158,7 @@ class Nic {
   // done, again_credit (the way to the peer is full), again_buffer, invalid or peer_down.
   // header.client.size is the sum of the pieces.
   virtual Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) = 0;
-  // The same for several packets to one peer, as many as there is room for: fabrics for which a
+  // As above, for several packets to one peer, as many as there is room for: fabrics for which a
   // call is dear make one of them. Returns how many went.
   virtual std::size_t post_many(Peer dest, std::span<const Outgoing> packets) {
     for (std::size_t i = 0; i < packets.size(); ++i) {
@@ -172,9 +172,9 @@ class Nic {
   }
   // What all packets to and from all peers go through, if that is memory which all share.
   virtual const ShmParts* shm_parts() const { return nullptr; }
-  // The same for a packet of at most inline_bytes_max bytes, counted as sent in `tally` when it is;
-  // route as route_of() makes it. Not inline: a compiler that guesses which nic it is would give
-  // every caller the frame of this header.
+  // As above, for a packet of at most inline_bytes_max bytes, counted as sent in `tally` when it
+  // is; route as route_of() makes it. Not inline: a compiler that guesses which nic it is would
+  // give every caller the frame of this header.
   [[gnu::noinline]] virtual Post post_small(Peer dest, std::uint64_t route, WordVector words,
                                             const void* data, std::size_t size,
                                             PortCounters& tally) {
@@ -193,7 +193,7 @@ class Nic {
   // Calls the sink for at most `budget` packets of the given lanes; returns how many. A fabric
   // that keeps one queue for all lanes ignores the mask.
   virtual int reap(int budget, LaneMask lanes) = 0;
-  // The same; a fabric that can look cheaply does so again while nothing has come.
+  // As above; a fabric that can look cheaply does so again while nothing has come.
   virtual int reap(int budget, LaneMask lanes, Patience& patience) {
     (void)patience;
     return reap(budget, lanes);

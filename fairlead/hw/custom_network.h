@@ -56,7 +56,7 @@ class CustomNetwork {
   // The traits of a channel between switches, and of a host's cable (both directions).
   const ChannelTraits& traits(ChannelId channel) const { return traits_[channel]; }
   const ChannelTraits& host_traits(Peer host) const { return hosts_[host].traits; }
-  // The same with cables so many times as fast.
+  // As above, with cables so many times as fast.
   std::shared_ptr<const CustomNetwork> faster(double factor) const;
 
   // False: every cable is as the platform says.

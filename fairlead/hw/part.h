@@ -45,7 +45,7 @@ class Part {
 
   // Adds the keys of the platform's file, which store into this object.
   virtual void add_keys(std::vector<Key>& to) = 0;
-  // The same of the file of steps, where the kind has one.
+  // As above, for the file of steps, where the kind has one.
   virtual void add_step_keys(std::vector<Key>&) {}
   // Numbers that are possible alone and not together: at which key, and why.
   struct Conflict {

@@ -22,7 +22,7 @@ using Chan = std::uint16_t;   // same number = same service on every rank
 using SegId = std::uint32_t;  // exposed memory, named by its owner
 using CtrId = std::uint16_t;  // remotely incrementable counter; kNoCounter: none
 using Words = std::uint32_t[4];
-// The same as one value.
+// As above, as one value.
 using WordVector [[gnu::vector_size(16)]] = std::uint32_t;
 
 // Who uses which of these names: fairlead/run/names.h. Channels from here on belong to lci itself

@@ -49,7 +49,7 @@ class GoBackN {
     site.charge(Step::window);
     return room(peer);
   }
-  // The same, and nothing of it is charged: whether it is worth a try.
+  // As above, and nothing of it is charged: whether it is worth a try.
   bool room(Peer peer) {
     const State& state = peers_.of(peer);
     return state.next - state.base < options_.window;

@@ -62,7 +62,7 @@ std::uint32_t system_bit(System system);
 const char* end_call(System system);
 // That call of one of the systems whose bits are set; nullptr: none is.
 const char* missing_end(std::uint32_t open);
-// The same of those that the rank began and has not ended.
+// As above, for those that the rank began and has not ended.
 const char* missing_end(const BoardSlot& slot);
 
 }  // namespace fairlead::run

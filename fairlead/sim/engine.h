@@ -117,7 +117,7 @@ class Engine {
   // Runs events until none is pending or stop() was called; returns true in the first case. With
   // blocked() > 0 then, the activities in the list wait for each other: a deadlock of the program.
   bool run_until_idle() { return run_until(kNever); }
-  // The same for events up to and including `limit`; now() is then `limit` unless stopped or
+  // As above, for events up to and including `limit`; now() is then `limit` unless stopped or
   // limit is kNever. True: nothing is pending.
   bool run_until(Ps limit);
   // Makes the loop return after the current event. From inside an event only.

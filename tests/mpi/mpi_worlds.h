@@ -48,7 +48,7 @@ class PerWorld : public ::testing::TestWithParam<std::string> {
 void run_ranks(const std::string& world, unsigned ranks,
                const std::function<bool(int, int)>& program);
 
-// The same without MPI_Init, MPI_Finalize and expectations: what became of the job.
+// As above, without MPI_Init, MPI_Finalize and expectations: what became of the job.
 run::RunReport run_bare(const std::string& world, unsigned ranks, const std::function<int()>& body);
 
 // While it lives, what the ranks of jobs are told about copies: a text of CopyChoice.

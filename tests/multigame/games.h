@@ -15,7 +15,7 @@ namespace fairlead::multigame_test {
 void run_ranks(const std::string& world, unsigned ranks, const multigame::Options& options,
                const std::function<bool(multigame::Multigame&)>& program);
 
-// The same without expectations: what became of the job.
+// As above, without expectations: what became of the job.
 run::RunReport run_bare(const run::WorldOptions& world, const multigame::Options& options,
                         const std::function<bool(multigame::Multigame&)>& program);
 

@@ -67,7 +67,7 @@ std::string failure_of(const Request& request) {
                      request.size, request.capacity);
 }
 
-// The same for a call on one request: raises the error where the request belongs.
+// As above, for a call on one request: raises the error where the request belongs.
 int complete_one(const Call& call, MPI_Request* handle, MPI_Status* status) {
   if (*handle == MPI_REQUEST_NULL || (object_of(*handle)->error == MPI_SUCCESS &&
                                       object_of(*handle)->kind <= RequestKind::constant))

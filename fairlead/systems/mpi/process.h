@@ -87,14 +87,14 @@ class Process {
   Comm& self() { return self_; }
   // What the handle of a send that was done at once points to; never given back.
   Request& done_send() { return done_send_; }
-  // The same for a receive from MPI_PROC_NULL.
+  // As above, for a receive from MPI_PROC_NULL.
   Request& done_receive() { return done_receive_; }
 
   Phase phase = Phase::running;
   // Calls may take the short ways: they run, one thread makes them, no upcall does meanwhile, and
   // work is free.
   bool plain() const { return may_be_plain_ && !engine_.port().wakes(); }
-  // The same within a turn (Turn) where several threads make calls.
+  // As above, within a turn (Turn) where several threads make calls.
   bool plain_in_turn() const { return may_be_plain_in_turn_ && !engine_.port().wakes(); }
   // Several threads make calls, or some system of the program lets upcalls run between them
   // (Port::wake): a call is a turn.

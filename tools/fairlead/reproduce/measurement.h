@@ -24,7 +24,7 @@ struct Measurement {
   // "bench logp --on myrinet-ppro --lci sdma .. --json --packets", or "run -n 64 --on .. asp ..
   // --json": what follows the command's name.
   std::vector<std::string> command() const;
-  // The same as one line; two measurements with the same text are one.
+  // As above, as one line; two measurements with the same text are one.
   std::string text() const;
   // Wall time to expect, in seconds on one processor; for estimates only.
   double weight() const;

@@ -53,7 +53,7 @@ struct WindowPeer {
   std::uint64_t unit = 1;
 };
 
-// The same of all members, by rank. Most ranks of a large job access few others: memory is for
+// As above, for all members, by rank. Most ranks of a large job access few others: memory is for
 // those alone, and their neighbours.
 class WindowPeers {
  public:
