@@ -48,7 +48,7 @@ SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "pan
 CYCLES = {
     "hw": 2, "fabric": 4, "lci": 3, "run": 3,
     "systems/am": 2, "systems/orca": 2, "systems/rsm": 3, "systems/panda": 2, "systems/dsm": 2,
-    "systems/mpi": 23,
+    "systems/mpi": 6,
 }
 APPS_MAY_SEE = {"systems", "run"}
 OUTER = {"apps", "bench", "tests", "tools"}

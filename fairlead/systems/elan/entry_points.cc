@@ -1,6 +1,6 @@
 // The entry points of elan.h: who calls, and what that is here.
-#include "fairlead/systems/elan/elan.h"
 #include "fairlead/run/attach.h"
+#include "fairlead/systems/elan/elan.h"
 
 #include <fmt/format.h>
 

@@ -48,7 +48,7 @@ int begin_copy(const Call& call, Comm& parent, MPI_Comm* newcomm, MPI_Request* r
 MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& members, int tag,
                     const std::string& name);
 
-// attributes.cc
+// comm_attributes.cc
 // Runs the copy functions of the attributes of `from`; the first error of one, which ends it.
 int copy_attributes(const Call& call, const Comm& from, Comm& to);
 // Runs the delete functions, the latest attribute first. After an error the rest stays.

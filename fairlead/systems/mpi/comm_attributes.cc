@@ -1,5 +1,4 @@
-#include "fairlead/systems/mpi/attributes.h"
-
+// Attributes when a communicator is copied or freed.
 #include "fairlead/systems/mpi/comm_making.h"
 
 namespace fairlead::mpi {
