@@ -1,5 +1,4 @@
 // The entry points of elan.h: who calls, and what that is here.
-#include "fairlead/run/attach.h"
 #include "fairlead/systems/elan/elan.h"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "fairlead/base/numbers.h"
+#include "fairlead/run/attach.h"
 #include "fairlead/systems/elan/core.h"
 
 namespace fairlead::elan {
