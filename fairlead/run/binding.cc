@@ -46,16 +46,23 @@ class WithoutPlugins {
 
 // Packages, caches and cores only: below a millisecond on a small machine, where devices would cost
 // 30.
-Topology load_topology(const std::vector<std::uint32_t>& allowed) {
+Topology load_topology() {
   const WithoutPlugins without;
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   Topology topology(raw);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
   if (hwloc_topology_load(raw) != 0) return nullptr;
+  return topology;
+}
+
+// No more of it than the processors of `allowed`.
+Topology load_topology(const std::vector<std::uint32_t>& allowed) {
+  Topology topology = load_topology();
+  if (topology == nullptr) return nullptr;
   const Bitmap mine(hwloc_bitmap_alloc());
   for (const std::uint32_t processor : allowed) hwloc_bitmap_set(mine.get(), processor);
-  if (hwloc_topology_restrict(raw, mine.get(), 0) != 0) return nullptr;
+  if (hwloc_topology_restrict(topology.get(), mine.get(), 0) != 0) return nullptr;
   return topology;
 }
 
@@ -175,6 +182,29 @@ void bind_to(std::uint32_t processor) {
   CPU_SET_S(processor, bytes, mask);
   (void)::sched_setaffinity(0, bytes, mask);
   CPU_FREE(mask);
+}
+
+std::vector<HardwareKind> hardware_kinds() {
+  const Topology topology = load_topology();
+  const Bitmap mine(hwloc_bitmap_alloc());
+  if (topology == nullptr ||
+      hwloc_get_cpubind(topology.get(), mine.get(), HWLOC_CPUBIND_THREAD) != 0) {
+    return {};
+  }
+  std::vector<HardwareKind> kinds;
+  for (const hwloc_obj_type_t type :
+       {HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L3CACHE,
+        HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_CORE, HWLOC_OBJ_PU}) {
+    hwloc_obj_t one = nullptr;
+    bool any = false;
+    bool restricted = false;
+    while ((one = hwloc_get_next_obj_by_type(topology.get(), type, one)) != nullptr) {
+      any = true;
+      restricted |= hwloc_bitmap_isincluded(mine.get(), one->cpuset) != 0;
+    }
+    if (any) kinds.push_back({hwloc_obj_type_string(type), restricted});
+  }
+  return kinds;
 }
 
 }  // namespace fairlead::run

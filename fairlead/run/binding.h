@@ -38,6 +38,16 @@ Result<Binding> choose_model_binding(const std::string& how, std::uint32_t ranks
 // rank is slower, not wrong.
 void bind_to(std::uint32_t processor);
 
+// A kind of hardware by hwloc's name ("Machine", "Package", "NUMANode", "L3Cache", "Core", "PU").
+struct HardwareKind {
+  std::string name;
+  // All processors on which the calling thread may run lie in one instance of it.
+  bool restricted;
+};
+// The kinds that this machine has, from the largest to the smallest. Empty: hwloc does not know
+// this machine.
+std::vector<HardwareKind> hardware_kinds();
+
 // "0,2-3" -> {0, 2, 3}.
 Result<std::vector<std::uint32_t>> parse_cpu_list(const std::string& text);
 

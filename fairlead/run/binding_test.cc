@@ -1,6 +1,7 @@
 #include "fairlead/run/binding.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -76,6 +77,25 @@ TEST(Binding, AListIsUsedInTurnAndSharingShowsInTheWaiting) {
   ASSERT_FALSE(foreign.ok());
   EXPECT_NE(foreign.error().text.find("processor 7"), std::string::npos);
   EXPECT_NE(foreign.error().text.find("0,1,2,3"), std::string::npos);
+}
+
+TEST(HardwareKinds, AThreadOnOneProcessorIsRestrictedToAllThatHoldsIt) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  bind_to(cpu_limits().allowed.front());
+  const std::vector<HardwareKind> bound = hardware_kinds();
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  // Expect: machine, core and hardware thread at least, each restricted, the machine first
+  ASSERT_GE(bound.size(), 3u);
+  EXPECT_EQ(bound.front().name, "Machine");
+  EXPECT_EQ(bound.back().name, "PU");
+  for (const HardwareKind& kind : bound) EXPECT_TRUE(kind.restricted) << kind.name;
+
+  if (cpu_limits().allowed.size() < 2) return;
+  // Expect: free to move, the thread is in one machine, but on no one hardware thread
+  const std::vector<HardwareKind> free = hardware_kinds();
+  EXPECT_TRUE(free.front().restricted);
+  EXPECT_FALSE(free.back().restricted);
 }
 
 }  // namespace

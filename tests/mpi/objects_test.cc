@@ -172,6 +172,28 @@ TEST_P(ObjectsOfMpi, InfoKeepsKeysInOrder) {
   });
 }
 
+TEST_P(ObjectsOfMpi, HardwareIsDescribed) {
+  run_ranks(GetParam(), 2, [](int rank, int) {
+    MPI_Info info;
+    bool good = MPI_TEST_CHECK(MPI_Get_hw_resource_info(&info) == MPI_SUCCESS, rank, 0);
+    char text[MPI_MAX_INFO_VAL + 1];
+    int length = sizeof text, flag = 0, n = 0;
+    MPI_Info_get_string(info, "hwloc://Machine", &length, text, &flag);
+    good &= MPI_TEST_CHECK(flag == 1 && std::string(text) == "true", rank, flag);
+    // Expect: every value is one of two
+    MPI_Info_get_nkeys(info, &n);
+    for (int i = 0; i < n; ++i) {
+      char key[MPI_MAX_INFO_KEY + 1];
+      MPI_Info_get_nthkey(info, i, key);
+      length = sizeof text;
+      MPI_Info_get_string(info, key, &length, text, &flag);
+      const std::string value = text;
+      good &= MPI_TEST_CHECK(value == "true" || value == "false", rank, i);
+    }
+    return good & MPI_TEST_CHECK(MPI_Info_free(&info) == MPI_SUCCESS, rank, n);
+  });
+}
+
 void remember(MPI_Comm* comm, int* code, ...) {
   char name[MPI_MAX_OBJECT_NAME];
   void* log = nullptr;

@@ -1,6 +1,7 @@
 // Info objects.
 #include <cstring>
 
+#include "fairlead/run/binding.h"
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/text.h"
@@ -73,6 +74,21 @@ int info_create_env(int, char**, MPI_Info* info) {
   Info* const made = call.process().infos.make();
   made->entries = environment(call.process()).entries;
   *info = handle_of(made);
+  return MPI_SUCCESS;
+}
+
+int get_hw_resource_info(MPI_Info* hw_info) {
+  const Call call("MPI_Get_hw_resource_info");
+  if (const int error = call.check_output(nullptr, hw_info, "hw_info")) return error;
+  Info* const made = call.process().infos.make();
+  // The processors of this machine say nothing of the node that a modelled rank runs on.
+  if (!call.engine().free_work()) made->set("hwloc://Machine", "true");
+  if (call.engine().free_work()) {
+    for (const run::HardwareKind& kind : run::hardware_kinds()) {
+      made->set("hwloc://" + kind.name, kind.restricted ? "true" : "false");
+    }
+  }
+  *hw_info = handle_of(made);
   return MPI_SUCCESS;
 }
 

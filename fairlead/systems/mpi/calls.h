@@ -24,6 +24,7 @@ int abi_get_fortran_info(MPI_Info* info);
 int abi_get_info(MPI_Info* info);
 int abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false);
 int abi_set_fortran_info(MPI_Info info);
+int get_hw_resource_info(MPI_Info* hw_info);
 int is_thread_main(int* flag);
 int pcontrol(const int level);
 int error_class(int errorcode, int* errorclass);
