@@ -108,7 +108,7 @@ Result<RunReport> launch(const LaunchOptions& given) {
   if (options.world.several_nodes) {
     if (Result<void> r = plan_engines(options.hosts, options.world); !r.ok()) return r.error();
   }
-  if (Result<void> r = check_network_options(options.world); !r.ok()) return r.error();
+  if (Result<void> r = check_placed_options(options.world); !r.ok()) return r.error();
   const Result<ExecPlan> exec =
       plan_exec(options.command, options.environment, options.working_directory);
   if (!exec.ok()) return exec.error();

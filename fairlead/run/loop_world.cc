@@ -288,7 +288,6 @@ Result<RunReport> LoopWorld::run() {
 
 Result<RunReport> run_loop_world(const WorldOptions& options, const Body& body) {
   if (options.ranks == 0) return Error{"0 ranks: a job has at least one"};
-  if (Result<void> r = refuse_platform_options(options, "loop"); !r.ok()) return r.error();
   if (Result<void> r = check_real_faults(options); !r.ok()) return r.error();
   if (Result<bool> r = choose_hrx(options); !r.ok()) return r.error();
   LoopWorld world(options, body);

@@ -4,12 +4,26 @@
 
 namespace fairlead::run {
 
-bool is_network(const std::string& on) { return on == "udp" || on == "ofi"; }
+Places place_of(const std::string& on) {
+  return on == "shm"    ? kOnShm
+         : on == "udp"  ? kOnUdp
+         : on == "ofi"  ? kOnOfi
+         : on == "loop" ? kOnLoop
+                        : kOnModel;
+}
 
-bool is_modelled(const std::string& on) { return on != "shm" && on != "loop" && !is_network(on); }
+Places places_of(const WorldOptions& options) {
+  const Places place = place_of(options.on);
+  if (!options.several_nodes || place == kOnOfi) return place;
+  return place | kOnUdp;
+}
+
+bool is_network(const std::string& on) { return (place_of(on) & (kOnUdp | kOnOfi)) != 0; }
+
+bool is_modelled(const std::string& on) { return place_of(on) == kOnModel; }
 
 bool has_engines(const WorldOptions& options) {
-  return options.on == "udp" && options.lci == "nirx" &&
+  return place_of(options.on) == kOnUdp && options.lci == "nirx" &&
          (!options.several_nodes || !options.node_of.empty());
 }
 

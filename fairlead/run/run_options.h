@@ -47,6 +47,14 @@ struct WorldOptions {
   Ps progress = kNever;  // real time after which a run tells how far it is, again and again
 };
 
+// Places of ranks, one bit each; a job of several nodes has those within a node and those between.
+using Places = std::uint8_t;
+inline constexpr Places kOnShm = 1, kOnUdp = 2, kOnOfi = 4, kOnLoop = 8, kOnModel = 16;
+inline constexpr Places kEverywhere = 31;
+// The place that WorldOptions::on names: what is none of the other names is a modelled platform's.
+Places place_of(const std::string& on);
+// All places that the job uses.
+Places places_of(const WorldOptions& options);
 // Whether ranks at this place are processes that reach each other by a network: udp or ofi.
 bool is_network(const std::string& on);
 // Whether each node has an NI engine (--lci nirx over udp).

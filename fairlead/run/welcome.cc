@@ -8,6 +8,7 @@
 #include "fairlead/lci/endpoint/real_endpoint.h"
 #include "fairlead/run/host_address.h"
 #include "fairlead/run/network.h"
+#include "fairlead/run/option_table.h"
 #include "fairlead/run/run_options.h"
 
 namespace fairlead::run {
@@ -17,47 +18,13 @@ Result<void> check_fits(const std::string& text, std::size_t field_bytes, const 
   return Error{
       fmt::format("{} has {} characters; at most {} fit", what, text.size(), field_bytes - 1)};
 }
-// To all ranks, or to those of other nodes.
-bool uses_udp(const WorldOptions& options) {
-  return options.on == "udp" || (options.several_nodes && options.on != "ofi");
-}
 }  // namespace
 
-Result<void> refuse_platform_options(const WorldOptions& options, const char* place) {
-  if (options.topology.empty() && options.set.empty()) return {};
-  return Error{
-      fmt::format("--topology and --set change a modelled platform, and {} is none: give "
-                  "one with --on",
-                  place)};
-}
-
-Result<void> check_network_options(const WorldOptions& options) {
-  const WorldOptions plain;
-  if (!fabric::parse_auth(options.auth).has_value()) {
-    return Error{fmt::format("--auth {}: unknown; valid: header, full, encrypt", options.auth)};
-  }
-  const bool ofi = options.on == "ofi";
-  const bool udp = uses_udp(options);
-  const char* const other = options.auth != plain.auth && !udp           ? "--auth"
-                            : options.mtu != plain.mtu && !udp           ? "--mtu"
-                            : options.provider != plain.provider && !ofi ? "--provider"
-                                                                         : nullptr;
-  if (other != nullptr) {
-    const char* const its = options.provider != plain.provider && !ofi ? "ofi" : "udp";
-    return Error{
-        fmt::format("{} is of {}, and not of {}: try --on {}", other, its, options.on, its)};
-  }
-  if (options.address != plain.address && !is_network(options.on) && !options.several_nodes) {
-    return Error{fmt::format("--address is of a network, and {} is none: try --on udp or --on ofi",
-                             options.on)};
-  }
+Result<void> check_placed_options(const WorldOptions& options) {
+  if (Result<void> r = check_options(options); !r.ok()) return r;
   if (Result<void> r = check_fits(options.provider, Welcome::kProviderBytes, "the provider");
       !r.ok()) {
     return r;
-  }
-  if (options.mtu != 0 && !kMtuRange.holds(options.mtu)) {
-    return no_number("--mtu", fmt::format("{}", options.mtu), "a whole number",
-                     text_of(Range<std::uint64_t>{kMtuRange.least, kMtuRange.most}));
   }
   const std::size_t rails = address_list(options.address).size();
   if (rails > RankCard::kRailsMax) {
@@ -85,7 +52,6 @@ Result<void> check_shm_options(const WorldOptions& options) {
     return Error{fmt::format("{} ranks: shared memory carries 1 to {}", options.ranks,
                              fabric::kShmRanksMax)};
   }
-  if (Result<void> r = refuse_platform_options(options, options.on.c_str()); !r.ok()) return r;
   if (Result<void> r = check_real_faults(options); !r.ok()) return r;
   if (Result<bool> r = choose_hrx(options); !r.ok()) return r.error();
   if (Result<void> fits = check_fits(options.faults, Welcome::kFaultsBytes, "the fault plan");
@@ -99,7 +65,8 @@ Result<bool> choose_hrx(const WorldOptions& options) {
   const Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options.faults, options.seed);
   if (!plan.ok()) return plan.error();
   if (has_engines(options)) return false;
-  return lci::choose_hrx(options.lci, plan.value(), uses_udp(options), options.on.c_str());
+  return lci::choose_hrx(options.lci, plan.value(), (places_of(options) & kOnUdp) != 0,
+                         options.on.c_str());
 }
 
 std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed) {

@@ -19,15 +19,10 @@ inline constexpr const char kPatienceVariable[] = "FAIRLEAD_PATIENCE";
 inline constexpr double kPatienceSeconds = 300;
 inline constexpr Range<double> kPatienceRange{0, 8'640'000};
 
-// The size of an IP packet of udp, in bytes, where one is asked for.
-inline constexpr Range<std::uint32_t> kMtuRange{640, 65535};
-
 // Error: an implementation, fault plan or path that ranks on shared memory cannot be given.
 Result<void> check_shm_options(const WorldOptions& options);
-// Error: an option that only a modelled platform has; `place` is where the ranks are instead.
-Result<void> refuse_platform_options(const WorldOptions& options, const char* place);
-// Error: an option that only a network has, on a place that is none; or one that is wrong.
-Result<void> check_network_options(const WorldOptions& options);
+// Error: an option that has no meaning where the job runs, or a wrong one of a network.
+Result<void> check_placed_options(const WorldOptions& options);
 // Whether the ranks mend on the host what their fabric does (with nirx, their engines do). Error:
 // --lci names none there is.
 Result<bool> choose_hrx(const WorldOptions& options);

@@ -21,7 +21,7 @@ Result<RunReport> run_shm_world(const WorldOptions& options, const Body& body) {
 }  // namespace
 
 Result<RunReport> run_world(const WorldOptions& options, const Body& body) {
-  if (Result<void> r = check_network_options(options); !r.ok()) return r.error();
+  if (Result<void> r = check_placed_options(options); !r.ok()) return r.error();
   if (options.on == "shm" || is_network(options.on)) return run_shm_world(options, body);
   if (options.on == "loop") return run_loop_world(options, body);
   Result<std::string> file = find_platform(options.on);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <sstream>
 #include <string_view>
+#include <vector>
+
+#include "fairlead/run/option_table.h"
 
 namespace fairlead::tools {
 
@@ -30,6 +33,46 @@ std::string wrapped(const std::string& text) {
   return lines;
 }
 
+const char* name_of(run::OptionGroup group) {
+  switch (group) {
+    case run::OptionGroup::job:
+      return "Job";
+    case run::OptionGroup::real:
+      return "Real runs";
+    case run::OptionGroup::faults:
+      return "Faults";
+    case run::OptionGroup::modelled:
+      break;
+  }
+  return "Modelled runs";
+}
+
+// Where a help text shows the option of that name; nullptr: on top, with what is the command's own.
+const char* group_of(std::string_view name) {
+  struct Group {
+    const char* name;
+    std::vector<std::string_view> options;
+  };
+  // Those that the table of a job's options does not have.
+  static const Group kGroups[] = {
+      {"Job", {"x", "wdir"}},
+      {"Real runs", {"hosts", "hostfile", "nodes", "rsh", "show-paths", "patience", "single-copy"}},
+      {"Modelled runs", {"background", "handler", "explain", "progress", "body", "no-what-if"}},
+      {"Programming systems",
+       {"mpi-device", "mpi-bcast", "mpi-unexpected", "splitc", "dsm-protocol", "dsm-faithful",
+        "am"}},
+      {"Output", {"label", "trace", "stats", "packets", "accounts", "json", "html", "output"}}};
+  for (const run::JobOption& option : run::job_options()) {
+    if (option.name() == name) return name_of(option.group);
+  }
+  for (const Group& group : kGroups) {
+    if (std::find(group.options.begin(), group.options.end(), name) != group.options.end()) {
+      return group.name;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string path_of(const CLI::App& app) {
@@ -46,31 +89,11 @@ std::vector<std::string> command_names(const CLI::App& app) {
 }
 
 void group_options(CLI::App& app) {
-  struct Group {
-    const char* name;
-    std::vector<std::string_view> options;
-  };
-  static const Group kGroups[] = {
-      {"Job", {"ranks", "on", "lci", "seed", "timeout", "x", "wdir"}},
-      {"Real runs",
-       {"bind", "auth", "address", "mtu", "provider", "hosts", "hostfile", "nodes", "rsh",
-        "show-paths", "patience", "single-copy"}},
-      {"Faults", {"faults"}},
-      {"Modelled runs",
-       {"topology", "set", "stack-kib", "ranks-per-node", "compute", "background", "handler",
-        "faster", "explain", "progress", "body", "no-what-if"}},
-      {"Programming systems",
-       {"mpi-device", "mpi-bcast", "mpi-unexpected", "splitc", "dsm-protocol", "dsm-faithful",
-        "am"}},
-      {"Output", {"label", "trace", "stats", "packets", "accounts", "json", "html", "output"}}};
   for (CLI::Option* option : app.get_options()) {
-    const std::vector<std::string>& names =
-        option->get_lnames().empty() ? option->get_snames() : option->get_lnames();
-    for (const Group& group : kGroups) {
-      const bool is_here = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        return std::find(group.options.begin(), group.options.end(), name) != group.options.end();
-      });
-      if (is_here && !option->get_group().empty()) option->group(group.name);
+    if (option->get_group().empty()) continue;  // hidden
+    for (const std::string& name :
+         option->get_lnames().empty() ? option->get_snames() : option->get_lnames()) {
+      if (const char* group = group_of(name); group != nullptr) option->group(group);
     }
   }
   for (CLI::App* sub : app.get_subcommands({})) group_options(*sub);

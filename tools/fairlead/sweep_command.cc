@@ -206,7 +206,9 @@ class Sweeping {
                        fmt::join(command(series, point, ""), " "));
   }
   // Measured computing differs from run to run.
-  bool keeps() const { return kept_ != nullptr && arguments_.choice.compute != "measured"; }
+  bool keeps() const {
+    return kept_ != nullptr && arguments_.choice.world.compute != run::Compute::measured;
+  }
 
   bool find(SweepSeries& series, std::size_t point) {
     if (!keeps() || arguments_.fresh) return false;

@@ -17,9 +17,7 @@ inline constexpr double kProgressSeconds = 5;
 
 struct WorldChoice {
   run::WorldOptions world;
-  double timeout_s = 0;    // 0: none
   double progress_s = -1;  // 0: never; negative: where somebody watches, kProgressSeconds
-  std::string compute = "declared";
   std::string background;  // as background_option.h reads it; empty: none
   std::string handler;     // "same" or "other"; empty: the platform's
   std::string explain;     // kExplainAll or kExplainPath; empty: nothing is to be explained
@@ -28,15 +26,14 @@ struct WorldChoice {
   run::WorldOptions options() const;
 };
 
-// -n, --bind, --timeout, --faults, --seed, --topology, --set, --stack-kib, --compute; not --on and
-// --lci, which `compare` has as lists.
+// All of fairlead/run/option_table.h but those of the next two.
 void add_job_options(CLI::App& app, WorldChoice& choice);
-// --on and --lci.
+// --on and --lci, which `compare` has as lists.
 void add_place_options(CLI::App& app, WorldChoice& choice);
 
 // --faster, --explain and --progress.
 void add_model_options(CLI::App& app, WorldChoice& choice);
-// Error: one of those where there is no model.
+// Error: --explain where there is no model.
 Result<void> check_model_options(const run::WorldOptions& world);
 
 // Everything after the options: the program and its arguments. `app` must have prefix_command().

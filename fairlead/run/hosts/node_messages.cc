@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstring>
 #include <type_traits>
+#include <variant>
 
+#include "fairlead/base/check.h"
 #include "fairlead/base/node_map.h"
 #include "fairlead/fabric/shm/layout.h"
+#include "fairlead/run/option_table.h"
 
 namespace fairlead::run {
 namespace {
@@ -101,16 +105,10 @@ Error wrong(const char* what) { return Error{fmt::format("{} that does not read"
 
 template <class Io, class World>
 void world_fields(Io&& io, World& world) {
-  io(world.ranks);
-  io(world.on);
-  io(world.lci);
-  io(world.faults);
-  io(world.seed);
-  io(world.bind);
-  io(world.auth);
-  io(world.address);
-  io(world.mtu);
-  io(world.provider);
+  for (const JobOption& option : job_options()) {
+    if (!option.travels) continue;
+    std::visit([&](auto member) { io(world.*member); }, option.field);
+  }
   io(world.node_of);
 }
 
@@ -118,18 +116,26 @@ struct Put {
   Writer& to;
   void operator()(const std::string& text) { to.text(text); }
   void operator()(const std::vector<std::uint32_t>& list) { to.numbers(list); }
-  template <class T>
+  template <std::integral T>
   void operator()(const T& number) {
     to.number(number);
+  }
+  template <class Other>
+  void operator()(const Other&) {
+    FAIRLEAD_CHECK(false, "an option of this type does not travel");
   }
 };
 struct Get {
   Reader& from;
   void operator()(std::string& text) { from.text(text); }
   void operator()(std::vector<std::uint32_t>& list) { from.numbers(list); }
-  template <class T>
+  template <std::integral T>
   void operator()(T& number) {
     from.number(number);
+  }
+  template <class Other>
+  void operator()(Other&) {
+    FAIRLEAD_CHECK(false, "an option of this type does not travel");
   }
 };
 

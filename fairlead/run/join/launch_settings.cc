@@ -5,59 +5,62 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <vector>
 
 #include "fairlead/base/numbers.h"
-#include "fairlead/fabric/udp/seal.h"
+#include "fairlead/run/option_table.h"
 #include "fairlead/run/welcome.h"
 
 namespace fairlead::run {
 namespace {
 
-constexpr const char kAuth[] = "FAIRLEAD_AUTH";
-constexpr const char kFaults[] = "FAIRLEAD_FAULTS";
-constexpr const char kSeed[] = "FAIRLEAD_SEED";
-constexpr const char kLci[] = "FAIRLEAD_LCI";
-constexpr const char kMtu[] = "FAIRLEAD_MTU";
+// Beside those of the table of options that set something here.
 constexpr const char kNetwork[] = "FAIRLEAD_NETWORK";
-constexpr const char kProvider[] = "FAIRLEAD_PROVIDER";
 constexpr const char kKeepAlive[] = "FAIRLEAD_KEEPALIVE";
-constexpr const char* kKnown[] = {kAuth, kFaults,  kSeed,     kLci,
-                                  kMtu,  kNetwork, kProvider, kKeepAlive};
 
-// Options of `fairlead run` that have no meaning where another launcher starts the ranks.
+// Variables of no option in the table that have no meaning where another launcher starts the ranks.
 struct Refused {
   const char* name;
   const char* instead;
 };
 constexpr Refused kRefused[] = {
     {"FAIRLEAD_ENCRYPT", "set FAIRLEAD_AUTH=encrypt"},
-    {"FAIRLEAD_ON", "FAIRLEAD_NETWORK says how nodes are joined; models are `fairlead run`'s"},
-    {"FAIRLEAD_BIND", "placing the ranks is the launcher's"},
-    {"FAIRLEAD_TIMEOUT", "ending the job is the launcher's"},
     {"FAIRLEAD_TRACE", "run the job by `fairlead run --trace`"},
     {"FAIRLEAD_STATS", "run the job by `fairlead run --stats`"},
-    {"FAIRLEAD_RANKS_PER_NODE", "a node's ranks share one NI engine"},
-    {"FAIRLEAD_COMPUTE", "it is of modelled platforms; run the job by `fairlead run`"},
-    {"FAIRLEAD_TOPOLOGY", "it is of modelled platforms; run the job by `fairlead run`"},
-    {"FAIRLEAD_SET", "it is of modelled platforms; run the job by `fairlead run`"},
 };
 
-Error wrong(const char* name, const std::string& value, std::string_view what) {
+bool is_set(const char* value) { return value != nullptr && *value != '\0'; }
+
+bool is_taken(const JobOption& option) {
+  return std::string_view(option.launched) == JobOption::kTaken;
+}
+
+Error wrong(std::string_view name, const std::string& value, std::string_view what) {
   return Error{fmt::format("{}={}: {}", name, value, what)};
 }
 
 }  // namespace
 
 Result<LaunchSettings> LaunchSettings::of_environment() {
+  const auto refused = [](const std::string& name, const char* value, const char* instead) {
+    return wrong(name, value, fmt::format("not under this launcher: {}", instead));
+  };
   for (const Refused& one : kRefused) {
-    if (const char* value = std::getenv(one.name); value != nullptr && *value != '\0') {
-      return wrong(one.name, value, fmt::format("not under this launcher: {}", one.instead));
-    }
+    const char* const value = std::getenv(one.name);
+    if (is_set(value)) return refused(one.name, value, one.instead);
+  }
+  std::vector<std::string> names{kNetwork, kKeepAlive};
+  for (const JobOption& option : job_options()) {
+    if (std::string_view(option.launched) == JobOption::kIgnored) continue;
+    names.push_back(option.variable());
+    if (is_taken(option)) continue;
+    const char* const value = std::getenv(names.back().c_str());
+    if (is_set(value)) return refused(names.back(), value, option.launched);
   }
   LaunchSettings made;
-  for (const char* name : kKnown) {
-    const char* const value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
+  for (const std::string& name : names) {
+    const char* const value = std::getenv(name.c_str());
+    if (!is_set(value)) continue;
     if (std::string_view(value).find('\n') != std::string_view::npos) {
       return wrong(name, "...", "more than one line");
     }
@@ -114,32 +117,17 @@ Result<void> LaunchSettings::set(WorldOptions& options, Job& job) const {
     if (!is_network(*name)) return wrong(kNetwork, *name, "unknown; valid: udp, ofi");
     job.network = *name == "ofi" ? Network::ofi : Network::udp;
   }
-  if (const std::string* auth = find(kAuth); auth != nullptr) {
-    if (!fabric::parse_auth(*auth).has_value()) {
-      return wrong(kAuth, *auth, "unknown; valid: header, full, encrypt");
+  for (const JobOption& option : job_options()) {
+    if (!is_taken(option)) continue;
+    const std::string name = option.variable();
+    const std::string* const text = find(name.c_str());
+    if (text == nullptr) continue;
+    if (Result<void> r = read_option(option, name + "=", *text, options); !r.ok()) return r;
+    // That of libfabric has no use elsewhere, and does no harm: sites set it for all jobs.
+    if (job.network == Network::ofi && option.places == kOnUdp) {
+      return wrong(name, *text, "it is of udp, and not of ofi, whose messages are not sealed");
     }
-    if (job.network == Network::ofi) {
-      return wrong(kAuth, *auth, "what libfabric carries is not sealed: FAIRLEAD_NETWORK=udp");
-    }
-    options.auth = *auth;
   }
-  if (const std::string* seed = find(kSeed); seed != nullptr) {
-    const auto value = read_whole<std::uint64_t>(fmt::format("{}=", kSeed), *seed);
-    if (!value.ok()) return value.error();
-    options.seed = value.value();
-  }
-  if (const std::string* mtu = find(kMtu); mtu != nullptr) {
-    const auto value = read_whole(fmt::format("{}=", kMtu), *mtu, kMtuRange);
-    if (!value.ok()) return value.error();
-    if (job.network == Network::ofi) return wrong(kMtu, *mtu, "it is of udp, and not of ofi");
-    options.mtu = value.value();
-  }
-  if (const std::string* provider = find(kProvider); provider != nullptr) {
-    // Without ofi it has no use and does no harm: sites set it for all jobs.
-    options.provider = *provider;
-  }
-  if (const std::string* faults = find(kFaults); faults != nullptr) options.faults = *faults;
-  if (const std::string* lci = find(kLci); lci != nullptr) options.lci = *lci;
   job.silence = seconds(kSilenceSeconds);
   if (const std::string* limit = find(kKeepAlive); limit != nullptr) {
     const auto value = whole_number<std::uint32_t>(*limit, {0, 86'400});
@@ -159,7 +147,8 @@ Result<LaunchSettings::Job> LaunchSettings::job(const NodeMap& nodes) const {
   if (Result<void> r = set(options, job); !r.ok()) return r.error();
   if (options.lci == "nirx") {
     if (job.network == Network::ofi) {
-      return wrong(kLci, options.lci, "NI engines speak udp: FAIRLEAD_NETWORK=udp");
+      return wrong(job_option("lci").variable(), options.lci,
+                   "NI engines speak udp: FAIRLEAD_NETWORK=udp");
     }
     options.on = "udp";
     options.node_of = nodes.table();
@@ -167,10 +156,11 @@ Result<LaunchSettings::Job> LaunchSettings::job(const NodeMap& nodes) const {
     options.on = "ofi";
   }
   if (options.provider.size() >= Welcome::kProviderBytes) {
-    return wrong(kProvider, options.provider, "too long");
+    return wrong(job_option("provider").variable(), options.provider, "too long");
   }
   if (Result<void> r = check_shm_options(options); !r.ok()) {
-    return Error{fmt::format("{} (as {} and {} say)", r.error().text, kLci, kFaults)};
+    return Error{fmt::format("{} (as {} and {} say)", r.error().text, job_option("lci").variable(),
+                             job_option("faults").variable())};
   }
   return job;
 }
