@@ -24,7 +24,7 @@ void add_handler_option(CLI::App& app, WorldChoice& choice) {
 Result<void> check_handler(const WorldChoice& choice, const std::vector<std::string>& places) {
   if (choice.handler.empty()) return {};
   for (const std::string& place : places) {
-    if (is_modelled(place)) continue;
+    if (run::is_modelled(place)) continue;
     return Error{fmt::format(
         "{} is of modelled platforms, and {} is real; try --on infiniband-pcix", kName, place)};
   }

@@ -23,6 +23,7 @@ class ModelNic : public Nic {
   // --- Interrupts, as lci's VirtualSite has them: where a machine has none, nothing of it is
   // called.
   virtual bool interrupts() const { return false; }
+  virtual Ps default_watchdog() const { return Ps{0}; }
   virtual void wake(Ps /*watchdog*/) {}
   virtual Ps time_of(const hw::HostWork&) { return Ps{0}; }
   virtual Ps compute(Ps time, bool /*completions*/) { return time; }

@@ -26,6 +26,8 @@ class VirtualSite {
 
   // --- Where what comes may interrupt the rank (Port::wake).
   virtual bool interrupts() const { return false; }
+  // The platform's, which Port::wake() asks for by zero.
+  virtual Ps default_watchdog() const { return Ps{0}; }
   // What Port::wake() asked for; `watchdog`: kNever is poll_only, zero immediate.
   virtual void wake(Ps /*watchdog*/) {}
   // How long charge() would take.

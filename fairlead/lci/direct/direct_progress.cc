@@ -77,7 +77,9 @@ void DirectPort::wake(Wake policy, Ps watchdog) {
   VirtualSite* const site = options_.site;
   if (site == nullptr || !site->interrupts()) return;
   wakes_ = policy != Wake::poll_only;
-  site->wake(!wakes_ ? kNever : policy == Wake::immediate ? Ps{0} : watchdog);
+  if (policy == Wake::immediate) watchdog = Ps{0};
+  if (policy == Wake::watchdog && watchdog <= Ps{0}) watchdog = site->default_watchdog();
+  site->wake(wakes_ ? watchdog : kNever);
 }
 
 // Timers of the client's are the handler's, too, and so is what waits for room.

@@ -65,6 +65,7 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
     if (work_takes_time_) nic_.work(of(work));
   }
   bool interrupts() const override { return nic_.interrupts(); }
+  Ps default_watchdog() const override { return nic_.default_watchdog(); }
   void wake(Ps watchdog) override { nic_.wake(watchdog); }
   Ps time_of(const Work& work) override {
     return work_takes_time_ ? nic_.time_of(of(work)) : Ps{0};

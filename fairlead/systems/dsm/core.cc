@@ -145,7 +145,6 @@ void Core::check_running(const char* call) {
   if (!running_) fail(fmt::format("{} after the end of the DSM", call));
 }
 
-// A range of the heap; its first page.
 PageId Core::checked_page(const void* begin, std::size_t bytes, const char* call) {
   check_running(call);
   const auto* const first = static_cast<const std::byte*>(begin);

@@ -69,6 +69,8 @@ class Core {
   std::uint64_t offset_of(const void* address);
   void* address_of(std::uint64_t offset);
   [[noreturn]] void fail(const std::string& text);
+  // The first page of a range of the heap; `call` was handed it, and ends the job if it is not one.
+  PageId checked_page(const void* begin, std::size_t bytes, const char* call);
 
   Dsm& dsm() { return dsm_; }
   run::Context& context() { return context_; }
@@ -85,7 +87,6 @@ class Core {
   Core(run::Context& context, const Options& options);
   Result<void> open(const Options& options);
   void check_running(const char* call);
-  PageId checked_page(const void* begin, std::size_t bytes, const char* call);
 
   // --- Waiting (core.cc).
   void await(const Counter& counter, std::uint64_t at, const char* what);

@@ -1,6 +1,51 @@
 #include "fairlead/systems/dsm/static_data.h"
 
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+
 namespace fairlead::dsm {
+namespace {
+
+#if defined(__aarch64__)
+constexpr std::uint32_t kCopyRelocation = R_AARCH64_COPY;
+#else
+constexpr std::uint32_t kCopyRelocation = R_X86_64_COPY;
+#endif
+
+struct Linked {
+  std::uintptr_t base = 0;
+  bool bound_at_start = false;
+  std::vector<DataPart> copies;  // of variables of libraries
+};
+
+void read_dynamic(const ElfW(Dyn) * entry, Linked& program) {
+  const ElfW(Rela)* relocations = nullptr;
+  std::size_t bytes = 0;
+  const ElfW(Sym)* symbols = nullptr;
+  for (; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_RELA) {
+      relocations = reinterpret_cast<const ElfW(Rela)*>(entry->d_un.d_ptr);
+    } else if (entry->d_tag == DT_RELASZ) {
+      bytes = entry->d_un.d_val;
+    } else if (entry->d_tag == DT_SYMTAB) {
+      symbols = reinterpret_cast<const ElfW(Sym)*>(entry->d_un.d_ptr);
+    } else if ((entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_BIND_NOW) != 0) ||
+               (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NOW) != 0) ||
+               entry->d_tag == DT_BIND_NOW) {
+      program.bound_at_start = true;
+    }
+  }
+  if (relocations == nullptr || symbols == nullptr) return;
+  for (std::size_t i = 0; i < bytes / sizeof *relocations; ++i) {
+    if (ELF64_R_TYPE(relocations[i].r_info) != kCopyRelocation) continue;
+    program.copies.push_back({reinterpret_cast<std::byte*>(relocations[i].r_offset),
+                              symbols[ELF64_R_SYM(relocations[i].r_info)].st_size});
+  }
+}
+
+}  // namespace
 
 bool StaticData::offset_of(const void* data, std::size_t bytes, std::uint64_t& offset) const {
   offset = reinterpret_cast<std::uintptr_t>(data) - program_.base;
@@ -17,6 +62,47 @@ void* StaticData::at(std::uint64_t offset, std::size_t bytes) const {
     }
   }
   return nullptr;
+}
+
+Result<std::vector<DataPart>> portable_variables() {
+  Linked program;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* into) {
+        Linked& found = *static_cast<Linked*>(into);
+        found.base = info->dlpi_addr;
+        for (int i = 0; i < info->dlpi_phnum && found.base == 0; ++i) {
+          const ElfW(Phdr)& header = info->dlpi_phdr[i];
+          if (header.p_type != PT_DYNAMIC) continue;
+          read_dynamic(reinterpret_cast<const ElfW(Dyn)*>(header.p_vaddr), found);
+        }
+        return 1;  // the program itself comes first
+      },
+      &program);
+  if (program.base != 0) {
+    return Error{
+        "the program may lie at another address on each rank, so that its static variables cannot "
+        "be handed on: link it by fairlead-parmacs-cc, or with -no-pie"};
+  }
+  if (!program.bound_at_start) {
+    return Error{
+        "the loader writes addresses of libraries among the program's static variables: link it by "
+        "fairlead-parmacs-cc, or with -Wl,-z,relro,-z,now"};
+  }
+  std::sort(program.copies.begin(), program.copies.end(),
+            [](const DataPart& a, const DataPart& b) { return a.base < b.base; });
+  std::vector<DataPart> parts;
+  for (DataPart rest : program_data().parts) {
+    for (const DataPart& copy : program.copies) {
+      std::byte* const end = rest.base + rest.bytes;
+      if (copy.base < rest.base || copy.base >= end) continue;
+      parts.push_back({rest.base, static_cast<std::size_t>(copy.base - rest.base)});
+      rest.base = std::min(copy.base + copy.bytes, end);
+      rest.bytes = static_cast<std::size_t>(end - rest.base);
+    }
+    parts.push_back(rest);
+  }
+  std::erase_if(parts, [](const DataPart& part) { return part.bytes == 0; });
+  return parts;
 }
 
 }  // namespace fairlead::dsm

@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <vector>
+
 #include "fairlead/base/program_data.h"
+#include "fairlead/base/result.h"
 
 namespace fairlead::dsm {
 
@@ -18,5 +21,11 @@ class StaticData {
  private:
   ProgramData program_ = program_data();
 };
+
+// The static variables that are the program's own and mean the same on every rank: without those of
+// libraries that the linker placed in the program (`stdout`, `environ`). Error: the program may lie
+// at another address on each rank, or the loader writes addresses of libraries among them; says how
+// to link it.
+Result<std::vector<DataPart>> portable_variables();
 
 }  // namespace fairlead::dsm

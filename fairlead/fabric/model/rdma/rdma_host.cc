@@ -1,6 +1,5 @@
 #include "fairlead/fabric/model/rdma/rdma_host.h"
 
-#include "fairlead/hw/resource.h"
 #include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::fabric::model {
@@ -43,15 +42,21 @@ Ps RdmaHost::compute(Ps time, Ps watchdog, bool completions) {
   sync();
   const Ps from = parts_.engine.now();
   const Ps end = from + time;
+  sim::CriticalPath* const path = parts_.engine.path();
+  const sim::CriticalPath::Path before = path != nullptr ? path->here() : sim::CriticalPath::Path{};
   waiting_ = true;
   for (Ps at = from; at < end; at = parts_.engine.now()) {
     if (completions && !completed_.empty()) break;
     Ps until = end;
     if (!received_.empty()) until = std::min(end, front(received_.front()).seen + watchdog);
     if (until <= at) break;
+    if (path != nullptr) [[unlikely]]
+      path->was_busy(before, until, hw::kHostResource);
     (void)task_->block_until(until, "computing");
   }
   waiting_ = false;
+  if (path != nullptr) [[unlikely]]
+    path->was_busy(before, parts_.engine.now(), hw::kHostResource);
   return parts_.engine.now() - from;
 }
 

@@ -11,6 +11,8 @@
 #include "fairlead/hw/event_kinds.h"
 #include "fairlead/hw/host_cost.h"
 #include "fairlead/hw/host_noise.h"
+#include "fairlead/hw/resource.h"
+#include "fairlead/sim/critical_path.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::fabric::model {
@@ -141,12 +143,20 @@ class RdmaHost {
   // At the handler's time, to which the rank's task need not come for it.
   template <void (RdmaHost::*kDo)(std::uint64_t, std::uint64_t)>
   void later(std::uint64_t a, std::uint64_t b = 0) {
+    sim::CriticalPath* const path = parts_.engine.path();
+    sim::CriticalPath::Path before;
+    if (path != nullptr) [[unlikely]] {
+      before = path->here();
+      path->reach(now(), hw::kHostResource);
+    }
     parts_.engine.at(
         now(), parts_.ranks.node_of(rank_), hw::kDoorbellEvent,
         [](void* self, std::uint64_t first, std::uint64_t second) {
           (static_cast<RdmaHost*>(self)->*kDo)(first, second);
         },
         this, a, b);
+    if (path != nullptr) [[unlikely]]
+      path->was_busy(before, parts_.engine.now(), hw::kHostResource);
   }
   void ring_now(std::uint64_t packet, std::uint64_t) {
     ni_.ring(rank_, static_cast<std::uint32_t>(packet));

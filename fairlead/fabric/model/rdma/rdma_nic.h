@@ -30,6 +30,7 @@ class RdmaNic : public ModelNic {
   void work(const hw::HostWork& work) override { host_.work(work); }
   void set_wait(const char* what) override { wait_ = what[0] != '\0' ? what : kWait; }
   bool interrupts() const override { return host_.terms().interrupts; }
+  Ps default_watchdog() const override { return host_.terms().host.watchdog; }
   void wake(Ps watchdog) override { watchdog_ = watchdog; }
   Ps time_of(const hw::HostWork& work) override { return host_.time_of(work); }
   Ps compute(Ps time, bool completions) override {

@@ -16,8 +16,10 @@ RemoteRdmaHost::RemoteRdmaHost(GateClient& gate, const GateMemory& memory)
   gate_.on_answer([](void* self) { static_cast<RemoteRdmaHost*>(self)->take_visible(); }, this);
 }
 
-// What is visible here the simulator does not count any more.
+// What is visible here the simulator does not count any more: time is looked at when the machine has
+// caught up, as RdmaHost does.
 Ps RemoteRdmaHost::compute(Ps time, Ps watchdog, bool completions) {
+  if (!received_.empty() || !completed_.empty()) sync();
   if (gate_.dismissed()) return time;
   if (completions && !completed_.empty()) return Ps{0};
   std::uint64_t patience = static_cast<std::uint64_t>(watchdog.count);
