@@ -101,7 +101,7 @@ double port_us(lci::Port& port, std::size_t bytes) {
   return median(times);
 }
 
-// Of one miss. The regions are at home, and nobody else has a copy.
+// The time of one miss. The regions are at home, and nobody else has a copy.
 double miss_us(const std::vector<void*>& regions, bool writes) {
   std::vector<double> times;
   for (int round = 0; round < kRounds; ++round) {

@@ -47,7 +47,7 @@ struct Shared {
   double result;
 };
 
-// Runs body(rank) in `ranks` processes and answers what rank 0 left in shared.result.
+// Runs body(rank) in `ranks` processes and returns what rank 0 left in shared.result.
 double run_ranks(std::uint32_t ranks, bool pinned,
                  const std::function<double(std::uint32_t, Shared&)>& body) {
   void* memory =
@@ -293,7 +293,7 @@ double port_mapped(std::uint32_t rank, lci::Port& port, std::size_t size, Mapped
   return static_cast<double>(size) / chunks.median() / 1e3;
 }
 
-// The same straight by the system call.
+// As above, but by the system call itself.
 double raw_get(std::uint32_t rank, Shared& s, std::size_t size) {
   const auto rounds = static_cast<int>((std::size_t{256} << 20) / size);
   std::vector<std::byte> data(size, std::byte{1});

@@ -73,7 +73,7 @@ class RemoteMemoryBody {
                Post::done;
   }
 
-  // Of up to three pages, at any byte, from exposed memory or not, waited for or not.
+  // Up to three pages, at any byte, from exposed memory or not, waited for or not.
   bool put_somewhere(Rank to) {
     const std::size_t most = random_.below(4) == 0 ? kLongest : 600;
     const std::size_t size = 1 + random_.below(most);

@@ -21,7 +21,7 @@ namespace {
 // store, and its share of the loop: 8.4, fitted to the 1.07e9 cells of table VII's two T1.
 constexpr std::uint64_t kOpsPerTenCells = 84;
 
-// Of one row relaxed.
+// Declares the work of one row relaxed.
 void declare_work(const Distances& mine) {
   if (fairlead_work == nullptr) return;
   const auto cells = static_cast<std::uint64_t>(mine.vertices());

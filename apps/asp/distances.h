@@ -8,7 +8,7 @@
 
 namespace asp {
 
-// Of two vertices without a path; two of them can be added.
+// The distance of two vertices without a path; two of them can be added.
 constexpr std::int32_t kFar = 1 << 29;
 
 // Length of the edge from one vertex to another, 1 to 1000; kFar: there is none. One pair in eight

@@ -40,7 +40,7 @@ class Field {
 class Solver {
  public:
   explicit Solver(std::int64_t grid);
-  // Until the residual is `tolerance` of the first one; answers how many iterations that took.
+  // Until the residual is `tolerance` of the first one; returns how many iterations that took.
   std::int64_t solve(double tolerance, std::int64_t iterations_max);
   // |b - A x| / |b|, calculated anew.
   double residual();

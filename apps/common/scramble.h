@@ -13,7 +13,7 @@ inline std::uint64_t scramble(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-// Of the cell in `row` and `column` of the matrix that `seed` names.
+// For the cell in `row` and `column` of the matrix that `seed` names.
 inline std::uint64_t scramble(std::uint64_t seed, std::int64_t row, std::int64_t column) {
   return scramble(scramble(seed) ^ (static_cast<std::uint64_t>(row) << 32) ^
                   static_cast<std::uint64_t>(column));

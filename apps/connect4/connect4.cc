@@ -19,7 +19,7 @@ namespace {
 
 namespace mg = fairlead::multigame;
 
-// Of one position: its lines tested for four, and up to `columns` children made and hashed; the 69
+// For one position: its lines tested for four, and up to `columns` children made and hashed; the 69
 // lines of a grid of 7 by 6 weighed where the search ends.
 constexpr std::uint64_t kOpsPerPosition = 400;
 

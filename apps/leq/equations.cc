@@ -30,7 +30,7 @@ Equations::Equations(Rows own, std::int64_t count, double dominance)
       mine[column] = number(kCoefficients, row, column);
       if (column != row) others += mine[column];
     }
-    // Of one equation alone there are no others.
+    // A single equation has no others.
     mine[row] = count > 1 ? dominance * others : 1.0;
     double right = 0.0;
     for (std::int64_t column = 0; column < count; ++column) {

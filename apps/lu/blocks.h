@@ -1,4 +1,4 @@
-// What LU does with blocks of size x size, row by row; each answers its simple operations.
+// What LU does with blocks of size x size, row by row; each returns its simple operations.
 #pragma once
 #include <cstdint>
 

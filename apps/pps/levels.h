@@ -25,7 +25,7 @@ class Level {
   // Rank 0 to all others: from its call until the last of them has the message, in microseconds, at
   // rank 0.
   virtual double multicast_us(std::uint64_t bytes, int count) = 0;
-  // The same as a stream: Mbyte/s that leave rank 0 once it is steady.
+  // As above, as a stream: Mbyte/s that leave rank 0 once it is steady.
   virtual double multicast_throughput(std::uint64_t bytes, int count) = 0;
   // Every rank, last.
   virtual void end() = 0;

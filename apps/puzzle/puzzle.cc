@@ -17,7 +17,7 @@ namespace {
 
 namespace mg = fairlead::multigame;
 
-// Of one position: two children on average, each made, bounded, compared with the limit and
+// For one position: two children on average, each made, bounded, compared with the limit and
 // stacked, one in seven hashed and looked up. Fitted: with --paper on one rank Table VII's 209.0 s
 // on PPro.
 constexpr std::uint64_t kOpsPerPosition = 157;

@@ -30,7 +30,7 @@ class SlidingTiles : public fairlead::multigame::OnePlayer {
 
   // Tiles place by place: each number once.
   std::optional<fairlead::multigame::Position> position(std::span<const std::uint8_t> tiles) const;
-  // The same as text: "14 13 15 7 ...", blanks or commas between the numbers.
+  // As above, as text: "14 13 15 7 ...", blanks or commas between the numbers.
   std::optional<fairlead::multigame::Position> position(std::string_view text) const;
   fairlead::multigame::Position goal() const;
   // Whether the goal can be reached: half of all positions can.

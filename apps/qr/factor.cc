@@ -67,7 +67,7 @@ Choice Factor::best() const {
     if (column.done) continue;
     const int number = static_cast<int>(i) * ranks_ + rank_;
     if (column.norm2 > best.pivot.value) best.pivot = {column.norm2, number};
-    // Of a norm that was 0 nothing can be lost; of one that became 0 everything is.
+    // A norm that was 0 can lose nothing; one that became 0 has lost everything.
     const double loss = column.summed > 0 ? column.summed / std::max(column.norm2, 1e-300) : 1.0;
     if (loss > best.loss.value) best.loss = {loss, number};
   }

@@ -48,7 +48,7 @@ class Factor {
   // Applies I - v v' of `step` to the own columns that are left, and takes their new top row, which
   // is R's, out of their norms.
   void reflect(std::span<const double> v, std::int64_t step);
-  // Of the own columns that are left.
+  // The best of the own columns that are left.
   Choice best() const;
   // Sums the norms of the own columns that are left up again: rows `step` and below.
   void renew_norms(std::int64_t step);

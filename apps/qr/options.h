@@ -5,7 +5,7 @@
 
 namespace qr {
 
-// Of the LCI paper, section 7.
+// The size in section 7 of the LCI paper.
 constexpr std::int64_t kPaperSize = 1024;
 
 struct Options {

@@ -18,7 +18,7 @@ FAIRLEAD_FIBER_PROGRAM;
 namespace qr {
 namespace {
 
-// Of one element of a column that a reflection is applied to: two passes of two loads, a
+// For one element of a column that a reflection is applied to: two passes of two loads, a
 // multiplication and an addition whose latency shows, one of them with a store. Fitted: 3.6e8
 // elements, cache misses included, in the 58.7 s of table VII on the PPro.
 constexpr std::uint64_t kOpsPerElement = 26;
@@ -43,7 +43,7 @@ void declare_work(const Factor& factor, std::int64_t step) {
   fairlead_work(elements * kOpsPerElement, bytes, bytes);
 }
 
-// The same on all ranks, and for any number of them: of equal values the lowest column wins.
+// It is the same on all ranks, and for any number of them: of equal values the lowest column wins.
 Choice agree(const Factor& factor) {
   static_assert(sizeof(Choice) == 2 * (sizeof(double) + sizeof(double)), "two MPI_DOUBLE_INT");
   const Choice own = factor.best();

@@ -5,7 +5,7 @@
 
 namespace radix {
 
-// Of the LCI paper, section 7.
+// The size in section 7 of the LCI paper.
 constexpr std::int64_t kPaperKeys = 3'000'000;
 
 struct Options {

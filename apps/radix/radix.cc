@@ -32,7 +32,7 @@ void fill(SharedArray& array, int bits) {
   }
 }
 
-// Of all keys and their places; the same for any number of ranks.
+// A sum over all keys and their places; the same for any number of ranks.
 std::uint64_t checksum(SharedArray& array) {
   std::uint64_t sum = 0;
   for (std::int64_t region = array.own().begin; region < array.own().end; ++region) {

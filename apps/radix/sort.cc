@@ -9,10 +9,10 @@
 namespace radix {
 namespace {
 
-// Of one key: load, shift, mask, a counter's load, addition and store, its address, the loop's own
+// For one key: load, shift, mask, a counter's load, addition and store, its address, the loop's own
 // three, and the region's share.
 constexpr std::uint64_t kCountOps = 12;
-// Of one key: the digit as above, the bucket's address, its place, the store and the check whether
+// For one key: the digit as above, the bucket's address, its place, the store and the check whether
 // the region is full, and later the copy to the region with its place. Fitted: with 5 passes the
 // paper's problem takes its sequential time on the PPro (table VII).
 constexpr std::uint64_t kPermuteOps = 49;

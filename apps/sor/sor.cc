@@ -15,7 +15,7 @@ FAIRLEAD_FIBER_PROGRAM;
 namespace sor {
 namespace {
 
-// Of one cell update: 5 loads and a store, 4 additions, 2 multiplications, absolute value, maximum,
+// A cell update: 5 loads and a store, 4 additions, 2 multiplications, absolute value, maximum,
 // and a third of an operation of loop.
 constexpr std::uint64_t kOpsPerUpdate = 14;
 
@@ -63,7 +63,7 @@ double step(Grid& grid, Colour colour, Neighbours at, double omega) {
   return change;
 }
 
-// The same with the exchange under way while the inner rows are computed.
+// As above, with the exchange under way while the inner rows are computed.
 double step_overlapped(Grid& grid, Colour colour, Neighbours at, double omega) {
   const int count = static_cast<int>(grid.columns());
   const Rows own = grid.own();

@@ -178,7 +178,7 @@ class Bench {
     }
     const double send_us = send * 1e6 / static_cast<double>(options_.rounds);
     const double receive_us = receive * 1e6 / static_cast<double>(options_.rounds);
-    // Of a long burst the part behind the window.
+    // The part of a long burst that lies behind the window.
     constexpr int kShort = 256;
     constexpr int kLong = 768;
     const double before = burst_us(kShort, 0) * kShort;

@@ -105,7 +105,7 @@ void latency_limit(const Place& place) {
   });
 }
 
-// Of ours (fairlead/fabric/udp/seal.h, UdpHeader).
+// The size of Fairlead's header (fairlead/fabric/udp/seal.h, UdpHeader).
 constexpr std::size_t kHeaderBytes = 80;
 
 // MB/s without the headers, which the kernel gathers where there are any. The sender stays at most

@@ -13,7 +13,7 @@
 namespace fairlead {
 namespace {
 
-// Of the heap's mapping, in KiB.
+// How much of the heap's mapping lies in huge pages, in KiB.
 std::size_t in_huge_pages() {
   std::ifstream maps("/proc/self/smaps");
   std::string line;

@@ -21,7 +21,7 @@ class LoadedLibrary {
     static_assert(std::is_function_v<Function>);
     function = reinterpret_cast<Function*>(look_up(name));
   }
-  // Of what was looked for. Error: the first that it does not have, named.
+  // Whether all that was looked for is there. Error: names the first that is missing.
   Result<void> complete() const;
 
  private:

@@ -21,7 +21,7 @@ class NodeMap {
   static NodeMap of_counts(std::span<const std::uint32_t> counts);
 
   Rank ranks() const { return static_cast<Rank>(node_of_.size()); }
-  // Of nodes.
+  // How many nodes there are.
   Peer count() const { return static_cast<Peer>(starts_.size()) - 1; }
   Peer node_of(Rank rank) const { return node_of_[rank]; }
   // Ascending; never empty.

@@ -12,7 +12,7 @@ namespace fairlead {
 
 class SpareMemory {
  public:
-  // Of one piece; a process keeps kPieces at most.
+  // The largest piece that is kept; a process keeps kPieces at most.
   static constexpr std::uint64_t kBytesMax = 4 << 20;
   static constexpr std::size_t kPieces = 2;
 

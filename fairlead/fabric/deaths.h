@@ -9,7 +9,7 @@
 namespace fairlead::fabric {
 
 struct Deaths {
-  // A number that changes once dead() answers true for another peer; nullptr: nobody tells.
+  // A number that changes once dead() returns true for another peer; nullptr: nobody tells.
   const std::atomic<std::uint32_t>* count = nullptr;
   bool (*dead)(void* context, Peer peer) = nullptr;
   void* context = nullptr;

@@ -40,7 +40,7 @@ struct NiPacket {
   bool received : 1;      // it is the receiving host's
   bool kept : 1;          // by its client
   bool for_group : 1;     // to be multicast
-  // Of a page transfer.
+  // For a page transfer:
   bool notifies : 1;         // the host is told when it has come
   bool redirected : 1;       // its page was not in the receiving NI's TLB
   bool copy : 1;             // one of several, for the ranks of its node
@@ -69,7 +69,7 @@ struct WordName {
     header.words[1] = static_cast<std::uint32_t>(offset);
     header.words[2] = word4 ? 1 : 0;
   }
-  // Of the 8 bytes that it is or lies in.
+  // The offset of the 8 bytes that the word is or lies in.
   std::uint64_t offset8() const { return word4 ? offset & ~std::uint64_t{4} : offset; }
   // Adds to it, where `word` is those 8 bytes; returns the former value.
   std::uint64_t add(std::uint64_t* word, std::uint64_t operand) const {

@@ -22,7 +22,7 @@ enum NicFlag : std::uint64_t {
   // part of the header travels: the rest arrives as zero.
   kReliable = 1,
   kSingleCopy = 2,      // read_peer/write_peer work
-  kMappable = 4,        // region() answers every peer's memory
+  kMappable = 4,        // region() returns every peer's memory
   kSameSpace = 8,       // peers live in this address space: any address of theirs can be used
   kRemoteMemory = 16,   // register_memory, forget_memory and copy_remote work
   kRemoteAtomics = 32,  // change_remote works too
@@ -158,8 +158,8 @@ class Nic {
   // done, again_credit (the way to the peer is full), again_buffer, invalid or peer_down.
   // header.client.size is the sum of the pieces.
   virtual Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) = 0;
-  // The same for several packets to one peer, as many as there is room for: fabrics for which a
-  // call is dear make one of them. Answers how many went.
+  // As above, for several packets to one peer, as many as there is room for: fabrics for which a
+  // call is dear make one of them. Returns how many went.
   virtual std::size_t post_many(Peer dest, std::span<const Outgoing> packets) {
     for (std::size_t i = 0; i < packets.size(); ++i) {
       const std::span<const std::byte> front = packets[i].front();
@@ -172,9 +172,9 @@ class Nic {
   }
   // What all packets to and from all peers go through, if that is memory which all share.
   virtual const ShmParts* shm_parts() const { return nullptr; }
-  // The same for a packet of at most inline_bytes_max bytes, counted as sent in `tally` when it is;
-  // route as route_of() makes it. Not inline: a compiler that guesses which nic it is would give
-  // every caller the frame of this header.
+  // As above, for a packet of at most inline_bytes_max bytes, counted as sent in `tally` when it
+  // is; route as route_of() makes it. Not inline: a compiler that guesses which nic it is would
+  // give every caller the frame of this header.
   [[gnu::noinline]] virtual Post post_small(Peer dest, std::uint64_t route, WordVector words,
                                             const void* data, std::size_t size,
                                             PortCounters& tally) {
@@ -185,15 +185,15 @@ class Nic {
     return answer;
   }
   // A buffer of the path's own, at least mtu_bytes long, for a payload built in place, handed over
-  // by post_buffer() when it answers done, or by cancel_buffer(). nullptr: again.
+  // by post_buffer() when it returns done, or by cancel_buffer(). nullptr: again.
   virtual std::byte* buffer(Peer dest, std::size_t size) = 0;
   virtual Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) = 0;
   virtual void cancel_buffer(Peer dest, std::byte* buffer) = 0;
 
-  // Calls the sink for at most `budget` packets of the given lanes; answers how many. A fabric
+  // Calls the sink for at most `budget` packets of the given lanes; returns how many. A fabric
   // that keeps one queue for all lanes ignores the mask.
   virtual int reap(int budget, LaneMask lanes) = 0;
-  // The same; a fabric that can look cheaply does so again while nothing has come.
+  // As above; a fabric that can look cheaply does so again while nothing has come.
   virtual int reap(int budget, LaneMask lanes, Patience& patience) {
     (void)patience;
     return reap(budget, lanes);

@@ -53,10 +53,10 @@ class CustomNetwork {
   std::optional<ChannelId> channel(std::string_view from, std::string_view to) const;
   std::string switch_names() const;
 
-  // Of the channels between switches, and of a host's cable (both directions).
+  // The traits of a channel between switches, and of a host's cable (both directions).
   const ChannelTraits& traits(ChannelId channel) const { return traits_[channel]; }
   const ChannelTraits& host_traits(Peer host) const { return hosts_[host].traits; }
-  // The same with cables so many times as fast.
+  // As above, with cables so many times as fast.
   std::shared_ptr<const CustomNetwork> faster(double factor) const;
 
   // False: every cable is as the platform says.

@@ -11,7 +11,7 @@
 
 namespace fairlead::hw {
 namespace {
-// Of channels in the critical path; NI processors have the numbers below.
+// A channel's number in the critical path; NI processors have the numbers below.
 std::uint64_t path_place(ChannelId channel) { return std::uint64_t{1} << 32 | channel; }
 }  // namespace
 

@@ -116,7 +116,7 @@ class Network {
   void free_channel(ChannelId channel, Ps when);
   std::uint32_t take_worm();
   Ps slowest_wire_time(const Worm& worm, std::uint64_t bytes) const;
-  // Of one channel, beyond the network's switch_delay.
+  // What one channel adds to the network's switch_delay.
   Ps own_delay(ChannelId channel) const {
     return topology_.has_traits() ? topology_.traits(channel).delay : Ps{0};
   }

@@ -36,7 +36,7 @@ struct NetworkParams {
   Ps age{};                            // who has waited so long comes before higher priorities
   // --- Links with a buffer of so many bytes at the end of each (buffered_links.h); 0: wormholes.
   std::uint64_t buffer_bytes = 0;
-  // Of TopologyKind::custom; else none.
+  // Only with TopologyKind::custom:
   std::string file;
   std::shared_ptr<const CustomNetwork> custom;
 

@@ -45,7 +45,7 @@ class Part {
 
   // Adds the keys of the platform's file, which store into this object.
   virtual void add_keys(std::vector<Key>& to) = 0;
-  // The same of the file of steps, where the kind has one.
+  // As above, for the file of steps, where the kind has one.
   virtual void add_step_keys(std::vector<Key>&) {}
   // Numbers that are possible alone and not together: at which key, and why.
   struct Conflict {
@@ -54,8 +54,8 @@ class Part {
     std::string reason;
   };
   virtual std::optional<Conflict> conflict() const { return std::nullopt; }
-  // Of a network interface: what it interrupts a rank for may be served by another processor of the
-  // node (HostParams::handler).
+  // For a network interface: what it interrupts a rank for may be served by another processor of
+  // the node (HostParams::handler).
   virtual bool calls_handlers() const { return false; }
   // Error: the part cannot be one of so many nodes; says of how many it can.
   virtual Result<void> check_nodes(std::uint32_t /*nodes*/) const { return {}; }

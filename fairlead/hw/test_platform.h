@@ -91,7 +91,7 @@ inline Platform round_platform() {
   return p;
 }
 
-// The same hosts and network with RDMA engines: a byte a nanosecond on each lane, packets of 100
+// As above, but with RDMA engines: a byte a nanosecond on each lane, packets of 100
 // bytes with 10 of overhead.
 inline Platform round_rdma_platform() {
   LanesParams lanes;

@@ -22,7 +22,7 @@ using Chan = std::uint16_t;   // same number = same service on every rank
 using SegId = std::uint32_t;  // exposed memory, named by its owner
 using CtrId = std::uint16_t;  // remotely incrementable counter; kNoCounter: none
 using Words = std::uint32_t[4];
-// The same as one value.
+// As above, as one value.
 using WordVector [[gnu::vector_size(16)]] = std::uint32_t;
 
 // Who uses which of these names: fairlead/run/names.h. Channels from here on belong to lci itself
@@ -174,7 +174,7 @@ enum Permission : std::uint32_t { kRead = 1, kWrite = 2, kAtomic = 4 };
 
 enum CapFlag : std::uint64_t {
   kHwRdma = 1,          // get and put move data without the target's processor
-  kMappable = 2,        // map() answers an address
+  kMappable = 2,        // map() returns an address
   kHwAtomic = 4,        // every atomic on allocated memory without the target's processor
   kHwMulticast = 8,     // sends to group 0 are forwarded below the host; to others it may pass them
   kOrderedPut = 16,     // puts are in order with later packets without kAfter
@@ -270,7 +270,7 @@ class Port {
   // Gives back a kept packet (in any order), or an allocated one that is not to be sent.
   virtual void release(Packet* packet) = 0;
 
-  // Runs the upcalls of what has arrived; answers how many ran. In the model an empty poll
+  // Runs the upcalls of what has arrived; returns how many ran. In the model an empty poll
   // charges the platform's poll cost and lets due events run.
   virtual int poll() = 0;
   // The only blocking point. done: the condition holds; maybe_delivered: counter->failed moved;
@@ -340,7 +340,7 @@ class Port {
     return Post::invalid;
   }
   // Address of a peer's allocated segment for plain loads and stores; nullptr where the path
-  // cannot (the only call that may answer no).
+  // cannot (the only call that may return no).
   virtual void* map(Rank rank, SegId segment) = 0;
   // Unordered among themselves; visible at the target after fence(), the remote counter or a
   // later kAfter packet. `done`: the sources may be reused.

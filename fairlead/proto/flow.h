@@ -20,7 +20,7 @@ enum class Verdict : std::uint8_t { in_order, duplicate, gap };
 // not in order violates what the scheme assumes.
 // open(): a packet may leave for the peer now (a credit scheme takes the credit). number(): it
 // leaves; its sequence number. take_ack(): the acknowledgment field of what leaves. arrived(),
-// accept(), released(): of a packet that came; released() answers whether to acknowledge at once.
+// accept(), released(): of a packet that came; released() returns whether to acknowledge at once.
 // acknowledged(): of an acknowledgment field that came; freed(item) for what need not be kept any
 // more; false: it cannot be true.
 template <class F, class S>

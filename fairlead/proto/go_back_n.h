@@ -52,12 +52,12 @@ class GoBackN {
     site.charge(Step::window);
     return room(peer);
   }
-  // The same, and nothing of it is charged: whether it is worth a try.
+  // As above, and nothing of it is charged: whether it is worth a try.
   bool room(Peer peer) {
     const State& state = peers_.of(peer);
     return state.next - state.base < options_.window;
   }
-  // Keeps `item` until it is acknowledged; answers its sequence number. The window is open.
+  // Keeps `item` until it is acknowledged; returns its sequence number. The window is open.
   template <Site S>
   [[nodiscard]] std::uint32_t number(S& site, Peer peer, std::uint32_t item) {
     site.charge(Step::retain);
@@ -99,7 +99,7 @@ class GoBackN {
     const State& state = peers_.of(peer);
     return state.next - state.base;
   }
-  // Of all peers.
+  // Whether no peer has anything unacknowledged.
   bool idle() const { return lists_.size() == 0; }
   // Calls resend(peer, item, sequence) for everything the peer has not acknowledged.
   template <Site S, class Resend>

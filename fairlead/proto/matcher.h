@@ -50,7 +50,7 @@ class Matcher {
   // double where searches are long.
   explicit Matcher(Rank ranks);
 
-  // The earliest message that `receive` matches, removed; else posts it and answers nullptr.
+  // The earliest message that `receive` matches, removed; else posts it and returns nullptr.
   Message* post(Receive* receive) {
     if (!early_all_.empty()) [[unlikely]]
       if (Message* found = take(Rules::wanted(*receive))) return found;
@@ -58,7 +58,7 @@ class Matcher {
     return nullptr;
   }
   bool any_early() const { return !early_all_.empty(); }
-  // The same where nothing that came before matches it.
+  // As above, where nothing that came before matches it.
   void post_unmatched(Receive* receive) {
     receive->order = next_order_++;
     Rules::posted(*receive);
@@ -72,12 +72,12 @@ class Matcher {
       return first;
     return search(posted_[bin(message)], message);
   }
-  // The same where it is the first one posted for its source and no other can be earlier; nullptr
+  // As above, where it is the first one posted for its source and no other can be earlier; nullptr
   // says nothing.
   Receive* arrive_first(const Envelope& message) {
     return take_first(posted_[bin(message)], message);
   }
-  // The same with posted() of its context and source at hand.
+  // As above, with posted() of its context and source at hand.
   Receive* take_first(Posted& own, const Envelope& message) {
     Receive* const first = own.front();
     if (!posted_any_.empty() || first == nullptr || !Rules::matches(Rules::wanted(*first), message))

@@ -17,7 +17,7 @@ namespace fairlead::proto {
 template <class State>
 class PeerTable {
  public:
-  // Of every peer met; a table is up to two thirds larger.
+  // What an entry for one peer takes; a table is up to two thirds larger.
   static constexpr std::size_t entry_bytes() { return sizeof(Entry); }
 
   // `initial`: of every peer.

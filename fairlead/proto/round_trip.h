@@ -8,7 +8,7 @@ namespace fairlead::proto {
 
 class RoundTrip {
  public:
-  // Of a packet that was sent once.
+  // A packet that was sent only once was acknowledged after `length`.
   void measured(Ps length) {
     last_ = length;
     if (!known_) {
@@ -23,7 +23,7 @@ class RoundTrip {
   }
   // Smoothed; 0 before the first one.
   Ps mean() const { return mean_; }
-  // The same, but at once the last one where that is much shorter: a peer that was busy and
+  // As above, but at once the last one where that is much shorter: a peer that was busy and
   // answered late raises the mean for long.
   Ps recent() const { return last_ * 4 < mean_ ? last_ : mean_; }
   // Without an answer for so long, a packet is taken for lost. `first`: before any was measured.

@@ -60,7 +60,7 @@ class SelectiveRepeat {
     return out < state->window_packets() ? state->window_packets() - out : 0;
   }
   bool room(Peer peer) const { return free_window(peer) > 0; }
-  // Keeps `item` until it is acknowledged; answers its sequence number. There is room.
+  // Keeps `item` until it is acknowledged; returns its sequence number. There is room.
   template <Site S>
   [[nodiscard]] std::uint32_t number(S& site, Peer peer, std::uint32_t item) {
     site.charge(Step::retain);
@@ -104,7 +104,7 @@ class SelectiveRepeat {
       }
       --state.out;
       ++taken;
-      // Of one sent twice nobody knows which has come, unless the peer answers to it.
+      // Nobody knows which copy of a packet sent twice has come, unless the peer names it.
       if (!sent.again) state.newest = std::max(state.newest, sent.at);
       freed(sent.item);
     };
@@ -260,7 +260,7 @@ class SelectiveRepeat {
     }
     return used;
   }
-  // Of take_early(), at most.
+  // The most words that take_early() gives.
   std::size_t early_words() const { return (options_.window_max + 63) / 64; }
 
   // --- Timers.
@@ -296,7 +296,7 @@ class SelectiveRepeat {
 
  private:
   enum Kind : std::uint32_t { kAckDue, kTimeout };
-  // Of the window and of the share of packets lost.
+  // The unit in which the window and the share of lost packets are counted.
   static constexpr std::uint32_t kFraction = 1024;
   static constexpr std::int32_t kOvertaken = 3;
   static constexpr std::uint32_t kWindowMin = kOvertaken + 1;  // so many can overtake a lost one
@@ -331,7 +331,7 @@ class SelectiveRepeat {
     // Window, in packets and 1/kFraction of one, and below which value it doubles every round trip.
     std::uint32_t window = 0;
     std::uint32_t threshold = UINT32_MAX;
-    // Of the round of packets before round_end: how many were acknowledged and how many lost.
+    // The round of packets before round_end: how many were acknowledged and how many lost.
     std::uint32_t round_end = 0;
     std::uint32_t round_acked = 0;
     std::uint32_t round_lost = 0;
@@ -490,7 +490,7 @@ class SelectiveRepeat {
       state.recovered = state.next;
     }
   }
-  // Answers its item.
+  // Returns its item.
   std::uint32_t send_again(Ps now, State& state, std::uint32_t sequence) {
     Sent& sent = sent_of(state, sequence);
     if (std::exchange(sent.lost, false)) --state.lost;

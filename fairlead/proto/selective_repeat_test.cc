@@ -553,7 +553,7 @@ struct Link {
   std::multimap<Ps, Datagram> arrivals;
 };
 
-// Answers how many packets were sent again; every one of `count` arrives exactly once and in order.
+// Returns how many packets were sent again; every one of `count` arrives exactly once and in order.
 std::uint32_t run_link(std::uint64_t drop_permille, std::uint64_t seed, std::uint32_t count) {
   Prng draw(seed);
   TestClock clock;

@@ -153,7 +153,7 @@ class HostTlb {
     return entry.mapped == page || entry.coming == page;
   }
   // Starts to take the page from the NI: `drop` is to be posted, `copy` says that something is
-  // under way; either way take completions until maps() answers no, and ask again where it has to.
+  // under way; either way take completions until maps() returns no, and ask again where it has to.
   [[nodiscard]] SourceUse withdraw(VirtualPage page) {
     const std::uint32_t slot = slot_of(page);
     Entry& entry = entries_[slot];

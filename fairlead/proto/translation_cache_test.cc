@@ -384,7 +384,7 @@ std::string World::key() const {
   return key;
 }
 
-// Every order of a script's events. Answers what went wrong, and counts the states.
+// Every order of a script's events. Returns what went wrong, and counts the states.
 std::string explore(const Script& script, Mutation mutation, std::size_t* states) {
   std::set<std::string> known;
   std::vector<World> open{World(script, mutation)};

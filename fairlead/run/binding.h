@@ -13,7 +13,7 @@ namespace fairlead::run {
 struct Binding {
   // Processor of each rank; empty: ranks are not bound.
   std::vector<std::uint32_t> processors;
-  // The same of each NI engine here.
+  // As above, for each NI engine here.
   std::vector<std::uint32_t> engines{};
   WaitPlan wait;
 };
@@ -28,9 +28,9 @@ struct Binding {
 Result<Binding> choose_binding(const std::string& how, std::uint32_t ranks, const CpuLimits& limits,
                                std::uint32_t engines = 0);
 
-// The same for a modelled job, of whose processes one at a time runs: "auto" puts the ranks and the
-// calling thread, which simulates, on the processor it is on. A hand-over between them costs 1-4 us
-// there, 30 between two processors (bench/model_gate). The waiting plan is not used.
+// As above, for a modelled job, of whose processes one at a time runs: "auto" puts the ranks and
+// the calling thread, which simulates, on the processor it is on. A hand-over between them costs
+// 1-4 us there, 30 between two processors (bench/model_gate). The waiting plan is not used.
 Result<Binding> choose_model_binding(const std::string& how, std::uint32_t ranks,
                                      const CpuLimits& limits);
 

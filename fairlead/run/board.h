@@ -23,9 +23,9 @@ struct alignas(64) BoardSlot {
   std::atomic<std::uint32_t> attached;    // 1 once a program of the rank joined the job
   // Ranks of a node that could not be set up, at its first.
   std::atomic<std::uint32_t> not_set_up;
-  // Of an uncaught failure of a forked body, or why the rank was given up; NUL-terminated.
+  // The uncaught failure of a forked body, or why the rank was given up; NUL-terminated.
   char reason[kReasonBytes];
-  // Of ranks that another launcher started:
+  // For ranks that another launcher started:
   std::atomic<std::uint32_t> pid;    // once it has come, on its node
   std::atomic<std::uint32_t> state;  // NodeState of its node, at the first rank of each
   std::byte pulse[kPulseBytes];      // where its node's pulse is (RankCard), at the same
@@ -62,7 +62,7 @@ std::uint32_t system_bit(System system);
 const char* end_call(System system);
 // That call of one of the systems whose bits are set; nullptr: none is.
 const char* missing_end(std::uint32_t open);
-// The same of those that the rank began and has not ended.
+// As above, for those that the rank began and has not ended.
 const char* missing_end(const BoardSlot& slot);
 
 }  // namespace fairlead::run

@@ -64,7 +64,7 @@ struct Welcome {
   std::uint32_t wait_pauses;
   std::int64_t wait_yield_ps;
   std::int64_t wait_sleep_ps;
-  // Of ranks that use a network.
+  // For ranks that use a network:
   std::uint8_t key[16];  // the job's; makes datagrams its own
   std::uint32_t auth;    // fabric::Auth
   std::uint32_t mtu;     // 0: the interface's
@@ -128,7 +128,7 @@ struct JobSecret {
   bool operator==(const JobSecret&) const = default;
 };
 
-// Of a node's leader to the ranks of its job: where the ranks of its node meet.
+// From a node's leader to the ranks of its job: where the ranks of its node meet.
 struct NodeCard {
   static constexpr std::size_t kSocketBytes = 104;
   static constexpr std::size_t kHostBytes = 72;

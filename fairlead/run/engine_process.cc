@@ -64,7 +64,7 @@ std::uint32_t window_for(std::size_t socket_bytes, Peer engines) {
       std::clamp<std::size_t>(packets / std::max<Peer>(engines - 1, 1), 4, 64));
 }
 
-// Of several nodes, the guardian passes it on to the others.
+// With several nodes, the guardian passes it on to the others.
 void tell_address(const EnginePlan& plan, Rank first, const RankCard& own, const Fd& life) {
   static_assert(sizeof own <= AddressNote::kCardBytes);
   if (plan.ground.here.count == 0) return;

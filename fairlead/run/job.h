@@ -55,7 +55,7 @@ void add_failure(RunReport& report, const Error& error);
 // launcher.h.
 Result<RunReport> run_job(JobPlan plan);
 
-// The same on what plan.ground says, with plan.binding as given; the counters are the caller's.
+// As above, on what plan.ground says, with plan.binding as given; the counters are the caller's.
 Result<RunReport> run_job_on(JobPlan plan);
 
 // Adds to the report what each rank has counted, and the sum.

@@ -56,10 +56,10 @@ struct LayerCosts {
 
 inline constexpr LayerCosts kNoLayerCosts{};
 
-// Of a modelled machine: layers.toml of the first platform directory that has it
+// The costs of a modelled machine: layers.toml of the first platform directory that has it
 // (platform_files.h). Every step must be there, and nothing else. Error: names file, line and key.
 Result<LayerCosts> load_layer_costs();
-// The same of a file.
+// As above, for a file.
 Result<LayerCosts> read_layer_costs(const std::string& file);
 
 }  // namespace fairlead::run

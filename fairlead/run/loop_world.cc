@@ -73,7 +73,7 @@ class LoopWorld {
   Result<RunReport> run();
   void abort(std::uint32_t rank, int code, const std::string& reason);
   [[noreturn]] void leave_for_good();
-  // Of the rank whose turn it is: the port cannot go on; the fault plan ends it.
+  // For the rank whose turn it is: the port cannot go on; the fault plan ends it.
   static void end_job(void* world, const std::string& reason);
   static void kill_rank(void* world);
 

@@ -67,9 +67,9 @@ std::string endpoint_name(std::uint64_t nonce, Peer rank);
 // Removes what is there of a rank that has ended, however it did.
 void remove_endpoint(std::uint64_t nonce, Peer rank);
 
-// Of a welcome: "udp" or "ofi".
+// The network that a welcome names: "udp" or "ofi".
 const char* network_name(const Welcome& welcome);
-// Of a rank of `job`, as endpoints ask it.
+// About a rank of `job`, as endpoints ask it.
 bool is_dead(void* job, Peer peer);
 bool has_left(void* job, Peer peer);
 

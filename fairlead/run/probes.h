@@ -26,7 +26,8 @@ CpuLimits cpu_limits();
 
 // What this host calls itself.
 std::string host_name();
-// The same for every process of one running kernel, and of no other; empty where it cannot be read.
+// As above, for every process of one running kernel, and of no other; empty where it cannot be
+// read.
 std::string machine_id();
 
 }  // namespace fairlead::run

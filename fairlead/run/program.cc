@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char kWayOut[] = "run it with --body process";
 
-// Of the C run-time's start files, or written once before main and read-only in effect.
+// They belong to the C run-time's start files, or are written once before main.
 constexpr std::array<std::string_view, 11> kHarmless = {
     "completed.0",           "__dso_handle", "data_start", "__data_start",
     "__TMC_END__",           "_edata",       "_end",       "__bss_start",

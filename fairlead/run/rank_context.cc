@@ -48,7 +48,7 @@ void show_paths(const Welcome& welcome, const std::vector<bool>& near, bool hrx,
   fmt::print(stderr, "{}\n", path_lines(report));
 }
 
-// The same for ranks with an NI engine.
+// As above, for ranks with an NI engine.
 void show_engine_paths(const Welcome& welcome, const NodeMap& nodes, const fabric::ShmJob& job,
                        std::uint32_t bytes) {
   if (std::getenv(kShowPathsVariable) == nullptr) return;

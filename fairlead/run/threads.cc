@@ -17,7 +17,7 @@ namespace {
 
 // So many turns of threads that wake each other, and the port is polled.
 constexpr std::uint32_t kTurnsMax = 256;
-// Of each rank, however many share a process.
+// For each rank, however many share a process.
 constexpr std::uint32_t kGuardsMin = 16;
 
 std::uint32_t guards_of(Rank ranks) {

@@ -120,7 +120,7 @@ class Threads {
   // Lets every other thread that can run do so, and polls the Port if there is none or if all have
   // but yielded since.
   void yield();
-  // The calling thread waits as Port::wait(until) does; the others run meanwhile. Answers as that,
+  // The calling thread waits as Port::wait(until) does; the others run meanwhile. Returns as that,
   // but any_packet and any_change may end it although nothing came.
   Post wait(const lci::Until& until);
 

@@ -32,7 +32,7 @@ Keep add_word(void* sum, lci::Packet*, const lci::Arrival& arrival) {
   return Keep::no;
 }
 
-// Every rank sends `1` to every other; answers 0 when it got one from each.
+// Every rank sends `1` to every other; returns 0 when it got one from each.
 int everybody_to_everybody(Context& context) {
   lci::Port& port = context.port();
   Counter received;

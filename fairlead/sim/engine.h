@@ -83,7 +83,7 @@ class Engine {
   }
 
   // An event that is certainly next may run inline: where nothing precedes an event scheduled now
-  // for `when`, advances to `when`, counts and hashes that event and answers true; the caller goes
+  // for `when`, advances to `when`, counts and hashes that event and returns true; the caller goes
   // on in its place. Digest and order are those of at(). Only for the last act of an event.
   // Otherwise false and nothing has changed.
   [[nodiscard]] bool advance_inline(Ps when, std::uint32_t node, EventKind kind,
@@ -114,10 +114,10 @@ class Engine {
 
   // Runs one event; false when none is pending.
   bool step();
-  // Runs events until none is pending or stop() was called; answers true in the first case. With
+  // Runs events until none is pending or stop() was called; returns true in the first case. With
   // blocked() > 0 then, the activities in the list wait for each other: a deadlock of the program.
   bool run_until_idle() { return run_until(kNever); }
-  // The same for events up to and including `limit`; now() is then `limit` unless stopped or
+  // As above, for events up to and including `limit`; now() is then `limit` unless stopped or
   // limit is kNever. True: nothing is pending.
   bool run_until(Ps limit);
   // Makes the loop return after the current event. From inside an event only.

@@ -29,7 +29,7 @@ class Pair {
     wheel.push(event);
     reference.push(event);
   }
-  // Answers whether both agree on the first event, which is taken out of both.
+  // Returns whether both agree on the first event, which is taken out of both.
   bool pop_agrees() {
     const Event expected = reference.top();
     reference.pop();

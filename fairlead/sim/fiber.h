@@ -126,7 +126,7 @@ class FiberPool {
 
   // Most stack any fiber of the slot has touched, in whole pages; slow (asks the kernel).
   std::size_t high_water_bytes(const Fiber& fiber) const;
-  // The same over all slots ever used.
+  // As above, over all slots ever used.
   std::size_t high_water_bytes() const;
   // Examines what lies below a fiber's stack; an overflow is reported and aborts. Called when a
   // fiber ends, and at each suspension in builds with debug checks.

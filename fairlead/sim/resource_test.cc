@@ -41,7 +41,7 @@ TEST(Holding, GrantsInOrderOfArrival) {
   EXPECT_EQ(channel.acquire(c, Ps{2}), Grant::later);
   EXPECT_EQ(channel.acquire(d, Ps{3}), Grant::later);
   EXPECT_EQ(channel.waiting(), 3u);
-  // Expect: one in the middle leaves; cancelling twice, or a holder, answers false.
+  // Expect: one in the middle leaves; cancelling twice, or a holder, returns false.
   EXPECT_TRUE(channel.cancel(c, Ps{4}));
   EXPECT_FALSE(channel.cancel(c, Ps{4}));
   EXPECT_FALSE(channel.cancel(a, Ps{4}));

@@ -62,7 +62,7 @@ class alignas(kCacheLine) Task : public Activity {
   // Suspends until woken. `what` ("MPI_Recv from 3") is for deadlock reports and lives as long as
   // the call. May return although the caller's condition does not hold: call it in a loop.
   void block(const char* what);
-  // Sleeps until `when`, and blocks from then on unless ready(context) answers true there. Both are
+  // Sleeps until `when`, and blocks from then on unless ready(context) returns true there. Both are
   // one suspension: ready() runs in the event, on the scheduler's stack.
   using Ready = bool (*)(void* context);
   void block_after(Ps when, Ready ready, void* context, const char* what);

@@ -55,7 +55,7 @@ class TimerSet {
 
   // Sets or moves the deadline (not before now). Equal deadlines fire in the order armed.
   void arm(Timer& timer, Ps deadline);
-  // Answers whether it was armed.
+  // Returns whether it was armed.
   bool cancel(Timer& timer);
 
   bool empty() const { return root_ == nullptr; }

@@ -38,7 +38,7 @@ inline int ping_pong(run::Context& context, std::size_t bytes, std::uint64_t rou
 }
 
 // Every rank sends `count` packets of 100 bytes to every other and adds 1 to a word of rank 0's NI
-// after each; answers 0 when all came and the word ends at what all added.
+// after each; returns 0 when all came and the word ends at what all added.
 inline int all_to_all(run::Context& context, std::uint64_t count) {
   lci::Port& port = context.port();
   Counter received;

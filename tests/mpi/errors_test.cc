@@ -148,7 +148,7 @@ TEST_P(Errors, BroadcastCountsThatDifferAreTold) {
       MPI_Barrier(MPI_COMM_WORLD);
     });
     expect_words(told, {"MPI_Bcast"});
-    // Of others the root may be in the barrier by then.
+    // With other lengths the root may be in the barrier by then.
     if (longer == 0) expect_words(told, {"its count or datatype differs"});
   }
 }

@@ -42,13 +42,13 @@ class PerWorld : public ::testing::TestWithParam<std::string> {
                              return ::fairlead::mpi_test::test_name(each.param);       \
                            })
 
-// Runs `program` between MPI_Init and MPI_Finalize; it answers whether all was as it should be.
-// Failed expectations inside a rank print and must make it answer false: a rank may be a process of
+// Runs `program` between MPI_Init and MPI_Finalize; it returns whether all was as it should be.
+// Failed expectations inside a rank print and must make it return false: a rank may be a process of
 // its own. Expects that every rank answered true.
 void run_ranks(const std::string& world, unsigned ranks,
                const std::function<bool(int, int)>& program);
 
-// The same without MPI_Init, MPI_Finalize and expectations: what became of the job.
+// As above, without MPI_Init, MPI_Finalize and expectations: what became of the job.
 run::RunReport run_bare(const std::string& world, unsigned ranks, const std::function<int()>& body);
 
 // While it lives, what the ranks of jobs are told about copies: a text of CopyChoice.

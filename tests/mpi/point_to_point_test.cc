@@ -226,7 +226,7 @@ TEST_P(PointToPoint, CommunicatorsKeepTrafficApart) {
     bool good = MPI_TEST_CHECK(part_size == (rank % 2 == 0 ? 3 : 2), rank, part_size);
     good &= MPI_TEST_CHECK(part_rank == part_size - 1 - rank / 2, rank, part_rank);
 
-    // The same tag and pair on three communicators, received in another order than sent.
+    // One tag and pair on three communicators, received in another order than sent.
     const int next = (rank + 1) % size;
     const int before = (rank - 1 + size) % size;
     int out[2] = {rank * 10, rank * 10 + 1};

@@ -10,12 +10,12 @@
 
 namespace fairlead::multigame_test {
 
-// Runs `program` on every rank between start() and stop(); it answers whether all was as it should
+// Runs `program` on every rank between start() and stop(); it returns whether all was as it should
 // be, what was not it prints by MULTIGAME_TEST_CHECK. Expects that every rank answered true.
 void run_ranks(const std::string& world, unsigned ranks, const multigame::Options& options,
                const std::function<bool(multigame::Multigame&)>& program);
 
-// The same without expectations: what became of the job.
+// As above, without expectations: what became of the job.
 run::RunReport run_bare(const run::WorldOptions& world, const multigame::Options& options,
                         const std::function<bool(multigame::Multigame&)>& program);
 

@@ -59,7 +59,7 @@ struct Job {
   [[nodiscard]] bool all_good() { return me.invoke<&Report::all_good>(report, processes); }
 };
 
-// What became of a job whose ranks run `program`, `main` on rank 0: good when it answers true.
+// What became of a job whose ranks run `program`, `main` on rank 0: good when it returns true.
 inline run::RunReport run_bare(const run::WorldOptions& world, const Program& program,
                                const std::function<bool(Orca&)>& main) {
   const Result<run::RunReport> report = run::run_world(world, [&](run::Context& context) {

@@ -51,7 +51,7 @@ class PerFlavour : public ::testing::TestWithParam<std::string> {
                              return ::fairlead::port_test::test_name(each.param);     \
                            })
 
-// Expects that `body` answers true on every rank. Panda is stopped behind it.
+// Expects that `body` returns true on every rank. Panda is stopped behind it.
 inline void run_panda(const std::string& where, unsigned ranks,
                       const std::function<bool(Panda&)>& body, panda::Options options = {}) {
   options.flavour = flavour_of(where);

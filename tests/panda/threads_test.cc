@@ -149,7 +149,7 @@ TEST_P(PandaThreads, ARankThatComputesAnswers) {
       }
     } else {
       while (me.served < kCalls && port.now() - start < seconds(20)) {
-        // Of a modelled rank a second's work at once; on a real one the time it takes to sleep.
+        // On a modelled rank a second's work at once; on a real one the time it takes to sleep.
         port.charge({.ops = 500'000'000});
         (void)::usleep(100);
       }

@@ -55,7 +55,7 @@ bool words_of_four_bytes_change_alone(lci::Port& port) {
       return change(port, {kOwner, kAllocated, offset}, op, a, b, &old, lci::kWord4) &&
              PORT_TEST_CHECK(old == former, port, old);
     };
-    // Expect: each answers the former 4 bytes, extended by 0, and carries nothing over
+    // Expect: each returns the former 4 bytes, extended by 0, and carries nothing over
     good &= PORT_TEST_CHECK(at(Atomic::swap, kJunk | 0xfffffff0, 0, 0x11111111), port, offset);
     good &= PORT_TEST_CHECK(at(Atomic::add, kJunk | 0x20, 0, 0xfffffff0), port, offset);
     good &= PORT_TEST_CHECK(at(Atomic::compare_swap, 0x11, 9, 0x10), port, offset);

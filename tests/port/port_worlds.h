@@ -30,9 +30,9 @@ std::string test_name(const std::string& world);
 
 run::WorldOptions options_of(const std::string& world, unsigned ranks);
 
-// Runs `body` on every rank. It answers whether all was as it should be; what was not, it prints by
+// Runs `body` on every rank. It returns whether all was as it should be; what was not, it prints by
 // PORT_TEST_CHECK: a rank may be a process of its own. Expects that every rank answered true, and
-// answers what became of the job.
+// returns what became of the job.
 run::RunReport run_ranks(const std::string& world, unsigned ranks,
                          const std::function<bool(run::Context&)>& body);
 

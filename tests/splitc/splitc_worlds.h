@@ -31,7 +31,7 @@ inline std::vector<std::string> with_implementations(std::vector<std::string> wo
   return worlds;
 }
 
-// Runs a program of Split-C that answers whether all was well.
+// Runs a program of Split-C that returns whether all was well.
 inline void run_splitc(const std::string& world, unsigned ranks,
                        const std::function<bool(lci::Port&)>& program) {
   run_ranks(chosen(world), ranks, [&program](run::Context& rank) {

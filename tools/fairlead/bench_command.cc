@@ -32,7 +32,7 @@ namespace fairlead::tools {
 
 namespace {
 
-// Of a message: each rank has memory for some.
+// The largest message: each rank has memory for some.
 constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 30;
 
 struct BenchArguments {

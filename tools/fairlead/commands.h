@@ -27,7 +27,7 @@ void add_report(CLI::App& app, int& exit_code);
 void add_node_agent(CLI::App& app, int& exit_code);
 
 // The results document of `fairlead reproduce all` (`quick`: --quick), which measures what is not
-// kept. Answers an exit code; another than 0 once it has said why there is no document.
+// kept. Returns an exit code; another than 0 once it has said why there is no document.
 int make_results(bool quick, Json& made);
 
 // Prints "fairlead: text" on the standard error stream.

@@ -67,7 +67,7 @@ int report(const ReproduceArguments& arguments, const std::vector<StudyResult>& 
   return code;
 }
 
-// Measures what is not kept, and answers what `then` makes of all of it; or says what is wrong and
+// Measures what is not kept, and returns what `then` makes of all of it; or says what is wrong and
 // answers another exit code than 0.
 template <class Then>
 int measure(const ReproduceArguments& arguments, Then&& then) {

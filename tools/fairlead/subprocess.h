@@ -34,7 +34,7 @@ struct ChildEnd {
 };
 // Blocks until one child of this process has ended.
 ChildEnd wait_child();
-// The same, or until a handler of a signal has run: pid -1.
+// As above, or until a handler of a signal has run: pid -1.
 ChildEnd wait_child_or_signal();
 
 // A file's content; empty where it cannot be read.

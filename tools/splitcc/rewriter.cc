@@ -215,7 +215,7 @@ class Translation {
 
   // --- Text.
 
-  // Of a statement and all in it.
+  // The text of a statement and all in it.
   std::string of(const clang::Stmt* s) {
     if (const auto* const e = dyn_cast<clang::Expr>(s)) return of_expression(e);
     return of_parts(s);

@@ -78,7 +78,7 @@ PacketId EngineHardware::take_slot() {
   return id;
 }
 
-// Of what comes in, until own().
+// A block for what comes in, valid until own().
 std::uint32_t EngineHardware::take_block(std::span<const std::byte> payload) {
   if (payload.empty()) return kNone;
   if (free_blocks_.empty()) {

@@ -56,7 +56,7 @@ class EngineHardware {
   void attach(const HardwareSink& sink) { sink_ = sink; }
 
   // --- For the main loop.
-  // Looks at the wire, at every queue, at what follows from both; answers how much there was.
+  // Looks at the wire, at every queue, at what follows from both; returns how much there was.
   int poll_wire();
   int poll_ranks();
   int poll_events();
@@ -102,7 +102,7 @@ class EngineHardware {
   std::span<const Rank> ranks() const { return options_.nodes.ranks_of(options_.self); }
   // Number of one of them among them.
   std::uint32_t place_of(Rank rank) const { return options_.nodes.place_of(rank); }
-  // Of lci in the rank's region.
+  // The part of the rank's region that lci uses.
   std::span<std::byte> region(Rank rank) const { return queue_area(job_, rank).rest(); }
 
  private:

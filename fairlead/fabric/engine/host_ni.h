@@ -48,7 +48,8 @@ class EngineHostNi {
 
   // The engine is at work; blocks until it is. False: it has gone, or is not there after `limit`.
   [[nodiscard]] bool await_engine(Ps limit);
-  // Of one packet, of every engine of the job; known once the engine is at work.
+  // The payload of a packet, the same for every engine of the job; known once the engine is at
+  // work.
   std::uint32_t payload_bytes() const { return status_.payload_bytes.load(); }
   // Memory of this rank that its engine reaches too; lci's.
   std::span<std::byte> region() const { return area_.rest(); }

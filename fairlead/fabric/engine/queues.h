@@ -31,7 +31,7 @@ constexpr std::uint32_t kReceiveSlots = 1024;
 constexpr std::uint32_t kAnswers = 256;
 constexpr std::uint32_t kWords = 256;
 constexpr std::uint32_t kWordSegments = 16;
-// Of one packet: a page's worth of client and what lci puts before it.
+// The largest payload: a page of the client's data and what lci puts before it.
 constexpr std::uint32_t kPayloadMax = 8192 + 32;
 // Not a power of two: buffers then start in different sets of the cache.
 constexpr std::uint32_t kSlotBytes = (sizeof(NiPacket) + kPayloadMax + 63) / 64 * 64 + 64;
@@ -95,7 +95,7 @@ static_assert(std::is_standard_layout_v<EngineStatus> &&
 // One rank's part of the memory, typed. Indices are the caller's, checked by it.
 class QueueArea {
  public:
-  // Of the region's end; what is before stays lci's.
+  // What the queues take at the region's end; the part before them is lci's.
   static constexpr std::uint64_t kBytes =
       (sizeof(EngineStatus) + sizeof(RankQueues) +
        std::uint64_t{kSendBuffers + kReceiveSlots} * kSlotBytes + 4095) /

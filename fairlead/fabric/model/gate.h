@@ -140,7 +140,7 @@ class GateMemory {
   GateSlot& slot(Rank rank) const {
     return reinterpret_cast<GateSlot*>(base_ + kSlotsOffset)[rank];
   }
-  // Of every node, one after the other.
+  // The NI memory of every node, one after the other.
   std::span<std::byte> ni_memory() const;
   std::span<std::byte> packets() const {
     return {base_ + header().packets_offset,

@@ -50,10 +50,10 @@ struct NiKind {
   // The simulator's side of a rank's commands; the machine is of this kind. `memory`: the rank's
   // own. Both outlive it.
   std::unique_ptr<RankCommands> (*commands)(Machine& machine, Rank rank, RankMemory& memory);
-  // Of the rdma family: the rank's side. The references outlive it. nullptr: of another family.
+  // The rank's side of the rdma family; nullptr in another. The references outlive it.
   std::unique_ptr<ModelNic> (*remote_nic)(GateClient& gate, const GateMemory& memory,
                                           PortCounters& counters);
-  // Of the rdma family: its implementations, the default first. Where there are more, the last one
+  // The rdma family's implementations, the default first. Where there are more, the last one
   // leaves what the interface does for groups and counters to the hosts, and one in between what
   // it does for groups.
   std::span<const std::string_view> implementations = kDirectOnly;
@@ -63,7 +63,7 @@ struct NiKind {
 std::vector<const NiKind*> ni_kinds();
 // Error: names those there are.
 Result<const NiKind*> find_ni_kind(std::string_view name);
-// Of a platform's file. Error: as hw::load_platform.
+// The kind that a platform's file names. Error: as hw::load_platform.
 Result<const NiKind*> ni_kind_on(const std::string& platform_file);
 
 // A platform on which `nodes` nodes find their places and may be shared by ranks as asked, and what

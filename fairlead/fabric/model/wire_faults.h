@@ -50,7 +50,7 @@ class WireFaults {
   // Long enough for the packets behind it to pass.
   static constexpr Ps kReorderHold = microseconds(100);
 
-  // Of packets from one node to another.
+  // What happens to the packets from one node to another.
   struct Pair {
     std::uint64_t count = 0;  // so far
     ClauseMask clauses = 0;

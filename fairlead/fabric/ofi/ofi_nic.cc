@@ -24,7 +24,7 @@ constexpr std::size_t kMessageBytes = 16384;
 constexpr std::uint32_t kMtu = kMessageBytes - sizeof(PacketHeader);
 constexpr std::uint32_t kReceives = 128;  // buffers, of which half may be kept
 constexpr std::uint32_t kSends = 256;
-// Of those, for acknowledgments: they must go for others to go on.
+// Sends kept for acknowledgments: they must go for others to go on.
 constexpr std::uint32_t kSendsReserved = 8;
 constexpr std::size_t kCompletions = 1024;
 constexpr std::size_t kCompletionsAtOnce = 16;

@@ -169,8 +169,8 @@ const char* why_no_atomics(const fi_info& info) {
   if (info.domain_attr->data_progress != FI_PROGRESS_MANUAL) {
     return "its own need not be the processor's";
   }
-  // Of the others of libfabric 1.17, those of shm never end when the target refuses them, and those
-  // of udp;ofi_rxd crash.
+  // Other providers of libfabric 1.17 fail: those of shm never end when the target refuses, and
+  // those of udp;ofi_rxd crash.
   const bool sound = name_of(info).ends_with(";ofi_rxm");
   return sound ? nullptr
                : "only those of libfabric's ofi_rxm are known to end when they are refused";

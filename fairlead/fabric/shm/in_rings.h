@@ -22,7 +22,7 @@ class ShmInRings {
   ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences, std::uint32_t first);
 
   // Calls take(ring, slot, flag, first) for at most `budget` messages of the lanes in `lanes`;
-  // answers how many, skipped slots among them. first: of a run of the same sender's. `take` must
+  // returns how many, skipped slots among them. first: of a run of the same sender's. `take` must
   // not call back into this object. While there are none it looks again as `patience` and idle()
   // permit.
   template <class Take, class Idle>
@@ -102,7 +102,7 @@ class ShmInRings {
   void call_for(Peer peer);
   bool called(Peer peer) const;
 
-  // Turns every hot ring cold, then sleeps until a sender rings or `timeout` passed. Answers false
+  // Turns every hot ring cold, then sleeps until a sender rings or `timeout` passed. Returns false
   // when something had come already and it did not sleep.
   bool sleep(Ps timeout);
   // As for a sleep, but of another thread. False: something has come already.
@@ -127,7 +127,7 @@ class ShmInRings {
  private:
   // The sender learns of free slots in batches: one cache line moves per this many.
   static constexpr std::uint32_t kTellEvery = 32;
-  // Of one ring before the next gets its turn.
+  // The most messages from one ring before the next ring gets its turn.
   static constexpr int kBurst = 16;
   // After so many messages in a row the sender is ahead, and the line of the next one can be asked
   // for. Lines further on it may be about to write (docs/performance.md).

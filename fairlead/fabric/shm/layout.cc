@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kRegionMin = 1ull << 20;
 constexpr std::uint64_t kRegionMax = 1ull << 40;
-// Of 128 TiB of address space a process keeps the most for itself.
+// A process has 128 TiB of address space and keeps most of it for itself.
 constexpr std::uint64_t kTotalMax = 1ull << 45;
 
 std::uint64_t pages(std::uint64_t bytes) { return (bytes + kShmPage - 1) / kShmPage * kShmPage; }

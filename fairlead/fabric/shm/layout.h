@@ -15,7 +15,7 @@ namespace fairlead::fabric {
 
 constexpr std::uint32_t kShmRanksMax = 4096;
 constexpr std::uint32_t kShmRingSlots = 128;
-// Of one sender: the bits of ShmPoolLine::returned.
+// The buffers of one sender, a bit of ShmPoolLine::returned each.
 constexpr std::uint32_t kShmBuffers = 64;
 // A packet of 8 KiB and what lci, hrx and faulty put before it. Not a power of two: buffers then
 // start in different sets of the cache.
@@ -77,7 +77,7 @@ static_assert(sizeof(ShmSlot) == 64 && sizeof(ShmTail) == 64);
 constexpr std::uint64_t shm_flag(std::uint32_t size, std::uint32_t stamp) {
   return size | std::uint64_t{stamp} << 32;
 }
-// Of a message's position, which counts slots modulo 2^32 from the ring's first in its first lap. A
+// The stamp of a position, which counts slots modulo 2^32 from the ring's first in its first lap. A
 // stamp differs from the former one of its slot, and from that of an empty one, also when they
 // wrap.
 constexpr std::uint32_t shm_stamp(std::uint32_t position) {

@@ -51,7 +51,7 @@ class ShmOutRings {
   }
   // Whether there is room for a message without a tail: slot() is where.
   static bool has_room(Ring& ring) { return ring.room() != 0 || refresh(ring); }
-  // The same with a tail.
+  // As above, with a tail.
   static bool has_room_for_pair(Ring& ring) {
     const bool first = shm_first_of_pair(&ring.slot());
     const std::uint32_t slots = first ? 2 : 3;
@@ -73,7 +73,7 @@ class ShmOutRings {
                              bool in_buffer, bool tailed, Fill&& fill) const {
     return publish(ring, route, words, size, in_buffer, tailed, fill, fences_);
   }
-  // The same where it is known whether senders fence.
+  // As above, where it is known whether senders fence.
   template <class Fill>
   [[nodiscard, gnu::always_inline]] static bool publish(Ring& ring, std::uint64_t route,
                                                         WordVector words, std::uint32_t size,
@@ -98,7 +98,7 @@ class ShmOutRings {
       slot.flag.store(flag, std::memory_order_release);
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
-    // Of several in a row the lines are asked for before they are written: else each write waits
+    // In a burst the lines are asked for before they are written: otherwise each write waits
     // for its line, one after the other (docs/performance.md).
     if (ring.burst) {
       prefetch_to_write(&at.slot(kAhead));

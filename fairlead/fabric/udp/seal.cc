@@ -97,7 +97,7 @@ class Seal::Gcm {
   Gcm& operator=(const Gcm&) = delete;
 
   // What is run over is `from` and then `more`. `to` may be `from`; nullptr: they are authenticated
-  // and not encrypted. Encrypting writes the tag; decrypting checks it and answers whether it is
+  // and not encrypted. Encrypting writes the tag; decrypting checks it and returns whether it is
   // right.
   bool run(const UdpHeader& header, SealedFor where, std::span<const std::byte> from, std::byte* to,
            JobTag& tag, std::span<const std::byte> more = {}) {

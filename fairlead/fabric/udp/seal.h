@@ -30,7 +30,7 @@ using JobKey = std::array<std::uint8_t, 16>;
 // What the datagrams of a job have in common, so that others' are dropped without a look at the
 // tag. Made from the key, and tells nothing of it.
 std::uint32_t job_number(const JobKey& key);
-// The same, of 64 bits, for another purpose.
+// As above, of 64 bits, for another purpose.
 std::uint64_t job_word(const JobKey& key, std::string_view purpose);
 
 // SipHash-2-4 of 128 bits: made by who has the key. `same`: compared in a time that tells nothing.

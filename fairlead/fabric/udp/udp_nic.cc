@@ -38,7 +38,7 @@ constexpr int kPlaceLooks = 4;
 constexpr std::size_t kJoinedMax = 512;
 // Peers with a connected socket to send from, which saves the kernel a look at its routes.
 constexpr std::size_t kConnectedMax = 128;
-// Of what one system call may send (linux/udp.h, UDP_MAX_SEGMENTS of older kernels).
+// The most that one system call may send (linux/udp.h, UDP_MAX_SEGMENTS of older kernels).
 constexpr std::size_t kSegments = 64;
 constexpr std::size_t kSendBytes = 65'000;
 constexpr std::size_t kUdpPayloadMax = 65'507;
@@ -269,7 +269,7 @@ class Udp final : public UdpNic {
   }
 
   // Sends the first packets that one system call carries: of one size, but for a shorter last one.
-  // Answers how many; 0: the kernel has no room.
+  // Returns how many; 0: the kernel has no room.
   std::size_t send_run(Peer dest, std::span<const Outgoing> packets) {
     const Way& way = ways_[dest];
     const std::size_t size = packets[0].header.client.size;
@@ -420,7 +420,7 @@ class Udp final : public UdpNic {
   }
 
   // What was received: a datagram, or several of one sender that the kernel joined (GRO), each as
-  // long as its header says. Answers how many.
+  // long as its header says. Returns how many.
   int take(std::size_t bytes) {
     const std::uint32_t buffer = buffer_;
     std::span<std::byte> left(buffers_.at(buffer), bytes);
@@ -437,7 +437,7 @@ class Udp final : public UdpNic {
     buffer_ = buffers_.take();
     return count;
   }
-  // Answers how long the first datagram is; all there is where it is not to be believed.
+  // Returns how long the first datagram is; all there is where it is not to be believed.
   std::size_t deliver(std::span<std::byte> datagrams, std::uint32_t buffer, bool keepable) {
     UdpHeader header;
     const std::size_t all = datagrams.size();

@@ -240,7 +240,7 @@ TEST_P(UdpTest, OnlyWhatItsSealSaysIsPutInPlace) {
   Outgoing good{header_of(0, 0, zeroed.size()), zeroed.data()};
   good.header.client.kind = PacketKind::copy_piece;
   ASSERT_EQ(nics_[0]->post_many(1, {&good, 1}), 1u);
-  // Of a stranger; cut short; with a header that was changed on the way.
+  // Datagrams from a stranger; cut short; with a header that was changed on the way.
   Seal other({1}, GetParam(), {0, 0});
   Seal ours({7, 7, 7}, GetParam(), {0, 0}, 1000);
   for (int i = 0; i < 3; ++i) {
@@ -374,7 +374,7 @@ TEST_P(UdpTest, WhatIsSentOnToAnotherEndpointIsDropped) {
 INSTANTIATE_TEST_SUITE_P(Udp, UdpTest, testing::Values(Auth::header, Auth::full, Auth::encrypt),
                          [](const auto& auth) { return auth_name(auth.param); });
 
-// Seals a datagram; answers whether one with a byte changed is believed.
+// Seals a datagram; returns whether one with a byte changed is believed.
 TEST(Seal, EveryBitCounts) {
   for (const Auth auth : {Auth::header, Auth::full, Auth::encrypt}) {
     Seal sender({1, 2}, auth, {3, 0});

@@ -23,7 +23,7 @@ class FastPathTest : public DirectPortTest {
   bool there_is_one() const {
     return GetParam().on == On::shm && GetParam().membarrier && GetParam().faults == nullptr;
   }
-  // Of rank 1 from rank 0; adds what it took to box_. `may`: of a number.
+  // Rank 1 takes from rank 0 and adds that to box_. `may`: whether a number may be taken.
   bool receive(std::size_t wanted, const std::function<bool(std::uint32_t)>& may) {
     const FastPath straight = port(1).fast_path(kChan, Lane::request);
     return straight.receive(

@@ -480,7 +480,7 @@ TEST_P(DirectPortTest, WaitEndsByCounterWordPacketTaskAndDeadline) {
   EXPECT_EQ(port(0).wait(until_counter), Post::maybe_delivered);
 }
 
-// Sends 1,000 numbered packets over a network with the faults of `plan`; answers how many came.
+// Sends 1,000 numbered packets over a network with the faults of `plan`; returns how many came.
 std::size_t pass_through(const char* plan, std::uint32_t first = 0) {
   auto network = std::move(fabric::LoopNetwork::create({2, 1 << 20}).value());
   const auto faults = fabric::parse_fault_plan(plan, 11).value();

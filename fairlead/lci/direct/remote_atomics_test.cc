@@ -25,7 +25,7 @@ class RemoteAtomicsTest : public DirectPortTest {
     }));
     return answer;
   }
-  // Answers whether it went well.
+  // Returns whether it went well.
   bool change(Rank by, Remote word, Atomic op, std::uint64_t a, std::uint64_t b = 0,
               std::uint64_t* old = nullptr, std::uint32_t flags = kNoFlags) {
     Counter done;
@@ -255,7 +255,7 @@ TEST_P(RemoteAtomicsTest, ALostPeerEndsWhatIsUnderWay) {
     return counter.ok + counter.failed == count;
   };
   mark_dead(2);
-  // Expect: each ends once and soon; what failed answers no value
+  // Expect: each ends once and soon; what failed returns no value
   EXPECT_TRUE(ended(done, kMany - refused));
   for (int i = 0; i < 100; ++i) port(0).poll();
   EXPECT_EQ(done.ok + done.failed, kMany - refused);

@@ -22,7 +22,7 @@ class RemoteCopiesTest : public DirectPortTest {
     return way.software || has_engines(way.on);
   }
   bool copies() { return (port(0).caps(1).flags & kRemoteCopy) != 0; }
-  // Polls until the operation has ended; answers whether all went well.
+  // Polls until the operation has ended; returns whether all went well.
   bool ended(Post answer, Counter& counter) {
     if (answer != Post::done && answer != Post::pending) return false;
     EXPECT_TRUE(until([&] { return counter.ok + counter.failed == 1; }));

@@ -11,7 +11,7 @@ namespace fairlead::run {
 
 class ClockLook {
  public:
-  // Of a round trip: when it was asked and the answer came, here, and what the answer says.
+  // Adds a round trip: when it began and the answer came, by this clock, and what the answer says.
   void add(std::int64_t asked, std::int64_t answered, std::int64_t there) {
     // Halves first: the sum of two may be too large.
     const Look look{there - (asked / 2 + answered / 2), (answered - asked + 1) / 2};

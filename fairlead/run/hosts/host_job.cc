@@ -44,7 +44,7 @@ constexpr milliseconds kEndLimit{900};
 constexpr milliseconds kShellLimit{500};
 // Round trips to learn of an agent's clock before the ranks start; one a beat while they run.
 constexpr int kClockLooks = 16;
-// Of what a shell says, kept for the error.
+// How many bytes of what a shell says are kept for the error.
 constexpr std::size_t kWordsMax = 4096;
 
 struct Host {

@@ -19,7 +19,7 @@ struct HostSlots {
 Result<std::vector<HostSlots>> parse_hosts(std::string_view text);
 // A line per host: "a", "a:2" or "a slots=2"; # begins a comment. Error: names the line.
 Result<std::vector<HostSlots>> parse_hostfile(std::string_view text);
-// The same from a file.
+// As above, from a file.
 Result<std::vector<HostSlots>> read_hostfile(const std::string& path);
 
 // How many ranks there are room for.

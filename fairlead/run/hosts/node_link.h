@@ -86,7 +86,7 @@ class DataSink {
   // What was not written yet.
   std::string take() { return std::move(pending_); }
   int fd() const { return to_; }
-  // Of the write after which fd() is -1; 0: none failed.
+  // The error of the write after which fd() is -1; 0: none failed.
   int error() const { return error_; }
   // Writes what is taken without blocking; a reader that is gone takes everything. `told` may be
   // shut.

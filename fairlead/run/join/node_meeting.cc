@@ -217,7 +217,7 @@ Result<Fd> call_leader(const NodeCard& card, const NodeHello& hello, millisecond
                     hello.head.rank, card.head.rank, why)};
   };
   Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  // Of connect() too, where the leader's queue is full. Zero would be without end.
+  // The limit of connect() too, where the leader's queue is full. Zero would be without end.
   const auto ms = std::max<std::int64_t>(limit.count(), 1);
   const timeval patience{ms / 1000, ms % 1000 * 1000};
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);

@@ -15,7 +15,7 @@ namespace fairlead::run {
 namespace {
 
 constexpr Ps kBeat = milliseconds(500);
-// Of each node a pulse a beat comes to each: with hundreds the beat is longer.
+// In each beat every node sends every other a pulse: with hundreds of nodes the beat is longer.
 constexpr Ps kBeatPerNode = milliseconds(5);
 // A beat at least so often within the silence: some may be lost.
 constexpr std::int64_t kBeatsInSilence = 4;

@@ -73,7 +73,7 @@ class NodePulse {
   bool done() const;
   // Says so if it is so; whoever speaks.
   void say_done();
-  // The same of every other node, or it is lost.
+  // As above, for every other node, or it is lost.
   bool others_over() const;
 
  private:

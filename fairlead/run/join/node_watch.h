@@ -24,7 +24,7 @@ namespace fairlead::run {
 struct NodeWatchOptions {
   std::uint32_t self = 0;
   std::vector<std::uint32_t> ring;  // the node's ranks, ascending, self among them
-  // Of several nodes: what the pulse is made of; no socket: there is one node.
+  // With several nodes: what the pulse is made of; no socket: there is one node.
   Fd pulse{};
   PulseOptions pulses{};
   // With an NI engine: which process, and whose.

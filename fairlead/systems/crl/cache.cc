@@ -87,7 +87,7 @@ bool Cache::asked_back(Kind kind, Version version, Actions& out) {
     }
     return true;
   }
-  // Of a copy given up before, or of the one that is on its way.
+  // The version is that of a copy given up before, or of the one that is on its way.
   if (!takes_data(version)) return false;
   if (early_ && !is_later(version, early_version_)) return false;
   early_ = true;

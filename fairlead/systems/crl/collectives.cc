@@ -91,7 +91,7 @@ void Collectives::met(const lci::Arrival& arrival) {
 
 double Collectives::gather(Collective what, double mine, const Caller& caller) {
   Gathered& gathered = gathered_[meeting_ % 2];
-  // Of this meeting and all earlier ones of its parity.
+  // Arrivals of this meeting and of all earlier ones of its parity.
   await(gathered.came, std::uint64_t{meeting_ / 2 + 1} * children_, "the others to come here",
         caller);
   double value = mine;

@@ -170,7 +170,7 @@ TEST(Directory, a_request_that_passed_the_flush_before_it_waits_for_the_content)
   // Expect: no message, as rank 1 has nothing that it could give.
   EXPECT_EQ(home.receive(1, Kind::shared_request), "");
   EXPECT_EQ(home.receive(1, Kind::flush_data, 1), "shared>1.2");
-  // The same with a shared copy: its flush comes late.
+  // As above, with a shared copy: its flush comes late.
   EXPECT_EQ(home.receive(1, Kind::exclusive_request), "exclusive>1.3");
   EXPECT_EQ(home.receive(1, Kind::flush, 2), "");
   EXPECT_TRUE(home.stale);

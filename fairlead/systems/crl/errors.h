@@ -16,7 +16,7 @@ struct Caller {
 // "rgn_end_read of region 7, called at hello+0x1a2b: <what>", with the rank's number before it.
 [[noreturn]] void fail(run::Context& context, const Caller& caller, Rid rid,
                        const std::string& what);
-// The same of no region in particular.
+// As above, for no region in particular.
 [[noreturn]] void fail(run::Context& context, const Caller& caller, const std::string& what);
 
 }  // namespace fairlead::crl

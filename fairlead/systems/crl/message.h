@@ -11,8 +11,8 @@
 namespace fairlead::crl {
 
 using Rid = std::uint32_t;
-// Of a region at its home: every copy that is given away has a new one, so that what is said of an
-// earlier copy is told from what is said of this one. It wraps: copies are few at any time.
+// Counted by a region's home: every copy that is given away has a new one, so that what is said of
+// an earlier copy is told from what is said of this one. It wraps: copies are few at any time.
 using Version = std::uint32_t;
 constexpr bool is_later(Version a, Version b) { return static_cast<std::int32_t>(a - b) > 0; }
 

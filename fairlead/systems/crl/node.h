@@ -25,7 +25,7 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // Of the current rank; nullptr before crl_init.
+  // The current rank's node; nullptr before crl_init.
   static Node* current() {
     run::Context* const context = run::current();
     return context == nullptr ? nullptr : static_cast<Node*>(context->state(run::System::crl));

@@ -32,7 +32,7 @@ class Region {
   std::byte* mapped() { return reinterpret_cast<std::byte*>(this) + kHead; }
   std::byte* content() { return checked_ ? content_.get() : mapped(); }
 
-  // Checked form only, else nothing. They answer what the program did wrong since the last call of
+  // Checked form only, else nothing. They return what the program did wrong since the last call of
   // one of them, or nullptr.
   const char* show();    // at the start of an operation
   const char* take();    // at the end of a write

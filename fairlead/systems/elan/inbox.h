@@ -120,7 +120,7 @@ class Inbox {
 
   // Waits for room in the network. `data` is the caller's again on return. Not from an upcall.
   void send(lci::Dest to, const Key& key, const void* data, std::size_t size);
-  // The same from byte `moved` on, as far as there is room, or waiting for it if it may; true: all
+  // As above, from byte `moved` on, as far as there is room, or waiting for it if it may; true: all
   // is sent. Nothing else may be sent to that rank before.
   bool send_on(Rank to, const Key& key, std::uint32_t note, const void* data, std::size_t size,
                std::size_t& moved, bool may_wait);

@@ -15,7 +15,7 @@ struct Key {
   std::uint32_t tag = 0;
 };
 
-// The same at its receiver.
+// As above, at its receiver.
 struct Envelope {
   std::uint64_t context = 0;
   Rank source = 0;

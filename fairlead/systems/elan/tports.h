@@ -48,8 +48,8 @@ struct Send {
 // All Tports of one user at one rank. Thread: the port's, inside a PortTurn.
 class Tports {
  public:
-  // Of the Port's, this user's alone: channels of messages and of answers, and `segments` segments
-  // from `segment` on, without which nothing is offered.
+  // Names of the Port that are this user's alone: channels of messages and answers, and `segments`
+  // segments from `segment` on, without which nothing is offered.
   struct Names {
     lci::Chan messages = 0;
     lci::Chan answers = 0;

@@ -25,7 +25,7 @@ Info environment(Process& process) {
   return made;
 }
 
-// Calls `read(const Info&)`, which answers as the call does.
+// Calls `read(const Info&)`, which returns as the call does.
 template <class Read>
 int reading(const Call& call, MPI_Info handle, Read&& read) {
   if (handle == MPI_INFO_ENV) return read(environment(call.process()));

@@ -96,7 +96,7 @@ std::vector<Rank> meet(const Call& call, Comm& local, int leader, const Peer& pe
 }
 
 // Both groups' members, those of the group with the lower job rank at its head first: the same at
-// all. Answers how many these are.
+// all. Returns how many these are.
 int fill_both(const Comm& local, const std::vector<Rank>& remote, Comm& both) {
   std::vector<Rank> own;
   for (int r = 0; r < local.size; ++r) own.push_back(local.job_rank(r));

@@ -100,7 +100,7 @@ template <Going how>
     return true;
   }
 }
-// The same where one thread calls.
+// As above, where one thread calls.
 template <Going how>
 [[gnu::always_inline]] inline bool sends_small(Process* process, const void* buffer,
                                                MPI_Count count, MPI_Datatype datatype, int dest,
@@ -119,7 +119,7 @@ bool sends_in_turn(Process* process, const void* buffer, MPI_Count count, MPI_Da
          sends_now<Going::by_port>(*process, buffer, count, datatype, dest, tag, handle);
 }
 
-// The same for a receive; nullptr: nothing has happened. A short one is without a call.
+// As above, for a receive; nullptr: nothing has happened. A short one is without a call.
 template <bool is_short>
 [[gnu::always_inline]] inline Request* receives_now(Process& process, void* buffer, MPI_Count count,
                                                     MPI_Datatype datatype, int source, int tag,

@@ -46,7 +46,7 @@ bool all_done(std::span<const MPI_Request> handles) {
 // That a receive was cancelled is no error.
 int without_cancelled(int error) { return error == kCancelled ? MPI_SUCCESS : error; }
 
-// Frees a done request and fills the status; answers its error without raising it.
+// Frees a done request and fills the status; returns its error without raising it.
 int complete(const Call& call, MPI_Request* handle, MPI_Status* status) {
   if (*handle == MPI_REQUEST_NULL) {
     set_empty(status, MPI_ANY_SOURCE);
@@ -67,7 +67,7 @@ std::string failure_of(const Request& request) {
                      request.size, request.capacity);
 }
 
-// The same for a call on one request: raises the error where the request belongs.
+// As above, for a call on one request: raises the error where the request belongs.
 int complete_one(const Call& call, MPI_Request* handle, MPI_Status* status) {
   if (*handle == MPI_REQUEST_NULL || (object_of(*handle)->error == MPI_SUCCESS &&
                                       object_of(*handle)->kind <= RequestKind::constant))

@@ -71,7 +71,7 @@ ElementBuffer elements_of(const Buffer& buffer, MPI_Datatype basic) {
   return {static_cast<std::byte*>(const_cast<void*>(data.at)), data.layout};
 }
 
-// The same at the target, of a type with gaps: `bytes` with them.
+// As above, at the target, of a type with gaps: `bytes` with them.
 void gap_elements(FarData& far, MPI_Datatype type, MPI_Datatype basic, std::uint64_t bytes) {
   const Layout* const layout = find_body(type)->layout;
   const bool in_a_row = far.layout == nullptr;  // offset is the first byte's

@@ -68,7 +68,7 @@ int members_of(const Call& call, Window& window, MPI_Group handle, std::vector<i
   return MPI_SUCCESS;
 }
 
-// Calls `work(Window&)`, which answers as the call does, for a rank that is locked.
+// Calls `work(Window&)`, which returns as the call does, for a rank that is locked.
 template <class Work>
 int on_locked(const Call& call, MPI_Win win, int rank, Work&& work) {
   return on_window(call, win, [&](Window& window) -> int {

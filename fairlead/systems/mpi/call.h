@@ -52,7 +52,7 @@ class Call {
     return answer;
   }
 
-  // Each answers MPI_SUCCESS or raises the error. They make the texts of arguments already known
+  // Each returns MPI_SUCCESS or raises the error. They make the texts of arguments already known
   // to be wrong, so they are off the message path.
   int check_comm(MPI_Comm handle) const;
   int check_data(const Comm* comm, const void* buffer, MPI_Count count, MPI_Datatype datatype,

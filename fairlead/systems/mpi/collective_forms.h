@@ -18,7 +18,7 @@ struct Form {
 };
 
 // Makes the schedule that `record` writes down; ends it if the call is at once, else begins it
-// unless it is persistent. Answers an MPI error class, raised.
+// unless it is persistent. Returns an MPI error class, raised.
 template <class Record>
 [[gnu::cold, gnu::noinline]] int make_schedule(const Call& call, Comm& comm, const Form& form,
                                                Record&& record) {

@@ -45,7 +45,7 @@ struct Comm {
   // collectives/shared_reduction.h, and the pieces that went through it.
   SharedPieces* shared = nullptr;
   std::uint64_t shared_count = 0;
-  // Of its first member: how large reductions travel, with many results and with one.
+  // At its first member: how large reductions travel, with many results and with one.
   std::array<CopyChoice, 2> reduction_choice;
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   // Job rank by rank here, and the reverse sorted by job rank; empty: the same numbers.

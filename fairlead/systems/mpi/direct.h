@@ -149,7 +149,7 @@ class Direct final : public Device {
   bool end_help(Request& send);
   [[noreturn]] void fail_copy(const Request& r);
 
-  // Of the path to `peer`; remembers the last.
+  // The limit of the path to `peer`; remembers the last one.
   std::uint32_t inline_bytes_max(Rank peer) {
     if (peer != inline_peer_) [[unlikely]] {
       inline_peer_ = peer;

@@ -20,7 +20,7 @@ struct EngineCopyTest : EngineTest {
   ClaimWord* table() {
     return reinterpret_cast<ClaimWord*>(port.allocated.at(kClaimSegment).data());
   }
-  // Of message 99 of rank 1.
+  // A piece of message 99 of rank 1.
   void arrive_offer(std::uint64_t bytes) {
     const Offer offer{bytes, kSendSegmentBase + 3, 1};
     port.arrive(1, {word(Kind::offer), 5, 99, 0}, bytes_of(offer));
@@ -29,7 +29,7 @@ struct EngineCopyTest : EngineTest {
                     std::uint32_t claim = 0) {
     port.arrive(1, {first_word(kind, 0), to, own, claim}, bytes_of(bytes), lci::Lane::reply);
   }
-  // Of a message to rank 1 whose receiver asks for help: a claim, and the receive buffer.
+  // A message to rank 1 whose receiver asks for help: a claim, and the receive buffer.
   Claim receiver_claims(std::uint32_t slot) {
     port.allocate(kClaimSegment, kClaimSlots * sizeof(ClaimWord), lci::Place::host);
     const Claim claim(slot, 1);
@@ -270,7 +270,7 @@ TEST_F(EngineCopyTest, ForeignHelpIsDropped) {
   arrive_reply(Kind::help, 0xffffffffu, kBytes);  // no such send
   arrive_reply(Kind::helped, r->id, kBytes);      // nobody was asked
   port.arrive(2, {first_word(Kind::help, 0), s->id, 0, 0}, "short", lci::Lane::reply);
-  // Of a rank that has no claims.
+  // From a rank that has no claims.
   port.allocated.clear();
   port.arrive(2, {first_word(Kind::help, 0), s->id, 0, 0}, bytes_of(std::uint64_t{kBytes}),
               lci::Lane::reply);

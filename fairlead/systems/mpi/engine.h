@@ -107,7 +107,7 @@ class Engine {
   void look_around() {
     if (free_work_ && (direct_.is_straight() || ++unlooked_ % kUnlookedMax == 0)) poll();
   }
-  // Sends and returns when the buffer may be reused. Answers an MPI error class. `layout`: how the
+  // Sends and returns when the buffer may be reused. Returns an MPI error class. `layout`: how the
   // `size` bytes lie from `from` on; nullptr: in a row.
   int send(const void* from, std::uint64_t size, Envelope to, bool sync, const char* call,
            const Layout* layout = nullptr);
@@ -137,7 +137,7 @@ class Engine {
       take_early(*r, message);
     return r;
   }
-  // The same without a call, so that the caller keeps nothing over one. nullptr: nothing has
+  // As above, without a call, so that the caller keeps nothing over one. nullptr: nothing has
   // happened, irecv() can do it.
   Request* irecv_short(void* to, std::uint64_t capacity, std::uint32_t context, Rank source,
                        std::int32_t tag, Comm* comm) {
@@ -175,10 +175,10 @@ class Engine {
   void wait_for_change(const char* call, const WaitsFor& of = {}) {
     (void)wait_until({}, call, of);
   }
-  // As wait(), but may answer false, not done, once the port has seen that `deadline`, its time, is
+  // As wait(), but may return false, not done, once the port has seen that `deadline`, its time, is
   // over. It looks at the clock only where a wait is long, also for a deadline long over.
   bool wait_a_while(Request& request, Ps deadline, const char* call);
-  // The same, or until `word`, which a peer stores into, is at least `value`.
+  // As above, or until `word`, which a peer stores into, is at least `value`.
   void wait_for_word(const std::atomic<std::uint64_t>& word, std::uint64_t value, const char* call,
                      const WaitsFor& of = {}) {
     lci::Until until;
@@ -199,7 +199,7 @@ class Engine {
   // Copies `size` bytes from what a peer has exposed; returns when they are here. A peer that is
   // gone ends the job.
   void fetch(const lci::Remote& from, void* to, std::size_t size, const char* call);
-  // The same the other way: returns when they are there.
+  // As above, the other way: returns when they are there.
   void store(const void* from, const lci::Remote& to, std::size_t size, const char* call);
   // The earliest message `wanted` matches, which stays, or nullptr.
   const Unexpected* probe(const Envelope& wanted) {
@@ -310,7 +310,7 @@ class Engine {
   // Counts what a kept message holds, and no longer. Too much in all ends the job.
   void hold(const Unexpected& message);
   void let_go(const Unexpected& message) { count_less(message.size); }
-  // The same by a device that matches itself.
+  // As above, by a device that matches itself.
   void hold(std::uint64_t size, Rank from, std::int32_t tag);
   void let_go(std::uint64_t size) { count_less(size); }
   // For such a device's take().

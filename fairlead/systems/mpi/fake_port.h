@@ -55,7 +55,7 @@ class FakePort final : public lci::Port {
   // What wait() does; a test that must not wait leaves it empty.
   std::deque<std::function<void()>> on_wait;
 
-  // A packet from `source`, now; answers what the upcall answered.
+  // A packet from `source`, now; returns what the upcall returned.
   Keep arrive(Rank source, std::initializer_list<std::uint32_t> words, const std::string& data,
               lci::Lane lane = lci::Lane::request) {
     auto* packet = new lci::Packet;

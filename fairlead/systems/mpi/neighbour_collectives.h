@@ -1,5 +1,5 @@
 // Neighborhood collectives: one text of the arguments for the three forms of each call. `comm` has
-// a topology, or the call answers MPI_ERR_TOPOLOGY. Arrays have an element for each neighbor.
+// a topology, or the call returns MPI_ERR_TOPOLOGY. Arrays have an element for each neighbor.
 #pragma once
 #include "fairlead/systems/mpi/collective_forms.h"
 

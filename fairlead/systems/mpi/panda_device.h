@@ -59,7 +59,7 @@ class PandaDevice final : public Device {
   void stop() override;
 
  private:
-  // Of wire.h, read from the header of one of Panda's messages.
+  // A message of wire.h, read from the header of one of Panda's messages.
   struct Head {
     std::uint32_t words[4];
   };

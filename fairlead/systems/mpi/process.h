@@ -35,7 +35,7 @@ class Process {
   Process(run::Context& context, int thread_level, const JobOptions& options);
   ~Process();
 
-  // Of the current rank; nullptr before MPI_Init.
+  // The current rank's; nullptr before MPI_Init.
   static Process* current() {
     run::Context* context = run::current();
     return context == nullptr ? nullptr : static_cast<Process*>(context->state(run::System::mpi));
@@ -71,7 +71,7 @@ class Process {
   void free_comm(Comm* comm);
 
   // Gives a done request back, which is a message or a constant, and fills `status` (may be
-  // ignored); answers its error class.
+  // ignored); returns its error class.
   int complete(Request* request, MPI_Status* status) {
     if (status != MPI_STATUS_IGNORE) fill_status(*request, *status);
     if (request->kind != RequestKind::message) return MPI_SUCCESS;
@@ -87,14 +87,14 @@ class Process {
   Comm& self() { return self_; }
   // What the handle of a send that was done at once points to; never given back.
   Request& done_send() { return done_send_; }
-  // The same for a receive from MPI_PROC_NULL.
+  // As above, for a receive from MPI_PROC_NULL.
   Request& done_receive() { return done_receive_; }
 
   Phase phase = Phase::running;
   // Calls may take the short ways: they run, one thread makes them, no upcall does meanwhile, and
   // work is free.
   bool plain() const { return may_be_plain_ && !engine_.port().wakes(); }
-  // The same within a turn (Turn) where several threads make calls.
+  // As above, within a turn (Turn) where several threads make calls.
   bool plain_in_turn() const { return may_be_plain_in_turn_ && !engine_.port().wakes(); }
   // Several threads make calls, or some system of the program lets upcalls run between them
   // (Port::wake): a call is a turn.

@@ -81,7 +81,7 @@ struct alignas(64) Request {
   const std::byte* from = nullptr;
   std::uint64_t moved = 0;
   std::uint32_t segment = 0;
-  // Of memory copied straight between the ranks: chunks whose copies were begun and are done.
+  // Where memory is copied directly between the ranks: chunks whose copies were begun and are done.
   Claim claim;
   static constexpr std::uint32_t kNoChunk = ~std::uint32_t{0};
   std::uint32_t chunk = kNoChunk;  // taken, and its copy not begun

@@ -46,7 +46,7 @@ class Task {
 };
 
 // Reports the request of a Task, which is done or inactive: fills `status` (may be ignored), and
-// deletes the task unless it is persistent; then the handle stays. Answers an error class, not
+// deletes the task unless it is persistent; then the handle stays. Returns an error class, not
 // raised.
 int end_task(const Call& call, MPI_Request* handle, MPI_Status* status);
 

@@ -35,7 +35,7 @@ constexpr std::uint64_t kUnexpectedBytesLeast = std::uint64_t{64} << 10;
 // so.
 constexpr std::uint64_t kUnexpectedBytesMax = std::uint64_t{4} << 30;
 
-// Of what a Port names, MPI's.
+// MPI's share of what a Port names.
 constexpr run::Names kNames = run::names_of(run::System::mpi);
 
 // Segments of collectives, by context (24 bits): the memory where members of a communicator meet,

@@ -1,4 +1,4 @@
-// What calls answer that this library does not have (calls.txt).
+// What calls return that this library does not have (calls.txt).
 #pragma once
 #include "fairlead/systems/mpi/mpi.h"
 

@@ -12,7 +12,7 @@ namespace fairlead::mpi {
 // Point-to-point and collectives share one channel: the context tells them apart.
 constexpr lci::Chan kChannel = run::names_of(run::System::mpi).channels[0];
 
-// Of the tports device: its messages, whose four words are Tports', and answers to them.
+// Channels of the tports device: its messages, whose four words are Tports', and their answers.
 constexpr lci::Chan kTportsChannel = run::names_of(run::System::mpi).channels[2];
 constexpr lci::Chan kTportsAnswers = run::names_of(run::System::mpi).channels[3];
 
@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t {
   help = 8,         // sender id     receiver id          Claim         bytes wanted (8)
   helped = 9,       // receiver id   -                    -             bytes copied (8)
   slower = 10,      // 1: from now on; 0: no longer       -             -
-  // Of the rsm device, whose packets have a body of 8 bytes each.
+  // The rsm device's, whose packets have a body of 8 bytes each.
   open = 11,    // postboxes     -                    -             bytes of the pool
   opened = 12,  // -             -                    -             -
   closed = 13,  // -             -                    -             -

@@ -17,7 +17,7 @@
 
 namespace fairlead::multigame {
 
-// Of Panda's services, which all systems on it share.
+// Services of Panda, whose numbers all systems on it share.
 constexpr panda::Service kJobService = 48;
 constexpr panda::Service kAskService = 49;
 constexpr panda::Service kAnswerService = 50;
@@ -30,7 +30,7 @@ struct ReachedNote {
   std::uint16_t slack;   // moves that were left beside the lower bound: the subtree's size
   std::uint16_t weight() const { return slack; }
 };
-// Of a two-player game: limits of its value at one depth.
+// For a two-player game: limits of a position's value at one depth.
 struct ValueNote {
   std::uint16_t serial;  // search
   std::int16_t lower;
@@ -99,7 +99,7 @@ struct Core {
   // Tells rank 0 that what a phase is for is known: the rest need not be done.
   void tell_found();
 
-  // Runs the driver's part of one phase, which all ranks begin; answers what rank 0 has told of it.
+  // Runs the driver's part of one phase, which all ranks begin; returns what rank 0 has told of it.
   // The driver:
   //   bool step()     does some of what there is to do; false: there was nothing
   //   void flush()    sends what waits for company

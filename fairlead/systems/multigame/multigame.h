@@ -48,7 +48,7 @@ class Rules {
   // A string that outlives the rules.
   virtual const char* name() const = 0;
   // Writes what can be reached by one move, at most to.size() (kMovesMax) of them, in an order that
-  // does not change, and answers how many there are: more than to.size() ends the job. `last` is
+  // does not change, and returns how many there are: more than to.size() ends the job. `last` is
   // the move that led here, which rules may use to leave out the way back, or kNoMove.
   virtual std::size_t moves(const Position& from, std::uint8_t last, std::span<Move> to) const = 0;
   // Decides on the owner (high bits) and the place in the owner's table (low bits).
@@ -104,7 +104,7 @@ struct AlphaBetaOptions {
   std::uint8_t local_depth = 4;
 };
 
-// Of one rank, or summed over the ranks. Fixed width: it travels.
+// What one rank counted, or the sum over the ranks. Of fixed width, as it travels.
 struct Counts {
   std::uint64_t expanded = 0;  // positions whose moves were generated
   std::uint64_t jobs_local = 0, jobs_sent = 0, jobs_received = 0;
@@ -136,7 +136,7 @@ struct AlphaBetaAnswer {
   Counts own, total;
 };
 
-// One rank's Multigame. Thread: the rank's. Set-up answers Result; what goes wrong later (a lost
+// One rank's Multigame. Thread: the rank's. Set-up returns Result; what goes wrong later (a lost
 // rank, rules that break their contract, a full queue) ends the job from the rank that sees it,
 // with its number, the cause and, of rules, the position (Context::abort_job).
 class Multigame {
@@ -158,7 +158,7 @@ class Multigame {
   // position are the caller's for the time of the call.
   //
   // Iterative deepening A* (Korf): iterations with a growing limit on made moves plus lower bound.
-  // Of a position that was reached before in the same iteration, by no more moves, nothing is
+  // A position that was reached before in the same iteration, by no more moves, is not
   // searched again. Without a table every complete iteration expands exactly the positions of the
   // sequential search.
   IdaAnswer ida(const OnePlayer& rules, const Position& start, const IdaOptions& options);

@@ -35,7 +35,7 @@ class Table {
     return nullptr;
   }
 
-  // Of a position that find() does not answer. True: another one of the present search was lost.
+  // Keeps a note of a position that find() lacks. True: another one of this search was lost.
   bool store(std::uint64_t hash, const Position& position, const Note& note) {
     Bucket& bucket = at(hash);
     const bool heavier =

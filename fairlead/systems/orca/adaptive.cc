@@ -44,7 +44,7 @@ void Core::run_move(void* argument) {
   StreamHead head{};
   {
     const Held held(core);
-    // Of replicas: somebody destroyed it meanwhile.
+    // A replica that is not found was destroyed meanwhile.
     if (Instance* const instance = core.find(move->id)) {
       if (move->replicate) instance->type.write(instance->state.get(), state);
       head.object = move->id;

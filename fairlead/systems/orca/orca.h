@@ -124,7 +124,7 @@ class Program {
   class TypeOf {
    public:
     TypeOf(Program& program, std::size_t index) : program_(program), index_(index) {}
-    // Member function M; G, where given, is a const one that answers bool, with M's parameters or
+    // Member function M; G, where given, is a const one that returns bool, with M's parameters or
     // none: the operation waits until it holds.
     template <auto M, auto G = nullptr>
     TypeOf& operation(const std::string& name);
@@ -148,7 +148,7 @@ class Program {
 
   const std::vector<Type>& types() const { return types_; }
   const std::vector<Function>& functions() const { return functions_; }
-  // Of all names, in order: the same on every rank.
+  // A hash of all names, in order: the same on every rank.
   std::uint64_t hash() const;
 
  private:
@@ -221,12 +221,12 @@ class Orca {
     std::apply([&bytes](const auto&... value) { write_all(bytes, value...); }, values);
     fork(rank, &kMemberTag<F>, bytes);
   }
-  // Of the world the rank runs in, since it started.
+  // The time of the world that the rank runs in, since it started.
   double seconds() const;
   // Lets the rank's other processes run.
   void yield();
 
-  // Of this rank.
+  // Counts of this rank.
   struct Counts {
     std::uint64_t here = 0;     // operations in this rank's memory, by its own processes
     std::uint64_t calls = 0;    // operations at the owner of a single copy, by calls

@@ -41,9 +41,9 @@ struct Under {
 
 class Outgoing {
  public:
-  // Of messages that wait for room: a job beyond it ends.
+  // The most messages that wait for room: a job with more of them ends.
   static constexpr std::size_t kWaitingBytesMax = std::size_t{256} << 20;
-  // Of one message, after which a thread lets others run: they do not interrupt each other.
+  // The packets of one message after which a thread lets others run: nothing interrupts threads.
   static constexpr std::uint32_t kTurnPackets = 64;
 
   // What its owner does.

@@ -169,7 +169,7 @@ class Panda {
   // sequencer, multicast, reordering at the receivers. Returns the number, which the receivers see
   // as well (order_of). Waits for the number: not inside a handler.
   std::uint64_t broadcast_ordered(Service service, const Message& message);
-  // Of the ordered broadcast whose handler runs now.
+  // The number of the ordered broadcast whose handler runs now.
   std::uint64_t order() const;
 
   // Sends a request and waits for the answer: at most once, whatever is lost below. In Panda-MT

@@ -14,7 +14,7 @@ namespace fairlead::panda {
 
 constexpr run::Names kNames = run::names_of(run::System::panda);
 constexpr lci::Chan kChannel = kNames.channels.first;
-// Of the word that holds the number of the next ordered broadcast.
+// The segment of the word that holds the number of the next ordered broadcast.
 constexpr lci::SegId kOrderSegment = kNames.segments.first;
 
 enum class Kind : std::uint8_t {

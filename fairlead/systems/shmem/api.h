@@ -273,7 +273,7 @@ std::size_t test_any(const T* words, std::size_t n, const int* status, int cmp,
   return found;
 }
 
-// --- Collectives. Sizes are in bytes; those of teams answer 0, or -1 for SHMEM_TEAM_INVALID.
+// --- Collectives. Sizes are in bytes; those of teams return 0, or -1 for SHMEM_TEAM_INVALID.
 void barrier_all(const char* call);
 void sync_all(const char* call);
 int team_sync(shmem_team_t team, const char* call);

@@ -99,7 +99,7 @@ Study table5() {
 
 // --- Table VI.
 
-// Of an ordered broadcast the LCI and Panda-MT levels include the fetch-and-add.
+// The LCI and Panda-MT levels of an ordered broadcast include the fetch-and-add.
 Study table6() {
   Study study{"table6", "What the programming systems add to multicast, 64 nodes", false, {}, {},
               {}};

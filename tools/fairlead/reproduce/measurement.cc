@@ -33,7 +33,7 @@ std::vector<std::string> Measurement::command() const {
 
 std::string Measurement::text() const {
   std::vector<std::string> words = command();
-  // The same wherever the build or install is.
+  // It is the same wherever the build or install is.
   if (is_program()) *std::find(words.begin(), words.end(), program_path()) = bench;
   return fmt::format("fairlead {}", fmt::join(words, " "));
 }

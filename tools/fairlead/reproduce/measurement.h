@@ -13,7 +13,7 @@ struct Measurement {
   std::string platform;  // "myrinet-ppro"
   std::string lci;       // "sdma"
   std::vector<std::string> arguments;
-  // Of a program: how many ranks run it, and what more `fairlead run` is told. 0: a bench.
+  // For a program: how many ranks run it, and what more `fairlead run` is told. 0: a bench.
   std::uint32_t ranks = 0;
   std::vector<std::string> options = {};
   double expected_s = 1;  // wall time of a program on one processor, for estimates only
@@ -24,7 +24,7 @@ struct Measurement {
   // "bench logp --on myrinet-ppro --lci sdma .. --json --packets", or "run -n 64 --on .. asp ..
   // --json": what follows the command's name.
   std::vector<std::string> command() const;
-  // The same as one line; two measurements with the same text are one.
+  // As above, as one line; two measurements with the same text are one.
   std::string text() const;
   // Wall time to expect, in seconds on one processor; for estimates only.
   double weight() const;

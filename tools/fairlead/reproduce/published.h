@@ -29,7 +29,7 @@ class Published {
   // nullptr: the text at hand does not give it.
   const PublishedValue* value(const std::string& table, const std::string& row,
                               const std::string& column) const;
-  // Of what the table's values have no source of their own; empty: no such table.
+  // The source of a table's values that state none of their own; empty: no such table.
   const std::string& source(const std::string& table) const;
   std::size_t size() const { return values_.size(); }
 

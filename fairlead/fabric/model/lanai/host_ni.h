@@ -64,7 +64,7 @@ class alignas(kCacheLine) ModelHostNi {
   bool ahead() const { return local_ > parts_.engine.now(); }
 
   // Polling watchdog (LCI paper section 4.1): as much of `time` passes as is over when a packet has
-  // been visible for `watchdog` without a look at it, or all of it. Answers how much; an interrupt
+  // been visible for `watchdog` without a look at it, or all of it. Returns how much; an interrupt
   // is due if it is less.
   Ps compute(Ps time, Ps watchdog);
   Ps time_of(const hw::HostWork& work) {

@@ -8,7 +8,7 @@
 namespace fairlead::mpi {
 namespace {
 
-// Of BoardSlot::entered.
+// The fields of BoardSlot::entered.
 constexpr unsigned kNumberShift = 16;
 constexpr unsigned kSizeShift = 8;
 
@@ -84,7 +84,7 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
            static_cast<std::uint32_t>(theirs & 0xff));
 }
 
-// The same by messages: one that came from a member, while not all are on the board, is of another
+// As above, by messages: one that came from a member, while not all are on the board, is of another
 // call. It may have come with whatever this rank waited for before.
 static void check_messages(Process& process, const Comm& comm, const char* call) {
   Engine& engine = process.engine();

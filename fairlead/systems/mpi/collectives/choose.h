@@ -24,7 +24,7 @@ constexpr int kTreeFinalizeRanks = 256;
 // once at each rank but takes 2 (P - 1) steps, so its pieces must be worth a message.
 constexpr std::uint64_t kAllreduceRingBytes = 32 * 1024;
 constexpr std::uint64_t kAllreduceRingPieceBytes = 1024;
-// Of a piece, combined while it lies in the caches and the next one comes. Two ranks, 1 MiB:
+// A piece is combined while it lies in the caches and the next one comes. Two ranks, 1 MiB:
 // 220 us, in blocks of 64 KiB 250, of 16 KiB 300.
 constexpr std::uint64_t kAllreduceBlockBytes = 512 * 1024;
 

@@ -27,7 +27,7 @@ class DirectCall {
   // Before the first meeting: lets the members read or write these bytes of this rank's. Each kind
   // once.
   void expose(Which which, void* vector, lci::Permission permission);
-  // Until all members are there; answers the first one's `word`.
+  // Until all members are there; returns the first one's `word`.
   std::uint64_t meet(std::uint64_t word = 0);
   // From and to what that member has exposed; done when it returns.
   void fetch(int member, Which which, std::uint64_t offset, void* to, std::uint64_t size);

@@ -29,7 +29,8 @@ class DirectReduction {
   }
 
  private:
-  // Of all vectors, in rank order; into the own result where there is one. Answers where it is.
+  // Combines all vectors in rank order, into the own result where there is one; returns where it
+  // is.
   const std::byte* combine(Part block) {
     std::byte* const sums = blocks_.data();
     std::byte* const arrived = sums + kDirectReductionBlockBytes;

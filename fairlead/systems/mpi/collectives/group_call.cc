@@ -41,7 +41,7 @@ constexpr const char* kCallNames[] = {"MPI_Barrier",
                                       "MPI_Dist_graph_create"};
 static_assert(std::size(kCallNames) == static_cast<std::size_t>(CollectiveKind::count));
 
-// Of a wait for a message, until this rank looks whether the others do something else.
+// How long a message is waited for before this rank looks whether the others do something else.
 constexpr Ps kLookAround = milliseconds(100);
 
 }  // namespace
@@ -88,7 +88,7 @@ void GroupCall::look_at_other_order(const Request& receive) const {
 
 void disagree(Process& process, const Comm& comm, const char* call, int member,
               std::uint64_t number, std::uint32_t kind) {
-  // The same call, but one of them by the board and the other by messages.
+  // Both make the same call, but one of them by the board and the other by messages.
   if (number == comm.collectives && kind == comm.collective) {
     end_job(process.context(), MPI_ERR_OTHER,
             fmt::format("{} failed on rank {} of {}: rank {} entered it with another number of "

@@ -15,12 +15,12 @@ namespace fairlead::mpi {
                                                      const char* call, int member,
                                                      std::uint64_t number, std::uint32_t kind);
 
-// The same by the tag of a message of its.
+// As above, by the tag of a message of its.
 [[noreturn, gnu::cold, gnu::noinline]] void disagree_by_tag(Process& process, const Comm& comm,
                                                             const char* call, int member,
                                                             std::int32_t tag);
 
-// The same where `member` takes part with another number of bytes than this rank.
+// As above, where `member` takes part with another number of bytes than this rank.
 [[noreturn, gnu::cold, gnu::noinline]] void disagree_on_size(Process& process, const Comm& comm,
                                                              const char* call, int member,
                                                              std::uint64_t theirs,

@@ -13,8 +13,8 @@
 
 namespace fairlead::mpi {
 
-// Of a communicator from its first such reduction until it is freed: kMemberBytes for each of up to
-// kBoardRanks members. The port of the first one owns it.
+// Lives from a communicator's first such reduction until it is freed: kMemberBytes for each of up
+// to kBoardRanks members. The port of the first one owns it.
 struct SharedPieces {
   static constexpr std::uint64_t kMemberBytes = 256 * 1024;
   static constexpr std::uint64_t kSlots = 2;
@@ -27,11 +27,11 @@ struct SharedPieces {
     Count combined;  // of its part
   };
 
-  // Of all the memory of `size` members.
+  // The memory of `size` members together.
   static constexpr std::uint64_t bytes(int size) {
     return sizeof(SharedPieces) + static_cast<std::uint64_t>(size) * kMemberBytes;
   }
-  // Of a piece: so long that few are waited for, and what is laid stays in second-level caches.
+  // A piece is so long that few are waited for, and so short that it stays in second-level caches.
   // docs/performance.md has others.
   static constexpr std::uint64_t piece_bytes(int size) {
     return kMemberBytes / kSlots / static_cast<std::uint64_t>(size - 1) / 64 * 64;

@@ -16,7 +16,7 @@ struct Block {
   const TypeBody* type;
 };
 
-// Each answers nullptr where the type would have more bytes, or reach further, than 63 bits say, or
+// Each returns nullptr where the type would have more bytes, or reach further, than 63 bits say, or
 // would nest deeper than kLayoutDepthMax. `contents` becomes the new type's.
 // Blocks in their order. `aligned`: the extent is rounded up so that the next element is aligned,
 // unless an upper bound was told (MPI_Type_create_struct).

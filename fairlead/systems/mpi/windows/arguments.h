@@ -11,7 +11,7 @@ namespace fairlead::mpi {
 // MPI_ERR_WIN: the handle is no window.
 [[gnu::cold, gnu::noinline]] int check_window(const Call& call, MPI_Win handle);
 
-// Runs `body(Window&)`, which answers as the call does, on the window of a handle.
+// Runs `body(Window&)`, which returns as the call does, on the window of a handle.
 template <class Body>
 int on_window(const Call& call, MPI_Win handle, Body&& body) {
   Window* const window = Objects<Window>::find(handle);

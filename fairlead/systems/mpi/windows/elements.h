@@ -59,7 +59,7 @@ struct StepRoom {
   std::size_t per_element;
 };
 // Puts the pieces of the elements from number `first` on into `pieces`, which it empties first;
-// answers how many elements those are, at least 1.
+// returns how many elements those are, at least 1.
 std::uint64_t next_pieces(const TargetElements& target, const ElementForm& form,
                           std::uint64_t first, const StepRoom& room,
                           std::vector<WindowPiece>* pieces);

@@ -53,11 +53,11 @@ struct WindowPeer {
   std::uint64_t unit = 1;
 };
 
-// The same of all members, by rank. Most ranks of a large job access few others: memory is for
+// As above, for all members, by rank. Most ranks of a large job access few others: memory is for
 // those alone, and their neighbours.
 class WindowPeers {
  public:
-  // Of a window with so many members.
+  // Makes room for a window with so many members.
   void resize(int members) { blocks_.resize((static_cast<std::size_t>(members) - 1) / kBlock + 1); }
   // Stays where it is.
   WindowPeer& of(int member) {

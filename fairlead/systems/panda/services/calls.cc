@@ -38,7 +38,7 @@ Calls::Verdict Calls::arrived(Received* message) {
     slot.answered.ok.fetch_add(1, std::memory_order_relaxed);
     return Verdict::taken;
   }
-  // Of a call before it: generations wrap.
+  // The answer belongs to an earlier call: generations wrap.
   const std::uint32_t age = slot.generation - generation;
   return generation != 0 && age < std::uint32_t{1} << 31 ? Verdict::twice : Verdict::foreign;
 }

@@ -12,7 +12,7 @@ namespace fairlead::panda {
 
 class Demultiplexer {
  public:
-  // Of a service, messages and calls each.
+  // The handlers of a service, for messages and for calls.
   static constexpr std::size_t kEarlyBytesMax = std::size_t{1} << 20;
   // What a message without data counts as.
   static constexpr std::size_t kEarlyBytesEach = 64;
