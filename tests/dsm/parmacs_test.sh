@@ -35,10 +35,9 @@ form=
 check 3 main -n 3
 check 1 main -n 1
 check 2 by_hand/main -n 2 --on udp
-# Expect: ranks without a process wait for the end; processes are created one by one, too.
-check 2 main -n 3
+# Expect: processes are created one by one, too; ranks without one wait for the end.
 form=one
-check 3 main -n 3
+check 2 main -n 3
 check 3 main -n 3 --on myrinet-p3
 
 # Expect: the manual's program prints what the manual shows.

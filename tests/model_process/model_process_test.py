@@ -100,17 +100,15 @@ class Bodies(Deadlines, unittest.TestCase):
         interrupts = {}
         for mode in ("interrupts", "watchdog"):
             for handler in ("same", "other"):
-                options = ["--handler", handler]
-                for ranks in (2, 5):
-                    self.same(ranks, mode, "6", options=options, **hca)
+                options = ["--handler", handler, "--set", "host.watchdog_us=1"]
+                self.same(5, mode, "6", options=options, **hca)
                 counters = run(5, "fiber", mode, "6", options=options, **hca)[1]["counters"]
                 interrupts[mode, handler] = counters["interrupts"]
-        # Expect: a processor of its own is called less, as it takes together what comes while it is
-        # at work; the watchdog's time is longer than most of the computing.
+        # Expect: the watchdog, whose time is the platform's, calls for less than everything does.
         for handler in ("same", "other"):
-            self.assertGreater(interrupts["interrupts", handler], 10)
-            self.assertLess(interrupts["watchdog", handler],
-                            interrupts["interrupts", handler] / 2)
+            self.assertGreater(interrupts["watchdog", handler], 0)
+            self.assertGreater(interrupts["interrupts", handler],
+                               2 * interrupts["watchdog", handler])
 
     def test_load_store_links(self):
         # Expect: the same where ranks store and load other hosts' memory, on nodes of two ranks as

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -107,7 +108,8 @@ int traffic_with(run::Context& context, std::uint32_t rounds, std::uint32_t flag
   for (std::uint32_t round = 0; round < rounds; ++round) {
     port.charge({.ops = random.below(20000)});
     for (Rank to = 0; to < size; ++to) {
-      const auto bytes = static_cast<std::uint32_t>(random.below(1000));
+      const std::uint64_t most = port.caps(to).mtu_bytes;
+      const auto bytes = static_cast<std::uint32_t>(std::min(random.below(1000), most));
       if (!send_pattern(port, to, round + to, bytes, flags)) return 2;
     }
     if (port.atomic({0, kTickets, 0}, lci::Atomic::add, 1, 0, &ticket, &done) == Post::invalid) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <memory>
+
 #include "fairlead/fabric/model/rank_gate.h"
 #include "fairlead/fabric/model/rdma/rdma_machine.h"
 #include "fairlead/hw/test_platform.h"
@@ -12,11 +15,9 @@ namespace {
 // A rank whose process writes what the test says; nothing here lets virtual time pass.
 class DamagedRdmaRank : public testing::Test {
  protected:
-  DamagedRdmaRank()
-      : memory_(std::move(
-            GateMemory::create(EvenNodes::alone(2), 2, hw::round_rdma_platform()).value())),
-        machine_(hw::round_rdma_platform(), EvenNodes::alone(2), 2,
-                 {memory_->packets(), memory_->ni_memory()}),
+  explicit DamagedRdmaRank(const hw::Platform& platform = hw::round_rdma_platform())
+      : memory_(std::move(GateMemory::create(EvenNodes::alone(2), 2, platform).value())),
+        machine_(platform, EvenNodes::alone(2), 2, {memory_->packets(), memory_->ni_memory()}),
         gate_(*memory_, machine_, 0, [] { return false; }) {}
 
   Result<void> execute(RdmaOp op, std::uint32_t id = 0, std::uint64_t a = 0, std::uint64_t b = 0) {
@@ -90,6 +91,43 @@ TEST_F(DamagedRdmaRank, BuffersAndMemoryAreBounded) {
   EXPECT_NE(slot().answer.value, 0u);
   EXPECT_FALSE(execute(RdmaOp::add_key, kRdmaKeyRead, 4096, UINT64_MAX).ok());
   EXPECT_FALSE(execute(static_cast<RdmaOp>(99)).ok());
+}
+
+hw::Platform interrupting_platform() {
+  hw::Platform platform = hw::round_rdma_platform();
+  hw::RdmaParams ni = platform.ni.as<hw::RdmaParams>();
+  ni.interrupts = true;
+  platform.ni = hw::AnyPart(std::make_unique<hw::RdmaParams>(ni));
+  platform.host.processors = 2;
+  return platform;
+}
+
+class DamagedInterruptedRank : public DamagedRdmaRank {
+ protected:
+  DamagedInterruptedRank() : DamagedRdmaRank(interrupting_platform()) {}
+};
+
+TEST_F(DamagedInterruptedRank, AHandlerEndsOnceAndComputesNothing) {
+  constexpr std::uint64_t kTooLong = (UINT64_C(1) << 61) + 1;
+  EXPECT_FALSE(execute(RdmaOp::served).ok());
+  EXPECT_FALSE(execute(RdmaOp::serve, 1, kTooLong).ok());
+  ASSERT_TRUE(execute(RdmaOp::serve, 1).ok());
+  // Expect: one at a time, and what is asked for in the future is asked for now
+  EXPECT_FALSE(execute(RdmaOp::serve, 1).ok());
+  EXPECT_FALSE(execute(RdmaOp::compute, 0, 1000, 0).ok());
+  EXPECT_TRUE(execute(RdmaOp::served).ok());
+  EXPECT_FALSE(execute(RdmaOp::served).ok());
+  ASSERT_TRUE(execute(RdmaOp::serve, 0, kTooLong - 1).ok());
+  EXPECT_TRUE(execute(RdmaOp::served).ok());
+  EXPECT_LT(slot().answer.value, UINT64_C(1) << 40);
+  EXPECT_FALSE(execute(RdmaOp::compute, 0, kTooLong, 0).ok());
+  EXPECT_FALSE(execute(RdmaOp::compute, 0, 1, kTooLong).ok());
+}
+
+TEST_F(DamagedRdmaRank, WhereNothingInterruptsThereIsNoHandler) {
+  for (const RdmaOp op : {RdmaOp::slowed, RdmaOp::compute, RdmaOp::serve, RdmaOp::served}) {
+    EXPECT_FALSE(execute(op).ok());
+  }
 }
 
 }  // namespace
