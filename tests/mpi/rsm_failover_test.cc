@@ -113,16 +113,16 @@ TEST(RsmFailover, AFabricThatLosesPutsLosesNoMessage) {
 // Eight pairs fill the four links between two nodes, of which one dies and comes back.
 TEST(RsmFailover, TheRateIsTheLivingLinksAndTheGapEndsWithTheirRouting) {
   constexpr unsigned kPairs = 8;
-  constexpr int kBytes = 64 << 10;
-  constexpr double kDies = 0.010;
-  constexpr double kLives = 0.045;
-  constexpr double kEnd = 0.070;
+  constexpr int kBytes = 256 << 10;
+  constexpr double kDies = 0.030;
+  constexpr double kLives = 0.075;
+  constexpr double kEnd = 0.120;
   std::vector<double> arrivals;  // ranks are fibers of this process
   run::WorldOptions options;
   options.ranks = 2 * kPairs;
   options.ranks_per_node = kPairs;
   options.on = "firelink";
-  options.faults = "down=0-link1@10ms+35ms";
+  options.faults = "down=0-link1@30ms+45ms";
   options.timeout = seconds(120);
   setenv(mpi::JobOptions::kDeviceVariable, "auto", 1);
   const auto body = [&](run::Context&) {
@@ -159,9 +159,9 @@ TEST(RsmFailover, TheRateIsTheLivingLinksAndTheGapEndsWithTheirRouting) {
   for (std::size_t i = 1; i < arrivals.size(); ++i) {
     if (arrivals[i - 1] < kLives) gap = std::max(gap, arrivals[i] - arrivals[i - 1]);
   }
-  const double whole = rate(0.003, kDies);
-  const double broken = rate(0.025, kLives);
-  const double mended = rate(0.060, kEnd);
+  const double whole = rate(0.005, kDies);
+  const double broken = rate(0.045, kLives);
+  const double mended = rate(0.090, kEnd);
   RecordProperty("whole_MBps", fmt::format("{:.0f}", whole));
   RecordProperty("broken_MBps", fmt::format("{:.0f}", broken));
   RecordProperty("mended_MBps", fmt::format("{:.0f}", mended));

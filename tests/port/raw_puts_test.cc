@@ -8,7 +8,7 @@
 namespace fairlead::port_test {
 namespace {
 
-constexpr std::size_t kBytes = 4096;
+constexpr std::size_t kBytes = 65536;
 constexpr lci::SegId kSegment = 7;
 
 struct World {
@@ -73,7 +73,7 @@ bool body(run::Context& rank, bool some_are_lost) {
 
 TEST(RawPuts, AreToldWhenTheyAreLost) {
   for (const World& world :
-       {World{"shm", "shm", "drop=0.3"}, World{"shm", "shm", ""}, World{"loop", "loop", ""},
+       {World{"shm", "shm", "drop=0.1"}, World{"shm", "shm", ""}, World{"loop", "loop", ""},
         World{"firelink", "firelink", ""},
         World{"firelink", "firelink", "down=0-link0@50us+2ms,down=0-ni1@60us+1ms"}}) {
     run::WorldOptions options = options_of(world.name, 2);
