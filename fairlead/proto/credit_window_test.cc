@@ -64,6 +64,17 @@ TEST(CreditWindow, AcknowledgesExplicitlyAtHalfTheWindow) {
   EXPECT_FALSE(window.released(site, 1));
 }
 
+TEST(CreditWindow, AcknowledgesAtAnotherPartOfTheWindow) {
+  CountingSite site;
+  CreditWindow window(2, 8, 0, 4);
+  // Expect: a quarter of 8, twice.
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(window.released(site, 1));
+    EXPECT_TRUE(window.released(site, 1));
+    EXPECT_EQ(window.take_ack(1), 2u);
+  }
+}
+
 TEST(CreditWindow, WindowOfOneAcknowledgesEveryPacket) {
   CountingSite site;
   CreditWindow window(2, 1);

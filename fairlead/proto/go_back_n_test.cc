@@ -137,6 +137,24 @@ TEST(GoBackN, AcknowledgesHalfAWindowAtOnce) {
   EXPECT_FALSE(flow.released(clock, kPeer));
 }
 
+TEST(GoBackN, AcknowledgesAtAnotherPartOfTheWindow) {
+  TestClock clock;
+  GoBackN flow({.window = 8,
+                .timeout = microseconds(100),
+                .ack_delay = microseconds(10),
+                .tries_max = 5,
+                .ack_part = 4});
+  // Expect: a quarter of 8, twice.
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    ASSERT_EQ(flow.arrived(clock, kPeer, i), Verdict::in_order);
+    flow.accept(kPeer);
+    EXPECT_EQ(flow.released(clock, kPeer), i % 2 == 1);
+    if (i % 2 == 1) {
+      EXPECT_EQ(flow.take_ack(kPeer), i + 1);
+    }
+  }
+}
+
 TEST(GoBackN, ADelayedAcknowledgmentUnlessOneRode) {
   GoBackN flow(kOptions);
   TestClock clock;
