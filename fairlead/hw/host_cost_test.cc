@@ -95,7 +95,7 @@ TEST(HostCost, AHandlerStandsBesideEveryRankOrNone) {
   host.processors = 2;
   EXPECT_TRUE(host.handler_beside(1));
   EXPECT_FALSE(host.handler_beside(2));
-  host.handler = HostParams::same;
+  host.handler = HostParams::kSame;
   EXPECT_FALSE(host.handler_beside(1));
 }
 

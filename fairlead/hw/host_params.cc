@@ -19,7 +19,7 @@ void HostParams::add_keys(std::vector<Key>& to) {
                        {"host", "page_fault_us", 0, 1e4, ps_from_us(page_fault), true},
                        {"host", "protection_us", 0, 1e4, ps_from_us(protection), true},
                        {"host", "processors", 1, 1024, whole(processors), true},
-                       {"host", "handler", automatic, other, whole(handler), true}});
+                       {"host", "handler", kAutomatic, kOther, whole(handler), true}});
 }
 
 void HostParams::speed_up(double factor) {

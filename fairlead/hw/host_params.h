@@ -25,12 +25,12 @@ struct HostParams {
   Ps protection{};  // the system call that changes the protection of neighbouring pages
   std::uint32_t processors = 1;  // of a node
   // Which one serves what interrupts a rank.
-  enum Handler : std::uint32_t { automatic, same, other };
-  std::uint32_t handler = automatic;
+  enum Handler : std::uint32_t { kAutomatic, kSame, kOther };
+  std::uint32_t handler = kAutomatic;
 
   // A node of `ranks` ranks has a processor for each, and one beside each that may serve it.
   bool beside(std::uint32_t ranks) const { return processors >= 2 * ranks; }
-  bool handler_beside(std::uint32_t ranks) const { return handler != same && beside(ranks); }
+  bool handler_beside(std::uint32_t ranks) const { return handler != kSame && beside(ranks); }
 
   void add_keys(std::vector<Key>& to);
   void speed_up(double factor);

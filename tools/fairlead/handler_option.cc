@@ -32,7 +32,7 @@ Result<void> check_handler(const WorldChoice& choice, const std::vector<std::str
 }
 
 std::string handler_number(const std::string& handler) {
-  const auto number = handler == kOther ? hw::HostParams::other : hw::HostParams::same;
+  const auto number = handler == kOther ? hw::HostParams::kOther : hw::HostParams::kSame;
   return fmt::format("host.handler={}", static_cast<unsigned>(number));
 }
 

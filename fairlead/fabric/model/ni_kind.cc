@@ -43,7 +43,7 @@ Result<void> check_shared(const hw::Platform& platform, const NiKind& kind, std:
 
 Result<void> check_handler(const hw::Platform& platform, std::uint32_t each) {
   const hw::HostParams& host = platform.host;
-  if (host.handler == hw::HostParams::automatic) return {};
+  if (host.handler == hw::HostParams::kAutomatic) return {};
   if (!platform.ni->calls_handlers()) {
     return Error{
         fmt::format("--handler: on {} no processor but a rank's own serves what interrupts it, as "
@@ -51,7 +51,7 @@ Result<void> check_handler(const hw::Platform& platform, std::uint32_t each) {
                     platform.name, platform.ni->kind().name,
                     platform.ni->kind().name == "rdma" ? " without ni.interrupts" : "")};
   }
-  if (host.handler == hw::HostParams::same || host.beside(each)) return {};
+  if (host.handler == hw::HostParams::kSame || host.beside(each)) return {};
   return Error{
       fmt::format("--handler other: a node of {} has {} processor{}, and {} rank{} would need {}; "
                   "try --handler same, fewer --ranks-per-node or --set host.processors={}",

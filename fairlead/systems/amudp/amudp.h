@@ -19,6 +19,7 @@
 
 #include "fairlead/systems/amudp/amudp_const.h"
 
+/* NOLINTBEGIN(readability-identifier-naming): the names are those of AMUDP */
 /* am.h has the same limits as functions, and names of another type. */
 #undef AM_MaxShort
 #undef AM_MaxMedium
@@ -33,7 +34,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* NOLINTBEGIN(readability-identifier-naming): the names are those of AMUDP */
 
 typedef struct sockaddr_in en_t;
 typedef uint32_t amudp_node_t; /* index of a translation; in a job of amudp_spmd.h: a rank */

@@ -4,6 +4,7 @@
 #define FAIRLEAD_SYSTEMS_AMUDP_AMUDP_CONST_H
 #include <stdint.h>
 
+/* NOLINTBEGIN(readability-identifier-naming): the names are those of AMUDP */
 /* The version of the interface that this one follows. */
 #define AMUDP_LIBRARY_VERSION_MAJOR 3
 #define AMUDP_LIBRARY_VERSION_MINOR 21
@@ -21,5 +22,6 @@
 #define AM_MaxShort() AMUDP_MAX_SHORT
 #define AM_MaxMedium() AMUDP_MAX_MEDIUM
 #define AM_MaxLong() AMUDP_MAX_LONG
+/* NOLINTEND(readability-identifier-naming) */
 
 #endif

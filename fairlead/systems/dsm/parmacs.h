@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 #ifndef PAGE_SIZE
-#define PAGE_SIZE 4096
+#define PAGE_SIZE 4096 /* NOLINT(readability-identifier-naming): the programs' name */
 #endif
 
 /* NOLINTBEGIN(readability-identifier-naming, modernize-use-using): C */

@@ -336,11 +336,11 @@ class Interrupted : public RdmaMachineTest {
 };
 class InterruptedBeside : public Interrupted {
  protected:
-  InterruptedBeside() : Interrupted(hw::HostParams::automatic) {}
+  InterruptedBeside() : Interrupted(hw::HostParams::kAutomatic) {}
 };
 class InterruptedSame : public Interrupted {
  protected:
-  InterruptedSame() : Interrupted(hw::HostParams::same) {}
+  InterruptedSame() : Interrupted(hw::HostParams::kSame) {}
 };
 
 TEST_F(InterruptedBeside, AHandlerBesideTheRankTakesNothingFromIt) {
