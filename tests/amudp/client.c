@@ -28,7 +28,7 @@ static void need(int holds, const char* what) {
   AMUDP_SPMDExit(99);
 }
 static unsigned char byte_of(int sender, size_t at) {
-  return (unsigned char)(sender * 37 + at * 11);
+  return (unsigned char)((size_t)sender * 37 + at * 11);
 }
 static void fill(int sender) {
   for (size_t i = 0; i < kBytes; ++i) payload[i] = byte_of(sender, i);
@@ -169,7 +169,11 @@ static void gather_sizes(void) {
 }
 static void meet(void) { need(AMUDP_SPMDBarrier() == AM_OK, "a barrier ends"); }
 static void poll_until(int requests, int replies) {
-  while (came < requests || answers < replies) need(AM_Poll(bundle) == AM_OK, "a poll works");
+  for (;;) {
+    need(AM_Poll(bundle) == AM_OK, "a poll works");
+    if (came >= requests && answers >= replies) return;
+    need(AM_WaitSema(bundle) == AM_OK, "messages come");
+  }
 }
 
 static void send_long(unsigned char** segments, int to, size_t bytes) {

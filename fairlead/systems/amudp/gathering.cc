@@ -19,24 +19,28 @@ std::uint32_t Gathering::blocks_in(std::uint32_t round) const {
 
 bool Gathering::came(std::uint32_t round, std::size_t block, std::size_t offset,
                      const std::byte* data, std::size_t bytes) {
-  if (round >= rounds() || block == 0) return false;
+  if (round >= rounds() || !agrees(block)) return false;
   const std::size_t size = block * blocks_in(round);
   if (offset > size || bytes > size - offset) return false;
-  std::copy_n(data, bytes, begin(block) + blocks_before(round) * block + offset);
+  std::copy_n(data, bytes, blocks_.data() + blocks_before(round) * block + offset);
   got_[round] += bytes;
   return true;
 }
 
-std::byte* Gathering::begin(std::size_t block) {
-  if (blocks_.size() < block * ranks_) blocks_.resize(block * ranks_);
-  return blocks_.data();
+bool Gathering::agrees(std::size_t block) {
+  if (block_ == 0 && block > 0) {
+    block_ = block;
+    blocks_.resize(block * ranks_);
+  }
+  return block_ == block && block > 0;
 }
 
-bool Gathering::complete(std::uint32_t round, std::size_t block) const {
-  return got_[round] == block * blocks_in(round);
+bool Gathering::complete(std::uint32_t round) const {
+  return got_[round] == block_ * blocks_in(round);
 }
 
 void Gathering::clear() {
+  block_ = 0;
   blocks_.clear();
   got_ = {};
 }

@@ -32,6 +32,13 @@ std::unique_ptr<Job>& job() {
   return the;
 }
 
+[[noreturn]] void end_unequal() {
+  run::current()->abort_job(
+      1,
+      "AMUDP: a part of a gathering came that this rank cannot use: do all ranks gather as much?");
+  ::_exit(1);
+}
+
 bool map_all(ep_t from, unsigned to) {
   const auto ranks = static_cast<int>(AM_Ranks());
   if (AM_SetNumTranslations(from, std::max(ranks, 256)) != AM_OK) return false;
@@ -93,16 +100,17 @@ int Job::gather(const void* source, void* target, std::size_t bytes) {
   if (bytes == 0) return AM_OK;
   if (bytes > kGatheringMax / ranks_) return AM_ERR_BAD_ARG;
   Gathering& now = gatherings_[generation_ % 2];
+  if (!now.agrees(bytes)) end_unequal();
   // Block i is that of rank (rank_ + i) % ranks_.
-  std::copy_n(static_cast<const std::byte*>(source), bytes, now.begin(bytes));
+  std::copy_n(static_cast<const std::byte*>(source), bytes, now.blocks());
   for (std::uint32_t round = 0; round < now.rounds(); ++round) {
-    if (const int sent = send_blocks(round, now.begin(bytes), bytes); sent != AM_OK) return sent;
-    if (const int came = await(now, round, bytes); came != AM_OK) return came;
+    if (const int sent = send_blocks(round, now.blocks(), bytes); sent != AM_OK) return sent;
+    if (const int came = await(now, round); came != AM_OK) return came;
   }
   auto* const to = static_cast<std::byte*>(target);
   for (std::uint32_t i = 0; i < ranks_; ++i) {
     const std::size_t rank = (rank_ + std::size_t{i}) % ranks_;
-    std::copy_n(now.begin(bytes) + i * bytes, bytes, to + rank * bytes);
+    std::copy_n(now.blocks() + i * bytes, bytes, to + rank * bytes);
   }
   now.clear();
   ++generation_;
@@ -121,29 +129,24 @@ int Job::send_blocks(std::uint32_t round, const std::byte* blocks, std::size_t b
   return AM_OK;
 }
 
-int Job::await(const Gathering& gathering, std::uint32_t round, std::size_t block) {
+int Job::await(const Gathering& gathering, std::uint32_t round) {
   for (;;) {
     if (const int polled = AMUDP_Poll(bundle_); polled != AM_OK) return polled;
-    if (gathering.complete(round, block)) return AM_OK;
+    if (gathering.complete(round)) return AM_OK;
     if (lost_) return AM_ERR_RESOURCE;
     if (told_to_exit_) continue;
     if (const int waited = AM_WaitSema(bundle_); waited != AM_OK) return waited;
   }
 }
 
-void Job::part_came(void* token, void* data, std::size_t bytes, handlerarg_t generation,
+void Job::part_came(void*, void* data, std::size_t bytes, handlerarg_t generation,
                     handlerarg_t round, handlerarg_t block, handlerarg_t offset) {
   Gathering& gathering = current()->gatherings_[static_cast<std::uint32_t>(generation) % 2];
-  const bool good =
-      block >= 0 && offset >= 0 &&
-      gathering.came(static_cast<std::uint32_t>(round), static_cast<std::size_t>(block),
-                     static_cast<std::size_t>(offset), static_cast<const std::byte*>(data), bytes);
-  if (good) return;
-  int source = 0;
-  (void)AMUDP_GetSourceId(token, &source);
-  run::current()->abort_job(1, fmt::format("AMUDP: rank {} sent a part of a gathering that this "
-                                           "rank cannot use: do all ranks gather as much?",
-                                           source));
+  if (!gathering.came(static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(block),
+                      static_cast<std::uint32_t>(offset), static_cast<const std::byte*>(data),
+                      bytes)) {
+    end_unequal();
+  }
 }
 
 void Job::exit_came(void*, void*, std::size_t, handlerarg_t code) {

@@ -26,13 +26,16 @@ class Gathering {
   // False: no rank of ours sends such a thing.
   bool came(std::uint32_t round, std::size_t block, std::size_t offset, const std::byte* data,
             std::size_t bytes);
-  // Room for blocks of so many bytes; what came early stays.
-  std::byte* begin(std::size_t block);
-  bool complete(std::uint32_t round, std::size_t block) const;
+  // Whether blocks have so many bytes; the first one who asks, or whose part comes, decides.
+  bool agrees(std::size_t block);
+  // The blocks, once that is decided.
+  std::byte* blocks() { return blocks_.data(); }
+  bool complete(std::uint32_t round) const;
   void clear();
 
  private:
   std::uint32_t ranks_;
+  std::size_t block_ = 0;  // bytes; 0: not decided
   std::vector<std::byte> blocks_;
   std::array<std::size_t, 32> got_{};
 };
@@ -67,7 +70,7 @@ class Job {
   static void part_came_back(int status, op_t opcode, void* argblock);
   static void came_back(int status, op_t opcode, void* argblock);
   int send_blocks(std::uint32_t round, const std::byte* blocks, std::size_t block);
-  int await(const Gathering& gathering, std::uint32_t round, std::size_t block);
+  int await(const Gathering& gathering, std::uint32_t round);
   void heed();
   [[noreturn]] void leave(int code);
 
