@@ -38,8 +38,8 @@ TEST(Devices, UnknownNamesAreAnsweredWithTheList) {
     const Setting device(JobOptions::kDeviceVariable, "pandas");
     const run::RunReport report = start_only();
     EXPECT_NE(report.exit_code, 0);
-    EXPECT_NE(report.failure.find("MPI_Init: there is no MPI device 'pandas'; there are: direct, "
-                                  "panda"),
+    EXPECT_NE(report.failure.find("MPI_Init: there is no MPI device 'pandas'; there are: auto, "
+                                  "direct, panda"),
               std::string::npos)
         << report.failure;
   }
