@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "fairlead/lci/port.h"
+
 namespace fairlead::lci {
 
 // Among a put's flags (lci::Flag), to a rank whose path has kRawPuts; elsewhere it changes nothing.
@@ -11,5 +13,6 @@ namespace fairlead::lci {
 // instead. What of it came through is there once a later fence has ended. Without the flag the
 // port puts again what was lost, until it is there or the peer is down.
 constexpr std::uint32_t kRaw = 32;
+static_assert(kRaw > kSolicited && kRaw < 1U << kQueueShift, "one bit for each flag of a put");
 
 }  // namespace fairlead::lci

@@ -9,7 +9,8 @@ namespace fairlead::lci {
 
 // Puts to and queries of groups of consecutive ranks are the network's: one packet reaches all
 // members, and its answers come back as one.
-constexpr std::uint64_t kContiguousGroups = 16384;
+constexpr std::uint64_t kContiguousGroups = 32768;
+static_assert(kContiguousGroups > kRawPuts, "one bit for each flag of Caps");
 
 // How much of what the fabric does for groups and counters is left to it.
 enum class NetworkUse : std::uint8_t {
