@@ -31,7 +31,7 @@ const amudp_spawnfn_desc_t AMUDP_Spawnfn_Desc[] = {
 
 int AMUDP_SPMDLocalSpawn(int ranks, int argc, char** argv, char**) {
   const std::string count = std::to_string(ranks);
-  std::vector<const char*> words = {"fairlead", "run", "-n", count.c_str(), "--"};
+  std::vector<const char*> words = {"fairlead", "run", "-n", count.c_str()};
   words.insert(words.end(), argv, argv + argc);
   words.push_back(nullptr);
   std::fflush(nullptr);
