@@ -95,6 +95,13 @@ enum Flag : std::uint32_t {
   // wakes in the model, a direct one interrupts for them even while the rank waits: they are served
   // by a thread of their own, not by who looks. Elsewhere it changes nothing.
   kSolicited = 16,
+  // Puts, to a rank whose path has kRawPuts; elsewhere it changes nothing. The put may be lost,
+  // whole or in part, when the path changes: `done` then counts failed, and path().lost has grown
+  // since the call. A put without `done` makes the next fence to that rank fail instead. What of it
+  // came through is there once a later fence has ended. Without the flag the port puts again what
+  // was lost, until it is there or the peer is down. For clients that can put again themselves, and
+  // would rather know than have the port wait (remote shared memory).
+  kRaw = 32,
 };
 // Among the flags of a send to a rank: it goes by this queue (Port::open_queue), 0: the common one.
 constexpr std::uint32_t kQueueShift = 16;
@@ -190,6 +197,9 @@ enum CapFlag : std::uint64_t {
   // A put may be lost when the path to its target changes: the next fence to it fails, and
   // path().lost has grown. Packets are never lost by it.
   kRawPuts = 16384,
+  // Puts to and queries of groups of consecutive ranks are the network's: one packet reaches all
+  // members, and its answers come back as one.
+  kContiguousGroups = 32768,
 };
 
 // Where a path has kRemoteCopy: gets and puts of so many bytes and more are copies; below, packets

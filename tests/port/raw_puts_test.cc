@@ -1,5 +1,4 @@
 // Raw puts: where the fabric loses some, each that is lost is told, and none else.
-#include "fairlead/lci/raw_puts.h"
 
 #include <cstring>
 

@@ -6,7 +6,7 @@
 
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/nic.h"
-#include "fairlead/lci/group/group_caps.h"
+#include "fairlead/lci/group/network_use.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {
@@ -41,7 +41,7 @@ class VirtualSite {
   virtual void served() {}
 };
 
-// Where puts that are flagged kRaw (raw_puts.h) get lost although the fabric loses none: whether
+// Where puts that are flagged kRaw (port.h) get lost although the fabric loses none: whether
 // the next one to `rank` is. Counts them.
 struct RawFate {
   bool (*lost)(void* context, Rank rank) = nullptr;

@@ -6,7 +6,6 @@
 
 #include "fairlead/lci/direct/direct_port_impl.h"
 #include "fairlead/lci/group/group_memory.h"
-#include "fairlead/lci/raw_puts.h"
 #include "fairlead/lci/until.h"
 
 namespace fairlead::lci {

@@ -57,7 +57,7 @@ class RemoteCopies {
   // As in Port, to one rank. pending: `done` counts later, failed where the target refused (a
   // refused put shows at the next fence too). nullopt: not worth it, or no room: by packets.
   std::optional<Post> get(const Remote& from, void* to, std::size_t size, Counter* done);
-  // `raw`: the fabric may lose it (raw_puts.h).
+  // `raw`: the fabric may lose it (port.h).
   std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                           CtrId remote, bool raw = false);
   std::optional<Post> atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b,

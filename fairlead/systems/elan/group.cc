@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "fairlead/lci/group/group_caps.h"
 #include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/errors.h"
 

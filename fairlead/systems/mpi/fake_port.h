@@ -11,7 +11,6 @@
 #include "fairlead/base/check.h"
 #include "fairlead/base/counters.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/lci/raw_puts.h"
 
 namespace fairlead::lci {
 struct Packet {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "fairlead/lci/raw_puts.h"
 #include "fairlead/systems/mpi/devices/rsm/connection.h"
 #include "fairlead/systems/mpi/engine.h"
 

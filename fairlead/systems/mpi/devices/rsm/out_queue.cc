@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "fairlead/lci/insist.h"
-#include "fairlead/lci/raw_puts.h"
 
 namespace fairlead::mpi::rsm {
 namespace {
