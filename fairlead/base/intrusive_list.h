@@ -22,6 +22,14 @@ class IntrusiveList {
     (tail_ == nullptr ? head_ : (tail_->*kLink).next) = element;
     tail_ = element;
   }
+  // nullptr: at the end.
+  void insert_before(T* place, T* element) {
+    if (place == nullptr) return push_back(element);
+    T* const previous = (place->*kLink).previous;
+    (element->*kLink) = ListLink<T>{previous, place};
+    (place->*kLink).previous = element;
+    (previous == nullptr ? head_ : (previous->*kLink).next) = element;
+  }
   void remove(T* element) {
     const ListLink<T> link = element->*kLink;
     (link.previous == nullptr ? head_ : (link.previous->*kLink).next) = link.next;

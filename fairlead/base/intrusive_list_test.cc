@@ -44,5 +44,20 @@ TEST(IntrusiveList, keeps_the_order_and_gives_up_any_element) {
   EXPECT_EQ(numbers(list), (std::vector<int>{3}));
 }
 
+TEST(IntrusiveList, takes_an_element_at_any_place) {
+  Element elements[4] = {{0, {}}, {1, {}}, {2, {}}, {3, {}}};
+  Elements list;
+  list.insert_before(nullptr, &elements[2]);
+  list.insert_before(&elements[2], &elements[0]);
+  list.insert_before(&elements[2], &elements[1]);
+  list.insert_before(nullptr, &elements[3]);
+  EXPECT_EQ(numbers(list), (std::vector<int>{0, 1, 2, 3}));
+  // Expect: the links back hold, too.
+  list.remove(&elements[2]);
+  list.remove(&elements[1]);
+  list.remove(&elements[3]);
+  EXPECT_EQ(numbers(list), (std::vector<int>{0}));
+}
+
 }  // namespace
 }  // namespace fairlead

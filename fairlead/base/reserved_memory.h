@@ -12,11 +12,18 @@ namespace fairlead {
 
 class ReservedMemory {
  public:
+  // shared: processes that are forked later have it in common, and it can be mapped again
+  // (second_mapping.h) although a device has it pinned. Each such memory is a mapping of its own,
+  // of which a process may have 65,530.
+  enum class Pages { private_to_process, shared };
+
   ReservedMemory() = default;
   // Throws std::bad_alloc where there is no address space left.
-  explicit ReservedMemory(std::size_t bytes) : bytes_(bytes) {
+  explicit ReservedMemory(std::size_t bytes, Pages pages = Pages::private_to_process)
+      : bytes_(bytes) {
+    const int sharing = pages == Pages::shared ? MAP_SHARED : MAP_PRIVATE;
     void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                            sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) throw std::bad_alloc();
     base_ = static_cast<std::byte*>(at);
   }

@@ -31,7 +31,8 @@ using Fatal = std::function<void(Rank self, const std::string& reason)>;
 struct RankOptions {
   Rank self;
   std::uint32_t ranks;
-  bool work_takes_time = true;  // what the client declares (Port::charge)
+  bool work_takes_time = true;                          // what the client declares (Port::charge)
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // that Port::allocate may give
 };
 
 // What runs on a node's NI, in the simulator; its ranks share it.

@@ -13,7 +13,7 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
-constexpr std::uint16_t kBootstrapVersion = 7;
+constexpr std::uint16_t kBootstrapVersion = 8;
 
 // network: all ranks reach each other by it; else it is for those of other nodes.
 enum class WorldKind : std::uint16_t { shm = 1, model = 2, network = 3 };
@@ -74,6 +74,7 @@ struct Welcome {
   std::uint32_t network;    // Network
   std::uint32_t engines;    // NIs of the job that have one; ShmJob::nodes() says whose
   std::int64_t silence_ps;  // where another launcher started the ranks: of a node that is lost
+  std::uint64_t rank_memory_bytes;  // that Port::allocate may give
   // NUL-terminated, rest zero.
   char lci[kLciBytes];
   char faults[kFaultsBytes];
@@ -81,7 +82,7 @@ struct Welcome {
   char address[kAddressBytes];    // of this host on that network
   char provider[kProviderBytes];  // of libfabric
 };
-static_assert(sizeof(Welcome) == 120 + 64 + 512 + 1024 + 64 + 64);
+static_assert(sizeof(Welcome) == 128 + 64 + 512 + 1024 + 64 + 64);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
 // Rank, or command of a modelled job, to guardian: end the whole job with `code`.

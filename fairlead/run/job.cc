@@ -125,8 +125,8 @@ Result<RunReport> run_job(JobPlan plan) {
       choose_binding(plan.options.bind, ranks, cpu_limits(), engines ? nodes.count() : 0);
   if (!binding.ok()) return binding.error();
   plan.binding = std::move(binding.value());
-  Result<std::unique_ptr<fabric::ShmJob>> job =
-      fabric::ShmJob::create({.ranks = ranks, .nodes = nodes});
+  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create(
+      {.ranks = ranks, .region_bytes = region_bytes(plan.options), .nodes = nodes});
   if (!job.ok()) return job.error();
   Result<std::string> parts = make_trace_folder(plan.options.trace_path);
   if (!parts.ok()) return parts.error();

@@ -192,6 +192,7 @@ Result<void> LoopWorld::prepare() {
   loop.ranks = ranks;
   loop.yield = yield;
   loop.yield_context = this;
+  loop.region_bytes = region_bytes(options_);
   Result<std::unique_ptr<fabric::LoopNetwork>> network = fabric::LoopNetwork::create(loop);
   if (!network.ok()) return network.error();
   network_ = std::move(network.value());

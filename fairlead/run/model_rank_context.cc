@@ -38,7 +38,8 @@ Result<std::unique_ptr<ModelRankContext>> ModelRankContext::join(const Welcome& 
   below.fatal = std::make_unique<lci::Fatal>(
       [](Rank, const std::string& reason) { current()->abort_job(1, reason); });
   below.endpoint = implementation.value()->make_host_side(
-      *below.gate, *below.memory, {rank, welcome.ranks, compute == Compute::declared}, *below.fatal,
+      *below.gate, *below.memory,
+      {rank, welcome.ranks, compute == Compute::declared, welcome.rank_memory_bytes}, *below.fatal,
       below.memory->slot(rank).counters);
   const Result<LayerCosts> layers = load_layer_costs();
   if (!layers.ok()) return Error{fmt::format("rank {}: {}", rank, layers.error().text)};

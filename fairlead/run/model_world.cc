@@ -128,7 +128,8 @@ class ModelWorld {
   Result<void> add_rank(Peer node, Rank rank) {
     std::unique_ptr<lci::Endpoint> endpoint = simulation_.implementation().make_endpoint(
         machine(),
-        {rank, simulation_.options().ranks, simulation_.options().compute == Compute::declared},
+        {rank, simulation_.options().ranks, simulation_.options().compute == Compute::declared,
+         rank_memory(simulation_.options())},
         simulation_.fatal());
     std::unique_ptr<lci::Port> traced;
     if (const TraceLane lane = machine().host_lane(rank); lane.on()) {

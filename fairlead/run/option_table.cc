@@ -63,6 +63,16 @@ constexpr std::array kOptions{
               .type = "SECONDS",
               .help = "End the job after so many seconds (exit code 124)",
               .launched = "ending the job is the launcher's"},
+    JobOption{.flags = "--rank-memory",
+              .field = &WorldOptions::rank_memory_mib,
+              .group = Group::job,
+              .places = kEverywhere,
+              .type = "MIB",
+              .help = "Memory that a rank may set aside for others to reach (heaps, windows, "
+                      "shared pages), in MiB; it is address space until it is touched",
+              .range = {1, 1U << 19},
+              .travels = true,
+              .launched = JobOption::kTaken},
     JobOption{.flags = "--bind",
               .field = &WorldOptions::bind,
               .group = Group::real,
@@ -319,6 +329,14 @@ std::string default_text(const JobOption& option) {
 
 Result<void> check_options(const WorldOptions& options) {
   const Places used = places_of(options);
+  constexpr std::uint64_t kAddressesMib = 1ULL << 26;
+  const std::uint64_t mib = options.rank_memory_mib;
+  if (mib > WorldOptions{}.rank_memory_mib && mib * options.ranks > kAddressesMib) {
+    return Error{fmt::format(
+        "--rank-memory {}: {} ranks of so much need more than the 64 TiB of address space that "
+        "there are; try {}",
+        mib, options.ranks, kAddressesMib / options.ranks)};
+  }
   for (const JobOption& option : kOptions) {
     if (option.places == kEverywhere) continue;
     for (const std::string& text : option_texts(option, options)) {

@@ -87,6 +87,16 @@ TEST(JobOptions, WrongValuesAreNamedWithWhatIsValid) {
   }
 }
 
+TEST(JobOptions, AskForNoMoreMemoryThanThereAreAddresses) {
+  WorldOptions options = with("rank-memory", "524288");
+  EXPECT_EQ(rank_memory(options), 1ULL << 39);
+  EXPECT_TRUE(check_options(options).ok());
+  options.ranks = 200;
+  EXPECT_EQ(check_options(options).error().text,
+            "--rank-memory 524288: 200 ranks of so much need more than the 64 TiB of address space "
+            "that there are; try 335544");
+}
+
 TEST(JobOptions, HaveAMeaningAtSomePlacesOnly) {
   const struct {
     const char *name, *text, *on, *says;

@@ -78,6 +78,7 @@ Result<lci::RealEndpointOptions> endpoint_options(const Welcome& welcome,
       fault_plan_of(std::string(get_text(welcome.faults, "faults").value()), welcome.seed);
   options.faulty.epoch = Ps{welcome.epoch_ps};
   options.direct.epoch = Ps{welcome.epoch_ps};
+  options.direct.memory_bytes = welcome.rank_memory_bytes;
   options.reliable.epoch = Ps{welcome.epoch_ps};
   options.reliable.watch_absence = true;
   options.direct.wait = wait_plan_of(welcome);

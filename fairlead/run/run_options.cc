@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "fairlead/fabric/engine/queues.h"
+#include "fairlead/lci/memory/own_memory.h"
+
 namespace fairlead::run {
 
 Places place_of(const std::string& on) {
@@ -25,6 +28,15 @@ bool is_modelled(const std::string& on) { return place_of(on) == kOnModel; }
 bool has_engines(const WorldOptions& options) {
   return place_of(options.on) == kOnUdp && options.lci == "nirx" &&
          (!options.several_nodes || !options.node_of.empty());
+}
+
+std::uint64_t rank_memory(const WorldOptions& options) {
+  return std::uint64_t{options.rank_memory_mib} << 20;
+}
+
+std::uint64_t region_bytes(const WorldOptions& options) {
+  const std::uint64_t queues = has_engines(options) ? fabric::engine::QueueArea::kBytes : 0;
+  return lci::OwnMemory::region_bytes(options.ranks, rank_memory(options)) + queues;
 }
 
 NodeMap nodes_of(const WorldOptions& options) {

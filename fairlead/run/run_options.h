@@ -24,11 +24,12 @@ struct WorldOptions {
   std::string lci;         // implementation, paper notation; empty: the world's default
   std::string faults;      // plan for `faulty`; empty: none
   std::uint64_t seed = 1;
-  std::string topology;          // of a modelled platform; empty: its own
-  std::vector<std::string> set;  // "section.key=value" of its file, otherwise
-  std::string trace_path;        // Chrome/Perfetto JSON; empty: none
-  std::string bind = "auto";     // auto | none | cpu list
-  Ps timeout = kNever;           // real time
+  std::string topology;                  // of a modelled platform; empty: its own
+  std::vector<std::string> set;          // "section.key=value" of its file, otherwise
+  std::string trace_path;                // Chrome/Perfetto JSON; empty: none
+  std::string bind = "auto";             // auto | none | cpu list
+  Ps timeout = kNever;                   // real time
+  std::uint32_t rank_memory_mib = 1024;  // that Port::allocate may give each rank
   std::uint32_t fiber_stack_kib = 64;
   std::uint32_t nodes = 0;  // modelled machine's nodes; 0: as many as ranks
   Compute compute = Compute::declared;
@@ -57,6 +58,11 @@ Places place_of(const std::string& on);
 Places places_of(const WorldOptions& options);
 // Whether ranks at this place are processes that reach each other by a network: udp or ofi.
 bool is_network(const std::string& on);
+// WorldOptions::rank_memory_mib in bytes.
+std::uint64_t rank_memory(const WorldOptions& options);
+// What a fabric's region of a rank needs for it: with the table of segments, and with the queues of
+// an NI engine where there is one.
+std::uint64_t region_bytes(const WorldOptions& options);
 // Whether each node has an NI engine (--lci nirx over udp).
 bool has_engines(const WorldOptions& options);
 // Which ranks are whose engine's: as WorldOptions::node_of says, else so many to an engine.

@@ -91,6 +91,7 @@ Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const
   std::copy(ground.key.begin(), ground.key.end(), welcome.key);
   welcome.auth = static_cast<std::uint32_t>(fabric::parse_auth(options.auth).value());
   welcome.mtu = options.mtu;
+  welcome.rank_memory_bytes = rank_memory(options);
   welcome.near_first = ground.here.first;
   welcome.near_count = ground.here.count;
   welcome.network = static_cast<std::uint32_t>(ground.network);

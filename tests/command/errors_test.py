@@ -50,6 +50,7 @@ class Errors(unittest.TestCase):
                                    ("--seed", "0 to 2^64 - 1", ()),
                                    ("--ranks", "1 to 2^20", ()),
                                    ("--stack-kib", "16 to 2^20", ()),
+                                   ("--rank-memory", "1 to 2^19", ()),
                                    ("--mtu", "640 to 65535", ("--on", "udp")),
                                    ("--ranks-per-node", "1 to 2^20", ("--on", "udp"))):
             for text in ("nan", "inf", "-1", "0x10", "1e10", "x", "4x", " 4", "+4",

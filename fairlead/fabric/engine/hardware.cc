@@ -282,8 +282,8 @@ std::uint64_t* EngineHardware::find_word(Rank rank, std::uint32_t segment, std::
   RankQueues& queues = local(rank).area.queues();
   const std::uint32_t segments =
       std::min(queues.word_segments.load(std::memory_order_acquire), kWordSegments);
-  for (std::uint32_t i = 0; i < segments; ++i) {
-    const WordSegment entry = queues.segments[i];
+  for (std::uint32_t i = segments; i > 0; --i) {
+    const WordSegment entry = queues.segments[i - 1];
     if (entry.segment != segment) continue;
     const std::uint64_t word = std::uint64_t{entry.first} + offset / 8;
     if (offset / 8 >= entry.count || word >= kWords) return nullptr;

@@ -337,8 +337,8 @@ bool EngineHostNi::add_ni_words(std::uint32_t segment, std::uint32_t count) {
 }
 
 std::uint64_t* EngineHostNi::ni_word(std::uint32_t segment, std::uint64_t offset) {
-  for (std::uint32_t i = 0; i < word_segments_; ++i) {
-    const WordSegment& entry = queues_.segments[i];
+  for (std::uint32_t i = word_segments_; i > 0; --i) {
+    const WordSegment& entry = queues_.segments[i - 1];
     if (entry.segment != segment) continue;
     if (offset % 8 != 0 || offset / 8 >= entry.count) return nullptr;
     return &queues_.words[entry.first + offset / 8];

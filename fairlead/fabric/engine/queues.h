@@ -29,8 +29,8 @@ constexpr std::uint32_t kDescriptors = 256;
 constexpr std::uint32_t kReceiveBuffers = 512;
 constexpr std::uint32_t kReceiveSlots = 1024;
 constexpr std::uint32_t kAnswers = 256;
-constexpr std::uint32_t kWords = 256;
-constexpr std::uint32_t kWordSegments = 16;
+constexpr std::uint32_t kWords = 8192;
+constexpr std::uint32_t kWordSegments = 256;
 // The largest payload: a page of the client's data and what lci puts before it.
 constexpr std::uint32_t kPayloadMax = 8192 + 32;
 // Not a power of two: buffers then start in different sets of the cache.

@@ -35,8 +35,10 @@ Result<ShmLayout> shm_layout(std::uint64_t ranks, std::uint64_t region_bytes) {
   l.rank_stride = l.region + region_bytes;
   l.total_bytes = l.first_rank + ranks * l.rank_stride;
   if (l.total_bytes > kTotalMax)
-    return Error{fmt::format("{} ranks of {} MiB each need {} GiB of address space, more than {}",
-                             ranks, region_bytes >> 20, l.total_bytes >> 30, kTotalMax >> 30)};
+    return Error{
+        fmt::format("{} ranks of {} MiB each need {} GiB of address space, more than {}; try "
+                    "fewer ranks or a smaller --rank-memory",
+                    ranks, region_bytes >> 20, l.total_bytes >> 30, kTotalMax >> 30)};
   return l;
 }
 

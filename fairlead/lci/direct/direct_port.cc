@@ -66,7 +66,9 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       small_below_(reliable_ ? caps_.inline_bytes_max + 1 : 0),
       packets_(nic.caps(self_).mtu_bytes),
       spare_(take_spare()),
-      memory_(nic, !options.software_remote_memory),
+      memory_(nic, {!options.software_remote_memory, options.memory_bytes,
+                    options.site == nullptr ? ReservedMemory::Pages::shared
+                                            : ReservedMemory::Pages::private_to_process}),
       remote_(*this, memory_.own().table(), memory_.own().region(), backlog_),
       copies_(*this, nic, memory_.own(), remote_, raw_copies_),
       groups_(self_, size_, proto::TreeShape::binomial),

@@ -71,6 +71,8 @@ struct DirectOptions {
   std::uint32_t put_atomic_bytes = 8;
   std::uint32_t put_grain_bytes = 1;
   RawFate raw{};
+  // What Port::allocate may give in all, where the fabric has no regions for it.
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   // Serve remote memory by packets even where the fabric could do it directly (tests, comparison).
   bool software_remote_memory = false;
 };

@@ -85,6 +85,7 @@ class DirectPort final : public Port {
   void give_way() { nic_.sleep(Ps{0}); }
 
   void* allocate(SegId segment, std::size_t size, Place place) override;
+  void* alias(SegId segment) override { return memory_.own().alias(segment); }
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed) override;
   Post withdraw(SegId segment) override;

@@ -27,6 +27,7 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
     nic_.set_ranks(rank.ranks);
     DirectOptions options;
     options.site = this;
+    options.memory_bytes = rank.memory_bytes;
     options.network = network;
     options.wait = wait_plan_virtual();
     if (const std::uint32_t line = nic_.line_bytes(); line != 0) {

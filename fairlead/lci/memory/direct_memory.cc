@@ -6,26 +6,20 @@
 #include "fairlead/lci/atomic_word.h"
 
 namespace fairlead::lci {
-namespace {
 
-// Where the fabric has no regions: as much as shared memory gives a rank.
-constexpr std::size_t kPrivateHeap = std::size_t{1} << 30;
-
-}  // namespace
-
-DirectMemory::DirectMemory(fabric::Nic& nic, bool allow_direct)
+DirectMemory::DirectMemory(fabric::Nic& nic, const DirectMemoryOptions& options)
     : nic_(nic),
       counters_(nic.counters()),
-      tables_(allow_direct && (nic.caps(nic.self()).flags & fabric::kMappable) != 0),
-      single_copy_(allow_direct && (nic.caps(nic.self()).flags & fabric::kSingleCopy) != 0),
-      own_(nic.peers(), region_of_this_rank()) {}
+      tables_(options.direct && (nic.caps(nic.self()).flags & fabric::kMappable) != 0),
+      single_copy_(options.direct && (nic.caps(nic.self()).flags & fabric::kSingleCopy) != 0),
+      own_(nic.peers(), region_of_this_rank(options)) {}
 
-std::span<std::byte> DirectMemory::region_of_this_rank() {
+std::span<std::byte> DirectMemory::region_of_this_rank(const DirectMemoryOptions& options) {
   const std::span<std::byte> shared = nic_.region(nic_.self());
   const std::size_t table = OwnMemory::table_bytes(nic_.peers());
   if (shared.size() >= table + 4096) return shared;
   tables_ = false;
-  private_ = ReservedMemory(table + kPrivateHeap);
+  private_ = ReservedMemory(table + options.private_bytes, options.private_pages);
   return private_.all();
 }
 
@@ -35,7 +29,7 @@ std::optional<Post> DirectMemory::find(Rank rank, SegId segment, Exposed* what) 
   if (!tables_) return std::nullopt;
   const std::span<std::byte> region = nic_.region(rank);
   if (region.empty()) return std::nullopt;  // on another node
-  const Post answer = Exposures(region.data(), nic_.peers()).find(segment, nic_.self(), what);
+  const Post answer = Exposures(region, nic_.peers()).find(segment, nic_.self(), what);
   // The table is a peer's: an offset that points out of its region is no segment.
   if (answer == Post::done && what->in == ExposedIn::region &&
       (what->base > region.size() || what->size > region.size() - what->base))

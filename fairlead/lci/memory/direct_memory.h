@@ -15,10 +15,16 @@
 
 namespace fairlead::lci {
 
+struct DirectMemoryOptions {
+  bool direct = true;  // false: only what this rank owns; every operation is left to packets
+  // Where the fabric has no regions: what may be allocated, and in what pages.
+  std::size_t private_bytes = kRankMemory;
+  ReservedMemory::Pages private_pages = ReservedMemory::Pages::shared;
+};
+
 class DirectMemory {
  public:
-  // allow_direct false: only what this rank owns; every operation is left to packets.
-  DirectMemory(fabric::Nic& nic, bool allow_direct);
+  DirectMemory(fabric::Nic& nic, const DirectMemoryOptions& options);
 
   // What this rank owns.
   OwnMemory& own() { return own_; }
@@ -32,7 +38,7 @@ class DirectMemory {
                              std::uint64_t* old, std::uint32_t flags);
 
  private:
-  std::span<std::byte> region_of_this_rank();
+  std::span<std::byte> region_of_this_rank(const DirectMemoryOptions& options);
   // Looks the segment up in its owner's table. nullopt: the table cannot be read from here.
   std::optional<Post> find(Rank rank, SegId segment, Exposed* what);
   // Address in this process of memory of `rank`; nullptr: only the fabric can copy.

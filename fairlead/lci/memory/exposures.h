@@ -1,9 +1,12 @@
 // The table of memory a rank lets its peers reach. It lies in memory the peers can read where the
-// fabric has such (they look up and check for themselves), else in the owner's alone.
+// fabric has such (they look up and check for themselves), else in the owner's alone. A table that
+// is full goes on in another one, which its owner finds room for.
 #pragma once
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "fairlead/base/post.h"
@@ -27,16 +30,28 @@ struct Exposed {
 
 class Exposures {
  public:
-  static constexpr std::uint32_t kEntries = 1024;
+  static constexpr std::uint32_t kEntries = 1024;  // of the first part
+  static constexpr std::uint32_t kParts = 8;       // each has twice the entries of the one before
+  static constexpr std::uint32_t kEntriesMax = kEntries * ((1U << kParts) - 1);
   static constexpr std::uint32_t kWithdrawn = 64;
-  // What a table for `ranks` ranks takes of memory, which is 64-byte aligned and zero at the start.
-  static std::size_t bytes(Rank ranks);
+  // What part `number` of a table for `ranks` ranks takes of memory, which is 64-byte aligned and
+  // zero at the start.
+  static std::size_t bytes(Rank ranks, std::uint32_t number = 0);
 
   Exposures() = default;
+  // The table whose first part begins `region`, where the others lie, too. It may be written by
+  // another process: a part that does not lie inside is taken for none.
+  Exposures(std::span<std::byte> region, Rank ranks);
+  // The same where all of this process' memory is the region.
   Exposures(std::byte* memory, Rank ranks);
 
-  // Owner. done; invalid: the segment is exposed already; again_buffer: the table is full.
+  // Owner. done; invalid: the segment is exposed already; again_buffer: the table is full, and
+  // next_part() says what would make room.
   Post add(SegId segment, const Exposed& what, std::span<const Rank> allowed);
+  // Owner. Bytes of the next part; 0: there are as many as may be.
+  std::size_t next_part() const;
+  // Owner. The table goes on at `memory`, which has next_part() bytes.
+  void go_on(std::byte* memory);
   // Owner. The former entry, or in == none: there is no such segment.
   Exposed remove(SegId segment);
   // Owner. Other permissions, for others. done; invalid: no such segment, or no such rank.
@@ -63,25 +78,61 @@ class Exposures {
   };
   static_assert(sizeof(Entry) == 64);
 
-  static std::uint32_t first_of(SegId segment) { return (segment * 0x9e3779b1u) >> 22; }
-  // The last removed: a segment plus 1, or 0.
-  struct Withdrawn {
-    std::atomic<std::uint64_t> segments[kWithdrawn];
+  // At the start of the first part. Offsets count from there.
+  struct Head {
+    std::atomic<std::uint64_t> withdrawn[kWithdrawn];  // the last removed: a segment plus 1, or 0
+    std::atomic<std::uint64_t> parts[kParts];          // where a part lies; 0: there is none
   };
-  void allow(std::uint32_t index, std::span<const Rank> allowed);
+  static_assert(sizeof(Head) % 64 == 0);
+  // A hash table: `count` entries, then a bitmap of ranks for each.
+  struct Part {
+    Entry* entries = nullptr;
+    std::uint32_t count = 0;
+  };
+  struct Found {
+    Part part;
+    std::uint32_t index = 0;
+
+    explicit operator bool() const { return part.entries != nullptr; }
+    Entry& entry() const { return part.entries[index]; }
+  };
+  // Entries in use, and withdrawn ones that searches still pass.
+  struct Use {
+    std::uint32_t live = 0;
+    std::uint32_t gone = 0;
+  };
+  // What only the owner knows; made by its first add().
+  struct Owner {
+    std::uint32_t next_withdrawn = 0;
+    Use use[kParts];
+  };
+
+  static constexpr std::uint32_t count_of(std::uint32_t number) { return kEntries << number; }
+  static std::uint32_t first_of(SegId segment, std::uint32_t count) {
+    return static_cast<std::uint32_t>(std::uint64_t{segment * 0x9e3779b1U} * count >> 32);
+  }
+  std::uint32_t number_of(const Part& part) const {
+    return std::countr_zero(part.count / kEntries);
+  }
+  void allow(const Found& at, std::span<const Rank> allowed);
   bool are_ranks(std::span<const Rank> allowed) const;
   Post absent(SegId segment) const;
-  std::atomic<std::uint64_t>* list(std::uint32_t index) const { return lists_ + index * words_; }
-  std::uint32_t index_of(SegId segment) const;
+  // The bitmap of an entry.
+  std::atomic<std::uint64_t>* list(const Found& at) const {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(at.part.entries + at.part.count) +
+           std::size_t{at.index} * words_;
+  }
+  // No entries: there is no such part.
+  Part part(std::uint32_t number) const;
+  static std::uint32_t index_in(const Part& part, SegId segment);
+  Found search(SegId segment) const;
+  void close_gaps(const Found& at, Use& use);
 
-  Entry* entries_ = nullptr;
-  std::atomic<std::uint64_t>* lists_ = nullptr;
-  Withdrawn* withdrawn_ = nullptr;
-  std::uint32_t next_withdrawn_ = 0;  // the owner's
+  std::byte* memory_ = nullptr;
+  std::uint64_t bytes_ = 0;  // that parts may lie in
+  Head* head_ = nullptr;
   std::size_t words_ = 0;
-  // The owner's: entries in use, and withdrawn ones that searches still pass.
-  std::uint32_t live_ = 0;
-  std::uint32_t gone_ = 0;
+  std::unique_ptr<Owner> owner_;
 };
 
 }  // namespace fairlead::lci

@@ -73,16 +73,27 @@ TEST_F(ExposuresTest, WhatWasWithdrawnIsToldFromWhatNeverWas) {
   EXPECT_EQ(table_.find(100, 1, &what), Post::withdrawn);
 }
 
-TEST_F(ExposuresTest, IsFullAtItsBoundAndWorksAfterAnyNumberOfUses) {
+TEST_F(ExposuresTest, GoesOnInFurtherPartsAndWorksAfterAnyNumberOfUses) {
+  constexpr std::uint32_t kCount = Exposures::kEntries * 3;
+  std::vector<Line> more(table_.next_part() / 64);
   for (std::uint32_t i = 0; i < Exposures::kEntries; ++i)
     ASSERT_EQ(table_.add(i * 17, {ExposedIn::process, kRead, i, 1}, {}), Post::done);
   EXPECT_EQ(table_.add(5, {ExposedIn::process, kRead, 0, 1}, {}), Post::again_buffer);
+  table_.go_on(more[0].bytes);
+  const Rank only[] = {99};
+  for (std::uint32_t i = Exposures::kEntries; i < kCount; ++i)
+    ASSERT_EQ(table_.add(i * 17, {ExposedIn::process, kRead, i, 1}, only), Post::done);
+  EXPECT_EQ(table_.add(5, {ExposedIn::process, kRead, 0, 1}, {}), Post::again_buffer);
+  EXPECT_EQ(table_.add(17 * 2000, {ExposedIn::process, kRead, 0, 1}, {}), Post::invalid);
   Exposed what;
-  for (std::uint32_t i = 0; i < Exposures::kEntries; ++i) {
-    ASSERT_EQ(table_.find(i * 17, 0, &what), Post::done);
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(table_.find(i * 17, 99, &what), Post::done);
     ASSERT_EQ(what.base, i);
   }
-  for (std::uint32_t i = 0; i < Exposures::kEntries; ++i) ASSERT_EQ(table_.remove(i * 17).base, i);
+  EXPECT_EQ(table_.find(17 * 2000, 98, &what), Post::denied);
+  ASSERT_EQ(table_.regrant(17 * 2000, kRead, {}), Post::done);
+  EXPECT_EQ(table_.find(17 * 2000, 98, &what), Post::done);
+  for (std::uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(table_.remove(i * 17).base, i);
   // Expect: names come and go without end.
   for (std::uint32_t i = 0; i < 100000; ++i) {
     ASSERT_EQ(table_.add(i, {ExposedIn::process, kRead, i, 1}, {}), Post::done);
@@ -92,6 +103,34 @@ TEST_F(ExposuresTest, IsFullAtItsBoundAndWorksAfterAnyNumberOfUses) {
     ASSERT_EQ(table_.find(i, 0, &what), Post::withdrawn);
   }
   EXPECT_EQ(table_.remove(1).in, ExposedIn::none);
+}
+
+TEST_F(ExposuresTest, EndsAtItsBound) {
+  std::vector<std::vector<Line>> parts;
+  std::uint32_t segment = 0;
+  for (; table_.next_part() > 0; table_.go_on(parts.back()[0].bytes)) {
+    parts.emplace_back(table_.next_part() / 64);
+  }
+  while (table_.add(segment, {ExposedIn::process, kRead, segment, 1}, {}) == Post::done) ++segment;
+  EXPECT_EQ(segment, Exposures::kEntriesMax);
+}
+
+TEST(ExposuresOfAPeer, APartThatLiesOutsideTheRegionIsNone) {
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::vector<Line> memory(Exposures::bytes(4) / 64 + 1);
+  const std::span<std::byte> region = std::as_writable_bytes(std::span(memory));
+  Exposures owner(region.data(), 4);
+  std::vector<Line> elsewhere(owner.next_part() / 64);
+  for (std::uint32_t i = 0; i < Exposures::kEntries; ++i)
+    ASSERT_EQ(owner.add(i, {ExposedIn::process, kRead, i, 1}, {}), Post::done);
+  owner.go_on(elsewhere[0].bytes);
+  ASSERT_EQ(owner.add(5000, {ExposedIn::process, kRead, 1, 1}, {}), Post::done);
+  Exposed what;
+  EXPECT_EQ(owner.find(5000, 0, &what), Post::done);
+  EXPECT_EQ(Exposures(region, 4).find(5000, 0, &what), Post::invalid);
+  EXPECT_EQ(Exposures(region, 4).find(7, 0, &what), Post::done);
 }
 
 TEST(ExposedBounds, AreCheckedWithoutOverflow) {

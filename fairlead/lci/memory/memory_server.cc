@@ -53,7 +53,11 @@ MemoryServer::Served MemoryServer::serve(Chan chan, Rank source, std::uint32_t (
   switch (chan) {
     case kPutChan:
       if (goes_elsewhere(source, words)) break;
-      (void)put(source, words[0], join_words(words[1], words[2]), data);
+      if ((words[3] & ~kAsksBits) != 0) {
+        put_pieces(source, words, data);
+      } else {
+        (void)put(source, words[0], join_words(words[1], words[2]), data);
+      }
       return Served::done;
     case kGetChan:
       if (data.size() != sizeof(GetAsk)) return Served::done;
@@ -105,6 +109,22 @@ bool MemoryServer::put(Rank source, SegId segment, std::uint64_t offset,
     std::memcpy(at, data.data(), data.size());
   }
   return true;
+}
+
+void MemoryServer::put_pieces(Rank source, const std::uint32_t (&words)[4],
+                              std::span<const std::byte> data) {
+  const std::size_t count = words[3] & ~kAsksBits;
+  if (count > data.size() / sizeof(PackedPiece)) return refuse(source);
+  const std::span<const std::byte> table = data.first(count * sizeof(PackedPiece));
+  std::span<const std::byte> rest = data.subspan(table.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    PackedPiece piece;
+    std::memcpy(&piece, table.data() + i * sizeof piece, sizeof piece);
+    if (piece.size > rest.size()) return refuse(source);
+    (void)put(source, words[0], join_words(piece.offset, words[2]), rest.first(piece.size));
+    rest = rest.subspan(piece.size);
+  }
+  if (!rest.empty()) refuse(source);
 }
 
 MemoryReply MemoryServer::read(Rank source, const std::uint32_t (&words)[4],

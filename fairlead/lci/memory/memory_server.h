@@ -48,6 +48,7 @@ class MemoryServer {
   void refuse(Rank source) { since_fence_[source].refused = true; }
 
  private:
+  void put_pieces(Rank source, const std::uint32_t (&words)[4], std::span<const std::byte> data);
   bool found_elsewhere(SegId segment, Rank who) const;
   // What `words` ask for is the host's to serve: the memory is, or an earlier put of `source` was
   // and this may not pass it.

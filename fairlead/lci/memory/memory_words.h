@@ -1,6 +1,7 @@
 // What the packets of remote memory say (remote_memory.h asks, memory_server.h answers). Words of a
 // request: segment, offset (low, high), and what the request is about.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace fairlead::lci {
@@ -17,6 +18,14 @@ constexpr std::uint32_t kAsksWord4 = 1u << 30;  // the atomic's word has 4 bytes
 constexpr std::uint32_t kAsksBits = kAsksAfter | kAsksWord4;
 constexpr std::uint32_t asked_after(bool after) { return after ? kAsksAfter : 0; }
 
+// A put of several pieces has their number in its last word; 0: one piece, at the request's offset.
+// The packet begins with one of these for each, and then has their data, one after the other.
+struct PackedPiece {
+  std::uint32_t offset;  // low half; the high half is the request's
+  std::uint32_t size;
+};
+constexpr std::size_t kPackedPiecesMax = 64;
+
 struct GetAsk {
   std::uint32_t id;
   std::uint32_t fragment;
@@ -27,6 +36,6 @@ struct AtomicAsk {
   std::uint32_t id;
   std::uint32_t unused;
 };
-static_assert(sizeof(GetAsk) == 8 && sizeof(AtomicAsk) == 24);
+static_assert(sizeof(PackedPiece) == 8 && sizeof(GetAsk) == 8 && sizeof(AtomicAsk) == 24);
 
 }  // namespace fairlead::lci

@@ -10,73 +10,114 @@ std::size_t OwnMemory::table_bytes(Rank ranks) {
   return (Exposures::bytes(ranks) + 4095) / 4096 * 4096;
 }
 
-OwnMemory::OwnMemory(Rank ranks, std::span<std::byte> region) : ranks_(ranks), region_(region) {
+std::size_t OwnMemory::region_bytes(Rank ranks, std::size_t bytes) {
+  return table_bytes(ranks) + (bytes + 4095) / 4096 * 4096;
+}
+
+OwnMemory::OwnMemory(Rank ranks, std::span<std::byte> region, std::size_t bytes_max)
+    : ranks_(ranks), region_(region), bytes_max_(bytes_max) {
   if (region.empty()) return;
   const std::size_t table = table_bytes(ranks);
   FAIRLEAD_CHECK(table < region.size(), "a region of {} bytes", region.size());
-  table_ = Exposures(region.data(), ranks);
-  shared_ = std::make_unique<Shared>();
-  shared_->heap = RegionHeap(table, region.size());
+  table_ = Exposures(region, ranks);
+}
+
+OwnMemory::Used& OwnMemory::used() {
+  if (used_ == nullptr) {
+    used_ = std::make_unique<Used>();
+    if (!region_.empty()) used_->heap = RegionHeap(table_bytes(ranks_), region_.size());
+  }
+  return *used_;
 }
 
 void* OwnMemory::allocate(SegId segment, std::size_t size) {
-  if (shared_ == nullptr) return allocate_here(segment, size);
+  if (region_.empty()) return allocate_here(segment, size);
   bool used_before = false;
-  const std::uint64_t offset = shared_->heap.allocate(size, &used_before);
+  const std::uint64_t offset = used().heap.allocate(size, &used_before);
   if (offset == RegionHeap::kNone) return nullptr;
   if (used_before) std::memset(region_.data() + offset, 0, size);
   const Exposed what{ExposedIn::region, kRead | kWrite | kAtomic, offset, size};
   if (add(segment, what, {}) != Post::done) {
-    shared_->heap.free(offset, size);
+    used().heap.free(offset, size);
     return nullptr;
   }
-  shared_->allocated.insert(segment);
+  used().allocated.insert_or_assign(segment, Allocated{region_.data() + offset, size});
   return region_.data() + offset;
 }
 
 void* OwnMemory::allocate_here(SegId segment, std::size_t size) {
-  auto memory = std::make_unique<std::uint64_t[]>((size + 7) / 8);
-  void* const base = memory.get();
+  if (size > bytes_max_ - used().bytes) return nullptr;
+  ReservedMemory memory(size == 0 ? 1 : size);
+  void* const base = memory.data();
   if (expose(segment, base, size, kRead | kWrite | kAtomic, nullptr, {}) != Post::done) {
     return nullptr;
   }
-  local_->allocated[segment] = std::move(memory);
+  used().bytes += size;
+  used().allocated.insert_or_assign(segment, Allocated{memory.data(), size, std::move(memory)});
   return base;
+}
+
+void* OwnMemory::alias(SegId segment) {
+  if (used_ == nullptr) return nullptr;
+  const auto found = used_->allocated.find(segment);
+  if (found == used_->allocated.end()) return nullptr;
+  Allocated& memory = found->second;
+  if (memory.mapping.data() == nullptr) {
+    memory.mapping = SecondMapping(memory.at, memory.size == 0 ? 1 : memory.size);
+  }
+  return memory.mapping.data();
 }
 
 Post OwnMemory::expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions,
                        void* alias, std::span<const Rank> allowed) {
   const auto* const at = static_cast<const std::byte*>(alias != nullptr ? alias : base);
   Exposed what{ExposedIn::process, permissions, reinterpret_cast<std::uintptr_t>(at), size};
-  if (shared_ != nullptr && at >= region_.data() && at < region_.data() + region_.size()) {
+  if (at >= region_.data() && at < region_.data() + region_.size()) {
     what.in = ExposedIn::region;
     what.base = static_cast<std::uint64_t>(at - region_.data());
   }
   return add(segment, what, allowed);
 }
 
-Post OwnMemory::add(SegId segment, const Exposed& what, std::span<const Rank> allowed) {
-  if (shared_ == nullptr && local_ == nullptr) {
-    local_ = std::make_unique<Local>();
-    constexpr std::size_t kLine = 64;
-    const std::size_t bytes = Exposures::bytes(ranks_);
-    std::size_t space = bytes + kLine;
-    local_->table.reset(static_cast<std::byte*>(std::calloc(space, 1)));
-    FAIRLEAD_CHECK(local_->table != nullptr, "{} bytes for a table of segments", space);
-    void* aligned = local_->table.get();
-    std::align(kLine, bytes, aligned, space);
-    table_ = Exposures(static_cast<std::byte*>(aligned), ranks_);
+std::byte* OwnMemory::table_memory(std::size_t bytes) {
+  if (!region_.empty()) {
+    bool used_before = false;
+    const std::uint64_t offset = used().heap.allocate(bytes, &used_before);
+    if (offset == RegionHeap::kNone) return nullptr;
+    if (used_before) std::memset(region_.data() + offset, 0, bytes);
+    return region_.data() + offset;
   }
+  constexpr std::size_t kLine = 64;
+  std::size_t space = bytes + kLine;
+  void* aligned = std::calloc(space, 1);
+  if (aligned == nullptr) return nullptr;
+  used().tables.emplace_back(static_cast<std::byte*>(aligned));
+  return static_cast<std::byte*>(std::align(kLine, bytes, aligned, space));
+}
+
+Post OwnMemory::add(SegId segment, const Exposed& what, std::span<const Rank> allowed) {
+  if (region_.empty() && (used_ == nullptr || used_->tables.empty())) {
+    std::byte* const first = table_memory(Exposures::bytes(ranks_));
+    FAIRLEAD_CHECK(first != nullptr, "{} bytes for a table of segments", Exposures::bytes(ranks_));
+    table_ = Exposures(first, ranks_);
+  }
+  const Post answer = table_.add(segment, what, allowed);
+  if (answer != Post::again_buffer || table_.next_part() == 0) return answer;
+  std::byte* const more = table_memory(table_.next_part());
+  if (more == nullptr) return answer;
+  table_.go_on(more);
   return table_.add(segment, what, allowed);
 }
 
 Post OwnMemory::withdraw(SegId segment) {
   const Exposed was = table_.remove(segment);
   if (was.in == ExposedIn::none) return Post::invalid;
-  if (shared_ != nullptr && shared_->allocated.erase(segment) != 0) {
-    shared_->heap.free(was.base, was.size);
+  if (used_ == nullptr || used_->allocated.erase(segment) == 0) return Post::done;
+  if (region_.empty()) {
+    used_->bytes -= was.size;
+  } else {
+    used().heap.free(was.base, was.size);
   }
-  if (local_ != nullptr) local_->allocated.erase(segment);
   return Post::done;
 }
 

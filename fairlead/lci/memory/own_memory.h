@@ -8,28 +8,37 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
+#include <vector>
 
+#include "fairlead/base/reserved_memory.h"
+#include "fairlead/base/second_mapping.h"
 #include "fairlead/lci/memory/exposures.h"
 #include "fairlead/lci/memory/region_heap.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {
 
+// What a rank may allocate where nothing else is said.
+constexpr std::size_t kRankMemory = std::size_t{1} << 30;
+
 class OwnMemory {
  public:
   // `region`, zero at the start, outlives it and begins with the table from now on. Empty: nobody
-  // else reaches what is allocated, and nothing is made before its first use.
-  OwnMemory(Rank ranks, std::span<std::byte> region);
+  // else reaches what is allocated, of which there may be `bytes_max`, and nothing is made before
+  // its first use.
+  OwnMemory(Rank ranks, std::span<std::byte> region, std::size_t bytes_max = kRankMemory);
 
   // Bytes of a region that the table takes; a useful region has more.
   static std::size_t table_bytes(Rank ranks);
+  // Bytes of a region that gives `bytes` of memory.
+  static std::size_t region_bytes(Rank ranks, std::size_t bytes);
 
   const Exposures& table() const { return table_; }
   std::span<std::byte> region() const { return region_; }
 
   // As Port's calls of these names. What lies in the region is exposed as part of it.
   void* allocate(SegId segment, std::size_t size);
+  void* alias(SegId segment);
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed);
   Post withdraw(SegId segment);
@@ -41,25 +50,32 @@ class OwnMemory {
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
-  // Where there is a region.
-  struct Shared {
-    RegionHeap heap;
-    std::unordered_set<SegId> allocated;
+  struct Allocated {
+    std::byte* at = nullptr;
+    std::size_t size = 0;
+    ReservedMemory own{};     // where there is no region
+    SecondMapping mapping{};  // made by the first alias()
   };
-  // Without one. Most ranks of a large job expose nothing.
-  struct Local {
-    std::unique_ptr<std::byte, Free> table;  // of calloc(): what is not used takes no memory
-    std::unordered_map<SegId, std::unique_ptr<std::uint64_t[]>> allocated;
+  // Most ranks of a large job have nothing of this.
+  struct Used {
+    RegionHeap heap;    // of the region, where there is one
+    std::size_t bytes;  // allocated where there is none
+    std::unordered_map<SegId, Allocated> allocated;
+    // Where there is no region: of calloc(), which takes no memory for what is untouched.
+    std::vector<std::unique_ptr<std::byte, Free>> tables;
   };
 
+  Used& used();
   void* allocate_here(SegId segment, std::size_t size);
   Post add(SegId segment, const Exposed& what, std::span<const Rank> allowed);
+  // Zeroed memory of the table's, 64-byte aligned; nullptr: there is none left.
+  std::byte* table_memory(std::size_t bytes);
 
   Rank ranks_;
   std::span<std::byte> region_;
   Exposures table_;
-  std::unique_ptr<Shared> shared_;
-  std::unique_ptr<Local> local_;
+  std::size_t bytes_max_;
+  std::unique_ptr<Used> used_;
 };
 
 }  // namespace fairlead::lci

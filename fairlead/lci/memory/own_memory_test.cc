@@ -104,6 +104,48 @@ TEST_P(OwnMemoryTest, MoreThanThereIsIsRefused) {
   EXPECT_NE(allocated(7, kHeapBytes), nullptr);
 }
 
+TEST_P(OwnMemoryTest, IsOnPagesOfItsOwn) {
+  const std::byte* const first = allocated(7, 8);
+  const std::byte* const second = allocated(8, 8);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % 4096, 0u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(second) % 4096, 0u);
+}
+
+TEST_P(OwnMemoryTest, ExposesMoreThanOneTableHolds) {
+  std::uint64_t word = 0;
+  SegId segment = 0;
+  Post answer = Post::done;
+  // In a small region until it is full.
+  for (; segment < 5000 && answer == Post::done; ++segment) {
+    answer = memory_.expose(segment, &word, 8, kRead, nullptr, {});
+  }
+  EXPECT_EQ(answer, GetParam() ? Post::again_buffer : Post::done);
+  EXPECT_GE(segment, Exposures::kEntries);
+  EXPECT_EQ(found(segment - 2).size, 8u);
+}
+
+TEST(OwnMemoryOfItsOwn, EndsAtWhatTheJobWasStartedWith) {
+  OwnMemory memory(kRanks, {}, 10000);
+  EXPECT_EQ(memory.allocate(1, 10001), nullptr);
+  EXPECT_NE(memory.allocate(1, 6000), nullptr);
+  EXPECT_EQ(memory.allocate(2, 6000), nullptr);
+  ASSERT_EQ(memory.withdraw(1), Post::done);
+  EXPECT_NE(memory.allocate(2, 10000), nullptr);
+}
+
+TEST(OwnMemoryOfItsOwn, IsThereAtASecondAddress) {
+  OwnMemory memory(kRanks, {});
+  auto* const at = static_cast<std::byte*>(memory.allocate(1, 5000));
+  at[4999] = std::byte{4};
+  auto* const again = static_cast<std::byte*>(memory.alias(1));
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again[4999], std::byte{4});
+  again[0] = std::byte{5};
+  EXPECT_EQ(at[0], std::byte{5});
+  EXPECT_EQ(memory.alias(1), again);
+  EXPECT_EQ(memory.alias(2), nullptr);
+}
+
 INSTANTIATE_TEST_SUITE_P(Where, OwnMemoryTest, testing::Values(true, false),
                          [](const auto& where) { return where.param ? "region" : "process"; });
 

@@ -3,19 +3,13 @@
 #include <iterator>
 
 namespace fairlead::lci {
-namespace {
-
-constexpr std::uint64_t kPage = 4096;
-
-}  // namespace
 
 std::uint64_t RegionHeap::allocate(std::uint64_t size, bool* used_before) {
   const std::uint64_t bytes = rounded(size == 0 ? 1 : size);
   if (bytes < size) return kNone;
-  const std::uint64_t align = bytes >= kPage ? kPage : 64;
   for (auto hole = free_.begin(); hole != free_.end(); ++hole) {
     const std::uint64_t hole_end = hole->first + hole->second;
-    const std::uint64_t at = (hole->first + align - 1) / align * align;
+    const std::uint64_t at = (hole->first + kPage - 1) / kPage * kPage;
     if (at > hole_end || hole_end - at < bytes) continue;
     const std::uint64_t before = at - hole->first;
     if (before == 0)
@@ -26,7 +20,7 @@ std::uint64_t RegionHeap::allocate(std::uint64_t size, bool* used_before) {
     *used_before = true;
     return at;
   }
-  const std::uint64_t at = (next_ + align - 1) / align * align;
+  const std::uint64_t at = (next_ + kPage - 1) / kPage * kPage;
   if (at > end_ || end_ - at < bytes) return kNone;
   if (at > next_) free_[next_] = at - next_;
   next_ = at + bytes;

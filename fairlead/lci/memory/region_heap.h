@@ -14,13 +14,14 @@ class RegionHeap {
   // The offsets [begin, end) are the heap's; their memory is zero.
   RegionHeap(std::uint64_t begin, std::uint64_t end) : next_(begin), end_(end) {}
 
-  // Offset of `size` bytes, 64-byte aligned and page-aligned from a page on; kNone: none left.
+  // Offset of `size` bytes in pages of their own; kNone: none left.
   // *used_before: the memory may not be zero any more.
   std::uint64_t allocate(std::uint64_t size, bool* used_before);
   void free(std::uint64_t offset, std::uint64_t size);
 
  private:
-  static std::uint64_t rounded(std::uint64_t size) { return (size + 63) / 64 * 64; }
+  static constexpr std::uint64_t kPage = 4096;
+  static std::uint64_t rounded(std::uint64_t size) { return (size + kPage - 1) / kPage * kPage; }
 
   std::uint64_t next_ = 0;  // never used from here on
   std::uint64_t end_ = 0;

@@ -10,13 +10,13 @@ namespace fairlead::lci {
 namespace {
 
 TEST(RegionHeap, AlignsAndEndsWithAnAnswer) {
-  RegionHeap heap(4096, 4096 + 10000);
+  RegionHeap heap(4096, 4096 + 12288);
   bool used = true;
   const std::uint64_t small = heap.allocate(8, &used);
   EXPECT_EQ(small, 4096u);
   EXPECT_FALSE(used);
   const std::uint64_t page = heap.allocate(5000, &used);
-  // Expect: a page's worth begins on a page; more than there is gets no offset.
+  // Expect: all begin on a page; more than there is gets no offset.
   EXPECT_EQ(page, 8192u);
   EXPECT_EQ(heap.allocate(10000, &used), RegionHeap::kNone);
   EXPECT_EQ(heap.allocate(~std::uint64_t{0}, &used), RegionHeap::kNone);

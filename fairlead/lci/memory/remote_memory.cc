@@ -19,7 +19,7 @@ RemoteMemory::RemoteMemory(Port& port, const Exposures& exposures, std::span<std
                            Backlog& backlog)
     : port_(port),
       server_(exposures, region, MemoryServer::Site::host),
-      queue_(backlog),
+      queues_(backlog),
       replies_(backlog) {
   port.bind(kPutChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
   port.bind(kGetChan, Upcall{&RemoteMemory::on_request, this}, Returned{});
@@ -34,12 +34,29 @@ std::uint32_t RemoteMemory::fragment_bytes(Rank rank) const { return port_.caps(
 
 // --- The asking side
 
-Post RemoteMemory::enqueue(Op op) {
-  if (op.rank >= port_.size()) return Post::invalid;
-  if (unfinished() >= kOpsMax) return Post::again_buffer;
+void RemoteMemory::Op::clear() {
+  constexpr std::size_t kKeptBytes = 4096;
+  static_cast<Asked&>(*this) = {};
+  pieces.clear();
+  if (pieces.capacity() > kPackedPiecesMax) pieces = {};
+  copied.clear();
+  if (copied.capacity() > kKeptBytes) copied = {};
+}
+
+RemoteMemory::Op* RemoteMemory::make(Kind kind, Rank rank, SegId segment, Post* why) {
+  *why = rank >= port_.size() ? Post::invalid : Post::again_buffer;
+  if (rank >= port_.size() || unfinished() >= kOpsMax) return nullptr;
+  Op* const op = queues_.make();
+  op->kind = kind;
+  op->rank = rank;
+  op->segment = segment;
+  return op;
+}
+
+Post RemoteMemory::enqueue(Op* op) {
   used_ = true;
-  if (op.kind == Kind::put || op.kind == Kind::bump) count_put(op.rank);
-  queue_.push_back(std::move(op));
+  if (op->kind == Kind::put || op->kind == Kind::bump) count_put(op->rank);
+  queues_.push_back(op);
   return Post::pending;
 }
 
@@ -59,9 +76,8 @@ bool RemoteMemory::puts_precede(Rank rank, Lane lane) {
   }
   if (puts.served == puts.begun) return true;
   if (lane == Lane::request) {
-    for (std::size_t i = 0; i < queue_.size(); ++i) {
-      const Op& op = queue_[i];
-      if (op.rank == rank && (op.kind == Kind::put || op.kind == Kind::bump)) return false;
+    for (const Op* op = queues_.front(rank); op != nullptr; op = op->next) {
+      if (op->kind == Kind::put || op->kind == Kind::bump) return false;
     }
     return true;
   }
@@ -74,68 +90,83 @@ bool RemoteMemory::puts_precede(Rank rank, Lane lane) {
   return false;
 }
 
+RemoteMemory::Op* RemoteMemory::make_put(Rank rank, SegId segment, std::span<const PutPiece> pieces,
+                                         CtrId remote, std::uint32_t flags, Post* why) {
+  Op* const op = make(Kind::put, rank, segment, why);
+  if (op == nullptr) return nullptr;
+  op->pieces.assign(pieces.begin(), pieces.end());
+  op->remote = remote;
+  op->after = (flags & kAfter) != 0;
+  return op;
+}
+
 Post RemoteMemory::put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                        CtrId remote, std::uint32_t flags) {
-  Op op{Kind::put, rank, segment};
-  op.pieces.assign(pieces.begin(), pieces.end());
-  op.done = done;
-  op.remote = remote;
-  op.after = (flags & kAfter) != 0;
-  if (queue_.empty() && unfinished() < kOpsMax && carried(op)) {
+  Post why;
+  Op* const op = make_put(rank, segment, pieces, remote, flags, &why);
+  if (op == nullptr) return why;
+  op->done = done;
+  if (queues_.empty() && carried(*op)) {
     used_ = true;
     count_put(rank);
-    if (send_put(op)) return Post::pending;
+    if (send_put(*op)) {
+      queues_.drop(op);
+      return Post::pending;
+    }
   }
-  return done == nullptr ? copy_and_enqueue(std::move(op)) : enqueue(std::move(op));
+  return done == nullptr ? copy_and_enqueue(op) : enqueue(op);
 }
 
 Post RemoteMemory::put_copied(Rank rank, SegId segment, std::span<const PutPiece> pieces,
                               CtrId remote, std::uint32_t flags) {
-  Op op{Kind::put, rank, segment};
-  op.pieces.assign(pieces.begin(), pieces.end());
-  op.remote = remote;
-  op.after = (flags & kAfter) != 0;
-  op.by_packets = true;
-  return copy_and_enqueue(std::move(op));
+  Post why;
+  Op* const op = make_put(rank, segment, pieces, remote, flags, &why);
+  if (op == nullptr) return why;
+  op->by_packets = true;
+  return copy_and_enqueue(op);
 }
 
-Post RemoteMemory::copy_and_enqueue(Op op) {
+Post RemoteMemory::copy_and_enqueue(Op* op) {
   std::size_t bytes = 0;
-  for (const PutPiece& piece : op.pieces) bytes += piece.size;
-  op.copied.resize(bytes);
-  std::byte* at = op.copied.data();
-  for (PutPiece& piece : op.pieces) {
+  for (const PutPiece& piece : op->pieces) bytes += piece.size;
+  op->copied.resize(bytes);
+  std::byte* at = op->copied.data();
+  for (PutPiece& piece : op->pieces) {
     if (piece.size > 0) std::memcpy(at, piece.data, piece.size);
     piece.data = at;
     at += piece.size;
   }
-  return enqueue(std::move(op));
+  return enqueue(op);
 }
 
 Post RemoteMemory::get(const Remote& from, void* to, std::size_t size, Counter* done,
                        std::uint32_t flags) {
-  Op op{Kind::get, from.rank, from.segment};
-  op.offset = from.offset;
-  op.to = static_cast<std::byte*>(to);
-  op.size = size;
-  op.done = done;
-  op.after = (flags & kAfter) != 0;
-  if (from.rank < port_.size()) op.fragments = {size, fragment_bytes(from.rank)};
-  return enqueue(std::move(op));
+  Post why;
+  Op* const op = make(Kind::get, from.rank, from.segment, &why);
+  if (op == nullptr) return why;
+  op->offset = from.offset;
+  op->to = static_cast<std::byte*>(to);
+  op->size = size;
+  op->done = done;
+  op->after = (flags & kAfter) != 0;
+  op->fragments = {size, fragment_bytes(from.rank)};
+  return enqueue(op);
 }
 
 Post RemoteMemory::atomic(const Remote& word, Atomic op_code, std::uint64_t a, std::uint64_t b,
                           std::uint64_t* old, Counter* done, std::uint32_t flags) {
-  Op op{Kind::atomic, word.rank, word.segment};
-  op.offset = word.offset;
-  op.op = op_code;
-  op.a = a;
-  op.b = b;
-  op.old = old;
-  op.done = done;
-  op.after = (flags & kAfter) != 0;
-  op.word4 = (flags & kWord4) != 0;
-  return enqueue(std::move(op));
+  Post why;
+  Op* const op = make(Kind::atomic, word.rank, word.segment, &why);
+  if (op == nullptr) return why;
+  op->offset = word.offset;
+  op->op = op_code;
+  op->a = a;
+  op->b = b;
+  op->old = old;
+  op->done = done;
+  op->after = (flags & kAfter) != 0;
+  op->word4 = (flags & kWord4) != 0;
+  return enqueue(op);
 }
 
 Post RemoteMemory::fence(std::span<const Rank> ranks, Counter* done) {
@@ -149,9 +180,10 @@ Post RemoteMemory::fence(std::span<const Rank> ranks, Counter* done) {
   joins_.push_back(std::make_unique<Join>(Join{ranks.size(), false, done}));
   Join* join = joins_.back().get();
   for (Rank rank : ranks) {
-    Op op{Kind::fence, rank};
-    op.join = join;
-    (void)enqueue(std::move(op));
+    Post why;
+    Op* const op = make(Kind::fence, rank, 0, &why);
+    op->join = join;
+    (void)enqueue(op);
   }
   return Post::pending;
 }
@@ -162,12 +194,14 @@ Post RemoteMemory::bump(Rank rank, CtrId id) {
     counters_[id]->ok.fetch_add(1, std::memory_order_release);
     return Post::done;
   }
-  Op op{Kind::bump, rank};
-  op.remote = id;
+  Post why;
+  Op* const op = make(Kind::bump, rank, 0, &why);
+  if (op == nullptr) return why;
+  op->remote = id;
   const bool had_used = used_;
-  const Post answer = enqueue(std::move(op));
+  (void)enqueue(op);
   used_ = had_used;  // a bump is no put: fences need not wait for it
-  return answer == Post::pending ? Post::done : answer;
+  return Post::done;
 }
 
 void RemoteMemory::expose_counter(CtrId id, Counter* counter) {
@@ -182,12 +216,8 @@ int RemoteMemory::progress() {
     replies_.pop_front();
     ++n;
   }
-  // Strictly in order: a later fence must not overtake an earlier put.
-  while (!queue_.empty() && advance(queue_.front())) {
-    queue_.pop_front();
-    ++n;
-  }
-  return n;
+  // To one rank strictly in order: a later fence must not overtake an earlier put.
+  return n + queues_.advance([this](Op& op) { return advance(op); });
 }
 
 bool RemoteMemory::advance(Op& op) {
@@ -220,30 +250,68 @@ Post RemoteMemory::send_piece(const Op& op, const Words& words, std::span<const 
   return answer;
 }
 
+// Small pieces share a packet: a table of where they go, then their data.
+std::size_t RemoteMemory::fit_together(const Op& op) const {
+  const std::uint64_t room = fragment_bytes(op.rank);
+  const std::uint32_t high = high_word(op.pieces[op.piece].offset);
+  std::uint64_t bytes = 0;
+  std::size_t count = 0;
+  for (std::size_t i = op.piece; i < op.pieces.size() && count < kPackedPiecesMax; ++i, ++count) {
+    const PutPiece& piece = op.pieces[i];
+    bytes += sizeof(PackedPiece) + piece.size;
+    if (bytes > room || high_word(piece.offset) != high || carries(op, piece)) break;
+  }
+  return count;
+}
+
+Post RemoteMemory::send_together(const Op& op, std::size_t count) {
+  PackedPiece table[kPackedPiecesMax];
+  Piece gather[kPackedPiecesMax + 1];
+  gather[0] = {table, count * sizeof(PackedPiece)};
+  for (std::size_t i = 0; i < count; ++i) {
+    const PutPiece& piece = op.pieces[op.piece + i];
+    table[i] = {low_word(piece.offset), static_cast<std::uint32_t>(piece.size)};
+    gather[i + 1] = {piece.data, piece.size};
+  }
+  const Words words = {op.segment, 0, high_word(op.pieces[op.piece].offset),
+                       static_cast<std::uint32_t>(count) | asked_after(op.after)};
+  return send_piece(op, words, {gather, count + 1});
+}
+
+Post RemoteMemory::send_part(const Op& op, std::size_t size) {
+  const PutPiece& piece = op.pieces[op.piece];
+  const std::uint64_t offset = piece.offset + op.sent;
+  const Words words = {op.segment, low_word(offset), high_word(offset), asked_after(op.after)};
+  const Piece data{static_cast<const std::byte*>(piece.data) + op.sent, size};
+  return send_piece(op, words, {&data, 1});
+}
+
 bool RemoteMemory::send_put(Op& op) {
-  for (; op.piece < op.pieces.size(); ++op.piece, op.sent = 0) {
+  while (op.piece < op.pieces.size()) {
     const PutPiece& piece = op.pieces[op.piece];
-    while (op.sent < piece.size || (piece.size == 0 && op.sent == 0)) {
-      if (carries(op, piece)) {
-        const std::size_t size = carry(op);
-        if (size == 0) return false;
-        op.sent += size;
-        continue;
-      }
+    if (carries(op, piece)) {
+      const std::size_t size = carry(op);
+      if (size == 0) return false;
+      op.sent += size;
+    } else {
+      const std::size_t together = op.sent == 0 ? fit_together(op) : 0;
       const auto size = static_cast<std::size_t>(
           std::min<std::uint64_t>(fragment_bytes(op.rank), piece.size - op.sent));
-      const std::uint64_t offset = piece.offset + op.sent;
-      const Words words = {op.segment, low_word(offset), high_word(offset), asked_after(op.after)};
-      const Piece data{static_cast<const std::byte*>(piece.data) + op.sent, size};
-      const Post answer = send_piece(op, words, {&data, 1});
+      const Post answer = together > 1 ? send_together(op, together) : send_part(op, size);
       if (again(answer)) return false;
       if (answer != Post::done && answer != Post::pending) {
         fail(op);
         return true;
       }
+      if (together > 1) {
+        op.piece += together;
+        continue;
+      }
       op.sent += size;
-      if (piece.size == 0) break;
     }
+    if (op.sent < piece.size) continue;
+    ++op.piece;
+    op.sent = 0;
   }
   if (op.remote != kNoCounter) {
     const Words words = {op.remote, 0, 0, 0};
@@ -285,12 +353,12 @@ std::size_t RemoteMemory::carry(Op& op) {
 }
 
 bool RemoteMemory::send_get(Op& op) {
-  if (op.id == kNoId) {
+  if (op.active == kNoId) {
     Active& a = activate(op);
     a.to = op.to;
     a.assembly = {op.size, fragment_bytes(op.rank)};
   }
-  Active* a = active(op.id, op.rank);
+  Active* a = active(op.active, op.rank);
   if (a == nullptr) return true;  // the peer was lost
   for (; op.fragments.more(); op.fragments.advance()) {
     if (a->refused) break;
@@ -300,7 +368,7 @@ bool RemoteMemory::send_get(Op& op) {
     const std::uint64_t offset = op.offset + f.offset;
     const Words words = {op.segment, low_word(offset), high_word(offset),
                          f.size | asked_after(op.after)};
-    const GetAsk ask{op.id, f.index};
+    const GetAsk ask{op.active, f.index};
     const Piece data{&ask, sizeof ask};
     const Post answer = send_piece(op, words, {&data, 1});
     if (again(answer)) return false;
@@ -322,15 +390,15 @@ bool RemoteMemory::send_word(Op& op) {
     const Post answer = port_.send_small(dest, kBumpChan, Lane::request, words, {}, kNoBlock);
     return !again(answer);
   }
-  if (op.id == kNoId) activate(op).old = op.old;
-  Active* a = active(op.id, op.rank);
+  if (op.active == kNoId) activate(op).old = op.old;
+  Active* a = active(op.active, op.rank);
   if (a == nullptr) return true;
   Post answer;
   if (op.kind == Kind::fence) {
-    const Words words = {op.id, 0, 0, 0};
+    const Words words = {op.active, 0, 0, 0};
     answer = port_.send_small(dest, kFenceChan, Lane::request, words, {}, kNoBlock);
   } else {
-    const AtomicAsk ask{op.a, op.b, op.id, 0};
+    const AtomicAsk ask{op.a, op.b, op.active, 0};
     const Words words = {
         op.segment, low_word(op.offset), high_word(op.offset),
         static_cast<std::uint32_t>(op.op) | asked_after(op.after) | (op.word4 ? kAsksWord4 : 0)};
@@ -358,7 +426,7 @@ RemoteMemory::Active& RemoteMemory::activate(Op& op) {
   a.rank = op.rank;
   a.done = op.done;
   a.join = op.join;
-  op.id = index << 16 | generation;
+  op.active = index << 16 | generation;
   ++active_count_;
   static_assert(kOpsMax <= 1u << 16);
   return a;
@@ -394,22 +462,15 @@ void RemoteMemory::count(Counter* done, Join* join, bool ok) {
 
 // An operation that no answer is awaited for.
 void RemoteMemory::fail(Op& op) {
-  if (op.id != kNoId) {
-    if (Active* a = active(op.id, op.rank)) finish(*a, false);
+  if (op.active != kNoId) {
+    if (Active* a = active(op.active, op.rank)) finish(*a, false);
     return;
   }
   count(op.done, op.join, false);
 }
 
 void RemoteMemory::peer_lost(Rank rank) {
-  for (std::size_t n = queue_.size(); n > 0; --n) {
-    Op op = std::move(queue_.front());
-    queue_.pop_front();
-    if (op.rank == rank)
-      fail(op);
-    else
-      queue_.push_back(std::move(op));
-  }
+  queues_.remove_all(rank, [this](Op& op) { fail(op); });
   for (Active& a : active_)
     if (a.used && a.rank == rank) finish(a, false);
   for (std::size_t n = replies_.size(); n > 0; --n) {
@@ -445,8 +506,9 @@ Keep RemoteMemory::on_get_reply(void* self, Packet*, const Arrival& arrival) {
   if (a->assembly.complete()) {
     me.finish(*a, true);
   } else if (a->refused && a->answered == a->asked) {
-    // While its operation is still at the head of the queue, send_get() ends it.
-    if (me.queue_.empty() || me.queue_.front().id != id) me.finish(*a, false);
+    // While its operation is still to be sent, send_get() ends it.
+    const Op* const head = me.queues_.front(arrival.source);
+    if (head == nullptr || head->active != id) me.finish(*a, false);
   }
   return Keep::no;
 }

@@ -9,6 +9,7 @@
 #include "fairlead/lci/backlog.h"
 #include "fairlead/lci/memory/exposures.h"
 #include "fairlead/lci/memory/memory_server.h"
+#include "fairlead/lci/memory/target_queues.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/proto/fragments.h"
 
@@ -95,9 +96,9 @@ class RemoteMemory {
   bool used() const { return used_; }
 
   // Something to send: progress() must run.
-  bool busy() const { return !queue_.empty() || !replies_.empty(); }
+  bool busy() const { return !queues_.empty() || !replies_.empty(); }
   // Operations not yet finished, waiting for answers included.
-  std::size_t unfinished() const { return queue_.size() + active_count_; }
+  std::size_t unfinished() const { return queues_.size() + active_count_; }
   // Operations that have ended, well or not, since the start.
   std::uint64_t ended() const { return ended_; }
   bool has_room_for(std::size_t operations) const { return unfinished() + operations <= kOpsMax; }
@@ -117,16 +118,14 @@ class RemoteMemory {
     bool failed = false;
     Counter* done = nullptr;
   };
-  struct Op {
-    Kind kind;
-    Rank rank;
+  // What one operation is about.
+  struct Asked {
+    Kind kind = Kind::put;
     SegId segment = 0;
     std::uint64_t offset = 0;
-    std::vector<PutPiece> pieces{};
-    std::vector<std::byte> copied{};  // the pieces' data when there is no `done` to wait for
-    std::size_t piece = 0;            // next to send
-    std::uint64_t sent = 0;           // bytes of that piece
-    proto::Fragmenter fragments{};    // of a get: next to ask for
+    std::size_t piece = 0;          // next to send
+    std::uint64_t sent = 0;         // bytes of that piece
+    proto::Fragmenter fragments{};  // of a get: next to ask for
     std::byte* to = nullptr;
     std::uint64_t size = 0;
     Counter* done = nullptr;
@@ -139,7 +138,20 @@ class RemoteMemory {
     std::uint64_t a = 0;
     std::uint64_t b = 0;
     std::uint64_t* old = nullptr;
-    std::uint32_t id = kNoId;  // of its Active, once it waits for answers
+    std::uint32_t active = kNoId;  // of its Active, once it waits for answers
+  };
+  struct Op : Asked {
+    // As TargetQueues asks for.
+    std::uint32_t id = 0;
+    Op* next_free = nullptr;
+    Op* next = nullptr;
+    std::uint64_t turn = 0;
+    Rank rank = 0;
+    std::vector<PutPiece> pieces{};
+    std::vector<std::byte> copied{};  // the pieces' data when there is no `done` to wait for
+
+    // What it has of memory stays for its next use, up to a bound.
+    void clear();
   };
   // An operation that waits for answers; its id is index and generation, so that a late answer
   // to a former one is told apart.
@@ -171,7 +183,11 @@ class RemoteMemory {
   static Keep on_bump(void* self, Packet*, const Arrival& a);
 
   void count_put(Rank rank);
-  Post enqueue(Op op);
+  // An operation to be filled in. nullptr: too many are unfinished, or there is no such rank.
+  Op* make(Kind kind, Rank rank, SegId segment, Post* why);
+  Op* make_put(Rank rank, SegId segment, std::span<const PutPiece> pieces, CtrId remote,
+               std::uint32_t flags, Post* why);
+  Post enqueue(Op* op);
   // Each sends what it can of the operation at the head; true when it needs the queue no more.
   bool advance(Op& op);
   bool send_put(Op& op);
@@ -180,9 +196,13 @@ class RemoteMemory {
   bool carries(const Op& op, const PutPiece& piece) const {
     return carrier_ != nullptr && !op.by_packets && carrier_->carries(op.rank, piece);
   }
-  Post copy_and_enqueue(Op op);
+  Post copy_and_enqueue(Op* op);
   // One part of the piece at op.piece; returns its bytes, or 0.
   std::size_t carry(Op& op);
+  // How many pieces from op.piece on go whole in one packet.
+  std::size_t fit_together(const Op& op) const;
+  Post send_together(const Op& op, std::size_t count);
+  Post send_part(const Op& op, std::size_t size);
   bool send_get(Op& op);
   bool send_word(Op& op);
   Post send_piece(const Op& op, const Words& words, std::span<const Piece> data);
@@ -198,7 +218,7 @@ class RemoteMemory {
   Port& port_;
   MemoryServer server_;
   PutCarrier* carrier_ = nullptr;
-  BacklogQueue<Op> queue_;             // in the order of the calls
+  TargetQueues<Op> queues_;
   BacklogQueue<MemoryReply> replies_;  // that found no room
   std::vector<Active> active_;
   std::vector<std::uint32_t> idle_;  // free entries of active_

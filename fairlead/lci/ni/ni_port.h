@@ -36,6 +36,8 @@ namespace fairlead::lci {
 // Flow: of a host that runs the reliability scheme (proto/flow.h); NoFlow where the NIs do.
 template <HostNi Ni, class Transfer, class Flow = proto::NoFlow>
 class alignas(kCacheLine) NiPort final : public Port {
+  static constexpr std::size_t kNiMemoryMax = std::size_t{1} << 30;  // no NI has so much
+
  public:
   // `ni` and `counters` outlive the port.
   NiPort(Ni& ni, const NiPortOptions& options, PortCounters& counters, Flow flow = Flow{})
@@ -46,7 +48,7 @@ class alignas(kCacheLine) NiPort final : public Port {
         near_caps_{options.mtu_bytes, kInlineBytes, 8, options.flags & ~std::uint64_t{kHwPut}},
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
-        memory_(options.size, options.region),
+        memory_(options.size, options.region, options.memory_bytes),
         remote_(*this, memory_.table(), options.region, backlog_),
         groups_(options.self, options.size, options.tree),
         multicast_(ni, flow_, groups_, counters, backlog_),
@@ -249,9 +251,9 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   void* allocate(SegId segment, std::size_t size, Place place) override {
     if (place == Place::host || !Transfer::kNiServesWords) return allocate_here(segment, size);
-    if (!ni_.add_ni_words(segment, static_cast<std::uint32_t>((size + 7) / 8))) return nullptr;
-    return ni_.ni_word(segment, 0);
+    return allocate_in_ni(segment, size);
   }
+  void* alias(SegId segment) override { return memory_.alias(segment); }
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed) override {
     const Post answer = memory_.expose(segment, base, size, permissions, alias, allowed);
@@ -459,6 +461,16 @@ class alignas(kCacheLine) NiPort final : public Port {
     void* const base = memory_.allocate(segment, size);
     if (base != nullptr) pages_.exposed(segment, base, size, true);
     return base;
+  }
+  // The NI does the atomics of its words; puts and gets of them are its host's to serve.
+  void* allocate_in_ni(SegId segment, std::size_t size) {
+    if (size > kNiMemoryMax) return nullptr;
+    Exposed there;
+    if (memory_.table().find(segment, options_.self, &there) == Post::done) return nullptr;
+    if (!ni_.add_ni_words(segment, static_cast<std::uint32_t>((size + 7) / 8))) return nullptr;
+    std::uint64_t* const words = ni_.ni_word(segment, 0);
+    const Post answer = memory_.expose(segment, words, size, kRead | kWrite | kAtomic, nullptr, {});
+    return answer == Post::done ? words : nullptr;
   }
 
   void complete(NiPacket& packet, Chan chan, const Words& words, std::size_t size) {

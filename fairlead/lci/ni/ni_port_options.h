@@ -30,6 +30,8 @@ struct NiPortOptions {
   // Memory of this rank that its NI reaches too, zero at the start: what is allocated lies there,
   // and so does the table of what is exposed. Empty: the NI reaches none.
   std::span<std::byte> region{};
+  // Without a region: what Port::allocate may give in all.
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;
 };
 
 }  // namespace fairlead::lci

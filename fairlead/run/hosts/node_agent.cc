@@ -208,8 +208,8 @@ class Agent final : public JobWatch {
       all = {all.begin() + setup_.machine_first, all.begin() + setup_.machine_first + setup_.count};
     }
     const NodeMap nodes = nodes_of(setup_.world);
-    Result<std::unique_ptr<fabric::ShmJob>> job =
-        fabric::ShmJob::create({.ranks = setup_.world.ranks, .nodes = nodes});
+    Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create(
+        {.ranks = setup_.world.ranks, .region_bytes = region_bytes(setup_.world), .nodes = nodes});
     if (!job.ok()) return job.error();
     job_ = std::move(job.value());
     if (setup_.traced) {

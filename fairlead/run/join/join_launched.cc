@@ -144,9 +144,9 @@ struct NodeMemory {
   Board board;
 };
 
-Result<NodeMemory> make_memory(const NodeMap& nodes) {
-  Result<std::unique_ptr<fabric::ShmJob>> job =
-      fabric::ShmJob::create({.ranks = nodes.ranks(), .nodes = nodes});
+Result<NodeMemory> make_memory(const WorldOptions& options, const NodeMap& nodes) {
+  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create(
+      {.ranks = nodes.ranks(), .region_bytes = region_bytes(options), .nodes = nodes});
   if (!job.ok()) return job.error();
   Result<Board> board = Board::create(nodes.ranks());
   if (!board.ok()) return board.error();
@@ -194,10 +194,6 @@ Result<Seat> lead(JobExchange& exchange, NodeLeader leader, const LaunchSettings
   const JobPlace& place = exchange.place();
   Result<std::vector<NodeLeader::Member>> members = leader.gather(others, kMeetingLimit);
   if (!members.ok()) return members.error();
-  Result<NodeMemory> memory = make_memory(place.nodes);
-  if (!memory.ok()) return memory.error();
-  const fabric::ShmJob& job = *memory.value().job;
-  Board& board = memory.value().board;
   std::vector<std::uint32_t> pids{static_cast<std::uint32_t>(::getpid())};
   std::vector<NodeHello> hellos{make_hello(place.rank, leader.card().secret, own)};
   for (const NodeLeader::Member& member : members.value()) {
@@ -211,10 +207,17 @@ Result<Seat> lead(JobExchange& exchange, NodeLeader leader, const LaunchSettings
     hellos.push_back(member.hello);
     pids.push_back(static_cast<std::uint32_t>(member.pid));
   }
-  JobGround ground{WorldKind::shm, job.fd(), job.nonce(), job.epoch(), {}, {}};
+  JobGround ground;
   const Result<LaunchSettings::Job> planned = plan_job(exchange, own, leader.card(), ground);
   if (!planned.ok()) return planned.error();
   const WorldOptions& options = planned.value().options;
+  Result<NodeMemory> memory = make_memory(options, place.nodes);
+  if (!memory.ok()) return memory.error();
+  const fabric::ShmJob& job = *memory.value().job;
+  Board& board = memory.value().board;
+  ground.fd = job.fd();
+  ground.nonce = job.nonce();
+  ground.epoch = job.epoch();
   const bool engine = has_engines(options);
   const WaitPlan plan = wait_plan_for(hellos, engine);
   Result<LoneEngine> started =

@@ -459,8 +459,8 @@ bool NiHardware::add_words(Rank rank, std::uint32_t segment, std::uint32_t count
                                  [rank](const WordSegment& one) { return one.rank == rank; });
   if (own == kWordSegments || count > kWords - words_used_) return false;
   if (words_ == nullptr) {
-    own_words_ = std::make_unique<std::uint64_t[]>(kWords);
-    words_ = own_words_.get();
+    own_words_ = ReservedMemory(kWords * sizeof(std::uint64_t));
+    words_ = reinterpret_cast<std::uint64_t*>(own_words_.data());
   }
   word_segments_.push_back({rank, segment, words_used_, count});
   words_used_ += count;
@@ -468,7 +468,9 @@ bool NiHardware::add_words(Rank rank, std::uint32_t segment, std::uint32_t count
 }
 
 std::uint64_t* NiHardware::find_word(Rank rank, std::uint32_t segment, std::uint64_t offset) {
-  for (const WordSegment& entry : word_segments_) {
+  // The newest first: a segment's name may have been used before.
+  for (std::size_t i = word_segments_.size(); i > 0; --i) {
+    const WordSegment& entry = word_segments_[i - 1];
     if (entry.segment != segment || entry.rank != rank) continue;
     if (offset % 8 != 0 || offset / 8 >= entry.count) return nullptr;
     return &words_[entry.first + offset / 8];

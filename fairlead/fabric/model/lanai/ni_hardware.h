@@ -10,6 +10,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/post.h"
 #include "fairlead/base/prefetch.h"
+#include "fairlead/base/reserved_memory.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/base/step.h"
 #include "fairlead/base/trace.h"
@@ -210,8 +211,8 @@ class alignas(kCacheLine) NiHardware {
   std::uint32_t words_used() const { return words_used_; }
   bool has_doorbells() const { return program_ != nullptr && program_->rung != nullptr; }
   // How many words all ranks of a node have together, and how many segments of words each has.
-  static constexpr std::uint32_t kWords = 256;
-  static constexpr std::uint32_t kWordSegments = 16;
+  static constexpr std::uint32_t kWords = 8192;  // what buffers and program leave: 64 KB
+  static constexpr std::uint32_t kWordSegments = 256;
   // A descriptor reaches NI memory at `at`.
   void ring_doorbell(Ps at, PacketId id);
   // The rank at `place` has put `count` receive buffers into its receive completions queue; the NI
@@ -363,7 +364,7 @@ class alignas(kCacheLine) NiHardware {
   };
   std::vector<WordSegment> word_segments_;
   std::uint32_t words_used_ = 0;
-  std::unique_ptr<std::uint64_t[]> own_words_;  // made by the first add_words()
+  ReservedMemory own_words_;  // made by the first add_words()
   std::uint64_t* words_;
 };
 

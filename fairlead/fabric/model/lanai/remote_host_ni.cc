@@ -92,7 +92,8 @@ bool RemoteHostNi::add_ni_words(std::uint32_t segment, std::uint32_t count) {
 }
 
 std::uint64_t* RemoteHostNi::ni_word(std::uint32_t segment, std::uint64_t offset) {
-  for (const Segment& entry : segments_) {
+  for (std::size_t i = segments_.size(); i > 0; --i) {
+    const Segment& entry = segments_[i - 1];
     if (entry.segment != segment) continue;
     if (offset % 8 != 0 || offset / 8 >= entry.count) return nullptr;
     return &words_[entry.first + offset / 8];
