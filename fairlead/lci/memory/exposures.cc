@@ -5,7 +5,7 @@
 namespace fairlead::lci {
 namespace {
 
-constexpr std::size_t words_for(Rank ranks) { return (ranks + 63) / 64; }
+constexpr std::uint32_t words_for(Rank ranks) { return (ranks + 63) / 64; }
 // An owner that dies in the middle of a change must not hang its peers.
 constexpr int kReadsMax = 1000;
 
@@ -18,24 +18,26 @@ std::size_t Exposures::bytes(Rank ranks, std::uint32_t number) {
 }
 
 Exposures::Exposures(std::span<std::byte> region, Rank ranks)
-    : memory_(region.data()),
-      bytes_(region.size()),
-      head_(reinterpret_cast<Head*>(region.data())),
-      words_(words_for(ranks)) {
+    : memory_(region.data()), bytes_(region.size()), words_(words_for(ranks)) {
   static_assert(std::has_single_bit(kEntries));
 }
 
 Exposures::Exposures(std::byte* memory, Rank ranks)
     : Exposures(std::span<std::byte>{memory, ~std::size_t{0}}, ranks) {}
 
+Exposures::Owner& Exposures::owner() {
+  if (owner_ == nullptr) owner_ = std::make_unique<Owner>();
+  return *owner_;
+}
+
 Exposures::Part Exposures::part(std::uint32_t number) const {
-  if (head_ == nullptr) return {};  // nothing was ever exposed
+  if (memory_ == nullptr) return {};  // nothing was ever exposed
   std::uint64_t at = sizeof(Head);
   if (number > 0) {
-    at = head_->parts[number].load(std::memory_order_acquire);
+    at = head().parts[number].load(std::memory_order_acquire);
     // The owner's process is the only one whose offsets may wrap round: it believes itself.
-    const std::uint64_t size =
-        std::uint64_t{count_of(number)} * (sizeof(Entry) + words_ * sizeof(std::uint64_t));
+    const std::uint64_t size = std::uint64_t{count_of(number)} *
+                               (sizeof(Entry) + std::size_t{words_} * sizeof(std::uint64_t));
     if (at == 0 || at % 64 != 0) return {};
     if (bytes_ != ~std::uint64_t{0} && (at > bytes_ || size > bytes_ - at)) return {};
   }
@@ -80,12 +82,11 @@ void Exposures::allow(const Found& at, std::span<const Rank> allowed) {
 Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> allowed) {
   if (search(segment)) return Post::invalid;
   if (!are_ranks(allowed)) return Post::invalid;
-  for (auto& gone : head_->withdrawn) {
+  for (auto& gone : head().withdrawn) {
     if (gone.load(std::memory_order_relaxed) == std::uint64_t{segment} + 1) gone.store(0);
   }
-  if (owner_ == nullptr) owner_ = std::make_unique<Owner>();
   std::uint32_t number = 0;
-  while (number < kParts && owner_->use[number].live == count_of(number)) ++number;
+  while (number < kParts && owner().use[number].live == count_of(number)) ++number;
   const Part where = number < kParts ? part(number) : Part{};
   if (where.entries == nullptr) return Post::again_buffer;
   std::uint32_t i = first_of(segment, where.count);
@@ -96,7 +97,7 @@ Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> al
   while (taken(i)) i = (i + 1) % where.count;
   const Found at{where, i};
   Entry& e = at.entry();
-  if (e.in.load(std::memory_order_relaxed) == ExposedIn::gone) --owner_->use[number].gone;
+  if (e.in.load(std::memory_order_relaxed) == ExposedIn::gone) --owner().use[number].gone;
   e.version.fetch_add(1);
   e.segment.store(segment, std::memory_order_relaxed);
   e.permissions.store(what.permissions, std::memory_order_relaxed);
@@ -105,7 +106,7 @@ Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> al
   allow(at, allowed);
   e.in.store(what.in, std::memory_order_release);
   e.version.fetch_add(1);
-  ++owner_->use[number].live;
+  ++owner().use[number].live;
   return Post::done;
 }
 
@@ -120,7 +121,7 @@ void Exposures::go_on(std::byte* memory) {
   std::uint32_t number = 1;
   while (number < kParts && part(number).entries != nullptr) ++number;
   FAIRLEAD_CHECK(number < kParts, "a table of segments has {} parts", kParts);
-  head_->parts[number].store(static_cast<std::uint64_t>(memory - memory_),
+  head().parts[number].store(static_cast<std::uint64_t>(memory - memory_),
                              std::memory_order_release);
 }
 
@@ -142,14 +143,14 @@ Exposed Exposures::remove(SegId segment) {
   const Found at = search(segment);
   if (!at) return {};
   Entry& e = at.entry();
-  Use& use = owner_->use[number_of(at.part)];
+  Use& use = owner().use[number_of(at.part)];
   const Exposed was{e.in.load(), e.permissions.load(), e.base.load(), e.size.load()};
   e.version.fetch_add(1);
   e.in.store(ExposedIn::gone, std::memory_order_release);
   e.version.fetch_add(1);
   ++use.gone;
   --use.live;
-  head_->withdrawn[owner_->next_withdrawn++ % kWithdrawn].store(std::uint64_t{segment} + 1,
+  head().withdrawn[owner().next_withdrawn++ % kWithdrawn].store(std::uint64_t{segment} + 1,
                                                                 std::memory_order_release);
   close_gaps(at, use);
   return was;
@@ -168,8 +169,8 @@ Post Exposures::regrant(SegId segment, std::uint32_t permissions, std::span<cons
 
 // Why there is no such segment.
 Post Exposures::absent(SegId segment) const {
-  if (head_ == nullptr) return Post::invalid;
-  for (const auto& gone : head_->withdrawn) {
+  if (memory_ == nullptr) return Post::invalid;
+  for (const auto& gone : head().withdrawn) {
     if (gone.load(std::memory_order_acquire) == std::uint64_t{segment} + 1) return Post::withdrawn;
   }
   return Post::invalid;

@@ -127,11 +127,12 @@ class Exposures {
   static std::uint32_t index_in(const Part& part, SegId segment);
   Found search(SegId segment) const;
   void close_gaps(const Found& at, Use& use);
+  Head& head() const { return *reinterpret_cast<Head*>(memory_); }
+  Owner& owner();
 
   std::byte* memory_ = nullptr;
   std::uint64_t bytes_ = 0;  // that parts may lie in
-  Head* head_ = nullptr;
-  std::size_t words_ = 0;
+  std::uint32_t words_ = 0;  // of a bitmap of ranks
   std::unique_ptr<Owner> owner_;
 };
 

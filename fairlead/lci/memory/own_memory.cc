@@ -1,21 +1,30 @@
 #include "fairlead/lci/memory/own_memory.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "fairlead/base/check.h"
 
 namespace fairlead::lci {
+namespace {
 
-std::size_t OwnMemory::table_bytes(Rank ranks) {
-  return (Exposures::bytes(ranks) + 4095) / 4096 * 4096;
-}
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kPagesMost = ~std::uint32_t{0};
+
+std::size_t pages_of(std::size_t bytes) { return bytes / kPage + (bytes % kPage != 0 ? 1 : 0); }
+
+}  // namespace
+
+std::size_t OwnMemory::table_bytes(Rank ranks) { return pages_of(Exposures::bytes(ranks)) * kPage; }
 
 std::size_t OwnMemory::region_bytes(Rank ranks, std::size_t bytes) {
-  return table_bytes(ranks) + (bytes + 4095) / 4096 * 4096;
+  return table_bytes(ranks) + pages_of(bytes) * kPage;
 }
 
 OwnMemory::OwnMemory(Rank ranks, std::span<std::byte> region, std::size_t bytes_max)
-    : ranks_(ranks), region_(region), bytes_max_(bytes_max) {
+    : ranks_(ranks),
+      pages_max_(static_cast<std::uint32_t>(std::min(pages_of(bytes_max), kPagesMost))),
+      region_(region) {
   if (region.empty()) return;
   const std::size_t table = table_bytes(ranks);
   FAIRLEAD_CHECK(table < region.size(), "a region of {} bytes", region.size());
@@ -46,13 +55,13 @@ void* OwnMemory::allocate(SegId segment, std::size_t size) {
 }
 
 void* OwnMemory::allocate_here(SegId segment, std::size_t size) {
-  if (size > bytes_max_ - used().bytes) return nullptr;
+  if (pages_of(size) > pages_max_ - used().pages) return nullptr;
   ReservedMemory memory(size == 0 ? 1 : size);
   void* const base = memory.data();
   if (expose(segment, base, size, kRead | kWrite | kAtomic, nullptr, {}) != Post::done) {
     return nullptr;
   }
-  used().bytes += size;
+  used().pages += pages_of(size);
   used().allocated.insert_or_assign(segment, Allocated{memory.data(), size, std::move(memory)});
   return base;
 }
@@ -114,7 +123,7 @@ Post OwnMemory::withdraw(SegId segment) {
   if (was.in == ExposedIn::none) return Post::invalid;
   if (used_ == nullptr || used_->allocated.erase(segment) == 0) return Post::done;
   if (region_.empty()) {
-    used_->bytes -= was.size;
+    used_->pages -= pages_of(was.size);
   } else {
     used().heap.free(was.base, was.size);
   }

@@ -58,8 +58,8 @@ class OwnMemory {
   };
   // Most ranks of a large job have nothing of this.
   struct Used {
-    RegionHeap heap;    // of the region, where there is one
-    std::size_t bytes;  // allocated where there is none
+    RegionHeap heap;        // of the region, where there is one
+    std::size_t pages = 0;  // allocated where there is none
     std::unordered_map<SegId, Allocated> allocated;
     // Where there is no region: of calloc(), which takes no memory for what is untouched.
     std::vector<std::unique_ptr<std::byte, Free>> tables;
@@ -72,9 +72,9 @@ class OwnMemory {
   std::byte* table_memory(std::size_t bytes);
 
   Rank ranks_;
+  std::uint32_t pages_max_;  // that may be allocated where there is no region
   std::span<std::byte> region_;
   Exposures table_;
-  std::size_t bytes_max_;
   std::unique_ptr<Used> used_;
 };
 

@@ -125,12 +125,12 @@ TEST_P(OwnMemoryTest, ExposesMoreThanOneTableHolds) {
 }
 
 TEST(OwnMemoryOfItsOwn, EndsAtWhatTheJobWasStartedWith) {
-  OwnMemory memory(kRanks, {}, 10000);
-  EXPECT_EQ(memory.allocate(1, 10001), nullptr);
+  OwnMemory memory(kRanks, {}, 12288);
+  EXPECT_EQ(memory.allocate(1, 12289), nullptr);
   EXPECT_NE(memory.allocate(1, 6000), nullptr);
   EXPECT_EQ(memory.allocate(2, 6000), nullptr);
   ASSERT_EQ(memory.withdraw(1), Post::done);
-  EXPECT_NE(memory.allocate(2, 10000), nullptr);
+  EXPECT_NE(memory.allocate(2, 12288), nullptr);
 }
 
 TEST(OwnMemoryOfItsOwn, IsThereAtASecondAddress) {

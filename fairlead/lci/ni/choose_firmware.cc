@@ -90,7 +90,7 @@ std::unique_ptr<Endpoint> make_endpoint_on(const Implementation& implementation,
   options.size = rank.ranks;
   options.mtu_bytes = implementation.mtu_bytes;
   options.work_takes_time = rank.work_takes_time;
-  options.memory_bytes = rank.memory_bytes;
+  options.memory_mib = static_cast<std::uint32_t>(rank.memory_bytes >> 20);
   options.ni_forwards = implementation.multicast == MulticastKind::ni;
   options.tree = implementation.tree;
   options.flags = flags_of(implementation);

@@ -54,7 +54,7 @@ class NiEngine {
     Exposures exposures;
     MemoryServer server;
     Memory(std::span<std::byte> region, Rank ranks)
-        : exposures(region.data(), ranks), server(exposures, region, MemoryServer::Site::engine) {}
+        : exposures(region, ranks), server(exposures, region, MemoryServer::Site::engine) {}
   };
   struct Reply {
     Rank from;

@@ -48,7 +48,7 @@ class alignas(kCacheLine) NiPort final : public Port {
         near_caps_{options.mtu_bytes, kInlineBytes, 8, options.flags & ~std::uint64_t{kHwPut}},
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
-        memory_(options.size, options.region, options.memory_bytes),
+        memory_(options.size, options.region, std::size_t{options.memory_mib} << 20),
         remote_(*this, memory_.table(), options.region, backlog_),
         groups_(options.self, options.size, options.tree),
         multicast_(ni, flow_, groups_, counters, backlog_),

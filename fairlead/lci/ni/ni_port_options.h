@@ -24,14 +24,14 @@ struct NiPortOptions {
   proto::TreeShape tree = proto::TreeShape::binary;
   // Packets a client may keep before further ones are copied out of the NI's view.
   std::uint32_t kept_max = 48;
+  // What Port::allocate may give in all, where there is no `region`.
+  std::uint32_t memory_mib = 1024;
   std::uint64_t flags = kInterrupt;  // CapFlag
   // Where the host runs the reliability scheme.
   Lost lost;
   // Memory of this rank that its NI reaches too, zero at the start: what is allocated lies there,
   // and so does the table of what is exposed. Empty: the NI reaches none.
   std::span<std::byte> region{};
-  // Without a region: what Port::allocate may give in all.
-  std::uint64_t memory_bytes = std::uint64_t{1} << 30;
 };
 
 }  // namespace fairlead::lci

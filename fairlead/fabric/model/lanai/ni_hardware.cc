@@ -459,8 +459,8 @@ bool NiHardware::add_words(Rank rank, std::uint32_t segment, std::uint32_t count
                                  [rank](const WordSegment& one) { return one.rank == rank; });
   if (own == kWordSegments || count > kWords - words_used_) return false;
   if (words_ == nullptr) {
-    own_words_ = ReservedMemory(kWords * sizeof(std::uint64_t));
-    words_ = reinterpret_cast<std::uint64_t*>(own_words_.data());
+    own_words_ = std::make_unique<ReservedMemory>(kWords * sizeof(std::uint64_t));
+    words_ = reinterpret_cast<std::uint64_t*>(own_words_->data());
   }
   word_segments_.push_back({rank, segment, words_used_, count});
   words_used_ += count;

@@ -364,7 +364,7 @@ class alignas(kCacheLine) NiHardware {
   };
   std::vector<WordSegment> word_segments_;
   std::uint32_t words_used_ = 0;
-  ReservedMemory own_words_;  // made by the first add_words()
+  std::unique_ptr<ReservedMemory> own_words_;  // made by the first add_words()
   std::uint64_t* words_;
 };
 
