@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "fairlead/systems/amudp/amudp_spmd.h"
@@ -56,9 +57,10 @@ class Job {
   int gather(const void* source, void* target, std::size_t bytes);
   void set_exit_callback(amudp_exitcallback_t callback) { callback_ = callback; }
   [[noreturn]] void exit(int code);
-  // Ends the process if a rank has ended the job a while ago.
+  // Ends the process if a rank has ended the job a while ago. After a message came back from a rank
+  // that is gone, waits for the word of the job's end, and reports the message if none comes.
   void heed_exit() {
-    if (told_to_exit_) heed();
+    if (told_to_exit_ || !unreached_.empty()) heed();
   }
 
  private:
@@ -72,6 +74,8 @@ class Job {
   int send_blocks(std::uint32_t round, const std::byte* blocks, std::size_t block);
   int await(const Gathering& gathering, std::uint32_t round);
   void heed();
+  // Takes in messages until a rank has ended the job; false: none did for a while.
+  bool end_is_told();
   [[noreturn]] void leave(int code);
 
   eb_t bundle_;
@@ -84,6 +88,8 @@ class Job {
   bool told_to_exit_ = false;
   std::chrono::steady_clock::time_point told_at_;
   bool lost_ = false;
+  std::string unreached_;  // what to report if the job goes on: a message to a rank that is gone
+  bool heeding_ = false;
   int code_ = 0;
   amudp_exitcallback_t callback_ = nullptr;
   amudp_stats_t sent_{};
