@@ -20,6 +20,10 @@ namespace fairlead::run {
 
 enum class OptionGroup : std::uint8_t { job, real, faults, modelled };
 
+// What the variable FAIRLEAD_NAME of an option does where another launcher starts the ranks: nobody
+// looks at it, it sets the option, or the job is refused.
+enum class OptionVariable : std::uint8_t { ignored, sets, refused };
+
 struct JobOption {
   using Field =
       std::variant<std::string WorldOptions::*, std::uint32_t WorldOptions::*,
@@ -35,13 +39,8 @@ struct JobOption {
   Range<std::uint64_t> range = {};  // of a number
   const char* words = "";           // the valid ones, the default first: "header, full, encrypt"
   bool travels = false;             // the agents of other hosts are told
-  // Where another launcher starts the ranks: kTaken means that the variable FAIRLEAD_NAME sets it,
-  // kIgnored that no variable is looked at, any other text that the variable is refused, and what
-  // to do instead.
-  const char* launched = kIgnored;
-
-  static constexpr const char kTaken[] = "taken";
-  static constexpr const char kIgnored[] = "ignored";
+  OptionVariable environment = OptionVariable::ignored;
+  const char* instead = "";  // what to do instead of a variable that is refused
 
   std::string_view name() const;  // "mtu"
   std::string variable() const;   // "FAIRLEAD_MTU"

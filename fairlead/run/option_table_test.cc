@@ -97,6 +97,16 @@ TEST(JobOptions, AskForNoMoreMemoryThanThereAreAddresses) {
             "that there are; try 335544");
 }
 
+TEST(JobOptions, VariablesThatAreRefusedSayWhatToDoInstead) {
+  for (const JobOption& option : job_options()) {
+    EXPECT_EQ(*option.instead != '\0', option.environment == OptionVariable::refused)
+        << option.name();
+  }
+  EXPECT_EQ(job_option("mtu").environment, OptionVariable::sets);
+  EXPECT_EQ(job_option("timeout").environment, OptionVariable::refused);
+  EXPECT_EQ(job_option("ranks").environment, OptionVariable::ignored);
+}
+
 TEST(JobOptions, HaveAMeaningAtSomePlacesOnly) {
   const struct {
     const char *name, *text, *on, *says;
