@@ -268,15 +268,13 @@ struct Writing {
   }
 };
 
-// "udp", "udp and ofi", "modelled platforms".
+// "udp", "ofi", "networks".
 std::string text_of(Places places) {
-  if (places == kOnModel) return "modelled platforms";
   if (places == kNetworks) return "networks";
   return places == kOnUdp ? "udp" : "ofi";
 }
 
 const char* one_of(Places places) {
-  if (places == kOnModel) return "--on myrinet-p3";
   return places == kNetworks ? "--on udp or --on ofi" : places == kOnUdp ? "--on udp" : "--on ofi";
 }
 
@@ -333,6 +331,11 @@ std::string default_text(const JobOption& option) {
       option.field);
 }
 
+Error not_modelled(std::string_view what, std::string_view place, std::string_view example) {
+  return Error{fmt::format("{} works on modelled platforms only, and not on {}: try --on {}", what,
+                           place, example)};
+}
+
 Result<void> check_options(const WorldOptions& options) {
   const Places used = places_of(options);
   constexpr std::uint64_t kAddressesMib = 1ULL << 26;
@@ -345,13 +348,14 @@ Result<void> check_options(const WorldOptions& options) {
   }
   for (const JobOption& option : kOptions) {
     if (option.places == kEverywhere) continue;
+    const std::string written = fmt::format("--{}", option.name());
     for (const std::string& text : option_texts(option, options)) {
       if ((option.places & used) == 0) {
-        return Error{fmt::format("--{} is of {}, and not of {}: try {}", option.name(),
+        if (option.places == kOnModel) return not_modelled(written, options.on);
+        return Error{fmt::format("{} is of {}, and not of {}: try {}", written,
                                  text_of(option.places), options.on, one_of(option.places))};
       }
       WorldOptions ignored;
-      const std::string written = fmt::format("--{}", option.name());
       if (Result<void> r = read_option(option, written, text, ignored); !r.ok()) return r;
     }
   }

@@ -61,6 +61,11 @@ std::vector<std::string> option_texts(const JobOption& option, const WorldOption
 // The default as a user would write it; empty: there is none.
 std::string default_text(const JobOption& option);
 
+// The error of something that is for modelled platforms only, such as "--topology", at a place that
+// is none; `example` is a platform that has it.
+Error not_modelled(std::string_view what, std::string_view place,
+                   std::string_view example = "myrinet-p3");
+
 // Error: an option was given that has no meaning at any of the places that the job uses, or that
 // has one at some places only and not this value. What each place makes of the others, it says
 // itself.
