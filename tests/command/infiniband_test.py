@@ -5,8 +5,9 @@ import unittest
 from command import SOURCE, fairlead, json_lines
 
 NAMES = ("infiniband-pcie", "infiniband-pcix")
-# Of Liu, Mamidala, Vishnu and Panda, "Performance evaluation of InfiniBand with PCI Express": us
-# and 10^6 bytes a second of one port. What PCI-X carries is what PCI-Express has over it.
+# Published by Liu, Mamidala, Vishnu and Panda, "Performance evaluation of InfiniBand with PCI
+# Express": us and 10^6 bytes a second of one port. What PCI-X carries is what PCI-Express has over
+# it.
 PUBLISHED = {"infiniband-pcie": {"write_us": 3.8, "write_MBps": 968, "both_MBps": 1916},
              "infiniband-pcix": {"write_us": 5.0, "write_MBps": 968 / 1.24,
                                  "both_MBps": 1916 / 2.02}}

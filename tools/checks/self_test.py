@@ -117,6 +117,21 @@ class Style(unittest.TestCase):
                      "// " + "x" * 98 + "\n", 'auto p = "/wo' 'rk/here";\n']:
             self.assertEqual(len(self.errors(text)), 1, text)
 
+    def test_comments_that_begin_poorly(self):
+        for begins in ("Of a rank", "The same again"):
+            for text, name in [("int a;\n// {}.\n", "fairlead/base/a.cc"),
+                               ("int a;  // {}\n", "fairlead/base/a.h"),
+                               ("    # {}.\n", "tools/a.py"), ("# {}.\n", "scripts/a"),
+                               ("set(a b)  # {}\n", "cmake/a.cmake")]:
+                found = self.errors(text.format(begins), name=name)
+                self.assertEqual(len(found), 1, (name, text))
+                self.assertIn("comment that begins with", found[0])
+        # Expect: later lines of a comment, other words and other files may begin so.
+        for text, name in [("// What is kept\n// Of a rank.\n", "fairlead/base/a.cc"),
+                           ("// Offset of a rank.\n", "fairlead/base/a.cc"),
+                           ("# Of ranks\n", "docs/a.md")]:
+            self.assertEqual(self.errors(text, name=name), [], text)
+
     def test_in_order(self):
         self.assertEqual(self.errors('const char* name = "/tmp/fairlead-XXXXXX";\n'), [])
         # Expect: prose and tables may be wide.

@@ -42,7 +42,7 @@ class Exposures {
   // The table whose first part begins `region`, where the others lie, too. It may be written by
   // another process: a part that does not lie inside is taken for none.
   Exposures(std::span<std::byte> region, Rank ranks);
-  // The same where all of this process' memory is the region.
+  // For a port where all of this process' memory is the region.
   Exposures(std::byte* memory, Rank ranks);
 
   // Owner. done; invalid: the segment is exposed already; again_buffer: the table is full, and
