@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
