@@ -34,6 +34,9 @@ struct Protocol {
 
 constexpr const char kProtocolVariable[] = "FAIRLEAD_DSM_PROTOCOL";
 constexpr const char kFaithfulVariable[] = "FAIRLEAD_DSM_FAITHFUL";
+constexpr const char kMigrateVariable[] = "FAIRLEAD_DSM_MIGRATE";
+constexpr const char kProfileVariable[] = "FAIRLEAD_DSM_PROFILE";
+constexpr const char kRacesVariable[] = "FAIRLEAD_DSM_RACES";
 
 struct ProtocolName {
   const char* name;
