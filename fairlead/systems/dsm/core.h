@@ -71,6 +71,7 @@ class Core {
   void prefetch(const void* begin, std::size_t bytes, std::uintptr_t at = 0);
   void place(const void* begin, std::size_t bytes, Rank rank);
   bool has(const void* address) const { return memory_->has(address); }
+  std::size_t heap_bytes() const { return memory_->bytes(); }
   std::uint64_t offset_of(const void* address);
   void* address_of(std::uint64_t offset);
   [[noreturn]] void fail(const std::string& text);

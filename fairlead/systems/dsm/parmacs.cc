@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -306,8 +307,8 @@ void* fairlead_parmacs_malloc(size_t bytes) {
   if (block == nullptr) {
     core.fail(
         fmt::format("G_MALLOC of {} bytes: the shared heap has not so much left; try "
-                    "FAIRLEAD_DSM_HEAP=1G",
-                    bytes));
+                    "FAIRLEAD_DSM_HEAP={}M",
+                    bytes, std::bit_ceil(core.heap_bytes() + bytes) >> 20));
   }
   return block;
 }
