@@ -177,6 +177,7 @@ class Core {
   void charge_writes();
   void find_changes(PageId page);
   void bring_home(PageId page, std::uint64_t& interval);
+  bool packs_runs(Rank home) const;
   void put_runs(PageId page);
   void keep_runs(PageId page);
   void send_runs(PageId page, std::uint32_t seq);

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kPiecesMax = 64;  // of one put
 constexpr std::size_t kDiffHead = 2;    // words before the runs: interval, whether it is the last
+// Of a page: with more the home's processor, which is called anyway, applies them from one message,
+// where each put is one of the network's.
+constexpr std::size_t kRunsByPuts = 32;
 
 }  // namespace
 
@@ -97,10 +100,12 @@ void Core::bring_home(PageId page, std::uint64_t& interval) {
   ++counts_.diffs;
   // A copy that is fetched again has them.
   need_[std::size_t{page} * size_ + self_] = interval;
-  if (protocol_.diff == DiffPart::async) {
+  if (protocol_.diff == DiffPart::async || (runs_.size() > kRunsByPuts && packs_runs(home))) {
     send_runs(page, static_cast<std::uint32_t>(interval));
     return;
   }
+  // What the home has still to apply must not come behind newer bytes.
+  serve([&] { return unacknowledged_[home] == 0; }, "changes to be applied at a home");
   put_runs(page);
   if (protocol_.diff == DiffPart::draw) {
     if (stamps_[home].empty()) stamped_.push_back(home);
@@ -126,6 +131,11 @@ void Core::keep_runs(PageId page) {
     std::memcpy(twin + run.begin, memory_->alias(page) + run.begin, bytes);
     counts_.diff_bytes += bytes;
   }
+}
+
+bool Core::packs_runs(Rank home) const {
+  return protocol_.diff == DiffPart::draw && !protocol_.faithful &&
+         (port_.caps(home).flags & lci::kMappable) == 0;
 }
 
 void Core::put_runs(PageId page) {
