@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kPiecesMax = 64;  // of one put
 constexpr std::size_t kDiffHead = 2;    // words before the runs: interval, whether it is the last
-// Of a page: with more the home's processor, which is called anyway, applies them from one message,
-// where each put is one of the network's.
+// Runs of changed bytes in a page: with more, the home's processor, which is called anyway, applies
+// them from one message, where each put is one of the network's.
 constexpr std::size_t kRunsByPuts = 32;
 
 }  // namespace

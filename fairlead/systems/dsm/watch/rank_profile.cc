@@ -50,7 +50,7 @@ class Reader {
     return low | (std::uint64_t{word()} << 32);
   }
   Ps time() { return Ps{static_cast<std::int64_t>(wide())}; }
-  // Of things that have `least` words each.
+  // How many things follow, which have `least` words each.
   std::uint32_t count(std::size_t least) {
     const std::uint32_t count = word();
     if (count > words_.size() / least) good_ = false;

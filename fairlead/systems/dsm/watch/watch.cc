@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kCellsPerPage = 4;
 constexpr std::size_t kCellsMost = std::size_t{1} << 20;
-// Of changes that are kept to compare at the end; 4 bytes each.
+// How many changes are kept to compare at the end; 4 bytes each.
 constexpr std::size_t kRunsMost = std::size_t{1} << 24;
 
 }  // namespace

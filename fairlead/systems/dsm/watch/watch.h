@@ -23,7 +23,7 @@ namespace fairlead::dsm {
 
 class Watch {
  public:
-  // Of a heap of so many pages.
+  // For a heap of so many pages.
   Watch(PageId pages, Rank self, std::uint32_t ranks, Ps now);
 
   // --- In a fault handler. A place is an instruction; 0: not known.
@@ -51,7 +51,7 @@ class Watch {
   // What this rank did so far comes before what follows another's acquire.
   void released() { ++clock_[self_]; }
   void acquired(std::span<const std::uint32_t> clock);
-  // Of a lock or the ranges, at their manager: all releases so far.
+  // All releases so far of a lock or of the ranges, at their manager.
   VectorTime& clock_of(std::uint64_t lock);
 
   Waits& locks() { return locks_; }
