@@ -170,6 +170,16 @@ class Headers(unittest.TestCase):
         (tree.root / "fairlead/base/b.h").write_text("#pragma once\ninline Unknown g();\n")
         self.assertFalse(run()["fairlead/base/b.h"])
 
+    def test_headers_that_begin_a_source_file(self):
+        tree = Tree({"fairlead/base/a.cc": '// Text.\n#include "fairlead/base/a.h"\n'
+                                           '#include "fairlead/base/b.h"\n',
+                     "fairlead/base/c.c": '#include "fairlead/base/c.h"\n',
+                     "fairlead/base/d.cc": '#include <vector>\n#include "fairlead/base/d.h"\n'})
+        first = check_headers.read_first(tree.root)
+        self.assertIn("fairlead/base/a.h", first)
+        for other in "bcd":
+            self.assertNotIn(f"fairlead/base/{other}.h", first)
+
     def test_name_of_std_whose_header_is_not_included(self):
         tree = Tree({"fairlead/base/a.h": "#include <string>\n#include <vector>\n",
                      "fairlead/base/b.h": '#include "fairlead/base/a.h"\n'
