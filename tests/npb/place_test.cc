@@ -37,5 +37,16 @@ TEST(CgPlace, TransposedRanksWantEachOthersRows) {
   }
 }
 
+TEST(CgBlock, BlocksHoldTheMatrixsElements) {
+  const CgClass of{'S', kRows, 7, 15, 10, 8.5971775078648, 78148};
+  std::size_t elements = 0;
+  for (int rank = 0; rank < 8; ++rank) {
+    const CgPlace place(rank, 8, kRows);
+    elements += Block(of, place.matrix_rows, place.matrix_columns).elements();
+  }
+  // Expect: as many as NPB's programs count in class S.
+  EXPECT_EQ(elements, 78148U);
+}
+
 }  // namespace
 }  // namespace npb

@@ -20,6 +20,9 @@ const char kHelp[] =
     "usage: npb_cg [class] [options]\n"
     "  class         S, W, A, B or C: 1400, 7000, 14000, 75000 or 150000 rows; default S\n"
     "  --steps N     of inverse iteration (S, W, A: 15; B, C: 75); others are not verified\n"
+    "  --declared    send all messages, but declare the computing to the modelled platform instead "
+    "of\n"
+    "                doing it: what large classes take there; nothing is verified\n"
     "  --json        print one JSON object\n"
     "\n"
     "The number of ranks is a power of two. The eigenvalue is compared with the one that NAS\n"
@@ -34,9 +37,11 @@ constexpr std::int64_t kRanksMax = 4096;  // 64 x 64: blocks of class S have 21 
 constexpr double kTolerance = 1e-10;
 
 constexpr CgClass kClasses[] = {
-    {'S', 1400, 7, 15, 10, 8.5971775078648},     {'W', 7000, 8, 15, 12, 10.362595087124},
-    {'A', 14000, 11, 15, 20, 17.130235054029},   {'B', 75000, 13, 75, 60, 22.712745482631},
-    {'C', 150000, 15, 75, 110, 28.973605592845},
+    {'S', 1400, 7, 15, 10, 8.5971775078648, 78148},
+    {'W', 7000, 8, 15, 12, 10.362595087124, 508402},
+    {'A', 14000, 11, 15, 20, 17.130235054029, 1853104},
+    {'B', 75000, 13, 75, 60, 22.712745482631, 13708072},
+    {'C', 150000, 15, 75, 110, 28.973605592845, 36121058},
 };
 
 std::string refusal(const Job& job) {
@@ -52,7 +57,7 @@ double operations(const CgClass& of, std::int64_t steps) {
 Outcome run(const Job& job) {
   const CgClass& of = class_of(kClasses, job.name);
   const std::int64_t steps = job.steps == 0 ? of.steps : job.steps;
-  CgSolver solver(of, job.rank, job.ranks);
+  CgSolver solver(of, job.rank, job.ranks, job.declared);
   solver.begin();
   solver.step();  // touches all memory, as NPB has it
   solver.begin();
@@ -65,6 +70,10 @@ Outcome run(const Job& job) {
   outcome.steps = steps;
   outcome.operations = operations(of, steps);
   outcome.unit = "floating point";
+  if (job.declared) {
+    outcome.verdict = Verdict::none;
+    return outcome;
+  }
   if (steps == of.steps) {
     const bool good = on_all(close(last.zeta, of.zeta, kTolerance));
     outcome.verdict = good ? Verdict::verified : Verdict::wrong;

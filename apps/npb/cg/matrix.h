@@ -15,7 +15,8 @@ struct CgClass {
   int nonzeros;  // of a random vector, without its diagonal element
   int steps;
   double shift;
-  double zeta;  // as published
+  double zeta;            // as published
+  std::int64_t elements;  // of the matrix, counted
 };
 
 // Rows and columns of the whole matrix that one rank has, by rows.
@@ -24,6 +25,8 @@ class Block {
   // Makes the whole sequence of random vectors, as no rank could begin in its middle, and keeps
   // what falls into the block.
   Block(const CgClass& of, apps::Rows rows, apps::Rows columns);
+  // No elements.
+  Block() = default;
 
   // out = block * in; in: one number a column of the block, out: one a row.
   void multiply(const double* in, double* out) const;

@@ -37,10 +37,12 @@ CgPlace::CgPlace(int rank, int ranks, int n) {
   transposed = column / columns_per_row * grid_columns + first + part;
 }
 
-CgSolver::CgSolver(const CgClass& of, int rank, int ranks)
+CgSolver::CgSolver(const CgClass& of, int rank, int ranks, bool declared)
     : class_(of),
+      declared_(declared),
       place_(rank, ranks, of.n),
-      block_(of, place_.matrix_rows, place_.matrix_columns),
+      block_(declared ? Block() : Block(of, place_.matrix_rows, place_.matrix_columns)),
+      elements_(declared ? static_cast<std::uint64_t>(of.elements / ranks) : block_.elements()),
       x_(length(place_.matrix_columns)),
       z_(x_.size()),
       p_(x_.size()),
@@ -92,9 +94,9 @@ double CgSolver::solve() {
 }
 
 void CgSolver::multiply(const std::vector<double>& in, std::vector<double>& out) {
-  block_.multiply(in.data(), product_.data());
-  const std::uint64_t bytes = block_.elements() * kBytesPerElement;
-  declare_work(block_.elements() * kOpsPerElement, bytes, bytes);
+  if (!declared_) block_.multiply(in.data(), product_.data());
+  const std::uint64_t bytes = elements_ * kBytesPerElement;
+  declare_work(elements_ * kOpsPerElement, bytes, bytes);
   add_over_row_of_ranks();
   const double* const wanted =
       &product_[static_cast<std::size_t>(place_.wanted.begin - place_.matrix_rows.begin)];

@@ -26,7 +26,8 @@ struct CgPlace {
 // All calls but the constructor's are collective over MPI_COMM_WORLD.
 class CgSolver {
  public:
-  CgSolver(const CgClass& of, int rank, int ranks);
+  // declared: there is no matrix, and what vectors hold means nothing.
+  CgSolver(const CgClass& of, int rank, int ranks, bool declared);
 
   // Sets the eigenvector's estimate x to ones.
   void begin();
@@ -49,8 +50,10 @@ class CgSolver {
   }
 
   const CgClass& class_;
+  const bool declared_;
   const CgPlace place_;
   const Block block_;
+  const std::uint64_t elements_;
   std::vector<double> x_, z_, p_, q_, r_;  // by the block's columns
   std::vector<double> product_, arrived_;  // by its rows
 };

@@ -18,9 +18,11 @@ const char* words(Verdict verdict) {
     case Verdict::wrong:
       return "WRONG";
     case Verdict::unknown:
+      return "not verified: there is no published result for so many steps";
+    case Verdict::none:
       break;
   }
-  return "not verified: there is no published result for so many steps";
+  return "none: computing was declared, not done";
 }
 
 double mops(const Outcome& outcome) {
@@ -85,7 +87,7 @@ int main_of(const Benchmark& benchmark, int argc, char** argv) {
     line.preset(name, [&job, name] { job.name = *name; });
   }
   if (benchmark.steps_max != 0) line.count("--steps", 1, benchmark.steps_max, job.steps);
-  line.flag("--json", json);
+  line.flag("--declared", job.declared).flag("--json", json);
   if (const auto over = line.read(benchmark.program, benchmark.help, argc, argv)) return *over;
   MPI_Init(&argc, &argv);
   const int exit_code = run(benchmark, job, json);

@@ -12,12 +12,14 @@ namespace npb {
 struct Job {
   char name = 'S';         // of the class
   std::int64_t steps = 0;  // 0: as many as the class has
+  // Only the messages, of the same sizes, and declarations of the work between them.
+  bool declared = false;
   int rank = 0;
   int ranks = 1;
 };
 
-// unknown: nobody has published what so many steps give.
-enum class Verdict { verified, wrong, unknown };
+// unknown: nobody has published what so many steps give. none: nothing was computed.
+enum class Verdict { verified, wrong, unknown, none };
 
 struct Outcome {
   std::string size;                    // of the class, in words

@@ -23,6 +23,9 @@ const char kHelp[] =
     "\n"
     "usage: npb_ep [class] [options]\n"
     "  class         S, W, A, B or C: 2^24, 2^25, 2^28, 2^30 or 2^32 pairs; default S\n"
+    "  --declared    send all messages, but declare the computing to the modelled platform instead "
+    "of\n"
+    "                doing it: what large classes take there; nothing is verified\n"
     "  --json        print one JSON object\n"
     "\n"
     "Any number of ranks. The two sums are compared with those that NAS publishes.\n"
@@ -82,7 +85,6 @@ void add_batch(std::int64_t batch, Sums& sums) {
   sums.x += own.x;
   sums.y += own.y;
   for (std::size_t i = 0; i < kRings; ++i) sums.rings[i] += own.rings[i];
-  declare_work(kBatch * kOpsPerPair, 0, 0);
 }
 
 std::string refusal(const Job& job) {
@@ -96,7 +98,10 @@ Outcome run(const Job& job) {
   const apps::Rows own = apps::share_of(job.rank, job.ranks, batches(of));
   const Stopwatch watch;
   Sums here;
-  for (std::int64_t batch = own.begin; batch < own.end; ++batch) add_batch(batch, here);
+  for (std::int64_t batch = own.begin; batch < own.end; ++batch) {
+    if (!job.declared) add_batch(batch, here);
+    declare_work(kBatch * kOpsPerPair, 0, 0);
+  }
   Sums all;
   MPI_Allreduce(&here.x, &all.x, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(&here.y, &all.y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -106,6 +111,10 @@ Outcome run(const Job& job) {
   outcome.size = "2^" + std::to_string(of.pairs_log2) + " pairs";
   outcome.operations = std::ldexp(1, of.pairs_log2 + 1);
   outcome.unit = "random numbers made";
+  if (job.declared) {
+    outcome.verdict = Verdict::none;
+    return outcome;
+  }
   const bool good = close(all.x, of.sum_x, kTolerance) && close(all.y, of.sum_y, kTolerance);
   outcome.verdict = good ? Verdict::verified : Verdict::wrong;
   double pairs = 0;

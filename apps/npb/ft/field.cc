@@ -32,9 +32,10 @@ std::uint64_t bytes_of(const std::vector<Complex>& numbers) {
 
 }  // namespace
 
-Field::Field(const FtSize& size, int rank, int ranks)
+Field::Field(const FtSize& size, int rank, int ranks, bool declared)
     : size_(size),
       ranks_(ranks),
+      declared_(declared),
       planes_(size.nz / ranks),
       rows_(size.ny / ranks),
       first_plane_(planes_ * rank),
@@ -43,31 +44,22 @@ Field::Field(const FtSize& size, int rank, int ranks)
       field_(static_cast<std::size_t>(size.points() / ranks)),
       frequencies_(field_.size()),
       work_(field_.size()),
-      factors_(field_.size()) {}
+      factors_(declared ? 0 : field_.size()) {}
 
 void Field::begin() {
   make_factors();
   fill();
   transform_planes(Lines::Direction::forward);
   planes_to_rows();
-  const auto plane = static_cast<std::size_t>(rows_ * size_.nx);
-  lines_.transform(frequencies_.data(), static_cast<std::size_t>(size_.nz), plane, plane, 1,
-                   Lines::Direction::forward);
+  const std::int64_t plane = rows_ * size_.nx;
+  transform(frequencies_.data(), size_.nz, plane, plane, 1, Lines::Direction::forward);
   declare_transforms();
 }
 
 Complex Field::step() {
-  for (std::size_t i = 0; i < frequencies_.size(); ++i) {
-    frequencies_[i].re *= factors_[i];
-    frequencies_[i].im *= factors_[i];
-    work_[i] = frequencies_[i];
-  }
-  declare_work(frequencies_.size() * kOpsPerStep,
-               3 * bytes_of(frequencies_) + factors_.size() * sizeof(double),
-               3 * bytes_of(frequencies_));
-  const auto plane = static_cast<std::size_t>(rows_ * size_.nx);
-  lines_.transform(work_.data(), static_cast<std::size_t>(size_.nz), plane, plane, 1,
-                   Lines::Direction::backward);
+  advance();
+  const std::int64_t plane = rows_ * size_.nx;
+  transform(work_.data(), size_.nz, plane, plane, 1, Lines::Direction::backward);
   declare_transforms();
   rows_to_planes();
   transform_planes(Lines::Direction::backward);
@@ -75,18 +67,46 @@ Complex Field::step() {
   return checksum();
 }
 
+void Field::transform(Complex* data, std::int64_t n, std::int64_t element_stride,
+                      std::int64_t count, std::int64_t line_stride, Lines::Direction direction) {
+  const auto size = [](std::int64_t each) { return static_cast<std::size_t>(each); };
+  if (declared_) {
+    lines_.pass(size(n), size(count));
+  } else {
+    lines_.transform(data, size(n), size(element_stride), size(count), size(line_stride),
+                     direction);
+  }
+}
+
+// One step of time for the frequencies, and a copy of them to transform.
+void Field::advance() {
+  const std::uint64_t bytes = 3 * bytes_of(frequencies_);
+  declare_work(frequencies_.size() * kOpsPerStep, bytes + frequencies_.size() * sizeof(double),
+               bytes);
+  if (declared_) return;
+  for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+    frequencies_[i].re *= factors_[i];
+    frequencies_[i].im *= factors_[i];
+    work_[i] = frequencies_[i];
+  }
+}
+
 // The numbers are one sequence over the whole field: real, imaginary, along x, then y, then z.
 void Field::fill() {
+  declare_work(2 * field_.size() * kOpsPerNumber, bytes_of(field_), bytes_of(field_));
+  if (declared_) return;
   Random random(Random::kSeed);
   random.skip(static_cast<std::uint64_t>(2 * size_.nx * size_.ny * first_plane_));
   for (Complex& each : field_) {
     each.re = random.next();
     each.im = random.next();
   }
-  declare_work(2 * field_.size() * kOpsPerNumber, bytes_of(field_), bytes_of(field_));
 }
 
 void Field::make_factors() {
+  const std::uint64_t bytes = field_.size() * sizeof(double);
+  declare_work(field_.size() * kOpsPerFactor, bytes, bytes);
+  if (declared_) return;
   const double exponent = -4 * kDiffusion * std::numbers::pi * std::numbers::pi;
   std::size_t i = 0;
   for (std::int64_t z = 0; z < size_.nz; ++z) {
@@ -97,21 +117,17 @@ void Field::make_factors() {
       }
     }
   }
-  const std::uint64_t bytes = factors_.size() * sizeof(double);
-  declare_work(factors_.size() * kOpsPerFactor, bytes, bytes);
 }
 
 // Along x first on the way to frequencies, along y first on the way back.
 void Field::transform_planes(Lines::Direction direction) {
-  const auto nx = static_cast<std::size_t>(size_.nx);
-  const auto ny = static_cast<std::size_t>(size_.ny);
+  const std::int64_t nx = size_.nx;
+  const std::int64_t ny = size_.ny;
   for (std::int64_t z = 0; z < planes_; ++z) {
     Complex* const plane = &at(z, 0, 0);
-    if (direction == Lines::Direction::backward) {
-      lines_.transform(plane, ny, nx, nx, 1, direction);
-    }
-    lines_.transform(plane, nx, 1, ny, nx, direction);
-    if (direction == Lines::Direction::forward) lines_.transform(plane, ny, nx, nx, 1, direction);
+    if (direction == Lines::Direction::backward) transform(plane, ny, nx, nx, 1, direction);
+    transform(plane, nx, 1, ny, nx, direction);
+    if (direction == Lines::Direction::forward) transform(plane, ny, nx, nx, 1, direction);
   }
   declare_transforms();
 }

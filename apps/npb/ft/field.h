@@ -21,7 +21,8 @@ struct FtSize {
 // `ranks` divides ny and nz. begin() and step() are collective over MPI_COMM_WORLD.
 class Field {
  public:
-  Field(const FtSize& size, int rank, int ranks);
+  // declared: the field keeps its zeros.
+  Field(const FtSize& size, int rank, int ranks, bool declared);
 
   // The random field at time 0, transformed to frequencies, and what a step multiplies them by.
   void begin();
@@ -30,7 +31,10 @@ class Field {
   Complex step();
 
  private:
+  void transform(Complex* data, std::int64_t n, std::int64_t element_stride, std::int64_t count,
+                 std::int64_t line_stride, Lines::Direction direction);
   void fill();
+  void advance();
   void make_factors();
   void transform_planes(Lines::Direction direction);
   void planes_to_rows();
@@ -43,6 +47,7 @@ class Field {
 
   const FtSize size_;
   const int ranks_;
+  const bool declared_;
   const std::int64_t planes_;  // that a rank has
   const std::int64_t rows_;    // of frequencies that it has
   const std::int64_t first_plane_;

@@ -31,8 +31,12 @@ void Lines::transform(Complex* data, std::size_t n, std::size_t element_stride, 
         first[i * element_stride + j * line_stride] = done[i * kTogether + j];
       }
     }
-    for (std::size_t half = n / 2; half != 0; half /= 2) butterflies_ += n / 2 * lines;
   }
+  pass(n, count);
+}
+
+void Lines::pass(std::size_t n, std::size_t count) {
+  for (std::size_t half = n / 2; half != 0; half /= 2) butterflies_ += n / 2 * count;
 }
 
 // Stockham's: every stage goes from one array to the other, and the last leaves the frequencies in

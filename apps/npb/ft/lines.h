@@ -23,6 +23,8 @@ class Lines {
   // data[i * element_stride + j * line_stride].
   void transform(Complex* data, std::size_t n, std::size_t element_stride, std::size_t count,
                  std::size_t line_stride, Direction direction);
+  // Counts the butterflies of so many lines without making any.
+  void pass(std::size_t n, std::size_t count);
   // Butterflies since the last call.
   std::uint64_t take_butterflies() { return std::exchange(butterflies_, 0); }
 

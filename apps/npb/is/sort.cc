@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "apps/npb/common/benchmark.h"
@@ -24,15 +25,25 @@ void add_up(const std::vector<int>& counts, std::vector<int>& places) {
   std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
 }
 
+// The share of keys below `part` of all values: keys are sums of four equal random parts.
+double share_below(double part) {
+  const double t = 4 * part;
+  const double ways[] = {1, -4, 6, -4};
+  double sum = 0;
+  for (int k = 0; k < 4 && k < t; ++k) sum += ways[k] * std::pow(t - k, 4);
+  return sum / 24;
+}
+
 }  // namespace
 
-Sort::Sort(const SortClass& of, int rank, int ranks)
+Sort::Sort(const SortClass& of, int rank, int ranks, bool declared)
     : class_(of),
       rank_(rank),
       ranks_(ranks),
+      declared_(declared),
       own_begin_(of.keys() / ranks * rank),
-      keys_(static_cast<std::size_t>(of.keys() / ranks)),
-      in_buckets_(keys_.size()),
+      keys_(declared ? 0 : static_cast<std::size_t>(of.keys() / ranks)),
+      in_buckets_(static_cast<std::size_t>(of.keys() / ranks)),
       sizes_(of.buckets() + kChecks),
       all_sizes_(sizes_.size()),
       bucket_ends_(static_cast<std::size_t>(ranks)),
@@ -40,9 +51,13 @@ Sort::Sort(const SortClass& of, int rank, int ranks)
       send_places_(bucket_ends_.size()),
       receive_counts_(bucket_ends_.size()),
       receive_places_(bucket_ends_.size()) {
+  make_keys();
+}
+
+void Sort::make_keys() {
   Random random(Random::kSeed);
   random.skip(kNumbersPerKey * static_cast<std::uint64_t>(own_begin_));
-  const double scale = of.key_end() / 4;
+  const double scale = class_.key_end() / 4;
   for (std::int32_t& key : keys_) {
     double sum = 0;
     for (std::uint64_t i = 0; i < kNumbersPerKey; ++i) sum += random.next();
@@ -51,11 +66,17 @@ Sort::Sort(const SortClass& of, int rank, int ranks)
 }
 
 int Sort::rank_keys(int ranking) {
-  if (rank_ == 0) {
+  if (rank_ == 0 && !declared_) {
     keys_[static_cast<std::size_t>(ranking)] = ranking;
     keys_[static_cast<std::size_t>(ranking + kRankings)] = class_.key_end() - ranking;
   }
-  fill_buckets();
+  if (declared_) {
+    imagine_buckets();
+  } else {
+    fill_buckets();
+  }
+  const std::size_t keys = in_buckets_.size();
+  declare_work(keys * kOpsToFill, 3 * bytes_of(keys), 2 * bytes_of(keys));
   MPI_Allreduce(sizes_.data(), all_sizes_.data(), static_cast<int>(sizes_.size()), MPI_INT32_T,
                 MPI_SUM, MPI_COMM_WORLD);
   share_buckets();
@@ -78,7 +99,17 @@ void Sort::fill_buckets() {
   for (const std::int32_t key : keys_) {
     in_buckets_[static_cast<std::size_t>(next[bucket_of(key)]++)] = key;
   }
-  declare_work(keys_.size() * kOpsToFill, 3 * bytes_of(keys_.size()), 2 * bytes_of(keys_.size()));
+}
+
+void Sort::imagine_buckets() {
+  std::int64_t before = 0;
+  for (std::size_t bucket = 0; bucket < class_.buckets(); ++bucket) {
+    const double end = static_cast<double>(bucket + 1) / static_cast<double>(class_.buckets());
+    const double keys = static_cast<double>(in_buckets_.size()) * share_below(end);
+    const auto up_to = static_cast<std::int64_t>(std::llround(keys));
+    sizes_[bucket] = static_cast<std::int32_t>(up_to - before);
+    before = up_to;
+  }
 }
 
 // A rank gets buckets until the ranks so far have their share of all keys.
@@ -113,11 +144,13 @@ void Sort::count_keys() {
   const auto own = static_cast<std::size_t>(rank_);
   const std::size_t begin = own == 0 ? 0 : bucket_ends_[own - 1];
   least_key_ = first_key_of(begin);
-  up_to_.assign(static_cast<std::size_t>(first_key_of(bucket_ends_[own]) - least_key_), 0);
+  const auto values = static_cast<std::size_t>(first_key_of(bucket_ends_[own]) - least_key_);
+  declare_work(received_.size() * kOpsToCount + values * kOpsToAddUp,
+               bytes_of(received_.size() + 2 * values), bytes_of(values));
+  if (declared_) return;
+  up_to_.assign(values, 0);
   for (const std::int32_t key : received_) ++up_to_[static_cast<std::size_t>(key - least_key_)];
   std::partial_sum(up_to_.begin(), up_to_.end(), up_to_.begin());
-  declare_work(received_.size() * kOpsToCount + up_to_.size() * kOpsToAddUp,
-               bytes_of(received_.size() + 2 * up_to_.size()), bytes_of(up_to_.size()));
 }
 
 int Sort::checks_passed(int ranking) const {

@@ -34,7 +34,8 @@ struct SortClass {
 // Calls other than the constructor's are collective over MPI_COMM_WORLD. `ranks` divides the keys.
 class Sort {
  public:
-  Sort(const SortClass& of, int rank, int ranks);
+  // declared: there are no keys, and each bucket has as many as it has on average.
+  Sort(const SortClass& of, int rank, int ranks, bool declared);
 
   // Ranks all keys. ranking: 1 to kRankings; it changes two keys of rank 0 as NPB says. Returns the
   // checks whose key has come to this rank and has as many keys before it as published.
@@ -44,7 +45,9 @@ class Sort {
   bool sorted();
 
  private:
+  void make_keys();
   void fill_buckets();
+  void imagine_buckets();
   void share_buckets();
   void send_keys();
   void count_keys();
@@ -60,6 +63,7 @@ class Sort {
   const SortClass& class_;
   const int rank_;
   const int ranks_;
+  const bool declared_;
   const std::int64_t own_begin_;  // number of the first key of this rank
   std::vector<std::int32_t> keys_;
   std::vector<std::int32_t> in_buckets_;  // the keys by bucket

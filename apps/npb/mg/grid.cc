@@ -42,20 +42,22 @@ void add_neighbours(const Grid& grid, int z, int y, Scratch& scratch) {
   }
 }
 
-std::uint64_t inside(const Grid& grid) {
-  const Triple points = grid.points();
-  return static_cast<std::uint64_t>(points[0]) * static_cast<std::uint64_t>(points[1]) *
-         static_cast<std::uint64_t>(points[2]);
-}
-
 void declare(const Grid& results, std::uint64_t ops, std::uint64_t grids_read) {
   const std::uint64_t bytes = results.size() * sizeof(double) * grids_read;
-  declare_work(inside(results) * ops, bytes, bytes);
+  declare_work(points_in(results) * ops, bytes, bytes);
 }
 
 }  // namespace
 
+std::size_t points_in(const Grid& grid) {
+  std::size_t product = 1;
+  for (const int each : grid.points()) product *= static_cast<std::size_t>(each);
+  return product;
+}
+
 void residual(const Grid& u, const Grid& v, Grid& r, Scratch& scratch) {
+  declare(u, kOpsOfResidual, 3);
+  if (!u.stored()) return;
   prepare(scratch, u);
   const Triple points = u.points();
   const double* const faces = scratch.faces.data();
@@ -73,10 +75,11 @@ void residual(const Grid& u, const Grid& v, Grid& r, Scratch& scratch) {
       }
     }
   }
-  declare(u, kOpsOfResidual, 3);
 }
 
 void smooth(const Grid& r, const Weights& weights, Grid& u, Scratch& scratch) {
+  declare(r, kOpsOfSmoothing, 2);
+  if (!r.stored()) return;
   prepare(scratch, r);
   const Triple points = r.points();
   const double* const faces = scratch.faces.data();
@@ -92,10 +95,11 @@ void smooth(const Grid& r, const Weights& weights, Grid& u, Scratch& scratch) {
       }
     }
   }
-  declare(r, kOpsOfSmoothing, 2);
 }
 
 void restrict_to(const Grid& fine, Grid& coarse, Scratch& scratch) {
+  declare(coarse, kOpsOfRestriction, 9);
+  if (!coarse.stored()) return;
   prepare(scratch, fine);
   const Triple points = coarse.points();
   const double* const faces = scratch.faces.data();
@@ -113,10 +117,11 @@ void restrict_to(const Grid& fine, Grid& coarse, Scratch& scratch) {
       }
     }
   }
-  declare(coarse, kOpsOfRestriction, 9);
 }
 
 void interpolate(const Grid& coarse, Triple from, Grid& fine, Scratch& scratch) {
+  declare(fine, kOpsOfInterpolation, 2);
+  if (!fine.stored()) return;
   prepare(scratch, coarse);
   const Triple points = fine.points();
   double* const sums = scratch.faces.data();  // over the coarse rows beside a fine one
@@ -146,10 +151,11 @@ void interpolate(const Grid& coarse, Triple from, Grid& fine, Scratch& scratch) 
       }
     }
   }
-  declare(fine, kOpsOfInterpolation, 2);
 }
 
 double sum_of_squares(const Grid& grid) {
+  declare(grid, 3, 1);
+  if (!grid.stored()) return 0;
   const Triple points = grid.points();
   double sum = 0;
   for (int z = 1; z <= points[2]; ++z) {
@@ -158,7 +164,6 @@ double sum_of_squares(const Grid& grid) {
       for (int x = 1; x <= points[0]; ++x) sum += row[x] * row[x];
     }
   }
-  declare(grid, 3, 1);
   return sum;
 }
 

@@ -14,11 +14,13 @@ using Triple = std::array<int, 3>;
 class Grid {
  public:
   Grid() = default;
-  explicit Grid(Triple points)
+  // stored: false for a grid without values, of which only the work is declared.
+  Grid(Triple points, bool stored)
       : points_(points),
         pitch_(static_cast<std::size_t>(points[0] + 2)),
-        values_(pitch_ * static_cast<std::size_t>(points[1] + 2) *
-                static_cast<std::size_t>(points[2] + 2)) {}
+        size_(pitch_ * static_cast<std::size_t>(points[1] + 2) *
+              static_cast<std::size_t>(points[2] + 2)),
+        values_(stored ? size_ : 0) {}
 
   // Without the ghosts, which have the coordinates 0 and points() + 1.
   Triple points() const { return points_; }
@@ -27,7 +29,8 @@ class Grid {
   double& at(Triple where) { return row(where[2], where[1])[where[0]]; }
   double at(Triple where) const { return row(where[2], where[1])[where[0]]; }
   void clear() { values_.assign(values_.size(), 0.0); }
-  std::size_t size() const { return values_.size(); }
+  std::size_t size() const { return size_; }
+  bool stored() const { return !values_.empty(); }
 
  private:
   std::size_t offset(int z, int y) const {
@@ -38,6 +41,7 @@ class Grid {
 
   Triple points_{};
   std::size_t pitch_ = 0;
+  std::size_t size_ = 0;
   std::vector<double> values_;
 };
 
@@ -59,6 +63,7 @@ void restrict_to(const Grid& fine, Grid& coarse, Scratch& scratch);
 // fine += the coarse grid's values between them, ghosts included. `from`: the coarse grid's
 // coordinates where the fine one has 0.
 void interpolate(const Grid& coarse, Triple from, Grid& fine, Scratch& scratch);
+std::size_t points_in(const Grid& grid);
 // The inside's squares.
 double sum_of_squares(const Grid& grid);
 

@@ -79,14 +79,29 @@ void visit_plane(Grid& grid, int axis, int at, Visit visit) {
   }
 }
 
+std::size_t plane_size(const Grid& grid, int axis) {
+  const Triple points = grid.points();
+  const auto length = [&](std::size_t of, int ghosts) {
+    return static_cast<std::size_t>(points[of] + ghosts);
+  };
+  if (axis == 0) return length(1, 0) * length(2, 0);
+  if (axis == 1) return length(0, 2) * length(2, 0);
+  return length(0, 2) * length(1, 2);
+}
+
 void pack(Grid& grid, int axis, int at, std::vector<double>& to) {
   to.clear();
+  if (!grid.stored()) {
+    to.resize(plane_size(grid, axis));
+    return;
+  }
   visit_plane(grid, axis, at, [&to](const double* values, int count) {
     to.insert(to.end(), values, values + count);
   });
 }
 
 void unpack(const std::vector<double>& from, Grid& grid, int axis, int at) {
+  if (!grid.stored()) return;
   const double* next = from.data();
   visit_plane(grid, axis, at, [&next](double* values, int count) {
     std::copy_n(next, count, values);
@@ -102,8 +117,8 @@ Triple box_of(int ranks) {
   return {1 << (log / 3), 1 << ((log + 1) / 3), 1 << ((log + 2) / 3)};
 }
 
-Multigrid::Multigrid(const MgClass& of, int rank, int ranks)
-    : class_(of), ranks_(ranks), box_(box_of(ranks)) {
+Multigrid::Multigrid(const MgClass& of, int rank, int ranks, bool declared)
+    : class_(of), ranks_(ranks), declared_(declared), box_(box_of(ranks)) {
   place_ = {rank % box_[0], rank / box_[0] % box_[1], rank / box_[0] / box_[1]};
   for (int k = 1; k <= of.log2_points; ++k) {
     Level& made = levels_.emplace_back();
@@ -111,10 +126,10 @@ Multigrid::Multigrid(const MgClass& of, int rank, int ranks)
     made.whole = ranks > 1 && made.points < 2 * box_[2];
     Triple points = {made.points, made.points, made.points};
     for (std::size_t axis = 0; axis < 3 && !made.whole; ++axis) points[axis] /= box_[axis];
-    made.u = Grid(points);
-    made.r = Grid(points);
+    made.u = Grid(points, !declared);
+    made.r = Grid(points, !declared);
   }
-  v_ = Grid(finest().u.points());
+  v_ = Grid(finest().u.points(), !declared);
 }
 
 // Coordinates of the whole grid before this rank's first point.
@@ -130,7 +145,7 @@ void Multigrid::begin() {
   const Triple first = first_point(n);
   Best<Greater> greatest;
   Best<Less> least;
-  for (int z = 0; z < own[2]; ++z) {
+  for (int z = 0; z < own[2] && !declared_; ++z) {
     for (int y = 0; y < own[1]; ++y) {
       const std::int64_t row = std::int64_t{n} * (first[2] + z) + first[1] + y;
       const std::int64_t point = row * n + first[0];
@@ -146,6 +161,7 @@ void Multigrid::begin() {
   declare_work(v_.size() * kOpsPerNumber, 0, 0);
   greatest.agree(ranks_);
   least.agree(ranks_);
+  if (declared_) return;
   v_.clear();
   const auto put = [&](const Charge& charge, double value) {
     const Triple at = {static_cast<int>(charge.point % n) - first[0] + 1,
@@ -198,7 +214,7 @@ void Multigrid::restrict_from(int k) {
   if (coarse.whole && !fine.whole) {
     Triple points = fine.r.points();
     for (int& each : points) each /= 2;
-    Grid part(points);
+    Grid part(points, !declared_);
     restrict_to(fine.r, part, scratch_);
     gather(part, coarse.r);
   } else {
@@ -260,7 +276,8 @@ int Multigrid::neighbour(int axis, int direction) const {
 void Multigrid::gather(const Grid& part, Grid& whole) {
   const Triple points = part.points();
   outgoing_.clear();
-  for (int z = 1; z <= points[2]; ++z) {
+  if (declared_) outgoing_.resize(points_in(part));
+  for (int z = 1; z <= points[2] && !declared_; ++z) {
     for (int y = 1; y <= points[1]; ++y) {
       const double* const row = part.row(z, y) + 1;
       outgoing_.insert(outgoing_.end(), row, row + points[0]);
@@ -270,6 +287,7 @@ void Multigrid::gather(const Grid& part, Grid& whole) {
   incoming_.resize(outgoing_.size() * static_cast<std::size_t>(ranks_));
   MPI_Allgather(outgoing_.data(), count, MPI_DOUBLE, incoming_.data(), count, MPI_DOUBLE,
                 MPI_COMM_WORLD);
+  if (declared_) return;
   const double* from = incoming_.data();
   for (int rank = 0; rank < ranks_; ++rank) {
     const int x = points[0] * (rank % box_[0]);

@@ -26,7 +26,8 @@ Triple box_of(int ranks);
 // and leave each at least two points of the finest grid a side.
 class Multigrid {
  public:
-  Multigrid(const MgClass& of, int rank, int ranks);
+  // declared: grids have no values.
+  Multigrid(const MgClass& of, int rank, int ranks, bool declared);
 
   // u = 0; the right-hand side: 1 where the random numbers of all points are greatest, ten times,
   // and -1 where they are least.
@@ -59,6 +60,7 @@ class Multigrid {
 
   const MgClass& class_;
   const int ranks_;
+  const bool declared_;
   const Triple box_;
   Triple place_{};
   std::vector<Level> levels_;  // the coarsest first: 2 points a side
