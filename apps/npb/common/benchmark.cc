@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <new>
 
 #include "apps/common/command_line.h"
 #include "fairlead/run/fairlead.h"
@@ -72,9 +73,19 @@ int run(const Benchmark& benchmark, Job job, bool json) {
     }
     return 1;
   }
-  const Outcome outcome = benchmark.run(job);
-  if (job.rank == 0) (json ? print_json : print_text)(benchmark, job, outcome);
-  return outcome.verdict == Verdict::wrong ? 1 : 0;
+  try {
+    const Outcome outcome = benchmark.run(job);
+    if (job.rank == 0) (json ? print_json : print_text)(benchmark, job, outcome);
+    return outcome.verdict == Verdict::wrong ? 1 : 0;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(
+        stderr,
+        "%s: rank %d: no memory for its part of class %c; take more ranks on more nodes, or "
+        "a smaller class\n",
+        benchmark.program, job.rank, job.name);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  return 1;
 }
 
 }  // namespace
