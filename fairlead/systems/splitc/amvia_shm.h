@@ -34,7 +34,7 @@ class AmviaShm final : public Amvia {
   void stored_at(Rank rank, std::uint64_t all) override;
 
  private:
-  // Of calls in queues. From kTogether on: a message of Collectives, by its kind.
+  // What calls in queues are. From kTogether on: a message of Collectives, by its kind.
   enum Kind : std::uint32_t { kAtomic, kTogether };
 
   void touch(Rank rank, std::size_t bytes) { touch(rank, bytes, false); }

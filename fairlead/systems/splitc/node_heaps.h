@@ -54,7 +54,7 @@ class NodeHeaps {
   NodePage& page(Rank rank) const { return *reinterpret_cast<NodePage*>(heaps_[rank] + bytes_); }
   bool is_near(Rank rank) const { return heaps_[rank] != nullptr; }
 
-  // Of this rank's node, itself included, ascending; its first one leads it.
+  // Those of this rank's node, itself included, ascending; the first one leads it.
   std::span<const Rank> ranks() const { return ranks_; }
   Rank leader() const { return ranks_.front(); }
   std::uint32_t place() const { return place_; }  // of this rank in ranks()
