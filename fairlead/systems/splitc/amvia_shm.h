@@ -4,6 +4,9 @@
 // each rank its own answer to it; and atomic, and the messages of Collectives, go through a bounded
 // queue at the end of each heap (node_heaps.h), which its owner serves whenever it polls.
 //
+// On a modelled machine an access takes a step and a line of memory, and is made in the order of
+// virtual time.
+//
 // A rank that waits looks at the words of its own that neighbours change, where its Port sees
 // memory that others store to (kMappable). Elsewhere it says that it sleeps, and who changes a word
 // of it rings: sends it an empty packet.
