@@ -62,7 +62,7 @@ TEST_P(SisciEnds, a_process_that_ends_is_told_of) {
 // meanwhile and comes back.
 TEST(SisciLinks, that_die_are_noticed_by_a_sequence) {
   run::WorldOptions options = options_of("firelink", 2);
-  options.faults = "down=0-link0@50us+2ms";
+  options.faults = "down=0-link0@50us+30ms";
   const Result<run::RunReport> report = run::run_world(options, [](run::Context& rank) {
     lci::Port& port = rank.port();
     Owner mine(port);
@@ -73,7 +73,7 @@ TEST(SisciLinks, that_die_are_noticed_by_a_sequence) {
     unsigned retried = 0;
     std::uint64_t value = 0;
     if (port.self() == 0) {
-      // The loss is found after 1 ms, and told when the driver has another way.
+      // The loss is found after 1 ms, and told when the driver has another way, 10 ms later.
       while (retried == 0 && good && port.now() < milliseconds(50)) {
         ++value;
         sci_sequence_status_t status = SCI_SEQ_RETRIABLE;
