@@ -45,6 +45,7 @@ void connect(sci_desc_t sd, Handle* interrupt, unsigned node_id, unsigned adapte
 }  // namespace
 }  // namespace fairlead::sisci
 
+// NOLINTBEGIN(readability-identifier-naming): the names are SISCI's
 extern "C" {
 
 void SCICreateInterrupt(sci_desc_t sd, sci_local_interrupt_t* interrupt,
@@ -132,3 +133,4 @@ void SCITriggerDataInterrupt(sci_remote_data_interrupt_t interrupt, void* data, 
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -70,6 +70,7 @@ void say_not_implemented(sci_error_t* error) {
 
 using fairlead::sisci::say_not_implemented;
 
+// NOLINTBEGIN(readability-identifier-naming): the names are SISCI's
 extern "C" {
 
 void SCIQuery(unsigned int command, void* data, unsigned int flags, sci_error_t* error) {
@@ -181,3 +182,4 @@ void SCIGetConditionalInterruptTrigCounter(sci_local_interrupt_t, unsigned int*,
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -9,6 +9,7 @@ using fairlead::sisci::number_of;
 using fairlead::sisci::pointer_of;
 using fairlead::sisci::Process;
 
+// NOLINTBEGIN(readability-identifier-naming): the names are SISCI's
 extern "C" {
 
 void SCIInitialize(unsigned int flags, sci_error_t* error) {
@@ -196,3 +197,4 @@ sci_segment_cb_reason_t SCIWaitForRemoteSegmentEvent(sci_remote_segment_t segmen
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -40,6 +40,7 @@ DmaTransfer transfer_of(sci_local_segment_t local, sci_remote_segment_t remote, 
 
 using namespace fairlead::sisci;
 
+// NOLINTBEGIN(readability-identifier-naming): the names are SISCI's
 extern "C" {
 
 // --- Maps.
@@ -347,3 +348,4 @@ sci_dma_queue_state_t SCIWaitForDMAQueue(sci_dma_queue_t dq, unsigned int timeou
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

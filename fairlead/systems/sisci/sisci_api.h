@@ -31,8 +31,7 @@ extern "C" {
 
 /* --- Flags. One that a call does not list is SCI_ERR_ILLEGAL_FLAG there. */
 #define SCI_FLAG_USE_CALLBACK 0x00000001u
-#define SCI_FLAG_EMPTY 0x00000002u   /* SCICreateSegment: memory comes by SCIRegisterSegmentMemory \
-                                      */
+#define SCI_FLAG_EMPTY 0x00000002u   /* SCICreateSegment: SCIRegisterSegmentMemory follows */
 #define SCI_FLAG_PRIVATE 0x00000004u /* SCICreateSegment: nobody ever connects; it has no id */
 #define SCI_FLAG_AUTO_ID 0x00000008u /* SCICreateSegment: any id; SCIGetLocalSegmentId */
 #define SCI_FLAG_BROADCAST 0x00000010u
