@@ -11,8 +11,8 @@ namespace {
 constexpr auto kNames = run::names_of(run::System::sisci).segments;
 
 std::size_t page_size() {
-  static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return size;
+  static const auto kSize = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return kSize;
 }
 
 std::size_t whole_pages_of(std::size_t size) {

@@ -10,8 +10,8 @@ namespace fairlead::sisci {
 namespace {
 
 std::size_t page_size() {
-  static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return size;
+  static const auto kSize = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return kSize;
 }
 
 // What is wrong with a part of `all` bytes, and with where it is to be mapped.
