@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "fairlead/run/names.h"
@@ -17,6 +19,11 @@ namespace {
 constexpr lci::Chan kChan = run::names_of(run::System::splitc).channels[4];
 
 std::uint32_t own_process() { return static_cast<std::uint32_t>(::getpid()); }
+// Process numbers mean the same within one of these; 0: the kernel does not say.
+std::uint32_t own_space() {
+  struct stat status {};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::uint32_t>(status.st_ino) : 0;
+}
 
 }  // namespace
 
@@ -40,6 +47,7 @@ NodeHeaps::NodeHeaps(run::Context& context, Host& host)
     Neighbour& told = heaps.told_[static_cast<std::size_t>(at - heaps.ranks_.begin())];
     if (arrival.words[0] == kProcess) {
       told.process = arrival.words[1];
+      told.space = arrival.words[2];
     } else {
       told.file = arrival.words[1];
       told.address = arrival.words[2] | std::uint64_t{arrival.words[3]} << 32;
@@ -94,12 +102,30 @@ std::byte* NodeHeaps::map(int file, std::uint64_t bytes, std::uintptr_t at) {
   return mapped_.back();
 }
 
+void NodeHeaps::not_the_heap(const std::string& name, std::size_t place) {
+  host_.fail(
+      fmt::format("{} is not the heap of rank {}: this rank sees other processes there "
+                  "(--splitc amvia needs no mapping)",
+                  name, ranks_[place]));
+  std::abort();  // GCC forgets that a virtual function does not return
+}
+
 std::byte* NodeHeaps::map_heap_of(std::size_t place, std::uint64_t bytes) {
   const Neighbour& told = told_[place];
+  if (told.space != own_space()) {
+    host_.fail(fmt::format(
+        "the heap of rank {} cannot be mapped: it is on the same node, but its process "
+        "is in a container that this one does not see (--splitc amvia needs no mapping)",
+        ranks_[place]));
+  }
   if (told.process == own_process()) return reinterpret_cast<std::byte*>(told.address);
   const std::string name = fmt::format("/proc/{}/fd/{}", told.process, told.file);
   const Fd file(::open(name.c_str(), O_RDWR | O_CLOEXEC));
-  std::byte* const heap = file.valid() ? map(file.get(), mapped_bytes_, 0) : nullptr;
+  struct stat status {};
+  const bool fits = file.valid() && ::fstat(file.get(), &status) == 0 &&
+                    static_cast<std::uint64_t>(status.st_size) == mapped_bytes_;
+  if (file.valid() && !fits) not_the_heap(name, place);
+  std::byte* const heap = fits ? map(file.get(), mapped_bytes_, 0) : nullptr;
   if (heap == nullptr) {
     host_.fail(fmt::format(
         "the heap of rank {}, which is on the same node, cannot be mapped: {}: {} (--splitc amvia "
@@ -107,10 +133,7 @@ std::byte* NodeHeaps::map_heap_of(std::size_t place, std::uint64_t bytes) {
         ranks_[place], name, std::strerror(errno)));
   }
   if (reinterpret_cast<const NodePage*>(heap + bytes)->mark != mark_of(ranks_[place])) {
-    host_.fail(
-        fmt::format("{} is not the heap of rank {}: this rank sees other processes there "
-                    "(--splitc amvia needs no mapping)",
-                    name, ranks_[place]));
+    not_the_heap(name, place);
   }
   return heap;
 }
@@ -120,7 +143,7 @@ std::byte* NodeHeaps::make(std::uint64_t bytes, std::uintptr_t at) {
   const std::uint64_t behind = sizeof(NodePage) + ranks_.size() * sizeof(NodePage::Arrivals);
   bytes_ = bytes;
   mapped_bytes_ = bytes + (behind + kPage - 1) / kPage * kPage;
-  tell(kProcess, own_process(), 0, 0);
+  tell(kProcess, own_process(), own_space(), 0);
   await(kProcess);
   bool shares = false;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {

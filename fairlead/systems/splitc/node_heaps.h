@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fairlead/base/fd.h"
@@ -69,6 +70,7 @@ class NodeHeaps {
   void await(Told what);
   std::byte* map(int file, std::uint64_t bytes, std::uintptr_t at);
   std::byte* map_heap_of(std::size_t place, std::uint64_t bytes);
+  [[noreturn]] void not_the_heap(const std::string& name, std::size_t place);
   std::uint64_t mark_of(Rank rank) const;
 
   lci::Port& port_;
@@ -84,6 +86,7 @@ class NodeHeaps {
   Counter came_[kTolds];
   struct Neighbour {
     std::uint32_t process = 0;
+    std::uint32_t space = 0;  // of process numbers
     std::uint32_t file = 0;
     std::uint64_t address = 0;
   };
