@@ -13,6 +13,7 @@
 
 #include "fairlead/base/pool.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/proto/mask_rules.h"
 #include "fairlead/proto/matcher.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/elan/receive.h"
@@ -46,52 +47,8 @@ struct Kept {
   Kept* next_free = nullptr;   // the pool's
 };
 
-// How receives and messages match (proto/matcher.h).
-struct MaskRules {
-  using Receive = elan::Receive;
-  using Message = Kept;
-  using Envelope = elan::Envelope;
-  using Wanted = elan::Wanted;
-  struct Hash {
-    std::size_t operator()(const Envelope& e) const noexcept {
-      const std::uint64_t low = std::uint64_t{e.source} << 32 | e.tag;
-      const std::uint64_t mixed = (low ^ e.context * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-      return static_cast<std::size_t>(mixed ^ mixed >> 32);
-    }
-  };
-  static constexpr bool kMasks = true;
-
-  static const Wanted& wanted(const Receive& receive) { return receive.wanted; }
-  static Envelope envelope(const Wanted& wanted) { return without(wanted.envelope, wild(wanted)); }
-  static bool matches(const Wanted& wanted, const Envelope& message) {
-    return wanted.envelope.context == message.context &&
-           ((wanted.envelope.source ^ message.source) & wanted.source_mask) == 0 &&
-           ((wanted.envelope.tag ^ message.tag) & wanted.tag_mask) == 0;
-  }
-  static unsigned wild(const Wanted& wanted) {
-    if (!is_plain(wanted.source_mask) || !is_plain(wanted.tag_mask)) return proto::kMasked;
-    return (wanted.source_mask == 0 ? proto::kWildSource : 0u) |
-           (wanted.tag_mask == 0 ? proto::kWildTag : 0u);
-  }
-  static bool in_one_bin(const Wanted& wanted) {
-    return wanted.source_mask == ~Rank{0} && is_plain(wanted.tag_mask);
-  }
-  static Envelope without(Envelope e, unsigned wild) {
-    if ((wild & proto::kWildSource) != 0) e.source = 0;
-    if ((wild & proto::kWildTag) != 0) e.tag = 0;
-    return e;
-  }
-  static std::size_t bin(const Envelope& e) {
-    return e.source ^ static_cast<std::size_t>(e.context * 0x9e3779b97f4a7c15u >> 32);
-  }
-  static bool same_bin(const Wanted& wanted, const Envelope& message) {
-    return wanted.envelope.source == message.source && wanted.envelope.context == message.context;
-  }
-  static void posted(Receive& receive) { receive.in_line = true; }
-
- private:
-  static bool is_plain(std::uint32_t mask) { return mask == 0 || mask == ~std::uint32_t{0}; }
-};
+// How receives and messages match.
+struct MaskRules : proto::MaskRulesOf<Receive, Kept> {};
 
 // One channel's messages at one rank. Thread: the port's, inside a PortTurn.
 class Inbox {
