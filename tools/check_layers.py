@@ -76,7 +76,8 @@ def folder_of(name):
 MORE_PUBLIC = {f"fairlead/systems/dsm/{name}.h"
                for name in ("tmk", "protocol", "handles", "allocator")}
 MORE_PUBLIC |= {"fairlead/systems/rsm/rsmapi.h", "fairlead/systems/via/vipl.h",
-                "fairlead/systems/elan/tports.h", "fairlead/systems/elan/receive.h"}
+                "fairlead/systems/elan/elan3.h", "fairlead/systems/elan/tports.h",
+                "fairlead/systems/elan/receive.h"}
 
 
 def is_public_header(name):

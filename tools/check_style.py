@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What no formatter sees: unfinished-work marks, tabs, long lines and paths of one machine are
-errors (exit 1); files above 600 lines and functions above 70 are warnings."""
+"""What no formatter sees: unfinished-work marks, tabs, long lines, paths of one machine and
+comments that begin with "Of" or "The same" are errors (exit 1); files above 600 lines and
+functions above 70 are warnings."""
 import argparse
 import re
 import sys
@@ -15,6 +16,11 @@ FUNCTION_LINES_MAX = 70
 # Written in pieces, so that this file passes its own check.
 MARKS = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
 MACHINE_PATHS = re.compile(r"(?<![\w.}])(/wo" + r"rk/|/tmp/ba" + r"sh)")
+# What stands behind the mark of a comment.
+SLASHES = re.compile(r"(?<![:\"'])//[/!<]*\s*(.*)")
+HASH = re.compile(r"(?:^|\s)#+\s+(.*)")
+POOR_BEGINNING = re.compile(r"(Of|The same)\b")
+HASH_SUFFIXES = {".py", ".cmake", ".sh"}
 CODE_SUFFIXES = common.CPP_SUFFIXES | {".py", ".cmake", ".sh"}
 TEXT_SUFFIXES = CODE_SUFFIXES | {".md", ".toml", ".json", ".txt", ".in", ".yml", ".yaml", ""}
 EXEMPT = {"LICENSE"}
@@ -27,6 +33,31 @@ def is_code(name):
     path = Path(name)
     return (path.suffix in CODE_SUFFIXES or path.name == "CMakeLists.txt" or
             path.parts[0] in ("scripts", ".ci"))
+
+
+def comment_marks(name):
+    """What a comment of this file looks like; None: it has none that this check knows."""
+    path = Path(name)
+    if path.suffix in common.CPP_SUFFIXES:
+        return SLASHES
+    return HASH if path.suffix in HASH_SUFFIXES or is_code(name) else None
+
+
+def poor_comments(name, lines):
+    """Comments that begin with words that tell a reader nothing before the third."""
+    marks = comment_marks(name)
+    found = []
+    goes_on = False  # the line before is a comment that has its line alone
+    for number, line in enumerate(lines, 1):
+        comment = marks.search(line) if marks else None
+        alone = comment is not None and not line[:comment.start()].strip()
+        if comment and not (alone and goes_on):
+            poor = POOR_BEGINNING.match(comment.group(1))
+            if poor:
+                found.append(f"{name}:{number}: comment that begins with \"{poor.group()}\"; "
+                             "say what it is about in a whole sentence")
+        goes_on = alone
+    return found
 
 
 def line_errors(name, lines):
@@ -79,7 +110,7 @@ def check(root):
         if Path(name).suffix not in TEXT_SUFFIXES or name in EXEMPT:
             continue
         lines = (Path(root) / name).read_text(errors="replace").splitlines()
-        errors += line_errors(name, lines)
+        errors += line_errors(name, lines) + poor_comments(name, lines)
         if is_code(name) and len(lines) > FILE_LINES_MAX:
             warnings.append(f"{name}: warning: {len(lines)} lines; aim at {FILE_LINES_MAX}")
         if Path(name).suffix in common.CPP_SUFFIXES:

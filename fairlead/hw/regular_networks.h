@@ -1,4 +1,4 @@
-// Switch networks that grow with the number of hosts: grid, Clos, fat tree. Each answers the
+// Switch networks that grow with the number of hosts: grid, Clos, fat tree. Each returns the
 // channels between switches that a packet passes, numbered from 0; the channels of the hosts' own
 // cables are Topology's. Routes are computed, not stored: no memory per pair.
 #pragma once

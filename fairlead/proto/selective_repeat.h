@@ -189,7 +189,7 @@ class SelectiveRepeat {
     if (ahead >= options_.window_max) return Came::beyond;
     return state.kept[slot(sequence)] == kNothing ? Came::early : Came::duplicate;
   }
-  // Whether arrived() would answer in_order or early now.
+  // Whether arrived() would return in_order or early now.
   bool wants(Peer peer, std::uint32_t sequence) const {
     const State* state = peers_[peer].get();
     return state != nullptr && sequence - state->expected < options_.window_max &&

@@ -15,7 +15,7 @@ std::string outer_address();
 std::vector<std::string> address_list(const std::string& text);
 
 // `wanted`: addresses of this host, or networks as "10.1.0.0/24" that it has an address in,
-// separated by commas; answers the addresses. Error: names what this host has not.
+// separated by commas; returns the addresses. Error: names what this host has not.
 Result<std::string> own_addresses(const std::string& wanted);
 
 }  // namespace fairlead::run

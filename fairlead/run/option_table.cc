@@ -28,17 +28,17 @@ constexpr std::array kOptions{
               .help = "Ranks of the job; -np is the same",
               .range = {1, 1U << 20},
               .travels = true},
-    JobOption{
-        .flags = "--on",
-        .field = &WorldOptions::on,
-        .group = Group::job,
-        .places = kEverywhere,
-        .type = "PLACE",
-        .help = "Where: shm (this machine), udp (its network interface), ofi (a network "
-                "through libfabric), loop (one thread, no time), or a modelled platform by "
-                "name or file",
-        .travels = true,
-        .launched = "FAIRLEAD_NETWORK says how nodes are joined; models are `fairlead run`'s"},
+    JobOption{.flags = "--on",
+              .field = &WorldOptions::on,
+              .group = Group::job,
+              .places = kEverywhere,
+              .type = "PLACE",
+              .help = "Where: shm (this machine), udp (its network interface), ofi (a network "
+                      "through libfabric), loop (one thread, no time), or a modelled platform by "
+                      "name or file",
+              .travels = true,
+              .environment = OptionVariable::refused,
+              .instead = "FAIRLEAD_NETWORK says how nodes are joined; models are `fairlead run`'s"},
     JobOption{.flags = "--lci",
               .field = &WorldOptions::lci,
               .group = Group::job,
@@ -47,7 +47,7 @@ constexpr std::array kOptions{
               .help = "Implementation of the low-level interface, for example sdma or pio; without "
                       "it the one that suits the place",
               .travels = true,
-              .launched = JobOption::kTaken},
+              .environment = OptionVariable::sets},
     JobOption{.flags = "--seed",
               .field = &WorldOptions::seed,
               .group = Group::job,
@@ -55,14 +55,15 @@ constexpr std::array kOptions{
               .type = "N",
               .help = "Of the fault plan and of the model",
               .travels = true,
-              .launched = JobOption::kTaken},
+              .environment = OptionVariable::sets},
     JobOption{.flags = "--timeout",
               .field = &WorldOptions::timeout,
               .group = Group::job,
               .places = kEverywhere,
               .type = "SECONDS",
               .help = "End the job after so many seconds (exit code 124)",
-              .launched = "ending the job is the launcher's"},
+              .environment = OptionVariable::refused,
+              .instead = "ending the job is the launcher's"},
     JobOption{.flags = "--rank-memory",
               .field = &WorldOptions::rank_memory_mib,
               .group = Group::job,
@@ -72,7 +73,7 @@ constexpr std::array kOptions{
                       "shared pages), in MiB; it is address space until it is touched",
               .range = {1, 1U << 19},
               .travels = true,
-              .launched = JobOption::kTaken},
+              .environment = OptionVariable::sets},
     JobOption{.flags = "--bind",
               .field = &WorldOptions::bind,
               .group = Group::real,
@@ -81,7 +82,8 @@ constexpr std::array kOptions{
               .help = "Processors of the ranks, and after them of NI engines, real world: auto, "
                       "none, or a list such as 0,2-3",
               .travels = true,
-              .launched = "placing the ranks is the launcher's"},
+              .environment = OptionVariable::refused,
+              .instead = "placing the ranks is the launcher's"},
     JobOption{.flags = "--auth",
               .field = &WorldOptions::auth,
               .group = Group::real,
@@ -91,7 +93,7 @@ constexpr std::array kOptions{
                       "the data too), or encrypt",
               .words = "header, full, encrypt",
               .travels = true,
-              .launched = JobOption::kTaken},
+              .environment = OptionVariable::sets},
     JobOption{.flags = "--address",
               .field = &WorldOptions::address,
               .group = Group::real,
@@ -108,7 +110,7 @@ constexpr std::array kOptions{
               .help = "Largest IP packet of udp, in bytes; without it the interface's",
               .range = {640, 65535},
               .travels = true,
-              .launched = JobOption::kTaken},
+              .environment = OptionVariable::sets},
     JobOption{.flags = "--provider",
               .field = &WorldOptions::provider,
               .group = Group::real,
@@ -117,7 +119,7 @@ constexpr std::array kOptions{
               .help = "Provider of libfabric that ofi uses, for example tcp, shm, verbs or efa; "
                       "without it the best that is here (--show-paths says which, and why)",
               .travels = true,
-              .launched = JobOption::kTaken},
+              .environment = OptionVariable::sets},
     JobOption{.flags = "--faults",
               .field = &WorldOptions::faults,
               .group = Group::faults,
@@ -127,7 +129,7 @@ constexpr std::array kOptions{
                       "or take a link down: drop=0.01,dup=0.001 link=3-7:drop=0.1 down=5@10ms+2ms "
                       "(commas between parts)",
               .travels = true,
-              .launched = JobOption::kTaken},
+              .environment = OptionVariable::sets},
     JobOption{.flags = "--topology",
               .field = &WorldOptions::topology,
               .group = Group::modelled,
@@ -135,7 +137,8 @@ constexpr std::array kOptions{
               .type = "NAME|FILE",
               .help = "Network of a modelled platform instead of its own: grid, clos, fat-tree, "
                       "single-switch, or a file (.toml) that lists switches and links",
-              .launched = kOfModels},
+              .environment = OptionVariable::refused,
+              .instead = kOfModels},
     JobOption{.flags = "--set",
               .field = &WorldOptions::set,
               .group = Group::modelled,
@@ -143,7 +146,8 @@ constexpr std::array kOptions{
               .type = "SECTION.KEY=NUMBER",
               .help = "Another number than a modelled platform's file has, for example "
                       "ni.receive_buffers=2048; may be repeated, and is shown with the results",
-              .launched = kOfModels},
+              .environment = OptionVariable::refused,
+              .instead = kOfModels},
     JobOption{.flags = "--stack-kib",
               .field = &WorldOptions::fiber_stack_kib,
               .group = Group::modelled,
@@ -161,7 +165,8 @@ constexpr std::array kOptions{
                       "udp --lci nirx; without it each has one of its own, and on several hosts "
                       "those of a host have one engine",
               .range = {1, 1U << 20},
-              .launched = "a node's ranks share one NI engine"},
+              .environment = OptionVariable::refused,
+              .instead = "a node's ranks share one NI engine"},
     JobOption{.flags = "--compute",
               .field = &WorldOptions::compute,
               .group = Group::modelled,
@@ -170,7 +175,8 @@ constexpr std::array kOptions{
               .help = "Modelled computing time: declared (by the program), none, or measured (and "
                       "scaled to the platform)",
               .words = "declared, none, measured",
-              .launched = kOfModels},
+              .environment = OptionVariable::refused,
+              .instead = kOfModels},
     JobOption{.flags = "--faster",
               .field = &WorldOptions::faster,
               .group = Group::modelled,
@@ -262,15 +268,13 @@ struct Writing {
   }
 };
 
-// "udp", "udp and ofi", "modelled platforms".
+// "udp", "ofi", "networks".
 std::string text_of(Places places) {
-  if (places == kOnModel) return "modelled platforms";
   if (places == kNetworks) return "networks";
   return places == kOnUdp ? "udp" : "ofi";
 }
 
 const char* one_of(Places places) {
-  if (places == kOnModel) return "--on myrinet-p3";
   return places == kNetworks ? "--on udp or --on ofi" : places == kOnUdp ? "--on udp" : "--on ofi";
 }
 
@@ -327,6 +331,11 @@ std::string default_text(const JobOption& option) {
       option.field);
 }
 
+Error not_modelled(std::string_view what, std::string_view place, std::string_view example) {
+  return Error{fmt::format("{} works on modelled platforms only, and not on {}: try --on {}", what,
+                           place, example)};
+}
+
 Result<void> check_options(const WorldOptions& options) {
   const Places used = places_of(options);
   constexpr std::uint64_t kAddressesMib = 1ULL << 26;
@@ -339,13 +348,14 @@ Result<void> check_options(const WorldOptions& options) {
   }
   for (const JobOption& option : kOptions) {
     if (option.places == kEverywhere) continue;
+    const std::string written = fmt::format("--{}", option.name());
     for (const std::string& text : option_texts(option, options)) {
       if ((option.places & used) == 0) {
-        return Error{fmt::format("--{} is of {}, and not of {}: try {}", option.name(),
+        if (option.places == kOnModel) return not_modelled(written, options.on);
+        return Error{fmt::format("{} is of {}, and not of {}: try {}", written,
                                  text_of(option.places), options.on, one_of(option.places))};
       }
       WorldOptions ignored;
-      const std::string written = fmt::format("--{}", option.name());
       if (Result<void> r = read_option(option, written, text, ignored); !r.ok()) return r;
     }
   }

@@ -20,6 +20,10 @@ namespace fairlead::run {
 
 enum class OptionGroup : std::uint8_t { job, real, faults, modelled };
 
+// What the variable FAIRLEAD_NAME of an option does where another launcher starts the ranks: nobody
+// looks at it, it sets the option, or the job is refused.
+enum class OptionVariable : std::uint8_t { ignored, sets, refused };
+
 struct JobOption {
   using Field =
       std::variant<std::string WorldOptions::*, std::uint32_t WorldOptions::*,
@@ -35,13 +39,8 @@ struct JobOption {
   Range<std::uint64_t> range = {};  // of a number
   const char* words = "";           // the valid ones, the default first: "header, full, encrypt"
   bool travels = false;             // the agents of other hosts are told
-  // Where another launcher starts the ranks: kTaken means that the variable FAIRLEAD_NAME sets it,
-  // kIgnored that no variable is looked at, any other text that the variable is refused, and what
-  // to do instead.
-  const char* launched = kIgnored;
-
-  static constexpr const char kTaken[] = "taken";
-  static constexpr const char kIgnored[] = "ignored";
+  OptionVariable environment = OptionVariable::ignored;
+  const char* instead = "";  // what to do instead of a variable that is refused
 
   std::string_view name() const;  // "mtu"
   std::string variable() const;   // "FAIRLEAD_MTU"
@@ -61,6 +60,11 @@ Result<void> read_option(const JobOption& option, std::string_view written, std:
 std::vector<std::string> option_texts(const JobOption& option, const WorldOptions& options);
 // The default as a user would write it; empty: there is none.
 std::string default_text(const JobOption& option);
+
+// The error of something that is for modelled platforms only, such as "--topology", at a place that
+// is none; `example` is a platform that has it.
+Error not_modelled(std::string_view what, std::string_view place,
+                   std::string_view example = "myrinet-p3");
 
 // Error: an option was given that has no meaning at any of the places that the job uses, or that
 // has one at some places only and not this value. What each place makes of the others, it says

@@ -97,6 +97,16 @@ TEST(JobOptions, AskForNoMoreMemoryThanThereAreAddresses) {
             "that there are; try 335544");
 }
 
+TEST(JobOptions, VariablesThatAreRefusedSayWhatToDoInstead) {
+  for (const JobOption& option : job_options()) {
+    EXPECT_EQ(*option.instead != '\0', option.environment == OptionVariable::refused)
+        << option.name();
+  }
+  EXPECT_EQ(job_option("mtu").environment, OptionVariable::sets);
+  EXPECT_EQ(job_option("timeout").environment, OptionVariable::refused);
+  EXPECT_EQ(job_option("ranks").environment, OptionVariable::ignored);
+}
+
 TEST(JobOptions, HaveAMeaningAtSomePlacesOnly) {
   const struct {
     const char *name, *text, *on, *says;
@@ -105,7 +115,7 @@ TEST(JobOptions, HaveAMeaningAtSomePlacesOnly) {
                {"address", "10.0.0.1", "loop",
                 "--address is of networks, and not of loop: try --on udp or --on ofi"},
                {"topology", "grid", "shm",
-                "--topology is of modelled platforms, and not of shm: try --on myrinet-p3"},
+                "--topology works on modelled platforms only, and not on shm: try --on myrinet-p3"},
                {"mtu", "1400", "udp", ""},
                {"faster", "ni=2", "myrinet-p3", ""},
                {"address", "10.0.0.1", "ofi", ""}};
@@ -114,6 +124,8 @@ TEST(JobOptions, HaveAMeaningAtSomePlacesOnly) {
     options.on = on;
     EXPECT_EQ(refusal(options), says);
   }
+  EXPECT_EQ(not_modelled("sweep", "udp", "qsnet-es40").text,
+            "sweep works on modelled platforms only, and not on udp: try --on qsnet-es40");
   // Expect: between nodes a job on shared memory uses udp
   WorldOptions nodes = with("mtu", "1400");
   nodes.several_nodes = true;

@@ -17,7 +17,7 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
 
   const sigset_t& mask() const { return mask_; }
-  // Unblocks what is not forwarded; answers the descriptor on which the forwarded signals arrive.
+  // Unblocks what is not forwarded; returns the descriptor on which the forwarded signals arrive.
   Fd watch_signals(bool forward) const;
 
  private:

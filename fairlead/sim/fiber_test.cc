@@ -60,7 +60,7 @@ TEST(Fiber, StacksAreReusedAndBounded) {
   for (int round = 0; round < 5; ++round) {
     Fiber* fibers[3];
     for (Fiber*& fiber : fibers) fiber = pool->spawn(7, entry, &runs).value();
-    // Expect: a full pool answers with the reason and stays usable.
+    // Expect: a full pool returns the reason and stays usable.
     const auto none = pool->spawn(8, entry, &runs);
     ASSERT_FALSE(none.ok());
     EXPECT_NE(none.error().text.find("all 3 stacks are in use"), std::string::npos);

@@ -11,7 +11,7 @@ namespace fairlead::sim {
 
 class Server {
  public:
-  // Occupies the server for `duration` from the first moment it is free at or after `at`; answers
+  // Occupies the server for `duration` from the first moment it is free at or after `at`; returns
   // that moment. Arrivals come in time order (a failed check otherwise): only then is bookkeeping
   // of one instant first come first served.
   Ps acquire(Ps at, Ps duration) {

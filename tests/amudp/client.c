@@ -4,6 +4,8 @@
  *   exit R C   rank R ends the job with code C while the others poll
  *   die R      rank R is killed while the others poll
  *   uneven     rank 0 gathers more than the others
+ *   gone R C   rank R leaves in order while the next one sends to it; the one after that ends the
+ *              job with code C 300 ms later (C -1: never)
  *   early R    rank R returns from main without the end of the job
  */
 #include <amudp_spmd.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { kShort = 1, kMedium, kLong, kShortBack, kMediumBack, kLongBack };
 enum { kBytes = 65000, kFlood = 50 };
@@ -220,6 +223,21 @@ static void flood(unsigned char** segments) {
   poll_until(kFlood * ranks, kFlood * ranks);
 }
 
+/* Three ranks: one leaves, the next sends to it, the third ends the job meanwhile. */
+static int one_is_gone(int leaver, int code) {
+  meet();
+  if (rank == leaver) return AM_Terminate() == AM_OK ? 0 : 96;
+  /* So few requests that none waits for room. */
+  const struct timespec pause = {0, 20 * 1000 * 1000};
+  for (int i = 0; i < 15; ++i) {
+    if (rank == (leaver + 1) % ranks) (void)request(leaver, kShort, 2, 40, 2);
+    (void)AM_Poll(bundle);
+    nanosleep(&pause, NULL);
+  }
+  if (rank == (leaver + 2) % ranks && code >= 0) AMUDP_SPMDExit(code);
+  for (;;) (void)AM_Poll(bundle);
+}
+
 static void say_code(int code) {
   if (rank == 0) printf("rank 0 ends with %d\n", code), fflush(stdout);
 }
@@ -260,6 +278,8 @@ int main(int argc, char** argv) {
     unsigned char few[4] = {0}, many[1024];
     AMUDP_SPMDAllGather(rank == 0 ? many : few, segment, rank == 0 ? 8 : 4);
     while (AM_Poll(bundle) == AM_OK) continue;
+  } else if (strcmp(what, "gone") == 0) {
+    return one_is_gone(atoi(argv[2]), atoi(argv[3]));
   } else if (argc > 2 && rank == atoi(argv[2])) {
     if (strcmp(what, "exit") == 0) AMUDP_SPMDExit(atoi(argv[3]));
     if (strcmp(what, "die") == 0) raise(SIGKILL);

@@ -24,6 +24,15 @@ expect 0 'rank 0 ends with 0' "$fairlead" run -n 3 "$client" exit 2 0
 expect 7 'rank 1' "$fairlead" run -n 3 "$client" exit 1 7
 # Expect: a rank that dies is named, and the job ends.
 expect any 'rank 1.*SIGKILL' "$fairlead" run -n 3 "$client" die 1
+# Expect: what comes back from a rank that has left is no error where the job ends soon after, and
+# is one where it goes on.
+for on in shm udp; do
+  for code in 0 7; do
+    expect $code "rank 0 ends with $code" "$fairlead" run -n 3 --on $on "$client" gone 1 $code
+  done
+done
+expect 1 'rank 2.*handler 1 of rank 1 came back.*has ended' \
+  "$fairlead" run -n 3 --on udp "$client" gone 1 -1
 # Expect: ranks that gather unequal amounts are told.
 expect any 'do all ranks gather as much' "$fairlead" run -n 2 "$client" uneven
 # Expect: a rank that leaves without the end of the job is named.

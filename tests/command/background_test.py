@@ -86,7 +86,7 @@ class Background(unittest.TestCase):
 
     def test_where_there_is_none(self):
         for command in COMMANDS:
-            for place, text in (("shm", "shm is real"), ("myrinet-p3", "of kind lanai")):
+            for place, text in (("shm", "not on shm"), ("myrinet-p3", "of kind lanai")):
                 self.refused(command, ("--on", place, "--background", "uniform"),
                              "--background", text, "qsnet-es40")
 

@@ -172,6 +172,15 @@ class Errors(unittest.TestCase):
                           "--rows", "64", "--iterations", "2")
         self.assertIn('"ranks":2', answer.stdout, answer.stderr)
 
+    def test_two_dashes_before_the_program(self):
+        answer = fairlead("run", "-n", "2", "--", "/bin/echo", "--", "-n", "9")
+        self.assertEqual((answer.returncode, answer.stdout), (0, "-- -n 9\n" * 2), answer.stderr)
+        answer = fairlead("compare", "-n", "2", "--on", "shm", "--json", "--", str(BIN / "sor"),
+                          "--rows", "64", "--iterations", "2")
+        self.assertIn('"ranks":2', answer.stdout, answer.stderr)
+        self.refused(["run", "--", "-n", "2", TRUE], "--: a program is to follow, and not -n")
+        self.refused(["run", "-n", "2", "--"], "needs a program")
+
     def test_program(self):
         self.refused(["run", "./no-such-program"], "no-such-program")
 

@@ -58,7 +58,7 @@ class Explain(unittest.TestCase):
         for option in (["--explain"], ["--faster", "ni=2"]):
             answer = fairlead("run", *option, *SOR)
             self.assertEqual(answer.returncode, 2)
-            self.assertIn("modelled platforms", answer.stderr)
+            self.assertIn(option[0] + " works on modelled platforms only", answer.stderr)
             answer = fairlead("bench", "latency", *option)
             self.assertEqual(answer.returncode, 2)
 

@@ -37,7 +37,7 @@ class Handler(unittest.TestCase):
     def test_where_nothing_is_interrupted(self):
         for command in COMMANDS:
             self.refused(command, ("--on", "shm", "--handler", "same"),
-                         "--handler is of modelled platforms", "shm is real")
+                         "--handler works on modelled platforms only", "not on shm")
             self.refused(command, (*INFINIBAND, "--handler", "third"), "--handler", "third")
         for platform, kind in (("myrinet-p3", "lanai"), ("generic-hca", "rdma without")):
             self.refused(("run",), ("--on", platform, "--handler", "other"), platform, kind,

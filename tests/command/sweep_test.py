@@ -140,7 +140,8 @@ class Sweep(unittest.TestCase):
             *place, "-n", "2,4", "--set", "ni.clock_MHz=33,66", "--set", "network.nodes=8,16"))
         self.assertIn("impossible", self.refused(*place, "--set", "ni.clock_MHz=33,1e12"))
         self.assertIn("drop", self.refused(*place, "--faults", "drop=0.5..2:3"))
-        self.assertIn("is real", self.refused("--on", "shm", "-n", "2,4"))
+        self.assertIn("sweep works on modelled platforms only",
+                      self.refused("--on", "shm", "-n", "2,4"))
         # Expect: the price of it, from runs that were made.
         self.assertRegex(self.refused(*place, "-n", "4", "--set", "ni.clock_MHz=33..266:10000"),
                          r"10000 points of 1 implementation are \d+ runs to make, more than 2000; "

@@ -61,6 +61,16 @@ int main(void) { LOCK(lock); return 0; }
 END
 "$cc" "$work/wrong.c.in" -o "$work/wrong"
 refused "LOCK of what LOCKINIT has not initialised" "${run[@]}" -n 2 "$work/wrong"
+# Expect: a heap that is too small says which one is not.
+cat >"$work/large.c.in" <<'END'
+#include <stdlib.h>
+MAIN_ENV
+int main(void) { void* all = G_MALLOC(800000000) MAIN_END; return all == 0; }
+END
+"$cc" "$work/large.c.in" -o "$work/large"
+refused "G_MALLOC of 800000000 bytes: .*; try FAIRLEAD_DSM_HEAP=1024M" \
+  "${run[@]}" -n 2 "$work/large"
+FAIRLEAD_DSM_HEAP=1024M "${run[@]}" -n 2 "$work/large" || fail "1024M were not enough"
 # Expect: a program whose variables differ by rank says how to link it.
 m4 "$("$cc" -macros)" "$work/wrong.c.in" >"$work/wrong.c"
 cc -fPIE -pie "-I$build/include" "$work/wrong.c" "-L$build/lib" "-Wl,-rpath,$build/lib" \

@@ -1,7 +1,7 @@
 // How Elanlib names what a program does wrong: the process, the call, the address.
 #include <functional>
 
-#include "fairlead/systems/elan/elan.h"
+#include "fairlead/systems/elan/elan3.h"
 #include "tests/expect_words.h"
 #include "tests/port/port_worlds.h"
 
@@ -21,6 +21,54 @@ std::string failure_of(const std::string& world,
     return 0;
   });
   return report.ok() ? report.value().failure : report.error().text;
+}
+
+// What a descriptor or a queue cannot take.
+TEST_P(ElanErrors, name_what_is_wrong_with_a_descriptor) {
+  const std::string world = GetParam();
+  const auto putdma = [&world](std::uint32_t type, unsigned to, bool tells) {
+    return failure_of(world, [=](ELAN_BASE* base, unsigned vp) {
+      elan3_init(base);
+      E3_DMA dma{};
+      dma.dma_type = type;
+      dma.dma_size = 8;
+      dma.dma_source = &vp;
+      dma.dma_dest = &vp;
+      dma.dma_destCookieVProc = to;
+      if (tells) dma.dma_srcEvent = elan3_event(base->state, 0);
+      if (vp == 1) elan3_putdma(base->state, &dma);
+    });
+  };
+  expect_words(putdma(0, 2, false), {"rank 1", "elan3_putdma", "process 2 of a job of 2"});
+  expect_words(putdma(0, 0, false), {"rank 1", "elan3_putdma", "0x", "not symmetric"});
+  expect_words(putdma(1U << 20, 0, false), {"rank 1", "dma_type 0x100000"});
+  expect_words(putdma(E3_DMA_TYPE(0, DMA_READ, 0, 0), 0, true), {"elan3_putdma", "dma_srcEvent"});
+  expect_words(failure_of(world,
+                          [](ELAN_BASE* base, unsigned vp) {
+                            if (vp == 0) elan3_event(base->state, ELAN3_EVENTS);
+                          }),
+               {"rank 0", "elan3_event", "event 16 of 16"});
+  expect_words(failure_of(world,
+                          [](ELAN_BASE* base, unsigned vp) {
+                            if (vp == 0) elan3_event(base->state, 0);
+                          }),
+               {"rank 0", "elan3_event", "before elan3_init"});
+  expect_words(failure_of(world,
+                          [](ELAN_BASE* base, unsigned vp) {
+                            elan3_init(base);
+                            if (vp != 0) return;
+                            ELAN3_EVENT* const event = elan3_event(base->state, 2);
+                            elan3_primeevent(base->state, event, 1);
+                            elan3_primeevent(base->state, event, 1);
+                          }),
+               {"rank 0", "elan3_primeevent", "event 2", "has not fired"});
+  expect_words(failure_of(world,
+                          [](ELAN_BASE* base, unsigned vp) {
+                            ELAN_MAIN_QUEUE* const queue = elan_mainQueueInit(
+                                base->state, elan_gallocQueue(base, base->allGroup), 4, 16);
+                            if (vp == 0) elan_queueReq(queue, 1, &queue, 17);
+                          }),
+               {"rank 0", "elan_queueReq", "process 1", "17 bytes", "16"});
 }
 
 TEST_P(ElanErrors, name_process_call_and_address) {

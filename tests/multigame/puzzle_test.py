@@ -12,7 +12,7 @@ from command import BIN, fairlead, json_lines  # noqa: E402
 
 PLACES = {"shm": (1, 2, 5), "udp": (1, 3), "loop": (2, 7), "myrinet-p3": (2, 16),
           "myrinet-ppro": (3,)}
-# Of Korf's first ten: the fewest moves.
+# The puzzle among Korf's first ten that needs the fewest moves.
 EASIEST = ["--korf", "9"]
 BODIES = [("myrinet-p3", "sdma"), ("myrinet-p3", "pio-hrx"), ("myrinet-ppro", "pio"),
           ("myrinet-ppro", "nirx")]

@@ -60,6 +60,25 @@ TEST_P(ShmemErrors, name_pe_call_and_address) {
                {"rank 1", "shmem_ctx_quiet", "destroyed"});
   expect_words(failure_of(world,
                           [](long*) {
+                            if (shmem_my_pe() == 1) shmem_session_stop(SHMEM_CTX_INVALID);
+                          }),
+               {"rank 1", "shmem_session_stop", "no context"});
+  expect_words(failure_of(world,
+                          [](long*) {
+                            if (shmem_my_pe() != 0) return;
+                            shmem_session_start(SHMEM_CTX_DEFAULT, 0, nullptr,
+                                                SHMEM_SESSION_TOTAL_OPS);
+                          }),
+               {"rank 0", "shmem_session_start", "config_mask", "there is none"});
+  expect_words(failure_of(world,
+                          [](long*) {
+                            const shmem_session_config_t config{1};
+                            if (shmem_my_pe() != 0) return;
+                            shmem_session_start(SHMEM_CTX_DEFAULT, 0, &config, 6);
+                          }),
+               {"rank 0", "shmem_session_start", "config_mask 0x6"});
+  expect_words(failure_of(world,
+                          [](long*) {
                             shmem_team_t team = SHMEM_TEAM_INVALID;
                             shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, nullptr, 0, &team);
                             shmem_team_destroy(team);

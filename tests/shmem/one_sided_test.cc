@@ -195,6 +195,34 @@ bool signals(lci::Port& port) {
   return good;
 }
 
+// What is done in sessions of a context is done as without them: they change no completion, may be
+// started again and stopped twice, and what began in one may end after it.
+bool sessions(lci::Port& port) {
+  auto* const words = static_cast<std::uint64_t*>(shmem_calloc(kRanks, sizeof(std::uint64_t)));
+  const int me = shmem_my_pe();
+  shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+  bool good = PORT_TEST_CHECK(shmem_ctx_create(0, &ctx) == 0, port, me);
+  const shmem_session_config_t config{kRanks};
+  shmem_session_start(ctx, SHMEM_SESSION_SAME_AMO, &config, SHMEM_SESSION_TOTAL_OPS);
+  shmem_session_start(ctx, SHMEM_SESSION_OP_AMO | SHMEM_SESSION_CHAIN, nullptr, 0);
+  shmem_session_start(SHMEM_CTX_DEFAULT, 0, nullptr, 0);
+  for (int pe = 0; pe < kRanks; ++pe) {
+    shmem_ctx_uint64_atomic_xor(ctx, words + me, static_cast<std::uint64_t>(me) + 7, pe);
+  }
+  shmem_session_stop(ctx);
+  shmem_session_stop(ctx);
+  shmem_session_stop(SHMEM_CTX_DEFAULT);
+  shmem_ctx_quiet(ctx);
+  shmem_barrier_all();
+  for (int from = 0; from < kRanks; ++from) {
+    good &= PORT_TEST_CHECK(words[from] == static_cast<std::uint64_t>(from) + 7, port, from);
+  }
+  shmem_ctx_destroy(ctx);
+  shmem_barrier_all();
+  shmem_free(words);
+  return good;
+}
+
 TEST_P(ShmemOneSided, moves_changes_and_tells) {
   run_ranks(GetParam(), kRanks, [](run::Context& rank) {
     shmem_init();
@@ -206,6 +234,7 @@ TEST_P(ShmemOneSided, moves_changes_and_tells) {
     good &= signals(port);
     good &= blocks(port);
     good &= set_and_added(port);
+    good &= sessions(port);
     shmem_finalize();
     return good;
   });

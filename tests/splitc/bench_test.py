@@ -33,7 +33,7 @@ class Bench(unittest.TestCase):
                 self.near(us["put", 4] / us["get", 4], 1.0, f"{name} {ways}")
 
     def test_both_ways_beside_one_way(self):
-        # The same section: gets, puts and stores take twice as long, reads and writes as long.
+        # In that section gets, puts and stores take twice as long, reads and writes as long.
         for name, store in (("amvia", 2.0), ("via", 1.64), ("via-unreliable", 1.55)):
             one_way = times(name)
             two_way = times(name, "--two-way")

@@ -117,6 +117,21 @@ class Style(unittest.TestCase):
                      "// " + "x" * 98 + "\n", 'auto p = "/wo' 'rk/here";\n']:
             self.assertEqual(len(self.errors(text)), 1, text)
 
+    def test_comments_that_begin_poorly(self):
+        for begins in ("Of a rank", "The same again"):
+            for text, name in [("int a;\n// {}.\n", "fairlead/base/a.cc"),
+                               ("int a;  // {}\n", "fairlead/base/a.h"),
+                               ("    # {}.\n", "tools/a.py"), ("# {}.\n", "scripts/a"),
+                               ("set(a b)  # {}\n", "cmake/a.cmake")]:
+                found = self.errors(text.format(begins), name=name)
+                self.assertEqual(len(found), 1, (name, text))
+                self.assertIn("comment that begins with", found[0])
+        # Expect: later lines of a comment, other words and other files may begin so.
+        for text, name in [("// What is kept\n// Of a rank.\n", "fairlead/base/a.cc"),
+                           ("// Offset of a rank.\n", "fairlead/base/a.cc"),
+                           ("# Of ranks\n", "docs/a.md")]:
+            self.assertEqual(self.errors(text, name=name), [], text)
+
     def test_in_order(self):
         self.assertEqual(self.errors('const char* name = "/tmp/fairlead-XXXXXX";\n'), [])
         # Expect: prose and tables may be wide.
@@ -154,6 +169,16 @@ class Headers(unittest.TestCase):
         self.assertEqual(run(), expected)
         (tree.root / "fairlead/base/b.h").write_text("#pragma once\ninline Unknown g();\n")
         self.assertFalse(run()["fairlead/base/b.h"])
+
+    def test_headers_that_begin_a_source_file(self):
+        tree = Tree({"fairlead/base/a.cc": '// Text.\n#include "fairlead/base/a.h"\n'
+                                           '#include "fairlead/base/b.h"\n',
+                     "fairlead/base/c.c": '#include "fairlead/base/c.h"\n',
+                     "fairlead/base/d.cc": '#include <vector>\n#include "fairlead/base/d.h"\n'})
+        first = check_headers.read_first(tree.root)
+        self.assertIn("fairlead/base/a.h", first)
+        for other in "bcd":
+            self.assertNotIn(f"fairlead/base/{other}.h", first)
 
     def test_name_of_std_whose_header_is_not_included(self):
         tree = Tree({"fairlead/base/a.h": "#include <string>\n#include <vector>\n",

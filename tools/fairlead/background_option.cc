@@ -11,6 +11,7 @@
 #include "fairlead/base/numbers.h"
 #include "fairlead/hw/background_params.h"
 #include "fairlead/hw/platform.h"
+#include "fairlead/run/option_table.h"
 #include "fairlead/run/platform_files.h"
 
 namespace fairlead::tools {
@@ -61,10 +62,7 @@ bool has_background(const hw::Platform& platform) {
 }
 
 Result<void> check_place(const std::string& place) {
-  if (!run::is_modelled(place)) {
-    return Error{fmt::format("{} is of modelled platforms, and {} is real; try --on qsnet-es40",
-                             kName, place)};
-  }
+  if (!run::is_modelled(place)) return run::not_modelled(kName, place, "qsnet-es40");
   const Result<std::string> file = run::find_platform(place);
   if (!file.ok()) return file.error();
   const Result<hw::Platform> plain = hw::load_platform(file.value(), {});

@@ -14,6 +14,7 @@
 
 #include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/model_world.h"
+#include "fairlead/run/option_table.h"
 #include "tools/fairlead/background_option.h"
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/bench/logp_accounts.h"
@@ -200,7 +201,7 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
       arguments.fill == "yes" || (arguments.fill == "auto" && (!modelled || bench.takes.tree));
   if (options.put && options.copy) return Error{"--put leaves nothing to copy; drop --copy"};
   if (arguments.accounts && !modelled) {
-    return Error{"--accounts are the model's; try --on with a modelled platform"};
+    return run::not_modelled("--accounts", world.on);
   }
   if (auto tree = choose_tree(arguments.tree, world); !tree.ok()) return tree;
   if (options.repetitions == 0) {

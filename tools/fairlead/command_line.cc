@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/Option.hpp>
+#include <cstddef>
 #include <string_view>
 
 namespace fairlead::tools {
@@ -32,7 +33,15 @@ Result<std::vector<std::string>> prepare_words(const CLI::App& app, int argc,
   for (std::size_t i = 1; i < words.size(); ++i) {
     std::string& word = words[i];
     if (word == "-np" && at->get_option_no_throw("-n") != nullptr) word = "-n";
-    if (word == "--") break;
+    if (word == "--") {
+      // Before a program it says what the program's place says already. Elsewhere CLI11 takes it.
+      if (!at->get_prefix_command()) break;
+      if (i + 1 < words.size() && words[i + 1].starts_with('-')) {
+        return Error{fmt::format("--: a program is to follow, and not {}", words[i + 1])};
+      }
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
     if (!word.starts_with('-') || word == "-") {
       const CLI::App* const sub = subcommand(*at, word);
       if (sub != nullptr) at = sub;

@@ -9,8 +9,8 @@
 namespace fairlead::tools {
 
 // The words as the library is to have them, the program's name first: `-np`, as every mpirun has
-// it, is `-n` before the program. Error: an option's value is empty, which the library takes for
-// none.
+// it, is `-n` before the program, and a `--` right before the program is left out. Error: an
+// option's value is empty, which the library takes for none, or an option follows `--`.
 Result<std::vector<std::string>> prepare_words(const CLI::App& app, int argc,
                                                const char* const* argv);
 

@@ -199,7 +199,9 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     return kUsageExitCode;
   }
   const auto protocols = dsm_protocols(arguments.dsm);
-  const auto dsm = protocols.ok() ? set_dsm_options({"", arguments.dsm.faithful}) : protocols;
+  const auto dsm = protocols.ok()
+                       ? set_dsm_options({"", arguments.dsm.faithful, arguments.dsm.migrate})
+                       : protocols;
   if (!dsm.ok()) {
     complain(dsm.error().text);
     return kUsageExitCode;

@@ -6,6 +6,7 @@
 #include <CLI/Validators.hpp>
 
 #include "fairlead/hw/host_params.h"
+#include "fairlead/run/option_table.h"
 
 namespace fairlead::tools {
 namespace {
@@ -25,8 +26,7 @@ Result<void> check_handler(const WorldChoice& choice, const std::vector<std::str
   if (choice.handler.empty()) return {};
   for (const std::string& place : places) {
     if (run::is_modelled(place)) continue;
-    return Error{fmt::format(
-        "{} is of modelled platforms, and {} is real; try --on infiniband-pcix", kName, place)};
+    return run::not_modelled(kName, place, "infiniband-pcix");
   }
   return {};
 }

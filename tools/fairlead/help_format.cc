@@ -60,7 +60,7 @@ const char* group_of(std::string_view name) {
       {"Modelled runs", {"background", "handler", "explain", "progress", "body", "no-what-if"}},
       {"Programming systems",
        {"mpi-device", "mpi-bcast", "mpi-unexpected", "splitc", "dsm-protocol", "dsm-faithful",
-        "am"}},
+        "dsm-migrate", "dsm-profile", "dsm-races", "am"}},
       {"Output", {"label", "trace", "stats", "packets", "accounts", "json", "html", "output"}}};
   for (const run::JobOption& option : run::job_options()) {
     if (option.name() == name) return name_of(option.group);

@@ -102,7 +102,7 @@ int run_command(int argc, char** argv) {
   std::vector<const char*> arguments;
   for (const std::string& word : words.value()) arguments.push_back(word.c_str());
   try {
-    app.parse(argc, arguments.data());
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& help) {
     exit_code = app.exit(help);
   } catch (const CLI::ParseError& error) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/fairlead/commands.h"
+#include "tools/fairlead/report/dsm_page.h"
 #include "tools/fairlead/report/report.h"
 
 namespace fairlead::tools {
@@ -18,6 +19,7 @@ const char kExamples[] =
     "  fairlead report                                   writes report.html\n"
     "  fairlead report --quick                           fewer sizes, for a first look\n"
     "  fairlead report --results r.json -o r.html        of an earlier results document\n"
+    "  fairlead report --dsm-profile p.json              what `fairlead run --dsm-profile` wrote\n"
     "\n"
     "One HTML file that needs nothing else: tables and figures beside the published values, each\n"
     "figure with the sentence that its data support, the journey of a small message through every\n"
@@ -27,12 +29,12 @@ const char kHere[] = "results.json";
 
 struct ReportArguments {
   std::string results;
+  std::string dsm_profile;
   std::string output = "report.html";
   bool quick = false;
 };
 
-Result<void> write_report(const ReportArguments& arguments, const Json& document) {
-  const Result<std::string> page = report_page(document);
+Result<void> write_report(const ReportArguments& arguments, const Result<std::string>& page) {
   if (!page.ok()) return page.error();
   std::ofstream file(arguments.output, std::ios::binary);
   file << page.value();
@@ -41,7 +43,21 @@ Result<void> write_report(const ReportArguments& arguments, const Json& document
   return {};
 }
 
+int end_report(const ReportArguments& arguments, const Result<std::string>& page) {
+  if (const Result<void> written = write_report(arguments, page); !written.ok()) {
+    complain(written.error().text);
+    return kUsageExitCode;
+  }
+  fmt::print("{}\n", arguments.output);
+  return 0;
+}
+
 int run_report(const ReportArguments& arguments) {
+  if (!arguments.dsm_profile.empty()) {
+    const Result<Json> profile = read_dsm_profile(arguments.dsm_profile);
+    return end_report(arguments, profile.ok() ? Result<std::string>(dsm_page(profile.value()))
+                                              : Result<std::string>(profile.error()));
+  }
   Json document;
   const bool is_here = !arguments.quick && std::filesystem::exists(kHere);
   if (arguments.results.empty() && !is_here) {
@@ -54,12 +70,7 @@ int run_report(const ReportArguments& arguments) {
     }
     document = std::move(read.value());
   }
-  if (const Result<void> written = write_report(arguments, document); !written.ok()) {
-    complain(written.error().text);
-    return kUsageExitCode;
-  }
-  fmt::print("{}\n", arguments.output);
-  return 0;
+  return end_report(arguments, report_page(document));
 }
 
 }  // namespace
@@ -72,10 +83,16 @@ void add_report(CLI::App& app, int& exit_code) {
                          "What reproduce --output wrote; without it results.json here, "
                          "or where there is none what reproduce has kept or now measures");
   results->type_name("FILE");
+  auto* quick = report->add_flag("--quick", arguments->quick,
+                                 "Not of results.json, and of fewer sizes: for a first look");
+  quick->excludes(results);
   report
-      ->add_flag("--quick", arguments->quick,
-                 "Not of results.json, and of fewer sizes: for a first look")
-      ->excludes(results);
+      ->add_option("--dsm-profile", arguments->dsm_profile,
+                   "Not of results, but of one program on page-based shared memory: a profile that "
+                   "run --dsm-profile=FILE wrote")
+      ->type_name("FILE")
+      ->excludes(results)
+      ->excludes(quick);
   report->add_option("-o,--output", arguments->output, "The page")
       ->type_name("FILE")
       ->capture_default_str();

@@ -41,6 +41,7 @@ const char kExamples[] =
     "  fairlead run -n 2 --label ./prog arg             every line begins with its rank\n"
     "  fairlead run -n 2 --stats=run.json ./prog        counters of the run as JSON\n"
     "  fairlead run -n 4 --profile ./prog               where an MPI program's time goes\n"
+    "  fairlead run -n 4 --dsm-profile ./prog           the same of page-based shared memory\n"
     "  fairlead run -n 2 --on myrinet-p3 --trace t.json ./prog   open t.json in ui.perfetto.dev\n"
     "  fairlead run -n 16 --on myrinet-p3 --explain ./prog      which resource bounds the run\n"
     "  fairlead run --hosts a:4,b:4 ./prog              8 ranks on two hosts, by ssh and udp\n"
@@ -61,6 +62,7 @@ struct RunArguments {
   MpiWatchChoice mpi_watch;
   std::string splitc;  // implementation; empty: as the environment says
   DsmChoice dsm;
+  DsmWatchChoice dsm_watch;
   std::string am;  // implementation of Active Messages; empty: as the environment says
   HostChoice hosts;
 };
@@ -96,10 +98,11 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   const auto am_variables = set_am_option(arguments.am);
   if (!am_variables.ok()) return am_variables.error();
   const std::vector<std::string> watch_variables = set_mpi_watch_options(arguments.mpi_watch);
+  const std::vector<std::string> dsm_watch_variables = set_dsm_watch_options(arguments.dsm_watch);
   if (real) {
     for (const auto* const variables :
          {&mpi_variables.value(), &splitc_variables.value(), &dsm_variables.value(),
-          &am_variables.value(), &watch_variables}) {
+          &am_variables.value(), &watch_variables, &dsm_watch_variables}) {
       launch.environment.insert(launch.environment.end(), variables->begin(), variables->end());
     }
   }
@@ -216,6 +219,7 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
   auto report = run::launch(launch);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   end_mpi_watch();
+  end_dsm_watch();
   if (!report.ok()) {
     complain(report.error().text);
     return kUsageExitCode;
@@ -297,6 +301,7 @@ void add_run(CLI::App& app, int& exit_code) {
   add_mpi_watch_options(*run, arguments->mpi_watch);
   add_splitc_option(*run, arguments->splitc);
   add_dsm_options(*run, arguments->dsm);
+  add_dsm_watch_options(*run, arguments->dsm_watch);
   add_am_option(*run, arguments->am);
   run->add_option("--single-copy", arguments->single_copy,
                   "From how many bytes on an MPI message goes straight from the sender's memory to "

@@ -13,6 +13,7 @@
 
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/hw/platform.h"
+#include "fairlead/run/option_table.h"
 #include "fairlead/run/platform_files.h"
 #include "fairlead/run/probes.h"
 #include "tools/fairlead/child_pool.h"
@@ -70,10 +71,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 // first one starts.
 Result<void> check(const Sweep& sweep, const std::vector<std::string>& places) {
   for (const std::string& on : places) {
-    if (!run::is_modelled(on)) {
-      return Error{
-          fmt::format("sweep is of modelled platforms, and {} is real; try --on myrinet-p3", on)};
-    }
+    if (!run::is_modelled(on)) return run::not_modelled("sweep", on);
     const Result<std::string> file = run::find_platform(on);
     if (!file.ok()) return file.error();
     for (const std::size_t point : {std::size_t{0}, sweep.points() - 1}) {

@@ -83,8 +83,7 @@ void add_model_options(CLI::App& app, WorldChoice& choice) {
 
 Result<void> check_model_options(const run::WorldOptions& world) {
   if (run::is_modelled(world.on) || !world.explain) return {};
-  return Error{fmt::format("--explain is of modelled platforms, and not of {}: try --on myrinet-p3",
-                           world.on)};
+  return run::not_modelled("--explain", world.on);
 }
 
 run::WorldOptions WorldChoice::options() const {

@@ -47,7 +47,7 @@ class ShmInRings {
   // As long-lived as this object.
   Ring& of(Peer sender, std::uint32_t lane) { return rings_[sender * kLanes + lane]; }
   // Messages of one ring, out of turn: take(is_one_slot, slot, flag, first) gets them until ends()
-  // says that it was the last, and some that are behind it where the sender is ahead; it answers
+  // says that it was the last, and some that are behind it where the sender is ahead; take returns
   // false for one that it leaves to reap(). is_one_slot, std::true_type or false_type: of one slot
   // the flag is the size. While there is none this looks again, `looks` times in all. False: the
   // last has not come, and reap() knows more.

@@ -46,7 +46,7 @@ class ShmJob {
 
   // What `rank` has counted so far; it may be running, or dead.
   PortCounters counters(std::uint32_t rank) const;
-  // Tells every rank that `rank` is gone; their ports answer peer_down and sleepers wake.
+  // Tells every rank that `rank` is gone; their ports return peer_down and sleepers wake.
   // Idempotent; safe at any moment of the rank's life.
   void mark_dead(std::uint32_t rank);
   bool dead(std::uint32_t rank) const;

@@ -16,8 +16,8 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/fabric/group_hardware.h"
 #include "fairlead/fabric/nic.h"
-#include "fairlead/lci/group/network_use.h"
 #include "fairlead/lci/group/group_table.h"
+#include "fairlead/lci/group/network_use.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {

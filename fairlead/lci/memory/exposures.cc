@@ -79,14 +79,15 @@ void Exposures::allow(const Found& at, std::span<const Rank> allowed) {
     list(at)[rank / 64].fetch_or(std::uint64_t{1} << (rank % 64), std::memory_order_relaxed);
 }
 
-Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> allowed) {
+Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> allowed,
+                    bool crowded) {
   if (search(segment)) return Post::invalid;
   if (!are_ranks(allowed)) return Post::invalid;
   for (auto& gone : head().withdrawn) {
     if (gone.load(std::memory_order_relaxed) == std::uint64_t{segment} + 1) gone.store(0);
   }
   std::uint32_t number = 0;
-  while (number < kParts && owner().use[number].live == count_of(number)) ++number;
+  while (number < kParts && owner().use[number].live >= most_of(number, crowded)) ++number;
   const Part where = number < kParts ? part(number) : Part{};
   if (where.entries == nullptr) return Post::again_buffer;
   std::uint32_t i = first_of(segment, where.count);

@@ -32,7 +32,6 @@ class Exposures {
  public:
   static constexpr std::uint32_t kEntries = 1024;  // of the first part
   static constexpr std::uint32_t kParts = 8;       // each has twice the entries of the one before
-  static constexpr std::uint32_t kEntriesMax = kEntries * ((1U << kParts) - 1);
   static constexpr std::uint32_t kWithdrawn = 64;
   // What part `number` of a table for `ranks` ranks takes of memory, which is 64-byte aligned and
   // zero at the start.
@@ -42,12 +41,13 @@ class Exposures {
   // The table whose first part begins `region`, where the others lie, too. It may be written by
   // another process: a part that does not lie inside is taken for none.
   Exposures(std::span<std::byte> region, Rank ranks);
-  // The same where all of this process' memory is the region.
+  // For a port where all of this process' memory is the region.
   Exposures(std::byte* memory, Rank ranks);
 
-  // Owner. done; invalid: the segment is exposed already; again_buffer: the table is full, and
-  // next_part() says what would make room.
-  Post add(SegId segment, const Exposed& what, std::span<const Rank> allowed);
+  // Owner. done; invalid: the segment is exposed already; again_buffer: three quarters of the
+  // entries are in use, and next_part() says what would make room. `crowded`: the last quarter,
+  // too, is used, where searches get long.
+  Post add(SegId segment, const Exposed& what, std::span<const Rank> allowed, bool crowded = false);
   // Owner. Bytes of the next part; 0: there are as many as may be.
   std::size_t next_part() const;
   // Owner. The table goes on at `memory`, which has next_part() bytes.
@@ -108,6 +108,9 @@ class Exposures {
   };
 
   static constexpr std::uint32_t count_of(std::uint32_t number) { return kEntries << number; }
+  static constexpr std::uint32_t most_of(std::uint32_t number, bool crowded) {
+    return crowded ? count_of(number) : count_of(number) / 4 * 3;
+  }
   static std::uint32_t first_of(SegId segment, std::uint32_t count) {
     return static_cast<std::uint32_t>(std::uint64_t{segment * 0x9e3779b1U} * count >> 32);
   }

@@ -7,6 +7,9 @@
 namespace fairlead::lci {
 namespace {
 
+// Segments a table takes before it asks for its next part.
+constexpr std::uint32_t kFirst = Exposures::kEntries / 4 * 3;
+
 class ExposuresTest : public ::testing::Test {
  protected:
   struct alignas(64) Line {
@@ -74,14 +77,14 @@ TEST_F(ExposuresTest, WhatWasWithdrawnIsToldFromWhatNeverWas) {
 }
 
 TEST_F(ExposuresTest, GoesOnInFurtherPartsAndWorksAfterAnyNumberOfUses) {
-  constexpr std::uint32_t kCount = Exposures::kEntries * 3;
+  constexpr std::uint32_t kCount = kFirst * 3;
   std::vector<Line> more(table_.next_part() / 64);
-  for (std::uint32_t i = 0; i < Exposures::kEntries; ++i)
+  for (std::uint32_t i = 0; i < kFirst; ++i)
     ASSERT_EQ(table_.add(i * 17, {ExposedIn::process, kRead, i, 1}, {}), Post::done);
   EXPECT_EQ(table_.add(5, {ExposedIn::process, kRead, 0, 1}, {}), Post::again_buffer);
   table_.go_on(more[0].bytes);
   const Rank only[] = {99};
-  for (std::uint32_t i = Exposures::kEntries; i < kCount; ++i)
+  for (std::uint32_t i = kFirst; i < kCount; ++i)
     ASSERT_EQ(table_.add(i * 17, {ExposedIn::process, kRead, i, 1}, only), Post::done);
   EXPECT_EQ(table_.add(5, {ExposedIn::process, kRead, 0, 1}, {}), Post::again_buffer);
   EXPECT_EQ(table_.add(17 * 2000, {ExposedIn::process, kRead, 0, 1}, {}), Post::invalid);
@@ -112,7 +115,19 @@ TEST_F(ExposuresTest, EndsAtItsBound) {
     parts.emplace_back(table_.next_part() / 64);
   }
   while (table_.add(segment, {ExposedIn::process, kRead, segment, 1}, {}) == Post::done) ++segment;
-  EXPECT_EQ(segment, Exposures::kEntriesMax);
+  EXPECT_EQ(segment, kFirst * ((1U << Exposures::kParts) - 1));
+}
+
+TEST_F(ExposuresTest, TakesAllThereIsWhereItIsTold) {
+  for (std::uint32_t i = 0; i < Exposures::kEntries; ++i)
+    ASSERT_EQ(table_.add(i, {ExposedIn::process, kRead, i, 1}, {}, /*crowded=*/true), Post::done);
+  EXPECT_EQ(table_.add(5000, {ExposedIn::process, kRead, 0, 1}, {}, true), Post::again_buffer);
+  Exposed what;
+  for (std::uint32_t i = 0; i < Exposures::kEntries; ++i) {
+    ASSERT_EQ(table_.find(i, 0, &what), Post::done);
+    ASSERT_EQ(what.base, i);
+  }
+  EXPECT_EQ(table_.find(5000, 0, &what), Post::invalid);
 }
 
 TEST(ExposuresOfAPeer, APartThatLiesOutsideTheRegionIsNone) {
@@ -123,7 +138,7 @@ TEST(ExposuresOfAPeer, APartThatLiesOutsideTheRegionIsNone) {
   const std::span<std::byte> region = std::as_writable_bytes(std::span(memory));
   Exposures owner(region.data(), 4);
   std::vector<Line> elsewhere(owner.next_part() / 64);
-  for (std::uint32_t i = 0; i < Exposures::kEntries; ++i)
+  for (std::uint32_t i = 0; i < kFirst; ++i)
     ASSERT_EQ(owner.add(i, {ExposedIn::process, kRead, i, 1}, {}), Post::done);
   owner.go_on(elsewhere[0].bytes);
   ASSERT_EQ(owner.add(5000, {ExposedIn::process, kRead, 1, 1}, {}), Post::done);

@@ -111,9 +111,10 @@ Post OwnMemory::add(SegId segment, const Exposed& what, std::span<const Rank> al
     table_ = Exposures(first, ranks_);
   }
   const Post answer = table_.add(segment, what, allowed);
-  if (answer != Post::again_buffer || table_.next_part() == 0) return answer;
-  std::byte* const more = table_memory(table_.next_part());
-  if (more == nullptr) return answer;
+  if (answer != Post::again_buffer) return answer;
+  const std::size_t bytes = table_.next_part();
+  std::byte* const more = bytes == 0 ? nullptr : table_memory(bytes);
+  if (more == nullptr) return table_.add(segment, what, allowed, /*crowded=*/true);
   table_.go_on(more);
   return table_.add(segment, what, allowed);
 }

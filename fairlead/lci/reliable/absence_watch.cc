@@ -9,6 +9,8 @@
 #include <chrono>
 #include <system_error>
 
+#include "fairlead/base/check.h"
+
 namespace fairlead::lci {
 
 namespace {
@@ -41,6 +43,8 @@ AbsenceWatch::~AbsenceWatch() {
 }
 
 void AbsenceWatch::wait_for_turn() {
+  FAIRLEAD_CHECK(std::this_thread::get_id() != thread_.get_id(),
+                 "work done in a client's absence makes one of the client's calls");
   do {
     inside_.store(0, std::memory_order_release);
     { const std::lock_guard turn(turn_); }

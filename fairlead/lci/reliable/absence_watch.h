@@ -25,7 +25,8 @@ class AbsenceWatch {
   static constexpr Ps kEvery = microseconds(500);
 
   // `work` runs in the thread, never at the same time as one of the client's calls. It returns
-  // whether some is left. It makes no call of the client's and runs none of its code.
+  // whether some is left. It makes no call of the client's, enter() among them, and runs none of
+  // its code.
   using Work = bool (*)(void* context);
 
   // `wanted`: false for a watch that never does anything, as in the modelled world.

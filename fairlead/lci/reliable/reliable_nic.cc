@@ -18,6 +18,10 @@ void Reliable::attach(fabric::Sink sink) {
 
 Post Reliable::post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) {
   const AbsenceWatch::Call call(watch_);
+  return post_in_turn(dest, header, payload);
+}
+
+Post Reliable::post_in_turn(Peer dest, const PacketHeader& header, std::span<const Piece> payload) {
   const std::uint32_t lane = header.client.lane;
   if (dest >= peers() || lane >= kLanes || header.client.size > caps_.mtu_bytes) {
     return Post::invalid;
@@ -53,7 +57,7 @@ Post Reliable::post_small(Peer dest, std::uint64_t route, fabric::WordVector wor
     count_sent(tally, size);
     return Post::done;
   }
-  const Post answer = post(dest, {client, dest, 0, 0, 0}, {&piece, 1});
+  const Post answer = post_in_turn(dest, {client, dest, 0, 0, 0}, {&piece, 1});
   if (answer == Post::done) count_sent(tally, size);
   return answer;
 }
@@ -65,7 +69,7 @@ Post Reliable::post_buffer(Peer dest, const PacketHeader& header, std::byte* buf
   if (dest >= peers() || lane >= kLanes || size > caps_.mtu_bytes) return Post::invalid;
   if (size <= kJoinedMax) {
     const Piece piece{buffer, size};
-    const Post answer = post(dest, header, {&piece, 1});
+    const Post answer = post_in_turn(dest, header, {&piece, 1});
     if (answer == Post::done) pool_.give(pool_.frame_of(buffer));
     return answer;
   }
@@ -277,7 +281,7 @@ void Reliable::send_notes() {
     const bool ranged = note.words[0] == static_cast<std::uint32_t>(FrameCopies::Say::read);
     const Piece range{&note.range, ranged ? sizeof note.range : 0};
     header.client.size = static_cast<std::uint32_t>(range.size);
-    const Post answer = post(note.peer, header, {&range, 1});
+    const Post answer = post_in_turn(note.peer, header, {&range, 1});
     if (answer == Post::again_credit || answer == Post::again_buffer)
       copies_.notes().push_back(note);
   }

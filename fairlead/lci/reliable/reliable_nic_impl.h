@@ -244,6 +244,8 @@ class Reliable final : public ReliableNic {
     const Flow flow = flow_of(peer, kCopyLane);
     flush(flow, outbound(flow));
   }
+  // post() for who is within a call already, or in the absence of the client.
+  Post post_in_turn(Peer dest, const PacketHeader& header, std::span<const Piece> payload);
   // Sends the notes of copies that find room.
   void send_notes();
   void tell_ended();

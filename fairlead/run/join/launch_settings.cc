@@ -31,9 +31,7 @@ constexpr Refused kRefused[] = {
 
 bool is_set(const char* value) { return value != nullptr && *value != '\0'; }
 
-bool is_taken(const JobOption& option) {
-  return std::string_view(option.launched) == JobOption::kTaken;
-}
+bool is_taken(const JobOption& option) { return option.environment == OptionVariable::sets; }
 
 Error wrong(std::string_view name, const std::string& value, std::string_view what) {
   return Error{fmt::format("{}={}: {}", name, value, what)};
@@ -51,11 +49,11 @@ Result<LaunchSettings> LaunchSettings::of_environment() {
   }
   std::vector<std::string> names{kNetwork, kKeepAlive};
   for (const JobOption& option : job_options()) {
-    if (std::string_view(option.launched) == JobOption::kIgnored) continue;
+    if (option.environment == OptionVariable::ignored) continue;
     names.push_back(option.variable());
     if (is_taken(option)) continue;
     const char* const value = std::getenv(names.back().c_str());
-    if (is_set(value)) return refused(names.back(), value, option.launched);
+    if (is_set(value)) return refused(names.back(), value, option.instead);
   }
   LaunchSettings made;
   for (const std::string& name : names) {

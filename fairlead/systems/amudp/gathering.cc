@@ -1,7 +1,7 @@
+#include "fairlead/systems/amudp/gathering.h"
+
 #include <algorithm>
 #include <bit>
-
-#include "fairlead/systems/amudp/job.h"
 
 namespace fairlead::amudp {
 

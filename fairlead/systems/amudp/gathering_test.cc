@@ -1,11 +1,11 @@
 // Gatherings of 1 to 9 ranks, carried by hand.
+#include "fairlead/systems/amudp/gathering.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
-
-#include "fairlead/systems/amudp/job.h"
 
 namespace fairlead::amudp {
 namespace {

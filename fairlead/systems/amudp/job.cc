@@ -7,7 +7,10 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
@@ -15,7 +18,7 @@
 namespace fairlead::amudp {
 namespace {
 
-// Of the library's own endpoint.
+// Handlers of the library's own endpoint.
 constexpr handler_t kPart = 1;
 constexpr handler_t kExit = 2;
 // Largest part of a gathering in one message, and largest gathering, which an argument counts.
@@ -26,6 +29,11 @@ constexpr std::chrono::seconds kTellFor{2};
 // How long a rank goes on after it was told: where all ranks end the job together, each of them
 // gets to its own end, and nothing that it prints before is lost.
 constexpr std::chrono::milliseconds kGoesOnFor{200};
+
+// How long a rank whose message came back from one that is gone waits for the word of the job's
+// end. A rank that ends the job with others may be gone before that word is here; one that died is
+// named by the launcher meanwhile.
+constexpr std::chrono::seconds kEndIsToldIn{2};
 
 std::unique_ptr<Job>& job() {
   static std::unique_ptr<Job> the;
@@ -133,9 +141,11 @@ int Job::await(const Gathering& gathering, std::uint32_t round) {
   for (;;) {
     if (const int polled = AMUDP_Poll(bundle_); polled != AM_OK) return polled;
     if (gathering.complete(round)) return AM_OK;
-    if (lost_) return AM_ERR_RESOURCE;
     if (told_to_exit_) continue;
-    if (const int waited = AM_WaitSema(bundle_); waited != AM_OK) return waited;
+    if (lost_ && !end_is_told()) return AM_ERR_RESOURCE;
+    const int waited = AM_WaitSema(bundle_);
+    if (waited == AM_ERR_RESOURCE && end_is_told()) continue;  // a rank is gone
+    if (waited != AM_OK) return waited;
   }
 }
 
@@ -163,8 +173,9 @@ void Job::part_came_back(int, op_t, void* argblock) {
   if (block->handler == kPart) current()->lost_ = true;
 }
 
-// What the program sends to a rank that has ended the job goes nowhere; any other message that
-// comes back is an error, unless the program has a handler 0 of its own.
+// What the program sends to a rank that has ended the job goes nowhere. Any other message that
+// comes back is an error, unless the program has a handler 0 of its own; where its target is gone,
+// only after the job had time to end.
 void Job::came_back(int status, op_t, void* argblock) {
   Job& job = *current();
   if (job.told_to_exit_) {
@@ -172,12 +183,33 @@ void Job::came_back(int status, op_t, void* argblock) {
     return;
   }
   const auto& block = *static_cast<const am_returned_t*>(argblock);
-  run::current()->abort_job(
-      1, fmt::format("AMUDP: a message for handler {} of rank {} came back with status {:#x}",
-                     block.handler, block.to.rank, status));
+  std::string text =
+      fmt::format("AMUDP: a message for handler {} of rank {} came back with status {:#x}",
+                  block.handler, block.to.rank, status);
+  // All endpoints were there when the job began: one that is not has ended with its rank.
+  const bool has_ended = (status & (EUNREACHABLE | EBADENDPOINT)) != 0;
+  if (!has_ended) run::current()->abort_job(1, text);
+  if (job.unreached_.empty()) job.unreached_ = std::move(text) + ": that rank has ended";
 }
 
+bool Job::end_is_told() {
+  const auto until = std::chrono::steady_clock::now() + kEndIsToldIn;
+  while (!told_to_exit_ && std::chrono::steady_clock::now() < until) {
+    if (fairlead_am_poll(bundle_) < 0) break;
+    std::this_thread::yield();
+  }
+  return told_to_exit_;
+}
+
+// A handler that runs while this waits may make calls that come here again, and cannot poll.
 void Job::heed() {
+  if (!told_to_exit_) {
+    if (heeding_) return;
+    heeding_ = true;
+    const bool told = end_is_told();
+    heeding_ = false;
+    if (!told) run::current()->abort_job(1, unreached_);
+  }
   if (std::chrono::steady_clock::now() - told_at_ > kGoesOnFor) leave(code_);
 }
 

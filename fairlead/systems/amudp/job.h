@@ -5,40 +5,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <string>
 
 #include "fairlead/systems/amudp/amudp_spmd.h"
+#include "fairlead/systems/amudp/gathering.h"
 
 namespace fairlead::amudp {
-
-// Gathers the bytes of all ranks on each of them in log2(ranks) rounds: in round r a rank passes
-// what it has, its own block and those behind it, to the rank 2^r before it. A rank that is done
-// may be one gathering ahead of another, never two: what arrives early has a place of its own.
-class Gathering {
- public:
-  explicit Gathering(std::uint32_t ranks) : ranks_(ranks) {}
-
-  // How many blocks a rank has when round `round` begins, and how many it is sent in it.
-  std::uint32_t blocks_before(std::uint32_t round) const;
-  std::uint32_t blocks_in(std::uint32_t round) const;
-  std::uint32_t rounds() const;
-  // Part of a round came: `bytes` from `offset` of the blocks, which have `block` bytes each.
-  // False: no rank of ours sends such a thing.
-  bool came(std::uint32_t round, std::size_t block, std::size_t offset, const std::byte* data,
-            std::size_t bytes);
-  // Whether blocks have so many bytes; the first one who asks, or whose part comes, decides.
-  bool agrees(std::size_t block);
-  // The blocks, once that is decided.
-  std::byte* blocks() { return blocks_.data(); }
-  bool complete(std::uint32_t round) const;
-  void clear();
-
- private:
-  std::uint32_t ranks_;
-  std::size_t block_ = 0;  // bytes; 0: not decided
-  std::vector<std::byte> blocks_;
-  std::array<std::size_t, 32> got_{};
-};
 
 class Job {
  public:
@@ -56,9 +28,10 @@ class Job {
   int gather(const void* source, void* target, std::size_t bytes);
   void set_exit_callback(amudp_exitcallback_t callback) { callback_ = callback; }
   [[noreturn]] void exit(int code);
-  // Ends the process if a rank has ended the job a while ago.
+  // Ends the process if a rank has ended the job a while ago. After a message came back from a rank
+  // that is gone, waits for the word of the job's end, and reports the message if none comes.
   void heed_exit() {
-    if (told_to_exit_) heed();
+    if (told_to_exit_ || !unreached_.empty()) heed();
   }
 
  private:
@@ -72,6 +45,8 @@ class Job {
   int send_blocks(std::uint32_t round, const std::byte* blocks, std::size_t block);
   int await(const Gathering& gathering, std::uint32_t round);
   void heed();
+  // Takes in messages until a rank has ended the job; false: none did for a while.
+  bool end_is_told();
   [[noreturn]] void leave(int code);
 
   eb_t bundle_;
@@ -84,6 +59,8 @@ class Job {
   bool told_to_exit_ = false;
   std::chrono::steady_clock::time_point told_at_;
   bool lost_ = false;
+  std::string unreached_;  // what to report if the job goes on: a message to a rank that is gone
+  bool heeding_ = false;
   int code_ = 0;
   amudp_exitcallback_t callback_ = nullptr;
   amudp_stats_t sent_{};

@@ -15,10 +15,10 @@ class CheckedEngine final : public FaultEngine {
   void admit(PageId, PageId) override {}
   void expel(PageId, PageId) override {}
   void fault_inside(PageId) override {}
-  void mark_written(PageId page) override {
-    if (written_[page] != 0) return;
+  bool mark_written(PageId page) override {
+    if (written_[page] == 0) since_.push_back(page);
     written_[page] = 1;
-    since_.push_back(page);
+    return true;
   }
   void collect(std::vector<PageId>& written) override {
     for (const PageId page : since_) written_[page] = 0;

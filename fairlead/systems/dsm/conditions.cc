@@ -41,6 +41,12 @@ void Core::cond_wait(std::uint32_t lock, std::uint32_t condition) {
   acquire(lock);
 }
 
+std::vector<std::uint32_t> Core::held_locks() const {
+  std::vector<std::uint32_t> locks;
+  for (const auto& [lock, since] : held_) locks.push_back(lock);
+  return locks;
+}
+
 void Core::cond_wake(std::uint32_t lock, std::uint32_t condition, bool all) {
   check_running("a signal of a condition");
   if (!held_.contains(lock)) {
@@ -89,9 +95,10 @@ std::uint32_t Core::acquire_range(const void* begin, std::size_t bytes, bool exc
       static_cast<std::uint32_t>(end), static_cast<std::uint32_t>(end >> 32), exclusive ? 1u : 0u};
   body.insert(body.end(), time_.begin(), time_.end());
   granted_ = false;
+  const Ps asked = port_.now();
   wire_.send(kRangeManager, Kind::range_acquire, number, body);
   serve([this] { return granted_; }, "a range");
-  held_ranges_[number] = {first, end, exclusive, take_grant()};
+  held_ranges_[number] = {first, end, exclusive, take_grant(asked)};
   return number;
 }
 
@@ -118,7 +125,7 @@ void Core::range_asked(const Message& message) {
 
 void Core::grant_ranges() {
   while (const auto next = ranges_.free()) {
-    grant(next->rank, Kind::range_grant, next->number, next->time);
+    grant(next->rank, Kind::range_grant, next->number, kRangesClock, next->time);
   }
 }
 
@@ -130,6 +137,7 @@ std::uint64_t Core::atomic(std::uint64_t* at, lci::Atomic op, std::uint64_t a, s
     fail(fmt::format("an atomic on {}: its words are aligned to 8 bytes", static_cast<void*>(at)));
   }
   const lci::PortTurn turn(port_);
+  at_ = 0;
   if (home_[page] == 0) bring_in(page);
   const std::uint64_t offset = offset_of(at);
   ++fetches_asked_;
@@ -141,7 +149,7 @@ std::uint64_t Core::atomic(std::uint64_t* at, lci::Atomic op, std::uint64_t a, s
   await(fetched_, fetches_asked_, "an atomic");
   const std::uint64_t old = old_word_;
   // This rank's copy has the new value, until it hears of others' atomics.
-  if (home_[page] != self_ + 1 && state_[page] == State::in) {
+  if (!is_master(page) && state_[page] == State::in) {
     std::uint64_t now = old;
     if (op == lci::Atomic::add) now = old + a;
     if (op == lci::Atomic::swap) now = a;

@@ -39,6 +39,9 @@ Core::Core(run::Context& context, const Options& options)
       self_(port_.self()),
       protocol_(options.protocol),
       ahead_(options.ahead && !options.protocol.faithful),
+      profile_(options.profile),
+      migrate_(options.migrate),
+      apart_(options.races),
       diff_buffers_(options.protocol.faithful ? 1 : kDiffBuffers),
       pages_(static_cast<PageId>((options.heap_bytes + kPageBytes - 1) / kPageBytes)),
       state_(pages_),
@@ -61,6 +64,7 @@ Core::~Core() {
     if (engine_->uses_signals()) restore_handlers(*this);
   }
   unmap_sparse(twins_, std::size_t{pages_} * kPageBytes);
+  if (own_masters_ != nullptr) unmap_sparse(own_masters_, std::size_t{pages_} * kPageBytes);
 }
 
 // What peers reach, then the handlers.
@@ -81,21 +85,31 @@ Result<void> Core::open(const Options& options) {
   const std::size_t bytes = std::size_t{pages_} * kPageBytes;
   const bool anywhere = options.engine == EngineKind::checked;
   void* const allocated = port_.allocate(kPages, bytes, lci::Place::host);
-  Result<Memory> memory = Memory::map(bytes, allocated, anywhere);
+  Result<Memory> memory = Memory::map(bytes, apart_ ? nullptr : allocated, anywhere);
   if (!memory.ok()) return memory.error();
   memory_.emplace(std::move(memory.value()));
-  Result<std::unique_ptr<FaultEngine>> engine = make_engine(options.engine, *memory_, why_);
+  if (apart_ || !profile_.empty()) {
+    watch_ = std::make_unique<Watch>(pages_, self_, size_, port_.now());
+  }
+  Result<std::unique_ptr<FaultEngine>> engine =
+      make_engine(options.engine, *memory_, watch_ != nullptr, why_);
   if (!engine.ok()) return engine.error();
   engine_ = std::move(engine.value());
-  if (memory_->alias(0) != allocated) {
+  masters_ = apart_ ? static_cast<std::byte*>(allocated) : memory_->alias(0);
+  if (masters_ == nullptr) masters_ = own_masters_ = static_cast<std::byte*>(map_sparse(bytes));
+  if (masters_ != allocated) {
     if (allocated != nullptr) (void)port_.withdraw(kPages);
-    const Post exposed = port_.expose(kPages, memory_->alias(0), bytes,
-                                      lci::kRead | lci::kWrite | lci::kAtomic, nullptr, {});
+    const Post exposed =
+        port_.expose(kPages, masters_, bytes, lci::kRead | lci::kWrite | lci::kAtomic, nullptr, {});
     if (exposed != Post::done) return Error{"the network cannot reach the shared heap"};
   }
   heap_ =
       std::make_unique<Heap>(*memory_, [this](std::uint64_t count) { return take_pages(count); });
   written_.reserve(pages_);
+  if (migrate_) {
+    lone_writer_.emplace(pages_);
+    moved_to_.emplace(pages_);
+  }
   running_ = true;
   if (engine_->uses_signals()) install_handlers(*this, bus_, segv_);
   const bool served = protocol_.fetch == FetchPart::async || protocol_.diff != DiffPart::draw_full;
@@ -126,6 +140,7 @@ void Core::stop() {
     for (int i = 0; i < 2; ++i) {
       barrier(~std::uint64_t{0}, what);
       wait_until([this] { return wire_.idle() && !looking_later_ && !unconfirmed(); }, what);
+      if (i == 0 && watch_ != nullptr) gather_profiles();
     }
   }
   port_.wake(lci::Wake::poll_only, Ps{0});
@@ -134,6 +149,7 @@ void Core::stop() {
   for (const lci::SegId segment : {kPages, kVersions, kFirstTouch, kPagesTaken}) {
     (void)port_.withdraw(segment);
   }
+  if (watch_ != nullptr && self_ == 0) write_report();
 }
 
 void Core::fail(const std::string& text) {
@@ -209,16 +225,16 @@ void Core::handle(Message& message) {
       const auto lock = static_cast<std::uint32_t>(message.value);
       if (message.body.size() != size_ || message.value >= kLocks) refuse(message);
       if (locks_.acquire(lock, LockTable::Waiter{message.from, message.body})) {
-        grant(message.from, Kind::grant, lock, message.body);
+        grant(message.from, Kind::grant, lock, lock, message.body);
       }
       return;
     }
     case Kind::release: {
-      relay_.add(notices_in(message, 0));
       const auto lock = static_cast<std::uint32_t>(message.value);
+      take_release(message, lock);
       const auto [was_held, next] = locks_.release(lock, message.from);
       if (!was_held) refuse(message);
-      if (next) grant(next->rank, Kind::grant, lock, next->time);
+      if (next) grant(next->rank, Kind::grant, lock, lock, next->time);
       return;
     }
     case Kind::grant:
@@ -239,11 +255,13 @@ void Core::handle(Message& message) {
     case Kind::range_acquire:
       return range_asked(message);
     case Kind::range_release:
-      relay_.add(notices_in(message, 0));
+      take_release(message, kRangesClock);
       if (!ranges_.release(message.from, static_cast<std::uint32_t>(message.value))) {
         refuse(message);
       }
       return grant_ranges();
+    case Kind::profile:
+      return take_profile(message);
     case Kind::count:
       break;
   }

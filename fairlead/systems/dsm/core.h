@@ -35,6 +35,7 @@
 #include "fairlead/systems/dsm/notices.h"
 #include "fairlead/systems/dsm/range_locks.h"
 #include "fairlead/systems/dsm/static_data.h"
+#include "fairlead/systems/dsm/watch/watch.h"
 #include "fairlead/systems/dsm/wire.h"
 
 namespace fairlead::dsm {
@@ -56,16 +57,21 @@ class Core {
   std::uint64_t barrier(std::uint64_t id, const char* call, std::uint64_t word = 0);
   void acquire(std::uint32_t lock);
   void release(std::uint32_t lock);
+  std::vector<std::uint32_t> held_locks() const;
   void cond_wait(std::uint32_t lock, std::uint32_t condition);
   void cond_wake(std::uint32_t lock, std::uint32_t condition, bool all);
   std::uint32_t acquire_range(const void* begin, std::size_t bytes, bool exclusive);
   void release_range(std::uint32_t number);
   std::uint64_t atomic(std::uint64_t* word, lci::Atomic op, std::uint64_t a, std::uint64_t b);
   void distribute(void* data, std::size_t bytes);
-  // False: not of the heap.
-  bool fault(void* address);
-  void touch(const void* begin, std::size_t bytes, bool write);
-  void prefetch(const void* begin, std::size_t bytes);
+  // False: not of the heap. `machine`: as a signal handler has it.
+  bool fault(void* address, void* machine);
+  // `at`: the instruction that asks for it; 0: not known.
+  void touch(const void* begin, std::size_t bytes, bool write, std::uintptr_t at = 0);
+  void prefetch(const void* begin, std::size_t bytes, std::uintptr_t at = 0);
+  void place(const void* begin, std::size_t bytes, Rank rank);
+  bool has(const void* address) const { return memory_->has(address); }
+  std::size_t heap_bytes() const { return memory_->bytes(); }
   std::uint64_t offset_of(const void* address);
   void* address_of(std::uint64_t offset);
   [[noreturn]] void fail(const std::string& text);
@@ -81,8 +87,9 @@ class Core {
   const struct sigaction& former(int signal) const { return signal == SIGBUS ? bus_ : segv_; }
 
  private:
-  static constexpr std::size_t kAhead = 8;       // pages that are fetched together
-  static constexpr Ps kLook = microseconds(10);  // between looks at what tells of no change
+  static constexpr std::size_t kAhead = 8;               // pages that are fetched together
+  static constexpr std::uint64_t kRangesClock = kLocks;  // beside those of locks
+  static constexpr Ps kLook = microseconds(10);          // between looks at what tells of no change
 
   Core(run::Context& context, const Options& options);
   Result<void> open(const Options& options);
@@ -139,6 +146,7 @@ class Core {
     bool over;  // there is nothing to wait for
     std::uint64_t word;
   };
+  void take_fault(PageId page);
   void bring_in(PageId page);
   void add_stride(PageId page);
   void fetch_slots();
@@ -156,13 +164,22 @@ class Core {
   void look_at_asks(PageId page);
   void look_at_asks_later();
   void became_home(PageId page);
+  void bring_own(PageId page);
+  std::uint64_t claim(PageId page, Rank rank);
+  // This rank's view of the page is the home's only copy.
+  bool is_master(PageId page) const { return !apart_ && home_[page] == self_ + 1; }
+  // The home's copy of a page, which peers reach.
+  std::byte* master(PageId page) const { return masters_ + std::size_t{page} * kPageBytes; }
   bool has_all(std::span<const std::uint64_t> version, PageId page) const;
 
   // --- Intervals (intervals.cc).
   void close_interval();
   void charge_writes();
+  void find_changes(PageId page);
   void bring_home(PageId page, std::uint64_t& interval);
+  bool packs_runs(Rank home) const;
   void put_runs(PageId page);
+  void keep_runs(PageId page);
   void send_runs(PageId page, std::uint32_t seq);
   void take_diff(const Message& message);
   void take_stamps(const Message& message);
@@ -172,20 +189,35 @@ class Core {
   // Some home has not confirmed changes that were sent to it.
   bool unconfirmed() const;
 
+  // --- Homes that move (homes.cc).
+  void move_homes();
+  void take_home(PageId page);
+
   // --- Locks and barriers (synchronise.cc).
+  void meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> notices,
+            const char* call);
   void arrived(const Message& message);
-  void grant(Rank to, Kind kind, std::uint64_t value, std::span<const std::uint32_t> time);
+  // `lock`: whose clock goes with it.
+  void grant(Rank to, Kind kind, std::uint64_t value, std::uint64_t lock,
+             std::span<const std::uint32_t> time);
   void granted(const Message& message);
   // After a grant: what it brought, and what a release will have to bring.
-  VectorTime take_grant();
+  VectorTime take_grant(Ps asked);
   std::vector<std::uint32_t> end_of_hold(const VectorTime& since);
   void take_variable(const Message& message);
   std::vector<Notice> notices_in(const Message& message, std::size_t from);
+  // What a release says: notices, behind a clock where races are looked for.
+  void take_release(const Message& message, std::uint64_t lock);
   // --- Conditions and ranges (conditions.cc).
   void condition_waiter(const Message& message);
   void wake_condition(const Message& message);
   void range_asked(const Message& message);
   void grant_ranges();
+  // --- What is noted for a profile, or for races (watching.cc).
+  void note_write(PageId page, std::uintptr_t at);
+  void gather_profiles();
+  void take_profile(const Message& message);
+  void write_report();
 
   enum class State : std::uint8_t { out, in };
 
@@ -196,6 +228,9 @@ class Core {
   const Rank self_;
   const Protocol protocol_;
   const bool ahead_;                // faults at equal distances fetch what is likely next
+  const std::string profile_;       // Options::profile
+  const bool migrate_;              // homes follow who writes
+  const bool apart_;                // races are looked for: homes' copies are no rank's view
   const std::size_t diff_buffers_;  // at each home, for diffs of the async part
   std::optional<Memory> memory_;
   PageId pages_ = 0;
@@ -211,6 +246,8 @@ class Core {
   Sparse<std::uint32_t> home_;            // + 1; 0: not known here
   Sparse<std::uint64_t> need_;            // by page and writer: intervals this rank has heard of
   std::byte* twins_;                      // what pages were when they were fetched or last flushed
+  std::byte* masters_ = nullptr;          // pages homed here
+  std::byte* own_masters_ = nullptr;      // where they are not the Port's memory
   std::uint64_t* versions_ = nullptr;     // pages homed here, by page and writer; peers write it
   std::uint64_t* first_touch_ = nullptr;  // home + 1, by page / size, where page % size is self
   std::uint64_t* pages_taken_ = nullptr;  // rank 0's: of the heap
@@ -247,6 +284,9 @@ class Core {
   std::vector<std::vector<std::uint32_t>> stamps_;  // by home: pages
   std::vector<Rank> stamped_;                       // homes that get some
   std::vector<std::uint32_t> unacknowledged_;       // by home: async diffs
+  // By page: who alone wrote it between the last two barriers, + 1; homes that moved, + 1.
+  std::optional<Sparse<std::uint32_t>> lone_writer_;
+  std::optional<Sparse<std::uint32_t>> moved_to_;
   Counter flushed_;
   std::uint64_t flushes_asked_ = 0;
 
@@ -270,6 +310,7 @@ class Core {
   bool told_ = false;
   bool woken_ = false;
   VectorTime granted_time_;
+  VectorTime granted_clock_;  // of the releases before, where races are looked for
   std::unordered_map<std::uint32_t, VectorTime> held_;  // locks, with what their manager knew
   struct HeldRange {
     std::uint64_t begin;
@@ -286,6 +327,11 @@ class Core {
 
   std::unique_ptr<Heap> heap_;
   Counts counts_;
+
+  std::unique_ptr<Watch> watch_;       // nullptr: nobody wants a profile or races
+  std::uintptr_t at_ = 0;              // the instruction that the fetch under way is for
+  std::vector<RankProfile> profiles_;  // rank 0's, by rank
+  std::uint32_t profiles_taken_ = 0;
 };
 
 }  // namespace fairlead::dsm

@@ -16,7 +16,8 @@ namespace fairlead::dsm {
 
 // How the first access to a page that is not here, and the first write to one, are noticed.
 enum class EngineKind : std::uint8_t {
-  automatic,  // uffd where the system lets this process have it, else mprotect
+  automatic,  // uffd where the system lets this process have it, else mprotect; mprotect where
+              // first writes are to be seen, for a profile or races
   uffd,       // userfaultfd: missing pages by SIGBUS, writes by PAGEMAP_SCAN (Linux 6.7)
   mprotect,   // protections and SIGSEGV; one mapping per run of equal pages (vm.max_map_count)
   checked,    // the program says: touch(), handles. The heap has another address on each rank
@@ -37,10 +38,21 @@ struct Options {
   // Faults at equal distances also fetch the pages that are likely next; not by a faithful
   // protocol.
   bool ahead = true;
+  // A page that one rank alone wrote, twice in a row between two barriers, has its home there from
+  // then on.
+  bool migrate = false;
+  // Rank 0 writes a profile at the end: faults, fetches and changes by page and source line, false
+  // sharing. "-": as text on the standard error stream; else the name of a file that gets it as
+  // JSON; empty: none.
+  std::string profile;
+  // Changes of the same bytes by ranks that no lock, condition, range or barrier puts in an order
+  // are reported at the end. Homes then keep what they access apart from what others change, at
+  // the price of a copy for each page they have homes of and access.
+  bool races = false;
 
   // As FAIRLEAD_DSM_HEAP, FAIRLEAD_DSM_ENGINE, FAIRLEAD_DSM_PROTOCOL, FAIRLEAD_DSM_FAITHFUL,
-  // FAIRLEAD_DSM_WAKE and FAIRLEAD_DSM_AHEAD say. Error: one of them has another text than it may
-  // have.
+  // FAIRLEAD_DSM_WAKE, FAIRLEAD_DSM_AHEAD, FAIRLEAD_DSM_MIGRATE, FAIRLEAD_DSM_PROFILE and
+  // FAIRLEAD_DSM_RACES say. Error: one of them has another text than it may have.
   static Result<Options> of_environment();
 };
 
@@ -56,6 +68,7 @@ struct Counts {
   std::uint64_t diffs = 0;          // pages whose changes were written to their home
   std::uint64_t diff_bytes = 0;
   std::uint64_t invalidations = 0;
+  std::uint64_t migrations = 0;  // pages whose home this rank became at a barrier
 };
 
 constexpr std::uint32_t kLocks = 4096;  // ids of locks are below
@@ -94,6 +107,9 @@ class Dsm {
   // Fetches those pages of the range together that somebody has and that are not here; nothing is
   // lost where it cannot. Faults at equal distances do so by themselves, eight pages at a time.
   void prefetch(const void* begin, std::size_t bytes);
+  // A hint: `rank` becomes the home of those pages of the range that nobody has touched. Who knows
+  // which rank will write a page saves that rank the fetches and diffs.
+  void place(const void* begin, std::size_t bytes, Rank rank);
   // A place of the heap by a number that is the same on all ranks, whatever their addresses.
   std::uint64_t handle(const void* address) const;
   void* address(std::uint64_t handle) const;

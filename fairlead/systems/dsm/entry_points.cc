@@ -10,6 +10,11 @@ constexpr std::uint64_t kStart = std::uint64_t{1} << 63;
 // The barrier of the C++ interface, which has no numbers.
 constexpr std::uint64_t kUnnumbered = std::uint64_t{1} << 62;
 
+// What a call returns to may be on the next line.
+std::uintptr_t called_from(const void* return_address) {
+  return reinterpret_cast<std::uintptr_t>(return_address) - 1;
+}
+
 }  // namespace
 
 Result<Dsm*> Dsm::start(run::Context& context, const Options& options) {
@@ -21,7 +26,10 @@ Result<Dsm*> Dsm::start(run::Context& context, const Options& options) {
   // Ranks that were started with different options end here.
   const auto protocol = (static_cast<std::uint64_t>(options.protocol.fetch) << 2) |
                         static_cast<std::uint64_t>(options.protocol.diff);
-  core.barrier(kStart + (protocol << 48) + options.heap_bytes, "the start of the DSM");
+  const std::uint64_t others =
+      (options.profile.empty() ? 0u : 1u) + (options.races ? 2u : 0u) + (options.migrate ? 4u : 0u);
+  core.barrier(kStart + (others << 52) + (protocol << 48) + options.heap_bytes,
+               "the start of the DSM");
   return &core.dsm();
 }
 
@@ -37,9 +45,14 @@ void* Dsm::allocate(std::size_t bytes) { return core_.allocate(bytes); }
 void Dsm::free(void* allocated) { core_.free(allocated); }
 const Protocol& Dsm::protocol() const { return core_.protocol(); }
 void Dsm::touch(const void* begin, std::size_t bytes, bool write) {
-  core_.touch(begin, bytes, write);
+  core_.touch(begin, bytes, write, called_from(__builtin_return_address(0)));
 }
-void Dsm::prefetch(const void* begin, std::size_t bytes) { core_.prefetch(begin, bytes); }
+void Dsm::prefetch(const void* begin, std::size_t bytes) {
+  core_.prefetch(begin, bytes, called_from(__builtin_return_address(0)));
+}
+void Dsm::place(const void* begin, std::size_t bytes, Rank rank) {
+  core_.place(begin, bytes, rank);
+}
 std::uint64_t Dsm::handle(const void* address) const { return core_.offset_of(address); }
 void* Dsm::address(std::uint64_t handle) const { return core_.address_of(handle); }
 

@@ -27,11 +27,12 @@ class FaultEngine {
   virtual void admit(PageId first, PageId count) = 0;
   // Puts pages [first, first + count) out.
   virtual void expel(PageId first, PageId count) = 0;
-  // An access to a page that is in has faulted. Async-signal-safe.
+  // An access to a page that is in has faulted: a write, or one to a page that the kernel took
+  // away. Async-signal-safe.
   virtual void fault_inside(PageId page) = 0;
-  // The program says that it is about to write a page that is in; engines that see writes need not
-  // be told.
-  virtual void mark_written(PageId) {}
+  // The program is about to write a page that is in, itself or by a system call, which no signal
+  // tells of. True: collect() will name the page, written or not.
+  virtual bool mark_written(PageId page) = 0;
   // Appends the pages that were written since they were admitted or last collected; they are
   // unwritten from now on.
   virtual void collect(std::vector<PageId>& written) = 0;
@@ -43,8 +44,10 @@ Result<std::unique_ptr<FaultEngine>> make_mprotect_engine(const Memory& memory);
 
 std::unique_ptr<FaultEngine> make_checked_engine(const Memory& memory);
 
-// The engine that `kind` asks for; `why` gets the reason where automatic took the second choice.
+// The engine that `kind` asks for; automatic takes one that reports each first write to
+// fault_inside() where that is wanted. `why` gets the reason where automatic took the second
+// choice.
 Result<std::unique_ptr<FaultEngine>> make_engine(EngineKind kind, const Memory& memory,
-                                                 std::string& why);
+                                                 bool first_writes, std::string& why);
 
 }  // namespace fairlead::dsm

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,13 +18,17 @@ struct Faults {
   Memory* memory = nullptr;
   bool in[kPagesUsed] = {};
   int outside = 0;  // faults of pages that were out
+  int inside = 0;
 };
 Faults* faults = nullptr;
 
 void on_fault(int, siginfo_t* info, void*) {
   if (faults == nullptr || !faults->memory->has(info->si_addr)) _exit(97);
   const PageId page = faults->memory->page_of(info->si_addr);
-  if (faults->in[page]) return faults->engine->fault_inside(page);
+  if (faults->in[page]) {
+    ++faults->inside;
+    return faults->engine->fault_inside(page);
+  }
   ++faults->outside;
   faults->in[page] = true;
   faults->engine->admit(page, 1);
@@ -36,7 +41,8 @@ class Engines : public testing::TestWithParam<EngineKind> {
     GTEST_SKIP() << "ThreadSanitizer has no shadow of memory at the heap's address";
 #endif
     std::string why;
-    Result<std::unique_ptr<FaultEngine>> made = make_engine(GetParam(), memory_.value(), why);
+    Result<std::unique_ptr<FaultEngine>> made =
+        make_engine(GetParam(), memory_.value(), false, why);
     if (!made.ok()) GTEST_SKIP() << made.error().text;
     engine_ = std::move(made.value());
     faults_.engine = engine_.get();
@@ -123,6 +129,47 @@ TEST_P(Engines, PutPagesOut) {
   EXPECT_EQ(faults_.outside, 2);
   EXPECT_EQ(written(), std::vector<PageId>{});
   at(3) = 1;
+  EXPECT_EQ(written(), std::vector<PageId>{3});
+}
+
+// A page that was touched for it takes what a system call writes, though its block was long clean.
+TEST_P(Engines, SystemCallsWriteWhatTheyWereToldOf) {
+  EXPECT_EQ(at(3), 0);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(written(), std::vector<PageId>{});
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], "ab", 2), 2);
+  (void)engine_->mark_written(3);
+  EXPECT_EQ(read(ends[0], memory_.value().view(3), 2), 2);
+  EXPECT_EQ(at(3, 1), 'b');
+  EXPECT_EQ(written(), std::vector<PageId>{3});
+  close(ends[0]);
+  close(ends[1]);
+}
+
+// A release costs what is written, not what is cached: the price is one signal more for the first
+// write to a block that long stayed clean.
+TEST_P(Engines, BlocksThatStayCleanLeaveTheScan) {
+  for (PageId page = 0; page < 8; ++page) EXPECT_EQ(at(page), 0);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(written(), std::vector<PageId>{});
+  at(3) = 1;
+  EXPECT_EQ(faults_.inside, 1);
+  at(3, 8) = 1;
+  EXPECT_EQ(faults_.inside, 1);
+  EXPECT_EQ(written(), std::vector<PageId>{3});
+  // Expect: pages come in and go out, and are written, as in any block.
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(written(), std::vector<PageId>{});
+  at(20) = 1;
+  EXPECT_EQ(at(21), 0);
+  EXPECT_EQ(written(), std::vector<PageId>{20});
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(written(), std::vector<PageId>{});
+  engine_->expel(3, 1);
+  faults_.in[3] = false;
+  memory_.value().alias(3)[0] = std::byte{77};
+  EXPECT_EQ(at(3), 77);
+  EXPECT_EQ(written(), std::vector<PageId>{});
+  at(3, 1) = 2;
+  EXPECT_EQ(at(3), 77);
   EXPECT_EQ(written(), std::vector<PageId>{3});
 }
 

@@ -13,7 +13,7 @@ void on_fault(int signal, siginfo_t* info, void* machine) {
   Core* const core = Core::current();
   if (core == nullptr) {
     pass_signal_on({}, signal, info, machine);
-  } else if (!core->fault(info->si_addr)) {
+  } else if (!core->fault(info->si_addr, machine)) {
     pass_signal_on(core->former(signal), signal, info, machine);
   }
   errno = error;

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kPiecesMax = 64;  // of one put
 constexpr std::size_t kDiffHead = 2;    // words before the runs: interval, whether it is the last
+// Runs of changed bytes in a page: with more, the home's processor, which is called anyway, applies
+// them from one message, where each put is one of the network's.
+constexpr std::size_t kRunsByPuts = 32;
 
 }  // namespace
 
@@ -26,14 +29,17 @@ void Core::close_interval() {
   std::uint64_t interval = seq;
   const std::size_t before = mine_.size();
   for (const PageId page : written_) {
-    runs_.clear();
-    if (home_[page] != self_ + 1) {
-      find_runs(memory_->alias(page), twins_ + std::size_t{page} * kPageBytes, runs_);
-      port_.charge({.bytes = 2 * kPageBytes, .working_set_bytes = 2 * kPageBytes});
-      if (runs_.empty()) continue;
+    const Ps begin = watch_ == nullptr ? Ps{} : port_.now();
+    find_changes(page);
+    if (is_master(page) || !runs_.empty()) {
+      const std::uint64_t bytes_before = counts_.diff_bytes;
+      bring_home(page, interval);
+      mine_.push_back({page, self_, seq});
+      if (watch_ != nullptr && !is_master(page)) {
+        watch_->diff(page, counts_.diff_bytes - bytes_before, port_.now() - begin);
+      }
     }
-    bring_home(page, interval);
-    mine_.push_back({page, self_, seq});
+    if (watch_ != nullptr) watch_->closed(page);
   }
   // Atomics were done at the home; what there is to bring is that there were some.
   runs_.clear();
@@ -51,8 +57,24 @@ void Core::close_interval() {
   drain();
   if (mine_.size() == before) return;
   time_[self_] = seq;
+  if (watch_ != nullptr) watch_->end_interval(apart_ ? watch_->clock() : time_);
   log_.add(std::span(mine_).subspan(before));
   ++counts_.intervals;
+}
+
+// Leaves them in runs_; none for the home, whose copy is the one that others change.
+void Core::find_changes(PageId page) {
+  runs_.clear();
+  const std::byte* const twin = twins_ + std::size_t{page} * kPageBytes;
+  if (!is_master(page)) {
+    find_runs(memory_->alias(page), twin, runs_);
+    port_.charge({.bytes = 2 * kPageBytes, .working_set_bytes = 2 * kPageBytes});
+    if (watch_ != nullptr) watch_->wrote(page, runs_, false);
+  } else if (watch_ != nullptr && watch_->written_at(page) != 0) {
+    find_runs(memory_->alias(page), twin, runs_);
+    watch_->wrote(page, runs_, true);
+    runs_.clear();
+  }
 }
 
 // The first write to each of them was a fault, after which the page might be written; now runs of
@@ -70,15 +92,20 @@ void Core::charge_writes() {
 // Sends the changes of a page, then its version behind them. `interval` and the page stay as they
 // are until both have left.
 void Core::bring_home(PageId page, std::uint64_t& interval) {
-  if (home_[page] == self_ + 1) return set_version(page, self_, interval);
+  if (home_[page] == self_ + 1) {
+    if (apart_) keep_runs(page);
+    return set_version(page, self_, interval);
+  }
   const Rank home = home_[page] - 1;
   ++counts_.diffs;
   // A copy that is fetched again has them.
   need_[std::size_t{page} * size_ + self_] = interval;
-  if (protocol_.diff == DiffPart::async) {
+  if (protocol_.diff == DiffPart::async || (runs_.size() > kRunsByPuts && packs_runs(home))) {
     send_runs(page, static_cast<std::uint32_t>(interval));
     return;
   }
+  // What the home has still to apply must not come behind newer bytes.
+  serve([&] { return unacknowledged_[home] == 0; }, "changes to be applied at a home");
   put_runs(page);
   if (protocol_.diff == DiffPart::draw) {
     if (stamps_[home].empty()) stamped_.push_back(home);
@@ -93,6 +120,22 @@ void Core::bring_home(PageId page, std::uint64_t& interval) {
       },
       "a page's version");
   ++flushes_asked_;
+}
+
+// From this rank's view into the home's copy, which is here, too.
+void Core::keep_runs(PageId page) {
+  std::byte* const twin = twins_ + std::size_t{page} * kPageBytes;
+  for (const ByteRun& run : runs_) {
+    const std::size_t bytes = static_cast<std::size_t>(run.end - run.begin);
+    std::memcpy(master(page) + run.begin, memory_->alias(page) + run.begin, bytes);
+    std::memcpy(twin + run.begin, memory_->alias(page) + run.begin, bytes);
+    counts_.diff_bytes += bytes;
+  }
+}
+
+bool Core::packs_runs(Rank home) const {
+  return protocol_.diff == DiffPart::draw && !protocol_.faithful &&
+         (port_.caps(home).flags & lci::kMappable) == 0;
 }
 
 void Core::put_runs(PageId page) {
@@ -148,7 +191,7 @@ void Core::send_runs(PageId page, std::uint32_t seq) {
 void Core::take_diff(const Message& message) {
   const auto page = static_cast<PageId>(message.value);
   if (message.body.size() < kDiffHead ||
-      !apply_runs(std::span(message.body).subspan(kDiffHead), memory_->alias(page))) {
+      !apply_runs(std::span(message.body).subspan(kDiffHead), master(page))) {
     refuse(message);
   }
   port_.charge({.working_set_bytes = kPageBytes, .copied_bytes = message.body.size() * 4});
@@ -169,8 +212,10 @@ bool Core::unconfirmed() const {
                      [](std::uint32_t diffs) { return diffs != 0; });
 }
 
+// A home that moved here may know of more than is said now.
 void Core::set_version(PageId page, Rank writer, std::uint64_t seq) {
-  word_of(versions_[std::size_t{page} * size_ + writer]).store(seq, std::memory_order_release);
+  std::atomic<std::uint64_t>& version = word_of(versions_[std::size_t{page} * size_ + writer]);
+  if (version.load(std::memory_order_relaxed) < seq) version.store(seq, std::memory_order_release);
   if (!parked_.empty()) look_at_asks(page);
 }
 
@@ -182,7 +227,7 @@ void Core::apply(std::span<const Notice> notices) {
     std::uint64_t& need = need_[std::size_t{notice.page} * size_ + notice.writer];
     need = std::max<std::uint64_t>(need, notice.seq);
     time_[notice.writer] = std::max(time_[notice.writer], notice.seq);
-    if (home_[notice.page] == self_ + 1) {
+    if (is_master(notice.page)) {
       await_version(notice.page, notice.writer, notice.seq);
     } else if (state_[notice.page] == State::in) {
       state_[notice.page] = State::out;

@@ -15,7 +15,8 @@ namespace {
 
 class MprotectEngine final : public FaultEngine {
  public:
-  explicit MprotectEngine(const Memory& memory) : memory_(memory), written_(memory.pages()) {
+  explicit MprotectEngine(const Memory& memory)
+      : memory_(memory), written_(memory.pages()), is_written_(memory.pages()) {
     protect(0, memory.pages(), PROT_NONE);
   }
 
@@ -28,12 +29,21 @@ class MprotectEngine final : public FaultEngine {
   void fault_inside(PageId page) override {
     FAIRLEAD_CHECK(count_ < memory_.pages(), "page {}", page);
     written_[count_++] = page;
+    is_written_[page] = 1;
     protect(page, 1, PROT_READ | PROT_WRITE);
+  }
+
+  bool mark_written(PageId page) override {
+    if (is_written_[page] == 0) fault_inside(page);
+    return true;
   }
 
   void collect(std::vector<PageId>& written) override {
     const std::size_t before = written.size();
-    for (std::size_t i = 0; i < count_; ++i) written.push_back(written_[i]);
+    for (std::size_t i = 0; i < count_; ++i) {
+      written.push_back(written_[i]);
+      is_written_[written_[i]] = 0;
+    }
     count_ = 0;
     const auto begin = written.begin() + static_cast<std::ptrdiff_t>(before);
     std::sort(begin, written.end());
@@ -54,7 +64,8 @@ class MprotectEngine final : public FaultEngine {
   }
 
   const Memory& memory_;
-  Sparse<PageId> written_;  // since collect()
+  Sparse<PageId> written_;           // since collect()
+  Sparse<std::uint8_t> is_written_;  // by page
   std::size_t count_ = 0;
 };
 
@@ -65,8 +76,12 @@ Result<std::unique_ptr<FaultEngine>> make_mprotect_engine(const Memory& memory) 
 }
 
 Result<std::unique_ptr<FaultEngine>> make_engine(EngineKind kind, const Memory& memory,
-                                                 std::string& why) {
+                                                 bool first_writes, std::string& why) {
   if (kind == EngineKind::checked) return make_checked_engine(memory);
+  if (kind == EngineKind::automatic && first_writes) {
+    why = "it sees each first write";
+    return make_mprotect_engine(memory);
+  }
   if (kind == EngineKind::mprotect) return make_mprotect_engine(memory);
   Result<std::unique_ptr<FaultEngine>> made = make_uffd_engine(memory);
   if (made.ok() || kind == EngineKind::uffd) return made;

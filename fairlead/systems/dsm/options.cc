@@ -57,9 +57,14 @@ Result<Options> Options::of_environment() {
     if (!protocol.ok()) return protocol.error();
     options.protocol = protocol.value();
   }
+  if (const char* const where = std::getenv(kProfileVariable); where != nullptr) {
+    options.profile = where;
+  }
   for (const Result<void>& read : {choose("FAIRLEAD_DSM_ENGINE", kEngines, options.engine),
                                    choose("FAIRLEAD_DSM_WAKE", kWakes, options.wake),
                                    choose("FAIRLEAD_DSM_AHEAD", kYesNo, options.ahead),
+                                   choose(kMigrateVariable, kYesNo, options.migrate),
+                                   choose(kRacesVariable, kYesNo, options.races),
                                    choose(kFaithfulVariable, kYesNo, options.protocol.faithful)}) {
     if (!read.ok()) return read.error();
   }

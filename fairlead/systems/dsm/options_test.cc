@@ -27,6 +27,9 @@ TEST(DsmOptions, AreThoseOfTheEnvironment) {
   const Variable faithful(kFaithfulVariable, "1");
   const Variable wake("FAIRLEAD_DSM_WAKE", "never");
   const Variable ahead("FAIRLEAD_DSM_AHEAD", "0");
+  const Variable profile(kProfileVariable, "p.json");
+  const Variable races(kRacesVariable, "1");
+  const Variable migrate(kMigrateVariable, "1");
   const Result<Options> read = Options::of_environment();
   ASSERT_TRUE(read.ok()) << read.error().text;
   const Options& options = read.value();
@@ -35,11 +38,15 @@ TEST(DsmOptions, AreThoseOfTheEnvironment) {
   EXPECT_EQ(options.protocol, (Protocol{FetchPart::ardmar, DiffPart::async, true}));
   EXPECT_EQ(options.wake, WakeKind::never);
   EXPECT_FALSE(options.ahead);
+  EXPECT_EQ(options.profile, "p.json");
+  EXPECT_TRUE(options.races);
+  EXPECT_TRUE(options.migrate);
 }
 
 TEST(DsmOptions, OtherTextsAreNamedWithWhatThereIs) {
-  for (const char* const name : {"FAIRLEAD_DSM_ENGINE", "FAIRLEAD_DSM_WAKE", kFaithfulVariable,
-                                 "FAIRLEAD_DSM_AHEAD", "FAIRLEAD_DSM_HEAP"}) {
+  for (const char* const name :
+       {"FAIRLEAD_DSM_ENGINE", "FAIRLEAD_DSM_WAKE", kFaithfulVariable, "FAIRLEAD_DSM_AHEAD",
+        "FAIRLEAD_DSM_HEAP", kRacesVariable, kMigrateVariable}) {
     const Variable bad(name, "moon");
     const Result<Options> read = Options::of_environment();
     ASSERT_FALSE(read.ok()) << name;

@@ -18,7 +18,7 @@ constexpr std::int64_t kStrideMost = 64;  // pages
 
 }  // namespace
 
-bool Core::fault(void* address) {
+bool Core::fault(void* address, void* machine) {
   if (!running_ || !memory_->has(address)) return false;
   const PageId page = memory_->page_of(address);
   if (in_fault_) {
@@ -26,14 +26,22 @@ bool Core::fault(void* address) {
                      address));
   }
   const lci::PortTurn turn(port_);
+  if (watch_ != nullptr) at_ = watch_->accessed_at(machine);
   if (state_[page] == State::in) {
+    if (watch_ != nullptr) note_write(page, at_);
     engine_->fault_inside(page);
   } else {
-    ++counts_.faults;
     charge_protections(1, 0);
-    bring_in(page);
+    take_fault(page);
   }
   return true;
+}
+
+void Core::take_fault(PageId page) {
+  const Ps begin = watch_ == nullptr ? Ps{} : port_.now();
+  ++counts_.faults;
+  bring_in(page);
+  if (watch_ != nullptr) watch_->fault(page, at_, port_.now() - begin);
 }
 
 void Core::bring_in(PageId page) {
@@ -66,10 +74,11 @@ void Core::add_stride(PageId page) {
   }
 }
 
-void Core::prefetch(const void* begin, std::size_t bytes) {
+void Core::prefetch(const void* begin, std::size_t bytes, std::uintptr_t at) {
   PageId page = checked_page(begin, bytes, "prefetch");
   if (bytes == 0) return;
   const lci::PortTurn turn(port_);
+  at_ = at;
   const PageId last = memory_->page_of(static_cast<const std::byte*>(begin) + bytes - 1);
   while (page <= last) {
     slots_used_ = 0;
@@ -82,17 +91,16 @@ void Core::prefetch(const void* begin, std::size_t bytes) {
   }
 }
 
-void Core::touch(const void* begin, std::size_t bytes, bool write) {
+void Core::touch(const void* begin, std::size_t bytes, bool write, std::uintptr_t at) {
   PageId page = checked_page(begin, bytes, "an access");
   if (bytes == 0) return;
   const lci::PortTurn turn(port_);
+  at_ = at;
   const PageId last = memory_->page_of(static_cast<const std::byte*>(begin) + bytes - 1);
   for (; page <= last; ++page) {
-    if (state_[page] == State::out) {
-      ++counts_.faults;
-      bring_in(page);
-    }
-    if (write) engine_->mark_written(page);
+    if (state_[page] == State::out) take_fault(page);
+    if (!write) continue;
+    if (engine_->mark_written(page) && watch_ != nullptr) note_write(page, at);
   }
 }
 
@@ -142,6 +150,7 @@ void Core::fetch_ardmar() {
   for (std::size_t i = 0; i < slots_used_; ++i) {
     Slot& slot = slots_[i];
     slot.over = slot.here = home_[slot.page] == self_ + 1;
+    if (slot.here) bring_own(slot.page);
     if (home_[slot.page] == 0) slot.over = true;
   }
   read_slots(true);
@@ -259,6 +268,19 @@ void Core::keep_twin(PageId page) {
   std::memcpy(twins_ + std::size_t{page} * kPageBytes, memory_->alias(page), kPageBytes);
   port_.charge({.working_set_bytes = 2 * kPageBytes, .copied_bytes = kPageBytes});
   ++counts_.fetches;
+  if (watch_ != nullptr) watch_->fetch(page, at_);
+}
+
+// A page that is homed here, maybe by a hint, so that others were faster to write it. Where homes'
+// copies are no rank's view, its view gets one as others do.
+void Core::bring_own(PageId page) {
+  for (Rank writer = 0; writer < size_; ++writer) {
+    const std::uint64_t need = need_[std::size_t{page} * size_ + writer];
+    if (need != 0) await_version(page, writer, need);
+  }
+  if (!apart_) return;
+  std::memcpy(memory_->alias(page), master(page), kPageBytes);
+  keep_twin(page);
 }
 
 // --- ASYNC: the rank that asks.
@@ -274,7 +296,8 @@ void Core::fetch_async() {
       "a page");
   for (std::size_t i = 0; i < slots_used_; ++i) {
     const Slot& slot = slots_[i];
-    if (slot.here && home_[slot.page] != self_ + 1) keep_twin(slot.page);
+    if (!slot.here) continue;
+    home_[slot.page] == self_ + 1 ? bring_own(slot.page) : keep_twin(slot.page);
   }
 }
 
@@ -365,7 +388,7 @@ bool Core::serve_ask(Rank rank, PageId page, std::span<const std::uint32_t> need
     std::uint64_t& version = versions_[std::size_t{page} * size_ + needs[i]];
     if (word_of(version).load(std::memory_order_acquire) < needs[i + 1]) return false;
   }
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(memory_->alias(page));
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(master(page));
   wire_.send(rank, Kind::page_data, page, {words, kPageWords});
   ++counts_.served;
   return true;

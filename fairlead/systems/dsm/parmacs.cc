@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -226,11 +227,37 @@ unsigned checked(Program& at, unsigned id, const char* call, const char* initial
   return id;
 }
 
+// Programs have a condition in each of many records, and initialise them again and again: their
+// numbers are where they lie, which is the same on all ranks, and not of the sequence.
+unsigned place_number(Core& core, const fairlead_parmacs_condition* condition) {
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 31;
+  constexpr std::uint64_t kAlone = sizeof *condition;  // bytes in which no other begins
+  const bool is_shared = core.has(condition);
+  const std::uint64_t at = is_shared ? core.offset_of(condition) / kAlone + 1
+                                     : reinterpret_cast<std::uintptr_t>(condition) / kAlone;
+  if (at >= kHalf) {
+    core.fail(
+        fmt::format("CONDVARINIT at {}: conditions lie in the first 16 GiB of shared memory "
+                    "or in static variables",
+                    static_cast<const void*>(condition)));
+  }
+  return static_cast<unsigned>(is_shared ? at : kHalf + at);
+}
+unsigned checked_condition(Program& at, const fairlead_parmacs_condition& condition,
+                           const char* call) {
+  if (condition.id == 0) {
+    at.core().fail(fmt::format("{} of what CONDVARINIT has not initialised", call));
+  }
+  return condition.id;
+}
+
 }  // namespace
 }  // namespace fairlead::dsm
 
 using fairlead::dsm::checked;
+using fairlead::dsm::checked_condition;
 using fairlead::dsm::Core;
+using fairlead::dsm::place_number;
 using fairlead::dsm::Program;
 using fairlead::dsm::running;
 
@@ -280,8 +307,8 @@ void* fairlead_parmacs_malloc(size_t bytes) {
   if (block == nullptr) {
     core.fail(
         fmt::format("G_MALLOC of {} bytes: the shared heap has not so much left; try "
-                    "FAIRLEAD_DSM_HEAP=1G",
-                    bytes));
+                    "FAIRLEAD_DSM_HEAP={}M",
+                    bytes, std::bit_ceil(core.heap_bytes() + bytes) >> 20));
   }
   return block;
 }
@@ -351,19 +378,25 @@ void fairlead_parmacs_pause_wait(fairlead_parmacs_pause* pause, unsigned set) {
 }
 
 void fairlead_parmacs_condition_init(fairlead_parmacs_condition* condition) {
-  *condition = {running("CONDVARINIT").new_id("CONDVARINIT"), 0};
+  *condition = {place_number(running("CONDVARINIT").core(), condition), 0};
 }
 void fairlead_parmacs_condition_wait(fairlead_parmacs_condition* condition,
                                      fairlead_parmacs_lock* lock) {
   Program& at = running("CONDVARWAIT");
-  const unsigned id = checked(at, condition->id, "CONDVARWAIT", "CONDVARINIT");
+  const unsigned id = checked_condition(at, *condition, "CONDVARWAIT");
   condition->lock = checked(at, lock->id, "CONDVARWAIT with a lock", "LOCKINIT");
   at.core().cond_wait(lock->id, id);
 }
 void fairlead_parmacs_condition_wake(fairlead_parmacs_condition* condition, int all) {
   Program& at = running("CONDVARSIGNAL");
-  const unsigned id = checked(at, condition->id, "CONDVARSIGNAL", "CONDVARINIT");
-  if (condition->lock != 0) at.core().cond_wake(condition->lock, id, all != 0);
+  const unsigned id = checked_condition(at, *condition, "CONDVARSIGNAL");
+  Core& core = at.core();
+  if (condition->lock != 0) {
+    core.cond_wake(condition->lock, id, all != 0);
+  } else if (!core.has(condition)) {
+    // A static variable: this process does not know with which of its locks another one waits.
+    for (const unsigned lock : core.held_locks()) core.cond_wake(lock, id, all != 0);
+  }
 }
 
 void fairlead_parmacs_subscripts_init(fairlead_parmacs_subscripts* subscripts) {

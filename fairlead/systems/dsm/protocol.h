@@ -18,7 +18,8 @@ enum class FetchPart : std::uint8_t {
 // How changes of a page reach its home at the end of an interval (sections 3.1.2 and 3.2.2).
 enum class DiffPart : std::uint8_t {
   async,      // page by page as messages that the home applies and acknowledges
-  draw,       // changed bytes are put into the home's page; one message with timestamps per home
+  draw,       // changed bytes are put into the home's page; one message with timestamps per home;
+              // a page with many runs of them as a message, where a put is not a plain store
   draw_full,  // the writer puts the timestamps, too: no processor of the home takes part
 };
 struct Protocol {
@@ -26,6 +27,7 @@ struct Protocol {
   DiffPart diff = DiffPart::draw_full;
   // As the paper has it, where this implementation does better: ardmar reads the home's word beside
   // the compare-and-swap, which returns it anyway; async has one buffer for changes at the home;
+  // draw puts every run, however many;
   // no page is fetched before it is wanted.
   bool faithful = false;
 
@@ -34,6 +36,9 @@ struct Protocol {
 
 constexpr const char kProtocolVariable[] = "FAIRLEAD_DSM_PROTOCOL";
 constexpr const char kFaithfulVariable[] = "FAIRLEAD_DSM_FAITHFUL";
+constexpr const char kMigrateVariable[] = "FAIRLEAD_DSM_MIGRATE";
+constexpr const char kProfileVariable[] = "FAIRLEAD_DSM_PROFILE";
+constexpr const char kRacesVariable[] = "FAIRLEAD_DSM_RACES";
 
 struct ProtocolName {
   const char* name;

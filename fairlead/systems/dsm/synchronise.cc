@@ -40,21 +40,34 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   check_running(call);
   const lci::PortTurn turn(port_);
   close_interval();
-  std::vector<std::uint32_t> body{static_cast<std::uint32_t>(distributed_),
-                                  static_cast<std::uint32_t>(word),
-                                  static_cast<std::uint32_t>(word >> 32)};
-  add_words(body, mine_);
-  departed_ = false;
-  wire_.send(0, Kind::arrive, id, body);
-  serve([this] { return departed_; }, call);
+  const Ps arrived = port_.now();
+  meet(id, word, mine_, call);
+  const std::uint64_t agreed = departed_word_;
   apply(heard_);
   serve([this] { return variables_taken_ + distributed_ >= distributed_by_all_; },
         "a variable that was distributed");
+  if (watch_ != nullptr) {
+    watch_->barrier(heard_);
+    ++watch_->barriers().count;
+    watch_->barriers().time += port_.now() - arrived;
+  }
   // Every rank knows all there was.
   mine_.clear();
   log_.drop_covered(time_);
   relay_.drop_covered(time_);
-  return departed_word_;
+  if (migrate_) move_homes();
+  return agreed;
+}
+
+void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> notices,
+                const char* call) {
+  std::vector<std::uint32_t> body{static_cast<std::uint32_t>(distributed_),
+                                  static_cast<std::uint32_t>(word),
+                                  static_cast<std::uint32_t>(word >> 32)};
+  add_words(body, notices);
+  departed_ = false;
+  wire_.send(0, Kind::arrive, id, body);
+  serve([this] { return departed_; }, call);
 }
 
 void Core::arrived(const Message& message) {
@@ -87,9 +100,10 @@ void Core::acquire(std::uint32_t lock) {
   if (held_.contains(lock)) fail(fmt::format("acquire of lock {}, which it holds", lock));
   const lci::PortTurn turn(port_);
   granted_ = false;
+  const Ps asked = port_.now();
   wire_.send(lock % size_, Kind::acquire, lock, time_);
   serve([this] { return granted_; }, "a lock");
-  held_[lock] = take_grant();
+  held_[lock] = take_grant(asked);
 }
 
 void Core::release(std::uint32_t lock) {
@@ -105,22 +119,46 @@ void Core::release(std::uint32_t lock) {
   drain();
 }
 
-void Core::grant(Rank to, Kind kind, std::uint64_t value, std::span<const std::uint32_t> time) {
-  std::vector<std::uint32_t> body = relay_.time();
+void Core::take_release(const Message& message, std::uint64_t lock) {
+  std::size_t head = 0;
+  if (apart_) {
+    head = size_;
+    if (message.body.size() < head) refuse(message);
+    VectorTime& clock = watch_->clock_of(lock);
+    for (Rank rank = 0; rank < size_; ++rank) {
+      clock[rank] = std::max(clock[rank], message.body[rank]);
+    }
+  }
+  relay_.add(notices_in(message, head));
+}
+
+void Core::grant(Rank to, Kind kind, std::uint64_t value, std::uint64_t lock,
+                 std::span<const std::uint32_t> time) {
+  std::vector<std::uint32_t> body;
+  if (apart_) body = watch_->clock_of(lock);
+  body.insert(body.end(), relay_.time().begin(), relay_.time().end());
   add_words(body, relay_.newer_than(time));
   wire_.send(to, kind, value, body);
 }
 
 void Core::granted(const Message& message) {
-  if (message.body.size() < size_) refuse(message);
-  granted_time_.assign(message.body.begin(), message.body.begin() + size_);
-  heard_ = notices_in(message, size_);
+  const std::size_t clock = apart_ ? size_ : 0;
+  if (message.body.size() < clock + size_) refuse(message);
+  const auto time = message.body.begin() + static_cast<std::ptrdiff_t>(clock);
+  granted_clock_.assign(message.body.begin(), time);
+  granted_time_.assign(time, time + size_);
+  heard_ = notices_in(message, clock + size_);
   granted_ = true;
 }
 
-VectorTime Core::take_grant() {
+VectorTime Core::take_grant(Ps asked) {
+  if (watch_ != nullptr) {
+    ++watch_->locks().count;
+    watch_->locks().time += port_.now() - asked;
+  }
   // What this rank wrote before is home before notices put its pages out.
   close_interval();
+  if (apart_) watch_->acquired(granted_clock_);
   apply(heard_);
   return granted_time_;
 }
@@ -128,6 +166,10 @@ VectorTime Core::take_grant() {
 std::vector<std::uint32_t> Core::end_of_hold(const VectorTime& since) {
   close_interval();
   std::vector<std::uint32_t> body;
+  if (apart_) {
+    body = watch_->clock();
+    watch_->released();
+  }
   add_words(body, log_.newer_than(since));
   return body;
 }

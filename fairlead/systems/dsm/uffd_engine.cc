@@ -2,6 +2,10 @@
 // that touches. Pages are admitted write-protected; the kernel itself lifts the protection at the
 // first write (WP_ASYNC), and PAGEMAP_SCAN tells which pages were written and protects them again.
 // Works without privileges (UFFD_USER_MODE_ONLY).
+//
+// A scan costs by what is cached, not by what was written. So a block in which nothing was written
+// for some scans leaves them: it is protected as a whole, and the next write to it, a SIGSEGV,
+// brings it back.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/userfaultfd.h>
@@ -10,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -54,6 +59,8 @@ constexpr std::uint64_t kPageIsWritten = 1 << 1;
 constexpr std::uint64_t kPageIsPresent = 1 << 3;
 
 constexpr std::size_t kRegionsMax = 512;
+constexpr PageId kBlockPages = 512;     // 2 MiB
+constexpr std::uint8_t kQuietMost = 4;  // scans of a block that find nothing
 
 class UffdEngine final : public FaultEngine {
  public:
@@ -61,12 +68,16 @@ class UffdEngine final : public FaultEngine {
       : memory_(memory),
         uffd_(std::move(uffd)),
         pagemap_(std::move(pagemap)),
-        uncertain_(memory.pages()) {}
+        uncertain_(memory.pages()),
+        blocks_((memory.pages() + kBlockPages - 1) / kBlockPages) {}
 
   const char* name() const override { return "uffd"; }
 
   void admit(PageId first, PageId count) override {
     const PageId end = first + count;
+    for (PageId block = first / kBlockPages; block <= (end - 1) / kBlockPages; ++block) {
+      if (blocks_[block].state == Block::empty) blocks_[block].state = Block::scanned;
+    }
     for (PageId page = first; page < end;) {
       uffdio_continue range{};
       range.range.start = reinterpret_cast<std::uintptr_t>(memory_.view(page));
@@ -92,9 +103,10 @@ class UffdEngine final : public FaultEngine {
     FAIRLEAD_CHECK(answer == 0, "madvise: {}", std::strerror(errno));
   }
 
-  // The kernel took the page out of the address space (to write it to swap, to move it), and what
-  // it knew of writes with it.
+  // The first write to a block that left the scans; else the kernel took the page out of the
+  // address space (to write it to swap, to move it), and what it knew of writes with it.
   void fault_inside(PageId page) override {
+    if (blocks_[page / kBlockPages].state == Block::left) return bring_back(page / kBlockPages);
     if (uncertain_[page] == 0) {
       uncertain_[page] = 1;
       ++uncertain_count_;
@@ -102,13 +114,66 @@ class UffdEngine final : public FaultEngine {
     admit(page, 1);
   }
 
+  bool mark_written(PageId page) override {
+    if (blocks_[page / kBlockPages].state == Block::left) bring_back(page / kBlockPages);
+    return false;
+  }
+
   void collect(std::vector<PageId>& written) override {
     const std::size_t before = written.size();
+    const PageId blocks = static_cast<PageId>(blocks_.size());
+    for (PageId block = 0; block < blocks;) {
+      const PageId begin = block;
+      while (block < blocks && blocks_[block].state == Block::scanned) ++block;
+      if (block != begin) scan_blocks(begin, block, written);
+      if (block == begin) ++block;
+    }
+    if (uncertain_count_ != 0) add_uncertain(written, before);
+    for (std::size_t i = before; i < written.size(); ++i) {
+      blocks_[written[i] / kBlockPages].was_written = true;
+    }
+    for (PageId block = 0; block < blocks; ++block) end_scan(block);
+  }
+
+ private:
+  struct Block {
+    enum State : std::uint8_t { empty, scanned, left };
+    State state = empty;
+    std::uint8_t quiet = 0;  // scans that found nothing, one behind the other
+    bool was_written = false;
+  };
+
+  bool protect(PageId block, int protection) {
+    const PageId first = block * kBlockPages;
+    const PageId count = std::min(kBlockPages, memory_.pages() - first);
+    return mprotect(memory_.view(first), std::size_t{count} * kPageBytes, protection) == 0;
+  }
+
+  void bring_back(PageId block) {
+    const bool opened = protect(block, PROT_READ | PROT_WRITE);
+    FAIRLEAD_CHECK(opened, "mprotect: {}", std::strerror(errno));
+    blocks_[block].state = Block::scanned;
+  }
+
+  void end_scan(PageId number) {
+    Block& block = blocks_[number];
+    if (block.state != Block::scanned) return;
+    block.quiet = std::exchange(block.was_written, false)
+                      ? std::uint8_t{0}
+                      : static_cast<std::uint8_t>(block.quiet + 1);
+    if (block.quiet < kQuietMost) return;
+    block.quiet = 0;
+    // It stays where the kernel allows no more mappings.
+    if (protect(number, PROT_READ)) block.state = Block::left;
+  }
+
+  void scan_blocks(PageId begin, PageId end, std::vector<PageId>& written) {
     const auto first = reinterpret_cast<std::uintptr_t>(memory_.view(0));
     ScanArgument scan;
     scan.flags = kScanWpMatching | kScanCheckWpAsync;
-    scan.start = first;
-    scan.end = first + memory_.bytes();
+    scan.start = first + std::size_t{begin} * kBlockPages * kPageBytes;
+    scan.end =
+        std::min(first + std::size_t{end} * kBlockPages * kPageBytes, first + memory_.bytes());
     scan.vec = reinterpret_cast<std::uintptr_t>(regions_.data());
     scan.vec_len = regions_.size();
     scan.category_mask = kPageIsWritten | kPageIsPresent;
@@ -125,10 +190,8 @@ class UffdEngine final : public FaultEngine {
       }
       scan.start = scan.walk_end;
     }
-    if (uncertain_count_ != 0) add_uncertain(written, before);
   }
 
- private:
   void add_uncertain(std::vector<PageId>& written, std::size_t before) {
     for (std::size_t i = before; i < written.size(); ++i) uncertain_[written[i]] = 0;
     for (PageId page = 0; page < memory_.pages(); ++page) {
@@ -143,6 +206,7 @@ class UffdEngine final : public FaultEngine {
   Sparse<std::uint8_t> uncertain_;
   std::size_t uncertain_count_ = 0;
   std::array<ScanRegion, kRegionsMax> regions_;
+  std::vector<Block> blocks_;
 };
 
 Error refused(const char* what) {

@@ -14,6 +14,8 @@
 namespace fairlead::dsm {
 
 // Bodies are words of 32 bits. "Time": a vector time. "Needs": pairs of a writer and its interval.
+// Where races are looked for, releases and grants have the releases' clock (watch/watch.h) in
+// front.
 enum class Kind : std::uint32_t {
   // --- Lane::request
   arrive,      // at a barrier; body: distributes sent so far, a word of two, notices of its writes
@@ -27,6 +29,7 @@ enum class Kind : std::uint32_t {
   cond_wake,   // lock and condition; body: whether all are woken
   range_acquire,  // number of the request; body: RangeLocks::Range, time
   range_release,  // number of the request; body: notices
+  profile,        // body: RankProfile, for rank 0 at the end
   // --- Lane::reply
   depart,     // from a barrier: distributes that there were; body: rank 0's two words, notices
   grant,      // of a lock; body: the manager's time, then notices
@@ -49,8 +52,8 @@ constexpr lci::Lane lane_of(Kind kind) {
 // A rank is asked for something whatever it does itself: its processor is called. At a barrier it
 // waits for the others, and looks.
 constexpr bool calls(Kind kind) {
-  return kind == Kind::forward ||
-         (kind < Kind::depart && kind != Kind::arrive && kind != Kind::distribute);
+  return kind == Kind::forward || (kind < Kind::depart && kind != Kind::arrive &&
+                                   kind != Kind::distribute && kind != Kind::profile);
 }
 
 struct Message {

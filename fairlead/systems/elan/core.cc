@@ -24,6 +24,9 @@ lci::CtrId dest_event(unsigned number) {
   return run::names_of(run::System::elan).counters[kDestEvents + number];
 }
 
+lci::CtrId dma_event_name(unsigned number) { return dest_event(ELAN_DEST_EVENTS + number); }
+static_assert(kDestEvents + ELAN_DEST_EVENTS + ELAN3_EVENTS <= run::kCountersEach);
+
 std::vector<Rank> everybody(Rank ranks) {
   std::vector<Rank> all(ranks);
   std::iota(all.begin(), all.end(), 0);
@@ -65,6 +68,18 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
 
 Core::~Core() {
   for (unsigned i = 0; i < came_.size(); ++i) port_.expose_counter(dest_event(i), nullptr);
+  if (dma_events_ == nullptr) return;
+  for (const elan3_block& event : *dma_events_) port_.expose_counter(event.name, nullptr);
+}
+
+void Core::make_dma_events() {
+  dma_events_ = std::make_unique<std::array<elan3_block, ELAN3_EVENTS>>();
+  unsigned number = 0;
+  for (elan3_block& event : *dma_events_) {
+    event.number = number;
+    event.name = dma_event_name(number++);
+    port_.expose_counter(event.name, &event.count);
+  }
 }
 
 void Core::fail(const char* call, const std::string& what) { elan::fail(context_, call, what); }

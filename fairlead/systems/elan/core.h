@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fairlead/systems/elan/elan.h"
+#include "fairlead/systems/elan/elan3.h"
 #include "fairlead/systems/elan/group.h"
 #include "fairlead/systems/elan/inbox.h"
 #include "fairlead/systems/elan/memory.h"
@@ -19,6 +20,14 @@ struct elan_group {
 };
 struct elan_queue {
   std::uint32_t id;
+};
+
+// An event of Elan3lib's, known by the same name on every process.
+struct elan3_block {
+  fairlead::Counter count;
+  std::uint64_t fires_at = 0;
+  unsigned number = 0;
+  fairlead::lci::CtrId name = fairlead::lci::kNoCounter;
 };
 
 // One operation under way: counted by the Port, or of a Tport.
@@ -105,6 +114,12 @@ class Core {
   Meeting& meeting() { return meeting_; }
   Tports& tports() { return tports_; }
   Inbox& queues() { return queue_inbox_; }
+  // nullptr: there are none.
+  elan3_block* dma_event(unsigned number) {
+    return dma_events_ != nullptr ? &(*dma_events_)[number] : nullptr;
+  }
+  // Local; before peers count them.
+  void make_dma_events();
   bool left() const { return left_; }
 
  private:
@@ -121,6 +136,7 @@ class Core {
   Tports tports_;
   Inbox queue_inbox_;
   std::array<Counter, ELAN_DEST_EVENTS> came_;  // destination events
+  std::unique_ptr<std::array<elan3_block, ELAN3_EVENTS>> dma_events_;
   elan_group all_;
   ELAN_STATE state_;
   ELAN_BASE base_;

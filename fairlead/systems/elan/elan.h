@@ -143,6 +143,18 @@ int elan_queueRxPoll(ELAN_QUEUE_RX* rx, long spins);
 /* The oldest message, valid until elan_queueRxComplete; *n, *vp may be NULL. */
 void* elan_queueRxWait(ELAN_QUEUE_RX* rx, size_t* n, unsigned* vp, long how);
 void elan_queueRxComplete(ELAN_QUEUE_RX* rx);
+/* Both ends of a queue at every member, as older programs have it. nslots, slotsize: as of
+ * elan_queueRxInit. Collective, as elan_gallocQueue was. */
+typedef struct elan_main_queue ELAN_MAIN_QUEUE;
+ELAN_MAIN_QUEUE* elan_mainQueueInit(ELAN_STATE* state, ELAN_QUEUE* queue, unsigned nslots,
+                                    size_t slotsize);
+/* Sends one slot of `n` bytes, at most `slotsize`; `data` is the caller's again on return. */
+void elan_queueReq(ELAN_MAIN_QUEUE* queue, unsigned vp, const void* data, size_t n);
+/* Whether a message is there, after having looked once. */
+int elan_queueHaveReq(ELAN_MAIN_QUEUE* queue);
+/* Waits for the oldest message and copies it to `data`, which has room for a slot. Returns its
+ * length. */
+size_t elan_queueWait(ELAN_MAIN_QUEUE* queue, void* data, long how);
 
 /* --- Tports: messages with tags. A receive takes the first message that came, of those where
  * (tag & tagMask) == (wanted & tagMask) and the same of the sender; messages between two processes

@@ -12,7 +12,7 @@
 namespace fairlead::mpi::api {
 namespace {
 
-// nullptr: an error was raised, which check_group() answers. An empty one stands for
+// nullptr: an error was raised, which check_group() returns. An empty one stands for
 // MPI_GROUP_EMPTY.
 const Group* find_group(MPI_Group handle, const Group& empty) {
   return handle == MPI_GROUP_EMPTY ? &empty : Objects<Group>::find(handle);

@@ -31,7 +31,7 @@ class Call {
   Engine& engine() const { return process_->engine(); }
 
   // Raises an error of class `error` on `comm` (nullptr: MPI_COMM_SELF, as the standard says for
-  // errors of no communicator): ends the job under MPI_ERRORS_ARE_FATAL and _ABORT, else answers
+  // errors of no communicator): ends the job under MPI_ERRORS_ARE_FATAL and _ABORT, else returns
   // the class. `what` names the argument and says what is wrong with it.
   [[gnu::cold, gnu::noinline]] int fail(const Comm* comm, int error, const std::string& what) const;
 

@@ -1,7 +1,7 @@
 /* Fairlead's MPI: the header of the MPI 5.0 standard binary interface (chapter "Application Binary
  * Interface"): a program compiled against it runs on any library that exports the same interface,
  * and the other way round. It declares all of MPI; docs/mpi.md says what this library has of it,
- * and the other calls answer MPI_ERR_UNSUPPORTED_OPERATION. Plain C (C99) and C++.
+ * and the other calls return MPI_ERR_UNSUPPORTED_OPERATION. Plain C (C99) and C++.
  *
  * Written by generate.py from calls.txt and constants.txt. */
 /* clang-format off */

@@ -14,7 +14,7 @@ HEAD = """\
 FIXED_LINE = 72 - 6
 RESULTS = (("WTIME", "DOUBLE PRECISION"), ("WTICK", "DOUBLE PRECISION"),
            ("AINT_ADD", "INTEGER(KIND=8)"), ("AINT_DIFF", "INTEGER(KIND=8)"))
-# Of Fortran alone, and of MPI-1 (removed.cc): how many arguments there are.
+# Calls that only Fortran has, and those of MPI-1 (removed.cc), with their numbers of arguments.
 OTHERS = (("F_SYNC_REG", 1), ("ADDRESS", 3), ("TYPE_STRUCT", 6), ("TYPE_HINDEXED", 6))
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -55,7 +55,7 @@ class AlphaBetaDriver {
   void close(std::uint32_t at);
   void answer(const Ask& ask, Value value);
 
-  // Whether the table answers for the window, which it may narrow; `best` is the move it knows.
+  // Whether the table has a value for the window, which it may narrow; `best` is the move it knows.
   bool known(std::uint64_t hash, const Position& position, std::uint8_t depth, Window& window,
              Value& value);
   void keep(std::uint64_t hash, const Position& position, std::uint8_t depth, const Window& asked,

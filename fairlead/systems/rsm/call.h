@@ -14,7 +14,7 @@ class Call {
     if (node_ != nullptr) turn_.emplace(node_->port());
   }
 
-  // False: the process is in no job, or has left it. Calls answer kNoJob.
+  // False: the process is in no job, or has left it. Calls return kNoJob.
   explicit operator bool() const { return node_ != nullptr; }
   Node* operator->() const { return node_; }
 

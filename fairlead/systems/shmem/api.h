@@ -26,6 +26,10 @@ void release(void* memory, const char* call);
 int create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx, const char* call);
 void destroy_ctx(shmem_ctx_t ctx, const char* call);
 int team_of_ctx(shmem_ctx_t ctx, shmem_team_t* team, const char* call);
+// Sessions are hints, of which nothing here can make use: only the arguments are checked.
+void session_start(shmem_ctx_t ctx, long options, const shmem_session_config_t* config,
+                   long config_mask, const char* call);
+void session_stop(shmem_ctx_t ctx, const char* call);
 int team_my_pe(shmem_team_t team, const char* call);
 int team_n_pes(shmem_team_t team, const char* call);
 int team_get_config(shmem_team_t team, long mask, shmem_team_config_t* config, const char* call);

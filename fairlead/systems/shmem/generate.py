@@ -109,7 +109,8 @@ def profiling_header():
             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n" +
             declarations().replace(" shmem_", " pshmem_").replace("pshmem_ctx_t", "shmem_ctx_t")
             .replace("pshmem_team_t ", "shmem_team_t ").replace("pshmem_team_t*", "shmem_team_t*")
-            .replace("pshmem_team_config_t", "shmem_team_config_t") +
+            .replace("pshmem_team_config_t", "shmem_team_config_t")
+            .replace("pshmem_session_config_t", "shmem_session_config_t") +
             "#ifdef __cplusplus\n}\n#endif\n"
             "/* NOLINTEND(readability-identifier-naming) */\n#endif\n")
 

@@ -64,6 +64,20 @@ typedef struct shmem_ctx* shmem_ctx_t;
 #define SHMEM_CTX_PRIVATE 2L
 #define SHMEM_CTX_NOSTORE 4L
 
+/* What a session (1.6) will consist of; any combination. */
+#define SHMEM_SESSION_OP_PUT 1L
+#define SHMEM_SESSION_OP_GET 2L
+#define SHMEM_SESSION_OP_PUT_SIGNAL 4L
+#define SHMEM_SESSION_OP_AMO 8L
+#define SHMEM_SESSION_OP_AMO_FETCH 16L
+#define SHMEM_SESSION_CHAIN 32L
+#define SHMEM_SESSION_SAME_AMO 64L
+/* config_mask: `total_ops` counts. */
+#define SHMEM_SESSION_TOTAL_OPS 1L
+typedef struct {
+  size_t total_ops;
+} shmem_session_config_t;
+
 typedef struct shmem_team* shmem_team_t;
 #define SHMEM_TEAM_INVALID ((shmem_team_t)0)
 #define SHMEM_TEAM_WORLD ((shmem_team_t)1)
@@ -116,6 +130,9 @@ int shmem_ctx_create(long options, shmem_ctx_t* ctx);
 void shmem_ctx_destroy(shmem_ctx_t ctx);
 int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx);
 int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t* team);
+void shmem_session_start(shmem_ctx_t ctx, long options, const shmem_session_config_t* config, long
+    config_mask);
+void shmem_session_stop(shmem_ctx_t ctx);
 
 /* Teams */
 int shmem_team_my_pe(shmem_team_t team);

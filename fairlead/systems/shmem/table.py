@@ -139,6 +139,11 @@ FAMILIES = [
       "return create_ctx(team, options, ctx, __func__);"),
     F("Contexts", "int", "ctx_get_team", "shmem_ctx_t ctx, shmem_team_t* team",
       "return team_of_ctx(ctx, team, __func__);"),
+    F("Contexts", "void", "session_start",
+      "shmem_ctx_t ctx, long options, const shmem_session_config_t* config, long config_mask",
+      "session_start(ctx, options, config, config_mask, __func__);"),  # of 1.6
+    F("Contexts", "void", "session_stop", "shmem_ctx_t ctx",
+      "session_stop(ctx, __func__);"),  # of 1.6
     # --- Teams
     F("Teams", "int", "team_my_pe", "shmem_team_t team", "return team_my_pe(team, __func__);"),
     F("Teams", "int", "team_n_pes", "shmem_team_t team", "return team_n_pes(team, __func__);"),

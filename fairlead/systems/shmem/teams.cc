@@ -191,4 +191,18 @@ int team_of_ctx(shmem_ctx_t ctx, shmem_team_t* team, const char* call) {
   return 0;
 }
 
+void session_start(shmem_ctx_t ctx, long /*options*/, const shmem_session_config_t* config,
+                   long config_mask, const char* call) {
+  Core& core = running(call);
+  (void)core.ctx_of(ctx, call);
+  if ((config_mask & ~SHMEM_SESSION_TOTAL_OPS) != 0) {
+    core.fail(call, fmt::format("config_mask {:#x} names fields that the configuration has not",
+                                static_cast<unsigned long>(config_mask)));
+  }
+  if (config_mask != 0 && config == nullptr) {
+    core.fail(call, "config_mask names fields of a configuration, and there is none");
+  }
+}
+void session_stop(shmem_ctx_t ctx, const char* call) { (void)running(call).ctx_of(ctx, call); }
+
 }  // namespace fairlead::shmem

@@ -32,7 +32,7 @@
 
 namespace fairlead::splitc {
 
-// Joins the job, calls splitc_main and returns its answer once every rank's has returned. Started
+// Joins the job, calls splitc_main and returns its result once every rank's has returned. Started
 // by `fairlead run`, whose --splitc names the implementation.
 template <class Main>
 int start(run::Context* context, Main splitc_main) {
@@ -306,7 +306,7 @@ class MyNumbers {
 // As blocks of a spread_array: i % procs() is this rank.
 inline MyNumbers for_my(std::size_t n) { return {my_proc(), n, procs()}; }
 
-// --- atomic: runs a function at a rank, while nothing else runs there, and returns its answer. The
+// --- atomic: runs a function at a rank, while nothing else runs there, and returns its result. The
 // function sees that rank's memory; it may not communicate. Parameters and answers travel as bytes.
 namespace access {
 

@@ -53,8 +53,8 @@ class ViaOver final : public Remote {
   Collectives::Road road() override;
 
  private:
-  // Of a rank's two VIs: requests that may be under way, and the bytes of a message. There are
-  // buffers for 2k sends and 2k + 1 receives, as in Active Messages over VIA (section 4.1).
+  // Limits of a rank's two VIs: requests that may be under way, and the bytes of a message. There
+  // are buffers for 2k sends and 2k + 1 receives, as in Active Messages over VIA (section 4.1).
   enum Size : std::uint8_t { kShort, kBlock, kSizes };
   struct Limits {
     std::uint32_t credits;
@@ -151,7 +151,7 @@ class ViaOver final : public Remote {
   void reply(Queue& queue, Kind kind, std::span<const std::byte> data);
   void send(Queue& queue, const Head& head, std::span<const std::byte> front,
             std::span<const std::byte> data);
-  // Of a message that is neither request nor reply.
+  // Sends a message that is neither request nor reply.
   void tell(Queue& queue, Kind kind, std::uint16_t number = 0);
   void post(Queue& queue, Slot& slot);
   Slot& free_slot(Queue& queue);

@@ -214,6 +214,7 @@ VIP_RETURN VipDestroyVi(VIP_VI_HANDLE handle) {
   for (Queue* const queue : {vi->send.completions, vi->receive.completions}) {
     if (queue != nullptr) --queue->users;
   }
+  core->forget_late(*vi);
   core->port().close_queue(vi->queue);
   core->vis.remove(vi);
   return VIP_SUCCESS;

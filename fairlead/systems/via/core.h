@@ -39,6 +39,8 @@ class Core {
   run::Context& context() { return context_; }
   lci::Port& port() { return port_; }
   Memory& memory() { return memory_; }
+  // A VI is destroyed: what it sent and is late does not leave by its queue any more.
+  void forget_late(const Vi& vi) { loss_.close(vi.queue); }
 
   HandleTable<Nic, Kind::nic, 256> nics;
   HandleTable<Ptag, Kind::ptag, 65536> ptags;

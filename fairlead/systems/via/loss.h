@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/prng.h"
 #include "fairlead/base/result.h"
+#include "fairlead/lci/port.h"
 
 namespace fairlead::via {
 
@@ -43,17 +46,66 @@ class Loss {
     return prng_.chance(plan_.reorder) ? Fate::later : Fate::deliver;
   }
 
-  // A packet that leaves after the next one.
-  struct Held {
-    std::uint32_t to;
-    std::uint32_t words[4];
-    std::vector<std::byte> body;
+  // Where a packet goes: a rank, and the Port's queue of the VI that sends it. What one VI sends by
+  // another one's queue would overtake that VI's own packets, or wake an interface for a VI that is
+  // idle.
+  struct Way {
+    Rank to;
+    std::uint32_t queue;
   };
-  std::optional<Held> held;
+
+  // Sends a packet as its fate says; `post` sends one by its way and returns what the Port did:
+  // Post post(const Way&, const lci::Words&, std::span<const Piece>). A packet that is late leaves
+  // before the next one, by its own way; it is copied. Returns again_credit or again_buffer where
+  // there is no room: then the whole packet is to be sent later.
+  template <class PostOne>
+  Post send(const Way& way, const lci::Words& words, std::span<const Piece> pieces,
+            PostOne&& post) {
+    if (held_) {
+      const Piece body{held_->body.data(), held_->body.size()};
+      const Post answer = post(held_->way, held_->words, std::span<const Piece>{&body, 1});
+      if (answer == Post::again_credit || answer == Post::again_buffer) return answer;
+      held_.reset();
+    }
+    switch (next()) {
+      case Fate::drop:
+        return Post::done;
+      case Fate::twice:
+        (void)post(way, words, pieces);
+        break;
+      case Fate::later:
+        hold(way, words, pieces);
+        return Post::done;
+      case Fate::deliver:
+        break;
+    }
+    return post(way, words, pieces);
+  }
+  // The queue is closed: a packet that is late for it is lost.
+  void close(std::uint32_t queue) {
+    if (queue > 0 && held_ && held_->way.queue == queue) held_.reset();
+  }
 
  private:
+  // A packet that leaves when the next one is sent.
+  struct Held {
+    Way way;
+    lci::Words words;
+    std::vector<std::byte> body;
+  };
+
+  void hold(const Way& way, const lci::Words& words, std::span<const Piece> pieces) {
+    Held made{way, {words[0], words[1], words[2], words[3]}, {}};
+    for (const Piece& piece : pieces) {
+      const auto* const at = static_cast<const std::byte*>(piece.data);
+      made.body.insert(made.body.end(), at, at + piece.size);
+    }
+    held_ = std::move(made);
+  }
+
   LossPlan plan_;
   Prng prng_;
+  std::optional<Held> held_;
 };
 
 }  // namespace fairlead::via

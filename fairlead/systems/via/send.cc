@@ -263,34 +263,10 @@ Core::Sent Core::send_read(Vi& vi, Posted& posted) {
 }
 
 Post Core::post_lossy(const Vi& vi, const lci::Words& words, std::span<const Piece> pieces) {
-  const Rank to = vi.peer;
-  if (loss_.held) {
-    Loss::Held& held = *loss_.held;
-    const Piece body{held.body.data(), held.body.size()};
-    const Post answer =
-        post_bytes(held.to, kDataChan, lci::Lane::request, held.words, {&body, 1}, vi.queue);
-    if (no_room(answer)) return answer;
-    loss_.held.reset();
-  }
-  switch (loss_.next()) {
-    case Loss::Fate::drop:
-      return Post::done;
-    case Loss::Fate::twice:
-      (void)post_bytes(to, kDataChan, lci::Lane::request, words, pieces, vi.queue);
-      break;
-    case Loss::Fate::later: {
-      Loss::Held held{to, {words[0], words[1], words[2], words[3]}, {}};
-      for (const Piece& piece : pieces) {
-        const auto* const at = static_cast<const std::byte*>(piece.data);
-        held.body.insert(held.body.end(), at, at + piece.size);
-      }
-      loss_.held = std::move(held);
-      return Post::done;
-    }
-    case Loss::Fate::deliver:
-      break;
-  }
-  return post_bytes(to, kDataChan, lci::Lane::request, words, pieces, vi.queue);
+  return loss_.send({vi.peer, vi.queue}, words, pieces,
+                    [this](const Loss::Way& way, const lci::Words& its, std::span<const Piece> of) {
+                      return post_bytes(way.to, kDataChan, lci::Lane::request, its, of, way.queue);
+                    });
 }
 
 Post Core::post_bytes(Rank to, lci::Chan chan, lci::Lane lane, const lci::Words& words,

@@ -21,7 +21,7 @@ class MachineTest : public testing::Test {
       machine_.host(node).run_on(*tasks_[node]);
     }
   }
-  // Node 0 runs `send`; answers when node 1's host sees what came.
+  // Node 0 runs `send`; returns when node 1's host sees what came.
   Ps one_way(std::function<void(ModelHostNi&)> send) {
     send_ = std::move(send);
     EXPECT_TRUE(tasks_[0]

@@ -315,7 +315,7 @@ class Interrupted : public RdmaMachineTest {
     if (solicited) front.ack = kSolicitedMark;
     EXPECT_EQ(nic.post(1, front, {&piece, 1}), Post::done);
   }
-  // Of 100 us that the second host computes, with one packet that comes meanwhile: when its handler
+  // The second host computes for 100 us, and one packet comes meanwhile: tells when its handler
   // runs, and when the work is done.
   void compute(Ps* handled, Ps* done) {
     run([](LocalNic& nic) { post(nic, 7, false); },

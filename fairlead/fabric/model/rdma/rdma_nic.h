@@ -64,7 +64,7 @@ class RdmaNic : public ModelNic {
   PortCounters& counters() override { return counters_; }
 
  protected:
-  // Of one copy or atomic operation.
+  // One copy or atomic operation under way.
   struct Operation {
     std::uint64_t token = 0;
     std::uint64_t* old = nullptr;
@@ -72,7 +72,7 @@ class RdmaNic : public ModelNic {
     std::uint64_t expected = 0;
     RemoteChange change{};
   };
-  // Of one peer and lane.
+  // What is kept for each peer and lane.
   struct Flow {
     std::uint32_t posted = 0;  // and not completed
     std::uint32_t since_signal = 0;

@@ -18,7 +18,7 @@ constexpr std::size_t kPutPieces = 64;
 constexpr std::size_t kStepBytes = 2048;
 constexpr std::size_t kStepPieces = 128;
 
-// Begins what `begin` answers for, as soon as there is room.
+// Calls `begin` until there was room for what it begins.
 template <class Begin>
 void begin_moving(Process& process, Window& window, int target, const char* call, Begin&& begin) {
   Post answer;

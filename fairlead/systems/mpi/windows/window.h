@@ -214,7 +214,7 @@ int raise_on(const Call& call, Window& window, int error, const std::string& tex
 int delete_attributes(const Call& call, Window& window);
 void set_window_handler(Process& process, Window& window, MPI_Errhandler handler);
 
-// synchronise.cc. Each answers when it is so.
+// synchronise.cc. Each returns when it is so.
 // What this rank has begun is over here: sources may be used again, results are there.
 void flush_here(Process& process, Window& window, const char* call);
 // And at the target, or at all.

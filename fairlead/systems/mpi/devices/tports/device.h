@@ -77,7 +77,7 @@ class TportsDevice final : public Device {
   Pool<Outgoing> outgoing_;
   Pool<Incoming> incoming_;
   elan::Tports tports_;
-  Unexpected probed_;                                    // what probe() answers
+  Unexpected probed_;                                    // what probe() returns
   std::vector<std::pair<Rank, bool>> requests_to_slow_;  // that found no room
   std::uint64_t strays_ = 0;
 };
