@@ -34,6 +34,10 @@ class NetworkOperations {
 
   // CapFlag bits.
   std::uint64_t flags() const;
+  // nullptr: hosts match messages.
+  fabric::MessageMatching* matching() const {
+    return hardware_ == nullptr ? nullptr : hardware_->matching();
+  }
 
   // --- As in Port. nullopt: not for the fabric.
   std::optional<Post> put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,

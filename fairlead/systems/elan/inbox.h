@@ -16,17 +16,10 @@
 #include "fairlead/proto/mask_rules.h"
 #include "fairlead/proto/matcher.h"
 #include "fairlead/run/context.h"
+#include "fairlead/systems/elan/outbox.h"
 #include "fairlead/systems/elan/receive.h"
 
 namespace fairlead::elan {
-
-// Where the bytes of a message are that is too long to be kept: `segment` of its sender's.
-struct Offer {
-  std::uint64_t size;
-  std::uint32_t segment;
-  std::uint32_t zero;
-};
-static_assert(sizeof(Offer) == 16);
 
 // A message that no receive has taken, or that one has taken before all of it was here.
 struct Kept {
@@ -72,16 +65,12 @@ class Inbox {
 
   void listen(const Listener& listener) { listener_ = listener; }
 
-  // The longest message.
-  static constexpr std::size_t kBytesMax = (std::size_t{1} << 32) - 2;
-
-  // Waits for room in the network. `data` is the caller's again on return. Not from an upcall.
-  void send(lci::Dest to, const Key& key, const void* data, std::size_t size);
-  // As above, from byte `moved` on, as far as there is room, or waiting for it if it may; true: all
-  // is sent. Nothing else may be sent to that rank before.
+  // As Outbox's (outbox.h), to this rank itself, too.
+  void send(lci::Dest to, const Key& key, const void* data, std::size_t size) {
+    outbox_.send(to, key, data, size);
+  }
   bool send_on(Rank to, const Key& key, std::uint32_t note, const void* data, std::size_t size,
                std::size_t& moved, bool may_wait);
-  // Sends no more than that there is such a message. False: there is no room.
   bool send_offer(Rank to, const Key& key, std::uint32_t note, const Offer& offer, bool may_wait);
   // Takes the first message there is, or waits in line for one.
   void post(Receive& receive);
@@ -117,20 +106,18 @@ class Inbox {
   static void make_room(Receive& receive);
   void fill(Receive& receive, std::size_t offset, std::span<const std::byte> data);
   void hand_over(Kept* message, Receive& receive);
-  std::size_t mtu_of(lci::Dest to);
-  [[noreturn]] void lost(lci::Dest to);
 
   run::Context& context_;
   lci::Port& port_;
   lci::Chan chan_;
   const char* what_;
+  Outbox outbox_;
   const std::uint64_t context_bits_;
   proto::Matcher<MaskRules> matcher_;
   Pool<Kept> kept_;
   std::vector<Receive*> probes_;                       // that wait, in the order of post()
   std::unordered_map<std::uint64_t, Stream> streams_;  // by sender and kind of packet
   Counter changes_;                                    // receives that ended
-  std::size_t group_mtu_ = 0;                          // 0: not known yet
   std::uint64_t strays_ = 0;
   Listener listener_;
 };
