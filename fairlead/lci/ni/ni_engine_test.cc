@@ -143,14 +143,13 @@ TEST_F(NiEngineTest, AReceiveBufferOfNobodyCutsItsRankOff) {
 TEST_F(NiEngineTest, ATableThatPointsOutOfItsRegionServesNothing) {
   auto* memory = static_cast<std::uint64_t*>(port(1).allocate(7, 64, Place::host));
   ASSERT_NE(memory, nullptr);
-  // Its owner, or whoever writes there, makes the segment larger than the region.
+  // Its owner, or whoever writes there, names a segment that is larger than the region.
   Exposures table(queue_area(*job_, 1).rest().data(), kRanks);
-  (void)table.remove(7);
-  ASSERT_EQ(table.add(7, {ExposedIn::region, kRead | kWrite, 4096, std::uint64_t{1} << 40}, {}),
+  ASSERT_EQ(table.add(8, {ExposedIn::region, kRead | kWrite, 4096, std::uint64_t{1} << 40}, {}),
             Post::done);
   std::uint64_t got = 5;
   Counter read;
-  (void)port(0).get({1, 7, std::uint64_t{1} << 33}, &got, 8, &read, kNoFlags);
+  (void)port(0).get({1, 8, std::uint64_t{1} << 33}, &got, 8, &read, kNoFlags);
   for (int i = 0; i < 10; ++i) {
     port(0).poll();
     turn();
@@ -164,19 +163,18 @@ TEST_F(NiEngineTest, ATableThatNamesAddressesOfTheEngineServesNothing) {
   ASSERT_NE(memory, nullptr);
   std::uint64_t private_word = 5;
   Exposures table(queue_area(*job_, 1).rest().data(), kRanks);
-  (void)table.remove(7);
   // What is neither in the region nor in the rank's process.
-  ASSERT_EQ(table.add(7,
+  ASSERT_EQ(table.add(8,
                       {static_cast<ExposedIn>(9), kRead | kWrite,
                        reinterpret_cast<std::uintptr_t>(&private_word), 8},
                       {}),
             Post::done);
   std::uint64_t got = 0;
   Counter read;
-  (void)port(0).get({1, 7, 0}, &got, 8, &read, kNoFlags);
+  (void)port(0).get({1, 8, 0}, &got, 8, &read, kNoFlags);
   const std::uint64_t eight = 8;
   const PutPiece piece{0, &eight, 8};
-  (void)port(0).put({1}, 7, {&piece, 1}, nullptr, kNoCounter, kNoFlags);
+  (void)port(0).put({1}, 8, {&piece, 1}, nullptr, kNoCounter, kNoFlags);
   for (int i = 0; i < 10; ++i) {
     port(0).poll();
     turn();
