@@ -38,6 +38,9 @@ struct User {
       return Keep::no;
     };
     nic.attach(sink);
+  }
+  // In its own task: it takes its time.
+  void open() {
     nic.open(kChan, kAnswers, 1, {this, [](void* self, std::uint64_t token, const MatchFound& at) {
                                     static_cast<User*>(self)->ended[token] = at;
                                   }});
@@ -125,7 +128,9 @@ class ElanMatchingTest : public ::testing::Test {
                       ->start(
                           Ps{0},
                           [](sim::Task& task, void* body) {
-                            (*static_cast<Body*>(body))(*static_cast<User*>(task.user));
+                            User& user = *static_cast<User*>(task.user);
+                            user.open();
+                            (*static_cast<Body*>(body))(user);
                           },
                           &bodies[node])
                       .ok());
