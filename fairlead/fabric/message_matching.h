@@ -77,6 +77,8 @@ class MessageMatching {
   // Takes back a request. Ends with found 1, and then the other does not; 0: it has found its
   // message, and ends or has ended.
   virtual void withdraw(std::uint32_t request, std::uint64_t token) = 0;
+  // How many requests have ended.
+  virtual std::uint64_t ended() const = 0;
 };
 
 }  // namespace fairlead::fabric

@@ -24,6 +24,8 @@ struct TaggedWanted {
   TaggedEnvelope envelope{};
   Rank source_mask = ~Rank{0};
   std::uint32_t tag_mask = ~std::uint32_t{0};
+
+  friend bool operator==(const TaggedWanted&, const TaggedWanted&) = default;
 };
 
 // R, beside what Matcher asks for: `wanted`, and `in_line`, which says that it was posted and lies

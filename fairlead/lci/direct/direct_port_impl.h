@@ -242,7 +242,8 @@ class DirectPort final : public Port, public MatchingPort {
   Ps sleep_length(const Until& until, bool for_room) const;
   // Operations that have ended without an upcall that said so.
   std::uint64_t ended() const {
-    return remote_.ended() + copies_.fences_ended() + queries_.ended() + events_.given();
+    return remote_.ended() + copies_.fences_ended() + queries_.ended() + events_.given() +
+           network_.matched();
   }
   // Sleeps no longer where what it waits for rings no bell.
   Ps nap() const;

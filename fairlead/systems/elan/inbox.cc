@@ -246,14 +246,15 @@ void Inbox::receive(Rank source, const Key& key, void* into, std::size_t size, c
 bool Inbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* data, std::size_t size,
                     std::size_t& moved, bool may_wait) {
   if (to != port_.self()) return outbox_.send_on(to, key, note, data, size, moved, may_wait);
-  arrived(to, false, Outbox::words(key, note, size), {static_cast<const std::byte*>(data), size});
+  arrived(to, false, Outbox::Head(key, note, size).words,
+          {static_cast<const std::byte*>(data), size});
   return true;
 }
 
 bool Inbox::send_offer(Rank to, const Key& key, std::uint32_t note, const Offer& offer,
                        bool may_wait) {
   if (to != port_.self()) return outbox_.send_offer(to, key, note, offer, may_wait);
-  arrived(to, false, Outbox::offer_words(key, note), std::as_bytes(std::span(&offer, 1)));
+  arrived(to, false, Outbox::Head(key, note).words, std::as_bytes(std::span(&offer, 1)));
   return true;
 }
 

@@ -43,11 +43,19 @@ lci::MatchRequest InterfaceInbox::request(const Wanted& wanted, How how, const A
   return request;
 }
 
-void InterfaceInbox::post(Receive& receive) {
+InterfaceInbox::Asked& InterfaceInbox::ask() {
   Asked& asked = *asked_.take();
+  asked.receive = nullptr;
+  asked.watches = false;
+  asked.claims = false;
+  asked.over = false;
+  return asked;
+}
+
+void InterfaceInbox::post(Receive& receive) {
+  Asked& asked = ask();
   asked.receive = &receive;
   asked.claims = !receive.probe && receive.into == nullptr;
-  asked.over = false;
   receive.in_line = true;
   receive.order = asked.id;
   lci::MatchRequest made = request(receive.wanted,
@@ -64,6 +72,10 @@ void InterfaceInbox::post(Receive& receive) {
 
 void InterfaceInbox::ended(Asked& asked, const lci::MatchFound& found) {
   changes_.ok.fetch_add(1, std::memory_order_release);
+  if (asked.watches) {
+    std::erase_if(watched_, [&asked](const auto& one) { return one.second == &asked; });
+    return asked_.give(&asked);
+  }
   if (asked.receive == nullptr) {
     asked.found = found;
     asked.over = true;
@@ -98,9 +110,7 @@ void InterfaceInbox::ended(Asked& asked, const lci::MatchFound& found) {
 bool InterfaceInbox::withdraw(Receive& receive) {
   if (!receive.in_line) return false;
   Asked& posted = *asked_.find(static_cast<std::uint32_t>(receive.order));
-  Asked& asked = *asked_.take();
-  asked.receive = nullptr;
-  asked.over = false;
+  Asked& asked = ask();
   matching_.withdraw(posted.request, asked.id);
   if (wait_for(asked, "cancel").found == 0) return false;
   asked_.give(&posted);
@@ -109,13 +119,21 @@ bool InterfaceInbox::withdraw(Receive& receive) {
 }
 
 std::optional<lci::MatchFound> InterfaceInbox::find(const Wanted& wanted) {
-  Asked& asked = *asked_.take();
-  asked.receive = nullptr;
-  asked.over = false;
+  Asked& asked = ask();
   asked.request = matching_.ask(request(wanted, How::look, asked));
   const lci::MatchFound found = wait_for(asked, "probe");
-  if (found.found == 0) return std::nullopt;
-  return found;
+  if (found.found != 0) return found;
+  watch(wanted);
+  return std::nullopt;
+}
+
+void InterfaceInbox::watch(const Wanted& wanted) {
+  const auto same = [&wanted](const auto& one) { return one.first == wanted; };
+  if (std::any_of(watched_.begin(), watched_.end(), same)) return;
+  Asked& asked = ask();
+  asked.watches = true;
+  watched_.emplace_back(wanted, &asked);
+  asked.request = matching_.ask(request(wanted, How::watch, asked));
 }
 
 lci::MatchFound InterfaceInbox::wait_for(Asked& asked, const char* call) {

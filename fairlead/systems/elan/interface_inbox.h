@@ -4,6 +4,8 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "fairlead/base/pool.h"
 #include "fairlead/lci/message_matching.h"
@@ -29,6 +31,8 @@ class InterfaceInbox {
   InterfaceInbox& operator=(const InterfaceInbox&) = delete;
 
   // As Inbox's. withdraw() and find() wait until the interface has said so; not from an upcall.
+  // Where find() finds nothing, the interface is told to watch: a wait for any change ends when
+  // there is such a message.
   void post(Receive& receive);
   bool withdraw(Receive& receive);
   std::optional<lci::MatchFound> find(const Wanted& wanted);
@@ -37,15 +41,18 @@ class InterfaceInbox {
  private:
   // What the interface was asked.
   struct Asked {
-    Receive* receive = nullptr;  // nullptr: find() or withdraw() waits for it
-    std::uint32_t request = 0;   // the interface's number
-    bool claims = false;         // its memory is made when its size is known
+    Receive* receive = nullptr;  // nullptr: find() or withdraw() waits for it, or it watches
+    bool watches = false;
+    std::uint32_t request = 0;  // the interface's number
+    bool claims = false;        // its memory is made when its size is known
     bool over = false;
     lci::MatchFound found{};
     std::uint32_t id = 0;        // the pool's
     Asked* next_free = nullptr;  // the pool's
   };
 
+  Asked& ask();
+  void watch(const Wanted& wanted);
   void ended(Asked& asked, const lci::MatchFound& found);
   lci::MatchRequest request(const Wanted& wanted, lci::MatchRequest::How how, const Asked& asked);
   // Until the interface has said it.
@@ -59,6 +66,7 @@ class InterfaceInbox {
   const char* what_;
   Listener listener_;
   Pool<Asked> asked_;
+  std::vector<std::pair<Wanted, Asked*>> watched_;
   Counter changes_;  // requests that ended
 };
 

@@ -33,13 +33,14 @@ void Outbox::send(lci::Dest to, const Key& key, const void* data, std::size_t si
     return;
   }
   const auto* const bytes = static_cast<const std::byte*>(data);
+  const Head head(key, 0, size);
   const std::size_t mtu = mtu_of(to);
   do {
     const Piece piece{bytes + moved, std::min(mtu, size - moved)};
     lci::Packet* const packet = port_.alloc(to, lci::Lane::request, piece.size, lci::kNoFlags);
     const Post answer = packet == nullptr ? Post::peer_down : lci::insist(port_, [&] {
-      return port_.send(packet, chan_, words(key, 0, size), 0, {&piece, piece.size > 0 ? 1u : 0u},
-                        nullptr, lci::kNoFlags);
+      return port_.send(packet, chan_, head.words, 0, {&piece, piece.size > 0 ? 1u : 0u}, nullptr,
+                        lci::kNoFlags);
     });
     if (!accepted(answer)) lost(to);
     moved += piece.size;
@@ -49,7 +50,7 @@ void Outbox::send(lci::Dest to, const Key& key, const void* data, std::size_t si
 bool Outbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* data,
                      std::size_t size, std::size_t& moved, bool may_wait) {
   const auto* const bytes = static_cast<const std::byte*>(data);
-  const lci::Words first = words(key, note, size);
+  const Head head(key, note, size);
   const std::uint32_t flags = may_wait ? lci::kNoFlags : lci::kNoBlock;
   const auto goes = [&](auto&& begin) {
     const Post answer = may_wait ? lci::insist(port_, begin) : begin();
@@ -59,7 +60,7 @@ bool Outbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* da
   };
   if (size <= port_.caps(to).inline_bytes_max) {
     return goes([&] {
-      return port_.send_small({to}, chan_, lci::Lane::request, first, {bytes, size}, flags);
+      return port_.send_small({to}, chan_, lci::Lane::request, head.words, {bytes, size}, flags);
     });
   }
   const std::size_t mtu = mtu_of({to});
@@ -70,7 +71,9 @@ bool Outbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* da
       if (may_wait) lost({to});
       return false;
     }
-    if (!goes([&] { return port_.send(packet, chan_, first, 0, {&piece, 1}, nullptr, flags); })) {
+    if (!goes([&] {
+          return port_.send(packet, chan_, head.words, 0, {&piece, 1}, nullptr, flags);
+        })) {
       port_.release(packet);
       return false;
     }
@@ -81,9 +84,10 @@ bool Outbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* da
 
 bool Outbox::send_offer(Rank to, const Key& key, std::uint32_t note, const Offer& offer,
                         bool may_wait) {
+  const Head head(key, note);
   const std::span<const std::byte> body = std::as_bytes(std::span(&offer, 1));
   const auto begin = [&] {
-    return port_.send_small({to}, chan_, lci::Lane::request, offer_words(key, note), body,
+    return port_.send_small({to}, chan_, lci::Lane::request, head.words, body,
                             may_wait ? lci::kNoFlags : lci::kNoBlock);
   };
   const Post answer = may_wait ? lci::insist(port_, begin) : begin();

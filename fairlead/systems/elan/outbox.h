@@ -25,15 +25,18 @@ class Outbox {
   Outbox(run::Context& context, lci::Chan chan, const char* what)
       : context_(context), port_(context.port()), chan_(chan), what_(what) {}
 
-  // A message's first packet, unless it is an offer's.
-  static lci::Words words(const Key& key, std::uint32_t note, std::size_t size) {
-    return {static_cast<std::uint32_t>(key.context),
-            static_cast<std::uint32_t>(key.context >> 32) | note, key.tag,
-            static_cast<std::uint32_t>(size)};
-  }
-  static lci::Words offer_words(const Key& key, std::uint32_t note) {
-    return {static_cast<std::uint32_t>(key.context), note, key.tag, lci::kOfferedMessage};
-  }
+  // The words of a message's first packet.
+  struct Head {
+    Head(const Key& key, std::uint32_t note, std::size_t size)
+        : words{static_cast<std::uint32_t>(key.context),
+                static_cast<std::uint32_t>(key.context >> 32) | note, key.tag,
+                static_cast<std::uint32_t>(size)} {}
+    // An offer's.
+    Head(const Key& key, std::uint32_t note)
+        : words{static_cast<std::uint32_t>(key.context), note, key.tag, lci::kOfferedMessage} {}
+
+    lci::Words words;
+  };
 
   // Waits for room in the network. `data` is the caller's again on return. Not from an upcall.
   void send(lci::Dest to, const Key& key, const void* data, std::size_t size);

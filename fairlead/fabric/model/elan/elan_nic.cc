@@ -147,6 +147,7 @@ void ElanNic<Host>::withdraw(std::uint32_t other, std::uint64_t token) {
 template <class Host>
 void ElanNic<Host>::tport_completed(std::uint32_t number) {
   const Request request = requests_[number];
+  ++ended_;
   // A claim is known by its number until it is taken.
   if (request.what != RdmaTport::claim) free_requests_.push_back(number);
   const bool frees_other = request.what == RdmaTport::take ||

@@ -53,6 +53,7 @@ class ElanNic : public RdmaNic<Host>, public GroupHardware, public MessageMatchi
   std::uint32_t take(std::uint32_t claim, void* into, std::size_t room,
                      std::uint64_t token) override;
   void withdraw(std::uint32_t request, std::uint64_t token) override;
+  std::uint64_t ended() const override { return ended_; }
 
  private:
   // Stays where it is: the interface writes `found`.
@@ -73,6 +74,7 @@ class ElanNic : public RdmaNic<Host>, public GroupHardware, public MessageMatchi
   std::size_t interface_bytes_;
   std::unordered_map<std::uint16_t, Listener> listeners_;  // by channel
   std::deque<Request> requests_;
+  std::uint64_t ended_ = 0;
   std::vector<std::uint32_t> free_requests_;
 };
 
