@@ -20,7 +20,7 @@ ALLOWED = {
     "hw": {"base", "sim"},
     "proto": {"base"},
     "fabric": {"base"},
-    "fabric/model": {"base", "fabric", "sim", "hw"},
+    "fabric/model": {"base", "fabric", "proto", "sim", "hw"},
     "lci": {"base", "proto", "fabric"},
     "run": {"base", "sim", "fabric", "lci"},
     "systems": {"base", "proto", "lci", "run"},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fairlead/base/packet_arrows.h"
+#include "fairlead/lci/message_matching.h"
 
 namespace fairlead::lci {
 namespace {
@@ -16,7 +17,7 @@ constexpr Ps kShownWait = microseconds(1);
 // Intervals of one lane that begin one within the other differ by what the viewers tell apart.
 constexpr Ps kBehind = nanoseconds(1);
 
-class TracedPort final : public Port {
+class TracedPort final : public Port, public MatchingPort {
  public:
   TracedPort(Port& inner, TraceLane lane)
       : inner_(inner), lane_(lane), free_work_((inner.caps(inner.self()).flags & kFreeWork) != 0) {
@@ -25,6 +26,8 @@ class TracedPort final : public Port {
       bound_[chan].chan = static_cast<Chan>(chan);
     }
   }
+
+  MessageMatching* matching() override { return matching_of(inner_); }
 
   Rank self() const override { return inner_.self(); }
   Rank size() const override { return inner_.size(); }
