@@ -65,8 +65,8 @@ int start(const char* name, int required, int* provided) {
                                                         : MPI_THREAD_MULTIPLE;
   {
     const lci::PortTurn turn(context.port());  // its upcalls find it made
-    Process& process = context.set_state(
-        run::System::mpi, std::make_unique<Process>(context, level, chosen));
+    Process& process =
+        context.set_state(run::System::mpi, std::make_unique<Process>(context, level, chosen));
     tell_waits(process);
     Watch::start(process);
   }

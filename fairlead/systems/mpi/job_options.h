@@ -37,8 +37,8 @@ struct JobOptions {
   // What messages without a receive may hold at a rank before their senders have to wait.
   std::uint64_t unexpected_bytes = kUnexpectedBytesSlow;
 
-  // Reads the variables' texts; empty ones stand for unnamed, multicast where the device has one and
-  // else automatic, and kUnexpectedBytesSlow. Error: a name that is not in its list, which is
+  // Reads the variables' texts; empty ones stand for unnamed, multicast where the device has one
+  // and else automatic, and kUnexpectedBytesSlow. Error: a name that is not in its list, which is
   // shown, a way that the device does not have, or no size.
   static Result<JobOptions> of_texts(const std::string& device, const std::string& bcast,
                                      const std::string& unexpected);

@@ -10,7 +10,7 @@
 namespace fairlead::fabric::model {
 namespace {
 
-// Of an operation: the thread has asked for these data, not the host.
+// Bit of an operation whose data the thread has asked for, not the host.
 constexpr std::uint32_t kFetchBit = 1u << 31;
 
 }  // namespace

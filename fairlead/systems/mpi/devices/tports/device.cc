@@ -52,7 +52,8 @@ TportsDevice::~TportsDevice() { port_.bind(kChannel, {}, {}); }
 
 std::string TportsDevice::describe(Rank peer) const {
   return fmt::format(
-      "tports: messages of Elan's Tports, matched by the {}, packets of {} bytes, longer than {} got",
+      "tports: messages of Elan's Tports, matched by the {}, packets of {} bytes, longer than {} "
+      "got",
       tports_.in_interface() ? "network interface" : "host", port_.caps(peer).mtu_bytes,
       eager_max(peer, false));
 }
