@@ -20,7 +20,7 @@ ALLOWED = {
     "hw": {"base", "sim"},
     "proto": {"base"},
     "fabric": {"base"},
-    "fabric/model": {"base", "fabric", "sim", "hw"},
+    "fabric/model": {"base", "fabric", "proto", "sim", "hw"},
     "lci": {"base", "proto", "fabric"},
     "run": {"base", "sim", "fabric", "lci"},
     "systems": {"base", "proto", "lci", "run"},
@@ -75,6 +75,7 @@ def folder_of(name):
 # Public headers beside systems/NAME/NAME.h: another interface to the same system.
 MORE_PUBLIC = {f"fairlead/systems/dsm/{name}.h"
                for name in ("tmk", "protocol", "handles", "allocator")}
+MORE_PUBLIC |= {f"fairlead/systems/sisci/sisci_{name}.h" for name in ("api", "types", "error")}
 MORE_PUBLIC |= {"fairlead/systems/rsm/rsmapi.h", "fairlead/systems/via/vipl.h",
                 "fairlead/systems/elan/elan3.h", "fairlead/systems/elan/tports.h",
                 "fairlead/systems/elan/receive.h"}

@@ -10,6 +10,8 @@
 
 namespace fairlead::fabric {
 
+class MessageMatching;
+
 // Numbers of lci's: of a segment, of a counter.
 constexpr std::uint16_t kNoCounterNumber = 0xffff;
 
@@ -67,6 +69,9 @@ class GroupHardware {
   virtual Post start(const GroupOperation& operation) = 0;
   // The caller itself has changed a counter that operations wait for.
   virtual void look_at(std::uint16_t counter) = 0;
+
+  // Messages that are matched in the interface; the Nic's. nullptr: hosts match them.
+  virtual MessageMatching* matching() { return nullptr; }
 };
 
 }  // namespace fairlead::fabric

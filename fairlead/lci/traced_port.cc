@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "fairlead/base/packet_arrows.h"
+#include "fairlead/lci/message_matching.h"
 
 namespace fairlead::lci {
 namespace {
@@ -16,7 +19,36 @@ constexpr Ps kShownWait = microseconds(1);
 // Intervals of one lane that begin one within the other differ by what the viewers tell apart.
 constexpr Ps kBehind = nanoseconds(1);
 
-class TracedPort final : public Port {
+// Knows which channels are matched by the interface: no upcall is run for their packets, at which
+// an arrow could end.
+class Matching final : public MessageMatching {
+ public:
+  explicit Matching(MessageMatching& below) : below_(below) {}
+
+  bool opened(Chan chan) const { return opened_.contains(chan); }
+
+  void open(std::uint16_t chan, std::uint16_t answers, std::uint8_t answers_lane,
+            const Listener& listener) override {
+    opened_.insert(chan);
+    below_.open(chan, answers, answers_lane, listener);
+  }
+  void close(std::uint16_t chan) override { below_.close(chan); }
+  std::uint32_t ask(const MatchRequest& request) override { return below_.ask(request); }
+  std::uint32_t take(std::uint32_t claim, void* into, std::size_t room,
+                     std::uint64_t token) override {
+    return below_.take(claim, into, room, token);
+  }
+  void withdraw(std::uint32_t request, std::uint64_t token) override {
+    below_.withdraw(request, token);
+  }
+  std::uint64_t ended() const override { return below_.ended(); }
+
+ private:
+  MessageMatching& below_;
+  std::unordered_set<Chan> opened_;
+};
+
+class TracedPort final : public Port, public MatchingPort {
  public:
   TracedPort(Port& inner, TraceLane lane)
       : inner_(inner), lane_(lane), free_work_((inner.caps(inner.self()).flags & kFreeWork) != 0) {
@@ -24,6 +56,13 @@ class TracedPort final : public Port {
       bound_[chan].port = this;
       bound_[chan].chan = static_cast<Chan>(chan);
     }
+  }
+
+  MessageMatching* matching() override {
+    MessageMatching* const below = matching_of(inner_);
+    if (below == nullptr) return nullptr;
+    if (matching_ == nullptr) matching_ = std::make_unique<Matching>(*below);
+    return matching_.get();
   }
 
   Rank self() const override { return inner_.self(); }
@@ -221,6 +260,7 @@ class TracedPort final : public Port {
     if (!sent(answer)) return lane_.instant(from, "send refused");
     show(from, dest.group ? "multicast" : "send", {"dest", dest.id}, {"bytes", bytes});
     if (dest.group) return;
+    if (matching_ != nullptr && matching_->opened(chan)) return;
     lane_.arrow_begins(from, sent_.next(self(), dest.id, chan, static_cast<std::uint32_t>(lane)));
   }
 
@@ -248,6 +288,7 @@ class TracedPort final : public Port {
   bool free_work_;
   std::array<Bound, kClientChannels> bound_;
   std::unordered_map<Packet*, Allocated> allocated_;
+  std::unique_ptr<Matching> matching_;
   PacketArrows sent_;
   PacketArrows received_;
   Ps shown_{};  // up to here there are intervals

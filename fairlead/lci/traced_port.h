@@ -1,6 +1,7 @@
 // A Port that shows what its client does on a lane of a trace, in either world: sends, upcalls,
-// waits, remote memory, and an arrow from each unicast send to its upcall. Charges no time and
-// changes no order, so that a traced run of the model has the digest of an untraced one.
+// waits, remote memory, and an arrow from each unicast send to its upcall; none from a message that
+// network interfaces match. Charges no time and changes no order, so that a traced run of the model
+// has the digest of an untraced one.
 #pragma once
 #include <memory>
 

@@ -37,7 +37,8 @@ namespace fairlead::run {
   X(amvia_recycle, "amvia.recycle")               \
   X(amvia_dispatch, "amvia.dispatch")             \
   X(splitc_via_send, "splitc-via.send")           \
-  X(splitc_via_serve, "splitc-via.serve")
+  X(splitc_via_serve, "splitc-via.serve")         \
+  X(splitc_shm_access, "splitc-shm.access")
 
 enum class LayerStep : std::uint8_t {
 #define FAIRLEAD_LAYER_STEP_NAME(step, key) step,

@@ -24,6 +24,7 @@ enum class System : std::size_t {
   rsm,
   via,
   shmem,
+  sisci,
   count
 };
 
@@ -74,6 +75,7 @@ inline constexpr SystemRow kSystems[] = {
     {System::rsm, "rsm", "rsm_exit"},
     {System::via, "via", "VipCloseNic"},
     {System::shmem, "shmem", "shmem_finalize"},
+    {System::sisci, "sisci", "SCITerminate"},
 };
 constexpr std::size_t kSystemCount = static_cast<std::size_t>(System::count);
 

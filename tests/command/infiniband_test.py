@@ -1,4 +1,5 @@
-"""The two InfiniBand platforms: what their abstract says of them, and in what they differ."""
+"""The InfiniBand platforms: what an abstract says of two of them, in what they differ, and what
+bounds that of today."""
 import tomllib
 import unittest
 
@@ -29,6 +30,16 @@ class Infiniband(unittest.TestCase):
             # Expect: a read is a way there and back, and as fast as a write where it is long.
             self.assertGreater(small["read_us"], small["write_us"])
             self.assertLess(abs(large["read_MBps"] / large["write_MBps"] - 1), 0.05)
+
+    def test_todays_is_bound_by_its_link(self):
+        small, large = bench("infiniband-ndr")
+        link = tomllib.loads((SOURCE / "platforms" / "infiniband-ndr.toml").read_text())[
+            "network"]["link_MBps"]["value"]
+        for key, most in (("write_MBps", link), ("read_MBps", link), ("both_MBps", 2 * link)):
+            self.assertLess(large[key], most)
+            self.assertGreater(large[key], 0.9 * most)
+        # Expect: less than half of what a write took on PCI-Express of the first generation.
+        self.assertLess(small["write_us"], 0.5 * PUBLISHED["infiniband-pcie"]["write_us"])
 
     def test_runs_repeat(self):
         for platform in NAMES:

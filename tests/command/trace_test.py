@@ -113,10 +113,16 @@ class Trace(unittest.TestCase):
         for options in (("-n", "3", "--on", "myrinet-ppro", "--body", "process"),
                         ("-n", "4", "--on", "myrinet-p3", "--ranks-per-node", "2"),
                         ("-n", "3", "--on", "generic-hca"),
-                        ("-n", "3", "--on", "qsnet-es40"),
+                        ("-n", "3", "--on", "qsnet-es40", "--mpi-device", "direct"),
                         ("-n", "2", "--on", "shm")):
             found = self.imported(*options)
             self.assertGreater(self.check_messages(found, options, through_ni=False), 0, options)
+
+    def test_what_the_interface_matches_has_no_arrow(self):
+        options = ("-n", "3", "--on", "qsnet-es40")
+        found = self.imported(*options)
+        # Expect: its packets' ways, begun and ended, but no upcall to lead to.
+        self.assertEqual(self.check_messages(found, options, through_ni=False), 0)
 
     def test_the_rules_themselves(self):
         def slice_(name, begin, length, tid=0):

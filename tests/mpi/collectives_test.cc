@@ -49,11 +49,16 @@ bool same(const T& a, const T& b) {
   }
 }
 
+// Codes of the operations, of which the first two are sum and minimum.
+constexpr int kFirstOp = 0x21;
+constexpr int kSecondOp = 0x22;
+constexpr int kLastOp = 0x39;
+
 template <class T>
 bool reduce_all_ops(MPI_Datatype type, int rank, int size, std::size_t count, const char* name,
-                    int last = 0x39) {
+                    int last = kLastOp) {
   bool good = true;
-  for (int code = 0x21; code <= last; ++code) {
+  for (int code = kFirstOp; code <= last; ++code) {
     const auto combine = mpi::find_combine(op_of(code), type);
     if (combine == nullptr) continue;
     std::vector<T> own(count);
@@ -123,7 +128,7 @@ TEST_P(Collectives, ReductionsOfEverySize) {
       for (const int count : kCounts) {
         // Which way a reduction takes does not depend on the operation: two will do.
         good &= reduce_all_ops<long>(MPI_LONG, rank, size, static_cast<std::size_t>(count), "long",
-                                     0x22);
+                                     kSecondOp);
       }
       return good;
     });

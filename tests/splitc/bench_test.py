@@ -8,9 +8,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "command"))
 from command import BIN, fairlead, json_lines  # noqa: E402
 
 
-def times(name, *arguments, on="myrinet-p3", rounds=10000):
+def times(name, *arguments, on=("myrinet-p3",), rounds=10000):
     """Microseconds of each operation and size."""
-    answer = fairlead("run", "-n", "2", "--on", on, "--splitc", name, str(BIN / "splitcbench"),
+    answer = fairlead("run", "-n", "2", "--on", *on, "--splitc", name, str(BIN / "splitcbench"),
                       "--json", "--rounds", str(rounds), *arguments)
     if answer.returncode != 0:
         raise AssertionError(answer.stdout + answer.stderr)
@@ -49,10 +49,20 @@ class Bench(unittest.TestCase):
             self.assertLess(two_way["bulk_get", 4096] / one_way["bulk_get", 4096],
                             two_way["bulk_get", 4] / one_way["bulk_get", 4])
 
+    def test_two_processors_of_a_node(self):
+        node = ("millennium", "--lci", "via", "--ranks-per-node", "2")
+        for ways in (), ("--two-way",):
+            us = times("amvia-shm", *ways, on=node, rounds=1000)
+            # Expect: less than 400 ns each, as in section 6.2, and a store, which touches two lines
+            # of memory, more than the others.
+            self.assertLess(max(us.values()), 0.4)
+            self.assertGreater(us["store", 4], 1.2 * us["put", 4])
+            self.assertGreater(min(us.values()), 0.1)
+
     def test_real(self):
         for on in ("shm", "udp"):
-            for name in ("direct", "amvia", "via", "via-unreliable"):
-                us = times(name, on=on, rounds=100)
+            for name in ("direct", "amvia", "amvia-shm", "via", "via-unreliable"):
+                us = times(name, on=(on,), rounds=100)
                 self.assertEqual({op for op, _ in us}, {"read", "write", "get", "put", "store"})
                 self.assertTrue(all(each > 0 for each in us.values()), f"{on} {name}")
 

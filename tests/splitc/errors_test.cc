@@ -12,7 +12,8 @@ namespace {
 class Errors : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_PORT_TESTS_IN(Errors,
                           ::testing::Values("loop", "shm", "udp", "myrinet-p3/sdma", "amvia loop",
-                                            "amvia udp", "via loop", "via udp"));
+                                            "amvia udp", "amvia-shm shm",
+                                            "amvia-shm myrinet-p3/pio@2", "via loop", "via udp"));
 
 using splitc::global_ptr;
 

@@ -20,13 +20,24 @@ inline std::string chosen(const std::string& world) {
   return space == std::string::npos ? world : world.substr(space + 1);
 }
 // Those, and those worlds again by every other implementation in which Active Messages over virtual
-// interfaces are tested.
+// interfaces are tested; amvia-shm where nodes have several ranks, and where each has one.
 inline std::vector<std::string> with_implementations(std::vector<std::string> worlds) {
   for (std::size_t i = 1; i < splitc::kImplementationNames.size(); ++i) {
-    for (const char* world : {"loop", "shm", "udp", "lossy", "nirx", "myrinet-p3/sdma",
-                              "myrinet-p3/pio@2", "myrinet-p3/hrx", "generic-hca"}) {
-      worlds.push_back(std::string(splitc::kImplementationNames[i]) + " " + world);
+    const std::string name = splitc::kImplementationNames[i];
+    std::vector<const char*> its = {"loop",
+                                    "shm",
+                                    "udp",
+                                    "lossy",
+                                    "nirx",
+                                    "myrinet-p3/sdma",
+                                    "myrinet-p3/pio@2",
+                                    "myrinet-p3/hrx",
+                                    "generic-hca"};
+    if (name == "amvia-shm") {
+      its = {"loop",          "shm",        "udp", "nirx", "myrinet-p3/pio@2", "millennium/via@2",
+             "generic-hca@2", "generic-hca"};
     }
+    for (const char* world : its) worlds.push_back(name + " " + world);
   }
   return worlds;
 }

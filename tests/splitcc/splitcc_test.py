@@ -40,7 +40,8 @@ class Programs(unittest.TestCase):
 
     def test_language(self):
         program = self.built("language")
-        for on, ranks in (*self.PLACES, (["shm"], 1), (["udp", "--splitc", "via"], 2)):
+        for on, ranks in (*self.PLACES, (["shm"], 1), (["udp", "--splitc", "via"], 2),
+                          (["shm", "--splitc", "amvia-shm"], 3)):
             lines = self.run_it(program, on, ranks, "one", "two").splitlines()
             # Expect: every rank came to the end.
             self.assertEqual(sorted(lines), [f"rank {rank}: all checks passed"

@@ -15,8 +15,9 @@ void add_mpi_options(CLI::App& app, MpiChoice& choice) {
   app.add_option("--mpi-device", choice.device,
                  "What carries MPI messages: direct, the Port itself, panda, as in the LCI paper, "
                  "rsm, stores into memory of the receiver, tports, QsNet's messages with tags, or "
-                 "auto, by pair of ranks: rsm between nodes whose stores are hardware, else direct "
-                 "(default: direct)")
+                 "auto: tports where the network interface matches messages, else by pair of ranks "
+                 "rsm between nodes whose stores are hardware, else direct (default: tports where "
+                 "the network interface matches messages, else direct)")
       ->type_name("NAME");
   app.add_option("--mpi-bcast", choice.bcast,
                  "How MPI_Bcast goes: auto, multicast (--mpi-device panda only, and its default), "

@@ -7,10 +7,12 @@
 namespace fairlead::tools {
 
 void add_splitc_option(CLI::App& app, std::string& choice) {
-  app.add_option("--splitc", choice,
-                 "What carries Split-C programs: direct, loads and stores where memory is mapped "
-                 "and the Port elsewhere, amvia, Active Messages over virtual interfaces, via, "
-                 "virtual interfaces, or via-unreliable, unreliable ones (default: direct)")
+  app.add_option(
+         "--splitc", choice,
+         "What carries Split-C programs: direct, loads and stores where memory is mapped "
+         "and the Port elsewhere, amvia, Active Messages over virtual interfaces, amvia-shm, "
+         "the same between nodes and loads and stores within one, via, virtual "
+         "interfaces, or via-unreliable, unreliable ones (default: direct)")
       ->type_name("NAME");
 }
 

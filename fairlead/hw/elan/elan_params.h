@@ -29,6 +29,9 @@ struct ElanParams final : Part {
   Cycles schedule{};      // scheduler: the thread processor takes up another thread
   Cycles thread_build{};  // thread processor: makes a packet
   Cycles thread_look{};   // and looks at its acknowledgment
+  Cycles thread_take{};   // takes a message or a request up, with its envelope
+  Cycles thread_match{};  // and looks for what matches it
+  Cycles thread_dma{};    // and starts what moves its bytes
 
   std::uint32_t packet_bytes = 0;   // payload of one packet
   std::uint32_t slot_bytes = 0;     // of a queue's slot; a client's header is a part of it
@@ -42,6 +45,7 @@ struct ElanParams final : Part {
   std::uint32_t send_queue = 0;     // descriptors of a host, for each peer and lane
   std::uint32_t copies = 0;         // other operations of a host under way
   std::uint64_t memory_bytes = 0;   // of the interface's, for its host's programs
+  std::uint64_t tport_bytes = 0;    // of it, for each rank's messages that no receive has taken
 
   // Cycles of the host's processor.
   struct Library {

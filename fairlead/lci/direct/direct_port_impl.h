@@ -24,11 +24,12 @@
 #include "fairlead/lci/memory/direct_memory.h"
 #include "fairlead/lci/memory/remote_copies.h"
 #include "fairlead/lci/memory/remote_memory.h"
+#include "fairlead/lci/message_matching.h"
 #include "fairlead/lci/overflow.h"
 
 namespace fairlead::lci {
 
-class DirectPort final : public Port {
+class DirectPort final : public Port, public MatchingPort {
  public:
   DirectPort(fabric::Nic& nic, const DirectOptions& options);
   ~DirectPort() override;
@@ -56,6 +57,10 @@ class DirectPort final : public Port {
     client_.bind(chan, upcall, returned);
   }
 
+  // MatchingPort
+  MessageMatching* matching() override { return network_.matching(); }
+
+  // Port
   Packet* alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) override;
   std::span<std::byte> body(Packet* packet) override;
   Post send(Packet* packet, Chan chan, const Words& words, std::size_t size,
@@ -237,7 +242,8 @@ class DirectPort final : public Port {
   Ps sleep_length(const Until& until, bool for_room) const;
   // Operations that have ended without an upcall that said so.
   std::uint64_t ended() const {
-    return remote_.ended() + copies_.fences_ended() + queries_.ended() + events_.given();
+    return remote_.ended() + copies_.fences_ended() + queries_.ended() + events_.given() +
+           network_.matched();
   }
   // Sleeps no longer where what it waits for rings no bell.
   Ps nap() const;

@@ -15,6 +15,7 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/fabric/group_hardware.h"
+#include "fairlead/fabric/message_matching.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/lci/group/group_table.h"
 #include "fairlead/lci/group/network_use.h"
@@ -34,6 +35,17 @@ class NetworkOperations {
 
   // CapFlag bits.
   std::uint64_t flags() const;
+  // nullptr: hosts match messages.
+  fabric::MessageMatching* matching() const {
+    return hardware_ == nullptr ? nullptr : hardware_->matching();
+  }
+  // Its requests that have ended.
+  std::uint64_t matched() const {
+    if (hardware_ == nullptr) [[likely]]
+      return 0;
+    const fabric::MessageMatching* const there = hardware_->matching();
+    return there == nullptr ? 0 : there->ended();
+  }
 
   // --- As in Port. nullopt: not for the fabric.
   std::optional<Post> put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,

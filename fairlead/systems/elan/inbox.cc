@@ -5,22 +5,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/errors.h"
 
 namespace fairlead::elan {
-namespace {
-
-// The fourth word of a packet is the length of its message; this one has an Offer instead.
-constexpr std::uint32_t kOffered = ~std::uint32_t{0};
-
-}  // namespace
-
 Inbox::Inbox(run::Context& context, lci::Chan chan, const char* what, std::uint64_t context_bits)
     : context_(context),
       port_(context.port()),
       chan_(chan),
       what_(what),
+      outbox_(context, chan, what),
       context_bits_(context_bits),
       matcher_(port_.size()) {
   port_.bind(chan_,
@@ -122,7 +115,7 @@ void Inbox::arrived(Rank from, bool via_group, const lci::Words& words,
   const std::uint64_t context = words[0] | std::uint64_t{words[1]} << 32;
   const Envelope envelope{context & context_bits_, from, words[2]};
   const std::uint32_t note = words[1];
-  if (words[3] == kOffered) {
+  if (words[3] == lci::kOfferedMessage) {
     Offer offer;
     if (data.size() != sizeof offer) {
       ++strays_;
@@ -250,99 +243,18 @@ void Inbox::receive(Rank source, const Key& key, void* into, std::size_t size, c
 
 // --- What is sent.
 
-std::size_t Inbox::mtu_of(lci::Dest to) {
-  if (!to.group) return port_.caps(to.id).mtu_bytes;
-  if (group_mtu_ == 0) {
-    group_mtu_ = port_.caps(port_.self()).mtu_bytes;
-    for (Rank rank = 0; rank < port_.size(); ++rank) {
-      group_mtu_ = std::min<std::size_t>(group_mtu_, port_.caps(rank).mtu_bytes);
-    }
-  }
-  return group_mtu_;
-}
-
-void Inbox::lost(lci::Dest to) {
-  fail(context_, what_,
-       fmt::format("{} {} cannot be sent to: it was lost", to.group ? "group" : "process", to.id));
-}
-
-void Inbox::send(lci::Dest to, const Key& key, const void* data, std::size_t size) {
-  std::size_t moved = 0;
-  if (!to.group) {
-    (void)send_on(to.id, key, 0, data, size, moved, true);
-    return;
-  }
-  const auto* const bytes = static_cast<const std::byte*>(data);
-  const lci::Words words = {static_cast<std::uint32_t>(key.context),
-                            static_cast<std::uint32_t>(key.context >> 32), key.tag,
-                            static_cast<std::uint32_t>(size)};
-  const std::size_t mtu = mtu_of(to);
-  do {
-    const Piece piece{bytes + moved, std::min(mtu, size - moved)};
-    lci::Packet* const packet = port_.alloc(to, lci::Lane::request, piece.size, lci::kNoFlags);
-    const Post answer = packet == nullptr ? Post::peer_down : lci::insist(port_, [&] {
-      return port_.send(packet, chan_, words, 0, {&piece, piece.size > 0 ? 1u : 0u}, nullptr,
-                        lci::kNoFlags);
-    });
-    if (!accepted(answer)) lost(to);
-    moved += piece.size;
-  } while (moved < size);
-}
-
 bool Inbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* data, std::size_t size,
                     std::size_t& moved, bool may_wait) {
-  const auto* const bytes = static_cast<const std::byte*>(data);
-  const lci::Words words = {static_cast<std::uint32_t>(key.context),
-                            static_cast<std::uint32_t>(key.context >> 32) | note, key.tag,
-                            static_cast<std::uint32_t>(size)};
-  if (to == port_.self()) {
-    arrived(to, false, words, {bytes, size});
-    return true;
-  }
-  const std::uint32_t flags = may_wait ? lci::kNoFlags : lci::kNoBlock;
-  const auto goes = [&](auto&& begin) {
-    const Post answer = may_wait ? lci::insist(port_, begin) : begin();
-    if (answer == Post::again_credit || answer == Post::again_buffer) return false;
-    if (!accepted(answer)) lost({to});
-    return true;
-  };
-  if (size <= port_.caps(to).inline_bytes_max) {
-    return goes([&] {
-      return port_.send_small({to}, chan_, lci::Lane::request, words, {bytes, size}, flags);
-    });
-  }
-  const std::size_t mtu = mtu_of({to});
-  do {
-    const Piece piece{bytes + moved, std::min(mtu, size - moved)};
-    lci::Packet* const packet = port_.alloc({to}, lci::Lane::request, piece.size, flags);
-    if (packet == nullptr) {
-      if (may_wait) lost({to});
-      return false;
-    }
-    if (!goes([&] { return port_.send(packet, chan_, words, 0, {&piece, 1}, nullptr, flags); })) {
-      port_.release(packet);
-      return false;
-    }
-    moved += piece.size;
-  } while (moved < size);
+  if (to != port_.self()) return outbox_.send_on(to, key, note, data, size, moved, may_wait);
+  arrived(to, false, Outbox::Head(key, note, size).words,
+          {static_cast<const std::byte*>(data), size});
   return true;
 }
 
 bool Inbox::send_offer(Rank to, const Key& key, std::uint32_t note, const Offer& offer,
                        bool may_wait) {
-  const lci::Words words = {static_cast<std::uint32_t>(key.context), note, key.tag, kOffered};
-  const std::span<const std::byte> body = std::as_bytes(std::span(&offer, 1));
-  if (to == port_.self()) {
-    arrived(to, false, words, body);
-    return true;
-  }
-  const auto begin = [&] {
-    return port_.send_small({to}, chan_, lci::Lane::request, words, body,
-                            may_wait ? lci::kNoFlags : lci::kNoBlock);
-  };
-  const Post answer = may_wait ? lci::insist(port_, begin) : begin();
-  if (answer == Post::again_credit || answer == Post::again_buffer) return false;
-  if (!accepted(answer)) lost({to});
+  if (to != port_.self()) return outbox_.send_offer(to, key, note, offer, may_wait);
+  arrived(to, false, Outbox::Head(key, note).words, std::as_bytes(std::span(&offer, 1)));
   return true;
 }
 

@@ -13,19 +13,13 @@
 
 #include "fairlead/base/pool.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/proto/mask_rules.h"
 #include "fairlead/proto/matcher.h"
 #include "fairlead/run/context.h"
+#include "fairlead/systems/elan/outbox.h"
 #include "fairlead/systems/elan/receive.h"
 
 namespace fairlead::elan {
-
-// Where the bytes of a message are that is too long to be kept: `segment` of its sender's.
-struct Offer {
-  std::uint64_t size;
-  std::uint32_t segment;
-  std::uint32_t zero;
-};
-static_assert(sizeof(Offer) == 16);
 
 // A message that no receive has taken, or that one has taken before all of it was here.
 struct Kept {
@@ -46,52 +40,8 @@ struct Kept {
   Kept* next_free = nullptr;   // the pool's
 };
 
-// How receives and messages match (proto/matcher.h).
-struct MaskRules {
-  using Receive = elan::Receive;
-  using Message = Kept;
-  using Envelope = elan::Envelope;
-  using Wanted = elan::Wanted;
-  struct Hash {
-    std::size_t operator()(const Envelope& e) const noexcept {
-      const std::uint64_t low = std::uint64_t{e.source} << 32 | e.tag;
-      const std::uint64_t mixed = (low ^ e.context * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-      return static_cast<std::size_t>(mixed ^ mixed >> 32);
-    }
-  };
-  static constexpr bool kMasks = true;
-
-  static const Wanted& wanted(const Receive& receive) { return receive.wanted; }
-  static Envelope envelope(const Wanted& wanted) { return without(wanted.envelope, wild(wanted)); }
-  static bool matches(const Wanted& wanted, const Envelope& message) {
-    return wanted.envelope.context == message.context &&
-           ((wanted.envelope.source ^ message.source) & wanted.source_mask) == 0 &&
-           ((wanted.envelope.tag ^ message.tag) & wanted.tag_mask) == 0;
-  }
-  static unsigned wild(const Wanted& wanted) {
-    if (!is_plain(wanted.source_mask) || !is_plain(wanted.tag_mask)) return proto::kMasked;
-    return (wanted.source_mask == 0 ? proto::kWildSource : 0u) |
-           (wanted.tag_mask == 0 ? proto::kWildTag : 0u);
-  }
-  static bool in_one_bin(const Wanted& wanted) {
-    return wanted.source_mask == ~Rank{0} && is_plain(wanted.tag_mask);
-  }
-  static Envelope without(Envelope e, unsigned wild) {
-    if ((wild & proto::kWildSource) != 0) e.source = 0;
-    if ((wild & proto::kWildTag) != 0) e.tag = 0;
-    return e;
-  }
-  static std::size_t bin(const Envelope& e) {
-    return e.source ^ static_cast<std::size_t>(e.context * 0x9e3779b97f4a7c15u >> 32);
-  }
-  static bool same_bin(const Wanted& wanted, const Envelope& message) {
-    return wanted.envelope.source == message.source && wanted.envelope.context == message.context;
-  }
-  static void posted(Receive& receive) { receive.in_line = true; }
-
- private:
-  static bool is_plain(std::uint32_t mask) { return mask == 0 || mask == ~std::uint32_t{0}; }
-};
+// How receives and messages match.
+struct MaskRules : proto::MaskRulesOf<Receive, Kept> {};
 
 // One channel's messages at one rank. Thread: the port's, inside a PortTurn.
 class Inbox {
@@ -115,16 +65,12 @@ class Inbox {
 
   void listen(const Listener& listener) { listener_ = listener; }
 
-  // The longest message.
-  static constexpr std::size_t kBytesMax = (std::size_t{1} << 32) - 2;
-
-  // Waits for room in the network. `data` is the caller's again on return. Not from an upcall.
-  void send(lci::Dest to, const Key& key, const void* data, std::size_t size);
-  // As above, from byte `moved` on, as far as there is room, or waiting for it if it may; true: all
-  // is sent. Nothing else may be sent to that rank before.
+  // As Outbox's (outbox.h), to this rank itself, too.
+  void send(lci::Dest to, const Key& key, const void* data, std::size_t size) {
+    outbox_.send(to, key, data, size);
+  }
   bool send_on(Rank to, const Key& key, std::uint32_t note, const void* data, std::size_t size,
                std::size_t& moved, bool may_wait);
-  // Sends no more than that there is such a message. False: there is no room.
   bool send_offer(Rank to, const Key& key, std::uint32_t note, const Offer& offer, bool may_wait);
   // Takes the first message there is, or waits in line for one.
   void post(Receive& receive);
@@ -160,20 +106,18 @@ class Inbox {
   static void make_room(Receive& receive);
   void fill(Receive& receive, std::size_t offset, std::span<const std::byte> data);
   void hand_over(Kept* message, Receive& receive);
-  std::size_t mtu_of(lci::Dest to);
-  [[noreturn]] void lost(lci::Dest to);
 
   run::Context& context_;
   lci::Port& port_;
   lci::Chan chan_;
   const char* what_;
+  Outbox outbox_;
   const std::uint64_t context_bits_;
   proto::Matcher<MaskRules> matcher_;
   Pool<Kept> kept_;
   std::vector<Receive*> probes_;                       // that wait, in the order of post()
   std::unordered_map<std::uint64_t, Stream> streams_;  // by sender and kind of packet
   Counter changes_;                                    // receives that ended
-  std::size_t group_mtu_ = 0;                          // 0: not known yet
   std::uint64_t strays_ = 0;
   Listener listener_;
 };

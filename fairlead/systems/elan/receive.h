@@ -6,6 +6,7 @@
 
 #include "fairlead/base/intrusive_list.h"
 #include "fairlead/base/post.h"
+#include "fairlead/proto/tagged_envelope.h"
 
 namespace fairlead::elan {
 
@@ -15,21 +16,9 @@ struct Key {
   std::uint32_t tag = 0;
 };
 
-// As above, at its receiver.
-struct Envelope {
-  std::uint64_t context = 0;
-  Rank source = 0;
-  std::uint32_t tag = 0;
-
-  friend bool operator==(const Envelope&, const Envelope&) = default;
-};
-
-// Messages of one context whose source and tag are so, as far as the masks' bits go.
-struct Wanted {
-  Envelope envelope{};
-  Rank source_mask = ~Rank{0};
-  std::uint32_t tag_mask = ~std::uint32_t{0};
-};
+// As above, at its receiver, and what a receive asks for.
+using Envelope = proto::TaggedEnvelope;
+using Wanted = proto::TaggedWanted;
 
 // Its owner keeps it in place until it is done, or was withdrawn.
 struct Receive {

@@ -128,7 +128,7 @@ ELAN_EVENT* elan_tportTxStart(ELAN_TPORT* port, unsigned flags, unsigned destvp,
   Core& core = fairlead::elan::core_of(__func__);
   const PortTurn turn(core.port());
   fairlead::elan::check_process(core, destvp, __func__);
-  if (n > fairlead::elan::Inbox::kBytesMax) {
+  if (n > fairlead::elan::Outbox::kBytesMax) {
     core.fail(__func__,
               fmt::format("process {}: {} bytes, a message has less than 2^32 - 1", destvp, n));
   }

@@ -10,6 +10,8 @@
 #include "fairlead/base/check.h"
 #include "fairlead/systems/elan/errors.h"
 #include "fairlead/systems/elan/inbox.h"
+#include "fairlead/systems/elan/interface_inbox.h"
+#include "fairlead/systems/elan/outbox.h"
 
 namespace fairlead::elan {
 namespace {
@@ -21,12 +23,28 @@ constexpr std::uint64_t kPortBits = 0xffffffffu;
 
 Tports::Tports(run::Context& context, const Names& names, const char* what,
                const Listener& listener)
-    : context_(context),
-      port_(context.port()),
-      names_(names),
-      what_(what),
-      listener_(listener),
-      inbox_(std::make_unique<Inbox>(context, names.messages, what, kPortBits)) {
+    : context_(context), port_(context.port()), names_(names), what_(what), listener_(listener) {
+  if (lci::MessageMatching* const matching = lci::matching_of(port_); matching == nullptr) {
+    match_here();
+  } else {
+    interface_ = std::make_unique<InterfaceInbox>(
+        context, *matching, names.messages, names.answers, what,
+        InterfaceInbox::Listener{this, [](void* self, Receive& receive) {
+                                   static_cast<Tports*>(self)->received(receive);
+                                 }});
+    outbox_ = std::make_unique<Outbox>(context, names.messages, what);
+  }
+  port_.bind(names_.answers,
+             {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
+                static_cast<Tports*>(self)->answered(arrival.source, arrival.words[0]);
+                return Keep::no;
+              },
+              this},
+             {});
+}
+
+void Tports::match_here() {
+  inbox_ = std::make_unique<Inbox>(context_, names_.messages, what_, kPortBits);
   Inbox::Listener own;
   own.context = this;
   own.received = [](void* self, Receive& receive) {
@@ -35,20 +53,13 @@ Tports::Tports(run::Context& context, const Names& names, const char* what,
   own.offered = [](void* self, Receive& receive, const Offer& offer) {
     static_cast<Tports*>(self)->offered(receive, offer);
   };
-  if (listener.holds != nullptr) {
+  if (listener_.holds != nullptr) {
     own.holds = [](void* self, const Envelope& message, std::size_t size, bool longer) {
       const Listener& above = static_cast<Tports*>(self)->listener_;
       above.holds(above.context, message, size, longer);
     };
   }
   inbox_->listen(own);
-  port_.bind(names_.answers,
-             {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
-                static_cast<Tports*>(self)->answered(arrival.source, arrival.words[0]);
-                return Keep::no;
-              },
-              this},
-             {});
 }
 
 Tports::~Tports() { port_.bind(names_.answers, {}, {}); }
@@ -61,10 +72,16 @@ bool Tports::start(Send& send, bool may_wait) {
   if (send.how != Send::How::plain && send.answer == 0) send.answer = await_answer(send);
   const Key key{send.port, send.tag};
   if (send.how != Send::How::offer) {
-    return inbox_->send_on(send.to, key, send.answer, send.data, send.size, send.moved, may_wait);
+    return inbox_ != nullptr ? inbox_->send_on(send.to, key, send.answer, send.data, send.size,
+                                               send.moved, may_wait)
+                             : outbox_->send_on(send.to, key, send.answer, send.data, send.size,
+                                                send.moved, may_wait);
   }
-  if (send.to != port_.self()) expose(send);
-  return inbox_->send_offer(send.to, key, send.answer, {send.size, send.segment, 0}, may_wait);
+  // The interface gets bytes of its own host as those of others.
+  if (send.to != port_.self() || in_interface()) expose(send);
+  const Offer offer{send.size, send.segment, 0};
+  return inbox_ != nullptr ? inbox_->send_offer(send.to, key, send.answer, offer, may_wait)
+                           : outbox_->send_offer(send.to, key, send.answer, offer, may_wait);
 }
 
 void Tports::expose(Send& send) {
@@ -109,13 +126,24 @@ void Tports::answered(Rank from, std::uint32_t id) {
 
 // --- Receiving.
 
-void Tports::post(Receive& receive) { inbox_->post(receive); }
-bool Tports::withdraw(Receive& receive) { return inbox_->withdraw(receive); }
-void Tports::await(const Receive& receive, const char* call) { inbox_->await(receive, call); }
-bool Tports::any_kept() const { return inbox_->any_kept(); }
-std::uint64_t Tports::strays() const { return strays_ + inbox_->strays(); }
+void Tports::post(Receive& receive) {
+  return in_interface() ? interface_->post(receive) : inbox_->post(receive);
+}
+bool Tports::withdraw(Receive& receive) {
+  return in_interface() ? interface_->withdraw(receive) : inbox_->withdraw(receive);
+}
+void Tports::await(const Receive& receive, const char* call) {
+  return in_interface() ? interface_->await(receive, call) : inbox_->await(receive, call);
+}
+bool Tports::any_kept() const { return !in_interface() && inbox_->any_kept(); }
+std::uint64_t Tports::strays() const { return strays_ + (inbox_ ? inbox_->strays() : 0); }
 
 std::optional<Tports::Found> Tports::find(const Wanted& wanted) {
+  if (in_interface()) {
+    const std::optional<lci::MatchFound> there = interface_->find(wanted);
+    if (!there) return std::nullopt;
+    return Found{there->from, there->tag, there->size};
+  }
   const Kept* const found = inbox_->find(wanted);
   if (found == nullptr) return std::nullopt;
   return Found{found->envelope.source, found->envelope.tag, found->size};

@@ -1,6 +1,6 @@
-// Tports: messages with tags that are matched here, by masks and in order, whatever stands above
-// (Quadrics paper, section 3). elan.h's Tports are this, and MPI's, which has channels of its own
-// and needs nothing else of Elanlib.
+// Tports: messages with tags that are matched below whatever stands above, by masks and in order
+// (Quadrics paper, section 3): by the network interface where it can, else by this host. elan.h's
+// Tports are this, and MPI's, which has channels of its own and needs nothing else of Elanlib.
 //
 // A message is sent unasked, or offered: then its bytes stay at the sender until a receive has
 // taken it, which gets them from memory to memory.
@@ -17,10 +17,15 @@
 #include "fairlead/run/context.h"
 #include "fairlead/systems/elan/receive.h"
 
+namespace fairlead::fabric {
+struct OfferedMessage;
+}  // namespace fairlead::fabric
+
 namespace fairlead::elan {
 
 class Inbox;
-struct Offer;
+class InterfaceInbox;
+class Outbox;
 
 // A message that is sent; its owner keeps it in place until start() has returned true and, unless
 // it is plain, Listener::sent was called.
@@ -78,13 +83,16 @@ class Tports {
   Tports(const Tports&) = delete;
   Tports& operator=(const Tports&) = delete;
 
+  // Whether the interface matches: receives then cost this host no search.
+  bool in_interface() const { return interface_ != nullptr; }
   // Sends, or goes on doing so. False: there is no room now, and nothing else may go to that rank
   // before; not where it may wait for room. Not from an upcall.
   bool start(Send& send, bool may_wait);
   // Takes the first message that matches, or waits in line for one. A message that was offered is
   // got by progress().
   void post(Receive& receive);
-  // Takes it out of the line. False: a message has matched it.
+  // Takes it out of the line. False: a message has matched it. It and find() wait for the interface
+  // where that matches; not from an upcall.
   bool withdraw(Receive& receive);
   // Waits until it is done; ends the job if it cannot be.
   void await(const Receive& receive, const char* call);
@@ -110,7 +118,8 @@ class Tports {
     Counter copied{};
   };
 
-  void offered(Receive& receive, const Offer& offer);
+  void offered(Receive& receive, const fabric::OfferedMessage& offer);
+  void match_here();
   void received(Receive& receive);
   bool go_on(Fetch& fetch);
   std::uint32_t await_answer(Send& send);
@@ -125,7 +134,10 @@ class Tports {
   const Names names_;
   const char* const what_;
   const Listener listener_;
+  // Either the first, or the others.
   std::unique_ptr<Inbox> inbox_;
+  std::unique_ptr<InterfaceInbox> interface_;
+  std::unique_ptr<Outbox> outbox_;
   std::uint32_t next_segment_ = 0;
   std::vector<Send*> awaited_;       // by answer - 1
   std::vector<std::uint32_t> free_;  // answers that nobody waits for

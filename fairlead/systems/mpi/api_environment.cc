@@ -53,8 +53,10 @@ int start(const char* name, int required, int* provided) {
                            text(JobOptions::kUnexpectedVariable));
   if (!options.ok())
     end_job(context, MPI_ERR_OTHER, fmt::format("{}: {}", name, options.error().text));
+  JobOptions chosen = options.value();
+  chosen.device = device_in(context, chosen.device);
   // Only the direct device tells threads that wait of what came to others.
-  if (options.value().device != DeviceName::direct) {
+  if (chosen.device != DeviceName::direct) {
     required = std::min<int>(required, MPI_THREAD_SERIALIZED);
   }
   const int level = required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
@@ -63,8 +65,8 @@ int start(const char* name, int required, int* provided) {
                                                         : MPI_THREAD_MULTIPLE;
   {
     const lci::PortTurn turn(context.port());  // its upcalls find it made
-    Process& process = context.set_state(
-        run::System::mpi, std::make_unique<Process>(context, level, options.value()));
+    Process& process =
+        context.set_state(run::System::mpi, std::make_unique<Process>(context, level, chosen));
     tell_waits(process);
     Watch::start(process);
   }

@@ -9,7 +9,7 @@ namespace {
 int do_put(const Call& call, const void* origin, MPI_Count count, MPI_Datatype type,
            const Target& target, MPI_Win win) {
   return on_window(call, win, [&](Window& window) -> int {
-    const Buffer own{origin, count, type, "origin_"};
+    const OwnBuffer own{origin, count, type, "origin_"};
     const Place place = check_access(call, window, target, &own, nullptr);
     if (place.nothing) return place.error;
     window_put(call.process(), window, place.data, data_of(own), call.name());
@@ -20,7 +20,7 @@ int do_put(const Call& call, const void* origin, MPI_Count count, MPI_Datatype t
 int do_get(const Call& call, void* origin, MPI_Count count, MPI_Datatype type, const Target& target,
            MPI_Win win) {
   return on_window(call, win, [&](Window& window) -> int {
-    const Buffer result{origin, count, type, "origin_"};
+    const OwnBuffer result{origin, count, type, "origin_"};
     const Place place = check_access(call, window, target, nullptr, &result);
     if (place.nothing) return place.error;
     window_get(call.process(), window, place.data, data_of(result), call.name());
@@ -44,10 +44,10 @@ int find_basic(const Call& call, Window& window, MPI_Datatype type, const char* 
 }
 
 // The element type of all buffers of an accumulate call, which is one and the same.
-int agree_on_basic(const Call& call, Window& window, const Target& target, const Buffer* origin,
-                   const Buffer* result, MPI_Datatype* basic) {
+int agree_on_basic(const Call& call, Window& window, const Target& target, const OwnBuffer* origin,
+                   const OwnBuffer* result, MPI_Datatype* basic) {
   if (const int error = find_basic(call, window, target.type, "target_", basic)) return error;
-  for (const Buffer* const buffer : {origin, result}) {
+  for (const OwnBuffer* const buffer : {origin, result}) {
     if (buffer == nullptr || buffer->type == target.type || buffer->count <= 0) continue;
     MPI_Datatype own = MPI_DATATYPE_NULL;
     if (const int error = find_basic(call, window, buffer->type, buffer->which, &own)) {
@@ -63,7 +63,7 @@ int agree_on_basic(const Call& call, Window& window, const Target& target, const
 }
 
 // The elements of a buffer. In a row with their gaps where no type but `basic` says how they lie.
-ElementBuffer elements_of(const Buffer& buffer, MPI_Datatype basic) {
+ElementBuffer elements_of(const OwnBuffer& buffer, MPI_Datatype basic) {
   auto* const at = static_cast<std::byte*>(const_cast<void*>(buffer.address));
   if (buffer.type == basic) return {at, nullptr};
   if (size_of_type(basic) == 0) return {at, find_body(buffer.type)->layout};
@@ -85,12 +85,12 @@ void gap_elements(FarData& far, MPI_Datatype type, MPI_Datatype basic, std::uint
 }
 
 // `result` nullptr: nobody wants what was there.
-int do_accumulate(const Call& call, const Buffer& origin, const Buffer* result,
+int do_accumulate(const Call& call, const OwnBuffer& origin, const OwnBuffer* result,
                   const Target& target, MPI_Op op, MPI_Win win) {
   return on_window(call, win, [&](Window& window) -> int {
     const bool reads =
         result != nullptr && op == MPI_NO_OP;  // the origin's buffer is not looked at
-    const Buffer* const own = reads ? nullptr : &origin;
+    const OwnBuffer* const own = reads ? nullptr : &origin;
     MPI_Datatype basic = target.type;
     if (const int error = agree_on_basic(call, window, target, own, result, &basic)) return error;
     if (const int error = check_operation(call, window, op, basic)) return error;
@@ -158,7 +158,7 @@ int get_accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype
                    void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
                    int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  const Buffer result{result_addr, result_count, result_datatype, "result_"};
+  const OwnBuffer result{result_addr, result_count, result_datatype, "result_"};
   return do_accumulate(Call("MPI_Get_accumulate"),
                        {origin_addr, origin_count, origin_datatype, "origin_"}, &result,
                        {target_rank, target_disp, target_count, target_datatype}, op, win);
@@ -167,7 +167,7 @@ int get_accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype
 int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
                  MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
   const Call call("MPI_Fetch_and_op");
-  const Buffer result{result_addr, 1, datatype, "result_"};
+  const OwnBuffer result{result_addr, 1, datatype, "result_"};
   if (const int error = check_predefined(call, win, datatype)) return error;
   return do_accumulate(call, {origin_addr, 1, datatype, "origin_"}, &result,
                        {target_rank, target_disp, 1, datatype}, op, win);
@@ -177,9 +177,9 @@ int compare_and_swap(const void* origin_addr, const void* compare_addr, void* re
                      MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
   const Call call("MPI_Compare_and_swap");
   return on_window(call, win, [&](Window& window) -> int {
-    const Buffer own{origin_addr, 1, datatype, "origin_"};
-    const Buffer compare{compare_addr, 1, datatype, "compare_"};
-    const Buffer result{result_addr, 1, datatype, "result_"};
+    const OwnBuffer own{origin_addr, 1, datatype, "origin_"};
+    const OwnBuffer compare{compare_addr, 1, datatype, "compare_"};
+    const OwnBuffer result{result_addr, 1, datatype, "result_"};
     if (const int error = check_predefined(call, win, datatype)) return error;
     if (const int error = check_buffer(call, window, compare)) return error;
     const Place place =
@@ -230,7 +230,7 @@ int rget_accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatyp
                     int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
   const Call call("MPI_Rget_accumulate");
-  const Buffer result{result_addr, result_count, result_datatype, "result_"};
+  const OwnBuffer result{result_addr, result_count, result_datatype, "result_"};
   return with_request(call, win, request, [&]() -> int {
     return do_accumulate(call, {origin_addr, origin_count, origin_datatype, "origin_"}, &result,
                          {target_rank, target_disp, target_count, target_datatype}, op, win);

@@ -40,7 +40,8 @@ std::string names_of(const Row (&rows)[count]) {
 
 Result<JobOptions> JobOptions::of_texts(const std::string& device, const std::string& bcast,
                                         const std::string& unexpected) {
-  const auto found_device = find(kDevices, device.empty() ? "direct" : device);
+  const auto found_device =
+      device.empty() ? std::optional(DeviceName::unnamed) : find(kDevices, device);
   if (!found_device) {
     return Error{
         fmt::format("there is no MPI device '{}'; there are: {}", device, names_of(kDevices))};

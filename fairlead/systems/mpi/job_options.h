@@ -10,7 +10,8 @@
 namespace fairlead::mpi {
 
 enum class DeviceName : std::uint8_t {
-  automatic,  // direct, and rsm to peers that processors store to directly
+  unnamed,    // tports where the network interface matches messages, else direct
+  automatic,  // as unnamed, but rsm instead of direct to peers that processors store to directly
   direct,
   panda,
   rsm,
@@ -31,13 +32,13 @@ struct JobOptions {
   static constexpr const char kBcastVariable[] = "FAIRLEAD_MPI_BCAST";
   static constexpr const char kUnexpectedVariable[] = "FAIRLEAD_MPI_UNEXPECTED";
 
-  DeviceName device = DeviceName::direct;
+  DeviceName device = DeviceName::unnamed;
   BcastWay bcast = BcastWay::automatic;
   // What messages without a receive may hold at a rank before their senders have to wait.
   std::uint64_t unexpected_bytes = kUnexpectedBytesSlow;
 
-  // Reads the variables' texts; empty ones stand for direct, multicast where the device has one and
-  // else automatic, and kUnexpectedBytesSlow. Error: a name that is not in its list, which is
+  // Reads the variables' texts; empty ones stand for unnamed, multicast where the device has one
+  // and else automatic, and kUnexpectedBytesSlow. Error: a name that is not in its list, which is
   // shown, a way that the device does not have, or no size.
   static Result<JobOptions> of_texts(const std::string& device, const std::string& bcast,
                                      const std::string& unexpected);

@@ -24,6 +24,9 @@ namespace fairlead::mpi {
 struct Extras;
 class Windows;  // windows/window.h
 
+// The device that a job has which asked for `asked`: a name of its own.
+DeviceName device_in(run::Context& context, DeviceName asked);
+
 class Process {
  public:
   enum class Phase : std::uint8_t { running, finalized };

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "fairlead/lci/message_matching.h"
 #include "fairlead/systems/mpi/devices/pairs/device.h"
 #include "fairlead/systems/mpi/devices/rsm/device.h"
 #include "fairlead/systems/mpi/devices/tports/device.h"
@@ -78,6 +79,12 @@ OtherDevice other_device(run::Context& context, const JobOptions& options) {
 }
 
 }  // namespace
+
+DeviceName device_in(run::Context& context, DeviceName asked) {
+  const bool open = asked == DeviceName::unnamed || asked == DeviceName::automatic;
+  if (open && lci::matching_of(context.port()) != nullptr) return DeviceName::tports;
+  return asked == DeviceName::unnamed ? DeviceName::direct : asked;
+}
 
 Process::Process(run::Context& context, int level, const JobOptions& options)
     : thread_level(level),

@@ -59,7 +59,8 @@ void Amvia::expect(int answer) {
 void Amvia::open(std::byte*, std::uint64_t) {
   const int joined = fairlead_am_init("amvia");
   began_am_ = joined == AM_OK;
-  bool good = (began_am_ || joined == AM_ERR_IN_USE) && make_endpoint(port_, bundle_, endpoint_);
+  bool good =
+      (began_am_ || joined == AM_ERR_IN_USE) && make_endpoint(port_, bundle_, endpoint_, left_out_);
   const auto set = [&](handler_t index, am_handler_t function) {
     good = good && AM_SetHandler(endpoint_, index, function) == AM_OK;
   };
@@ -99,10 +100,20 @@ void Amvia::poll() {
 
 void Amvia::wait(const lci::Until& until) {
   // All that has come is run before this rank sleeps; who waits looks again then.
+  if (!serve()) sleep({.what = until.what});
+}
+
+bool Amvia::serve() {
   const int ran = fairlead_am_poll(bundle_);
   if (ran < 0) host_.fail("a function that atomic runs may not communicate");
-  if (ran > 0) return;
-  if (port_.wait({.any_packet = true, .any_change = true, .what = until.what}) == Post::peer_down) {
+  return ran > 0;
+}
+
+void Amvia::sleep(const lci::Until& until) {
+  lci::Until any = until;
+  any.any_packet = true;
+  any.any_change = true;
+  if (port_.wait(any) == Post::peer_down) {
     host_.fail(fmt::format("a rank was lost while this one waited for {}", until.what));
   }
 }

@@ -11,12 +11,14 @@
 
 namespace fairlead::splitc {
 
-class Amvia final : public Remote {
+class Amvia : public Remote {
  public:
   // Bytes of a value that a short message has room for.
   static constexpr std::size_t kValueMax = 8;
 
-  Amvia(lci::Port& port, Host& host) : port_(port), host_(host) {}
+  // No messages go to the ranks of `left_out`, which are in order, and outlive it.
+  Amvia(lci::Port& port, Host& host, std::span<const Rank> left_out = {})
+      : port_(port), host_(host), left_out_(left_out) {}
 
   void open(std::byte* heap, std::uint64_t bytes) override;
   void close() override;
@@ -32,6 +34,15 @@ class Amvia final : public Remote {
   void glance() override { poll(); }
   void wait(const lci::Until& until) override;
   Collectives::Road road() override;
+
+ protected:
+  lci::Port& port() { return port_; }
+  Host& host() { return host_; }
+  // Runs one request and one reply of those that have come. False: there were none.
+  bool serve();
+  // Until any of what `until` says, or something came.
+  void sleep(const lci::Until& until);
+  void send(Rank to, std::uint32_t kind, const lci::Words& words, std::span<const std::byte> data);
 
  private:
   // A get of a message's size that is under way, known by its index.
@@ -50,7 +61,6 @@ class Amvia final : public Remote {
   void got(std::uint32_t index, std::span<const std::byte> data);
   void write(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes, bool is_store);
   void written(void* data, std::size_t bytes, std::uint64_t offset);
-  void send(Rank to, std::uint32_t kind, const lci::Words& words, std::span<const std::byte> data);
 
   using Arg = handlerarg_t;
   static void on_returned(int status, op_t opcode, void* block);
@@ -76,6 +86,7 @@ class Amvia final : public Remote {
 
   lci::Port& port_;
   Host& host_;
+  const std::span<const Rank> left_out_;
   bool began_am_ = false;
   bool ends_ = false;  // what comes back is no error
   eb_t bundle_ = nullptr;

@@ -126,6 +126,7 @@ void Collectives::send_down(Rank root, Kind kind, const lci::Words& words,
 
 void Collectives::barrier() {
   const std::uint32_t procs = port_.size();
+  if (road_.gather != nullptr) return barrier_of_nodes();
   if (road_.send != nullptr) {
     std::byte none{};
     return reduce(
@@ -137,6 +138,27 @@ void Collectives::barrier() {
     send({(port_.self() + distance) % procs}, kBarrier, {round, 0, 0, 0}, nullptr, 0);
     await(came_[round], barriers_, "other ranks at a barrier");
   }
+}
+
+// In two phases: those who have come are told of up the tree, that all have, down it.
+void Collectives::barrier_of_nodes() {
+  enum Phase : std::uint32_t { kUp, kDown };
+  ++barriers_;
+  if (!road_.gather(road_.context, barriers_)) return;
+  const std::span<const Rank> leaders = road_.leaders;
+  const auto place = static_cast<std::size_t>(
+      std::find(leaders.begin(), leaders.end(), port_.self()) - leaders.begin());
+  const std::size_t first = std::min(place * fan_ + 1, leaders.size());
+  const std::size_t end = std::min(first + fan_, leaders.size());
+  await(came_[kUp], barriers_ * (end - first), "other nodes at a barrier");
+  if (place > 0) {
+    send({leaders[(place - 1) / fan_]}, kBarrier, {kUp, 0, 0, 0}, nullptr, 0);
+    await(came_[kDown], barriers_, "other nodes at a barrier");
+  }
+  for (const Rank child : leaders.subspan(first, end - first)) {
+    send({child}, kBarrier, {kDown, 0, 0, 0}, nullptr, 0);
+  }
+  road_.let_go(road_.context, barriers_);
 }
 
 void Collectives::reduce_came(const Message& message) {

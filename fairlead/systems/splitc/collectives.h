@@ -4,7 +4,8 @@
 // multicasts it. Scan: in rounds, as the barrier.
 //
 // Or in messages of another kind (Road), which know no groups: then the barrier goes up and down a
-// binary tree (Split-C paper, section 5.2), and outcomes and broadcasts go down it.
+// binary tree (Split-C paper, section 5.2), and outcomes and broadcasts go down it. Where ranks of
+// a node meet by themselves, that tree is one of the nodes' leaders (section 5.3).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -42,6 +43,12 @@ class Collectives {
                  std::span<const std::byte> data) = nullptr;
     void* context = nullptr;
     std::size_t bytes_max = 0;
+    // Where ranks of a node meet by themselves: until all of this one's have come to their
+    // `barrier`th (from 1). True: this rank leads them, and they wait for let_go(); false: that has
+    // been called, the barrier is over.
+    bool (*gather)(void* context, std::uint64_t barrier) = nullptr;
+    void (*let_go)(void* context, std::uint64_t barrier) = nullptr;
+    std::span<const Rank> leaders{};  // of the nodes, in their order; outlives it
   };
 
   Collectives(lci::Port& port, lci::Chan first, Owner owner);
@@ -88,6 +95,7 @@ class Collectives {
   void reduce_came(const Message& message);
   void scan_came(const Message& message);
   void broadcast_came(const Message& message);
+  void barrier_of_nodes();
   // To the children of this rank in the tree whose root is `root`.
   void send_down(Rank root, Kind kind, const lci::Words& words, std::span<const std::byte> data);
   void broadcast_pieces(std::uint32_t number, std::span<const std::byte> data, Rank root);

@@ -2,17 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace fairlead::splitc {
 
-bool make_endpoint(lci::Port& port, eb_t& bundle, ep_t& endpoint) {
+bool make_endpoint(lci::Port& port, eb_t& bundle, ep_t& endpoint, std::span<const Rank> left_out) {
   en_t name{};
   bool good = AM_AllocateBundle(AM_SEQ, &bundle) == AM_OK &&
               AM_AllocateEndpoint(bundle, &endpoint, &name) == AM_OK &&
               AM_SetNumTranslations(endpoint, static_cast<int>(port.size())) == AM_OK;
   for (Rank rank = 0; good && rank < port.size(); ++rank) {
-    if (rank == port.self()) continue;
+    if (rank == port.self() || std::binary_search(left_out.begin(), left_out.end(), rank)) continue;
     good =
         AM_Map(endpoint, static_cast<int>(rank), AM_NameOf(rank, name.endpoint), AM_ALL) == AM_OK;
   }

@@ -13,7 +13,8 @@ am_handler_t handler_of(F* function) {
 
 // Makes a bundle with an endpoint, whose translations are the other ranks by number; every rank's
 // Split-C has the same number of endpoint. False: none can be had.
-bool make_endpoint(lci::Port& port, eb_t& bundle, ep_t& endpoint);
+bool make_endpoint(lci::Port& port, eb_t& bundle, ep_t& endpoint,
+                   std::span<const Rank> left_out = {});
 
 // A message came back to handler 0: ends the job.
 [[noreturn]] void came_back(int status, const void* block);

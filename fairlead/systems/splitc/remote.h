@@ -1,6 +1,7 @@
 // How a rank reaches the heaps that it cannot load from and store to: one implementation for each
 // name of --splitc. Places have been looked at before; a lost rank ends the job.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,6 +21,8 @@ class Host {
   virtual std::byte* own(std::uint64_t offset, std::size_t bytes) = 0;
   // So many bytes more have been stored here.
   virtual void stored(std::size_t bytes) = 0;
+  // The count of those bytes.
+  virtual const std::atomic<std::uint64_t>* stored_word() = 0;
   // Runs a call of atomic: `out` has kAtomicMax bytes; returns how many of them there are.
   virtual std::size_t run(std::span<const std::byte> call, std::byte* out) = 0;
   // What an atomic of this rank's has come to.
@@ -49,6 +52,13 @@ class Remote {
   // Until nothing of this rank's is under way that is sent to it, before all ranks meet for the
   // last time: then no message finds its receiver gone.
   virtual void settle() {}
+
+  // Whether accesses to heaps that are mapped take time, on a modelled machine: then each is told
+  // just before it is made. `counts`: the rank's stored bytes are counted, too.
+  virtual bool takes_time() const { return false; }
+  virtual void touch(Rank, std::size_t /*bytes*/, bool /*counts*/) {}
+  // So many bytes in all have been stored to a rank whose heap is mapped here.
+  virtual void stored_at(Rank, std::uint64_t /*all*/) {}
 
   // Serves others.
   virtual void poll() = 0;

@@ -12,6 +12,7 @@
 #include "fairlead/base/pages.h"
 #include "fairlead/run/names.h"
 #include "fairlead/systems/splitc/amvia.h"
+#include "fairlead/systems/splitc/amvia_shm.h"
 #include "fairlead/systems/splitc/direct.h"
 #include "fairlead/systems/splitc/via.h"
 
@@ -32,13 +33,15 @@ bool may_be_mapped(lci::Port& port) {
 }
 
 std::unique_ptr<Remote> make_remote(Implementation implementation, run::Context& context,
-                                    Host& host) {
+                                    const NodeHeaps* node, Host& host) {
   lci::Port& port = context.port();
   switch (implementation) {
     case Implementation::direct:
       return std::make_unique<Direct>(port, host, kHeapSegment);
     case Implementation::amvia:
       return std::make_unique<Amvia>(port, host);
+    case Implementation::amvia_shm:
+      return std::make_unique<AmviaShm>(port, context.layer_costs(), host, *node);
     case Implementation::via:
       return std::make_unique<Via>(port, context.layer_costs(), host);
     case Implementation::via_unreliable:
@@ -58,7 +61,10 @@ Runtime::Runtime(run::Context& context, Implementation implementation, access::B
       port_(context.port()),
       anchor_(reinterpret_cast<std::uintptr_t>(program_anchor)),
       shares_(implementation == Implementation::direct),
-      remote_(make_remote(implementation, context_, *this)),
+      node_(implementation == Implementation::amvia_shm
+                ? std::make_unique<NodeHeaps>(context, host())
+                : nullptr),
+      remote_(make_remote(implementation, context_, node_.get(), *this)),
       collectives_(port_, kNames.channels[0],
                    {this,
                     [](void* self, const lci::Until& until) {
@@ -74,7 +80,7 @@ Runtime::Runtime(run::Context& context, Implementation implementation, access::B
 
 Runtime::~Runtime() {
   if (heap_ != nullptr && shares_) (void)port_.withdraw(kHeapSegment);
-  if (view_ != nullptr) munmap(view_, heap_bytes_);
+  if (view_ != nullptr && node_ == nullptr) munmap(view_, heap_bytes_);
 }
 
 void Runtime::fail(const std::string& reason) {
@@ -113,7 +119,10 @@ void Runtime::map_heap_at_one_address() {
 // process's own.
 void Runtime::make_heap() {
   heap_bytes_ = kHeapBytes;
-  if (!shares_) {
+  if (node_ != nullptr) {
+    heap_ = node_->make(heap_bytes_, heap_at_ == HeapAt::one_address ? kOneAddress : 0);
+    if (heap_at_ == HeapAt::one_address) view_ = heap_;
+  } else if (!shares_) {
     make_own_heap();
   } else if (may_be_mapped(port_)) {
     while (heap_ == nullptr && heap_bytes_ >= kHeapBytesMin) {
@@ -146,12 +155,15 @@ void Runtime::begin() {
     const bool maps = shares_ && (port_.caps(rank).flags & lci::kMappable) != 0;
     void* const theirs = maps && rank != me ? port_.map(rank, kHeapSegment) : nullptr;
     bases_[rank] = rank == me ? heap_ : static_cast<std::byte*>(theirs);
+    if (node_ != nullptr) bases_[rank] = node_->heap(rank);
   }
   bases = bases_.data();
   room = heap_bytes_ - access::kHeapBegin;
-  until_poll = kPollEvery;
+  takes_time_ = remote_->takes_time();
+  until_poll = takes_time_ ? 1 : kPollEvery;
   parts_ = RangeAllocator(room);
   collectives_.barrier();
+  if (node_ != nullptr) node_->all_have_mapped();
 }
 
 void Runtime::end() {
@@ -162,7 +174,8 @@ void Runtime::end() {
   remote_->close();
 }
 
-std::byte* Runtime::look(Rank rank, std::uint64_t offset, std::size_t bytes, const char* call) {
+std::byte* Runtime::look(Rank rank, std::uint64_t offset, std::size_t bytes, const char* call,
+                         bool counts) {
   if (rank >= procs) {
     fail(fmt::format("{} of {} bytes at {:#x} of rank {}: there are {} ranks", call, bytes, offset,
                      rank, procs));
@@ -171,18 +184,25 @@ std::byte* Runtime::look(Rank rank, std::uint64_t offset, std::size_t bytes, con
     fail(fmt::format("{} of {} bytes at {:#x} of rank {}: its heap is from {:#x} to {:#x}", call,
                      bytes, offset, rank, access::kHeapBegin, heap_bytes_));
   }
-  if (until_poll <= 1) {
-    until_poll = kPollEvery;
+  std::uint32_t& until_glance = takes_time_ ? until_glance_ : until_poll;
+  if (until_glance <= 1) {
+    until_glance = kPollEvery;
     remote_->glance();
   }
-  --until_poll;
-  return bases[rank] == nullptr ? nullptr : bases[rank] + offset;
+  --until_glance;
+  if (takes_time_) until_poll = 1;
+  if (bases[rank] == nullptr) return nullptr;
+  if (takes_time_ && rank != me) {
+    remote_->touch(rank, bytes, counts);
+  } else if (bytes > 64) {
+    port_.charge({.working_set_bytes = bytes, .copied_bytes = bytes});
+  }
+  return bases[rank] + offset;
 }
 
 void Runtime::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes, const char* call) {
   if (const std::byte* const at = look(rank, offset, bytes, call)) {
     std::memcpy(to, at, bytes);
-    if (bytes > 64) port_.charge({.working_set_bytes = bytes, .copied_bytes = bytes});
     return;
   }
   remote_->get(to, rank, offset, bytes);
@@ -192,7 +212,6 @@ void Runtime::put(Rank rank, std::uint64_t offset, const void* from, std::size_t
                   const char* call) {
   if (std::byte* const at = look(rank, offset, bytes, call)) {
     std::memcpy(at, from, bytes);
-    if (bytes > 64) port_.charge({.working_set_bytes = bytes, .copied_bytes = bytes});
     return;
   }
   remote_->put(rank, offset, from, bytes, copied);
@@ -217,11 +236,11 @@ std::uint64_t Runtime::stored_here() const {
 
 void Runtime::store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
   stores_ += bytes;
-  if (std::byte* const at = look(rank, offset, bytes, "store")) {
+  if (std::byte* const at = look(rank, offset, bytes, "store", true)) {
     std::memcpy(at, from, bytes);
-    std::atomic_ref<std::uint64_t>(control_of(rank).stored)
-        .fetch_add(bytes, std::memory_order_release);
-    if (bytes > 64) port_.charge({.working_set_bytes = bytes, .copied_bytes = bytes});
+    const std::uint64_t before = std::atomic_ref<std::uint64_t>(control_of(rank).stored)
+                                     .fetch_add(bytes, std::memory_order_release);
+    if (node_ != nullptr) remote_->stored_at(rank, before + bytes);
     return;
   }
   remote_->store(rank, offset, from, bytes);
@@ -239,13 +258,16 @@ void Runtime::stored(std::size_t bytes) {
       .fetch_add(bytes, std::memory_order_release);
 }
 
+const std::atomic<std::uint64_t>* Runtime::stored_word() {
+  return reinterpret_cast<const std::atomic<std::uint64_t>*>(
+      &reinterpret_cast<Control*>(heap_)->stored);
+}
+
 void Runtime::store_sync(std::uint64_t bytes) {
   poll();
-  auto* const word =
-      reinterpret_cast<std::atomic<std::uint64_t>*>(&reinterpret_cast<Control*>(heap_)->stored);
   while (stored_here() - consumed_ < bytes) {
     remote_->wait(
-        {.word = word, .cmp = lci::Cmp::ge, .value = consumed_ + bytes, .what = "stores"});
+        {.word = stored_word(), .cmp = lci::Cmp::ge, .value = consumed_ + bytes, .what = "stores"});
   }
   consumed_ += bytes;
 }

@@ -12,6 +12,7 @@
 #include "fairlead/systems/splitc/access.h"
 #include "fairlead/systems/splitc/collectives.h"
 #include "fairlead/systems/splitc/implementation.h"
+#include "fairlead/systems/splitc/node_heaps.h"
 #include "fairlead/systems/splitc/remote.h"
 
 namespace fairlead::splitc {
@@ -79,8 +80,10 @@ class Runtime : public access::View, private Host {
   void make_heap();
   void make_own_heap();
   void map_heap_at_one_address();
-  // The place in a heap; ends the job where there is none. nullptr: it is not mapped.
-  std::byte* look(Rank rank, std::uint64_t offset, std::size_t bytes, const char* call);
+  // The place in a heap, for an access that is made at once; ends the job where there is none.
+  // nullptr: it is not mapped. `counts`: of a store, which counts its bytes there, too.
+  std::byte* look(Rank rank, std::uint64_t offset, std::size_t bytes, const char* call,
+                  bool counts = false);
   Control& control_of(Rank rank) { return *reinterpret_cast<Control*>(bases[rank]); }
   std::uint64_t stored_here() const;
 
@@ -88,6 +91,7 @@ class Runtime : public access::View, private Host {
   [[noreturn]] void fail(const std::string& reason) override;
   std::byte* own(std::uint64_t offset, std::size_t bytes) override;
   void stored(std::size_t bytes) override;
+  const std::atomic<std::uint64_t>* stored_word() override;
   std::size_t run(std::span<const std::byte> call, std::byte* out) override;
   void atomic_done(std::span<const std::byte> out) override;
 
@@ -96,6 +100,7 @@ class Runtime : public access::View, private Host {
   const std::uintptr_t anchor_;
   // Whether other ranks' heaps are mapped where they can be, and this one's is exposed.
   const bool shares_;
+  const std::unique_ptr<NodeHeaps> node_;  // nullptr: none are mapped by it
   std::unique_ptr<Remote> remote_;
   Collectives collectives_;
   ReservedMemory own_;  // of a heap that is not mapped elsewhere
@@ -104,6 +109,9 @@ class Runtime : public access::View, private Host {
   std::byte* view_ = nullptr;  // of the heap, at kOneAddress
   std::uint64_t heap_bytes_ = 0;
   std::vector<std::byte*> bases_;
+  // Accesses to mapped heaps take time: none goes the short way.
+  bool takes_time_ = false;
+  std::uint32_t until_glance_ = kPollEvery;
   RangeAllocator parts_;        // of the heap behind its first page
   std::uint64_t stores_ = 0;    // bytes, by this rank
   std::uint64_t consumed_ = 0;  // bytes of those stored here that calls have waited for

@@ -124,7 +124,7 @@ void ElanNi::answer(std::uint32_t id, Outcome outcome) {
 void ElanNi::on_input(std::uint32_t id) {
   switch (packet(id).kind) {
     case RdmaKind::send:
-      return take_slot(id);
+      return packet(id).named.used != 0 ? take_message(id) : take_slot(id);
     case RdmaKind::read:
       return serve_read(id);
     case RdmaKind::atomic:
@@ -214,7 +214,9 @@ void ElanNi::all_came(Rank rank, std::uint32_t id, std::uint64_t address, bool r
   RdmaPacket& in = packet(id);
   Own& own = of(rank);
   if (in.kind == RdmaKind::read_data) {
-    tell(rank, {in.operation, in.source, 0, 0, 1}, ni_.event_bytes);
+    if (!end_fetch(in.operation, true)) {
+      tell(rank, {in.operation, in.source, 0, 0, 1}, ni_.event_bytes);
+    }
     return let_go(id);
   }
   if (refused) return let_go(id);

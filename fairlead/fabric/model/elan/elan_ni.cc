@@ -91,10 +91,16 @@ void ElanNi::ring(Rank rank, std::uint32_t id) {
   message.a = entry.a;
   message.b = entry.b;
   message.named = entry.named;
+  if (message.kind == RdmaKind::tport &&
+      entry.named.compare == static_cast<std::uint8_t>(RdmaTport::open)) {
+    open_tport(message);
+    return let_go(id);
+  }
   if (message.kind == RdmaKind::send) {
     message.header = parts_.packets.front(id).header;
     message.size = message.header.client.size;
     message.with_entry = message.size <= ni_.inline_bytes;
+    message.named.used = is_message(message) ? 1 : 0;
   }
   const std::uint64_t bytes = parts_.terms.stored_bytes(message.with_entry, message.size);
   at<&ElanNi::on_command>(store(bytes), hw::kDoorbellEvent, id);
@@ -136,6 +142,8 @@ void ElanNi::begin(std::uint32_t id) {
     case RdmaKind::query:
       return at<&ElanNi::on_thread>(after(thread_, ni_.schedule + ni_.thread_build),
                                     hw::kNiTurnEvent, id);
+    case RdmaKind::tport:
+      return to_thread(id);
     default:
       return run(id);
   }
@@ -327,6 +335,7 @@ void ElanNi::part_done(std::uint32_t id, hw::Outcome outcome) {
 
 void ElanNi::complete(std::uint32_t id, bool ok) {
   const RdmaPacket& message = packet(id);
+  if (end_fetch(message.operation, ok)) return let_go(id);
   tell(message.source,
        {message.operation, message.dest, message.a, 0, static_cast<std::uint8_t>(ok ? 1 : 0)},
        ni_.event_bytes);

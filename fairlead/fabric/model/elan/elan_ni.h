@@ -8,7 +8,8 @@
 //  inputter           serves what arrives and answers it (write blocks as their last byte comes,
 //                     other transactions when they are done): write blocks, slots of queues,
 //                     test-and-write, fetch-and-add, requests for a DMA; counts events
-//  thread processor   runs the thread of a query: builds its packet, looks at its acknowledgment
+//  thread processor   runs the thread of a query: builds its packet, looks at its acknowledgment;
+//                     runs the program that matches messages with receives (elan_tports.h)
 //
 // Data between the interface and host memory cross the bus in bursts; memory that lies in the
 // interface (place()) needs none. The bus keeps writes of each direction in order and the
@@ -24,6 +25,7 @@
 
 #include "fairlead/base/prng.h"
 #include "fairlead/base/ring.h"
+#include "fairlead/fabric/model/elan/elan_tports.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
 #include "fairlead/hw/circuits.h"
 #include "fairlead/hw/elan/burst_bus.h"
@@ -45,6 +47,7 @@ struct ElanParts : RdmaShared {
 class ElanNi final : public RdmaEngine {
  public:
   ElanNi(const ElanParts& parts, Peer self);
+  ~ElanNi() override;
   ElanNi(const ElanNi&) = delete;
   ElanNi& operator=(const ElanNi&) = delete;
 
@@ -106,10 +109,16 @@ class ElanNi final : public RdmaEngine {
   struct Way {
     Lane lanes[kLanes];
   };
+  class Tport;
+  // Bytes of a message that the thread has asked its sender's interface for.
+  struct Fetch {
+    Tport* tport = nullptr;
+    TportReceive* receive = nullptr;
+  };
   // What it knows of a rank of its node.
   struct Own {
-    Own(Rank rank, std::uint32_t slots_each)
-        : keys(std::uint64_t{rank} << 32), slots{slots_each, slots_each, slots_each} {}
+    Own(Rank rank, std::uint32_t slots_each);
+    ~Own();
     RdmaHostSink host;
     LocalMemory own_memory;
     RankMemory* memory = &own_memory;
@@ -118,6 +127,7 @@ class ElanNi final : public RdmaEngine {
     std::unordered_map<std::uint32_t, Segment> segments;
     std::unordered_map<std::uint32_t, Event> events;
     std::vector<Range> placed;
+    std::unordered_map<std::uint16_t, std::unique_ptr<Tport>> tports;  // by channel
     std::vector<std::unique_ptr<Way>> ways;  // by peer, from the first packet on
   };
   // A copy that comes in, of several packets.
@@ -205,6 +215,22 @@ class ElanNi final : public RdmaEngine {
   void tell(Rank rank, const RdmaCompletion& completion, std::uint64_t bytes);
   void on_told(std::uint32_t id);
 
+  // --- Thread processor: messages (elan_thread.cc).
+  Tport& tport(Rank rank, std::uint16_t chan);
+  bool is_message(const RdmaPacket& sent);
+  void open_tport(const RdmaPacket& asked);
+  void take_message(std::uint32_t id);
+  void to_thread(std::uint32_t id);
+  void next_of_thread();
+  void on_matched(std::uint32_t id);
+  void do_request(const RdmaPacket& asked);
+  void on_delivering(std::uint32_t id);
+  void on_delivered(std::uint32_t id);
+  void on_telling(std::uint32_t id);
+  void on_matching_told(std::uint32_t id);
+  // False: it is none of the thread's.
+  bool end_fetch(std::uint32_t operation, bool ok);
+
   // --- The other job (elan_background.cc).
   void background_done(std::uint32_t message);
   void on_background_posted(std::uint32_t message);
@@ -248,11 +274,15 @@ class ElanNi final : public RdmaEngine {
   sim::Server loop_;  // what goes from rank to rank of this node, one after another
   std::vector<std::unique_ptr<Own>> ranks_;
   std::unique_ptr<hw::HostMemory> memory_;  // where several ranks share it
-  Ring<std::uint32_t> runnable_;            // messages with packets to send
-  Ring<std::uint32_t> ready_;               // packets that wait for a circuit
-  std::uint32_t fetching_ = 0;              // packets between runnable_ and their circuits
-  std::uint32_t sliced_ = 0;                // of the first of runnable_, in a row
-  std::uint32_t open_ = 0;                  // circuits
+  Ring<std::uint32_t> thread_takes_;        // what the program that matches is to take up
+  bool thread_matches_ = false;
+  std::vector<Fetch> fetches_;
+  std::vector<std::uint32_t> free_fetches_;
+  Ring<std::uint32_t> runnable_;  // messages with packets to send
+  Ring<std::uint32_t> ready_;     // packets that wait for a circuit
+  std::uint32_t fetching_ = 0;    // packets between runnable_ and their circuits
+  std::uint32_t sliced_ = 0;      // of the first of runnable_, in a row
+  std::uint32_t open_ = 0;        // circuits
   std::unordered_map<std::uint32_t, Coming> coming_;  // by message
   Prng background_draw_;
   Ps background_due_{};  // when the next of its messages may leave

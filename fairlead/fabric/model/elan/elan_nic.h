@@ -4,15 +4,19 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
+#include <unordered_map>
+#include <vector>
 
 #include "fairlead/fabric/group_hardware.h"
+#include "fairlead/fabric/message_matching.h"
 #include "fairlead/fabric/model/rdma/rdma_nic.h"
 
 namespace fairlead::fabric::model {
 
 template <class Host>
-class ElanNic : public RdmaNic<Host>, public GroupHardware {
+class ElanNic : public RdmaNic<Host>, public GroupHardware, public MessageMatching {
  public:
   // `groups`: one packet reaches several nodes of this machine, which have a rank each.
   ElanNic(Host& host, PortCounters& counters, bool groups, std::size_t interface_bytes)
@@ -40,10 +44,39 @@ class ElanNic : public RdmaNic<Host>, public GroupHardware {
   std::size_t interface_bytes() const override { return interface_bytes_; }
   Post start(const GroupOperation& operation) override;
   void look_at(std::uint16_t counter) override;
+  MessageMatching* matching() override { return this; }
+
+  // MessageMatching
+  void open(std::uint16_t chan, std::uint16_t answers, std::uint8_t answers_lane,
+            const Listener& listener) override;
+  void close(std::uint16_t chan) override { listeners_[chan] = {}; }
+  std::uint32_t ask(const MatchRequest& request) override;
+  std::uint32_t take(std::uint32_t claim, void* into, std::size_t room,
+                     std::uint64_t token) override;
+  void withdraw(std::uint32_t request, std::uint64_t token) override;
+  std::uint64_t ended() const override { return ended_; }
 
  private:
+  // Stays where it is: the interface writes `found`.
+  struct Request {
+    MatchFound found{};
+    std::uint64_t token = 0;
+    std::uint16_t chan = 0;
+    RdmaTport what = RdmaTport::receive;
+    std::uint32_t other = 0;  // what it takes, or takes back
+  };
+  std::uint32_t new_request(std::uint16_t chan, RdmaTport what, std::uint64_t token);
+  // Takes its time; the entry is ready but for what `fill` adds.
+  template <class Fill>
+  void ring_request(std::uint32_t request, Fill&& fill);
+  void tport_completed(std::uint32_t request) override;
+
   bool groups_;
   std::size_t interface_bytes_;
+  std::unordered_map<std::uint16_t, Listener> listeners_;  // by channel
+  std::deque<Request> requests_;
+  std::uint64_t ended_ = 0;
+  std::vector<std::uint32_t> free_requests_;
 };
 
 }  // namespace fairlead::fabric::model

@@ -119,6 +119,21 @@ Result<void> RdmaCommands::check_named(const RdmaEntry& entry) const {
   return {};
 }
 
+Result<void> RdmaCommands::check_tport(const RdmaEntry& entry) const {
+  if (!host_.terms().names) return damaged("entry", static_cast<std::uint64_t>(entry.kind));
+  if (entry.dest != host_.self()) return damaged("destination", entry.dest);
+  if (entry.named.compare >= static_cast<std::uint8_t>(RdmaTport::count)) {
+    return damaged("request", entry.named.compare);
+  }
+  if (entry.operation >= kTportRequestsMax) return damaged("operation", entry.operation);
+  if (static_cast<RdmaTport>(entry.named.compare) == RdmaTport::open) {
+    if (entry.a > UINT16_MAX) return damaged("channel", entry.a);
+    if (entry.b >= kLanes) return damaged("lane", entry.b);
+  }
+  if (entry.size > UINT64_MAX - entry.address) return damaged("size of memory", entry.size);
+  return {};
+}
+
 // The entry is copied after these checks once more; nobody else runs in between.
 Result<void> RdmaCommands::ring(std::uint32_t packet) {
   if (held_.erase(packet) == 0) return damaged("packet", packet);
@@ -131,6 +146,9 @@ Result<void> RdmaCommands::ring(std::uint32_t packet) {
       if (host_.front(packet).header.client.size > terms.mtu_bytes) {
         return damaged("message size", host_.front(packet).header.client.size);
       }
+      break;
+    case RdmaKind::tport:
+      if (Result<void> r = check_tport(entry); !r.ok()) return r;
       break;
     case RdmaKind::query:
     case RdmaKind::look:

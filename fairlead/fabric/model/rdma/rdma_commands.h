@@ -44,6 +44,7 @@ class RdmaCommands final : public RankCommands {
     if (host_.serving()) host_.served(true);
   }
   Result<void> check_named(const RdmaEntry& entry) const;
+  Result<void> check_tport(const RdmaEntry& entry) const;
   Result<void> return_buffers(const GateCommand& command);
 
   RdmaHost& host_;

@@ -61,6 +61,7 @@ TEST_F(DamagedRdmaRank, EntriesAreChecked) {
   EXPECT_FALSE(rings([](RdmaFront& front) { front.entry.queue = kLanes; }));
   EXPECT_FALSE(rings([](RdmaFront& front) { front.header.client.size = 1025; }));
   EXPECT_FALSE(rings([](RdmaFront& front) { front.entry.kind = RdmaKind::credit; }));
+  EXPECT_FALSE(rings([](RdmaFront& front) { front.entry.kind = RdmaKind::tport; }));
   // Expect: copies have a queue, numbers and sizes of their own
   const auto copy = [](RdmaFront& front) {
     front.entry.kind = RdmaKind::write;

@@ -324,6 +324,7 @@ void RdmaNi::on_arrival(std::uint32_t id) {
       return parts_.packets.give(id);
     case RdmaKind::query:
     case RdmaKind::look:
+    case RdmaKind::tport:
       return parts_.packets.give(id);  // not of this kind of interface
   }
 }

@@ -230,6 +230,7 @@ template <class Host>
 void RdmaNic<Host>::take_completion(const RdmaCompletion& completion) {
   host_.spend(host_.terms().completion);
   news_ = true;  // who found no room before this look shall not sleep after it
+  if (completion.lane == kTportLane) return tport_completed(completion.operation);
   if (completion.operation == kNoOperation) {
     flows(completion.peer)[completion.lane].posted -= host_.terms().signal_every;
     return;

@@ -88,6 +88,8 @@ class RdmaNic : public ModelNic {
   void post_change(std::uint32_t packet, const RemoteChange& change);
   bool goes_round(std::uint32_t operation, std::uint64_t found);
   bool has_operation() const { return !free_operations_.empty(); }
+  // One whose lane is kTportLane.
+  virtual void tport_completed(std::uint32_t /*request*/) {}
   Host& host() { return host_; }
   const Sink& sink() const { return sink_; }
   // What woke the host was found by a look, which takes its time; the next one, if at once, is the

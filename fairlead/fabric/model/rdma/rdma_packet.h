@@ -20,6 +20,7 @@ enum class RdmaKind : std::uint8_t {
   credit,  // so many more receive buffers
   query,   // a condition on words of several hosts, and what is stored where it holds on all
   look,    // the host changed a counter that operations wait for
+  tport,   // what the host asks of the thread that matches messages
 };
 
 // The queues of a pair of NIs: one for each lane, then copies and atomics, then what the responder
@@ -44,6 +45,16 @@ struct RdmaNamed {
   std::uint64_t store_key = 0;      // query
   std::uint64_t store_offset = 0;
 };
+
+// What a host asks of the program that matches its messages (fabric/message_matching.h). In an
+// entry: the one of them is named.compare, the channel named.bumped; key: the context; a: source
+// and tag, b: their masks, the tags in the upper halves; address and size: where a receive's bytes
+// go; offset: where a MatchFound goes; operation: the request's number, which b is where one is
+// taken or withdrawn; open has the channel of answers as a, their lane as b.
+enum class RdmaTport : std::uint8_t { receive, claim, watch, look, take, withdraw, open, count };
+// RdmaCompletion::lane where `operation` is the number of such a request.
+constexpr std::uint8_t kTportLane = 0xfe;
+constexpr std::uint32_t kTportRequestsMax = 1 << 20;  // of a host
 
 // What an interface reads of its host's memory for a packet.
 enum class RdmaFetch : std::uint8_t { entry, payload, word };

@@ -50,7 +50,7 @@ int check_elements(const Call& call, Window& window, MPI_Count count, MPI_Dataty
   return MPI_SUCCESS;
 }
 
-int check_packed(const Call& call, Window& window, const Buffer& buffer, std::uint64_t* packed) {
+int check_packed(const Call& call, Window& window, const OwnBuffer& buffer, std::uint64_t* packed) {
   if (const int error =
           check_elements(call, window, buffer.count, buffer.type, buffer.which, packed)) {
     return error;
@@ -132,12 +132,12 @@ int check_window(const Call& call, MPI_Win handle) {
                                           : "win is no window of this library, or was freed");
 }
 
-int check_buffer(const Call& call, Window& window, const Buffer& buffer) {
+int check_buffer(const Call& call, Window& window, const OwnBuffer& buffer) {
   std::uint64_t packed = 0;
   return check_packed(call, window, buffer, &packed);
 }
 
-Data data_of(const Buffer& buffer) {
+Data data_of(const OwnBuffer& buffer) {
   const auto count = static_cast<std::uint64_t>(buffer.count);
   if (const std::uint64_t element = size_of_type(buffer.type); element != 0) [[likely]]
     return {buffer.address, count * element, nullptr};
@@ -152,10 +152,10 @@ int check_target(const Call& call, Window& window, int rank) {
       fmt::format("target rank is {}, but the ranks are 0 to {}", rank, window.comm->size - 1));
 }
 
-Place check_access(const Call& call, Window& window, const Target& target, const Buffer* own,
-                   const Buffer* result, std::uint64_t behind) {
+Place check_access(const Call& call, Window& window, const Target& target, const OwnBuffer* own,
+                   const OwnBuffer* result, std::uint64_t behind) {
   const auto wrong = [](int error) { return Place{{}, true, error}; };
-  const Buffer* const buffers[2] = {own, result};
+  const OwnBuffer* const buffers[2] = {own, result};
   std::uint64_t given[2] = {};
   for (int i = 0; i < 2; ++i) {
     if (buffers[i] == nullptr) continue;

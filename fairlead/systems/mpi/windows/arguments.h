@@ -25,7 +25,7 @@ inline int check_given(const Call& call, Window& window, const void* pointer, co
 }
 
 // What this rank gives, or where a result goes.
-struct Buffer {
+struct OwnBuffer {
   const void* address;
   MPI_Count count;
   MPI_Datatype type;
@@ -45,17 +45,17 @@ struct Place {
   int error = MPI_SUCCESS;
 };
 
-int check_buffer(const Call& call, Window& window, const Buffer& buffer);
+int check_buffer(const Call& call, Window& window, const OwnBuffer& buffer);
 // A rank, or MPI_PROC_NULL.
 int check_target(const Call& call, Window& window, int rank);
 // Checks where an access goes, and that an epoch permits it, which it then is in. The buffers that
 // are not nullptr are as long as the target's elements. `behind`: bytes after the last element that
 // are the access's, too.
-Place check_access(const Call& call, Window& window, const Target& target, const Buffer* own,
-                   const Buffer* result, std::uint64_t behind = 0);
+Place check_access(const Call& call, Window& window, const Target& target, const OwnBuffer* own,
+                   const OwnBuffer* result, std::uint64_t behind = 0);
 // An operation of accumulate calls, or an error raised. `type` is predefined.
 int check_operation(const Call& call, Window& window, MPI_Op op, MPI_Datatype type);
 // The data of a buffer that was checked.
-Data data_of(const Buffer& buffer);
+Data data_of(const OwnBuffer& buffer);
 
 }  // namespace fairlead::mpi

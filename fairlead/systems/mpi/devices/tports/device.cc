@@ -51,8 +51,11 @@ TportsDevice::TportsDevice(Engine& engine, run::Context& context)
 TportsDevice::~TportsDevice() { port_.bind(kChannel, {}, {}); }
 
 std::string TportsDevice::describe(Rank peer) const {
-  return fmt::format("tports: messages of Elan's Tports, packets of {} bytes, longer than {} got",
-                     port_.caps(peer).mtu_bytes, eager_max(peer, false));
+  return fmt::format(
+      "tports: messages of Elan's Tports, matched by the {}, packets of {} bytes, longer than {} "
+      "got",
+      tports_.in_interface() ? "network interface" : "host", port_.caps(peer).mtu_bytes,
+      eager_max(peer, false));
 }
 
 std::uint64_t TportsDevice::eager_max(Rank to, bool) const {
@@ -151,7 +154,7 @@ void TportsDevice::received(Incoming& in) {
   if (in.request == nullptr) return;  // accept() asks for it
   Request& receive = *in.request;
   Engine::matched(receive, in.from, static_cast<std::int32_t>(in.tag), in.size);
-  engine_.charge_copy(engine_.match_ops(), 0, 0);
+  if (!tports_.in_interface()) engine_.charge_copy(engine_.match_ops(), 0, 0);
   if (in.buffer != nullptr) {
     const std::uint64_t fits = std::min<std::uint64_t>(in.size, receive.capacity);
     Engine::place(receive, 0, in.buffer.get(), fits);

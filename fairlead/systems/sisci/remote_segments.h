@@ -1,0 +1,82 @@
+// Segments of others that this process has connected to. What it returns are codes of
+// sisci_error.h; the calls are those of similar names of sisci_api.h.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/systems/sisci/descriptors.h"
+#include "fairlead/systems/sisci/events.h"
+#include "fairlead/systems/sisci/mailbox.h"
+#include "fairlead/systems/sisci/regions.h"
+#include "fairlead/systems/sisci/transfers.h"
+#include "fairlead/systems/sisci/waiting.h"
+
+namespace fairlead::sisci {
+
+struct RemoteSegment {
+  enum class State { connecting, connected, refused, ended };
+
+  std::uint32_t device = 0;
+  Rank owner = 0;
+  std::uint32_t id = 0;
+  State state = State::connecting;
+  sci_error_t refusal = SCI_ERR_OK;
+  bool ended_early = false;  // the owner ended it before it could say that there is one
+  std::uint64_t size = 0;
+  std::uint32_t exported = 0;  // the owner's handle
+  lci::SegId segment = 0;      // Port's name of it
+  bool mappable = false;
+  unsigned maps = 0;
+  unsigned users = 0;  // transfers under way
+  std::vector<const Region*> regions;
+  sci_cb_remote_segment_t callback = nullptr;
+  void* argument = nullptr;
+  Events events;
+};
+
+class RemoteSegments {
+ public:
+  // All outlive it.
+  RemoteSegments(lci::Port& port, Mailbox& mailbox, Callbacks& callbacks, Waiting& waiting,
+                 Descriptors& devices, Transfers& transfers, Regions& regions)
+      : port_(port),
+        mailbox_(mailbox),
+        callbacks_(callbacks),
+        waiting_(waiting),
+        devices_(devices),
+        transfers_(transfers),
+        regions_(regions) {}
+
+  sci_error_t connect(std::uint32_t device, Rank node, std::uint32_t id,
+                      sci_cb_remote_segment_t callback, void* argument, unsigned timeout,
+                      unsigned flags, std::uint32_t* handle);
+  sci_error_t disconnect(std::uint32_t handle);
+  void disconnect_all();
+  sci_error_t wait(std::uint32_t handle, unsigned timeout, Event* event);
+  RemoteSegment* find(std::uint32_t handle) const { return segments_.find(handle); }
+  // Whether it can be used: false, too, once its owner is found to be gone.
+  bool is_connected(std::uint32_t handle);
+
+  // --- Messages of owners, from upcalls.
+  void connected(Rank from, const Message& message);
+  void asks_end(Rank from, const Message& message);
+  void ended(Rank from, const Message& message);
+
+ private:
+  void remove(std::uint32_t handle);
+  void end(std::uint32_t handle, sci_error_t why);
+  void look_for_loss(std::uint32_t handle);
+  void tell(std::uint32_t handle, const Event& event);
+  void call_back(std::uint32_t handle);
+
+  lci::Port& port_;
+  Mailbox& mailbox_;
+  Callbacks& callbacks_;
+  Waiting& waiting_;
+  Descriptors& devices_;
+  Transfers& transfers_;
+  Regions& regions_;
+  Table<RemoteSegment, HandleKind::remote_segment> segments_;
+};
+
+}  // namespace fairlead::sisci
