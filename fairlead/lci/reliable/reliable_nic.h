@@ -23,7 +23,7 @@ struct ReliableOptions {
   std::uint32_t frame_bytes = UINT32_MAX;  // of a frame; at most what the fabric below carries
   std::uint32_t first = 0;             // number of the first frame to and from each peer; they wrap
   Ps timeout_first = milliseconds(5);  // before a round trip was measured
-  // What is kept back so that it shares a frame leaves within AbsenceWatch::kEvery even if the
+  // What is kept back so that it shares a frame leaves within milliseconds (AbsenceWatch) even if the
   // client makes no more calls. False: no thread is wanted, as in a test that counts frames.
   bool watch_absence = false;
   // A peer's program has ended in order: it needs nothing any more, and acknowledges nothing.
