@@ -8,7 +8,7 @@
 
 #include "fairlead/base/units.h"
 #include "fairlead/lci/reliable/frame_pool.h"
-#include "fairlead/lci/reliable/reliable_nic.h"
+#include "fairlead/lci/reliable/reliable_options.h"
 #include "fairlead/proto/coalescing.h"
 #include "fairlead/proto/selective_repeat.h"
 
