@@ -278,9 +278,10 @@ void Reliable::heard_by(Flow flow) {
 void Reliable::move_pieces_if_silent(Flow flow) {
   Outbound& out = outbound(flow);
   const Peer peer = names_.peer_of(flow);
-  const bool silent = site_.now() - out.unanswered > kStripeSilent;
   // A peer that computes is silent by every rail.
-  if (out.silent || !silent || site_.now() - peers_[peer].heard > kStripeSilent) return;
+  const bool by_others = peers_[peer].heard > out.unanswered;
+  const Ps patience = by_others ? kStripeSilent : kStripeSilentAlone;
+  if (out.silent || site_.now() - out.unanswered < patience) return;
   out.silent = true;
   flows_.replace_unacknowledged(flow, [&](std::uint32_t frame) {
     if (frame != kNoFrame) moved_[peer].push_back(frame);

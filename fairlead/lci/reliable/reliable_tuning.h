@@ -50,6 +50,8 @@ inline constexpr std::uint32_t kStripeOut = 32;
 // A rail by which nothing comes for so long, while another brings something, has its pieces taken
 // over. As long as a pair's own rail has (paths/rails_nic.h).
 inline constexpr Ps kStripeSilent = milliseconds(20);
+// As above, where no other brings anything: the peer may compute, and no harm is done.
+inline constexpr Ps kStripeSilentAlone = milliseconds(100);
 
 inline constexpr Ps kTimeoutMin = microseconds(300);
 inline constexpr Ps kTimeoutMax = milliseconds(100);

