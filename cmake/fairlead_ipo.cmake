@@ -1,5 +1,5 @@
 # Interprocedural optimisation of libfairlead, in optimised builds: a message crosses its layers in
-# a few dozen calls of a few instructions each. docs/performance.md has the gain.
+# a few dozen calls of a few instructions each. docs/performance-diary.md has the gain.
 include(CheckIPOSupported)
 option(FAIRLEAD_IPO "Optimise the libraries across their sources (optimised builds)" ON)
 set(FAIRLEAD_IPO_USED OFF)

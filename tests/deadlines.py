@@ -1,6 +1,6 @@
 """How late is too late. On a machine that is shared a process may not run for some seconds, so a
 test allows SLACK times what is promised; FAIRLEAD_TEST_SLACK=1 holds the promise itself to account,
-on a quiet machine (docs/performance.md, "How jobs end")."""
+on a quiet machine (docs/performance-diary.md, "How jobs end")."""
 import os
 import time
 

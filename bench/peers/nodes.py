@@ -6,6 +6,9 @@ medians of the rounds' ratios. Needs root, iproute2 and MPICH.
 
   bench/peers/nodes.py --rounds 5
   bench/peers/nodes.py --port 10gbit,64kb     ports of a switch that hold so much, and no more
+  bench/peers/nodes.py --port 1gbit,64kb --second-port 1gbit,64kb
+                                              two rails, each with ports of its own; without
+                                              --second-port the nodes have one
   bench/peers/nodes.py --ranks 4              so many ranks a node, 256 KiB from each of one node to
                                               each of the other
 """
@@ -51,11 +54,16 @@ def port_of(text):
     return number + unit, queue, float(number) * {"mbit": 1e6, "gbit": 1e9}[unit] / 8 / 1e6
 
 
-def limit_ports(rate, queue):
-    """Each way to a node has this rate, and drops what finds its queue full."""
+def limit_ports(rail, rate, queue):
+    """Each way to a node by this rail has this rate, and drops what finds its queue full."""
     for number in range(1, len(NAMES) + 1):
-        subprocess.run(["tc", "qdisc", "add", "dev", f"fl{NET}r0n{number}", "root", "tbf", "rate",
-                        rate, "burst", PORT_BURST, "limit", queue], check=True)
+        subprocess.run(["tc", "qdisc", "add", "dev", f"fl{NET}r{rail}n{number}", "root", "tbf",
+                        "rate", rate, "burst", PORT_BURST, "limit", queue], check=True)
+
+
+def drop_second_rail():
+    for name in NAMES:
+        subprocess.run(["ip", "-n", name, "link", "del", "rail1"], check=True)
 
 
 def commands(build, folder, programs, ranks):
@@ -127,6 +135,8 @@ def main():
     parser.add_argument("--port", type=port_of, metavar="RATE,QUEUE",
                         help="limit the ports between the nodes (raw UDP, which waits for what is"
                         " lost, is left out)")
+    parser.add_argument("--second-port", type=port_of, metavar="RATE,QUEUE",
+                        help="and of a second rail; with --port")
     parser.add_argument("--ranks", type=int, default=0, metavar="N",
                         help="only the program for N ranks a node, and only ours: MPICH over tcp"
                         " alone does not end where there are more ranks than processors")
@@ -146,7 +156,11 @@ def main():
         namespaces("up")
         try:
             if arguments.port:
-                limit_ports(*arguments.port[:2])
+                limit_ports(0, *arguments.port[:2])
+                if arguments.second_port:
+                    limit_ports(1, *arguments.second_port[:2])
+                else:
+                    drop_second_rail()
             table = commands(build, folder, programs, arguments.ranks or 1)
             rounds = [{side: run(table[side]) for side in sides} for _ in range(arguments.rounds)]
         finally:

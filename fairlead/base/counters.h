@@ -29,7 +29,7 @@ struct PortCounters {
 };
 
 // One more packet of so many bytes, counted by one store: a sender's stores wait in line behind
-// those into memory that another processor had last (docs/performance.md).
+// those into memory that another processor had last (docs/performance-diary.md).
 template <std::size_t packets_at, std::size_t bytes_at>
 inline void count_packet(PortCounters& counters, std::uint64_t bytes) {
   static_assert(bytes_at == packets_at + sizeof(std::uint64_t));

@@ -130,7 +130,7 @@ class ShmInRings {
   // The most messages from one ring before the next ring gets its turn.
   static constexpr int kBurst = 16;
   // After so many messages in a row the sender is ahead, and the line of the next one can be asked
-  // for. Lines further on it may be about to write (docs/performance.md).
+  // for. Lines further on it may be about to write (docs/performance-diary.md).
   static constexpr std::uint32_t kRun = 2;
 
   static bool ready(const ShmCursor& ring, std::uint64_t& flag) {
@@ -173,7 +173,7 @@ class ShmInRings {
 
   // Looks at the next slots of the hot rings until one is full, idle() is no longer true or
   // something else happened; false: patience ended it. A pause before each look leaves the line to
-  // the sender: looks in a row take it away between two stores (docs/performance.md).
+  // the sender: looks in a row take it away between two stores (docs/performance-diary.md).
   template <class Idle>
   bool look(LaneMask lanes, Patience& patience, Idle&& idle) {
     while (patience.looks != 0) {

@@ -16,7 +16,7 @@ namespace fairlead::fabric {
 class ShmOutRings {
  public:
   // Few words, and those that seldom change written only then: a sender's stores wait in line
-  // behind those into slots that the receiver had last (docs/performance.md).
+  // behind those into slots that the receiver had last (docs/performance-diary.md).
   struct Ring : ShmCursor {
     ShmLaneLines* words = nullptr;
     std::uint32_t limit = 0;  // up to where slots are known to be free
@@ -67,7 +67,7 @@ class ShmOutRings {
   }
   // Publishes the next slot, for which there is room; fill(payload) writes that. Nothing else is
   // stored between what goes into the slot's line, which the receiver looks at: it would take the
-  // line away in between (docs/performance.md). False: it does not poll this ring, call() it.
+  // line away in between (docs/performance-diary.md). False: it does not poll this ring, call() it.
   template <class Fill>
   [[nodiscard]] bool publish(Ring& ring, std::uint64_t route, WordVector words, std::uint32_t size,
                              bool in_buffer, bool tailed, Fill&& fill) const {
@@ -99,7 +99,7 @@ class ShmOutRings {
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
     // In a burst the lines are asked for before they are written: otherwise each write waits
-    // for its line, one after the other (docs/performance.md).
+    // for its line, one after the other (docs/performance-diary.md).
     if (ring.burst) {
       prefetch_to_write(&at.slot(kAhead));
     } else {

@@ -1,6 +1,6 @@
 // The packet buffers of one sender. It takes them; receivers give them back by bits in a shared
 // word, whose line moves between the processors each time one of them touches it: both sides do so
-// for several buffers at once (docs/performance.md).
+// for several buffers at once (docs/performance-diary.md).
 #pragma once
 #include <array>
 #include <bit>
@@ -18,7 +18,7 @@ class ShmPool {
   // A receiver may keep half of the buffers; the other half keeps the network moving.
   static constexpr int kKeptMax = kShmBuffers / 2;
   // Buffers of which so much is to be written are asked for: longer copies fetch lines their own
-  // way (docs/performance.md).
+  // way (docs/performance-diary.md).
   static constexpr std::size_t kAskedMax = 2048;
 
   ShmPool(const ShmView& view, Peer self)

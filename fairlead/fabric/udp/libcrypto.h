@@ -1,5 +1,5 @@
 // OpenSSL's libcrypto, loaded when it is asked for: its relocations would be a third of the start
-// of a rank that does not need it, and half of its memory (docs/performance.md).
+// of a rank that does not need it, and half of its memory (docs/performance-diary.md).
 #pragma once
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

@@ -1,7 +1,7 @@
 // The fast path of small packets on shared memory: the slots and buffers that the packets of a Port
 // go through, lent to its client, who posts and takes without an upcall, and without a call where
 // the packet fits into a slot. Every register that a call would have saved is a store less behind
-// those into slots (docs/performance.md).
+// those into slots (docs/performance-diary.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>

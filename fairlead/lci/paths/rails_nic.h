@@ -2,10 +2,12 @@
 // that mends that (reliable_nic.h): one sequence above, so that a change of rail can neither lose,
 // double nor reorder what the client sees.
 //
-// Active and standby: what goes to a peer goes by one rail at a time. Which one, while all are
-// well, differs by pair of ranks, so that a job loads all rails; the packets of one pair are not
-// spread, as they would overtake each other all the time and every gap would look like a loss until
-// it had been waited for.
+// Active and standby: what goes to a peer by the client's lanes goes by one rail at a time. Which
+// one, while all are well, differs by pair of ranks, so that a job loads all rails; the packets of
+// one pair are not spread, as they would overtake each other all the time and every gap would look
+// like a loss until it had been waited for. Lanes beyond the client's are stripes
+// (reliable/flow_names.h): each is bound to one of the other rails, and whoever numbers its packets
+// deals with its silence.
 //
 // A rail is suspected when frames went out on it for kRailSilent and nothing came back by it: the
 // next one is tried. A peer that computes responds on none; trying them in turn does no harm. What
@@ -15,7 +17,7 @@
 //
 // Sink::path_changed tells of the own rail of a pair: lost where for kRailDead packets came by
 // another one only, back with the first that comes by it. The other rails are not used while the
-// own one is well, so that nobody knows.
+// own one is well but by stripes, which are not looked at.
 #pragma once
 #include <memory>
 #include <vector>

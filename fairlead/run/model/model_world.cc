@@ -27,7 +27,7 @@ class ModelWorld;
 
 // What a node of a large machine takes, with an MPI program of few peers. No more: a first touch of
 // a huge page is dear on a virtual machine whose host takes back what is free
-// (docs/performance.md).
+// (docs/performance-diary.md).
 constexpr std::size_t kNodeBytes = 16 * 1024;
 // From where on huge pages are worth asking for.
 constexpr std::size_t kMuchHeap = 8 << 20;

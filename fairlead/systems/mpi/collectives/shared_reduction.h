@@ -32,7 +32,7 @@ struct SharedPieces {
     return sizeof(SharedPieces) + static_cast<std::uint64_t>(size) * kMemberBytes;
   }
   // A piece is so long that few are waited for, and so short that it stays in second-level caches.
-  // docs/performance.md has others.
+  // docs/performance-diary.md has others.
   static constexpr std::uint64_t piece_bytes(int size) {
     return kMemberBytes / kSlots / static_cast<std::uint64_t>(size - 1) / 64 * 64;
   }
