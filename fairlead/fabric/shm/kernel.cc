@@ -22,7 +22,7 @@ bool shm_barrier_register() {
 bool shm_barrier() { return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
 
 void shm_permit_copies(std::uint32_t root) {
-  // Fails where there is no Yama: nothing is restricted then.
+  // Fails on kernels without the Yama module, which restrict nothing.
   prctl(PR_SET_PTRACER, static_cast<unsigned long>(root), 0, 0, 0);
 }
 

@@ -257,7 +257,7 @@ class NiProgram {
     transmit(peer, id);
   }
 
-  // Where the hardware is one that counts.
+  // Tells hardware that keeps such figures how many packets wait for the window.
   void count_waiting(int by) {
     if constexpr (requires { ni_.waiting(by); }) ni_.waiting(by);
   }

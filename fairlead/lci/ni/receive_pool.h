@@ -31,7 +31,7 @@ class ReceivePool {
   }
   // Somebody starves, and a quarter of all buffers is free.
   bool has_plenty_for_starved() const { return !starved_.empty() && free_ * 4 >= all_; }
-  // The one that has starved longest; it does no more. There is one.
+  // Returns who has starved longest and takes it off the list. There is one.
   Peer take_starved() {
     const Peer peer = starved_peers_.front(starved_);
     starved_peers_.pop(starved_);

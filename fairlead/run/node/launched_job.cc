@@ -22,7 +22,7 @@ void LaunchedJob::finish() {
 }
 
 void LaunchedJob::abort(int code, const std::string& reason) {
-  // hydra ends its proxies at once, with what they have not passed on of the rank's last words.
+  // Hydra kills its proxies at once: what the rank wrote last and they have not passed on is lost.
   constexpr int kLastWordsMs = 100;
   (void)::poll(nullptr, 0, kLastWordsMs);
   // A job that was told to stop never looks like a success, whatever the code.

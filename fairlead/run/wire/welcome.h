@@ -14,7 +14,8 @@
 
 namespace fairlead::run {
 
-// In the environment of a rank: the seconds that it sends to a peer of which it never heard.
+// Environment variable of a rank: for so many seconds it goes on sending to a peer from which
+// nothing ever came.
 inline constexpr const char kPatienceVariable[] = "FAIRLEAD_PATIENCE";
 inline constexpr double kPatienceSeconds = 300;
 inline constexpr Range<double> kPatienceRange{0, 8'640'000};
@@ -23,10 +24,10 @@ inline constexpr Range<double> kPatienceRange{0, 8'640'000};
 Result<void> check_shm_options(const WorldOptions& options);
 // Error: an option that has no meaning where the job runs, or a wrong one of a network.
 Result<void> check_placed_options(const WorldOptions& options);
-// Whether the ranks mend on the host what their fabric does (with nirx, their engines do). Error:
-// --lci names none there is.
+// Whether the ranks themselves repair what their fabric loses (hrx; with nirx their engines do it).
+// Error: --lci names no implementation that exists here.
 Result<bool> choose_hrx(const WorldOptions& options);
-// Error: no fault plan, or one of links that ranks of this machine do not have.
+// Error: the text is no fault plan, or names links that ranks of one machine do not have.
 Result<void> check_real_faults(const WorldOptions& options);
 // The plan to give Nics, whose text passed check_shm_options(); nullopt: no faults.
 std::optional<fabric::FaultPlan> fault_plan_of(const std::string& faults, std::uint64_t seed);

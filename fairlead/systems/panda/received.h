@@ -43,7 +43,7 @@ struct Received {
   std::byte joined[kHeaderBytesMax];  // what front() shows, where it lies in two packets
 };
 
-// Makes them, and takes them back with their packets.
+// Makes received messages, and frees them together with their packets.
 class ReceivedPool {
  public:
   // `port` outlives it. held: give() may be called while an upcall could run, in Panda-MT.

@@ -18,7 +18,7 @@ std::unique_ptr<Machine> make(hw::Platform platform, const EvenNodes& ranks, std
   return std::make_unique<ElanMachine>(std::move(platform), ranks, nodes, shared);
 }
 
-// What a rank's process is told beside the terms of its kind's family.
+// What a rank's process is told in addition to what every kind of the RDMA family tells it.
 struct ElanGate {
   RdmaTerms terms;
   std::uint64_t interface_bytes;
