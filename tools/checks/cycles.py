@@ -1,5 +1,5 @@
-"""Cycles: groups of modules of a folder that include each other. A module is a header, its source and
-the class behind it, where that has a header of its own (name_impl.h)."""
+"""Cycles: groups of modules of a folder that include each other. A module is a header, its source
+and the class behind it, where that has a header of its own (name_impl.h)."""
 from collections import defaultdict
 from pathlib import Path
 

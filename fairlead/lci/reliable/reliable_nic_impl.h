@@ -190,7 +190,7 @@ class Reliable final : public ReliableNic {
     Ps unheard_since{-1};  // its first timeout, while nothing has come; negative: there was none
   };
   Flow flow_of(Peer peer, std::uint32_t lane) const { return names_.of(peer, lane); }
-  // Of the last packet that came by the same path; 0: none.
+  // When the last packet that came by the same path was sent; 0: none has come.
   std::uint32_t& stamp_of(Flow flow) {
     return names_.is_stripe(flow) ? stripe_stamps_[names_.stripe(flow)]
                                   : peers_[names_.peer_of(flow)].stamp;
