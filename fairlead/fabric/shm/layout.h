@@ -62,7 +62,8 @@ static_assert(sizeof(ShmJobHeader) == 128);
 // rounds from 1, so that slots need no clearing. With in_buffer the payload is in the sender's
 // pool, buffer number in `payload`. Inline messages of more than 32 bytes take two slots, the
 // second a tail, which are the two lines of a pair that caches fetch together
-// (docs/performance-diary.md): a slot in between is skipped. Every slot's flag is written in each lap.
+// (docs/performance-diary.md): a slot in between is skipped. Every slot's flag is written in each
+// lap.
 struct alignas(64) ShmSlot {
   std::atomic<std::uint64_t> flag;
   std::uint64_t route;

@@ -47,7 +47,7 @@ class FlowNames {
     const std::uint32_t lane = is_stripe(flow) ? 0 : lane_of(flow);
     return of(peer_of(flow), (lane + i) % fabric::kLanes);
   }
-  // Of the peer: visit(flow) for each.
+  // visit(flow) for each flow of the peer.
   template <class Visit>
   void for_each(Peer peer, Visit&& visit) const {
     for (std::uint32_t lane = 0; lane < lanes(); ++lane) visit(of(peer, lane));

@@ -143,7 +143,7 @@ class FrameCopies {
   static std::uint64_t name_of(Peer source, std::uint32_t id) {
     return std::uint64_t{source} << 32 | id;
   }
-  // Of the copy that a piece belongs to, made with its first piece; nullptr: it has ended, or there
+  // Returns the book of a piece's copy, made with its first piece; nullptr: it has ended, or there
   // is no such copy, or the piece makes no sense.
   PieceBook* book_of(Peer source, const PieceHead& head);
   bool has_finished(Peer source, std::uint32_t id) const;
