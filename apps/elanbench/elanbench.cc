@@ -1,5 +1,5 @@
-// What the Quadrics paper measures of Elanlib (section 6): barriers, broadcasts, and puts one way,
-// one test a run. Times are process 0's.
+// What the Quadrics paper measures of Elanlib (section 6): barriers, broadcasts, and puts one way;
+// and reductions, which it does not. One test a run. Times are process 0's.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,12 @@ namespace elanbench {
 namespace {
 
 const char kHelp[] =
-    "Barriers, broadcasts and puts of Elanlib, measured as the Quadrics paper does.\n"
+    "Barriers, broadcasts and puts of Elanlib, measured as the Quadrics paper does, and\n"
+    "reductions (sums of 8-byte integers, whose result everybody gets).\n"
     "\n"
     "usage: elanbench [options]\n"
-    "  --test NAME      gsync, hgsync, hgsyncEvent, bcast, hbcast or ping (hgsync)\n"
+    "  --test NAMES     gsync, hgsync, hgsyncEvent, bcast, hbcast, ping or reduce (hgsync);\n"
+    "                   several, with commas, one after the other\n"
     "  --rounds N       operations that are measured, of each size (1000)\n"
     "  --warm N         operations before them that are not (4)\n"
     "  --from N         bytes of the shortest message (8)\n"
@@ -35,13 +38,14 @@ const char kHelp[] =
     "  fairlead run -n 4 elanbench --test gsync\n"
     "  fairlead run -n 64 --on qsnet-es40 elanbench --test hbcast --to 1048576 --rounds 20\n";
 
-constexpr char kTests[] = " gsync hgsync hgsyncEvent bcast hbcast ping ";
+constexpr char kTests[] = " gsync hgsync hgsyncEvent bcast hbcast ping reduce ";
 constexpr std::int64_t kRoundsMost = 1'000'000;
 constexpr std::int64_t kBytesMost = 8 << 20;
 constexpr unsigned kCame = 0;  // destination event
 
 struct Options {
-  std::string test = "hgsync";
+  std::vector<std::string> tests = {"hgsync"};
+  std::string test;  // of them
   std::int64_t rounds = 1000;
   std::int64_t warm = 4;  // not measured: the first ones find nothing in order yet
   std::int64_t from = 8;
@@ -76,6 +80,26 @@ class Bench {
     elan_gallocFree(base_, data);
     return times;
   }
+
+  // Everybody's sums; whole words.
+  Times reductions(std::size_t bytes) {
+    const std::size_t count = std::max<std::size_t>(bytes / 8, 1);
+    auto* const in = static_cast<std::uint64_t*>(memory(count * 8));
+    auto* const out = static_cast<std::uint64_t*>(memory(count * 8));
+    for (std::size_t i = 0; i < count; ++i) in[i] = base_->state->vp + i;
+    const ELAN_REDUCE_FN sum = elan_reduceFn(ELAN_REDUCE_SUM, ELAN_UINT64);
+    Times times = timed([&] {
+      elan_reduce(base_->allGroup, in, out, 8, count, sum, nullptr,
+                  ELAN_REDUCE_COMMUTE | ELAN_RESULT_ALL);
+    });
+    const std::uint64_t n = processes();
+    for (std::size_t i = 0; i < count; ++i) right_ = right_ && out[i] == n * (n - 1) / 2 + n * i;
+    elan_gallocFree(base_, out);
+    elan_gallocFree(base_, in);
+    return times;
+  }
+  // Whether every sum was.
+  bool right() const { return right_; }
 
   // Half of a round trip between the two processes that are furthest from each other.
   Times pings(std::size_t bytes) {
@@ -124,6 +148,7 @@ class Bench {
   ELAN_BASE* base_;
   const Options& options_;
   std::uint64_t came_ = 0;
+  bool right_ = true;
 };
 
 // The value that `share` of the sorted times do not exceed.
@@ -162,7 +187,22 @@ void print(const Options& options, unsigned processes, std::int64_t bytes, Times
   std::fflush(stdout);
 }
 
-int run(const Options& options) {
+void run_test(Bench& bench, const Options& options) {
+  if (options.is_barrier()) {
+    const Times times = bench.barriers();
+    if (bench.leads()) print(options, bench.processes(), 0, times);
+    return;
+  }
+  for (std::int64_t bytes = options.from; bytes <= options.to; bytes = bytes == 0 ? 8 : bytes * 2) {
+    const auto size = static_cast<std::size_t>(bytes);
+    const Times times = options.test == "ping"     ? bench.pings(size)
+                        : options.test == "reduce" ? bench.reductions(size)
+                                                   : bench.broadcasts(size);
+    if (bench.leads()) print(options, bench.processes(), bytes, times);
+  }
+}
+
+int run(Options options) {
   ELAN_BASE* const base = elan_baseInit(0);
   Bench bench(base, options);
   if (bench.processes() < 2) {
@@ -170,19 +210,14 @@ int run(const Options& options) {
     elan_fini();
     return 1;
   }
-  if (options.is_barrier()) {
-    const Times times = bench.barriers();
-    if (bench.leads()) print(options, bench.processes(), 0, times);
+  for (const std::string& test : options.tests) {
+    options.test = test;
+    run_test(bench, options);
   }
-  for (std::int64_t bytes = options.from; !options.is_barrier() && bytes <= options.to;
-       bytes = bytes == 0 ? 8 : bytes * 2) {
-    const auto size = static_cast<std::size_t>(bytes);
-    const Times times = options.test == "ping" ? bench.pings(size) : bench.broadcasts(size);
-    if (bench.leads()) print(options, bench.processes(), bytes, times);
-  }
+  if (!bench.right()) std::fprintf(stderr, "elanbench: process %u: a wrong sum\n", base->state->vp);
   elan_gsync(base->allGroup);
   elan_fini();
-  return 0;
+  return bench.right() ? 0 : 1;
 }
 
 }  // namespace
@@ -192,9 +227,16 @@ int main(int argc, char** argv) {
   using namespace elanbench;
   Options options;
   const auto test = [&options](const char* text) {
-    options.test = text;
-    return options.test.find(' ') == std::string::npos &&
-           std::string(kTests).find(' ' + options.test + ' ') != std::string::npos;
+    options.tests.clear();
+    std::string name;
+    for (std::istringstream names(text); std::getline(names, name, ',');) {
+      options.tests.push_back(name);
+      if (name.find(' ') != std::string::npos ||
+          std::string(kTests).find(' ' + name + ' ') == std::string::npos) {
+        return false;
+      }
+    }
+    return !options.tests.empty();
   };
   const std::optional<int> over = apps::CommandLine()
                                       .valued("--test", test)

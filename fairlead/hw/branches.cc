@@ -26,7 +26,7 @@ Branches::Branches(const Topology& topology, const BranchingSwitches& switches, 
     std::uint32_t count = 0;
     const std::uint64_t each = level == 0 ? 1 : tree->hosts_below(level - 1);
     const std::uint64_t begin = from / tree->hosts_below(level) * tree->hosts_below(level);
-    for (std::uint32_t port = 0; port < tree->ports_down(); ++port) {
+    for (std::uint32_t port = 0; port < tree->ports_down(level); ++port) {
       const std::uint64_t low = begin + port * each;
       if (low > last || low + each <= first) continue;
       const auto host = static_cast<Peer>(std::max<std::uint64_t>(low, first));

@@ -13,6 +13,7 @@
 
 #include "fairlead/base/ring.h"
 #include "fairlead/base/units.h"
+#include "fairlead/hw/branches.h"
 #include "fairlead/hw/network_params.h"
 #include "fairlead/hw/topology.h"
 #include "fairlead/sim/engine.h"
@@ -33,7 +34,10 @@ struct BufferedSink {
   // The packet's tail is at its destination; it has left its source.
   void (*arrived)(void* context, Peer destination, std::uint32_t packet) = nullptr;
   void (*transmitted)(void* context, Peer source, std::uint32_t packet) = nullptr;
-  // Twice for each packet: on its first link, and on its last.
+  // A packet that was lifted is in the switch at its link's end; one that was spread is at a host.
+  void (*lifted)(void* context, std::uint32_t packet) = nullptr;
+  void (*spread)(void* context, Peer destination, std::uint32_t packet) = nullptr;
+  // Twice for each packet: on its first link, and on its last; where it is on a host's.
   void (*passed)(void* context, const LinkPassage& passage) = nullptr;
   void* context = nullptr;
 };
@@ -46,11 +50,20 @@ class BufferedLinks {
   void attach(BufferedSink sink) { sink_ = sink; }
   // As Network::inject(). What is longer than a buffer begins when that is empty.
   void inject(Ps at, std::uint32_t packet, Peer source, Peer destination, std::uint64_t bytes);
+  // One link up a fat tree from `at` on, to the switch at its end, which has memory for what comes.
+  void lift(Ps at, std::uint32_t packet, Peer source, ChannelId link, std::uint64_t bytes);
+  // From a switch to hosts, along those branches from now on: each switch copies it, and a copy
+  // waits for its link there. `branches` outlive it. Events have `source` as their source.
+  void spread(std::uint32_t packet, Peer source, const Branches& branches, std::uint64_t bytes);
   // Time heads have waited, all together.
   Ps blocked() const { return blocked_; }
 
  private:
+  enum class Way : std::uint8_t { to_host, lifted, spread };
   struct Passing {
+    Way way = Way::to_host;
+    std::uint32_t branch = 0;  // spread: of these
+    const Branches* branches = nullptr;
     std::uint32_t packet = 0;
     Peer source = 0;
     Peer destination = 0;
@@ -81,6 +94,11 @@ class BufferedLinks {
   void on_tail_left(std::uint32_t passing, ChannelId link);
   void on_arrived(std::uint32_t passing, ChannelId link);
   void serve(ChannelId link);
+  std::uint32_t take_passing(Way way, std::uint32_t packet, Peer source, std::uint64_t bytes);
+  void pass_reduction(std::uint32_t passing, Ps head, Ps tail);
+  void copy(const Passing& from, std::uint32_t first, std::uint32_t count, Ps head, Ps tail);
+  // On a host's own cable, in that direction.
+  bool from_host(ChannelId link) const { return link < topology_.channel_to_host(0); }
   bool to_host(const Passing& passing) const { return passing.hop + 1 == passing.path.size(); }
   std::uint64_t room_for(const Passing& passing) const {
     return to_host(passing) ? 0 : std::min<std::uint64_t>(passing.bytes, params_.buffer_bytes);

@@ -47,7 +47,7 @@ const Branches& Circuits::branches(Peer first, Peer last) {
   return *known;
 }
 
-std::uint32_t Circuits::open(Ps at, const CircuitRequest& request) {
+std::uint32_t Circuits::new_worm(const CircuitRequest& request) {
   const std::uint32_t index = take_worm();
   Worm& worm = worms_[index];
   worm.request = request;
@@ -59,7 +59,15 @@ std::uint32_t Circuits::open(Ps at, const CircuitRequest& request) {
   worm.level = 0;
   worm.copy = 0;
   worm.acknowledged = Ps{};
+  worm.lifts = false;
+  worm.of_switch = false;
   worm.left = time_for(Bytes{request.bytes}, params_.link);
+  return index;
+}
+
+std::uint32_t Circuits::open(Ps at, const CircuitRequest& request) {
+  const std::uint32_t index = new_worm(request);
+  Worm& worm = worms_[index];
   if (request.first != request.last) {
     worm.branches = &branches(request.first, request.last);
     worm.top = worm.branches->root_level;
@@ -70,6 +78,28 @@ std::uint32_t Circuits::open(Ps at, const CircuitRequest& request) {
   }
   engine_.at(at + params_.fixed, request.source, kHeadEvent, &Circuits::on_head, this,
              request.packet, place_of(index, kNone));
+  return index;
+}
+
+void Circuits::lift(Ps at, std::uint32_t packet, Peer source, ChannelId link, std::uint64_t bytes) {
+  const std::uint32_t index = new_worm({packet, source, source, source, bytes});
+  Worm& worm = worms_[index];
+  worm.lifts = true;
+  worm.of_switch = link != source;
+  worm.fixed_path.push_back(link);
+  const Ps fixed = worm.of_switch ? Ps{0} : params_.fixed;
+  engine_.at(at + fixed, source, kHeadEvent, &Circuits::on_head, this, packet,
+             place_of(index, kNone));
+}
+
+std::uint32_t Circuits::spread(std::uint32_t packet, Peer first, Peer last, std::uint64_t bytes) {
+  const std::uint32_t index = new_worm({packet, first, first, last, bytes});
+  Worm& worm = worms_[index];
+  worm.of_switch = true;
+  worm.branches = &branches(first, last);
+  worm.top = worm.branches->root_level;
+  engine_.at(engine_.now(), first, kHeadEvent, &Circuits::on_head, this, packet,
+             place_of(index, kNone));
   return index;
 }
 
@@ -84,12 +114,11 @@ void Circuits::head_moved(std::uint32_t index, std::uint32_t branch) {
   Worm& worm = worms_[index];
   if (worm.branches != nullptr) {
     if (branch == kNone) {
-      if (worm.path.size() == worm.top + 1) return ask_fork(index, kNone);
+      if (worm.of_switch || worm.path.size() == worm.top + 1) return ask_fork(index, kNone);
       return ask(index, kNone);
     }
     if (worm.branches->all[branch].branching != Branch::kNone) return ask_fork(index, branch);
-  } else if (worm.path.empty() ||
-             worm.path.back() != topology_.channel_to_host(worm.request.last)) {
+  } else if (!at_end(worm)) {
     return ask(index, kNone);
   }
   if (--worm.heads == 0 || worm.branches == nullptr) begin_stream(index);
@@ -124,7 +153,7 @@ ChannelId Circuits::way_up(Worm& worm, const FatTree& tree) {
     }
   } else if (worm.branches == nullptr) {
     // By the destination's digits, as wormholes of such a tree go.
-    const std::uint64_t below = tree.hosts_below(worm.level) / tree.ports_down();
+    const std::uint64_t below = tree.hosts_below(worm.level) / tree.ports_down(worm.level);
     port = static_cast<std::uint32_t>(worm.request.last / below % tree.uplinks());
   }
   worm.copy = tree.copy_above(worm.level, worm.copy, port);
@@ -197,7 +226,7 @@ void Circuits::for_each_channel(const Worm& worm, Visit&& visit) const {
 
 std::uint32_t Circuits::channels_to_host(const Worm& worm) const {
   if (worm.branches == nullptr) return static_cast<std::uint32_t>(worm.path.size());
-  return 2 * (worm.top + 1);
+  return (worm.of_switch ? 1 : 2) * (worm.top + 1);
 }
 
 std::uint32_t Circuits::share_of(const Worm& worm) const {
@@ -230,6 +259,7 @@ void Circuits::pace(std::uint32_t index) {
 }
 
 void Circuits::begin_stream(std::uint32_t index) {
+  if (worms_[index].of_switch) return stream(index);
   Source& source = sources_[worms_[index].request.source];
   if (source.streams != kNone) {
     source.waiting.push_back(index);
@@ -262,6 +292,16 @@ void Circuits::pace_others(std::uint32_t index) {
   for (const std::uint32_t other : neighbours_) pace(other);
 }
 
+// One of a source's packets has ended to stream.
+void Circuits::next_of(Peer node) {
+  Source& source = sources_[node];
+  source.streams = kNone;
+  if (source.waiting.empty()) return;
+  source.streams = source.waiting.front();
+  source.waiting.erase(source.waiting.begin());
+  stream(source.streams);
+}
+
 void Circuits::on_tail(void* self, std::uint64_t, std::uint64_t word) {
   auto& circuits = *static_cast<Circuits*>(self);
   const std::uint32_t index = low(word);
@@ -270,12 +310,11 @@ void Circuits::on_tail(void* self, std::uint64_t, std::uint64_t word) {
   worm.streaming = false;
   if (worm.share > 1) circuits.pace_others(index);
   const CircuitRequest request = worm.request;
-  Source& source = circuits.sources_[request.source];
-  source.streams = kNone;
-  if (!source.waiting.empty()) {
-    source.streams = source.waiting.front();
-    source.waiting.erase(source.waiting.begin());
-    circuits.stream(source.streams);
+  const bool lifts = worm.lifts;
+  if (!worm.of_switch) circuits.next_of(request.source);
+  if (lifts) {
+    circuits.answer(index, request.source, Outcome::done);
+    return circuits.lift_sink_.lifted(circuits.lift_sink_.context, request.packet);
   }
   for (Peer at = request.first; at <= request.last; ++at) {
     circuits.sink_.arrived(circuits.sink_.context, at, request.packet);
@@ -300,6 +339,7 @@ void Circuits::on_ack(void* self, std::uint64_t packet, std::uint64_t index) {
   const Worm& worm = circuits.worms_[index];
   const CircuitRequest request = worm.request;
   const Outcome outcome = worm.outcome;
+  const bool of_switch = worm.of_switch;
   const Ps there = circuits.step_ * circuits.channels_to_host(worm) - circuits.params_.switch_delay;
   circuits.close(low(index));
   if (request.tells_end) {
@@ -308,6 +348,7 @@ void Circuits::on_ack(void* self, std::uint64_t packet, std::uint64_t index) {
   } else {
     circuits.free_.push_back(low(index));
   }
+  if (of_switch) return;
   circuits.sink_.acknowledged(circuits.sink_.context, request.source, request.packet, outcome);
 }
 

@@ -44,6 +44,12 @@ struct CircuitSink {
   void* context = nullptr;
 };
 
+// The switch at the end of a link has a packet that was lifted there.
+struct LiftSink {
+  void (*lifted)(void* context, std::uint32_t packet) = nullptr;
+  void* context = nullptr;
+};
+
 struct CircuitRequest {
   std::uint32_t packet;
   Peer source;
@@ -61,10 +67,18 @@ class Circuits {
   // All outlive it. Events have the packet's source as their source.
   Circuits(sim::Engine& engine, const NetworkParams& params, const Topology& topology);
   void attach(CircuitSink sink) { sink_ = sink; }
+  void attach(LiftSink sink) { lift_sink_ = sink; }
   bool multicasts() const { return topology_.ordered_fat_tree() != nullptr; }
 
   // The packet's head leaves at `at`. Returns the circuit.
   std::uint32_t open(Ps at, const CircuitRequest& request);
+  // An operand goes up one link of a fat tree to the switch at its end, which answers at once:
+  // LiftSink tells when it is there, and acknowledged() its source if that is where
+  // the link begins.
+  void lift(Ps at, std::uint32_t packet, Peer source, ChannelId link, std::uint64_t bytes);
+  // A switch sends `packet` to hosts first .. last, from the one that a multicast to them has as
+  // its root; as for a multicast, arrived() is told, and who gets it answers. Returns the circuit.
+  std::uint32_t spread(std::uint32_t packet, Peer first, Peer last, std::uint64_t bytes);
   // `destination`, where the circuit's packet has arrived, answers now.
   void answer(std::uint32_t circuit, Peer destination, Outcome outcome);
 
@@ -95,6 +109,8 @@ class Circuits {
     Ps left{};                   // of its data, as time on a link of its own
     Ps since{};                  // `left` was so then
     Ps acknowledged{};           // the latest answer so far is at the source
+    bool lifts = false;          // its one link's end is where it goes
+    bool of_switch = false;      // no host has sent it
   };
   // Who waits: a worm's head, of a branch of a multicast or (kNone) of the way up.
   struct Waiter {
@@ -127,6 +143,7 @@ class Circuits {
   static void on_end(void* self, std::uint64_t packet, std::uint64_t worm);
 
   std::uint32_t take_worm();
+  std::uint32_t new_worm(const CircuitRequest& request);
   ChannelId next_channel(Worm& worm);
   ChannelId way_up(Worm& worm, const FatTree& tree);
   void ask(std::uint32_t worm, std::uint32_t branch);
@@ -136,6 +153,7 @@ class Circuits {
   void forked(std::uint32_t worm, std::uint32_t branch, Ps when);
   void begin_stream(std::uint32_t worm);
   void stream(std::uint32_t worm);
+  void next_of(Peer source);
   void pace_others(std::uint32_t worm);
   void pace(std::uint32_t worm);
   std::uint32_t share_of(const Worm& worm) const;
@@ -149,12 +167,17 @@ class Circuits {
   template <class Visit>
   void for_each_channel(const Worm& worm, Visit&& visit) const;
   std::uint32_t channels_to_host(const Worm& worm) const;
+  bool at_end(const Worm& worm) const {
+    if (worm.lifts) return worm.path.size() == 1;
+    return !worm.path.empty() && worm.path.back() == topology_.channel_to_host(worm.request.last);
+  }
   const Branches& branches(Peer first, Peer last);
 
   sim::Engine& engine_;
   const NetworkParams& params_;
   const Topology& topology_;
   CircuitSink sink_;
+  LiftSink lift_sink_;
   Ps step_;  // from link to link
   std::vector<Link> links_;
   std::vector<Fork> forks_;

@@ -160,6 +160,17 @@ TEST_F(CircuitsTest, AMulticastReachesItsRangeAndTheWorstAnswerComesBack) {
   EXPECT_EQ(circuits_->open_now(), 0u);
 }
 
+TEST_F(CircuitsTest, AMulticastReaches65536Hosts) {
+  make(65'536);
+  send(Ps{0}, 1, 20, 0, 65'535, 100);
+  EXPECT_TRUE(engine_->run_until_idle());
+  // Expect: every host at once, 15 switches and 16 cables away; the answer as far again
+  ASSERT_EQ(arrived_.size(), 65'536u);
+  EXPECT_EQ(arrived_.back(), (Told{1, 65'535, nanoseconds(1500 + 160 + 1000)}));
+  EXPECT_EQ(acknowledged_, (std::vector<Told>{{1, 20, nanoseconds(1660 * 2 + 1000)}}));
+  EXPECT_EQ(circuits_->open_now(), 0u);
+}
+
 TEST_F(CircuitsTest, MulticastsMeetInTheirRootOneAfterTheOther) {
   make(16);
   send(Ps{0}, 1, 0, 0, 15, 100);

@@ -19,6 +19,7 @@ enum ModelEvent : sim::EventKind {
   kEndEvent,                         // its end of packet is at the destinations
   kCutEvent,                         // a packet's head asks for a link behind a buffer
   kFreedEvent,                       // its tail has left over one
+  kCombinedEvent,                    // a switch or an interface has combined operands
 };
 
 }  // namespace fairlead::hw

@@ -22,6 +22,20 @@ Network::Network(sim::Engine& engine, const NetworkParams& params, std::uint32_t
   } else if (params.buffer_bytes > 0) {
     buffer();
   }
+  if (params.reduction_bytes > 0) reduce();
+}
+
+void Network::reduce() {
+  // A platform's file that asks for it elsewhere is refused.
+  if (topology_.ordered_fat_tree() == nullptr) return;
+  if (circuits_ == nullptr && buffered_ == nullptr) return;
+  reductions_ = std::make_unique<SwitchReductions>(engine_, params_, topology_, circuits_.get(),
+                                                   buffered_.get());
+  if (circuits_ == nullptr) return;
+  circuits_->attach(LiftSink{[](void* self, std::uint32_t packet) {
+                               static_cast<Network*>(self)->reductions_->lifted(packet);
+                             },
+                             this});
 }
 
 void Network::buffer() {
@@ -35,6 +49,12 @@ void Network::buffer() {
   sink.transmitted = [](void* self, Peer source, std::uint32_t packet) {
     const NetworkSink& to = static_cast<Network*>(self)->sink_;
     to.transmitted(to.context, source, packet);
+  };
+  sink.lifted = [](void* self, std::uint32_t packet) {
+    static_cast<Network*>(self)->reductions_->lifted(packet);
+  };
+  sink.spread = [](void* self, Peer destination, std::uint32_t packet) {
+    static_cast<Network*>(self)->reductions_->arrived(destination, packet);
   };
   sink.passed = [](void* self, const LinkPassage& passage) {
     auto* network = static_cast<Network*>(self);

@@ -12,6 +12,7 @@
 #include "fairlead/hw/buffered_links.h"
 #include "fairlead/hw/circuits.h"
 #include "fairlead/hw/network_params.h"
+#include "fairlead/hw/switch_reductions.h"
 #include "fairlead/hw/topology.h"
 #include "fairlead/sim/engine.h"
 
@@ -38,6 +39,8 @@ class Network {
   // Where packets hold circuits until they are acknowledged (NetworkParams::held_circuits):
   // inject() is not for such a network. nullptr: elsewhere.
   Circuits* circuits() { return circuits_.get(); }
+  // Where switches combine operands (NetworkParams::reduction_bytes). nullptr: elsewhere.
+  SwitchReductions* reductions() { return reductions_.get(); }
   const Topology& topology() const { return topology_; }
 
   // `bytes` of payload and LCI header leave the source's send DMA engine from `at` on, one packet
@@ -112,6 +115,7 @@ class Network {
   void on_line(std::uint32_t packet, TracePlace line, Ps from, Ps to, TraceDetail other);
   void show(const LinkPassage& passage);
   void buffer();
+  void reduce();
   void release(ChannelId channel, Ps when);
   void free_channel(ChannelId channel, Ps when);
   std::uint32_t take_worm();
@@ -133,6 +137,7 @@ class Network {
   TraceWriter* trace_ = nullptr;
   std::unique_ptr<Circuits> circuits_;
   std::unique_ptr<BufferedLinks> buffered_;  // in place of wormholes
+  std::unique_ptr<SwitchReductions> reductions_;
 };
 
 }  // namespace fairlead::hw

@@ -57,6 +57,9 @@ class Part {
   // For a network interface: what it interrupts a rank for may be served by another processor of
   // the node (HostParams::handler).
   virtual bool calls_handlers() const { return false; }
+  // For a network interface: the largest operand that it hands to switches that combine them
+  // (switch_reductions.h); 0: it hands them none.
+  virtual std::uint32_t reduction_bytes_max() const { return 0; }
   // Error: the part cannot be one of so many nodes; says of how many it can.
   virtual Result<void> check_nodes(std::uint32_t /*nodes*/) const { return {}; }
   // Every rate of `resource` times `factor`, every time of it divided by that. Buffers, batches and

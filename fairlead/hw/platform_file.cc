@@ -86,6 +86,7 @@ class Loader {
     NetworkParams& links = platform.network;
     if (links.uplinks_per_switch == 0) links.uplinks_per_switch = links.hosts_per_switch;
     if (Result<void> r = network(table, platform); !r.ok()) return r.error();
+    if (Result<void> r = reductions(table, platform); !r.ok()) return r.error();
     for (const AnyPart* part : {&platform.bus, &platform.ni}) {
       if (Result<void> r = together(table, *part); !r.ok()) return r.error();
     }
@@ -163,13 +164,58 @@ class Loader {
                                topology_names()));
     }
     platform.network.topology = known->kind;
-    if (known->kind != TopologyKind::fat_tree) return {};
-    if (platform.network.hosts_per_switch < 2)
-      return wrong("needs network.hosts_per_switch of 2 or more");
-    if (platform.network.uplinks_per_switch <= platform.network.hosts_per_switch) return {};
-    return wrong(fmt::format("network.uplinks_per_switch is {}; at most hosts_per_switch, {}",
-                             platform.network.uplinks_per_switch,
-                             platform.network.hosts_per_switch));
+    const std::string reason =
+        known->kind == TopologyKind::fat_tree ? wrong_tree(platform.network) : std::string();
+    return reason.empty() ? Result<void>() : wrong(reason);
+  }
+
+  // Why it is no fat tree; empty: it is one.
+  static std::string wrong_tree(const NetworkParams& links) {
+    if (links.hosts_per_switch < 2) return "needs network.hosts_per_switch of 2 or more";
+    if (links.uplinks_per_switch > links.hosts_per_switch) {
+      return fmt::format("network.uplinks_per_switch is {}; at most hosts_per_switch, {}",
+                         links.uplinks_per_switch, links.hosts_per_switch);
+    }
+    const std::uint32_t ports = links.hosts_per_switch + links.uplinks_per_switch;
+    const bool fits = links.top_downlinks >= links.hosts_per_switch && links.top_downlinks <= ports;
+    if (links.top_downlinks == 0 || fits) return {};
+    return fmt::format(
+        "network.top_downlinks is {}; hosts_per_switch, {}, to that and "
+        "uplinks_per_switch, {}",
+        links.top_downlinks, links.hosts_per_switch, ports);
+  }
+
+  // Switches that combine operands need a tree, links on which they can, and an interface that
+  // hands operands to them.
+  Result<void> reductions(const toml::table& table, const Platform& platform) const {
+    const NetworkParams& links = platform.network;
+    if (links.reduction_bytes == 0) return {};
+    const auto wrong = [&](const std::string& reason) {
+      const toml::node* const own = table["network"]["reduction_bytes"].node();
+      return bad(own == nullptr ? 1 : own->source().begin.line, "network.reduction_bytes",
+                 fmt::format("{} bytes: {}; 0 leaves reductions to the hosts",
+                             links.reduction_bytes, reason));
+    };
+    const std::uint32_t most = platform.ni->reduction_bytes_max();
+    if (most == 0) {
+      return wrong(
+          fmt::format("a network interface of kind \"{}\" has no operands for switches; "
+                      "those of \"rdma\" and \"elan\" have",
+                      platform.ni->kind().name));
+    }
+    if (links.reduction_bytes > most || links.reduction_bytes % 8 != 0) {
+      return wrong(fmt::format("it must be a multiple of 8, and at most {}, a packet", most));
+    }
+    if (links.topology != TopologyKind::fat_tree || links.host_order != 0) {
+      return wrong("switches combine operands in a fat tree whose hosts are in order");
+    }
+    if (links.buffer_bytes == 0 && !links.held_circuits) {
+      return wrong(
+          "that needs links with buffers (network.buffer_bytes) or circuits "
+          "(network.held_circuits)");
+    }
+    if (links.reduction_rate.count == 0) return wrong("network.reduction_MBps is missing");
+    return {};
   }
 
   // A file that the platform names lies beside it.

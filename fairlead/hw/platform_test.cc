@@ -287,6 +287,37 @@ TEST_F(PlatformTest, TheStepsFileIsCheckedToo) {
             "lci-firmware.toml:1: moon: unknown; valid: [protocol], [host], [ni]");
 }
 
+TEST(PlatformChange, SwitchesThatCombineNeedATreeAndLinksThatCan) {
+  const auto what = [](const char* platform, std::vector<std::string> set,
+                       const std::string& topology = "") {
+    PlatformChanges changes;
+    changes.set = std::move(set);
+    changes.topology = topology;
+    const auto loaded =
+        load_platform(std::string(FAIRLEAD_PLATFORMS "/") + platform + ".toml", changes);
+    return loaded.ok() ? std::string("loaded") : loaded.error().text;
+  };
+  const auto has = [](const std::string& text, const char* words) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  EXPECT_EQ(what("infiniband-ndr", {}), "loaded");
+  EXPECT_EQ(what("infiniband-ndr", {"network.reduction_bytes=0"}, "grid"), "loaded");
+  has(what("infiniband-ndr", {}, "grid"), "network.reduction_bytes: 2048 bytes: switches combine");
+  has(what("infiniband-ndr", {"network.host_order=3"}), "hosts are in order");
+  has(what("infiniband-ndr", {"network.buffer_bytes=0"}), "links with buffers");
+  has(what("infiniband-ndr", {"network.reduction_bytes=8192"}), "at most 4096, a packet");
+  has(what("infiniband-ndr", {"network.reduction_bytes=12"}), "a multiple of 8");
+  has(what("myrinet-p3", {"network.reduction_bytes=64"}), "of kind \"lanai\" has no operands");
+  has(what(
+          "generic-hca",
+          {"network.reduction_bytes=64", "network.buffer_bytes=4096", "network.hosts_per_switch=8"},
+          "fat-tree"),
+      "network.reduction_MBps is missing");
+  EXPECT_EQ(what("qsnet-es40", {"network.reduction_bytes=320"}), "loaded");
+  has(what("qsnet-es40", {"network.top_downlinks=9"}), "network.top_downlinks is 9");
+  EXPECT_EQ(what("qsnet-es40", {"network.top_downlinks=8"}), "loaded");
+}
+
 // Flips, drops, doubles or replaces a few bytes.
 std::string spoiled(std::string text, Prng& draw) {
   static constexpr std::string_view kPieces[] = {"=",  "{",   "}",    "[",        "]",      "\n",

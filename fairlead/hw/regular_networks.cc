@@ -99,12 +99,16 @@ std::string Clos::switch_names() const {
   return fmt::format("leaf0 to leaf{}, spine0 to spine{}", leaves_ - 1, spines_ - 1);
 }
 
-FatTree::FatTree(std::uint32_t hosts, std::uint32_t down, std::uint32_t up) : down_(down), up_(up) {
-  FAIRLEAD_CHECK(down >= 2 && up >= 1 && up <= down, "{} ports down, {} up", down, up);
+FatTree::FatTree(std::uint32_t hosts, std::uint32_t down, std::uint32_t up, std::uint32_t top)
+    : down_(down), up_(up), top_(top == 0 ? down : top) {
+  FAIRLEAD_CHECK(down >= 2 && up >= 1 && up <= down && top_ >= down,
+                 "{} ports down, {} up, {} at the top", down, up, top_);
   std::uint64_t below = down;
   std::uint64_t copies = 1;
   std::uint64_t cables = 0;
   for (;; below *= down, copies *= up) {
+    // The highest level: below what a switch of `down` ports holds, so many times.
+    if (!level_.empty() && level_.back().below * top_ >= hosts) below = level_.back().below * top_;
     const std::uint64_t switches = (hosts + below - 1) / below * copies;
     level_.push_back(
         {below, copies, static_cast<std::uint32_t>(switches), static_cast<std::uint32_t>(cables)});
@@ -121,7 +125,8 @@ std::uint32_t FatTree::up_port(Peer destination, std::uint32_t level) const {
 }
 
 // Switch number a * copies + b of a level is the b-th over the a-th group of hosts. Its cable up
-// through port c leads to number (a / down) * (copies * up) + b + c * copies of the next level, so
+// through port c leads to number (a / ports) * (copies * up) + b + c * copies of the next level,
+// which has so many ports down, so
 // that a switch below is found again by b modulo copies.
 void FatTree::route(Peer source, Peer destination, ChannelId first,
                     std::vector<ChannelId>& path) const {
@@ -168,7 +173,8 @@ std::optional<ChannelId> FatTree::channel(std::string_view from, std::string_vie
   const std::uint64_t a = lower->number / below.copies;
   const std::uint64_t b = lower->number % below.copies;
   const std::uint64_t upper_b = upper->number % above.copies;
-  if (a / down_ != upper->number / above.copies || upper_b % below.copies != b) return {};
+  if (a / ports_down(upper->level) != upper->number / above.copies || upper_b % below.copies != b)
+    return {};
   const auto port = static_cast<std::uint32_t>(upper_b / below.copies);
   return (upwards ? 0 : cables_) + below.cables + lower->number * up_ + port;
 }

@@ -68,10 +68,13 @@ class Clos {
 // fat tree; with up == down a k-ary n-tree of full bisection). A packet climbs to the nearest
 // common switch, its way up chosen by the destination's digits, so that no two destinations share
 // a channel downwards where up == down; up, then down, cannot deadlock.
+// The switches of the highest level may have more ports down, as they need none up: with `top` = up
+// + down a tree of three levels of 64-port switches holds 32 x 32 x 64 hosts. Level 0 is as it is,
+// also where it is the only one.
 class FatTree {
  public:
-  // 1 <= up <= down, down >= 2.
-  FatTree(std::uint32_t hosts, std::uint32_t down, std::uint32_t up);
+  // 1 <= up <= down, down >= 2; down <= top, or 0: as `down`.
+  FatTree(std::uint32_t hosts, std::uint32_t down, std::uint32_t up, std::uint32_t top = 0);
 
   std::uint32_t levels() const { return static_cast<std::uint32_t>(level_.size()); }
   std::uint32_t channels() const { return 2 * cables_; }
@@ -83,7 +86,10 @@ class FatTree {
   // --- Steps of a way that its taker chooses. A switch is named by its level, a host below it and
   // its number among the copies over the same hosts.
   std::uint32_t uplinks() const { return up_; }
-  std::uint32_t ports_down() const { return down_; }
+  // What a switch of that level has.
+  std::uint32_t ports_down(std::uint32_t level) const {
+    return level > 0 && level + 1 == levels() ? top_ : down_;
+  }
   // The level of the nearest switches over both.
   std::uint32_t common_level(Peer a, Peer b) const {
     std::uint32_t top = 0;
@@ -113,7 +119,7 @@ class FatTree {
 
  private:
   struct Level {
-    std::uint64_t below;     // hosts below one switch: down^(level + 1)
+    std::uint64_t below;     // hosts below one switch: down^(level + 1), or with `top` ports
     std::uint64_t copies;    // switches over the same hosts: up^level
     std::uint32_t switches;  // of this level
     std::uint32_t cables;    // the number of its first cable upwards
@@ -127,6 +133,7 @@ class FatTree {
 
   std::uint32_t down_;
   std::uint32_t up_;
+  std::uint32_t top_;
   std::uint32_t cables_ = 0;  // between switches
   std::vector<Level> level_;
 };

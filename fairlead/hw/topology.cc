@@ -26,7 +26,8 @@ Topology::Switches Topology::switches_of(const NetworkParams& params, std::uint3
     case TopologyKind::clos:
       return Clos(nodes, params.hosts_per_switch);
     case TopologyKind::fat_tree:
-      return FatTree(nodes, params.hosts_per_switch, params.uplinks_per_switch);
+      return FatTree(nodes, params.hosts_per_switch, params.uplinks_per_switch,
+                     params.top_downlinks);
     case TopologyKind::custom:
       return params.custom;
     default:

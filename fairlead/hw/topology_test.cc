@@ -276,6 +276,69 @@ TEST(Topology, AFatTreeHasFullBisection) {
   EXPECT_EQ(most, 4);  // two levels of half the cables each
 }
 
+Topology wide_at_the_top(std::uint32_t nodes, std::uint32_t half) {
+  Platform platform = round_platform();
+  platform.network.topology = TopologyKind::fat_tree;
+  platform.network.hosts_per_switch = platform.network.uplinks_per_switch = half;
+  platform.network.top_downlinks = 2 * half;
+  return {platform.network, nodes};
+}
+
+TEST(Topology, TheTopOfAFatTreeMayUseAllItsPortsDownwards) {
+  // Expect: switches of 64 ports hold 2,048 hosts in two levels and 65,536 in three
+  EXPECT_EQ(wide_at_the_top(2048, 32).switches(0, 2047), 3u);
+  EXPECT_EQ(wide_at_the_top(2049, 32).switches(0, 2048), 5u);
+  const Topology large = wide_at_the_top(65'536, 32);
+  EXPECT_EQ(large.ordered_fat_tree()->levels(), 3u);
+  EXPECT_EQ(large.switches(0, 65'535), 5u);
+  EXPECT_EQ(large.switches(0, 1023), 3u);
+  // Expect: a cable a host between levels, each way: as many as the hosts' own
+  EXPECT_EQ(large.channels(), 3u * 2 * 65'536);
+  // Expect: 64 cables to each of the 1,024 switches of the top
+  std::map<std::uint64_t, int> cables;
+  const FatTree& tree = *large.ordered_fat_tree();
+  for (Peer host = 0; host < 65'536; host += 1024) {
+    for (std::uint64_t copy = 0; copy < 32; ++copy) {
+      for (std::uint32_t port = 0; port < 32; ++port) ++cables[tree.copy_above(1, copy, port)];
+    }
+  }
+  ASSERT_EQ(cables.size(), 1024u);
+  for (const auto& [copy, count] : cables) ASSERT_EQ(count, 64) << copy;
+}
+
+TEST(Topology, ATreeThatIsWideAtTheTopHasFullBisection) {
+  // Switches of 8 ports: two levels for 32 hosts, three for 128.
+  for (const std::uint32_t nodes : {32u, 128u}) {
+    const Topology tree = wide_at_the_top(nodes, 4);
+    if (nodes == 32) {
+      EXPECT_TRUE(free_of_cycles(tree));
+    }
+    for (const Peer shift : {1u, 5u, nodes / 2, nodes - 1}) {
+      std::set<ChannelId> used;
+      for (Peer s = 0; s < nodes; ++s) {
+        for (const ChannelId channel : route(tree, s, (s + shift) % nodes)) {
+          // Expect: no two senders share a channel
+          EXPECT_TRUE(used.insert(channel).second) << "channel " << channel << ", shift " << shift;
+        }
+      }
+    }
+    // Expect: cables are found by the names of their ends
+    EXPECT_TRUE(tree.cable(nodes == 32 ? "s0.7" : "s1.31", nodes == 32 ? "s1.0" : "s2.3").ok());
+  }
+}
+
+TEST(Topology, AQuaternaryTreeOfDimensionEight) {
+  const Topology tree = make(TopologyKind::fat_tree, 65'536, 4);
+  // Expect: n x 4^(n-1) switches (Quadrics paper, section 2.2), 15 of them from end to end
+  EXPECT_EQ(tree.ordered_fat_tree()->levels(), 8u);
+  EXPECT_EQ(tree.switches(0, 65'535), 15u);
+  EXPECT_EQ(tree.channels(), 8u * 2 * 65'536);
+  for (std::uint32_t level = 0, hosts = 4; level < 8; ++level, hosts *= 4) {
+    EXPECT_EQ(tree.switches(12'345, (12'345 / hosts * hosts + (12'345 + hosts / 2) % hosts)),
+              2 * level + 1);
+  }
+}
+
 TEST(Topology, NamesItsCables) {
   const Topology tree = make(TopologyKind::fat_tree, 16, 4);
   // Expect: a node's own cable by its number alone, or with its switch

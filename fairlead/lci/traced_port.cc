@@ -10,6 +10,7 @@
 
 #include "fairlead/base/packet_arrows.h"
 #include "fairlead/lci/message_matching.h"
+#include "fairlead/lci/network_reduction.h"
 
 namespace fairlead::lci {
 namespace {
@@ -48,7 +49,7 @@ class Matching final : public MessageMatching {
   std::unordered_set<Chan> opened_;
 };
 
-class TracedPort final : public Port, public MatchingPort {
+class TracedPort final : public Port, public MatchingPort, public ReducingPort {
  public:
   TracedPort(Port& inner, TraceLane lane)
       : inner_(inner), lane_(lane), free_work_((inner.caps(inner.self()).flags & kFreeWork) != 0) {
@@ -64,6 +65,8 @@ class TracedPort final : public Port, public MatchingPort {
     if (matching_ == nullptr) matching_ = std::make_unique<Matching>(*below);
     return matching_.get();
   }
+
+  NetworkReductions* reductions() override { return reductions_of(inner_); }
 
   Rank self() const override { return inner_.self(); }
   Rank size() const override { return inner_.size(); }

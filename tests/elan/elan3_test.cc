@@ -99,6 +99,68 @@ TEST_P(Elan3, events_count_fire_and_begin_writes) {
   });
 }
 
+// Process 0 writes to all others, once for all of them and once until the first one has it.
+bool to_groups(lci::Port& port, ELAN_BASE* base) {
+  ELAN_STATE* const state = base->state;
+  constexpr std::uint32_t kBytes = 3000;
+  auto* const memory =
+      static_cast<unsigned char*>(elan_gallocMain(base, base->allGroup, 8, 2 * kBytes));
+  std::memset(memory, 0, 2 * kBytes);
+  ELAN3_EVENT* const there = elan3_event(state, 5);
+  ELAN3_EVENT* const done = elan3_event(state, 6);
+  const std::uint32_t cookie = elan3_groupCookie(state, base->allGroup);
+  elan_gsync(base->allGroup);
+  bool good = true;
+  for (const std::uint32_t flag : {E3_DMA_BROADCAST, E3_DMA_FLOOD}) {
+    unsigned char* const to = memory + (flag == E3_DMA_FLOOD ? kBytes : 0);
+    if (state->vp == 0) {
+      std::vector<unsigned char> data(kBytes, static_cast<unsigned char>(flag >> 8));
+      E3_DMA dma = write_to(cookie, data.data(), to, kBytes);
+      dma.dma_type |= flag;
+      dma.dma_destEvent = there;
+      dma.dma_srcEvent = done;
+      elan3_primeevent(state, done, 1);
+      elan3_putdma(state, &dma);
+      // Expect: one event, and the source is free: whoever has not got it yet gets it as it was
+      elan3_waitevent(state, done, base->waitType);
+      std::memset(data.data(), 0xee, kBytes);
+      // Expect: the sender's own memory is left alone
+      good &= PORT_TEST_CHECK(to[0] == 0 && to[kBytes - 1] == 0, port, to[0]);
+    } else {
+      elan3_primeevent(state, there, 1);
+      elan3_waitevent(state, there, base->waitType);
+      good &= PORT_TEST_CHECK(to[0] == flag >> 8 && to[kBytes - 1] == flag >> 8, port, to[0]);
+    }
+  }
+  // Expect: a message for each of the others
+  ELAN_QUEUE* const queue = elan_gallocQueue(base, base->allGroup);
+  ELAN_QUEUE_RX* const rx = elan_queueRxInit(state, queue, 4, 64);
+  if (state->vp == 0) {
+    const std::uint64_t word = 9;
+    E3_DMA message = write_to(cookie, &word, queue, sizeof word);
+    message.dma_type = E3_DMA_TYPE(DMA_BYTE, DMA_WRITE, DMA_QUEUED, 0) | E3_DMA_FLOOD;
+    elan3_putdma(state, &message);
+  } else {
+    unsigned from = 1;
+    good &=
+        PORT_TEST_CHECK(elan_queueRxWait(rx, nullptr, &from, base->waitType) != nullptr, port, 0);
+    good &= PORT_TEST_CHECK(from == 0, port, from);
+    elan_queueRxComplete(rx);
+  }
+  elan_gsync(base->allGroup);
+  return good;
+}
+
+TEST_P(Elan3, writes_to_groups) {
+  run_ranks(GetParam(), kRanks, [](run::Context& rank) {
+    ELAN_BASE* const base = elan_baseInit(0);
+    elan3_init(base);
+    const bool good = to_groups(rank.port(), base);
+    elan_fini();
+    return good;
+  });
+}
+
 TEST_P(Elan3, reads_and_queued_writes) {
   run_ranks(GetParam(), kRanks, [](run::Context& rank) {
     ELAN_BASE* const base = elan_baseInit(0);

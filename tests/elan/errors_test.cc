@@ -43,6 +43,7 @@ TEST_P(ElanErrors, name_what_is_wrong_with_a_descriptor) {
   expect_words(putdma(0, 0, false), {"rank 1", "elan3_putdma", "0x", "not symmetric"});
   expect_words(putdma(1U << 20, 0, false), {"rank 1", "dma_type 0x100000"});
   expect_words(putdma(E3_DMA_TYPE(0, DMA_READ, 0, 0), 0, true), {"elan3_putdma", "dma_srcEvent"});
+  expect_words(putdma(E3_DMA_FLOOD, 0, false), {"elan3_putdma", "0 is no cookie of a group"});
   expect_words(failure_of(world,
                           [](ELAN_BASE* base, unsigned vp) {
                             if (vp == 0) elan3_event(base->state, ELAN3_EVENTS);

@@ -126,6 +126,16 @@ class Bodies(Deadlines, unittest.TestCase):
         for ranks in (2, 5):
             self.same(ranks, program=MPI, options=nodes, **link)
 
+    def test_reductions(self):
+        # Expect: the same where switches, or interfaces, combine what the ranks reduce; the bench
+        # looks at every sum.
+        bench = str(Path(FAIRLEAD).parent / "elanbench")
+        sums = ["--test", "reduce", "--to", "4096", "--rounds", "3"]
+        few = ["--set", "network.reduction_bytes=128"]
+        for platform, lci, options in (("qsnet-es40", "elan", few), ("qsnet-es40", "elan-tree", []),
+                                       ("infiniband-ndr", "direct", few)):
+            self.same(5, *sums, platform=platform, lci=lci, options=options, program=bench)
+
     def test_compute(self):
         declared, by_default = run(2, "process", "work")
         none, without = run(2, "process", "work", options=["--compute", "none"])

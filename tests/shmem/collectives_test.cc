@@ -1,8 +1,10 @@
 // What PEs do together: teams and active sets.
 #include <algorithm>
 #include <complex>
+#include <string>
 #include <vector>
 
+#include "fairlead/lci/network_reduction.h"
 #include "fairlead/systems/shmem/shmem.h"
 #include "tests/port/port_worlds.h"
 
@@ -166,6 +168,26 @@ TEST_P(ShmemCollectives, of_teams) {
     shmem_finalize();
     return good;
   });
+}
+
+// Where switches combine operands: what is sum, minimum, maximum or bits of numbers is theirs.
+TEST(ShmemInSwitches, teams_reduce) {
+  for (const char* const bytes : {"64", "2048"}) {
+    run::WorldOptions options = options_of("infiniband-ndr", kRanks);
+    options.set = {std::string("network.reduction_bytes=") + bytes};
+    const Result<run::RunReport> report = run::run_world(options, [](run::Context& rank) {
+      shmem_init();
+      lci::Port& port = rank.port();
+      bool good = PORT_TEST_CHECK(lci::reductions_of(port) != nullptr, port, 0);
+      good &= team_moves(port, SHMEM_TEAM_WORLD, 3000);
+      good &= reductions(port);
+      shmem_finalize();
+      return good ? 0 : 1;
+    });
+    ASSERT_TRUE(report.ok()) << report.error().text;
+    EXPECT_EQ(report.value().exit_code, 0);
+    EXPECT_EQ(report.value().failure, "");
+  }
 }
 
 TEST_P(ShmemCollectives, of_active_sets) {

@@ -14,6 +14,8 @@ class ModelNic : public Nic {
  public:
   // How many there are; before its port is made.
   virtual void set_ranks(Rank ranks) = 0;
+  // Its caps() are the same for all peers: whoever asks about many need not.
+  virtual bool has_one_path() const { return false; }
   // The rank's clock.
   virtual Ps now() = 0;
   virtual void work(const hw::HostWork& work) = 0;

@@ -21,17 +21,18 @@ struct ElanParams final : Part {
 
   Hertz clock{};
   // Steps of its units, in its cycles. The microcode's four threads of execution:
-  Cycles command{};       // command processor: takes up what a host wrote
-  Cycles dma{};           // DMA thread: a descriptor, and each packet of it
-  Cycles input{};         // inputter: a packet
-  Cycles event{};         // inputter: an event counts, and what waits for it is looked at
-  Cycles atomic{};        // inputter: test-and-write, fetch-and-add
-  Cycles schedule{};      // scheduler: the thread processor takes up another thread
-  Cycles thread_build{};  // thread processor: makes a packet
-  Cycles thread_look{};   // and looks at its acknowledgment
-  Cycles thread_take{};   // takes a message or a request up, with its envelope
-  Cycles thread_match{};  // and looks for what matches it
-  Cycles thread_dma{};    // and starts what moves its bytes
+  Cycles command{};         // command processor: takes up what a host wrote
+  Cycles dma{};             // DMA thread: a descriptor, and each packet of it
+  Cycles input{};           // inputter: a packet
+  Cycles event{};           // inputter: an event counts, and what waits for it is looked at
+  Cycles atomic{};          // inputter: test-and-write, fetch-and-add
+  Cycles schedule{};        // scheduler: the thread processor takes up another thread
+  Cycles thread_build{};    // thread processor: makes a packet
+  Cycles thread_look{};     // and looks at its acknowledgment
+  Cycles thread_take{};     // takes a message or a request up, with its envelope
+  Cycles thread_match{};    // and looks for what matches it
+  Cycles thread_dma{};      // and starts what moves its bytes
+  Cycles thread_combine{};  // combines one word of 8 bytes or less; 0: it is not asked to
 
   std::uint32_t packet_bytes = 0;   // payload of one packet
   std::uint32_t slot_bytes = 0;     // of a queue's slot; a client's header is a part of it
@@ -63,6 +64,7 @@ struct ElanParams final : Part {
   std::unique_ptr<Part> copy() const override { return std::make_unique<ElanParams>(*this); }
   void add_keys(std::vector<Key>& to) override;
   std::optional<Conflict> conflict() const override;
+  std::uint32_t reduction_bytes_max() const override { return packet_bytes; }
   Result<void> check_nodes(std::uint32_t nodes) const override;
   void speed_up(Resource resource, double factor) override;
 };

@@ -40,6 +40,7 @@ void ElanParams::add_keys(std::vector<Key>& to) {
              {"ni", "thread_take_cycles", 0, 1e6, cycles(thread_take)},
              {"ni", "thread_match_cycles", 0, 1e6, cycles(thread_match)},
              {"ni", "thread_dma_cycles", 0, 1e6, cycles(thread_dma)},
+             {"ni", "thread_combine_cycles", 0, 1e6, cycles(thread_combine), true},
              {"ni", "packet_bytes", 64, 4096, whole(packet_bytes)},
              {"ni", "slot_bytes", 192, 4096, whole(slot_bytes)},
              {"ni", "slots", 2, 65536, whole(slots)},

@@ -48,6 +48,7 @@ struct RdmaParams final : Part {
   void add_keys(std::vector<Key>& to) override;
   std::optional<Conflict> conflict() const override;
   bool calls_handlers() const override { return interrupts; }
+  std::uint32_t reduction_bytes_max() const override { return mtu_bytes; }
   void speed_up(Resource resource, double factor) override;
 };
 

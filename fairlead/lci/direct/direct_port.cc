@@ -91,6 +91,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
 
 // For a fabric that has two kinds of paths.
 void DirectPort::find_other_caps() {
+  if (options_.one_path) return;
   for (Rank peer = 0; peer < size_; ++peer) {
     const std::uint64_t flags =
         caps_flags(nic_.caps(peer), options_, raw_copies_ != nullptr) | network_.flags();

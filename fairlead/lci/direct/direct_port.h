@@ -67,6 +67,7 @@ struct DirectOptions {
   // Which of the fabric's means for groups and counters (GroupHardware) serve; the others are left
   // to the software defaults.
   NetworkUse network = NetworkUse::all;
+  bool one_path = false;  // the nic's caps are the same for all peers
   // Caps::put_atomic_bytes and put_grain_bytes, of all paths.
   std::uint32_t put_atomic_bytes = 8;
   std::uint32_t put_grain_bytes = 1;

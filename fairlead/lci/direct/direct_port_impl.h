@@ -25,11 +25,12 @@
 #include "fairlead/lci/memory/remote_copies.h"
 #include "fairlead/lci/memory/remote_memory.h"
 #include "fairlead/lci/message_matching.h"
+#include "fairlead/lci/network_reduction.h"
 #include "fairlead/lci/overflow.h"
 
 namespace fairlead::lci {
 
-class DirectPort final : public Port, public MatchingPort {
+class DirectPort final : public Port, public MatchingPort, public ReducingPort {
  public:
   DirectPort(fabric::Nic& nic, const DirectOptions& options);
   ~DirectPort() override;
@@ -59,6 +60,15 @@ class DirectPort final : public Port, public MatchingPort {
 
   // MatchingPort
   MessageMatching* matching() override { return network_.matching(); }
+
+  // ReducingPort
+  NetworkReductions* reductions() override {
+    auto* const nic = dynamic_cast<fabric::ReducingNic*>(&nic_);
+    if (nic == nullptr || options_.network == NetworkUse::nothing) return nullptr;
+    return nic->network_reductions(options_.network == NetworkUse::all
+                                       ? fabric::ReduceWhere::switches
+                                       : fabric::ReduceWhere::interfaces);
+  }
 
   // Port
   Packet* alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) override;

@@ -29,6 +29,7 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
     options.site = this;
     options.memory_bytes = rank.memory_bytes;
     options.network = network;
+    options.one_path = nic_.has_one_path();
     options.wait = wait_plan_virtual();
     if (const std::uint32_t line = nic_.line_bytes(); line != 0) {
       options.put_atomic_bytes = line;

@@ -14,7 +14,7 @@ Arrival SoftwareGroup::Early::arrival() const {
 }
 
 SoftwareGroup::SoftwareGroup(Port& port, const GroupTable& groups, PortCounters& counters)
-    : port_(port), groups_(groups), counters_(counters), lost_(port.size()) {
+    : port_(port), groups_(groups), counters_(counters) {
   static_assert(sizeof(Prefix) <= kPrefixBytes);
   port.bind(kGroupAckChan, Upcall{&SoftwareGroup::on_ack, this}, Returned{});
 }
@@ -31,7 +31,7 @@ bool SoftwareGroup::window_open(std::uint32_t id, Windows& windows) const {
   bool open = true;
   groups_.for_each_member(id, [&, i = std::size_t{0}](Rank rank) mutable {
     const std::uint32_t under_way = windows.sent - windows.passed[i++];
-    if (rank != port_.self() && !lost_[rank] && under_way >= kWindow) open = false;
+    if (rank != port_.self() && !is_lost(rank) && under_way >= kWindow) open = false;
   });
   return open;
 }
@@ -90,7 +90,7 @@ bool SoftwareGroup::open(const Arrival& outer, Arrival* inner) {
 
 bool SoftwareGroup::transmit(Rank to, Lane lane, const Words& words,
                              std::span<const Piece> pieces) {
-  if (lost_[to]) return true;
+  if (is_lost(to)) return true;
   const Dest dest{to, false};
   std::size_t size = 0;
   for (const Piece& piece : pieces) size += piece.size;
@@ -131,10 +131,9 @@ int SoftwareGroup::progress() {
 // Every half window: the root's next packets need not wait for the last answer.
 void SoftwareGroup::acknowledge(std::uint32_t id, Rank root) {
   Windows& windows = windows_[id];
-  if (windows.received.empty()) windows.received.resize(groups_.size(id));
-  const std::uint32_t count = ++windows.received[*groups_.index_of(id, root)];
+  const std::uint32_t count = ++windows.received.of(*groups_.index_of(id, root));
   if (count % (kWindow / 2) != 0) return;
-  if (lost_[root]) return;
+  if (is_lost(root)) return;
   ++counters_.acks_sent;
   const Words words = {id, count, 0, 0};
   if (transmit_ack(root, words)) return;
@@ -165,6 +164,9 @@ Keep SoftwareGroup::on_ack(void* self, Packet*, const Arrival& arrival) {
   return Keep::no;
 }
 
-void SoftwareGroup::peer_lost(Rank rank) { lost_[rank] = true; }
+void SoftwareGroup::peer_lost(Rank rank) {
+  if (lost_.empty()) lost_.resize(port_.size());
+  lost_[rank] = true;
+}
 
 }  // namespace fairlead::lci

@@ -11,6 +11,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/lci/group/group_table.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/proto/peer_table.h"
 
 namespace fairlead::lci {
 
@@ -68,9 +69,9 @@ class SoftwareGroup {
 
   // The state of a group in which this rank has sent or received; by the places of its members.
   struct Windows {
-    std::uint32_t sent = 0;               // by me as root
-    std::vector<std::uint32_t> passed;    // of those, per member; empty: never sent
-    std::vector<std::uint32_t> received;  // per root; empty: never received
+    std::uint32_t sent = 0;                    // by me as root
+    std::vector<std::uint32_t> passed;         // of those, per member; empty: never sent
+    proto::PeerTable<std::uint32_t> received;  // per root
   };
   struct Forward {
     Rank to;
@@ -102,7 +103,8 @@ class SoftwareGroup {
   std::deque<Forward> forwards_;
   std::map<std::uint32_t, std::deque<Early>> early_;  // by group not yet defined
   std::deque<Early> ready_;
-  std::vector<bool> lost_;
+  bool is_lost(Rank rank) const { return rank < lost_.size() && lost_[rank]; }
+  std::vector<bool> lost_;  // empty: none
 };
 
 }  // namespace fairlead::lci

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/errors.h"
@@ -26,12 +25,6 @@ lci::CtrId dest_event(unsigned number) {
 
 lci::CtrId dma_event_name(unsigned number) { return dest_event(ELAN_DEST_EVENTS + number); }
 static_assert(kDestEvents + ELAN_DEST_EVENTS + ELAN3_EVENTS <= run::kCountersEach);
-
-std::vector<Rank> everybody(Rank ranks) {
-  std::vector<Rank> all(ranks);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
 
 // The largest and, by their complements, the smallest.
 void largest(const void* in, void* inout, std::size_t count, void*) {
@@ -55,7 +48,7 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
            },
            nullptr}),
       queue_inbox_(context, kQueues, "a message of a queue"),
-      all_{Group(meeting_, 0, everybody(port_.size()))},
+      all_{Group(meeting_)},
       state_{port_.self(), port_.size()},
       base_{&state_, &all_, ELAN_POLL_EVENT} {
   for (unsigned i = 0; i < came_.size(); ++i) port_.expose_counter(dest_event(i), &came_[i]);
@@ -80,6 +73,23 @@ void Core::make_dma_events() {
     event.name = dma_event_name(number++);
     port_.expose_counter(event.name, &event.count);
   }
+}
+
+GroupDma& Core::group_dma() {
+  const auto counted = [](const Counter& counter) {
+    return counter.ok.load(std::memory_order_acquire) +
+           counter.failed.load(std::memory_order_acquire);
+  };
+  for (const std::unique_ptr<GroupDma>& each : group_dmas_) {
+    if (counted(each->taken) < each->of || (each->tells && counted(each->told) == 0)) continue;
+    for (Counter* const counter : {&each->taken, &each->told}) {
+      counter->ok.store(0, std::memory_order_relaxed);
+      counter->failed.store(0, std::memory_order_relaxed);
+    }
+    each->tells = false;
+    return *each;
+  }
+  return *group_dmas_.emplace_back(std::make_unique<GroupDma>());
 }
 
 void Core::fail(const char* call, const std::string& what) { elan::fail(context_, call, what); }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fairlead/systems/elan/elan.h"
@@ -29,6 +30,19 @@ struct elan3_block {
   unsigned number = 0;
   fairlead::lci::CtrId name = fairlead::lci::kNoCounter;
 };
+
+namespace fairlead::elan {
+
+// A DMA to a group that is under way.
+struct GroupDma {
+  Counter taken;         // by so many
+  std::uint64_t of = 0;  // members
+  Counter told;          // its event
+  bool tells = false;
+  std::vector<std::byte> data;
+};
+
+}  // namespace fairlead::elan
 
 // One operation under way: counted by the Port, or of a Tport.
 struct elan_event {
@@ -118,6 +132,16 @@ class Core {
   elan3_block* dma_event(unsigned number) {
     return dma_events_ != nullptr ? &(*dma_events_)[number] : nullptr;
   }
+  // Groups that DMAs go to: members by cookie. nullptr: there is no such.
+  std::uint32_t add_dma_group(std::vector<Rank> others) {
+    dma_groups_.push_back(std::move(others));
+    return static_cast<std::uint32_t>(dma_groups_.size() - 1);
+  }
+  const std::vector<Rank>* dma_group(std::uint32_t cookie) const {
+    return cookie < dma_groups_.size() ? &dma_groups_[cookie] : nullptr;
+  }
+  // One that is under way no more, or another. It stays where it is.
+  GroupDma& group_dma();
   // Local; before peers count them.
   void make_dma_events();
   bool left() const { return left_; }
@@ -137,6 +161,8 @@ class Core {
   Inbox queue_inbox_;
   std::array<Counter, ELAN_DEST_EVENTS> came_;  // destination events
   std::unique_ptr<std::array<elan3_block, ELAN3_EVENTS>> dma_events_;
+  std::vector<std::vector<Rank>> dma_groups_;
+  std::vector<std::unique_ptr<GroupDma>> group_dmas_;
   elan_group all_;
   ELAN_STATE state_;
   ELAN_BASE base_;

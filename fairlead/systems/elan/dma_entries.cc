@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/core.h"
@@ -16,7 +18,8 @@ namespace {
 
 constexpr std::uint32_t kRead = E3_DMA_TYPE(0, DMA_READ, 0, 0);
 constexpr std::uint32_t kQueued = E3_DMA_TYPE(0, 0, DMA_QUEUED, 0);
-constexpr std::uint32_t kTypeBits = E3_DMA_TYPE(DMA_DOUBLE, DMA_READ, DMA_QUEUED, 63);
+constexpr std::uint32_t kToGroup = E3_DMA_BROADCAST | E3_DMA_FLOOD;
+constexpr std::uint32_t kTypeBits = E3_DMA_TYPE(DMA_DOUBLE, DMA_READ, DMA_QUEUED, 63) | kToGroup;
 
 Core& core_of(const char* call) {
   Core* const core = Core::current();
@@ -38,7 +41,17 @@ void check_fired(Core& core, const elan3_block& event, const char* call) {
 
 void check(Core& core, const E3_DMA& dma, const char* call) {
   const unsigned vp = dma.dma_destCookieVProc;
-  if (vp >= core.port().size()) {
+  const bool to_group = (dma.dma_type & kToGroup) != 0;
+  if (to_group && core.dma_group(vp) == nullptr) {
+    core.fail(call, fmt::format("{} is no cookie of a group (elan3_groupCookie)", vp));
+  }
+  if (to_group && (dma.dma_type & kRead) != 0) {
+    core.fail(call, fmt::format("group {}: a read from several processes", vp));
+  }
+  if ((dma.dma_type & kToGroup) == kToGroup) {
+    core.fail(call, fmt::format("group {}: a broadcast or a flood, not both", vp));
+  }
+  if (!to_group && vp >= core.port().size()) {
     core.fail(call, fmt::format("process {} of a job of {}", vp, core.port().size()));
   }
   if ((dma.dma_type & ~kTypeBits) != 0) {
@@ -71,6 +84,53 @@ void begun(Core& core, Post answer, unsigned vp, const void* address, const char
 }
 
 Counter* counter_of(ELAN3_EVENT* event) { return event != nullptr ? &event->count : nullptr; }
+
+lci::CtrId name_of(const ELAN3_EVENT* event) {
+  return event != nullptr ? event->name : lci::kNoCounter;
+}
+
+// A write to every other member: each is a put of its own, and the source's event is bumped by one
+// that waits for the first or for all of them. Where one packet reaches everybody, a broadcast to
+// them is one.
+void put_to_group(Core& core, const E3_DMA& dma, const char* call) {
+  lci::Port& port = core.port();
+  const std::vector<Rank>& members = *core.dma_group(dma.dma_destCookieVProc);
+  const bool flood = (dma.dma_type & E3_DMA_FLOOD) != 0;
+  Where to{core.memory().heap_segment(), 0};
+  if (dma.dma_size > 0) to = core.target(dma.dma_dest, dma.dma_size, port.self(), call);
+  const void* data = dma.dma_source;
+  const auto put = [&](lci::Dest dest, Counter* done) {
+    const lci::PutPiece piece{to.offset, data, dma.dma_size};
+    const Post answer = lci::insist(port, [&] {
+      return port.put(dest, to.segment, {&piece, dma.dma_size > 0 ? 1U : 0U}, done,
+                      name_of(dma.dma_destEvent), lci::kNoFlags);
+    });
+    begun(core, answer, dest.id, dma.dma_dest, call);
+  };
+  constexpr lci::Dest kEverybody{0, true};
+  const bool reached = (port.caps(port.self()).flags & lci::kContiguousGroups) != 0;
+  if (!flood && reached && members.size() + 1 == port.size()) {
+    return put(kEverybody, counter_of(dma.dma_srcEvent));
+  }
+  GroupDma& under_way = core.group_dma();
+  under_way.of = members.size();
+  if (flood && dma.dma_size > 0) {
+    const auto* const from = static_cast<const std::byte*>(dma.dma_source);
+    under_way.data.assign(from, from + dma.dma_size);
+    data = under_way.data.data();
+  }
+  for (const Rank member : members) put({member}, &under_way.taken);
+  if (dma.dma_srcEvent == nullptr) return;
+  lci::Operation tells;
+  tells.dest = {port.self()};
+  tells.segment = core.memory().heap_segment();
+  tells.remote = dma.dma_srcEvent->name;
+  tells.done = &under_way.told;
+  under_way.tells = true;
+  const Post answer = lci::insist(
+      port, [&] { return port.when(&under_way.taken, flood ? 1 : members.size(), tells); });
+  begun(core, answer, port.self(), dma.dma_dest, call);
+}
 
 }  // namespace
 }  // namespace fairlead::elan
@@ -143,12 +203,17 @@ void elan3_putdma(ELAN_STATE*, const E3_DMA* dma) {
   fairlead::elan::check(core, *dma, __func__);
   fairlead::lci::Port& port = core.port();
   const unsigned vp = dma->dma_destCookieVProc;
+  const bool to_group = (dma->dma_type & fairlead::elan::kToGroup) != 0;
   if ((dma->dma_type & fairlead::elan::kQueued) != 0) {
     const auto* const queue = static_cast<const ELAN_QUEUE*>(dma->dma_dest);
-    core.queues().send({vp}, {queue->id, 0}, dma->dma_source, dma->dma_size);
+    const std::vector<fairlead::Rank> one{vp};
+    for (const fairlead::Rank to : to_group ? *core.dma_group(vp) : one) {
+      core.queues().send({to}, {queue->id, 0}, dma->dma_source, dma->dma_size);
+    }
     if (dma->dma_srcEvent != nullptr) elan3_setevent(nullptr, dma->dma_srcEvent);
     return;
   }
+  if (to_group) return fairlead::elan::put_to_group(core, *dma, __func__);
   if ((dma->dma_type & fairlead::elan::kRead) != 0) {
     if (dma->dma_size == 0) {
       if (dma->dma_destEvent != nullptr) elan3_setevent(nullptr, dma->dma_destEvent);
@@ -179,9 +244,10 @@ void elan3_chaindma(ELAN_STATE*, ELAN3_EVENT* event, const E3_DMA* dma) {
   const PortTurn turn(core.port());
   fairlead::elan::check(core, *dma, __func__);
   const unsigned vp = dma->dma_destCookieVProc;
-  if ((dma->dma_type & (fairlead::elan::kRead | fairlead::elan::kQueued)) != 0) {
-    core.fail(__func__, fmt::format("process {}: what waits for an event is a write, and not "
-                                    "queued",
+  if ((dma->dma_type &
+       (fairlead::elan::kRead | fairlead::elan::kQueued | fairlead::elan::kToGroup)) != 0) {
+    core.fail(__func__, fmt::format("process {}: what waits for an event is a write to one "
+                                    "process, and not queued",
                                     vp));
   }
   fairlead::elan::Where to{core.memory().heap_segment(), 0};
@@ -205,6 +271,17 @@ uint32_t elan3_local_cookie(ELAN_STATE* state, unsigned vp) {
     core.fail(__func__, fmt::format("process {} of a job of {}", vp, core.port().size()));
   }
   return state->vp;
+}
+
+uint32_t elan3_groupCookie(ELAN_STATE*, ELAN_GROUP* group) {
+  Core& core = fairlead::elan::core_of(__func__);
+  std::vector<fairlead::Rank> others;
+  for (std::uint32_t place = 0; place < group->group.size(); ++place) {
+    const fairlead::Rank member = group->group.member(place);
+    if (member != core.port().self()) others.push_back(member);
+  }
+  if (others.empty()) core.fail(__func__, "a group without other members");
+  return core.add_dma_group(std::move(others));
 }
 
 int elan3_addressable(ELAN_STATE*, const void* address, size_t n) {

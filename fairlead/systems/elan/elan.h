@@ -192,7 +192,8 @@ unsigned elan_groupSelf(const ELAN_GROUP* group);
 /* Barriers. They order nothing of puts: wait for those first. By a 4-ary tree, then a broadcast
  * (paper, section 4.1): where one packet reaches all, each process waits for its children and then
  * tells its parent; elsewhere operations that wait for counters go up the tree, whatever the
- * processors do meanwhile. */
+ * processors do meanwhile. A network whose switches combine operands, and which has neither, does
+ * it as a reduction of one word. */
 void elan_gsync(ELAN_GROUP* group);
 /* By the network conditional: the first member asks whether all have come, backs off from 2 to 64
  * us while they have not, and sets a word everywhere. Of all processes; of other groups: gsync. */
@@ -209,6 +210,30 @@ void elan_hbcast(ELAN_GROUP* group, void* data, size_t n, unsigned root, unsigne
 
 /* Combines `count` elements: inout[i] = in[i] op inout[i]. */
 typedef void (*ELAN_REDUCE_FN)(const void* in, void* inout, size_t count, void* handle);
+/* The functions that networks know, too: where switches or network interfaces combine operands, of
+ * a group of processes with consecutive numbers, elan_reduce leaves these to them. NULL: there is
+ * no such function (bits of floating-point numbers). Sums of integers wrap. */
+typedef enum {
+  ELAN_REDUCE_SUM,
+  ELAN_REDUCE_MIN,
+  ELAN_REDUCE_MAX,
+  ELAN_REDUCE_AND,
+  ELAN_REDUCE_OR,
+  ELAN_REDUCE_XOR
+} ELAN_REDUCE_OP;
+typedef enum {
+  ELAN_INT8,
+  ELAN_INT16,
+  ELAN_INT32,
+  ELAN_INT64,
+  ELAN_UINT8,
+  ELAN_UINT16,
+  ELAN_UINT32,
+  ELAN_UINT64,
+  ELAN_FLOAT,
+  ELAN_DOUBLE
+} ELAN_REDUCE_TYPE;
+ELAN_REDUCE_FN elan_reduceFn(ELAN_REDUCE_OP op, ELAN_REDUCE_TYPE type);
 #define ELAN_REDUCE_COMMUTE 1u /* in the order of a tree; else in that of the members */
 #define ELAN_RESULT_ALL 2u     /* every member gets the result; else only member 0 */
 /* in and out may be the same, else do not overlap. */

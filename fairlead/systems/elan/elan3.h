@@ -45,23 +45,32 @@ int elan3_pollevent(ELAN_STATE* state, ELAN3_EVENT* event, long spins);
 #define E3_DMA_TYPE(size, direction, kind, failcount)                      \
   ((uint32_t)(size) | (uint32_t)(direction) << 2 | (uint32_t)(kind) << 3 | \
    (uint32_t)(failcount) << 4)
+/* Flags of dma_type: the DMA goes to all other members of a group, whose cookie is
+ * dma_destCookieVProc; a write, to the same symmetric memory or the same queue of each (Quadrics
+ * paper, section 3.1.3). A broadcast is done, and dma_srcEvent counts, when all of them have it; a
+ * flood when the first one has: its data are copied before, and the others get them, too. */
+#define E3_DMA_BROADCAST (1u << 10)
+#define E3_DMA_FLOOD (1u << 11)
 typedef struct e3_dma {
   uint32_t dma_type;
   uint32_t dma_size;            /* bytes; 0: only events count */
   const void* dma_source;       /* of a read: symmetric */
   void* dma_dest;               /* of a write: symmetric; queued: an ELAN_QUEUE */
   ELAN3_EVENT* dma_destEvent;   /* counts where the data went, when they are there; or NULL */
-  uint32_t dma_destCookieVProc; /* the other process */
+  uint32_t dma_destCookieVProc; /* the other process, or a group's cookie */
   ELAN3_EVENT* dma_srcEvent;    /* counts here, when dma_source may be used again; or NULL */
   uint32_t dma_srcCookieVProc;  /* not looked at */
 } E3_DMA;
 /* Begins it. A read has no dma_srcEvent; what is queued has no dma_destEvent and at most
  * ELAN_QUEUE_SLOT_MAX bytes, which are copied. The descriptor is the caller's again. */
 void elan3_putdma(ELAN_STATE* state, const E3_DMA* dma);
-/* Begins it when `event`, which is primed, fires: a write that is not queued. */
+/* Begins it when `event`, which is primed, fires: a write to one process that is not queued. */
 void elan3_chaindma(ELAN_STATE* state, ELAN3_EVENT* event, const E3_DMA* dma);
 /* The cookie of this process's DMAs to `vp`, for dma_srcCookieVProc. */
 uint32_t elan3_local_cookie(ELAN_STATE* state, unsigned vp);
+/* The cookie of a group with other members, of which this process is one, for DMAs from here; until
+ * the end of the job. */
+uint32_t elan3_groupCookie(ELAN_STATE* state, ELAN_GROUP* group);
 
 /* --- Mappings: whether other processes' DMAs reach [address, address + n) of this one's memory. */
 int elan3_addressable(ELAN_STATE* state, const void* address, size_t n);

@@ -13,6 +13,7 @@
 #include "fairlead/base/numbers.h"
 #include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/elan/core.h"
+#include "fairlead/systems/elan/known_reductions.h"
 
 namespace fairlead::elan {
 namespace {
@@ -231,6 +232,14 @@ void elan_bcast(ELAN_GROUP* group, void* data, size_t n, unsigned root, unsigned
 void elan_hbcast(ELAN_GROUP* group, void* data, size_t n, unsigned root, unsigned flags) {
   const Call call(__func__);
   group->group.broadcast(data, n, root, (flags & ELAN_BCAST_GLOBAL) != 0, true, __func__);
+}
+ELAN_REDUCE_FN elan_reduceFn(ELAN_REDUCE_OP op, ELAN_REDUCE_TYPE type) {
+  if (static_cast<unsigned>(op) >= fairlead::kReduceOps ||
+      static_cast<unsigned>(type) >= fairlead::kReduceTypes) {
+    return nullptr;
+  }
+  return fairlead::elan::function_of(
+      {static_cast<fairlead::ReduceOp>(op), static_cast<fairlead::ReduceType>(type)});
 }
 void elan_reduce(ELAN_GROUP* group, const void* in, void* out, size_t size, size_t count,
                  ELAN_REDUCE_FN fn, void* handle, unsigned flags) {

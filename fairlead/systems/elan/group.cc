@@ -7,6 +7,7 @@
 
 #include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/errors.h"
+#include "fairlead/systems/elan/known_reductions.h"
 
 namespace fairlead::elan {
 namespace {
@@ -30,6 +31,7 @@ Meeting::Meeting(run::Context& its_context, Memory& its_memory, lci::Chan messag
     : context(its_context),
       port(its_context.port()),
       memory(its_memory),
+      reductions(lci::reductions_of(port)),
       inbox(its_context, messages, "a message of a collective call"),
       signals(its_signals) {
   port.expose_counter(kUp, &came_up);
@@ -60,7 +62,26 @@ Group::Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members)
     : meeting_(meeting), port_(meeting.port), name_(name), members_(std::move(members)) {
   const auto at = std::find(members_.begin(), members_.end(), port_.self());
   self_ = static_cast<std::uint32_t>(at - members_.begin());
-  all_ = members_.size() == port_.size() && std::is_sorted(members_.begin(), members_.end());
+  size_ = static_cast<std::uint32_t>(members_.size());
+  all_ = size_ == port_.size() && std::is_sorted(members_.begin(), members_.end());
+  reduced_below_ = reduced_below();
+}
+
+Group::Group(Meeting& everybody)
+    : meeting_(everybody),
+      port_(everybody.port),
+      name_(0),
+      size_(port_.size()),
+      self_(port_.self()),
+      all_(true) {
+  reduced_below_ = reduced_below();
+}
+
+bool Group::reduced_below() const {
+  return meeting_.reductions != nullptr && size() > 1 &&
+         std::is_sorted(members_.begin(), members_.end()) &&
+         member(size() - 1) - member(0) + 1 == size() &&
+         meeting_.reductions->reaches(member(0), size());
 }
 
 bool Group::fits(const lci::Port& port, const std::vector<Rank>& members) {
@@ -191,10 +212,23 @@ void Group::gsync_by_chains(const char* call) {
 
 void Group::gsync(const char* call) {
   if (size() == 1) return;
+  if (meets_by_reduction()) return gsync_by_reduction(call);
   if (all_) return one_packet_reaches_all() ? gsync_by_network(call) : gsync_by_chains(call);
   ++meetings_;
   gather(0, call);
   scatter(nullptr, 0, 0, call);
+}
+
+// Where the network has no other means for it.
+bool Group::meets_by_reduction() const {
+  return reduced_below_ &&
+         (port_.caps(port_.self()).flags & (lci::kHwTrigger | lci::kContiguousGroups)) == 0;
+}
+
+void Group::gsync_by_reduction(const char* call) {
+  std::uint64_t word = 1;
+  reduce_by_network({.first = member(0), .count = size(), .type = ReduceType::uint64},
+                    reinterpret_cast<std::byte*>(&word), 1, call);
 }
 
 // The first member's part: the conditional, tried later and later while not all have come.
@@ -344,6 +378,45 @@ void Group::reduce_in_order(std::byte* mine, std::size_t size, std::size_t count
   }
 }
 
+std::optional<lci::NetworkReduction> Group::network_reduction(std::size_t size, ELAN_REDUCE_FN fn,
+                                                              std::uint32_t flags) const {
+  if (!reduced_below_) return std::nullopt;
+  const std::optional<KnownReduction> known = known_reduction(fn);
+  if (!known || bytes_of(known->type) != size ||
+      !meeting_.reductions->combines(known->op, known->type)) {
+    return std::nullopt;
+  }
+  // In the order of the members, but not one after the other.
+  if (is_floating(known->type) && (flags & ELAN_REDUCE_COMMUTE) == 0) return std::nullopt;
+  return lci::NetworkReduction{
+      .first = member(0), .count = this->size(), .op = known->op, .type = known->type};
+}
+
+void Group::reduce_by_network(const lci::NetworkReduction& what, std::byte* mine, std::size_t count,
+                              const char* call) {
+  const std::size_t size = bytes_of(what.type);
+  const std::size_t most = meeting_.reductions->bytes_max() / size;
+  for (std::size_t at = 0; at < count; at += most) {
+    lci::NetworkReduction part = what;
+    part.in = part.out = mine + at * size;
+    part.elements = std::min(most, count - at);
+    Counter done;
+    const Post answer =
+        lci::insist(port_, [&] { return meeting_.reductions->reduce(part, &done); });
+    if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
+    const Post waited =
+        port_.wait({.counter = &done, .at = 1, .what = "a reduction in the network"});
+    if (done.failed.load(std::memory_order_acquire) > 0) {
+      fail(meeting_.context, call,
+           "the members of the group do not reduce the same: another function, type or number of "
+           "elements");
+    }
+    if (waited != Post::done) {
+      fail(meeting_.context, call, "a process was lost while this one waited for a reduction");
+    }
+  }
+}
+
 void Group::reduce(const void* in, void* out, std::size_t size, std::size_t count,
                    ELAN_REDUCE_FN fn, void* handle, std::uint32_t flags, const char* call) {
   if (size == 0 || fn == nullptr) fail(meeting_.context, call, "no elements, or no function");
@@ -357,6 +430,9 @@ void Group::reduce(const void* in, void* out, std::size_t size, std::size_t coun
   }
   if (mine != from) std::copy(from, from + size * count, mine);
   if (this->size() == 1 || count == 0) return;
+  if (const auto below = network_reduction(size, fn, flags)) {
+    return reduce_by_network(*below, mine, count, call);
+  }
   ++meetings_;
   (flags & ELAN_REDUCE_COMMUTE) != 0 ? reduce_tree(mine, size, count, fn, handle, call)
                                      : reduce_in_order(mine, size, count, fn, handle, call);

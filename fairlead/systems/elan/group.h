@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "fairlead/lci/network_reduction.h"
 #include "fairlead/systems/elan/elan.h"
 #include "fairlead/systems/elan/inbox.h"
 #include "fairlead/systems/elan/memory.h"
@@ -25,6 +27,7 @@ struct Meeting {
   run::Context& context;
   lci::Port& port;
   Memory& memory;
+  lci::NetworkReductions* const reductions;  // nullptr: hosts combine
   Inbox inbox;
   const lci::Chan signals;
   Counter came_up;   // in a tree of all processes: children's coming, and in `when` trees its own
@@ -45,13 +48,15 @@ class Group {
   static constexpr std::size_t kChunk = 64 * 1024;  // bytes of one message in a tree
 
   Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members);
+  // Every process of the job, of whom no list is kept.
+  explicit Group(Meeting& everybody);
   // Whether the members are distinct processes of the job and this one is among them.
   static bool fits(const lci::Port& port, const std::vector<Rank>& members);
 
-  std::uint32_t size() const { return static_cast<std::uint32_t>(members_.size()); }
+  std::uint32_t size() const { return size_; }
   std::uint32_t self() const { return self_; }
   bool is_all() const { return all_; }
-  const std::vector<Rank>& members() const { return members_; }
+  Rank member(std::uint32_t place) const { return members_.empty() ? place : members_[place]; }
 
   // Puts to all are the network's, and may bump a counter everywhere.
   bool one_packet_reaches_all() const;
@@ -67,7 +72,7 @@ class Group {
   enum class Step : std::uint32_t { up, down, data };
 
   Key key_of(Step step) const;
-  Rank member(std::uint32_t place) const { return members_[place]; }
+  bool reduced_below() const;
   // A tree over the members whose root is at that place: places relative to it.
   std::uint32_t relative(std::uint32_t root) const { return (self_ + size() - root) % size(); }
   std::uint32_t place(std::uint32_t relative, std::uint32_t root) const {
@@ -91,14 +96,23 @@ class Group {
                    void* handle, const char* call);
   void reduce_in_order(std::byte* mine, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
                        void* handle, const char* call);
+  // What the network can do of it; nullopt: the hosts do it.
+  std::optional<lci::NetworkReduction> network_reduction(std::size_t size, ELAN_REDUCE_FN fn,
+                                                         std::uint32_t flags) const;
+  void reduce_by_network(const lci::NetworkReduction& what, std::byte* mine, std::size_t count,
+                         const char* call);
+  bool meets_by_reduction() const;
+  void gsync_by_reduction(const char* call);
   void await(const Counter& counter, std::uint64_t at, const char* what, const char* call);
 
   Meeting& meeting_;
   lci::Port& port_;
   std::uint64_t name_;
-  std::vector<Rank> members_;
+  std::vector<Rank> members_;  // empty: everybody
+  std::uint32_t size_ = 0;
   std::uint32_t self_ = 0;
   bool all_ = false;
+  bool reduced_below_ = false;  // the network reaches all members with one reduction
   std::uint32_t meetings_ = 0;
   std::uint32_t ahead_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "fairlead/base/reduction.h"
 #include "fairlead/systems/shmem/core.h"
 #include "fairlead/systems/shmem/shmem.h"
 
@@ -318,6 +319,22 @@ void combine(const void* in, void* inout, std::size_t count, void*) {
   }
 }
 
+// What Elanlib, and networks that combine operands, know by name, where they do.
+template <Reduce kind, class T>
+ELAN_REDUCE_FN function_of() {
+  if constexpr (kind != Reduce::prod && std::is_arithmetic_v<T> && sizeof(T) <= 8) {
+    constexpr ELAN_REDUCE_OP kOp = kind == Reduce::bit_and   ? ELAN_REDUCE_AND
+                                   : kind == Reduce::bit_or  ? ELAN_REDUCE_OR
+                                   : kind == Reduce::bit_xor ? ELAN_REDUCE_XOR
+                                   : kind == Reduce::max     ? ELAN_REDUCE_MAX
+                                   : kind == Reduce::min     ? ELAN_REDUCE_MIN
+                                                             : ELAN_REDUCE_SUM;
+    return elan_reduceFn(kOp, static_cast<ELAN_REDUCE_TYPE>(reduce_type_of<T>()));
+  } else {
+    return combine<kind, T>;
+  }
+}
+
 void reduce_in(Team& team, void* dest, const void* source, std::size_t bytes, std::size_t count,
                ELAN_REDUCE_FN fn, const char* call);
 
@@ -325,14 +342,14 @@ template <Reduce kind, class T>
 int reduce(shmem_team_t team, T* dest, const T* source, std::size_t count, const char* call) {
   Team* const its = running(call).team_of(team, call);
   if (its == nullptr) return -1;
-  reduce_in(*its, dest, source, sizeof(T), count, combine<kind, T>, call);
+  reduce_in(*its, dest, source, sizeof(T), count, function_of<kind, T>(), call);
   return 0;
 }
 template <Reduce kind, class T>
 void reduce_set(T* dest, const T* source, int count, const ActiveSet& set, const char* call) {
   if (count < 0) running(call).fail(call, "a negative number of elements");
   reduce_in(running(call).set_of(set, call), dest, source, sizeof(T),
-            static_cast<std::size_t>(count), combine<kind, T>, call);
+            static_cast<std::size_t>(count), function_of<kind, T>(), call);
 }
 
 // What a scan has of every PE at a time.
@@ -356,7 +373,7 @@ int scan(shmem_team_t team, T* dest, const T* source, std::size_t count, bool in
     for (std::size_t place = inclusive ? self : self + 1; place < pes; ++place) {
       std::copy_n(source + begin, part, sums.data() + place * part);
     }
-    reduce_in(*its, sums.data(), sums.data(), sizeof(T), sums.size(), combine<Reduce::sum, T>,
+    reduce_in(*its, sums.data(), sums.data(), sizeof(T), sums.size(), function_of<Reduce::sum, T>(),
               call);
     std::copy_n(sums.data() + self * part, part, dest + begin);
   }

@@ -54,8 +54,8 @@ void collect_in(Core& core, Team& team, void* dest, const void* source, std::siz
                 const char* call) {
   std::vector<std::uint64_t> sizes(team.pes.size());
   sizes[static_cast<std::size_t>(team.self)] = n;
-  reduce_in(team, sizes.data(), sizes.data(), 8, sizes.size(), combine<Reduce::sum, std::uint64_t>,
-            call);
+  reduce_in(team, sizes.data(), sizes.data(), 8, sizes.size(),
+            function_of<Reduce::sum, std::uint64_t>(), call);
   std::size_t offset = 0;
   for (int i = 0; i < team.self; ++i) offset += sizes[static_cast<std::size_t>(i)];
   fcollect_in(core, team, dest, source, n, offset, call);

@@ -108,6 +108,12 @@ void ElanNi::arrived(std::uint32_t id) {
     const Outcome outcome = take_block(id) ? Outcome::done : Outcome::refused;
     return answer(id, outcome);
   }
+  if (kind == RdmaKind::reduced) return take_reduced(id);
+  if (kind == RdmaKind::reduce) {
+    const std::uint32_t mine = copy_of(id);
+    answer(id, Outcome::done);
+    return take_operand(mine);
+  }
   const bool tests = kind == RdmaKind::atomic || kind == RdmaKind::query;
   at<&ElanNi::on_input>(after(input_, tests ? ni_.input + ni_.atomic : ni_.input), hw::kNiTurnEvent,
                         id);

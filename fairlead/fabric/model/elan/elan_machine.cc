@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fairlead/fabric/model/elan/elan_terms.h"
+#include "fairlead/fabric/model/rdma/operands.h"
 
 namespace fairlead::fabric::model {
 namespace {
@@ -27,13 +28,14 @@ bool ElanMachine::has_groups(const hw::Platform& platform, const EvenNodes& rank
 ElanMachine::ElanMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
                          const SharedMemory& shared)
     : NicMachine(with_circuits(std::move(platform)), ranks, nodes),
-      terms_(elan_terms(platform_)),
+      terms_(elan_terms(platform_, ranks_.each)),
       packets_(terms_.packet_bytes, shared.packets),
       parts_{{engine_, packets_, terms_, ranks_, &platform_.ni.as<hw::ElanParams>().noise},
              platform_.ni.as<hw::ElanParams>(),
              platform_.bus.as<hw::PciParams>(),
              platform_.network,
              *network_.circuits(),
+             network_.reductions(),
              platform_.host.memory},
       nodes_(nodes),
       more_(ranks_.ranks - std::min(ranks_.count(), ranks_.ranks)) {
@@ -46,6 +48,7 @@ ElanMachine::ElanMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
   }
   for (Rank rank = 0; rank < ranks_.ranks; ++rank) nic(rank).set_ranks(ranks_.ranks);
   attach_network();
+  attach_reductions();
   for (Peer node = 0; node < nodes; ++node) ni(node).begin_background();
 }
 
@@ -68,6 +71,24 @@ void ElanMachine::attach_network() {
     machine.ni(first).closed(packet);
   };
   network_.circuits()->attach(sink);
+}
+
+void ElanMachine::attach_reductions() {
+  if (network_.reductions() == nullptr) return;
+  hw::ReductionSink sink;
+  sink.context = this;
+  sink.combine = [](void* self, std::uint32_t into, std::uint32_t operand) {
+    auto& machine = *static_cast<ElanMachine*>(self);
+    combine_operands(machine.packets_, into, operand);
+    if (--machine.packets_.at(operand).users == 0) machine.packets_.give(operand);
+  };
+  sink.result = [](void* self, std::uint32_t packet, Peer first, Peer last, std::uint32_t circuit) {
+    RdmaPacket& result = static_cast<ElanMachine*>(self)->packets_.at(packet);
+    result.kind = RdmaKind::reduced;
+    result.circuit = circuit;
+    result.users += last - first;  // the network's share becomes the members'
+  };
+  network_.reductions()->attach(sink);
 }
 
 NodeBusy ElanMachine::busy(Rank rank) const {

@@ -56,6 +56,7 @@ class ElanMachine final : public NicMachine {
     return place == 0 ? nodes_[node].first : more_[node * (ranks_.each - 1) + place - 1];
   }
   void attach_network();
+  void attach_reductions();
   void trace_nodes(TraceWriter& writer) override;
 
   RdmaTerms terms_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fairlead/fabric/model/rdma/operands.h"
 #include "fairlead/hw/event_kinds.h"
 
 namespace fairlead::fabric::model {
@@ -15,10 +16,15 @@ constexpr std::uint32_t kAhead = 4;
 constexpr std::uint64_t kSlotsFreedBytes = 8;
 
 bool has_data(RdmaKind kind) {
-  return kind == RdmaKind::write || kind == RdmaKind::read_data || kind == RdmaKind::send;
+  return kind == RdmaKind::write || kind == RdmaKind::read_data || kind == RdmaKind::send ||
+         kind == RdmaKind::reduce || kind == RdmaKind::reduced;
 }
 // Cut into packets of its own.
 bool is_dma(RdmaKind kind) { return kind == RdmaKind::write || kind == RdmaKind::read_data; }
+// The DMA thread reads its data from where its host says.
+bool is_read(const RdmaPacket& sent) {
+  return is_dma(sent.kind) || (sent.kind == RdmaKind::reduce && !sent.with_entry);
+}
 
 }  // namespace
 
@@ -36,10 +42,13 @@ ElanNi::ElanNi(const ElanParts& parts, Peer self)
 }
 
 ElanNi::Lane& ElanNi::lane(Rank own, Rank peer, std::uint8_t number) {
-  std::vector<std::unique_ptr<Way>>& ways = of(own).ways;
-  if (peer >= ways.size()) ways.resize(peer + 1);
-  if (ways[peer] == nullptr) ways[peer] = std::make_unique<Way>();
-  return ways[peer]->lanes[number];
+  Own& mine = of(own);
+  std::uint32_t& way = mine.way_of.of(peer);
+  if (way == kNoWay) {
+    way = static_cast<std::uint32_t>(mine.ways.size());
+    mine.ways.emplace_back();
+  }
+  return mine.ways[way].lanes[number];
 }
 
 Ps ElanNi::units_busy() const {
@@ -102,6 +111,10 @@ void ElanNi::ring(Rank rank, std::uint32_t id) {
     message.with_entry = message.size <= ni_.inline_bytes;
     message.named.used = is_message(message) ? 1 : 0;
   }
+  if (message.kind == RdmaKind::reduce) {
+    message.with_entry = message.size <= ni_.inline_bytes;
+    message.reply_address = entry.offset;
+  }
   const std::uint64_t bytes = parts_.terms.stored_bytes(message.with_entry, message.size);
   at<&ElanNi::on_command>(store(bytes), hw::kDoorbellEvent, id);
 }
@@ -144,6 +157,8 @@ void ElanNi::begin(std::uint32_t id) {
                                     hw::kNiTurnEvent, id);
     case RdmaKind::tport:
       return to_thread(id);
+    case RdmaKind::reduce:
+      return pump_reduction(id);
     default:
       return run(id);
   }
@@ -233,7 +248,7 @@ void ElanNi::on_started(std::uint32_t id) {
   if (sent.kind == RdmaKind::send) sent.bytes = static_cast<std::uint32_t>(sent.size);
   const bool elsewhere = has_data(sent.kind) && sent.bytes > 0 && !sent.with_entry && !sent.ready;
   const bool here = sent.background ? ni_.background.main_memory == 0
-                                    : is_dma(sent.kind) && is_placed(of(sent.source), sent.address);
+                                    : is_read(sent) && is_placed(of(sent.source), sent.address);
   if (!elsewhere || here) return on_fetched(id);
   at<&ElanNi::on_fetched>(read(sent.bytes), hw::kDmaEvent, id);
 }
@@ -241,8 +256,13 @@ void ElanNi::on_started(std::uint32_t id) {
 void ElanNi::on_fetched(std::uint32_t id) {
   RdmaPacket& sent = packet(id);
   sent.ready = true;
-  if (is_dma(sent.kind) && sent.bytes > 0 && !sent.background) {
+  if (is_read(sent) && sent.bytes > 0 && !sent.background) {
     (void)of(sent.source).memory->read(sent.address, parts_.packets.payload(id), sent.bytes);
+  }
+  if (sent.kind == RdmaKind::reduce && is_by_interfaces(sent)) {
+    --fetching_;
+    take_operand(id);
+    return pump();
   }
   ready_.push_back(id);
   open_some();
@@ -255,6 +275,10 @@ void ElanNi::open_some() {
     --fetching_;
     ++open_;
     RdmaPacket& sent = packet(id);
+    if (sent.kind == RdmaKind::reduce && !is_by_interfaces(sent)) {
+      open_operand(id);
+      continue;
+    }
     const std::uint64_t bytes =
         parts_.network_params.header_bytes + (has_data(sent.kind) ? sent.bytes : 0);
     const Peer first = parts_.ranks.node_of(sent.dest);
@@ -309,6 +333,10 @@ void ElanNi::acknowledged(std::uint32_t id, hw::Outcome outcome) {
       break;
     case RdmaKind::atomic:
       complete(id, outcome == hw::Outcome::done);
+      break;
+    case RdmaKind::reduce:
+    case RdmaKind::reduced:
+      let_go(id);
       break;
     default:
       part_done(id, outcome);

@@ -9,7 +9,8 @@
 //                     other transactions when they are done): write blocks, slots of queues,
 //                     test-and-write, fetch-and-add, requests for a DMA; counts events
 //  thread processor   runs the thread of a query: builds its packet, looks at its acknowledgment;
-//                     runs the program that matches messages with receives (elan_tports.h)
+//                     runs the program that matches messages with receives (elan_tports.h);
+//                     combines operands of reductions in a tree of interfaces (elan_reduce.cc)
 //
 // Data between the interface and host memory cross the bus in bursts; memory that lies in the
 // interface (place()) needs none. The bus keeps writes of each direction in order and the
@@ -19,6 +20,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +34,8 @@
 #include "fairlead/hw/elan/elan_params.h"
 #include "fairlead/hw/host_memory.h"
 #include "fairlead/hw/network_params.h"
+#include "fairlead/hw/switch_reductions.h"
+#include "fairlead/proto/peer_table.h"
 #include "fairlead/sim/resource.h"
 
 namespace fairlead::fabric::model {
@@ -41,7 +45,8 @@ struct ElanParts : RdmaShared {
   const hw::PciParams& pci;
   const hw::NetworkParams& network_params;
   hw::Circuits& circuits;
-  BytesPerSec memory_rate;  // of a node's memory, where several ranks share it
+  hw::SwitchReductions* reductions;  // nullptr: switches combine nothing
+  BytesPerSec memory_rate;           // of a node's memory, where several ranks share it
 };
 
 class ElanNi final : public RdmaEngine {
@@ -109,6 +114,7 @@ class ElanNi final : public RdmaEngine {
   struct Way {
     Lane lanes[kLanes];
   };
+  static constexpr std::uint32_t kNoWay = UINT32_MAX;
   class Tport;
   // Bytes of a message that the thread has asked its sender's interface for.
   struct Fetch {
@@ -128,7 +134,8 @@ class ElanNi final : public RdmaEngine {
     std::unordered_map<std::uint32_t, Event> events;
     std::vector<Range> placed;
     std::unordered_map<std::uint16_t, std::unique_ptr<Tport>> tports;  // by channel
-    std::vector<std::unique_ptr<Way>> ways;  // by peer, from the first packet on
+    proto::PeerTable<std::uint32_t> way_of{kNoWay};                    // by peer
+    std::deque<Way> ways;  // from the first packet to one on
   };
   // A copy that comes in, of several packets.
   struct Coming {
@@ -231,6 +238,23 @@ class ElanNi final : public RdmaEngine {
   // False: it is none of the thread's.
   bool end_fetch(std::uint32_t operation, bool ok);
 
+  // --- Reductions (elan_reduce.cc): part of the DMA thread and of the inputter, and, where
+  // interfaces combine, of the thread processor.
+  std::uint32_t operand_bytes_max(const RdmaPacket& message) const;
+  void pump_reduction(std::uint32_t message);
+  std::uint32_t cut_operand(std::uint32_t message);
+  void open_operand(std::uint32_t id);
+  std::uint32_t copy_of(std::uint32_t id);
+  void take_reduced(std::uint32_t id);
+  void on_result(std::uint32_t id);
+  void on_reduced(std::uint32_t id);
+  void take_operand(std::uint32_t id);
+  void on_operand(std::uint32_t id);
+  void all_operands(std::uint32_t id);
+  void on_built(std::uint32_t id);
+  void on_result_below(std::uint32_t id);
+  void send_below(std::uint32_t id);
+
   // --- The other job (elan_background.cc).
   void background_done(std::uint32_t message);
   void on_background_posted(std::uint32_t message);
@@ -284,6 +308,21 @@ class ElanNi final : public RdmaEngine {
   std::uint32_t sliced_ = 0;      // of the first of runnable_, in a row
   std::uint32_t open_ = 0;        // circuits
   std::unordered_map<std::uint32_t, Coming> coming_;  // by message
+  // Parts of reductions that are in the network, by their names.
+  struct Reducing {
+    std::uint32_t message;
+    std::uint64_t offset;
+    std::uint32_t bytes;
+  };
+  std::unordered_map<std::uint64_t, Reducing> reducing_;
+  // Operands of a part that this interface combines: its own host's, then its children's.
+  static constexpr std::uint32_t kReductionChildren = 4;
+  struct Gathering {
+    std::uint32_t operands[1 + kReductionChildren] = {};
+    bool has[1 + kReductionChildren] = {};
+    std::uint32_t come = 0;
+  };
+  std::unordered_map<std::uint64_t, Gathering> gathering_;
   Prng background_draw_;
   Ps background_due_{};  // when the next of its messages may leave
   bool background_ends_ = false;

@@ -27,7 +27,7 @@ struct ElanGate {
 static_assert(sizeof(ElanGate) <= GateHeader::kKindBytes);
 
 void describe(const hw::Platform& platform, const EvenNodes& ranks, GateHeader& header) {
-  const RdmaTerms terms = elan_terms(platform);
+  const RdmaTerms terms = elan_terms(platform, ranks.each);
   header.look = terms.poll;
   ::new (header.kind) ElanGate{terms, platform.ni.as<hw::ElanParams>().memory_bytes,
                                ElanMachine::has_groups(platform, ranks) ? 1u : 0u};

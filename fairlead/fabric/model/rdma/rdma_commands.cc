@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fairlead/fabric/network_reduction.h"
+
 namespace fairlead::fabric::model {
 namespace {
 constexpr std::uint64_t kMoveMax = UINT64_C(1) << 61;  // ps, bytes
@@ -134,6 +136,44 @@ Result<void> RdmaCommands::check_tport(const RdmaEntry& entry) const {
   return {};
 }
 
+Result<void> RdmaCommands::check_reduction(const RdmaEntry& entry) {
+  const RdmaNamed& named = entry.named;
+  if (named.stores > static_cast<std::uint8_t>(ReduceWhere::interfaces)) {
+    return damaged("who combines", named.stores);
+  }
+  const RdmaTerms& terms = host_.terms();
+  const bool switches = static_cast<ReduceWhere>(named.stores) == ReduceWhere::switches;
+  const std::uint64_t each = switches ? terms.reduction_bytes : terms.interface_reduction_bytes;
+  if (each == 0) return damaged("who combines", named.stores);
+  if (entry.queue != kCopyQueue) return damaged("queue", entry.queue);
+  if (entry.operation >= terms.copies) return damaged("operation", entry.operation);
+  const bool member = host_.self() >= entry.dest && host_.self() - entry.dest < named.members;
+  if (named.members < 2 || named.members > ranks_ - entry.dest || ranks_ > kReductionRanksMax ||
+      !member) {
+    return damaged("members", named.members);
+  }
+  if (named.compare >= kReduceOps || entry.word_bytes >= kReduceTypes) {
+    return damaged("reduction", named.compare);
+  }
+  const auto type = static_cast<ReduceType>(entry.word_bytes);
+  if (!is_defined(static_cast<ReduceOp>(named.compare), type) || (!switches && is_floating(type))) {
+    return damaged("reduction", named.compare);
+  }
+  if (entry.size == 0 || entry.size % bytes_of(type) != 0 ||
+      entry.size > each * (kReductionPartsMax - 1)) {
+    return damaged("size of an operand", entry.size);
+  }
+  if (named.after != kNoEvent) return damaged("counter", named.after);
+  if (entry.size > UINT64_MAX - entry.address || entry.size > UINT64_MAX - entry.offset) {
+    return damaged("size of memory", entry.size);
+  }
+  // A number that is used twice would be two operands of one reduction.
+  std::uint64_t& next = reductions_[{entry.dest, named.members, named.stores}];
+  if (entry.a != next) return damaged("number of a reduction", entry.a);
+  ++next;
+  return {};
+}
+
 // The entry is copied after these checks once more; nobody else runs in between.
 Result<void> RdmaCommands::ring(std::uint32_t packet) {
   if (held_.erase(packet) == 0) return damaged("packet", packet);
@@ -146,6 +186,9 @@ Result<void> RdmaCommands::ring(std::uint32_t packet) {
       if (host_.front(packet).header.client.size > terms.mtu_bytes) {
         return damaged("message size", host_.front(packet).header.client.size);
       }
+      break;
+    case RdmaKind::reduce:
+      if (Result<void> r = check_reduction(entry); !r.ok()) return r;
       break;
     case RdmaKind::tport:
       if (Result<void> r = check_tport(entry); !r.ok()) return r;

@@ -2,6 +2,8 @@
 // RdmaHost of the rank's node.
 #pragma once
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <unordered_set>
 
 #include "fairlead/base/result.h"
@@ -44,12 +46,15 @@ class RdmaCommands final : public RankCommands {
     if (host_.serving()) host_.served(true);
   }
   Result<void> check_named(const RdmaEntry& entry) const;
+  Result<void> check_reduction(const RdmaEntry& entry);
   Result<void> check_tport(const RdmaEntry& entry) const;
   Result<void> return_buffers(const GateCommand& command);
 
   RdmaHost& host_;
   Rank ranks_;
   std::unordered_set<std::uint32_t> held_;  // packets that are the rank's
+  // How many reductions of those ranks it has begun, by who combines.
+  std::map<std::tuple<Rank, std::uint32_t, std::uint8_t>, std::uint64_t> reductions_;
 };
 
 }  // namespace fairlead::fabric::model

@@ -83,6 +83,76 @@ TEST_F(DamagedRdmaRank, EntriesAreChecked) {
   }));
 }
 
+hw::Platform reducing_platform() {
+  hw::Platform platform = hw::round_rdma_platform();
+  platform.network.topology = hw::TopologyKind::fat_tree;
+  platform.network.buffer_bytes = 4096;
+  platform.network.reduction_bytes = 64;
+  platform.network.reduction_rate = BytesPerSec{1'000'000'000};
+  return platform;
+}
+
+class DamagedReducingRank : public DamagedRdmaRank {
+ protected:
+  DamagedReducingRank() : DamagedRdmaRank(reducing_platform()) {}
+  // Rings for what `write` makes of a good one, the `number`-th.
+  template <class Write>
+  bool reduces(std::uint64_t number, Write write) {
+    return rings([&](RdmaFront& front) {
+      front.entry.kind = RdmaKind::reduce;
+      front.entry.queue = kCopyQueue;
+      front.entry.dest = 0;
+      front.entry.size = 16;
+      front.entry.a = number;
+      front.entry.word_bytes = static_cast<std::uint8_t>(ReduceType::float64);
+      front.entry.named.members = 2;
+      write(front.entry);
+    });
+  }
+};
+
+TEST_F(DamagedReducingRank, ReductionsAreChecked) {
+  EXPECT_TRUE(reduces(0, [](RdmaEntry&) {}));
+  // Expect: numbers that follow each other, of each set of ranks
+  EXPECT_FALSE(reduces(0, [](RdmaEntry&) {}));
+  EXPECT_FALSE(reduces(2, [](RdmaEntry&) {}));
+  EXPECT_TRUE(reduces(1, [](RdmaEntry&) {}));
+  using Damage = void (*)(RdmaEntry&);
+  for (const Damage damage :
+       {Damage{[](RdmaEntry& entry) { entry.dest = 1; }},
+        Damage{[](RdmaEntry& entry) { entry.named.members = 1; }},
+        Damage{[](RdmaEntry& entry) { entry.named.members = 3; }},
+        Damage{[](RdmaEntry& entry) { entry.named.stores = 1; }},
+        Damage{[](RdmaEntry& entry) { entry.named.stores = 9; }},
+        Damage{[](RdmaEntry& entry) { entry.named.compare = kReduceOps; }},
+        Damage{[](RdmaEntry& entry) {
+          entry.named.compare = static_cast<std::uint8_t>(ReduceOp::bit_xor);
+        }},
+        Damage{[](RdmaEntry& entry) { entry.word_bytes = kReduceTypes; }},
+        Damage{[](RdmaEntry& entry) { entry.size = 0; }},
+        Damage{[](RdmaEntry& entry) { entry.size = 12; }},
+        Damage{[](RdmaEntry& entry) { entry.size = 64 * kReductionPartsMax; }},
+        Damage{[](RdmaEntry& entry) { entry.address = UINT64_MAX - 8; }},
+        Damage{[](RdmaEntry& entry) { entry.offset = UINT64_MAX - 8; }},
+        Damage{[](RdmaEntry& entry) { entry.operation = 4; }},
+        Damage{[](RdmaEntry& entry) { entry.queue = 0; }}}) {
+    EXPECT_FALSE(reduces(2, damage));
+  }
+  EXPECT_TRUE(reduces(2, [](RdmaEntry&) {}));
+}
+
+// Where switches combine nothing.
+TEST_F(DamagedRdmaRank, ReductionsAreRefusedWhereThereAreNone) {
+  EXPECT_FALSE(rings([](RdmaFront& front) {
+    front.entry.kind = RdmaKind::reduce;
+    front.entry.queue = kCopyQueue;
+    front.entry.size = 16;
+    front.entry.dest = 0;
+    front.entry.named.members = 2;
+    front.entry.word_bytes = static_cast<std::uint8_t>(ReduceType::float64);
+  }));
+}
+
 TEST_F(DamagedRdmaRank, BuffersAndMemoryAreBounded) {
   EXPECT_TRUE(execute(RdmaOp::return_buffers, 1, 0, 4).ok());
   EXPECT_FALSE(execute(RdmaOp::return_buffers, 2, 0, 1).ok());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fairlead/fabric/model/rdma/operands.h"
+
 namespace fairlead::fabric::model {
 
 RdmaMachine::RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
@@ -36,6 +38,25 @@ RdmaMachine::RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
     static_cast<RdmaMachine*>(self)->ni(node).transmitted(packet);
   };
   network_.attach(sink);
+  attach_reductions();
+}
+
+void RdmaMachine::attach_reductions() {
+  if (network_.reductions() == nullptr) return;
+  hw::ReductionSink sink;
+  sink.context = this;
+  sink.combine = [](void* self, std::uint32_t into, std::uint32_t operand) {
+    auto& machine = *static_cast<RdmaMachine*>(self);
+    combine_operands(machine.packets_, into, operand);
+    machine.packets_.give(operand);
+  };
+  sink.result = [](void* self, std::uint32_t packet, Peer first, Peer last, std::uint32_t) {
+    static_cast<RdmaMachine*>(self)->packets_.at(packet).users = last - first + 1;
+  };
+  sink.arrived = [](void* self, Peer node, std::uint32_t packet) {
+    static_cast<RdmaMachine*>(self)->ni(node).reduced(packet);
+  };
+  network_.reductions()->attach(sink);
 }
 
 NodeBusy RdmaMachine::busy(Rank rank) const {

@@ -53,6 +53,7 @@ class RdmaMachine final : public NicMachine {
     const Peer node = ranks_.node_of(rank);
     return place == 0 ? nodes_[node].first : more_[node * (ranks_.each - 1) + place - 1];
   }
+  void attach_reductions();
   void trace_nodes(TraceWriter& writer) override;
 
   RdmaTerms terms_;

@@ -125,6 +125,8 @@ void RdmaNi::crosses(Ps end, const Write& write) {
       return at<&RdmaNi::on_read>(to_host_ends_, hw::kDmaEvent, write.packet);
     case RdmaStore::completion:
       return at<&RdmaNi::on_completion>(to_host_ends_, hw::kDmaEvent, write.packet);
+    case RdmaStore::reduced:
+      return at<&RdmaNi::on_reduced>(to_host_ends_, hw::kDmaEvent, write.packet);
     case RdmaStore::word:
       return;  // nobody waits for it
   }
@@ -167,19 +169,27 @@ void RdmaNi::ring(Rank rank, std::uint32_t id) {
   message.reply_address = entry.address;
   message.a = entry.a;
   message.b = entry.b;
+  std::uint64_t payload = 0;
   if (message.kind == RdmaKind::send) {
     message.header = parts_.packets.front(id).header;
-    message.with_entry = message.header.client.size <= ni_.inline_bytes;
+    payload = message.header.client.size;
+    message.with_entry = payload <= ni_.inline_bytes;
+  } else if (message.kind == RdmaKind::reduce) {
+    message.named = entry.named;
+    message.reply_address = entry.offset;
+    payload = message.size;
+    message.with_entry = payload <= ni_.inline_bytes;
   }
-  const std::uint64_t bytes =
-      parts_.terms.stored_bytes(message.with_entry, message.header.client.size);
+  const std::uint64_t bytes = parts_.terms.stored_bytes(message.with_entry, payload);
   at<&RdmaNi::on_doorbell>(path_->to_ni(now(), bytes), hw::kDoorbellEvent, id);
 }
 
 // Its place in the queue is that of its doorbell, however long the rest takes.
 void RdmaNi::on_doorbell(std::uint32_t id) {
   const RdmaPacket& message = packet(id);
-  way(message.source, message.dest).queues[message.queue].waiting.push_back(id);
+  if (message.kind != RdmaKind::reduce) {
+    way(message.source, message.dest).queues[message.queue].waiting.push_back(id);
+  }
   const Ps began = sender_.acquire(now(), ni_.work_entry);
   at<&RdmaNi::on_entry>(began + ni_.work_entry, hw::kNiTurnEvent, id);
 }
@@ -192,6 +202,7 @@ void RdmaNi::on_entry(std::uint32_t id) {
 void RdmaNi::on_fetched(std::uint32_t id) {
   RdmaPacket& message = packet(id);
   message.fetched = true;
+  if (message.kind == RdmaKind::reduce) return pump_reduction(id);
   pump(message.source, message.dest, message.queue);
 }
 
@@ -253,6 +264,7 @@ void RdmaNi::on_payload(std::uint32_t id) {
     (void)of(whole.source).memory->read(whole.address, parts_.packets.payload(id), whole.bytes);
   }
   whole.ready = true;
+  if (whole.kind == RdmaKind::reduce) return leave_operand(id);
   leave_in_order(whole.source, whole.dest, whole.queue);
 }
 
@@ -325,7 +337,9 @@ void RdmaNi::on_arrival(std::uint32_t id) {
     case RdmaKind::query:
     case RdmaKind::look:
     case RdmaKind::tport:
-      return parts_.packets.give(id);  // not of this kind of interface
+    case RdmaKind::reduce:
+    case RdmaKind::reduced:
+      return parts_.packets.give(id);  // not of this kind of interface, or not this way
   }
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "fairlead/base/ring.h"
@@ -56,6 +57,8 @@ class RdmaNi final : public RdmaEngine {
   // --- By the network.
   void arrived(std::uint32_t packet);
   void transmitted(std::uint32_t packet);
+  // A reduction's result, which is a packet of all members.
+  void reduced(std::uint32_t packet);
 
   Ps units_busy() const {
     return sender_.busy(parts_.engine.now()) + responder_.busy(parts_.engine.now());
@@ -135,6 +138,13 @@ class RdmaNi final : public RdmaEngine {
   void leave(std::uint32_t id);
   void on_looped(std::uint32_t id);
 
+  // Reductions (rdma_reductions.cc).
+  void pump_reduction(std::uint32_t message);
+  std::uint32_t cut_operand(std::uint32_t message);
+  void leave_operand(std::uint32_t id);
+  void on_result(std::uint32_t id);
+  void on_reduced(std::uint32_t id);
+
   // Responder.
   void on_arrival(std::uint32_t id);
   void serve_write(std::uint32_t id);
@@ -162,6 +172,13 @@ class RdmaNi final : public RdmaEngine {
   Ps to_host_ends_{};
   Ring<std::uint32_t> reads_;     // packets with reads to begin
   std::uint32_t reads_open_ = 0;  // under way
+  // Parts of reductions that are in the network, by their names.
+  struct Reducing {
+    std::uint32_t message;
+    std::uint64_t offset;
+    std::uint32_t bytes;
+  };
+  std::unordered_map<std::uint64_t, Reducing> reducing_;
   // Where the two ways of the path take turns.
   Ring<Data> read_data_;      // of reads whose data memory has
   bool data_moves_ = false;   // the first of them

@@ -35,16 +35,13 @@ RdmaNic<Host>::RdmaNic(Host& host, PortCounters& counters)
     : host_(host),
       counters_(counters),
       caps_{host.terms().mtu_bytes, std::min(host.terms().inline_bytes, kSmallBytes),
-            kReliable | kRemoteMemory | kRemoteAtomics},
-      operations_(host.terms().copies) {
+            kReliable | kRemoteMemory | kRemoteAtomics} {
   caps_.copy_bytes_min = 1;
-  for (std::uint32_t i = host.terms().copies; i-- > 0;) free_operations_.push_back(i);
 }
 
 template <class Host>
 void RdmaNic<Host>::set_ranks(Rank ranks) {
   ranks_ = ranks;
-  flows_.resize(ranks);
 }
 
 template <class Host>
@@ -55,13 +52,6 @@ void RdmaNic<Host>::sleep(Ps timeout) {
 }
 
 // --- Packets
-
-template <class Host>
-std::vector<typename RdmaNic<Host>::Flow>& RdmaNic<Host>::flows(Peer peer) {
-  std::vector<Flow>& of = flows_[peer];
-  if (of.empty()) of.resize(kLanes);
-  return of;
-}
 
 template <class Host>
 Post RdmaNic<Host>::admit(Peer dest, const PacketHeader& header) {
@@ -242,6 +232,10 @@ void RdmaNic<Host>::take_completion(const RdmaCompletion& completion) {
     return;
   }
   free_operations_.push_back(completion.operation);
+  if (Counter* const done = operation.reduced; done != nullptr) {
+    (completion.ok != 0 ? done->ok : done->failed).fetch_add(1, std::memory_order_release);
+    return;
+  }
   if (completion.ok != 0 && operation.old != nullptr) *operation.old = completion.old;
   if (sink_.copied != nullptr) {
     sink_.copied(sink_.context, operation.token, completion.ok != 0 ? Post::done : Post::denied);
@@ -259,9 +253,13 @@ std::optional<RemoteKey> RdmaNic<Host>::register_memory(std::span<std::byte> mem
 
 template <class Host>
 std::uint32_t RdmaNic<Host>::take_operation(std::uint64_t token, std::uint64_t* old) {
+  if (free_operations_.empty()) {
+    free_operations_.push_back(static_cast<std::uint32_t>(operations_.size()));
+    operations_.emplace_back();
+  }
   const std::uint32_t operation = free_operations_.back();
   free_operations_.pop_back();
-  operations_[operation] = {token, old, false, 0, {}};
+  operations_[operation] = {token, old, false, 0, {}, nullptr};
   return operation;
 }
 
@@ -278,17 +276,17 @@ RdmaEntry& RdmaNic<Host>::copy_entry(std::uint32_t id, RdmaKind kind, Peer dest,
 }
 
 template <class Host>
-void RdmaNic<Host>::post_copy(std::uint32_t id) {
+void RdmaNic<Host>::post_copy(std::uint32_t id, std::uint64_t payload) {
   take_turn();
   host_.spend(host_.terms().post);
-  host_.spend(host_.terms().store_time(host_.terms().stored_bytes(false, 0)));
+  host_.spend(host_.terms().store_time(host_.terms().stored_bytes(payload > 0, payload)));
   host_.ring(id);
 }
 
 template <class Host>
 Post RdmaNic<Host>::copy_remote(const RemoteCopy& copy) {
   if (copy.peer >= peers()) return Post::invalid;
-  if (free_operations_.empty()) return Post::again_credit;
+  if (!has_operation()) return Post::again_credit;
   const std::uint32_t id = host_.take();
   const RdmaKind kind = copy.what == RemoteCopy::What::read ? RdmaKind::read : RdmaKind::write;
   RdmaEntry& entry = copy_entry(id, kind, copy.peer, copy.token, nullptr);
@@ -303,7 +301,7 @@ Post RdmaNic<Host>::copy_remote(const RemoteCopy& copy) {
 template <class Host>
 Post RdmaNic<Host>::change_remote(const RemoteChange& change) {
   if (change.peer >= peers()) return Post::invalid;
-  if (free_operations_.empty()) return Post::again_credit;
+  if (!has_operation()) return Post::again_credit;
   const std::uint32_t id = host_.take();
   RdmaEntry& entry = copy_entry(id, RdmaKind::atomic, change.peer, change.token, change.old);
   using What = RemoteChange::What;
@@ -347,6 +345,32 @@ bool RdmaNic<Host>::goes_round(std::uint32_t number, std::uint64_t found) {
   entry.operation = number;
   post_change(id, next);
   return true;
+}
+
+template <class Host>
+Post RdmaNic<Host>::Reducer::reduce(const NetworkReduction& reduction, Counter* done) {
+  const std::size_t bytes = reduction.elements * bytes_of(reduction.type);
+  if (!reaches(reduction.first, reduction.count) || !combines(reduction.op, reduction.type) ||
+      bytes == 0 || bytes > bytes_max()) {
+    return Post::invalid;
+  }
+  if (!nic_.has_operation()) return Post::again_credit;
+  const std::uint32_t id = nic_.host_.take();
+  RdmaEntry& entry = nic_.copy_entry(id, RdmaKind::reduce, reduction.first, 0, nullptr);
+  nic_.operations_[entry.operation].reduced = done;
+  entry.size = bytes;
+  entry.word_bytes = static_cast<std::uint8_t>(reduction.type);
+  entry.address = reinterpret_cast<std::uint64_t>(reduction.in);
+  entry.offset = reinterpret_cast<std::uint64_t>(reduction.out);
+  entry.a = begun_[{reduction.first, reduction.count}]++;
+  entry.named.compare = static_cast<std::uint8_t>(reduction.op);
+  entry.named.stores = static_cast<std::uint8_t>(where_);
+  entry.named.members = reduction.count;
+  // A short operand is written with the entry.
+  const bool with_entry = bytes <= nic_.host_.terms().inline_bytes;
+  if (with_entry) std::memcpy(nic_.host_.payload(id), reduction.in, bytes);
+  nic_.post_copy(id, with_entry ? bytes : 0);
+  return Post::done;
 }
 
 template class RdmaNic<RdmaHost>;

@@ -2,22 +2,27 @@
 // doorbells, and looks into completion queues in host memory. One text for both bodies of a rank:
 // `Host` is RdmaHost, or RemoteRdmaHost where the rank is a process of its own.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/model/model_nic.h"
 #include "fairlead/fabric/model/rdma/rdma_packet.h"
 #include "fairlead/fabric/model/rdma/rdma_terms.h"
+#include "fairlead/fabric/network_reduction.h"
 #include "fairlead/hw/host_cost.h"
+#include "fairlead/proto/peer_table.h"
 
 namespace fairlead::fabric::model {
 
 template <class Host>
-class RdmaNic : public ModelNic {
+class RdmaNic : public ModelNic, public ReducingNic {
  public:
   // Both outlive it.
   RdmaNic(Host& host, PortCounters& counters);
@@ -43,6 +48,7 @@ class RdmaNic : public ModelNic {
   Peer self() const override { return host_.self(); }
   Peer peers() const override { return ranks_; }
   const NicCaps& caps(Peer) const override { return caps_; }
+  bool has_one_path() const override { return true; }
   void attach(Sink sink) override { sink_ = sink; }
   Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override;
   std::byte* buffer(Peer dest, std::size_t size) override;
@@ -61,6 +67,10 @@ class RdmaNic : public ModelNic {
   Post copy_remote(const RemoteCopy& copy) override;
   Post change_remote(const RemoteChange& change) override;
   std::span<std::byte> region(Peer) override { return {}; }
+  NetworkReductions* network_reductions(ReduceWhere where) override {
+    Reducer& there = where == ReduceWhere::switches ? in_switches_ : in_interfaces_;
+    return there.packet_bytes() > 0 ? &there : nullptr;
+  }
   PortCounters& counters() override { return counters_; }
 
  protected:
@@ -71,6 +81,7 @@ class RdmaNic : public ModelNic {
     bool loops = false;  // `change` by compare-and-swaps, the last of which expected `expected`
     std::uint64_t expected = 0;
     RemoteChange change{};
+    Counter* reduced = nullptr;  // of a reduction, which has no token
   };
   // What is kept for each peer and lane.
   struct Flow {
@@ -84,10 +95,13 @@ class RdmaNic : public ModelNic {
   std::uint32_t take_operation(std::uint64_t token, std::uint64_t* old);
   RdmaEntry& copy_entry(std::uint32_t packet, RdmaKind kind, Peer dest, std::uint64_t token,
                         std::uint64_t* old);
-  void post_copy(std::uint32_t packet);
+  // `payload`: so many bytes go with the entry.
+  void post_copy(std::uint32_t packet, std::uint64_t payload = 0);
   void post_change(std::uint32_t packet, const RemoteChange& change);
   bool goes_round(std::uint32_t operation, std::uint64_t found);
-  bool has_operation() const { return !free_operations_.empty(); }
+  bool has_operation() const {
+    return !free_operations_.empty() || operations_.size() < host_.terms().copies;
+  }
   // One whose lane is kTportLane.
   virtual void tport_completed(std::uint32_t /*request*/) {}
   Host& host() { return host_; }
@@ -100,6 +114,36 @@ class RdmaNic : public ModelNic {
   }
 
  private:
+  // Reductions that those combine.
+  class Reducer final : public NetworkReductions {
+   public:
+    Reducer(RdmaNic& nic, ReduceWhere where) : nic_(nic), where_(where) {}
+    std::uint32_t packet_bytes() const {
+      const RdmaTerms& terms = nic_.host_.terms();
+      return where_ == ReduceWhere::switches ? terms.reduction_bytes
+                                             : terms.interface_reduction_bytes;
+    }
+
+    bool reaches(Peer first, std::uint32_t count) const override {
+      return count >= 2 && first < nic_.ranks_ && count <= nic_.ranks_ - first &&
+             nic_.ranks_ <= kReductionRanksMax && nic_.self() >= first &&
+             nic_.self() - first < count;
+    }
+    // An interface's thread processor has no unit for floating-point numbers.
+    bool combines(ReduceOp op, ReduceType type) const override {
+      return is_defined(op, type) && (where_ == ReduceWhere::switches || !is_floating(type));
+    }
+    std::size_t bytes_max() const override {
+      return std::size_t{packet_bytes()} * (kReductionPartsMax - 1);
+    }
+    Post reduce(const NetworkReduction& reduction, Counter* done) override;
+
+   private:
+    RdmaNic& nic_;
+    ReduceWhere where_;
+    std::map<std::pair<Peer, std::uint32_t>, std::uint64_t> begun_;  // of those ranks
+  };
+
   void deliver(std::uint32_t packet);
   void begin_serving(Ps asked, bool interrupted);
   void end_serving(bool waits);
@@ -109,7 +153,8 @@ class RdmaNic : public ModelNic {
   }
   void take_completion(const RdmaCompletion& completion);
   void return_buffer(Peer source, std::uint8_t lane);
-  std::vector<Flow>& flows(Peer peer);
+  using Flows = std::array<Flow, kLanes>;
+  Flows& flows(Peer peer) { return flows_.of(peer); }
   void sort_received();
 
   Host& host_;
@@ -125,10 +170,12 @@ class RdmaNic : public ModelNic {
   bool serving_ = false;
   std::uint32_t kept_ = 0;
   Ring<std::uint32_t> received_[kLanes];
-  std::vector<std::vector<Flow>> flows_;  // by peer, from the first packet on
-  std::vector<Operation> operations_;
+  proto::PeerTable<Flows> flows_;
+  std::vector<Operation> operations_;  // as many as there were at once
   std::vector<std::uint32_t> free_operations_;
   std::unordered_map<const std::byte*, std::uint32_t> buffers_;  // lent
+  Reducer in_switches_{*this, ReduceWhere::switches};
+  Reducer in_interfaces_{*this, ReduceWhere::interfaces};
 };
 
 }  // namespace fairlead::fabric::model

@@ -16,11 +16,13 @@ enum class RdmaKind : std::uint8_t {
   read,       // asks for a copy of the destination's memory
   read_data,  // what was asked for, or one packet of it
   atomic,
-  answer,  // how one of the above ended, but for read_data
-  credit,  // so many more receive buffers
-  query,   // a condition on words of several hosts, and what is stored where it holds on all
-  look,    // the host changed a counter that operations wait for
-  tport,   // what the host asks of the thread that matches messages
+  answer,   // how one of the above ended, but for read_data
+  credit,   // so many more receive buffers
+  query,    // a condition on words of several hosts, and what is stored where it holds on all
+  look,     // the host changed a counter that operations wait for
+  tport,    // what the host asks of the thread that matches messages
+  reduce,   // an operand of a reduction, or what was made of several
+  reduced,  // what all of them became
 };
 
 // The queues of a pair of NIs: one for each lane, then copies and atomics, then what the responder
@@ -56,11 +58,30 @@ enum class RdmaTport : std::uint8_t { receive, claim, watch, look, take, withdra
 constexpr std::uint8_t kTportLane = 0xfe;
 constexpr std::uint32_t kTportRequestsMax = 1 << 20;  // of a host
 
+// A reduction, in an entry: dest is the first of named.members consecutive ranks, named.compare the
+// ReduceOp, named.stores a ReduceWhere, word_bytes the ReduceType; size bytes at address are the
+// operand, whose result goes to where `offset` says; a: which one of those of the same ranks. Its
+// parts, as packets, have a name instead:
+constexpr std::uint64_t reduction_name(Rank first, std::uint32_t members, std::uint64_t number,
+                                       std::uint64_t part) {
+  return std::uint64_t{first} << 48 | std::uint64_t{members - 1} << 32 | (number & 0xffff) << 16 |
+         part;
+}
+constexpr Rank first_of(std::uint64_t reduction_name) {
+  return static_cast<Rank>(reduction_name >> 48);
+}
+constexpr std::uint64_t members_of(std::uint64_t reduction_name) {
+  return (reduction_name >> 32 & 0xffff) + 1;
+}
+constexpr Rank kReductionRanksMax = 1 << 16;
+constexpr std::uint64_t kReductionPartsMax = 1 << 16;
+
 // What an interface reads of its host's memory for a packet.
 enum class RdmaFetch : std::uint8_t { entry, payload, word };
 // What it writes there: a packet for a receive buffer, part of a peer's put, part of what this host
-// asked for, a completion, a word that an atomic operation has changed.
-enum class RdmaStore : std::uint8_t { received, put, got, completion, word };
+// asked for, a completion, a word that an atomic operation has changed, part of a reduction's
+// result.
+enum class RdmaStore : std::uint8_t { received, put, got, completion, word, reduced };
 
 // A work queue entry as the host writes it.
 struct RdmaEntry {

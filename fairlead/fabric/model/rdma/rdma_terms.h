@@ -33,7 +33,8 @@ struct RdmaTerms {
         store_line(hw::host_path_of(platform.bus).store_line),
         store_line_bytes(hw::host_path_of(platform.bus).store_line_bytes),
         interrupts(platform.ni.as<hw::RdmaParams>().interrupts),
-        handler_beside(platform.host.handler_beside(ranks_per_node)) {}
+        handler_beside(platform.host.handler_beside(ranks_per_node)),
+        reduction_bytes(ranks_per_node == 1 ? platform.network.reduction_bytes : 0) {}
 
   // For a kind that sets the rest itself.
   explicit RdmaTerms(const hw::HostRates& its_host) : host(its_host) {}
@@ -71,6 +72,9 @@ struct RdmaTerms {
   // and receive buffers are not promised to single senders.
   bool names = false;
   Ps arm{};  // beside `post`, of an operation that waits for a counter
+  // What one packet holds of a reduction in switches, and of one in interfaces; 0: there is none.
+  std::uint32_t reduction_bytes = 0;
+  std::uint32_t interface_reduction_bytes = 0;
 };
 static_assert(std::is_trivially_copyable_v<RdmaTerms>);
 
