@@ -1,11 +1,11 @@
 // Interrupts of both kinds.
 #include "fairlead/systems/sisci/call.h"
 
+using fairlead::number_of;
+using fairlead::pointer_of;
 using fairlead::Rank;
 using fairlead::sisci::call;
 using fairlead::sisci::call_adapter;
-using fairlead::sisci::number_of;
-using fairlead::sisci::pointer_of;
 using fairlead::sisci::Process;
 
 namespace fairlead::sisci {
@@ -20,7 +20,7 @@ void create(sci_desc_t sd, Handle* interrupt, unsigned adapter, unsigned* number
   call_adapter(
       error, adapter, {wanted.flags, kCreateFlags, SCI_FLAG_SHARED_INT}, [&](Process& process) {
         if (interrupt == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
-        std::uint32_t made = 0;
+        Handle made = 0;
         const sci_error_t code = process.interrupts().create(number_of(sd), wanted, number, &made);
         if (code == SCI_ERR_OK) *interrupt = pointer_of<Handle>(made);
         return code;
@@ -35,7 +35,7 @@ void connect(sci_desc_t sd, Handle* interrupt, unsigned node_id, unsigned adapte
     if (interrupt == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
     sci_error_t code = rank_of(process, node_id, &node);
     if (code != SCI_ERR_OK) return code;
-    std::uint32_t made = 0;
+    Handle made = 0;
     code = process.interrupts().connect(number_of(sd), node, number, has_data, timeout, &made);
     if (code == SCI_ERR_OK) *interrupt = pointer_of<Handle>(made);
     return code;

@@ -1,5 +1,7 @@
 #include "fairlead/systems/sisci/mailbox.h"
 
+#include <cstring>
+
 #include "fairlead/lci/insist.h"
 #include "fairlead/systems/sisci/sisci_api.h"
 
@@ -38,12 +40,15 @@ Keep Mailbox::data_arrived(void* self, lci::Packet*, const lci::Arrival& arrival
   auto& mailbox = *static_cast<Mailbox*>(self);
   const std::uint32_t size = arrival.words[2];
   // A packet may be longer than what was sent in it.
-  if (size == 0 || size > SISCI_INTERRUPT_DATA_MAX || size > arrival.data.size()) {
+  Handle other = 0;
+  if (size == 0 || size > SISCI_INTERRUPT_DATA_MAX || arrival.data.size() < sizeof other + size) {
     ++mailbox.foreign_;
     return Keep::no;
   }
-  mailbox.receiver_.run_data(mailbox.receiver_.context, arrival.source, arrival.words[0],
-                             arrival.words[1], arrival.data.first(size));
+  std::memcpy(&other, arrival.data.data(), sizeof other);
+  const Handle handle = Handle{arrival.words[0]} | Handle{arrival.words[1]} << 32;
+  mailbox.receiver_.run_data(mailbox.receiver_.context, arrival.source, handle, other,
+                             arrival.data.subspan(sizeof other, size));
   return Keep::no;
 }
 
@@ -60,18 +65,20 @@ bool Mailbox::send(Rank to, const Message& message) {
   return accepted(lci::insist(port_, [&] { return post(to, message, lci::kAfter); }));
 }
 
-bool Mailbox::send_data(Rank to, std::uint32_t handle, std::uint32_t other,
-                        std::span<const std::byte> data) {
+bool Mailbox::send_data(Rank to, Handle handle, Handle other, std::span<const std::byte> data) {
   if (to == port_.self()) {
     receiver_.run_data(receiver_.context, to, handle, other, data);
     return true;
   }
-  const lci::Words words = {handle, other, static_cast<std::uint32_t>(data.size()), 0};
-  const Piece piece{data.data(), data.size()};
+  const lci::Words words = {static_cast<std::uint32_t>(handle),
+                            static_cast<std::uint32_t>(handle >> 32),
+                            static_cast<std::uint32_t>(data.size()), 0};
+  const Piece pieces[] = {{&other, sizeof other}, {data.data(), data.size()}};
   return accepted(lci::insist(port_, [&] {
-    lci::Packet* const packet = port_.alloc({to}, lci::Lane::request, data.size(), lci::kNoFlags);
+    lci::Packet* const packet =
+        port_.alloc({to}, lci::Lane::request, sizeof other + data.size(), lci::kNoFlags);
     if (packet == nullptr) return Post::peer_down;
-    const Post answer = port_.send(packet, data_chan_, words, 0, {&piece, 1}, nullptr, lci::kAfter);
+    const Post answer = port_.send(packet, data_chan_, words, 0, pieces, nullptr, lci::kAfter);
     if (!accepted(answer)) port_.release(packet);
     return answer;
   }));
