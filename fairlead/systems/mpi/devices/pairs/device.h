@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fairlead/base/post.h"
+#include "fairlead/run/context.h"
 #include "fairlead/systems/mpi/device.h"
 #include "fairlead/systems/mpi/devices/rsm/device.h"
 #include "fairlead/systems/mpi/devices/rsm/tunables.h"
@@ -20,7 +21,7 @@ class Engine;
 class PairsDevice final : public Device {
  public:
   // Part of `engine`, whose direct device it uses, too.
-  PairsDevice(Engine& engine, const rsm::Tunables& tunables);
+  PairsDevice(Engine& engine, const rsm::Tunables& tunables, const run::Context& context);
 
   // Whether the pair of this rank and `peer` has the rsm device.
   static bool is_far(const lci::Port& port, Rank peer);
@@ -37,6 +38,7 @@ class PairsDevice final : public Device {
   // What is direct comes by the Port's upcalls, which these run.
   void poll() override { far_.poll(); }
   Post wait(const lci::Until& until) override { return far_.wait(until); }
+  void looks_for(const Envelope& wanted) override { far_.looks_for(wanted); }
   bool waits_for_all() const override { return true; }
   std::uint64_t eager_max(Rank to, bool sync) const override { return of(to).eager_max(to, sync); }
   std::uint64_t flags(Rank peer) const override { return of(peer).flags(peer); }

@@ -1,0 +1,311 @@
+// What the Sun Fire Link paper measures by MPI (section 4): pairs, collective operations, the NAS
+// Parallel Benchmarks. Messages of one node go by the direct device, others by stores
+// (--mpi-device auto), as its library chose.
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/fairlead/reproduce/firelink_studies.h"
+
+namespace fairlead::tools {
+
+namespace {
+
+constexpr const char* kPlatform = "firelink";
+constexpr std::uint64_t kLargeMessage = 1048576;
+
+using Words = std::vector<std::string>;
+
+std::string section(const char* number) {
+  return fmt::format("Sun Fire Link paper, section {}", number);
+}
+
+// A program of so many ranks, `per_node` of them on a node.
+Measurement program(const char* name, std::uint32_t ranks, std::uint32_t per_node,
+                    const Words& arguments, double expected_s) {
+  Measurement made{name, kPlatform, "direct", arguments, ranks, {}};
+  made.options = {"--body",       "fiber", "--ranks-per-node", fmt::format("{}", per_node),
+                  "--mpi-device", "auto"};
+  made.expected_s = expected_s;
+  return made;
+}
+
+// --- Pairs.
+
+// MPI ping-pongs of so many pairs, half of the ranks on each node where there are two. `variables`:
+// what the device is told.
+Measurement pairs_of(std::uint32_t pairs, std::uint32_t per_node,
+                     const std::vector<std::uint64_t>& sizes, const Words& variables = {}) {
+  Words words;
+  for (const std::uint64_t bytes : sizes) {
+    words.insert(words.end(), {"--bytes", fmt::format("{}", bytes)});
+  }
+  for (const std::string& each : variables) words.insert(words.end(), {"--variable", each});
+  double expected_s = 0;
+  for (const std::uint64_t bytes : sizes) {
+    expected_s += (0.03 + static_cast<double>(bytes) / 3e6) * pairs;
+  }
+  return program("pairs", 2 * pairs, per_node, words, expected_s);
+}
+
+struct Place {
+  const char* name;
+  std::uint32_t ranks_per_node;  // of a job of two
+};
+constexpr Place kPlaces[] = {{"on-node", 2}, {"off-node", 1}};
+
+Study table1() {
+  Study study{"table1", "MPI ping-pong of a single pair", false, {}, {}, {}};
+  const auto pair = [](const Place& place) {
+    return pairs_of(1, place.ranks_per_node, {0, kLargeMessage});
+  };
+  for (const Place& place : kPlaces) {
+    add_cell(study, "latency", place.name, "us",
+             figure_at(place.name, pair(place), "latency_us", 0));
+    add_cell(study, "bandwidth", place.name, "MB/s",
+             figure_at(place.name, pair(place), "MBps", kLargeMessage));
+  }
+  const Quantity on = figure_at("on-node", pair(kPlaces[0]), "MBps", kLargeMessage);
+  const Quantity off = figure_at("off-node", pair(kPlaces[1]), "MBps", kLargeMessage);
+  add_cell(study, "latency", "off-node / on-node", "x",
+           ratio_of("", figure_at("", pair(kPlaces[1]), "latency_us", 0),
+                    figure_at("", pair(kPlaces[0]), "latency_us", 0)));
+  study.statements = {{"The on-node and off-node bandwidths are comparable (within 1.25)",
+                       section("4.3"),
+                       {{on, off, 1.25}, {off, on, 1.25}}}};
+  return study;
+}
+
+// A message is short up to so many bytes.
+Measurement split_at(std::uint64_t bytes, const std::vector<std::uint64_t>& sizes) {
+  return pairs_of(1, 1, sizes, {fmt::format("MPI_RSM_SHORTMSGSIZE={}", bytes)});
+}
+
+// The blocks of a message are told of so many bytes at a time.
+Quantity rate_by_parts(std::uint64_t part, std::uint64_t bytes) {
+  return figure_at(fmt::format("by parts of {} bytes", part),
+                   pairs_of(1, 1, {bytes}, {fmt::format("MPI_RSM_PIPESIZE={}", part)}), "MBps",
+                   bytes);
+}
+
+// Where the protocol of blocks is as fast as the one of postboxes: the paper sees the change at
+// 2000 bytes. And what it says of pipelining, of a message that fits one list of blocks.
+void add_protocols(Study& study) {
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t bytes = 1000; bytes <= 4000; bytes += 250) sizes.push_back(bytes);
+  const Quantity crossing = crossover_of(split_at(0, sizes), split_at(32768, sizes), "MBps");
+  add_cell(study, "short and long protocol as fast as each other", "size", "bytes", crossing);
+  constexpr std::uint64_t kWhole = 65536;
+  const Quantity pipelined = rate_by_parts(4096, kWhole);
+  const Quantity whole = rate_by_parts(kWhole, kWhole);
+  const Quantity gain = ratio_of("pipelined, of not", pipelined, whole);
+  add_cell(study, "a message of 64 KiB, pipelined", "rate", "MB/s", pipelined);
+  add_cell(study, "a message of 64 KiB, not pipelined", "rate", "MB/s", whole);
+  add_cell(study, "pipelined, of not", "rate", "x", gain);
+  Quantity named = crossing;
+  named.label = "the crossing";
+  study.statements.push_back(
+      {"The transition between the short and the long protocol is at 2000 bytes (within 25 %)",
+       section("4.2"),
+       {{named, constant("2000 bytes", 2000), 1.25}, {constant("2000 bytes", 2000), named, 1.25}}});
+  study.statements.push_back({"Pipelining doubles the transfer rate (1.8 to 2.2 times)",
+                              section("3.2"),
+                              {{constant("1.8", 1.8), gain, 1}, {gain, constant("2.2", 2.2), 1}}});
+}
+
+Study figure5(bool quick) {
+  Study study{"figure5", "Aggregate bandwidth of MPI ping-pongs", true, {}, {}, {}};
+  std::vector<std::uint32_t> pairs = {1, 8};
+  std::vector<std::uint64_t> sizes = {64, 2000, 2001, 65536};
+  if (!quick) {
+    pairs = {1, 2, 4, 8, 16, 24};
+    sizes = {64, 256, 1024, 2000, 2001, 4096, 16384, 65536, 262144, kLargeMessage};
+  }
+  PanelPlan panel{"figure5-rate",
+                  "ping-pongs of pairs on two nodes",
+                  {"message size", "bytes", true},
+                  {"sum of the pairs' rates", "MB/s", false},
+                  {}};
+  const auto most = [&](std::uint32_t count) {
+    return peak_of(fmt::format("{} pairs", count), pairs_of(count, count, sizes), "MBps");
+  };
+  for (const std::uint32_t count : pairs) {
+    panel.series.push_back(
+        {fmt::format("np={}", 2 * count), pairs_of(count, count, sizes), "MBps"});
+    add_cell(study, fmt::format("np={}", 2 * count), "most", "MB/s", most(count));
+  }
+  study.panels.push_back(panel);
+  study.statements.push_back({"A host's peak is 4.8 GB/s",
+                              section("4.1"),
+                              {{most(pairs.back()), constant("4.8 GB/s", 4800), 1}}});
+  add_protocols(study);
+  return study;
+}
+
+// Latency of small messages while more and more pairs send.
+Study figure6(bool quick) {
+  Study study{"figure6", "MPI latency under load", true, {}, {}, {}};
+  std::vector<std::uint32_t> pairs = {1, 4, 23};
+  if (!quick) pairs = {1, 2, 4, 8, 12, 16, 20, 23};
+  const std::vector<std::uint64_t> sizes = {0, 64, 256};
+  std::vector<Order> flat;
+  const auto latency = [&](std::uint32_t count, std::uint64_t bytes) {
+    return figure_at(fmt::format("{} pairs of {} bytes", count, bytes),
+                     pairs_of(count, count, sizes), "latency_us", bytes);
+  };
+  for (const std::uint64_t bytes : sizes) {
+    for (const std::uint32_t count : pairs) {
+      add_cell(study, fmt::format("{} bytes", bytes), fmt::format("{} pairs", count), "us",
+               latency(count, bytes));
+    }
+    flat.push_back({latency(23, bytes), latency(1, bytes), 1.2});
+  }
+  study.statements = {
+      {"Latency is not sensitive to load: it remains low when many pairs use the interconnect "
+       "(23 pairs within 1.2 of one)",
+       section("4.2"), flat}};
+  return study;
+}
+
+// --- Collective operations.
+
+Measurement collective(const char* call, std::uint32_t ranks, std::uint32_t per_node,
+                       const std::vector<std::uint64_t>& sizes) {
+  Words words = {"--call", call, "--count", "2"};
+  double bytes_of_all = 0;
+  for (const std::uint64_t bytes : sizes) {
+    words.insert(words.end(), {"--bytes", fmt::format("{}", bytes)});
+    bytes_of_all += static_cast<double>(bytes) * ranks;
+  }
+  return program("collbench", ranks, per_node, words,
+                 0.02 * ranks * static_cast<double>(sizes.size()) + bytes_of_all / 2e7);
+}
+
+Study table2(bool quick) {
+  Study study{"table2", "MPI collective bandwidth of 16 processes", false, {}, {}, {}};
+  struct Row {
+    const char* name;
+    const char* call;
+  };
+  constexpr Row kRows[] = {{"MPI_Gather", "gather"},
+                           {"MPI_Gatherv", "gatherv"},
+                           {"MPI_Scatter", "scatter"},
+                           {"MPI_Scatterv", "scatterv"},
+                           {"MPI_Bcast", "bcast"},
+                           {"MPI_Allgather", "allgather"},
+                           {"MPI_Allgatherv", "allgatherv"},
+                           {"MPI_Alltoall", "alltoall"},
+                           {"MPI_Alltoallv", "alltoallv"},
+                           {"MPI_Reduce", "reduce"},
+                           {"MPI_Reduce_scatter", "reduce_scatter"},
+                           {"MPI_Allreduce", "allreduce"},
+                           {"MPI_Scan", "scan"}};
+  constexpr std::uint32_t kRanks = 16;
+  const std::uint64_t bytes = quick ? 262144 : 4 * kLargeMessage;
+  for (const Row& row : kRows) {
+    const auto rate = [&](std::uint32_t per_node) {
+      return figure_at("", collective(row.call, kRanks, per_node, {bytes}), "MBps", bytes);
+    };
+    add_cell(study, row.name, "on-node", "MB/s", rate(kRanks));
+    add_cell(study, row.name, "off-node", "MB/s", rate(kRanks / 2));
+    add_cell(study, row.name, "ratio", "x", ratio_of("", rate(kRanks / 2), rate(kRanks)));
+  }
+  return study;
+}
+
+Study figure7(bool quick) {
+  Study study{"figure7", "MPI collective operations of 92 processes on 4 nodes", true, {}, {}, {}};
+  constexpr std::uint32_t kRanks = 92;
+  constexpr std::uint32_t kPerNode = 23;
+  std::vector<const char*> calls = {"bcast", "alltoall"};
+  std::vector<std::uint64_t> sizes = {1024, 65536};
+  if (!quick) {
+    calls = {"bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall"};
+    sizes = {1024, 4096, 16384, 65536, 262144, kLargeMessage};
+  }
+  PanelPlan panel{"figure7-rate",
+                  "92 ranks, 23 on each of 4 nodes",
+                  {"bytes that a rank moves", "bytes", true},
+                  {"rate", "MB/s", false},
+                  {}};
+  for (const char* call : calls) {
+    const Measurement measured = collective(call, kRanks, kPerNode, sizes);
+    panel.series.push_back({call, measured, "MBps"});
+    add_cell(study, call, "most", "MB/s", peak_of("", measured, "MBps"));
+  }
+  study.panels.push_back(panel);
+  return study;
+}
+
+// --- The NAS Parallel Benchmarks.
+
+// Class `of` with computing declared, `steps` of them; 0: all.
+Measurement npb(const std::string& name, const char* of, std::uint32_t ranks,
+                std::uint32_t per_node, std::uint32_t steps) {
+  Words words = {of, "--declared"};
+  if (steps > 0) words.insert(words.end(), {"--steps", fmt::format("{}", steps)});
+  Measurement made = program("", ranks, per_node, words, 0.5 * ranks);
+  made.bench = "npb_" + name;
+  return made;
+}
+
+struct Benchmark {
+  const char* name;
+  const char* title;
+  bool has_steps;
+};
+// BT, LU and SP are not there.
+constexpr Benchmark kBenchmarks[] = {{"cg", "CG", true},
+                                     {"ep", "EP", false},
+                                     {"ft", "FT", true},
+                                     {"is", "IS", true},
+                                     {"mg", "MG", true}};
+
+Study table3(bool quick) {
+  Study study{
+      "table3", "NPB class A of 16 processes, time on one node of that on two", false, {}, {}, {}};
+  for (const Benchmark& one : kBenchmarks) {
+    const std::uint32_t steps = quick && one.has_steps ? 1 : 0;
+    const auto seconds = [&](std::uint32_t per_node) {
+      return figure_of("", npb(one.name, quick ? "W" : "A", 16, per_node, steps), "seconds");
+    };
+    add_cell(study, one.title, "time ratio", "x", ratio_of("", seconds(16), seconds(8)));
+  }
+  return study;
+}
+
+// How many times as fast on more nodes of 16 processors as on one.
+Study figure8(bool quick) {
+  Study study{"figure8", "NPB class B on more nodes of 16 processors", true, {}, {}, {}};
+  const char* const of = quick ? "A" : "B";
+  std::vector<std::uint32_t> nodes = {2, 8};
+  if (!quick) nodes = {2, 4, 8};
+  std::vector<Order> ideal;
+  for (const Benchmark& one : kBenchmarks) {
+    // A grid of 32 does not go on 128 ranks of the small class, and a step is a step.
+    if (quick && std::string(one.name) != "cg" && std::string(one.name) != "mg") continue;
+    const auto seconds = [&](std::uint32_t count) {
+      return figure_of("", npb(one.name, of, 16 * count, 16, one.has_steps ? 1 : 0), "seconds");
+    };
+    for (const std::uint32_t count : nodes) {
+      const Quantity gain =
+          ratio_of(fmt::format("{} on {} nodes", one.title, count), seconds(1), seconds(count));
+      add_cell(study, one.title, fmt::format("{} nodes", count), "x", gain);
+      ideal.push_back({constant(fmt::format("{} times", count), count), gain, 1.25});
+    }
+  }
+  study.statements = {{"Speedups are close to the ideal or exceed it in all cases (0.8 of it)",
+                       section("4.3"), ideal}};
+  return study;
+}
+
+}  // namespace
+
+std::vector<Study> firelink_mpi_studies(bool quick) {
+  return {table1(),       table2(quick),  table3(quick), figure5(quick),
+          figure6(quick), figure7(quick), figure8(quick)};
+}
+
+}  // namespace fairlead::tools
