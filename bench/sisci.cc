@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 #include "fairlead/systems/sisci/sisci_api.h"
 
 namespace fairlead {
