@@ -1,4 +1,4 @@
-"""MPI by stores on modelled machines: what its tunables do to its rates, and what it prints of them."""
+"""MPI by stores on modelled machines: what its tunables do to its rates, and how it prints them."""
 import json
 import os
 import subprocess
@@ -7,14 +7,15 @@ from pathlib import Path
 
 BIN = Path(os.environ["FAIRLEAD_BIN"])
 # Links of half the rate, so that one processor's stores are more than one of them carries.
-TWO_SLOW_LINKS = ["--set", "links.per_ni=1", "--set", "links.switches=2", "--set", "links.stripes=2",
-                  "--set", "network.link_MBps=825"]
+TWO_SLOW_LINKS = [word for key in ("links.per_ni=1", "links.switches=2", "links.stripes=2",
+                                   "network.link_MBps=825") for word in ("--set", key)]
+PLACES = ("cxl-pool", "infiniband-ndr")
 
 
 def run(*arguments, **variables):
-    done = subprocess.run([str(BIN / "fairlead"), "run", *arguments], capture_output=True, text=True,
-                          timeout=60, stdin=subprocess.DEVNULL, env=os.environ | variables,
-                          check=False)
+    done = subprocess.run([str(BIN / "fairlead"), "run", *arguments], capture_output=True,
+                          text=True, timeout=60, stdin=subprocess.DEVNULL,
+                          env=os.environ | variables, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 
@@ -49,9 +50,8 @@ class StoreDevices(unittest.TestCase):
 
     def test_memory_pool(self):
         # Expect: short messages gain by a pool, long ones by adapters that move them
-        short = {on: pair(on, 8, device="auto")["latency_us"]
-                 for on in ("cxl-pool", "infiniband-ndr")}
-        long = {on: pair(on, 1 << 20, device="auto")["MBps"] for on in ("cxl-pool", "infiniband-ndr")}
+        short = {on: pair(on, 8, device="auto")["latency_us"] for on in PLACES}
+        long = {on: pair(on, 1 << 20, device="auto")["MBps"] for on in PLACES}
         self.assertLess(short["cxl-pool"], short["infiniband-ndr"])
         self.assertLess(long["cxl-pool"], long["infiniband-ndr"])
 

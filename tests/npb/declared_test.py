@@ -31,7 +31,7 @@ class Declared(unittest.TestCase):
                                  f"{benchmark}: {declared['seconds']}, {computed['seconds']}")
 
     def test_messages(self):
-        # Two steps of 12 points a side on four ranks, one of them before time is taken: the messages
+        # Two steps of 12 points a side on four ranks, one of them before time is taken: messages
         # and bytes to each peer of rank 0, by NPB's sources. Faces have 6 x 6 points, two layers of
         # five numbers; lines of BT's largest cell are 7 x 7, those inside the cube 5 x 5.
         faces = 2 * 6 * 6 * 2 * 5 * 8

@@ -19,9 +19,10 @@ struct AdiMethod {
   // Floating-point operations of a step in a cube of n points a side, as NPB counts them:
   // [0] + [1] n + [2] n^2 + [3] n^3.
   double operations[4];
-  // Of these, guessed: what the right-hand side takes, and what is left is the three sweeps'.
+  // Guessed shares: the right-hand side's of a step, and of a sweep the way back's. What is left is
+  // the three sweeps'.
   double right_hand_side;
-  double backward;  // of a sweep, the way back
+  double backward;
   // Doubles of a line.
   int forward_doubles;
   int backward_doubles;

@@ -67,7 +67,7 @@ const Cells::Cell& Cells::in_layer(int direction, int layer) const {
 
 void Cells::exchange_faces() {
   if (a_side_ == 1) return;
-  // Of each direction: to its successor, then to its predecessor.
+  // By direction, to its successor, then to its predecessor.
   std::array<std::size_t, 6> counts{};
   for (const Cell& cell : cells_) {
     for (std::size_t d = 0; d < 3; ++d) {
