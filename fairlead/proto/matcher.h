@@ -101,20 +101,6 @@ class Matcher {
     if (Rules::in_one_bin(wanted)) return posted_[bin(Rules::envelope(wanted))].remove(receive);
     remove_any(receive);
   }
-  // Calls each(wanted) for every posted receive. False, and no call: there are so many that they
-  // lie in indexes.
-  template <class Each>
-  bool for_each_posted(Each&& each) const {
-    if (hashes_posted_) return false;
-    const auto all_of = [&](const Posted& list) {
-      for (Receive* one = list.front(); one != nullptr; one = Posted::next(one)) {
-        each(Rules::wanted(*one));
-      }
-    };
-    for (const Posted& bin : posted_) all_of(bin);
-    all_of(posted_any_);
-    return true;
-  }
   // What the next receive that is posted, or whoever calls this, has as its order.
   std::uint64_t take_order() { return next_order_++; }
 

@@ -68,8 +68,6 @@ class Device {
                          std::int32_t /*tag*/) {}
   // Capabilities (lci::Caps::flags) that others may use beside the device on the path to `peer`.
   virtual std::uint64_t flags(Rank peer) const = 0;
-  // The next wait() is for a message that `wanted` matches, and no receive is posted for it.
-  virtual void looks_for(const Envelope& /*wanted*/) {}
   // Whether wait() takes every condition of a Port's: words, counters and deadlines too.
   virtual bool waits_for_all() const { return false; }
   // What came and belonged to no message under way; it was dropped.

@@ -72,8 +72,6 @@ Post Engine::wait_until(lci::Until until, const char* call, const WaitsFor& of) 
     uncalled_ = true;
     return Post::done;
   }
-  if (of.wanted != nullptr) [[unlikely]]
-    device_->looks_for(*of.wanted);
   const Post answer = told_.call != nullptr ? wait_telling(until, call, of)
                       : lock_ == nullptr    ? device_->wait(until)
                                             : wait_among_threads(until, of.request);

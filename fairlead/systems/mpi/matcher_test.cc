@@ -46,23 +46,6 @@ TEST(Matcher, AnySourceCompetesByPostingOrder) {
   EXPECT_EQ(matcher.arrive({0, 2, 7}), &any_later);
 }
 
-TEST(Matcher, NamesWhatPostedReceivesAskFor) {
-  Matcher matcher(4);
-  Receive exact(0, 2, 7);
-  Receive any(1, kAnySource, 7);
-  matcher.post(&exact);
-  matcher.post(&any);
-  std::vector<Rank> sources;
-  const auto note = [&](const Envelope& wanted) { sources.push_back(wanted.peer); };
-  EXPECT_TRUE(matcher.for_each_posted(note));
-  EXPECT_EQ(sources, (std::vector<Rank>{2, kAnySource}));
-  // Expect: what was matched is none of them
-  EXPECT_EQ(matcher.arrive({0, 2, 7}), &exact);
-  sources.clear();
-  EXPECT_TRUE(matcher.for_each_posted(note));
-  EXPECT_EQ(sources, std::vector<Rank>{kAnySource});
-}
-
 TEST(Matcher, TagSourceAndContextAllCount) {
   Matcher matcher(40);
   Receive r(3, 1, 7);

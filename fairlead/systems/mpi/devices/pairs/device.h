@@ -38,7 +38,6 @@ class PairsDevice final : public Device {
   // What is direct comes by the Port's upcalls, which these run.
   void poll() override { far_.poll(); }
   Post wait(const lci::Until& until) override { return far_.wait(until); }
-  void looks_for(const Envelope& wanted) override { far_.looks_for(wanted); }
   bool waits_for_all() const override { return true; }
   std::uint64_t eager_max(Rank to, bool sync) const override { return of(to).eager_max(to, sync); }
   std::uint64_t flags(Rank peer) const override { return of(peer).flags(peer); }

@@ -240,30 +240,39 @@ void RsmDevice::poll() {
   (void)look(true);
 }
 
-void RsmDevice::looks_for(const Envelope& wanted) { probed_ = wanted.peer; }
-
-// Where a wait does not look at every connection: those of which it may get what it waits for.
+// Where a wait does not look at every connection: those of ranks from which a receive is posted,
+// when it is for one of these. Other waits (for a probe, for any of several requests) look
+// everywhere, as do those while a receive from any rank is posted, or so many that they lie in no
+// lists.
 void RsmDevice::choose_connections() {
   for (const Rank rank : chosen_) sources_[rank] = false;
   chosen_.clear();
-  any_source_ = false;
-  const auto choose = [this](Rank source) {
-    if (source == kAnySource) {
-      any_source_ = true;
-    } else if (!sources_[source]) {
+  Matcher& matcher = engine_.matcher();
+  bool awaited = false;
+  // In context 0 a source's number is its list's, modulo the number of lists.
+  const Matcher::Posted* const first = &matcher.posted({0, 0, 0});
+  for (Rank list = 0; list == 0 || &matcher.posted({0, list, 0}) != first; ++list) {
+    const Matcher::Posted& posted = matcher.posted({0, list, 0});
+    for (const Request* one = posted.front(); one != nullptr; one = Matcher::Posted::next(one)) {
+      awaited |= one->awaited;
+      const Rank source = one->envelope.peer;
+      if (sources_[source]) continue;
       sources_[source] = true;
       chosen_.push_back(source);
     }
-  };
-  if (probed_) choose(*probed_);
-  probed_.reset();
-  const bool told =
-      engine_.matcher().for_each_posted([&](const Envelope& wanted) { choose(wanted.peer); });
-  if (!told) any_source_ = true;
+  }
+  // A receive that is posted here alone is the first for its message but where one from any rank
+  // is.
+  Request here;
+  here.envelope = {0, 0, 0};
+  Matcher::Posted alone;
+  alone.push_back(&here);
+  const bool any_source = matcher.take_first(alone, here.envelope) == nullptr;
+  looks_everywhere_ = any_source || !awaited;
 }
 
 bool RsmDevice::is_chosen(const Incoming& in) const {
-  if (!chooses_ || any_source_ || sources_[in.from]) return true;
+  if (!chooses_ || looks_everywhere_ || sources_[in.from]) return true;
   // What has begun goes on.
   if (in.queue.in_message() || in.expected > 0) return true;
   return tunables_.poll_all != 0 &&

@@ -18,7 +18,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,7 +53,6 @@ class RsmDevice final : public Device {
   }
   void poll() override;
   Post wait(const lci::Until& until) override;
-  void looks_for(const Envelope& wanted) override;
   bool waits_for_all() const override { return true; }
   std::uint64_t eager_max(Rank to, bool sync) const override;
   std::uint64_t flags(Rank) const override { return 0; }
@@ -151,10 +149,9 @@ class RsmDevice final : public Device {
   std::map<fairlead::Peer, std::shared_ptr<Pool>> pools_;  // by node, where connections share one
   // Where not every connection is looked at (MPI_POLLALL, MPI_FLOWCONTROL): those of a wait.
   const bool chooses_;
-  bool any_source_ = false;     // all of them
-  std::vector<bool> sources_;   // by rank, else
-  std::vector<Rank> chosen_;    // of which these are true
-  std::optional<Rank> probed_;  // the source of what a probe waits for; kAnySource: anybody
+  bool looks_everywhere_ = true;           // all of them
+  std::vector<bool> sources_;              // by rank, else
+  std::vector<Rank> chosen_;               // of which these are true
   std::deque<ReservedMemory> own_memory_;  // where the Port had none
   bool raw_ = false;                       // puts to some ranks may be lost
   std::uint32_t waits_ = 0;
