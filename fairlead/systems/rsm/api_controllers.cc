@@ -61,6 +61,7 @@ bool is_held(const Node& node, rsmapi_controller_handle_t controller) {
 
 }  // namespace fairlead::rsm
 
+using fairlead::Handle;
 using fairlead::number_of;
 using fairlead::pointer_of;
 using fairlead::rsm::Call;

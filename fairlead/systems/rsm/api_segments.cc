@@ -3,6 +3,7 @@
 
 #include "fairlead/systems/rsm/call.h"
 
+using fairlead::Handle;
 using fairlead::number_of;
 using fairlead::pointer_of;
 using fairlead::rsm::Call;

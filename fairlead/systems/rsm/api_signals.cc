@@ -101,6 +101,7 @@ int wait_for_any(Node& node, pollfd* fds, nfds_t count, int timeout, int* ready)
 }  // namespace
 }  // namespace fairlead::rsm
 
+using fairlead::Handle;
 using fairlead::number_of;
 using fairlead::rsm::Call;
 using fairlead::rsm::kNoJob;

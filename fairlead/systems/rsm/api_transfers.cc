@@ -112,16 +112,14 @@ int rsm_memseg_import_get(rsm_memseg_import_handle_t segment, off_t offset, void
 int rsm_memseg_import_putv(rsm_scat_gath_t* list) {
   using fairlead::rsm::Imports;
   return fairlead::rsm::move_list(
-      list, [](Imports& imports, Handle segment, off_t offset, const std::byte* at, size_t size) {
-        return imports.put(segment, offset, at, 1, size);
-      });
+      list, [](Imports& imports, fairlead::Handle segment, off_t offset, const std::byte* at,
+               size_t size) { return imports.put(segment, offset, at, 1, size); });
 }
 int rsm_memseg_import_getv(rsm_scat_gath_t* list) {
   using fairlead::rsm::Imports;
   return fairlead::rsm::move_list(
-      list, [](Imports& imports, Handle segment, off_t offset, std::byte* at, size_t size) {
-        return imports.get(segment, offset, at, 1, size);
-      });
+      list, [](Imports& imports, fairlead::Handle segment, off_t offset, std::byte* at,
+               size_t size) { return imports.get(segment, offset, at, 1, size); });
 }
 
 }  // extern "C"

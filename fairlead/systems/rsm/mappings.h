@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 
+#include "fairlead/base/handle_table.h"
 #include "fairlead/base/post.h"
 #include "fairlead/systems/rsm/rsmapi.h"
 

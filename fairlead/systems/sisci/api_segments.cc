@@ -1,6 +1,7 @@
 // The library, devices, and segments of both kinds.
 #include "fairlead/systems/sisci/call.h"
 
+using fairlead::Handle;
 using fairlead::number_of;
 using fairlead::pointer_of;
 using fairlead::Rank;

@@ -3,6 +3,7 @@
 
 #include "fairlead/systems/sisci/call.h"
 
+using fairlead::Handle;
 using fairlead::number_of;
 using fairlead::pointer_of;
 using fairlead::sisci::call;

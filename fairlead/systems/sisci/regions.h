@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 
+#include "fairlead/base/handle_table.h"
 #include "fairlead/base/post.h"
 
 namespace fairlead::sisci {

@@ -149,7 +149,7 @@ class RsmDevice final : public Device {
   std::map<fairlead::Peer, std::shared_ptr<Pool>> pools_;  // by node, where connections share one
   // Where not every connection is looked at (MPI_POLLALL, MPI_FLOWCONTROL): those of a wait.
   const bool chooses_;
-  bool looks_everywhere_ = true;           // all of them
+  bool looks_everywhere_ = true;           // at all of them
   std::vector<bool> sources_;              // by rank, else
   std::vector<Rank> chosen_;               // of which these are true
   std::deque<ReservedMemory> own_memory_;  // where the Port had none

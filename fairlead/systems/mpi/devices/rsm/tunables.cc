@@ -49,7 +49,7 @@ constexpr Row kRows[] = {
     {"MPI_FULLCONNINIT", 0, 1, "1: MPI_Init makes all connections, not the first message of each",
      &Tunables::connect_all},
     {"MPI_POLLALL", 0, 1,
-     "0: a wait looks only at connections of ranks from which a receive is posted",
+     "0: a wait for a receive looks only at connections of ranks from which one is posted",
      &Tunables::poll_all},
     {"MPI_FLOWCONTROL", 0, 1 << 30,
      "messages without a receive from which on a wait does not look at their connection; 0: none",
