@@ -88,6 +88,12 @@ class SelectiveRepeat {
   void lose_all(Peer peer) {
     if (State* state = peers_[peer].get(); state != nullptr) state->sender.lose_all();
   }
+  // Gives up what of its packets the peer has not acknowledged: each is kept as what
+  // replaced(item) returns from now on.
+  template <class Replaced>
+  void replace_unacknowledged(Peer peer, Replaced&& replaced) {
+    if (State* state = peers_[peer].get(); state != nullptr) state->sender.replace(replaced);
+  }
   // Where packets have been lost of late: time between two, so that what the window allows is
   // spread over the round trip, with room to go faster. 0: send as fast as you can.
   Ps interval(Peer peer) const {

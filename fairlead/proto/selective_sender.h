@@ -124,6 +124,13 @@ class SelectiveSender {
     }
   }
 
+  template <class Replaced>
+  void replace(Replaced&& replaced) {
+    for (std::uint32_t s = base_; s != next_; ++s) {
+      if (Sent& sent = sent_of(s); !sent.acked) sent.item = replaced(sent.item);
+    }
+  }
+
   bool is_timer(Ps at) const { return at == timer_at_; }
   // Its entry is due. resend(item, sequence), or lost() after the last try.
   template <class Resend, class Lost>

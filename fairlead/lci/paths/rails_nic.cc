@@ -55,13 +55,18 @@ class Rails final : public fabric::Nic {
 
   Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override {
     if (dest >= peers()) return Post::invalid;
+    if (header.client.lane >= fabric::kLanes) {
+      return stripe(dest, header.client.lane).post(dest, header, payload);
+    }
     fabric::Nic& nic = choose(dest, header.client.kind);
     if (probe_due(dest)) (void)rails_[own_rail(dest)].nic->post(dest, header, payload);
     return nic.post(dest, header, payload);
   }
   std::size_t post_many(Peer dest, std::span<const Outgoing> packets) override {
     if (dest >= peers() || packets.empty()) return 0;
-    fabric::Nic& nic = choose(dest, packets.front().header.client.kind);
+    const fabric::ClientHeader& first = packets.front().header.client;
+    if (first.lane >= fabric::kLanes) return stripe(dest, first.lane).post_many(dest, packets);
+    fabric::Nic& nic = choose(dest, first.kind);
     if (probe_due(dest)) {
       // Once more by its own rail; the peer drops what it has already.
       (void)rails_[own_rail(dest)].nic->post_many(dest, packets.first(1));
@@ -142,6 +147,13 @@ class Rails final : public fabric::Nic {
     return now_;
   }
 
+  // Pieces of copies by lanes beyond the client's: each such lane has its rail, the pair's own one
+  // excepted, and stays with it.
+  fabric::Nic& stripe(Peer peer, std::uint32_t lane) {
+    const auto rails = static_cast<std::uint32_t>(rails_.size());
+    return *rails_[(own_rail(peer) + 1 + (lane - fabric::kLanes) % (rails - 1)) % rails].nic;
+  }
+
   // By which rail a packet leaves. Acknowledgments are not answered, and follow the frames.
   fabric::Nic& choose(Peer peer, PacketKind kind) {
     Way& way = ways_[peer];
@@ -185,7 +197,8 @@ class Rails final : public fabric::Nic {
     return all.sink_.place(all.sink_.context, header, begin);
   }
   Keep arrived(std::uint32_t rail, const Incoming& in) {
-    if (in.source < peers()) heard_by(rail, in.source);
+    // What is bound to its rail says nothing of the others.
+    if (in.source < peers() && in.header->client.lane < fabric::kLanes) heard_by(rail, in.source);
     Incoming marked = in;
     marked.token |= std::uint64_t{rail} << kRailShift;
     return sink_.arrived(sink_.context, marked);

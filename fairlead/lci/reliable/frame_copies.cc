@@ -124,7 +124,7 @@ void FrameCopies::end(Copy& copy, Post result) {
 
 // A write: its memory is free, and how it went is known.
 void FrameCopies::end_if_over(Copy& copy) {
-  if (copy.answered && copy.out == 0) end(copy, copy.result);
+  if (copy.answered && copy.out == 0 && copy.moved == copy.size) end(copy, copy.result);
 }
 
 void FrameCopies::release(Copy& copy) {
@@ -153,8 +153,11 @@ FrameCopies::Piece FrameCopies::take_piece(Peer peer, std::size_t bytes_max) {
   }
   const std::size_t size = std::min(copy.piece_bytes, copy.size - copy.moved);
   const bool served = copy.what == What::serve;
+  const auto pieces =
+      static_cast<std::uint32_t>((copy.size + copy.piece_bytes - 1) / copy.piece_bytes);
+  const auto number = static_cast<std::uint32_t>(copy.moved / copy.piece_bytes);
   Piece piece{{served ? 0 : copy.key, served ? copy.moved : copy.offset + copy.moved, copy.id,
-               served ? PieceHead::kOfRead : 0, 0},
+               served ? PieceHead::kOfRead : 0, number, pieces},
               {copy.local + copy.moved, size},
               index};
   copy.moved += size;
@@ -184,6 +187,7 @@ void FrameCopies::say(Peer peer, Say what, std::uint32_t id, Post how, const Not
 // --- What came
 
 std::byte* FrameCopies::place_of(Peer source, const PieceHead& head, std::size_t size) {
+  if (striped_ && has_come(source, head)) return nullptr;
   if ((head.flags & PieceHead::kOfRead) == 0) {
     return find_memory(head.key, head.offset, size, true);
   }
@@ -196,6 +200,7 @@ std::byte* FrameCopies::place_of(Peer source, const PieceHead& head, std::size_t
 
 void FrameCopies::came(Peer source, const PieceHead& head, std::span<const std::byte> body,
                        std::size_t size) {
+  if (striped_) return came_striped(source, head, body, size);
   std::byte* const to = place_of(source, head, size);
   if ((head.flags & PieceHead::kOfRead) == 0) {
     const std::pair one{source, head.id};
@@ -207,7 +212,81 @@ void FrameCopies::came(Peer source, const PieceHead& head, std::span<const std::
   if (to != nullptr && !body.empty()) std::memcpy(to, body.data(), body.size());
 }
 
+// The header alone may ask, of a datagram that turns out to be a forgery: nothing is made here.
+bool FrameCopies::has_come(Peer source, const PieceHead& head) {
+  const PieceBook* book = nullptr;
+  if ((head.flags & PieceHead::kOfRead) != 0) {
+    const Copy* const read = find(What::read, source, head.id);
+    book = read != nullptr ? read->book.get() : nullptr;
+  } else {
+    if (has_finished(source, head.id)) return true;
+    const auto known = arriving_.find(name_of(source, head.id));
+    book = known != arriving_.end() ? &known->second : nullptr;
+  }
+  return book != nullptr && (head.index >= book->pieces() || book->has(head.index));
+}
+
+PieceBook* FrameCopies::book_of(Peer source, const PieceHead& head) {
+  if (head.index >= head.pieces) return nullptr;
+  if ((head.flags & PieceHead::kOfRead) != 0) {
+    Copy* const read = find(What::read, source, head.id);
+    if (read == nullptr || head.pieces > read->size / kPieceStep + 1) return nullptr;
+    if (read->book == nullptr) read->book = std::make_unique<PieceBook>(head.pieces);
+    return read->book->pieces() == head.pieces ? read->book.get() : nullptr;
+  }
+  if (has_finished(source, head.id)) return nullptr;
+  const auto known = arriving_.find(name_of(source, head.id));
+  if (known != arriving_.end()) {
+    return known->second.pieces() == head.pieces ? &known->second : nullptr;
+  }
+  const auto memory = memory_.find(head.key);
+  const bool good = memory != memory_.end() && memory->second.write &&
+                    head.pieces <= memory->second.size / kPieceStep + 1;
+  if (!good || arriving_.size() >= kServedMax) {
+    finish(source, head.id, good ? Post::maybe_delivered : Post::denied);
+    return nullptr;
+  }
+  return &arriving_.emplace(name_of(source, head.id), PieceBook(head.pieces)).first->second;
+}
+
+bool FrameCopies::has_finished(Peer source, std::uint32_t id) const {
+  const std::vector<std::uint32_t>& ended = finished_[source];
+  return (id >> 16) < ended.size() && ended[id >> 16] == (id & 0xffff) + 1;
+}
+
+void FrameCopies::finish(Peer source, std::uint32_t id, Post how) {
+  std::vector<std::uint32_t>& ended = finished_[source];
+  if ((id >> 16) >= ended.size()) ended.resize((id >> 16) + 1);
+  ended[id >> 16] = (id & 0xffff) + 1;
+  arriving_.erase(name_of(source, id));
+  say(source, Say::ended, id, how);
+}
+
+void FrameCopies::came_striped(Peer source, const PieceHead& head, std::span<const std::byte> body,
+                               std::size_t size) {
+  PieceBook* const book = book_of(source, head);
+  if (book == nullptr || book->has(head.index)) return;
+  const bool of_read = (head.flags & PieceHead::kOfRead) != 0;
+  std::byte* const to = place_of(source, head, size);
+  if (to == nullptr) {
+    if (!of_read) finish(source, head.id, Post::denied);
+    return;
+  }
+  if (!body.empty()) std::memcpy(to, body.data(), body.size());
+  book->mark(head.index);
+  if (of_read) {
+    Copy* const read = find(What::read, source, head.id);
+    read->moved += size;
+    if (book->complete()) {
+      end(*read, read->moved == read->size ? Post::done : Post::maybe_delivered);
+    }
+  } else if (book->complete()) {
+    finish(source, head.id, Post::done);
+  }
+}
+
 void FrameCopies::last_came(Peer source, const PieceHead& head) {
+  if (striped_) return;
   if ((head.flags & PieceHead::kOfRead) != 0) {
     Copy* const read = find(What::read, source, head.id);
     if (read == nullptr) return;
@@ -233,8 +312,8 @@ bool FrameCopies::noted(Peer source, const std::uint32_t (&words)[4],
     return false;
   }
   if (Copy* const write = find(What::write, source, id); write != nullptr) {
-    // Before all of it has left there is nothing to say.
-    if (write->moved < write->size) return false;
+    // Before all of it has left there is nothing to say, but that some of it was refused.
+    if (write->moved < write->size && (!striped_ || how == Post::done)) return false;
     write->answered = true;
     write->result = how;
     end_if_over(*write);
@@ -271,6 +350,7 @@ void FrameCopies::lose(Peer peer) {
     }
   }
   std::erase_if(refused_, [peer](const auto& one) { return one.first == peer; });
+  std::erase_if(arriving_, [peer](const auto& one) { return one.first >> 32 == peer; });
   for (std::size_t n = notes_.size(); n > 0; --n) {
     const Note note = notes_.front();
     notes_.pop_front();

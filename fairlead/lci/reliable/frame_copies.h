@@ -10,8 +10,11 @@
 //     pieces {id, key, offset, bytes} -->
 //                                     <--      note: ended {id, how}
 //
-// Pieces may come in any order, each once; the last one is taken when all before it have come. A
-// key that is not known, or reaches less far, gets `ended` as its answer.
+// By one rail each piece comes once, and the last one is taken when all before it have come. By
+// several (striped) they come in any order, and one twice where the rail by which it left first
+// fell silent and another took it over: a book of each copy says which have come, and the last
+// `finished` copy of each number keeps a straggler from being written into memory that was given
+// back. A key that is not known, or reaches less far, gets `ended` as its answer.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +26,7 @@
 
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/nic.h"
+#include "fairlead/lci/reliable/piece_book.h"
 
 namespace fairlead::lci {
 
@@ -35,7 +39,8 @@ struct PieceHead {
   std::uint64_t offset;
   std::uint32_t id;  // the copying side's
   std::uint32_t flags;
-  std::uint64_t zero;  // the bytes behind it are aligned
+  std::uint32_t index;  // of this piece, of so many; the bytes behind them are aligned
+  std::uint32_t pieces;
 };
 static_assert(sizeof(PieceHead) == fabric::kPlacedBehind);
 
@@ -63,7 +68,8 @@ class FrameCopies {
     Post result;
   };
 
-  explicit FrameCopies(Peer peers) : queues_(peers) {}
+  // `striped`: pieces travel by several rails.
+  FrameCopies(Peer peers, bool striped) : striped_(striped), queues_(peers), finished_(peers) {}
 
   // --- Memory of this rank, as Nic says.
   fabric::RemoteKey enter(std::span<std::byte> memory, bool read, bool write);
@@ -92,7 +98,7 @@ class FrameCopies {
   std::byte* place_of(Peer source, const PieceHead& head, std::size_t size);
   // A piece came, for the first time. `body`: empty where its `size` bytes are in their place.
   void came(Peer source, const PieceHead& head, std::span<const std::byte> body, std::size_t size);
-  // Marks this piece as the last, and all before it.
+  // Marks this piece as the last, and all before it; without meaning where they are striped.
   void last_came(Peer source, const PieceHead& head);
   // False: there is no such note.
   bool noted(Peer source, const std::uint32_t (&words)[4], std::span<const std::byte> payload);
@@ -128,9 +134,24 @@ class FrameCopies {
     std::size_t size = 0;
     std::size_t moved = 0;  // read: bytes that came; else: that were taken
     std::size_t piece_bytes = 0;
-    std::uint32_t out = 0;  // pieces taken and not freed
+    std::unique_ptr<PieceBook> book;  // striped: of a read
+    std::uint32_t out = 0;            // pieces taken and not freed
     std::uint64_t token = 0;
   };
+
+  // --- Where pieces are striped.
+  static std::uint64_t name_of(Peer source, std::uint32_t id) {
+    return std::uint64_t{source} << 32 | id;
+  }
+  // Of the copy that a piece belongs to, made with its first piece; nullptr: it has ended, or there
+  // is no such copy, or the piece makes no sense.
+  PieceBook* book_of(Peer source, const PieceHead& head);
+  bool has_finished(Peer source, std::uint32_t id) const;
+  // The piece came before, or its copy has ended.
+  bool has_come(Peer source, const PieceHead& head);
+  void finish(Peer source, std::uint32_t id, Post how);
+  void came_striped(Peer source, const PieceHead& head, std::span<const std::byte> body,
+                    std::size_t size);
 
   std::byte* find_memory(std::uint64_t key, std::uint64_t offset, std::size_t size, bool write);
   std::uint32_t take(What what, Peer peer);
@@ -145,6 +166,7 @@ class FrameCopies {
   void say(Peer peer, Say what, std::uint32_t id, Post how, const Note::Range& range = {});
   std::uint64_t fresh_key();
 
+  const bool striped_;
   std::unordered_map<std::uint64_t, Memory> memory_;
   std::vector<std::uint64_t> keys_;  // random, not used yet
   std::vector<Copy> copies_;
@@ -152,6 +174,10 @@ class FrameCopies {
   std::size_t begun_ = 0;
   std::vector<std::unique_ptr<Ring<std::uint32_t>>> queues_;  // by peer: copies with pieces to send
   std::vector<std::pair<Peer, std::uint32_t>> refused_;       // writes of peers, until their last
+  std::unordered_map<std::uint64_t, PieceBook> arriving_;  // striped: writes of peers, by name_of()
+  // Striped: of each peer's writes, by the upper half of their id: the lower half of the last that
+  // has ended, plus 1.
+  std::vector<std::vector<std::uint32_t>> finished_;
   Ring<Note> notes_;
   Ring<Ended> ended_;
 };

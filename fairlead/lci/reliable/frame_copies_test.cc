@@ -193,14 +193,14 @@ TEST_F(FrameCopiesTest, AWriteIsAnsweredWhenAllOfItHasCome) {
   std::vector<std::byte> memory(4000);
   const auto key = nic_->register_memory(memory, false, true);
   const auto part = [&](std::uint32_t i, std::uint32_t flags) {
-    piece(i, {key->key, 500 + i * 1000, 9, flags, 0}, std::span(source).subspan(i * 1000, 1000));
+    piece(i, {key->key, 500 + i * 1000, 9, flags, 0, 1}, std::span(source).subspan(i * 1000, 1000));
   };
   // The last one first; and one twice, of which the second says something else.
   part(2, PieceHead::kLast);
   part(0, 0);
   turn();
   EXPECT_TRUE(notes().empty());
-  piece(0, {key->key, 500, 9, 0, 0}, std::span(source).subspan(1234, 1000));
+  piece(0, {key->key, 500, 9, 0, 0, 1}, std::span(source).subspan(1234, 1000));
   part(1, 0);
   turn();
   EXPECT_EQ(notes(), (std::vector{told(Say::ended, 9, Post::done)}));
@@ -216,12 +216,12 @@ TEST_F(FrameCopiesTest, AWriteToWhatMayNotBeWrittenIsDenied) {
   const auto readable = nic_->register_memory(memory, true, false);
   const auto writable = nic_->register_memory(memory, false, true);
   // One of its pieces is enough; the others of that copy change what they may.
-  piece(0, {writable->key, 1001, 1, 0, 0}, source);
-  piece(1, {writable->key, 0, 1, PieceHead::kLast, 0}, std::span(source).first(8));
-  piece(2, {readable->key, 0, 2, PieceHead::kLast, 0}, source);
-  piece(3, {writable->key, ~0ull - 3, 3, PieceHead::kLast, 0}, source);
+  piece(0, {writable->key, 1001, 1, 0, 0, 1}, source);
+  piece(1, {writable->key, 0, 1, PieceHead::kLast, 0, 1}, std::span(source).first(8));
+  piece(2, {readable->key, 0, 2, PieceHead::kLast, 0, 1}, source);
+  piece(3, {writable->key, ~0ull - 3, 3, PieceHead::kLast, 0, 1}, source);
   nic_->forget_memory(*writable);
-  piece(4, {writable->key, 0, 4, PieceHead::kLast, 0}, source);
+  piece(4, {writable->key, 0, 4, PieceHead::kLast, 0, 1}, source);
   turn();
   EXPECT_EQ(notes(),
             (std::vector{told(Say::ended, 1, Post::denied), told(Say::ended, 2, Post::denied),
@@ -270,22 +270,22 @@ TEST_F(FrameCopiesTest, AReadOfOursTakesItsOwnPiecesOnly) {
   EXPECT_EQ(notes(), (std::vector{told(Say::read, id, Post::done)}));
   constexpr std::uint32_t kPart = PieceHead::kOfRead;
   // Beyond its end; of a read that is none; one that is another rank's is not from there.
-  piece(0, {0, 2500, id, kPart, 0}, std::span(source).first(501));
-  piece(1, {0, ~0ull, id, kPart, 0}, std::span(source).first(8));
-  piece(2, {0, 0, id + 1, kPart | PieceHead::kLast, 0}, std::span(source).first(100));
+  piece(0, {0, 2500, id, kPart, 0, 1}, std::span(source).first(501));
+  piece(1, {0, ~0ull, id, kPart, 0, 1}, std::span(source).first(8));
+  piece(2, {0, 0, id + 1, kPart | PieceHead::kLast, 0, 1}, std::span(source).first(100));
   EXPECT_EQ(std::count(to.begin(), to.end(), std::byte{0}), 3000);
-  piece(4, {0, 2000, id, kPart | PieceHead::kLast, 0}, std::span(source).subspan(2000));
-  piece(3, {0, 0, id, kPart, 0}, std::span(source).first(2000));
+  piece(4, {0, 2000, id, kPart | PieceHead::kLast, 0, 1}, std::span(source).subspan(2000));
+  piece(3, {0, 0, id, kPart, 0, 1}, std::span(source).first(2000));
   turn();
   EXPECT_EQ(ended_, (Ends{{1, Post::done}}));
   EXPECT_EQ(to, source);
   // Expect: it is over: a late piece of it changes nothing
-  piece(5, {0, 0, id, kPart, 0}, std::span(source).subspan(1000, 1000));
+  piece(5, {0, 0, id, kPart, 0, 1}, std::span(source).subspan(1000, 1000));
   EXPECT_EQ(to, source);
   // Expect: one that ends before all has come did not go well; one may be denied
   const std::uint32_t torn = read(2)[1];
   EXPECT_NE(torn, id);
-  piece(6, {0, 0, torn, kPart | PieceHead::kLast, 0}, std::span(source).first(2999));
+  piece(6, {0, 0, torn, kPart | PieceHead::kLast, 0, 1}, std::span(source).first(2999));
   const std::uint32_t denied = read(3)[1];
   say(7, Say::ended, denied, Post::denied);
   turn();

@@ -60,9 +60,10 @@ Keep Reliable::arrived(const Incoming& in) {
   const bool piece = h.client.kind == PacketKind::copy_piece;
   const bool frame = h.client.kind == PacketKind::frame || piece;
   if (in.source >= peers() || h.client.source != in.source) return drop(counters_.foreign_dropped);
-  if (h.client.lane >= kLanes || h.client.size != in.payload.size() + in.placed ||
+  if (h.client.lane >= names_.lanes() || h.client.size != in.payload.size() + in.placed ||
       (!frame && h.client.kind != PacketKind::ack) ||
-      (piece && (h.client.lane != kCopyLane || h.client.size <= sizeof(PieceHead)))) {
+      (piece && (!FlowNames::is_copy_lane(h.client.lane) || h.client.size <= sizeof(PieceHead))) ||
+      (h.client.kind == PacketKind::frame && h.client.lane >= kLanes && h.client.size > 0)) {
     return drop(counters_.corrupt_dropped);
   }
   PeerState& peer = peers_[in.source];
@@ -71,7 +72,8 @@ Keep Reliable::arrived(const Incoming& in) {
   read_ = true;
   const Flow flow = flow_of(in.source, h.client.lane);
   if (!take_acks(flow, in)) return drop(counters_.corrupt_dropped);
-  peer.stamp = h.client.words[0] | 1u;
+  stamp_of(flow) = h.client.words[0] | 1u;
+  if (names_.stripes() > 0) heard_by(flow);
   if (!frame) {
     ++counters_.acks_received;
     if (h.client.chan == kGoodbye) peer.left = true;
@@ -109,7 +111,7 @@ bool Reliable::take_acks(Flow flow, const Incoming& in) {
   const Ps answers = trip == kNever ? Ps{0} : site_.now() - trip;
   bool news = false;
   for (std::uint32_t i = 0; i < kLanes; ++i) {
-    const Flow of = flow - flow % kLanes + (flow + i) % kLanes;
+    const Flow of = names_.acked_by(flow, i);
     const std::uint32_t next = i == 0 ? h.ack : h.client.words[1 + i];
     const bool believed = flows_.acknowledged(
         site_, of, {next, i == 0 ? early : std::span<const std::uint64_t>{}, answers},
@@ -122,9 +124,13 @@ bool Reliable::take_acks(Flow flow, const Incoming& in) {
     if (flows_.lost(of) > 0) list(of, outbound(of));
   }
   if (news && trip != kNever) {
-    // All lanes of a peer share a path.
-    const Flow first = flow - flow % kLanes;
-    for (Flow of = first; of < first + kLanes; ++of) flows_.measured(of, trip);
+    // All lanes of a peer share a path; a stripe has its own.
+    if (names_.is_stripe(flow)) {
+      flows_.measured(flow, trip);
+    } else {
+      const Flow first = flow_of(in.source, 0);
+      for (Flow of = first; of < first + kLanes; ++of) flows_.measured(of, trip);
+    }
   }
   return true;
 }
@@ -161,7 +167,7 @@ void Reliable::take_kept(Flow flow) {
     const std::uint32_t at = flows_.take_kept(site_, flow);
     if (at == SelectiveRepeat::kNothing) return;
     if ((at & kEarlyPiece) != 0) {
-      if ((at & ~kEarlyPiece) != kNotLast) copies_.last_came(flow / kLanes, take_last(at));
+      if ((at & ~kEarlyPiece) != kNotLast) copies_.last_came(names_.peer_of(flow), take_last(at));
       continue;
     }
     deliver(flow, held_.data(at), at);
@@ -199,9 +205,10 @@ std::uint32_t Reliable::keep_last(const PieceHead& head) {
 
 std::byte* Reliable::place(const PacketHeader& h, std::span<const std::byte> begin) {
   const Peer source = h.client.source;
-  if (source >= peers() || peers_[source].lost || h.client.lane != kCopyLane ||
-      begin.size() != sizeof(PieceHead) || h.client.size <= sizeof(PieceHead) ||
-      !flows_.wants(flow_of(source, kCopyLane), h.sequence)) {
+  if (source >= peers() || peers_[source].lost || h.client.lane >= names_.lanes() ||
+      !FlowNames::is_copy_lane(h.client.lane) || begin.size() != sizeof(PieceHead) ||
+      h.client.size <= sizeof(PieceHead) ||
+      !flows_.wants(flow_of(source, h.client.lane), h.sequence)) {
     return nullptr;
   }
   PieceHead head;
@@ -228,8 +235,8 @@ void Reliable::deliver(Flow flow, std::span<const std::byte> data, std::uint32_t
   RecordReader reader(data);
   PacketHeader header{};
   header.client.kind = PacketKind::data;
-  header.client.lane = static_cast<std::uint8_t>(flow % kLanes);
-  header.client.source = flow / kLanes;
+  header.client.lane = static_cast<std::uint8_t>(names_.lane_of(flow));
+  header.client.source = names_.peer_of(flow);
   header.dest_rank = self();
   while (const auto record = reader.next()) {
     ++delivered_;
@@ -253,12 +260,12 @@ void Reliable::deliver(Flow flow, std::span<const std::byte> data, std::uint32_t
 }
 
 void Reliable::take_note(Flow flow, const RecordReader::Record& note) {
-  const Peer peer = flow / kLanes;
-  if (flow % kLanes != kCopyLane || !copies_.noted(peer, note.header.words, note.payload)) {
+  const Peer peer = names_.peer_of(flow);
+  if (names_.lane_of(flow) != kCopyLane || !copies_.noted(peer, note.header.words, note.payload)) {
     ++counters_.corrupt_dropped;
   }
   // At the end of this turn.
-  if (has_pieces(flow)) list(flow, outbound(flow));
+  list_pieces(peer);
 }
 
 void Reliable::tell(const Told& what) {
@@ -275,7 +282,7 @@ void Reliable::peer_lost(Peer peer) {
 }
 
 void Reliable::forget(Peer peer) {
-  for (Flow flow = flow_of(peer, 0); flow < flow_of(peer, kLanes); ++flow) {
+  names_.for_each(peer, [&](Flow flow) {
     flows_.forget(
         flow, [this](std::uint32_t frame) { give(frame); },
         [this](std::uint32_t kept) {
@@ -285,13 +292,16 @@ void Reliable::forget(Peer peer) {
             (void)take_last(kept);
           }
         });
-    if (outbound_[flow] == nullptr) continue;
+    if (outbound_[flow] == nullptr) return;
     Outbound& out = *outbound_[flow];
     if (out.open != kNoFrame) pool_.give(out.open);
     for (const std::uint32_t frame : out.waiting) pool_.give(frame);
     const bool listed = out.listed;
     out = Outbound{};
     out.listed = listed;
+  });
+  if (!moved_.empty()) {
+    for (; !moved_[peer].empty(); moved_[peer].pop_front()) give(moved_[peer].front());
   }
   copies_.lose(peer);
 }

@@ -118,11 +118,11 @@ Post Reliable::copy_remote(const fabric::RemoteCopy& copy) {
 bool Reliable::settled() {
   const AbsenceWatch::Call call(watch_);
   for (Flow flow = 0; flow < outbound_.size(); ++flow) {
-    if (flows_.owes(flow) && !has_left(flow / kLanes)) return false;
+    if (flows_.owes(flow) && !has_left(names_.peer_of(flow))) return false;
     if (outbound_[flow] == nullptr) continue;
     const Outbound& out = *outbound_[flow];
     const bool something = has_something(flow, out) || flows_.unacknowledged(flow) > 0;
-    if (something && !has_left(flow / kLanes)) return false;
+    if (something && !has_left(names_.peer_of(flow))) return false;
   }
   return true;
 }
@@ -233,18 +233,17 @@ void Reliable::flush_frames(Flow flow, Outbound& out, std::uint32_t& may) {
 }
 
 void Reliable::flush_pieces(Flow flow, Outbound& out, std::uint32_t& may) {
-  const Peer peer = flow / kLanes;
-  while (may > 0 && out.waiting.empty() && has_pieces(flow) && flows_.room(flow)) {
+  const Peer peer = names_.peer_of(flow);
+  const std::uint32_t most = names_.stripes() > 0 ? kStripeOut : UINT32_MAX;
+  while (may > 0 && out.waiting.empty() && has_pieces(flow) && flows_.room(flow) &&
+         flows_.unacknowledged(flow) < most) {
     // What is out will be acknowledged, and make room for as many as the fabric sends at once.
     if (flows_.free_window(flow) < run_ && flows_.unacknowledged(flow) >= 2 * run_) return;
     std::size_t count = 0;
-    while (count < batch_frames_ && may > 0 && has_pieces(flow) && flows_.room(flow)) {
-      const std::uint32_t frame = pool_.take();
+    while (count < batch_frames_ && may > 0 && has_pieces(flow) && flows_.room(flow) &&
+           flows_.unacknowledged(flow) < most) {
+      const std::uint32_t frame = take_piece(peer);
       if (frame == kNoFrame) break;
-      const FrameCopies::Piece piece = copies_.take_piece(peer, frame_bytes_ - sizeof piece.head);
-      std::memcpy(pool_.at(frame), &piece.head, sizeof piece.head);
-      info(frame) = {static_cast<std::uint32_t>(sizeof piece.head + piece.body.size()), piece.copy,
-                     piece.body};
       batch_[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
       --may;
     }
@@ -253,11 +252,50 @@ void Reliable::flush_pieces(Flow flow, Outbound& out, std::uint32_t& may) {
   }
 }
 
+std::uint32_t Reliable::take_piece(Peer peer) {
+  if (!moved_.empty() && !moved_[peer].empty()) {
+    const std::uint32_t moved = moved_[peer].front();
+    moved_[peer].pop_front();
+    return moved;
+  }
+  const std::uint32_t frame = pool_.take();
+  if (frame == kNoFrame) return kNoFrame;
+  const FrameCopies::Piece piece = copies_.take_piece(peer, frame_bytes_ - sizeof piece.head);
+  std::memcpy(pool_.at(frame), &piece.head, sizeof piece.head);
+  info(frame) = {static_cast<std::uint32_t>(sizeof piece.head + piece.body.size()), piece.copy,
+                 piece.body};
+  return frame;
+}
+
+void Reliable::heard_by(Flow flow) {
+  peers_[names_.peer_of(flow)].heard = site_.now();
+  if (outbound_[flow] == nullptr) return;
+  Outbound& out = *outbound_[flow];
+  out.unanswered = site_.now();
+  if (std::exchange(out.silent, false)) list_pieces(names_.peer_of(flow));
+}
+
+void Reliable::move_pieces_if_silent(Flow flow) {
+  Outbound& out = outbound(flow);
+  const Peer peer = names_.peer_of(flow);
+  // A peer that computes is silent by every rail.
+  const bool by_others = peers_[peer].heard > out.unanswered;
+  const Ps patience = by_others ? kStripeSilent : kStripeSilentAlone;
+  if (out.silent || site_.now() - out.unanswered < patience) return;
+  out.silent = true;
+  flows_.replace_unacknowledged(flow, [&](std::uint32_t frame) {
+    if (frame != kNoFrame) moved_[peer].push_back(frame);
+    return kNoFrame;
+  });
+  list_pieces(peer);
+}
+
 void Reliable::send_batch(Flow flow, Outbound& out, std::size_t count) {
   out.pacer.left(static_cast<std::uint32_t>(count));
+  if (names_.stripes() > 0 && flows_.unacknowledged(flow) == count) out.unanswered = site_.now();
   const Ps begin = site_.now();
   // What the fabric has no room for is as good as lost: it is sent again.
-  (void)below_.post_many(flow / kLanes, std::span(batch_).first(count));
+  (void)below_.post_many(names_.peer_of(flow), std::span(batch_).first(count));
   // The next packet follows from here on.
   site_.turn();
   out.coalescing.left(site_.now());
@@ -292,18 +330,17 @@ void Reliable::tell_ended() {
 }
 
 PacketHeader Reliable::header(Flow flow, PacketKind kind, std::size_t bytes) {
-  const Peer peer = flow / kLanes;
-  const std::uint32_t lane = flow % kLanes;
+  const Peer peer = names_.peer_of(flow);
   PacketHeader header{};
   header.client.kind = kind;
-  header.client.lane = static_cast<std::uint8_t>(lane);
+  header.client.lane = static_cast<std::uint8_t>(names_.lane_of(flow));
   header.client.source = self();
   header.client.size = static_cast<std::uint32_t>(bytes);
   header.client.words[0] = site_.stamp();
-  header.client.words[1] = peers_[peer].stamp;
+  header.client.words[1] = stamp_of(flow);
   header.ack = flows_.take_ack(flow);
   for (std::uint32_t i = 1; i < kLanes; ++i) {
-    header.client.words[1 + i] = flows_.take_ack(flow_of(peer, (lane + i) % kLanes));
+    header.client.words[1 + i] = flows_.take_ack(names_.acked_by(flow, i));
   }
   header.dest_rank = peer;
   return header;
@@ -311,6 +348,11 @@ PacketHeader Reliable::header(Flow flow, PacketKind kind, std::size_t bytes) {
 
 Outgoing Reliable::outgoing(Flow flow, std::uint32_t frame, std::uint32_t sequence) {
   if (flows_.owes(flow)) ++counters_.acks_piggybacked;
+  if (frame == kNoFrame) {
+    Outgoing none{header(flow, PacketKind::frame, 0), nullptr};
+    none.header.sequence = sequence;
+    return none;
+  }
   const Frame& what = frames_[frame];
   const PacketKind kind = what.copy == kNoCopy ? PacketKind::frame : PacketKind::copy_piece;
   Outgoing one{header(flow, kind, what.bytes), pool_.at(frame), what.body};
@@ -320,14 +362,8 @@ Outgoing Reliable::outgoing(Flow flow, std::uint32_t frame, std::uint32_t sequen
 
 void Reliable::send_again(Flow flow, std::uint32_t frame, std::uint32_t sequence) {
   ++counters_.retransmissions;
-  Outgoing one{};
-  if (frame == SelectiveRepeat::kNothing) {
-    one.header = header(flow, PacketKind::frame, 0);
-    one.header.sequence = sequence;
-  } else {
-    one = outgoing(flow, frame, sequence);
-  }
-  (void)below_.post_many(flow / kLanes, {&one, 1});
+  const Outgoing one = outgoing(flow, frame, sequence);
+  (void)below_.post_many(names_.peer_of(flow), {&one, 1});
 }
 
 void Reliable::send_ack(Flow flow) {
@@ -335,7 +371,7 @@ void Reliable::send_ack(Flow flow) {
   const std::size_t words = flows_.take_early(flow, early_words_);
   Outgoing one{header(flow, PacketKind::ack, words * sizeof(std::uint64_t)),
                reinterpret_cast<const std::byte*>(early_words_.data())};
-  (void)below_.post_many(flow / kLanes, {&one, 1});
+  (void)below_.post_many(names_.peer_of(flow), {&one, 1});
 }
 
 void Reliable::finish_turn() {
@@ -366,11 +402,12 @@ void Reliable::run_due() {
       site_, [this](Flow flow) { send_ack(flow); },
       [&](Flow flow, std::uint32_t frame, std::uint32_t sequence) {
         ++counters_.timeouts;
-        if (has_left(flow / kLanes)) {
-          gone = flow / kLanes;
+        if (has_left(names_.peer_of(flow))) {
+          gone = names_.peer_of(flow);
         } else {
           send_again(flow, frame, sequence);
-          if (peers_[flow / kLanes].stamp == 0) unheard = flow / kLanes;
+          if (peers_[names_.peer_of(flow)].stamp == 0) unheard = names_.peer_of(flow);
+          if (names_.is_stripe(flow)) move_pieces_if_silent(flow);
         }
       });
   if (gone != peers()) forget(gone);

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "fairlead/base/check.h"
+#include "fairlead/base/ring.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/lci/reliable/absence_watch.h"
+#include "fairlead/lci/reliable/flow_names.h"
 #include "fairlead/lci/reliable/frame.h"
 #include "fairlead/lci/reliable/frame_copies.h"
 #include "fairlead/lci/reliable/frame_pool.h"
@@ -33,13 +35,8 @@ using fabric::PacketHeader;
 using fabric::PacketKind;
 using proto::SelectiveRepeat;
 
-// A lane of a peer has its own window: what SelectiveRepeat calls a peer.
-using Flow = std::uint32_t;
-
 inline constexpr std::uint32_t kNoFrame = FramePool::kNone;
 inline constexpr std::uint32_t kNoCopy = UINT32_MAX;
-// Pieces of copies and notes about them: on the lane of which there is least else.
-inline constexpr std::uint32_t kCopyLane = kLanes - 1;
 // Channel of the records that are notes; no client has it.
 inline constexpr std::uint16_t kNoteChan = 0xffff;
 // What SelectiveRepeat keeps for a piece that came early: its bytes are where they belong. The rest
@@ -77,12 +74,15 @@ class Reliable final : public ReliableNic {
         caps_{frame_bytes_ - static_cast<std::uint32_t>(sizeof(RecordHeader)),
               std::min<std::uint32_t>(fabric::kSmallBytes, frame_bytes_ / 2),
               fabric::kReliable | fabric::kRemoteMemory},
-        flows_(below.peers() * kLanes, flow_options(options, frame_bytes_)),
+        names_(below.peers(), options.rails),
+        flows_(names_.count(), flow_options(options, frame_bytes_)),
         pool_(frame_bytes_, kFramesMax),
         held_(below, pool_),
-        copies_(below.peers()),
-        outbound_(std::size_t{below.peers()} * kLanes),
+        copies_(below.peers(), options.rails > 1),
+        outbound_(names_.count()),
         peers_(below.peers()),
+        stripe_stamps_(std::size_t{below.peers()} * names_.stripes()),
+        moved_(options.rails > 1 ? below.peers() : 0),
         early_words_(flows_.early_words()),
         watch_(options.watch_absence, &Reliable::work_in_absence, this),
         keeps_back_(!options.watch_absence || watch_.works()) {
@@ -160,6 +160,10 @@ class Reliable final : public ReliableNic {
     bool listed = false;                 // in waits_
     std::vector<std::uint32_t> waiting;  // full frames, oldest first
     std::size_t waiting_bytes = 0;
+    // Where there are stripes: since then something is under way and nothing came; its pieces were
+    // taken over.
+    Ps unanswered{};
+    bool silent = false;
     proto::Coalescing coalescing{kCoalescing};
     proto::Pacer pacer;
   };
@@ -179,12 +183,18 @@ class Reliable final : public ReliableNic {
     Peer peer;
   };
   struct PeerState {
-    std::uint32_t stamp = 0;  // of the last packet that came; 0: none
+    std::uint32_t stamp = 0;  // of the last packet that came by a lane; 0: none
+    Ps heard{};               // where there are stripes: when anything came last
     bool lost = false;
     bool left = false;     // said goodbye
     Ps unheard_since{-1};  // its first timeout, while nothing has come; negative: there was none
   };
-  Flow flow_of(Peer peer, std::uint32_t lane) const { return peer * kLanes + lane; }
+  Flow flow_of(Peer peer, std::uint32_t lane) const { return names_.of(peer, lane); }
+  // Of the last packet that came by the same path; 0: none.
+  std::uint32_t& stamp_of(Flow flow) {
+    return names_.is_stripe(flow) ? stripe_stamps_[names_.stripe(flow)]
+                                  : peers_[names_.peer_of(flow)].stamp;
+  }
   Outbound& outbound(Flow flow) {
     if (outbound_[flow] == nullptr) outbound_[flow] = std::make_unique<Outbound>();
     return *outbound_[flow];
@@ -234,13 +244,29 @@ class Reliable final : public ReliableNic {
            has_pieces(flow);
   }
   bool has_pieces(Flow flow) const {
-    return flow % kLanes == kCopyLane && copies_.has_piece(flow / kLanes);
+    if (!names_.is_copy(flow)) return false;
+    const Peer peer = names_.peer_of(flow);
+    if (names_.stripes() == 0) return copies_.has_piece(peer);
+    const bool silent = outbound_[flow] != nullptr && outbound_[flow]->silent;
+    return !silent && (copies_.has_piece(peer) || !moved_[peer].empty());
   }
+  // By each of their flows as many as fit.
   void send_pieces(Peer peer) {
-    if (!copies_.has_piece(peer)) return;
-    const Flow flow = flow_of(peer, kCopyLane);
-    flush(flow, outbound(flow));
+    names_.for_each_copy(peer, [this](Flow flow) {
+      if (has_pieces(flow)) flush(flow, outbound(flow));
+    });
   }
+  void list_pieces(Peer peer) {
+    names_.for_each_copy(peer, [this](Flow flow) {
+      if (has_pieces(flow)) list(flow, outbound(flow));
+    });
+  }
+  // A frame with the next piece; kNoFrame: there is no room for one.
+  std::uint32_t take_piece(Peer peer);
+  // Where there are stripes: something came by this flow.
+  [[gnu::noinline]] void heard_by(Flow flow);
+  // The rail of a stripe seems to be dead: the others take over what it has not brought.
+  [[gnu::noinline]] void move_pieces_if_silent(Flow flow);
   // post() for who is within a call already, or in the absence of the client.
   Post post_in_turn(Peer dest, const PacketHeader& header, std::span<const Piece> payload);
   // Sends the notes of copies that find room.
@@ -248,15 +274,16 @@ class Reliable final : public ReliableNic {
   void tell_ended();
   // A frame that was numbered.
   void give(std::uint32_t frame) {
+    if (frame == kNoFrame) return;  // another flow took it over
     if (frames_[frame].copy != kNoCopy) copies_.freed(frames_[frame].copy);
     frames_[frame] = {};
     pool_.give(frame);
   }
   // The header carries what all lanes owe the peer.
   PacketHeader header(Flow flow, PacketKind kind, std::size_t bytes);
+  // `frame` kNoFrame: one of no records, which the peer acknowledges as one that it has already, or
+  // in place of one that another flow took over.
   Outgoing outgoing(Flow flow, std::uint32_t frame, std::uint32_t sequence);
-  // `frame` SelectiveRepeat::kNothing: a frame of no records, which the peer acknowledges as
-  // one that it has already.
   void send_again(Flow flow, std::uint32_t frame, std::uint32_t sequence);
   void send_ack(Flow flow);
 
@@ -299,7 +326,8 @@ class Reliable final : public ReliableNic {
     return Keep::no;
   }
   bool may_take(Flow flow) const {
-    return (lanes_ >> (flow % kLanes) & 1) != 0 && delivered_ < kDeliveredMax;
+    const std::uint32_t lane = std::min(names_.lane_of(flow), kCopyLane);
+    return (lanes_ >> lane & 1) != 0 && delivered_ < kDeliveredMax;
   }
 
   // The acknowledgments in a packet. False: they cannot be true.
@@ -352,6 +380,7 @@ class Reliable final : public ReliableNic {
   std::size_t batch_frames_;  // whole runs
   fabric::NicCaps caps_;
   fabric::Sink sink_;
+  FlowNames names_;
   SelectiveRepeat flows_;
   FramePool pool_;
   HeldFrames held_;
@@ -362,6 +391,9 @@ class Reliable final : public ReliableNic {
   Ps awaited_look_{};
   std::vector<std::unique_ptr<Outbound>> outbound_;  // by flow
   std::vector<PeerState> peers_;
+  std::vector<std::uint32_t> stripe_stamps_;  // as PeerState::stamp, by stripe
+  // Pieces that a silent stripe gave up, by peer; empty where there are no stripes.
+  std::vector<Ring<std::uint32_t>> moved_;
   std::vector<Flow> waits_;   // have something to send that has not left
   Ps release_ = kNever;       // the time of the first of them that waits for its own
   std::vector<Flow> urgent_;  // are to be acknowledged at the end of this turn

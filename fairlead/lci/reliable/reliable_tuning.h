@@ -44,6 +44,15 @@ inline constexpr std::uint32_t kPostsPerClock = 8;
 // Round trips are measured on clocks of 2^16 ps.
 inline constexpr unsigned kStampShift = 16;
 
+// Pieces of copies under way by one of several rails: so few that the next ones wait for whichever
+// rail is free first.
+inline constexpr std::uint32_t kStripeOut = 32;
+// A rail by which nothing comes for so long, while another brings something, has its pieces taken
+// over. As long as a pair's own rail has (paths/rails_nic.h).
+inline constexpr Ps kStripeSilent = milliseconds(20);
+// As above, where no other brings anything: the peer may compute, and no harm is done.
+inline constexpr Ps kStripeSilentAlone = milliseconds(100);
+
 inline constexpr Ps kTimeoutMin = microseconds(300);
 inline constexpr Ps kTimeoutMax = milliseconds(100);
 inline constexpr Ps kAckDelay = microseconds(50);
@@ -64,7 +73,8 @@ inline proto::SelectiveRepeat::Options flow_options(const ReliableOptions& optio
           .timeout_max = std::max(kTimeoutMax, options.timeout_first),
           .ack_delay = kAckDelay,
           .ack_every = std::clamp<std::uint32_t>(window / 4, 2, kAckEvery),
-          .ack_every_max = std::clamp<std::uint32_t>(window / 4, 2, kAckEveryMax),
+          .ack_every_max = std::clamp<std::uint32_t>(
+              window / 4, 2, options.rails > 1 ? kStripeOut / 2 : kAckEveryMax),
           .first = options.first};
 }
 
