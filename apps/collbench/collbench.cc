@@ -63,9 +63,9 @@ struct Call {
   Run run;
 };
 
-constexpr MPI_Comm kAll = MPI_COMM_WORLD;
+const MPI_Comm kAll = MPI_COMM_WORLD;
 
-const Call kCalls[] = {
+constexpr Call kCalls[] = {
     {"bcast", false, false, [](Work& w) { MPI_Bcast(w.out.data(), w.all, MPI_BYTE, 0, kAll); }},
     {"gather", false, true,
      [](Work& w) {
