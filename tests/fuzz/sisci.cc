@@ -221,7 +221,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if ((known & 0x80) != 0) std::memcpy(words + (is_data ? 0 : 2), &handle, sizeof handle);
     if ((known & 0x40) != 0 && !is_data) words[1] = known % 2 == 0 ? kId : kNumber + known % 4 / 2;
-    if ((known & 0x20) != 0 && is_data) words[2] = static_cast<std::uint32_t>(rest % 64);
     port.deliver(from, kChannels[is_data ? 1 : 0], words, {behind, rest});
     (void)port.poll();
     process.callbacks().run();
