@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "apps/common/command_line.h"
@@ -22,6 +24,7 @@ const char kHelp[] =
     "usage: pairs [options]\n"
     "  --bytes N           size of a message; again for more (0)\n"
     "  --count N           round trips (20)\n"
+    "  --variable N=VALUE  of the environment, before MPI starts; again for more\n"
     "  --json              print JSON lines (they are printed so in any case)\n"
     "\n"
     "latency_us is half of a round trip of the slowest pair. MBps is the sum over the pairs of "
@@ -35,6 +38,7 @@ const char kHelp[] =
 struct Options {
   std::vector<std::int64_t> bytes;
   std::int64_t count = 20;
+  std::vector<std::string> variables;
   bool help = false;
 };
 
@@ -52,6 +56,8 @@ const char* parse(int argc, char** argv, Options& options) {
     if (value == nullptr) return name;
     if (std::strcmp(name, "--bytes") == 0 && apps::parse_count(value, 0, 1 << 30, number)) {
       options.bytes.push_back(number);
+    } else if (std::strcmp(name, "--variable") == 0 && std::strchr(value, '=') != nullptr) {
+      options.variables.emplace_back(value);
     } else if (std::strcmp(name, "--count") != 0 ||
                !apps::parse_count(value, 1, 1'000'000, options.count)) {
       return name;
@@ -118,6 +124,10 @@ int main(int argc, char** argv) {
     if (wrong != nullptr) std::fprintf(stderr, "pairs: cannot use \"%s\"\n\n", wrong);
     std::fputs(pairs::kHelp, wrong != nullptr ? stderr : stdout);
     return wrong != nullptr ? 2 : 0;
+  }
+  for (const std::string& variable : options.variables) {
+    const std::size_t end = variable.find('=');
+    setenv(variable.substr(0, end).c_str(), variable.c_str() + end + 1, 1);
   }
   MPI_Init(&argc, &argv);
   const int code = pairs::run(options);

@@ -22,7 +22,7 @@ void expect(bool condition) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::vector<Box> area(kBoxes + kPool / kBoxBytes);
+  std::vector<Box> area((pool_at(kBoxes) + kPool) / kBoxBytes);
   InQueue queue(reinterpret_cast<const std::byte*>(area.data()), kBoxes, kPool, kEagerMax);
   InQueue::Taken taken;
   unsigned sum = 0;

@@ -12,6 +12,8 @@ using namespace fairlead::rsm;  // NOLINT: the function below
 
 namespace {
 
+constexpr std::size_t kRest = sizeof(Encoded::Rest);
+
 void expect(bool condition) {
   if (!condition) std::abort();
 }
@@ -27,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   TestPort port;
   TestContext context(port);
   Node node(context);
-  std::uint32_t exported = 0;
+  fairlead::Handle exported = 0;
   std::uint32_t id = RSM_USER_APP_ID_BASE;
   expect(node.exports().create(page.bytes, sizeof page, RSM_ALLOW_REBIND, &exported) ==
          RSM_SUCCESS);
@@ -40,20 +42,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                    .size = 4096,
                    .segment = 5};
   };
-  std::uint32_t imported = 0;
+  fairlead::Handle imported = 0;
   expect(node.imports().connect(1, id, RSM_PERM_RDWR, &imported) == RSM_SUCCESS);
   port.answers = nullptr;
   // A byte says who sends and how much data there is, four words follow, then the data.
   while (size > 17) {
     const fairlead::Rank from = 1 + data[0] % 3;
     const std::size_t rest =
-        std::min<std::size_t>((data[0] & 0x80) != 0 ? 16 : data[0] % 24, size - 17);
+        std::min<std::size_t>((data[0] & 0x80) != 0 ? kRest : data[0] % 40, size - 17);
     std::uint32_t words[4];
     std::memcpy(words, data + 1, sizeof words);
+    std::byte behind[40];
+    std::memcpy(behind, data + 17, rest);
     // Handles and ids that there are.
-    if ((data[0] & 0x40) != 0) words[3] = (data[0] & 1) != 0 ? exported : imported;
-    if ((data[0] & 0x20) != 0) words[2] = id;
-    port.deliver(from, words, std::as_bytes(std::span(data + 17, rest)));
+    const fairlead::Handle known = (data[0] & 1) != 0 ? exported : imported;
+    if ((data[0] & 0x40) != 0) std::memcpy(words + 2, &known, sizeof known);
+    if ((data[0] & 0x20) != 0 && rest == kRest) {
+      std::memcpy(behind + offsetof(Encoded::Rest, id), &id, sizeof id);
+    }
+    port.deliver(from, words, {behind, rest});
     data += 17 + rest;
     size -= 17 + rest;
   }

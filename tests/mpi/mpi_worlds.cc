@@ -52,7 +52,10 @@ run::RunReport run_bare(const std::string& world, unsigned ranks,
   run::WorldOptions options;
   options.ranks = ranks;
   options.on = world.substr(0, world.find('@'));
-  if (options.on != world) options.ranks_per_node = 2;
+  if (options.on != world) {
+    options.ranks_per_node =
+        static_cast<std::uint32_t>(std::stoul(world.substr(options.on.size() + 1)));
+  }
   if (world.ends_with("nirx")) {
     options.on = "udp";
     options.lci = "nirx";

@@ -1,8 +1,10 @@
 // A process's beginning and end: the device it sends by, and what it owns.
 #include "fairlead/systems/mpi/process.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "fairlead/lci/message_matching.h"
 #include "fairlead/systems/mpi/devices/pairs/device.h"
@@ -26,10 +28,21 @@ CopyChoice copy_choice(run::Context& context) {
   return made.value();
 }
 
+std::uint64_t most_ranks_of_a_node(run::Context& context) {
+  std::map<Peer, std::uint64_t> ranks;
+  std::uint64_t most = 0;
+  for (Rank rank = 0; rank < context.port().size(); ++rank) {
+    most = std::max(most, ++ranks[context.node_of(rank)]);
+  }
+  return most;
+}
+
 rsm::Tunables rsm_tunables(run::Context& context) {
   const Result<rsm::Tunables> tunables =
       rsm::Tunables::read([](const char* name) -> const char* { return std::getenv(name); });
   if (!tunables.ok()) end_job(context, MPI_ERR_OTHER, "MPI: " + tunables.error().text);
+  const Result<void> fits = tunables.value().check(most_ranks_of_a_node(context));
+  if (!fits.ok()) end_job(context, MPI_ERR_OTHER, "MPI: " + fits.error().text);
   const char* const prints = std::getenv("MPI_PRINTENV");
   if (prints != nullptr && *prints != '\0' && *prints != '0' && context.port().self() == 0) {
     std::fputs(tunables.value().text().c_str(), stderr);
@@ -38,8 +51,8 @@ rsm::Tunables rsm_tunables(run::Context& context) {
 }
 
 OtherDevice rsm_device(run::Context& context) {
-  return {[told = rsm_tunables(context)](Engine& engine) {
-    auto made = std::make_unique<RsmDevice>(engine, told);
+  return {[told = rsm_tunables(context), &context](Engine& engine) {
+    auto made = std::make_unique<RsmDevice>(engine, told, context);
     for (Rank to = 0; told.connect_all != 0 && to < engine.port().size(); ++to) {
       if (to != engine.self()) made->connect(to);
     }
@@ -48,8 +61,8 @@ OtherDevice rsm_device(run::Context& context) {
 }
 
 OtherDevice pairs_device(run::Context& context) {
-  return {[told = rsm_tunables(context)](Engine& engine) {
-    return std::make_unique<PairsDevice>(engine, told);
+  return {[told = rsm_tunables(context), &context](Engine& engine) {
+    return std::make_unique<PairsDevice>(engine, told, context);
   }};
 }
 

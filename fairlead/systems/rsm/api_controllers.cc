@@ -55,17 +55,18 @@ rsm_connections_t* make_connections(Node& node, std::uint32_t controller) {
 const char* controller_name(std::uint32_t controller) { return kNames[controller - 1]; }
 
 bool is_held(const Node& node, rsmapi_controller_handle_t controller) {
-  const std::uint32_t number = number_of(controller);
+  const Handle number = number_of(controller);
   return number >= 1 && number <= Node::kControllers && node.controllers[number - 1] > 0;
 }
 
 }  // namespace fairlead::rsm
 
+using fairlead::Handle;
+using fairlead::number_of;
+using fairlead::pointer_of;
 using fairlead::rsm::Call;
 using fairlead::rsm::is_held;
 using fairlead::rsm::kNoJob;
-using fairlead::rsm::number_of;
-using fairlead::rsm::pointer_of;
 
 extern "C" {
 
@@ -154,7 +155,7 @@ int rsm_create_localmemory_handle(rsmapi_controller_handle_t controller,
   }
   const std::size_t pages = (length + page - 1) / page * page;
   if (pages < length || !is_mapped(address, pages)) return RSMERR_BAD_ADDR;
-  const std::uint32_t made = call->local_memory().add(
+  const Handle made = call->local_memory().add(
       std::make_unique<LocalMemory>(LocalMemory{reinterpret_cast<std::byte*>(address), length}));
   if (made == 0) return RSMERR_INSUFFICIENT_MEM;
   *handle = pointer_of<rsm_localmemory_handle_t>(made);

@@ -3,11 +3,12 @@
 
 #include "fairlead/systems/rsm/call.h"
 
+using fairlead::Handle;
+using fairlead::number_of;
+using fairlead::pointer_of;
 using fairlead::rsm::Call;
 using fairlead::rsm::is_held;
 using fairlead::rsm::kNoJob;
-using fairlead::rsm::number_of;
-using fairlead::rsm::pointer_of;
 
 namespace {
 
@@ -16,7 +17,7 @@ std::span<const rsmapi_access_entry_t> list_of(const rsmapi_access_entry_t* list
   return {list, length};
 }
 
-std::uint32_t number_of_barrier(const rsmapi_barrier_t* barrier) {
+Handle number_of_barrier(const rsmapi_barrier_t* barrier) {
   return barrier->seg == nullptr ? 0 : number_of(barrier->privdata);
 }
 
@@ -31,7 +32,7 @@ int rsm_memseg_export_create(rsmapi_controller_handle_t controller,
   if (!call) return kNoJob;
   if (!is_held(*call.operator->(), controller)) return RSMERR_BAD_CTLR_HNDL;
   if (segment == nullptr) return RSMERR_BAD_SEG_HNDL;
-  std::uint32_t handle = 0;
+  Handle handle = 0;
   const int code = call->exports().create(address, length, flags, &handle);
   if (code == RSM_SUCCESS) *segment = pointer_of<rsm_memseg_export_handle_t>(handle);
   return code;
@@ -72,7 +73,7 @@ int rsm_memseg_import_connect(rsmapi_controller_handle_t controller, rsm_node_id
   if (number_of(controller) == fairlead::rsm::kLoopback && node != call->self()) {
     return RSMERR_REMOTE_NODE_UNREACHABLE;
   }
-  std::uint32_t handle = 0;
+  Handle handle = 0;
   const int code = call->imports().connect(node, id, perm, &handle);
   if (code == RSM_SUCCESS) *segment = pointer_of<rsm_memseg_import_handle_t>(handle);
   return code;
@@ -98,7 +99,7 @@ int rsm_memseg_import_init_barrier(rsm_memseg_import_handle_t segment, rsm_barri
   const Call call;
   if (!call) return kNoJob;
   if (barrier == nullptr) return RSMERR_BAD_BARRIER_PTR;
-  std::uint32_t handle = 0;
+  Handle handle = 0;
   const int code = call->imports().init_barrier(number_of(segment), type, &handle);
   if (code == RSM_SUCCESS) *barrier = {segment, 0, pointer_of<void*>(handle)};
   return code;

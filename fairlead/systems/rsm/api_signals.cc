@@ -101,16 +101,17 @@ int wait_for_any(Node& node, pollfd* fds, nfds_t count, int timeout, int* ready)
 }  // namespace
 }  // namespace fairlead::rsm
 
+using fairlead::Handle;
+using fairlead::number_of;
 using fairlead::rsm::Call;
 using fairlead::rsm::kNoJob;
-using fairlead::rsm::number_of;
 
 extern "C" {
 
 int rsm_intr_signal_post(void* segment, unsigned flags) {
   const Call call;
   if (!call) return kNoJob;
-  const std::uint32_t handle = number_of(segment);
+  const Handle handle = number_of(segment);
   flags &= RSM_SIGPOST_NO_ACCUMULATE;
   if (call->imports().find(handle) != nullptr) return call->imports().post(handle, flags);
   return call->exports().post(handle, flags);
@@ -129,7 +130,7 @@ int rsm_intr_signal_wait_pollfd(struct pollfd fds[], nfds_t count, int timeout, 
 int rsm_memseg_get_pollfd(void* segment, struct pollfd* fd) {
   const Call call;
   if (!call) return kNoJob;
-  const std::uint32_t handle = number_of(segment);
+  const Handle handle = number_of(segment);
   fairlead::rsm::Signals* const signals = call->signals(handle);
   if (signals == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (fd == nullptr) return RSMERR_BAD_ADDR;

@@ -44,7 +44,7 @@ int move_list(rsm_scat_gath_t* list, Move&& move) {
     return RSMERR_BAD_SGIO;
   }
   Imports& imports = call->imports();
-  const std::uint32_t segment = number_of(list->remote_handle);
+  const Handle segment = number_of(list->remote_handle);
   if (imports.find(segment) == nullptr) return RSMERR_BAD_SEG_HNDL;
   list->io_residual_count = list->io_request_count;
   for (unsigned long i = 0; i < list->io_request_count; ++i) {
@@ -112,16 +112,14 @@ int rsm_memseg_import_get(rsm_memseg_import_handle_t segment, off_t offset, void
 int rsm_memseg_import_putv(rsm_scat_gath_t* list) {
   using fairlead::rsm::Imports;
   return fairlead::rsm::move_list(
-      list, [](Imports& imports, uint32_t segment, off_t offset, const std::byte* at, size_t size) {
-        return imports.put(segment, offset, at, 1, size);
-      });
+      list, [](Imports& imports, fairlead::Handle segment, off_t offset, const std::byte* at,
+               size_t size) { return imports.put(segment, offset, at, 1, size); });
 }
 int rsm_memseg_import_getv(rsm_scat_gath_t* list) {
   using fairlead::rsm::Imports;
   return fairlead::rsm::move_list(
-      list, [](Imports& imports, uint32_t segment, off_t offset, std::byte* at, size_t size) {
-        return imports.get(segment, offset, at, 1, size);
-      });
+      list, [](Imports& imports, fairlead::Handle segment, off_t offset, std::byte* at,
+               size_t size) { return imports.get(segment, offset, at, 1, size); });
 }
 
 }  // extern "C"

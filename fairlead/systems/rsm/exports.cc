@@ -43,19 +43,19 @@ Exports::Exports(run::Context& context, PostOffice& office, SegmentNames& names,
 
 // --- Calls of the program.
 
-int Exports::create(void* base, std::size_t size, unsigned flags, std::uint32_t* handle) {
+int Exports::create(void* base, std::size_t size, unsigned flags, Handle* handle) {
   if (const int code = check_memory(base, size); code != RSM_SUCCESS) return code;
   auto exported = std::make_unique<Exported>();
   exported->base = static_cast<std::byte*>(base);
   exported->size = size;
   exported->may_rebind = (flags & RSM_ALLOW_REBIND) != 0;
-  const std::uint32_t made = exported_.add(std::move(exported));
+  const Handle made = exported_.add(std::move(exported));
   if (made == 0) return RSMERR_INSUFFICIENT_RESOURCES;
   *handle = made;
   return RSM_SUCCESS;
 }
 
-int Exports::destroy(std::uint32_t handle) {
+int Exports::destroy(Handle handle) {
   Exported* const exported = find(handle);
   if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (exported->signals.polls > 0) return RSMERR_POLLFD_IN_USE;
@@ -65,15 +65,15 @@ int Exports::destroy(std::uint32_t handle) {
 }
 
 void Exports::destroy_all() {
-  std::vector<std::uint32_t> all;
-  exported_.for_each([&](std::uint32_t handle, Exported& exported) {
+  std::vector<Handle> all;
+  exported_.for_each([&](Handle handle, Exported& exported) {
     exported.signals.polls = 0;
     all.push_back(handle);
   });
-  for (const std::uint32_t handle : all) (void)destroy(handle);
+  for (const Handle handle : all) (void)destroy(handle);
 }
 
-int Exports::publish(std::uint32_t handle, std::uint32_t* id,
+int Exports::publish(Handle handle, std::uint32_t* id,
                      std::span<const rsmapi_access_entry_t> list) {
   Exported* const exported = find(handle);
   if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
@@ -95,7 +95,7 @@ int Exports::publish(std::uint32_t handle, std::uint32_t* id,
   return RSM_SUCCESS;
 }
 
-int Exports::republish(std::uint32_t handle, std::span<const rsmapi_access_entry_t> list) {
+int Exports::republish(Handle handle, std::span<const rsmapi_access_entry_t> list) {
   Exported* const exported = find(handle);
   if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (!exported->published) return RSMERR_SEG_NOT_PUBLISHED;
@@ -103,7 +103,7 @@ int Exports::republish(std::uint32_t handle, std::span<const rsmapi_access_entry
                           &exported->access);
 }
 
-int Exports::unpublish(std::uint32_t handle) {
+int Exports::unpublish(Handle handle) {
   Exported* const exported = find(handle);
   if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (!exported->published) return RSMERR_SEG_NOT_PUBLISHED;
@@ -131,7 +131,7 @@ int Exports::unpublish(std::uint32_t handle) {
   return RSM_SUCCESS;
 }
 
-int Exports::rebind(std::uint32_t handle, void* base, std::size_t size) {
+int Exports::rebind(Handle handle, void* base, std::size_t size) {
   Exported* const exported = find(handle);
   if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (!exported->may_rebind) return RSMERR_REBIND_NOT_ALLOWED;
@@ -156,7 +156,7 @@ int Exports::rebind(std::uint32_t handle, void* base, std::size_t size) {
   return RSM_SUCCESS;
 }
 
-int Exports::post(std::uint32_t handle, unsigned flags) {
+int Exports::post(Handle handle, unsigned flags) {
   Exported* const exported = find(handle);
   if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
   forget_lost(exported->importers);
@@ -171,7 +171,7 @@ int Exports::post(std::uint32_t handle, unsigned flags) {
 
 // --- Messages of importers.
 
-Exported* Exports::by_id(std::uint32_t id, std::uint32_t* handle) const {
+Exported* Exports::by_id(std::uint32_t id, Handle* handle) const {
   const auto found = published_.find(id);
   if (found == published_.end()) return nullptr;
   *handle = found->second;
@@ -180,13 +180,13 @@ Exported* Exports::by_id(std::uint32_t id, std::uint32_t* handle) const {
 
 void Exports::connect(Rank from, const Message& message) {
   Message answer{.kind = Kind::answer, .request = message.request};
-  std::uint32_t handle = 0;
+  Handle handle = 0;
   Exported* const exported = by_id(message.id, &handle);
   int code = RSMERR_SEG_NOT_PUBLISHED;
   if (exported != nullptr) code = exported->access.check(context_.node_of(from), message.code);
   if (code == RSM_SUCCESS) {
     forget_lost(exported->importers);
-    exported->importers.push_back({from, message.segment, message.code});
+    exported->importers.push_back({from, message.importer, message.code});
     if (exported->importers.size() > kImportersMost ||
         grant(*exported, message.code) != Post::done) {
       exported->importers.pop_back();
@@ -210,7 +210,7 @@ void Exports::disconnect(Rank from, const Message& message) {
   if (exported == nullptr) return;
   auto& importers = exported->importers;
   const auto found = std::find_if(importers.begin(), importers.end(), [&](const Importer& each) {
-    return same(each, {from, message.segment, 0});
+    return same(each, {from, message.importer, 0});
   });
   if (found == importers.end()) return;
   const rsm_permission_t mode = found->mode;
@@ -240,7 +240,7 @@ void Exports::expose_pages(Exported& exported) {
   if ((port_.caps(port_.self()).flags & lci::kMappable) == 0) return;
   // Two segments of the same pages stay where they are: they are moved for one of them.
   bool overlaps = false;
-  exported_.for_each([&](std::uint32_t, const Exported& other) {
+  exported_.for_each([&](Handle, const Exported& other) {
     overlaps |= &other != &exported && other.pages.moved() &&
                 exported.base < other.base + other.size &&
                 other.base < exported.base + exported.size;

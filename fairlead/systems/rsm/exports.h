@@ -19,7 +19,7 @@ namespace fairlead::rsm {
 
 struct Importer {
   Rank rank;
-  std::uint32_t handle;  // its own
+  Handle handle;  // its own
   rsm_permission_t mode;
 };
 
@@ -41,7 +41,7 @@ struct Exported {
 
 class Exports {
  public:
-  static constexpr std::uint32_t kMost = HandleTable<Exported, HandleKind::exported>::kMost;
+  static constexpr std::uint32_t kMost = Table<Exported, HandleKind::exported>::kMost;
   static constexpr std::size_t kSizeMost = std::size_t{1} << 40;
   static constexpr std::size_t kImportersMost = 65536;  // of one segment
 
@@ -49,17 +49,17 @@ class Exports {
   Exports(run::Context& context, PostOffice& office, SegmentNames& names, Peer nodes,
           Rank directory);
 
-  int create(void* base, std::size_t size, unsigned flags, std::uint32_t* handle);
-  int destroy(std::uint32_t handle);
-  int rebind(std::uint32_t handle, void* base, std::size_t size);
-  int publish(std::uint32_t handle, std::uint32_t* id, std::span<const rsmapi_access_entry_t> list);
-  int republish(std::uint32_t handle, std::span<const rsmapi_access_entry_t> list);
-  int unpublish(std::uint32_t handle);
-  int post(std::uint32_t handle, unsigned flags);
-  Exported* find(std::uint32_t handle) const { return exported_.find(handle); }
+  int create(void* base, std::size_t size, unsigned flags, Handle* handle);
+  int destroy(Handle handle);
+  int rebind(Handle handle, void* base, std::size_t size);
+  int publish(Handle handle, std::uint32_t* id, std::span<const rsmapi_access_entry_t> list);
+  int republish(Handle handle, std::span<const rsmapi_access_entry_t> list);
+  int unpublish(Handle handle);
+  int post(Handle handle, unsigned flags);
+  Exported* find(Handle handle) const { return exported_.find(handle); }
   template <class Each>
   void for_each(Each&& each) const {
-    exported_.for_each([&](std::uint32_t, Exported& exported) { each(exported); });
+    exported_.for_each([&](Handle, Exported& exported) { each(exported); });
   }
   void destroy_all();
 
@@ -76,7 +76,7 @@ class Exports {
     std::vector<Importer> importers;
   };
 
-  Exported* by_id(std::uint32_t id, std::uint32_t* handle) const;
+  Exported* by_id(std::uint32_t id, Handle* handle) const;
   // Lets the Port know who is connected now, with `mode`.
   Post grant(Exported& exported, rsm_permission_t mode);
   Post grant_mapped(const Exported& exported);
@@ -90,8 +90,8 @@ class Exports {
   SegmentNames& names_;
   Peer nodes_;
   Rank directory_;
-  HandleTable<Exported, HandleKind::exported> exported_;
-  std::map<std::uint32_t, std::uint32_t> published_;  // handle by id
+  Table<Exported, HandleKind::exported> exported_;
+  std::map<std::uint32_t, Handle> published_;  // handle by id
   std::vector<Retired> retired_;
 };
 

@@ -11,8 +11,7 @@ namespace fairlead::rsm {
 
 // --- Connections.
 
-int Imports::connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode,
-                     std::uint32_t* handle) {
+int Imports::connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode, Handle* handle) {
   if (node >= lowest_.size() || lowest_[node] >= port_.size()) {
     return RSMERR_REMOTE_NODE_UNREACHABLE;
   }
@@ -22,17 +21,17 @@ int Imports::connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode
   Message answer;
   int code = office_.ask(lowest_[node], {.kind = Kind::lookup, .id = id}, &answer);
   if (code != RSM_SUCCESS) return code;
-  const Rank exporter = answer.handle;
-  if (exporter >= port_.size()) return RSMERR_INTERNAL_ERROR;
+  if (answer.handle >= port_.size()) return RSMERR_INTERNAL_ERROR;
+  const auto exporter = static_cast<Rank>(answer.handle);
   auto imported = std::make_unique<Imported>();
   imported->exporter = exporter;
   imported->node = node;
   imported->id = id;
   imported->mode = mode;
-  const std::uint32_t made = imported_.add(std::move(imported));
+  const Handle made = imported_.add(std::move(imported));
   if (made == 0) return RSMERR_INSUFFICIENT_RESOURCES;
   const Message question{
-      .kind = Kind::connect, .code = static_cast<std::uint16_t>(mode), .id = id, .segment = made};
+      .kind = Kind::connect, .code = static_cast<std::uint16_t>(mode), .id = id, .importer = made};
   code = office_.ask(exporter, question, &answer);
   if (code != RSM_SUCCESS) {
     imported_.remove(made);
@@ -47,7 +46,7 @@ int Imports::connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode
   return RSM_SUCCESS;
 }
 
-int Imports::disconnect(std::uint32_t handle) {
+int Imports::disconnect(Handle handle) {
   Imported* const imported = find(handle);
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (imported->mapping != nullptr) return RSMERR_SEG_STILL_MAPPED;
@@ -55,20 +54,21 @@ int Imports::disconnect(std::uint32_t handle) {
   if (!imported->aborted) {
     // What was put in explicit mode is there before it may not come any more.
     settle(imported->exporter);
-    (void)office_.send(imported->exporter,
-                       {.kind = Kind::disconnect, .handle = imported->exported, .segment = handle});
+    (void)office_.send(
+        imported->exporter,
+        {.kind = Kind::disconnect, .handle = imported->exported, .importer = handle});
   }
   imported_.remove(handle);
   return RSM_SUCCESS;
 }
 
 void Imports::disconnect_all() {
-  std::vector<std::uint32_t> all;
-  imported_.for_each([&](std::uint32_t handle, Imported& imported) {
+  std::vector<Handle> all;
+  imported_.for_each([&](Handle handle, Imported& imported) {
     imported.signals.polls = 0;
     all.push_back(handle);
   });
-  for (const std::uint32_t handle : all) {
+  for (const Handle handle : all) {
     (void)unmap(handle);
     (void)disconnect(handle);
   }
@@ -94,7 +94,7 @@ void Imports::signalled(const Message& message) {
   imported->signals.came((message.flags & RSM_SIGPOST_NO_ACCUMULATE) == 0);
 }
 
-int Imports::post(std::uint32_t handle, unsigned flags) {
+int Imports::post(Handle handle, unsigned flags) {
   Imported* const imported = find(handle);
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (imported->aborted) return RSMERR_CONN_ABORTED;
@@ -106,7 +106,7 @@ int Imports::post(std::uint32_t handle, unsigned flags) {
   return RSMERR_REMOTE_NODE_UNREACHABLE;
 }
 
-int Imports::post_after_accesses(std::uint32_t handle, unsigned flags) {
+int Imports::post_after_accesses(Handle handle, unsigned flags) {
   Imported* const imported = find(handle);
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
   settle(imported->exporter);
@@ -172,7 +172,7 @@ void Imports::load(Imported& imported, std::uint64_t offset, void* data, std::si
   if (came.failed.load(std::memory_order_acquire) > 0) failed(imported, Post::maybe_delivered);
 }
 
-int Imports::put(std::uint32_t handle, off_t offset, const void* data, std::size_t element,
+int Imports::put(Handle handle, off_t offset, const void* data, std::size_t element,
                  std::size_t count) {
   Imported* const imported = find(handle);
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
@@ -186,8 +186,7 @@ int Imports::put(std::uint32_t handle, off_t offset, const void* data, std::size
   return end_access(*imported, errors, lost_before);
 }
 
-int Imports::get(std::uint32_t handle, off_t offset, void* data, std::size_t element,
-                 std::size_t count) {
+int Imports::get(Handle handle, off_t offset, void* data, std::size_t element, std::size_t count) {
   Imported* const imported = find(handle);
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
   const int code = check(*imported, offset, data, element, count, RSM_PERM_READ);
@@ -230,14 +229,14 @@ void Imports::settle(Rank rank) {
 std::vector<Rank> Imports::covered(const Barrier& barrier, const Imported& imported) const {
   std::vector<Rank> ranks = {imported.exporter};
   if ((barrier.type & RSM_BARRIER_NODE) == 0) return ranks;
-  imported_.for_each([&](std::uint32_t, const Imported& other) {
+  imported_.for_each([&](Handle, const Imported& other) {
     const bool known = std::find(ranks.begin(), ranks.end(), other.exporter) != ranks.end();
     if (other.node == imported.node && !known) ranks.push_back(other.exporter);
   });
   return ranks;
 }
 
-int Imports::init_barrier(std::uint32_t handle, rsm_barrier_type_t type, std::uint32_t* barrier) {
+int Imports::init_barrier(Handle handle, rsm_barrier_type_t type, Handle* barrier) {
   Imported* const imported = find(handle);
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (type != RSM_BARRIER_SEGMENT && type != RSM_BARRIER_NODE &&
@@ -253,7 +252,7 @@ int Imports::init_barrier(std::uint32_t handle, rsm_barrier_type_t type, std::ui
   return RSM_SUCCESS;
 }
 
-int Imports::destroy_barrier(std::uint32_t handle) {
+int Imports::destroy_barrier(Handle handle) {
   const Barrier* const barrier = barriers_.find(handle);
   if (barrier == nullptr) return RSMERR_BAD_BARRIER_PTR;
   Imported* const imported = find(barrier->import);
@@ -262,7 +261,7 @@ int Imports::destroy_barrier(std::uint32_t handle) {
   return imported == nullptr ? RSMERR_BAD_SEG_HNDL : RSM_SUCCESS;
 }
 
-int Imports::usable(std::uint32_t handle, bool open, Barrier** barrier, Imported** imported) const {
+int Imports::usable(Handle handle, bool open, Barrier** barrier, Imported** imported) const {
   *barrier = barriers_.find(handle);
   if (*barrier == nullptr) return RSMERR_BARRIER_UNINITIALIZED;
   *imported = find((*barrier)->import);
@@ -270,7 +269,7 @@ int Imports::usable(std::uint32_t handle, bool open, Barrier** barrier, Imported
   return open && !(*barrier)->open ? RSMERR_BARRIER_NOT_OPENED : RSM_SUCCESS;
 }
 
-int Imports::open(std::uint32_t handle) {
+int Imports::open(Handle handle) {
   Barrier* barrier;
   Imported* imported;
   const int code = usable(handle, false, &barrier, &imported);
@@ -290,7 +289,7 @@ int Imports::result(Barrier& barrier, Imported& imported) {
                                                                   : RSMERR_BARRIER_FAILURE;
 }
 
-int Imports::close(std::uint32_t handle) {
+int Imports::close(Handle handle) {
   Barrier* barrier;
   Imported* imported;
   const int code = usable(handle, true, &barrier, &imported);
@@ -299,7 +298,7 @@ int Imports::close(std::uint32_t handle) {
   return result(*barrier, *imported);
 }
 
-int Imports::order(std::uint32_t handle) {
+int Imports::order(Handle handle) {
   Barrier* barrier;
   Imported* imported;
   const int code = usable(handle, true, &barrier, &imported);
@@ -308,8 +307,8 @@ int Imports::order(std::uint32_t handle) {
 
 // --- Mapped segments.
 
-int Imports::map(std::uint32_t handle, void** address, rsm_attribute_t attribute,
-                 rsm_permission_t perm, off_t offset, std::size_t length) {
+int Imports::map(Handle handle, void** address, rsm_attribute_t attribute, rsm_permission_t perm,
+                 off_t offset, std::size_t length) {
   Imported* const imported = find(handle);
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
@@ -350,7 +349,7 @@ int Imports::map(std::uint32_t handle, void** address, rsm_attribute_t attribute
   return RSM_SUCCESS;
 }
 
-int Imports::unmap(std::uint32_t handle) {
+int Imports::unmap(Handle handle) {
   Imported* const imported = find(handle);
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (imported->mapping == nullptr) return RSMERR_SEG_NOT_MAPPED;

@@ -19,9 +19,9 @@ struct Imported {
   std::uint32_t id = 0;
   rsm_permission_t mode = 0;
   std::uint64_t size = 0;
-  std::uint32_t exported = 0;  // the exporter's handle
-  lci::SegId segment = 0;      // Port's name of it, for puts and gets
-  lci::SegId mapped = 0;       // Port's name of it, for map; 0: none
+  Handle exported = 0;     // the exporter's handle
+  lci::SegId segment = 0;  // Port's name of it, for puts and gets
+  lci::SegId mapped = 0;   // Port's name of it, for map; 0: none
   bool explicit_barriers = false;
   bool aborted = false;   // the exporter unpublished it, or is lost
   unsigned barriers = 0;  // that there are for it
@@ -30,7 +30,7 @@ struct Imported {
 };
 
 struct Barrier {
-  std::uint32_t import = 0;
+  Handle import = 0;
   rsm_barrier_type_t type = RSM_BAR_DEFAULT;
   bool open = false;
   std::uint64_t errors = 0;  // of the process, when it was opened
@@ -39,41 +39,40 @@ struct Barrier {
 
 class Imports {
  public:
-  static constexpr std::uint32_t kMost = HandleTable<Imported, HandleKind::imported>::kMost;
+  static constexpr std::uint32_t kMost = Table<Imported, HandleKind::imported>::kMost;
 
   // `lowest`: the lowest rank of each node. All outlive it.
   Imports(lci::Port& port, PostOffice& office, Mappings& mappings, const std::vector<Rank>& lowest)
       : port_(port), office_(office), mappings_(mappings), lowest_(lowest) {}
 
-  int connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode, std::uint32_t* handle);
-  int disconnect(std::uint32_t handle);
+  int connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode, Handle* handle);
+  int disconnect(Handle handle);
   void disconnect_all();
-  Imported* find(std::uint32_t handle) const { return imported_.find(handle); }
+  Imported* find(Handle handle) const { return imported_.find(handle); }
   template <class Each>
   void for_each(Each&& each) const {
-    imported_.for_each([&](std::uint32_t, Imported& imported) { each(imported); });
+    imported_.for_each([&](Handle, Imported& imported) { each(imported); });
   }
 
-  int map(std::uint32_t handle, void** address, rsm_attribute_t attribute, rsm_permission_t perm,
+  int map(Handle handle, void** address, rsm_attribute_t attribute, rsm_permission_t perm,
           off_t offset, std::size_t length);
-  int unmap(std::uint32_t handle);
+  int unmap(Handle handle);
   int block_store(void* mapped, const void* line);
   int block_load(const void* mapped, void* line);
 
   // element: bytes of a number, by which offset and data are aligned; 1: any bytes.
-  int put(std::uint32_t handle, off_t offset, const void* data, std::size_t element,
-          std::size_t count);
-  int get(std::uint32_t handle, off_t offset, void* data, std::size_t element, std::size_t count);
+  int put(Handle handle, off_t offset, const void* data, std::size_t element, std::size_t count);
+  int get(Handle handle, off_t offset, void* data, std::size_t element, std::size_t count);
 
-  int init_barrier(std::uint32_t handle, rsm_barrier_type_t type, std::uint32_t* barrier);
-  int destroy_barrier(std::uint32_t barrier);
-  int open(std::uint32_t barrier);
-  int close(std::uint32_t barrier);
-  int order(std::uint32_t barrier);
+  int init_barrier(Handle handle, rsm_barrier_type_t type, Handle* barrier);
+  int destroy_barrier(Handle barrier);
+  int open(Handle barrier);
+  int close(Handle barrier);
+  int order(Handle barrier);
 
-  int post(std::uint32_t handle, unsigned flags);
+  int post(Handle handle, unsigned flags);
   // The exporter finds what was put before it is signalled.
-  int post_after_accesses(std::uint32_t handle, unsigned flags);
+  int post_after_accesses(Handle handle, unsigned flags);
 
   // --- Messages of exporters, from upcalls.
   void aborted(Rank from, const Message& message);
@@ -104,14 +103,14 @@ class Imports {
   // Settles; what a barrier of this state is to be answered.
   int result(Barrier& barrier, Imported& imported);
   // RSMERR_BARRIER_UNINITIALIZED, RSMERR_BAD_SEG_HNDL, RSMERR_BARRIER_NOT_OPENED.
-  int usable(std::uint32_t handle, bool open, Barrier** barrier, Imported** imported) const;
+  int usable(Handle handle, bool open, Barrier** barrier, Imported** imported) const;
 
   lci::Port& port_;
   PostOffice& office_;
   Mappings& mappings_;
   const std::vector<Rank>& lowest_;
-  HandleTable<Imported, HandleKind::imported> imported_;
-  HandleTable<Barrier, HandleKind::barrier> barriers_;
+  Table<Imported, HandleKind::imported> imported_;
+  Table<Barrier, HandleKind::barrier> barriers_;
   std::uint64_t errors_ = 0;  // the process's one error state
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 
+#include "fairlead/base/handle_table.h"
 #include "fairlead/base/post.h"
 #include "fairlead/systems/rsm/rsmapi.h"
 
@@ -18,7 +19,7 @@ struct Mapping {
   std::size_t size = 0;
   std::uint64_t offset = 0;     // of the segment, where it begins
   bool is_memory = false;       // loads and stores reach the exporter
-  std::uint32_t importer = 0;   // handle
+  Handle importer = 0;          // of the import
   rsm_node_id_t node = 0;       // for texts
   rsm_memseg_id_t segment = 0;  // for texts
 };

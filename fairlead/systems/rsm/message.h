@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "fairlead/base/handle_table.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::rsm {
@@ -15,8 +16,8 @@ enum class Kind : std::uint8_t {
   release,  // id
   lookup,   // id -> handle: the exporter's rank
   // To the exporter.
-  connect,     // id, mode, importer: its handle -> handle, size, segment, mapped
-  disconnect,  // handle: the export's, importer: its handle
+  connect,     // id, mode, importer -> handle, size, segment, mapped
+  disconnect,  // handle: the export's, importer
   signal_exporter,
   aborted_seen,  // the importer uses the segment no more
   // To an importer; handle: its own.
@@ -35,9 +36,10 @@ struct Message {
   std::uint16_t code = 0;     // of answers; of connect: the mode of access
   std::uint32_t request = 0;  // what an answer answers
   std::uint32_t id = 0;
-  std::uint32_t handle = 0;
+  Handle handle = 0;    // the receiver's
+  Handle importer = 0;  // the importer's own, who sends it
   std::uint64_t size = 0;
-  std::uint32_t segment = 0;  // Port's name of it for this importer; of connect: its handle
+  std::uint32_t segment = 0;  // Port's name of it for this importer
   std::uint32_t mapped = 0;   // Port's name of memory to map; 0: none
 };
 
@@ -45,9 +47,12 @@ struct Message {
 struct Encoded {
   lci::Words words;
   struct Rest {
+    std::uint64_t importer;
     std::uint64_t size;
+    std::uint32_t id;
     std::uint32_t segment;
     std::uint32_t mapped;
+    std::uint32_t none;
   } rest;
   bool has_rest;
 
@@ -55,7 +60,7 @@ struct Encoded {
     return has_rest ? std::as_bytes(std::span(&rest, 1)) : std::span<const std::byte>{};
   }
 };
-static_assert(sizeof(Encoded::Rest) == 16);
+static_assert(sizeof(Encoded::Rest) == 32);  // what every Port sends in a small packet
 
 Encoded encode(const Message& message);
 // nullopt: nobody of ours wrote this.

@@ -132,7 +132,7 @@ void Node::serve_directory(Rank from, const Message& message) {
 
 // --- Signals.
 
-Signals* Node::signals(std::uint32_t handle) {
+Signals* Node::signals(Handle handle) {
   if (Exported* const exported = exports_.find(handle)) return &exported->signals;
   if (Imported* const imported = imports_.find(handle)) return &imported->signals;
   return nullptr;
@@ -148,7 +148,7 @@ Signals* Node::signals_of(int descriptor) const {
   return found;
 }
 
-int Node::wait(std::uint32_t handle, int timeout) {
+int Node::wait(Handle handle, int timeout) {
   const Ps end = timeout < 0 ? kNever : port_.now() + milliseconds(timeout);
   // Also who may not wait finds what has come.
   (void)port_.poll();

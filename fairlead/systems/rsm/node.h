@@ -40,9 +40,9 @@ class Node {
   bool left() const { return left_; }
 
   // Takes a signal where one is pending, else waits up to `timeout` ms for one; -1: for ever.
-  int wait(std::uint32_t handle, int timeout);
+  int wait(Handle handle, int timeout);
   // nullptr: neither an export's nor an import's handle.
-  Signals* signals(std::uint32_t handle);
+  Signals* signals(Handle handle);
   // The one whose descriptor it is.
   Signals* signals_of(int descriptor) const;
 
@@ -52,7 +52,7 @@ class Node {
   Imports& imports() { return imports_; }
   Mappings& mappings() { return mappings_; }
   const Mappings& mappings() const { return mappings_; }
-  HandleTable<LocalMemory, HandleKind::local_memory>& local_memory() { return local_memory_; }
+  Table<LocalMemory, HandleKind::local_memory>& local_memory() { return local_memory_; }
   // The nodes of the job: the lowest rank of each.
   const std::vector<Rank>& lowest() const { return lowest_; }
   Peer self() const { return context_.node_of(port_.self()); }
@@ -76,7 +76,7 @@ class Node {
   Directory directory_;  // of the lowest rank of a node
   Exports exports_;
   Imports imports_;
-  HandleTable<LocalMemory, HandleKind::local_memory> local_memory_;
+  Table<LocalMemory, HandleKind::local_memory> local_memory_;
   std::vector<bool> leaving_;  // of rank 0: who has called leave()
   Counter came_to_leave_;      // of rank 0
   Counter all_left_;

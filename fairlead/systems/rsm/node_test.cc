@@ -36,13 +36,13 @@ class NodeTest : public ::testing::Test {
     }
     return out;
   }
-  std::uint32_t connected(rsm_permission_t mode = RSM_PERM_RDWR) {
-    std::uint32_t handle = 0;
+  Handle connected(rsm_permission_t mode = RSM_PERM_RDWR) {
+    Handle handle = 0;
     EXPECT_EQ(node_.imports().connect(kOtherNode, kId, mode, &handle), RSM_SUCCESS);
     return handle;
   }
-  std::uint32_t barrier(std::uint32_t import, rsm_barrier_type_t type = RSM_BAR_DEFAULT) {
-    std::uint32_t handle = 0;
+  Handle barrier(Handle import, rsm_barrier_type_t type = RSM_BAR_DEFAULT) {
+    Handle handle = 0;
     EXPECT_EQ(node_.imports().init_barrier(import, type, &handle), RSM_SUCCESS);
     return handle;
   }
@@ -54,10 +54,10 @@ class NodeTest : public ::testing::Test {
 
 TEST_F(NodeTest, OneErrorFailsEveryOpenBarrierOfTheProcess) {
   Imports& imports = node_.imports();
-  const std::uint32_t first = connected();
-  const std::uint32_t second = connected();
-  const std::uint32_t a = barrier(first);
-  const std::uint32_t b = barrier(second);
+  const Handle first = connected();
+  const Handle second = connected();
+  const Handle a = barrier(first);
+  const Handle b = barrier(second);
   imports.find(first)->explicit_barriers = true;
   ASSERT_EQ(imports.open(a), RSM_SUCCESS);
   ASSERT_EQ(imports.open(b), RSM_SUCCESS);
@@ -82,8 +82,8 @@ TEST_F(NodeTest, OneErrorFailsEveryOpenBarrierOfTheProcess) {
 
 TEST_F(NodeTest, APathThatChangesFailsABarrierWherePutsAreRaw) {
   Imports& imports = node_.imports();
-  const std::uint32_t import = connected();
-  const std::uint32_t handle = barrier(import);
+  const Handle import = connected();
+  const Handle handle = barrier(import);
   for (const bool raw : {false, true}) {
     port_.capabilities.flags = raw ? std::uint64_t{lci::kRawPuts} : 0;
     ASSERT_EQ(imports.open(handle), RSM_SUCCESS);
@@ -99,12 +99,12 @@ TEST_F(NodeTest, APathThatChangesFailsABarrierWherePutsAreRaw) {
 
 TEST_F(NodeTest, ABarrierOfANodeCoversAllThatIsImportedFromIt) {
   Imports& imports = node_.imports();
-  const std::uint32_t first = connected();
-  const std::uint32_t second = connected();
+  const Handle first = connected();
+  const Handle second = connected();
   // Rank 2 is on the same node.
   imports.find(second)->exporter = 2;
-  const std::uint32_t of_segment = barrier(first);
-  const std::uint32_t of_node = barrier(first, RSM_BARRIER_NODE_THREAD);
+  const Handle of_segment = barrier(first);
+  const Handle of_node = barrier(first, RSM_BARRIER_NODE_THREAD);
   ASSERT_EQ(imports.open(of_segment), RSM_SUCCESS);
   ASSERT_EQ(imports.open(of_node), RSM_SUCCESS);
   EXPECT_EQ(imports.close(of_segment), RSM_SUCCESS);
@@ -115,8 +115,8 @@ TEST_F(NodeTest, ABarrierOfANodeCoversAllThatIsImportedFromIt) {
 
 TEST_F(NodeTest, AnExporterThatDiesAbortsItsConnections) {
   Imports& imports = node_.imports();
-  const std::uint32_t import = connected();
-  const std::uint32_t handle = barrier(import);
+  const Handle import = connected();
+  const Handle handle = barrier(import);
   ASSERT_EQ(imports.open(handle), RSM_SUCCESS);
   port_.paths[kExporter].down = true;
   port_.put_answer = Post::peer_down;
@@ -127,7 +127,7 @@ TEST_F(NodeTest, AnExporterThatDiesAbortsItsConnections) {
   EXPECT_EQ(node_.wait(import, -1), RSMERR_CONN_ABORTED);
   EXPECT_EQ(imports.post(import, 0), RSMERR_CONN_ABORTED);
   EXPECT_EQ(imports.disconnect(import), RSM_SUCCESS);
-  std::uint32_t again = 0;
+  Handle again = 0;
   EXPECT_EQ(imports.connect(kOtherNode, kId, RSM_PERM_READ, &again),
             RSMERR_REMOTE_NODE_UNREACHABLE);
   // Expect: so does who keeps the ids
@@ -139,12 +139,12 @@ TEST_F(NodeTest, AnExporterThatDiesAbortsItsConnections) {
 TEST_F(NodeTest, AnImporterThatDiesIsForgotten) {
   Exports& exports = node_.exports();
   auto* const page = std::aligned_alloc(4096, 4096);
-  std::uint32_t handle = 0;
+  Handle handle = 0;
   ASSERT_EQ(exports.create(page, 4096, 0, &handle), RSM_SUCCESS);
   std::uint32_t id = kId;
   ASSERT_EQ(exports.publish(handle, &id, {}), RSM_SUCCESS);
   for (const Rank rank : {1u, 2u, 3u}) {
-    port_.deliver(rank, {.kind = Kind::connect, .code = RSM_PERM_RDWR, .id = id, .segment = 9});
+    port_.deliver(rank, {.kind = Kind::connect, .code = RSM_PERM_RDWR, .id = id, .importer = 9});
   }
   ASSERT_EQ(exports.find(handle)->importers.size(), 3u);
   EXPECT_EQ(port_.exposed.size(), 1u);
@@ -155,7 +155,7 @@ TEST_F(NodeTest, AnImporterThatDiesIsForgotten) {
   EXPECT_EQ(exports.find(handle)->importers.size(), 2u);
   // Expect: nothing is exposed when the last one has gone
   for (const Rank rank : {1u, 3u}) {
-    port_.deliver(rank, {.kind = Kind::disconnect, .handle = handle, .segment = 9});
+    port_.deliver(rank, {.kind = Kind::disconnect, .handle = handle, .importer = 9});
   }
   EXPECT_TRUE(exports.find(handle)->importers.empty());
   EXPECT_TRUE(port_.exposed.empty());
@@ -168,7 +168,7 @@ TEST_F(NodeTest, AnOwnerThatDiesLosesItsIds) {
   port_.deliver(1, {.kind = Kind::claim, .request = 1, .id = kId});
   ASSERT_EQ(port_.sent.back().message.code, RSM_SUCCESS);
   auto* const page = std::aligned_alloc(4096, 4096);
-  std::uint32_t handle = 0;
+  Handle handle = 0;
   ASSERT_EQ(node_.exports().create(page, 4096, 0, &handle), RSM_SUCCESS);
   std::uint32_t id = kId;
   EXPECT_EQ(node_.exports().publish(handle, &id, {}), RSMERR_SEGID_IN_USE);
@@ -182,11 +182,11 @@ TEST_F(NodeTest, AnOwnerThatDiesLosesItsIds) {
 }
 
 TEST_F(NodeTest, WhatNobodyOfOursSendsChangesNothing) {
-  const std::uint32_t import = connected();
+  const Handle import = connected();
   // Expect: only the exporter ends a connection
   port_.deliver(2, {.kind = Kind::aborted, .handle = import});
   EXPECT_FALSE(node_.imports().find(import)->aborted);
-  port_.deliver(kExporter, {.kind = Kind::aborted, .handle = import + 8});
+  port_.deliver(kExporter, {.kind = Kind::aborted, .handle = import + 16});
   EXPECT_FALSE(node_.imports().find(import)->aborted);
   port_.deliver(kExporter, {.kind = Kind::aborted, .handle = import});
   EXPECT_TRUE(node_.imports().find(import)->aborted);

@@ -1,11 +1,11 @@
 // Interrupts of both kinds.
 #include "fairlead/systems/sisci/call.h"
 
+using fairlead::number_of;
+using fairlead::pointer_of;
 using fairlead::Rank;
 using fairlead::sisci::call;
 using fairlead::sisci::call_adapter;
-using fairlead::sisci::number_of;
-using fairlead::sisci::pointer_of;
 using fairlead::sisci::Process;
 
 namespace fairlead::sisci {
@@ -14,30 +14,30 @@ namespace {
 constexpr unsigned kCreateFlags =
     SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO | SCI_FLAG_COUNTING_INT;
 
-template <class Handle>
-void create(sci_desc_t sd, Handle* interrupt, unsigned adapter, unsigned* number,
+template <class Interrupt>
+void create(sci_desc_t sd, Interrupt* interrupt, unsigned adapter, unsigned* number,
             const Interrupts::Wanted& wanted, sci_error_t* error) {
   call_adapter(
       error, adapter, {wanted.flags, kCreateFlags, SCI_FLAG_SHARED_INT}, [&](Process& process) {
         if (interrupt == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
-        std::uint32_t made = 0;
+        Handle made = 0;
         const sci_error_t code = process.interrupts().create(number_of(sd), wanted, number, &made);
-        if (code == SCI_ERR_OK) *interrupt = pointer_of<Handle>(made);
+        if (code == SCI_ERR_OK) *interrupt = pointer_of<Interrupt>(made);
         return code;
       });
 }
 
-template <class Handle>
-void connect(sci_desc_t sd, Handle* interrupt, unsigned node_id, unsigned adapter, unsigned number,
-             bool has_data, unsigned timeout, unsigned flags, sci_error_t* error) {
+template <class Interrupt>
+void connect(sci_desc_t sd, Interrupt* interrupt, unsigned node_id, unsigned adapter,
+             unsigned number, bool has_data, unsigned timeout, unsigned flags, sci_error_t* error) {
   call_adapter(error, adapter, {flags}, [&](Process& process) {
     Rank node = 0;
     if (interrupt == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
     sci_error_t code = rank_of(process, node_id, &node);
     if (code != SCI_ERR_OK) return code;
-    std::uint32_t made = 0;
+    Handle made = 0;
     code = process.interrupts().connect(number_of(sd), node, number, has_data, timeout, &made);
-    if (code == SCI_ERR_OK) *interrupt = pointer_of<Handle>(made);
+    if (code == SCI_ERR_OK) *interrupt = pointer_of<Interrupt>(made);
     return code;
   });
 }

@@ -5,10 +5,10 @@
 
 #include "fairlead/systems/sisci/call.h"
 
+using fairlead::number_of;
 using fairlead::Rank;
 using fairlead::sisci::call;
 using fairlead::sisci::call_adapter;
-using fairlead::sisci::number_of;
 using fairlead::sisci::Process;
 
 namespace fairlead::sisci {

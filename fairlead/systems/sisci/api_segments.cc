@@ -1,12 +1,13 @@
 // The library, devices, and segments of both kinds.
 #include "fairlead/systems/sisci/call.h"
 
+using fairlead::Handle;
+using fairlead::number_of;
+using fairlead::pointer_of;
 using fairlead::Rank;
 using fairlead::sisci::call;
 using fairlead::sisci::call_adapter;
 using fairlead::sisci::Event;
-using fairlead::sisci::number_of;
-using fairlead::sisci::pointer_of;
 using fairlead::sisci::Process;
 
 // NOLINTBEGIN(readability-identifier-naming): the names are SISCI's
@@ -32,7 +33,7 @@ void SCITerminate(void) {
 void SCIOpen(sci_desc_t* sd, unsigned int flags, sci_error_t* error) {
   call(error, {flags, 0, SCI_FLAG_THREAD_SAFE}, [&](Process& process) {
     if (sd == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
-    const std::uint32_t made = process.devices().open();
+    const Handle made = process.devices().open();
     if (made == 0) return SCI_ERR_API_NOSPC;
     *sd = pointer_of<sci_desc_t>(made);
     return SCI_ERR_OK;
@@ -52,7 +53,7 @@ void SCICreateSegment(sci_desc_t sd, sci_local_segment_t* segment, unsigned int 
       SCI_FLAG_USE_CALLBACK | SCI_FLAG_EMPTY | SCI_FLAG_PRIVATE | SCI_FLAG_AUTO_ID;
   call(error, {flags, kLegal, SCI_FLAG_BROADCAST}, [&](Process& process) {
     if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
-    std::uint32_t made = 0;
+    Handle made = 0;
     const sci_error_t code = process.locals().create(number_of(sd), segmentId, size, callback,
                                                      callbackArg, flags, &made);
     if (code == SCI_ERR_OK) *segment = pointer_of<sci_local_segment_t>(made);
@@ -141,7 +142,7 @@ void SCIConnectSegment(sci_desc_t sd, sci_remote_segment_t* segment, unsigned in
     if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
     sci_error_t code = fairlead::sisci::rank_of(process, nodeId, &node);
     if (code != SCI_ERR_OK) return code;
-    std::uint32_t made = 0;
+    Handle made = 0;
     code = process.remotes().connect(number_of(sd), node, segmentId, callback, callbackArg, timeout,
                                      flags, &made);
     if (code == SCI_ERR_OK) *segment = pointer_of<sci_remote_segment_t>(made);

@@ -3,11 +3,12 @@
 
 #include "fairlead/systems/sisci/call.h"
 
+using fairlead::Handle;
+using fairlead::number_of;
+using fairlead::pointer_of;
 using fairlead::sisci::call;
 using fairlead::sisci::call_adapter;
 using fairlead::sisci::DmaTransfer;
-using fairlead::sisci::number_of;
-using fairlead::sisci::pointer_of;
 using fairlead::sisci::Process;
 
 namespace fairlead::sisci {
@@ -51,7 +52,7 @@ volatile void* SCIMapRemoteSegment(sci_remote_segment_t segment, sci_map_t* map,
   void* at = nullptr;
   call(error, {flags, kMapFlags, kMapFlagsMissing}, [&](Process& process) {
     if (map == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
-    std::uint32_t made = 0;
+    Handle made = 0;
     const sci_error_t code =
         process.maps().map_remote(number_of(segment), offset, size, addr, flags, &made);
     if (code != SCI_ERR_OK) return code;
@@ -67,7 +68,7 @@ void* SCIMapLocalSegment(sci_local_segment_t segment, sci_map_t* map, size_t off
   void* at = nullptr;
   call(error, {flags, kMapFlags, kMapFlagsMissing}, [&](Process& process) {
     if (map == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
-    std::uint32_t made = 0;
+    Handle made = 0;
     const sci_error_t code =
         process.maps().map_local(number_of(segment), offset, size, addr, flags, &made);
     if (code != SCI_ERR_OK) return code;
@@ -108,7 +109,7 @@ void SCICreateMapSequence(sci_map_t map, sci_sequence_t* sequence, unsigned int 
                           sci_error_t* error) {
   call(error, {flags, SCI_FLAG_FAST_BARRIER}, [&](Process& process) {
     if (sequence == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
-    std::uint32_t made = 0;
+    Handle made = 0;
     const sci_error_t code = process.maps().create_sequence(number_of(map), &made);
     if (code == SCI_ERR_OK) *sequence = pointer_of<sci_sequence_t>(made);
     return code;
@@ -177,7 +178,7 @@ void SCIMemWrite(void* memAddr, volatile void* remoteAddr, size_t size, unsigned
                  sci_error_t* error) {
   call(error, {flags, SCI_FLAG_ERROR_CHECK}, [&](Process& process) {
     size_t offset = 0;
-    const std::uint32_t map = process.maps().find_remote(remoteAddr, size, &offset);
+    const Handle map = process.maps().find_remote(remoteAddr, size, &offset);
     if (map == 0) return SCI_ERR_ILLEGAL_ADDRESS;
     return process.maps().copy(map, offset, memAddr, size, flags);
   });
@@ -202,7 +203,7 @@ void SCITransferBlockAsync(sci_map_t sourceMap, size_t sourceOffset, sci_map_t d
     const sci_error_t status = process.maps().transfer(
         number_of(sourceMap), sourceOffset, number_of(destinationMap), destinationOffset, size);
     if (status != SCI_ERR_OK && status != SCI_ERR_TRANSFER_FAILED) return status;
-    const std::uint32_t made = process.blocks().add(std::make_unique<Block>(Block{status}));
+    const Handle made = process.blocks().add(std::make_unique<Block>(Block{status}));
     if (made == 0) return SCI_ERR_API_NOSPC;
     *block = pointer_of<sci_block_transfer_t>(made);
     if (calls_back) {
@@ -241,7 +242,7 @@ void SCICreateDMAQueue(sci_desc_t sd, sci_dma_queue_t* dq, unsigned int localAda
   call_adapter(error, localAdapterNo, {flags, SCI_FLAG_DMA_GLOBAL, SCI_FLAG_DMA_PHDMA},
                [&](Process& process) {
                  if (dq == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
-                 std::uint32_t made = 0;
+                 Handle made = 0;
                  const sci_error_t code = process.queues().create(number_of(sd), maxEntries, &made);
                  if (code == SCI_ERR_OK) *dq = pointer_of<sci_dma_queue_t>(made);
                  return code;

@@ -8,18 +8,18 @@ namespace fairlead::sisci {
 class Descriptors {
  public:
   // 0: too many.
-  std::uint32_t open() { return table_.add(std::make_unique<Descriptor>()); }
-  sci_error_t close(std::uint32_t handle) {
+  Handle open() { return table_.add(std::make_unique<Descriptor>()); }
+  sci_error_t close(Handle handle) {
     const Descriptor* const descriptor = table_.find(handle);
     if (descriptor == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
     if (descriptor->users > 0) return SCI_ERR_BUSY;
     table_.remove(handle);
     return SCI_ERR_OK;
   }
-  bool is_open(std::uint32_t handle) const { return table_.find(handle) != nullptr; }
+  bool is_open(Handle handle) const { return table_.find(handle) != nullptr; }
   // It is open.
-  void add_user(std::uint32_t handle) { ++table_.find(handle)->users; }
-  void drop_user(std::uint32_t handle) { --table_.find(handle)->users; }
+  void add_user(Handle handle) { ++table_.find(handle)->users; }
+  void drop_user(Handle handle) { --table_.find(handle)->users; }
 
  private:
   struct Descriptor {

@@ -16,19 +16,19 @@ DmaQueues::DmaQueues(Callbacks& callbacks, Waiting& waiting, Descriptors& device
   callbacks_.add_source([this] { look_at_all(); });
 }
 
-sci_error_t DmaQueues::create(std::uint32_t device, unsigned entries, std::uint32_t* handle) {
+sci_error_t DmaQueues::create(Handle device, unsigned entries, Handle* handle) {
   if (!devices_.is_open(device) || entries == 0) return SCI_ERR_ILLEGAL_PARAMETER;
   auto queue = std::make_unique<DmaQueue>();
   queue->device = device;
   queue->entries_most = entries;
-  const std::uint32_t made = queues_.add(std::move(queue));
+  const Handle made = queues_.add(std::move(queue));
   if (made == 0) return SCI_ERR_API_NOSPC;
   devices_.add_user(device);
   *handle = made;
   return SCI_ERR_OK;
 }
 
-sci_error_t DmaQueues::remove(std::uint32_t handle) {
+sci_error_t DmaQueues::remove(Handle handle) {
   DmaQueue* const queue = queues_.find(handle);
   if (queue == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   look(*queue);
@@ -39,12 +39,12 @@ sci_error_t DmaQueues::remove(std::uint32_t handle) {
 }
 
 void DmaQueues::remove_all() {
-  std::vector<std::uint32_t> all;
-  queues_.for_each([&](std::uint32_t handle, DmaQueue& queue) {
+  std::vector<Handle> all;
+  queues_.for_each([&](Handle handle, DmaQueue& queue) {
     queue.callback = nullptr;
     all.push_back(handle);
   });
-  for (const std::uint32_t handle : all) {
+  for (const Handle handle : all) {
     (void)abort(handle);
     (void)remove(handle);
   }
@@ -74,7 +74,7 @@ sci_error_t DmaQueues::check(const DmaQueue& queue, const DmaTransfer& transfer)
   return queue.transfers.size() < queue.entries_most ? SCI_ERR_OK : SCI_ERR_MAX_ENTRIES;
 }
 
-sci_error_t DmaQueues::enqueue(std::uint32_t handle, const DmaTransfer& transfer) {
+sci_error_t DmaQueues::enqueue(Handle handle, const DmaTransfer& transfer) {
   DmaQueue* const queue = queues_.find(handle);
   if (queue == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   look(*queue);
@@ -152,8 +152,7 @@ void DmaQueues::look(DmaQueue& queue) {
       queue.refused || failed != queue.failed_before ? SCI_DMAQUEUE_ERROR : SCI_DMAQUEUE_DONE;
 }
 
-sci_error_t DmaQueues::post(std::uint32_t handle, sci_cb_dma_t callback, void* argument,
-                            unsigned flags) {
+sci_error_t DmaQueues::post(Handle handle, sci_cb_dma_t callback, void* argument, unsigned flags) {
   DmaQueue* const queue = queues_.find(handle);
   const bool calls_back = (flags & SCI_FLAG_USE_CALLBACK) != 0;
   if (queue == nullptr || (calls_back && callback == nullptr)) return SCI_ERR_ILLEGAL_PARAMETER;
@@ -167,7 +166,7 @@ sci_error_t DmaQueues::post(std::uint32_t handle, sci_cb_dma_t callback, void* a
   return state(handle) == SCI_DMAQUEUE_ERROR ? SCI_ERR_TRANSFER_FAILED : SCI_ERR_OK;
 }
 
-sci_error_t DmaQueues::start(std::uint32_t handle, std::span<const DmaTransfer> transfers,
+sci_error_t DmaQueues::start(Handle handle, std::span<const DmaTransfer> transfers,
                              sci_cb_dma_t callback, void* argument, unsigned flags) {
   DmaQueue* const queue = queues_.find(handle);
   if (queue == nullptr || transfers.empty()) return SCI_ERR_ILLEGAL_PARAMETER;
@@ -186,7 +185,7 @@ sci_error_t DmaQueues::start(std::uint32_t handle, std::span<const DmaTransfer> 
   return post(handle, callback, argument, flags);
 }
 
-sci_error_t DmaQueues::abort(std::uint32_t handle) {
+sci_error_t DmaQueues::abort(Handle handle) {
   DmaQueue* queue = queues_.find(handle);
   if (queue == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   look(*queue);
@@ -198,7 +197,7 @@ sci_error_t DmaQueues::abort(std::uint32_t handle) {
   return SCI_ERR_OK;
 }
 
-sci_error_t DmaQueues::reset(std::uint32_t handle) {
+sci_error_t DmaQueues::reset(Handle handle) {
   DmaQueue* const queue = queues_.find(handle);
   if (queue == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   look(*queue);
@@ -208,14 +207,14 @@ sci_error_t DmaQueues::reset(std::uint32_t handle) {
   return SCI_ERR_OK;
 }
 
-sci_dma_queue_state_t DmaQueues::state(std::uint32_t handle) {
+sci_dma_queue_state_t DmaQueues::state(Handle handle) {
   DmaQueue* const queue = queues_.find(handle);
   if (queue == nullptr) return SCI_DMAQUEUE_ERROR;
   look(*queue);
   return queue->state;
 }
 
-sci_error_t DmaQueues::wait(std::uint32_t handle, unsigned timeout) {
+sci_error_t DmaQueues::wait(Handle handle, unsigned timeout) {
   const DmaQueue* const queue = queues_.find(handle);
   if (queue == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (queue->state == SCI_DMAQUEUE_IDLE || queue->state == SCI_DMAQUEUE_GATHER) {
@@ -230,7 +229,7 @@ sci_error_t DmaQueues::wait(std::uint32_t handle, unsigned timeout) {
 // --- Callbacks.
 
 void DmaQueues::look_at_all() {
-  queues_.for_each([this](std::uint32_t handle, DmaQueue& queue) {
+  queues_.for_each([this](Handle handle, DmaQueue& queue) {
     look(queue);
     const bool ended = queue.state == SCI_DMAQUEUE_DONE || queue.state == SCI_DMAQUEUE_ERROR;
     if (ended && queue.callback != nullptr) {
@@ -239,7 +238,7 @@ void DmaQueues::look_at_all() {
   });
 }
 
-void DmaQueues::call_back(std::uint32_t handle) {
+void DmaQueues::call_back(Handle handle) {
   DmaQueue* const queue = queues_.find(handle);
   if (queue == nullptr || queue->callback == nullptr) return;
   // Once for each post.

@@ -11,9 +11,9 @@
 namespace fairlead::sisci {
 
 struct DmaTransfer {
-  std::uint32_t local = 0;   // handle; 0: `memory`
-  void* memory = nullptr;    // of the program
-  std::uint32_t remote = 0;  // handle
+  Handle local = 0;        // handle; 0: `memory`
+  void* memory = nullptr;  // of the program
+  Handle remote = 0;       // handle
   std::uint64_t local_offset = 0;
   std::uint64_t remote_offset = 0;
   std::size_t size = 0;
@@ -21,7 +21,7 @@ struct DmaTransfer {
 };
 
 struct DmaQueue {
-  std::uint32_t device = 0;
+  Handle device = 0;
   unsigned entries_most = 0;
   sci_dma_queue_state_t state = SCI_DMAQUEUE_IDLE;
   std::vector<DmaTransfer> transfers;  // gathered, or under way
@@ -39,20 +39,20 @@ class DmaQueues {
   DmaQueues(Callbacks& callbacks, Waiting& waiting, Descriptors& devices, LocalSegments& locals,
             RemoteSegments& remotes, Transfers& transfers);
 
-  sci_error_t create(std::uint32_t device, unsigned entries, std::uint32_t* handle);
-  sci_error_t remove(std::uint32_t handle);
+  sci_error_t create(Handle device, unsigned entries, Handle* handle);
+  sci_error_t remove(Handle handle);
   void remove_all();
-  sci_error_t enqueue(std::uint32_t handle, const DmaTransfer& transfer);
+  sci_error_t enqueue(Handle handle, const DmaTransfer& transfer);
   // What was enqueued. `flags`: USE_CALLBACK, DMA_WAIT.
-  sci_error_t post(std::uint32_t handle, sci_cb_dma_t callback, void* argument, unsigned flags);
+  sci_error_t post(Handle handle, sci_cb_dma_t callback, void* argument, unsigned flags);
   // At once, instead of what was enqueued: none may be.
-  sci_error_t start(std::uint32_t handle, std::span<const DmaTransfer> transfers,
-                    sci_cb_dma_t callback, void* argument, unsigned flags);
-  sci_error_t abort(std::uint32_t handle);
-  sci_error_t reset(std::uint32_t handle);
+  sci_error_t start(Handle handle, std::span<const DmaTransfer> transfers, sci_cb_dma_t callback,
+                    void* argument, unsigned flags);
+  sci_error_t abort(Handle handle);
+  sci_error_t reset(Handle handle);
   // As it is now; SCI_DMAQUEUE_ERROR: there is no such queue.
-  sci_dma_queue_state_t state(std::uint32_t handle);
-  sci_error_t wait(std::uint32_t handle, unsigned timeout);
+  sci_dma_queue_state_t state(Handle handle);
+  sci_error_t wait(Handle handle, unsigned timeout);
 
  private:
   sci_error_t check(const DmaQueue& queue, const DmaTransfer& transfer) const;
@@ -62,7 +62,7 @@ class DmaQueues {
   // Finds whether it has ended.
   void look(DmaQueue& queue);
   void look_at_all();
-  void call_back(std::uint32_t handle);
+  void call_back(Handle handle);
 
   Callbacks& callbacks_;
   Waiting& waiting_;

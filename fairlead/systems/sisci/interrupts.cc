@@ -6,20 +6,20 @@
 
 namespace fairlead::sisci {
 
-LocalInterrupt* Interrupts::find_local(std::uint32_t handle, bool has_data) const {
+LocalInterrupt* Interrupts::find_local(Handle handle, bool has_data) const {
   LocalInterrupt* const interrupt = locals_.find(handle);
   return interrupt != nullptr && interrupt->has_data == has_data ? interrupt : nullptr;
 }
 
-RemoteInterrupt* Interrupts::find_remote(std::uint32_t handle, bool has_data) const {
+RemoteInterrupt* Interrupts::find_remote(Handle handle, bool has_data) const {
   RemoteInterrupt* const interrupt = remotes_.find(handle);
   return interrupt != nullptr && interrupt->has_data == has_data ? interrupt : nullptr;
 }
 
 // --- Interrupts of this process.
 
-sci_error_t Interrupts::create(std::uint32_t device, const Wanted& wanted, unsigned* number,
-                               std::uint32_t* handle) {
+sci_error_t Interrupts::create(Handle device, const Wanted& wanted, unsigned* number,
+                               Handle* handle) {
   const bool calls_back = (wanted.flags & SCI_FLAG_USE_CALLBACK) != 0;
   if (!devices_.is_open(device) || number == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (calls_back && wanted.callback == nullptr && wanted.data_callback == nullptr) {
@@ -40,7 +40,7 @@ sci_error_t Interrupts::create(std::uint32_t device, const Wanted& wanted, unsig
     interrupt->data_callback = wanted.data_callback;
   }
   interrupt->argument = wanted.argument;
-  const std::uint32_t made = locals_.add(std::move(interrupt));
+  const Handle made = locals_.add(std::move(interrupt));
   if (made == 0) return SCI_ERR_API_NOSPC;
   by_number_[chosen] = made;
   devices_.add_user(device);
@@ -49,7 +49,7 @@ sci_error_t Interrupts::create(std::uint32_t device, const Wanted& wanted, unsig
   return SCI_ERR_OK;
 }
 
-sci_error_t Interrupts::remove(std::uint32_t handle, bool has_data) {
+sci_error_t Interrupts::remove(Handle handle, bool has_data) {
   const LocalInterrupt* const interrupt = find_local(handle, has_data);
   if (interrupt == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   const std::vector<LocalInterrupt::User> users = interrupt->users;
@@ -63,8 +63,8 @@ sci_error_t Interrupts::remove(std::uint32_t handle, bool has_data) {
 }
 
 void Interrupts::remove_all() {
-  std::vector<std::pair<std::uint32_t, bool>> all;
-  locals_.for_each([&](std::uint32_t handle, const LocalInterrupt& interrupt) {
+  std::vector<std::pair<Handle, bool>> all;
+  locals_.for_each([&](Handle handle, const LocalInterrupt& interrupt) {
     all.emplace_back(handle, interrupt.has_data);
   });
   for (const auto& [handle, has_data] : all) (void)remove(handle, has_data);
@@ -86,7 +86,7 @@ sci_error_t Interrupts::take(LocalInterrupt& interrupt, void* data, unsigned* le
   return SCI_ERR_OK;
 }
 
-sci_error_t Interrupts::wait(std::uint32_t handle, void* data, unsigned* length, unsigned timeout) {
+sci_error_t Interrupts::wait(Handle handle, void* data, unsigned* length, unsigned timeout) {
   const bool has_data = length != nullptr;
   const LocalInterrupt* const interrupt = find_local(handle, has_data);
   if (interrupt == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
@@ -103,7 +103,7 @@ sci_error_t Interrupts::wait(std::uint32_t handle, void* data, unsigned* length,
   return came ? take(*now, data, length) : SCI_ERR_TIMEOUT;
 }
 
-void Interrupts::call_back(std::uint32_t handle) {
+void Interrupts::call_back(Handle handle) {
   LocalInterrupt* const interrupt = locals_.find(handle);
   if (interrupt == nullptr || !interrupt->is_called_back()) return;
   sci_callback_action_t action = SCI_CALLBACK_CONTINUE;
@@ -130,14 +130,14 @@ void Interrupts::call_back(std::uint32_t handle) {
 
 // --- Interrupts of others.
 
-sci_error_t Interrupts::connect(std::uint32_t device, Rank node, unsigned number, bool has_data,
-                                unsigned timeout, std::uint32_t* handle) {
+sci_error_t Interrupts::connect(Handle device, Rank node, unsigned number, bool has_data,
+                                unsigned timeout, Handle* handle) {
   if (!devices_.is_open(device)) return SCI_ERR_ILLEGAL_PARAMETER;
   auto interrupt = std::make_unique<RemoteInterrupt>();
   interrupt->device = device;
   interrupt->owner = node;
   interrupt->has_data = has_data;
-  const std::uint32_t made = remotes_.add(std::move(interrupt));
+  const Handle made = remotes_.add(std::move(interrupt));
   if (made == 0) return SCI_ERR_API_NOSPC;
   devices_.add_user(device);
   const Message question{.kind = Kind::connect_interrupt,
@@ -164,7 +164,7 @@ sci_error_t Interrupts::connect(std::uint32_t device, Rank node, unsigned number
   return SCI_ERR_OK;
 }
 
-sci_error_t Interrupts::disconnect(std::uint32_t handle, bool has_data) {
+sci_error_t Interrupts::disconnect(Handle handle, bool has_data) {
   RemoteInterrupt* const interrupt = find_remote(handle, has_data);
   if (interrupt == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (usable(*interrupt) == SCI_ERR_OK) {
@@ -176,14 +176,14 @@ sci_error_t Interrupts::disconnect(std::uint32_t handle, bool has_data) {
   return SCI_ERR_OK;
 }
 
-void Interrupts::remove_remote(std::uint32_t handle) {
+void Interrupts::remove_remote(Handle handle) {
   devices_.drop_user(remotes_.find(handle)->device);
   remotes_.remove(handle);
 }
 
 void Interrupts::disconnect_all() {
-  std::vector<std::pair<std::uint32_t, bool>> all;
-  remotes_.for_each([&](std::uint32_t handle, const RemoteInterrupt& interrupt) {
+  std::vector<std::pair<Handle, bool>> all;
+  remotes_.for_each([&](Handle handle, const RemoteInterrupt& interrupt) {
     all.emplace_back(handle, interrupt.has_data);
   });
   for (const auto& [handle, has_data] : all) (void)disconnect(handle, has_data);
@@ -194,7 +194,7 @@ sci_error_t Interrupts::usable(RemoteInterrupt& interrupt) {
   return interrupt.state == RemoteInterrupt::State::connected ? SCI_ERR_OK : SCI_ERR_NOT_CONNECTED;
 }
 
-sci_error_t Interrupts::trigger(std::uint32_t handle) {
+sci_error_t Interrupts::trigger(Handle handle) {
   RemoteInterrupt* const interrupt = find_remote(handle, false);
   if (interrupt == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (const sci_error_t code = usable(*interrupt); code != SCI_ERR_OK) return code;
@@ -203,7 +203,7 @@ sci_error_t Interrupts::trigger(std::uint32_t handle) {
   return sent ? SCI_ERR_OK : SCI_ERR_NOT_CONNECTED;
 }
 
-sci_error_t Interrupts::trigger(std::uint32_t handle, std::span<const std::byte> data) {
+sci_error_t Interrupts::trigger(Handle handle, std::span<const std::byte> data) {
   RemoteInterrupt* const interrupt = find_remote(handle, true);
   if (interrupt == nullptr || data.data() == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (data.empty() || data.size() > SISCI_INTERRUPT_DATA_MAX) return SCI_ERR_OUT_OF_RANGE;
@@ -234,8 +234,7 @@ void Interrupts::connect_asked(Rank from, const Message& message) {
   mailbox_.reply(from, answer);
 }
 
-LocalInterrupt* Interrupts::of_user(std::uint32_t handle, bool has_data, Rank from,
-                                    std::uint32_t other) {
+LocalInterrupt* Interrupts::of_user(Handle handle, bool has_data, Rank from, Handle other) {
   LocalInterrupt* const interrupt = find_local(handle, has_data);
   if (interrupt == nullptr) return nullptr;
   const auto& users = interrupt->users;
@@ -262,7 +261,7 @@ void Interrupts::triggered(Rank from, const Message& message) {
   callbacks_.add([this, handle = message.handle] { call_back(handle); });
 }
 
-void Interrupts::triggered_with(Rank from, std::uint32_t handle, std::uint32_t other,
+void Interrupts::triggered_with(Rank from, Handle handle, Handle other,
                                 std::span<const std::byte> data) {
   LocalInterrupt* const interrupt = of_user(handle, true, from, other);
   if (interrupt == nullptr) return;

@@ -17,10 +17,10 @@ namespace fairlead::sisci {
 struct LocalInterrupt {
   struct User {
     Rank rank;
-    std::uint32_t handle;  // its own
+    Handle handle;  // its own
   };
 
-  std::uint32_t device = 0;
+  Handle device = 0;
   unsigned number = 0;
   bool has_data = false;
   // Those that came and were not taken: how many, or what with.
@@ -38,13 +38,13 @@ struct LocalInterrupt {
 struct RemoteInterrupt {
   enum class State { connecting, connected, refused, ended };
 
-  std::uint32_t device = 0;
+  Handle device = 0;
   Rank owner = 0;
   bool has_data = false;
   State state = State::connecting;
   sci_error_t refusal = SCI_ERR_OK;
   bool ended_early = false;
-  std::uint32_t exported = 0;  // the owner's handle
+  Handle exported = 0;  // the owner's handle
 };
 
 class Interrupts {
@@ -70,38 +70,36 @@ class Interrupts {
         waiting_(waiting),
         devices_(devices) {}
 
-  sci_error_t create(std::uint32_t device, const Wanted& wanted, unsigned* number,
-                     std::uint32_t* handle);
-  sci_error_t remove(std::uint32_t handle, bool has_data);
+  sci_error_t create(Handle device, const Wanted& wanted, unsigned* number, Handle* handle);
+  sci_error_t remove(Handle handle, bool has_data);
   void remove_all();
   // `data`, `length`: of an interrupt with data, else nullptr.
-  sci_error_t wait(std::uint32_t handle, void* data, unsigned* length, unsigned timeout);
+  sci_error_t wait(Handle handle, void* data, unsigned* length, unsigned timeout);
 
-  sci_error_t connect(std::uint32_t device, Rank node, unsigned number, bool has_data,
-                      unsigned timeout, std::uint32_t* handle);
-  sci_error_t disconnect(std::uint32_t handle, bool has_data);
+  sci_error_t connect(Handle device, Rank node, unsigned number, bool has_data, unsigned timeout,
+                      Handle* handle);
+  sci_error_t disconnect(Handle handle, bool has_data);
   void disconnect_all();
-  sci_error_t trigger(std::uint32_t handle);
-  sci_error_t trigger(std::uint32_t handle, std::span<const std::byte> data);
+  sci_error_t trigger(Handle handle);
+  sci_error_t trigger(Handle handle, std::span<const std::byte> data);
 
   // --- Messages, from upcalls.
   void connect_asked(Rank from, const Message& message);
   void disconnect_asked(Rank from, const Message& message);
   void triggered(Rank from, const Message& message);
-  void triggered_with(Rank from, std::uint32_t handle, std::uint32_t other,
-                      std::span<const std::byte> data);
+  void triggered_with(Rank from, Handle handle, Handle other, std::span<const std::byte> data);
   void connected(Rank from, const Message& message);
   void ended(Rank from, const Message& message);
 
  private:
-  LocalInterrupt* find_local(std::uint32_t handle, bool has_data) const;
-  RemoteInterrupt* find_remote(std::uint32_t handle, bool has_data) const;
+  LocalInterrupt* find_local(Handle handle, bool has_data) const;
+  RemoteInterrupt* find_remote(Handle handle, bool has_data) const;
   // The interrupt, where that process is connected to it.
-  LocalInterrupt* of_user(std::uint32_t handle, bool has_data, Rank from, std::uint32_t other);
+  LocalInterrupt* of_user(Handle handle, bool has_data, Rank from, Handle other);
   sci_error_t take(LocalInterrupt& interrupt, void* data, unsigned* length);
   sci_error_t usable(RemoteInterrupt& interrupt);
-  void remove_remote(std::uint32_t handle);
-  void call_back(std::uint32_t handle);
+  void remove_remote(Handle handle);
+  void call_back(Handle handle);
 
   lci::Port& port_;
   Mailbox& mailbox_;
@@ -110,7 +108,7 @@ class Interrupts {
   Descriptors& devices_;
   Table<LocalInterrupt, HandleKind::local_interrupt> locals_;
   Table<RemoteInterrupt, HandleKind::remote_interrupt> remotes_;
-  std::map<unsigned, std::uint32_t> by_number_;
+  std::map<unsigned, Handle> by_number_;
   unsigned next_number_ = 0x40000000u;  // that is chosen
 };
 

@@ -27,7 +27,7 @@ bool is_mapped(const void* base, std::size_t size) {
 }  // namespace
 
 LocalSegments::~LocalSegments() {
-  segments_.for_each([](std::uint32_t, const LocalSegment& segment) {
+  segments_.for_each([](Handle, const LocalSegment& segment) {
     if (segment.mapped > 0) munmap(segment.base, segment.mapped);
   });
 }
@@ -78,9 +78,9 @@ Post LocalSegments::grant(const LocalSegment& segment) {
 
 // --- Calls of the program.
 
-sci_error_t LocalSegments::create(std::uint32_t device, std::uint32_t id, std::size_t size,
+sci_error_t LocalSegments::create(Handle device, std::uint32_t id, std::size_t size,
                                   sci_cb_local_segment_t callback, void* argument, unsigned flags,
-                                  std::uint32_t* handle) {
+                                  Handle* handle) {
   const bool calls_back = (flags & SCI_FLAG_USE_CALLBACK) != 0;
   const bool is_private = (flags & SCI_FLAG_PRIVATE) != 0;
   if (!devices_.is_open(device) || size == 0) return SCI_ERR_ILLEGAL_PARAMETER;
@@ -101,7 +101,7 @@ sci_error_t LocalSegments::create(std::uint32_t device, std::uint32_t id, std::s
   segment->argument = argument;
   if (!segment->is_empty && !allocate(*segment)) return SCI_ERR_NOSPC;
   LocalSegment& made = *segment;
-  const std::uint32_t added = segments_.add(std::move(segment));
+  const Handle added = segments_.add(std::move(segment));
   if (added == 0) {
     free_memory(made);
     return SCI_ERR_API_NOSPC;
@@ -112,7 +112,7 @@ sci_error_t LocalSegments::create(std::uint32_t device, std::uint32_t id, std::s
   return SCI_ERR_OK;
 }
 
-sci_error_t LocalSegments::give_memory(std::uint32_t handle, void* address, std::size_t size) {
+sci_error_t LocalSegments::give_memory(Handle handle, void* address, std::size_t size) {
   LocalSegment* const segment = find(handle);
   if (segment == nullptr || size == 0) return SCI_ERR_ILLEGAL_PARAMETER;
   if (!segment->is_empty || segment->base != nullptr) return SCI_ERR_ILLEGAL_OPERATION;
@@ -133,7 +133,7 @@ sci_error_t LocalSegments::give_memory(std::uint32_t handle, void* address, std:
   return SCI_ERR_OK;
 }
 
-sci_error_t LocalSegments::remove(std::uint32_t handle, unsigned flags) {
+sci_error_t LocalSegments::remove(Handle handle, unsigned flags) {
   LocalSegment* segment = find(handle);
   if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (segment->maps > 0 || segment->users > 0) return SCI_ERR_BUSY;
@@ -158,15 +158,15 @@ sci_error_t LocalSegments::remove(std::uint32_t handle, unsigned flags) {
 }
 
 void LocalSegments::remove_all() {
-  std::vector<std::uint32_t> all;
-  segments_.for_each([&](std::uint32_t handle, LocalSegment& segment) {
+  std::vector<Handle> all;
+  segments_.for_each([&](Handle handle, LocalSegment& segment) {
     segment.maps = 0;
     all.push_back(handle);
   });
-  for (const std::uint32_t handle : all) (void)remove(handle, SCI_FLAG_FORCE_REMOVE);
+  for (const Handle handle : all) (void)remove(handle, SCI_FLAG_FORCE_REMOVE);
 }
 
-sci_error_t LocalSegments::prepare(std::uint32_t handle) {
+sci_error_t LocalSegments::prepare(Handle handle) {
   LocalSegment* const segment = find(handle);
   if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (segment->base == nullptr) return SCI_ERR_ILLEGAL_OPERATION;
@@ -174,7 +174,7 @@ sci_error_t LocalSegments::prepare(std::uint32_t handle) {
   return SCI_ERR_OK;
 }
 
-sci_error_t LocalSegments::make_available(std::uint32_t handle) {
+sci_error_t LocalSegments::make_available(Handle handle) {
   LocalSegment* const segment = find(handle);
   if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (segment->is_private) return SCI_ERR_ILLEGAL_OPERATION;
@@ -183,7 +183,7 @@ sci_error_t LocalSegments::make_available(std::uint32_t handle) {
   return SCI_ERR_OK;
 }
 
-sci_error_t LocalSegments::make_unavailable(std::uint32_t handle, unsigned flags) {
+sci_error_t LocalSegments::make_unavailable(Handle handle, unsigned flags) {
   LocalSegment* const segment = find(handle);
   if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (!segment->available) return SCI_ERR_ILLEGAL_OPERATION;
@@ -200,7 +200,7 @@ sci_error_t LocalSegments::make_unavailable(std::uint32_t handle, unsigned flags
 
 // Nothing of theirs reaches the memory when this returns: puts are refused, and who had it mapped
 // has said that it has not any more.
-void LocalSegments::end_connections(std::uint32_t handle) {
+void LocalSegments::end_connections(Handle handle) {
   LocalSegment& segment = *find(handle);
   const std::vector<Importer> importers = segment.importers;
   const Rank self = port_.self();
@@ -209,7 +209,7 @@ void LocalSegments::end_connections(std::uint32_t handle) {
   }
   for (const Importer& importer : importers) {
     (void)mailbox_.send(importer.rank,
-                        {.kind = Kind::ended, .handle = importer.handle, .id = handle});
+                        {.kind = Kind::ended, .handle = importer.handle, .other = handle});
   }
   (void)waiting_.until(
       [&] {
@@ -220,7 +220,7 @@ void LocalSegments::end_connections(std::uint32_t handle) {
       kNever, "who is connected to a segment to let it go");
 }
 
-sci_error_t LocalSegments::wait(std::uint32_t handle, unsigned timeout, Event* event) {
+sci_error_t LocalSegments::wait(Handle handle, unsigned timeout, Event* event) {
   const LocalSegment* const segment = find(handle);
   if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (segment->callback != nullptr) return SCI_ERR_ILLEGAL_OPERATION;
@@ -277,7 +277,7 @@ void LocalSegments::disconnect(Rank from, const Message& message) {
   tell(message.handle, {SCI_CB_DISCONNECT, from, SCI_ERR_OK});
 }
 
-void LocalSegments::forget_lost(std::uint32_t handle) {
+void LocalSegments::forget_lost(Handle handle) {
   LocalSegment* const segment = find(handle);
   if (segment == nullptr) return;
   std::vector<Rank> lost;
@@ -289,13 +289,13 @@ void LocalSegments::forget_lost(std::uint32_t handle) {
   for (const Rank rank : lost) tell(handle, {SCI_CB_LOST, rank, SCI_ERR_NO_SUCH_NODEID});
 }
 
-void LocalSegments::tell(std::uint32_t handle, const Event& event) {
+void LocalSegments::tell(Handle handle, const Event& event) {
   LocalSegment& segment = *find(handle);
   segment.events.add(event);
   if (segment.callback != nullptr) callbacks_.add([this, handle] { call_back(handle); });
 }
 
-void LocalSegments::call_back(std::uint32_t handle) {
+void LocalSegments::call_back(Handle handle) {
   LocalSegment* const segment = find(handle);
   if (segment == nullptr || segment->callback == nullptr || segment->events.empty()) return;
   const Event event = segment->events.take();

@@ -15,11 +15,11 @@ namespace fairlead::sisci {
 
 struct Importer {
   Rank rank;
-  std::uint32_t handle;  // its own
+  Handle handle;  // its own
 };
 
 struct LocalSegment {
-  std::uint32_t device = 0;
+  Handle device = 0;
   std::uint32_t id = 0;
   std::size_t size = 0;
   std::byte* base = nullptr;  // nullptr: created empty, and no memory was registered
@@ -55,18 +55,18 @@ class LocalSegments {
   LocalSegments(const LocalSegments&) = delete;
   LocalSegments& operator=(const LocalSegments&) = delete;
 
-  sci_error_t create(std::uint32_t device, std::uint32_t id, std::size_t size,
+  sci_error_t create(Handle device, std::uint32_t id, std::size_t size,
                      sci_cb_local_segment_t callback, void* argument, unsigned flags,
-                     std::uint32_t* handle);
-  sci_error_t remove(std::uint32_t handle, unsigned flags);
+                     Handle* handle);
+  sci_error_t remove(Handle handle, unsigned flags);
   void remove_all();
-  sci_error_t give_memory(std::uint32_t handle, void* address, std::size_t size);
-  sci_error_t prepare(std::uint32_t handle);
-  sci_error_t make_available(std::uint32_t handle);
-  sci_error_t make_unavailable(std::uint32_t handle, unsigned flags);
-  sci_error_t wait(std::uint32_t handle, unsigned timeout, Event* event);
+  sci_error_t give_memory(Handle handle, void* address, std::size_t size);
+  sci_error_t prepare(Handle handle);
+  sci_error_t make_available(Handle handle);
+  sci_error_t make_unavailable(Handle handle, unsigned flags);
+  sci_error_t wait(Handle handle, unsigned timeout, Event* event);
   // SCIMapLocalSegment: its address. `at` of FIXED_MAP_ADDR, or nullptr.
-  LocalSegment* find(std::uint32_t handle) const { return segments_.find(handle); }
+  LocalSegment* find(Handle handle) const { return segments_.find(handle); }
 
   // --- Messages of who connects, from upcalls.
   void connect(Rank from, const Message& message);
@@ -77,10 +77,10 @@ class LocalSegments {
   void free_memory(const LocalSegment& segment);
   // Lets the Port know who is connected now.
   Post grant(const LocalSegment& segment);
-  void end_connections(std::uint32_t handle);
-  void forget_lost(std::uint32_t handle);
-  void tell(std::uint32_t handle, const Event& event);
-  void call_back(std::uint32_t handle);
+  void end_connections(Handle handle);
+  void forget_lost(Handle handle);
+  void tell(Handle handle, const Event& event);
+  void call_back(Handle handle);
 
   lci::SegId next_name();
 
@@ -90,7 +90,7 @@ class LocalSegments {
   Waiting& waiting_;
   Descriptors& devices_;
   Table<LocalSegment, HandleKind::local_segment> segments_;
-  std::map<std::uint32_t, std::uint32_t> by_id_;
+  std::map<std::uint32_t, Handle> by_id_;
   std::uint32_t last_name_ = 0;
   std::uint32_t next_id_ = 0x80000000u;  // that is chosen
 };

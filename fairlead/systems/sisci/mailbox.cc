@@ -1,10 +1,32 @@
 #include "fairlead/systems/sisci/mailbox.h"
 
 #include "fairlead/lci/insist.h"
+#include "fairlead/systems/sisci/handles.h"
 #include "fairlead/systems/sisci/sisci_api.h"
 
 namespace fairlead::sisci {
 namespace {
+
+// The kinds of an interrupt's two handles are known: their bits carry the number of bytes less one,
+// so that the data alone, which may be a whole packet of the network, are the packet.
+constexpr Handle kKindBits = 15;
+constexpr unsigned kKindShift = 4;
+static_assert(SISCI_INTERRUPT_DATA_MAX == 256);
+
+struct DataHead {
+  Handle handle;
+  Handle other;
+  std::uint32_t size;
+};
+
+DataHead head_of(const std::uint32_t (&words)[4]) {
+  const Handle first = Handle{words[0]} | Handle{words[1]} << 32;
+  const Handle second = Handle{words[2]} | Handle{words[3]} << 32;
+  const auto size = (first & kKindBits) | (second & kKindBits) << kKindShift;
+  return {(first & ~kKindBits) | static_cast<Handle>(HandleKind::local_interrupt),
+          (second & ~kKindBits) | static_cast<Handle>(HandleKind::remote_interrupt),
+          static_cast<std::uint32_t>(size) + 1};
+}
 
 bool has_no_room(Post answer) {
   return answer == Post::again_credit || answer == Post::again_buffer;
@@ -36,14 +58,14 @@ Keep Mailbox::arrived(void* self, lci::Packet*, const lci::Arrival& arrival) {
 
 Keep Mailbox::data_arrived(void* self, lci::Packet*, const lci::Arrival& arrival) {
   auto& mailbox = *static_cast<Mailbox*>(self);
-  const std::uint32_t size = arrival.words[2];
+  const DataHead head = head_of(arrival.words);
   // A packet may be longer than what was sent in it.
-  if (size == 0 || size > SISCI_INTERRUPT_DATA_MAX || size > arrival.data.size()) {
+  if (head.size > arrival.data.size()) {
     ++mailbox.foreign_;
     return Keep::no;
   }
-  mailbox.receiver_.run_data(mailbox.receiver_.context, arrival.source, arrival.words[0],
-                             arrival.words[1], arrival.data.first(size));
+  mailbox.receiver_.run_data(mailbox.receiver_.context, arrival.source, head.handle, head.other,
+                             arrival.data.first(head.size));
   return Keep::no;
 }
 
@@ -60,13 +82,17 @@ bool Mailbox::send(Rank to, const Message& message) {
   return accepted(lci::insist(port_, [&] { return post(to, message, lci::kAfter); }));
 }
 
-bool Mailbox::send_data(Rank to, std::uint32_t handle, std::uint32_t other,
-                        std::span<const std::byte> data) {
+bool Mailbox::send_data(Rank to, Handle handle, Handle other, std::span<const std::byte> data) {
   if (to == port_.self()) {
     receiver_.run_data(receiver_.context, to, handle, other, data);
     return true;
   }
-  const lci::Words words = {handle, other, static_cast<std::uint32_t>(data.size()), 0};
+  const Handle size = data.size() - 1;
+  const Handle first = (handle & ~kKindBits) | (size & kKindBits);
+  const Handle second = (other & ~kKindBits) | size >> kKindShift;
+  const lci::Words words = {
+      static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
+      static_cast<std::uint32_t>(second), static_cast<std::uint32_t>(second >> 32)};
   const Piece piece{data.data(), data.size()};
   return accepted(lci::insist(port_, [&] {
     lci::Packet* const packet = port_.alloc({to}, lci::Lane::request, data.size(), lci::kNoFlags);

@@ -18,7 +18,7 @@ class Mailbox {
   struct Receiver {
     void (*run)(void* context, Rank from, const Message& message) = nullptr;
     // handle: the receiver's interrupt; other: the sender's.
-    void (*run_data)(void* context, Rank from, std::uint32_t handle, std::uint32_t other,
+    void (*run_data)(void* context, Rank from, Handle handle, Handle other,
                      std::span<const std::byte> data) = nullptr;
     void* context = nullptr;
   };
@@ -31,8 +31,7 @@ class Mailbox {
 
   // Not from an upcall; waits for room. False: the process is lost.
   bool send(Rank to, const Message& message);
-  bool send_data(Rank to, std::uint32_t handle, std::uint32_t other,
-                 std::span<const std::byte> data);
+  bool send_data(Rank to, Handle handle, Handle other, std::span<const std::byte> data);
   // From an upcall of a request: sends an answer, and never waits.
   void reply(Rank to, const Message& message);
   // From any upcall: sends it behind this upcall.

@@ -30,8 +30,8 @@ sci_error_t check_part(std::uint64_t all, std::size_t offset, std::size_t size, 
 // --- Maps.
 
 // `moves`: it gets addresses of its own.
-sci_error_t Maps::add(Map map, Region wanted, void* memory, bool moves, std::uint32_t* handle) {
-  const std::uint32_t made = maps_.add(std::make_unique<Map>(map));
+sci_error_t Maps::add(Map map, Region wanted, void* memory, bool moves, Handle* handle) {
+  const Handle made = maps_.add(std::make_unique<Map>(map));
   if (made == 0) return SCI_ERR_API_NOSPC;
   Map& kept = *maps_.find(made);
   if (moves) {
@@ -56,8 +56,8 @@ sci_error_t Maps::add(Map map, Region wanted, void* memory, bool moves, std::uin
   return SCI_ERR_OK;
 }
 
-sci_error_t Maps::map_local(std::uint32_t handle, std::size_t offset, std::size_t size, void* at,
-                            unsigned flags, std::uint32_t* made) {
+sci_error_t Maps::map_local(Handle handle, std::size_t offset, std::size_t size, void* at,
+                            unsigned flags, Handle* made) {
   LocalSegment* const segment = locals_.find(handle);
   if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (segment->base == nullptr) return SCI_ERR_ILLEGAL_OPERATION;
@@ -83,8 +83,8 @@ sci_error_t Maps::map_local(std::uint32_t handle, std::size_t offset, std::size_
   return code;
 }
 
-sci_error_t Maps::map_remote(std::uint32_t handle, std::size_t offset, std::size_t size, void* at,
-                             unsigned flags, std::uint32_t* made) {
+sci_error_t Maps::map_remote(Handle handle, std::size_t offset, std::size_t size, void* at,
+                             unsigned flags, Handle* made) {
   RemoteSegment* const segment = remotes_.find(handle);
   if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (!remotes_.is_connected(handle)) return SCI_ERR_SEGMENT_NOT_CONNECTED;
@@ -107,7 +107,7 @@ sci_error_t Maps::map_remote(std::uint32_t handle, std::size_t offset, std::size
   return SCI_ERR_OK;
 }
 
-sci_error_t Maps::unmap(std::uint32_t handle) {
+sci_error_t Maps::unmap(Handle handle) {
   const Map* const map = find(handle);
   if (map == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (map->sequences > 0) return SCI_ERR_BUSY;
@@ -124,16 +124,16 @@ sci_error_t Maps::unmap(std::uint32_t handle) {
 }
 
 void Maps::unmap_all() {
-  std::vector<std::uint32_t> all;
-  sequences_.for_each([&](std::uint32_t handle, const Sequence&) { all.push_back(handle); });
-  for (const std::uint32_t handle : all) (void)remove_sequence(handle);
+  std::vector<Handle> all;
+  sequences_.for_each([&](Handle handle, const Sequence&) { all.push_back(handle); });
+  for (const Handle handle : all) (void)remove_sequence(handle);
   all.clear();
-  maps_.for_each([&](std::uint32_t handle, const Map&) { all.push_back(handle); });
-  for (const std::uint32_t handle : all) (void)unmap(handle);
+  maps_.for_each([&](Handle handle, const Map&) { all.push_back(handle); });
+  for (const Handle handle : all) (void)unmap(handle);
 }
 
-std::uint32_t Maps::find_remote(const volatile void* address, std::size_t size,
-                                std::size_t* offset) const {
+Handle Maps::find_remote(const volatile void* address, std::size_t size,
+                         std::size_t* offset) const {
   const Region* const region = regions_.find(address, size);
   if (region == nullptr) return 0;
   const Map& map = *find(region->map);
@@ -167,7 +167,7 @@ void Maps::settle(const Map& map) {
   }
 }
 
-sci_error_t Maps::copy(std::uint32_t handle, std::size_t offset, void* memory, std::size_t size,
+sci_error_t Maps::copy(Handle handle, std::size_t offset, void* memory, std::size_t size,
                        unsigned flags) {
   const Map* const map = find(handle);
   const bool reads = (flags & SCI_FLAG_BLOCK_READ) != 0;
@@ -194,8 +194,8 @@ sci_error_t Maps::copy(std::uint32_t handle, std::size_t offset, void* memory, s
   return failed ? SCI_ERR_TRANSFER_FAILED : SCI_ERR_OK;
 }
 
-sci_error_t Maps::transfer(std::uint32_t from_handle, std::size_t from_offset,
-                           std::uint32_t to_handle, std::size_t to_offset, std::size_t size) {
+sci_error_t Maps::transfer(Handle from_handle, std::size_t from_offset, Handle to_handle,
+                           std::size_t to_offset, std::size_t size) {
   const Map* const from = find(from_handle);
   const Map* const to = find(to_handle);
   if (from == nullptr || to == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
@@ -221,18 +221,17 @@ sci_error_t Maps::transfer(std::uint32_t from_handle, std::size_t from_offset,
 
 // --- Sequences.
 
-sci_error_t Maps::create_sequence(std::uint32_t handle, std::uint32_t* made) {
+sci_error_t Maps::create_sequence(Handle handle, Handle* made) {
   Map* const map = find(handle);
   if (map == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
-  const std::uint32_t added =
-      sequences_.add(std::make_unique<Sequence>(Sequence{handle, errors(*map)}));
+  const Handle added = sequences_.add(std::make_unique<Sequence>(Sequence{handle, errors(*map)}));
   if (added == 0) return SCI_ERR_API_NOSPC;
   ++map->sequences;
   *made = added;
   return SCI_ERR_OK;
 }
 
-sci_error_t Maps::remove_sequence(std::uint32_t handle) {
+sci_error_t Maps::remove_sequence(Handle handle) {
   const Sequence* const sequence = sequences_.find(handle);
   if (sequence == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   --find(sequence->map)->sequences;
@@ -240,7 +239,7 @@ sci_error_t Maps::remove_sequence(std::uint32_t handle) {
   return SCI_ERR_OK;
 }
 
-sci_error_t Maps::start(std::uint32_t handle, sci_sequence_status_t* status) {
+sci_error_t Maps::start(Handle handle, sci_sequence_status_t* status) {
   Sequence* const sequence = sequences_.find(handle);
   if (sequence == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   const Map& map = *find(sequence->map);
@@ -249,7 +248,7 @@ sci_error_t Maps::start(std::uint32_t handle, sci_sequence_status_t* status) {
   return SCI_ERR_OK;
 }
 
-sci_error_t Maps::check(std::uint32_t handle, bool settles, sci_sequence_status_t* status) {
+sci_error_t Maps::check(Handle handle, bool settles, sci_sequence_status_t* status) {
   const Sequence* const sequence = sequences_.find(handle);
   if (sequence == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   const Map& map = *find(sequence->map);
@@ -263,7 +262,7 @@ sci_error_t Maps::check(std::uint32_t handle, bool settles, sci_sequence_status_
   return SCI_ERR_OK;
 }
 
-void Maps::settle(std::uint32_t handle) {
+void Maps::settle(Handle handle) {
   const Sequence* const sequence = sequences_.find(handle);
   if (sequence != nullptr) settle(*find(sequence->map));
 }

@@ -10,7 +10,7 @@
 namespace fairlead::sisci {
 
 struct Map {
-  std::uint32_t segment = 0;  // handle, of either kind
+  Handle segment = 0;  // handle, of either kind
   bool is_local = false;
   bool read_only = false;
   std::uint64_t offset = 0;  // of the segment, where it begins
@@ -21,7 +21,7 @@ struct Map {
 };
 
 struct Sequence {
-  std::uint32_t map = 0;
+  Handle map = 0;
   std::uint64_t errors = 0;  // when it was started
 };
 
@@ -32,32 +32,30 @@ class Maps {
        Regions& regions)
       : port_(port), locals_(locals), remotes_(remotes), transfers_(transfers), regions_(regions) {}
 
-  sci_error_t map_local(std::uint32_t segment, std::size_t offset, std::size_t size, void* at,
-                        unsigned flags, std::uint32_t* handle);
-  sci_error_t map_remote(std::uint32_t segment, std::size_t offset, std::size_t size, void* at,
-                         unsigned flags, std::uint32_t* handle);
-  sci_error_t unmap(std::uint32_t handle);
+  sci_error_t map_local(Handle segment, std::size_t offset, std::size_t size, void* at,
+                        unsigned flags, Handle* handle);
+  sci_error_t map_remote(Handle segment, std::size_t offset, std::size_t size, void* at,
+                         unsigned flags, Handle* handle);
+  sci_error_t unmap(Handle handle);
   void unmap_all();
-  Map* find(std::uint32_t handle) const { return maps_.find(handle); }
+  Map* find(Handle handle) const { return maps_.find(handle); }
   // The map that has [address, address + size) of another process's segment; 0: none. *offset: of
   // the map.
-  std::uint32_t find_remote(const volatile void* address, std::size_t size,
-                            std::size_t* offset) const;
+  Handle find_remote(const volatile void* address, std::size_t size, std::size_t* offset) const;
 
   // SCIMemCpy: from memory to the map, or back.
-  sci_error_t copy(std::uint32_t map, std::size_t offset, void* memory, std::size_t size,
-                   unsigned flags);
+  sci_error_t copy(Handle map, std::size_t offset, void* memory, std::size_t size, unsigned flags);
   // SCITransferBlock.
-  sci_error_t transfer(std::uint32_t from, std::size_t from_offset, std::uint32_t to,
-                       std::size_t to_offset, std::size_t size);
+  sci_error_t transfer(Handle from, std::size_t from_offset, Handle to, std::size_t to_offset,
+                       std::size_t size);
 
-  sci_error_t create_sequence(std::uint32_t map, std::uint32_t* handle);
-  sci_error_t remove_sequence(std::uint32_t handle);
-  sci_error_t start(std::uint32_t sequence, sci_sequence_status_t* status);
+  sci_error_t create_sequence(Handle map, Handle* handle);
+  sci_error_t remove_sequence(Handle handle);
+  sci_error_t start(Handle sequence, sci_sequence_status_t* status);
   // `settles`: waits until all that was stored is there.
-  sci_error_t check(std::uint32_t sequence, bool settles, sci_sequence_status_t* status);
-  void settle(std::uint32_t sequence);
-  bool has_sequence(std::uint32_t handle) const { return sequences_.find(handle) != nullptr; }
+  sci_error_t check(Handle sequence, bool settles, sci_sequence_status_t* status);
+  void settle(Handle sequence);
+  bool has_sequence(Handle handle) const { return sequences_.find(handle) != nullptr; }
 
  private:
   // Its place in the owner's memory; the map is a remote one.
@@ -65,7 +63,7 @@ class Maps {
   bool is_usable(const Map& map) const;
   std::uint64_t errors(const Map& map) const;
   void settle(const Map& map);
-  sci_error_t add(Map map, Region wanted, void* memory, bool moves, std::uint32_t* handle);
+  sci_error_t add(Map map, Region wanted, void* memory, bool moves, Handle* handle);
 
   lci::Port& port_;
   LocalSegments& locals_;

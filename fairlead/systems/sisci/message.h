@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "fairlead/base/handle_table.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/systems/sisci/sisci_error.h"
 
@@ -19,7 +20,7 @@ enum class Kind : std::uint8_t {
   // To who connected; handle: its own.
   connected,  // code, other: the owner's handle, size, segment, mappable
   asks_end,   // the owner would like it to disconnect
-  ended,      // the connection has ended; id: the owner's handle
+  ended,      // the connection has ended; other: the owner's handle
   // Interrupts have such messages, too.
   connect_interrupt,     // id: the number, other; flags: 1 with data
   disconnect_interrupt,  // handle, other
@@ -36,8 +37,8 @@ struct Message {
   Kind kind = Kind::count;
   std::uint8_t flags = 0;
   sci_error_t code = SCI_ERR_OK;
-  std::uint32_t handle = 0;  // the receiver's
-  std::uint32_t other = 0;   // the sender's
+  Handle handle = 0;  // the receiver's
+  Handle other = 0;   // the sender's
   std::uint32_t id = 0;
   std::uint64_t size = 0;
   std::uint32_t segment = 0;  // Port's name of it
@@ -48,6 +49,7 @@ struct Message {
 struct Encoded {
   lci::Words words;
   struct Rest {
+    std::uint64_t other;
     std::uint64_t size;
     std::uint32_t segment;
     std::uint32_t mappable;
@@ -58,7 +60,7 @@ struct Encoded {
     return has_rest ? std::as_bytes(std::span(&rest, 1)) : std::span<const std::byte>{};
   }
 };
-static_assert(sizeof(Encoded::Rest) == 16);
+static_assert(sizeof(Encoded::Rest) == 24);  // every Port sends 32 in a small packet
 
 Encoded encode(const Message& message);
 // nullopt: nobody of ours wrote this.

@@ -31,16 +31,15 @@ Process::Process(run::Context& context)
     : context_(context),
       port_(context.port()),
       waiting_(port_, callbacks_),
-      mailbox_(port_, kChannels[0], kChannels[1],
-               {[](void* self, Rank from, const Message& message) {
-                  static_cast<Process*>(self)->received(from, message);
-                },
-                [](void* self, Rank from, std::uint32_t handle, std::uint32_t other,
-                   std::span<const std::byte> data) {
-                  static_cast<Process*>(self)->interrupts_.triggered_with(from, handle, other,
-                                                                          data);
-                },
-                this}),
+      mailbox_(
+          port_, kChannels[0], kChannels[1],
+          {[](void* self, Rank from, const Message& message) {
+             static_cast<Process*>(self)->received(from, message);
+           },
+           [](void* self, Rank from, Handle handle, Handle other, std::span<const std::byte> data) {
+             static_cast<Process*>(self)->interrupts_.triggered_with(from, handle, other, data);
+           },
+           this}),
       transfers_(port_),
       regions_(port_.self(), regions_of_current),
       locals_(port_, mailbox_, callbacks_, waiting_, devices_),

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 
+#include "fairlead/base/handle_table.h"
 #include "fairlead/base/post.h"
 
 namespace fairlead::sisci {
@@ -18,9 +19,9 @@ struct Region {
   std::uint64_t offset = 0;  // of the segment, where it begins
   bool is_memory = false;    // loads and stores reach the owner
   bool read_only = false;
-  std::uint32_t map = 0;  // handle
-  Rank node = 0;          // for texts
-  std::uint32_t id = 0;   // for texts
+  Handle map = 0;        // handle
+  Rank node = 0;         // for texts
+  std::uint32_t id = 0;  // for texts
 };
 
 class Regions {

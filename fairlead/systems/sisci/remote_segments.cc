@@ -4,9 +4,9 @@ namespace fairlead::sisci {
 
 // --- Calls of the program.
 
-sci_error_t RemoteSegments::connect(std::uint32_t device, Rank node, std::uint32_t id,
+sci_error_t RemoteSegments::connect(Handle device, Rank node, std::uint32_t id,
                                     sci_cb_remote_segment_t callback, void* argument,
-                                    unsigned timeout, unsigned flags, std::uint32_t* handle) {
+                                    unsigned timeout, unsigned flags, Handle* handle) {
   const bool calls_back = (flags & SCI_FLAG_USE_CALLBACK) != 0;
   const bool waits = (flags & SCI_FLAG_ASYNCHRONOUS_CONNECT) == 0;
   if (!devices_.is_open(device)) return SCI_ERR_ILLEGAL_PARAMETER;
@@ -18,7 +18,7 @@ sci_error_t RemoteSegments::connect(std::uint32_t device, Rank node, std::uint32
   // Who waits for the connection needs no callback that it was made.
   if (calls_back && !waits) segment->callback = callback;
   segment->argument = argument;
-  const std::uint32_t made = segments_.add(std::move(segment));
+  const Handle made = segments_.add(std::move(segment));
   if (made == 0) return SCI_ERR_API_NOSPC;
   devices_.add_user(device);
   if (!mailbox_.send(node, {.kind = Kind::connect, .other = made, .id = id})) {
@@ -51,7 +51,7 @@ sci_error_t RemoteSegments::connect(std::uint32_t device, Rank node, std::uint32
   return SCI_ERR_OK;
 }
 
-sci_error_t RemoteSegments::disconnect(std::uint32_t handle) {
+sci_error_t RemoteSegments::disconnect(Handle handle) {
   const RemoteSegment* const segment = find(handle);
   if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (segment->maps > 0 || segment->users > 0) return SCI_ERR_BUSY;
@@ -65,24 +65,24 @@ sci_error_t RemoteSegments::disconnect(std::uint32_t handle) {
   return SCI_ERR_OK;
 }
 
-void RemoteSegments::remove(std::uint32_t handle) {
+void RemoteSegments::remove(Handle handle) {
   devices_.drop_user(find(handle)->device);
   segments_.remove(handle);
 }
 
 void RemoteSegments::disconnect_all() {
-  std::vector<std::uint32_t> all;
-  segments_.for_each([&](std::uint32_t handle, const RemoteSegment&) { all.push_back(handle); });
-  for (const std::uint32_t handle : all) (void)disconnect(handle);
+  std::vector<Handle> all;
+  segments_.for_each([&](Handle handle, const RemoteSegment&) { all.push_back(handle); });
+  for (const Handle handle : all) (void)disconnect(handle);
 }
 
-bool RemoteSegments::is_connected(std::uint32_t handle) {
+bool RemoteSegments::is_connected(Handle handle) {
   look_for_loss(handle);
   const RemoteSegment* const segment = find(handle);
   return segment != nullptr && segment->state == RemoteSegment::State::connected;
 }
 
-sci_error_t RemoteSegments::wait(std::uint32_t handle, unsigned timeout, Event* event) {
+sci_error_t RemoteSegments::wait(Handle handle, unsigned timeout, Event* event) {
   const RemoteSegment* const segment = find(handle);
   if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
   if (segment->callback != nullptr) return SCI_ERR_ILLEGAL_OPERATION;
@@ -133,7 +133,7 @@ void RemoteSegments::asks_end(Rank from, const Message& message) {
 void RemoteSegments::ended(Rank from, const Message& message) {
   RemoteSegment* const segment = find(message.handle);
   // Also where it has disconnected meanwhile, the owner waits for it.
-  Message seen{.kind = Kind::ended_seen, .handle = message.id, .other = message.handle};
+  Message seen{.kind = Kind::ended_seen, .handle = message.other, .other = message.handle};
   if (segment != nullptr && segment->owner == from) {
     segment->ended_early = segment->state == RemoteSegment::State::connecting;
     end(message.handle, SCI_ERR_OK);
@@ -141,7 +141,7 @@ void RemoteSegments::ended(Rank from, const Message& message) {
   mailbox_.reply(from, seen);
 }
 
-void RemoteSegments::end(std::uint32_t handle, sci_error_t why) {
+void RemoteSegments::end(Handle handle, sci_error_t why) {
   RemoteSegment& segment = *find(handle);
   if (segment.state != RemoteSegment::State::connected) return;
   segment.state = RemoteSegment::State::ended;
@@ -149,7 +149,7 @@ void RemoteSegments::end(std::uint32_t handle, sci_error_t why) {
   tell(handle, {SCI_CB_LOST, segment.owner, why});
 }
 
-void RemoteSegments::look_for_loss(std::uint32_t handle) {
+void RemoteSegments::look_for_loss(Handle handle) {
   RemoteSegment* const segment = find(handle);
   if (segment == nullptr || !port_.path(segment->owner).down) return;
   if (segment->state == RemoteSegment::State::connecting) {
@@ -161,13 +161,13 @@ void RemoteSegments::look_for_loss(std::uint32_t handle) {
   }
 }
 
-void RemoteSegments::tell(std::uint32_t handle, const Event& event) {
+void RemoteSegments::tell(Handle handle, const Event& event) {
   RemoteSegment& segment = *find(handle);
   segment.events.add(event);
   if (segment.callback != nullptr) callbacks_.add([this, handle] { call_back(handle); });
 }
 
-void RemoteSegments::call_back(std::uint32_t handle) {
+void RemoteSegments::call_back(Handle handle) {
   RemoteSegment* const segment = find(handle);
   if (segment == nullptr || segment->callback == nullptr || segment->events.empty()) return;
   const Event event = segment->events.take();

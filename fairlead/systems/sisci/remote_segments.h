@@ -16,15 +16,15 @@ namespace fairlead::sisci {
 struct RemoteSegment {
   enum class State { connecting, connected, refused, ended };
 
-  std::uint32_t device = 0;
+  Handle device = 0;
   Rank owner = 0;
   std::uint32_t id = 0;
   State state = State::connecting;
   sci_error_t refusal = SCI_ERR_OK;
   bool ended_early = false;  // the owner ended it before it could say that there is one
   std::uint64_t size = 0;
-  std::uint32_t exported = 0;  // the owner's handle
-  lci::SegId segment = 0;      // Port's name of it
+  Handle exported = 0;     // the owner's handle
+  lci::SegId segment = 0;  // Port's name of it
   bool mappable = false;
   unsigned maps = 0;
   unsigned users = 0;  // transfers under way
@@ -47,15 +47,14 @@ class RemoteSegments {
         transfers_(transfers),
         regions_(regions) {}
 
-  sci_error_t connect(std::uint32_t device, Rank node, std::uint32_t id,
-                      sci_cb_remote_segment_t callback, void* argument, unsigned timeout,
-                      unsigned flags, std::uint32_t* handle);
-  sci_error_t disconnect(std::uint32_t handle);
+  sci_error_t connect(Handle device, Rank node, std::uint32_t id, sci_cb_remote_segment_t callback,
+                      void* argument, unsigned timeout, unsigned flags, Handle* handle);
+  sci_error_t disconnect(Handle handle);
   void disconnect_all();
-  sci_error_t wait(std::uint32_t handle, unsigned timeout, Event* event);
-  RemoteSegment* find(std::uint32_t handle) const { return segments_.find(handle); }
+  sci_error_t wait(Handle handle, unsigned timeout, Event* event);
+  RemoteSegment* find(Handle handle) const { return segments_.find(handle); }
   // Whether it can be used: false, too, once its owner is found to be gone.
-  bool is_connected(std::uint32_t handle);
+  bool is_connected(Handle handle);
 
   // --- Messages of owners, from upcalls.
   void connected(Rank from, const Message& message);
@@ -63,11 +62,11 @@ class RemoteSegments {
   void ended(Rank from, const Message& message);
 
  private:
-  void remove(std::uint32_t handle);
-  void end(std::uint32_t handle, sci_error_t why);
-  void look_for_loss(std::uint32_t handle);
-  void tell(std::uint32_t handle, const Event& event);
-  void call_back(std::uint32_t handle);
+  void remove(Handle handle);
+  void end(Handle handle, sci_error_t why);
+  void look_for_loss(Handle handle);
+  void tell(Handle handle, const Event& event);
+  void call_back(Handle handle);
 
   lci::Port& port_;
   Mailbox& mailbox_;

@@ -42,11 +42,11 @@ class Core {
   // A VI is destroyed: what it sent and is late does not leave by its queue any more.
   void forget_late(const Vi& vi) { loss_.close(vi.queue); }
 
-  HandleTable<Nic, Kind::nic, 256> nics;
-  HandleTable<Ptag, Kind::ptag, 65536> ptags;
-  HandleTable<Queue, Kind::queue, 65536> queues;
-  HandleTable<Vi, Kind::vi, 65536> vis;
-  HandleTable<Connection, Kind::connection, kRequestsMax> connections;
+  Objects<Nic, Kind::nic, 256> nics;
+  Objects<Ptag, Kind::ptag, 65536> ptags;
+  Objects<Queue, Kind::queue, 65536> queues;
+  Objects<Vi, Kind::vi, 65536> vis;
+  Objects<Connection, Kind::connection, kRequestsMax> connections;
 
   // --- core.cc
   // What a step of this layer takes, on a modelled machine.

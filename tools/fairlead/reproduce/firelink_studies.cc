@@ -1,5 +1,5 @@
 // The Sun Fire Link paper: figure 1 and section 2's figures of what a link, an interface and a host
-// carry, by stores and loads of remote memory alone; table 1 and figure 6, by MPI.
+// carry, by stores and loads of remote memory alone. By MPI: firelink_mpi_studies.cc.
 #include "tools/fairlead/reproduce/firelink_studies.h"
 
 #include <fmt/format.h>
@@ -124,70 +124,12 @@ Study figure1(bool quick) {
   return study;
 }
 
-// --- MPI
-
-struct Place {
-  const char* name;
-  std::uint32_t ranks_per_node;  // of a job of two
-};
-constexpr Place kPlaces[] = {{"on-node", 2}, {"off-node", 1}};
-constexpr std::uint64_t kLargeMessage = 1048576;
-
-// MPI ping-pongs of so many pairs, half of the ranks on each node where there are two.
-Measurement mpi_pairs(std::uint32_t pairs, std::uint32_t ranks_per_node,
-                      const std::vector<std::uint64_t>& sizes) {
-  Measurement made{"pairs", kPlatform, "direct", {}, 2 * pairs, {}};
-  for (const std::uint64_t bytes : sizes) {
-    made.arguments.insert(made.arguments.end(), {"--bytes", fmt::format("{}", bytes)});
-  }
-  made.options = {"--body", "fiber", "--ranks-per-node", fmt::format("{}", ranks_per_node)};
-  made.expected_s = 0.3 * pairs;
-  return made;
-}
-
-Study table1() {
-  Study study{"table1", "MPI ping-pong of a single pair", false, {}, {}, {}};
-  for (const Place& place : kPlaces) {
-    const Measurement pair = mpi_pairs(1, place.ranks_per_node, {0, kLargeMessage});
-    study.cells.push_back(
-        {"latency", place.name, "us", figure_at(place.name, pair, "latency_us", 0), {}});
-    study.cells.push_back(
-        {"bandwidth", place.name, "MB/s", figure_at(place.name, pair, "MBps", kLargeMessage), {}});
-  }
-  return study;
-}
-
-// Latency of small messages while more and more pairs send.
-Study figure6(bool quick) {
-  Study study{"figure6", "MPI latency under load", true, {}, {}, {}};
-  std::vector<std::uint32_t> pairs = {1, 4, 23};
-  if (!quick) pairs = {1, 2, 4, 8, 12, 16, 20, 23};
-  const std::vector<std::uint64_t> sizes = {0, 64, 256};
-  std::vector<Order> flat;
-  for (const std::uint64_t bytes : sizes) {
-    for (const std::uint32_t count : pairs) {
-      study.cells.push_back({fmt::format("{} bytes", bytes),
-                             fmt::format("{} pairs", count),
-                             "us",
-                             figure_at(fmt::format("{} pairs", count),
-                                       mpi_pairs(count, count, sizes), "latency_us", bytes),
-                             {}});
-    }
-    flat.push_back({figure_at(fmt::format("23 pairs of {} bytes", bytes), mpi_pairs(23, 23, sizes),
-                              "latency_us", bytes),
-                    figure_at("1 pair", mpi_pairs(1, 1, sizes), "latency_us", bytes), 1.2});
-  }
-  study.statements = {
-      {"Latency is not sensitive to load: it remains low when many pairs use the "
-       "interconnect",
-       "Sun Fire Link paper, section 4.2", flat}};
-  return study;
-}
-
 }  // namespace
 
 std::vector<Study> firelink_paper_studies(bool quick) {
-  return {table1(), figure1(quick), figure6(quick)};
+  std::vector<Study> all = firelink_mpi_studies(quick);
+  all.insert(all.begin(), figure1(quick));
+  return all;
 }
 
 }  // namespace fairlead::tools

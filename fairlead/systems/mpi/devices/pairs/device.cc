@@ -5,8 +5,8 @@
 
 namespace fairlead::mpi {
 
-PairsDevice::PairsDevice(Engine& engine, const rsm::Tunables& tunables)
-    : is_far_(engine.port().size()), near_(engine.direct()), far_(engine, tunables) {
+PairsDevice::PairsDevice(Engine& engine, const rsm::Tunables& tunables, const run::Context& context)
+    : is_far_(engine.port().size()), near_(engine.direct()), far_(engine, tunables, context) {
   for (Rank peer = 0; peer < engine.port().size(); ++peer) {
     is_far_[peer] = is_far(engine.port(), peer);
     if (is_far_[peer] && tunables.connect_all != 0) far_.connect(peer);

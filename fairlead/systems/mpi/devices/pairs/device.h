@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fairlead/base/post.h"
+#include "fairlead/run/context.h"
 #include "fairlead/systems/mpi/device.h"
 #include "fairlead/systems/mpi/devices/rsm/device.h"
 #include "fairlead/systems/mpi/devices/rsm/tunables.h"
@@ -20,7 +21,7 @@ class Engine;
 class PairsDevice final : public Device {
  public:
   // Part of `engine`, whose direct device it uses, too.
-  PairsDevice(Engine& engine, const rsm::Tunables& tunables);
+  PairsDevice(Engine& engine, const rsm::Tunables& tunables, const run::Context& context);
 
   // Whether the pair of this rank and `peer` has the rsm device.
   static bool is_far(const lci::Port& port, Rank peer);

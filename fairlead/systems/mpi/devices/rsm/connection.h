@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "fairlead/systems/mpi/devices/rsm/block_pool.h"
 #include "fairlead/systems/mpi/devices/rsm/device.h"
@@ -17,14 +20,33 @@ namespace fairlead::mpi {
 constexpr std::uint32_t kRsmAcknowledged = kRsmSegment;
 constexpr std::uint32_t rsm_area(Rank sender) { return kRsmSegment + 1 + sender; }
 
+// The blocks that one connection, or all to a node, are given.
+struct RsmDevice::Pool {
+  Pool(std::uint64_t bytes, std::uint64_t stripes) : blocks(bytes, stripes) {}
+
+  rsm::BlockPool blocks;
+  std::vector<Outgoing*> users;
+};
+
 struct RsmDevice::Outgoing {
-  Outgoing(lci::Port& port, Rank receiver, const rsm::Tunables& tunables,
-           const std::atomic<std::uint64_t>& acknowledged)
+  Outgoing(lci::Port& port, Rank receiver, const rsm::Protocol& how,
+           const std::atomic<std::uint64_t>& acknowledged, std::shared_ptr<Pool> from)
       : to(receiver),
-        queue(port, receiver, rsm_area(port.self()), static_cast<std::uint32_t>(tunables.boxes),
+        protocol(how),
+        queue(port, receiver, rsm_area(port.self()), static_cast<std::uint32_t>(how.boxes),
               acknowledged),
         raw((port.caps(receiver).flags & lci::kRawPuts) != 0),
-        pool(tunables.pool_bytes) {}
+        pool(std::move(from)) {
+    pool->users.push_back(this);
+    pool->blocks.join(blocks);
+  }
+  // A block for so many bytes of a message; nullopt: there is none now.
+  std::optional<std::uint16_t> take_block(std::uint64_t bytes) {
+    return pool->blocks.take(bytes, blocks);
+  }
+  void give_block(std::uint16_t number, std::uint64_t bytes) {
+    pool->blocks.give(number, bytes, blocks);
+  }
 
   // What one postbox lists: its blocks are put, and listed once they are there.
   struct Part {
@@ -55,34 +77,50 @@ struct RsmDevice::Outgoing {
   }
 
   const Rank to;
+  const rsm::Protocol& protocol;
   bool open = false;     // the receiver has the area
   bool late = false;     // in late_out_
-  bool blocked = false;  // a send waits for what the receiver acknowledges
+  bool blocked = false;  // a send waits for what receivers of the pool acknowledge
+  bool watched = false;  // this wait ends when its receiver acknowledges something
   rsm::OutQueue queue;
   const bool raw;  // puts may be lost (lci::kRawPuts)
-  rsm::BlockPool pool;
+  const std::shared_ptr<Pool> pool;
+  rsm::BlockPool::User blocks;
   std::deque<Part> parts;  // of the message that is sent now, in order
   std::deque<Listed> listed;
 };
 
 struct RsmDevice::Incoming {
-  Incoming(Rank sender, const std::byte* area, const rsm::Tunables& tunables)
+  // `share`: of the sender's pool, as much as this receiver may keep it from using.
+  Incoming(Rank sender, const std::byte* area, const rsm::Protocol& how, std::uint64_t share)
       : from(sender),
-        queue(area, static_cast<std::uint32_t>(tunables.boxes), tunables.pool_bytes,
-              kEagerBytesMax) {}
+        boxes(how.boxes),
+        tell_bytes(share),
+        queue(area, static_cast<std::uint32_t>(how.boxes), how.pool(), kEagerBytesMax) {}
+
+  // Enough was taken for the sender to be told.
+  bool tells() const {
+    return queue.taken() - told >= std::max<std::uint64_t>(1, boxes / 4) ||
+           (untold_bytes > 0 && untold_bytes >= tell_bytes);
+  }
 
   const Rank from;
-  bool late = false;  // in late_in_
+  const std::uint64_t boxes;
+  const std::uint64_t tell_bytes;
+  std::uint64_t unmatched = 0;  // messages that came and have no receive
+  std::uint64_t expected = 0;   // offers that receives have taken, and whose bytes have not come
+  bool late = false;            // in late_in_
   rsm::InQueue queue;
   // The message that is coming; neither a receive nor kept: nobody's, and its bytes are dropped.
   Request* receive = nullptr;
   Unexpected* early = nullptr;
   std::uint64_t size = 0;
   std::uint64_t moved = 0;
+  bool is_data = false;         // of an offer
   std::uint32_t sender_id = 0;  // to be told once all of it is here and it was matched; 0: nobody
   // What the sender was told.
   std::uint64_t told = 0;
-  std::uint64_t untold_bytes = 0;  // of blocks taken since
+  std::uint64_t untold_bytes = 0;  // of the pool, in blocks that were taken since
   struct alignas(rsm::kBoxBytes) Line {
     std::uint64_t taken = 0;
   } line;

@@ -26,8 +26,14 @@ constexpr Ps kMendEvery = microseconds(200);
 
 }  // namespace
 
-RsmDevice::RsmDevice(Engine& engine, const rsm::Tunables& tunables)
-    : engine_(engine), port_(engine.port()), tunables_(tunables), peers_(port_.size()) {
+RsmDevice::RsmDevice(Engine& engine, const rsm::Tunables& tunables, const run::Context& context)
+    : engine_(engine),
+      port_(engine.port()),
+      context_(context),
+      tunables_(tunables),
+      peers_(port_.size()),
+      chooses_(tunables.poll_all == 0 || tunables.flow_control != 0),
+      sources_(chooses_ ? port_.size() : 0) {
   port_.bind(kRsmChannel, {&RsmDevice::on_packet, this}, {&RsmDevice::returned, &engine});
 }
 
@@ -38,7 +44,7 @@ std::uint64_t RsmDevice::eager_max(Rank, bool) const { return kEagerBytesMax; }
 std::string RsmDevice::describe(Rank peer) const {
   const lci::Caps& caps = port_.caps(peer);
   return fmt::format(
-      "rsm: {} postboxes of {} bytes, {}", tunables_.boxes, rsm::kBoxBytes,
+      "rsm: {} postboxes of {} bytes, {}", protocol_of(peer).boxes, rsm::kBoxBytes,
       caps.put_atomic_bytes >= rsm::kBoxBytes ? "each put at once" : "each with its flag put last");
 }
 
@@ -48,6 +54,20 @@ RsmDevice::Peer& RsmDevice::peer(Rank rank) {
     raw_ = raw_ || (port_.caps(rank).flags & lci::kRawPuts) != 0;
   }
   return *peers_[rank];
+}
+
+const rsm::Protocol& RsmDevice::protocol_of(Rank rank) const {
+  return context_.node_of(rank) == context_.node_of(port_.self()) ? tunables_.shm : tunables_.rsm;
+}
+
+// How many ranks here the pool of `sender` serves, this one among them.
+std::uint64_t RsmDevice::sharers_of_own_pool(Rank sender) const {
+  if (!protocol_of(sender).shares()) return 1;
+  std::uint64_t count = 0;
+  for (Rank rank = 0; rank < port_.size(); ++rank) {
+    if (context_.node_of(rank) == context_.node_of(port_.self())) ++count;
+  }
+  return count;
 }
 
 bool RsmDevice::accepted(Post answer, Rank peer) {
@@ -149,14 +169,19 @@ void RsmDevice::open_for(Rank sender, const Letter& letter) {
     ++strays_;
     return;
   }
-  if (letter.words[1] != tunables_.boxes || letter.body != tunables_.pool_bytes) {
+  const rsm::Protocol& how = protocol_of(sender);
+  if (letter.words[1] != how.boxes || letter.body != how.pool() ||
+      (letter.words[2] != 0) != how.shares()) {
     engine_.failed(
-        fmt::format("rank {} has {} postboxes and a pool of {} bytes, this rank {} and {}: "
-                    "MPI_RSM_* variables are the same on all ranks",
-                    sender, letter.words[1], letter.body, tunables_.boxes, tunables_.pool_bytes));
+        fmt::format("rank {} has {} postboxes and a {}pool of {} bytes, this rank {} and {}{}: "
+                    "MPI_RSM_* variables are the same on all ranks, and MPI_SHM_*",
+                    sender, letter.words[1], letter.words[2] != 0 ? "shared " : "", letter.body,
+                    how.boxes, how.shares() ? "a shared one of " : "", how.pool()));
   }
-  const std::byte* const area = memory(rsm_area(sender), tunables_.area_bytes());
-  from.in = std::make_unique<Incoming>(sender, area, tunables_);
+  const std::byte* const area = memory(rsm_area(sender), how.area_bytes());
+  // What all receivers have not told is never so much that the sender finds no block.
+  const std::uint64_t used = how.pool() * tunables_.max_stripe / rsm::kStripes;
+  from.in = std::make_unique<Incoming>(sender, area, how, used / 4 / sharers_of_own_pool(sender));
   incoming_.push_back(from.in.get());
   write({sender, {first_word(Kind::opened, 0), 0, 0, 0}, 0});
 }
@@ -212,15 +237,59 @@ void RsmDevice::poll() {
   (void)port_.poll();
   if (raw_) check_paths();
   (void)serve_letters();
-  (void)look();
+  (void)look(true);
+}
+
+// Where a wait does not look at every connection: those of ranks from which a receive is posted,
+// when it is for one of these. Other waits (for a probe, for any of several requests) look
+// everywhere, as do those while a receive from any rank is posted, or so many that they lie in no
+// lists.
+void RsmDevice::choose_connections() {
+  for (const Rank rank : chosen_) sources_[rank] = false;
+  chosen_.clear();
+  Matcher& matcher = engine_.matcher();
+  bool awaited = false;
+  // In context 0 a source's number is its list's, modulo the number of lists.
+  const Matcher::Posted* const first = &matcher.posted({0, 0, 0});
+  for (Rank list = 0; list == 0 || &matcher.posted({0, list, 0}) != first; ++list) {
+    const Matcher::Posted& posted = matcher.posted({0, list, 0});
+    for (const Request* one = posted.front(); one != nullptr; one = Matcher::Posted::next(one)) {
+      awaited |= one->awaited;
+      const Rank source = one->envelope.peer;
+      if (sources_[source]) continue;
+      sources_[source] = true;
+      chosen_.push_back(source);
+    }
+  }
+  // A receive that is posted here alone is the first for its message but where one from any rank
+  // is.
+  Request here;
+  here.envelope = {0, 0, 0};
+  Matcher::Posted alone;
+  alone.push_back(&here);
+  const bool any_source = matcher.take_first(alone, here.envelope) == nullptr;
+  looks_everywhere_ = any_source || !awaited;
+}
+
+bool RsmDevice::is_chosen(const Incoming& in) const {
+  if (!chooses_ || looks_everywhere_ || sources_[in.from]) return true;
+  // What has begun goes on.
+  if (in.queue.in_message() || in.expected > 0) return true;
+  return tunables_.poll_all != 0 &&
+         (tunables_.flow_control == 0 || in.unmatched < tunables_.flow_control);
 }
 
 Post RsmDevice::wait(const lci::Until& asked) {
   // What a poll brought is not for the wait after it to see.
   const bool looks = ++waits_ % kWaitsPerPoll == 0;
-  if (looks || std::any_of(incoming_.begin(), incoming_.end(),
-                           [](const Incoming* in) { return !in->queue.waits(); })) {
-    poll();
+  if (chooses_) choose_connections();
+  if (looks || std::any_of(incoming_.begin(), incoming_.end(), [this](const Incoming* in) {
+        return !in->queue.waits() && is_chosen(*in);
+      })) {
+    (void)port_.poll();
+    if (raw_) check_paths();
+    (void)serve_letters();
+    (void)look(false);
     return Post::done;
   }
   lci::Until until = asked;
@@ -230,7 +299,7 @@ Post RsmDevice::wait(const lci::Until& asked) {
   const Post answer = port_.wait(until);
   if (raw_) check_paths();
   const bool served = serve_letters();
-  const bool came = look();
+  const bool came = look(false);
   return answer == Post::again_credit && (served || came || again) ? Post::done : answer;
 }
 
@@ -256,9 +325,19 @@ void RsmDevice::watch(lci::Until& until) {
     one.value = seen;
     watched_.push_back(one);
   };
-  for (const Incoming* const in : incoming_) changes(in->queue.word(), in->queue.seen());
+  for (const Incoming* const in : incoming_) {
+    if (is_chosen(*in)) changes(in->queue.word(), in->queue.seen());
+  }
+  // A block of any connection that has the same pool will do.
   for (const Outgoing* const out : outgoing_) {
-    if (out->blocked) changes(out->queue.acknowledged_word(), out->queue.acknowledged());
+    if (!out->blocked) continue;
+    for (Outgoing* const user : out->pool->users) {
+      user->watched |= user == out || !user->listed.empty();
+    }
+  }
+  for (Outgoing* const out : outgoing_) {
+    if (!std::exchange(out->watched, false)) continue;
+    changes(out->queue.acknowledged_word(), out->queue.acknowledged());
   }
   for (lci::Until& one : watched_) {
     if (until.word == nullptr) {
@@ -299,7 +378,7 @@ void RsmDevice::stop() {
     until.deadline = port_.now() + kMendEvery;
     until.what = "MPI_Finalize";
     if (port_.wait(until) == Post::peer_down) engine_.failed(run::lost_ranks(port_));
-    (void)look();
+    (void)look(true);
   }
   for (const Incoming* const in : incoming_) settle(in->from);
   for (const Outgoing* const out : outgoing_) settle(out->to);

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 
 #include "fairlead/base/post.h"
 #include "fairlead/base/reserved_memory.h"
+#include "fairlead/run/context.h"
 #include "fairlead/systems/mpi/device.h"
 #include "fairlead/systems/mpi/devices/rsm/in_queue.h"
 #include "fairlead/systems/mpi/devices/rsm/out_queue.h"
@@ -35,8 +37,8 @@ class Engine;
 
 class RsmDevice final : public Device {
  public:
-  // Part of `engine`.
-  RsmDevice(Engine& engine, const rsm::Tunables& tunables);
+  // Part of `engine`. `context` says which ranks are on one node; it outlives the device.
+  RsmDevice(Engine& engine, const rsm::Tunables& tunables, const run::Context& context);
   ~RsmDevice() override;
   // Asks for the connection to `to` now, not with the first message.
   void connect(Rank to) { (void)connected(to); }
@@ -62,6 +64,7 @@ class RsmDevice final : public Device {
  private:
   struct Outgoing;
   struct Incoming;
+  struct Pool;
   // What this rank has to do with another.
   struct Peer {
     std::unique_ptr<Outgoing> out;
@@ -80,6 +83,8 @@ class RsmDevice final : public Device {
 
   // device.cc
   Peer& peer(Rank rank);
+  const rsm::Protocol& protocol_of(Rank rank) const;
+  std::uint64_t sharers_of_own_pool(Rank sender) const;
   void write(const Letter& letter);
   bool send_letters();
   bool serve_letters();
@@ -89,6 +94,8 @@ class RsmDevice final : public Device {
   void on_finished(const Letter& letter);
   std::byte* memory(lci::SegId segment, std::size_t size);
   void watch(lci::Until& until);
+  void choose_connections();
+  bool is_chosen(const Incoming& in) const;
   void check_paths();
   bool mends() const;
   // Whether it was accepted; false: there is no room now. Anything else ends the job.
@@ -97,6 +104,7 @@ class RsmDevice final : public Device {
 
   // send.cc
   Outgoing* connected(Rank to);
+  std::shared_ptr<Pool> pool_for(Rank to);
   Sent send_short(Outgoing& out, Request& send);
   rsm::Head head_of(const Request& send) const;
 
@@ -112,8 +120,8 @@ class RsmDevice final : public Device {
   std::uint32_t room(Outgoing& out);
 
   // receive.cc
-  bool look();
-  bool take_all(Incoming& in);
+  bool look(bool all);
+  bool take_all(Incoming& in, bool all);
   void take(Incoming& in, const rsm::InQueue::Taken& taken);
   void begin(Incoming& in, const rsm::Head& head);
   void begin_eager(Incoming& in, const rsm::Head& head);
@@ -126,6 +134,7 @@ class RsmDevice final : public Device {
 
   Engine& engine_;
   lci::Port& port_;
+  const run::Context& context_;
   const rsm::Tunables tunables_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank
   std::vector<Incoming*> incoming_;
@@ -137,6 +146,12 @@ class RsmDevice final : public Device {
   std::vector<Outgoing*> late_out_;
   std::vector<Incoming*> late_in_;
   std::vector<lci::Until> watched_;
+  std::map<fairlead::Peer, std::shared_ptr<Pool>> pools_;  // by node, where connections share one
+  // Where not every connection is looked at (MPI_POLLALL, MPI_FLOWCONTROL): those of a wait.
+  const bool chooses_;
+  bool looks_everywhere_ = true;           // at all of them
+  std::vector<bool> sources_;              // by rank, else
+  std::vector<Rank> chosen_;               // of which these are true
   std::deque<ReservedMemory> own_memory_;  // where the Port had none
   bool raw_ = false;                       // puts to some ranks may be lost
   std::uint32_t waits_ = 0;

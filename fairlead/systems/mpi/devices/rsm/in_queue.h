@@ -41,7 +41,7 @@ class InQueue {
   bool waits() const { return waits_; }
   const std::atomic<std::uint64_t>& word() const;
   std::uint64_t seen() const { return seen_; }
-  const std::byte* pool() const { return area_ + boxes_ * kBoxBytes; }
+  const std::byte* pool() const { return area_ + pool_at(boxes_); }
   bool in_message() const { return left_ > 0; }
 
  private:

@@ -33,25 +33,28 @@ Device::Sent RsmDevice::send_long(Outgoing& out, Request& send) {
   return send.moved == send.size && out.parts.empty() ? Sent::all : Sent::blocked;
 }
 
-// Blocks of postboxes that the receiver has taken are free again.
+// Blocks of postboxes that receivers of the pool have taken are free again.
 void RsmDevice::reclaim(Outgoing& out) {
-  (void)room(out);
-  while (!out.listed.empty() && out.listed.front().box < out.queue.acknowledged()) {
-    out.pool.give(out.listed.front().block, out.listed.front().bytes);
-    out.listed.pop_front();
+  for (Outgoing* const user : out.pool->users) {
+    if (user != &out && user->listed.empty()) continue;
+    (void)room(*user);
+    while (!user->listed.empty() && user->listed.front().box < user->queue.acknowledged()) {
+      user->give_block(user->listed.front().block, user->listed.front().bytes);
+      user->listed.pop_front();
+    }
   }
 }
 
 // Takes blocks for the next part of the message and puts it there. False: not now.
 bool RsmDevice::fill_part(Outgoing& out, Request& send) {
   if (send.moved == send.size || out.parts.size() == kPartsMax) return false;
-  const std::uint64_t wanted = std::min(tunables_.pipe_bytes, send.size - send.moved);
+  const std::uint64_t wanted = std::min(out.protocol.pipe_bytes, send.size - send.moved);
   Outgoing::Part& part = out.parts.emplace_back();
   part.begins = send.moved == 0;
   part.at = send.moved;
   while (part.bytes < wanted) {
     const std::uint64_t bytes = std::min(rsm::kBlockBytes, wanted - part.bytes);
-    const auto block = out.pool.take(bytes);
+    const auto block = out.take_block(bytes);
     if (!block) break;
     part.block[part.count++] = *block;
     part.bytes += bytes;
@@ -68,7 +71,7 @@ bool RsmDevice::fill_part(Outgoing& out, Request& send) {
   part.put = put_part(out, send, out.parts.size() - 1);
   if (!part.put) {
     for (std::uint64_t i = 0; i < part.count; ++i) {
-      out.pool.give(part.block[i], std::min(rsm::kBlockBytes, part.bytes - i * rsm::kBlockBytes));
+      out.give_block(part.block[i], std::min(rsm::kBlockBytes, part.bytes - i * rsm::kBlockBytes));
     }
     out.parts.pop_back();
     return false;
@@ -88,7 +91,7 @@ bool RsmDevice::put_part(Outgoing& out, const Request& send, std::size_t index) 
     const std::uint64_t begin = i * rsm::kBlockBytes;
     std::uint64_t bytes = std::min(rsm::kBlockBytes, part.bytes - begin);
     const std::uint64_t offset =
-        tunables_.boxes * rsm::kBoxBytes + part.block[i] * rsm::kSmallBlockBytes;
+        rsm::pool_at(out.protocol.boxes) + part.block[i] * rsm::kSmallBlockBytes;
     const std::uint64_t rest = lines && part.row == nullptr ? bytes % rsm::kBoxBytes : 0;
     if (lines && part.row != nullptr) bytes = whole_lines(bytes);
     bytes -= rest;

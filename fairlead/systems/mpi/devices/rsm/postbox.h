@@ -13,6 +13,9 @@ constexpr std::size_t kBoxBytes = 64;
 // A pool is counted in small blocks; a large block is two of them (section 3.1).
 constexpr std::uint64_t kSmallBlockBytes = 2048;
 constexpr std::uint64_t kBlockBytes = 4096;
+// Where a network interface follows from a block's place, as Fire Link's does, one block in so many
+// is certain to lie at each interface of a host: that many stripes can be told apart.
+constexpr std::uint64_t kStripes = 4;
 
 enum class BoxKind : std::uint8_t {
   head = 1,         // begins a message: Head, then its first bytes
@@ -53,6 +56,11 @@ constexpr std::uint64_t kMoreBlocks = kMoreBytes / sizeof(std::uint16_t);
 // Postboxes that a message of so many bytes takes by the short protocol.
 constexpr std::uint64_t boxes_for(std::uint64_t bytes) {
   return bytes <= kHeadBytes ? 1 : 1 + (bytes - kHeadBytes + kMoreBytes - 1) / kMoreBytes;
+}
+
+// Where the pool begins behind so many postboxes: no block lies at two interfaces.
+constexpr std::uint64_t pool_at(std::uint64_t boxes) {
+  return (boxes * kBoxBytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
 }
 
 // The generation of the `index`-th postbox of a queue of `boxes`, both counted from the first

@@ -13,26 +13,25 @@ using rsm::Head;
 using rsm::InQueue;
 
 // True: something came.
-bool RsmDevice::look() {
+bool RsmDevice::look(bool all) {
   bool came = false;
-  for (std::size_t i = 0; i < incoming_.size(); ++i) came |= take_all(*incoming_[i]);
+  for (std::size_t i = 0; i < incoming_.size(); ++i) came |= take_all(*incoming_[i], all);
   return came;
 }
 
-bool RsmDevice::take_all(Incoming& in) {
+// `all`: whether it is one that the wait has chosen or not.
+bool RsmDevice::take_all(Incoming& in, bool all) {
   InQueue::Taken taken;
   // A sender that goes on and on does not keep the others out.
-  for (std::uint64_t i = 0; i < tunables_.boxes; ++i) {
+  for (std::uint64_t i = 0; i < in.boxes; ++i) {
+    if (!all && !is_chosen(in)) return i > 0;
     const InQueue::Look look = in.queue.take(taken);
     if (look == InQueue::Look::none) return i > 0;
     if (look == InQueue::Look::broken) {
       engine_.failed(fmt::format("rank {} stored no message of MPI: {}", in.from, in.queue.why()));
     }
     take(in, taken);
-    if (in.queue.taken() - in.told >= std::max<std::uint64_t>(1, tunables_.boxes / 4) ||
-        in.untold_bytes >= tunables_.pool_bytes / 4) {
-      acknowledge(in);
-    }
+    if (in.tells()) acknowledge(in);
   }
   return true;
 }
@@ -47,8 +46,8 @@ void RsmDevice::take(Incoming& in, const InQueue::Taken& taken) {
       const std::uint64_t bytes = std::min(left, rsm::kBlockBytes);
       bytes_came(in, in.queue.pool() + taken.block[i], bytes);
       left -= bytes;
+      in.untold_bytes += bytes <= rsm::kSmallBlockBytes ? rsm::kSmallBlockBytes : rsm::kBlockBytes;
     }
-    in.untold_bytes += taken.bytes;
   }
   if (!in.queue.in_message()) end_message(in);
 }
@@ -59,6 +58,7 @@ void RsmDevice::begin(Incoming& in, const Head& head) {
   in.size = head.size;
   in.moved = 0;
   in.sender_id = 0;
+  in.is_data = false;
   switch (kind_of(head.words[0])) {
     case Kind::eager:
       return begin_eager(in, head);
@@ -81,6 +81,7 @@ void RsmDevice::begin_eager(Incoming& in, const Head& head) {
     in.sender_id = sender_id;
     return;
   }
+  ++in.unmatched;
   in.early = engine_.keep(envelope, Unexpected::Place::bytes, head.size);
   in.early->sender_id = sender_id;
   in.early->data =
@@ -97,6 +98,7 @@ void RsmDevice::begin_data(Incoming& in, const Head& head) {
     return;
   }
   in.receive = receive;
+  in.is_data = true;
 }
 
 void RsmDevice::on_offer(Incoming& in, const Head& head) {
@@ -107,6 +109,7 @@ void RsmDevice::on_offer(Incoming& in, const Head& head) {
     Engine::matched(*receive, in.from, tag, head.size);
     return start_rendezvous(*receive, head.words[2], head.size);
   }
+  ++in.unmatched;
   engine_.keep(envelope, Unexpected::Place::offer, head.size)->sender_id = head.words[2];
 }
 
@@ -114,6 +117,8 @@ void RsmDevice::start_rendezvous(Request& receive, std::uint32_t sender_id, std:
   const std::uint64_t wanted = std::min(size, receive.capacity);
   receive.moved = 0;
   receive.state = wanted == 0 ? State::done : State::receiving;
+  Incoming* const in = peers_[receive.envelope.peer]->in.get();
+  if (wanted != 0 && in != nullptr) ++in->expected;
   write({receive.envelope.peer, {first_word(Kind::accept, 0), sender_id, receive.id, 0}, wanted});
 }
 
@@ -138,16 +143,18 @@ void RsmDevice::end_message(Incoming& in) {
     write({in.from, {first_word(Kind::finished, 0), in.sender_id, 0, 0}, 0});
   }
   if (in.receive != nullptr) in.receive->state = State::done;
+  if (in.is_data && in.expected > 0) --in.expected;
   in.receive = nullptr;
   in.early = nullptr;
 }
 
 void RsmDevice::accept(Request& receive, Unexpected& message) {
+  const Rank source = message.envelope.peer;
+  if (source != port_.self() && peers_[source]->in->unmatched > 0) --peers_[source]->in->unmatched;
   if (message.place == Unexpected::Place::offer) {
     engine_.charge_copy(engine_.match_ops(), 0, 0);
     return start_rendezvous(receive, message.sender_id, message.size);
   }
-  const Rank source = message.envelope.peer;
   // From this rank itself it has come without a queue.
   Incoming* const coming = source == port_.self() ? nullptr : peers_[source]->in.get();
   if (coming == nullptr || coming->early != &message) {
