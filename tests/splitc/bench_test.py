@@ -49,6 +49,21 @@ class Bench(unittest.TestCase):
             self.assertLess(two_way["bulk_get", 4096] / one_way["bulk_get", 4096],
                             two_way["bulk_get", 4] / one_way["bulk_get", 4])
 
+    def test_beyond_the_paper(self):
+        plain = times("direct", "--op", "store")["store", 4]
+        together = times("direct+aggregate", "--op", "store")["store", 4]
+        # Expect: some hundred stores are one message.
+        self.assertLess(together, 0.25 * plain)
+        for extra in ("gather", "rdma"):
+            for op in ("get", "put", "store"):
+                for on in (("myrinet-p3",), ("millennium", "--lci", "via")):
+                    arguments = ("--bulk", "--op", op)
+                    copied = times("via", *arguments, on=on, rounds=300)
+                    less = times(f"via+{extra}", *arguments, on=on, rounds=300)
+                    # Expect: no slower for the largest blocks, whose copies are left out.
+                    self.assertLess(less[f"bulk_{op}", 4096], 1.02 * copied[f"bulk_{op}", 4096],
+                                    f"{extra} {op} {on}")
+
     def test_two_processors_of_a_node(self):
         node = ("millennium", "--lci", "via", "--ranks-per-node", "2")
         for ways in (), ("--two-way",):

@@ -60,6 +60,8 @@ class Remote {
   // So many bytes in all have been stored to a rank whose heap is mapped here.
   virtual void stored_at(Rank, std::uint64_t /*all*/) {}
 
+  // Sends stores that wait to be sent with others.
+  virtual void flush() {}
   // Serves others.
   virtual void poll() = 0;
   // As poll(), for a rank that computes.

@@ -32,20 +32,22 @@ bool may_be_mapped(lci::Port& port) {
   return false;
 }
 
-std::unique_ptr<Remote> make_remote(Implementation implementation, run::Context& context,
+std::unique_ptr<Remote> make_remote(const Choice& choice, run::Context& context,
                                     const NodeHeaps* node, Host& host) {
   lci::Port& port = context.port();
-  switch (implementation) {
+  switch (choice.implementation) {
     case Implementation::direct:
-      return std::make_unique<Direct>(port, host, kHeapSegment);
+      return std::make_unique<Direct>(port, host, kHeapSegment, choice.extras.aggregate);
     case Implementation::amvia:
-      return std::make_unique<Amvia>(port, host);
+      return std::make_unique<Amvia>(port, host, "amvia");
+    case Implementation::am:
+      return std::make_unique<Amvia>(port, host, "direct");
     case Implementation::amvia_shm:
       return std::make_unique<AmviaShm>(port, context.layer_costs(), host, *node);
     case Implementation::via:
-      return std::make_unique<Via>(port, context.layer_costs(), host);
+      return std::make_unique<Via>(port, context.layer_costs(), host, choice.extras);
     case Implementation::via_unreliable:
-      return std::make_unique<ViaUnreliable>(port, context.layer_costs(), host);
+      return std::make_unique<ViaUnreliable>(port, context.layer_costs(), host, choice.extras);
   }
   return nullptr;
 }
@@ -55,16 +57,16 @@ std::unique_ptr<Remote> make_remote(Implementation implementation, run::Context&
 Host& current_host() { return Runtime::current().host(); }
 Remote& current_remote() { return Runtime::current().remote(); }
 
-Runtime::Runtime(run::Context& context, Implementation implementation, access::Body program_anchor,
+Runtime::Runtime(run::Context& context, const Choice& choice, access::Body program_anchor,
                  HeapAt heap_at)
     : context_(context),
       port_(context.port()),
       anchor_(reinterpret_cast<std::uintptr_t>(program_anchor)),
-      shares_(implementation == Implementation::direct),
-      node_(implementation == Implementation::amvia_shm
+      shares_(choice.implementation == Implementation::direct),
+      node_(choice.implementation == Implementation::amvia_shm
                 ? std::make_unique<NodeHeaps>(context, host())
                 : nullptr),
-      remote_(make_remote(implementation, context_, node_.get(), *this)),
+      remote_(make_remote(choice, context_, node_.get(), *this)),
       collectives_(port_, kNames.channels[0],
                    {this,
                     [](void* self, const lci::Until& until) {
@@ -275,6 +277,7 @@ void Runtime::store_sync(std::uint64_t bytes) {
 // The number of bytes stored by all grows no more once all are here; then all wait until as many
 // have come.
 void Runtime::all_store_sync() {
+  remote_->flush();
   const auto add = [](void* into, const void* from) {
     *static_cast<std::uint64_t*>(into) += *static_cast<const std::uint64_t*>(from);
   };
