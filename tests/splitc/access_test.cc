@@ -97,8 +97,8 @@ bool stores_count_bytes(lci::Port& port) {
   return PORT_TEST_CHECK(*here == 7, port, *here) && good;
 }
 
-// Stores of all sizes, near and far from each other, the later one of a place behind the earlier
-// one; their target waits for nothing but their bytes, while their source waits for something else.
+// Stores of all sizes, near and far from each other; their target waits for nothing but their
+// bytes, while their source waits for something else.
 bool stores_come_whatever_their_source_does(lci::Port& port) {
   const std::uint32_t me = splitc::my_proc();
   constexpr std::uint32_t kWords = 3000;
@@ -107,8 +107,7 @@ bool stores_come_whatever_their_source_does(lci::Port& port) {
   bool good = true;
   for (std::uint32_t turn = 1; turn <= 3; ++turn) {
     if (me == 0) {
-      std::vector<std::uint32_t> block(1200, turn * 1'000'000);
-      splitc::store(place.on(1) + 7, std::uint32_t{0});  // is stored again below
+      std::vector<std::uint32_t> block(1199, turn * 1'000'000);
       for (std::uint32_t i = 0; i < 1800; i += turn) splitc::store(place.on(1) + i, turn * 100 + i);
       splitc::bulk_store(place.on(1) + 1800, block.data(), block.size());
       std::fill(block.begin(), block.end(), 0);
@@ -116,7 +115,7 @@ bool stores_come_whatever_their_source_does(lci::Port& port) {
       while (splitc::read(said) != turn) {
       }
     } else if (me == 1) {
-      splitc::store_sync(4 + 4 * ((1800 + turn - 1) / turn) + 4800 + 4);
+      splitc::store_sync(4 * ((1800 + turn - 1) / turn + 1199 + 1));
       const std::uint32_t* const here = splitc::tolocal(place.on(1));
       for (std::uint32_t i = 0; i < 1800; i += turn) {
         good &= here[i] == turn * 100 + i;
