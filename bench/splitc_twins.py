@@ -25,7 +25,7 @@ APPS = {
     "fft3d": ("fft3d_splitc", "fft3d_mpi", ()),
     "raytrace": ("raytrace", "raytrace_mpi", ("--width", "384", "--height", "384")),
 }
-# Of the Split-C program alone.
+# Options that the Split-C program alone has.
 MORE = {"em3d-store": ("--variant", "store")}
 
 
@@ -73,7 +73,7 @@ def main():
         print(f"{'application':<12} {'Split-C, s':>11} {'MPI, s':>11} {'ratio':>7}")
     for name in names:
         splitc, mpi = (statistics.median(each) for each in times[name])
-        # Of runs beside each other, as other work on the machine comes and goes.
+        # The median of runs beside each other, as other work on the machine comes and goes.
         ratio = statistics.median(a / b for a, b in zip(*times[name]))
         ratios.append(ratio)
         if options.json:

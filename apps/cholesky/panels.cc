@@ -81,7 +81,8 @@ double Panels::residual(const std::function<void(std::size_t panel, double* to)>
       const double* const its = panel.data() + column * rows(k);
       double sum = 0;
       for (std::size_t row = column; row < rows(k); ++row) sum += its[row] * v[first(k) + row];
-      for (std::size_t row = column; row < rows(k); ++row) product[first(k) + row] += its[row] * sum;
+      for (std::size_t row = column; row < rows(k); ++row)
+        product[first(k) + row] += its[row] * sum;
     }
   }
   double wrong = 0;

@@ -1,5 +1,5 @@
-// The three-dimensional FFT benchmark of NAS (FT: a heat equation solved in frequencies): its random
-// field, what a step of time does to a frequency, and what it publishes.
+// The three-dimensional FFT benchmark of NAS (FT: a heat equation solved in frequencies): its
+// random field, what a step of time does to a frequency, and what it publishes.
 #pragma once
 #include <complex>
 #include <cstdint>

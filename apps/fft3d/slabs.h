@@ -1,6 +1,6 @@
 // The three-dimensional FFT as one rank computes its part of it in memory of its own: its planes,
-// and of the frequencies its rows. Between the two every rank sends every other one a block, which a
-// front carries.
+// and of the frequencies its rows. Between the two every rank sends every other one a block, which
+// a front carries.
 #pragma once
 #include <cstdint>
 #include <vector>

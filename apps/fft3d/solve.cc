@@ -79,9 +79,8 @@ std::optional<int> read(const char* program, const char* how, int argc, char** a
                         Options& options) {
   const std::string name = program;
   const std::string help = "Solves a heat equation by three-dimensional FFTs " + std::string(how) +
-                           ".\n\nusage: " + name + " [options]\n" + kHelp +
-                           "  fairlead run -n 2 " + name + "\n  fairlead run -n 4 --on myrinet-p3 " +
-                           name + " --n 16\n";
+                           ".\n\nusage: " + name + " [options]\n" + kHelp + "  fairlead run -n 2 " +
+                           name + "\n  fairlead run -n 4 --on myrinet-p3 " + name + " --n 16\n";
   const std::optional<int> over = apps::CommandLine()
                                       .count("--n", 4, 256, options.n)
                                       .count("--steps", 1, 20, options.steps)
@@ -119,7 +118,7 @@ int solve(const Options& options, Slabs& slabs, Front& front) {
     std::printf("%s: %lld points a side on %d ranks, %zu steps: checksum %.12g %.12g, %.6f s\n",
                 front.program(), n, front.ranks(), sums.size(), last.real(), last.imag(), seconds);
     if (options.verify) {
-      std::printf("%s\n", !good                            ? "WRONG"
+      std::printf("%s\n", !good                           ? "WRONG"
                           : has_published(options.size()) ? "verified: as published"
                                                           : "verified: as on one processor");
     }

@@ -26,8 +26,9 @@ void print(const Options& options, const Front& front, const Outcome& outcome, s
     if (options.verify) std::printf(",\"verified\":%s", good ? "true" : "false");
     std::printf("}\n");
   } else {
-    std::printf("%s: %lld x %lld pixels on %u ranks, %lld to %lld tiles each: hash %016llx, %.6f s\n",
-                front.program, width, height, outcome.ranks, fewest, most, hash, outcome.seconds);
+    std::printf(
+        "%s: %lld x %lld pixels on %u ranks, %lld to %lld tiles each: hash %016llx, %.6f s\n",
+        front.program, width, height, outcome.ranks, fewest, most, hash, outcome.seconds);
     if (options.verify) {
       std::printf("%s\n", good ? "verified: the picture of a sequential run" : "WRONG");
     }

@@ -22,7 +22,7 @@ class Drawing {
   std::int64_t tiles() const { return tiles_; }
   // A row of a tile, kSide pixels; declares its work.
   void draw_row(std::int64_t tile, std::int64_t row, std::uint32_t* to) const;
-  // Of all tiles, one after the other.
+  // The picture of all tiles, which lie one after the other.
   Picture picture(const std::uint32_t* tiles) const;
   // Drawn by this rank alone; its work is not declared.
   Picture sequential() const;

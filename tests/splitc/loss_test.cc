@@ -120,9 +120,8 @@ class Loss : public PerWorld {
     });
   }
 };
-INSTANTIATE_PORT_TESTS_IN(Loss,
-                          ::testing::Values("shm", "udp", "myrinet-p3/sdma", "millennium/via",
-                                            "via-unreliable+gather udp"));
+INSTANTIATE_PORT_TESTS_IN(Loss, ::testing::Values("shm", "udp", "myrinet-p3/sdma", "millennium/via",
+                                                  "via-unreliable+gather udp"));
 
 TEST_P(Loss, every_byte_comes_once) {
   std::uint64_t left = operations();

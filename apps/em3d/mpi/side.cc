@@ -41,8 +41,8 @@ void Side::fetch(Side& from) {
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const auto count = static_cast<int>(part_.wanted_from(rank));
     if (count == 0) continue;
-    MPI_Irecv(copies_.data() + part_.starts()[rank], count, MPI_DOUBLE, static_cast<int>(rank), kTag,
-              MPI_COMM_WORLD, &requests_.emplace_back());
+    MPI_Irecv(copies_.data() + part_.starts()[rank], count, MPI_DOUBLE, static_cast<int>(rank),
+              kTag, MPI_COMM_WORLD, &requests_.emplace_back());
   }
   pack(from.values_, from.needed_, from.packed_.data());
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {

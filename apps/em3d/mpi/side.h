@@ -20,9 +20,7 @@ class Side {
   // By all ranks: brings the values of the nodes that this side's edges need, whose side is `from`.
   void fetch(Side& from);
   // New values of this rank's nodes.
-  void compute(const Side& from) {
-    part_.compute(values_, from.values_.data(), copies_.data());
-  }
+  void compute(const Side& from) { part_.compute(values_, from.values_.data(), copies_.data()); }
 
   std::span<const double> values() const { return values_; }
 
@@ -35,7 +33,8 @@ class Side {
   Part part_;
   std::vector<double> values_;
   std::vector<double> copies_;
-  // What other ranks need: rank r's nodes are those from needed_at_[r] on, packed_ has their values.
+  // What other ranks need: rank r's nodes are those from needed_at_[r] on, packed_ has their
+  // values.
   std::vector<std::uint32_t> needed_;
   std::vector<std::uint32_t> needed_at_;
   std::vector<double> packed_;

@@ -1,6 +1,6 @@
-// The three-dimensional FFT as one rank computes its part of it on memory that all ranks see; alone,
-// it is the sequential program. A rank owns planes and, of the frequencies, rows: between the two
-// lies a transposition through the shared field.
+// The three-dimensional FFT as one rank computes its part of it on memory that all ranks see;
+// alone, it is the sequential program. A rank owns planes and, of the frequencies, rows: between
+// the two lies a transposition through the shared field.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
-// The three-dimensional FFT of NAS by MPI: the twin of the Split-C program, on the same slabs, whose
-// blocks go by MPI_Alltoallv.
+// The three-dimensional FFT of NAS by MPI: the twin of the Split-C program, on the same slabs,
+// whose blocks go by MPI_Alltoallv.
 #include <mpi.h>
 
 #include <vector>

@@ -41,7 +41,8 @@ class Tiles {
       }
       const auto pixels = static_cast<int>(Drawing::kTilePixels);
       MPI_Put(tile.data(), pixels, MPI_UINT32_T, 0,
-              kTilesAt + number * Drawing::kTilePixels * kPixelBytes, pixels, MPI_UINT32_T, window_);
+              kTilesAt + number * Drawing::kTilePixels * kPixelBytes, pixels, MPI_UINT32_T,
+              window_);
       MPI_Win_flush_local(0, window_);
     }
     MPI_Win_unlock_all(window_);

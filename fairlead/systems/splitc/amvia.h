@@ -16,7 +16,7 @@ class Amvia : public Remote {
  public:
   // Bytes of a value that a short message has room for.
   static constexpr std::size_t kValueMax = 8;
-  // Of a block's part: what Active Messages over virtual interfaces have room for.
+  // The bytes of a part of a block: what Active Messages over virtual interfaces have room for.
   static constexpr std::size_t kBlockMax = 4016;
 
   // `carrier`: the implementation of Active Messages, a string that outlives it. No messages go to

@@ -42,7 +42,7 @@ void Direct::open(std::byte* heap, std::uint64_t bytes) {
 }
 
 void Direct::make_buffers() {
-  // Of the headers of a message of Active Messages.
+  // Bytes for the headers of a message of Active Messages.
   constexpr std::size_t kHeads = 128;
   std::size_t bytes = std::min(kMessageMax, AM_MaxMedium());
   for (Rank rank = 0; rank < port_.size(); ++rank) {
@@ -181,13 +181,13 @@ void Direct::on_stores(void*, void* data, std::size_t bytes) {
   Host& host = current_host();
   std::size_t records = 0;
   std::size_t stored = 0;
-  const bool good = StoreBuffers::for_each(
-      {static_cast<const std::byte*>(data), bytes},
-      [&](std::uint32_t place, std::span<const std::byte> its) {
-        std::copy(its.begin(), its.end(), host.own(place, its.size()));
-        stored += its.size();
-        ++records;
-      });
+  const bool good =
+      StoreBuffers::for_each({static_cast<const std::byte*>(data), bytes},
+                             [&](std::uint32_t place, std::span<const std::byte> its) {
+                               std::copy(its.begin(), its.end(), host.own(place, its.size()));
+                               stored += its.size();
+                               ++records;
+                             });
   if (!good) host.fail("stores came that no rank sends");
   static_cast<Direct&>(current_remote())
       .port_.charge(

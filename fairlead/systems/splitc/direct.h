@@ -36,7 +36,7 @@ class Direct final : public Remote {
   void wait(const lci::Until& until) override;
 
  private:
-  // Of a message of stores: as many as one packet of the Port's has, but not more than this.
+  // Bytes of a message of stores: as many as one packet of the Port's has, but not more than this.
   static constexpr std::size_t kMessageMax = 8192;
 
   void make_buffers();

@@ -77,8 +77,8 @@ inline Result<Choice> choice_of(std::string_view text) {
     names += (names.empty() ? "" : ", ") + std::string(kImplementationNames[found]);
   }
   if (found == kImplementationNames.size()) {
-    return Error{"there is no Split-C implementation '" + std::string(word) + "'; there are: " +
-                 names};
+    return Error{"there is no Split-C implementation '" + std::string(word) +
+                 "'; there are: " + names};
   }
   choice.implementation = static_cast<Implementation>(found);
   while (word.size() < text.size()) {

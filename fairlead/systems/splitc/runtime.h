@@ -29,8 +29,7 @@ class Runtime : public access::View, private Host {
   enum class HeapAt : std::uint8_t { any, one_address };
   static constexpr std::uintptr_t kOneAddress = 0x560000000000;
 
-  Runtime(run::Context& context, const Choice& choice, access::Body program_anchor,
-          HeapAt heap_at);
+  Runtime(run::Context& context, const Choice& choice, access::Body program_anchor, HeapAt heap_at);
   ~Runtime() override;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;

@@ -12,8 +12,8 @@ namespace {
 
 std::vector<std::pair<std::uint32_t, std::string>> records(std::span<const std::byte> message) {
   std::vector<std::pair<std::uint32_t, std::string>> found;
-  EXPECT_TRUE(StoreBuffers::for_each(
-      message, [&](std::uint32_t place, std::span<const std::byte> bytes) {
+  EXPECT_TRUE(
+      StoreBuffers::for_each(message, [&](std::uint32_t place, std::span<const std::byte> bytes) {
         found.emplace_back(place,
                            std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
       }));

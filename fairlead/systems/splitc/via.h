@@ -10,8 +10,8 @@
 // A reply says nothing of its request: VIs keep order, so that it belongs to the oldest request of
 // its VI that has none yet.
 //
-// Beyond the paper (its section 8). +gather: a block that is put, got or, on reliable VIs, stored is
-// not copied into its message, which is gathered from its head and the block. +rdma, on reliable
+// Beyond the paper (its section 8). +gather: a block that is put, got or, on reliable VIs, stored
+// is not copied into its message, which is gathered from its head and the block. +rdma, on reliable
 // VIs: blocks of any length go by RDMA (via_blocks.cc). A get is a read. A put is a write, and
 // sync() reads a few bytes behind the writes of each rank: a VI keeps order, so that they are there
 // then. A store is a write, and a message behind it that says how many bytes it was.
@@ -142,7 +142,7 @@ class ViaOver final : public Remote {
     std::uint32_t rdma = 0;                 // of those
     std::uint64_t posts = 0;                // sends so far, and how many of them have left
     std::uint64_t left = 0;
-    bool gone = false;                      // the other side has closed it
+    bool gone = false;  // the other side has closed it
     std::deque<Asked> asked;
 
     const Limits& limits() const { return kLimits[size]; }
@@ -151,7 +151,7 @@ class ViaOver final : public Remote {
     ReservedMemory memory;
     VIP_MEM_HANDLE handle = 0;
     Queue queues[kSizes];
-    // Of RDMA: the other side's heap, 0 as long as it is not known; writes since the last fence.
+    // For RDMA: the other side's heap, 0 as long as it is not known; writes since the last fence.
     std::uint64_t heap = 0;
     VIP_MEM_HANDLE heap_handle = 0;
     bool has_writes = false;

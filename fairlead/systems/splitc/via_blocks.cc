@@ -45,8 +45,7 @@ void ViaOver<Flow>::post_rdma(Rank rank, Rdma what, std::uint64_t offset, void* 
   ++queue.rdma;
   VIP_DESCRIPTOR& descriptor = *slot.descriptor;
   descriptor.CS.SegCount = 2;
-  descriptor.CS.Control =
-      what == Rdma::write ? VIP_CONTROL_OP_RDMAWRITE : VIP_CONTROL_OP_RDMAREAD;
+  descriptor.CS.Control = what == Rdma::write ? VIP_CONTROL_OP_RDMAWRITE : VIP_CONTROL_OP_RDMAREAD;
   descriptor.DS[0].Remote.Data.AddressBits = peer.heap + offset;
   descriptor.DS[0].Remote.Handle = peer.heap_handle;
   VIP_DATA_SEGMENT& local = descriptor.DS[1].Local;
@@ -57,8 +56,7 @@ void ViaOver<Flow>::post_rdma(Rank rank, Rdma what, std::uint64_t offset, void* 
 }
 
 template <class Flow>
-void ViaOver<Flow>::rdma(Rank rank, Rdma what, std::uint64_t offset, void* to,
-                         std::size_t bytes) {
+void ViaOver<Flow>::rdma(Rank rank, Rdma what, std::uint64_t offset, void* to, std::size_t bytes) {
   auto* at = static_cast<std::byte*>(to);
   if (what == Rdma::write) peers_[rank]->has_writes = true;
   while (bytes > 0) {
@@ -76,8 +74,7 @@ void ViaOver<Flow>::rdma_store(Rank rank, std::uint64_t offset, const void* from
                                std::size_t bytes) {
   rdma(rank, Rdma::write, offset, const_cast<void*>(from), bytes);
   const auto count = static_cast<std::uint32_t>(bytes);
-  await_sent(
-      request(rank, {Kind::stored, 0, 0}, std::as_bytes(std::span(&count, 1)), {}, nullptr));
+  await_sent(request(rank, {Kind::stored, 0, 0}, std::as_bytes(std::span(&count, 1)), {}, nullptr));
 }
 
 template <class Flow>
@@ -99,13 +96,13 @@ void ViaOver<Flow>::fence_writes() {
 }
 
 // The other members are instantiated in via.cc and via_connections.cc.
-#define FAIRLEAD_INSTANTIATE(Flow)                                                              \
-  template VIP_MEM_HANDLE ViaOver<Flow>::handle_of(Slot&, const void*, std::size_t);            \
-  template void ViaOver<Flow>::await_sent(const Queue&);                                        \
-  template void ViaOver<Flow>::tell_heap();                                                     \
-  template void ViaOver<Flow>::rdma(Rank, Rdma, std::uint64_t, void*, std::size_t);             \
-  template void ViaOver<Flow>::rdma_store(Rank, std::uint64_t, const void*, std::size_t);       \
-  template void ViaOver<Flow>::rdma_done(Queue&, Slot&);                                        \
+#define FAIRLEAD_INSTANTIATE(Flow)                                                        \
+  template VIP_MEM_HANDLE ViaOver<Flow>::handle_of(Slot&, const void*, std::size_t);      \
+  template void ViaOver<Flow>::await_sent(const Queue&);                                  \
+  template void ViaOver<Flow>::tell_heap();                                               \
+  template void ViaOver<Flow>::rdma(Rank, Rdma, std::uint64_t, void*, std::size_t);       \
+  template void ViaOver<Flow>::rdma_store(Rank, std::uint64_t, const void*, std::size_t); \
+  template void ViaOver<Flow>::rdma_done(Queue&, Slot&);                                  \
   template void ViaOver<Flow>::fence_writes()
 
 FAIRLEAD_INSTANTIATE(CreditFlow);

@@ -51,8 +51,8 @@ void ViaOver<Flow>::open(std::byte* heap, std::uint64_t bytes) {
   if (good && (extras_.gather || extras_.rdma)) {
     const VIP_BOOLEAN open = extras_.rdma ? VIP_TRUE : VIP_FALSE;
     VIP_MEM_ATTRIBUTES attributes{ptag_, open, open};
-    good = VipRegisterMem(nic_, heap_.data(), heap_.size(), &attributes, &heap_handle_) ==
-           VIP_SUCCESS;
+    good =
+        VipRegisterMem(nic_, heap_.data(), heap_.size(), &attributes, &heap_handle_) == VIP_SUCCESS;
   }
   peers_.resize(port_.size());
   for (Rank rank = 0; good && rank < port_.size(); ++rank) {

@@ -119,7 +119,7 @@ struct Application {
   const char* program;
   Words arguments;
   Words quick;
-  double expected_s;  // of a run on one processor of ours
+  double expected_s;   // of a run on one processor of ours
   bool grows = false;  // with the processors
 };
 
@@ -133,9 +133,9 @@ const std::vector<Application>& applications() {
   return kApplications;
 }
 
-class Figure6_5 {
+class Applications {
  public:
-  explicit Figure6_5(bool quick) : quick_(quick) {}
+  explicit Applications(bool quick) : quick_(quick) {}
 
   std::vector<std::uint32_t> counts() const {
     return quick_ ? std::vector<std::uint32_t>{1, 4} : std::vector<std::uint32_t>{1, 2, 4, 8, 16};
@@ -148,7 +148,7 @@ class Figure6_5 {
     return figure_of(fmt::format("{}, {}, {} processors", app.name, way.label, ranks), made,
                      "seconds");
   }
-  // Of as much work, or as many times as much where the problem grows.
+  // For as much work, or as many times as much where the problem grows.
   Quantity speed_up(const Application& app, const Way& way, std::uint32_t ranks) const {
     Quantity ratio = ratio_of(fmt::format("{}, {}, {} processors", app.name, way.label, ranks),
                               time(app, way, 1), time(app, way, ranks));
@@ -168,8 +168,7 @@ class Figure6_5 {
           if (way.pairs && !measured_in_pairs(app, ranks)) continue;
           const std::string row = fmt::format("{}, {}", app.name, ranks);
           add_cell(made, row, fmt::format("{} time", way.label), "s", time(app, way, ranks));
-          add_cell(made, row, fmt::format("{} speed-up", way.label), "",
-                   speed_up(app, way, ranks));
+          add_cell(made, row, fmt::format("{} speed-up", way.label), "", speed_up(app, way, ranks));
         }
       }
     }
@@ -207,8 +206,7 @@ class Figure6_5 {
       for (const Application& other : applications()) {
         const std::string_view name = other.name;
         if (name == "raytrace") continue;
-        orders.push_back(
-            {speed_up(other, way, most()), speed_up(app("raytrace"), way, most()), 1});
+        orders.push_back({speed_up(other, way, most()), speed_up(app("raytrace"), way, most()), 1});
         if (name == "cg" || name == "em3d") continue;
         for (const char* const worst : {"cg", "em3d"}) {
           orders.push_back({speed_up(app(worst), way, most()), speed_up(other, way, most()), 1});
@@ -221,8 +219,8 @@ class Figure6_5 {
     std::vector<Order> orders;
     for (const std::uint32_t ranks : counts()) {
       if (ranks < 4) continue;  // two are one node
-      orders.push_back({time(app("fft3d"), kAmvia, ranks), time(app("fft3d"), kAmviaShm, ranks),
-                        1});
+      orders.push_back(
+          {time(app("fft3d"), kAmvia, ranks), time(app("fft3d"), kAmviaShm, ranks), 1});
     }
     return says("3D FFT is slower where two processors share a network interface", "6.3", orders);
   }
@@ -233,9 +231,9 @@ class Figure6_5 {
                 "6.3", {{two, one, 1 / 1.9}});
   }
   StatementPlan now_stops() const {
-    return says("3D FFT does not scale past 8 processors on the NOW (predicted)", "6.3",
-                {{speed_up(app("fft3d"), kNow, most()), speed_up(app("fft3d"), kNow, most() / 2),
-                  1.1}});
+    return says(
+        "3D FFT does not scale past 8 processors on the NOW (predicted)", "6.3",
+        {{speed_up(app("fft3d"), kNow, most()), speed_up(app("fft3d"), kNow, most() / 2), 1.1}});
   }
   StatementPlan now_cholesky() const {
     std::vector<Order> orders;
@@ -267,6 +265,6 @@ class Figure6_5 {
 }  // namespace
 
 Study splitc_figure6_4(bool quick) { return figure6_4(quick); }
-Study splitc_figure6_5(bool quick) { return Figure6_5(quick).study(); }
+Study splitc_figure6_5(bool quick) { return Applications(quick).study(); }
 
 }  // namespace fairlead::tools

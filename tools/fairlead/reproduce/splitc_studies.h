@@ -13,7 +13,7 @@ inline constexpr PaperPlatform kSplitcPlatforms[] = {{"millennium", "Millennium"
 // operations; figure6-5: applications. quick: fewer sizes, rounds and processors, smaller problems.
 std::vector<Study> splitc_paper_studies(bool quick);
 
-// Of them.
+// Two of them.
 Study splitc_figure6_4(bool quick);
 Study splitc_figure6_5(bool quick);
 
