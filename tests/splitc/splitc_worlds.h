@@ -46,9 +46,9 @@ inline std::vector<std::string> with_implementations(std::vector<std::string> wo
 // Those, and what implementations do beyond the paper.
 inline std::vector<std::string> with_extras(std::vector<std::string> worlds) {
   for (const char* world :
-       {"direct+aggregate udp", "direct+aggregate lossy", "direct+aggregate myrinet-p3/sdma",
-        "via+rdma shm", "via+rdma lossy", "via+rdma millennium/via", "via+gather udp",
-        "via-unreliable+gather myrinet-p3/pio@2"}) {
+       {"direct+aggregate shm", "direct+aggregate udp", "direct+aggregate lossy",
+        "direct+aggregate myrinet-p3/sdma", "via+rdma shm", "via+rdma lossy",
+        "via+rdma millennium/via", "via+gather udp", "via-unreliable+gather myrinet-p3/pio@2"}) {
     worlds.emplace_back(world);
   }
   return worlds;

@@ -155,7 +155,9 @@ void Direct::send_stores(Rank rank) {
 }
 
 void Direct::flush() {
-  if (buffers_ == nullptr || buffers_->waiting().empty()) return;
+  if (buffers_ == nullptr) return;
+  host_.count_stores();
+  if (buffers_->waiting().empty()) return;
   for (const Rank rank : std::exchange(buffers_->waiting(), {})) send_stores(rank);
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "fairlead/base/pages.h"
 #include "fairlead/run/names.h"
@@ -77,6 +78,10 @@ Runtime::Runtime(run::Context& context, const Choice& choice, access::Body progr
                     }}),
       heap_at_(heap_at) {
   procs = port_.size();
+  if (choice.extras.aggregate) {
+    uncounted_.resize(procs);
+    uncounted = uncounted_.data();
+  }
   me = port_.self();
 }
 
@@ -237,9 +242,15 @@ std::uint64_t Runtime::stored_here() const {
 }
 
 void Runtime::store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
+  std::byte* const at = look(rank, offset, bytes, "store", true);
+  if (at != nullptr) std::memcpy(at, from, bytes);
+  if (at != nullptr && uncounted != nullptr) {
+    uncounted[rank] += bytes;
+    has_uncounted = true;
+    return;
+  }
   stores_ += bytes;
-  if (std::byte* const at = look(rank, offset, bytes, "store", true)) {
-    std::memcpy(at, from, bytes);
+  if (at != nullptr) {
     const std::uint64_t before = std::atomic_ref<std::uint64_t>(control_of(rank).stored)
                                      .fetch_add(bytes, std::memory_order_release);
     if (node_ != nullptr) remote_->stored_at(rank, before + bytes);
@@ -258,6 +269,18 @@ std::byte* Runtime::own(std::uint64_t offset, std::size_t bytes) {
 void Runtime::stored(std::size_t bytes) {
   std::atomic_ref<std::uint64_t>(reinterpret_cast<Control*>(heap_)->stored)
       .fetch_add(bytes, std::memory_order_release);
+}
+
+void Runtime::count_stores() {
+  if (!has_uncounted) return;
+  has_uncounted = false;
+  for (Rank rank = 0; rank < procs; ++rank) {
+    if (uncounted_[rank] == 0) continue;
+    const std::uint64_t bytes = std::exchange(uncounted_[rank], 0);
+    stores_ += bytes;
+    std::atomic_ref<std::uint64_t>(control_of(rank).stored)
+        .fetch_add(bytes, std::memory_order_release);
+  }
 }
 
 const std::atomic<std::uint64_t>* Runtime::stored_word() {

@@ -59,7 +59,7 @@ class StoreBuffers {
     buffer.stores = 0;
     return {buffer.data.get(), used};
   }
-  // Ranks for which stores wait, each once; some of them may have none any more.
+  // Ranks for which stores wait; some are there more than once, or have none any more.
   std::vector<Rank>& waiting() { return waiting_; }
 
   // Calls f(place, bytes) for each record of a message. False: it is no such message.

@@ -101,7 +101,8 @@ Study figure6_4(bool quick) {
   }
   const auto slope = [&](const Plan& plan) {
     return ratio_of(
-        fmt::format("{}, both ways {}: {} of {} bytes", plan.op, plan.two_way, kMost, kLeast),
+        fmt::format("{}{}: {} of {} bytes", plan.op, plan.two_way ? ", both ways" : "", kMost,
+                    kLeast),
         time(kAmviaShm, plan, kMost), time(kAmviaShm, plan, kLeast));
   };
   study.statements = {
