@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "fairlead/run/model_world.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
+#include "fairlead/run/model/model_world.h"
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/report/html.h"
 #include "tools/fairlead/subprocess.h"
