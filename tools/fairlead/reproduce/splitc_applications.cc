@@ -100,10 +100,9 @@ Study figure6_4(bool quick) {
     less.push_back({both(kMost), both(kLeast), 0.95});
   }
   const auto slope = [&](const Plan& plan) {
-    return ratio_of(
-        fmt::format("{}{}: {} of {} bytes", plan.op, plan.two_way ? ", both ways" : "", kMost,
-                    kLeast),
-        time(kAmviaShm, plan, kMost), time(kAmviaShm, plan, kLeast));
+    return ratio_of(fmt::format("{}{}: {} of {} bytes", plan.op, plan.two_way ? ", both ways" : "",
+                                kMost, kLeast),
+                    time(kAmviaShm, plan, kMost), time(kAmviaShm, plan, kLeast));
   };
   study.statements = {
       says("Gets of 4 bytes are twice as slow both ways", "6.2", twice),
