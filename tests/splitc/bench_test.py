@@ -8,9 +8,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "command"))
 from command import BIN, fairlead, json_lines  # noqa: E402
 
 
-def times(name, *arguments, on=("myrinet-p3",), rounds=10000):
+def times(name, *arguments, on=("myrinet-p3",), rounds=10000, ranks=2):
     """Microseconds of each operation and size."""
-    answer = fairlead("run", "-n", "2", "--on", *on, "--splitc", name, str(BIN / "splitcbench"),
+    answer = fairlead("run", "-n", str(ranks), "--on", *on, "--splitc", name, str(BIN / "splitcbench"),
                       "--json", "--rounds", str(rounds), *arguments)
     if answer.returncode != 0:
         raise AssertionError(answer.stdout + answer.stderr)
@@ -82,7 +82,7 @@ class Bench(unittest.TestCase):
                 self.assertTrue(all(each > 0 for each in us.values()), f"{on} {name}")
 
     def test_wrong_use(self):
-        answer = fairlead("run", "-n", "3", str(BIN / "splitcbench"))
+        answer = fairlead("run", "-n", "1", str(BIN / "splitcbench"))
         self.assertEqual(answer.returncode, 2)
         self.assertIn("needs 2 ranks", answer.stderr)
         answer = fairlead("run", "-n", "2", str(BIN / "splitcbench"), "--op", "swap")
