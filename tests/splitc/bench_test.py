@@ -53,16 +53,17 @@ class Bench(unittest.TestCase):
         plain = times("direct", "--op", "store")["store", 4]
         together = times("direct+aggregate", "--op", "store")["store", 4]
         # Expect: some hundred stores are one message.
-        self.assertLess(together, 0.25 * plain)
-        for extra in ("gather", "rdma"):
-            for op in ("get", "put", "store"):
-                for on in (("myrinet-p3",), ("millennium", "--lci", "via")):
-                    arguments = ("--bulk", "--op", op)
-                    copied = times("via", *arguments, on=on, rounds=300)
-                    less = times(f"via+{extra}", *arguments, on=on, rounds=300)
-                    # Expect: no slower for the largest blocks, whose copies are left out.
-                    self.assertLess(less[f"bulk_{op}", 4096], 1.02 * copied[f"bulk_{op}", 4096],
-                                    f"{extra} {op} {on}")
+        self.assertLess(together, 0.05 * plain)
+        for op in ("get", "put", "store"):
+            us = {name: times(name, "--bulk", "--op", op, on=("millennium", "--lci", "via"),
+                              rounds=100)[f"bulk_{op}", 4096]
+                  for name in ("via", "via+gather", "via+rdma")}
+            # Expect: a gathered block takes what a copied one does, as the interface is what is
+            # waited for; RDMA spares the target's part of a get and the reply of a put; a store by
+            # RDMA has one message more.
+            self.near(us["via+gather"] / us["via"], 1.0, op)
+            self.near(us["via+rdma"] / us["via"], {"get": 0.68, "put": 0.71, "store": 1.08}[op],
+                      op)
 
     def test_two_processors_of_a_node(self):
         node = ("millennium", "--lci", "via", "--ranks-per-node", "2")
