@@ -10,8 +10,8 @@ from command import BIN, fairlead, json_lines  # noqa: E402
 
 def times(name, *arguments, on=("myrinet-p3",), rounds=10000, ranks=2):
     """Microseconds of each operation and size."""
-    answer = fairlead("run", "-n", str(ranks), "--on", *on, "--splitc", name, str(BIN / "splitcbench"),
-                      "--json", "--rounds", str(rounds), *arguments)
+    answer = fairlead("run", "-n", str(ranks), "--on", *on, "--splitc", name,
+                      str(BIN / "splitcbench"), "--json", "--rounds", str(rounds), *arguments)
     if answer.returncode != 0:
         raise AssertionError(answer.stdout + answer.stderr)
     return {(row["op"], row["bytes"]): row["us"] for row in json_lines(answer.stdout)}
@@ -40,6 +40,14 @@ class Bench(unittest.TestCase):
             for op, ours in (("get", 2.0), ("put", 2.0), ("store", store), ("read", 1.17),
                              ("write", 1.17)):
                 self.near(two_way[op, 4] / one_way[op, 4], ours, f"{name} {op}")
+
+    def test_reads_where_all_nodes_are_connected(self):
+        for name, ours in (("amvia", 1.06), ("via", 1.11)):
+            arguments = {"on": ("millennium", "--lci", "via"), "rounds": 300, "ranks": 16}
+            one_way = times(name, "--op", "read", **arguments)["read", 4]
+            two_way = times(name, "--op", "read", "--two-way", **arguments)["read", 4]
+            # Expect: as long both ways, as in section 6.2.
+            self.near(two_way / one_way, ours, name)
 
     def test_bulk(self):
         for name in ("amvia", "via", "via-unreliable"):
