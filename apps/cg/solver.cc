@@ -16,94 +16,56 @@ constexpr std::uint64_t kMultiplyOps = 14;
 constexpr std::uint64_t kDotOps = 6;
 constexpr std::uint64_t kUpdateOps = 7;
 
-apps::Rows rows_of(std::uint32_t rank, std::int64_t grid) {
-  return apps::share_of(static_cast<int>(rank), static_cast<int>(splitc::procs()), grid);
-}
-std::size_t most_rows(std::int64_t grid) {
-  const apps::Rows first = rows_of(0, grid);
-  return static_cast<std::size_t>(first.end - first.begin);
-}
-
 }  // namespace
 
-Field::Field(std::int64_t grid)
-    : grid_(grid),
-      rows_(rows_of(splitc::my_proc(), grid)),
-      memory_(splitc::all_malloc<double>((most_rows(grid) + 2) * static_cast<std::size_t>(grid))) {}
-
-splitc::global_ptr<double> Field::row_of(std::uint32_t rank, std::int64_t row) const {
-  return memory_.on(rank) + (row - rows_of(rank, grid_).begin + 1) * grid_;
-}
-
-std::span<double> Field::own() const {
-  const auto rows = static_cast<std::size_t>(rows_.end - rows_.begin);
-  return {splitc::tolocal(memory_.on(splitc::my_proc())) + grid_,
-          rows * static_cast<std::size_t>(grid_)};
-}
-
-void Field::exchange() const {
-  if (rows_.begin == rows_.end) return;
-  const std::uint32_t me = splitc::my_proc();
-  const auto side = static_cast<std::size_t>(grid_);
-  const std::span<double> mine = own();
-  std::uint64_t bytes = 0;
-  if (rows_.begin > 0) {
-    splitc::bulk_store(row_of(me - 1, rows_.begin), mine.data(), side);
-    bytes += side * sizeof(double);
-  }
-  if (rows_.end < grid_) {
-    splitc::bulk_store(row_of(me + 1, rows_.end - 1), mine.data() + mine.size() - side, side);
-    bytes += side * sizeof(double);
-  }
-  splitc::store_sync(bytes);
-}
-
-void Field::multiply(std::span<double> to) const {
-  const std::span<double> mine = own();
-  const auto side = static_cast<std::size_t>(grid_);
-  const double* at = mine.data();
-  for (std::size_t i = 0; i < to.size(); ++i, ++at) {
-    const double left = i % side == 0 ? 0 : at[-1];
-    const double right = i % side == side - 1 ? 0 : at[1];
-    to[i] = 4 * *at - left - right - *(at - side) - at[side];
-  }
-}
-
-Solver::Solver(std::int64_t grid) : solution_(grid), direction_(grid) {
-  const apps::Rows rows = rows_of(splitc::my_proc(), grid);
+Solver::Solver(Neighbours& neighbours)
+    : neighbours_(neighbours),
+      side_(static_cast<std::size_t>(neighbours.grid())),
+      points_(static_cast<std::size_t>(neighbours.rows().end - neighbours.rows().begin) * side_),
+      solution_(neighbours.make_field()),
+      direction_(neighbours.make_field()) {
+  const apps::Rows rows = neighbours_.rows();
   for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-    for (std::int64_t column = 0; column < grid; ++column) {
+    for (std::int64_t column = 0; column < neighbours_.grid(); ++column) {
       const std::uint64_t bits = apps::scramble(1, row, column);
       right_side_.push_back(static_cast<double>(bits >> 40) / 16777216.0 - 0.5);
     }
   }
   rest_ = right_side_;
-  product_.resize(right_side_.size());
-  std::copy(rest_.begin(), rest_.end(), direction_.own().begin());
+  product_.resize(points_);
+  std::copy(rest_.begin(), rest_.end(), own(direction_).begin());
+}
+
+void Solver::multiply(const double* field, std::span<double> to) const {
+  const double* at = field + side_;
+  for (std::size_t i = 0; i < to.size(); ++i, ++at) {
+    const double left = i % side_ == 0 ? 0 : at[-1];
+    const double right = i % side_ == side_ - 1 ? 0 : at[1];
+    to[i] = 4 * *at - left - right - *(at - side_) - at[side_];
+  }
 }
 
 void Solver::declare(std::uint64_t ops_per_point, std::uint64_t fields) const {
   if (fairlead_work == nullptr) return;
-  const std::uint64_t points = rest_.size();
-  fairlead_work(points * ops_per_point, points * fields * 8, points * 5 * 8);
+  fairlead_work(points_ * ops_per_point, points_ * fields * 8, points_ * 5 * 8);
 }
 
-double Solver::dot(std::span<const double> a, std::span<const double> b) const {
+double Solver::dot(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   declare(kDotOps, 2);
-  return splitc::all_reduce_sum(sum);
+  return neighbours_.sum(sum);
 }
 
 std::int64_t Solver::solve(double tolerance, std::int64_t iterations_max) {
-  const std::span<double> x = solution_.own();
-  const std::span<double> p = direction_.own();
+  const std::span<double> x = own(solution_);
+  const std::span<double> p = own(direction_);
   double rest = dot(rest_, rest_);
   const double enough = rest * tolerance * tolerance;
   std::int64_t iteration = 0;
   for (; iteration < iterations_max && rest > enough; ++iteration) {
-    direction_.exchange();
-    direction_.multiply(product_);
+    neighbours_.exchange(direction_);
+    multiply(direction_, product_);
     declare(kMultiplyOps, 2);
     const double step = rest / dot(p, product_);
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -121,11 +83,11 @@ std::int64_t Solver::solve(double tolerance, std::int64_t iterations_max) {
 }
 
 double Solver::residual() {
-  splitc::barrier();
-  solution_.exchange();
-  solution_.multiply(product_);
+  neighbours_.exchange(solution_);
+  multiply(solution_, product_);
   for (std::size_t i = 0; i < product_.size(); ++i) product_[i] = right_side_[i] - product_[i];
-  return std::sqrt(dot(product_, product_) / dot(right_side_, right_side_));
+  const double rest = dot(product_, product_);
+  return std::sqrt(rest / dot(right_side_, right_side_));
 }
 
 }  // namespace cg

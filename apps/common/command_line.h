@@ -39,6 +39,10 @@ class CommandLine {
   CommandLine& flag(const char* name, bool& to) {
     return preset(name, [&to] { to = true; });
   }
+  // A program that verifies its result unless it is told not to; `to` is true before.
+  CommandLine& verification(bool& to) {
+    return flag("--verify", to).preset("--no-verify", [&to] { to = false; });
+  }
   // An option that stands for others: they hold as if they were in its place.
   CommandLine& preset(const char* name, std::function<void()> apply) {
     rows_.push_back({name, false, [apply = std::move(apply)](const char*) {

@@ -6,23 +6,24 @@ namespace raytrace {
 namespace {
 
 const char kHelp[] =
-    "Ray traces a teapot, in Split-C: ranks take tiles by a shared counter.\n"
-    "\n"
-    "usage: raytrace [options]\n"
     "  --width N        of the picture, in pixels (256)\n"
     "  --height N       (256)\n"
     "  --samples N      N * N rays of a pixel are averaged (1)\n"
     "  --png FILE       write the picture there\n"
-    "  --verify         compare with a sequential run, pixel by pixel\n"
+    "  --no-verify      do not compare with a sequential run, pixel by pixel\n"
     "  --json           print one JSON object\n"
     "\n"
-    "examples:\n"
-    "  fairlead run -n 4 raytrace --verify --png teapot.png\n"
-    "  fairlead run -n 16 --on myrinet-p3 --splitc via raytrace\n";
+    "examples:\n";
 
 }  // namespace
 
-std::optional<int> read(int argc, char** argv, Options& options) {
+std::optional<int> read(const Front& front, int argc, char** argv, Options& options) {
+  const std::string program = front.program;
+  const std::string help = "Ray traces a teapot, " + std::string(front.how) +
+                           ": ranks take tiles by a shared counter.\n\nusage: " + program +
+                           " [options]\n" + kHelp + "  fairlead run -n 4 " + program +
+                           " --png teapot.png\n  fairlead run -n 16 --on myrinet-p3 " + program +
+                           " --no-verify\n";
   return apps::CommandLine()
       .count("--width", 1, 8192, options.width)
       .count("--height", 1, 8192, options.height)
@@ -32,9 +33,9 @@ std::optional<int> read(int argc, char** argv, Options& options) {
                 options.png = text;
                 return !options.png.empty();
               })
-      .flag("--verify", options.verify)
+      .verification(options.verify)
       .flag("--json", options.json)
-      .read("raytrace", kHelp, argc, argv);
+      .read(front.program, help.c_str(), argc, argv);
 }
 
 }  // namespace raytrace

@@ -9,7 +9,7 @@ namespace fairlead::port_test {
 namespace {
 
 class Access : public PerWorld {};
-INSTANTIATE_PORT_TESTS_IN(Access, ::testing::ValuesIn(with_implementations(worlds())));
+INSTANTIATE_PORT_TESTS_IN(Access, ::testing::ValuesIn(with_extras(with_implementations(worlds()))));
 
 using splitc::global_ptr;
 using splitc::spread_ptr;
@@ -97,10 +97,44 @@ bool stores_count_bytes(lci::Port& port) {
   return PORT_TEST_CHECK(*here == 7, port, *here) && good;
 }
 
+// Stores of all sizes, near and far from each other; their target waits for nothing but their
+// bytes, while their source waits for something else.
+bool stores_come_whatever_their_source_does(lci::Port& port) {
+  const std::uint32_t me = splitc::my_proc();
+  constexpr std::uint32_t kWords = 3000;
+  const global_ptr<std::uint32_t> place = splitc::all_malloc<std::uint32_t>(kWords);
+  const global_ptr<std::uint32_t> said = splitc::all_malloc<std::uint32_t>(1);
+  bool good = true;
+  for (std::uint32_t turn = 1; turn <= 3; ++turn) {
+    if (me == 0) {
+      std::vector<std::uint32_t> block(1199, turn * 1'000'000);
+      for (std::uint32_t i = 0; i < 1800; i += turn) splitc::store(place.on(1) + i, turn * 100 + i);
+      splitc::bulk_store(place.on(1) + 1800, block.data(), block.size());
+      std::fill(block.begin(), block.end(), 0);
+      splitc::store(place.on(1) + (kWords - 1), turn);
+      while (splitc::read(said) != turn) {
+      }
+    } else if (me == 1) {
+      splitc::store_sync(4 * ((1800 + turn - 1) / turn + 1199 + 1));
+      const std::uint32_t* const here = splitc::tolocal(place.on(1));
+      for (std::uint32_t i = 0; i < 1800; i += turn) {
+        good &= here[i] == turn * 100 + i;
+      }
+      good &= here[1800] == turn * 1'000'000 && here[2998] == turn * 1'000'000;
+      good = PORT_TEST_CHECK(good && here[kWords - 1] == turn, port, turn);
+      splitc::write(said, turn);
+    }
+  }
+  splitc::all_free(said);
+  splitc::all_free(place);
+  return good;
+}
+
 TEST_P(Access, values_blocks_and_stores_to_all_ranks) {
   run_splitc(GetParam(), 3, [](lci::Port& port) {
-    const bool values = values_and_blocks(port);
-    return stores_count_bytes(port) && values;
+    bool good = values_and_blocks(port);
+    good = stores_count_bytes(port) && good;
+    return stores_come_whatever_their_source_does(port) && good;
   });
 }
 

@@ -111,7 +111,8 @@ class Loss : public PerWorld {
     ::setenv(via::kLossVariable, plan.c_str(), 1);
     constexpr unsigned kRanks = 3;
     const std::uint64_t turns = operations / kTurnOf / kRanks + 1;
-    run_splitc("via-unreliable " + world, kRanks, [turns](lci::Port& port) {
+    const bool named = world.find(' ') != std::string::npos;
+    run_splitc(named ? world : "via-unreliable " + world, kRanks, [turns](lci::Port& port) {
       Turns made(port);
       bool good = true;
       for (std::uint64_t i = 1; i <= turns; ++i) good = made.turn(i % 8 == 0) && good;
@@ -119,8 +120,8 @@ class Loss : public PerWorld {
     });
   }
 };
-INSTANTIATE_PORT_TESTS_IN(Loss,
-                          ::testing::Values("shm", "udp", "myrinet-p3/sdma", "millennium/via"));
+INSTANTIATE_PORT_TESTS_IN(Loss, ::testing::Values("shm", "udp", "myrinet-p3/sdma", "millennium/via",
+                                                  "via-unreliable+gather udp"));
 
 TEST_P(Loss, every_byte_comes_once) {
   std::uint64_t left = operations();

@@ -33,11 +33,23 @@ inline std::vector<std::string> with_implementations(std::vector<std::string> wo
                                     "myrinet-p3/pio@2",
                                     "myrinet-p3/hrx",
                                     "generic-hca"};
+    if (name == "am") its = {"shm", "udp", "myrinet-p3/pio@2"};
     if (name == "amvia-shm") {
       its = {"loop",          "shm",        "udp", "nirx", "myrinet-p3/pio@2", "millennium/via@2",
              "generic-hca@2", "generic-hca"};
     }
     for (const char* world : its) worlds.push_back(name + " " + world);
+  }
+  return worlds;
+}
+
+// Those, and what implementations do beyond the paper.
+inline std::vector<std::string> with_extras(std::vector<std::string> worlds) {
+  for (const char* world :
+       {"direct+aggregate shm", "direct+aggregate udp", "direct+aggregate lossy",
+        "direct+aggregate myrinet-p3/sdma", "via+rdma shm", "via+rdma lossy",
+        "via+rdma millennium/via", "via+gather udp", "via-unreliable+gather myrinet-p3/pio@2"}) {
+    worlds.emplace_back(world);
   }
   return worlds;
 }

@@ -28,7 +28,7 @@ Node::Node(run::Context& context, Implementation implementation)
              },
              [](void* self) {
                Node& node = *static_cast<Node*>(self);
-               if (node.polled_ != nullptr) node.run_kept(node.polled_);
+               if (node.polled_ != nullptr) (void)node.run_kept(node.polled_);
              }}) {
   if (implementation_ == Implementation::amvia) {
     maps_ = std::make_unique<Maps>(
@@ -183,7 +183,8 @@ int Node::reply(Token* token, Head head, const void* data) {
 }
 
 // Replies do not wait for requests, which wait while replies of this rank's have no room.
-void Node::run_kept(Bundle* bundle) {
+int Node::run_kept(Bundle* bundle) {
+  int ran = 0;
   std::deque<Kept>& all = bundle->kept;
   for (std::size_t i = 0; i < all.size();) {
     if (wire_.full() && all[i].arrival.lane == lci::Lane::request) {
@@ -194,7 +195,9 @@ void Node::run_kept(Bundle* bundle) {
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
     process(kept.arrival);
     port_.release(kept.packet);
+    ++ran;
   }
+  return ran;
 }
 
 int Node::poll(Bundle* bundle) {
@@ -203,9 +206,9 @@ int Node::poll(Bundle* bundle) {
     ran = maps_->poll(bundle);
   } else {
     wire_.pump();
-    run_kept(bundle);
+    ran = run_kept(bundle);
     polled_ = bundle;
-    ran = port_.poll();
+    ran += port_.poll();
     polled_ = nullptr;
     if (ran > 0 || !free_work_) {
       empty_polls_ = 0;

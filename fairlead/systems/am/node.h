@@ -107,7 +107,7 @@ class Node {
   int tell_all_back(Bundle* bundle);
   // A packet that the Port could not deliver.
   void returned_by_port(const lci::Arrival& arrival);
-  void run_kept(Bundle* bundle);
+  int run_kept(Bundle* bundle);
 
   run::Context& context_;
   lci::Port& port_;

@@ -28,6 +28,10 @@ struct View {
   std::uint32_t procs = 0;
   std::uint32_t me = 0;
   std::uint32_t until_poll = 1;
+  // Bytes that were stored on the short way and are not counted at their target yet, by rank;
+  // nullptr: stores have none, as each is counted at once.
+  std::uint64_t* uncounted = nullptr;
+  bool has_uncounted = false;
 };
 
 // The view of a thread that start() does not know; ends the process where Split-C does not run.

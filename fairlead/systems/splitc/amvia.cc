@@ -57,7 +57,7 @@ void Amvia::expect(int answer) {
 }
 
 void Amvia::open(std::byte*, std::uint64_t) {
-  const int joined = fairlead_am_init("amvia");
+  const int joined = fairlead_am_init(carrier_);
   began_am_ = joined == AM_OK;
   bool good =
       (began_am_ || joined == AM_ERR_IN_USE) && make_endpoint(port_, bundle_, endpoint_, left_out_);
@@ -81,10 +81,10 @@ void Amvia::open(std::byte*, std::uint64_t) {
   set(kAtomicDone, handler_of(&on_atomic_done));
   set(kTogetherValue, handler_of(&on_together_value));
   set(kTogetherBlock, handler_of(&on_together_block));
-  if (!good) {
+  if (!good || AM_MaxMedium() < kBlockMax) {
     host_.fail(
-        "no endpoint of Active Messages over virtual interfaces (is another implementation of "
-        "them in use?)");
+        "no endpoint of Active Messages (is another implementation of them in use than this one "
+        "stands on?)");
   }
 }
 
@@ -150,7 +150,7 @@ void Amvia::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes) {
         AM_Request4(endpoint_, index, kGetValue, low(offset), high(offset), low(bytes), low(slot)));
   }
   while (bytes > 0) {
-    const std::size_t part = std::min(bytes, AM_MaxMedium());
+    const std::size_t part = std::min(bytes, kBlockMax);
     ++gets_;
     const std::uint32_t slot = new_slot(at, part);
     expect(AM_RequestI4(endpoint_, index, kGetBlock, nullptr, 0, low(offset), high(offset),
@@ -173,7 +173,7 @@ void Amvia::write(Rank rank, std::uint64_t offset, const void* from, std::size_t
   }
   const auto* at = static_cast<const std::byte*>(from);
   while (bytes > 0) {
-    const std::size_t part = std::min(bytes, AM_MaxMedium());
+    const std::size_t part = std::min(bytes, kBlockMax);
     ++under_way;
     expect(AM_RequestI2(endpoint_, index, is_store ? kStoreBlock : kPutBlock, at, part, low(offset),
                         high(offset)));
@@ -209,7 +209,7 @@ Collectives::Road Amvia::road() {
              std::span<const std::byte> data) {
             static_cast<Amvia*>(self)->send(to, kind, words, data);
           },
-          this, AM_MaxMedium()};
+          this, kBlockMax};
 }
 
 void Amvia::send(Rank to, std::uint32_t kind, const lci::Words& words,
@@ -260,7 +260,7 @@ void Amvia::on_store_block(void* token, void* data, std::size_t bytes, Arg low, 
   (void)AM_ReplyI0(token, kStoreBlockDone, nullptr, 0);
 }
 void Amvia::on_get_block(void* token, void*, std::size_t, Arg low, Arg high, Arg bytes, Arg slot) {
-  const std::size_t its = std::min<std::size_t>(static_cast<std::uint32_t>(bytes), AM_MaxMedium());
+  const std::size_t its = std::min<std::size_t>(static_cast<std::uint32_t>(bytes), kBlockMax);
   (void)AM_ReplyI1(token, kGotBlock, current().host_.own(joined(low, high), its), its, slot);
 }
 void Amvia::on_atomic(void* token, void* data, std::size_t bytes) {

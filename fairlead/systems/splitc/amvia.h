@@ -1,7 +1,8 @@
-// --splitc amvia: every access of another rank's heap is an Active Message over virtual interfaces
-// (Split-C paper, section 5.2), and has a reply, which brings the result of a get, counts a put
-// done, and is the end of a store. Values of up to 8 bytes travel in short messages, all else in
-// buffers of at most AM_MaxMedium() bytes. The messages of Collectives, too, are Active Messages.
+// --splitc amvia and am: every access of another rank's heap is an Active Message, over virtual
+// interfaces or in packets of the Port (Split-C paper, section 5.2; the second is what the paper's
+// NOW had), and has a reply, which brings the result of a get, counts a put done, and is the end of
+// a store. Values of up to 8 bytes travel in short messages, all else in buffers of at most
+// kBlockMax bytes. The messages of Collectives, too, are Active Messages.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,10 +16,13 @@ class Amvia : public Remote {
  public:
   // Bytes of a value that a short message has room for.
   static constexpr std::size_t kValueMax = 8;
+  // The bytes of a part of a block: what Active Messages over virtual interfaces have room for.
+  static constexpr std::size_t kBlockMax = 4016;
 
-  // No messages go to the ranks of `left_out`, which are in order, and outlive it.
-  Amvia(lci::Port& port, Host& host, std::span<const Rank> left_out = {})
-      : port_(port), host_(host), left_out_(left_out) {}
+  // `carrier`: the implementation of Active Messages, a string that outlives it. No messages go to
+  // the ranks of `left_out`, which are in order, and outlive it.
+  Amvia(lci::Port& port, Host& host, const char* carrier, std::span<const Rank> left_out = {})
+      : port_(port), host_(host), carrier_(carrier), left_out_(left_out) {}
 
   void open(std::byte* heap, std::uint64_t bytes) override;
   void close() override;
@@ -86,6 +90,7 @@ class Amvia : public Remote {
 
   lci::Port& port_;
   Host& host_;
+  const char* const carrier_;
   const std::span<const Rank> left_out_;
   bool began_am_ = false;
   bool ends_ = false;  // what comes back is no error

@@ -29,7 +29,7 @@ bool holds(const lci::Until& until) {
 }  // namespace
 
 AmviaShm::AmviaShm(lci::Port& port, const run::LayerCosts& costs, Host& host, const NodeHeaps& node)
-    : Amvia(port, host, node.ranks()),
+    : Amvia(port, host, "amvia", node.ranks()),
       node_(node),
       takes_time_((port.caps(port.self()).flags & lci::kFreeWork) == 0),
       costs_(costs),

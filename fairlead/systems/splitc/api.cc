@@ -70,7 +70,7 @@ namespace {
 int start_rank(run::Context* context, Body program_anchor, Runtime::HeapAt heap_at,
                int (*splitc_main)(void*), void* argument) {
   const char* const named = std::getenv(kImplementationVariable);
-  const Result<Implementation> chosen = implementation_of(named == nullptr ? "" : named);
+  const Result<Choice> chosen = choice_of(named == nullptr ? "" : named);
   if (!chosen.ok()) {
     fmt::print(stderr, "Split-C: {}\n", chosen.error().text);
     return 2;

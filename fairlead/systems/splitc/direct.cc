@@ -3,20 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fairlead/systems/splitc/endpoint.h"
 
 namespace fairlead::splitc {
 namespace {
 
-enum Handler : handler_t { kReturned = 0, kStored, kAtomic, kAtomicDone };
+enum Handler : handler_t { kReturned = 0, kStored, kStores, kAtomic, kAtomicDone };
+
+// Operations of a store that is put into a buffer, and of one that is taken out of a message.
+constexpr std::uint64_t kPackOps = 12;
 
 bool no_room(Post answer) { return answer == Post::again_credit || answer == Post::again_buffer; }
 
 }  // namespace
 
-Direct::Direct(lci::Port& port, Host& host, lci::SegId heap_segment)
-    : port_(port), host_(host), segment_(heap_segment), is_dirty_(port.size()) {}
+Direct::Direct(lci::Port& port, Host& host, lci::SegId heap_segment, bool aggregates)
+    : port_(port),
+      host_(host),
+      segment_(heap_segment),
+      aggregates_(aggregates),
+      is_dirty_(port.size()) {}
 
 void Direct::open(std::byte* heap, std::uint64_t bytes) {
   const int joined = AM_Init();
@@ -26,9 +34,22 @@ void Direct::open(std::byte* heap, std::uint64_t bytes) {
                     AM_SetSeg(endpoint_, heap, bytes) == AM_OK &&
                     AM_SetHandler(endpoint_, kReturned, handler_of(&on_returned)) == AM_OK &&
                     AM_SetHandler(endpoint_, kStored, handler_of(&on_stored)) == AM_OK &&
+                    AM_SetHandler(endpoint_, kStores, handler_of(&on_stores)) == AM_OK &&
                     AM_SetHandler(endpoint_, kAtomic, handler_of(&on_atomic)) == AM_OK &&
                     AM_SetHandler(endpoint_, kAtomicDone, handler_of(&on_atomic_done)) == AM_OK;
   if (!good) host_.fail("no endpoint of Active Messages");
+  if (aggregates_) make_buffers();
+}
+
+void Direct::make_buffers() {
+  // Bytes for the headers of a message of Active Messages.
+  constexpr std::size_t kHeads = 128;
+  std::size_t bytes = std::min(kMessageMax, AM_MaxMedium());
+  for (Rank rank = 0; rank < port_.size(); ++rank) {
+    if (rank != port_.self()) bytes = std::min<std::size_t>(bytes, port_.caps(rank).mtu_bytes);
+  }
+  buffers_ = std::make_unique<StoreBuffers>(
+      port_.size(), std::max(bytes, StoreBuffers::kBytesMin + kHeads) - kHeads);
 }
 
 void Direct::close() {
@@ -37,6 +58,7 @@ void Direct::close() {
 }
 
 void Direct::wait(const lci::Until& until) {
+  flush();
   // What came in a wait that was over at once is served before this one blocks; who waits looks
   // again then.
   if (serves_first_) return poll();
@@ -51,12 +73,14 @@ void Direct::wait(const lci::Until& until) {
 }
 
 void Direct::poll() {
+  flush();
   serves_first_ = false;
   (void)AM_Poll(bundle_);
 }
 
 // AM_Poll itself would give the processor away now and then.
 void Direct::glance() {
+  flush();
   if (port_.poll() > 0) poll();
 }
 
@@ -96,6 +120,7 @@ void Direct::await(const char* what) {
 void Direct::await_gets() { await("a read"); }
 
 void Direct::sync() {
+  flush();
   for (const Rank rank : dirty_) {
     Post answer;
     while (no_room(answer = port_.fence({rank}, &done_))) wait_for_room();
@@ -108,6 +133,35 @@ void Direct::sync() {
 }
 
 void Direct::store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
+  if (buffers_ == nullptr) return store_alone(rank, offset, from, bytes);
+  if (bytes == 0) return;
+  if (bytes > StoreBuffers::kStoreMax) {
+    // Stores of one rank stay in order.
+    send_stores(rank);
+    return store_alone(rank, offset, from, bytes);
+  }
+  const auto place = static_cast<std::uint32_t>(offset);
+  while (!buffers_->add(rank, place, from, bytes)) send_stores(rank);
+}
+
+void Direct::send_stores(Rank rank) {
+  std::uint32_t stores = 0;
+  const std::span<const std::byte> message = buffers_->take(rank, stores);
+  if (message.empty()) return;
+  port_.charge({.ops = stores * kPackOps,
+                .working_set_bytes = message.size(),
+                .copied_bytes = message.size()});
+  (void)AM_RequestI0(endpoint_, static_cast<int>(rank), kStores, message.data(), message.size());
+}
+
+void Direct::flush() {
+  if (buffers_ == nullptr) return;
+  host_.count_stores();
+  if (buffers_->waiting().empty()) return;
+  for (const Rank rank : std::exchange(buffers_->waiting(), {})) send_stores(rank);
+}
+
+void Direct::store_alone(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
   const auto* at = static_cast<const std::byte*>(from);
   while (bytes > 0) {
     const std::size_t part = std::min(bytes, AM_MaxLong());
@@ -119,10 +173,29 @@ void Direct::store(Rank rank, std::uint64_t offset, const void* from, std::size_
 }
 
 void Direct::atomic(Rank rank, std::span<const std::byte> call) {
+  flush();
   (void)AM_RequestI0(endpoint_, static_cast<int>(rank), kAtomic, call.data(), call.size());
 }
 
 void Direct::on_stored(void*, void*, std::size_t bytes) { current_host().stored(bytes); }
+
+void Direct::on_stores(void*, void* data, std::size_t bytes) {
+  Host& host = current_host();
+  std::size_t records = 0;
+  std::size_t stored = 0;
+  const bool good =
+      StoreBuffers::for_each({static_cast<const std::byte*>(data), bytes},
+                             [&](std::uint32_t place, std::span<const std::byte> its) {
+                               std::copy(its.begin(), its.end(), host.own(place, its.size()));
+                               stored += its.size();
+                               ++records;
+                             });
+  if (!good) host.fail("stores came that no rank sends");
+  static_cast<Direct&>(current_remote())
+      .port_.charge(
+          {.ops = records * kPackOps, .working_set_bytes = stored, .copied_bytes = stored});
+  host.stored(stored);
+}
 
 void Direct::on_atomic(void* token, void* data, std::size_t bytes) {
   alignas(std::max_align_t) std::byte out[access::kAtomicMax];

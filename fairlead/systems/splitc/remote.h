@@ -23,6 +23,9 @@ class Host {
   virtual void stored(std::size_t bytes) = 0;
   // The count of those bytes.
   virtual const std::atomic<std::uint64_t>* stored_word() = 0;
+  // Counts, at their targets, the bytes that this rank has stored to mapped heaps and that are not
+  // counted there yet.
+  virtual void count_stores() = 0;
   // Runs a call of atomic: `out` has kAtomicMax bytes; returns how many of them there are.
   virtual std::size_t run(std::span<const std::byte> call, std::byte* out) = 0;
   // What an atomic of this rank's has come to.
@@ -60,6 +63,8 @@ class Remote {
   // So many bytes in all have been stored to a rank whose heap is mapped here.
   virtual void stored_at(Rank, std::uint64_t /*all*/) {}
 
+  // Sends stores that wait to be sent with others.
+  virtual void flush() {}
   // Serves others.
   virtual void poll() = 0;
   // As poll(), for a rank that computes.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "fairlead/base/pages.h"
 #include "fairlead/run/names.h"
@@ -32,20 +33,22 @@ bool may_be_mapped(lci::Port& port) {
   return false;
 }
 
-std::unique_ptr<Remote> make_remote(Implementation implementation, run::Context& context,
+std::unique_ptr<Remote> make_remote(const Choice& choice, run::Context& context,
                                     const NodeHeaps* node, Host& host) {
   lci::Port& port = context.port();
-  switch (implementation) {
+  switch (choice.implementation) {
     case Implementation::direct:
-      return std::make_unique<Direct>(port, host, kHeapSegment);
+      return std::make_unique<Direct>(port, host, kHeapSegment, choice.extras.aggregate);
     case Implementation::amvia:
-      return std::make_unique<Amvia>(port, host);
+      return std::make_unique<Amvia>(port, host, "amvia");
+    case Implementation::am:
+      return std::make_unique<Amvia>(port, host, "direct");
     case Implementation::amvia_shm:
       return std::make_unique<AmviaShm>(port, context.layer_costs(), host, *node);
     case Implementation::via:
-      return std::make_unique<Via>(port, context.layer_costs(), host);
+      return std::make_unique<Via>(port, context.layer_costs(), host, choice.extras);
     case Implementation::via_unreliable:
-      return std::make_unique<ViaUnreliable>(port, context.layer_costs(), host);
+      return std::make_unique<ViaUnreliable>(port, context.layer_costs(), host, choice.extras);
   }
   return nullptr;
 }
@@ -55,16 +58,16 @@ std::unique_ptr<Remote> make_remote(Implementation implementation, run::Context&
 Host& current_host() { return Runtime::current().host(); }
 Remote& current_remote() { return Runtime::current().remote(); }
 
-Runtime::Runtime(run::Context& context, Implementation implementation, access::Body program_anchor,
+Runtime::Runtime(run::Context& context, const Choice& choice, access::Body program_anchor,
                  HeapAt heap_at)
     : context_(context),
       port_(context.port()),
       anchor_(reinterpret_cast<std::uintptr_t>(program_anchor)),
-      shares_(implementation == Implementation::direct),
-      node_(implementation == Implementation::amvia_shm
+      shares_(choice.implementation == Implementation::direct),
+      node_(choice.implementation == Implementation::amvia_shm
                 ? std::make_unique<NodeHeaps>(context, host())
                 : nullptr),
-      remote_(make_remote(implementation, context_, node_.get(), *this)),
+      remote_(make_remote(choice, context_, node_.get(), *this)),
       collectives_(port_, kNames.channels[0],
                    {this,
                     [](void* self, const lci::Until& until) {
@@ -75,6 +78,10 @@ Runtime::Runtime(run::Context& context, Implementation implementation, access::B
                     }}),
       heap_at_(heap_at) {
   procs = port_.size();
+  if (choice.extras.aggregate) {
+    uncounted_.resize(procs);
+    uncounted = uncounted_.data();
+  }
   me = port_.self();
 }
 
@@ -235,9 +242,15 @@ std::uint64_t Runtime::stored_here() const {
 }
 
 void Runtime::store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
+  std::byte* const at = look(rank, offset, bytes, "store", true);
+  if (at != nullptr) std::memcpy(at, from, bytes);
+  if (at != nullptr && uncounted != nullptr) {
+    uncounted[rank] += bytes;
+    has_uncounted = true;
+    return;
+  }
   stores_ += bytes;
-  if (std::byte* const at = look(rank, offset, bytes, "store", true)) {
-    std::memcpy(at, from, bytes);
+  if (at != nullptr) {
     const std::uint64_t before = std::atomic_ref<std::uint64_t>(control_of(rank).stored)
                                      .fetch_add(bytes, std::memory_order_release);
     if (node_ != nullptr) remote_->stored_at(rank, before + bytes);
@@ -258,6 +271,18 @@ void Runtime::stored(std::size_t bytes) {
       .fetch_add(bytes, std::memory_order_release);
 }
 
+void Runtime::count_stores() {
+  if (!has_uncounted) return;
+  has_uncounted = false;
+  for (Rank rank = 0; rank < procs; ++rank) {
+    if (uncounted_[rank] == 0) continue;
+    const std::uint64_t bytes = std::exchange(uncounted_[rank], 0);
+    stores_ += bytes;
+    std::atomic_ref<std::uint64_t>(control_of(rank).stored)
+        .fetch_add(bytes, std::memory_order_release);
+  }
+}
+
 const std::atomic<std::uint64_t>* Runtime::stored_word() {
   return reinterpret_cast<const std::atomic<std::uint64_t>*>(
       &reinterpret_cast<Control*>(heap_)->stored);
@@ -275,6 +300,7 @@ void Runtime::store_sync(std::uint64_t bytes) {
 // The number of bytes stored by all grows no more once all are here; then all wait until as many
 // have come.
 void Runtime::all_store_sync() {
+  remote_->flush();
   const auto add = [](void* into, const void* from) {
     *static_cast<std::uint64_t*>(into) += *static_cast<const std::uint64_t*>(from);
   };

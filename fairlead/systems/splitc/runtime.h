@@ -29,8 +29,7 @@ class Runtime : public access::View, private Host {
   enum class HeapAt : std::uint8_t { any, one_address };
   static constexpr std::uintptr_t kOneAddress = 0x560000000000;
 
-  Runtime(run::Context& context, Implementation implementation, access::Body program_anchor,
-          HeapAt heap_at);
+  Runtime(run::Context& context, const Choice& choice, access::Body program_anchor, HeapAt heap_at);
   ~Runtime() override;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -92,6 +91,7 @@ class Runtime : public access::View, private Host {
   std::byte* own(std::uint64_t offset, std::size_t bytes) override;
   void stored(std::size_t bytes) override;
   const std::atomic<std::uint64_t>* stored_word() override;
+  void count_stores() override;
   std::size_t run(std::span<const std::byte> call, std::byte* out) override;
   void atomic_done(std::span<const std::byte> out) override;
 
@@ -112,10 +112,11 @@ class Runtime : public access::View, private Host {
   // Accesses to mapped heaps take time: none goes the short way.
   bool takes_time_ = false;
   std::uint32_t until_glance_ = kPollEvery;
-  RangeAllocator parts_;        // of the heap behind its first page
-  std::uint64_t stores_ = 0;    // bytes, by this rank
-  std::uint64_t consumed_ = 0;  // bytes of those stored here that calls have waited for
-  bool answered_ = false;       // the atomic that this rank waits for
+  std::vector<std::uint64_t> uncounted_;  // View::uncounted, where stores are aggregated
+  RangeAllocator parts_;                  // of the heap behind its first page
+  std::uint64_t stores_ = 0;              // bytes, by this rank
+  std::uint64_t consumed_ = 0;            // bytes of those stored here that calls have waited for
+  bool answered_ = false;                 // the atomic that this rank waits for
   std::byte* answer_ = nullptr;
   std::size_t answer_bytes_ = 0;
 };

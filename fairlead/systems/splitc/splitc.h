@@ -92,6 +92,15 @@ void put(global_ptr<T> to, const std::type_identity_t<T>& value) {
 // A write that nobody here waits for; the target counts its bytes (store_sync).
 template <Plain T>
 void store(global_ptr<T> to, const std::type_identity_t<T>& value) {
+  access::View& view = access::view();
+  if (view.uncounted != nullptr) {
+    if (std::byte* const at = view.at(to.rank(), to.offset(), sizeof value)) {
+      std::memcpy(at, &value, sizeof value);
+      view.uncounted[to.rank()] += sizeof value;
+      view.has_uncounted = true;
+      return;
+    }
+  }
   access::store(to.rank(), to.offset(), &value, sizeof value);
 }
 

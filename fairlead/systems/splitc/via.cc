@@ -48,6 +48,8 @@ void ViaOver<Flow>::recycle(VIP_VI_HANDLE vi) {
   Slot& slot = queue.sends[static_cast<std::size_t>(descriptor - queue.sends.front().descriptor)];
   slot.posted = false;
   --queue.posted;
+  ++queue.left;
+  if (slot.rdma != Rdma::none) rdma_done(queue, slot);
   release(queue, slot);
   if (answer == VIP_SUCCESS) return;
   if (!ends_) lost(queue.peer);
@@ -57,6 +59,10 @@ void ViaOver<Flow>::recycle(VIP_VI_HANDLE vi) {
 template <class Flow>
 void ViaOver<Flow>::release(Queue& queue, Slot& slot) {
   if (slot.posted || slot.kept) return;
+  if (slot.lent != 0) {
+    (void)VipDeregisterMem(nic_, slot.lent_at, slot.lent);
+    slot.lent = 0;
+  }
   queue.free_sends.push_back(static_cast<std::uint16_t>(&slot - queue.sends.data()));
 }
 
@@ -76,8 +82,32 @@ typename ViaOver<Flow>::Slot& ViaOver<Flow>::free_slot(Queue& queue) {
 }
 
 template <class Flow>
+void ViaOver<Flow>::fill(const Queue& queue, Slot& slot, std::byte* at,
+                         std::span<const std::byte> front, std::span<const std::byte> data,
+                         bool gathers) {
+  at = std::copy(front.begin(), front.end(), at);
+  VIP_DESCRIPTOR& descriptor = *slot.descriptor;
+  descriptor.CS.SegCount = 1;
+  if (gathers && data.size() > kValueMax) {
+    VIP_DATA_SEGMENT& block = descriptor.DS[1].Local;
+    block.Data.Address = const_cast<std::byte*>(data.data());
+    block.Handle = handle_of(slot, data.data(), data.size());
+    block.Length = static_cast<VIP_UINT32>(data.size());
+    descriptor.CS.SegCount = 2;
+  } else {
+    at = std::copy(data.begin(), data.end(), at);
+    if (data.size() > kValueMax) {
+      port_.charge({.working_set_bytes = data.size(), .copied_bytes = data.size()});
+    }
+  }
+  descriptor.DS[0].Local.Data.Address = slot.buffer;
+  descriptor.DS[0].Local.Handle = queue.memory;
+  descriptor.DS[0].Local.Length = static_cast<VIP_UINT32>(at - slot.buffer);
+}
+
+template <class Flow>
 void ViaOver<Flow>::send(Queue& queue, const Head& head, std::span<const std::byte> front,
-                         std::span<const std::byte> data) {
+                         std::span<const std::byte> data, bool gathers) {
   work_.charge(run::LayerStep::splitc_via_send);
   Slot& slot = free_slot(queue);
   std::byte* at = slot.buffer;
@@ -96,22 +126,17 @@ void ViaOver<Flow>::send(Queue& queue, const Head& head, std::span<const std::by
     }
     append(bytes_of(numbers));
   }
-  append(front);
-  append(data);
-  if (data.size() > kValueMax) {
-    port_.charge({.working_set_bytes = data.size(), .copied_bytes = data.size()});
-  }
-  slot.descriptor->DS[0].Local.Length = static_cast<VIP_UINT32>(at - slot.buffer);
+  fill(queue, slot, at, front, data, gathers);
   post(queue, slot);
 }
 
 template <class Flow>
 void ViaOver<Flow>::post(Queue& queue, Slot& slot) {
   VIP_DESCRIPTOR& descriptor = *slot.descriptor;
-  descriptor.CS.SegCount = 1;
-  descriptor.CS.Control = VIP_CONTROL_OP_SENDRECV;
+  if (slot.rdma == Rdma::none) descriptor.CS.Control = VIP_CONTROL_OP_SENDRECV;
   slot.posted = true;
   ++queue.posted;
+  ++queue.posts;
   if (VipPostSend(queue.vi, &descriptor, queue.memory) != VIP_SUCCESS) lost(queue.peer);
 }
 
@@ -139,14 +164,18 @@ bool ViaOver<Flow>::may_request(const Queue& queue) {
 }
 
 template <class Flow>
-void ViaOver<Flow>::request(Rank rank, Head head, std::span<const std::byte> front,
-                            std::span<const std::byte> data, const Asked* asked) {
+typename ViaOver<Flow>::Queue& ViaOver<Flow>::request(Rank rank, Head head,
+                                                      std::span<const std::byte> front,
+                                                      std::span<const std::byte> data,
+                                                      const Asked* asked, bool gathers) {
   const bool is_short = data.size() <= kValueMax && head.kind != Kind::atomic &&
+                        head.kind != Kind::stored &&
                         (head.kind != Kind::get || head.number <= kValueMax);
   Queue& queue = peers_[rank]->queues[is_short ? kShort : kBlock];
   while (!may_request(queue)) wait({.what = "the credit of a message"});
   if (asked != nullptr) queue.asked.push_back(*asked);
-  send(queue, head, front, data);
+  send(queue, head, front, data, gathers);
+  return queue;
 }
 
 template <class Flow>
@@ -162,7 +191,7 @@ void ViaOver<Flow>::reply(Queue& queue, Kind kind, std::span<const std::byte> da
     (void)flow.window.released(site_, queue.peer);
     head.credits = static_cast<std::uint8_t>(flow.window.take_ack(queue.peer));
   }
-  send(queue, head, {}, data);
+  send(queue, head, {}, data, extras_.gather && kind == Kind::got);
 }
 
 template <class Flow>
@@ -272,39 +301,48 @@ void ViaOver<Flow>::run_due() {
 
 template <class Flow>
 void ViaOver<Flow>::write(Kind kind, Rank rank, std::uint64_t offset, const void* from,
-                          std::size_t bytes) {
+                          std::size_t bytes, bool gathers) {
   const auto* at = static_cast<const std::byte*>(from);
   while (bytes > 0) {
     const std::size_t part = std::min(bytes, kBlockMax);
     const auto place = static_cast<std::uint32_t>(offset);
     const Asked asked{kind, nullptr, 0};
     if (kind == Kind::put) ++puts_;
-    request(rank, {kind, 0, 0}, bytes_of(place), {at, part}, kind == Kind::put ? &asked : nullptr);
+    const Queue& queue = request(rank, {kind, 0, 0}, bytes_of(place), {at, part},
+                                 kind == Kind::put ? &asked : nullptr, gathers);
     at += part;
     offset += part;
     bytes -= part;
+    if (kind == Kind::store && gathers && bytes == 0) await_sent(queue);
   }
 }
 
 template <class Flow>
 void ViaOver<Flow>::put(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes,
-                        bool) {
-  write(Kind::put, rank, offset, from, bytes);
+                        bool copied) {
+  if (takes_rdma(bytes) && !copied) {
+    return rdma(rank, Rdma::write, offset, const_cast<void*>(from), bytes);
+  }
+  write(Kind::put, rank, offset, from, bytes, extras_.gather && !copied);
 }
 template <class Flow>
 void ViaOver<Flow>::store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
-  write(Kind::store, rank, offset, from, bytes);
+  if (takes_rdma(bytes)) return rdma_store(rank, offset, from, bytes);
+  // A message that may have to be sent again outlives the call.
+  write(Kind::store, rank, offset, from, bytes, extras_.gather && !Flow::kNumbers);
 }
 
 template <class Flow>
 void ViaOver<Flow>::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes) {
+  if (takes_rdma(bytes)) return rdma(rank, Rdma::get, offset, to, bytes);
   auto* at = static_cast<std::byte*>(to);
   while (bytes > 0) {
     const std::size_t part = std::min(bytes, kBlockMax);
     const auto place = static_cast<std::uint32_t>(offset);
     const Asked asked{Kind::get, at, part};
     ++gets_;
-    request(rank, {Kind::get, 0, static_cast<std::uint16_t>(part)}, bytes_of(place), {}, &asked);
+    (void)request(rank, {Kind::get, 0, static_cast<std::uint16_t>(part)}, bytes_of(place), {},
+                  &asked);
     at += part;
     offset += part;
     bytes -= part;
@@ -314,14 +352,14 @@ void ViaOver<Flow>::get(void* to, Rank rank, std::uint64_t offset, std::size_t b
 template <class Flow>
 void ViaOver<Flow>::atomic(Rank rank, std::span<const std::byte> call) {
   const Asked asked{Kind::atomic, nullptr, 0};
-  request(rank, {Kind::atomic, 0, 0}, {}, call, &asked);
+  (void)request(rank, {Kind::atomic, 0, 0}, {}, call, &asked);
 }
 
 template <class Flow>
 Collectives::Road ViaOver<Flow>::road() {
   return {[](void* self, Rank to, std::uint32_t kind, const lci::Words& words,
              std::span<const std::byte> data) {
-            static_cast<ViaOver*>(self)->request(
+            (void)static_cast<ViaOver*>(self)->request(
                 to, {Kind::together, 0, static_cast<std::uint16_t>(kind)},
                 std::as_bytes(std::span(words)), data, nullptr);
           },
@@ -334,6 +372,7 @@ void ViaOver<Flow>::await_gets() {
 }
 template <class Flow>
 void ViaOver<Flow>::sync() {
+  if (extras_.rdma) fence_writes();
   while (gets_ + puts_ > 0) wait({.what = "gets and puts"});
 }
 
@@ -357,13 +396,18 @@ int ViaOver<Flow>::serve() {
   VIP_VI_HANDLE vi = nullptr;
   VIP_BOOLEAN is_receive = VIP_FALSE;
   // Before the receives: when nothing was served, nothing has come that is not known of.
-  // One, or all: what may have to be sent again.
+  int served = 0;
+  // One, or all: what may have to be sent again, or is not copied.
   while (VipCQDone(sends_, &vi, &is_receive) == VIP_SUCCESS) {
     recycle(vi);
-    if (!Flow::kNumbers) break;
+    if (heap_handle_ != 0) {
+      ++served;  // somebody may wait for that
+    } else if (!Flow::kNumbers) {
+      break;
+    }
   }
-  int served = 0;
-  while (served < kServedMax && VipCQDone(receives_, &vi, &is_receive) == VIP_SUCCESS) {
+  const int first = served;
+  while (served - first < kServedMax && VipCQDone(receives_, &vi, &is_receive) == VIP_SUCCESS) {
     serve_one(vi);
     ++served;
   }
@@ -399,8 +443,8 @@ void ViaOver<Flow>::handle(Queue& queue, std::span<const std::byte> message) {
     Numbers numbers{};
     if (!take(message, numbers) || !is_next(queue, head, numbers)) return;
   }
-  const bool has_place =
-      head.kind == Kind::put || head.kind == Kind::store || head.kind == Kind::get;
+  const bool has_place = head.kind == Kind::put || head.kind == Kind::store ||
+                         head.kind == Kind::get || head.kind == Kind::stored;
   if (has_place && !take(message, place)) return;
   switch (head.kind) {
     case Kind::put:
@@ -428,6 +472,16 @@ void ViaOver<Flow>::handle(Queue& queue, std::span<const std::byte> message) {
         if (!take(message, word)) return;
       }
       host_.collectives().came(head.number, queue.peer, words, message);
+      break;
+    }
+    case Kind::stored:
+      host_.stored(place);
+      break;
+    case Kind::memory: {
+      HeapPlace heap{};
+      if (!take(message, heap)) return;
+      peers_[queue.peer]->heap = heap.address;
+      peers_[queue.peer]->heap_handle = heap.handle;
       break;
     }
     default:

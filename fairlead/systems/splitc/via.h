@@ -9,6 +9,12 @@
 //
 // A reply says nothing of its request: VIs keep order, so that it belongs to the oldest request of
 // its VI that has none yet.
+//
+// Beyond the paper (its section 8). +gather: a block that is put, got or, on reliable VIs, stored
+// is not copied into its message, which is gathered from its head and the block. +rdma, on reliable
+// VIs: blocks of any length go by RDMA (via_blocks.cc). A get is a read. A put is a write, and
+// sync() reads a few bytes behind the writes of each rank: a VI keeps order, so that they are there
+// then. A store is a write, and a message behind it that says how many bytes it was.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -19,6 +25,7 @@
 #include "fairlead/base/reserved_memory.h"
 #include "fairlead/run/layer_work.h"
 #include "fairlead/systems/splitc/access.h"
+#include "fairlead/systems/splitc/implementation.h"
 #include "fairlead/systems/splitc/remote.h"
 #include "fairlead/systems/splitc/vi_flow.h"
 #include "fairlead/systems/via/vipl.h"
@@ -34,8 +41,8 @@ class ViaOver final : public Remote {
   static constexpr std::size_t kBlockMax = 4072;
 
   // `costs`: what its steps take on a modelled machine; outlives it.
-  ViaOver(lci::Port& port, const run::LayerCosts& costs, Host& host)
-      : port_(port), work_(port_, costs), host_(host) {}
+  ViaOver(lci::Port& port, const run::LayerCosts& costs, Host& host, const Extras& extras)
+      : port_(port), work_(port_, costs), host_(host), extras_(extras) {}
 
   void open(std::byte* heap, std::uint64_t bytes) override;
   void close() override;
@@ -62,17 +69,24 @@ class ViaOver final : public Remote {
   };
   static constexpr Limits kLimits[kSizes] = {{64, 32 + Flow::kNumbersBytes},
                                              {8, 4096 + Flow::kNumbersBytes}};
-  static constexpr std::uint32_t sends_of(const Limits& limits) {
-    return 2 * limits.credits + Flow::kAcksMax;
+  // RDMA operations of a block VI that may be under way, and the bytes of one.
+  static constexpr std::uint32_t kRdmaMax = 16;
+  static constexpr std::size_t kRdmaBytesMax = std::size_t{4} << 20;
+  std::uint32_t sends_of(const Limits& limits) const {
+    const bool has_rdma = extras_.rdma && &limits == &kLimits[kBlock];
+    return 2 * limits.credits + Flow::kAcksMax + (has_rdma ? kRdmaMax : 0);
   }
   static constexpr std::uint32_t receives_of(const Limits& limits) {
     return 2 * limits.credits + 1 + Flow::kAcksMax;
   }
 
   enum class Kind : std::uint8_t {
-    // Requests. None of the first two has a reply.
+    // Requests. None of the first four has a reply. stored: so many bytes have been by RDMA;
+    // memory: where the sender's heap is, for RDMA.
     store,
     together,
+    stored,
+    memory,
     put,
     get,
     atomic,
@@ -100,11 +114,15 @@ class ViaOver final : public Remote {
     return kind >= Kind::put_done ? Way::reply : Way::request;
   }
 
+  enum class Rdma : std::uint8_t { none, get, write, fence };
   struct Slot {
     VIP_DESCRIPTOR* descriptor = nullptr;
     std::byte* buffer = nullptr;
     bool posted = false;
     bool kept = false;  // until it is acknowledged (NumberFlow)
+    Rdma rdma = Rdma::none;
+    VIP_MEM_HANDLE lent = 0;  // memory that is registered as long as the slot is in use, at:
+    void* lent_at = nullptr;
   };
   // A request that has a reply to come.
   struct Asked {
@@ -120,8 +138,11 @@ class ViaOver final : public Remote {
     std::vector<Slot> receives;
     std::vector<Slot> sends;
     std::vector<std::uint16_t> free_sends;  // indices
-    std::uint32_t posted = 0;               // sends
-    bool gone = false;                      // the other side has closed it
+    std::uint32_t posted = 0;               // sends, RDMA among them
+    std::uint32_t rdma = 0;                 // of those
+    std::uint64_t posts = 0;                // sends so far, and how many of them have left
+    std::uint64_t left = 0;
+    bool gone = false;  // the other side has closed it
     std::deque<Asked> asked;
 
     const Limits& limits() const { return kLimits[size]; }
@@ -130,6 +151,16 @@ class ViaOver final : public Remote {
     ReservedMemory memory;
     VIP_MEM_HANDLE handle = 0;
     Queue queues[kSizes];
+    // For RDMA: the other side's heap, 0 as long as it is not known; writes since the last fence.
+    std::uint64_t heap = 0;
+    VIP_MEM_HANDLE heap_handle = 0;
+    bool has_writes = false;
+  };
+  // What a message of kind `memory` says.
+  struct HeapPlace {
+    std::uint64_t address;
+    std::uint32_t handle;
+    std::uint32_t none;
   };
 
   [[noreturn]] void lost(Rank rank);
@@ -144,13 +175,19 @@ class ViaOver final : public Remote {
   void handle(Queue& queue, std::span<const std::byte> message);
   void reply_came(Queue& queue, const Head& head, std::span<const std::byte> data);
   // In pieces that fit.
-  void write(Kind kind, Rank rank, std::uint64_t offset, const void* from, std::size_t bytes);
+  void write(Kind kind, Rank rank, std::uint64_t offset, const void* from, std::size_t bytes,
+             bool gathers);
   bool may_request(const Queue& queue);
-  void request(Rank rank, Head head, std::span<const std::byte> front,
-               std::span<const std::byte> data, const Asked* asked);
+  // Returns the queue that it goes by.
+  Queue& request(Rank rank, Head head, std::span<const std::byte> front,
+                 std::span<const std::byte> data, const Asked* asked, bool gathers = false);
   void reply(Queue& queue, Kind kind, std::span<const std::byte> data);
+  // `gathers`: data is not copied, and stays as it is until it has left, or longer (NumberFlow).
   void send(Queue& queue, const Head& head, std::span<const std::byte> front,
-            std::span<const std::byte> data);
+            std::span<const std::byte> data, bool gathers = false);
+  // A message's front and data behind what is in its buffer up to `at`; sets its segments.
+  void fill(const Queue& queue, Slot& slot, std::byte* at, std::span<const std::byte> front,
+            std::span<const std::byte> data, bool gathers);
   // Sends a message that is neither request nor reply.
   void tell(Queue& queue, Kind kind, std::uint16_t number = 0);
   void post(Queue& queue, Slot& slot);
@@ -158,6 +195,21 @@ class ViaOver final : public Remote {
   void release(Queue& queue, Slot& slot);
   // A request without a reply, or a reply, is processed.
   void processed(Queue& queue, Way way);
+
+  // --- Blocks that are not copied (via_blocks.cc).
+  // A handle of memory of this rank's, registered for the slot where it is not in the heap.
+  VIP_MEM_HANDLE handle_of(Slot& slot, const void* at, std::size_t bytes);
+  // Until all that was posted to the queue so far has left.
+  void await_sent(const Queue& queue);
+  void tell_heap();
+  bool takes_rdma(std::size_t bytes) const { return extras_.rdma && bytes > kValueMax; }
+  // `at` null: a buffer of the library's.
+  void post_rdma(Rank rank, Rdma what, std::uint64_t offset, void* at, std::size_t bytes);
+  // In pieces that fit.
+  void rdma(Rank rank, Rdma what, std::uint64_t offset, void* at, std::size_t bytes);
+  void rdma_store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes);
+  void rdma_done(Queue& queue, Slot& slot);
+  void fence_writes();
 
   // --- NumberFlow alone.
   Numbers acknowledgments(const Queue& queue);
@@ -173,6 +225,9 @@ class ViaOver final : public Remote {
   lci::Port& port_;
   const run::LayerWork work_;
   Host& host_;
+  const Extras extras_;
+  std::span<std::byte> heap_;
+  VIP_MEM_HANDLE heap_handle_ = 0;  // 0: all blocks are copied
   FlowSite site_{port_};
   Flow flows_[kSizes] = {Flow(port_.size(), kLimits[kShort].credits),
                          Flow(port_.size(), kLimits[kBlock].credits)};

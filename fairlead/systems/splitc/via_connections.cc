@@ -35,7 +35,8 @@ struct Address {
 }  // namespace
 
 template <class Flow>
-void ViaOver<Flow>::open(std::byte*, std::uint64_t) {
+void ViaOver<Flow>::open(std::byte* heap, std::uint64_t bytes) {
+  heap_ = {heap, static_cast<std::size_t>(bytes)};
   const std::uint32_t others = port_.size() - 1;
   std::uint32_t sends = 1;
   std::uint32_t receives = 1;
@@ -47,6 +48,12 @@ void ViaOver<Flow>::open(std::byte*, std::uint64_t) {
               VipCreatePtag(nic_, &ptag_) == VIP_SUCCESS &&
               VipCreateCQ(nic_, sends, &sends_) == VIP_SUCCESS &&
               VipCreateCQ(nic_, receives, &receives_) == VIP_SUCCESS;
+  if (good && (extras_.gather || extras_.rdma)) {
+    const VIP_BOOLEAN open = extras_.rdma ? VIP_TRUE : VIP_FALSE;
+    VIP_MEM_ATTRIBUTES attributes{ptag_, open, open};
+    good =
+        VipRegisterMem(nic_, heap_.data(), heap_.size(), &attributes, &heap_handle_) == VIP_SUCCESS;
+  }
   peers_.resize(port_.size());
   for (Rank rank = 0; good && rank < port_.size(); ++rank) {
     good = rank == port_.self() || make_peer(rank);
@@ -55,6 +62,7 @@ void ViaOver<Flow>::open(std::byte*, std::uint64_t) {
   for (const auto& [vi, queue] : by_vi_) {
     if (VipConnectPeerWait(vi, nullptr) != VIP_SUCCESS) lost(queue->peer);
   }
+  if (extras_.rdma) tell_heap();
 }
 
 template <class Flow>
@@ -93,6 +101,11 @@ bool ViaOver<Flow>::make_queue(Queue& queue, Peer& peer, std::size_t& descriptor
   attributes.ReliabilityLevel = Flow::kLevel;
   attributes.MaxTransferSize = limits.bytes;
   attributes.Ptag = ptag_;
+  if (extras_.rdma && queue.size == kBlock) {
+    attributes.MaxTransferSize = kRdmaBytesMax;
+    attributes.EnableRdmaWrite = VIP_TRUE;
+    attributes.EnableRdmaRead = VIP_TRUE;
+  }
   if (VipCreateVi(nic_, &attributes, sends_, receives_, &queue.vi) != VIP_SUCCESS) return false;
   by_vi_[queue.vi] = &queue;
   const auto next_slot = [&] {
@@ -143,6 +156,7 @@ void ViaOver<Flow>::close() {
   peers_.clear();
   (void)VipDestroyCQ(sends_);
   (void)VipDestroyCQ(receives_);
+  if (heap_handle_ != 0) (void)VipDeregisterMem(nic_, heap_.data(), heap_handle_);
   (void)VipDestroyPtag(nic_, ptag_);
   (void)VipCloseNic(nic_);
 }

@@ -35,8 +35,14 @@ Measurement one_way(const char* api, const Words& sizes = {}) {
 Measurement signature(int delta_us, std::uint32_t ranks = kNodes) {
   return vibench("am", ranks, {"--what", "signature", "--delta", fmt::format("{}", delta_us)});
 }
-Measurement primitive(const char* splitc, const char* op, bool two_way, bool quick) {
-  Measurement made{"splitcbench", kPlatform, "via", {"--op", op}, 2, {"--splitc", splitc}};
+// Two of `ranks` are active.
+Measurement primitive(const char* splitc, const char* op, bool two_way, bool quick,
+                      std::uint32_t ranks = 2) {
+  Measurement made{"splitcbench", kPlatform, "via", {"--op", op}, ranks, {"--splitc", splitc}};
+  if (splitc == std::string_view("am")) {
+    made.platform = "now";
+    made.lci = "nirx";
+  }
   // Its two ranks are the processors of one node.
   if (splitc == std::string_view("amvia-shm")) {
     made.options.insert(made.options.end(), {"--ranks-per-node", "2"});
@@ -73,6 +79,11 @@ Study figure6_1(bool quick) {
   add_cell(study, "AMVIA", "one way", "us", amvia);
   add_cell(study, "AMVIA, 2 nodes", "one way", "us",
            figure_at("AMVIA of 2 nodes", one_way("am"), "one_way_us", 4));
+  const Measurement now{"vibench", "now",
+                        "nirx",    {"--api", "am", "--what", "one-way"},
+                        2,         {"--body", "fiber", "--am", "direct"}};
+  add_cell(study, "AM on the NOW", "one way", "us",
+           figure_at("AM on the NOW", now, "one_way_us", 4));
   const Words sizes =
       quick ? Words{"--from", "512", "--to", "2048"} : Words{"--from", "4", "--to", "2048"};
   const Axis bytes = {"message size", "bytes", true};
@@ -131,10 +142,11 @@ Study figure6_2(bool quick) {
 Study figure6_3(bool quick) {
   Study study{"figure6-3", "Split-C's primitives on an int", true, {}, {}, {}};
   const char* const ops[] = {"read", "write", "get", "put", "store"};
-  for (const char* const splitc : {"amvia", "amvia-shm", "via", "via-unreliable"}) {
+  for (const char* const splitc : {"amvia", "amvia-shm", "via", "via-unreliable", "am"}) {
     for (const char* const op : ops) {
       for (const bool two_way : {false, true}) {
-        add_cell(study, op, fmt::format("{}, {}", splitc, two_way ? "two-way" : "one-way"), "us",
+        const char* const label = splitc == std::string_view("am") ? "NOW" : splitc;
+        add_cell(study, op, fmt::format("{}, {}", label, two_way ? "two-way" : "one-way"), "us",
                  figure_at(op, primitive(splitc, op, two_way, quick), "us", 4));
       }
     }
@@ -145,9 +157,14 @@ Study figure6_3(bool quick) {
   };
   std::vector<Order> stores;
   std::vector<Order> same;
+  std::vector<Order> same_of_all;
   std::vector<Order> slower;
   std::vector<Order> near;
+  std::vector<Order> now;
   for (const char* const op : ops) {
+    for (const char* const splitc : {"amvia", "via", "via-unreliable"}) {
+      now.push_back({of("am", op, false), of(splitc, op, false), 1});
+    }
     for (const bool two_way : {false, true}) {
       near.push_back({of("amvia-shm", op, two_way), constant("400 ns", 0.4), 1});
     }
@@ -166,6 +183,14 @@ Study figure6_3(bool quick) {
       for (const Order& each : alike(of(splitc, op, true), of(splitc, op, false), 1.15)) {
         same.push_back(each);
       }
+      const auto of_all = [&](bool two_way) {
+        return figure_at(
+            fmt::format("{} over {}, 16 nodes{}", op, splitc, two_way ? ", both ways" : ""),
+            primitive(splitc, op, two_way, quick, kNodes), "us", 4);
+      };
+      for (const Order& each : alike(of_all(true), of_all(false), 1.15)) {
+        same_of_all.push_back(each);
+      }
     }
   }
   study.statements = {
@@ -173,16 +198,20 @@ Study figure6_3(bool quick) {
            stores),
       says("Stores are as fast as gets and puts over AMVIA", "6.2",
            alike(of("amvia", "store", false), of("amvia", "put", false), 1.1)),
-      says("Reads and writes take the same time both ways", "6.2", same),
+      says("Reads and writes take the same time both ways (2 nodes)", "6.2", same),
+      says("Reads and writes take the same time both ways (2 of 16 nodes that are connected)",
+           "6.2", same_of_all),
       says("Gets and puts are twice as slow both ways", "6.2", slower),
-      says("Over shared memory every primitive takes less than 400 ns", "6.2", near)};
+      says("Over shared memory every primitive takes less than 400 ns", "6.2", near),
+      says("The NOW is faster than all implementations over VIA", "6.2", now)};
   return study;
 }
 
 }  // namespace
 
 std::vector<Study> splitc_paper_studies(bool quick) {
-  return {table6_1(), figure6_1(quick), figure6_2(quick), figure6_3(quick)};
+  return {table6_1(),       figure6_1(quick),        figure6_2(quick),
+          figure6_3(quick), splitc_figure6_4(quick), splitc_figure6_5(quick)};
 }
 
 }  // namespace fairlead::tools

@@ -6,7 +6,7 @@
 
 #include "apps/common/clock.h"
 #include "apps/common/command_line.h"
-#include "apps/fft3d/transform.h"
+#include "apps/fft3d/dsm/transform.h"
 #include "fairlead/run/fairlead.h"
 #include "fairlead/systems/dsm/tmk.h"
 
