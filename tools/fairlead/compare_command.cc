@@ -81,6 +81,7 @@ class Comparison {
     for (const Combination& one : combinations_of(arguments_, protocols)) {
       outcomes_.emplace_back();
       outcomes_.back().combination = one;
+      outcomes_.back().modelled = run::is_modelled(one.on);
     }
   }
 
@@ -128,6 +129,7 @@ class Comparison {
     Outcome& outcome = outcome_of(end->index);
     Outcome one;
     one.combination = outcome.combination;
+    one.modelled = outcome.modelled;
     if (end->exit_code == 0) {
       read_statistics(file_text(pool_.path(end->index, "stats")), one);
     } else {
