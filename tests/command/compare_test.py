@@ -6,10 +6,8 @@ from pathlib import Path
 
 from browser import check_page, needs_chromium, pages_on_paper
 from command import BIN, fairlead, json_lines
-from what_if import compare, faster_file, holds, try_rows, wrong_whys
 
 SOR = [str(BIN / "sor"), "--rows", "32", "--columns", "256", "--iterations", "3"]
-HALO = [str(BIN / "halo"), "64", "20"]
 
 
 class Compare(unittest.TestCase):
@@ -38,21 +36,6 @@ class Compare(unittest.TestCase):
             # Expect: what a run on that machine takes.
             self.assertAlmostEqual(json.loads(path.read_text())["virtual_time_us"], best_us,
                                    places=3)
-
-    def test_what_if_is_what_a_changed_platform_file_gives(self):
-        for program, lci in ((SOR, "sdma,pio,nirx"), (HALO, "sdma,hrx")):
-            options = ["-n", "4"]
-            rows = compare(options, "myrinet-ppro,myrinet-p3", lci, program)
-            # Expect: each says what limits it, with a number, in its own words.
-            self.assertEqual(wrong_whys(rows), [])
-            tried = try_rows(rows, options, program, at_once=2)
-            self.assertEqual(len(tried), len(rows))
-            self.assertTrue(holds(tried), "\n".join(one.text() for one in tried))
-        # Expect: the file is another one in that resource alone.
-        text = "[host]\nclock_MHz = { value = 100, x }\nwatchdog_us = { value = 30, x }\n" \
-               "[ni]\nclock_MHz = { value = 50, x }\ndma_fixed_us = { value = 2, x }\n"
-        self.assertEqual(faster_file(text, "host"), text.replace("100", "200.0"))
-        self.assertEqual(faster_file(text, "dma"), text.replace("= 2,", "= 1.0,"))
 
     def test_equal_runs_are_one_row_and_worlds_stay_apart(self):
         answer = fairlead("compare", "-n", "4", "--on", "myrinet-p3,shm", "--lci", "all", *SOR)

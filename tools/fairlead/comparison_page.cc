@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/fairlead/build_facts.h"
+#include "tools/fairlead/comparison_traffic.h"
 #include "tools/fairlead/report/hatching.h"
 #include "tools/fairlead/report/html.h"
 #include "tools/fairlead/table.h"
@@ -150,7 +151,8 @@ std::string figure(const std::vector<Outcome>& outcomes, const std::string& on,
 }  // namespace
 
 std::string comparison_page(const std::vector<Outcome>& outcomes,
-                            const std::vector<std::string>& program, std::uint32_t ranks) {
+                            const std::vector<std::string>& program, std::uint32_t ranks,
+                            const Json& profile) {
   std::string body =
       fmt::format("<h1>{}</h1>\n<p class=\"note\">{} ranks; commit {}.</p>\n",
                   escaped(fmt::format("{}", fmt::join(program, " "))), ranks, escaped(kCommit));
@@ -165,7 +167,7 @@ std::string comparison_page(const std::vector<Outcome>& outcomes,
     if (!table.empty()) body += table.html();
   }
   body += fmt::format("<pre class=\"why\">{}</pre>\n", escaped(comparison_advice(outcomes)));
-  return page("Fairlead compare", body);
+  return page("Fairlead compare", body + traffic_html(profile));
 }
 
 }  // namespace fairlead::tools
