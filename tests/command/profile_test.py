@@ -113,7 +113,7 @@ class Profile(OfOneProgram):
         page = (self.folder / "page.html").read_text()
         # Expect: what each rank sends to the next: 10 x 800, 5 x 8 and 16 bytes.
         self.assertEqual(page.count('title="16 messages">7.9K<'), RANKS)
-        self.assertIn("<td class=\"text\">512 to 1023</td><td>30</td>", page)
+        self.assertIn("<td>512 to 1023</td><td>30</td>", page)
         if CHROMIUM:
             check_page(self, page, figures=1)
 
