@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/run/names.h"
 #include "fairlead/systems/crl/crl.h"
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "fairlead/base/check.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 
 namespace fairlead {
 namespace {

@@ -25,7 +25,7 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/prng.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 #include "fairlead/systems/mpi/mpi.h"
 
 namespace fairlead {

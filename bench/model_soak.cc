@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 
 namespace fairlead {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 #include "fairlead/systems/rsm/rsmapi.h"
 
 namespace fairlead {

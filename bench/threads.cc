@@ -1,6 +1,6 @@
-// What threads of a rank (run/threads.h) cost: a switch, a spawn with its join, a signal that wakes
-// a thread, and an 8-byte round trip between two ranks by plain waits of the Port and by threads.
-// Prints JSON lines; --on WORLD (default shm), two ranks.
+// What threads of a rank (run/rank/threads.h) cost: a switch, a spawn with its join, a signal that
+// wakes a thread, and an 8-byte round trip between two ranks by plain waits of the Port and by
+// threads. Prints JSON lines; --on WORLD (default shm), two ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "fairlead/run/launch/world.h"
 #include "fairlead/run/names.h"
-#include "fairlead/run/threads.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/rank/threads.h"
 
 namespace {
 

@@ -38,6 +38,17 @@ ROOMS = {
         "ni": {"client", "memory", "group"},
         "endpoint": {"client", "direct", "ni", "paths", "reliable"},
     },
+    "run": {
+        "machine": set(),
+        "wire": {"machine"},
+        "node": {"machine", "wire"},
+        "rank": {"machine", "wire", "node"},
+        "job": {"machine", "wire", "node", "rank"},
+        "model": {"wire", "node", "rank", "job"},
+        "join": {"machine", "wire", "node", "rank", "job"},
+        "hosts": {"machine", "wire", "node", "rank", "job", "join"},
+        "launch": {"machine", "wire", "node", "rank", "job", "model", "join", "hosts"},
+    },
 }
 # One system may build on another, through its public header only.
 SYSTEM_EDGES = {("splitc", "am"), ("splitc", "via"), ("am", "via"), ("mpi", "panda"),

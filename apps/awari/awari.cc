@@ -11,9 +11,9 @@
 #include "apps/awari/sequential.h"
 #include "apps/common/agree.h"
 #include "apps/common/scramble.h"
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/orca/orca.h"
 
 FAIRLEAD_FIBER_PROGRAM;

@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "apps/connect4/grid.h"
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/multigame/multigame.h"
 
 FAIRLEAD_FIBER_PROGRAM;

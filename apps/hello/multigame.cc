@@ -1,8 +1,8 @@
 // From 1 to 100 by adding 1, taking 1 away or doubling, in the fewest moves.
 #include <cstdio>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/multigame/multigame.h"
 
 FAIRLEAD_FIBER_PROGRAM;

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/orca/orca.h"
 
 FAIRLEAD_FIBER_PROGRAM;

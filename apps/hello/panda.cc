@@ -3,9 +3,9 @@
 //   fairlead run -n 64 --on myrinet-ppro --lci pio hello_panda
 #include <cstdio>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/panda/panda.h"
 
 FAIRLEAD_FIBER_PROGRAM;

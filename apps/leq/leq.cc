@@ -7,9 +7,9 @@
 #include "apps/common/agree.h"
 #include "apps/leq/equations.h"
 #include "apps/leq/options.h"
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/orca/orca.h"
 
 FAIRLEAD_FIBER_PROGRAM;

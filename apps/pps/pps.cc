@@ -7,9 +7,9 @@
 
 #include "apps/common/command_line.h"
 #include "apps/pps/levels.h"
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 
 FAIRLEAD_FIBER_PROGRAM;
 

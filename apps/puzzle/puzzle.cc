@@ -5,9 +5,9 @@
 
 #include "apps/puzzle/options.h"
 #include "apps/puzzle/sliding_tiles.h"
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/multigame/multigame.h"
 
 FAIRLEAD_FIBER_PROGRAM;

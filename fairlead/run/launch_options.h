@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/hosts/host_list.h"
+#include "fairlead/run/host_list.h"
 #include "fairlead/run/run_options.h"
 
 namespace fairlead::run {

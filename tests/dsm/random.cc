@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "fairlead/base/check.h"
-#include "fairlead/run/attach.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/dsm/handles.h"
 
 FAIRLEAD_FIBER_PROGRAM;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 #include "fairlead/systems/elan/elan.h"
 #include "tests/port/port_worlds.h"
 

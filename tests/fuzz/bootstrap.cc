@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "fairlead/run/bootstrap_messages.h"
+#include "fairlead/run/wire/bootstrap_messages.h"
 
 using namespace fairlead::run;  // NOLINT: the functions below
 

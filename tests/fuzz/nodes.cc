@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "fairlead/run/hosts/host_list.h"
+#include "fairlead/run/host_list.h"
 #include "fairlead/run/hosts/node_messages.h"
 
 using namespace fairlead::run;  // NOLINT: the functions below

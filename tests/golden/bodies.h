@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 
 namespace fairlead::golden {
 

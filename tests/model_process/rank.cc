@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "fairlead/base/prng.h"
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 #include "tests/remote_memory_body.h"
 
 FAIRLEAD_FIBER_PROGRAM;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/mpi.h"
 

@@ -1,5 +1,6 @@
-// The smallest command on run/launcher.h, for tests of start-up and failure without the parsing of
-// a command line: launch [-n RANKS] [-x VAR[=value]] [--wdir DIR] [--timeout-ms N] [--label]
+// The smallest command on run/launch/launcher.h, for tests of start-up and failure without the
+// parsing of a command line: launch [-n RANKS] [-x VAR[=value]] [--wdir DIR] [--timeout-ms N]
+// [--label]
 // [--bind WHAT] [--on WHERE] [--provider NAME] [--faults PLAN] [--body fiber|process] PROGRAM
 // [ARGUMENT...]
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "fairlead/run/launcher.h"
+#include "fairlead/run/launch/launcher.h"
 
 int main(int argc, char** argv) {
   using namespace fairlead;

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <string>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
+#include "fairlead/run/launch/attach.h"
 
 namespace {
 

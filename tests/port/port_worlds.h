@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/run/launch/world.h"
 #include "fairlead/run/names.h"
-#include "fairlead/run/world.h"
 
 namespace fairlead::port_test {
 

@@ -1,6 +1,6 @@
-// Threads of a rank (run/threads.h) as systems use them, in every world: clients and a server that
-// upcalls wake, waits for counters and words, what a thread keeps for itself.
-#include "fairlead/run/threads.h"
+// Threads of a rank (run/rank/threads.h) as systems use them, in every world: clients and a server
+// that upcalls wake, waits for counters and words, what a thread keeps for itself.
+#include "fairlead/run/rank/threads.h"
 
 #include <array>
 #include <cfenv>

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "fairlead/base/prng.h"
-#include "fairlead/run/elf_image.h"
-#include "fairlead/run/launcher.h"
-#include "fairlead/run/program.h"
+#include "fairlead/run/launch/launcher.h"
+#include "fairlead/run/rank/elf_image.h"
+#include "fairlead/run/rank/program.h"
 
 namespace fairlead::run {
 namespace {

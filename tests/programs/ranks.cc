@@ -1,8 +1,8 @@
 // A clean program that uses its rank: a ring of small packets, once around.
 #include <cstdio>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/run/launch/attach.h"
 
 FAIRLEAD_FIBER_PROGRAM;
 

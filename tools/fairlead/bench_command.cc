@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "fairlead/lci/ni/implementations.h"
-#include "fairlead/run/model_world.h"
+#include "fairlead/run/model/model_world.h"
 #include "fairlead/run/option_table.h"
 #include "tools/fairlead/background_option.h"
 #include "tools/fairlead/bench/bench.h"

@@ -1,7 +1,7 @@
 // fairlead bench --explain.
 #pragma once
 #include "fairlead/base/result.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 #include "tools/fairlead/bench/bench.h"
 
 namespace fairlead::tools {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "fairlead/run/probes.h"
+#include "fairlead/run/machine/probes.h"
 #include "tools/fairlead/am_options.h"
 #include "tools/fairlead/background_option.h"
 #include "tools/fairlead/child_pool.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 #include "tools/fairlead/json.h"
 
 namespace fairlead::tools {

@@ -5,7 +5,7 @@
 #include <CLI/Option.hpp>
 #include <filesystem>
 
-#include "fairlead/run/hosts/host_list.h"
+#include "fairlead/run/host_list.h"
 
 namespace fairlead::tools {
 namespace {

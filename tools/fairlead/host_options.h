@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fairlead/base/result.h"
-#include "fairlead/run/launcher.h"
+#include "fairlead/run/launch/launcher.h"
 
 namespace fairlead::tools {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "fairlead/run/probes.h"
+#include "fairlead/run/machine/probes.h"
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/json.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "fairlead/fabric/model/figures.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 #include "tools/fairlead/json.h"
 
 namespace fairlead::tools {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "fairlead/base/wait_ladder.h"
-#include "fairlead/run/running_jobs.h"
+#include "fairlead/run/node/running_jobs.h"
 #include "tools/fairlead/commands.h"
 
 namespace fairlead::tools {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <memory>
 
-#include "fairlead/run/probes.h"
+#include "fairlead/run/machine/probes.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/number_options.h"
 #include "tools/fairlead/reproduce/results.h"

@@ -9,10 +9,10 @@
 #include <optional>
 #include <utility>
 
-#include "fairlead/run/launcher.h"
-#include "fairlead/run/path_report.h"
-#include "fairlead/run/probes.h"
-#include "fairlead/run/welcome.h"
+#include "fairlead/run/launch/launcher.h"
+#include "fairlead/run/machine/probes.h"
+#include "fairlead/run/rank/path_report.h"
+#include "fairlead/run/wire/welcome.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "tools/fairlead/am_options.h"
 #include "tools/fairlead/background_option.h"

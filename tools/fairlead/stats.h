@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "fairlead/run/launcher.h"
+#include "fairlead/run/launch/launcher.h"
 #include "tools/fairlead/explanation.h"
 #include "tools/fairlead/json.h"
 

@@ -13,9 +13,9 @@
 
 #include "fairlead/fabric/fault_plan.h"
 #include "fairlead/hw/platform.h"
+#include "fairlead/run/machine/probes.h"
 #include "fairlead/run/option_table.h"
 #include "fairlead/run/platform_files.h"
-#include "fairlead/run/probes.h"
 #include "tools/fairlead/child_pool.h"
 #include "tools/fairlead/child_run.h"
 #include "tools/fairlead/commands.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fairlead/base/result.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 
 namespace fairlead::tools {
 

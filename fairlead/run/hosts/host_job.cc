@@ -26,9 +26,9 @@
 #include "fairlead/run/hosts/node_link.h"
 #include "fairlead/run/hosts/node_messages.h"
 #include "fairlead/run/hosts/remote_shell.h"
-#include "fairlead/run/join/node_meeting.h"
-#include "fairlead/run/probes.h"
-#include "fairlead/run/stage.h"
+#include "fairlead/run/job/stage.h"
+#include "fairlead/run/machine/probes.h"
+#include "fairlead/run/node/node_meeting.h"
 
 namespace fairlead::run {
 namespace {

@@ -2,7 +2,7 @@
 // between them, and one report at the end.
 #pragma once
 #include "fairlead/base/result.h"
-#include "fairlead/run/job_plan.h"
+#include "fairlead/run/job/job_plan.h"
 #include "fairlead/run/launch_options.h"
 #include "fairlead/run/run_report.h"
 

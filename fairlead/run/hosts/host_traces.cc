@@ -6,7 +6,7 @@
 #include <fstream>
 #include <utility>
 
-#include "fairlead/run/trace_parts.h"
+#include "fairlead/run/rank/trace_parts.h"
 
 namespace fairlead::run {
 

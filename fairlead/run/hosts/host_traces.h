@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "fairlead/base/result.h"
-#include "fairlead/run/job_plan.h"
+#include "fairlead/run/job/job_plan.h"
 
 namespace fairlead::run {
 

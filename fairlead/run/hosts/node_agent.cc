@@ -23,18 +23,18 @@
 
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/shm/job.h"
-#include "fairlead/run/binding.h"
-#include "fairlead/run/engine_process.h"
-#include "fairlead/run/host_address.h"
 #include "fairlead/run/hosts/node_link.h"
 #include "fairlead/run/hosts/node_messages.h"
-#include "fairlead/run/job.h"
+#include "fairlead/run/job/binding.h"
+#include "fairlead/run/job/engine_process.h"
+#include "fairlead/run/job/job.h"
 #include "fairlead/run/join/join_launched.h"
-#include "fairlead/run/probes.h"
+#include "fairlead/run/machine/host_address.h"
+#include "fairlead/run/machine/probes.h"
+#include "fairlead/run/rank/trace_parts.h"
 #include "fairlead/run/run_options.h"
 #include "fairlead/run/run_report.h"
-#include "fairlead/run/trace_parts.h"
-#include "fairlead/run/welcome.h"
+#include "fairlead/run/wire/welcome.h"
 
 namespace fairlead::run {
 namespace {

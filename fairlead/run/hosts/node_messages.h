@@ -11,9 +11,9 @@
 
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/udp/seal.h"
-#include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/run_options.h"
 #include "fairlead/run/run_report.h"
+#include "fairlead/run/wire/bootstrap_messages.h"
 
 namespace fairlead::run {
 

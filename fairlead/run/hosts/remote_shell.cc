@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "fairlead/run/hosts/node_agent.h"
+#include "fairlead/run/job/program_path.h"
 #include "fairlead/run/launch_options.h"
-#include "fairlead/run/probes.h"
-#include "fairlead/run/program_path.h"
+#include "fairlead/run/machine/probes.h"
 
 namespace fairlead::run {
 namespace {

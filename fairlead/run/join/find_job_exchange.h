@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "fairlead/base/result.h"
-#include "fairlead/run/join/job_exchange.h"
+#include "fairlead/run/node/job_exchange.h"
 
 namespace fairlead::run {
 

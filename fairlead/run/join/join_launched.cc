@@ -17,14 +17,14 @@
 #include <vector>
 
 #include "fairlead/fabric/shm/job.h"
-#include "fairlead/run/engine_process.h"
-#include "fairlead/run/host_address.h"
+#include "fairlead/run/job/engine_process.h"
 #include "fairlead/run/join/launch_settings.h"
-#include "fairlead/run/join/node_meeting.h"
-#include "fairlead/run/probes.h"
-#include "fairlead/run/rank_context.h"
+#include "fairlead/run/machine/host_address.h"
+#include "fairlead/run/machine/probes.h"
+#include "fairlead/run/node/node_meeting.h"
+#include "fairlead/run/rank/rank_context.h"
 #include "fairlead/run/run_options.h"
-#include "fairlead/run/welcome.h"
+#include "fairlead/run/wire/welcome.h"
 
 namespace fairlead::run {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "fairlead/base/result.h"
-#include "fairlead/run/join/job_exchange.h"
-#include "fairlead/run/rank_context.h"
+#include "fairlead/run/node/job_exchange.h"
+#include "fairlead/run/rank/rank_context.h"
 
 namespace fairlead::run {
 

@@ -9,7 +9,7 @@
 
 #include "fairlead/base/numbers.h"
 #include "fairlead/run/option_table.h"
-#include "fairlead/run/welcome.h"
+#include "fairlead/run/wire/welcome.h"
 
 namespace fairlead::run {
 namespace {

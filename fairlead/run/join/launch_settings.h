@@ -10,8 +10,8 @@
 #include "fairlead/base/node_map.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
-#include "fairlead/run/bootstrap_messages.h"
 #include "fairlead/run/run_options.h"
+#include "fairlead/run/wire/bootstrap_messages.h"
 
 namespace fairlead::run {
 

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "fairlead/base/numbers.h"
-#include "fairlead/run/bootstrap.h"
+#include "fairlead/run/wire/bootstrap.h"
 
 namespace fairlead::run {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "fairlead/base/fd.h"
 #include "fairlead/base/result.h"
-#include "fairlead/run/join/job_exchange.h"
 #include "fairlead/run/join/pmi1_messages.h"
+#include "fairlead/run/node/job_exchange.h"
 
 namespace fairlead::run {
 

@@ -7,7 +7,6 @@
 
 namespace fairlead::run {
 
-constexpr char kPmixLibrary[] = "libpmix.so.2";
 constexpr int kPmixSuccess = 0;
 constexpr std::uint32_t kPmixRankWildcard = UINT32_MAX - 1;
 constexpr std::uint8_t kPmixGlobal = 3;  // scope: every rank of the job

@@ -8,6 +8,7 @@
 
 #include "fairlead/base/loaded_library.h"
 #include "fairlead/run/join/pmix_abi.h"
+#include "fairlead/run/machine/probes.h"
 
 namespace fairlead::run {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/am/am.h"
 #include "fairlead/systems/am/node.h"
 

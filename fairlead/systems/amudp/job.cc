@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
+#include "fairlead/run/launch/attach.h"
 
 namespace fairlead::amudp {
 namespace {

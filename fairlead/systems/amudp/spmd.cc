@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/bootstrap.h"
 #include "fairlead/run/context.h"
+#include "fairlead/run/wire/bootstrap.h"
 #include "fairlead/systems/amudp/job.h"
 
 using fairlead::amudp::Job;

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <memory>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/crl/crl.h"
 #include "fairlead/systems/crl/node.h"
 

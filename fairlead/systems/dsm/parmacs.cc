@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/dsm/core.h"
 #include "fairlead/systems/dsm/dsm.h"
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "fairlead/run/attach.h"
 #include "fairlead/run/context.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/dsm/core.h"
 #include "fairlead/systems/dsm/dsm.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "fairlead/base/numbers.h"
-#include "fairlead/run/attach.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/elan/core.h"
 
 namespace fairlead::elan {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <thread>
 
-#include "fairlead/run/attach.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/mpi/buffered.h"
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/call_signal.h"

@@ -1,7 +1,7 @@
 // Info objects.
 #include <cstring>
 
-#include "fairlead/run/binding.h"
+#include "fairlead/run/job/binding.h"
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/text.h"

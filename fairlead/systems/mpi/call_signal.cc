@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "fairlead/base/wait_ladder.h"
-#include "fairlead/run/rank_call.h"
+#include "fairlead/run/node/rank_call.h"
 
 namespace fairlead::mpi {
 namespace {

@@ -19,7 +19,7 @@
 #include "fairlead/base/fair_lock.h"
 #include "fairlead/base/pool.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/run/rank_call.h"
+#include "fairlead/run/node/rank_call.h"
 #include "fairlead/systems/mpi/copy_choice.h"
 #include "fairlead/systems/mpi/datatypes/cursor.h"
 #include "fairlead/systems/mpi/device.h"

@@ -1,5 +1,5 @@
-// What this rank waits in, told to who asks for it (run/rank_call.h). A wait is told when it turns
-// out to be long; where several threads wait, one of them is told of.
+// What this rank waits in, told to who asks for it (run/node/rank_call.h). A wait is told when it
+// turns out to be long; where several threads wait, one of them is told of.
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/systems/mpi/comm.h"
 #include "fairlead/systems/mpi/engine.h"

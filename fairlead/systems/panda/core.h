@@ -7,7 +7,7 @@
 #include "fairlead/base/ring.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/layer_costs.h"
-#include "fairlead/run/threads.h"
+#include "fairlead/run/rank/threads.h"
 #include "fairlead/systems/panda/fragments.h"
 #include "fairlead/systems/panda/outgoing.h"
 #include "fairlead/systems/panda/panda.h"

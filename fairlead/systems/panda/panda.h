@@ -2,8 +2,8 @@
 // the programming systems above (MPI, Orca, Multigame), on one rank's Port. LCI paper section 6.1.
 //
 // Two flavours. Panda-ST (single-threaded): no locks, no interrupts; messages are taken in when the
-// client polls or waits. Panda-MT (multithreaded): threads (run/threads.h), polled when all are
-// idle, else by the Port's watchdog interrupt. Several threads of a rank may be in calls at one
+// client polls or waits. Panda-MT (multithreaded): threads (run/rank/threads.h), polled when all
+// are idle, else by the Port's watchdog interrupt. Several threads of a rank may be in calls at one
 // time; each blocks its own thread only. Where the Port has interrupts (kInterrupt), a handler may
 // run wherever the rank's own code does: what they share needs Port::hold() around it, a test and
 // the wait behind it included.
@@ -26,7 +26,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/run/context.h"
-#include "fairlead/run/threads.h"
+#include "fairlead/run/rank/threads.h"
 
 namespace fairlead::panda {
 
@@ -131,7 +131,7 @@ struct CallHandler {
 // One rank's Panda. Thread: the rank's (its threads in Panda-MT, one at a time by nature).
 // Errors: a lost peer ends the job from whichever call waits for it, with its rank (abort_job);
 // what the program did wrong (an unknown service, a message too long) does the same. A thread that
-// waits by run/threads.h is told there of a lost peer.
+// waits by run/rank/threads.h is told there of a lost peer.
 class Panda {
  public:
   // Starts it on the rank's Port; the same options on every rank, and returns when every rank has

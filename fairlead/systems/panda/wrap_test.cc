@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
 #include "fairlead/systems/panda/core.h"
 
 namespace fairlead::panda {

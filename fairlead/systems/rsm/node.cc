@@ -1,5 +1,5 @@
 #include "fairlead/systems/rsm/node.h"
-#include "fairlead/run/attach.h"
+#include "fairlead/run/launch/attach.h"
 
 #include <fmt/format.h>
 

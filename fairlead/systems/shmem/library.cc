@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fairlead/base/numbers.h"
-#include "fairlead/run/attach.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/shmem/api.h"
 
 namespace fairlead::shmem {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "fairlead/run/attach.h"
+#include "fairlead/run/launch/attach.h"
 
 namespace fairlead::sisci {
 namespace {

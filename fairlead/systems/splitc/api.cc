@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "fairlead/run/attach.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/splitc/implementation.h"
 #include "fairlead/systems/splitc/runtime.h"
 #include "fairlead/systems/splitc/splitc.h"

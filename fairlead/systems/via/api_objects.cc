@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "fairlead/run/attach.h"
+#include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/via/call.h"
 
 using fairlead::via::Core;

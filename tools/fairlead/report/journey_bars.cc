@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "fairlead/run/model_world.h"
-#include "fairlead/run/world.h"
+#include "fairlead/run/launch/world.h"
+#include "fairlead/run/model/model_world.h"
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/report/hatching.h"
 #include "tools/fairlead/report/html.h"
