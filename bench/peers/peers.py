@@ -5,6 +5,7 @@ run in turn (ours, the peers, the machine's own limit, ours, ...), medians and r
   bench/peers/peers.py                          everything, 5 rounds, a table
   bench/peers/peers.py --json > peers.jsonl     one object a line
   bench/peers/peers.py --only rate,pingpong_udp the jobs named so
+  bench/peers/peers.py --before DIR             another build of ours beside: what a change brought
 """
 import argparse
 import json
@@ -24,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 JOB_TIMEOUT_S = 180
 LIMIT = "limit"
 OURS = "fairlead"
+BEFORE = "before"  # another build of ours
 
 
 class Implementation:
@@ -31,9 +33,10 @@ class Implementation:
 
     def __init__(self, name, compiler, launcher):
         self.name, self.compiler, self.launcher = name, compiler, launcher
+        self.is_ours = name in (OURS, BEFORE)
 
     def command(self, program, job):
-        if self.name == OURS:
+        if self.is_ours:
             place = ["--on", job.place] if job.network else []
             return [self.launcher, "run", *place, *job.options, "-n", str(job.ranks), program]
         if self.name == "openmpi":
@@ -54,9 +57,10 @@ def note(text):
     print(f"peers: {text}", file=sys.stderr, flush=True)
 
 
-def find_implementations(build):
+def find_implementations(builds):
     candidates = [
-        Implementation(OURS, build / "bin/fairlead-mpicc", build / "bin/fairlead"),
+        *(Implementation(name, build / "bin/fairlead-mpicc", build / "bin/fairlead")
+          for name, build in builds.items()),
         Implementation("openmpi", shutil.which("mpicc.openmpi"), shutil.which("mpirun.openmpi")),
         Implementation("mpich", shutil.which("mpicc.mpich"), shutil.which("mpirun.mpich")),
     ]
@@ -66,8 +70,9 @@ def find_implementations(build):
                 one.launcher).exists():
             one.compiler, one.launcher = str(one.compiler), str(one.launcher)
             found.append(one)
-        elif one.name == OURS:
-            sys.exit(f"peers: no bin/fairlead in {build}: build it, or say where it is by --build")
+        elif one.is_ours:
+            sys.exit(f"peers: no bin/fairlead in {builds[one.name]}: build it, or say where it is "
+                     f"by --{'build' if one.name == OURS else BEFORE}")
         else:
             note(f"{one.name} is left out: no compiler wrapper or launcher found")
     return found
@@ -223,7 +228,7 @@ def add_memory_per_rank(samples):
                 values["memory_per_rank", 0] = (over, "MiB")
 
 
-def measure(implementations, jobs, rounds, folder, build):
+def measure(implementations, jobs, rounds, folder, builds):
     """samples[name][round][(figure, bytes)] = (value, unit)"""
     samples = {name: [] for name in [*(one.name for one in implementations), LIMIT]}
     for number in range(rounds):
@@ -232,12 +237,13 @@ def measure(implementations, jobs, rounds, folder, build):
             one_round.append({})
         for job in jobs:
             if job.program == PORT:
-                ours, limit = run_port(build)
-                samples[OURS][number].update(ours)
-                samples[LIMIT][number].update(limit)
+                for name, build in builds.items():
+                    ours, limit = run_port(build)
+                    samples[name][number].update(ours)
+                    samples[LIMIT][number].update(limit)
                 continue
             for one in implementations:
-                if one.name == OURS or not job.options:
+                if one.is_ours or not job.options:
                     samples[one.name][number].update(run_job(one, job, folder))
         samples[LIMIT][number].update(run_limits(folder, jobs))
         note(f"round {number + 1} of {rounds}: {time.monotonic() - begin:.0f} s")
@@ -261,7 +267,7 @@ def ratio_of(ours, other):
 
 def best_peer(samples, key):
     medians = {name: median(values_of(samples, name, key)) for name in samples
-               if name not in (OURS, LIMIT)}
+               if name not in (OURS, BEFORE, LIMIT)}
     medians = {name: value for name, value in medians.items() if value is not None}
     if not medians:
         return None, None
@@ -295,6 +301,10 @@ def summarize(samples):
                "peer": peer, "peer_name": peer_name,
                "limit": median(values_of(samples, LIMIT, key)),
                "ratio": ratio_of(ours, values_of(samples, peer_name, key)) if peer_name else None}
+        if BEFORE in samples:
+            before = values_of(samples, BEFORE, key)
+            row["before"] = median(before)
+            row["to_before"] = ratio_of(ours, before)
         bar = BARS.get(key)
         if bar:
             against = bar_ratio(samples, key, bar, ours, peer_name)
@@ -309,13 +319,17 @@ def show(value):
 
 
 def print_table(rows):
-    line = "{:<22} {:>8} {:>10} {:>10} {:<8} {:>10} {:>7}  {:<6} {}"
-    print(line.format("figure", "bytes", "ours", "peer", "", "limit", "ratio", "unit", "bar"))
+    line = "{:<22} {:>8} {:>10} {:>10} {:<8} {:>10} {:>7}  {:<6} {}{}"
+    extra = " {:>10} {:>9}" if any("before" in row for row in rows) else ""
+    print(line.format("figure", "bytes", "ours", "peer", "", "limit", "ratio", "unit",
+                      extra.format("before", "to before"), " bar"))
     for row in rows:
         verdict = {True: "met", False: "MISSED", None: ""}[row.get("met")]
         print(line.format(row["figure"], row["bytes"] or "", show(row["ours"]), show(row["peer"]),
                           row["peer_name"] or "", show(row["limit"]), show(row["ratio"]),
-                          row["unit"], f"{row.get('bar', '')} {verdict}".strip()))
+                          row["unit"],
+                          extra.format(show(row.get("before")), show(row.get("to_before"))),
+                          f" {row.get('bar', '')} {verdict}".rstrip()))
 
 
 def names_of_jobs():
@@ -327,6 +341,8 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release",
                         help="build folder that holds bin/fairlead (build/release)")
+    parser.add_argument("--before", type=Path,
+                        help="build folder of another state of ours, run in turn with this one")
     parser.add_argument("--rounds", type=int, default=5, help="of all programs in turn (5)")
     parser.add_argument("--only", default="",
                         help="programs or figures to run, comma separated: " +
@@ -352,12 +368,14 @@ def main():
         note("one processor only: two-rank figures are of time sharing")
     os.sched_setaffinity(0, cpus)  # the figures are of two processors, whatever the machine has
     jobs = chosen_jobs(arguments.only)
-    implementations = find_implementations(arguments.build.resolve())
+    builds = {OURS: arguments.build.resolve()}
+    if arguments.before:
+        builds[BEFORE] = arguments.before.resolve()
+    implementations = find_implementations(builds)
     with tempfile.TemporaryDirectory(prefix="fairlead-peers-") as name:
         folder = Path(name)
         implementations = compile_all(implementations, folder)
-        rows = summarize(measure(implementations, jobs, arguments.rounds, folder,
-                                 arguments.build.resolve()))
+        rows = summarize(measure(implementations, jobs, arguments.rounds, folder, builds))
     if arguments.json:
         for row in rows:
             print(json.dumps(row))

@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "fairlead/base/check.h"
-#include "fairlead/fabric/shm/kernel.h"
+#include "fairlead/fabric/shm/doorbell.h"
 
 namespace fairlead::fabric {
 namespace {

@@ -24,6 +24,7 @@ class CreditWindow {
   static constexpr bool kNumbers = true;
   static constexpr bool kRetransmits = false;
   static constexpr bool kReserves = true;
+  static constexpr bool kKeepsEarly = false;
 
   // `window` buffers per sender, at least 1; 12 bytes of state per peer. `first`: number of the
   // first packet, the same at both ends; they wrap. `ack_part`: released() asks for an

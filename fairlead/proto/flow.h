@@ -12,12 +12,16 @@
 namespace fairlead::proto {
 
 // Where a packet stands in its sender's sequence.
-enum class Verdict : std::uint8_t { in_order, duplicate, gap };
+// in_order: it is the next one. early: it lies ahead of a gap, and the scheme lets it be kept until
+// that is filled. gap: it lies ahead of one and must be dropped.
+enum class Verdict : std::uint8_t { in_order, duplicate, gap, early };
 
 // kNumbers: it stamps what leaves and checks what comes (else another side does).
 // kRetransmits: sent packets are kept until acknowledged, and those lost are sent again.
 // kReserves: receive buffers are reserved per sender (else they are one pool for all), and what is
 // not in order violates what the scheme assumes.
+// kKeepsEarly: what comes early is kept by whoever asks, acknowledgments tell of it, and only what
+// is missing is sent again (selective_repeat.h has the verbs for that).
 // open(): a packet may leave for the peer now (a credit scheme takes the credit). number(): it
 // leaves; its sequence number. take_ack(): the acknowledgment field of what leaves. arrived(),
 // accept(), released(): of a packet that came; released() returns whether to acknowledge at once.
@@ -29,6 +33,7 @@ concept Flow = Site<S> &&
   { F::kNumbers } -> std::convertible_to<bool>;
   { F::kRetransmits } -> std::convertible_to<bool>;
   { F::kReserves } -> std::convertible_to<bool>;
+  { F::kKeepsEarly } -> std::convertible_to<bool>;
   { flow.open(site, peer) } -> std::same_as<bool>;
   { flow.number(site, peer, number) } -> std::same_as<std::uint32_t>;
   { flow.take_ack(peer) } -> std::same_as<std::uint32_t>;
@@ -44,6 +49,7 @@ struct NoFlow {
   static constexpr bool kNumbers = false;
   static constexpr bool kRetransmits = false;
   static constexpr bool kReserves = false;
+  static constexpr bool kKeepsEarly = false;
   template <Site S>
   bool open(S&, Peer) {
     return true;

@@ -39,6 +39,7 @@ class GoBackN {
   static constexpr bool kNumbers = true;
   static constexpr bool kRetransmits = true;
   static constexpr bool kReserves = false;
+  static constexpr bool kKeepsEarly = false;
 
   explicit GoBackN(const Options& options)
       : options_(options), peers_(State::beginning_at(options.first)) {

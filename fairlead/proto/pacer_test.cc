@@ -80,10 +80,9 @@ Outcome stream(const Way& way, bool paced, Ps length) {
       stamp = there.front().stamp;
       there.pop_front();
       const auto came = receiver.arrived(clock, kPeer, sequence);
-      if (came == SelectiveRepeat::Came::in_order) receiver.accept(kPeer);
-      if (came == SelectiveRepeat::Came::early) receiver.keep(kPeer, sequence, 0);
-      if (came == SelectiveRepeat::Came::in_order || came == SelectiveRepeat::Came::early)
-        ++outcome.arrived;
+      if (came == Verdict::in_order) receiver.accept(kPeer);
+      if (came == Verdict::early) receiver.keep(kPeer, sequence, 0);
+      if (came == Verdict::in_order || came == Verdict::early) ++outcome.arrived;
       while (receiver.take_kept(clock, kPeer) != SelectiveRepeat::kNothing) {
       }
       if (receiver.urgent(kPeer)) acknowledge(kPeer);

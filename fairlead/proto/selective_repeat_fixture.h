@@ -9,7 +9,6 @@
 
 namespace fairlead::proto::selective_repeat_fixture {
 
-using Came = SelectiveRepeat::Came;
 inline constexpr Peer kPeer = 1;
 inline constexpr SelectiveRepeat::Options kOptions{
     .window_max = 64,
@@ -60,10 +59,10 @@ inline void send(SelectiveRepeat& flow, TestClock& clock, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) (void)flow.number(clock, kPeer, 100 + i);
 }
 // Takes a packet that is in order, keeps one that is early.
-inline Came receive(SelectiveRepeat& flow, TestClock& clock, std::uint32_t sequence) {
-  const Came came = flow.arrived(clock, kPeer, sequence);
-  if (came == Came::in_order) flow.accept(kPeer);
-  if (came == Came::early) flow.keep(kPeer, sequence, sequence + 1000);
+inline Verdict receive(SelectiveRepeat& flow, TestClock& clock, std::uint32_t sequence) {
+  const Verdict came = flow.arrived(clock, kPeer, sequence);
+  if (came == Verdict::in_order) flow.accept(kPeer);
+  if (came == Verdict::early) flow.keep(kPeer, sequence, sequence + 1000);
   return came;
 }
 inline std::vector<std::uint32_t> take_all_kept(SelectiveRepeat& flow, TestClock& clock) {

@@ -74,8 +74,8 @@ std::uint32_t run_link(std::uint64_t drop_permille, std::uint64_t seed, std::uin
       last = there.arrivals.begin()->second.left;
       there.arrivals.erase(there.arrivals.begin());
       const auto take = [&](std::uint32_t got) { EXPECT_EQ(got, options.first + taken++); };
-      const Came came = receive(receiver, clock, sequence);
-      if (came == Came::in_order) take(sequence);
+      const Verdict came = receive(receiver, clock, sequence);
+      if (came == Verdict::in_order) take(sequence);
       for (const std::uint32_t kept : take_all_kept(receiver, clock)) take(kept);
       if (receiver.urgent(kPeer)) acknowledge_now();
     }

@@ -64,20 +64,20 @@ TEST(SelectiveRepeat, WhatIsOvertakenByLittleIsNotLost) {
 TEST(SelectiveRepeat, EarlyPacketsAreKeptAndTold) {
   TestClock clock;
   SelectiveRepeat receiver(2, kOptions);
-  EXPECT_EQ(receive(receiver, clock, 0), Came::in_order);
-  EXPECT_EQ(receive(receiver, clock, 2), Came::early);
+  EXPECT_EQ(receive(receiver, clock, 0), Verdict::in_order);
+  EXPECT_EQ(receive(receiver, clock, 2), Verdict::early);
   // Expect: a gap is told of at once
   EXPECT_TRUE(receiver.urgent(kPeer));
-  EXPECT_EQ(receive(receiver, clock, 2), Came::duplicate);
-  EXPECT_EQ(receive(receiver, clock, 0), Came::duplicate);
-  EXPECT_EQ(receive(receiver, clock, 5), Came::early);
-  EXPECT_EQ(receive(receiver, clock, 1 + 64), Came::beyond);
+  EXPECT_EQ(receive(receiver, clock, 2), Verdict::duplicate);
+  EXPECT_EQ(receive(receiver, clock, 0), Verdict::duplicate);
+  EXPECT_EQ(receive(receiver, clock, 5), Verdict::early);
+  EXPECT_EQ(receive(receiver, clock, 1 + 64), Verdict::gap);
   EXPECT_EQ(receiver.take_ack(kPeer), 1u);
   std::vector<std::uint64_t> words(receiver.early_words());
   EXPECT_EQ(receiver.take_early(kPeer, words), 1u);
   EXPECT_EQ(words[0], 0b10010u);
   EXPECT_TRUE(take_all_kept(receiver, clock).empty());
-  EXPECT_EQ(receive(receiver, clock, 1), Came::in_order);
+  EXPECT_EQ(receive(receiver, clock, 1), Verdict::in_order);
   EXPECT_EQ(take_all_kept(receiver, clock), (std::vector<std::uint32_t>{2}));
   EXPECT_EQ(receiver.take_ack(kPeer), 3u);
   EXPECT_TRUE(receiver.keeps(kPeer));
@@ -91,7 +91,7 @@ std::uint32_t fill_who_takes_nothing(SelectiveRepeat& sender, SelectiveRepeat& r
   std::uint32_t sent = 0;
   for (; sender.room(kPeer); ++sent) {
     send(sender, clock, 1);
-    EXPECT_NE(receiver.arrived(clock, kPeer, sent), Came::beyond);
+    EXPECT_NE(receiver.arrived(clock, kPeer, sent), Verdict::gap);
     receiver.keep(kPeer, sent, sent);
     const std::size_t used = receiver.take_early(kPeer, words);
     const std::vector<std::uint64_t> told(words.begin(),
@@ -130,7 +130,7 @@ TEST(SelectiveRepeat, WhatIsTakenLateIsAskedForWhereTheTellingIsLost) {
   for (; clock.time < milliseconds(40); clock.time += microseconds(100)) {
     for (const auto& one : run_due(sender, clock).again) {
       EXPECT_EQ(one, (std::pair{SelectiveRepeat::kNothing, 0u}));
-      EXPECT_EQ(receiver.arrived(clock, kPeer, one.second), Came::duplicate);
+      EXPECT_EQ(receiver.arrived(clock, kPeer, one.second), Verdict::duplicate);
       EXPECT_TRUE(receiver.urgent(kPeer));
       words.resize(receiver.early_words());
       words.resize(receiver.take_early(kPeer, words));
@@ -148,7 +148,7 @@ TEST(SelectiveRepeat, WhatIsTakenLateIsAskedForWhereTheTellingIsLost) {
   clock.time += kOptions.timeout_max;
   const Numbered again = run_due(sender, clock).again;
   ASSERT_EQ(again.size(), 1u);
-  EXPECT_EQ(receiver.arrived(clock, kPeer, again[0].second), Came::duplicate);
+  EXPECT_EQ(receiver.arrived(clock, kPeer, again[0].second), Verdict::duplicate);
   EXPECT_TRUE(receiver.urgent(kPeer));
   EXPECT_TRUE(acknowledge(sender, clock, receiver.take_ack(kPeer)).ok);
   EXPECT_TRUE(sender.room(kPeer));
@@ -168,11 +168,11 @@ TEST(SelectiveRepeat, NumbersWrap) {
   for (std::uint32_t i = 0; i < 4; ++i) {
     EXPECT_EQ(sender.number(clock, kPeer, i), UINT32_MAX - 1 + i);
   }
-  EXPECT_EQ(receive(receiver, clock, UINT32_MAX), Came::early);
-  EXPECT_EQ(receive(receiver, clock, 1), Came::early);
-  EXPECT_EQ(receive(receiver, clock, UINT32_MAX - 1), Came::in_order);
+  EXPECT_EQ(receive(receiver, clock, UINT32_MAX), Verdict::early);
+  EXPECT_EQ(receive(receiver, clock, 1), Verdict::early);
+  EXPECT_EQ(receive(receiver, clock, UINT32_MAX - 1), Verdict::in_order);
   EXPECT_EQ(take_all_kept(receiver, clock), (std::vector<std::uint32_t>{UINT32_MAX}));
-  EXPECT_EQ(receive(receiver, clock, UINT32_MAX), Came::duplicate);
+  EXPECT_EQ(receive(receiver, clock, UINT32_MAX), Verdict::duplicate);
   EXPECT_EQ(receiver.take_ack(kPeer), 0u);
   EXPECT_EQ(acknowledge(sender, clock, 0, {0b10}).freed, (std::vector<std::uint32_t>{0, 1, 3}));
 }
@@ -211,11 +211,11 @@ TEST(SelectiveRepeat, TheTimeoutFollowsTheRoundTrip) {
 TEST(SelectiveRepeat, AnAcknowledgmentWaitsForAPacketToRideOn) {
   TestClock clock;
   SelectiveRepeat receiver(2, kOptions);
-  EXPECT_EQ(receive(receiver, clock, 0), Came::in_order);
+  EXPECT_EQ(receive(receiver, clock, 0), Verdict::in_order);
   EXPECT_FALSE(receiver.urgent(kPeer));
   clock.time = microseconds(50);
   EXPECT_EQ(run_due(receiver, clock).acks, (std::vector<Peer>{kPeer}));
-  EXPECT_EQ(receive(receiver, clock, 1), Came::in_order);
+  EXPECT_EQ(receive(receiver, clock, 1), Verdict::in_order);
   EXPECT_EQ(receiver.take_ack(kPeer), 2u);
   clock.time = microseconds(200);
   EXPECT_TRUE(run_due(receiver, clock).acks.empty());
@@ -242,7 +242,7 @@ TEST(SelectiveRepeat, AStreamIsAcknowledgedLessOften) {
   clock.time += microseconds(100);
   EXPECT_EQ(run_due(receiver, clock).acks.size(), 1u);
   for (const std::uint32_t often : {4U, 8U}) EXPECT_EQ(stream(), often);
-  EXPECT_EQ(receive(receiver, clock, next + 1), Came::early);
+  EXPECT_EQ(receive(receiver, clock, next + 1), Verdict::early);
   EXPECT_TRUE(receiver.urgent(kPeer));
   std::uint64_t words[1];
   EXPECT_EQ(receiver.take_early(kPeer, words), 1u);
@@ -411,7 +411,7 @@ TEST(SelectiveRepeat, APeerThatIsGoneLeavesNothing) {
   (void)acknowledge(sender, clock, 1, {0b10});
   // What came of it, with a gap before.
   for (const std::uint32_t sequence : {2u, 5u}) {
-    ASSERT_EQ(sender.arrived(clock, kPeer, sequence), SelectiveRepeat::Came::early);
+    ASSERT_EQ(sender.arrived(clock, kPeer, sequence), Verdict::early);
     sender.keep(kPeer, sequence, 200 + sequence);
     EXPECT_FALSE(sender.wants(kPeer, sequence));
     EXPECT_TRUE(sender.wants(kPeer, sequence + 1));

@@ -67,6 +67,16 @@ bool Engine::step() {
   return true;
 }
 
+bool Engine::run_some(std::uint32_t most) {
+  stopped_ = false;
+  if (path_ != nullptr) {
+    for (; most > 0 && !stopped_ && !queue_.empty(); --most) run_first_explained();
+  } else {
+    for (; most > 0 && !stopped_ && !queue_.empty(); --most) run_first();
+  }
+  return !stopped_ && !queue_.empty();
+}
+
 bool Engine::run_until(Ps limit) {
   FAIRLEAD_CHECK(limit >= now_, "limit {} ps, now {} ps", limit.count, now_.count);
   limit_ = limit;

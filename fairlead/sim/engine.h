@@ -120,6 +120,9 @@ class Engine {
   // As above, for events up to and including `limit`; now() is then `limit` unless stopped or
   // limit is kNever. True: nothing is pending.
   bool run_until(Ps limit);
+  // At most `most` events, so that the caller may look at other things in between; those that ran
+  // inline count with the one they followed. False: none is pending, or stop() was called.
+  bool run_some(std::uint32_t most);
   // Makes the loop return after the current event. From inside an event only.
   void stop() { stopped_ = true; }
 

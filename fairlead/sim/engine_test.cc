@@ -53,6 +53,24 @@ TEST(Engine, RunUntilStopsAtTheLimit) {
   EXPECT_FALSE(engine.step());
 }
 
+TEST(Engine, RunsSoManyEventsAndNoMore) {
+  Engine engine(1);
+  Log log(engine);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    engine.at(Ps{10}, 0, kKind, &Log::record, &log, i);
+  }
+  EXPECT_TRUE(engine.run_some(2));
+  EXPECT_EQ(log.seen.size(), 2u);
+  // Expect: stop() ends it, and the next call goes on
+  engine.at(
+      Ps{5 + 5}, 0, kKind,
+      [](void* e, std::uint64_t, std::uint64_t) { static_cast<Engine*>(e)->stop(); }, &engine);
+  EXPECT_FALSE(engine.run_some(100));
+  EXPECT_EQ(log.seen.size(), 5u);
+  EXPECT_EQ(engine.pending(), 0u);
+  EXPECT_FALSE(engine.run_some(1));
+}
+
 TEST(Engine, PreparesEventsInStagesAndChangesNothing) {
   struct Seen {
     std::vector<unsigned> stages;

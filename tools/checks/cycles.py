@@ -1,10 +1,11 @@
-"""Cycles: groups of modules (a header and its source) of a folder that include each other."""
+"""Cycles: groups of modules of a folder that include each other. A module is a header, its source and
+the class behind it, where that has a header of its own (name_impl.h)."""
 from collections import defaultdict
 from pathlib import Path
 
 
 def module_of(name):
-    return str(Path(name).with_suffix(""))
+    return str(Path(name).with_suffix("")).removesuffix("_impl")
 
 
 def cycles(edges):

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "fairlead/base/check.h"
-#include "fairlead/fabric/shm/kernel.h"
+#include "fairlead/fabric/shm/doorbell.h"
 #include "fairlead/fabric/shm/view.h"
 
 namespace fairlead::fabric::engine {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "fairlead/base/check.h"
-#include "fairlead/fabric/shm/kernel.h"
+#include "fairlead/fabric/shm/doorbell.h"
 #include "fairlead/fabric/shm/view.h"
 
 namespace fairlead::fabric::engine {

@@ -1,6 +1,6 @@
 #include "fairlead/fabric/engine/queues.h"
 
-#include "fairlead/fabric/shm/kernel.h"
+#include "fairlead/fabric/shm/doorbell.h"
 #include "fairlead/fabric/shm/view.h"
 
 namespace fairlead::fabric::engine {

@@ -4,22 +4,11 @@
 
 #include <utility>
 
-#include "fairlead/fabric/model/ni_kind.h"
 #include "fairlead/hw/resource.h"
 #include "fairlead/hw/speed_up.h"
 #include "fairlead/hw/trace_lines.h"
 
 namespace fairlead::fabric::model {
-
-Result<std::unique_ptr<Machine>> Machine::load(const std::string& platform_file,
-                                               const EvenNodes& ranks, std::uint32_t nodes,
-                                               std::uint32_t payload_bytes,
-                                               const hw::PlatformChanges& changes) {
-  Result<LoadedPlatform> loaded = load_for(platform_file, ranks, nodes, changes);
-  if (!loaded.ok()) return loaded.error();
-  return loaded.value().kind->make(std::move(loaded.value().platform), ranks, nodes, payload_bytes,
-                                   {});
-}
 
 Machine::Machine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes)
     : platform_(std::move(platform)),

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "fairlead/base/result.h"
+#include "fairlead/fabric/bell.h"
 #include "fairlead/fabric/ofi/libfabric.h"
-#include "fairlead/fabric/ofi/ofi_nic.h"
+#include "fairlead/fabric/ofi/ofi_options.h"
 #include "fairlead/fabric/ofi/provider_choice.h"
 
 namespace fairlead::fabric {

@@ -6,7 +6,7 @@
 
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/ofi/libfabric.h"
-#include "fairlead/fabric/ofi/ofi_nic.h"
+#include "fairlead/fabric/ofi/ofi_options.h"
 
 namespace fairlead::fabric {
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "fairlead/fabric/shm/doorbell.h"
 #include "fairlead/fabric/shm/kernel.h"
 
 namespace fairlead::fabric {

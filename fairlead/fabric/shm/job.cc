@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/shm/doorbell.h"
 #include "fairlead/fabric/shm/kernel.h"
 #include "fairlead/fabric/shm/view.h"
 

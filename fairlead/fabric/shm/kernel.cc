@@ -1,16 +1,12 @@
 #include "fairlead/fabric/shm/kernel.h"
 
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <ctime>
 
 namespace fairlead::fabric {
 
@@ -24,22 +20,6 @@ bool shm_barrier_register() {
 }
 
 bool shm_barrier() { return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
-
-void shm_ring(ShmDoorbell& bell) {
-  bell.rung.fetch_add(1);
-  if (bell.sleeping.load() != 0)
-    syscall(SYS_futex, &bell.rung, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
-
-void shm_sleep(ShmDoorbell& bell, std::uint32_t seen, Ps timeout) {
-  const std::int64_t ns = std::clamp<std::int64_t>(timeout.count / 1000, 0, 1'000'000'000);
-  timespec length{ns / 1'000'000'000, ns % 1'000'000'000};
-  bell.sleeping.fetch_add(1);
-  // The kernel compares again under its lock: a ring in between is not lost.
-  if (bell.rung.load() == seen)
-    syscall(SYS_futex, &bell.rung, FUTEX_WAIT, seen, &length, nullptr, 0);
-  bell.sleeping.fetch_sub(1);
-}
 
 void shm_permit_copies(std::uint32_t root) {
   // Fails where there is no Yama: nothing is restricted then.

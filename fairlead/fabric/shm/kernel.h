@@ -1,12 +1,10 @@
-// The system calls of the shared-memory fabric: futex, membarrier, process_vm. All off the path of
-// a message, except the wake of a receiver that sleeps.
+// The system calls of the shared-memory fabric but the futex (doorbell.h): membarrier, process_vm.
+// All off the path of a message.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "fairlead/base/post.h"
-#include "fairlead/base/units.h"
-#include "fairlead/fabric/shm/layout.h"
 
 namespace fairlead::fabric {
 
@@ -17,12 +15,6 @@ bool shm_barrier_register();
 // Every running thread of a registered process has passed a full barrier when this returns; some
 // microseconds. False: the kernel refused.
 bool shm_barrier();
-
-// Moves the bell and wakes the receiver if it sleeps.
-void shm_ring(ShmDoorbell& bell);
-// Sleeps until the bell has moved from `seen`, or `timeout` (a length) passed. Threads of
-// the receiver only.
-void shm_sleep(ShmDoorbell& bell, std::uint32_t seen, Ps timeout);
 
 // Lets descendants of `root` read and write this process's memory where Yama restricts it.
 void shm_permit_copies(std::uint32_t root);

@@ -10,6 +10,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/fabric/packet.h"
+#include "fairlead/fabric/shm/doorbell.h"
 
 namespace fairlead::fabric {
 
@@ -135,12 +136,6 @@ struct ShmLaneLines {
 };
 struct ShmPairLines {
   ShmLaneLines lane[kLanes];
-};
-
-// The doorbell of a receiver. `rung` moves when an attention bit was set or a rank died: the futex.
-struct alignas(64) ShmDoorbell {
-  std::atomic<std::uint32_t> rung;
-  std::atomic<std::uint32_t> sleeping;  // threads
 };
 
 // Buffers of this sender that receivers gave back, and those they keep. Bit i: buffer i.

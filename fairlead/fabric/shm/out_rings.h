@@ -8,7 +8,7 @@
 
 #include "fairlead/base/copy_small.h"
 #include "fairlead/base/prefetch.h"
-#include "fairlead/fabric/shm/kernel.h"
+#include "fairlead/fabric/shm/doorbell.h"
 #include "fairlead/fabric/shm/view.h"
 
 namespace fairlead::fabric {

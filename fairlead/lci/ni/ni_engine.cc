@@ -20,11 +20,26 @@ constexpr std::uint32_t kReceiveBuffers = 1024;
 // milliseconds; what it has not acknowledged is not lost.
 constexpr Ps kTimeout = milliseconds(5);
 constexpr Ps kTimeoutMin = microseconds(500);
+constexpr Ps kTimeoutMax = milliseconds(80);
 constexpr Ps kAckDelay = microseconds(100);
 // Who supervises the job ends it when an engine dies: only patience is needed here.
 constexpr std::uint32_t kTriesMax = 10'000;
 // A rank that only looks at its queues gives the processor back much sooner.
 constexpr Ps kCrowded = microseconds(500);
+
+proto::SelectiveRepeat::Options flow_options(const NiEngineOptions& options) {
+  return {.window_max = options.window,
+          .window_first = options.window,
+          .timeout_first = kTimeout,
+          .timeout_min = kTimeoutMin,
+          .timeout_max = kTimeoutMax,
+          .ack_delay = kAckDelay,
+          .ack_every = options.window / 2,
+          .first = options.first,
+          .acks_released = true,
+          .measures = true,
+          .tries_max = kTriesMax};
+}
 
 NiEngineOptions watchful(NiEngineOptions options) {
   options.wait.crowded = kCrowded;
@@ -51,14 +66,7 @@ NiProgramOptions NiEngine::program_options(NiEngine* self, const NiEngineOptions
 NiEngine::NiEngine(fabric::ShmJob& job, fabric::Nic& wire, NiEngineOptions options)
     : options_(watchful(std::move(options))),
       ni_(job, wire, {options_.nodes, options_.self, options_.epoch, options_.first}),
-      program_(ni_,
-               proto::GoBackN({.window = options_.window,
-                               .timeout = kTimeout,
-                               .ack_delay = kAckDelay,
-                               .tries_max = kTriesMax,
-                               .first = options_.first,
-                               .timeout_min = kTimeoutMin,
-                               .asks = true}),
+      program_(ni_, proto::SelectiveRepeat(options_.nodes.count(), flow_options(options_)),
                program_options(this, options_)) {
   for (const Rank rank : ni_.ranks()) {
     memories_.push_back(std::make_unique<Memory>(ni_.region(rank), options_.nodes.ranks()));

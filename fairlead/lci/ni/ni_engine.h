@@ -1,7 +1,7 @@
 // The NI engine of a node, for real (nirx): the control program of the modelled NIs, with
-// go-back-N, on queues in shared memory and a Nic of datagrams. Reliability, multicast forwarding,
-// fetch-and-add, put, get and atomics on memory in the ranks' regions go on while the ranks
-// compute. One process, or a thread of a test; it owns no thread itself.
+// selective repeat, on queues in shared memory and a Nic of datagrams. Reliability, multicast
+// forwarding, fetch-and-add, put, get and atomics on memory in the ranks' regions go on while the
+// ranks compute. One process, or a thread of a test; it owns no thread itself.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include "fairlead/lci/memory/exposures.h"
 #include "fairlead/lci/memory/memory_server.h"
 #include "fairlead/lci/ni/ni_program.h"
-#include "fairlead/proto/go_back_n.h"
+#include "fairlead/proto/selective_repeat.h"
 
 namespace fairlead::lci {
 
@@ -27,7 +27,7 @@ struct NiEngineOptions {
   Peer self = 0;
   Ps epoch{};  // CLOCK_MONOTONIC at the start of the World
   WaitPlan wait;
-  std::uint32_t window = 32;  // packets under way to one NI
+  std::uint32_t window = 32;  // packets under way to one NI, at most; a power of two, 4 to 64
   std::uint32_t first = 0;    // number of the first packet between NIs; and as HardwareOptions says
   // A rank's queues are not what the library writes, or a NI does not answer: ends the job, or
   // returns and that rank is served no more.
@@ -68,7 +68,7 @@ class NiEngine {
 
   NiEngineOptions options_;
   fabric::engine::EngineHardware ni_;
-  NiProgram<fabric::engine::EngineHardware, proto::GoBackN> program_;
+  NiProgram<fabric::engine::EngineHardware, proto::SelectiveRepeat> program_;
   std::vector<std::unique_ptr<Memory>> memories_;  // of the node's ranks
   Ring<Reply> replies_;
 };

@@ -15,10 +15,11 @@
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/lci/ni/ni_pages.h"
+#include "fairlead/lci/ni/node_tree.h"
+#include "fairlead/lci/ni/receive_pool.h"
 #include "fairlead/proto/flow.h"
 #include "fairlead/proto/item_lists.h"
 #include "fairlead/proto/multicast_tree.h"
-#include "fairlead/proto/peer_table.h"
 #include "fairlead/proto/send_queues.h"
 
 namespace fairlead::lci {
@@ -49,8 +50,9 @@ class NiProgram {
 
   NiProgram(Hardware& ni, Flow flow, const NiProgramOptions& options)
       : ni_(ni),
-        free_buffers_(options.receive_buffers),
+        buffers_(options.receive_buffers),
         options_(options),
+        group_(ni.self(), options.members, options.tree),
         flow_(std::move(flow)),
         pages_(ni, options.anonymous_pages) {
     for (std::uint32_t place = 1; options.translates && place < options.ranks_here; ++place) {
@@ -134,6 +136,7 @@ class NiProgram {
     packet.holds = Holds::receive_buffer;
     packet.uses = 1;
     accepted(id, peer, kind);
+    if constexpr (Flow::kKeepsEarly) take_kept(peer);
   }
 
   // Its CRC says that what came is not what was sent.
@@ -189,6 +192,9 @@ class NiProgram {
   using Holds = fabric::Holds;
   static constexpr PacketId kNoPacket = fabric::kNoPacket;
 
+  // Word of an acknowledgment that asks for one in return.
+  static constexpr std::size_t kAskWord = 2;
+
   static bool is_control(PacketKind kind) {
     return kind == PacketKind::ack || kind == PacketKind::resend;
   }
@@ -234,8 +240,8 @@ class NiProgram {
       return send(packet.peer, id);
     }
     const Peer root = ni_.node_of(packet.header.client.source);
-    packet.uses = static_cast<std::uint8_t>(children(root));
-    for_each_child(root, [this, id](Peer child) {
+    packet.uses = static_cast<std::uint8_t>(group_.children(root));
+    group_.for_each_child(root, [this, id](Peer child) {
       ni_.charge(Step::forward);
       send(child, id);
     });
@@ -271,6 +277,10 @@ class NiProgram {
   }
 
   void send_again(Peer peer, PacketId id, std::uint32_t sequence) {
+    if constexpr (Flow::kKeepsEarly) {
+      // All has come, and how far the peer is was not told, or not heard.
+      if (id == Flow::kNothing) return send_control(PacketKind::ack, peer, true);
+    }
     ni_.charge(Step::header);
     ++ni_.counters().retransmissions;
     put_on_wire(peer, id, sequence);
@@ -294,15 +304,30 @@ class NiProgram {
     ni_.transmit(peer, out);
   }
 
+  // Those that are missing at the peer.
+  void send_lost(Peer peer) {
+    while (flow_.lost(peer) > 0) {
+      const auto again = flow_.take_lost(ni_, peer);
+      send_again(peer, again.item, again.sequence);
+    }
+  }
+
   // Acknowledgments need no window: the receiver takes them off the wire at once. A credit scheme
-  // numbers them with the rest, to see that paths are FIFO.
-  void send_control(PacketKind kind, Peer peer) {
+  // numbers them with the rest, to see that paths are FIFO. `asks` for one in return.
+  void send_control(PacketKind kind, Peer peer, bool asks = false) {
     ni_.charge(Step::ack);
     ++(kind == PacketKind::ack ? ni_.counters().acks_sent : ni_.counters().resends_requested);
     ni_.charge(Step::header);
     const PacketId id = ni_.make_control(kind, peer);
     auto& packet = ni_.packet(id);
     if constexpr (Flow::kReserves) packet.header.sequence = flow_.number(ni_, peer, id);
+    if constexpr (Flow::kKeepsEarly) {
+      std::uint64_t early = 0;
+      (void)flow_.take_early(peer, {&early, 1});
+      packet.header.client.words[0] = static_cast<std::uint32_t>(early);
+      packet.header.client.words[1] = static_cast<std::uint32_t>(early >> 32);
+      packet.header.client.words[kAskWord] = asks ? 1 : 0;
+    }
     packet.header.ack = flow_.take_ack(peer);
     packet.peer = ni_.self();
     ni_.charge(Step::transmit);
@@ -340,12 +365,18 @@ class NiProgram {
       return false;
     }
     ni_.charge(Step::dispatch);
-    if (!flow_.acknowledged(ni_, peer, header.ack,
-                            [this](std::uint32_t kept) { use_over(kept); })) {
+    if (!acknowledged(header, peer, kind)) {
       false_ack(id, peer);
       return false;
     }
+    if constexpr (Flow::kKeepsEarly) send_lost(peer);
     send_waiting(peer);
+    if constexpr (Flow::kKeepsEarly) {
+      if (verdict == proto::Verdict::early) {
+        keep_early(id, peer);
+        return false;
+      }
+    }
     if (verdict != proto::Verdict::in_order) {
       out_of_order(id, peer, verdict);
       return false;
@@ -356,10 +387,51 @@ class NiProgram {
     return false;
   }
 
+  // What it says of this NI's own packets. False: it cannot be true.
+  bool acknowledged(const fabric::PacketHeader& header, Peer peer, PacketKind kind) {
+    const auto freed = [this](std::uint32_t kept) { use_over(kept); };
+    if constexpr (Flow::kKeepsEarly) {
+      const std::uint64_t early =
+          is_control(kind) ? header.client.words[0] | std::uint64_t{header.client.words[1]} << 32
+                           : 0;
+      return flow_.acknowledged(ni_, peer, {header.ack, {&early, early != 0 ? 1u : 0u}}, freed);
+    } else {
+      return flow_.acknowledged(ni_, peer, header.ack, freed);
+    }
+  }
+
+  // What comes early waits in its receive buffer for what is missing. No more than half of them are
+  // taken so, as that needs one too.
+  void keep_early(PacketId id, Peer peer) {
+    if (!buffers_.take_spare()) {
+      no_buffer(id, peer);
+    } else {
+      auto& packet = ni_.packet(id);
+      packet.holds = Holds::receive_buffer;
+      packet.uses = 1;
+      flow_.keep(peer, packet.header.sequence, id);
+    }
+    if (flow_.urgent(peer)) send_control(PacketKind::ack, peer);
+  }
+  // What had waited for the packet that has come.
+  void take_kept(Peer peer) {
+    while (flow_.keeps(peer)) {
+      const PacketId id = flow_.take_kept(ni_, peer);
+      if (id == Flow::kNothing) return;
+      accepted(id, peer, ni_.packet(id).header.client.kind);
+    }
+  }
+
   void control(PacketId id, Peer peer, PacketKind kind) {
     if (kind == PacketKind::ack) ++ni_.counters().acks_received;
+    const bool asks = ni_.packet(id).header.client.words[kAskWord] != 0;
     ni_.free_packet(id);
-    if constexpr (Flow::kRetransmits) {
+    if constexpr (Flow::kKeepsEarly) {
+      if (asks) send_control(PacketKind::ack, peer);
+      if (kind != PacketKind::resend) return;
+      flow_.lose_all(peer);
+      send_lost(peer);
+    } else if constexpr (Flow::kRetransmits) {
       if (kind != PacketKind::resend) return;
       flow_.resend_all(ni_, peer, [this](Peer to, std::uint32_t again, std::uint32_t sequence) {
         send_again(to, again, sequence);
@@ -416,7 +488,7 @@ class NiProgram {
     std::uint32_t onward = 0;
     if (forwarded_here(packet)) {
       ni_.charge(Step::multicast);
-      if (root < options_.members) onward = children(root);
+      if (root < options_.members) onward = group_.children(root);
     }
     ni_.charge(Step::deliver);
     if (onward == 0) return ni_.deliver(id);
@@ -424,7 +496,7 @@ class NiProgram {
     const PacketId mine = ni_.image(id);
     ni_.packet(mine).origin = id;
     ni_.deliver(mine);
-    for_each_child(root, [this, id](Peer child) { ni_.submit_forward(id, child); });
+    group_.for_each_child(root, [this, id](Peer child) { ni_.submit_forward(id, child); });
   }
 
   void serve_fetch_add(PacketId id) {
@@ -494,57 +566,33 @@ class NiProgram {
   // and of those for the host alone, some can always go (proto/multicast_tree.h).
   bool take_buffer(PacketId id, Peer peer) {
     if constexpr (Flow::kReserves) return true;
-    std::uint32_t leave = 0;
-    if (forwarded_here(ni_.packet(id)) && options_.members > 1) {
-      const std::uint32_t offset =
-          (ni_.self() + options_.members - peer % options_.members) % options_.members;
-      leave = proto::edge_classes(options_.members) -
-              proto::edge_class(options_.tree, offset == 0 ? 1 : offset, options_.members);
-    }
-    if (free_buffers_ > leave) {
-      --free_buffers_;
+    const bool goes_on = forwarded_here(ni_.packet(id)) && options_.members > 1;
+    if (buffers_.take(goes_on ? group_.edge_class_from(peer) : 0)) {
       if constexpr (Flow::kNumbers) flow_.accept(peer);
       return true;
     }
+    no_buffer(id, peer);
+    return false;
+  }
+  void no_buffer(PacketId id, Peer peer) {
     ++ni_.counters().full_dropped;
     ni_.free_packet(id);
-    bool& already = starves_.of(peer);
-    if (!already) starved_peers_.push(starved_, peer);
-    already = true;
-    return false;
+    buffers_.starves(peer);
   }
 
   void buffer_free() {
     if constexpr (Flow::kReserves) return;
-    ++free_buffers_;
+    buffers_.give();
     // Those whose packets had to be dropped need not wait for their timers (paper section 5.1.2).
-    if (!Flow::kRetransmits || starved_.empty()) return;
-    if (free_buffers_ * 4 < options_.receive_buffers) return;
-    const Peer peer = starved_peers_.front(starved_);
-    starved_peers_.pop(starved_);
-    starves_.of(peer) = false;
-    send_control(PacketKind::resend, peer);
+    if (!Flow::kRetransmits || !buffers_.has_plenty_for_starved()) return;
+    send_control(PacketKind::resend, buffers_.take_starved());
   }
-
-  // --- The tree of group 0.
 
   // Not a packet of another group, which hosts pass on.
   template <class Packet>
   bool forwarded_here(const Packet& packet) const {
     return packet.header.client.kind == PacketKind::multicast && packet.header.dest_rank == 0 &&
            options_.forwards;
-  }
-  std::uint32_t position(Peer root) const {
-    return (ni_.self() + options_.members - root) % options_.members;
-  }
-  std::uint32_t children(Peer root) const {
-    return proto::child_count(options_.tree, position(root), options_.members);
-  }
-  template <class Visit>
-  void for_each_child(Peer root, Visit&& visit) {
-    proto::for_each_child(
-        options_.tree, position(root), options_.members,
-        [this, root, &visit](std::uint32_t child) { visit((root + child) % options_.members); });
   }
 
   // --- What should not have come.
@@ -557,13 +605,9 @@ class NiProgram {
     }
     ++(verdict == proto::Verdict::duplicate ? ni_.counters().duplicates_dropped
                                             : ni_.counters().gaps_dropped);
-    const std::uint32_t sequence = ni_.packet(id).header.sequence;
     ni_.free_packet(id);
-    if constexpr (Flow::kRetransmits) {
-      // Who had packets dropped here is asked when there is room.
-      if (verdict == proto::Verdict::gap && flow_.asks(peer, sequence) && !starves_.of(peer)) {
-        send_control(PacketKind::resend, peer);
-      }
+    if constexpr (Flow::kKeepsEarly) {
+      if (flow_.urgent(peer)) send_control(PacketKind::ack, peer);
     }
   }
   void false_ack(PacketId id, Peer peer) {
@@ -582,16 +626,14 @@ class NiProgram {
 
   // What every packet touches; the flow's own lies first in it.
   Hardware& ni_;
-  std::uint32_t free_buffers_;
+  ReceivePool buffers_;
   proto::ItemList fetching_;   // for their data or those before them: the host's order
-  proto::ItemList starved_;    // who had packets dropped for lack of buffers
   proto::SendQueues waiting_;  // for the flow to open, per destination
   proto::ItemLists fetches_;
   NiProgramOptions options_;
+  NodeTree group_;
   Flow flow_;
   // Rarely used.
-  proto::ItemLists starved_peers_;
-  proto::PeerTable<bool> starves_;
   NiPages<Hardware> pages_;                                     // where options_.translates
   std::vector<std::unique_ptr<NiPages<Hardware>>> more_pages_;  // of the node's further ranks
 };

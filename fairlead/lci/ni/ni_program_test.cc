@@ -10,6 +10,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/proto/credit_window.h"
 #include "fairlead/proto/go_back_n.h"
+#include "fairlead/proto/selective_repeat.h"
 
 namespace fairlead::lci {
 namespace {
@@ -399,42 +400,6 @@ TEST_F(ResendingNi, AsksForWhatItHadNoBufferFor) {
   EXPECT_EQ(ni_.delivered.size(), kBuffers + 1);
 }
 
-class AskingNi : public ProgramTest<proto::GoBackN> {
- protected:
-  static constexpr std::uint32_t kBuffers = 4;
-  AskingNi()
-      : ProgramTest(proto::GoBackN({.window = kWindow,
-                                    .timeout = microseconds(100),
-                                    .ack_delay = microseconds(10),
-                                    .tries_max = 3,
-                                    .asks = true}),
-                    kBuffers, proto::TreeShape::binary) {}
-};
-
-TEST_F(AskingNi, AsksAtOnceForWhatIsMissing) {
-  arrive(1, PacketKind::data, 0);
-  arrive(1, PacketKind::data, 2);
-  arrive(1, PacketKind::data, 3);
-  // Expect: once for the gap
-  ASSERT_EQ(ni_.sent.size(), 1u);
-  EXPECT_EQ(ni_.sent.back().kind, PacketKind::resend);
-  EXPECT_EQ(ni_.sent.back().peer, 1u);
-  EXPECT_EQ(ni_.counters().resends_requested, 1u);
-}
-
-TEST_F(AskingNi, AsksNobodyWhosePacketsItHasNoRoomFor) {
-  for (std::uint32_t i = 0; i < kBuffers; ++i) arrive(1, PacketKind::data, i);
-  arrive(2, PacketKind::data, 0);
-  EXPECT_EQ(ni_.counters().full_dropped, 1u);
-  arrive(2, PacketKind::data, 1);
-  EXPECT_TRUE(ni_.sent.empty());
-  // Expect: that comes when there is room
-  program_.on_delivered(kNoPacket, 1);
-  ASSERT_FALSE(ni_.sent.empty());
-  EXPECT_EQ(ni_.sent.front().kind, PacketKind::resend);
-  EXPECT_EQ(ni_.sent.front().peer, 2u);
-}
-
 TEST_F(ResendingNi, SendsEverythingAgainOnRequest) {
   post(1);
   post(1);
@@ -474,6 +439,136 @@ TEST_F(ResendingNi, BrokenPacketsAreLostPackets) {
   program_.on_corrupt(ni_.make(PacketKind::data, 2));
   EXPECT_EQ(violated_, "");
   EXPECT_EQ(ni_.counters().corrupt_dropped, 1u);
+}
+
+// --- The same program where what comes early is kept.
+
+class KeepingNi : public ProgramTest<proto::SelectiveRepeat> {
+ protected:
+  static constexpr std::uint32_t kBuffers = 8;
+  KeepingNi()
+      : ProgramTest(proto::SelectiveRepeat(kNodes, {.window_max = 8,
+                                                    .window_first = 8,
+                                                    .timeout_first = microseconds(100),
+                                                    .timeout_min = microseconds(50),
+                                                    .timeout_max = milliseconds(1),
+                                                    .ack_delay = microseconds(10),
+                                                    .ack_every = 4,
+                                                    .acks_released = true,
+                                                    .measures = true,
+                                                    .tries_max = 3}),
+                    kBuffers, proto::TreeShape::binary) {}
+
+  // An acknowledgment comes from `peer`: all before `next`, and those of `early` after it.
+  void acknowledge(Peer peer, std::uint32_t next, std::uint32_t early, bool asks = false,
+                   PacketKind kind = PacketKind::ack) {
+    const std::uint32_t id = ni_.make(kind, peer);
+    ni_.packet(id).header.ack = next;
+    ni_.packet(id).header.client.words[0] = early;
+    ni_.packet(id).header.client.words[2] = asks ? 1 : 0;
+    program_.on_received(id);
+  }
+  std::uint32_t told_early() { return ni_.packet(ni_.left.back()).header.client.words[0]; }
+  bool asked() { return ni_.packet(ni_.left.back()).header.client.words[2] != 0; }
+  std::vector<std::uint32_t> numbers_sent() const {
+    std::vector<std::uint32_t> all;
+    for (const FakeHardware::Sent& each : ni_.sent) {
+      if (each.kind == PacketKind::data) all.push_back(each.sequence);
+    }
+    return all;
+  }
+};
+
+TEST_F(KeepingNi, KeepsWhatComesEarlyAndTellsAtOnce) {
+  arrive(1, PacketKind::data, 0);
+  EXPECT_TRUE(ni_.sent.empty());
+  const std::uint32_t third = arrive(1, PacketKind::data, 2);
+  const std::uint32_t fourth = arrive(1, PacketKind::data, 3);
+  // Expect: packet 0 is accepted, and not yet with the host: told of as if it were early
+  ASSERT_EQ(ni_.sent.size(), 2u);
+  EXPECT_EQ(ni_.sent.back().kind, PacketKind::ack);
+  EXPECT_EQ(ni_.sent.back().ack, 0u);
+  EXPECT_EQ(told_early(), 0b1101u);
+  EXPECT_EQ(ni_.delivered.size(), 1u);
+  const std::uint32_t second = arrive(1, PacketKind::data, 1);
+  ASSERT_EQ(ni_.delivered.size(), 4u);
+  EXPECT_EQ(ni_.delivered[1], second);
+  EXPECT_EQ(ni_.delivered[2], third);
+  EXPECT_EQ(ni_.delivered[3], fourth);
+  // Expect: the window moves as the host takes them
+  for (int i = 0; i < 4; ++i) program_.on_delivered(kNoPacket, 1);
+  EXPECT_EQ(ni_.sent.back().ack, 4u);
+  EXPECT_EQ(told_early(), 0u);
+  EXPECT_EQ(ni_.counters().gaps_dropped + ni_.counters().duplicates_dropped, 0u);
+}
+
+TEST_F(KeepingNi, EarlyPacketsTakeHalfOfTheBuffersAtMost) {
+  for (std::uint32_t i = 1; i < 7; ++i) arrive(1, PacketKind::data, i);
+  EXPECT_EQ(ni_.counters().full_dropped, 2u);
+  // Expect: there is one for what is missing, and the sender is told what found none
+  arrive(1, PacketKind::data, 0);
+  EXPECT_EQ(ni_.delivered.size(), 5u);
+  program_.on_delivered(kNoPacket, 1);
+  EXPECT_EQ(ni_.sent.back().kind, PacketKind::resend);
+  EXPECT_EQ(ni_.sent.back().ack, 0u);
+  EXPECT_EQ(told_early(), 0b11111u);
+}
+
+TEST_F(KeepingNi, SendsOnlyWhatIsMissingAgain) {
+  for (int i = 0; i < 6; ++i) post(1);
+  ni_.sent.clear();
+  acknowledge(1, 0, 0b111010);
+  // Expect: 0 was passed by three, 2 by three of which two came in a row
+  EXPECT_EQ(numbers_sent(), (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(ni_.buffers_freed, 4);
+  EXPECT_EQ(ni_.counters().retransmissions, 2u);
+  acknowledge(1, 6, 0);
+  EXPECT_EQ(ni_.buffers_freed, 6);
+}
+
+TEST_F(KeepingNi, OnRequestSendsAllThatIsNotAcknowledged) {
+  for (int i = 0; i < 4; ++i) post(1);
+  ni_.sent.clear();
+  acknowledge(1, 1, 0b01, false, PacketKind::resend);
+  EXPECT_EQ(numbers_sent(), (std::vector<std::uint32_t>{2, 3}));
+}
+
+TEST_F(KeepingNi, AsksWhereAllHasComeAndNothingMoves) {
+  for (int i = 0; i < 8; ++i) post(1);
+  acknowledge(1, 0, 0xff);
+  EXPECT_EQ(ni_.buffers_freed, 8);
+  post(1);
+  const std::size_t sent = ni_.sent.size();
+  EXPECT_EQ(sent, 8u);  // the window stays closed
+  ni_.time = milliseconds(1);
+  program_.on_timer();
+  ASSERT_EQ(ni_.sent.size(), sent + 1);
+  EXPECT_EQ(ni_.sent.back().kind, PacketKind::ack);
+  EXPECT_TRUE(asked());
+  // Expect: who is asked says how far it is
+  acknowledge(2, 0, 0, true);
+  EXPECT_EQ(ni_.sent.back().peer, 2u);
+  EXPECT_EQ(ni_.sent.back().kind, PacketKind::ack);
+  EXPECT_FALSE(asked());
+  acknowledge(1, 8, 0);
+  EXPECT_EQ(ni_.sent.back().sequence, 8u);
+}
+
+TEST_F(KeepingNi, AFalseAcknowledgmentFreesNothing) {
+  post(1);
+  acknowledge(1, 0, 0b10);
+  acknowledge(1, 2, 0);
+  EXPECT_EQ(ni_.buffers_freed, 0);
+  EXPECT_EQ(ni_.counters().corrupt_dropped, 2u);
+}
+
+TEST_F(KeepingNi, APeerThatNeverAnswersIsNamed) {
+  post(5);
+  for (int i = 0; i < 20; ++i) {
+    ni_.time += milliseconds(10);
+    program_.on_timer();
+  }
+  EXPECT_EQ(violated_.substr(0, 2), "5:");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Does what a client's last call left undone, where the client stays away: a program that sends a
 // burst and then computes makes no call in which the burst's last packets, kept back so that they
 // share a frame, could leave. A thread of its own looks now and then while there is such work, and
-// takes the endpoint's turn for it when the client is not inside a call.
+// takes the endpoint's turn for it when the client has made no call since the look before.
 //
-// The client pays two plain stores and a load a call; the thread makes them visible by
+// The client pays three plain stores and a load a call; the thread makes them visible by
 // membarrier(2), which interrupts the processors that run this process. Where the kernel lacks
 // that, works() is false, and nothing may be kept back.
 #pragma once
@@ -20,8 +20,10 @@ namespace fairlead::lci {
 
 class AbsenceWatch {
  public:
-  // Work that was announced is done so soon at the latest, if the client is away and a processor is
-  // free: rare enough that a rank that announces some all the time loses one percent by it.
+  // The shortest time between two looks while there is nothing to do. Work that was announced is
+  // done by the second look after the client's last call, if a processor is free; looks at a client
+  // that stays are up to 16 times as rare, so that a rank that announces work all the time loses
+  // less than one percent by them.
   static constexpr Ps kEvery = microseconds(500);
 
   // `work` runs in the thread, never at the same time as one of the client's calls. It returns
@@ -40,6 +42,7 @@ class AbsenceWatch {
 
   // The client's calls are between enter() and leave(); they nest. One thread at a time.
   void enter() {
+    calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     inside_.store(inside_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (taken_.load(std::memory_order_acquire) && inside_.load(std::memory_order_relaxed) == 1) {
@@ -82,7 +85,8 @@ class AbsenceWatch {
   const Work work_;
   void* const context_;
   bool works_ = false;
-  std::atomic<std::uint32_t> inside_{0};  // the client's calls
+  std::atomic<std::uint32_t> calls_{0};   // the client's so far
+  std::atomic<std::uint32_t> inside_{0};  // of those: that have not returned
   std::atomic<bool> taken_{false};        // the thread wants the turn, or has it
   std::atomic<bool> announced_{false};
   std::atomic<std::uint32_t> sleeps_{1};  // the thread does, or there is none

@@ -12,12 +12,19 @@ int Reliable::reap(int budget, LaneMask lanes) {
   delivered_ = 0;
   if (was_absent_) end_absence();
   if (!behind_.empty()) catch_up();
-  const int caught = static_cast<int>(delivered_);
+  const std::uint32_t delivered_before = delivered_;
+  const int caught = static_cast<int>(delivered_before);
   // The client waits: what was held back for coalescing leaves before a system call looks for
   // answers.
   if (!waits_.empty()) flush_waiting();
   read_ = false;
-  const int came = below_.reap(budget, fabric::kAllLanes);
+  int came = below_.reap(budget, fabric::kAllLanes);
+  // A client that polls seldom finds what was sent again meanwhile before what is new: the fabric
+  // stops after what is short.
+  for (int more = came; more > 0 && came < budget && delivered_ == delivered_before;) {
+    more = below_.reap(budget - came, fabric::kAllLanes);
+    came += more;
+  }
   if (!copies_.ended().empty()) tell_ended();
   // A turn in which nothing happens looks at the clock now and then only.
   const bool nothing = came == 0 && waits_.empty() && urgent_.empty() && copies_.notes().empty();
@@ -70,20 +77,20 @@ Keep Reliable::arrived(const Incoming& in) {
     if (h.client.chan == kGoodbye) peer.left = true;
     return Keep::no;
   }
-  const SelectiveRepeat::Came came = flows_.arrived(site_, flow, h.sequence);
+  const proto::Verdict came = flows_.arrived(site_, flow, h.sequence);
   if (flows_.urgent(flow)) urgent_.push_back(flow);
   switch (came) {
-    case SelectiveRepeat::Came::in_order:
+    case proto::Verdict::in_order:
       if (piece) return take_piece(flow, in, true);
       if (!may_take(flow)) return hold(flow, in);
       flows_.accept(flow);
       return take_in_order(flow, in);
-    case SelectiveRepeat::Came::early:
+    case proto::Verdict::early:
       if (piece) return take_piece(flow, in, false);
       return hold(flow, in);
-    case SelectiveRepeat::Came::duplicate:
+    case proto::Verdict::duplicate:
       return drop(counters_.duplicates_dropped);
-    case SelectiveRepeat::Came::beyond:
+    case proto::Verdict::gap:
       break;
   }
   return drop(counters_.full_dropped);

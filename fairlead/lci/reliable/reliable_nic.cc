@@ -30,7 +30,7 @@ Post Reliable::post_in_turn(Peer dest, const PacketHeader& header, std::span<con
   const Flow flow = flow_of(dest, lane);
   Outbound& out = outbound(flow);
   // One of many that wait for each other anyway needs to know the time no better.
-  if (!out.deferred || ++idle_posts_ % kPostsPerClock == 0) site_.turn();
+  if (!out.coalescing.holds() || ++idle_posts_ % kPostsPerClock == 0) site_.turn();
   const std::size_t bytes = record_bytes(header.client.size);
   if (const Post room = make_room(flow, out, bytes); room != Post::done) return room;
   write_record(pool_.at(out.open) + out.used, header.client, payload);
@@ -49,7 +49,7 @@ Post Reliable::post_small(Peer dest, std::uint64_t route, fabric::WordVector wor
                             : nullptr;
   const std::size_t bytes = record_bytes(size);
   // Most of a burst: into the frame that is held back for coalescing.
-  if (out != nullptr && out->deferred && out->used + bytes <= frame_bytes_ &&
+  if (out != nullptr && out->coalescing.holds() && out->used + bytes <= frame_bytes_ &&
       out->waiting_bytes + out->used + bytes < kBatchBytes && out->open != kNoFrame &&
       ++idle_posts_ % kPostsPerClock != 0) {
     write_record(pool_.at(out->open) + out->used, client, {&piece, 1});
@@ -171,17 +171,14 @@ void Reliable::close(Outbound& out) {
 }
 
 void Reliable::posted(Flow flow, Outbound& out) {
-  const std::size_t bytes = out.waiting_bytes + out.used;
-  const bool soon = keeps_back_ && site_.now() - out.left < burst_;
-  if (out.eager > 0) --out.eager;
-  if (bytes >= kBatchBytes || !soon || out.eager > 0) return flush(flow, out);
-  if (!out.deferred) out.since = site_.now();
-  out.deferred = true;
+  const bool full = out.waiting_bytes + out.used >= kBatchBytes;
+  const Ps burst = keeps_back_ ? burst_.length() : Ps{0};
+  if (out.coalescing.posted(site_.now(), burst, full)) return flush(flow, out);
   list(flow, out);
 }
 
 void Reliable::flush(Flow flow, Outbound& out) {
-  if (std::exchange(out.deferred, false)) site_.turn();
+  if (out.coalescing.release()) site_.turn();
   if (std::uint32_t may = paced(flow, out); may > 0) {
     if (flows_.lost(flow) > 0) flush_lost(flow, out, may);
     flush_frames(flow, out, may);
@@ -263,11 +260,10 @@ void Reliable::send_batch(Flow flow, Outbound& out, std::size_t count) {
   (void)below_.post_many(flow / kLanes, std::span(batch_).first(count));
   // The next packet follows from here on.
   site_.turn();
-  out.left = site_.now();
-  if (count > 1 || batch_[0].header.client.size > kJoinedMax) return;
-  const Ps took = std::min(site_.now() - begin, kBurstMax / 2);
-  send_cost_ = (send_cost_ * 7 + took) / 8;
-  burst_ = std::max(kBurstMin, send_cost_ * 2);
+  out.coalescing.left(site_.now());
+  if (count == 1 && batch_[0].header.client.size <= kJoinedMax) {
+    burst_.sent_one(site_.now() - begin);
+  }
 }
 
 void Reliable::send_notes() {
@@ -398,12 +394,7 @@ void Reliable::flush_waiting() {
     Outbound& out = *outbound_[flow];
     out.listed = false;
     if (!has_something(flow, out)) continue;
-    if (out.deferred && site_.now() - out.since > kForgotten) {
-      out.penalty = std::min(out.penalty * 2, kEagerMax);
-      out.eager = out.penalty;
-    } else if (out.eager == 0) {
-      out.penalty = kEagerFirst / 2;
-    }
+    out.coalescing.client_waits(kCoalescing, site_.now());
     flush(flow, out);
   }
   waits_.erase(waits_.begin(), waits_.begin() + static_cast<std::ptrdiff_t>(count));

@@ -19,6 +19,7 @@
 #include "fairlead/lci/reliable/held_frames.h"
 #include "fairlead/lci/reliable/reliable_nic.h"
 #include "fairlead/lci/reliable/reliable_tuning.h"
+#include "fairlead/proto/coalescing.h"
 #include "fairlead/proto/pacer.h"
 #include "fairlead/proto/selective_repeat.h"
 
@@ -154,16 +155,12 @@ class Reliable final : public ReliableNic {
  private:
   // The state of one flow, made when something is first sent on it.
   struct Outbound {
-    std::uint32_t open = kNoFrame;  // under construction
-    std::uint32_t used = 0;         // bytes of it
-    bool listed = false;            // in waits_
-    bool deferred = false;          // what waits could have left, and is held back for coalescing
-    std::uint32_t eager = 0;        // packets that leave at once
-    std::uint32_t penalty = kEagerFirst / 2;
+    std::uint32_t open = kNoFrame;       // under construction
+    std::uint32_t used = 0;              // bytes of it
+    bool listed = false;                 // in waits_
     std::vector<std::uint32_t> waiting;  // full frames, oldest first
     std::size_t waiting_bytes = 0;
-    Ps left{-kNever.count / 2};  // when something last did
-    Ps since{};                  // deferred since then
+    proto::Coalescing coalescing{kCoalescing};
     proto::Pacer pacer;
   };
   struct Frame {
@@ -370,8 +367,7 @@ class Reliable final : public ReliableNic {
   std::vector<Flow> urgent_;  // are to be acknowledged at the end of this turn
   std::vector<Flow> behind_;  // hold what came in order and could not be taken in its turn
   std::array<Outgoing, kBatchFrames> batch_;
-  Ps send_cost_{};        // of a small frame
-  Ps burst_ = kBurstMin;  // how soon a packet must follow another one to be coalesced
+  proto::BurstLength burst_{kCoalescing};
   std::vector<std::uint64_t> early_words_;
   std::array<std::uint64_t, 64> told_{};
   LaneMask lanes_ = fabric::kAllLanes;  // of this turn

@@ -228,6 +228,21 @@ TEST_F(ReliableNicTest, ALaneThatMayNotBeReapedWaits) {
   EXPECT_EQ(got_, (std::vector<std::string>{"a"}));
 }
 
+TEST_F(ReliableNicTest, OneLookGoesPastWhatHasComeBefore) {
+  deliver(0, {"a"});
+  const auto again = [this] { deliver(0, {"a"}); };
+  below_.arriving = {again, again, [this] { acknowledge(0); }, [this] { deliver(1, {"b"}); },
+                     [this] { deliver(2, {"c"}); }};
+  nic_->reap(256, fabric::kAllLanes);
+  // Expect: what is new, and no more than the fabric gives at a look
+  EXPECT_EQ(got_, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(below_.arriving.size(), 1u);
+  // Expect: no more than it may
+  below_.arriving.insert(below_.arriving.begin(), {again, again});
+  nic_->reap(2, fabric::kAllLanes);
+  EXPECT_EQ(below_.arriving.size(), 1u);
+}
+
 TEST_F(ReliableNicTest, WhatCannotBeIsDroppedAndCounted) {
   const PortCounters& counters = nic_->counters();
   std::vector<std::byte> bytes = frame({"hello"});

@@ -8,7 +8,8 @@
 
 #include "fairlead/base/units.h"
 #include "fairlead/lci/reliable/frame_pool.h"
-#include "fairlead/lci/reliable/reliable_nic.h"
+#include "fairlead/lci/reliable/reliable_options.h"
+#include "fairlead/proto/coalescing.h"
 #include "fairlead/proto/selective_repeat.h"
 
 namespace fairlead::lci {
@@ -23,15 +24,12 @@ inline constexpr std::size_t kBatchFrames = 192;
 inline constexpr std::size_t kBatchBytes = 60'000;
 // Packets built in a buffer that are no longer than this are copied, so that they share a frame.
 inline constexpr std::size_t kJoinedMax = 1024;
-// A packet that follows another one so soon waits for more to share its frame, until the client
-// waits itself or the frame is full: within twice the time that sending a small frame takes here.
-inline constexpr Ps kBurstMin = microseconds(3);
-inline constexpr Ps kBurstMax = microseconds(20);
-// A client that let one wait so long does other things between its calls: the next packets leave
-// at once, so many more of them each time.
-inline constexpr Ps kForgotten = microseconds(30);
-inline constexpr std::uint32_t kEagerFirst = 32;
-inline constexpr std::uint32_t kEagerMax = 4096;
+// When small packets wait for each other to share a frame.
+inline constexpr proto::CoalescingOptions kCoalescing{.burst_min = microseconds(3),
+                                                      .burst_max = microseconds(20),
+                                                      .forgotten = microseconds(30),
+                                                      .eager_first = 32,
+                                                      .eager_max = 4096};
 // Channel of an acknowledgment that is its sender's last word, and how often that is said.
 inline constexpr std::uint16_t kGoodbye = 1;
 inline constexpr int kGoodbyes = 4;

@@ -213,8 +213,7 @@ void ProcessWorld::run(GuardianLink& link) {
   link_ = &link;
   const Pinned pinned(processors_);
   sim::Engine& engine = machine().engine();
-  for (std::uint32_t events = 0; !simulation_.stopped() && engine.step();) {
-    if (++events % ModelSimulation::kEventsPerLook != 0) continue;
+  while (!simulation_.stopped() && engine.run_some(ModelSimulation::kEventsPerLook)) {
     simulation_.tell_progress();
     if (!link.over()) continue;
     job_over_ = true;

@@ -81,8 +81,8 @@ class ModelWorld {
   Result<RunReport> run() {
     if (Result<void> made = make(); !made.ok()) return made.error();
     sim::Engine& engine = machine().engine();
-    for (std::uint32_t events = 0; !simulation_.stopped() && engine.step();) {
-      if (++events % ModelSimulation::kEventsPerLook == 0) simulation_.look();
+    while (!simulation_.stopped() && engine.run_some(ModelSimulation::kEventsPerLook)) {
+      simulation_.look();
     }
     simulation_.conclude();
     return report();

@@ -1,4 +1,4 @@
-// The blocked threads of a rank, and what they wait for in one line; for threads.cc alone.
+// The blocked threads of a rank, and what they wait for in one line; for scheduler.cc alone.
 #pragma once
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-// One thread of a rank as the scheduler sees it (threads.cc); for run/ alone.
+// One thread of a rank as the scheduler sees it (scheduler.cc); for run/ alone.
 #pragma once
 #include <cstdint>
 

@@ -236,6 +236,7 @@ bool ViaOver<Flow>::is_next(Queue& queue, const Head& head, const Numbers& numbe
         return true;
       case proto::Verdict::duplicate:
         return false;
+      case proto::Verdict::early:  // go-back-N keeps none
       case proto::Verdict::gap:
         if (came.asks(peer, numbers.sequence)) {
           tell(queue, Kind::again, way == Way::reply ? 1 : 0);
