@@ -1,4 +1,5 @@
 """What a browser makes of a page of ours, on a screen of 1280 pixels and on paper."""
+import html as html_text
 import json
 import re
 import shutil
@@ -63,12 +64,11 @@ def facts_of(html):
         probe.write_text(html.replace("</body>", PROBE + "</body>"))
         shown = browse("--window-size=1280,900", "--dump-dom", probe.as_uri())
     title = re.search(r"<title>(\{.*?\})</title>", shown, re.DOTALL).group(1)
-    return json.loads(title.replace("&quot;", '"').replace("&lt;", "<").replace("&gt;", ">")
-                      .replace("&amp;", "&"))
+    return json.loads(html_text.unescape(title))
 
 
 def check_page(test, html, figures):
-    """A page of ours in a browser: drawn, nothing cut off, legends whole, figures whole in print."""
+    """Holds a page against what it must be: drawn, nothing cut off, legends and figures whole."""
     facts = facts_of(html)
     test.assertEqual(facts["figures"], figures)
     test.assertEqual(facts["drawn"], figures)

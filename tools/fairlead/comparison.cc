@@ -276,9 +276,10 @@ std::string explanation(const Outcome& outcome, const std::vector<Outcome>& outc
   if (&best == &outcome || outcome.seconds < kAsFast * best.seconds) {
     const bool everywhere = &best_of(outcomes, outcome, false) == &outcome;
     const double behind = percent(outcome.seconds - best.seconds, best.seconds);
-    std::string text = &best != &outcome ? fmt::format("as fast as {}, {:+.2f} %", best.name(), behind)
-                       : everywhere      ? "best"
-                                         : "best on " + outcome.combination.on;
+    std::string text = &best != &outcome
+                           ? fmt::format("as fast as {}, {:+.2f} %", best.name(), behind)
+                       : everywhere ? "best"
+                                    : "best on " + outcome.combination.on;
     return outcome.modelled ? text + "; " + limit_text(outcome) : text;
   }
   return outcome.modelled ? modelled_explanation(outcome, best) : real_explanation(outcome, best);

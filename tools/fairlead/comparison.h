@@ -62,9 +62,9 @@ struct Outcome {
 // reason.
 void read_statistics(const std::string& text, Outcome& outcome);
 
-// The modelled or the real runs, as virtual and wall time do not compare; the fastest first. Modelled
-// runs of a place that are equal in time and counters are one row ("sdma = sdma-hmc": the program
-// sends no multicast).
+// The modelled or the real runs, as virtual and wall time do not compare; the fastest first.
+// Modelled runs of a place that are equal in time and counters are one row ("sdma = sdma-hmc": the
+// program sends no multicast).
 Table comparison_table(const std::vector<Outcome>& outcomes, bool modelled);
 // A sentence a place: which implementation to take, and what limits it; then what the runs took for
 // computing.

@@ -74,9 +74,10 @@ std::string bar(const Outcome& one, const std::vector<std::string>& resources,
       fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + kBar - 4, escaped(one.name()));
   if (!one.reason.empty()) {
     const bool whole = one.reason.size() <= kReasonMost;
-    return text + fmt::format("<text x=\"{}\" y=\"{:.1f}\" fill=\"#b00020\">{}</text>\n", kNames,
-                              y + kBar - 4,
-                              escaped(whole ? one.reason : one.reason.substr(0, kReasonMost) + "..."));
+    return text +
+           fmt::format("<text x=\"{}\" y=\"{:.1f}\" fill=\"#b00020\">{}</text>\n", kNames,
+                       y + kBar - 4,
+                       escaped(whole ? one.reason : one.reason.substr(0, kReasonMost) + "..."));
   }
   const double width = longest <= 0 ? 0 : one.seconds / longest * kBars;
   double x = kNames;

@@ -83,9 +83,8 @@ std::string matrix_html(const Pairs& pairs, std::size_t ranks) {
 std::string pairs_html(const Pairs& pairs) {
   std::vector<std::pair<std::pair<std::size_t, std::size_t>, Traffic>> all(pairs.begin(),
                                                                            pairs.end());
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.second.bytes > b.second.bytes;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
   Table table({"from", "to", "messages", "bytes"});
   for (std::size_t i = 0; i < std::min(kPairsMost, all.size()); ++i) {
     const auto& [pair, traffic] = all[i];
@@ -109,9 +108,8 @@ std::string sizes_html(const Json& sizes) {
   }
   Table table({"bytes", "messages", "parts of collectives"});
   for (const auto& [least, row] : rows) {
-    const std::string range = least == row.first
-                                  ? bytes_text(least)
-                                  : bytes_text(least) + " to " + bytes_text(row.first);
+    const std::string range =
+        least == row.first ? bytes_text(least) : bytes_text(least) + " to " + bytes_text(row.first);
     table.add({range, fmt::format("{:.0f}", row.second[0]), fmt::format("{:.0f}", row.second[1])});
   }
   return table.empty() ? "" : table.html();

@@ -9,14 +9,14 @@ namespace {
 
 // Lines of a tile of 8 by 8, which go on in the tiles around it.
 constexpr const char* kLines[] = {
-    "",                                          // plain
-    "M-2 2L2 -2M0 8L8 0M6 10L10 6",              // rising
-    "M4 3v2",                                    // dots
-    "M0 4H8",                                    // level
-    "M-2 6L2 10M0 0L8 8M6 -2L10 2",              // falling
-    "M4 0V8",                                    // upright
-    "M0 0L8 8M0 8L8 0",                          // crossed
-    "M0 4H8M4 0V8",                              // a grid
+    "",                              // plain
+    "M-2 2L2 -2M0 8L8 0M6 10L10 6",  // rising
+    "M4 3v2",                        // dots
+    "M0 4H8",                        // level
+    "M-2 6L2 10M0 0L8 8M6 -2L10 2",  // falling
+    "M4 0V8",                        // upright
+    "M0 0L8 8M0 8L8 0",              // crossed
+    "M0 4H8M4 0V8",                  // a grid
 };
 constexpr double kTile = 8;
 // Those after the first eight have the lines again, closer together.

@@ -28,7 +28,8 @@ pre { font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
 ul { padding-left: 1.2rem; font-size: 14px; } .wide { max-width: 900px; }
 @page { size: A4; margin: 12mm; }
 @media print { body { font-size: 12px; margin: 0; padding: 0; max-width: none; }
-  table, .cells { font-size: 9px; } .cells td:last-child { min-width: 10em; } th, td { padding: .1rem .25rem; } .packets { font-size: 7px; } }
+  table, .cells { font-size: 9px; } .cells td:last-child { min-width: 10em; }
+  th, td { padding: .1rem .25rem; } .packets { font-size: 7px; } }
 )";
 
 }  // namespace

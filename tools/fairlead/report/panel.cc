@@ -148,8 +148,8 @@ std::string marks_script(const PanelPicture& panel) {
 }
 
 // The curves, each with points and dashes that no other has, as colour may be missing; the first
-// ones thicker, so that they are seen below those that coincide with them. Then the legend's entries
-// of marks.
+// ones thicker, so that they are seen below those that coincide with them. Then the legend's
+// entries of marks.
 std::string plots_of(const PanelPicture& panel, const std::string& data) {
   static constexpr const char* kColours[] = {"#0b62a4", "#d1495b", "#2e8b57", "#8a5fbf",
                                              "#c77700", "#008b9a", "#6b6b00", "#444444"};

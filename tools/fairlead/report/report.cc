@@ -162,8 +162,8 @@ std::string journeys_html(const Json& platforms) {
     html += fmt::format(
         "<figure class=\"wide\" id=\"journey-{}\">\n{}\n<figcaption><b>{}</b>{} {}</figcaption>\n"
         "</figure>\n",
-        escaped(on), bars.empty() ? "" : bars_svg(bars, number++), escaped(text_at(platform, "label")),
-        escaped(sentence_of(bars)), escaped(failures));
+        escaped(on), bars.empty() ? "" : bars_svg(bars, number++),
+        escaped(text_at(platform, "label")), escaped(sentence_of(bars)), escaped(failures));
   }
   return html;
 }

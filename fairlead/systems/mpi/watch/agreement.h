@@ -1,8 +1,8 @@
 // Members of a communicator agree on each collective that they enter: member 0 hears from every
 // other what it was given, and ends the job where that does not fit. A blocking collective begins
 // when all have entered it and fit; of one that is begun or made persistent, and goes on at once,
-// member 0 hears later, at the latest at the next blocking one or in MPI_Finalize. A window's fences
-// are collectives of the communicator that it has for itself, its end is the last one.
+// member 0 hears later, at the latest at the next blocking one or in MPI_Finalize. A window's
+// fences are collectives of the communicator that it has for itself, its end is the last one.
 //
 // Member 0 also ends the job where it waits for a member that waits in a collective of another
 // communicator, whose member 0 this rank is, too, and which it has not entered: neither goes on.

@@ -123,7 +123,8 @@ class Regions {
   }
 
   void add_collective(Shape shape) {
-    // A root of an intercommunicator has no part in the data but what the other group sends or gets.
+    // A root of an intercommunicator has no part in the data but what the other group sends or
+    // gets.
     const bool between = comm_.both != nullptr;
     if (between && given_.root == MPI_PROC_NULL) return;
     const bool is_root = given_.root == (between ? MPI_ROOT : comm_.rank);
@@ -186,8 +187,7 @@ class Regions {
     if (!region.ranges.empty()) made.push_back(std::move(region));
   }
   void add_all(const GivenData& data, bool writes, const char* which) {
-    add_with(data, writes, which,
-             [&](Region& region) { region.add(data, comm_.size); });
+    add_with(data, writes, which, [&](Region& region) { region.add(data, comm_.size); });
   }
 
   // The members' parts lie one behind the other.

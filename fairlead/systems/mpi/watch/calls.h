@@ -20,8 +20,8 @@ enum class Nature : std::uint8_t {
   other,
   send,
   receive,
-  exchange,    // sends and receives
-  access,      // one-sided
+  exchange,  // sends and receives
+  access,    // one-sided
   fence,
   win_free,
   completion,  // of one-sided accesses: a flush, or the end of an epoch of some members

@@ -108,10 +108,11 @@ int Checks::check_window(const Call& call, CallId id, const Given& given, CallSt
 int Checks::check_win_free(const Call& call, Window& window) {
   const std::vector<Access> open = epochs_.all(window.id());
   if (open.empty()) return MPI_SUCCESS;
-  return fail_on(call, window, MPI_ERR_RMA_SYNC,
-                 fmt::format("--check: no fence, or other call, has ended the epoch of an access to "
-                             "rank {}",
-                             open[0].target));
+  return fail_on(
+      call, window, MPI_ERR_RMA_SYNC,
+      fmt::format("--check: no fence, or other call, has ended the epoch of an access to "
+                  "rank {}",
+                  open[0].target));
 }
 
 int Checks::check_access(const Call& call, CallId id, const Given& given, CallState& state) {
@@ -209,8 +210,8 @@ void Checks::note_made(CallId id, const Given& given, const CallState& state) {
     const void* const handle = handle_at(given.object.at);
     handles_.made(given.object.kind, handle, row_of(id).name);
     // What is begun is no communicator yet.
-    Comm* const comm = given.object.kind == ObjectKind::comm ? process_.find(comm_of(handle))
-                                                             : nullptr;
+    Comm* const comm =
+        given.object.kind == ObjectKind::comm ? process_.find(comm_of(handle)) : nullptr;
     if (comm != nullptr && row_of(id).form == CallForm::at_once) agreement_.know(*comm);
     if (given.object.kind == ObjectKind::win) {
       if (Window* const window = Objects<Window>::find(win_of(handle)); window != nullptr) {

@@ -1,6 +1,6 @@
 // What --check looks for in the calls of one rank: collectives that members enter differently,
-// buffers that overlap those of calls under way, one-sided accesses that do not go together, handles
-// that are not given back.
+// buffers that overlap those of calls under way, one-sided accesses that do not go together,
+// handles that are not given back.
 #pragma once
 #include <memory>
 #include <optional>

@@ -148,15 +148,17 @@ TEST(Checks, RootsOfTwoGroups) {
   // Expect: who looks on may give another size.
   EXPECT_EQ(bcast({MPI_PROC_NULL, MPI_ROOT, 1}, 4), "");
   EXPECT_EQ(bcast({0, 0, MPI_ROOT}, 4), "");
-  EXPECT_EQ(bcast({MPI_PROC_NULL, MPI_ROOT, 0}, 4),
-            "MPI_Bcast (collective 2 of x): root is MPI_PROC_NULL on rank 0 of the job, MPI_ROOT on "
-            "rank 1 of the job and 0 on rank 2 of the job; one rank gives MPI_ROOT, the others of "
-            "its group MPI_PROC_NULL and those of the other group its rank there");
+  EXPECT_EQ(
+      bcast({MPI_PROC_NULL, MPI_ROOT, 0}, 4),
+      "MPI_Bcast (collective 2 of x): root is MPI_PROC_NULL on rank 0 of the job, MPI_ROOT on "
+      "rank 1 of the job and 0 on rank 2 of the job; one rank gives MPI_ROOT, the others of "
+      "its group MPI_PROC_NULL and those of the other group its rank there");
   EXPECT_NE(bcast({MPI_ROOT, MPI_ROOT, 1}, 4), "");
   EXPECT_NE(bcast({MPI_PROC_NULL, MPI_PROC_NULL, 1}, 4), "");
-  EXPECT_EQ(bcast({MPI_PROC_NULL, MPI_ROOT, 1}, 3),
-            "MPI_Bcast (collective 2 of x): the data's size is 16 bytes on rank 1 of the job and 12 "
-            "bytes on rank 2 of the job");
+  EXPECT_EQ(
+      bcast({MPI_PROC_NULL, MPI_ROOT, 1}, 3),
+      "MPI_Bcast (collective 2 of x): the data's size is 16 bytes on rank 1 of the job and 12 "
+      "bytes on rank 2 of the job");
 }
 
 TEST(Checks, AmountsFitBetweenGroups) {
@@ -186,9 +188,10 @@ TEST(Checks, AmountsFitBetweenGroups) {
     });
   };
   EXPECT_EQ(allgather(MPI_DOUBLE), "");
-  EXPECT_EQ(allgather(MPI_INT64_T),
-            "MPI_Allgather (collective 2 of x): rank 2 of the job sends MPI_DOUBLE to rank 0 of the "
-            "job, which takes MPI_INT64_T (and so differ 1 pairs of ranks more)");
+  EXPECT_EQ(
+      allgather(MPI_INT64_T),
+      "MPI_Allgather (collective 2 of x): rank 2 of the job sends MPI_DOUBLE to rank 0 of the "
+      "job, which takes MPI_INT64_T (and so differ 1 pairs of ranks more)");
 }
 
 TEST(Checks, NeighboursFitByEdge) {
@@ -212,9 +215,10 @@ TEST(Checks, NeighboursFitByEdge) {
     return disagreement(entries, 1, {"x"});
   };
   EXPECT_EQ(ring(4, 0), "");
-  EXPECT_EQ(ring(4, 1),
-            "MPI_Neighbor_alltoallv (collective 1 of x): rank 0 sends 8 bytes to rank 1, which takes "
-            "12");
+  EXPECT_EQ(
+      ring(4, 1),
+      "MPI_Neighbor_alltoallv (collective 1 of x): rank 0 sends 8 bytes to rank 1, which takes "
+      "12");
   // Expect: both neighbors of a ring of two are one member, whose messages stay in order.
   EXPECT_EQ(ring(2, 0), "");
   EXPECT_NE(ring(2, 1), "");
@@ -224,9 +228,10 @@ TEST(Checks, NeighboursFitByEdge) {
   entries[0].gives = {4, 4};
   entries[1].from = {0};
   entries[1].takes = {4};
-  EXPECT_EQ(disagreement(entries, 1, {"x"}),
-            "MPI_Neighbor_allgather (collective 1 of x): rank 0 has rank 1 as a destination 2 times, "
-            "which has it as a source once");
+  EXPECT_EQ(
+      disagreement(entries, 1, {"x"}),
+      "MPI_Neighbor_allgather (collective 1 of x): rank 0 has rank 1 as a destination 2 times, "
+      "which has it as a source once");
 }
 
 TEST(Checks, AccessesOfAnEpoch) {
@@ -268,9 +273,10 @@ TEST(Checks, AccessesOfSeveralMembers) {
   };
   const Access put{1, AccessKind::put, 0, 16};
   EXPECT_EQ(fence({put}, {{1, AccessKind::put, 16, 20}, {0, AccessKind::put, 0, 16}}), "");
-  EXPECT_EQ(fence({put}, {{1, AccessKind::get, 20, 24}, {1, AccessKind::get, 8, 12}}),
-            "MPI_Win_fence (collective 3 of w): rank 0 puts to bytes 8-11 of rank 1, and rank 1 gets "
-            "the same in one epoch");
+  EXPECT_EQ(
+      fence({put}, {{1, AccessKind::get, 20, 24}, {1, AccessKind::get, 8, 12}}),
+      "MPI_Win_fence (collective 3 of w): rank 0 puts to bytes 8-11 of rank 1, and rank 1 gets "
+      "the same in one epoch");
   const Access sum{1, AccessKind::combine, 4, 12};
   EXPECT_EQ(fence({sum}, {sum}), "");
   EXPECT_NE(fence({put}, {sum}), "");
@@ -282,9 +288,10 @@ TEST(Checks, AccessesOfSeveralMembers) {
             "MPI_MODE_NOSUCCEED on rank 0 and MPI_MODE_NOSUCCEED on rank 1");
   entries[0].modes = entries[1].modes = MPI_MODE_NOPRECEDE;
   entries[1].accesses = {put};
-  EXPECT_EQ(disagreement(entries, 3, {"w"}),
-            "MPI_Win_fence (collective 3 of w): rank 1 asserts MPI_MODE_NOPRECEDE, but has accessed "
-            "the memory of rank 1 since the fence before");
+  EXPECT_EQ(
+      disagreement(entries, 3, {"w"}),
+      "MPI_Win_fence (collective 3 of w): rank 1 asserts MPI_MODE_NOPRECEDE, but has accessed "
+      "the memory of rank 1 since the fence before");
 }
 
 TEST(Checks, SpansGrowTogether) {

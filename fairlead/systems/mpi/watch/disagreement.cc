@@ -137,15 +137,15 @@ class Judge {
           return one.root == (one.group == found->group ? MPI_PROC_NULL : found->place);
         });
     if (fits) return "";
-    return fmt::format("root is {}; one rank gives MPI_ROOT, the others of its group MPI_PROC_NULL "
-                       "and those of the other group its rank there",
-                       text_of(groups_of(root)));
+    return fmt::format(
+        "root is {}; one rank gives MPI_ROOT, the others of its group MPI_PROC_NULL "
+        "and those of the other group its rank there",
+        text_of(groups_of(root)));
   }
 
   std::string types_differ() const {
-    const auto typed = std::find_if(entries_.begin(), entries_.end(), [](const Entry& one) {
-      return one.type != MPI_DATATYPE_NULL;
-    });
+    const auto typed = std::find_if(entries_.begin(), entries_.end(),
+                                    [](const Entry& one) { return one.type != MPI_DATATYPE_NULL; });
     const bool alike = typed == entries_.end() ||
                        std::all_of(entries_.begin(), entries_.end(), [&](const Entry& one) {
                          return are_alike(one.type, typed->type);
@@ -201,9 +201,9 @@ class Judge {
         const Entry& receiver = entries_[to];
         if (receiver.takes.empty()) continue;
         if (members_.has_groups && sender.group == receiver.group) continue;
-        found.add(
-            pair_text(from, to, amount(sender.gives, static_cast<std::size_t>(receiver.place)),
-                      amount(receiver.takes, static_cast<std::size_t>(sender.place))));
+        found.add(pair_text(from, to,
+                            amount(sender.gives, static_cast<std::size_t>(receiver.place)),
+                            amount(receiver.takes, static_cast<std::size_t>(sender.place))));
       }
     }
     return found.text();
@@ -249,9 +249,10 @@ class Judge {
     for (std::size_t member = 0; member < entries_.size(); ++member) {
       const Entry& one = entries_[member];
       if ((one.modes & MPI_MODE_NOPRECEDE) != 0 && !one.accesses.empty()) {
-        return fmt::format("{} asserts MPI_MODE_NOPRECEDE, but has accessed the memory of rank {} "
-                           "since the fence before",
-                           name_of(member), one.accesses[0].target);
+        return fmt::format(
+            "{} asserts MPI_MODE_NOPRECEDE, but has accessed the memory of rank {} "
+            "since the fence before",
+            name_of(member), one.accesses[0].target);
       }
       accesses.push_back(&one.accesses);
     }

@@ -16,7 +16,7 @@ struct Entry {
   CallId call = CallId::count;
   bool waits = false;  // the member goes on when the first one lets it
   int root = kNoRoot;
-  // Of an intercommunicator: the member's group, 0 or 1, and its rank there.
+  // In an intercommunicator, the member's group, 0 or 1, and its rank there.
   int group = 0;
   int place = 0;
   int modes = 0;  // MPI_MODE_NOPRECEDE and MPI_MODE_NOSUCCEED, of a fence
@@ -32,11 +32,11 @@ struct Entry {
   // member leaves its part in place.
   std::vector<std::uint64_t> gives;
   std::vector<std::uint64_t> takes;
-  // Of a collective of neighbors: whom each of `gives` goes to and each of `takes` comes from, in
+  // In a collective of neighbors, whom each of `gives` goes to and each of `takes` comes from, in
   // the order in which the messages of two members are matched.
   std::vector<int> to;
   std::vector<int> from;
-  // Of a fence: what this member has accessed since the one before.
+  // At a fence, what this member has accessed since the one before.
   std::vector<Access> accesses;
 
   // What a member of `comm` was given for `call`. A communicator without a topology has no

@@ -118,18 +118,18 @@ std::string conflict_between(const std::vector<const std::vector<Access>*>& memb
     std::sort(all.begin(), all.end(), [](const Of& a, const Of& b) {
       return std::pair(a.access.begin, a.member) < std::pair(b.access.begin, b.member);
     });
-    // Of each kind what reaches farthest so far.
+    // What reaches farthest so far, by kind.
     std::array<const Of*, kAccessKinds> far{};
     for (const Of& one : all) {
       for (const AccessKind kind : kAllKinds) {
         const Of* const other = far[static_cast<std::size_t>(kind)];
         if (other == nullptr || may_meet(kind, one.access.kind)) continue;
         if (other->member == one.member || other->access.end <= one.access.begin) continue;
-        return fmt::format("rank {} {} {} of rank {}, and rank {} {} the same in one epoch",
-                           other->member, verb_of(kind),
-                           bytes_text({one.access.begin,
-                                       std::min(one.access.end, other->access.end)}),
-                           target, one.member, verb_of(one.access.kind));
+        return fmt::format(
+            "rank {} {} {} of rank {}, and rank {} {} the same in one epoch", other->member,
+            verb_of(kind),
+            bytes_text({one.access.begin, std::min(one.access.end, other->access.end)}), target,
+            one.member, verb_of(one.access.kind));
       }
       const Of*& own = far[static_cast<std::size_t>(one.access.kind)];
       if (own == nullptr || own->access.end < one.access.end) own = &one;

@@ -1,7 +1,7 @@
 // What one rank has accessed of its windows' memory, by epoch: accesses of one epoch may not touch
-// the same bytes, but for those that all read them, or all combine (MPI 5.0, section 12.7). Accesses
-// of this rank are checked against each other when they are made, those of several ranks at the
-// fence that ends their epoch.
+// the same bytes, but for those that all read them, or all combine (MPI 5.0, section 12.7).
+// Accesses of this rank are checked against each other when they are made, those of several ranks
+// at the fence that ends their epoch.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -74,8 +74,8 @@ class Epochs {
   std::map<std::uint32_t, OfWindow> windows_;
 };
 
-// Of which accesses by different members, by rank, some bytes are the same that must not be; empty:
-// of none.
+// Says which accesses by different members, by rank, touch the same bytes and must not; empty: none
+// do.
 std::string conflict_between(const std::vector<const std::vector<Access>*>& members);
 
 }  // namespace fairlead::mpi
