@@ -53,10 +53,55 @@ int main(int argc, char** argv) {
     MPI_Recv_init(all, 4, MPI_INT, last, 5, pair, &requests[1]);
     MPI_Startall(2, requests);
   }
+  MPI_Comm ring, sides, between;
+  MPI_Win win;
+  const int three[1] = {3}, closed[1] = {1};
+  MPI_Cart_create(pair, 1, three, closed, 0, &ring);
+  MPI_Comm_set_name(ring, "the ring");
+  if (is(what, "neighbors"))
+    MPI_Neighbor_allgather(all, 1 + odd, MPI_INT, some, 1, MPI_INT, ring);
+  /* Rank 0 is one side, ranks 1 and 2 are the other. */
+  MPI_Comm_split(pair, rank > 0, rank, &sides);
+  MPI_Intercomm_create(sides, 0, pair, rank > 0 ? 0 : 1, 9, &between);
+  MPI_Comm_set_name(between, "the sides");
+  if (is(what, "sides"))
+    MPI_Bcast(all, 1, MPI_INT, rank == 0 ? MPI_ROOT : odd, between);
+  if (is(what, "amounts"))
+    MPI_Allgather(all, 1 + odd, MPI_INT, some, 1, MPI_INT, between);
+  MPI_Win_create(some, sizeof some, sizeof(int), MPI_INFO_NULL, pair, &win);
+  MPI_Win_set_name(win, "the window");
+  if (is(what, "outside")) {
+    MPI_Win_fence(0, win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    if (odd) MPI_Put(all, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+  }
+  if (is(what, "twice")) {
+    MPI_Win_lock_all(0, win);
+    MPI_Put(all, 2, MPI_INT, next, 0, 2, MPI_INT, win);
+    MPI_Put(all, 2, MPI_INT, next, 1, 2, MPI_INT, win);
+  }
+  if (is(what, "puts")) {
+    MPI_Win_fence(0, win);
+    if (rank != 2) MPI_Put(all, 2, MPI_INT, 2, rank, 2, MPI_INT, win);
+  }
+  if (is(what, "open")) {
+    MPI_Win_fence(0, win);
+    if (odd) MPI_Get(all, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+    MPI_Win_free(&win);
+  }
+  if (is(what, "passed")) {
+    if (odd) MPI_Barrier(pair);
+    MPI_Win_fence(0, win);
+  }
+  if (is(what, "missed") && !odd) MPI_Win_fence(0, win);
+  if (is(what, "puts")) MPI_Win_fence(0, win);
   if (is(what, "lost")) {
     MPI_Group group;
     MPI_Op op;
-    MPI_Win win;
+    MPI_Comm_free(&ring);
+    MPI_Comm_free(&sides);
+    MPI_Comm_free(&between);
+    MPI_Win_free(&win);
     MPI_Comm_group(pair, &group);
     MPI_Type_contiguous(2, MPI_INT, &column);
     if (odd) MPI_Op_create((MPI_User_function*)0 + 1, 1, &op);
@@ -102,7 +147,34 @@ int main(int argc, char** argv) {
     MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     MPI_Type_free(&column);
+    /* Neighbors, both groups, one-sided. */
+    const int two[2] = {1, 1};
+    MPI_Neighbor_alltoall(all, 1, MPI_INT, some, 1, MPI_INT, ring);
+    MPI_Ineighbor_allgather(all, 1, MPI_INT, some, 1, MPI_INT, ring, requests);
+    MPI_Wait(requests, MPI_STATUS_IGNORE);
+    MPI_Neighbor_allgatherv(all, 1, MPI_INT, some, two, places, MPI_INT, ring);
+    MPI_Bcast(all, 1, MPI_INT, rank == 0 ? 1 : odd ? MPI_PROC_NULL : MPI_ROOT, between);
+    MPI_Allgather(all, rank == 0 ? 2 : 1, MPI_INT, some, rank == 0 ? 1 : 2, MPI_INT, between);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, between);
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+    MPI_Put(all, 1, MPI_INT, next, 2 * rank, 1, MPI_INT, win);
+    MPI_Accumulate(&one, 1, MPI_INT, 0, 8, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_fence(0, win);
+    MPI_Get(all, 3, MPI_INT, 0, 0, 3, MPI_INT, win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < 2; ++i) {
+      MPI_Get(all, 1, MPI_INT, next, rank, 1, MPI_INT, win);
+      MPI_Win_flush_local(next, win);
+      MPI_Put(all, 1, MPI_INT, next, rank, 1, MPI_INT, win);
+      MPI_Win_flush(next, win);
+    }
+    MPI_Win_unlock_all(win);
   }
+  MPI_Win_free(&win);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&sides);
+  MPI_Comm_free(&ring);
   MPI_Comm_free(&pair);
   MPI_Finalize();
   return 0;
@@ -123,7 +195,26 @@ ENDS = {
     "gatherv": "MPI_Gatherv (collective 2 of the pair): rank 1 sends 12 bytes to rank 2, which "
                "takes 8",
     "begun": "MPI_Ibcast (collective 2 of the pair): root is 0 on ranks 0, 2 and 1 on rank 1",
-    "ends": "collective 2 of the pair is MPI_Comm_free on ranks 0, 2 and MPI_Ibarrier on rank 1",
+    "ends": "collective 2 of the pair is MPI_Cart_create on ranks 0, 2 and MPI_Ibarrier on rank 1",
+    "neighbors": "MPI_Neighbor_allgather (collective 1 of the ring): rank 1 sends 8 bytes to rank "
+                 "0, which takes 4 (and so differ 1 pairs of ranks more)",
+    "sides": "MPI_Bcast (collective 1 of the sides): root is MPI_ROOT on rank 0 of the job, 1 on "
+             "rank 1 of the job and 0 on rank 2 of the job; one rank gives MPI_ROOT",
+    "amounts": "MPI_Allgather (collective 1 of the sides): rank 1 of the job sends 8 bytes to rank "
+               "0 of the job, which takes 4",
+    "puts": "MPI_Win_fence (collective 2 of the window): rank 0 puts to bytes 4-7 of rank 2, and "
+            "rank 1 puts to the same in one epoch",
+    "missed": "collective 1 of the window is MPI_Win_fence on ranks 0, 2 and MPI_Win_free on rank "
+              "1",
+    "passed": "MPI_Win_fence (collective 1 of the window) is entered by ranks 0, 2, but rank 1 "
+              "waits in MPI_Barrier (collective 5 of the pair), which rank 0 has not entered",
+}
+WINDOWS = {
+    "outside": "MPI_Put failed on rank 1 of .*: no epoch is open to rank 2",
+    "twice": r"MPI_Put failed on rank [012] of .*: --check: this rank puts to bytes 4-7 of rank "
+             r"[012] and puts to the same in one epoch",
+    "open": r"MPI_Win_free failed on rank 1 of .*: --check: no fence, or other call, has ended the "
+            r"epoch of an access to rank 0",
 }
 OVERLAPS = {
     "receives": r"MPI_Irecv failed on rank [012] of the pair: --check: buf overlaps by 4 bytes buf "
@@ -158,6 +249,13 @@ class Check(OfOneProgram):
                 done = self.run_program(what, "--check")
                 self.assertNotIn(done.returncode, (0, 124))
                 self.assertIn("--check: " + text, done.stderr)
+
+    def test_accesses_that_do_not_go_together(self):
+        for what, text in WINDOWS.items():
+            with self.subTest(what=what):
+                done = self.run_program(what, "--check")
+                self.assertNotIn(done.returncode, (0, 124))
+                self.assertRegex(done.stderr, text)
 
     def test_buffers_that_overlap(self):
         for what, text in OVERLAPS.items():

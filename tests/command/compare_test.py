@@ -4,6 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from browser import check_page, needs_chromium, pages_on_paper
 from command import BIN, fairlead, json_lines
 
 SOR = [str(BIN / "sor"), "--rows", "32", "--columns", "256", "--iterations", "3"]
@@ -137,6 +138,16 @@ class Compare(unittest.TestCase):
                     self.assertIn(word.replace("<", "&lt;").replace('"', "&quot;"), html)
             self.assertGreater(html.count("<rect"), 4)
             self.assertNotIn("<script", html)
+
+    @needs_chromium
+    def test_the_page_in_a_browser_and_on_paper(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.html"
+            answer = fairlead("compare", "-n", "4", "--on", "myrinet-p3,shm", "--lci",
+                              "sdma,pio,rcpy,direct", "--no-what-if", "--html", str(path), *SOR)
+            self.assertIn("myrinet-p3", answer.stdout)
+            check_page(self, path.read_text(), figures=2)
+            self.assertIn(pages_on_paper(path), range(1, 4))
 
 
 if __name__ == "__main__":

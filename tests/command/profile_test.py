@@ -2,7 +2,8 @@
 import json
 import unittest
 
-from command import MPI_PLACES, OfOneProgram
+from browser import CHROMIUM, check_page
+from command import MPI_PLACES, OfOneProgram, fairlead
 
 # Each rank sends 10 messages of 800 bytes to the next, 5 of 8 bytes by a persistent request, puts
 # 16 bytes there, and takes part in collectives.
@@ -104,6 +105,17 @@ class Profile(OfOneProgram):
                   for body in ("process", "fiber")]
         self.assertEqual(*bodies)
         self.assertGreater(bodies[0]["in_mpi"]["mean_s"], 0)
+
+    def test_compare_shows_it_on_its_page(self):
+        done = fairlead("compare", "-n", str(RANKS), "--on", "myrinet-p3", "--no-what-if", "--html",
+                        "page.html", "./program", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (self.folder / "page.html").read_text()
+        # Expect: what each rank sends to the next: 10 x 800, 5 x 8 and 16 bytes.
+        self.assertEqual(page.count('title="16 messages">7.9K<'), RANKS)
+        self.assertIn("<td>512 to 1023</td><td>30</td>", page)
+        if CHROMIUM:
+            check_page(self, page, figures=1)
 
     def test_text(self):
         for more in ((["--profile"], {}), ([], {"FAIRLEAD_MPI_PROFILE": "-"})):

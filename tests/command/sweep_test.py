@@ -2,6 +2,7 @@
 fastest where."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -9,6 +10,7 @@ import time
 import unittest
 from pathlib import Path
 
+from browser import check_page, needs_chromium
 from command import BIN, environment, fairlead, json_lines
 
 SOR = [str(BIN / "sor"), "--rows", "32", "--columns", "256", "--iterations", "3"]
@@ -119,6 +121,18 @@ class Sweep(unittest.TestCase):
             html = page.read_text()
             self.assertEqual(html.count("<rect"), 4)
             self.assertNotIn("<script", html)
+
+    @needs_chromium
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot: scripts/install-deps --test has it")
+    def test_pages_in_a_browser(self):
+        clocks = ["--set", "bus.pio_line_us=0.05,0.267,20"]
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            for more in ([], ["--faster", "bus=1..2:2"]):
+                self.sweep("--lci", "pio,sdma", *clocks, *more, "--html", str(page))
+                html = page.read_text()
+                check_page(self, html, figures=1)
+                self.assertIn("fastest changes", html)
 
     def test_ranks_and_loss(self):
         runs = self.runs_of(fairlead("sweep", "-n", "2..8:3", "--on", "myrinet-p3", "--lci", "hrx",

@@ -81,6 +81,7 @@ class Comparison {
     for (const Combination& one : combinations_of(arguments_, protocols)) {
       outcomes_.emplace_back();
       outcomes_.back().combination = one;
+      outcomes_.back().modelled = run::is_modelled(one.on);
     }
   }
 
@@ -97,6 +98,28 @@ class Comparison {
     return finish_all();
   }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
+
+  // What an MPI program's ranks send each other, from one more run of the first combination that
+  // has figures; it says nothing where there is none, or another program. Nothing: a signal asked
+  // for the end.
+  std::optional<Json> profile() {
+    const auto first = std::find_if(outcomes_.begin(), outcomes_.end(),
+                                    [](const Outcome& one) { return one.reason.empty(); });
+    if (first == outcomes_.end()) return Json();
+    const std::size_t index = runs();
+    const std::string file = pool_.path(index, "profile");
+    const Combination& one = first->combination;
+    std::vector<std::string> environment = {"FAIRLEAD_MPI_PROFILE=" + file};
+    if (!one.dsm_protocol.empty()) environment.push_back(dsm_variable(one.dsm_protocol));
+    const Result<void> started =
+        pool_.start(index, child_command({arguments_.choice, one.on, one.lci, "", "",
+                                          arguments_.body, environment, "", program_},
+                                         pool_.path(index, "stats")));
+    if (!started.ok()) return Json();
+    if (!pool_.next()) return std::nullopt;
+    const Result<Json> read = Json::parse(file_text(file));
+    return read.ok() ? read.value() : Json();
+  }
 
  private:
   // A run's index: all combinations with the first seed, then all with the next one.
@@ -128,6 +151,7 @@ class Comparison {
     Outcome& outcome = outcome_of(end->index);
     Outcome one;
     one.combination = outcome.combination;
+    one.modelled = outcome.modelled;
     if (end->exit_code == 0) {
       read_statistics(file_text(pool_.path(end->index, "stats")), one);
     } else {
@@ -223,8 +247,13 @@ int run_compare(const CLI::App& app, const CompareArguments& arguments) {
     fmt::print("{}", comparison_text(outcomes));
   }
   if (!arguments.html.empty()) {
+    const std::optional<Json> profile = comparison.profile();
+    if (!profile) {
+      complain("interrupted");
+      return kInterruptedExitCode;
+    }
     std::ofstream file(arguments.html);
-    file << comparison_page(outcomes, program.value(), arguments.choice.world.ranks);
+    file << comparison_page(outcomes, program.value(), arguments.choice.world.ranks, *profile);
     file.close();
     if (!file) {
       complain(fmt::format("cannot write the page to {}", arguments.html));
@@ -276,7 +305,8 @@ void add_compare(CLI::App& app, int& exit_code) {
   compare->add_flag("--json", arguments->json, "One JSON object a line");
   compare
       ->add_option("--html", arguments->html,
-                   "Also write a page: a bar a run, divided by where its time goes")
+                   "Also write a page: a bar a run, divided by where its time goes; of an MPI "
+                   "program who sends to whom, from one more run")
       ->type_name("FILE");
   compare->prefix_command();
   compare->footer(kExamples);

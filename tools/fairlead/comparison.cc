@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/json.h"
-#include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
 
@@ -20,15 +20,16 @@ constexpr const char* kCosts[] = {"retransmissions",      "credit_stalls", "buff
                                   "multicasts_forwarded", "acks_sent",     "packets_sent"};
 constexpr double kAsFast = 1.01;
 
-// The fastest of `like`'s world, at least `like` itself: wall time and virtual time do not compare.
+// The fastest of `like`'s world, the first of several; `like` is one of `outcomes`. Wall time and
+// virtual time do not compare.
 const Outcome& best_of(const std::vector<Outcome>& outcomes, const Outcome& like, bool same_place) {
-  const Outcome* best = &like;
+  const Outcome* best = nullptr;
   for (const Outcome& one : outcomes) {
     if (!one.reason.empty() || one.modelled != like.modelled) continue;
     if (same_place && one.combination.on != like.combination.on) continue;
-    if (one.seconds < best->seconds) best = &one;
+    if (best == nullptr || one.seconds < best->seconds) best = &one;
   }
-  return *best;
+  return best == nullptr ? like : *best;
 }
 
 double ratio_of(const Outcome& outcome, const std::vector<Outcome>& outcomes) {
@@ -111,7 +112,12 @@ std::string counter_text(const Outcome& outcome, const Outcome& best) {
 
 std::string real_explanation(const Outcome& outcome, const Outcome& best) {
   const std::string counter = counter_text(outcome, best);
-  return counter.empty() ? "as much traffic, more time a packet" : counter;
+  if (!counter.empty()) return counter;
+  const auto a_packet = [](const Outcome& one) {
+    return time_text(one.seconds / std::max(1.0, static_cast<double>(one.packets())));
+  };
+  return fmt::format("as much traffic; {} of wall time a packet instead of {}", a_packet(outcome),
+                     a_packet(best));
 }
 
 std::string modelled_explanation(const Outcome& outcome, const Outcome& best) {
@@ -167,9 +173,7 @@ void add_inside(const Outcome& one, std::vector<std::string>& cells) {
   cells.push_back(show_number(one.inside->p99_us));
 }
 
-std::string table_text(const std::vector<Outcome>& outcomes, bool modelled) {
-  const auto rows = rows_of(outcomes, modelled);
-  if (rows.empty()) return "";
+std::vector<std::string> headings_of(const std::vector<Outcome>& outcomes, bool modelled) {
   std::vector<std::string> headings = {"on", "lci", modelled ? "virtual time" : "wall time"};
   const bool repeated = std::any_of(outcomes.begin(), outcomes.end(),
                                     [](const Outcome& one) { return !one.repeats.empty(); });
@@ -183,62 +187,42 @@ std::string table_text(const std::vector<Outcome>& outcomes, bool modelled) {
     }
   }
   headings.emplace_back("why");
-  Table table(headings);
-  for (const auto& row : rows) {
-    const Outcome& one = *row.front();
-    const std::string lci = names_of(row);
-    std::vector<std::string> cells = {one.combination.on, lci};
-    if (!one.reason.empty()) {
-      cells.resize(headings.size() - 1, "-");
-      cells.push_back(one.reason);
-      table.add(cells);
-      continue;
-    }
-    cells.push_back(time_text(one.seconds));
-    if (repeated) cells.push_back(fmt::format("{:.1f}", spread_percent(one)));
-    cells.push_back(fmt::format("{:.2f}", ratio_of(one, outcomes)));
-    for (const std::uint64_t count :
-         {one.packets(), one.counter("bytes_sent"), one.counter("acks_sent"),
-          one.counter("retransmissions"), one.stalls()}) {
-      cells.push_back(fmt::format("{}", count));
-    }
-    if (modelled) add_inside(one, cells);
-    cells.push_back(explanation(one, outcomes));
-    table.add(cells);
-  }
-  return table.text();
+  return headings;
 }
 
-// "On myrinet-p3 take pio: 6.45 ms, 1.55 times as fast as sdma; ..." of each place, once.
-std::string advice(const std::vector<Outcome>& outcomes) {
-  std::string text;
-  for (const bool modelled : {true, false}) {
-    const auto rows = rows_of(outcomes, modelled);
-    for (const auto& row : rows) {
-      const Outcome& one = *row.front();
-      if (!one.reason.empty() || &best_of(outcomes, one, true) != &one) continue;
-      if (one.sends_nothing()) {
-        text += fmt::format("On {} it does not matter: the program sends nothing.\n",
-                            one.combination.on);
-        continue;
-      }
-      const auto next = std::find_if(rows.begin(), rows.end(), [&](const auto& other) {
-        return other.front() != &one && other.front()->reason.empty() &&
-               other.front()->combination.on == one.combination.on;
-      });
-      text += fmt::format("On {} take {}: {}", one.combination.on, names_of(row),
-                          time_text(one.seconds));
-      if (next != rows.end() && one.seconds > 0) {
-        const Outcome& second = *next->front();
-        text += second.seconds < kAsFast * one.seconds
-                    ? fmt::format(", as fast as {}", names_of(*next))
-                    : fmt::format(", {:.2f} times as fast as {}", second.seconds / one.seconds,
-                                  names_of(*next));
-      }
-      text += modelled ? fmt::format(". Its limit: {}.\n", limit_text(one)) : ".\n";
+// Those whose times the runs tell apart from the fastest's by less than what is drawn, or by less
+// than 1 %.
+bool as_fast(const Outcome& best, const Outcome& other) {
+  if (other.seconds < kAsFast * best.seconds) return true;
+  if (best.repeats.empty() || other.repeats.empty()) return false;
+  const double longest =
+      std::max(best.seconds, *std::max_element(best.repeats.begin(), best.repeats.end()));
+  const double shortest =
+      std::min(other.seconds, *std::min_element(other.repeats.begin(), other.repeats.end()));
+  return shortest < kAsFast * longest;
+}
+
+using Row = std::vector<const Outcome*>;
+
+// "pio: 6.45 ms, 1.55 times as fast as sdma".
+std::string choice_text(const Row& row, const std::vector<Row>& rows) {
+  const Outcome& one = *row.front();
+  std::string text = fmt::format("{}: {}", names_of(row), time_text(one.seconds));
+  std::string level;
+  for (const Row& other : rows) {
+    const Outcome& second = *other.front();
+    const bool there = second.reason.empty() && second.combination.on == one.combination.on;
+    if (!there || &other == &row) continue;
+    if (as_fast(one, second)) {
+      level += (level.empty() ? ", as fast as " : ", ") + names_of(other);
+      continue;
     }
+    // Rows are in the order of their times.
+    if (!level.empty() || one.seconds <= 0) return text + level;
+    return text + fmt::format(", {:.2f} times as fast as {}", second.seconds / one.seconds,
+                              names_of(other));
   }
-  return text;
+  return text + level;
 }
 
 }  // namespace
@@ -291,25 +275,81 @@ std::string explanation(const Outcome& outcome, const std::vector<Outcome>& outc
   const Outcome& best = best_of(outcomes, outcome, true);
   if (&best == &outcome || outcome.seconds < kAsFast * best.seconds) {
     const bool everywhere = &best_of(outcomes, outcome, false) == &outcome;
-    std::string text = &best != &outcome ? "as fast as the best there"
-                       : everywhere      ? "best"
-                                         : "best on " + outcome.combination.on;
+    const double behind = percent(outcome.seconds - best.seconds, best.seconds);
+    std::string text = &best != &outcome
+                           ? fmt::format("as fast as {}, {:+.2f} %", best.name(), behind)
+                       : everywhere ? "best"
+                                    : "best on " + outcome.combination.on;
     return outcome.modelled ? text + "; " + limit_text(outcome) : text;
   }
   return outcome.modelled ? modelled_explanation(outcome, best) : real_explanation(outcome, best);
 }
 
-std::string comparison_text(const std::vector<Outcome>& outcomes) {
-  const std::string modelled = table_text(outcomes, true);
-  const std::string real = table_text(outcomes, false);
-  const std::string advised = advice(outcomes);
+Table comparison_table(const std::vector<Outcome>& outcomes, bool modelled) {
+  const std::vector<std::string> headings = headings_of(outcomes, modelled);
+  const bool repeated = std::find(headings.begin(), headings.end(), "spread %") != headings.end();
+  Table table(headings);
+  for (const Row& row : rows_of(outcomes, modelled)) {
+    const Outcome& one = *row.front();
+    std::vector<std::string> cells = {one.combination.on, names_of(row)};
+    if (!one.reason.empty()) {
+      cells.resize(headings.size() - 1, "-");
+      cells.push_back(one.reason);
+      table.add(cells);
+      continue;
+    }
+    cells.push_back(time_text(one.seconds));
+    if (repeated) cells.push_back(fmt::format("{:.1f}", spread_percent(one)));
+    cells.push_back(fmt::format("{:.2f}", ratio_of(one, outcomes)));
+    for (const std::uint64_t count :
+         {one.packets(), one.counter("bytes_sent"), one.counter("acks_sent"),
+          one.counter("retransmissions"), one.stalls()}) {
+      cells.push_back(fmt::format("{}", count));
+    }
+    if (modelled) add_inside(one, cells);
+    cells.push_back(explanation(one, outcomes));
+    table.add(cells);
+  }
+  return table;
+}
+
+std::string comparison_advice(const std::vector<Outcome>& outcomes) {
+  std::string text;
+  for (const bool modelled : {true, false}) {
+    const std::vector<Row> rows = rows_of(outcomes, modelled);
+    std::set<std::string> told;
+    for (const Row& row : rows) {
+      const Outcome& one = *row.front();
+      // The first row of a place is its fastest.
+      if (!told.insert(one.combination.on).second) continue;
+      if (!one.reason.empty()) {
+        text += fmt::format("On {} no run came to its end.\n", one.combination.on);
+        continue;
+      }
+      if (one.sends_nothing()) {
+        text += fmt::format("On {} it does not matter: the program sends nothing.\n",
+                            one.combination.on);
+        continue;
+      }
+      text += fmt::format("On {} take {}", one.combination.on, choice_text(row, rows));
+      text += modelled ? fmt::format(". Its limit: {}.\n", limit_text(one)) : ".\n";
+    }
+  }
   const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](const Outcome& one) {
     return one.modelled && one.reason.empty();
   });
   // All rows run one program.
-  const std::string note = first == outcomes.end() ? "" : computing_note(first->computing);
-  return modelled + (modelled.empty() || real.empty() ? "" : "\n") + real +
-         (advised.empty() && note.empty() ? "" : "\n") + advised + note;
+  return text + (first == outcomes.end() ? "" : computing_note(first->computing));
+}
+
+std::string comparison_text(const std::vector<Outcome>& outcomes) {
+  std::string text;
+  for (const bool modelled : {true, false}) {
+    const Table table = comparison_table(outcomes, modelled);
+    if (!table.empty()) text += (text.empty() ? "" : "\n") + table.text();
+  }
+  const std::string advised = comparison_advice(outcomes);
+  return text + (advised.empty() ? "" : "\n") + advised;
 }
 
 std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t ranks) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/fairlead/computing_note.h"
+#include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
 
@@ -61,10 +62,14 @@ struct Outcome {
 // reason.
 void read_statistics(const std::string& text, Outcome& outcome);
 
-// Two tables, of the modelled and of the real runs, as virtual and wall time do not compare; the
-// fastest first. Modelled runs of a place that are equal in time and counters are one row
-// ("sdma = sdma-hmc": the program sends no multicast). Below them a sentence a place: which
-// implementation to take, and what limits it.
+// The modelled or the real runs, as virtual and wall time do not compare; the fastest first.
+// Modelled runs of a place that are equal in time and counters are one row ("sdma = sdma-hmc": the
+// program sends no multicast).
+Table comparison_table(const std::vector<Outcome>& outcomes, bool modelled);
+// A sentence a place: which implementation to take, and what limits it; then what the runs took for
+// computing.
+std::string comparison_advice(const std::vector<Outcome>& outcomes);
+// Both tables, and the sentences below them.
 std::string comparison_text(const std::vector<Outcome>& outcomes);
 // One JSON object a line, the same facts, in the order they were asked for.
 std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t ranks);

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "tools/fairlead/build_facts.h"
+#include "tools/fairlead/comparison_traffic.h"
+#include "tools/fairlead/report/hatching.h"
 #include "tools/fairlead/report/html.h"
 #include "tools/fairlead/table.h"
 
@@ -22,11 +24,13 @@ constexpr double kTimes = 110;
 constexpr double kRow = 26;
 constexpr double kBar = 18;
 constexpr double kLetter = 6;  // of a share's name
+constexpr double kLegendColumn = 160;
+constexpr double kLegendRow = 18;
+constexpr std::size_t kLegendColumns = 6;
+constexpr std::size_t kReasonMost = 90;  // letters of it beside the bars; the table has the rest
 
-// Shares differ in lightness as well, so that neighbours stay apart on paper.
 constexpr const char* kColours[] = {"#0b62a4", "#9ecae1", "#d1495b", "#f4b6be",
                                     "#2e8b57", "#b5dcc4", "#8a5fbf", "#d9c9ee"};
-constexpr const char* kTexts[] = {"#ffffff", "#222222"};
 
 // The places in the order in which they first stand.
 std::vector<std::string> places_of(const std::vector<Outcome>& outcomes) {
@@ -38,16 +42,18 @@ std::vector<std::string> places_of(const std::vector<Outcome>& outcomes) {
   return places;
 }
 
-std::string bar_part(double x, double y, double width, std::size_t colour, const std::string& name,
-                     const std::string& title) {
+std::string bar_part(double x, double y, double width, const std::string& fill,
+                     const std::string& name, const std::string& title) {
   std::string text = fmt::format(
       "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
       "stroke=\"#ffffff\"><title>{}</title></rect>\n",
-      x, y, width, kBar, kColours[colour % std::size(kColours)], escaped(title));
+      x, y, width, kBar, fill, escaped(title));
   if (width < kLetter * static_cast<double>(name.size()) + 8) return text;
-  return text +
-         fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\" font-size=\"10\">{}</text>\n",
-                     x + 4, y + kBar - 5, kTexts[colour % 2], escaped(name));
+  // With a border, so that it can be read on the hatching.
+  return text + fmt::format(
+                    "<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#222222\" font-size=\"10\" "
+                    "stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\">{}</text>\n",
+                    x + 4, y + kBar - 5, escaped(name));
 }
 
 // The resources that some run waited for, each with one colour in all rows.
@@ -62,13 +68,16 @@ std::vector<std::string> resources_of(const std::vector<const Outcome*>& rows) {
   return titles;
 }
 
-std::string bar(const Outcome& one, const std::vector<std::string>& resources, double longest,
-                double y) {
+std::string bar(const Outcome& one, const std::vector<std::string>& resources,
+                const std::string& prefix, double longest, double y) {
   std::string text =
       fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + kBar - 4, escaped(one.name()));
   if (!one.reason.empty()) {
-    return text + fmt::format("<text x=\"{}\" y=\"{:.1f}\" fill=\"#b00020\">{}</text>\n", kNames,
-                              y + kBar - 4, escaped(one.reason.substr(0, 90)));
+    const bool whole = one.reason.size() <= kReasonMost;
+    return text +
+           fmt::format("<text x=\"{}\" y=\"{:.1f}\" fill=\"#b00020\">{}</text>\n", kNames,
+                       y + kBar - 4,
+                       escaped(whole ? one.reason : one.reason.substr(0, kReasonMost) + "..."));
   }
   const double width = longest <= 0 ? 0 : one.seconds / longest * kBars;
   double x = kNames;
@@ -79,29 +88,35 @@ std::string bar(const Outcome& one, const std::vector<std::string>& resources, d
     const double share =
         part == one.path.end() || one.seconds <= 0 ? 0 : part->us / (one.seconds * 1e6);
     if (share <= 0) continue;
-    text += bar_part(x, y, share * width, i, part->title,
+    text += bar_part(x, y, share * width, hatching_fill(prefix, i), part->title,
                      fmt::format("{}: {:.0f} %", part->title, share * 100));
     x += share * width;
   }
-  if (one.path.empty()) text += bar_part(x, y, width, 0, "", one.name());
+  if (one.path.empty()) text += bar_part(x, y, width, hatching_fill(prefix, 0), "", one.name());
   return text + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kNames + width + 6,
                             y + kBar - 4, escaped(time_text(one.seconds)));
 }
 
-std::string legend(const std::vector<std::string>& resources, double y) {
+double legend_height(std::size_t entries) {
+  return kLegendRow * static_cast<double>((entries + kLegendColumns - 1) / kLegendColumns);
+}
+
+std::string legend(const std::vector<std::string>& resources, const std::string& prefix,
+                   double top) {
   std::string text;
-  double x = kNames;
   for (std::size_t i = 0; i < resources.size(); ++i) {
+    const double x = kLegendColumn * static_cast<double>(i % kLegendColumns);
+    const double y = top + kLegendRow * static_cast<double>(i / kLegendColumns);
     text += fmt::format(
-        "<rect x=\"{0}\" y=\"{1}\" width=\"11\" height=\"11\" fill=\"{2}\"/>"
+        "<rect x=\"{0}\" y=\"{1}\" width=\"24\" height=\"12\" fill=\"{2}\"/>"
         "<text x=\"{3}\" y=\"{4}\" font-size=\"11\">{5}</text>\n",
-        x, y, kColours[i % std::size(kColours)], x + 15, y + 10, escaped(resources[i]));
-    x += 30 + kLetter * static_cast<double>(resources[i].size());
+        x, y, hatching_fill(prefix, i), x + 29, y + 10, escaped(resources[i]));
   }
   return text;
 }
 
-std::string figure(const std::vector<Outcome>& outcomes, const std::string& on) {
+std::string figure(const std::vector<Outcome>& outcomes, const std::string& on,
+                   const std::string& prefix) {
   std::vector<const Outcome*> rows;
   double longest = 0;
   for (const Outcome& one : outcomes) {
@@ -113,16 +128,22 @@ std::string figure(const std::vector<Outcome>& outcomes, const std::string& on) 
     return std::pair(!a->reason.empty(), a->seconds) < std::pair(!b->reason.empty(), b->seconds);
   });
   const std::vector<std::string> resources = resources_of(rows);
-  const double height = kRow * static_cast<double>(rows.size()) + 24;
+  const double bars = kRow * static_cast<double>(rows.size());
+  const double height = bars + 8 + legend_height(resources.size());
   std::string text = fmt::format(
       "<figure>\n<svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} "
       "{:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n",
       kNames + kBars + kTimes, height);
+  // Real runs have one fill.
+  const std::size_t fills = std::max<std::size_t>(1, resources.size());
+  std::vector<std::string> colours;
+  for (std::size_t i = 0; i < fills; ++i) colours.emplace_back(kColours[i % std::size(kColours)]);
+  text += hatching_defs(prefix, colours);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    text += bar(*rows[i], resources, longest, kRow * static_cast<double>(i));
+    text += bar(*rows[i], resources, prefix, longest, kRow * static_cast<double>(i));
   }
   const bool modelled = !rows.empty() && rows.front()->modelled;
-  return text + legend(resources, height - 16) +
+  return text + legend(resources, prefix, bars + 4) +
          fmt::format("</svg>\n<figcaption>{}</figcaption>\n</figure>\n",
                      modelled ? "Virtual time, and the resources that its critical path waits for."
                               : "Wall time, from the first rank's start to the last one's end.");
@@ -131,16 +152,23 @@ std::string figure(const std::vector<Outcome>& outcomes, const std::string& on) 
 }  // namespace
 
 std::string comparison_page(const std::vector<Outcome>& outcomes,
-                            const std::vector<std::string>& program, std::uint32_t ranks) {
+                            const std::vector<std::string>& program, std::uint32_t ranks,
+                            const Json& profile) {
   std::string body =
       fmt::format("<h1>{}</h1>\n<p class=\"note\">{} ranks; commit {}.</p>\n",
                   escaped(fmt::format("{}", fmt::join(program, " "))), ranks, escaped(kCommit));
-  for (const std::string& on : places_of(outcomes)) {
-    body += fmt::format("<h2>{}</h2>\n{}", escaped(on), figure(outcomes, on));
+  const std::vector<std::string> places = places_of(outcomes);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    body += fmt::format("<h2>{}</h2>\n{}", escaped(places[i]),
+                        figure(outcomes, places[i], fmt::format("place{}-", i)));
   }
-  body += fmt::format("<h2>Why</h2>\n<pre class=\"why\">{}</pre>\n",
-                      escaped(comparison_text(outcomes)));
-  return page("Fairlead compare", body);
+  body += "<h2>Why</h2>\n";
+  for (const bool modelled : {true, false}) {
+    const Table table = comparison_table(outcomes, modelled);
+    if (!table.empty()) body += table.html();
+  }
+  body += fmt::format("<pre class=\"why\">{}</pre>\n", escaped(comparison_advice(outcomes)));
+  return page("Fairlead compare", body + traffic_html(profile));
 }
 
 }  // namespace fairlead::tools

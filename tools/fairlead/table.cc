@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fairlead/base/check.h"
+#include "tools/fairlead/report/html.h"
 
 namespace fairlead::tools {
 
@@ -62,14 +63,34 @@ std::string Table::text(std::size_t width) const {
   return text_of(std::move(narrow));
 }
 
-std::string Table::text_of(std::vector<std::size_t> widths) const {
-  const std::size_t columns = rows_[0].size();
-  std::vector<bool> numeric(columns, rows_.size() > 1);
+std::vector<bool> Table::numeric_columns() const {
+  std::vector<bool> numeric(rows_[0].size(), rows_.size() > 1);
   for (std::size_t r = 1; r < rows_.size(); ++r) {
-    for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t c = 0; c < numeric.size(); ++c) {
       if (!is_number(rows_[r][c]) && rows_[r][c] != "-") numeric[c] = false;
     }
   }
+  return numeric;
+}
+
+std::string Table::html() const {
+  const std::vector<bool> numeric = numeric_columns();
+  std::string text = "<table class=\"cells\">\n";
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const char* const cell = r == 0 ? "th" : "td";
+    text += r == 0 ? "<thead><tr>" : "<tr>";
+    for (std::size_t c = 0; c < numeric.size(); ++c) {
+      text += fmt::format("<{0}{1}>{2}</{0}>", cell, numeric[c] ? "" : " class=\"text\"",
+                          escaped(rows_[r][c]));
+    }
+    text += r == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n";
+  }
+  return text + "</tbody></table>\n";
+}
+
+std::string Table::text_of(std::vector<std::size_t> widths) const {
+  const std::size_t columns = rows_[0].size();
+  const std::vector<bool> numeric = numeric_columns();
   std::string text;
   for (std::vector<std::string> rest : rows_) {
     bool more = true;

@@ -20,8 +20,13 @@ class Table {
   // As above, in lines of `width` characters: cells of the widest columns go on below, broken
   // between words.
   std::string text(std::size_t width) const;
+  // A <table>: what is no number to the left, the last column as wide as the page leaves it.
+  std::string html() const;
+  // Only headings.
+  bool empty() const { return rows_.size() == 1; }
 
  private:
+  std::vector<bool> numeric_columns() const;
   std::vector<std::size_t> widths() const;
   std::string text_of(std::vector<std::size_t> widths) const;
 

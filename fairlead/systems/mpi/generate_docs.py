@@ -45,6 +45,23 @@ States: **yes**; **no**: not yet; **later**: not yet, and not in the next steps.
 where there is one, has the state of its call.
 """
 
+PROGRAMS = """
+## Public programs that were run
+
+Built unmodified with the wrappers, outside this repository; what they check of their results, on 27 November
+2026 on a machine of two processors that was busy otherwise: `fairlead run -n N --on PLACE PROGRAM`.
+
+| program | ranks | places | its own check |
+| --- | --- | --- | --- |
+| NPB 3.4.1 IS, EP, CG, MG, class S | 2, 4, 8 | `shm`, `udp` | all successful |
+| NPB 3.4.1 IS, EP, CG, class S | 16 | `myrinet-p3` | all successful |
+| NPB 3.4.1 MG, class S | 16 | `myrinet-p3` | not known: ended after 85 s of real time, not done |
+| LULESH 2, `-s 8 -i 20` | 8 | `shm`, `udp` | symmetric to 1.5e-11; the same energy |
+
+NPB's Fortran needs gfortran's `-fallow-argument-mismatch`. LULESH wants a cube of ranks. OSU's and Intel's
+benchmarks, HPCG and class W were not run yet.
+"""
+
 
 def row(call):
     form = "`_c`" if call.has_large else ""
@@ -63,4 +80,4 @@ def docs(calls):
             text += f"\n## {heading.text}\n" + "".join(f"{note}\n" for note in heading.notes)
             text += "\n| call | form | state | deviation |\n| --- | --- | --- | --- |\n"
         text += row(call)
-    return text
+    return text + PROGRAMS

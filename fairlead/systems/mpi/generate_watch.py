@@ -11,6 +11,9 @@ MAKERS = ("Comm_dup", "Comm_dup_with_info", "Comm_split", "Comm_split_type", "Co
           "Cart_create", "Cart_sub", "Graph_create", "Dist_graph_create",
           "Dist_graph_create_adjacent", "Win_create", "Win_allocate", "Win_allocate_shared",
           "Win_create_dynamic")
+# Accesses are over at a target, at all of them, or here, once these return.
+COMPLETIONS = ("Win_complete", "Win_unlock", "Win_unlock_all", "Win_flush", "Win_flush_all",
+               "Win_flush_local", "Win_flush_local_all")
 # Their handles are not for the program to free.
 LENT = ("Type_commit", "Type_create_f90_complex", "Type_create_f90_integer",
         "Type_create_f90_real", "Type_match_size", "Type_get_value_index")
@@ -31,6 +34,10 @@ def nature(call):
         return COLLECTIVE[call.heading.text]
     if call.name in MAKERS:
         return "maker"
+    if call.name in ("Win_fence", "Win_free"):
+        return "fence" if call.name == "Win_fence" else "win_free"
+    if call.name in COMPLETIONS:
+        return "completion"
     if "target_rank" in names:
         return "access"
     sends, receives = "dest" in names, "source" in names or names[:1] == ["buf"]
@@ -130,7 +137,8 @@ def given(call):
     if communicator is not None and names[communicator].type == "MPI_Comm":
         note("comm", communicator)
     note("win", "win", kind="win")
-    note("to", "dest", "target_rank")
+    note("to", "dest", "target_rank", *(["rank"] if call.name in COMPLETIONS else []))
+    note("modes", *(["assert"] if call.name == "Win_fence" else []))
     note("from", "source")
     note("out_tag", "sendtag", "tag")
     note("in_tag", "recvtag", "tag")
@@ -139,6 +147,9 @@ def given(call):
     for member, data in zip(("out", "in"), sides(call)):
         if data is not None:
             lines.append(f"given.{member} = {data};")
+    if "target_disp" in names:
+        lines.append(f"given.far = {{target_disp, {first(names, 'target_count') or 1}, "
+                     f"{first(names, 'target_datatype', 'datatype')}}};")
     for p in call.parameters:
         if p.type == "MPI_Request*" or p.name == "array_of_requests":
             count = first(names, "count", "incount") if p.array else "1"

@@ -15,6 +15,9 @@ th, td { border-bottom: 1px solid #ddd; padding: .2rem .6rem; text-align: right;
 th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #999; vertical-align: bottom; }
 tr { break-inside: avoid; }
+.cells { font-size: 12px; } .cells td { white-space: nowrap; vertical-align: top; }
+.cells .text { text-align: left; } .cells td.text { white-space: normal; }
+.cells td:first-child { white-space: nowrap; } .cells td:last-child { min-width: 15em; }
 .packets { font-size: 11px; overflow-wrap: anywhere; } .packets td:first-child { max-width: 420px; }
 .panels { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
 figure { margin: 0; break-inside: avoid; }
@@ -25,7 +28,8 @@ pre { font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
 ul { padding-left: 1.2rem; font-size: 14px; } .wide { max-width: 900px; }
 @page { size: A4; margin: 12mm; }
 @media print { body { font-size: 12px; margin: 0; padding: 0; max-width: none; }
-  table { font-size: 9px; } th, td { padding: .1rem .25rem; } .packets { font-size: 7px; } }
+  table, .cells { font-size: 9px; } .cells td:last-child { min-width: 10em; }
+  th, td { padding: .1rem .25rem; } .packets { font-size: 7px; } }
 )";
 
 }  // namespace

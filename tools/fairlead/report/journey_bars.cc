@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "fairlead/run/launch/world.h"
 #include "fairlead/run/model/model_world.h"
 #include "tools/fairlead/bench/bench.h"
+#include "tools/fairlead/report/hatching.h"
 #include "tools/fairlead/report/html.h"
 #include "tools/fairlead/subprocess.h"
 
@@ -58,7 +60,8 @@ Result<TracedMessage> small_message(const std::string& on, const std::string& lc
   return summary.value().median;
 }
 
-std::string bars_svg(const std::vector<JourneyBar>& bars) {
+std::string bars_svg(const std::vector<JourneyBar>& bars, std::size_t number) {
+  const std::string prefix = fmt::format("journey{}-", number);
   constexpr double kLeft = 110;
   constexpr double kWidth = 780;
   constexpr double kRow = 34;
@@ -71,6 +74,7 @@ std::string bars_svg(const std::vector<JourneyBar>& bars) {
       "<svg role=\"img\" class=\"journey\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" "
       "font-size=\"12\">",
       kWidth, height);
+  svg += hatching_defs(prefix, {std::begin(kColours), std::end(kColours)});
   for (std::size_t b = 0; b < bars.size(); ++b) {
     const double top = kRow * static_cast<double>(b) + 6;
     svg += fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>", top + 17, escaped(bars[b].lci));
@@ -79,9 +83,9 @@ std::string bars_svg(const std::vector<JourneyBar>& bars) {
       const double width = us(bars[b].message.stages[s]) * scale;
       if (width <= 0) continue;
       svg += fmt::format(
-          "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"24\" fill=\"{}\">"
-          "<title>{}: {:.3f} us</title></rect>",
-          x, top, width, kColours[s], escaped(std::string(kStageTitles[s])),
+          "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"24\" fill=\"{}\" "
+          "stroke=\"#ffffff\" stroke-width=\"0.5\"><title>{}: {:.3f} us</title></rect>",
+          x, top, width, hatching_fill(prefix, s), escaped(std::string(kStageTitles[s])),
           us(bars[b].message.stages[s]));
       x += width;
     }
@@ -94,7 +98,7 @@ std::string bars_svg(const std::vector<JourneyBar>& bars) {
     svg += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{}\"/>"
         "<text x=\"{}\" y=\"{}\" font-size=\"11\">{}</text>",
-        x, y, kColours[s], x + 17, y + 10, escaped(std::string(kStageTitles[s])));
+        x, y, hatching_fill(prefix, s), x + 17, y + 10, escaped(std::string(kStageTitles[s])));
   }
   return svg + "</svg>";
 }

@@ -1,5 +1,6 @@
 // The way of one small message, stage by stage: a stacked bar an implementation.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct JourneyBar {
 // nodes. From a traced run. Error: the platform or the implementation is not there.
 Result<TracedMessage> small_message(const std::string& on, const std::string& lci);
 
-std::string bars_svg(const std::vector<JourneyBar>& bars);
+// `number`: of the picture, apart from others of its document.
+std::string bars_svg(const std::vector<JourneyBar>& bars, std::size_t number);
 std::string sentence_of(const std::vector<JourneyBar>& bars);
 
 }  // namespace fairlead::tools

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 #include "tools/fairlead/subprocess.h"
 #include "tools/fairlead/table.h"
@@ -15,6 +17,7 @@ namespace fairlead::tools {
 namespace {
 
 constexpr std::size_t kPointsMax = 10'000;
+constexpr int kMarkPoint = 6;  // gnuplot's open circle
 
 Axis axis_of(const Json& json) {
   return {text_at(json, "label"), text_at(json, "unit"), text_at(json, "scale") == "log"};
@@ -125,6 +128,68 @@ std::string axis_label(const Axis& axis) {
   return axis.unit.empty() ? axis.label : fmt::format("{} ({})", axis.label, axis.unit);
 }
 
+// What the curves are compared with.
+std::string marks_script(const PanelPicture& panel) {
+  std::string text;
+  for (const PanelPicture::Mark& mark : panel.marks) {
+    if (mark.x && mark.y) {
+      text += fmt::format("set label '' at {},{} point pt {} ps 1.3 lc rgb '#777777'\n", *mark.x,
+                          *mark.y, kMarkPoint);
+    } else if (mark.y) {
+      text += fmt::format(
+          "set arrow from graph 0,first {0} to graph 1,first {0} nohead dt 2 lc rgb '#999999'\n",
+          *mark.y);
+    } else if (mark.x) {
+      text += fmt::format(
+          "set arrow from {0},graph 0 to {0},graph 1 nohead dt 2 lc rgb '#999999'\n", *mark.x);
+    }
+  }
+  return text;
+}
+
+// The curves, each with points and dashes that no other has, as colour may be missing; the first
+// ones thicker, so that they are seen below those that coincide with them. Then the legend's
+// entries of marks.
+std::string plots_of(const PanelPicture& panel, const std::string& data) {
+  static constexpr const char* kColours[] = {"#0b62a4", "#d1495b", "#2e8b57", "#8a5fbf",
+                                             "#c77700", "#008b9a", "#6b6b00", "#444444"};
+  static constexpr int kPoints[] = {5, 7, 9, 11, 13, 4, 8, 10, 12};
+  static constexpr int kDashes[] = {1, 4, 5};
+  static constexpr int kBaselineDashes = 3;
+  std::string plots;
+  std::size_t index = 0;
+  const auto drawn = static_cast<double>(std::max<std::ptrdiff_t>(
+      1, std::count_if(panel.curves.begin(), panel.curves.end(),
+                       [](const Curve& curve) { return !curve.points.empty(); })));
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) {
+    const Curve& curve = panel.curves[i];
+    if (curve.points.empty()) continue;
+    const double above = 1 - static_cast<double>(index) / drawn;
+    const int dashes = kDashes[i / std::size(kPoints) % std::size(kDashes)];
+    plots += fmt::format(
+        "{}{} index {} using 1:2 with linespoints lc rgb '{}' lw {:.2f} pt {} ps {:.2f} dt {} "
+        "title {}",
+        plots.empty() ? "" : ", ", quoted(data), index, kColours[i % std::size(kColours)],
+        1 + 1.2 * above, kPoints[i % std::size(kPoints)], 0.55 + 0.45 * above,
+        curve.baseline ? kBaselineDashes : dashes, quoted(curve.name));
+    ++index;
+  }
+  const auto any = [&](bool points) {
+    return std::any_of(panel.marks.begin(), panel.marks.end(), [points](const auto& mark) {
+      return (mark.x && mark.y) == points && (mark.x || mark.y);
+    });
+  };
+  if (any(true)) {
+    plots += fmt::format(", keyentry with points pt {} ps 1.3 lc rgb '#777777' title {}",
+                         kMarkPoint, quoted(panel.marks_name));
+  }
+  if (any(false)) {
+    plots += fmt::format(", keyentry with lines dt 2 lc rgb '#999999' title {}",
+                         quoted(panel.marks_name));
+  }
+  return plots;
+}
+
 std::string gnuplot_script(const PanelPicture& panel, const std::string& data,
                            const std::string& output) {
   std::string text = fmt::format(
@@ -142,33 +207,7 @@ std::string gnuplot_script(const PanelPicture& panel, const std::string& data,
     text += fmt::format("set logscale x 2\nset format x '{}'\n",
                         panel.x.unit == "bytes" ? "%.0b%B" : "%g");
   }
-  std::string marks;
-  for (const PanelPicture::Mark& mark : panel.marks) {
-    if (mark.x && mark.y) {
-      text += fmt::format("set label '' at {},{} point pt 6 ps 1.3 lc rgb '#777777'\n", *mark.x,
-                          *mark.y);
-    } else if (mark.y) {
-      text += fmt::format(
-          "set arrow from graph 0,first {0} to graph 1,first {0} nohead dt 2 lc rgb '#999999'\n",
-          *mark.y);
-    } else if (mark.x) {
-      text += fmt::format(
-          "set arrow from {0},graph 0 to {0},graph 1 nohead dt 2 lc rgb '#999999'\n", *mark.x);
-    }
-  }
-  static constexpr const char* kColours[] = {"#0b62a4", "#d1495b", "#2e8b57", "#8a5fbf",
-                                             "#c77700", "#008b9a", "#6b6b00", "#444444"};
-  std::string plots;
-  std::size_t index = 0;
-  for (std::size_t i = 0; i < panel.curves.size(); ++i) {
-    if (panel.curves[i].points.empty()) continue;
-    plots += fmt::format(
-        "{}{} index {} using 1:2 with linespoints lc rgb '{}' pt {} ps 0.6{} title {}",
-        plots.empty() ? "plot " : ", ", quoted(data), index, kColours[i % std::size(kColours)],
-        5 + 2 * (i % 4), panel.curves[i].baseline ? " dt 3" : "", quoted(panel.curves[i].name));
-    ++index;
-  }
-  return text + plots + "\n";
+  return text + marks_script(panel) + "plot " + plots_of(panel, data) + "\n";
 }
 
 std::string data_of(const PanelPicture& panel) {

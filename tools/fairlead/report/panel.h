@@ -35,6 +35,7 @@ struct PanelPicture {
     std::string label;
   };
   std::vector<Mark> marks;
+  std::string marks_name = "published";  // in the legend
 
   bool drawable() const;  // some curve has points
 };

@@ -146,6 +146,7 @@ std::vector<std::string> plain_implementations(const std::string& on) {
 
 std::string journeys_html(const Json& platforms) {
   std::string html;
+  std::size_t number = 0;
   for (const Json& platform : platforms) {
     const std::string on = text_at(platform, "name");
     std::vector<JourneyBar> bars;
@@ -161,8 +162,8 @@ std::string journeys_html(const Json& platforms) {
     html += fmt::format(
         "<figure class=\"wide\" id=\"journey-{}\">\n{}\n<figcaption><b>{}</b>{} {}</figcaption>\n"
         "</figure>\n",
-        escaped(on), bars.empty() ? "" : bars_svg(bars), escaped(text_at(platform, "label")),
-        escaped(sentence_of(bars)), escaped(failures));
+        escaped(on), bars.empty() ? "" : bars_svg(bars, number++),
+        escaped(text_at(platform, "label")), escaped(sentence_of(bars)), escaped(failures));
   }
   return html;
 }

@@ -52,6 +52,7 @@ PanelPicture curves_of(const SweepResults& results) {
     }
     panel.curves.push_back(std::move(curve));
   }
+  panel.marks_name = "the fastest changes";
   for (const Crossing& crossing : crossings_of(results)) {
     if (crossing.of_best) panel.marks.push_back({crossing.value, {}, ""});
   }
@@ -179,7 +180,7 @@ Result<std::string> sweep_page(const SweepResults& results) {
     const Result<std::vector<std::string>> drawn = draw({curves_of(results)});
     if (!drawn.ok()) return drawn.error();
     body += fmt::format("<figure class=\"wide\">\n{}\n", drawn.value()[0]);
-    caption = "Virtual time of each implementation; a dashed line where the fastest changes.";
+    caption = "Virtual time of each implementation.";
   } else {
     body += fmt::format("<figure>\n{}\n", heat_map(results));
     caption =

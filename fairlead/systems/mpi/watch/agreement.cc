@@ -18,28 +18,49 @@ Envelope Agreement::envelope(const Comm& comm, int member, std::int32_t tag) {
   return {comm.context | kScheduleContext, comm.job_rank(member), tag};
 }
 
+Agreement::Group& Agreement::group_of(Comm& comm) {
+  Group& group = groups_[comm.context];
+  group.named = &comm;
+  group.comm = &comm.everyone();
+  group.entries.resize(static_cast<std::size_t>(group.comm->size));
+  return group;
+}
+
+Members Agreement::members_of(const Group& group) {
+  Members made{group.name(), group.named->both != nullptr};
+  for (int member = 0; made.has_groups && member < group.comm->size; ++member) {
+    made.ranks.push_back(group.comm->job_rank(member));
+  }
+  return made;
+}
+
+void Agreement::know(Comm& comm) {
+  const Comm& all = comm.everyone();
+  if (all.rank == 0 && all.size > 1) (void)group_of(comm);
+}
+
 void Agreement::enter(const Call& call, Comm& comm, Entry entry, bool waits) {
-  if (comm.size == 1) return;
+  const Comm& all = comm.everyone();
+  if (all.size == 1) return;
+  entry.waits = waits;
   Engine& engine = call.engine();
-  if (comm.rank != 0) {
-    send(call, comm, 0, entry.words());
+  if (all.rank != 0) {
+    send(call, all, 0, entry.words());
     if (!waits) return;
-    const Envelope verdict = envelope(comm, 0, kAllFit);
+    const Envelope verdict = envelope(all, 0, kAllFit);
     std::uint64_t word = 0;
     Request* const request = engine.irecv(&word, kWord, verdict.context, verdict.peer, verdict.tag);
     engine.wait(*request, call.name());
     engine.finish(request);
     return;
   }
-  Group& group = groups_[comm.context];
-  group.comm = &comm;
-  group.entries.resize(static_cast<std::size_t>(comm.size));
+  Group& group = group_of(comm);
   group.entries[0].push_back(std::move(entry));
   if (!waits) return;
   wait_for_all(call, group);
   const std::uint64_t word = 0;
-  for (int member = 1; member < comm.size; ++member) {
-    (void)engine.send(&word, kWord, envelope(comm, member, kAllFit), false, call.name());
+  for (int member = 1; member < all.size; ++member) {
+    (void)engine.send(&word, kWord, envelope(all, member, kAllFit), false, call.name());
   }
 }
 
@@ -87,9 +108,7 @@ void Agreement::judge(const Call& call, Group& group) {
       members.push_back(std::move(entries.front()));
       entries.pop_front();
     }
-    const Comm& comm = *group.comm;
-    const std::string wrong =
-        disagreement(members, ++group.judged, comm.given.empty() ? comm.name : comm.given);
+    const std::string wrong = disagreement(members, ++group.judged, members_of(group));
     if (!wrong.empty()) {
       end_job(call.process().context(), MPI_ERR_NOT_SAME, "MPI: --check: " + wrong);
     }
@@ -103,6 +122,7 @@ void Agreement::wait_for_all(const Call& call, Group& group) {
     const Envelope from = envelope(*group.comm, member, kEntered);
     while (entries.size() < group.entries[0].size()) {
       if (!receive(call, group, member)) {
+        check_crossed(call, group, member);
         engine.wait_for_change(call.name(), {nullptr, group.comm, &from});
       }
     }
@@ -117,11 +137,48 @@ void Agreement::look(const Call& call) {
     if (group.entries[0].empty()) continue;
     if (!has_polled) call.engine().poll();
     has_polled = true;
-    for (int member = 1; member < group.comm->size; ++member) {
-      while (receive(call, group, member)) {
-      }
-    }
+    receive_all(call, group);
     judge(call, group);
+  }
+}
+
+void Agreement::receive_all(const Call& call, Group& group) {
+  for (int member = 1; member < group.comm->size; ++member) {
+    while (receive(call, group, member)) {
+    }
+  }
+}
+
+// This rank waits in `group` for `member`. Several threads of a rank may wait in several
+// collectives.
+void Agreement::check_crossed(const Call& call, Group& group, int member) {
+  if (call.process().thread_level == MPI_THREAD_MULTIPLE) return;
+  const Rank awaited = group.comm->job_rank(member);
+  for (auto& [context, other] : groups_) {
+    const Comm& all = *other.comm;
+    const bool has = all.members.empty() ? awaited < static_cast<Rank>(all.size) : all.has(awaited);
+    if (&other == &group || !has) continue;
+    const int there = all.rank_of(awaited);
+    while (receive(call, other, there)) {
+    }
+    const std::deque<Entry>& entered = other.entries[static_cast<std::size_t>(there)];
+    if (entered.size() <= other.entries[0].size() || !entered.back().waits) continue;
+    receive_all(call, group);
+    const std::size_t number = group.entries[0].size();
+    std::vector<std::size_t> here;
+    for (std::size_t i = 0; i < group.entries.size(); ++i) {
+      if (group.entries[i].size() >= number) here.push_back(i);
+    }
+    if (group.entries[static_cast<std::size_t>(member)].size() >= number) return;
+    const Members members = members_of(group);
+    end_job(call.process().context(), MPI_ERR_NOT_SAME,
+            fmt::format("MPI: --check: {} (collective {} of {}) is entered by {}, but {} waits in "
+                        "{} (collective {} of {}), which {} has not entered",
+                        row_of(group.entries[0].back().call).name, group.judged + number,
+                        members.group, members_text(members, here),
+                        members_text(members, {static_cast<std::size_t>(member)}),
+                        row_of(entered.back().call).name, other.judged + entered.size(),
+                        other.name(), members_text(members, {0})));
   }
 }
 

@@ -6,12 +6,18 @@
 
 #include "fairlead/systems/mpi/datatypes/cursor.h"
 #include "fairlead/systems/mpi/datatypes/derived_type.h"
+#include "fairlead/systems/mpi/neighbours.h"
 
 namespace fairlead::mpi {
 namespace {
 
 // Data of more pieces would take too long to look at.
 constexpr std::size_t kRangesMax = std::size_t{1} << 18;
+
+const void* moved(const void* from, std::int64_t by) {
+  return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) +
+                                       static_cast<std::uintptr_t>(by));
+}
 
 }  // namespace
 
@@ -36,23 +42,38 @@ void Region::add(const GivenData& data) {
   });
 }
 
-void Region::add(const GivenData& data, int members, bool to_each) {
+void Region::add(const GivenData& data, int members) {
   if (!data.is_blocks()) {
     GivenData all = data;
-    if (to_each) all.count *= members;
+    all.count *= members;
     add(all);
     return;
   }
-  for (int i = 0; i < members; ++i) {
-    GivenData block(data.at, data.counts[i], data.types != nullptr ? data.types[i] : data.type);
-    const TypeBody* const body = find_body(block.type);
-    if (body == nullptr || data.displacements.is_null()) continue;
-    // Places are counted in bytes where each block has a type of its own.
-    const std::int64_t unit = data.types != nullptr ? 1 : body->extent();
-    block.at =
-        reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(data.at) +
-                                      static_cast<std::uintptr_t>(data.displacements[i] * unit));
-    add(block);
+  for (int i = 0; i < members; ++i) add_block(data, i);
+}
+
+void Region::add_block(const GivenData& data, int i) {
+  GivenData block(data.at, data.counts[i], data.types != nullptr ? data.types[i] : data.type);
+  const TypeBody* const body = find_body(block.type);
+  if (body == nullptr || data.displacements.is_null()) return;
+  // Places are counted in bytes where each block has a type of its own.
+  const std::int64_t unit = data.types != nullptr ? 1 : body->extent();
+  block.at = moved(data.at, data.displacements[i] * unit);
+  add(block);
+}
+
+void Region::add_blocks(const GivenData& data, const std::vector<int>& neighbors) {
+  const TypeBody* const body = find_body(data.type);
+  for (std::size_t i = 0; i < neighbors.size(); ++i) {
+    if (neighbors[i] == MPI_PROC_NULL) continue;
+    const auto member = static_cast<int>(i);
+    if (data.is_blocks()) {
+      add_block(data, member);
+    } else if (body != nullptr) {
+      GivenData block = data;
+      block.at = moved(data.at, member * data.count * body->extent());
+      add(block);
+    }
   }
 }
 
@@ -78,88 +99,152 @@ std::uint64_t Region::common(const Region& other) const {
   return bytes;
 }
 
-std::vector<Region> regions_of(const Comm& comm, CallId call, const Given& given) {
-  const CallRow& row = row_of(call);
+namespace {
+
+// The regions of one call.
+class Regions {
+ public:
+  Regions(const Comm& comm, const Given& given) : comm_(comm), given_(given) {}
+
+  void add(const GivenData& data, bool writes, const char* which) {
+    add_with(data, writes, which, [&](Region& region) { region.add(data); });
+  }
+
+  void add_messages(Nature nature) {
+    if (nature == Nature::send) return add(given_.out, false, "buf");
+    const bool receives = given_.from != MPI_PROC_NULL;
+    if (nature == Nature::receive) {
+      if (receives || given_.comm == MPI_COMM_NULL) add(given_.in, true, "buf");
+      return;
+    }
+    const bool replaces = given_.in.at == given_.out.at;
+    if (given_.to != MPI_PROC_NULL && !(receives && replaces)) add(given_.out, false, "sendbuf");
+    if (receives) add(given_.in, true, replaces ? "buf" : "recvbuf");
+  }
+
+  void add_collective(Shape shape) {
+    // A root of an intercommunicator has no part in the data but what the other group sends or
+    // gets.
+    const bool between = comm_.both != nullptr;
+    if (between && given_.root == MPI_PROC_NULL) return;
+    const bool is_root = given_.root == (between ? MPI_ROOT : comm_.rank);
+    const bool is_rooted = given_.root != kNoRoot;
+    const bool has_part = !between || !is_root || !is_rooted;
+    switch (shape) {
+      case Shape::bcast:
+        return add(given_.out, !is_root, "buffer");
+      case Shape::gather:
+        if (has_part) add(given_.out, false, "sendbuf");
+        if (is_root) add_all(given_.in, true, "recvbuf");
+        return;
+      case Shape::scatter:
+        if (is_root) add_all(given_.out, false, "sendbuf");
+        if (has_part) add(given_.in, true, "recvbuf");
+        return;
+      case Shape::reduce:
+        if (has_part) add(given_.out, false, "sendbuf");
+        if (!is_rooted || is_root) add(given_.in, true, "recvbuf");
+        return;
+      case Shape::reduce_scatter:
+      case Shape::reduce_scatter_block:
+        return add_shares();
+      case Shape::allgather:
+        add(given_.out, false, "sendbuf");
+        return add_all(given_.in, true, "recvbuf");
+      case Shape::alltoall:
+        add_all(given_.out, false, "sendbuf");
+        return add_all(given_.in, true, "recvbuf");
+      case Shape::none:
+      case Shape::barrier:
+        return;
+    }
+  }
+
+  void add_neighbours(Shape shape) {
+    if (!has_topology(comm_)) return;
+    const Neighbours with = neighbours_of(comm_);
+    if (shape == Shape::allgather) {
+      add(given_.out, false, "sendbuf");
+    } else {
+      add_with(given_.out, false, "sendbuf",
+               [&](Region& region) { region.add_blocks(given_.out, with.destinations); });
+    }
+    add_with(given_.in, true, "recvbuf",
+             [&](Region& region) { region.add_blocks(given_.in, with.sources); });
+  }
+
   std::vector<Region> made;
-  const auto add = [&](const GivenData& data, bool writes, bool to_each, const char* which) {
+
+ private:
+  template <class Add>
+  void add_with(const GivenData& data, bool writes, const char* which, Add&& add_ranges) {
     if (!data.there || data.at == MPI_IN_PLACE) return;
     Region region;
     region.writes = writes;
     region.which = which;
-    region.add(data, comm.size, to_each);
+    add_ranges(region);
     region.settle();
     if (!region.ranges.empty()) made.push_back(std::move(region));
-  };
+  }
+  void add_all(const GivenData& data, bool writes, const char* which) {
+    add_with(data, writes, which, [&](Region& region) { region.add(data, comm_.size); });
+  }
+
+  // The members' parts lie one behind the other.
+  void add_shares() {
+    GivenData all = given_.out;
+    GivenData mine = given_.in;
+    if (all.is_blocks()) {
+      all = GivenData(given_.out.at, 0, given_.out.type);
+      for (int i = 0; i < comm_.local_size(); ++i) all.count += given_.out.counts[i];
+      mine = GivenData(given_.in.at, given_.in.counts[comm_.rank], given_.in.type);
+    } else {
+      all.count *= comm_.local_size();
+    }
+    add(all, false, "sendbuf");
+    add(mine, true, "recvbuf");
+  }
+
+  const Comm& comm_;
+  const Given& given_;
+};
+
+}  // namespace
+
+std::vector<Region> regions_of(const Comm& comm, CallId call, const Given& given) {
+  const CallRow& row = row_of(call);
+  Regions regions(comm, given);
   switch (row.nature) {
     case Nature::send:
-      add(given.out, false, false, "buf");
-      return made;
     case Nature::receive:
-      if (given.from != MPI_PROC_NULL || given.comm == MPI_COMM_NULL)
-        add(given.in, true, false, "buf");
-      return made;
     case Nature::exchange:
-      if (given.to != MPI_PROC_NULL) add(given.out, false, false, "sendbuf");
-      if (given.from != MPI_PROC_NULL && given.in.at != given.out.at) {
-        add(given.in, true, false, "recvbuf");
-      } else if (given.from != MPI_PROC_NULL) {
-        made.clear();
-        add(given.in, true, false, "buf");
-      }
-      return made;
+      regions.add_messages(row.nature);
+      break;
     case Nature::collective:
+      regions.add_collective(row.shape);
+      break;
+    case Nature::neighbour:
+      regions.add_neighbours(row.shape);
       break;
     default:
-      return made;
-  }
-  if (comm.both != nullptr) return made;
-  const bool is_root = given.root == comm.rank;
-  const bool is_rooted = given.root != kNoRoot;
-  switch (row.shape) {
-    case Shape::bcast:
-      add(given.out, !is_root, false, "buffer");
-      break;
-    case Shape::gather:
-      add(given.out, false, false, "sendbuf");
-      if (is_root) add(given.in, true, true, "recvbuf");
-      break;
-    case Shape::scatter:
-      if (is_root) add(given.out, false, true, "sendbuf");
-      add(given.in, true, false, "recvbuf");
-      break;
-    case Shape::reduce:
-      add(given.out, false, false, "sendbuf");
-      if (!is_rooted || is_root) add(given.in, true, false, "recvbuf");
-      break;
-    case Shape::reduce_scatter:
-    case Shape::reduce_scatter_block: {
-      // The members' parts lie one behind the other.
-      GivenData all = given.out;
-      GivenData mine = given.in;
-      if (all.is_blocks()) {
-        all = GivenData(given.out.at, 0, given.out.type);
-        for (int i = 0; i < comm.size; ++i) all.count += given.out.counts[i];
-        mine = GivenData(given.in.at, given.in.counts[comm.rank], given.in.type);
-      } else {
-        all.count *= comm.size;
-      }
-      add(all, false, false, "sendbuf");
-      add(mine, true, false, "recvbuf");
-      break;
-    }
-    case Shape::allgather:
-      add(given.out, false, false, "sendbuf");
-      add(given.in, true, true, "recvbuf");
-      break;
-    case Shape::alltoall:
-      add(given.out, false, true, "sendbuf");
-      add(given.in, true, true, "recvbuf");
-      break;
-    case Shape::none:
-    case Shape::barrier:
       break;
   }
-  return made;
+  return std::move(regions.made);
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> bytes_at_target(std::uint64_t offset,
+                                                                     MPI_Count count,
+                                                                     MPI_Datatype type) {
+  // Apart from the addresses that stand for something else, as MPI_IN_PLACE.
+  constexpr std::uint64_t kBase = std::uint64_t{1} << 20;
+  Region region;
+  region.add(GivenData(reinterpret_cast<const void*>(kBase + offset), count, type));
+  region.settle();
+  for (Region::Range& range : region.ranges) {
+    range.first -= kBase;
+    range.second -= kBase;
+  }
+  return {region.ranges.begin(), region.ranges.end()};
 }
 
 std::string ActiveBuffers::conflict(const std::vector<Region>& regions) const {

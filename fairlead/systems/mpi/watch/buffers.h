@@ -21,16 +21,26 @@ struct Region {
   const char* which = "buf";  // the argument
 
   void add(const GivenData& data);
-  // `times` elements blocks one behind the other, or one block a member where they are told apart.
-  void add(const GivenData& data, int members, bool to_each);
+  // One block a member: one behind the other, or where each is told to be.
+  void add(const GivenData& data, int members);
+  // One block a neighbor, but for those beyond the edge of a grid.
+  void add_blocks(const GivenData& data, const std::vector<int>& neighbors);
   // Brings the ranges in order. What has very many is not looked at: it becomes empty.
   void settle();
   // Bytes that both have.
   std::uint64_t common(const Region& other) const;
+
+ private:
+  void add_block(const GivenData& data, int i);
 };
 
-// What a call reads and writes; those of neighbours, and of intercommunicators, are not looked at.
+// What a call reads and writes of this rank's buffers; of one-sided ones nothing.
 std::vector<Region> regions_of(const Comm& comm, CallId call, const Given& given);
+// Bytes of a target's memory from `offset` on, in rising order; empty also where there are very
+// many.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> bytes_at_target(std::uint64_t offset,
+                                                                     MPI_Count count,
+                                                                     MPI_Datatype type);
 
 class ActiveBuffers {
  public:

@@ -20,8 +20,11 @@ enum class Nature : std::uint8_t {
   other,
   send,
   receive,
-  exchange,    // sends and receives
-  access,      // one-sided
+  exchange,  // sends and receives
+  access,    // one-sided
+  fence,
+  win_free,
+  completion,  // of one-sided accesses: a flush, or the end of an epoch of some members
   collective,  // with data, or the barrier
   neighbour,   // a collective of neighbours
   maker,       // all members make a communicator or a window
@@ -121,8 +124,15 @@ struct Given {
   int in_tag = 0;
   int root = kNoRoot;
   MPI_Op op = MPI_OP_NULL;
+  int modes = 0;  // of a fence: what it asserts
   GivenData out;
   GivenData in;
+  // The elements of a target's memory that a one-sided call accesses.
+  struct {
+    MPI_Aint disp = 0;
+    MPI_Count count = 0;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+  } far;
   // Requests that it makes or takes; nullptr: none.
   struct {
     MPI_Request* at = nullptr;

@@ -7,8 +7,11 @@
 #include <cstring>
 #include <map>
 
+#include "fairlead/systems/mpi/datatypes/derived_type.h"
+#include "fairlead/systems/mpi/neighbours.h"
 #include "fairlead/systems/mpi/task.h"
 #include "fairlead/systems/mpi/watch/gather_texts.h"
+#include "fairlead/systems/mpi/windows/window.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -31,6 +34,8 @@ const void* handle_at(const void* place) {
 }
 
 MPI_Comm comm_of(const void* handle) { return static_cast<MPI_Comm>(const_cast<void*>(handle)); }
+
+MPI_Win win_of(const void* handle) { return static_cast<MPI_Win>(const_cast<void*>(handle)); }
 
 std::string name_of_comm(const Comm& comm) { return comm.given.empty() ? comm.name : comm.given; }
 
@@ -59,6 +64,7 @@ int Checks::before(CallId id, const Given& given, CallState& state) {
   }
   if (given.takes_object) state.object = handle_at(given.object.at);
   if (const int error = check_buffers(call, id, given, state)) return error;
+  if (const int error = check_window(call, id, given, state)) return error;
   agree(call, id, given);
   return MPI_SUCCESS;
 }
@@ -66,12 +72,89 @@ int Checks::before(CallId id, const Given& given, CallState& state) {
 void Checks::agree(const Call& call, CallId id, const Given& given) {
   const CallRow& row = row_of(id);
   const bool frees = row.nature == Nature::comm_free;
-  if (!frees && row.nature != Nature::collective && row.nature != Nature::maker) return;
+  const bool among_neighbours = row.nature == Nature::neighbour;
+  if (!frees && !among_neighbours && row.nature != Nature::collective &&
+      row.nature != Nature::maker) {
+    return;
+  }
   Comm* const comm = process_.find(frees ? comm_of(handle_at(given.object.at)) : given.comm);
-  if (comm == nullptr || comm->both != nullptr) return;
+  if (comm == nullptr || (among_neighbours && !has_topology(*comm))) return;
   if (frees && (comm == &process_.world() || comm == &process_.self())) return;
   agreement_.enter(call, *comm, Entry::of(*comm, id, given), row.form == CallForm::at_once);
   if (frees) agreement_.forget(*comm);
+}
+
+int Checks::check_window(const Call& call, CallId id, const Given& given, CallState& state) {
+  const CallRow& row = row_of(id);
+  if (row.nature == Nature::access) return check_access(call, id, given, state);
+  const bool frees = row.nature == Nature::win_free;
+  if (!frees && row.nature != Nature::fence) return MPI_SUCCESS;
+  Window* const window =
+      Objects<Window>::find(frees ? win_of(handle_at(given.object.at)) : given.win);
+  if (window == nullptr) return MPI_SUCCESS;
+  if (frees) {
+    if (const int error = check_win_free(call, *window)) return error;
+  }
+  Comm& comm = *window->comm;
+  comm.given = window->name;
+  Entry entry = Entry::of(comm, id, given);
+  if (!frees) entry.accesses = epochs_.all(window->id());
+  agreement_.enter(call, comm, std::move(entry), true);
+  epochs_.end(window->id());
+  if (frees) agreement_.forget(comm);
+  return MPI_SUCCESS;
+}
+
+int Checks::check_win_free(const Call& call, Window& window) {
+  const std::vector<Access> open = epochs_.all(window.id());
+  if (open.empty()) return MPI_SUCCESS;
+  return fail_on(
+      call, window, MPI_ERR_RMA_SYNC,
+      fmt::format("--check: no fence, or other call, has ended the epoch of an access to "
+                  "rank {}",
+                  open[0].target));
+}
+
+int Checks::check_access(const Call& call, CallId id, const Given& given, CallState& state) {
+  Window* const window = Objects<Window>::find(given.win);
+  // Wrong arguments are the call's to tell.
+  const bool there = window != nullptr && given.to >= 0 && given.to < window->comm->size &&
+                     given.far.count > 0 && find_body(given.far.type) != nullptr;
+  if (!there || (given.far.disp < 0 && !window->is_dynamic())) return MPI_SUCCESS;
+  Epochs::Made access{window->id(), given.to, AccessKind::combine, {}};
+  if (id == CallId::Put || id == CallId::Rput) access.kind = AccessKind::put;
+  if (id == CallId::Get || id == CallId::Rget) access.kind = AccessKind::get;
+  const std::uint64_t unit =
+      window->is_dynamic() ? 1 : window_peer(process_, *window, given.to, call.name()).unit;
+  access.ranges = bytes_at_target(static_cast<std::uint64_t>(given.far.disp) * unit,
+                                  given.far.count, given.far.type);
+  if (const std::string found = epochs_.conflict(access); !found.empty()) {
+    return fail_on(call, *window, MPI_ERR_RMA_CONFLICT, found);
+  }
+  // The end of its request ends the get: that is not followed.
+  if (id != CallId::Rget) state.access = std::move(access);
+  return MPI_SUCCESS;
+}
+
+void Checks::note_window(CallId id, const Given& given, const CallState& state) {
+  if (state.access) epochs_.add(*state.access);
+  if (row_of(id).nature != Nature::completion) return;
+  const Window* const window = Objects<Window>::find(given.win);
+  if (window == nullptr) return;
+  switch (id) {
+    case CallId::Win_flush_local:
+      epochs_.end_gets(window->id(), given.to);
+      break;
+    case CallId::Win_flush_local_all:
+      epochs_.end_gets(window->id(), Epochs::kAllTargets);
+      break;
+    case CallId::Win_flush:
+    case CallId::Win_unlock:
+      epochs_.end(window->id(), given.to);
+      break;
+    default:
+      epochs_.end(window->id());
+  }
 }
 
 int Checks::check_buffers(const Call& call, CallId id, const Given& given, CallState& state) {
@@ -98,7 +181,9 @@ int Checks::check_buffers(const Call& call, CallId id, const Given& given, CallS
 void Checks::after(CallId id, const Given& given, int answer, const CallState& state) {
   const Call call(row_of(id).name);
   note_taken(given, state);
-  if (answer == MPI_SUCCESS) note_made(id, given, state);
+  if (answer != MPI_SUCCESS) return;
+  note_made(id, given, state);
+  note_window(id, given, state);
 }
 
 void Checks::note_taken(const Given& given, const CallState& state) {
@@ -122,7 +207,17 @@ void Checks::note_taken(const Given& given, const CallState& state) {
 
 void Checks::note_made(CallId id, const Given& given, const CallState& state) {
   if (!given.takes_object && given.object.at != nullptr) {
-    handles_.made(given.object.kind, handle_at(given.object.at), row_of(id).name);
+    const void* const handle = handle_at(given.object.at);
+    handles_.made(given.object.kind, handle, row_of(id).name);
+    // What is begun is no communicator yet.
+    Comm* const comm =
+        given.object.kind == ObjectKind::comm ? process_.find(comm_of(handle)) : nullptr;
+    if (comm != nullptr && row_of(id).form == CallForm::at_once) agreement_.know(*comm);
+    if (given.object.kind == ObjectKind::win) {
+      if (Window* const window = Objects<Window>::find(win_of(handle)); window != nullptr) {
+        agreement_.know(*window->comm);
+      }
+    }
   }
   if (given.takes_requests || given.requests.at == nullptr) return;
   MPI_Request& request = *given.requests.at;
@@ -177,9 +272,13 @@ void Checks::finish() {
     // Every member has entered every collective of every communicator that there is.
     std::map<std::uint32_t, Comm*> comms = {{process_.world().context, &process_.world()}};
     for (const auto& [handle, made] : handles_.all()) {
+      if (handle.first == ObjectKind::win) {
+        const Window* const window = Objects<Window>::find(win_of(handle.second));
+        if (window != nullptr) comms[window->id()] = window->comm;
+      }
       if (handle.first != ObjectKind::comm) continue;
       Comm* const comm = process_.find(comm_of(handle.second));
-      if (comm != nullptr && comm->both == nullptr) comms[comm->context] = comm;
+      if (comm != nullptr) comms[comm->context] = comm;
     }
     for (const auto& [context, comm] : comms) {
       Entry entry;

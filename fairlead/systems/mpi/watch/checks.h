@@ -1,7 +1,9 @@
 // What --check looks for in the calls of one rank: collectives that members enter differently,
-// buffers that overlap those of calls under way, handles that are not given back.
+// buffers that overlap those of calls under way, one-sided accesses that do not go together,
+// handles that are not given back.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "fairlead/systems/mpi/watch/agreement.h"
 #include "fairlead/systems/mpi/watch/buffers.h"
 #include "fairlead/systems/mpi/watch/calls.h"
+#include "fairlead/systems/mpi/watch/epochs.h"
 #include "fairlead/systems/mpi/watch/handles.h"
 
 namespace fairlead::mpi {
@@ -18,11 +21,14 @@ struct CallState {
   std::vector<MPI_Request> requests;  // that it takes
   const void* object = nullptr;       // likewise
   std::vector<Region> regions;
+  std::optional<Epochs::Made> access;
 };
+
+struct Window;
 
 class Checks {
  public:
-  explicit Checks(Process& process) : process_(process) {}
+  explicit Checks(Process& process) : process_(process) { agreement_.know(process.world()); }
 
   // An MPI error class, raised: the call is not to be made.
   int before(CallId call, const Given& given, CallState& state);
@@ -32,6 +38,10 @@ class Checks {
 
  private:
   void agree(const Call& call, CallId id, const Given& given);
+  int check_window(const Call& call, CallId id, const Given& given, CallState& state);
+  int check_access(const Call& call, CallId id, const Given& given, CallState& state);
+  int check_win_free(const Call& call, Window& window);
+  void note_window(CallId id, const Given& given, const CallState& state);
   int check_buffers(const Call& call, CallId id, const Given& given, CallState& state);
   void note_taken(const Given& given, const CallState& state);
   void note_made(CallId id, const Given& given, const CallState& state);
@@ -42,6 +52,7 @@ class Checks {
   Agreement agreement_;
   Handles handles_;
   ActiveBuffers buffers_;
+  Epochs epochs_;
 };
 
 }  // namespace fairlead::mpi

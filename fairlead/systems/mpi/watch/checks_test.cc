@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fairlead::mpi {
@@ -25,7 +27,7 @@ std::string verdict(CallId call, int size, Give&& give) {
     const Entry entry = Entry::of(comm, call, give(rank));
     members.push_back(Entry::of_words(entry.words()));
   }
-  return disagreement(members, 7, "x");
+  return disagreement(members, 7, {"x"});
 }
 
 TEST(Checks, RanksAreToldInRuns) {
@@ -104,8 +106,204 @@ TEST(Checks, MembersMakeTheSameCall) {
   std::vector<Entry> members(2);
   members[0].call = CallId::Barrier;
   members[1].call = CallId::Ibarrier;
-  EXPECT_EQ(disagreement(members, 1, "x"),
+  EXPECT_EQ(disagreement(members, 1, {"x"}),
             "collective 1 of x is MPI_Barrier on rank 0 and MPI_Ibarrier on rank 1");
+}
+
+// Ranks 0 and 1 of the job are one group, rank 2 is the other.
+struct TwoGroups {
+  TwoGroups() {
+    for (int rank = 0; rank < 3; ++rank) {
+      Comm& both = all[rank];
+      both = comm_of(rank, 3);
+      Comm& comm = members[rank];
+      comm = comm_of(rank % 2, rank < 2 ? 1 : 2);
+      comm.both = &both;
+      comm.local_first = rank < 2 ? 0 : 2;
+    }
+  }
+  template <class Give>
+  std::string verdict(CallId call, Give&& give) const {
+    std::vector<Entry> entries;
+    for (int rank = 0; rank < 3; ++rank) {
+      entries.push_back(Entry::of_words(Entry::of(members[rank], call, give(rank)).words()));
+    }
+    return disagreement(entries, 2, {"x", true, {0, 1, 2}});
+  }
+  Comm all[3];
+  Comm members[3];
+};
+
+TEST(Checks, RootsOfTwoGroups) {
+  int data[8] = {};
+  const TwoGroups groups;
+  const auto bcast = [&](std::vector<int> roots, MPI_Count wrong_count) {
+    return groups.verdict(CallId::Bcast, [&](int rank) {
+      Given given;
+      given.root = roots[static_cast<std::size_t>(rank)];
+      given.in = given.out = {data, rank == 2 ? wrong_count : 4, MPI_INT};
+      return given;
+    });
+  };
+  // Expect: who looks on may give another size.
+  EXPECT_EQ(bcast({MPI_PROC_NULL, MPI_ROOT, 1}, 4), "");
+  EXPECT_EQ(bcast({0, 0, MPI_ROOT}, 4), "");
+  EXPECT_EQ(
+      bcast({MPI_PROC_NULL, MPI_ROOT, 0}, 4),
+      "MPI_Bcast (collective 2 of x): root is MPI_PROC_NULL on rank 0 of the job, MPI_ROOT on "
+      "rank 1 of the job and 0 on rank 2 of the job; one rank gives MPI_ROOT, the others of "
+      "its group MPI_PROC_NULL and those of the other group its rank there");
+  EXPECT_NE(bcast({MPI_ROOT, MPI_ROOT, 1}, 4), "");
+  EXPECT_NE(bcast({MPI_PROC_NULL, MPI_PROC_NULL, 1}, 4), "");
+  EXPECT_EQ(
+      bcast({MPI_PROC_NULL, MPI_ROOT, 1}, 3),
+      "MPI_Bcast (collective 2 of x): the data's size is 16 bytes on rank 1 of the job and 12 "
+      "bytes on rank 2 of the job");
+}
+
+TEST(Checks, AmountsFitBetweenGroups) {
+  int data[8] = {};
+  const TwoGroups groups;
+  const auto gather = [&](MPI_Count taken) {
+    return groups.verdict(CallId::Gather, [&](int rank) {
+      Given given;
+      given.root = rank == 2 ? MPI_ROOT : 0;
+      given.out = {data, 2, MPI_INT};
+      given.in = {data, taken, MPI_INT};
+      return given;
+    });
+  };
+  EXPECT_EQ(gather(2), "");
+  EXPECT_EQ(gather(3),
+            "MPI_Gather (collective 2 of x): rank 0 of the job sends 8 bytes to rank 2 of the job, "
+            "which takes 12 (and so differ 1 pairs of ranks more)");
+  // Expect: each group may give as much as it likes, of any type, as long as the other takes that.
+  const auto allgather = [&](MPI_Datatype back) {
+    return groups.verdict(CallId::Allgather, [&](int rank) {
+      const bool second = rank == 2;
+      Given given;
+      given.out = {data, second ? 1 : 2, second ? MPI_DOUBLE : MPI_INT};
+      given.in = {data, second ? 2 : 1, second ? MPI_INT : back};
+      return given;
+    });
+  };
+  EXPECT_EQ(allgather(MPI_DOUBLE), "");
+  EXPECT_EQ(
+      allgather(MPI_INT64_T),
+      "MPI_Allgather (collective 2 of x): rank 2 of the job sends MPI_DOUBLE to rank 0 of the "
+      "job, which takes MPI_INT64_T (and so differ 1 pairs of ranks more)");
+}
+
+TEST(Checks, NeighboursFitByEdge) {
+  int data[8] = {};
+  // A ring of `size` members: 0 to the right, 1 to the left.
+  const auto ring = [&](int size, int wrong) {
+    static int counts[4][2];
+    std::vector<Entry> entries;
+    for (int rank = 0; rank < size; ++rank) {
+      Comm comm = comm_of(rank, size);
+      comm.cartesian = std::make_shared<Cartesian>(Cartesian{{size}, {1}});
+      Given given;
+      counts[rank][0] = 1;
+      counts[rank][1] = 2;
+      // From the left comes what it sent to its right.
+      const int takes[2] = {2 + (rank == 1 ? wrong : 0), 1};
+      given.out = {data, Counts(counts[rank]), no_counts(), MPI_INT, nullptr};
+      given.in = {data, Counts(takes), no_counts(), MPI_INT, nullptr};
+      entries.push_back(Entry::of(comm, CallId::Neighbor_alltoallv, given));
+    }
+    return disagreement(entries, 1, {"x"});
+  };
+  EXPECT_EQ(ring(4, 0), "");
+  EXPECT_EQ(
+      ring(4, 1),
+      "MPI_Neighbor_alltoallv (collective 1 of x): rank 0 sends 8 bytes to rank 1, which takes "
+      "12");
+  // Expect: both neighbors of a ring of two are one member, whose messages stay in order.
+  EXPECT_EQ(ring(2, 0), "");
+  EXPECT_NE(ring(2, 1), "");
+  std::vector<Entry> entries(2);
+  for (Entry& one : entries) one.call = CallId::Neighbor_allgather;
+  entries[0].to = {1, 1};
+  entries[0].gives = {4, 4};
+  entries[1].from = {0};
+  entries[1].takes = {4};
+  EXPECT_EQ(
+      disagreement(entries, 1, {"x"}),
+      "MPI_Neighbor_allgather (collective 1 of x): rank 0 has rank 1 as a destination 2 times, "
+      "which has it as a source once");
+}
+
+TEST(Checks, AccessesOfAnEpoch) {
+  Epochs epochs;
+  const auto made = [](AccessKind kind, std::uint64_t begin, std::uint64_t end) {
+    return Epochs::Made{1, 2, kind, {{begin, end}}};
+  };
+  epochs.add(made(AccessKind::put, 8, 16));
+  epochs.add(made(AccessKind::get, 32, 40));
+  epochs.add(made(AccessKind::combine, 64, 72));
+  // Expect: neighbors, other targets and windows do not matter, nor what reads or combines twice.
+  EXPECT_EQ(epochs.conflict(made(AccessKind::put, 16, 32)), "");
+  EXPECT_EQ(epochs.conflict({1, 3, AccessKind::put, {{8, 16}}}), "");
+  EXPECT_EQ(epochs.conflict({2, 2, AccessKind::put, {{8, 16}}}), "");
+  EXPECT_EQ(epochs.conflict(made(AccessKind::get, 32, 64)), "");
+  EXPECT_EQ(epochs.conflict(made(AccessKind::combine, 60, 80)), "");
+  EXPECT_EQ(epochs.conflict(made(AccessKind::put, 12, 20)),
+            "--check: this rank puts to bytes 12-15 of rank 2 and puts to the same in one epoch");
+  EXPECT_EQ(epochs.conflict(made(AccessKind::put, 0, 33)),
+            "--check: this rank puts to bytes 8-15 of rank 2 and puts to the same in one epoch");
+  EXPECT_EQ(epochs.conflict(made(AccessKind::get, 71, 72)),
+            "--check: this rank accumulates to byte 71 of rank 2 and gets the same in one epoch");
+  epochs.end_gets(1, Epochs::kAllTargets);
+  EXPECT_EQ(epochs.conflict(made(AccessKind::put, 32, 40)), "");
+  epochs.end(1, 3);
+  EXPECT_EQ(epochs.all(1).size(), 2u);
+  epochs.end(1, 2);
+  EXPECT_TRUE(epochs.all(1).empty());
+}
+
+TEST(Checks, AccessesOfSeveralMembers) {
+  const auto fence = [](std::vector<Access> first, std::vector<Access> second) {
+    std::vector<Entry> entries(2);
+    for (Entry& one : entries) one.call = CallId::Win_fence;
+    entries[0].accesses = std::move(first);
+    entries[1].accesses = std::move(second);
+    for (Entry& one : entries) one = Entry::of_words(one.words());
+    return disagreement(entries, 3, {"w"});
+  };
+  const Access put{1, AccessKind::put, 0, 16};
+  EXPECT_EQ(fence({put}, {{1, AccessKind::put, 16, 20}, {0, AccessKind::put, 0, 16}}), "");
+  EXPECT_EQ(
+      fence({put}, {{1, AccessKind::get, 20, 24}, {1, AccessKind::get, 8, 12}}),
+      "MPI_Win_fence (collective 3 of w): rank 0 puts to bytes 8-11 of rank 1, and rank 1 gets "
+      "the same in one epoch");
+  const Access sum{1, AccessKind::combine, 4, 12};
+  EXPECT_EQ(fence({sum}, {sum}), "");
+  EXPECT_NE(fence({put}, {sum}), "");
+  std::vector<Entry> entries(2);
+  for (Entry& one : entries) one.call = CallId::Win_fence;
+  entries[1].modes = MPI_MODE_NOSUCCEED;
+  EXPECT_EQ(disagreement(entries, 3, {"w"}),
+            "MPI_Win_fence (collective 3 of w): assert is neither MPI_MODE_NOPRECEDE nor "
+            "MPI_MODE_NOSUCCEED on rank 0 and MPI_MODE_NOSUCCEED on rank 1");
+  entries[0].modes = entries[1].modes = MPI_MODE_NOPRECEDE;
+  entries[1].accesses = {put};
+  EXPECT_EQ(
+      disagreement(entries, 3, {"w"}),
+      "MPI_Win_fence (collective 3 of w): rank 1 asserts MPI_MODE_NOPRECEDE, but has accessed "
+      "the memory of rank 1 since the fence before");
+}
+
+TEST(Checks, SpansGrowTogether) {
+  Spans spans;
+  spans.add({10, 20});
+  spans.add({30, 40});
+  spans.add({20, 22});
+  EXPECT_EQ(spans.ranges().size(), 2u);
+  EXPECT_EQ(spans.common({21, 50}), Spans::Range(21, 22));
+  EXPECT_EQ(spans.common({22, 30}), Spans::Range());
+  spans.add({5, 60});
+  EXPECT_EQ(spans.ranges().size(), 1u);
 }
 
 std::vector<Region> sends(const void* at, MPI_Count count) {

@@ -4,65 +4,17 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "fairlead/systems/mpi/datatypes/derived_type.h"
 #include "fairlead/systems/mpi/operation.h"
-#include "fairlead/systems/mpi/watch/profile.h"
-#include "fairlead/systems/mpi/windows/elements.h"
 
 namespace fairlead::mpi {
 namespace {
 
-// Operations that programs make are not told apart.
-const MPI_Op kUserOperation = reinterpret_cast<MPI_Op>(std::uintptr_t{1});
-
-MPI_Datatype basic_of_type(MPI_Datatype type) {
-  const TypeBody* const body = find_body(type);
-  return body == nullptr ? MPI_DATATYPE_NULL : only_basic(*body);
-}
-
-// Bytes by member, or one number for all.
-std::vector<std::uint64_t> amounts_of(const GivenData& data, int members) {
-  if (!data.is_blocks()) return {bytes_of(data.count, data.type)};
-  std::vector<std::uint64_t> made;
-  for (int i = 0; i < members; ++i) {
-    made.push_back(bytes_of(data.counts[i], data.types != nullptr ? data.types[i] : data.type));
-  }
-  return made;
-}
-
 std::uint64_t amount(const std::vector<std::uint64_t>& amounts, std::size_t member) {
   return amounts.size() == 1 ? amounts[0] : amounts[member];
-}
-
-// Members with one value, in the order of the first of each.
-using Groups = std::vector<std::pair<std::string, std::vector<std::size_t>>>;
-
-Groups groups_of(const std::vector<Entry>& members,
-                 const std::function<std::string(const Entry&)>& value) {
-  Groups made;
-  for (std::size_t rank = 0; rank < members.size(); ++rank) {
-    const std::string mine = value(members[rank]);
-    if (mine.empty()) continue;
-    const auto same =
-        std::find_if(made.begin(), made.end(), [&](const auto& one) { return one.first == mine; });
-    if (same != made.end()) {
-      same->second.push_back(rank);
-    } else {
-      made.push_back({mine, {rank}});
-    }
-  }
-  return made;
-}
-
-std::string groups_text(const Groups& groups) {
-  std::string text;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const char* const between = i == 0 ? "" : i + 1 == groups.size() ? " and " : ", ";
-    text += fmt::format("{}{} on {}", between, groups[i].first, ranks_text(groups[i].second));
-  }
-  return text;
 }
 
 // Types of one kind and size are not told apart: programs send MPI_LONG and receive MPI_INT64_T.
@@ -81,121 +33,238 @@ std::string type_name(MPI_Datatype type) {
 
 std::string op_name(MPI_Op op) {
   if (op == MPI_OP_NULL) return "";
-  if (op == kUserOperation) return "an operation of the program";
+  if (op == user_operation_of_checks()) return "an operation of the program";
   const char* const name = operation_name(op);
   return name == nullptr ? std::string("no operation") : name;
 }
 
-// What one member gives another, and that takes, where both are known.
-std::string amounts_differ(const std::vector<Entry>& members) {
-  const Shape shape = row_of(members[0].call).shape;
-  const auto root = static_cast<std::size_t>(members[0].root);
-  std::string first;
-  std::uint64_t more = 0;
-  for (std::size_t from = 0; from < members.size(); ++from) {
-    if (members[from].gives.empty() || (shape == Shape::scatter && from != root)) continue;
-    for (std::size_t to = 0; to < members.size(); ++to) {
-      if (members[to].takes.empty() || (shape == Shape::gather && to != root)) continue;
-      const std::uint64_t given = amount(members[from].gives, to);
-      const std::uint64_t taken = amount(members[to].takes, from);
-      if (given == taken) continue;
-      if (!first.empty()) {
-        ++more;
+std::string root_name(int root) {
+  if (root == MPI_ROOT) return "MPI_ROOT";
+  return root == MPI_PROC_NULL ? "MPI_PROC_NULL" : fmt::format("{}", root);
+}
+
+std::string modes_name(int modes) {
+  if (modes == 0) return "neither MPI_MODE_NOPRECEDE nor MPI_MODE_NOSUCCEED";
+  if (modes == MPI_MODE_NOPRECEDE) return "MPI_MODE_NOPRECEDE";
+  return modes == MPI_MODE_NOSUCCEED ? "MPI_MODE_NOSUCCEED"
+                                     : "MPI_MODE_NOPRECEDE and MPI_MODE_NOSUCCEED";
+}
+
+std::string bytes_name(std::uint64_t bytes) {
+  return bytes == Entry::kNoBytes ? std::string() : fmt::format("{} bytes", bytes);
+}
+
+std::string times_name(std::size_t times) {
+  return times == 1 ? std::string("once") : fmt::format("{} times", times);
+}
+
+class Judge {
+ public:
+  Judge(const std::vector<Entry>& entries, std::uint64_t which, const Members& members)
+      : entries_(entries), members_(members), which_(which) {}
+
+  std::string verdict() const {
+    const Groups calls =
+        groups_of([](const Entry& one) { return std::string(row_of(one.call).name); });
+    if (calls.size() > 1) {
+      return fmt::format("collective {} of {} is {}", which_, members_.group, text_of(calls));
+    }
+    const std::string wrong = difference();
+    if (wrong.empty()) return wrong;
+    return fmt::format("{} (collective {} of {}): {}", calls[0].first, which_, members_.group,
+                       wrong);
+  }
+
+ private:
+  // Members with one value, in the order of the first of each.
+  using Groups = std::vector<std::pair<std::string, std::vector<std::size_t>>>;
+  using Value = std::function<std::string(const Entry&)>;
+
+  std::string difference() const {
+    std::string text = roots_differ();
+    if (text.empty()) text = differs("op", [](const Entry& one) { return op_name(one.op); });
+    if (text.empty()) {
+      text = differs("the data's size", [](const Entry& one) { return bytes_name(one.bytes); });
+    }
+    if (text.empty()) text = types_differ();
+    if (text.empty()) text = row().nature == Nature::neighbour ? edges_differ() : pairs_differ();
+    if (text.empty() && row().nature == Nature::fence) text = fences_differ();
+    return text;
+  }
+
+  const CallRow& row() const { return row_of(entries_[0].call); }
+
+  Groups groups_of(const Value& value) const {
+    Groups made;
+    for (std::size_t rank = 0; rank < entries_.size(); ++rank) {
+      const std::string mine = value(entries_[rank]);
+      if (mine.empty()) continue;
+      const auto same = std::find_if(made.begin(), made.end(),
+                                     [&](const auto& one) { return one.first == mine; });
+      if (same != made.end()) {
+        same->second.push_back(rank);
+      } else {
+        made.push_back({mine, {rank}});
+      }
+    }
+    return made;
+  }
+
+  std::string text_of(const Groups& groups) const {
+    std::string text;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const char* const between = i == 0 ? "" : i + 1 == groups.size() ? " and " : ", ";
+      text += fmt::format("{}{} on {}", between, groups[i].first,
+                          members_text(members_, groups[i].second));
+    }
+    return text;
+  }
+
+  std::string differs(const char* what, const Value& value) const {
+    const Groups groups = groups_of(value);
+    return groups.size() < 2 ? std::string() : fmt::format("{} is {}", what, text_of(groups));
+  }
+
+  std::string roots_differ() const {
+    const Value root = [](const Entry& one) { return root_name(one.root); };
+    if (!members_.has_groups || entries_[0].root == kNoRoot) return differs("root", root);
+    const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                    [](const Entry& one) { return one.root == MPI_ROOT; });
+    const bool fits =
+        found != entries_.end() &&
+        std::all_of(entries_.begin(), entries_.end(), [&](const Entry& one) {
+          if (&one == &*found) return true;
+          return one.root == (one.group == found->group ? MPI_PROC_NULL : found->place);
+        });
+    if (fits) return "";
+    return fmt::format(
+        "root is {}; one rank gives MPI_ROOT, the others of its group MPI_PROC_NULL "
+        "and those of the other group its rank there",
+        text_of(groups_of(root)));
+  }
+
+  std::string types_differ() const {
+    const auto typed = std::find_if(entries_.begin(), entries_.end(),
+                                    [](const Entry& one) { return one.type != MPI_DATATYPE_NULL; });
+    const bool alike = typed == entries_.end() ||
+                       std::all_of(entries_.begin(), entries_.end(), [&](const Entry& one) {
+                         return are_alike(one.type, typed->type);
+                       });
+    return alike ? std::string()
+                 : differs("datatype", [](const Entry& one) { return type_name(one.type); });
+  }
+
+  std::string name_of(std::size_t member) const { return members_text(members_, {member}); }
+
+  // What a member gives another, and that takes; empty: it is the same.
+  std::string pair_text(std::size_t from, std::size_t to, std::uint64_t given,
+                        std::uint64_t taken) const {
+    if (given != taken) {
+      return fmt::format("{} sends {} bytes to {}, which takes {}", name_of(from), given,
+                         name_of(to), taken);
+    }
+    const MPI_Datatype gives = entries_[from].gives_type;
+    const MPI_Datatype takes = entries_[to].takes_type;
+    if (given == 0 || are_alike(gives, takes)) return "";
+    return fmt::format("{} sends {} to {}, which takes {}", name_of(from), type_name(gives),
+                       name_of(to), type_name(takes));
+  }
+
+  // The first of what differs, and how much more there is.
+  class Differences {
+   public:
+    void add(const std::string& text) {
+      if (text.empty()) return;
+      if (!first_.empty()) {
+        ++more_;
+      } else {
+        first_ = text;
+      }
+    }
+    std::string text() const {
+      return more_ == 0 ? first_
+                        : fmt::format("{} (and so differ {} pairs of ranks more)", first_, more_);
+    }
+
+   private:
+    std::string first_;
+    std::uint64_t more_ = 0;
+  };
+
+  // What one member gives another, and that takes, where both are known.
+  std::string pairs_differ() const {
+    Differences found;
+    for (std::size_t from = 0; from < entries_.size(); ++from) {
+      const Entry& sender = entries_[from];
+      if (sender.gives.empty()) continue;
+      for (std::size_t to = 0; to < entries_.size(); ++to) {
+        const Entry& receiver = entries_[to];
+        if (receiver.takes.empty()) continue;
+        if (members_.has_groups && sender.group == receiver.group) continue;
+        found.add(pair_text(from, to,
+                            amount(sender.gives, static_cast<std::size_t>(receiver.place)),
+                            amount(receiver.takes, static_cast<std::size_t>(sender.place))));
+      }
+    }
+    return found.text();
+  }
+
+  // As above, by edge of the topology.
+  std::string edges_differ() const {
+    struct Edges {
+      std::vector<std::uint64_t> given;
+      std::vector<std::uint64_t> taken;
+    };
+    std::map<std::pair<std::size_t, std::size_t>, Edges> all;
+    for (std::size_t member = 0; member < entries_.size(); ++member) {
+      const Entry& one = entries_[member];
+      for (std::size_t i = 0; i < one.to.size(); ++i) {
+        all[{member, static_cast<std::size_t>(one.to[i])}].given.push_back(one.gives[i]);
+      }
+      for (std::size_t i = 0; i < one.from.size(); ++i) {
+        all[{static_cast<std::size_t>(one.from[i]), member}].taken.push_back(one.takes[i]);
+      }
+    }
+    Differences found;
+    for (const auto& [pair, edges] : all) {
+      const auto [from, to] = pair;
+      if (edges.given.size() != edges.taken.size()) {
+        found.add(fmt::format("{} has {} as a destination {}, which has it as a source {}",
+                              name_of(from), name_of(to), times_name(edges.given.size()),
+                              times_name(edges.taken.size())));
         continue;
       }
-      first =
-          fmt::format("rank {} sends {} bytes to rank {}, which takes {}", from, given, to, taken);
+      for (std::size_t i = 0; i < edges.given.size(); ++i) {
+        found.add(pair_text(from, to, edges.given[i], edges.taken[i]));
+      }
     }
+    return found.text();
   }
-  if (more > 0) first += fmt::format(" (and so differ {} pairs of ranks more)", more);
-  return first;
-}
+
+  std::string fences_differ() const {
+    const std::string modes =
+        differs("assert", [](const Entry& one) { return modes_name(one.modes); });
+    if (!modes.empty()) return modes;
+    std::vector<const std::vector<Access>*> accesses;
+    for (std::size_t member = 0; member < entries_.size(); ++member) {
+      const Entry& one = entries_[member];
+      if ((one.modes & MPI_MODE_NOPRECEDE) != 0 && !one.accesses.empty()) {
+        return fmt::format(
+            "{} asserts MPI_MODE_NOPRECEDE, but has accessed the memory of rank {} "
+            "since the fence before",
+            name_of(member), one.accesses[0].target);
+      }
+      accesses.push_back(&one.accesses);
+    }
+    return conflict_between(accesses);
+  }
+
+  const std::vector<Entry>& entries_;
+  const Members& members_;
+  const std::uint64_t which_;
+};
 
 }  // namespace
-
-Entry Entry::of(const Comm& comm, CallId call, const Given& given) {
-  const CallRow& row = row_of(call);
-  Entry made;
-  made.call = call;
-  if (row.nature != Nature::collective) return made;
-  made.root = given.root;
-  const bool is_root = given.root == comm.rank;
-  const bool in_place = given.out.at == MPI_IN_PLACE;
-  const GivenData& own = in_place && given.in.there ? given.in : given.out;
-  const GivenData* typed = &given.in;
-  switch (row.shape) {
-    case Shape::bcast:
-    case Shape::reduce:
-    case Shape::reduce_scatter:
-    case Shape::reduce_scatter_block:
-      for (const std::uint64_t bytes : amounts_of(own, comm.size)) made.bytes += bytes;
-      if (row.shape == Shape::reduce_scatter) {
-        // How much of the result each member gets, and this one.
-        made.gives = amounts_of(own, comm.size);
-        made.takes = {amount(made.gives, static_cast<std::size_t>(comm.rank))};
-      }
-      typed = &own;
-      if (given.op != MPI_OP_NULL) {
-        const bool predefined = operation_name(given.op) != nullptr;
-        made.op = predefined ? given.op : kUserOperation;
-      }
-      break;
-    case Shape::gather:
-      if (!is_root || !in_place) made.gives = amounts_of(given.out, 0);
-      if (is_root) made.takes = amounts_of(given.in, comm.size);
-      if (!is_root) typed = &given.out;
-      break;
-    case Shape::scatter:
-      if (is_root) made.gives = amounts_of(given.out, comm.size);
-      if (!is_root || given.in.at != MPI_IN_PLACE) made.takes = amounts_of(given.in, 0);
-      if (is_root) typed = &given.out;
-      break;
-    case Shape::allgather:
-      made.takes = amounts_of(given.in, comm.size);
-      made.gives =
-          in_place
-              ? std::vector<std::uint64_t>{amount(made.takes, static_cast<std::size_t>(comm.rank))}
-              : amounts_of(given.out, 0);
-      break;
-    case Shape::alltoall:
-      made.takes = amounts_of(given.in, comm.size);
-      made.gives = in_place ? made.takes : amounts_of(given.out, comm.size);
-      break;
-    case Shape::none:
-    case Shape::barrier:
-      return made;
-  }
-  const std::vector<std::uint64_t> parts = amounts_of(*typed, comm.size);
-  const bool empty = std::all_of(parts.begin(), parts.end(), [](auto bytes) { return bytes == 0; });
-  if (typed->types == nullptr && !empty) made.type = basic_of_type(typed->type);
-  return made;
-}
-
-std::vector<std::uint64_t> Entry::words() const {
-  std::vector<std::uint64_t> made = {static_cast<std::uint64_t>(call),
-                                     static_cast<std::uint64_t>(static_cast<std::int64_t>(root)),
-                                     bytes,
-                                     reinterpret_cast<std::uintptr_t>(type),
-                                     reinterpret_cast<std::uintptr_t>(op),
-                                     gives.size()};
-  made.insert(made.end(), gives.begin(), gives.end());
-  made.insert(made.end(), takes.begin(), takes.end());
-  return made;
-}
-
-Entry Entry::of_words(const std::vector<std::uint64_t>& words) {
-  Entry made;
-  made.call = static_cast<CallId>(words[0]);
-  made.root = static_cast<int>(static_cast<std::int64_t>(words[1]));
-  made.bytes = words[2];
-  made.type = reinterpret_cast<MPI_Datatype>(words[3]);
-  made.op = reinterpret_cast<MPI_Op>(words[4]);
-  const auto gives = words.begin() + 6;
-  const auto takes = gives + static_cast<std::ptrdiff_t>(words[5]);
-  made.gives.assign(gives, takes);
-  made.takes.assign(takes, words.end());
-  return made;
-}
 
 std::string ranks_text(const std::vector<std::size_t>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -209,42 +278,17 @@ std::string ranks_text(const std::vector<std::size_t>& ranks) {
   return text;
 }
 
-std::string disagreement(const std::vector<Entry>& members, std::uint64_t which,
-                         const std::string& group) {
-  const Groups calls =
-      groups_of(members, [](const Entry& one) { return std::string(row_of(one.call).name); });
-  if (calls.size() > 1) {
-    return fmt::format("collective {} of {} is {}", which, group, groups_text(calls));
-  }
-  const std::string name = fmt::format("{} (collective {} of {})", calls[0].first, which, group);
-  const auto same = [&](const char* what, const Groups& groups) {
-    return groups.size() < 2 ? std::string()
-                             : fmt::format("{}: {} is {}", name, what, groups_text(groups));
-  };
-  std::string text = same(
-      "root", groups_of(members, [](const Entry& one) { return fmt::format("{}", one.root); }));
-  if (text.empty()) {
-    text = same("op", groups_of(members, [](const Entry& one) { return op_name(one.op); }));
-  }
-  if (text.empty()) {
-    text = same("the data's size", groups_of(members, [](const Entry& one) {
-                  return fmt::format("{} bytes", one.bytes);
-                }));
-  }
-  const auto typed = std::find_if(members.begin(), members.end(),
-                                  [](const Entry& one) { return one.type != MPI_DATATYPE_NULL; });
-  if (text.empty() && typed != members.end() &&
-      !std::all_of(members.begin(), members.end(),
-                   [&](const Entry& one) { return are_alike(one.type, typed->type); })) {
-    text =
-        same("datatype", groups_of(members, [](const Entry& one) { return type_name(one.type); }));
-  }
-  if (text.empty()) {
-    if (const std::string amounts = amounts_differ(members); !amounts.empty()) {
-      text = fmt::format("{}: {}", name, amounts);
-    }
-  }
-  return text;
+std::string members_text(const Members& members, const std::vector<std::size_t>& which) {
+  if (members.ranks.empty()) return ranks_text(which);
+  std::vector<std::size_t> ranks;
+  for (const std::size_t member : which) ranks.push_back(members.ranks[member]);
+  std::sort(ranks.begin(), ranks.end());
+  return ranks_text(ranks) + " of the job";
+}
+
+std::string disagreement(const std::vector<Entry>& entries, std::uint64_t which,
+                         const Members& members) {
+  return Judge(entries, which, members).verdict();
 }
 
 }  // namespace fairlead::mpi

@@ -1,41 +1,30 @@
-// What members of a communicator say of a collective that they enter together, and where that does
-// not fit.
+// Where what the members of a communicator say of a collective (entry.h) does not fit.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "fairlead/systems/mpi/comm.h"
-#include "fairlead/systems/mpi/watch/calls.h"
+#include "fairlead/base/post.h"
+#include "fairlead/systems/mpi/watch/entry.h"
 
 namespace fairlead::mpi {
 
-// One member's call.
-struct Entry {
-  CallId call = CallId::count;
-  int root = kNoRoot;
-  // Bytes, basic type and operation that all members give alike; 0, MPI_DATATYPE_NULL (also where a
-  // type is made of several) and MPI_OP_NULL where the call has no such.
-  std::uint64_t bytes = 0;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Op op = MPI_OP_NULL;
-  // Bytes to and from each member, or one number for all; empty: the call has no such, or this
-  // member leaves its part in place.
-  std::vector<std::uint64_t> gives;
-  std::vector<std::uint64_t> takes;
-
-  // What a member of `comm`, no intercommunicator, was given for `call`.
-  static Entry of(const Comm& comm, CallId call, const Given& given);
-  std::vector<std::uint64_t> words() const;
-  static Entry of_words(const std::vector<std::uint64_t>& words);
+// The members of a communicator, as texts name them.
+struct Members {
+  std::string group;        // the communicator, or the window
+  bool has_groups = false;  // an intercommunicator: its members are those of both groups
+  // What each member is called, where that is not its rank: its rank in the job.
+  std::vector<Rank> ranks = {};
 };
 
 // In what the members' calls, by rank, differ that must not, with ranks and values; empty: in
-// nothing. `which`: the collective's number among those of `group`.
-std::string disagreement(const std::vector<Entry>& members, std::uint64_t which,
-                         const std::string& group);
+// nothing. `which`: the collective's number among those of the communicator.
+std::string disagreement(const std::vector<Entry>& entries, std::uint64_t which,
+                         const Members& members);
 
 // "rank 3" or "ranks 0-2, 5"; in rising order.
 std::string ranks_text(const std::vector<std::size_t>& ranks);
+// The same of members, as these are called.
+std::string members_text(const Members& members, const std::vector<std::size_t>& which);
 
 }  // namespace fairlead::mpi
