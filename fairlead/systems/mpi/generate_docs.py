@@ -48,8 +48,9 @@ where there is one, has the state of its call.
 PROGRAMS = """
 ## Public programs that were run
 
-Built unmodified with the wrappers, outside this repository; what they check of their results, on 27 November
-2026 on a machine of two processors that was busy otherwise: `fairlead run -n N --on PLACE PROGRAM`.
+Built unmodified with the wrappers, outside this repository; what they check of their results, on
+27 November 2026 on a machine of two processors that was busy otherwise: `fairlead run -n N --on PLACE
+PROGRAM`.
 
 | program | ranks | places | its own check |
 | --- | --- | --- | --- |
@@ -58,8 +59,8 @@ Built unmodified with the wrappers, outside this repository; what they check of 
 | NPB 3.4.1 MG, class S | 16 | `myrinet-p3` | not known: ended after 85 s of real time, not done |
 | LULESH 2, `-s 8 -i 20` | 8 | `shm`, `udp` | symmetric to 1.5e-11; the same energy |
 
-NPB's Fortran needs gfortran's `-fallow-argument-mismatch`. LULESH wants a cube of ranks. OSU's and Intel's
-benchmarks, HPCG and class W were not run yet.
+NPB's Fortran needs gfortran's `-fallow-argument-mismatch`. LULESH wants a cube of ranks. OSU's and
+Intel's benchmarks, HPCG and class W were not run yet.
 """
 
 

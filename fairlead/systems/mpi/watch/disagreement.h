@@ -24,7 +24,7 @@ std::string disagreement(const std::vector<Entry>& entries, std::uint64_t which,
 
 // "rank 3" or "ranks 0-2, 5"; in rising order.
 std::string ranks_text(const std::vector<std::size_t>& ranks);
-// The same of members, as these are called.
+// As above, by the names that the members have.
 std::string members_text(const Members& members, const std::vector<std::size_t>& which);
 
 }  // namespace fairlead::mpi
