@@ -49,8 +49,8 @@ PROGRAMS = """
 ## Public programs that were run
 
 Built unmodified with the wrappers, outside this repository; what they check of their results, on
-27 November 2026 on a machine of two processors that was busy otherwise: `fairlead run -n N --on PLACE
-PROGRAM`.
+27 November 2026 on a machine of two processors that was busy otherwise:
+`fairlead run -n N --on PLACE PROGRAM`.
 
 | program | ranks | places | its own check |
 | --- | --- | --- | --- |
