@@ -218,8 +218,9 @@ TEST_F(PlatformTest, ANumberHasASourceAndAMark) {
 TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
   EXPECT_EQ(error(with("header_bytes", "head_bytes")),
             "p.toml:50: network.head_bytes: unknown key; valid in [network]: link_MBps, switch_us, "
-            "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, nodes, host_order, "
-            "held_circuits, virtual_channels, adaptive_ascent, cable_us, age_us, buffer_bytes");
+            "fixed_us, header_bytes, hosts_per_switch, uplinks_per_switch, top_downlinks, nodes, "
+            "host_order, held_circuits, virtual_channels, adaptive_ascent, cable_us, age_us, "
+            "buffer_bytes, reduction_bytes, reduction_us, reduction_MBps, reductions_ahead");
   EXPECT_EQ(error(with("[network]", "[net]")),
             "p.toml:46: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
             "[network]");
