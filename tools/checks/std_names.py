@@ -46,9 +46,10 @@ HEADERS = {
     "thread": "thread this_thread",
     "tuple": "apply tie tuple",
     "type_traits": "bool_constant conditional_t decay_t enable_if_t false_type invoke_result_t "
-                   "is_class_v is_function_v is_object_v is_pointer_v is_reference_v is_same_v "
-                   "is_standard_layout_v is_trivially_copyable_v is_void_v remove_cvref_t "
-                   "true_type type_identity_t underlying_type_t",
+                   "is_arithmetic_v is_class_v is_floating_point_v is_function_v is_integral_v "
+                   "is_object_v is_pointer_v is_reference_v is_same_v is_signed_v "
+                   "is_standard_layout_v is_trivially_copyable_v is_void_v make_unsigned "
+                   "remove_cvref_t true_type type_identity type_identity_t underlying_type_t",
     "unordered_map": "unordered_map",
     "unordered_set": "unordered_set",
     "utility": "as_const exchange forward in_place in_place_index index_sequence "
