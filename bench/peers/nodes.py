@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Two nodes of this machine with a network between them (network namespaces, veth): 8 bytes one way
-and 1 MiB in windows of 16, ours over udp and MPICH over tcp in turn, and raw UDP between the same
-namespaces ("gathered": with 80 bytes of header before what each datagram carries). Medians, and
-medians of the rounds' ratios. Needs root, iproute2 and MPICH.
+and 1 MiB in windows of 16, ours over udp and MPICH over tcp in turn (and Open MPI, where there are
+two rails: it uses both, MPICH the first), and raw UDP between the same namespaces ("gathered": with
+80 bytes of header before what each datagram carries). Medians, and medians of the rounds' ratios.
+Needs root, iproute2 and the peers.
 
   bench/peers/nodes.py --rounds 5
   bench/peers/nodes.py --port 10gbit,64kb     ports of a switch that hold so much, and no more
   bench/peers/nodes.py --port 1gbit,64kb --second-port 1gbit,64kb
-                                              two rails, each with ports of its own; without
+                                              two rails, each with ports of its own, and ours by
+                                              the first alone ("one rail") beside; without
                                               --second-port the nodes have one
   bench/peers/nodes.py --ranks 4              so many ranks a node, 256 KiB from each of one node to
                                               each of the other
@@ -24,6 +26,7 @@ from pathlib import Path
 import peers
 
 NET = "9"
+NETWORKS = (f"10.77.{NET}.0/24", f"10.78.{NET}.0/24")
 NAMES = ("flbencha", "flbenchb")
 PORT_BURST = "64kb"  # of a limited port: so much passes it at once after a pause
 ADDRESSES = (f"10.77.{NET}.1", f"10.77.{NET}.2")
@@ -36,7 +39,7 @@ REACH = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 case $1 in *.1) node=%s;; *) node=%s;; esac
 shift
-exec ip netns exec $node sh -c "$*"
+exec ip netns exec $node unshare --uts sh -c "hostname $node; $*"
 """ % NAMES
 
 
@@ -66,20 +69,28 @@ def drop_second_rail():
         subprocess.run(["ip", "-n", name, "link", "del", "rail1"], check=True)
 
 
-def commands(build, folder, programs, ranks):
-    """{who: [command of each program]}"""
+def commands(build, folder, programs, ranks, networks):
+    """{who: [command of each program]}; `networks`: of the rails that there are."""
     mpich = ["ip", "netns", "exec", NAMES[0], "mpiexec.hydra", "-launcher", "ssh",
              "-launcher-exec", str(folder / "reach"), "-localhost", ADDRESSES[0], "-hosts",
              ",".join(f"{address}:{ranks}" for address in ADDRESSES), "-genv", "UCX_TLS",
              "tcp,self", "-genv", "UCX_NET_DEVICES", "rail0", "-n", str(2 * ranks)]
-    ours = [str(build / "bin/fairlead"), "run", "--nodes",
-            ",".join(f"{name}:{ranks}" for name in NAMES)]
-    return {
-        "fairlead": [[*ours, str(folder / f"{program}.fairlead")] for program in programs],
-        "mpich": [[*mpich, str(folder / f"{program}.mpich")] for program in programs],
-        "limit": [[str(folder / "network_limits"), NAMES[0], ADDRESSES[0], NAMES[1],
-                   ADDRESSES[1]]],
-    }
+    openmpi = [str(folder / "reach"), ADDRESSES[0], "exec", "mpirun.openmpi", "--host",
+               ",".join(f"{address}:{ranks}" for address in ADDRESSES), "-np", str(2 * ranks),
+               "--mca", "plm_rsh_agent", str(folder / "reach"), "--mca", "oob_tcp_if_include",
+               networks[0], "--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca",
+               "btl_tcp_if_include", ",".join(networks)]
+
+    def ours(rails):
+        return [str(build / "bin/fairlead"), "run", "--address", ",".join(rails), "--nodes",
+                ",".join(f"{name}:{ranks}" for name in NAMES)]
+    launchers = {"fairlead": (ours(networks), "fairlead"), "mpich": (mpich, "mpich"),
+                 "one rail": (ours(networks[:1]), "fairlead"), "openmpi": (openmpi, "openmpi")}
+    table = {side: [[*launcher, str(folder / f"{program}.{made}")] for program in programs]
+             for side, (launcher, made) in launchers.items()}
+    table["limit"] = [[str(folder / "network_limits"), NAMES[0], ADDRESSES[0], NAMES[1],
+                       ADDRESSES[1]]]
+    return table
 
 
 def run(command_list):
@@ -94,7 +105,7 @@ def run(command_list):
 def compile_all(build, folder, programs, sides):
     """PROGRAM.SIDE and the limits, in `folder`."""
     compilers = {"fairlead": str(build / "bin/fairlead-mpicc"),
-                 "mpich": shutil.which("mpicc.mpich")}
+                 "mpich": shutil.which("mpicc.mpich"), "openmpi": shutil.which("mpicc.openmpi")}
     for side in sides:
         for program in programs if side in compilers else ():
             subprocess.run([compilers[side], "-O2", "-D_GNU_SOURCE", "-Wno-stringop-overflow",
@@ -107,17 +118,17 @@ def compile_all(build, folder, programs, sides):
 
 
 def show(rounds, port_rate):
-    """A line per figure; `port_rate`: MB/s of limited ports, or None."""
+    """A line per figure; `port_rate`: MB/s of limited ports, all rails together, or None."""
     for figure, size, limits in FIGURES:
         if (figure, size) not in rounds[0]["fairlead"]:
             continue
-        sources = {"mpich": ("mpich", figure)}
+        sources = {side: (side, figure) for side in ("mpich", "openmpi", "one rail")}
         sources.update({name: ("limit", key) for name, key in limits.items()})
         ours = [one["fairlead"][figure, size] for one in rounds]
         beside = {name: [one[side][key, size] for one in rounds]
                   for name, (side, key) in sources.items() if side in rounds[0]}
         if port_rate and figure != "latency":
-            beside["port"] = [(port_rate, "MB/s")] * len(rounds)
+            beside["ports"] = [(port_rate, "MB/s")] * len(rounds)
         print(f"{figure} {size}:  fairlead {statistics.median(v for v, _ in ours):.4g}"
               f" {ours[0][1]}", end="")
         for name, values in beside.items():
@@ -147,6 +158,8 @@ def main():
         sides.append("mpich")
         if not arguments.port:
             sides.append("limit")
+        if arguments.second_port:
+            sides += ["one rail", "openmpi"]
     build = arguments.build.resolve()
     with tempfile.TemporaryDirectory(prefix="fairlead-nodes-") as name:
         folder = Path(name)
@@ -161,11 +174,13 @@ def main():
                     limit_ports(1, *arguments.second_port[:2])
                 else:
                     drop_second_rail()
-            table = commands(build, folder, programs, arguments.ranks or 1)
+            networks = NETWORKS if arguments.second_port else NETWORKS[:1]
+            table = commands(build, folder, programs, arguments.ranks or 1, networks)
             rounds = [{side: run(table[side]) for side in sides} for _ in range(arguments.rounds)]
         finally:
             namespaces("down")
-    show(rounds, arguments.port and arguments.port[2])
+    ports = [port[2] for port in (arguments.port, arguments.second_port) if port]
+    show(rounds, sum(ports))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ using fabric::PacketKind;
 // Bits of what a kept packet is released by.
 constexpr unsigned kRailShift = 60;
 constexpr std::size_t kRailsMax = 4;
-// A rail by which nothing came lately is looked at once in so many turns.
+// A rail by which nothing came in so many turns, while something came by another, is looked at once
+// in so many.
 constexpr std::uint32_t kColdLooks = 16;
 // Only one rail can be slept on.
 constexpr Ps kNap = microseconds(100);
@@ -84,9 +85,13 @@ class Rails final : public fabric::Nic {
     for (Rail& rail : rails_) {
       if (!rail.warm && !all) continue;
       const int here = rail.nic->reap(budget, lanes);
-      if (all || here > 0) rail.warm = here > 0;
+      if (here > 0) {
+        rail.came = rail.warm = true;
+        latest_ = rail.index;
+      }
       came += here;
     }
+    if (all) cool();
     return came;
   }
   void release(std::uint64_t token) override {
@@ -119,7 +124,8 @@ class Rails final : public fabric::Nic {
     std::unique_ptr<fabric::Nic> nic;
     Rails* all;
     std::uint32_t index;
-    bool warm;  // something came by it lately
+    bool warm;          // looked at every turn
+    bool came = false;  // something, since cool()
   };
   // To one peer.
   struct Way {
@@ -135,6 +141,13 @@ class Rails final : public fabric::Nic {
     Ps without_own = kNever;  // since then something came, and nothing by the own rail
     bool own_lost = false;    // and the client knows
   };
+
+  // The one by which something came last stays warm however long ago that is.
+  void cool() {
+    for (Rail& rail : rails_) {
+      rail.warm = std::exchange(rail.came, false) || rail.index == latest_;
+    }
+  }
 
   std::uint32_t own_rail(Peer peer) const {
     // Both ends choose alike; spreads the pairs of one rank, and those of a ring over two nodes.
@@ -257,6 +270,7 @@ class Rails final : public fabric::Nic {
   fabric::Sink sink_;
   Ps now_{};
   std::uint32_t looks_ = 0;
+  std::uint32_t latest_ = 0;  // rail by which something came last
 };
 
 }  // namespace

@@ -32,6 +32,17 @@ TEST_F(RailsNicTest, APairUsesItsOwnRailWhileThatIsWell) {
   EXPECT_EQ(sent_by(0, 1), 1);
 }
 
+TEST_F(RailsNicTest, TheRailThatBroughtSomethingLastIsLookedAtEveryTurn) {
+  exchange();
+  // A long pause.
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(nics_[1]->reap(64, fabric::kAllLanes), 0);
+    if (i % 100 > 0) continue;
+    send(0, PacketKind::frame);
+    EXPECT_EQ(nics_[1]->reap(64, fabric::kAllLanes), 1) << i;
+  }
+}
+
 TEST_F(RailsNicTest, TrafficMovesWhenTheRailFailsAndComesBackWithIt) {
   longest_silence(milliseconds(100));
   down_[0] = true;
