@@ -18,6 +18,11 @@
 
 namespace fairlead::lci {
 
+struct HostMulticastOptions {
+  Rank self;
+  bool ni_forwards;  // packets of group 0 (NiPortOptions)
+};
+
 // HostFlowOf: the port's HostFlow. All references outlive it.
 template <HostNi Ni, class Transfer, class HostFlowOf>
 class HostMulticast {
@@ -25,51 +30,37 @@ class HostMulticast {
   using PacketId = fabric::PacketId;
   using NiPacket = fabric::NiPacket;
 
-  HostMulticast(Ni& ni, HostFlowOf& flow, const GroupTable& groups, PortCounters& counters,
-                Backlog& backlog)
+  HostMulticast(Ni& ni, HostFlowOf& flow, const GroupTable& groups,
+                const HostMulticastOptions& options, PortCounters& counters, Backlog& backlog)
       : ni_(ni),
         flow_(flow),
         groups_(groups),
+        options_(options),
         counters_(counters),
         forwards_(backlog),
         near_waiting_(backlog) {}
 
-  // One transfer to NI memory, the same buffer to every child.
-  void post_to_children(NiPacket& packet, std::size_t gathered) {
-    const std::size_t size = packet.header.client.size;
-    const PacketId buffer = packet.id;
-    children_.clear();
-    (void)groups_.for_each_child(
-        packet.header.dest_rank, packet.header.client.source, [&](Rank child) {
-          is_near(ni_, child) ? send_near(packet, child) : children_.push_back(child);
-        });
-    // All of them are near.
-    if (children_.empty()) return ni_.cancel(buffer);
-    Transfer::move(ni_, buffer, size, gathered);
-    if constexpr (HostFlowOf::kRuns) return send_to_children(packet);
-    packet.uses = 0;
-    // All of them before the first is posted: the buffer is gone when none is left.
-    for (std::uint32_t& child : children_) {
-      const PacketId made = ni_.image(buffer);
-      ni_.packet(made).peer = std::exchange(child, made);
+  // A packet of this rank to a group. True: the NIs spread it; the port posts it, to nobody in
+  // particular.
+  bool post(NiPacket& packet, std::size_t gathered) {
+    const std::uint32_t group = packet.header.dest_rank;
+    if (groups_.size(group) == 1) {
+      ni_.release_local(packet.id);
+    } else if (!forwarded_below(group)) {
+      post_to_children(packet, gathered);
+    } else if (!post_to_node(packet)) {
+      ni_.cancel(packet.id);
+    } else {
+      packet.peer = kNobody;
+      return true;
     }
-    for (std::size_t i = 0; i < children_.size(); ++i) post_image(children_[i], i == 0 && size > 0);
+    return false;
   }
 
-  // A copy of a multicast packet to another rank of this node.
-  void send_near(const NiPacket& packet, Rank to) {
-    const std::size_t size = packet.header.client.size;
-    PacketId id = 0;
-    if (near_waiting_.empty() && alloc_for(ni_, to, size, 0, &id)) {
-      copy_packet(packet, ni_.packet(id));
-      return post_near(id, to);
-    }
-    near_waiting_.push_back({copy_aside(packet), to});
-  }
-
-  // A multicast packet has come that the NI does not pass on.
+  // A multicast packet has come: it goes on where the NI does not see to that.
   void pass_on(NiPacket& packet) {
     const std::uint32_t group = packet.header.dest_rank;
+    if (forwarded_below(group)) return;
     std::uint32_t children = 0;
     if (!groups_.for_each_child(group, packet.header.client.source,
                                 [&children](Rank) { ++children; })) {
@@ -125,11 +116,61 @@ class HostMulticast {
   }
 
  private:
+  static constexpr Rank kNobody = UINT32_MAX;
+
   // For a buffer.
   struct Near {
     PacketId id;
     Rank to;
   };
+
+  bool forwarded_below(std::uint32_t group) const { return options_.ni_forwards && group == 0; }
+
+  // To the other ranks of this node. True: there are other nodes.
+  bool post_to_node(const NiPacket& packet) {
+    if constexpr (kSharesNode<Ni>) {
+      if (!ni_.nodes().several()) return true;
+      const Peer node = ni_.nodes().node_of(options_.self);
+      for (std::uint32_t place = 0; place < ni_.nodes().ranks_on(node); ++place) {
+        const Rank rank = ni_.nodes().rank_at(node, place);
+        if (rank != options_.self) send_near(packet, rank);
+      }
+      return ni_.nodes().count() > 1;
+    }
+    return true;
+  }
+  // One transfer to NI memory, the same buffer to every child.
+  void post_to_children(NiPacket& packet, std::size_t gathered) {
+    const std::size_t size = packet.header.client.size;
+    const PacketId buffer = packet.id;
+    children_.clear();
+    (void)groups_.for_each_child(
+        packet.header.dest_rank, packet.header.client.source, [&](Rank child) {
+          is_near(ni_, child) ? send_near(packet, child) : children_.push_back(child);
+        });
+    // All of them are near.
+    if (children_.empty()) return ni_.cancel(buffer);
+    Transfer::move(ni_, buffer, size, gathered);
+    if constexpr (HostFlowOf::kRuns) return send_to_children(packet);
+    packet.uses = 0;
+    // All of them before the first is posted: the buffer is gone when none is left.
+    for (std::uint32_t& child : children_) {
+      const PacketId made = ni_.image(buffer);
+      ni_.packet(made).peer = std::exchange(child, made);
+    }
+    for (std::size_t i = 0; i < children_.size(); ++i) post_image(children_[i], i == 0 && size > 0);
+  }
+
+  // A copy of a multicast packet to another rank of this node.
+  void send_near(const NiPacket& packet, Rank to) {
+    const std::size_t size = packet.header.client.size;
+    PacketId id = 0;
+    if (near_waiting_.empty() && alloc_for(ni_, to, size, 0, &id)) {
+      copy_packet(packet, ni_.packet(id));
+      return post_near(id, to);
+    }
+    near_waiting_.push_back({copy_aside(packet), to});
+  }
 
   void post_near(PacketId id, Rank to) {
     if constexpr (kSharesNode<Ni>) {
@@ -174,6 +215,7 @@ class HostMulticast {
   Ni& ni_;
   HostFlowOf& flow_;
   const GroupTable& groups_;
+  HostMulticastOptions options_;
   PortCounters& counters_;
   // The children, beyond this node, of the packet that is being sent; then their images.
   std::vector<std::uint32_t> children_;

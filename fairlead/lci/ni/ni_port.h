@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "fairlead/base/counters.h"
-#include "fairlead/base/prefetch.h"
 #include "fairlead/base/ring.h"
 #include "fairlead/fabric/bell.h"
 #include "fairlead/fabric/ni_packet.h"
@@ -23,11 +22,15 @@
 #include "fairlead/lci/memory/own_memory.h"
 #include "fairlead/lci/memory/remote_memory.h"
 #include "fairlead/lci/ni/host_flow.h"
+#include "fairlead/lci/ni/host_memory.h"
 #include "fairlead/lci/ni/host_multicast.h"
 #include "fairlead/lci/ni/host_ni.h"
+#include "fairlead/lci/ni/host_work.h"
 #include "fairlead/lci/ni/ni_port_options.h"
 #include "fairlead/lci/ni/ni_words.h"
 #include "fairlead/lci/ni/page_copies.h"
+#include "fairlead/lci/ni/received_packets.h"
+#include "fairlead/lci/ni/send_buffers.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/until.h"
 
@@ -36,13 +39,13 @@ namespace fairlead::lci {
 // Flow: of a host that runs the reliability scheme (proto/flow.h); NoFlow where the NIs do.
 template <HostNi Ni, class Transfer, class Flow = proto::NoFlow>
 class alignas(kCacheLine) NiPort final : public Port {
-  static constexpr std::size_t kNiMemoryMax = std::size_t{1} << 30;  // no NI has so much
-
  public:
   // `ni` and `counters` outlive the port.
   NiPort(Ni& ni, const NiPortOptions& options, PortCounters& counters, Flow flow = Flow{})
       : ni_(ni),
         counters_(counters),
+        received_(ni, options.kept_max, counters),
+        buffers_(ni, options.reply_reserve),
         options_(options),
         caps_{options.mtu_bytes, kInlineBytes, 8, options.flags},
         near_caps_{options.mtu_bytes, kInlineBytes, 8, options.flags & ~std::uint64_t{kHwPut}},
@@ -51,13 +54,15 @@ class alignas(kCacheLine) NiPort final : public Port {
         memory_(options.size, options.region, std::size_t{options.memory_mib} << 20),
         remote_(*this, memory_.table(), options.region, backlog_),
         groups_(options.self, options.size, options.tree),
-        multicast_(ni, flow_, groups_, counters, backlog_),
+        multicast_(ni, flow_, groups_, {options.self, options.ni_forwards}, counters, backlog_),
         queries_(*this, groups_, remote_.server(), backlog_),
         triggers_(*this, backlog_),
         words_(ni, flow_, options.self, counters, backlog_),
         pages_(ni, remote_,
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
-               counters) {
+               counters),
+        segments_(ni, options.self, memory_, pages_),
+        work_(ni, flow_, client_, options.work_takes_time, counters) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
   }
 
@@ -66,17 +71,8 @@ class alignas(kCacheLine) NiPort final : public Port {
   const Caps& caps(Rank rank) const override { return is_near(ni_, rank) ? near_caps_ : caps_; }
   Ps now() const override { return ni_.now(); }
   void charge(const Work& work) override {
-    if (!options_.work_takes_time) return;
-    const typename Ni::Work host{work.ops,          work.bytes,       work.working_set_bytes,
-                                 work.copied_bytes, work.page_faults, work.protections};
-    if (!interrupts_ || entered_ > 0 || client_.quiet()) return work_on(host);
-    for (Ps left = ni_.time_of(host);;) {
-      left -= ni_.compute(before_timer(left), watchdog_);
-      if (left <= Ps{0}) return;
-      ++counters_.interrupts;
-      ni_.interrupt();
-      served_ = progress() > 0 || served_;
-    }
+    work_.charge(
+        work, [this] { served_ = progress() > 0 || served_; }, [this] { set_aside(); });
   }
   void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
   void bind(Chan chan, Upcall upcall, Returned returned) override {
@@ -88,12 +84,11 @@ class alignas(kCacheLine) NiPort final : public Port {
   std::uint32_t held() const override { return client_.held(); }
   std::uint64_t changes() const override { return ran_ + ended(); }
   void wake(Wake policy, Ps watchdog) override {
-    wakes_ = interrupts_ = policy != Wake::poll_only;
-    watchdog_ = Ps{0};
-    if (policy == Wake::watchdog) watchdog_ = watchdog > Ps{0} ? watchdog : ni_.default_watchdog();
+    wakes_ = policy != Wake::poll_only;
+    work_.wake(policy, watchdog);
   }
-  void enter() override { ++entered_; }
-  void leave() override { --entered_; }
+  void enter() override { work_.enter(); }
+  void leave() override { work_.leave(); }
   std::uint32_t open_queue() override {
     if constexpr (Transfer::kHasQueues) return ni_.open_vi();
     return 0;
@@ -106,7 +101,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   // For a WakingPort, where time passes by itself.
   bool quiet() const { return client_.quiet(); }
   bool listen(fabric::Bell& bell) {
-    if (!local_.empty() || !aside_.empty()) return false;
+    if (!local_.empty() || received_.any_aside()) return false;
     constexpr Ps kRoomNap = microseconds(200);  // room rings no bell
     if (owes()) bell.look_after(kRoomNap);
     if (const Ps due = next_due(); due != kNever) bell.look_after(std::max(due - now(), kRoomNap));
@@ -158,7 +153,8 @@ class alignas(kCacheLine) NiPort final : public Port {
     complete(mine, chan, words, total);
     if constexpr (Transfer::kHasQueues) mine.operand = flags >> kQueueShift;
     if (mine.for_group) {
-      post_to_group(mine, gathered);
+      ++counters_.multicasts_sent;
+      if (multicast_.post(mine, gathered)) post(mine, gathered);
     } else {
       post(mine, gathered);
     }
@@ -185,8 +181,7 @@ class alignas(kCacheLine) NiPort final : public Port {
       mine.holds != Holds::nothing ? ni_.cancel(mine.id) : ni_.release_local(mine.id);
       return;
     }
-    if (mine.kept) --kept_;
-    done_with(mine);
+    received_.release(mine);
   }
 
   int poll() override {
@@ -204,10 +199,10 @@ class alignas(kCacheLine) NiPort final : public Port {
     client_.check_may_block();
     const Ending ending(until);
     const std::uint64_t ended_before = ended();
-    const bool for_room = until.any_change && refused_;
+    const bool for_room = until.any_change && buffers_.refused();
     bool ran = std::exchange(served_, false);
     const auto over = [&] {
-      return ending.holds(ran, ended() != ended_before) || (for_room && has_room());
+      return ending.holds(ran, ended() != ended_before) || (for_room && buffers_.has_room());
     };
     for (;;) {
       if (over()) return ending.answer();
@@ -236,7 +231,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   // that nobody does (Ni::dismissed), or never.
   void linger() {
     if constexpr (HostFlowOf::kRuns) {
-      for (; !aside_.empty(); aside_.pop_front()) drop_late(ni_.packet(aside_.front()));
+      while (received_.any_aside()) drop_late(ni_.packet(received_.take_aside()));
       PacketId id = 0;
       while (!ni_.dismissed()) {
         (void)reap_completions();
@@ -250,29 +245,17 @@ class alignas(kCacheLine) NiPort final : public Port {
   }
 
   void* allocate(SegId segment, std::size_t size, Place place) override {
-    if (place == Place::host || !Transfer::kNiServesWords) return allocate_here(segment, size);
-    return allocate_in_ni(segment, size);
+    if (place == Place::host || !Transfer::kNiServesWords) return segments_.allocate(segment, size);
+    return segments_.allocate_in_ni(segment, size);
   }
   void* alias(SegId segment) override { return memory_.alias(segment); }
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed) override {
-    const Post answer = memory_.expose(segment, base, size, permissions, alias, allowed);
-    if (answer == Post::done) {
-      pages_.exposed(segment, base, size, (permissions & kWrite) != 0 && allowed.empty());
-    }
-    return answer;
+    return segments_.expose(segment, base, size, permissions, alias, allowed);
   }
-  Post withdraw(SegId segment) override {
-    const Post answer = memory_.withdraw(segment);
-    if (answer == Post::done) pages_.withdrawn(segment);
-    return answer;
-  }
+  Post withdraw(SegId segment) override { return segments_.withdraw(segment); }
   Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) override {
-    const Post answer = memory_.regrant(segment, permissions, allowed);
-    if (answer == Post::done) {
-      pages_.regranted(segment, (permissions & kWrite) != 0 && allowed.empty());
-    }
-    return answer;
+    return segments_.regrant(segment, permissions, allowed);
   }
   void* map(Rank, SegId) override { return nullptr; }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
@@ -335,8 +318,7 @@ class alignas(kCacheLine) NiPort final : public Port {
 
  private:
   static constexpr std::uint32_t kInlineBytes = 32;
-  static constexpr Rank kNobody = UINT32_MAX;              // alone
-  static constexpr Ps kLongWatchdog = seconds(1'000'000);  // longer than any job
+  static constexpr Rank kNobody = UINT32_MAX;  // alone
   using NiPacket = fabric::NiPacket;
   using Holds = fabric::Holds;
   using PacketId = fabric::PacketId;
@@ -348,8 +330,8 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   // Nothing on the host's side has to be looked at or to become due.
   bool only_ni_can_wake() const {
-    return !client_.quiet() && local_.empty() && aside_.empty() && !owes() && backlog_.armed == 0 &&
-           client_.next_due() == kNever;
+    return !client_.quiet() && local_.empty() && !received_.any_aside() && !owes() &&
+           backlog_.armed == 0 && client_.next_due() == kNever;
   }
   // Packets of this rank to itself, which nobody's arrival announces.
   bool more_here() const { return !local_.empty() && !client_.quiet(); }
@@ -363,34 +345,18 @@ class alignas(kCacheLine) NiPort final : public Port {
   bool take_buffer(Rank to, Lane lane, std::uint32_t flags, std::size_t size_hint,
                    std::uint32_t* id) {
     const std::size_t bytes = size_hint <= kInlineBytes ? kInlineBytes : body_bytes();
-    const std::uint32_t reserve = lane == Lane::request ? options_.reply_reserve : 0;
     flow_.reserve();
-    for (;;) {
-      if (alloc_for(ni_, to, bytes, reserve, id)) return true;
+    while (!buffers_.take(to, lane, bytes, id)) {
       ++counters_.buffer_stalls;
       if (client_.in_upcall() || (flags & kNoBlock) != 0) {
-        refused_ = true;
-        refused_near_ = is_near(ni_, to);
-        refused_reserve_ = reserve;
+        buffers_.refuse(to, lane);
         return false;
       }
       turn("a free send buffer");
     }
-  }
-
-  // There is a send buffer again after one was refused. Who asks looks at the NI as it is now.
-  bool has_room() {
-    ni_.sync();
-    if (!has_buffer()) return false;
-    refused_ = false;
     return true;
   }
-  bool has_buffer() const {
-    if constexpr (kSharesNode<Ni>) {
-      if (refused_near_) return ni_.has_near_buffer(refused_reserve_);
-    }
-    return ni_.has_buffer(refused_reserve_);
-  }
+
   // Operations that have ended without an upcall that said so.
   std::uint64_t ended() const {
     return remote_.ended() + pages_.ended() + queries_.ended() + events_.given();
@@ -448,29 +414,8 @@ class alignas(kCacheLine) NiPort final : public Port {
     ni_.sync();
     (void)reap_completions();
     PacketId id = 0;
-    while (take_off(&id)) {
-      auto& packet = ni_.packet(id);
-      // The NI's next packets need host buffers, acknowledgments among them.
-      if (aside_.size() + kept_ >= options_.kept_max) copy_out(packet);
-      aside_.push_back(id);
-    }
+    while (take_off(&id)) received_.set_aside(id);
     flow_.run_due();
-  }
-
-  void* allocate_here(SegId segment, std::size_t size) {
-    void* const base = memory_.allocate(segment, size);
-    if (base != nullptr) pages_.exposed(segment, base, size, true);
-    return base;
-  }
-  // The NI does the atomics of its words; puts and gets of them are its host's to serve.
-  void* allocate_in_ni(SegId segment, std::size_t size) {
-    if (size > kNiMemoryMax) return nullptr;
-    Exposed there;
-    if (memory_.table().find(segment, options_.self, &there) == Post::done) return nullptr;
-    if (!ni_.add_ni_words(segment, static_cast<std::uint32_t>((size + 7) / 8))) return nullptr;
-    std::uint64_t* const words = ni_.ni_word(segment, 0);
-    const Post answer = memory_.expose(segment, words, size, kRead | kWrite | kAtomic, nullptr, {});
-    return answer == Post::done ? words : nullptr;
   }
 
   void complete(NiPacket& packet, Chan chan, const Words& words, std::size_t size) {
@@ -518,30 +463,6 @@ class alignas(kCacheLine) NiPort final : public Port {
           return remote_.put_copied(rank, segment, pieces, remote, flags);
         });
   }
-  bool forwarded_below(std::uint32_t group) const { return options_.ni_forwards && group == 0; }
-
-  void post_to_group(NiPacket& packet, std::size_t gathered) {
-    ++counters_.multicasts_sent;
-    const std::uint32_t group = packet.header.dest_rank;
-    if (groups_.size(group) == 1) return ni_.release_local(packet.id);
-    if (!forwarded_below(group)) return multicast_.post_to_children(packet, gathered);
-    if (!post_to_node(packet)) return ni_.cancel(packet.id);
-    packet.peer = kNobody;
-    post(packet, gathered);
-  }
-  // To the other ranks of this node. True: there are other nodes.
-  bool post_to_node(const NiPacket& packet) {
-    if constexpr (kSharesNode<Ni>) {
-      if (!ni_.nodes().several()) return true;
-      const Peer node = ni_.nodes().node_of(options_.self);
-      for (std::uint32_t place = 0; place < ni_.nodes().ranks_on(node); ++place) {
-        const Rank rank = ni_.nodes().rank_at(node, place);
-        if (rank != options_.self) multicast_.send_near(packet, rank);
-      }
-      return ni_.nodes().count() > 1;
-    }
-    return true;
-  }
 
   // After the program's end its packets are taken, and go on to others.
   void drop_late(NiPacket& packet) {
@@ -549,7 +470,7 @@ class alignas(kCacheLine) NiPort final : public Port {
         groups_.knows(packet.header.dest_rank)) {
       multicast_.pass_on(packet);
     }
-    done_with(packet);
+    received_.done_with(packet);
   }
 
   Post fetch_add(Rank rank, const fabric::WordName& word, std::uint64_t operand, std::uint64_t* old,
@@ -611,9 +532,8 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   // The next packet for an upcall.
   bool next_received(PacketId* id) {
-    if (aside_.empty()) return take_off(id);
-    *id = aside_.front();
-    aside_.pop_front();
+    if (!received_.any_aside()) return take_off(id);
+    *id = received_.take_aside();
     return true;
   }
   bool take_off(PacketId* id) {
@@ -625,7 +545,7 @@ class alignas(kCacheLine) NiPort final : public Port {
         if (!flow_.came(*id)) continue;
       }
       if (!words_.take(packet)) return true;
-      done_with(packet);
+      received_.done_with(packet);
     }
     return false;
   }
@@ -676,17 +596,17 @@ class alignas(kCacheLine) NiPort final : public Port {
     packet.received = true;
     if (via_group && !groups_.knows(packet.header.dest_rank)) [[unlikely]] {
       multicast_.keep_early(packet);
-      return done_with(packet);
+      return received_.done_with(packet);
     }
     ++counters_.packets_received;
     counters_.bytes_received += header.size;
     if (!ClientSide::known(header.chan) || header.lane > static_cast<std::uint8_t>(Lane::control)) {
       ++counters_.foreign_dropped;
-      return done_with(packet);
+      return received_.done_with(packet);
     }
     if (via_group) [[unlikely]] {
       ++counters_.multicasts_received;
-      if (!forwarded_below(packet.header.dest_rank)) multicast_.pass_on(packet);
+      multicast_.pass_on(packet);
     }
     Arrival arrival{header.source,
                     header.chan,
@@ -694,76 +614,23 @@ class alignas(kCacheLine) NiPort final : public Port {
                     via_group,
                     {header.words[0], header.words[1], header.words[2], header.words[3]},
                     {packet.payload(), header.size}};
-    if (client_.deliver(handle(packet), arrival) == Keep::no) return done_with(packet);
-    keep(packet);
-  }
-
-  // A kept packet holds a host receive buffer until too many do: then the data moves out and the
-  // NI gets the buffer back at once.
-  void keep(NiPacket& packet) {
-    if (packet.holds == Holds::nothing) return;
-    if (kept_ < options_.kept_max) {
-      packet.kept = true;
-      ++kept_;
-      return;
-    }
-    copy_out(packet);
-  }
-  void copy_out(NiPacket& packet) {
-    ++counters_.copied_out;
-    ni_.copy(packet.header.client.size);
-    ni_.return_host_buffer(packet.id);
-    packet.holds = Holds::nothing;
-  }
-
-  void done_with(NiPacket& packet) {
-    if (packet.holds != Holds::nothing) {
-      ni_.release(packet.id);
-    } else {
-      ni_.release_local(packet.id);
-    }
+    if (client_.deliver(handle(packet), arrival) == Keep::no) return received_.done_with(packet);
+    received_.keep(packet);
   }
 
   static void release_waiting(void* self, Packet* packet) {
     static_cast<NiPort*>(self)->release(packet);
   }
 
-  // As much of `work` as is done when a timer of the host's protocol becomes due.
-  Ps before_timer(Ps work) {
-    if constexpr (!HostFlowOf::kRuns) return work;
-    const Ps due = flow_.next_due();
-    return due == kNever ? work : std::clamp(due - ni_.now(), Ps{0}, work);
-  }
-  // Work during which no upcall may run: a timer of the host's protocol interrupts it, and what the
-  // protocol finds for the client is set aside. An upcall is not interrupted.
-  void work_on(const typename Ni::Work& work) {
-    if constexpr (!HostFlowOf::kRuns) return ni_.work(work);
-    Ps left = ni_.time_of(work);
-    if (client_.in_upcall() || before_timer(left) == left) return ni_.work(work);
-    for (;;) {
-      // Packets do not interrupt.
-      left -= ni_.compute(before_timer(left), kLongWatchdog);
-      if (left <= Ps{0}) return;
-      ++counters_.interrupts;
-      ni_.interrupt();
-      set_aside();
-    }
-  }
-
   // What every call looks at first.
   Ni& ni_;
   PortCounters& counters_;
   Ring<PacketId> local_;  // packets to myself, and those that waited for their group
-  Ring<PacketId> aside_;  // came while no upcall might run
+  ReceivedPackets<Ni> received_;
   Backlog backlog_;
-  bool interrupts_ = false;
   bool served_ = false;  // by an interrupt, and no wait has said so
-  std::uint32_t entered_ = 0;
-  bool losses_ = false;   // of peers, and wait() has not said so
-  bool refused_ = false;  // the client a send buffer, while so many were left to others:
-  std::uint32_t refused_reserve_ = 0;
-  bool refused_near_ = false;  // one for a rank of this node
-  std::uint32_t kept_ = 0;
+  bool losses_ = false;  // of peers, and wait() has not said so
+  SendBuffers<Ni> buffers_;
   std::uint64_t ran_ = 0;  // upcalls and tasks
   NiPortOptions options_;
   Caps caps_;
@@ -779,7 +646,8 @@ class alignas(kCacheLine) NiPort final : public Port {
   NiWords<Ni, HostFlowOf> words_;
   [[no_unique_address]] std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>
       pages_;
-  Ps watchdog_{};
+  HostMemory<Ni, decltype(pages_)> segments_;
+  HostWork<Ni, HostFlowOf> work_;
   Events events_{client_, options_.size};
 };
 

@@ -6,15 +6,14 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <utility>
-#include <vector>
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/post.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
-#include "fairlead/lci/ni/ni_pages.h"
+#include "fairlead/lci/ni/ni_program_options.h"
+#include "fairlead/lci/ni/node_pages.h"
 #include "fairlead/lci/ni/node_tree.h"
 #include "fairlead/lci/ni/receive_pool.h"
 #include "fairlead/proto/flow.h"
@@ -23,21 +22,6 @@
 #include "fairlead/proto/send_queues.h"
 
 namespace fairlead::lci {
-
-struct NiProgramOptions {
-  std::uint32_t endpoints;        // NIs of the machine
-  std::uint32_t members;          // of group 0: the nodes with ranks, from node 0 on
-  std::uint32_t receive_buffers;  // one pool for all senders, where the scheme reserves none
-  bool fetches;                   // every descriptor passes the queue of data to be fetched
-  bool forwards;                  // multicast packets of group 0; else the hosts do
-  proto::TreeShape tree;
-  // An assumption of the scheme is violated, or a peer does not answer: ends the job.
-  void (*violated)(void* context, Peer self, Peer peer, const char* what);
-  void* context;
-  bool translates = false;            // keeps a TLB, for page transfers (I-rcpy)
-  std::uint32_t anonymous_pages = 1;  // of a rank's memory, for those that miss in it
-  std::uint32_t ranks_here = 1;       // of this NI's node; each has a TLB of its own
-};
 
 // A packet's life here: the host's occupies a send buffer until all its sends are over, one from
 // the network a receive buffer until it is with the host and has been sent on. What leaves is the
@@ -54,11 +38,7 @@ class NiProgram {
         options_(options),
         group_(ni.self(), options.members, options.tree),
         flow_(std::move(flow)),
-        pages_(ni, options.anonymous_pages) {
-    for (std::uint32_t place = 1; options.translates && place < options.ranks_here; ++place) {
-      more_pages_.push_back(std::make_unique<NiPages<Hardware>>(ni, options.anonymous_pages));
-    }
-  }
+        pages_(ni, options.anonymous_pages, options.translates ? options.ranks_here : 1) {}
 
   // --- Entry points of the main loop.
 
@@ -201,15 +181,10 @@ class NiProgram {
 
   // --- Sending.
 
-  // Those of the rank at `place` of this node; of what is for all of them, the first one's.
-  NiPages<Hardware>& pages_of(std::uint32_t place) {
-    return place == 0 || place > more_pages_.size() ? pages_ : *more_pages_[place - 1];
-  }
-
   // What the descriptor says of the TLB. False: that was all of it.
   template <class Packet>
   bool obey(Packet& packet) {
-    NiPages<Hardware>& pages = pages_of(packet.place);
+    NiPages<Hardware>& pages = pages_.of(packet.place);
     switch (pages.descriptor(packet)) {
       case NiPages<Hardware>::Said::sends:
         return true;
@@ -440,7 +415,7 @@ class NiProgram {
   }
 
   void accepted(PacketId id, Peer peer, PacketKind kind) {
-    if (options_.translates && pages_of(ni_.packet(id).to).keeps(id)) return;
+    if (options_.translates && pages_.of(ni_.packet(id).to).keeps(id)) return;
     dispatch(id, peer, kind);
   }
 
@@ -633,9 +608,7 @@ class NiProgram {
   NiProgramOptions options_;
   NodeTree group_;
   Flow flow_;
-  // Rarely used.
-  NiPages<Hardware> pages_;                                     // where options_.translates
-  std::vector<std::unique_ptr<NiPages<Hardware>>> more_pages_;  // of the node's further ranks
+  NodePages<Hardware> pages_;  // where options_.translates
 };
 
 }  // namespace fairlead::lci

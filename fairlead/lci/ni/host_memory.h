@@ -1,0 +1,70 @@
+// The segments of a rank whose NI has a processor: memory of its host, and words of its NI, which
+// the NI changes by itself (LCI paper section 4.3). What may be written is told to page transfers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "fairlead/lci/memory/own_memory.h"
+#include "fairlead/lci/ni/host_ni.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+// Pages: PageCopies or NoPageCopies.
+template <HostNi Ni, class Pages>
+class HostMemory {
+ public:
+  // All references outlive it.
+  HostMemory(Ni& ni, Rank self, OwnMemory& memory, Pages& pages)
+      : ni_(ni), self_(self), memory_(memory), pages_(pages) {}
+
+  // As Port::allocate says; each returns nullptr where there is no such room.
+  void* allocate(SegId segment, std::size_t size) {
+    void* const base = memory_.allocate(segment, size);
+    if (base != nullptr) pages_.exposed(segment, base, size, true);
+    return base;
+  }
+  // The NI does the atomics of its words; puts and gets of them are its host's to serve.
+  void* allocate_in_ni(SegId segment, std::size_t size) {
+    if (size > kNiMemoryMax) return nullptr;
+    Exposed there;
+    if (memory_.table().find(segment, self_, &there) == Post::done) return nullptr;
+    if (!ni_.add_ni_words(segment, static_cast<std::uint32_t>((size + 7) / 8))) return nullptr;
+    std::uint64_t* const words = ni_.ni_word(segment, 0);
+    const Post answer = memory_.expose(segment, words, size, kRead | kWrite | kAtomic, nullptr, {});
+    return answer == Post::done ? words : nullptr;
+  }
+
+  Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
+              std::span<const Rank> allowed) {
+    const Post answer = memory_.expose(segment, base, size, permissions, alias, allowed);
+    if (answer == Post::done) pages_.exposed(segment, base, size, is_open(permissions, allowed));
+    return answer;
+  }
+  Post withdraw(SegId segment) {
+    const Post answer = memory_.withdraw(segment);
+    if (answer == Post::done) pages_.withdrawn(segment);
+    return answer;
+  }
+  Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) {
+    const Post answer = memory_.regrant(segment, permissions, allowed);
+    if (answer == Post::done) pages_.regranted(segment, is_open(permissions, allowed));
+    return answer;
+  }
+
+ private:
+  static constexpr std::size_t kNiMemoryMax = std::size_t{1} << 30;  // no NI has so much
+
+  // Every peer may write it.
+  static bool is_open(std::uint32_t permissions, std::span<const Rank> allowed) {
+    return (permissions & kWrite) != 0 && allowed.empty();
+  }
+
+  Ni& ni_;
+  Rank self_;
+  OwnMemory& memory_;
+  Pages& pages_;
+};
+
+}  // namespace fairlead::lci

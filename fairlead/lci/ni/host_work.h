@@ -1,0 +1,81 @@
+// What a rank's client computes (Port::charge) on a host that its NI may interrupt: packets and
+// timers do where upcalls may run, timers of the host's own protocol always.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "fairlead/base/counters.h"
+#include "fairlead/base/units.h"
+#include "fairlead/lci/client/client_side.h"
+#include "fairlead/lci/ni/host_ni.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+// HostFlowOf: the port's HostFlow. All references outlive it.
+template <HostNi Ni, class HostFlowOf>
+class HostWork {
+ public:
+  HostWork(Ni& ni, HostFlowOf& flow, ClientSide& client, bool takes_time, PortCounters& counters)
+      : ni_(ni), flow_(flow), client_(client), takes_time_(takes_time), counters_(counters) {}
+
+  // As Port::wake, enter and leave say.
+  void wake(Wake policy, Ps watchdog) {
+    interrupts_ = policy != Wake::poll_only;
+    watchdog_ = Ps{0};
+    if (policy == Wake::watchdog) watchdog_ = watchdog > Ps{0} ? watchdog : ni_.default_watchdog();
+  }
+  void enter() { ++entered_; }
+  void leave() { --entered_; }
+
+  // serve(): an interrupt runs upcalls. set_aside(): it may not, but the protocol goes on.
+  template <class Serve, class SetAside>
+  void charge(const Work& work, Serve&& serve, SetAside&& set_aside) {
+    if (!takes_time_) return;
+    const typename Ni::Work host{work.ops,          work.bytes,       work.working_set_bytes,
+                                 work.copied_bytes, work.page_faults, work.protections};
+    if (!interrupts_ || entered_ > 0 || client_.quiet()) return work_quietly(host, set_aside);
+    for (Ps left = ni_.time_of(host);;) {
+      left -= ni_.compute(before_timer(left), watchdog_);
+      if (left <= Ps{0}) return;
+      ++counters_.interrupts;
+      ni_.interrupt();
+      serve();
+    }
+  }
+
+ private:
+  static constexpr Ps kLongWatchdog = seconds(1'000'000);  // longer than any job
+
+  // As much of `work` as is done when a timer of the host's protocol becomes due.
+  Ps before_timer(Ps work) {
+    if constexpr (!HostFlowOf::kRuns) return work;
+    const Ps due = flow_.next_due();
+    return due == kNever ? work : std::clamp(due - ni_.now(), Ps{0}, work);
+  }
+  // No upcall may run: a timer interrupts it, a packet does not. An upcall is not interrupted.
+  template <class SetAside>
+  void work_quietly(const typename Ni::Work& work, SetAside&& set_aside) {
+    if constexpr (!HostFlowOf::kRuns) return ni_.work(work);
+    Ps left = ni_.time_of(work);
+    if (client_.in_upcall() || before_timer(left) == left) return ni_.work(work);
+    for (;;) {
+      left -= ni_.compute(before_timer(left), kLongWatchdog);
+      if (left <= Ps{0}) return;
+      ++counters_.interrupts;
+      ni_.interrupt();
+      set_aside();
+    }
+  }
+
+  Ni& ni_;
+  HostFlowOf& flow_;
+  ClientSide& client_;
+  bool takes_time_;
+  bool interrupts_ = false;
+  std::uint32_t entered_ = 0;
+  Ps watchdog_{};
+  PortCounters& counters_;
+};
+
+}  // namespace fairlead::lci

@@ -1,0 +1,54 @@
+// Send buffers for the packets of a rank's client: a request leaves some to replies. That one was
+// refused is remembered, so that a wait can end when there is room again.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "fairlead/fabric/ni_packet.h"
+#include "fairlead/lci/ni/host_ni.h"
+#include "fairlead/lci/port.h"
+
+namespace fairlead::lci {
+
+template <HostNi Ni>
+class SendBuffers {
+ public:
+  // `reserve`: so many that requests do not take. `ni` outlives it.
+  SendBuffers(Ni& ni, std::uint32_t reserve) : ni_(ni), reserve_(reserve) {}
+
+  // False: none is free for a packet of that lane to that rank.
+  bool take(Rank to, Lane lane, std::size_t bytes, fabric::PacketId* id) {
+    return alloc_for(ni_, to, bytes, reserve_of(lane), id);
+  }
+  // The client is told that none is.
+  void refuse(Rank to, Lane lane) {
+    refused_ = true;
+    refused_near_ = is_near(ni_, to);
+    refused_reserve_ = reserve_of(lane);
+  }
+  bool refused() const { return refused_; }
+  // There is one again. Who asks looks at the NI as it is now.
+  bool has_room() {
+    ni_.sync();
+    if (!has_buffer()) return false;
+    refused_ = false;
+    return true;
+  }
+
+ private:
+  std::uint32_t reserve_of(Lane lane) const { return lane == Lane::request ? reserve_ : 0; }
+  bool has_buffer() const {
+    if constexpr (kSharesNode<Ni>) {
+      if (refused_near_) return ni_.has_near_buffer(refused_reserve_);
+    }
+    return ni_.has_buffer(refused_reserve_);
+  }
+
+  Ni& ni_;
+  std::uint32_t reserve_;
+  bool refused_ = false;
+  bool refused_near_ = false;  // for a rank of this node
+  std::uint32_t refused_reserve_ = 0;
+};
+
+}  // namespace fairlead::lci
