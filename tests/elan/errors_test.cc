@@ -1,4 +1,5 @@
 // How Elanlib names what a program does wrong: the process, the call, the address.
+#include <cstdlib>
 #include <functional>
 
 #include "fairlead/systems/elan/elan3.h"
@@ -107,6 +108,34 @@ TEST_P(ElanErrors, name_process_call_and_address) {
                             }
                           }),
                {"rank 0", "elan_put", "leave the symmetric heap of 1048576 bytes"});
+}
+
+// Where all see what each brings, calls that are not the same are told apart.
+TEST(ElanCalls, OfOneMeetingAreTheSame) {
+  for (const char* world : {"loop", "shm"}) {
+    expect_words(failure_of(world,
+                            [](ELAN_BASE* base, unsigned vp) {
+                              long word = 0;
+                              vp == 0 ? elan_gsync(base->allGroup)
+                                      : elan_bcast(base->allGroup, &word, 8, 0, ELAN_BCAST_SYSTEM);
+                            }),
+                 {"elan_", "a barrier", "a broadcast", "in the same order"});
+    expect_words(failure_of(world,
+                            [](ELAN_BASE* base, unsigned vp) {
+                              long words[2] = {};
+                              elan_bcast(base->allGroup, words, 8 + vp * 8, 0, ELAN_BCAST_SYSTEM);
+                            }),
+                 {"elan_bcast", "of 8", "of 16"});
+  }
+}
+// A process that is gone ends the meeting of the others.
+TEST(ElanCalls, EndWithTheLossOfAProcess) {
+  expect_words(failure_of("shm",
+                          [](ELAN_BASE* base, unsigned vp) {
+                            if (vp == 1) std::_Exit(7);
+                            elan_gsync(base->allGroup);
+                          }),
+               {"rank 1", "7"});
 }
 
 TEST_P(ElanErrors, a_full_heap_answers_null) {

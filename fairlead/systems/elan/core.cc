@@ -116,6 +116,7 @@ void Core::join() {
     memory_->expose_statics();
   }
   all_.group.gsync(call);
+  if (void* const memory = memory_->board()) meeting_.board.emplace(context_, memory);
 }
 
 void Core::leave() {

@@ -212,6 +212,9 @@ void Group::gsync_by_chains(const char* call) {
 
 void Group::gsync(const char* call) {
   if (size() == 1) return;
+  if (all_ && meeting_.board) {
+    return meeting_.board->meet(MeetingBoard::Kind::barrier, nullptr, 0, call);
+  }
   if (meets_by_reduction()) return gsync_by_reduction(call);
   if (all_) return one_packet_reaches_all() ? gsync_by_network(call) : gsync_by_chains(call);
   ++meetings_;
@@ -260,7 +263,7 @@ void Group::ask_until_all_came(bool event, const char* call) {
 }
 
 void Group::hgsync(bool event, const char* call) {
-  if (!all_) {
+  if (!all_ || meeting_.board) {
     gsync(call);
     return;
   }
@@ -319,7 +322,13 @@ void Group::broadcast(void* data, std::size_t n, std::uint32_t root, bool global
     fail(meeting_.context, call, fmt::format("root {} of a group of {}", root, size()));
   }
   if (size() == 1) return;
-  if (hardware && all_) {
+  if (all_ && meeting_.board && n <= MeetingBoard::kBytesMax) {
+    const void* const mine = self_ == root ? data : nullptr;
+    meeting_.board->meet(MeetingBoard::Kind::broadcast, mine, n, call);
+    if (self_ != root) std::copy_n(meeting_.board->of(root), n, static_cast<std::byte*>(data));
+    return;
+  }
+  if (all_ && (hardware || meeting_.board)) {
     hgsync(false, call);
   } else if (all_ && one_packet_reaches_all()) {
     come_up(root, call);
@@ -378,6 +387,23 @@ void Group::reduce_in_order(std::byte* mine, std::size_t size, std::size_t count
   }
 }
 
+// Each combines for itself, in the order of the members.
+void Group::reduce_on_board(const void* in, void* out, std::size_t size, std::size_t count,
+                            ELAN_REDUCE_FN fn, void* handle, bool all, const char* call) {
+  MeetingBoard& board = *meeting_.board;
+  const std::size_t n = size * count;
+  board.meet(MeetingBoard::Kind::reduction, in, n, call);
+  if (!all && self_ != 0) return;
+  alignas(16) std::byte right[MeetingBoard::kBytesMax];
+  alignas(16) std::byte left[MeetingBoard::kBytesMax];
+  std::copy_n(board.of(this->size() - 1), n, right);
+  for (std::uint32_t i = this->size() - 1; i-- > 0;) {
+    std::copy_n(board.of(i), n, left);
+    fn(left, right, count, handle);
+  }
+  std::copy_n(right, n, static_cast<std::byte*>(out));
+}
+
 std::optional<lci::NetworkReduction> Group::network_reduction(std::size_t size, ELAN_REDUCE_FN fn,
                                                               std::uint32_t flags) const {
   if (!reduced_below_) return std::nullopt;
@@ -421,6 +447,9 @@ void Group::reduce(const void* in, void* out, std::size_t size, std::size_t coun
                    ELAN_REDUCE_FN fn, void* handle, std::uint32_t flags, const char* call) {
   if (size == 0 || fn == nullptr) fail(meeting_.context, call, "no elements, or no function");
   const bool all = (flags & ELAN_RESULT_ALL) != 0;
+  if (this->size() > 1 && count > 0 && reduces_on_board(size * count)) {
+    return reduce_on_board(in, out, size, count, fn, handle, all, call);
+  }
   const auto* const from = static_cast<const std::byte*>(in);
   std::vector<std::byte> partial;
   auto* mine = static_cast<std::byte*>(out);

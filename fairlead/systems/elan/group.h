@@ -10,6 +10,7 @@
 #include "fairlead/lci/network_reduction.h"
 #include "fairlead/systems/elan/elan.h"
 #include "fairlead/systems/elan/inbox.h"
+#include "fairlead/systems/elan/meeting_board.h"
 #include "fairlead/systems/elan/memory.h"
 
 namespace fairlead::elan {
@@ -38,6 +39,8 @@ struct Meeting {
   std::uint64_t hgsyncs = 0;
   std::uint64_t wakes = 0;
   std::uint64_t global_broadcasts = 0;
+  // Of all processes, where their memory can be mapped; made once they have met by other means.
+  std::optional<MeetingBoard> board;
 };
 
 class Group {
@@ -103,6 +106,12 @@ class Group {
                          const char* call);
   bool meets_by_reduction() const;
   void gsync_by_reduction(const char* call);
+  // Of small operands, all of which come to the board.
+  bool reduces_on_board(std::size_t bytes) const {
+    return all_ && meeting_.board && bytes <= MeetingBoard::kBytesMax;
+  }
+  void reduce_on_board(const void* in, void* out, std::size_t size, std::size_t count,
+                       ELAN_REDUCE_FN fn, void* handle, bool all, const char* call);
   void await(const Counter& counter, std::uint64_t at, const char* what, const char* call);
 
   Meeting& meeting_;

@@ -46,6 +46,8 @@ class Memory {
   // What processes ask of each other.
   std::uint64_t* control() { return control_; }
   lci::SegId control_segment() const;
+  // Memory of process 0's for a MeetingBoard; nullptr: there is none. Once all have come.
+  void* board() const;
   std::byte* base() const { return base_; }
   lci::SegId heap_segment() const;
   RangeAllocator& heap() { return heap_; }

@@ -1,0 +1,77 @@
+#include "fairlead/systems/elan/meeting_board.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "fairlead/lci/port.h"
+#include "fairlead/systems/elan/errors.h"
+
+namespace fairlead::elan {
+namespace {
+
+// The fields of a slot's `came`.
+constexpr unsigned kNumberShift = 24;
+constexpr unsigned kSizeShift = 8;
+
+const char* name_of(std::uint64_t came) {
+  switch (static_cast<MeetingBoard::Kind>(came & 0xff)) {
+    case MeetingBoard::Kind::barrier:
+      return "a barrier";
+    case MeetingBoard::Kind::broadcast:
+      return "a broadcast";
+    default:
+      return "a reduction";
+  }
+}
+std::uint64_t bytes_of(std::uint64_t came) { return (came >> kSizeShift) & 0xffff; }
+
+}  // namespace
+
+bool MeetingBoard::possible(lci::Port& port) {
+  if (port.size() < 2 || port.size() > kProcessesMax) return false;
+  for (Rank rank = 0; rank < port.size(); ++rank) {
+    if ((port.caps(rank).flags & lci::kMappable) == 0) return false;
+  }
+  return true;
+}
+
+void MeetingBoard::meet(Kind kind, const void* data, std::size_t n, const char* call) {
+  Slot* const slots = half(meetings_++);
+  const std::uint64_t number = meetings_ << kNumberShift;
+  const std::uint64_t own = number | n << kSizeShift | static_cast<std::uint64_t>(kind);
+  const lci::Port& port = context_.port();
+  Slot& mine = slots[port.self()];
+  if (data != nullptr && n != 0) std::memcpy(mine.data, data, n);
+  mine.came.store(own, std::memory_order_release);
+  for (std::uint32_t process = 0; process < port.size(); ++process) {
+    const Slot& slot = slots[process];
+    if (slot.came.load(std::memory_order_acquire) < number) wait_for(slot, number, call);
+    const std::uint64_t theirs = slot.came.load(std::memory_order_relaxed);
+    if (theirs != own) [[unlikely]]
+      tell_apart(process, theirs, own, call);
+  }
+}
+
+void MeetingBoard::wait_for(const Slot& slot, std::uint64_t number, const char* call) {
+  while (slot.came.load(std::memory_order_acquire) < number) {
+    if (context_.port().wait({.word = &slot.came,
+                              .cmp = lci::Cmp::ge,
+                              .value = number,
+                              .what = "the others to come to a collective call"}) ==
+        Post::peer_down) {
+      fail(context_, call,
+           "a process was lost while this one waited for the others to come to a collective call");
+    }
+  }
+}
+
+void MeetingBoard::tell_apart(std::uint32_t process, std::uint64_t theirs, std::uint64_t own,
+                              const char* call) {
+  fail(context_, call,
+       fmt::format("process {} is in {} of {} bytes, this one in {} of {}: the members of a group "
+                   "call the same, in the same order",
+                   process, name_of(theirs), bytes_of(theirs), name_of(own), bytes_of(own)));
+}
+
+}  // namespace fairlead::elan

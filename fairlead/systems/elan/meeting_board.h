@@ -1,0 +1,59 @@
+// Where every process can map the memory of process 0, collectives of all of them meet there: each
+// writes a slot of its own and reads those of the others. One round whatever the number of
+// processes, and nobody has to be scheduled twice: with more processes than processors that is what
+// a barrier costs. Elsewhere trees of messages, the network or its interfaces serve (group.h).
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "fairlead/run/context.h"
+
+namespace fairlead::elan {
+
+class MeetingBoard {
+ public:
+  // Beyond, reading every slot costs more than a tree.
+  static constexpr std::uint32_t kProcessesMax = 32;
+  // What a process can bring along.
+  static constexpr std::size_t kBytesMax = 1016;
+  enum class Kind : std::uint8_t { barrier, broadcast, reduction };
+
+  // The memory that process 0 has for it, all zero.
+  static constexpr std::size_t kMemoryBytes =
+      std::size_t{2} * kProcessesMax * (sizeof(std::uint64_t) + kBytesMax);
+  // The same for all processes of a job: whether its memory suffices for them to have one.
+  static bool possible(lci::Port& port);
+
+  // `memory`: process 0's, as this process reaches it; outlives the board, as does `context`.
+  MeetingBoard(run::Context& context, void* memory)
+      : context_(context), slots_(static_cast<Slot*>(memory)) {}
+
+  // Brings `n` (at most kBytesMax) bytes, of no value where `data` is nullptr, and returns once all
+  // have come for the same `kind` with as many bytes: anything else ends the job, as the loss of a
+  // process does.
+  void meet(Kind kind, const void* data, std::size_t n, const char* call);
+  // What that process has brought to the last meeting; until this one's next meeting but one.
+  const std::byte* of(std::uint32_t process) const { return half(meetings_ - 1)[process].data; }
+
+ private:
+  struct Slot {
+    // (number of the meeting, from 1) << 24 | bytes << 8 | kind, once its process has come.
+    std::atomic<std::uint64_t> came;
+    std::byte data[kBytesMax];
+  };
+  static_assert(sizeof(Slot) % 64 == 0);
+
+  // Meetings use two halves in turn: a process can be one meeting ahead of the slowest, whose
+  // unread slots then lie in the other half.
+  Slot* half(std::uint64_t meeting) const { return slots_ + (meeting & 1) * kProcessesMax; }
+  void wait_for(const Slot& slot, std::uint64_t number, const char* call);
+  [[noreturn]] void tell_apart(std::uint32_t process, std::uint64_t theirs, std::uint64_t own,
+                               const char* call);
+
+  run::Context& context_;
+  Slot* slots_;
+  std::uint64_t meetings_ = 0;
+};
+
+}  // namespace fairlead::elan
