@@ -125,7 +125,7 @@ TEST(ElanCalls, OfOneMeetingAreTheSame) {
                               long words[2] = {};
                               elan_bcast(base->allGroup, words, 8 + vp * 8, 0, ELAN_BCAST_SYSTEM);
                             }),
-                 {"elan_bcast", "of 8", "of 16"});
+                 {"a broadcast", "of 8", "of 16"});
   }
 }
 // A process that is gone ends the meeting of the others.

@@ -213,7 +213,8 @@ void Group::gsync_by_chains(const char* call) {
 void Group::gsync(const char* call) {
   if (size() == 1) return;
   if (all_ && meeting_.board) {
-    return meeting_.board->meet(MeetingBoard::Kind::barrier, nullptr, 0, call);
+    meeting_.board->come(MeetingBoard::Kind::barrier, nullptr, 0, call);
+    return meeting_.board->await_all(call);
   }
   if (meets_by_reduction()) return gsync_by_reduction(call);
   if (all_) return one_packet_reaches_all() ? gsync_by_network(call) : gsync_by_chains(call);
@@ -323,9 +324,11 @@ void Group::broadcast(void* data, std::size_t n, std::uint32_t root, bool global
   }
   if (size() == 1) return;
   if (all_ && meeting_.board && n <= MeetingBoard::kBytesMax) {
-    const void* const mine = self_ == root ? data : nullptr;
-    meeting_.board->meet(MeetingBoard::Kind::broadcast, mine, n, call);
-    if (self_ != root) std::copy_n(meeting_.board->of(root), n, static_cast<std::byte*>(data));
+    MeetingBoard& board = *meeting_.board;
+    board.come(MeetingBoard::Kind::broadcast, self_ == root ? data : nullptr, n, call);
+    if (self_ == root) return;
+    board.await(root, call);
+    std::copy_n(board.of(root), n, static_cast<std::byte*>(data));
     return;
   }
   if (all_ && (hardware || meeting_.board)) {
@@ -392,7 +395,8 @@ void Group::reduce_on_board(const void* in, void* out, std::size_t size, std::si
                             ELAN_REDUCE_FN fn, void* handle, bool all, const char* call) {
   MeetingBoard& board = *meeting_.board;
   const std::size_t n = size * count;
-  board.meet(MeetingBoard::Kind::reduction, in, n, call);
+  board.come(MeetingBoard::Kind::reduction, in, n, call);
+  board.await_all(call);
   if (!all && self_ != 0) return;
   alignas(16) std::byte right[MeetingBoard::kBytesMax];
   alignas(16) std::byte left[MeetingBoard::kBytesMax];

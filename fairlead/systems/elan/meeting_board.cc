@@ -36,21 +36,29 @@ bool MeetingBoard::possible(lci::Port& port) {
   return true;
 }
 
-void MeetingBoard::meet(Kind kind, const void* data, std::size_t n, const char* call) {
-  Slot* const slots = half(meetings_++);
-  const std::uint64_t number = meetings_ << kNumberShift;
-  const std::uint64_t own = number | n << kSizeShift | static_cast<std::uint64_t>(kind);
-  const lci::Port& port = context_.port();
-  Slot& mine = slots[port.self()];
+void MeetingBoard::come(Kind kind, const void* data, std::size_t n, const char* call) {
+  // Nobody reads what lies in this half any more.
+  if (!all_came_) await_all(call);
+  Slot& mine = half(meetings_++)[context_.port().self()];
+  own_ = meetings_ << kNumberShift | n << kSizeShift | static_cast<std::uint64_t>(kind);
+  all_came_ = false;
   if (data != nullptr && n != 0) std::memcpy(mine.data, data, n);
-  mine.came.store(own, std::memory_order_release);
-  for (std::uint32_t process = 0; process < port.size(); ++process) {
-    const Slot& slot = slots[process];
-    if (slot.came.load(std::memory_order_acquire) < number) wait_for(slot, number, call);
-    const std::uint64_t theirs = slot.came.load(std::memory_order_relaxed);
-    if (theirs != own) [[unlikely]]
-      tell_apart(process, theirs, own, call);
-  }
+  mine.came.store(own_, std::memory_order_release);
+}
+
+void MeetingBoard::await_all(const char* call) {
+  const Rank size = context_.port().size();
+  for (Rank process = 0; process < size; ++process) await(process, call);
+  all_came_ = true;
+}
+
+void MeetingBoard::await(std::uint32_t process, const char* call) {
+  const Slot& slot = half(meetings_ - 1)[process];
+  const std::uint64_t number = meetings_ << kNumberShift;
+  if (slot.came.load(std::memory_order_acquire) < number) wait_for(slot, number, call);
+  const std::uint64_t theirs = slot.came.load(std::memory_order_relaxed);
+  if (theirs != own_) [[unlikely]]
+    tell_apart(process, theirs, own_, call);
 }
 
 void MeetingBoard::wait_for(const Slot& slot, std::uint64_t number, const char* call) {

@@ -29,11 +29,14 @@ class MeetingBoard {
   MeetingBoard(run::Context& context, void* memory)
       : context_(context), slots_(static_cast<Slot*>(memory)) {}
 
-  // Brings `n` (at most kBytesMax) bytes, of no value where `data` is nullptr, and returns once all
-  // have come for the same `kind` with as many bytes: anything else ends the job, as the loss of a
-  // process does.
-  void meet(Kind kind, const void* data, std::size_t n, const char* call);
-  // What that process has brought to the last meeting; until this one's next meeting but one.
+  // Brings `n` (at most kBytesMax) bytes, of no value where `data` is nullptr, to the next meeting.
+  // All come to it for the same `kind` with as many bytes: anything else ends the job, as the loss
+  // of a process does, of whoever waits for it.
+  void come(Kind kind, const void* data, std::size_t n, const char* call);
+  // Returns once that process, or all, have come to this process's last meeting.
+  void await(std::uint32_t process, const char* call);
+  void await_all(const char* call);
+  // What a process that has come has brought; until this one's next meeting but one.
   const std::byte* of(std::uint32_t process) const { return half(meetings_ - 1)[process].data; }
 
  private:
@@ -54,6 +57,8 @@ class MeetingBoard {
   run::Context& context_;
   Slot* slots_;
   std::uint64_t meetings_ = 0;
+  std::uint64_t own_ = 0;  // this process's `came` of the last one
+  bool all_came_ = true;   // to the last one, and this process knows
 };
 
 }  // namespace fairlead::elan
