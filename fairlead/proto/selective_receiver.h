@@ -107,7 +107,7 @@ class SelectiveReceiver {
   }
 
   // The delay of an acknowledgment may be over: returns whether to send it.
-  bool ack_due(const SelectiveRepeatOptions&, Deadlines& deadlines, Ps now) {
+  bool ack_due(Deadlines& deadlines, Ps now) {
     timed_ = owes_ && ack_at_ > now;
     if (timed_) deadlines.add(ack_at_, peer_, kSelectiveAckDue);
     return !timed_ && owes_;

@@ -188,7 +188,7 @@ class SelectiveRepeat {
       State* const state = peers_[due.peer].get();
       if (state == nullptr) continue;
       if (due.kind == kSelectiveAckDue) {
-        if (!state->receiver.ack_due(options_, deadlines_, now)) continue;
+        if (!state->receiver.ack_due(deadlines_, now)) continue;
         site.charge(Step::timer);
         send_ack(due.peer);
         state->receiver.ack_was_due(options_);

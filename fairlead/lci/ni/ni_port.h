@@ -22,12 +22,12 @@
 #include "fairlead/lci/memory/own_memory.h"
 #include "fairlead/lci/memory/remote_memory.h"
 #include "fairlead/lci/ni/host_flow.h"
-#include "fairlead/lci/ni/host_memory.h"
 #include "fairlead/lci/ni/host_multicast.h"
 #include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/lci/ni/host_work.h"
 #include "fairlead/lci/ni/ni_port_options.h"
 #include "fairlead/lci/ni/ni_words.h"
+#include "fairlead/lci/ni/own_segments.h"
 #include "fairlead/lci/ni/page_copies.h"
 #include "fairlead/lci/ni/received_packets.h"
 #include "fairlead/lci/ni/send_buffers.h"
@@ -646,7 +646,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   NiWords<Ni, HostFlowOf> words_;
   [[no_unique_address]] std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>
       pages_;
-  HostMemory<Ni, decltype(pages_)> segments_;
+  OwnSegments<Ni, decltype(pages_)> segments_;
   HostWork<Ni, HostFlowOf> work_;
   Events events_{client_, options_.size};
 };

@@ -10,11 +10,13 @@
 //     pieces {id, key, offset, bytes} -->
 //                                     <--      note: ended {id, how}
 //
-// By one rail each piece comes once, and the last one is taken when all before it have come. By
-// several (striped) they come in any order, and one twice where the rail by which it left first
-// fell silent and another took it over: a book of each copy says which have come, and the last
-// `finished` copy of each number keeps a straggler from being written into memory that was given
-// back. A key that is not known, or reaches less far, gets `ended` as its answer.
+// With one rail, pieces come in order and each comes once: when the last one comes, all have. With
+// several rails (striped) they come in any order. A piece may even come twice: when the rail that
+// carried it falls silent, another rail sends it again. Each copy therefore has a book of the pieces
+// that have come (PieceBook), and `finished_` remembers which copies of a peer are over, so that a
+// late piece is not written into memory that has been given back.
+//
+// A key that is not known, or reaches less far, gets `ended` as its answer.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -39,7 +39,7 @@ struct Meeting {
   std::uint64_t hgsyncs = 0;
   std::uint64_t wakes = 0;
   std::uint64_t global_broadcasts = 0;
-  // Of all processes, where their memory can be mapped; made once they have met by other means.
+  // Where all processes meet whose memory can be mapped; made once they have met by other means.
   std::optional<MeetingBoard> board;
 };
 
@@ -106,7 +106,7 @@ class Group {
                          const char* call);
   bool meets_by_reduction() const;
   void gsync_by_reduction(const char* call);
-  // Of small operands, all of which come to the board.
+  // Small operands all come to the board.
   bool reduces_on_board(std::size_t bytes) const {
     return all_ && meeting_.board && bytes <= MeetingBoard::kBytesMax;
   }

@@ -22,7 +22,7 @@ class MeetingBoard {
   // The memory that process 0 has for it, all zero.
   static constexpr std::size_t kMemoryBytes =
       std::size_t{2} * kProcessesMax * (sizeof(std::uint64_t) + kBytesMax);
-  // The same for all processes of a job: whether its memory suffices for them to have one.
+  // Whether the processes of this job can have one; all of them get one and the same answer.
   static bool possible(lci::Port& port);
 
   // `memory`: process 0's, as this process reaches it; outlives the board, as does `context`.

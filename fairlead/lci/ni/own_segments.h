@@ -13,10 +13,10 @@ namespace fairlead::lci {
 
 // Pages: PageCopies or NoPageCopies.
 template <HostNi Ni, class Pages>
-class HostMemory {
+class OwnSegments {
  public:
   // All references outlive it.
-  HostMemory(Ni& ni, Rank self, OwnMemory& memory, Pages& pages)
+  OwnSegments(Ni& ni, Rank self, OwnMemory& memory, Pages& pages)
       : ni_(ni), self_(self), memory_(memory), pages_(pages) {}
 
   // As Port::allocate says; each returns nullptr where there is no such room.
