@@ -35,6 +35,10 @@ struct WindowControl {
   std::uint64_t size;    // of the member's memory, bytes
   std::uint64_t unit;    // bytes a displacement counts
   std::uint64_t offset;  // of the memory in its segment (MPI_Win_allocate_shared)
+  // Counted under --check alone (watch/epochs.h): accesses of this memory that are completed, by
+  // those who made them, and MPI_Win_post, by the member itself.
+  std::atomic<std::uint64_t> completions;
+  std::atomic<std::uint64_t> exposures;
 };
 
 enum class WindowLock : std::uint8_t { none, shared, exclusive, unchecked };
@@ -164,6 +168,10 @@ void flush_here(Process& process, Window& window, const char* call);
 // And at the target, or at all.
 void flush(Process& process, Window& window, int target, const char* call);
 void flush_all(Process& process, Window& window, const char* call);
+// The two counts of a member's WindowControl, and one more completion: what it was before.
+std::uint64_t completions_of(Process& process, Window& window, int target, const char* call);
+std::uint64_t exposures_of(Process& process, Window& window, int target, const char* call);
+std::uint64_t count_completion(Process& process, Window& window, int target, const char* call);
 void lock_target(Process& process, Window& window, int target, WindowLock lock, const char* call);
 // Everything there has been flushed.
 void unlock_target(Process& process, Window& window, int target, const char* call);
