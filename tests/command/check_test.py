@@ -111,6 +111,45 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 0;
   }
+  MPI_Group members, origins, targets;
+  const int first[2] = {0, 1}, third[1] = {2};
+  MPI_Comm_group(pair, &members);
+  MPI_Group_incl(members, 2, first, &origins);
+  MPI_Group_incl(members, 1, third, &targets);
+  if (is(what, "shared")) {
+    if (rank != 2) {
+      MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+      MPI_Put(all, 2, MPI_INT, 2, rank, 2, MPI_INT, win);
+    }
+    MPI_Barrier(pair);
+    if (rank != 2) MPI_Win_unlock(2, win);
+  }
+  if (is(what, "flushed")) {
+    MPI_Win_lock_all(0, win);
+    if (rank == 0) MPI_Get(all, 2, MPI_INT, 2, 0, 2, MPI_INT, win);
+    if (rank == 0) MPI_Win_flush(2, win);
+    MPI_Barrier(pair);
+    if (odd) MPI_Put(all, 2, MPI_INT, 2, 0, 2, MPI_INT, win);
+    if (rank == 0) MPI_Accumulate(&one, 1, MPI_INT, 2, 1, 1, MPI_INT, MPI_SUM, win);
+    MPI_Barrier(pair);
+    MPI_Win_unlock_all(win);
+    MPI_Win_fence(0, win);
+  }
+  if (is(what, "unread")) {
+    MPI_Win_lock_all(0, win);
+    if (odd) MPI_Get(all, 2, MPI_INT, 2, 0, 2, MPI_INT, win);
+    if (odd) MPI_Send(all + 1, 1, MPI_INT, 0, 6, pair);
+  }
+  if (is(what, "exposed")) {
+    if (rank == 2) {
+      MPI_Win_post(origins, 0, win);
+      MPI_Win_wait(win);
+    } else {
+      MPI_Win_start(targets, 0, win);
+      MPI_Put(all, 2, MPI_INT, 2, rank, 2, MPI_INT, win);
+      MPI_Win_complete(win);
+    }
+  }
   if (is(what, "nothing")) {
     /* Columns of a matrix lie between each other; sends may share a buffer. */
     MPI_Type_vector(3, 1, 3, MPI_INT, &column);
@@ -170,7 +209,39 @@ int main(int argc, char** argv) {
       MPI_Win_flush(next, win);
     }
     MPI_Win_unlock_all(win);
+    /* Epochs in turn: by an exclusive lock, by a flush and a message, by post. */
+    for (int i = 0; i < 20; ++i) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+      MPI_Get(all, 2, MPI_INT, 0, 0, 2, MPI_INT, win);
+      MPI_Win_flush_local(0, win);
+      MPI_Put(all, 2, MPI_INT, 0, 0, 2, MPI_INT, win);
+      MPI_Win_unlock(0, win);
+    }
+    MPI_Barrier(pair);
+    MPI_Win_lock_all(0, win);
+    if (rank > 0) MPI_Recv(&one, 0, MPI_INT, rank - 1, 2, pair, MPI_STATUS_IGNORE);
+    MPI_Put(all, 2, MPI_INT, 0, 0, 2, MPI_INT, win);
+    MPI_Win_flush(0, win);
+    if (rank < 2) MPI_Send(&one, 0, MPI_INT, rank + 1, 2, pair);
+    MPI_Fetch_and_op(&one, &sum, MPI_INT, 0, 4, MPI_SUM, win);
+    MPI_Win_unlock_all(win);
+    for (int i = 0; i < 2; ++i) {
+      if (rank == 2) {
+        MPI_Group_free(&origins);
+        MPI_Group_incl(members, 1, &first[i], &origins);
+        MPI_Win_post(origins, 0, win);
+        MPI_Win_wait(win);
+      } else if (rank == i) {
+        MPI_Win_start(targets, 0, win);
+        MPI_Put(all, 2, MPI_INT, 2, 0, 2, MPI_INT, win);
+        MPI_Win_complete(win);
+      }
+    }
+    MPI_Win_fence(0, win);
   }
+  MPI_Group_free(&members);
+  MPI_Group_free(&origins);
+  MPI_Group_free(&targets);
   MPI_Win_free(&win);
   MPI_Comm_free(&between);
   MPI_Comm_free(&sides);
@@ -204,6 +275,13 @@ ENDS = {
                "0 of the job, which takes 4",
     "puts": "MPI_Win_fence (collective 2 of the window): rank 0 puts to bytes 4-7 of rank 2, and "
             "rank 1 puts to the same in one epoch",
+    "shared": "MPI_Win_free (collective 1 of the window): rank 0 puts to bytes 4-7 of rank 2, and "
+              "rank 1 puts to the same at the same time: neither has flushed or unlocked before "
+              "the other begins",
+    "flushed": "MPI_Win_fence (collective 1 of the window): rank 1 puts to bytes 4-7 of rank 2, "
+               "and rank 0 accumulates to the same at the same time",
+    "exposed": "MPI_Win_free (collective 1 of the window): rank 0 puts to bytes 4-7 of rank 2, and "
+               "rank 1 puts to the same in one epoch of MPI_Win_post",
     "missed": "collective 1 of the window is MPI_Win_fence on ranks 0, 2 and MPI_Win_free on rank "
               "1",
     "passed": "MPI_Win_fence (collective 1 of the window) is entered by ranks 0, 2, but rank 1 "
@@ -217,6 +295,9 @@ WINDOWS = {
             r"epoch of an access to rank 0",
 }
 OVERLAPS = {
+    "unread": r"MPI_Send failed on rank 1 of the pair: --check: buf overlaps by 4 bytes the buffer "
+              r"of an access to rank 2 of the window that no flush or end of its epoch has "
+              r"completed",
     "receives": r"MPI_Irecv failed on rank [012] of the pair: --check: buf overlaps by 4 bytes buf "
                 r"of MPI_Irecv from rank [012], tag 5, the pair, which is under way",
     "sends": r"MPI_Recv failed on rank [012] of the pair: --check: buf overlaps by 4 bytes buf of "

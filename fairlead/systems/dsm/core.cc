@@ -2,14 +2,16 @@
 #include "fairlead/systems/dsm/core.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "fairlead/base/pass_signal_on.h"
 #include "fairlead/run/lost_ranks.h"
-#include "fairlead/systems/dsm/fault_signals.h"
 #include "fairlead/systems/dsm/segments.h"
 
 namespace fairlead::dsm {
@@ -18,6 +20,18 @@ namespace {
 // With a job that has lost a rank.
 constexpr Ps kPatience = milliseconds(500);
 constexpr std::size_t kDiffBuffers = 4;
+
+// The handler of both signals. Outside a rank nobody knows who had them before.
+void on_fault(int signal, siginfo_t* info, void* machine) {
+  const int error = errno;
+  Core* const core = Core::current();
+  if (core == nullptr) {
+    pass_signal_on({}, signal, info, machine);
+  } else if (!core->fault(info->si_addr, machine)) {
+    core->signals().pass_on(signal, info, machine);
+  }
+  errno = error;
+}
 
 }  // namespace
 
@@ -61,7 +75,7 @@ Core::Core(run::Context& context, const Options& options)
 Core::~Core() {
   if (running_) {
     port_.wake(lci::Wake::poll_only, Ps{0});
-    if (engine_->uses_signals()) restore_handlers(*this);
+    if (engine_->uses_signals()) signals_.release();
   }
   unmap_sparse(twins_, std::size_t{pages_} * kPageBytes);
   if (own_masters_ != nullptr) unmap_sparse(own_masters_, std::size_t{pages_} * kPageBytes);
@@ -111,7 +125,7 @@ Result<void> Core::open(const Options& options) {
     moved_to_.emplace(pages_);
   }
   running_ = true;
-  if (engine_->uses_signals()) install_handlers(*this, bus_, segv_);
+  if (engine_->uses_signals()) signals_.take(on_fault);
   const bool served = protocol_.fetch == FetchPart::async || protocol_.diff != DiffPart::draw_full;
   if (options.wake == WakeKind::always || (options.wake == WakeKind::automatic && served)) {
     port_.wake(lci::Wake::immediate, Ps{0});
@@ -145,7 +159,7 @@ void Core::stop() {
   }
   port_.wake(lci::Wake::poll_only, Ps{0});
   running_ = false;
-  if (engine_->uses_signals()) restore_handlers(*this);
+  if (engine_->uses_signals()) signals_.release();
   for (const lci::SegId segment : {kPages, kVersions, kFirstTouch, kPagesTaken}) {
     (void)port_.withdraw(segment);
   }

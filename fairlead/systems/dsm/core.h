@@ -12,8 +12,6 @@
 // turn only. fault() runs in a signal handler. What an upcall needs there it may allocate: the C
 // library's allocator makes no access to shared memory, so that no fault interrupts it.
 #pragma once
-#include <signal.h>
-
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -29,6 +27,7 @@
 #include "fairlead/systems/dsm/diff.h"
 #include "fairlead/systems/dsm/dsm.h"
 #include "fairlead/systems/dsm/fault_engine.h"
+#include "fairlead/systems/dsm/fault_signals.h"
 #include "fairlead/systems/dsm/heap.h"
 #include "fairlead/systems/dsm/lock_table.h"
 #include "fairlead/systems/dsm/memory.h"
@@ -83,8 +82,7 @@ class Core {
   const Counts& counts() const { return counts_; }
   const Protocol& protocol() const { return protocol_; }
   std::string engine() const;
-  // Who handled a signal before.
-  const struct sigaction& former(int signal) const { return signal == SIGBUS ? bus_ : segv_; }
+  const FaultSignals& signals() const { return signals_; }
 
  private:
   static constexpr std::size_t kAhead = 8;               // pages that are fetched together
@@ -238,8 +236,7 @@ class Core {
   std::string why_;  // not the first engine
   bool running_ = false;
   bool in_fault_ = false;
-  struct sigaction bus_ {};
-  struct sigaction segv_ {};
+  FaultSignals signals_;
 
   // --- By page.
   Sparse<State> state_;

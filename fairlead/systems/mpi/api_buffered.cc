@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "fairlead/systems/mpi/api_requests.h"
+#include "fairlead/systems/mpi/attached_buffers.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/extras.h"
 #include "fairlead/systems/mpi/task.h"
@@ -11,10 +12,7 @@ namespace {
 
 // nullptr: none is attached. `comm` nullptr: the process's.
 SendBuffer* find_buffer(const Call& call, const Comm* comm) {
-  if (!call.process().has_extras()) return nullptr;
-  SendBuffers& all = call.process().extras().buffers;
-  const auto found = all.find(comm);
-  return found == all.end() ? nullptr : found->second.get();
+  return attached_buffer(call.process(), comm);
 }
 
 int attach(const Call& call, const Comm* comm, void* buffer, MPI_Count size) {
@@ -63,11 +61,8 @@ class Flush final : public Task, public Driven {
   }
 
   Step advance() override {
-    if (process_.has_extras()) {
-      SendBuffers& all = process_.extras().buffers;
-      const auto found = all.find(owner_);
-      if (found != all.end() && !found->second->sent(process_.engine(), end_)) return Step::none;
-    }
+    SendBuffer* const buffer = attached_buffer(process_, owner_);
+    if (buffer != nullptr && !buffer->sent(process_.engine(), end_)) return Step::none;
     request().state = State::done;
     return Step::over;
   }

@@ -1,7 +1,7 @@
 // Communicators: who is in them, copies, splits.
-#include "fairlead/systems/mpi/buffered.h"
+#include "fairlead/systems/mpi/attached_buffers.h"
 #include "fairlead/systems/mpi/calls.h"
-#include "fairlead/systems/mpi/collectives/board.h"
+#include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/comm_making.h"
 
 namespace fairlead::mpi::api {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "fairlead/run/launch/attach.h"
-#include "fairlead/systems/mpi/buffered.h"
+#include "fairlead/systems/mpi/attached_buffers.h"
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/call_signal.h"
 #include "fairlead/systems/mpi/calls.h"

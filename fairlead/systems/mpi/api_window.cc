@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "fairlead/systems/mpi/calls.h"
-#include "fairlead/systems/mpi/collectives/board.h"
+#include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/comm_making.h"
 #include "fairlead/systems/mpi/text.h"
 #include "fairlead/systems/mpi/windows/arguments.h"
+#include "fairlead/systems/mpi/windows/windows.h"
 
 namespace fairlead::mpi::api {
 namespace {

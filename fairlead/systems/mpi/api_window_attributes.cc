@@ -3,6 +3,7 @@
 
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/windows/arguments.h"
+#include "fairlead/systems/mpi/windows/windows.h"
 
 namespace fairlead::mpi {
 namespace {

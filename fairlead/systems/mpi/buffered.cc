@@ -1,11 +1,12 @@
 #include "fairlead/systems/mpi/buffered.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/datatypes/derived_type.h"
-#include "fairlead/systems/mpi/extras.h"
+#include "fairlead/systems/mpi/engine.h"
+#include "fairlead/systems/mpi/mpi.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -65,15 +66,6 @@ bool SendBuffer::sent(Engine& engine, std::uint64_t end) {
 void SendBuffer::flush(Engine& engine, const char* call) {
   for (const Message& each : messages_) engine.wait(*each.request, call);
   let_go(engine);
-}
-
-void drop_buffers(const Call& call, const Comm* comm) {
-  if (!call.process().has_extras()) return;
-  std::erase_if(call.process().extras().buffers, [&](const auto& each) {
-    if (comm != nullptr && each.first != comm) return false;
-    each.second->flush(call.engine(), call.name());
-    return true;
-  });
 }
 
 }  // namespace fairlead::mpi

@@ -1,5 +1,5 @@
-// The memory behind buffered sends (MPI_Bsend): buffers that the program attached, to the process
-// or to a communicator, and the messages that lie in them until they are sent.
+// The memory behind buffered sends (MPI_Bsend): buffers that the program attached
+// (attached_buffers.h), and the messages that lie in them until they are sent.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -54,12 +54,7 @@ class SendBuffer {
   std::list<Message> messages_;  // by offset
 };
 
-// The buffers by whom they were attached to; nullptr: to the process.
+// Buffers by whom they were attached to; nullptr: to the process.
 using SendBuffers = std::map<const Comm*, std::unique_ptr<SendBuffer>>;
-
-class Call;
-// Before `comm` goes (nullptr: MPI ends, all buffers): its messages are sent, then the buffer is
-// detached.
-void drop_buffers(const Call& call, const Comm* comm);
 
 }  // namespace fairlead::mpi

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fairlead/systems/mpi/buffered.h"
-#include "fairlead/systems/mpi/collectives/schedule.h"
+#include "fairlead/systems/mpi/collectives/schedule_steps.h"
 #include "fairlead/systems/mpi/objects.h"
 #include "fairlead/systems/mpi/request.h"
 #include "fairlead/systems/mpi/wire.h"
@@ -26,7 +26,7 @@ struct Extras {
   // Given up by the program while they were under way (task.h).
   std::vector<Request*> given_up;
   // Schedules that are over leave their memory for the next.
-  std::vector<std::unique_ptr<Schedule::Record>> records;
+  std::vector<std::unique_ptr<ScheduleSteps>> spare_steps;
   std::uint32_t next_copy_context = kCopyContext;  // of MPI_Comm_idup
   std::shared_ptr<Watch> watch;                    // nullptr: nobody watches the calls
 };

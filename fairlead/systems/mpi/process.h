@@ -22,7 +22,7 @@
 namespace fairlead::mpi {
 
 struct Extras;
-class Windows;  // windows/window.h
+class Windows;  // windows/windows.h
 
 // The device that a job has which asked for `asked`: a name of its own.
 DeviceName device_in(run::Context& context, DeviceName asked);

@@ -12,7 +12,7 @@
 #include "fairlead/systems/mpi/devices/tports/device.h"
 #include "fairlead/systems/mpi/extras.h"
 #include "fairlead/systems/mpi/panda_device.h"
-#include "fairlead/systems/mpi/windows/window.h"
+#include "fairlead/systems/mpi/windows/windows.h"
 
 namespace fairlead::mpi {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/wrong_call.h"
 #include "fairlead/systems/mpi/engine_test_fixture.h"
 #include "fairlead/systems/mpi/thresholds.h"
 
@@ -102,18 +102,18 @@ TEST(EngineWraps, GenerationsOfClaims) {
 
 // The numbers of a communicator's collectives, of which messages carry the lowest 23 bits.
 TEST(EngineWraps, TagsOfCollectives) {
-  constexpr std::uint64_t kRound = std::uint64_t{GroupCall::kNumberMask} + 1;
+  constexpr std::uint64_t kRound = std::uint64_t{CallTag::kNumberMask} + 1;
   for (const std::uint64_t own :
        {std::uint64_t{5}, kRound - 1, kRound, kRound + 1, 7 * kRound + 3, std::uint64_t{kLast},
         std::uint64_t{kLast} + 1, std::uint64_t{kLast} + 2}) {
     const auto tag_of = [](std::uint64_t number) {
-      return GroupCall::tag_of(number, CollectiveKind::barrier);
+      return CallTag::of(number, CollectiveKind::barrier);
     };
     EXPECT_GE(tag_of(own), 0);
     EXPECT_NE(tag_of(own), tag_of(own + 1));
     // Expect: a member that is one behind or ahead is named by its number.
     for (const std::uint64_t theirs : {own - 1, own, own + 1}) {
-      EXPECT_EQ(GroupCall::number_of(tag_of(theirs), own), theirs) << own;
+      EXPECT_EQ(CallTag::number_of(tag_of(theirs), own), theirs) << own;
     }
   }
 }

@@ -12,7 +12,9 @@
 #include "fairlead/run/context.h"
 #include "fairlead/run/layer_costs.h"
 #include "fairlead/systems/orca/balance.h"
+#include "fairlead/systems/orca/deferred.h"
 #include "fairlead/systems/orca/horizon.h"
+#include "fairlead/systems/orca/host.h"
 #include "fairlead/systems/orca/invocation.h"
 #include "fairlead/systems/orca/orca.h"
 #include "fairlead/systems/orca/processes.h"
@@ -41,10 +43,8 @@ struct Instance {
 
 constexpr Rank owner_of(ObjectId id) { return static_cast<Rank>(id >> 32); }
 
-struct Core {
+struct Core : Host {
   Core(run::Context& context, panda::Panda& panda, const Program& program);
-  Core(const Core&) = delete;
-  Core& operator=(const Core&) = delete;
 
   class Held {
    public:
@@ -57,9 +57,6 @@ struct Core {
     lci::Port& port_;
   };
 
-  Rank self() const { return panda.self(); }
-  // Ends the job, with this rank's number.
-  [[noreturn]] void fatal(const std::string& reason);
   std::string name_of(ObjectId id, const Type& type, const Operation* operation) const;
   // A call from inside of an operation is the program's mistake.
   void check_outside(const char* what);
@@ -96,11 +93,6 @@ struct Core {
   void remove(Instance& instance);
 
   // --- Single copies at their owner, by calls (single_copy.cc).
-  struct Request {
-    panda::Incoming message;
-    panda::Token token;
-    InvokeHead head{};
-  };
   static void on_invoke(void* self, panda::Incoming message, panda::Token token);
   void serve(Request&& request);
   void refuse(panda::Token token, Status status);
@@ -125,24 +117,12 @@ struct Core {
   void stream_gather(const StreamHead& head);
   void report_reads(Instance& instance);
 
-  // What a message without its head, or with wrong numbers, ends in.
-  [[noreturn]] void malformed(Rank source, const char* what);
-
-  run::Context& context;
-  panda::Panda& panda;
-  const Program program;
   const run::LayerCosts costs;
   Orca face;
   Orca::Counts counts;
   std::unordered_map<ObjectId, std::unique_ptr<Instance>> objects;
   std::uint32_t created = 0;
   Pendings pendings;
-  // Requests of other ranks, processes to start, and processes of this rank that wait.
-  struct Deferred {
-    Request request;
-    Processes::Start* start = nullptr;
-    Pending* process = nullptr;
-  };
   Horizon<Deferred> horizon;
   Processes processes;
   const Operation* running = nullptr;  // an operation of the program's

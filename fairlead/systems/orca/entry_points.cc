@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <utility>
 
 #include "fairlead/systems/orca/core.h"
@@ -10,21 +9,10 @@
 namespace fairlead::orca {
 
 Core::Core(run::Context& rank, panda::Panda& its_panda, const Program& its_program)
-    : context(rank),
-      panda(its_panda),
-      program(its_program),
+    : Host(rank, its_panda, its_program),
       costs(rank.layer_costs()),
       face(*this),
-      processes(*this) {}
-
-void Core::fatal(const std::string& reason) {
-  context.abort_job(1, "Orca: " + reason);
-  std::abort();
-}
-
-void Core::malformed(Rank source, const char* what) {
-  fatal(fmt::format("rank {} sent a {} that is none", source, what));
-}
+      processes(*this, horizon, face) {}
 
 std::string Core::name_of(ObjectId id, const Type& type, const Operation* operation) const {
   return fmt::format("operation {}.{} on object {} of rank {}", type.name,

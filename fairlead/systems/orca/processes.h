@@ -5,13 +5,13 @@
 
 #include "fairlead/base/post.h"
 #include "fairlead/systems/orca/codec.h"
+#include "fairlead/systems/orca/deferred.h"
+#include "fairlead/systems/orca/horizon.h"
+#include "fairlead/systems/orca/host.h"
 #include "fairlead/systems/orca/wire.h"
 #include "fairlead/systems/panda/panda.h"
 
 namespace fairlead::orca {
-
-struct Core;
-struct Function;
 
 // The processes that live anywhere, at rank 0. A fork passes rank 0 on its way, and the end of its
 // parent does so behind it, in the order of their rank: the number is never 0 too early.
@@ -28,13 +28,10 @@ class Census {
 
 class Processes {
  public:
-  struct Start {
-    Core* core;
-    const Function* function;
-    Bytes arguments;
-  };
-
-  explicit Processes(Core& core) : core_(core) {}
+  // Processes that came before this rank had executed as much of the stream as their parents wait
+  // in `horizon`; whoever releases them calls start(). They are given `here`.
+  Processes(Host& host, Horizon<Deferred>& horizon, Orca& here)
+      : host_(host), horizon_(horizon), here_(here) {}
 
   void serve();
   // Returns when every rank was found to have the same program.
@@ -50,17 +47,24 @@ class Processes {
   void wait_for_all();
   bool over() const { return over_.ok.load(std::memory_order_acquire) != 0; }
   // As much of the stream as its parent had seen was executed here.
-  void start(Start* start);
+  void start(std::unique_ptr<Start> start);
 
  private:
+  struct Running {
+    Processes* processes;
+    std::unique_ptr<Start> start;
+  };
+
   static void on_fork(void* self, panda::Incoming message);
   static void on_start(void* self, panda::Incoming message);
   static void on_ended(void* self, panda::Incoming message);
   static void on_over(void* self, panda::Incoming message);
   static void on_program(void* self, panda::Incoming message);
-  static void run(void* start);
+  static void run(void* running);
 
-  Core& core_;
+  Host& host_;
+  Horizon<Deferred>& horizon_;
+  Orca& here_;
   Census census_;
   Counter programs_;
   Counter over_;

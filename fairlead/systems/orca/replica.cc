@@ -22,7 +22,7 @@ void Core::on_stream(void* self, panda::Incoming message) {
     if (waiting.process != nullptr) {
       waiting.process->finish(Status::done);
     } else if (waiting.start != nullptr) {
-      core.processes.start(waiting.start);
+      core.processes.start(std::move(waiting.start));
     } else {
       core.serve(std::move(waiting.request));
     }

@@ -104,7 +104,7 @@ struct Core {
   void check_alone(std::uint32_t others);
   void end_threads();
 
-  // All ranks. Whether nothing is under way.
+  // --- All ranks meet (meeting.cc). Whether nothing is under way.
   bool meet(Meeting meeting);
   bool meet_alone(Meeting meeting, const char* what);
   bool release_all(Meeting meeting);

@@ -3,9 +3,10 @@
 #include <cstring>
 
 #include "fairlead/systems/mpi/collectives/board.h"
+#include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
-#include "fairlead/systems/mpi/collectives/large_reduction.h"
+#include "fairlead/systems/mpi/collectives/reduce_without_messages.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {

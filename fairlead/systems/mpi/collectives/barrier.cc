@@ -1,4 +1,5 @@
 #include "fairlead/systems/mpi/collectives/board.h"
+#include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"

@@ -2,6 +2,7 @@
 // reductions meet there: each member writes one cache line and reads those of the others. One round
 // whatever the number of ranks, and nobody has to be scheduled twice: with more ranks than cores
 // that is what a collective costs. Elsewhere the algorithms over messages serve.
+// board_agreement.h says which communicators have one (Comm::board).
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -29,12 +30,7 @@ struct Board {
   alignas(64) BoardSlot half[2][kBoardRanks];
 };
 
-// At the first call on a communicator of at most kBoardRanks members all agree, in the course of a
-// barrier over messages, whether they have a board, and whether all may copy from and to each
-// other's memory. True: they met by doing so.
-bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char* call);
-
-// Enters `size` (up to kBoardBytes) bytes and waits until every member has entered theirs. Answers
+// Enters `size` (up to kBoardBytes) bytes and waits until every member has entered theirs. Returns
 // the members' lines, valid until this member's next meeting but one.
 const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind, const char* call,
                                const void* data, std::size_t size);
@@ -42,9 +38,5 @@ const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind
 // Ends the job when a member is on the board in the collective that this rank does by messages: it
 // would wait there for ever.
 void check_board(Process& process, const Comm& comm, const char* call);
-
-// Collective: waits until no member needs the board, then gives its memory back, and what they
-// reduce through.
-void drop_board(Process& process, Comm& comm, const char* call);
 
 }  // namespace fairlead::mpi

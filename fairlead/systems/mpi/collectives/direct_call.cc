@@ -4,7 +4,8 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/systems/mpi/collectives/board.h"
-#include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/board_agreement.h"
+#include "fairlead/systems/mpi/collectives/wrong_call.h"
 #include "fairlead/systems/mpi/thresholds.h"
 
 namespace fairlead::mpi {

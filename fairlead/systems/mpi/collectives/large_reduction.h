@@ -1,8 +1,8 @@
-// Reductions of large vectors on one node, without messages. Two ways: the kernel copies from and
-// to the members' own vectors (direct_reduction.h); or pieces pass through memory that all
-// map (shared_reduction.h). Which is faster depends on the caches that the processors
-// share: the first member measures and says on the board which way all take.
+// A reduction of a large vector on one node, as the ways without messages are given it
+// (reduce_without_messages.h).
 #pragma once
+#include <cstdint>
+
 #include "fairlead/systems/mpi/collectives/collectives.h"
 
 namespace fairlead::mpi {
@@ -24,9 +24,5 @@ struct LargeReduction {
   std::uint64_t offset_of(Part part) const { return part.first * operand.element; }
   std::uint64_t bytes_of(Part part) const { return part.count * operand.element; }
 };
-
-// The operands are combined in rank order, whatever the root and the way. False: nothing was done,
-// as the vectors are short or no way is open to all; it is the same for all.
-bool reduce_without_messages(const LargeReduction& reduction);
 
 }  // namespace fairlead::mpi

@@ -1,5 +1,5 @@
 #include "fairlead/systems/mpi/collectives/by_messages.h"
-#include "fairlead/systems/mpi/collectives/large_reduction.h"
+#include "fairlead/systems/mpi/collectives/reduce_without_messages.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {

@@ -3,15 +3,15 @@
 #include <cstring>
 
 #include "fairlead/systems/mpi/call.h"
-#include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/wrong_call.h"
 #include "fairlead/systems/mpi/extras.h"
 
 namespace fairlead::mpi {
 namespace {
 
 // How much of what schedules consist of is kept for the next ones.
-constexpr std::size_t kRecordsKept = 8;
-constexpr std::uint64_t kRecordBytesMax = 64 * 1024;
+constexpr std::size_t kSchedulesKept = 8;
+constexpr std::uint64_t kScheduleBytesMax = 64 * 1024;
 
 }  // namespace
 
@@ -19,22 +19,22 @@ Schedule::Schedule(Process& process, Comm& comm, RequestKind kind, std::uint32_t
                    std::int32_t tag, const char* call)
     : Task(process, kind), comm_(comm), context_(context), tag_(tag), call_(call) {
   use(comm);
-  std::vector<std::unique_ptr<Record>>& spare = process.extras().records;
+  std::vector<std::unique_ptr<ScheduleSteps>>& spare = process.extras().spare_steps;
   if (spare.empty()) {
-    record_ = std::make_unique<Record>();
+    steps_ = std::make_unique<ScheduleSteps>();
   } else {
-    record_ = std::move(spare.back());
+    steps_ = std::move(spare.back());
     spare.pop_back();
   }
 }
 
 Schedule::~Schedule() {
-  std::vector<std::unique_ptr<Record>>& spare = process_.extras().records;
-  std::uint64_t bytes = record_->acts.size() * sizeof(Act);
-  for (const Piece& each : record_->memory) bytes += each.second;
-  if (spare.size() >= kRecordsKept || bytes > kRecordBytesMax) return;
-  record_->acts.clear();
-  spare.push_back(std::move(record_));
+  std::vector<std::unique_ptr<ScheduleSteps>>& spare = process_.extras().spare_steps;
+  std::uint64_t bytes = steps_->acts.size() * sizeof(Act);
+  for (const Piece& each : steps_->memory) bytes += each.second;
+  if (spare.size() >= kSchedulesKept || bytes > kScheduleBytesMax) return;
+  steps_->acts.clear();
+  spare.push_back(std::move(steps_));
 }
 
 Envelope Schedule::envelope(int member) const { return {context_, comm_.job_rank(member), tag_}; }
@@ -60,7 +60,7 @@ int Schedule::cancel(const Call& call) {
 
 Driven::Step Schedule::advance() {
   const std::size_t before = next_;
-  const std::vector<Act>& acts = record_->acts;
+  const std::vector<Act>& acts = steps_->acts;
   while (next_ < acts.size() && act(acts[next_])) ++next_;
   if (next_ < acts.size()) return next_ == before ? Step::none : Step::moved;
   request().state = State::done;
@@ -122,8 +122,8 @@ bool Schedule::finish(Message& message) {
 
 // What an earlier schedule left is at hand.
 Recorder::Recorder(Schedule& schedule) : schedule_(schedule), size_(schedule.comm_.size) {
-  for (Schedule::Message& each : schedule.record_->messages) ended_.push_back(&each);
-  for (const Schedule::Piece& each : schedule.record_->memory) {
+  for (Schedule::Message& each : schedule.steps_->messages) ended_.push_back(&each);
+  for (const Schedule::Piece& each : schedule.steps_->memory) {
     spare_.emplace_back(each.first.get(), each.second);
   }
 }
@@ -137,34 +137,33 @@ void Recorder::exchange(int to, const void* out, std::uint64_t out_size, int fro
 
 Recorder::Pending Recorder::begin_receive(int from, void* to, std::uint64_t size) {
   const Pending message = make();
-  schedule_.record_->acts.push_back(
+  schedule_.steps_->acts.push_back(
       {Schedule::What::receive, first_ + from, message, nullptr, nullptr, to, size});
   return message;
 }
 
 Recorder::Pending Recorder::begin_send(int to, const void* from, std::uint64_t size) {
   const Pending message = make();
-  schedule_.record_->acts.push_back(
+  schedule_.steps_->acts.push_back(
       {Schedule::What::send, first_ + to, message, from, nullptr, nullptr, size});
   return message;
 }
 
 Recorder::Pending Recorder::make() {
-  if (ended_.empty()) return &schedule_.record_->messages.emplace_back();
+  if (ended_.empty()) return &schedule_.steps_->messages.emplace_back();
   const Pending found = ended_.back();
   ended_.pop_back();
   return found;
 }
 
 void Recorder::end(Pending message, std::uint64_t) {
-  schedule_.record_->acts.push_back(
-      {Schedule::What::end, 0, message, nullptr, nullptr, nullptr, 0});
+  schedule_.steps_->acts.push_back({Schedule::What::end, 0, message, nullptr, nullptr, nullptr, 0});
   ended_.push_back(message);
 }
 
 void Recorder::copy(void* to, const void* from, std::uint64_t size) {
   if (size == 0 || to == from) return;
-  schedule_.record_->acts.push_back({Schedule::What::copy, 0, nullptr, from, nullptr, to, size});
+  schedule_.steps_->acts.push_back({Schedule::What::copy, 0, nullptr, from, nullptr, to, size});
 }
 
 void Recorder::combine(const Operand& operand, const void* lower, const void* higher, void* out,
@@ -174,14 +173,14 @@ void Recorder::combine(const Operand& operand, const void* lower, const void* hi
     schedule_.user_ = *operand.user;
     schedule_.operand_.user = &schedule_.user_;
   }
-  schedule_.record_->acts.push_back(
+  schedule_.steps_->acts.push_back(
       {Schedule::What::combine, 0, nullptr, lower, higher, out, count});
 }
 
 void Recorder::call(std::function<void()> what) {
   const auto number = static_cast<int>(schedule_.calls_.size());
   schedule_.calls_.push_back(std::move(what));
-  schedule_.record_->acts.push_back(
+  schedule_.steps_->acts.push_back(
       {Schedule::What::call, number, nullptr, nullptr, nullptr, nullptr, 0});
 }
 
@@ -195,7 +194,7 @@ Recorder::Memory::Memory(Recorder& recorder, std::uint64_t size) : recorder_(rec
   }
   auto made = std::make_unique_for_overwrite<std::byte[]>(size);
   piece_ = {made.get(), size};
-  recorder.schedule_.record_->memory.emplace_back(std::move(made), size);
+  recorder.schedule_.steps_->memory.emplace_back(std::move(made), size);
 }
 
 }  // namespace fairlead::mpi

@@ -4,13 +4,13 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "fairlead/systems/mpi/collectives/collectives.h"
+#include "fairlead/systems/mpi/collectives/schedule_steps.h"
 #include "fairlead/systems/mpi/driven.h"
 #include "fairlead/systems/mpi/task.h"
 
@@ -39,32 +39,11 @@ class Schedule final : public Task, public Driven {
 
  private:
   friend class Recorder;
-  friend struct Extras;
 
-  // A message of the schedule; used again once it has ended.
-  struct Message {
-    Request* request = nullptr;  // while it is under way
-    std::uint64_t size = 0;      // of a receive
-    bool is_send = false;
-  };
-  enum class What : std::uint8_t { send, receive, end, copy, combine, call };
-  struct Act {
-    What what;
-    int member = 0;  // of a call: which
-    Message* message = nullptr;
-    const void* from = nullptr;  // of a combination: the lower operand
-    const void* higher = nullptr;
-    void* to = nullptr;
-    std::uint64_t size = 0;  // in bytes; of a combination: in elements
-  };
-
-  using Piece = std::pair<std::unique_ptr<std::byte[]>, std::uint64_t>;
-  // What a schedule consists of. A process keeps some for the next schedules.
-  struct Record {
-    std::vector<Act> acts;
-    std::deque<Message> messages;
-    std::vector<Piece> memory;
-  };
+  using Act = ScheduleSteps::Act;
+  using Message = ScheduleSteps::Message;
+  using Piece = ScheduleSteps::Piece;
+  using What = ScheduleSteps::What;
 
   bool act(const Act& act);
   void send(const Act& act);
@@ -75,7 +54,7 @@ class Schedule final : public Task, public Driven {
   const std::uint32_t context_;
   const std::int32_t tag_;
   const char* const call_;
-  std::unique_ptr<Record> record_;
+  std::unique_ptr<ScheduleSteps> steps_;
   std::size_t next_ = 0;
   Operand operand_{};
   UserOperation user_;  // of the operand; the program may free its own

@@ -8,7 +8,6 @@
 
 #include "fairlead/systems/mpi/datatype_c.h"
 #include "fairlead/systems/mpi/datatypes/cursor.h"
-#include "fairlead/systems/mpi/datatypes/making.h"
 
 namespace fairlead::mpi {
 namespace {

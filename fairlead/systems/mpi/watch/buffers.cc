@@ -122,6 +122,14 @@ class Regions {
     if (receives) add(given_.in, true, replaces ? "buf" : "recvbuf");
   }
 
+  // An operation that combines nothing does not look at what the origin has.
+  void add_access(CallId call) {
+    if (given_.to == MPI_PROC_NULL) return;
+    const bool gets = call == CallId::Get || call == CallId::Rget;
+    if (given_.op != MPI_NO_OP) add(given_.out, false, "origin_addr");
+    add(given_.in, true, gets ? "origin_addr" : "result_addr");
+  }
+
   void add_collective(Shape shape) {
     // A root of an intercommunicator has no part in the data but what the other group sends or
     // gets.
@@ -220,6 +228,9 @@ std::vector<Region> regions_of(const Comm& comm, CallId call, const Given& given
     case Nature::exchange:
       regions.add_messages(row.nature);
       break;
+    case Nature::access:
+      regions.add_access(call);
+      break;
     case Nature::collective:
       regions.add_collective(row.shape);
       break;
@@ -268,6 +279,44 @@ void ActiveBuffers::add(MPI_Request request, Use use) { uses_[request] = std::mo
 ActiveBuffers::Use* ActiveBuffers::find(MPI_Request request) {
   const auto found = uses_.find(request);
   return found == uses_.end() ? nullptr : &found->second;
+}
+
+std::string AccessBuffers::conflict(const std::vector<Region>& regions) const {
+  for (const auto& [number, window] : windows_) {
+    for (const auto& [target, its] : window.targets) {
+      for (const Region& mine : regions) {
+        for (const Region::Range& range : mine.ranges) {
+          Spans::Range both = its.written.common(range);
+          if (both.first == both.second && mine.writes) both = its.read.common(range);
+          if (both.first == both.second) continue;
+          return fmt::format(
+              "--check: {} overlaps by {} bytes the buffer of an access to rank {} of {} that no "
+              "flush or end of its epoch has completed",
+              mine.which, both.second - both.first, target, window.name);
+        }
+      }
+    }
+  }
+  return {};
+}
+
+void AccessBuffers::add(std::uint32_t window, const std::string& name, int target,
+                        const std::vector<Region>& regions) {
+  OfWindow& of = windows_[window];
+  of.name = name;
+  for (const Region& each : regions) {
+    of.ranges += each.ranges.size();
+    if (of.ranges > Epochs::kRangesMax) return;
+    OfTarget& at = of.targets[target];
+    for (const Region::Range& range : each.ranges) (each.writes ? at.written : at.read).add(range);
+  }
+}
+
+void AccessBuffers::end(std::uint32_t window, int target) {
+  const auto found = windows_.find(window);
+  if (found == windows_.end()) return;
+  found->second.targets.erase(target);
+  if (target == Epochs::kAllTargets || found->second.targets.empty()) windows_.erase(found);
 }
 
 }  // namespace fairlead::mpi

@@ -10,6 +10,7 @@
 
 #include "fairlead/systems/mpi/comm.h"
 #include "fairlead/systems/mpi/watch/calls.h"
+#include "fairlead/systems/mpi/watch/epochs.h"
 
 namespace fairlead::mpi {
 
@@ -34,7 +35,7 @@ struct Region {
   void add_block(const GivenData& data, int i);
 };
 
-// What a call reads and writes of this rank's buffers; of one-sided ones nothing.
+// What a call reads and writes of this rank's buffers; of compare_addr nothing.
 std::vector<Region> regions_of(const Comm& comm, CallId call, const Given& given);
 // Bytes of a target's memory from `offset` on, in rising order; empty also where there are very
 // many.
@@ -60,6 +61,31 @@ class ActiveBuffers {
 
  private:
   std::map<MPI_Request, Use> uses_;
+};
+
+// Buffers of one-sided accesses that are not completed at this rank, those apart that have a
+// request.
+class AccessBuffers {
+ public:
+  // What of `regions` may not be touched now; empty: nothing.
+  std::string conflict(const std::vector<Region>& regions) const;
+  // An access of `target` in the window of that number and name.
+  void add(std::uint32_t window, const std::string& name, int target,
+           const std::vector<Region>& regions);
+  // Those of one target are completed, or of all (Epochs::kAllTargets).
+  void end(std::uint32_t window, int target);
+
+ private:
+  struct OfTarget {
+    Spans read;
+    Spans written;
+  };
+  struct OfWindow {
+    std::string name;
+    std::size_t ranges = 0;  // added; of more than Epochs::kRangesMax nothing is known
+    std::map<int, OfTarget> targets;
+  };
+  std::map<std::uint32_t, OfWindow> windows_;
 };
 
 }  // namespace fairlead::mpi

@@ -39,8 +39,21 @@ MPI_Win win_of(const void* handle) { return static_cast<MPI_Win>(const_cast<void
 
 std::string name_of_comm(const Comm& comm) { return comm.given.empty() ? comm.name : comm.given; }
 
+std::string name_of_window(const Window& window) {
+  return window.name.empty() ? window.comm->name : window.name;
+}
+
 std::string tag_text(int tag) {
   return tag == MPI_ANY_TAG ? std::string("any tag") : fmt::format("tag {}", tag);
+}
+
+// The epoch that permits an access of `target` now.
+EpochKind epoch_of(const Window& window, int target) {
+  const std::vector<int>& started = window.targets;
+  if (window.started && std::find(started.begin(), started.end(), target) != started.end()) {
+    return EpochKind::start;
+  }
+  return window.all_locked || window.has_locked(target) ? EpochKind::lock : EpochKind::fence;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -87,6 +100,11 @@ void Checks::agree(const Call& call, CallId id, const Given& given) {
 int Checks::check_window(const Call& call, CallId id, const Given& given, CallState& state) {
   const CallRow& row = row_of(id);
   if (row.nature == Nature::access) return check_access(call, id, given, state);
+  if (id == CallId::Win_post || id == CallId::Win_unlock || id == CallId::Win_unlock_all) {
+    Window* const window = Objects<Window>::find(given.win);
+    if (window != nullptr) end_epoch(call, id, *window, given.to);
+    return MPI_SUCCESS;
+  }
   const bool frees = row.nature == Nature::win_free;
   if (!frees && row.nature != Nature::fence) return MPI_SUCCESS;
   Window* const window =
@@ -98,15 +116,19 @@ int Checks::check_window(const Call& call, CallId id, const Given& given, CallSt
   Comm& comm = *window->comm;
   comm.given = window->name;
   Entry entry = Entry::of(comm, id, given);
-  if (!frees) entry.accesses = epochs_.all(window->id());
+  entry.accesses = epochs_.past(window->id());
+  for (const Access& one : epochs_.open(window->id())) {
+    if (one.epoch == EpochKind::fence) entry.accesses.push_back(one);
+  }
   agreement_.enter(call, comm, std::move(entry), true);
-  epochs_.end(window->id());
+  epochs_.forget(window->id());
+  access_buffers_.end(window->id(), Epochs::kAllTargets);
   if (frees) agreement_.forget(comm);
   return MPI_SUCCESS;
 }
 
 int Checks::check_win_free(const Call& call, Window& window) {
-  const std::vector<Access> open = epochs_.all(window.id());
+  const std::vector<Access> open = epochs_.open(window.id());
   if (open.empty()) return MPI_SUCCESS;
   return fail_on(
       call, window, MPI_ERR_RMA_SYNC,
@@ -115,19 +137,36 @@ int Checks::check_win_free(const Call& call, Window& window) {
                   open[0].target));
 }
 
+// What tells the access apart from those of other ranks.
+void Checks::place_in_epoch(const Call& call, Window& window, Epochs::Made& access) {
+  access.epoch = epoch_of(window, access.target);
+  if (access.epoch == EpochKind::start) {
+    access.from = exposures_of(process_, window, access.target, call.name());
+  }
+  if (access.epoch != EpochKind::lock) return;
+  // As the call would do, which takes the lock of MPI_Win_lock_all at the first access: what was
+  // completed before it was taken is to be in the count.
+  WindowPeer& peer = window_peer(process_, window, access.target, call.name());
+  if (window.all_locked && peer.lock == WindowLock::none) {
+    lock_target(process_, window, access.target, window.all_lock, call.name());
+  }
+  access.from = completions_of(process_, window, access.target, call.name());
+}
+
 int Checks::check_access(const Call& call, CallId id, const Given& given, CallState& state) {
   Window* const window = Objects<Window>::find(given.win);
   // Wrong arguments are the call's to tell.
   const bool there = window != nullptr && given.to >= 0 && given.to < window->comm->size &&
                      given.far.count > 0 && find_body(given.far.type) != nullptr;
   if (!there || (given.far.disp < 0 && !window->is_dynamic())) return MPI_SUCCESS;
-  Epochs::Made access{window->id(), given.to, AccessKind::combine, {}};
+  Epochs::Made access{window->id(), given.to, AccessKind::combine, {}, EpochKind::fence, 0};
   if (id == CallId::Put || id == CallId::Rput) access.kind = AccessKind::put;
   if (id == CallId::Get || id == CallId::Rget) access.kind = AccessKind::get;
   const std::uint64_t unit =
       window->is_dynamic() ? 1 : window_peer(process_, *window, given.to, call.name()).unit;
   access.ranges = bytes_at_target(static_cast<std::uint64_t>(given.far.disp) * unit,
                                   given.far.count, given.far.type);
+  place_in_epoch(call, *window, access);
   if (const std::string found = epochs_.conflict(access); !found.empty()) {
     return fail_on(call, *window, MPI_ERR_RMA_CONFLICT, found);
   }
@@ -136,24 +175,55 @@ int Checks::check_access(const Call& call, CallId id, const Given& given, CallSt
   return MPI_SUCCESS;
 }
 
-void Checks::note_window(CallId id, const Given& given, const CallState& state) {
-  if (state.access) epochs_.add(*state.access);
-  if (row_of(id).nature != Nature::completion) return;
-  const Window* const window = Objects<Window>::find(given.win);
+Epochs::Count Checks::counting(const Call& call, Window& window) {
+  return [this, &call, &window](int target) {
+    return count_completion(process_, window, target, call.name());
+  };
+}
+
+// Before the call: what others may know of only when it has been counted.
+void Checks::end_epoch(const Call& call, CallId id, Window& window, int target) {
+  if (id == CallId::Win_post) {
+    if (!window.posted) ++window.control->exposures;
+    return;
+  }
+  if (id == CallId::Win_unlock_all) {
+    if (!window.all_locked || !epochs_.has_open(window.id(), Epochs::kAllTargets)) return;
+    flush_all(process_, window, call.name());
+    return epochs_.end(window.id(), Epochs::kAllTargets, counting(call, window));
+  }
+  if (window.all_locked || target < 0 || target >= window.comm->size) return;
+  if (!window.has_locked(target) || !epochs_.has_open(window.id(), target)) return;
+  flush(process_, window, target, call.name());
+  epochs_.end(window.id(), target, counting(call, window));
+}
+
+void Checks::note_window(const Call& call, CallId id, const Given& given, const CallState& state) {
+  Window* const window = Objects<Window>::find(given.win);
   if (window == nullptr) return;
+  if (state.access) {
+    epochs_.add(*state.access);
+    if (row_of(id).form == CallForm::at_once) {
+      access_buffers_.add(window->id(), name_of_window(*window), given.to, state.regions);
+    }
+  }
+  if (row_of(id).nature != Nature::completion) return;
+  const bool of_one =
+      id == CallId::Win_flush || id == CallId::Win_flush_local || id == CallId::Win_unlock;
+  access_buffers_.end(window->id(), of_one ? given.to : Epochs::kAllTargets);
+  const Epochs::Count count = counting(call, *window);
   switch (id) {
     case CallId::Win_flush_local:
-      epochs_.end_gets(window->id(), given.to);
-      break;
+      return epochs_.end_gets(window->id(), given.to, count);
     case CallId::Win_flush_local_all:
-      epochs_.end_gets(window->id(), Epochs::kAllTargets);
-      break;
+      return epochs_.end_gets(window->id(), Epochs::kAllTargets, count);
     case CallId::Win_flush:
-    case CallId::Win_unlock:
-      epochs_.end(window->id(), given.to);
+      return epochs_.end(window->id(), given.to, count);
+    case CallId::Win_flush_all:
+    case CallId::Win_complete:
+      return epochs_.end(window->id(), Epochs::kAllTargets, count);
+    default:  // counted before the call
       break;
-    default:
-      epochs_.end(window->id());
   }
 }
 
@@ -174,8 +244,12 @@ int Checks::check_buffers(const Call& call, CallId id, const Given& given, CallS
   }
   state.regions = regions_of(comm != nullptr ? *comm : process_.world(), id, given);
   if (row.form == CallForm::persistent) return MPI_SUCCESS;
-  const std::string found = buffers_.conflict(state.regions);
-  return found.empty() ? MPI_SUCCESS : call.fail(comm, MPI_ERR_BUFFER, found);
+  std::string found = buffers_.conflict(state.regions);
+  if (found.empty()) found = access_buffers_.conflict(state.regions);
+  if (found.empty()) return MPI_SUCCESS;
+  Window* const window = Objects<Window>::find(given.win);
+  return window != nullptr ? fail_on(call, *window, MPI_ERR_BUFFER, found)
+                           : call.fail(comm, MPI_ERR_BUFFER, found);
 }
 
 void Checks::after(CallId id, const Given& given, int answer, const CallState& state) {
@@ -183,7 +257,7 @@ void Checks::after(CallId id, const Given& given, int answer, const CallState& s
   note_taken(given, state);
   if (answer != MPI_SUCCESS) return;
   note_made(id, given, state);
-  note_window(id, given, state);
+  note_window(call, id, given, state);
 }
 
 void Checks::note_taken(const Given& given, const CallState& state) {
@@ -271,10 +345,13 @@ void Checks::finish() {
     const Call call(row_of(CallId::Finalize).name);
     // Every member has entered every collective of every communicator that there is.
     std::map<std::uint32_t, Comm*> comms = {{process_.world().context, &process_.world()}};
+    std::map<std::uint32_t, std::vector<Access>> accesses;  // of those that are a window's
     for (const auto& [handle, made] : handles_.all()) {
       if (handle.first == ObjectKind::win) {
         const Window* const window = Objects<Window>::find(win_of(handle.second));
-        if (window != nullptr) comms[window->id()] = window->comm;
+        if (window == nullptr) continue;
+        comms[window->id()] = window->comm;
+        accesses[window->id()] = epochs_.past(window->id());
       }
       if (handle.first != ObjectKind::comm) continue;
       Comm* const comm = process_.find(comm_of(handle.second));
@@ -283,6 +360,7 @@ void Checks::finish() {
     for (const auto& [context, comm] : comms) {
       Entry entry;
       entry.call = CallId::Finalize;
+      entry.accesses = accesses[context];
       agreement_.enter(call, *comm, entry, true);
     }
     agreement_.finish(call);

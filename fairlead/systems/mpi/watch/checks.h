@@ -40,8 +40,11 @@ class Checks {
   void agree(const Call& call, CallId id, const Given& given);
   int check_window(const Call& call, CallId id, const Given& given, CallState& state);
   int check_access(const Call& call, CallId id, const Given& given, CallState& state);
+  void place_in_epoch(const Call& call, Window& window, Epochs::Made& access);
   int check_win_free(const Call& call, Window& window);
-  void note_window(CallId id, const Given& given, const CallState& state);
+  void note_window(const Call& call, CallId id, const Given& given, const CallState& state);
+  void end_epoch(const Call& call, CallId id, Window& window, int target);
+  Epochs::Count counting(const Call& call, Window& window);
   int check_buffers(const Call& call, CallId id, const Given& given, CallState& state);
   void note_taken(const Given& given, const CallState& state);
   void note_made(CallId id, const Given& given, const CallState& state);
@@ -52,6 +55,7 @@ class Checks {
   Agreement agreement_;
   Handles handles_;
   ActiveBuffers buffers_;
+  AccessBuffers access_buffers_;
   Epochs epochs_;
 };
 

@@ -254,12 +254,51 @@ TEST(Checks, AccessesOfAnEpoch) {
             "--check: this rank puts to bytes 8-15 of rank 2 and puts to the same in one epoch");
   EXPECT_EQ(epochs.conflict(made(AccessKind::get, 71, 72)),
             "--check: this rank accumulates to byte 71 of rank 2 and gets the same in one epoch");
-  epochs.end_gets(1, Epochs::kAllTargets);
+  const auto none = [](int) -> std::uint64_t { return 0; };
+  epochs.end_gets(1, Epochs::kAllTargets, none);
   EXPECT_EQ(epochs.conflict(made(AccessKind::put, 32, 40)), "");
-  epochs.end(1, 3);
-  EXPECT_EQ(epochs.all(1).size(), 2u);
-  epochs.end(1, 2);
-  EXPECT_TRUE(epochs.all(1).empty());
+  epochs.end(1, 3, none);
+  EXPECT_EQ(epochs.open(1).size(), 2u);
+  epochs.end(1, 2, none);
+  EXPECT_TRUE(epochs.open(1).empty());
+  EXPECT_TRUE(epochs.past(1).empty());
+}
+
+TEST(Checks, AccessesUnderLocksAreCountedWhenTheyAreCompleted) {
+  Epochs epochs;
+  std::uint64_t completions = 7;
+  const auto count = [&](int target) {
+    EXPECT_EQ(target, 2);
+    return completions++;
+  };
+  const auto add = [&](AccessKind kind, std::uint64_t begin, std::uint64_t from) {
+    epochs.add({1, 2, kind, {{begin, begin + 8}}, EpochKind::lock, from});
+  };
+  add(AccessKind::get, 0, 5);
+  add(AccessKind::put, 8, 6);
+  add(AccessKind::put, 16, 6);
+  // Expect: what was read is over alone; what lies in a row is one range; one count for all.
+  epochs.end_gets(1, 2, count);
+  ASSERT_EQ(epochs.past(1).size(), 1u);
+  EXPECT_EQ(epochs.past(1)[0].from, 5u);
+  EXPECT_EQ(epochs.past(1)[0].to, 7u);
+  EXPECT_TRUE(epochs.has_open(1, 2));
+  epochs.end(1, Epochs::kAllTargets, count);
+  ASSERT_EQ(epochs.past(1).size(), 2u);
+  EXPECT_EQ(epochs.past(1)[1].begin, 8u);
+  EXPECT_EQ(epochs.past(1)[1].end, 24u);
+  EXPECT_EQ(epochs.past(1)[1].to, 8u);
+  EXPECT_FALSE(epochs.has_open(1, 2));
+  EXPECT_EQ(completions, 9u);
+  for (std::uint64_t i = 0; i < Epochs::kPastMax; ++i) {
+    add(AccessKind::put, 100, i);
+    epochs.end(1, 2, count);
+  }
+  // Expect: the last ones are kept.
+  ASSERT_EQ(epochs.past(1).size(), Epochs::kPastMax);
+  EXPECT_EQ(epochs.past(1)[0].begin, 100u);
+  epochs.forget(1);
+  EXPECT_TRUE(epochs.past(1).empty());
 }
 
 TEST(Checks, AccessesOfSeveralMembers) {
@@ -280,6 +319,26 @@ TEST(Checks, AccessesOfSeveralMembers) {
   const Access sum{1, AccessKind::combine, 4, 12};
   EXPECT_EQ(fence({sum}, {sum}), "");
   EXPECT_NE(fence({put}, {sum}), "");
+  const auto of_start = [](std::uint64_t exposure) {
+    return Access{1, AccessKind::put, 0, 8, EpochKind::start, exposure, 0};
+  };
+  EXPECT_EQ(fence({of_start(1), of_start(2)}, {of_start(3), put}), "");
+  EXPECT_EQ(fence({of_start(1), of_start(2)}, {of_start(2)}),
+            "MPI_Win_fence (collective 3 of w): rank 0 puts to bytes 0-7 of rank 1, and rank 1 "
+            "puts to the same in one epoch of MPI_Win_post");
+  const auto of_lock = [](AccessKind kind, std::uint64_t from, std::uint64_t to) {
+    return Access{1, kind, 0, 8, EpochKind::lock, from, to};
+  };
+  // Expect: nothing where one was counted before the other began, whichever that is.
+  const Access early = of_lock(AccessKind::put, 0, 4);
+  EXPECT_EQ(fence({early}, {of_lock(AccessKind::put, 5, 5)}), "");
+  EXPECT_EQ(fence({of_lock(AccessKind::get, 5, 6)}, {early}), "");
+  EXPECT_EQ(fence({of_lock(AccessKind::get, 4, 5)}, {of_lock(AccessKind::get, 4, 6)}), "");
+  EXPECT_EQ(fence({early, of_lock(AccessKind::get, 4, 6)}, {}), "");
+  EXPECT_EQ(fence({early}, {of_lock(AccessKind::get, 5, 5), of_lock(AccessKind::get, 4, 6)}),
+            "MPI_Win_fence (collective 3 of w): rank 0 puts to bytes 0-7 of rank 1, and rank 1 "
+            "gets the same at the same time: neither has flushed or unlocked before the other "
+            "begins");
   std::vector<Entry> entries(2);
   for (Entry& one : entries) one.call = CallId::Win_fence;
   entries[1].modes = MPI_MODE_NOSUCCEED;
@@ -337,6 +396,39 @@ TEST(Checks, WhatIsWrittenMayNotOverlap) {
   EXPECT_NE(buffers.conflict(receives(data + 3, 1)), "");
   buffers.remove(request);
   EXPECT_EQ(buffers.conflict(receives(data + 3, 1)), "");
+}
+
+TEST(Checks, BuffersOfAccessesUntilTheyAreCompleted) {
+  int data[10] = {};
+  Given put;
+  put.to = 1;
+  put.out = {data, 4, MPI_INT};
+  Given get;
+  get.to = 2;
+  get.in = {data + 4, 4, MPI_INT};
+  AccessBuffers buffers;
+  buffers.add(7, "w", 1, regions_of(comm_of(0, 3), CallId::Put, put));
+  buffers.add(7, "w", 2, regions_of(comm_of(0, 3), CallId::Get, get));
+  // Expect: what is put may be read; what is got may not be touched.
+  EXPECT_EQ(buffers.conflict(sends(data, 4)), "");
+  EXPECT_EQ(buffers.conflict(receives(data + 8, 2)), "");
+  EXPECT_EQ(buffers.conflict(receives(data + 3, 1)),
+            "--check: buf overlaps by 4 bytes the buffer of an access to rank 1 of w that no flush "
+            "or end of its epoch has completed");
+  EXPECT_EQ(buffers.conflict(sends(data + 2, 4)),
+            "--check: buf overlaps by 8 bytes the buffer of an access to rank 2 of w that no flush "
+            "or end of its epoch has completed");
+  buffers.end(7, 1);
+  EXPECT_EQ(buffers.conflict(receives(data + 3, 1)), "");
+  EXPECT_NE(buffers.conflict(sends(data + 2, 4)), "");
+  buffers.end(7, Epochs::kAllTargets);
+  EXPECT_EQ(buffers.conflict(sends(data + 2, 4)), "");
+  // Expect: nothing goes to nobody, and nothing is read where nothing is combined.
+  put.to = MPI_PROC_NULL;
+  EXPECT_TRUE(regions_of(comm_of(0, 3), CallId::Put, put).empty());
+  get.out = {data, 4, MPI_INT};
+  get.op = MPI_NO_OP;
+  EXPECT_EQ(regions_of(comm_of(0, 3), CallId::Get_accumulate, get).size(), 1u);
 }
 
 TEST(Checks, BlocksOfCollectivesLieWhereTheyAreTold) {

@@ -89,6 +89,7 @@ class Judge {
     if (text.empty()) text = types_differ();
     if (text.empty()) text = row().nature == Nature::neighbour ? edges_differ() : pairs_differ();
     if (text.empty() && row().nature == Nature::fence) text = fences_differ();
+    if (text.empty()) text = accesses_meet();
     return text;
   }
 
@@ -245,17 +246,24 @@ class Judge {
     const std::string modes =
         differs("assert", [](const Entry& one) { return modes_name(one.modes); });
     if (!modes.empty()) return modes;
-    std::vector<const std::vector<Access>*> accesses;
     for (std::size_t member = 0; member < entries_.size(); ++member) {
       const Entry& one = entries_[member];
-      if ((one.modes & MPI_MODE_NOPRECEDE) != 0 && !one.accesses.empty()) {
-        return fmt::format(
-            "{} asserts MPI_MODE_NOPRECEDE, but has accessed the memory of rank {} "
-            "since the fence before",
-            name_of(member), one.accesses[0].target);
-      }
-      accesses.push_back(&one.accesses);
+      if ((one.modes & MPI_MODE_NOPRECEDE) == 0) continue;
+      const auto fenced =
+          std::find_if(one.accesses.begin(), one.accesses.end(),
+                       [](const Access& access) { return access.epoch == EpochKind::fence; });
+      if (fenced == one.accesses.end()) continue;
+      return fmt::format(
+          "{} asserts MPI_MODE_NOPRECEDE, but has accessed the memory of rank {} "
+          "since the fence before",
+          name_of(member), fenced->target);
     }
+    return {};
+  }
+
+  std::string accesses_meet() const {
+    std::vector<const std::vector<Access>*> accesses;
+    for (const Entry& one : entries_) accesses.push_back(&one.accesses);
     return conflict_between(accesses);
   }
 

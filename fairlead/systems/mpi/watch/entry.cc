@@ -189,8 +189,8 @@ std::vector<std::uint64_t> Entry::words() const {
   for (const Access& one : accesses) {
     put(made, one.target);
     put(made, static_cast<std::uint64_t>(one.kind));
-    made.push_back(one.begin);
-    made.push_back(one.end);
+    put(made, static_cast<std::uint64_t>(one.epoch));
+    for (const std::uint64_t word : {one.begin, one.end, one.from, one.to}) made.push_back(word);
   }
   return made;
 }
@@ -216,8 +216,10 @@ Entry Entry::of_words(const std::vector<std::uint64_t>& words) {
   for (Access& one : made.accesses) {
     one.target = static_cast<int>(*word++);
     one.kind = static_cast<AccessKind>(*word++);
-    one.begin = *word++;
-    one.end = *word++;
+    one.epoch = static_cast<EpochKind>(*word++);
+    for (std::uint64_t* const number : {&one.begin, &one.end, &one.from, &one.to}) {
+      *number = *word++;
+    }
   }
   return made;
 }

@@ -36,7 +36,7 @@ struct Entry {
   // the order in which the messages of two members are matched.
   std::vector<int> to;
   std::vector<int> from;
-  // At a fence, what this member has accessed since the one before.
+  // At a collective of a window, what this member has accessed since the one before.
   std::vector<Access> accesses;
 
   // What a member of `comm` was given for `call`. A communicator without a topology has no

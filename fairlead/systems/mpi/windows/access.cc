@@ -6,6 +6,7 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/systems/mpi/datatypes/cursor.h"
+#include "fairlead/systems/mpi/windows/windows.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -125,8 +126,9 @@ std::uint64_t shorter_run(const FarData& far, const Data& near) {
 
 // Elements of memory that this rank reaches, which do not lie in a row at one end or the other.
 // `base` is the address of the target's offset 0.
-void combine_in_steps(WindowControl& control, std::uintptr_t base, const TargetElements& target,
-                      const Combining& what, const Operands& operands) {
+void combine_in_steps(std::atomic<std::uint64_t>& guard, std::uintptr_t base,
+                      const TargetElements& target, const Combining& what,
+                      const Operands& operands) {
   const std::uint64_t spacing = what.form.spacing;
   const StepRoom room{std::max<std::uint64_t>(1, kStepBytes / spacing), kStepPieces,
                       kStepBytes + spacing, 0, spacing};
@@ -138,7 +140,7 @@ void combine_in_steps(WindowControl& control, std::uintptr_t base, const TargetE
     if (!row.empty()) operands.own.load(what.form, first, count, row.data());
     std::uint64_t done = 0;
     for (const WindowPiece& piece : pieces) {
-      what.run(control, reinterpret_cast<std::byte*>(base + piece.offset),
+      what.run(guard, reinterpret_cast<std::byte*>(base + piece.offset),
                row.data() + (row.empty() ? 0 : done * spacing), operands.compare,
                former.empty() ? nullptr : former.data() + done * spacing, piece.count);
       done += piece.count;
@@ -219,10 +221,10 @@ void window_combine(Process& process, Window& window, const FarData& far, std::u
   const std::uint64_t bytes = count * what.form.spacing;
   if (far.layout == nullptr && operands.own.layout == nullptr && operands.former.layout == nullptr)
       [[likely]] {
-    what.run(*peer.control, at, operands.own.at, operands.compare, operands.former.at, count);
+    what.run(peer.control->guard, at, operands.own.at, operands.compare, operands.former.at, count);
   } else {
-    combine_in_steps(*peer.control, reinterpret_cast<std::uintptr_t>(at) - far.offset, target, what,
-                     operands);
+    combine_in_steps(peer.control->guard, reinterpret_cast<std::uintptr_t>(at) - far.offset, target,
+                     what, operands);
   }
   process.engine().charge_copy(kSendOps + count, bytes, bytes);
 }

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fairlead/systems/mpi/windows/elements.h"
+#include "fairlead/systems/mpi/windows/combining.h"
 #include "fairlead/systems/mpi/windows/window.h"
 
 namespace fairlead::mpi {
@@ -28,12 +28,6 @@ void window_put(Process& process, Window& window, const FarData& to, const Data&
                 const char* call);
 void window_get(Process& process, Window& window, const FarData& from, const Data& to,
                 const char* call);
-// As Combining::run() has them. `former` belongs to the window until the call is done.
-struct Operands {
-  ElementBuffer own{};
-  const std::byte* compare = nullptr;
-  ElementBuffer former{};
-};
 // On `count` elements; far.bytes is not looked at.
 void window_combine(Process& process, Window& window, const FarData& far, std::uint64_t count,
                     const Combining& what, const Operands& operands, const char* call);

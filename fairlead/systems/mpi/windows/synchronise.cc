@@ -60,21 +60,34 @@ void begin_fence(Process& process, Window& window, int target, Counter& done, co
   }
 }
 
-// --- The words of a lock.
+// --- Words of a member's WindowControl.
 
-struct LockWord {
+struct ControlWord {
   std::atomic<std::uint64_t> WindowControl::*word;
   std::uint64_t offset;
 };
 constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
-constexpr LockWord kTickets = {&WindowControl::tickets, 0};
-constexpr LockWord kReaders = {&WindowControl::readers, kWordBytes};
-constexpr LockWord kWriters = {&WindowControl::writers, 2 * kWordBytes};
+constexpr ControlWord kTickets = {&WindowControl::tickets, 0};
+constexpr ControlWord kReaders = {&WindowControl::readers, kWordBytes};
+constexpr ControlWord kWriters = {&WindowControl::writers, 2 * kWordBytes};
 static_assert(offsetof(WindowControl, readers) == kWordBytes);
 static_assert(offsetof(WindowControl, writers) == 2 * kWordBytes);
+constexpr ControlWord kCompletions = {&WindowControl::completions,
+                                      offsetof(WindowControl, completions)};
+constexpr ControlWord kExposures = {&WindowControl::exposures, offsetof(WindowControl, exposures)};
+
+std::uint64_t read_word(Process& process, Window& window, int target, const ControlWord& which,
+                        const char* call) {
+  WindowPeer& peer = window_peer(process, window, target, call);
+  if (peer.control != nullptr) return (peer.control->*which.word).load();
+  std::uint64_t now = 0;
+  process.engine().fetch({window.comm->job_rank(target), window.control_segment(), which.offset},
+                         &now, sizeof now, call);
+  return now;
+}
 
 // Returns what it was; `waits` false: nobody wants to know, and it is counted in `window.begun`.
-std::uint64_t count_up(Process& process, Window& window, int target, const LockWord& which,
+std::uint64_t count_up(Process& process, Window& window, int target, const ControlWord& which,
                        bool waits, const char* call) {
   WindowPeer& peer = window_peer(process, window, target, call);
   if (peer.control != nullptr) return (peer.control->*which.word).fetch_add(1);
@@ -103,7 +116,7 @@ std::uint64_t count_up(Process& process, Window& window, int target, const LockW
 }
 
 // Until the word has come to `ticket`.
-void await(Process& process, Window& window, int target, const LockWord& which,
+void await(Process& process, Window& window, int target, const ControlWord& which,
            std::uint64_t ticket, const char* call) {
   Engine& engine = process.engine();
   WindowPeer& peer = window_peer(process, window, target, call);
@@ -167,6 +180,20 @@ void flush_all(Process& process, Window& window, const char* call) {
   for (const int target : dirty) begin_fence(process, window, target, there, call);
   wait_for(process, call, [&] { return counted(there) >= dirty.size(); });
   check_moved(process, window, there, call);
+}
+
+// --- What --check counts.
+
+std::uint64_t completions_of(Process& process, Window& window, int target, const char* call) {
+  return read_word(process, window, target, kCompletions, call);
+}
+
+std::uint64_t exposures_of(Process& process, Window& window, int target, const char* call) {
+  return read_word(process, window, target, kExposures, call);
+}
+
+std::uint64_t count_completion(Process& process, Window& window, int target, const char* call) {
+  return count_up(process, window, target, kCompletions, true, call);
 }
 
 // --- The lock of a target.

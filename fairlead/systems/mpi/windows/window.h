@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -20,7 +19,6 @@
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/info.h"
 #include "fairlead/systems/mpi/objects.h"
-#include "fairlead/systems/mpi/windows/window_messages.h"
 
 namespace fairlead::mpi {
 
@@ -37,6 +35,10 @@ struct WindowControl {
   std::uint64_t size;    // of the member's memory, bytes
   std::uint64_t unit;    // bytes a displacement counts
   std::uint64_t offset;  // of the memory in its segment (MPI_Win_allocate_shared)
+  // Counted under --check alone (watch/epochs.h): accesses of this memory that are completed, by
+  // those who made them, and MPI_Win_post, by the member itself.
+  std::atomic<std::uint64_t> completions;
+  std::atomic<std::uint64_t> exposures;
 };
 
 enum class WindowLock : std::uint8_t { none, shared, exclusive, unchecked };
@@ -84,29 +86,6 @@ class WindowPeers {
 struct WindowRegion {
   std::uintptr_t begin;
   std::uint64_t size;
-};
-
-// Keys of attributes of windows. Nothing copies a window, so that copy functions never run.
-struct WindowKeyval {
-  MPI_Win_delete_attr_function* erase = nullptr;
-  void* extra = nullptr;
-  bool freed = false;  // no new attributes; those there are keep their function
-};
-class WindowKeyvals {
- public:
-  int add(const WindowKeyval& keyval) {
-    all_.push_back(keyval);
-    return kFirst + static_cast<int>(all_.size()) - 1;
-  }
-  // nullptr: no such key, or a predefined one. Stays where it is.
-  WindowKeyval* find(int key) {
-    const auto i = static_cast<std::size_t>(key - kFirst);
-    return key >= kFirst && i < all_.size() ? &all_[i] : nullptr;
-  }
-
- private:
-  static constexpr int kFirst = 1 << 24;  // apart from those of communicators
-  std::deque<WindowKeyval> all_;
 };
 
 // One window on this rank; a handle points to it.
@@ -167,39 +146,8 @@ struct Window : Object {
   }
 };
 
-// A process's windows.
-class Windows {
- public:
-  explicit Windows(Process& process) : messages_(process, *this) {}
-  // The process's; made at the first call.
-  static Windows& of(Process& process);
-
-  Window* make(Comm& comm);
-  void free(Process& process, Window& window);
-  // nullptr: no window of this rank.
-  Window* find(std::uint32_t id) const {
-    const auto found = by_id_.find(id);
-    return found == by_id_.end() ? nullptr : found->second;
-  }
-  WindowMessages& messages() { return messages_; }
-  WindowKeyvals keyvals;
-  // Peers do not reach the window's memory here without this rank's processor.
-  void count_needy(Window& window) {
-    window.needs_processor = true;
-    ++needy_;
-  }
-  // Where the Port can, lets peers' messages interrupt this rank's computing (Port::wake) while
-  // there are such windows. Outside any Call, as it changes what they are; not with several
-  // threads.
-  static void settle_wake();
-
- private:
-  Objects<Window> all_;
-  std::unordered_map<std::uint32_t, Window*> by_id_;
-  WindowMessages messages_;
-  std::uint32_t needy_ = 0;
-  bool has_woken_ = false;  // the Port wakes because of it
-};
+// Windows of one rank, by Window::id().
+using WindowsById = std::unordered_map<std::uint32_t, Window*>;
 
 // What `target` is to this rank; asks it once.
 WindowPeer& window_peer(Process& process, Window& window, int target, const char* call);
@@ -220,6 +168,10 @@ void flush_here(Process& process, Window& window, const char* call);
 // And at the target, or at all.
 void flush(Process& process, Window& window, int target, const char* call);
 void flush_all(Process& process, Window& window, const char* call);
+// The two counts of a member's WindowControl, and one more completion: what it was before.
+std::uint64_t completions_of(Process& process, Window& window, int target, const char* call);
+std::uint64_t exposures_of(Process& process, Window& window, int target, const char* call);
+std::uint64_t count_completion(Process& process, Window& window, int target, const char* call);
 void lock_target(Process& process, Window& window, int target, WindowLock lock, const char* call);
 // Everything there has been flushed.
 void unlock_target(Process& process, Window& window, int target, const char* call);

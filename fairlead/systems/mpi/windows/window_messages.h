@@ -9,47 +9,18 @@
 
 #include "fairlead/base/post.h"
 #include "fairlead/lci/port.h"
-#include "fairlead/systems/mpi/operation.h"
+#include "fairlead/systems/mpi/windows/combining.h"
 #include "fairlead/systems/mpi/windows/elements.h"
+#include "fairlead/systems/mpi/windows/window.h"
 
 namespace fairlead::mpi {
 
 class Process;
-class Windows;
-struct Operands;  // access.h
-struct Window;
-struct WindowControl;
-
-// What an accumulate call does to each element at the target.
-struct Combining {
-  enum class Kind : std::uint8_t { combine, replace, no_op, compare_swap };
-
-  Kind kind = Kind::no_op;
-  Combine kernel = nullptr;  // Kind::combine
-  ElementForm form;
-  // How a message names it.
-  std::uint16_t op = 0;
-  std::uint16_t type = 0;
-
-  // From the program's handles; form.spacing 0: the operation is not defined on the type.
-  static Combining of(MPI_Op op, MPI_Datatype type);
-  static Combining comparing(MPI_Datatype type);
-  // From the names in a message.
-  static Combining named(std::uint16_t op, std::uint16_t type);
-
-  // On `count` elements `at`, each at once for all who do the same. `former`, unless nullptr, gets
-  // what they were. `compare`: Kind::compare_swap alone, of one element.
-  void run(WindowControl& control, std::byte* at, const std::byte* operands,
-           const std::byte* compare, std::byte* former, std::uint64_t count) const;
-
- private:
-  void combine_guarded(std::byte* at, const std::byte* operands, std::uint64_t count) const;
-};
 
 class WindowMessages {
  public:
-  // Binds the channel.
-  WindowMessages(Process& process, Windows& windows);
+  // Binds the channel. `windows`: those of this rank.
+  WindowMessages(Process& process, const WindowsById& windows);
 
   // Sends what run() is to do to elements of the target's memory. Operands may be reused at once;
   // former values are there when the target has answered (WindowPeer::asked).
@@ -99,7 +70,7 @@ class WindowMessages {
   static constexpr std::size_t kAskedMax = 64;  // a process; bounds what targets keep
 
   Process& process_;
-  Windows& windows_;
+  const WindowsById& windows_;
   std::vector<Asked> asked_;
   std::vector<std::uint32_t> free_;  // of asked_
   std::vector<std::byte> former_;    // of the request that is served

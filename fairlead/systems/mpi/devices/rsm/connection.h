@@ -1,4 +1,5 @@
-// The two ends of a connection of the rsm device, as its sender and its receiver know it.
+// The two ends of a connection of the rsm device, as its sender and its receiver know it: what the
+// device (device.h) keeps of each peer. They have no part in who is served when.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -10,8 +11,11 @@
 #include <vector>
 
 #include "fairlead/systems/mpi/devices/rsm/block_pool.h"
-#include "fairlead/systems/mpi/devices/rsm/device.h"
+#include "fairlead/systems/mpi/devices/rsm/in_queue.h"
+#include "fairlead/systems/mpi/devices/rsm/out_queue.h"
 #include "fairlead/systems/mpi/devices/rsm/postbox.h"
+#include "fairlead/systems/mpi/devices/rsm/tunables.h"
+#include "fairlead/systems/mpi/request.h"
 #include "fairlead/systems/mpi/thresholds.h"
 
 namespace fairlead::mpi {
@@ -20,16 +24,21 @@ namespace fairlead::mpi {
 constexpr std::uint32_t kRsmAcknowledged = kRsmSegment;
 constexpr std::uint32_t rsm_area(Rank sender) { return kRsmSegment + 1 + sender; }
 
+namespace rsm {
+
+struct Outgoing;
+
 // The blocks that one connection, or all to a node, are given.
-struct RsmDevice::Pool {
+struct Pool {
   Pool(std::uint64_t bytes, std::uint64_t stripes) : blocks(bytes, stripes) {}
 
-  rsm::BlockPool blocks;
+  BlockPool blocks;
   std::vector<Outgoing*> users;
 };
 
-struct RsmDevice::Outgoing {
-  Outgoing(lci::Port& port, Rank receiver, const rsm::Protocol& how,
+// The sender's end.
+struct Outgoing {
+  Outgoing(lci::Port& port, Rank receiver, const Protocol& how,
            const std::atomic<std::uint64_t>& acknowledged, std::shared_ptr<Pool> from)
       : to(receiver),
         protocol(how),
@@ -55,9 +64,9 @@ struct RsmDevice::Outgoing {
     std::uint64_t at = 0;  // in the message
     std::uint64_t bytes = 0;
     std::uint64_t count = 0;
-    std::uint16_t block[rsm::kHeadBlocks] = {};
+    std::uint16_t block[kHeadBlocks] = {};
     std::unique_ptr<std::byte[]> row;  // the bytes, where they do not lie in a row
-    alignas(rsm::kBoxBytes) std::byte tail[rsm::kBoxBytes] = {};
+    alignas(kBoxBytes) std::byte tail[kBoxBytes] = {};
     bool put = false;
     Counter came;   // raw: its put is over, and may be lost
     Counter there;  // the fence behind it
@@ -77,22 +86,23 @@ struct RsmDevice::Outgoing {
   }
 
   const Rank to;
-  const rsm::Protocol& protocol;
+  const Protocol& protocol;
   bool open = false;     // the receiver has the area
-  bool late = false;     // in late_out_
+  bool late = false;     // its queue is to be pushed again (RsmDevice::late_out_)
   bool blocked = false;  // a send waits for what receivers of the pool acknowledge
   bool watched = false;  // this wait ends when its receiver acknowledges something
-  rsm::OutQueue queue;
+  OutQueue queue;
   const bool raw;  // puts may be lost (lci::kRawPuts)
   const std::shared_ptr<Pool> pool;
-  rsm::BlockPool::User blocks;
+  BlockPool::User blocks;
   std::deque<Part> parts;  // of the message that is sent now, in order
   std::deque<Listed> listed;
 };
 
-struct RsmDevice::Incoming {
+// The receiver's end.
+struct Incoming {
   // `share`: of the sender's pool, as much as this receiver may keep it from using.
-  Incoming(Rank sender, const std::byte* area, const rsm::Protocol& how, std::uint64_t share)
+  Incoming(Rank sender, const std::byte* area, const Protocol& how, std::uint64_t share)
       : from(sender),
         boxes(how.boxes),
         tell_bytes(share),
@@ -109,8 +119,8 @@ struct RsmDevice::Incoming {
   const std::uint64_t tell_bytes;
   std::uint64_t unmatched = 0;  // messages that came and have no receive
   std::uint64_t expected = 0;   // offers that receives have taken, and whose bytes have not come
-  bool late = false;            // in late_in_
-  rsm::InQueue queue;
+  bool late = false;            // its sender is to be told again (RsmDevice::late_in_)
+  InQueue queue;
   // The message that is coming; neither a receive nor kept: nobody's, and its bytes are dropped.
   Request* receive = nullptr;
   Unexpected* early = nullptr;
@@ -121,9 +131,11 @@ struct RsmDevice::Incoming {
   // What the sender was told.
   std::uint64_t told = 0;
   std::uint64_t untold_bytes = 0;  // of the pool, in blocks that were taken since
-  struct alignas(rsm::kBoxBytes) Line {
+  struct alignas(kBoxBytes) Line {
     std::uint64_t taken = 0;
   } line;
 };
+
+}  // namespace rsm
 
 }  // namespace fairlead::mpi

@@ -35,6 +35,12 @@ namespace fairlead::mpi {
 
 class Engine;
 
+namespace rsm {  // connection.h
+struct Incoming;
+struct Outgoing;
+struct Pool;
+}  // namespace rsm
+
 class RsmDevice final : public Device {
  public:
   // Part of `engine`. `context` says which ranks are on one node; it outlives the device.
@@ -62,9 +68,9 @@ class RsmDevice final : public Device {
   std::string describe(Rank peer) const override;
 
  private:
-  struct Outgoing;
-  struct Incoming;
-  struct Pool;
+  using Outgoing = rsm::Outgoing;
+  using Incoming = rsm::Incoming;
+  using Pool = rsm::Pool;
   // What this rank has to do with another.
   struct Peer {
     std::unique_ptr<Outgoing> out;

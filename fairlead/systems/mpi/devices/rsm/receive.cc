@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "fairlead/systems/mpi/devices/rsm/connection.h"
+#include "fairlead/systems/mpi/devices/rsm/device.h"
 #include "fairlead/systems/mpi/engine.h"
 
 namespace fairlead::mpi {

@@ -1,6 +1,6 @@
-#include "fairlead/systems/mpi/collectives/large_reduction.h"
+#include "fairlead/systems/mpi/collectives/reduce_without_messages.h"
 
-#include "fairlead/systems/mpi/collectives/board.h"
+#include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/direct_call.h"
 #include "fairlead/systems/mpi/collectives/direct_reduction.h"
