@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "fairlead/base/counters.h"
@@ -26,6 +27,7 @@
 #include "fairlead/lci/ni/host_multicast.h"
 #include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/lci/ni/ni_port_options.h"
+#include "fairlead/lci/ni/ni_vi_rdma.h"
 #include "fairlead/lci/ni/ni_words.h"
 #include "fairlead/lci/ni/page_copies.h"
 #include "fairlead/lci/port.h"
@@ -33,9 +35,13 @@
 
 namespace fairlead::lci {
 
+struct NoViRdmaPort {};
+
 // Flow: of a host that runs the reliability scheme (proto/flow.h); NoFlow where the NIs do.
 template <HostNi Ni, class Transfer, class Flow = proto::NoFlow>
-class alignas(kCacheLine) NiPort final : public Port {
+class alignas(kCacheLine) NiPort final
+    : public Port,
+      public std::conditional_t<Transfer::kHasQueues, ViRdmaPort, NoViRdmaPort> {
   static constexpr std::size_t kNiMemoryMax = std::size_t{1} << 30;  // no NI has so much
 
  public:
@@ -57,7 +63,8 @@ class alignas(kCacheLine) NiPort final : public Port {
         words_(ni, flow_, options.self, counters, backlog_),
         pages_(ni, remote_,
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
-               counters) {
+               counters),
+        vi_rdma_(ni, *this) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
   }
 
@@ -102,6 +109,10 @@ class alignas(kCacheLine) NiPort final : public Port {
     if constexpr (Transfer::kHasQueues) {
       if (queue > 0) ni_.close_vi(queue);
     }
+  }
+  // ViRdmaPort's, where this is one.
+  std::conditional_t<Transfer::kHasQueues, ViRdma*, void> vi_rdma() {
+    if constexpr (Transfer::kHasQueues) return &vi_rdma_;
   }
   // For a WakingPort, where time passes by itself.
   bool quiet() const { return client_.quiet(); }
@@ -160,7 +171,9 @@ class alignas(kCacheLine) NiPort final : public Port {
     if (mine.for_group) {
       post_to_group(mine, gathered);
     } else {
-      post(mine, gathered);
+      // By RDMA the NI gathers them from where they are.
+      const bool copies = !Transfer::kHasQueues || mine.source == 0;
+      post(mine, copies ? gathered : 0);
     }
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
     return Post::done;
@@ -586,7 +599,7 @@ class alignas(kCacheLine) NiPort final : public Port {
     ran += deliver_local();
     std::uint32_t id = 0;
     while (!client_.quiet() && next_received(&id)) {
-      ni_.charge(Step::receive);
+      if (!is_piece_of_read(ni_.packet(id))) ni_.charge(Step::receive);
       deliver(ni_.packet(id));
       ++ran;
     }
@@ -609,6 +622,11 @@ class alignas(kCacheLine) NiPort final : public Port {
     return ran;
   }
 
+  // By RDMA, and not the last one: the NI writes it to where it belongs and tells nobody.
+  static bool is_piece_of_read(const NiPacket& packet) {
+    return Transfer::kHasQueues && packet.source == static_cast<std::uint8_t>(ViOp::read_data) &&
+           packet.page_bytes != 0;
+  }
   // The next packet for an upcall.
   bool next_received(PacketId* id) {
     if (aside_.empty()) return take_off(id);
@@ -779,6 +797,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   NiWords<Ni, HostFlowOf> words_;
   [[no_unique_address]] std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>
       pages_;
+  [[no_unique_address]] std::conditional_t<Transfer::kHasQueues, NiViRdma<Ni>, NoViRdma> vi_rdma_;
   Ps watchdog_{};
   Events events_{client_, options_.size};
 };
