@@ -44,7 +44,7 @@ struct NiPacket {
   bool notifies : 1;         // the host is told when it has come
   bool redirected : 1;       // its page was not in the receiving NI's TLB
   bool copy : 1;             // one of several, for the ranks of its node
-  std::uint8_t source;       // how the NI gets at the data (proto::SourceKind)
+  std::uint8_t source;       // how the NI gets at the data (proto::SourceKind); of data: a ViOp
   std::uint16_t page_bytes;  // of the page that the NI's TLB gets with it
   // Where several ranks share an NI: numbers among those of a node.
   std::uint8_t place;  // of the rank that posted it

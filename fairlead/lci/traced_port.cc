@@ -11,6 +11,7 @@
 #include "fairlead/base/packet_arrows.h"
 #include "fairlead/lci/message_matching.h"
 #include "fairlead/lci/network_reduction.h"
+#include "fairlead/lci/vi_rdma.h"
 
 namespace fairlead::lci {
 namespace {
@@ -49,7 +50,7 @@ class Matching final : public MessageMatching {
   std::unordered_set<Chan> opened_;
 };
 
-class TracedPort final : public Port, public MatchingPort, public ReducingPort {
+class TracedPort final : public Port, public MatchingPort, public ReducingPort, public ViRdmaPort {
  public:
   TracedPort(Port& inner, TraceLane lane)
       : inner_(inner), lane_(lane), free_work_((inner.caps(inner.self()).flags & kFreeWork) != 0) {
@@ -67,6 +68,7 @@ class TracedPort final : public Port, public MatchingPort, public ReducingPort {
   }
 
   NetworkReductions* reductions() override { return reductions_of(inner_); }
+  ViRdma* vi_rdma() override { return vi_rdma_of(inner_); }
 
   Rank self() const override { return inner_.self(); }
   Rank size() const override { return inner_.size(); }

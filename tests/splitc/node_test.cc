@@ -168,5 +168,26 @@ TEST_P(NodeTimes, primitives_on_one_node) {
   });
 }
 
+// Ranks of one node take pieces of work by a counter of rank 0's, which has work of its own.
+TEST_P(NodeTimes, a_rank_that_computes_serves_its_neighbour_when_it_polls) {
+  run_splitc("amvia-shm " + GetParam(), 2, [](lci::Port& port) {
+    constexpr int kPieces = 40;
+    const global_ptr<int> taken = splitc::all_malloc<int>(1);
+    const auto next = [taken] {
+      return splitc::atomic(0, [taken] { return (*splitc::tolocal(taken.on(0)))++; });
+    };
+    int mine = 0;
+    for (; next() < kPieces; ++mine) {
+      for (int part = 0; part < 10; ++part) {
+        port.charge({.ops = 20'000});
+        splitc::poll();
+      }
+    }
+    splitc::barrier();
+    // Expect: each does about half of them.
+    return PORT_TEST_CHECK(mine >= kPieces * 2 / 5, port, mine);
+  });
+}
+
 }  // namespace
 }  // namespace fairlead::port_test

@@ -49,16 +49,11 @@ struct Whereabouts {
   VIP_MEM_HANDLE handle;
 };
 
-// RDMA: writes with and without immediate data, reads of many packets, a fence between them.
-bool remote(Place& place, port_test::Meeting& meeting, lci::Port& port, VIP_VI_HANDLE vi,
-            bool reads) {
-  const std::size_t here = 500'000;  // what the other side reaches
-  const std::size_t bytes = 60'000;
-  const unsigned me = port.self();
-  bool good = true;
+// Both sides tell each other of their memory from `here` on; returns the other one's.
+Whereabouts exchange_places(Place& place, port_test::Meeting& meeting, lci::Port& port,
+                            VIP_VI_HANDLE vi, std::size_t here, bool& good) {
   VIP_DESCRIPTOR* found = nullptr;
   (void)place.receive(vi, place.describe(0, {{0, 64}}));
-  (void)place.receive(vi, place.describe(1, {{64, 64}}));
   good &= PORT_TEST_CHECK(meeting.meet(), port, 0);
   const Whereabouts mine{reinterpret_cast<std::uintptr_t>(place.memory.data() + here),
                          place.handle};
@@ -68,6 +63,20 @@ bool remote(Place& place, port_test::Meeting& meeting, lci::Port& port, VIP_VI_H
   Whereabouts its{};
   std::memcpy(&its, place.memory.data(), sizeof its);
   good &= PORT_TEST_CHECK(sent(vi, &found) == VIP_SUCCESS, port, 0);
+  return its;
+}
+
+// RDMA: writes with and without immediate data, reads of many packets, a fence between them.
+bool remote(Place& place, port_test::Meeting& meeting, lci::Port& port, VIP_VI_HANDLE vi,
+            bool reads) {
+  const std::size_t here = 500'000;  // what the other side reaches
+  const std::size_t bytes = 60'000;
+  const unsigned me = port.self();
+  bool good = true;
+  VIP_DESCRIPTOR* found = nullptr;
+  const Whereabouts its = exchange_places(place, meeting, port, vi, here, good);
+  (void)place.receive(vi, place.describe(1, {{64, 64}}));
+  good &= PORT_TEST_CHECK(meeting.meet(), port, 0);
   // Two parts, the second with a word that the other side is told of.
   place.fill({200'000, bytes}, 40 + me);
   VIP_DESCRIPTOR* const first =
@@ -128,6 +137,46 @@ TEST_P(Transfer, every_level_sends_writes_and_reads) {
                               rank.port(), level);
     }
     return PORT_TEST_CHECK(place.close(), rank.port(), 0) && good;
+  });
+}
+
+// Network interfaces that know virtual interfaces do RDMA while the rank whose memory it is
+// computes.
+class Apart : public PerWorld {};
+INSTANTIATE_PORT_TESTS_IN(Apart, ::testing::Values("millennium/via"));
+
+TEST_P(Apart, rdma_takes_no_processor_of_the_other_side) {
+  run_ranks(GetParam(), 2, [](run::Context& rank) {
+    const std::size_t here = 500'000;
+    const std::size_t bytes = 20'000;
+    lci::Port& port = rank.port();
+    port_test::Meeting meeting(port);
+    Place place;
+    const VIP_VI_HANDLE vi = place.vi(VIP_SERVICE_RELIABLE_RECEPTION);
+    bool good = PORT_TEST_CHECK(place.connect(vi, 1 - port.self(), "apart"), port, 0);
+    const Whereabouts its = exchange_places(place, meeting, port, vi, here, good);
+    if (port.self() == 1) {
+      // 20 ms, in which it looks at nothing.
+      port.charge({.ops = 8'000'000});
+      (void)port.poll();
+      good &= PORT_TEST_CHECK(place.holds({here, bytes}, 7), port, 0);
+    } else {
+      const Ps begin = port.now();
+      place.fill({0, bytes}, 7);
+      VIP_DESCRIPTOR* found = nullptr;
+      for (const bool reads : {false, true}) {
+        const VIP_UINT16 control = reads ? VIP_CONTROL_OP_RDMAREAD : VIP_CONTROL_OP_RDMAWRITE;
+        VIP_DESCRIPTOR* const posted = place.describe(3, {{reads ? 200'000u : 0u, bytes}}, control);
+        place.aim(3, its.address, its.handle);
+        good &= PORT_TEST_CHECK(place.send(vi, posted) == VIP_SUCCESS, port, control);
+        good &= PORT_TEST_CHECK(sent(vi, &found) == VIP_SUCCESS && found == posted, port, control);
+      }
+      good &= PORT_TEST_CHECK(place.holds({200'000, bytes}, 7), port, 0);
+      // Expect: both are done long before the other side has computed.
+      const Ps took = port.now() - begin;
+      good &= PORT_TEST_CHECK(took < milliseconds(3), port, took.count);
+    }
+    return PORT_TEST_CHECK(meeting.meet(), port, 0) && place.finish() && good;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "fairlead/base/counters.h"
@@ -26,6 +27,7 @@
 #include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/lci/ni/host_work.h"
 #include "fairlead/lci/ni/ni_port_options.h"
+#include "fairlead/lci/ni/ni_vi_rdma.h"
 #include "fairlead/lci/ni/ni_words.h"
 #include "fairlead/lci/ni/own_segments.h"
 #include "fairlead/lci/ni/page_copies.h"
@@ -36,9 +38,13 @@
 
 namespace fairlead::lci {
 
+struct NoViRdmaPort {};
+
 // Flow: of a host that runs the reliability scheme (proto/flow.h); NoFlow where the NIs do.
 template <HostNi Ni, class Transfer, class Flow = proto::NoFlow>
-class alignas(kCacheLine) NiPort final : public Port {
+class alignas(kCacheLine) NiPort final
+    : public Port,
+      public std::conditional_t<Transfer::kHasQueues, ViRdmaPort, NoViRdmaPort> {
  public:
   // `ni` and `counters` outlive the port.
   NiPort(Ni& ni, const NiPortOptions& options, PortCounters& counters, Flow flow = Flow{})
@@ -63,7 +69,8 @@ class alignas(kCacheLine) NiPort final : public Port {
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
                counters),
         segments_(ni, options.self, memory_, pages_),
-        work_(ni, flow_, client_, options.work_takes_time, counters) {
+        work_(ni, flow_, client_, options.work_takes_time, counters),
+        vi_rdma_(ni, *this) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
   }
 
@@ -100,6 +107,10 @@ class alignas(kCacheLine) NiPort final : public Port {
     if constexpr (Transfer::kHasQueues) {
       if (queue > 0) ni_.close_vi(queue);
     }
+  }
+  // ViRdmaPort's, where this is one.
+  std::conditional_t<Transfer::kHasQueues, ViRdma*, void> vi_rdma() {
+    if constexpr (Transfer::kHasQueues) return &vi_rdma_;
   }
   // For a WakingPort, where time passes by itself.
   bool quiet() const { return client_.quiet(); }
@@ -159,7 +170,9 @@ class alignas(kCacheLine) NiPort final : public Port {
       ++counters_.multicasts_sent;
       if (multicast_.post(mine, gathered)) post(mine, gathered);
     } else {
-      post(mine, gathered);
+      // By RDMA the NI gathers them from where they are.
+      const bool copies = !Transfer::kHasQueues || mine.source == 0;
+      post(mine, copies ? gathered : 0);
     }
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
     return Post::done;
@@ -510,7 +523,7 @@ class alignas(kCacheLine) NiPort final : public Port {
     ran += deliver_local();
     std::uint32_t id = 0;
     while (!client_.quiet() && next_received(&id)) {
-      ni_.charge(Step::receive);
+      if (!is_piece_of_read(ni_.packet(id))) ni_.charge(Step::receive);
       deliver(ni_.packet(id));
       ++ran;
     }
@@ -533,6 +546,11 @@ class alignas(kCacheLine) NiPort final : public Port {
     return ran;
   }
 
+  // By RDMA, and not the last one: the NI writes it to where it belongs and tells nobody.
+  static bool is_piece_of_read(const NiPacket& packet) {
+    return Transfer::kHasQueues && packet.source == static_cast<std::uint8_t>(ViOp::read_data) &&
+           packet.page_bytes != 0;
+  }
   // The next packet for an upcall.
   bool next_received(PacketId* id) {
     if (!received_.any_aside()) return take_off(id);
@@ -651,6 +669,7 @@ class alignas(kCacheLine) NiPort final : public Port {
       pages_;
   OwnSegments<Ni, decltype(pages_)> segments_;
   HostWork<Ni, HostFlowOf> work_;
+  [[no_unique_address]] std::conditional_t<Transfer::kHasQueues, NiViRdma<Ni>, NoViRdma> vi_rdma_;
   Events events_{client_, options_.size};
 };
 

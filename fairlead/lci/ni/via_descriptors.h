@@ -3,6 +3,7 @@
 // status of what is complete. To the rest of the program (ni_program.h) it is the hardware.
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/check.h"
@@ -12,6 +13,7 @@
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
+#include "fairlead/fabric/vi_rdma.h"
 #include "fairlead/proto/translation_cache.h"
 
 namespace fairlead::lci {
@@ -24,7 +26,7 @@ struct ViaDescriptorOptions {
   std::uint32_t ranks_here;  // of this NI's node
 };
 
-// Hardware also has deliver_described(), complete() and read_now()
+// Hardware also has deliver_described(), complete(), read_now() and what via_rdma.h asks of it
 // (fabric/model/lanai/ni_hardware.h).
 template <class Hardware>
 class ViaDescriptors {
@@ -78,6 +80,24 @@ class ViaDescriptors {
 
   std::uint64_t tlb_misses() const { return misses_; }
 
+  // --- For RDMA (via_rdma.h).
+  // The next operation of another NI that has come; false: there is none.
+  bool take_rdma(PacketId* id) {
+    if (rdma_.empty()) return false;
+    *id = rdma_.front();
+    rdma_.pop_front();
+    return true;
+  }
+  // Pieces of reads that have gone to the network since the last call.
+  std::uint32_t take_left() { return std::exchange(left_, 0); }
+  // The rank is given it, by a receive descriptor, as if it were a message.
+  void hand_over(PacketId id) {
+    ni_.packet(id).source = static_cast<std::uint8_t>(fabric::ViOp::none);
+    read(id, Read::receive_descriptor, 0);
+  }
+  // A page of registered memory, by its number.
+  void translate_registered(std::uint64_t page) { translate(kRegistered + page); }
+
   // --- The hardware of NiProgram.
   Peer self() const { return ni_.self(); }
   Peer node_of(Rank rank) const { return ni_.node_of(rank); }
@@ -89,12 +109,30 @@ class ViaDescriptors {
     reads_.push_back({id, Read::data, 0});
     ni_.fetch(id);
   }
-  // It belongs where the next receive descriptor says.
-  void deliver(PacketId id) { read(id, Read::receive_descriptor, 0); }
+  // It belongs where the next receive descriptor says. RDMA needs none.
+  void deliver(PacketId id) {
+    const auto& packet = ni_.packet(id);
+    switch (op_of(packet)) {
+      case fabric::ViOp::none:
+        return read(id, Read::receive_descriptor, 0);
+      case fabric::ViOp::write:
+      case fabric::ViOp::read:
+        return rdma_.push_back(id);
+      case fabric::ViOp::read_data:
+        if (packet.page_bytes != 0) return ni_.deliver(id);  // more follows
+        [[fallthrough]];
+      case fabric::ViOp::done:
+        ni_.charge(Step::status);
+        return ni_.deliver_described(id);
+    }
+  }
   void land(PacketId id) { ni_.land(id); }
   void report(std::uint32_t place, std::uint64_t cookie) { ni_.report(place, cookie); }
   void answer(PacketId id) { ni_.answer(id); }
-  void transmit(Peer peer, PacketId id) { ni_.transmit(peer, id); }
+  void transmit(Peer peer, PacketId id) {
+    if (op_of(ni_.packet(id)) == fabric::ViOp::read_data) ++left_;
+    ni_.transmit(peer, id);
+  }
   PacketId image(PacketId id) { return ni_.image(id); }
   void submit_forward(PacketId id, Peer child) { ni_.submit_forward(id, child); }
   // A send is complete: its descriptor says so, and its buffer is the rank's again.
@@ -119,6 +157,16 @@ class ViaDescriptors {
     std::uint32_t sent = 0;
     std::uint32_t received = 0;
   };
+
+  // Numbers of pages of registered memory are above all others.
+  static constexpr proto::VirtualPage kRegistered = proto::VirtualPage{1} << 33;
+
+  template <class Packet>
+  static fabric::ViOp op_of(const Packet& packet) {
+    const bool known = packet.header.client.kind == fabric::PacketKind::data &&
+                       packet.source <= static_cast<std::uint8_t>(fabric::ViOp::done);
+    return known ? static_cast<fabric::ViOp>(packet.source) : fabric::ViOp::none;
+  }
 
   void read(PacketId id, Read what, std::uint16_t data_bytes) {
     ni_.charge(Step::dma_program);
@@ -154,6 +202,8 @@ class ViaDescriptors {
   std::vector<proto::VirtualPage> tlb_;
   std::vector<Place> places_;
   std::uint64_t misses_ = 0;
+  Ring<PacketId> rdma_;
+  std::uint32_t left_ = 0;
 };
 
 }  // namespace fairlead::lci

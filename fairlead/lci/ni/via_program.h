@@ -7,6 +7,7 @@
 //   -> sent -> status written
 //   packet received -> receive descriptor read -> addresses found -> data, status and
 //   completion queue entry written
+//   RDMA received -> looked up, data written or read by DMA, and answered (via_rdma.h)
 //
 // Between NIs a flow of proto/flow.h, so that nothing is lost: reliable delivery.
 #pragma once
@@ -19,6 +20,7 @@
 #include "fairlead/lci/ni/doorbell_scan.h"
 #include "fairlead/lci/ni/ni_program.h"
 #include "fairlead/lci/ni/via_descriptors.h"
+#include "fairlead/lci/ni/via_rdma.h"
 
 namespace fairlead::lci {
 
@@ -37,7 +39,8 @@ class ViaProgram {
         options_(options),
         scan_(ni.time_of(Step::doorbell)),
         descriptors_(ni, descriptors),
-        packets_(descriptors_, std::move(flow), options) {}
+        packets_(descriptors_, std::move(flow), options),
+        rdma_(ni, descriptors_, packets_) {}
 
   // At `at`, which may be in a turn, a host has written this send into the doorbell packet.operand.
   void rung(PacketId id, Ps at) {
@@ -77,6 +80,10 @@ class ViaProgram {
   void on_delivered(PacketId origin, Peer peer) {
     turn([&] { packets_.on_delivered(origin, peer); });
   }
+  // The data of an RDMA write has gone to its rank's memory.
+  void on_landed(PacketId id, Peer) {
+    turn([&] { rdma_.landed(id); });
+  }
   void on_corrupt(PacketId id) {
     turn([&] { packets_.on_corrupt(id); });
   }
@@ -103,6 +110,7 @@ class ViaProgram {
     ni_.busy_until(look.until);
     if (look.found != DoorbellScan::kNone) serve(look.found);
     work();
+    rdma_.go_on();
     scan_.resume(ni_.now());
     ni_.look_at(scan_.due());
   }
@@ -123,6 +131,7 @@ class ViaProgram {
   std::vector<PacketId> tokens_;  // what was written into each doorbell
   Descriptors descriptors_;
   NiProgram<Descriptors, Flow> packets_;
+  ViaRdma<Hardware, NiProgram<Descriptors, Flow>> rdma_;
 };
 
 }  // namespace fairlead::lci

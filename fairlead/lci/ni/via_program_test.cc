@@ -4,12 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/counters.h"
 #include "fairlead/fabric/model/lanai/doorbells.h"
+#include "fairlead/fabric/model/lanai/vi_table.h"
 #include "fairlead/proto/credit_window.h"
 
 namespace fairlead::lci {
@@ -26,9 +30,10 @@ class FakeNi {
   Peer node_of(Rank rank) const { return rank; }
   Ps now() const { return time; }
   void charge(Step step) { ++charged[step]; }
-  NiPacket& packet(std::uint32_t id) { return packets_.at(id); }
+  NiPacket& packet(std::uint32_t id) { return packets_.at(id)->packet; }
   PortCounters& counters() { return counters_; }
   void fetch(std::uint32_t id) { did.push_back("fetch " + std::to_string(packet(id).fetch_bytes)); }
+  void deliver(std::uint32_t id) { did.push_back("piece " + std::to_string(id)); }
   void deliver_described(std::uint32_t id) { did.push_back("deliver " + std::to_string(id)); }
   void land(std::uint32_t) {}
   void report(std::uint32_t, std::uint64_t) {}
@@ -39,7 +44,7 @@ class FakeNi {
   std::uint32_t make_control(PacketKind kind, Peer peer) { return make(kind, peer); }
   std::uint32_t image(std::uint32_t) { return 0; }
   void submit_forward(std::uint32_t, Peer) {}
-  void free_packet(std::uint32_t) {}
+  void free_packet(std::uint32_t) { ++freed; }
   std::uint64_t* find_word(Rank, std::uint32_t, std::uint64_t) { return nullptr; }
 
   fabric::model::Doorbells& doorbells() { return doorbells_; }
@@ -52,25 +57,42 @@ class FakeNi {
   }
   void start_dma() { did.push_back("start DMA"); }
   void read_now() { ++table_reads; }
+  fabric::model::ViTable& vi_table() { return vis_; }
+  void land_rdma(std::uint32_t id) {
+    const NiPacket& landing = packet(id);
+    did.push_back("land " + std::to_string(landing.header.client.size - landing.page_bytes) +
+                  " at " + std::to_string(landing.cookie));
+  }
+  std::uint32_t payload_max() const { return 1000; }
+  std::uint32_t make_data(std::uint32_t) { return make(PacketKind::data, 0); }
 
   std::uint32_t make(PacketKind kind, Peer peer) {
-    packets_[++last_] = NiPacket{};
-    packets_[last_].id = last_;
-    packets_[last_].peer = peer;
-    packets_[last_].origin = kNoPacket;
-    packets_[last_].header.client.kind = kind;
+    packets_[++last_] = std::make_unique<Slot>();
+    NiPacket& made = packet(last_);
+    made.id = last_;
+    made.peer = peer;
+    made.origin = kNoPacket;
+    made.header.client.kind = kind;
     return last_;
   }
+  std::uint32_t last() const { return last_; }
 
   Ps time{};
   Ps look = kNever;
   std::vector<std::string> did;
   std::map<Step, int> charged;
   int table_reads = 0;
+  int freed = 0;
 
  private:
+  struct Slot {
+    NiPacket packet{};
+    std::byte payload[sizeof(fabric::RdmaHead)] = {};
+  };
+
   fabric::model::Doorbells doorbells_;
-  std::map<std::uint32_t, NiPacket> packets_;
+  fabric::model::ViTable vis_;
+  std::map<std::uint32_t, std::unique_ptr<Slot>> packets_;
   std::uint32_t last_ = 0;
   PortCounters counters_;
 };
@@ -215,6 +237,131 @@ TEST_F(ViaProgramTest, TheDmaEngineIsStartedInATurnLikeAnyOther) {
   program_.on_hardware();
   expect({"start DMA"});
   EXPECT_EQ(ni_.time, nanoseconds(10));
+}
+
+// RDMA from rank 3: memory 5 of 10,000 bytes from address 4096 on, by queue 2.
+class ViaRdmaTest : public ViaProgramTest {
+ protected:
+  ViaRdmaTest() {
+    ni_.vi_table().allow(0, {5, 9, 4096, 10'000, true, true});
+    ni_.vi_table().connect(0, {2, 3, 1, 9, true, true, true});
+  }
+  std::uint32_t operation(fabric::ViOp op, const fabric::RdmaHead& head, std::uint32_t data = 0) {
+    const std::uint32_t id = ni_.make(PacketKind::data, 3);
+    NiPacket& packet = ni_.packet(id);
+    packet.header.sequence = sequence_++;
+    packet.header.client.source = 3;
+    packet.header.client.chan = 77;
+    packet.header.client.size = sizeof head + data;
+    packet.source = static_cast<std::uint8_t>(op);
+    std::memcpy(packet.payload(), &head, sizeof head);
+    program_.on_received(id);
+    return id;
+  }
+  static constexpr fabric::RdmaHead kHead{5000, 5, 300, 0, 2, 1, 1, {10, 20, 30, 40}};
+
+  std::uint32_t sequence_ = 0;
+};
+
+TEST_F(ViaRdmaTest, AWriteGoesToMemoryAndIsAnswered) {
+  fabric::RdmaHead head = kHead;
+  const std::uint32_t first = operation(fabric::ViOp::write, head, 200);
+  head.offset = 200;
+  const std::uint32_t second = operation(fabric::ViOp::write, head, 100);
+  // Expect: no receive descriptor is read
+  expect({"land 200 at 5000", "land 100 at 5200"});
+  program_.on_landed(first, 3);
+  expect({});
+  program_.on_landed(second, 3);
+  // Expect: an answer for its initiator, behind the last piece
+  expect({"send to 3"});
+  const NiPacket& done = ni_.packet(ni_.last());
+  EXPECT_EQ(done.header.client.chan, 77);
+  EXPECT_EQ(done.header.client.lane, 1);
+  EXPECT_EQ(done.header.client.words[1], 20u);
+  EXPECT_EQ(done.header.dest_rank, 3u);
+  EXPECT_EQ(ni_.freed, 2);
+}
+
+TEST_F(ViaRdmaTest, AReadIsAnsweredInPieces) {
+  fabric::RdmaHead head = kHead;
+  head.bytes = 2100;
+  operation(fabric::ViOp::read, head);
+  expect({"fetch 1000", "fetch 1000", "fetch 100"});
+  const std::uint32_t last = ni_.last();
+  for (std::uint32_t id = last - 2; id <= last; ++id) program_.on_fetched(id);
+  expect({"send to 3", "send to 3", "send to 3"});
+  // Expect: each says where it belongs, and all but the last that more follows
+  EXPECT_EQ(ni_.packet(last).header.client.words[1], 2020u);
+  EXPECT_EQ(ni_.packet(last).page_bytes, 0u);
+  EXPECT_EQ(ni_.packet(last - 1).page_bytes, 1u);
+  EXPECT_EQ(ni_.packet(last - 1).cookie, 6000u);
+}
+
+TEST_F(ViaRdmaTest, LongReadsWaitForRoom) {
+  fabric::RdmaHead head = kHead;
+  head.bytes = 9000;
+  operation(fabric::ViOp::read, head);
+  // Expect: 8 pieces at a time in NI memory, the next one when the first has left
+  EXPECT_EQ(ni_.did.size(), 8u);
+  ni_.did.clear();
+  program_.on_fetched(ni_.last() - 7);
+  expect({"send to 3", "fetch 1000"});
+}
+
+TEST_F(ViaRdmaTest, WhatIsNotPermittedIsForTheHost) {
+  const auto is_refused = [this](fabric::ViOp op, const fabric::RdmaHead& head,
+                                 std::uint32_t data) {
+    ni_.vi_table().connect(0, {2, 3, 1, 9, true, true, true});
+    operation(op, head, data);
+    // Acknowledgments apart.
+    const auto rest = [this] {
+      std::vector<std::string> did = std::exchange(ni_.did, {});
+      std::erase(did, "send to 3");
+      return did;
+    };
+    const bool is_for_host = rest() == std::vector<std::string>{"fetch 64"};
+    // Expect: nothing of that connection is performed any more
+    operation(fabric::ViOp::write, kHead, 300);
+    return is_for_host && rest().empty();
+  };
+  fabric::RdmaHead head = kHead;
+  head.handle = 6;
+  EXPECT_TRUE(is_refused(fabric::ViOp::write, head, 300));
+  head = kHead;
+  head.address = 4095;
+  EXPECT_TRUE(is_refused(fabric::ViOp::read, head, 0));
+  head.address = 14'000;
+  EXPECT_TRUE(is_refused(fabric::ViOp::write, head, 300));
+  head = kHead;
+  head.offset = 200;
+  EXPECT_TRUE(is_refused(fabric::ViOp::write, head, 101));
+  ni_.vi_table().allow(0, {5, 8, 4096, 10'000, true, true});
+  EXPECT_TRUE(is_refused(fabric::ViOp::write, kHead, 300));
+  ni_.vi_table().allow(0, {5, 9, 4096, 10'000, true, false});
+  EXPECT_TRUE(is_refused(fabric::ViOp::read, kHead, 0));
+}
+
+TEST_F(ViaRdmaTest, WhatBelongsToNoConnectionIsDropped) {
+  fabric::RdmaHead head = kHead;
+  head.connection = 0;
+  operation(fabric::ViOp::write, head, 300);
+  head = kHead;
+  head.queue = 3;
+  operation(fabric::ViOp::read, head);
+  ni_.vi_table().disconnect(0, 2);
+  operation(fabric::ViOp::write, kHead, 300);
+  expect({});
+  EXPECT_EQ(ni_.freed, 3);
+}
+
+TEST_F(ViaRdmaTest, AnswersNeedNoReceiveDescriptor) {
+  const std::uint32_t id = ni_.make(PacketKind::data, 3);
+  ni_.packet(id).header.sequence = sequence_++;
+  ni_.packet(id).source = static_cast<std::uint8_t>(fabric::ViOp::read_data);
+  ni_.packet(id).page_bytes = 1;
+  program_.on_received(id);
+  expect({"piece " + std::to_string(id)});
 }
 
 }  // namespace

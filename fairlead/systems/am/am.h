@@ -6,89 +6,27 @@
  * A bundle is what is polled; an endpoint belongs to one bundle and has a table of handlers, a
  * table of translations (index -> another endpoint and the tag to show it), a tag of its own and a
  * segment of memory that transfers reach. A request goes to a translation; its handler may send one
- * reply. am_calls.h has the calls that send: AM_Request0 to 16 and so on.
+ * reply. am_calls.h has the calls that send, AM_Request0 to 16 and so on; am_types.h has the types.
  *
  * Thread: every call comes from the rank's one thread. Handlers run in AM_Poll, and in requests
  * while they take in what has come, of endpoints of that bundle; a handler may reply once where it
  * serves a request, and may not poll, wait or request.
  * Errors: a call answers AM_OK or one of AM_ERR_. A message that its receiver cannot take comes
- * back whole to handler 0 of the endpoint that sent it, with a status of the bits EBADARGS ...
- * below.
+ * back whole to handler 0 of the endpoint that sent it, with a status of the bits EBADARGS ... of
+ * am_types.h.
  */
 #ifndef FAIRLEAD_SYSTEMS_AM_AM_H
 #define FAIRLEAD_SYSTEMS_AM_AM_H
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "fairlead/systems/am/am_calls.h"
+#include "fairlead/systems/am/am_types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 /* NOLINTBEGIN(readability-identifier-naming): the names are those of Active Messages II */
-
-enum {
-  AM_OK = 0,
-  AM_ERR_NOT_INIT = 1, /* before AM_Init, or after AM_Terminate */
-  AM_ERR_BAD_ARG = 2,  /* no such bundle, endpoint, index, handler or size; not allowed here */
-  AM_ERR_RESOURCE = 3, /* a table is full, or a rank was lost */
-  AM_ERR_NOT_SENT = 4, /* of the Async calls: there was no room, nothing was sent */
-  AM_ERR_IN_USE = 5    /* the index or handler has a value already; AM_Init was called before */
-};
-
-/* Why a message came back: bits of handler 0's status. */
-enum {
-  EBADARGS = 1,           /* arguments that no message has */
-  EBADENTRY = 2,          /* the translation is not mapped */
-  EBADTAG = 4,            /* not the tag of the endpoint */
-  EBADHANDLER = 8,        /* the endpoint has no such handler */
-  EBADSEGOFF = 0x10,      /* the offset is not in the segment */
-  EBADLENGTH = 0x20,      /* the bytes are not, or are too many */
-  EBADENDPOINT = 0x40,    /* there is no such endpoint */
-  ECONGESTION = 0x80,     /* never: senders wait for room */
-  EUNREACHABLE = 0x100,   /* the rank is gone */
-  EREPLYREJECTED = 0x200, /* with another bit: it was a reply */
-};
-
-enum { AM_SEQ = 0, AM_PAR = 1 };           /* AM_PAR is refused: AM_ERR_RESOURCE */
-enum { AM_NOEVENTS = 0, AM_NOTEMPTY = 1 }; /* event masks */
-enum { AM_ARGUMENTS_MAX = 16, AM_HANDLERS_MAX = 256, AM_TRANSLATIONS_MAX = 65536 };
-
-typedef struct fairlead_am_bundle* eb_t;
-typedef struct fairlead_am_endpoint* ep_t;
-/* The name of an endpoint: the rank, and the how-manieth of that rank, from 0. */
-typedef struct {
-  uint32_t rank;
-  uint32_t endpoint;
-} en_t;
-typedef uint64_t tag_t;
-#define AM_NONE ((tag_t)0) /* of an endpoint: takes no requests */
-#define AM_ALL (~(tag_t)0) /* of an endpoint: takes requests with every tag; the default */
-typedef uint8_t handler_t;
-typedef int32_t handlerarg_t;
-/* What a handler is depends on the call that names it:
- *   AM_RequestM, AM_ReplyM: void(void* token, handlerarg_t a0, ... a(M-1))
- *   all others:             void(void* token, void* data, size_t bytes, handlerarg_t a0, ...)
- * `data`: valid until the handler returns (of I calls), or in the segment (of Xfer calls). */
-typedef void (*am_handler_t)(void);
-
-/* What came back to handler 0: void(int status, op_t opcode, void* argblock), where argblock points
- * to an am_returned_t that is valid until the handler returns. An endpoint without a handler 0 ends
- * the job. */
-typedef enum { AM_OP_SHORT, AM_OP_MEDIUM, AM_OP_XFER, AM_OP_GET } op_t;
-typedef struct {
-  ep_t endpoint; /* that sent it */
-  en_t to;
-  tag_t tag;
-  int is_reply;
-  handler_t handler;
-  int argc;
-  handlerarg_t args[AM_ARGUMENTS_MAX];
-  const void* data;
-  size_t bytes;         /* of AM_OP_GET: that were asked for; data is null */
-  size_t offset;        /* of AM_OP_XFER, AM_OP_GET: where they should have gone */
-  size_t source_offset; /* of AM_OP_GET: where they should have come from */
-} am_returned_t;
-typedef void (*am_returned_handler_t)(int status, op_t opcode, void* argblock);
 
 /* Joins the job: the first call of a rank. The last one, which frees all bundles. It waits for
  * nobody: a rank that others still send to synchronises before it. */
@@ -171,34 +109,8 @@ int AM_GetEventMask(eb_t bundle, int* mask);
  */
 int AM_WaitSema(eb_t bundle);
 
-/* What the calls of am_calls.h come to: `argc` arguments of type handlerarg_t follow. */
-int fairlead_am_request(ep_t endpoint, int index, handler_t handler, int argc, ...);
-int fairlead_am_request_i(ep_t endpoint, int index, handler_t handler, const void* source,
-                          size_t bytes, int argc, ...);
-int fairlead_am_request_xfer(ep_t endpoint, int index, size_t offset, handler_t handler,
-                             const void* source, size_t bytes, int async, int argc, ...);
-int fairlead_am_get_xfer(ep_t endpoint, int index, size_t source_offset, handler_t handler,
-                         size_t offset, size_t bytes, int async, int argc, ...);
-int fairlead_am_reply(void* token, handler_t handler, int argc, ...);
-int fairlead_am_reply_i(void* token, handler_t handler, const void* source, size_t bytes, int argc,
-                        ...);
-int fairlead_am_reply_xfer(void* token, size_t offset, handler_t handler, const void* source,
-                           size_t bytes, int argc, ...);
-/* The same with the arguments in a list. */
-int fairlead_am_request_v(ep_t endpoint, int index, handler_t handler, int argc, va_list args);
-int fairlead_am_request_i_v(ep_t endpoint, int index, handler_t handler, const void* source,
-                            size_t bytes, int argc, va_list args);
-int fairlead_am_request_xfer_v(ep_t endpoint, int index, size_t offset, handler_t handler,
-                               const void* source, size_t bytes, int async, int argc, va_list args);
-int fairlead_am_reply_v(void* token, handler_t handler, int argc, va_list args);
-int fairlead_am_reply_i_v(void* token, handler_t handler, const void* source, size_t bytes,
-                          int argc, va_list args);
-int fairlead_am_reply_xfer_v(void* token, size_t offset, handler_t handler, const void* source,
-                             size_t bytes, int argc, va_list args);
-
 /* NOLINTEND(readability-identifier-naming) */
 #ifdef __cplusplus
 }  // extern "C"
 #endif
-#include "fairlead/systems/am/am_calls.h"
 #endif

@@ -11,9 +11,44 @@
  */
 #ifndef FAIRLEAD_SYSTEMS_AM_AM_CALLS_H
 #define FAIRLEAD_SYSTEMS_AM_AM_CALLS_H
-#include "fairlead/systems/am/am.h"
+#include <stdarg.h>
+#include <stddef.h>
 
+#include "fairlead/systems/am/am_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 /* NOLINTBEGIN(readability-identifier-naming): the names are those of Active Messages II */
+
+/* What the calls below come to: `argc` arguments of type handlerarg_t follow. */
+int fairlead_am_request(ep_t endpoint, int index, handler_t handler, int argc, ...);
+int fairlead_am_request_i(ep_t endpoint, int index, handler_t handler, const void* source,
+                          size_t bytes, int argc, ...);
+int fairlead_am_request_xfer(ep_t endpoint, int index, size_t offset, handler_t handler,
+                             const void* source, size_t bytes, int async, int argc, ...);
+int fairlead_am_get_xfer(ep_t endpoint, int index, size_t source_offset, handler_t handler,
+                         size_t offset, size_t bytes, int async, int argc, ...);
+int fairlead_am_reply(void* token, handler_t handler, int argc, ...);
+int fairlead_am_reply_i(void* token, handler_t handler, const void* source, size_t bytes, int argc,
+                        ...);
+int fairlead_am_reply_xfer(void* token, size_t offset, handler_t handler, const void* source,
+                           size_t bytes, int argc, ...);
+/* The same with the arguments in a list. */
+int fairlead_am_request_v(ep_t endpoint, int index, handler_t handler, int argc, va_list args);
+int fairlead_am_request_i_v(ep_t endpoint, int index, handler_t handler, const void* source,
+                            size_t bytes, int argc, va_list args);
+int fairlead_am_request_xfer_v(ep_t endpoint, int index, size_t offset, handler_t handler,
+                               const void* source, size_t bytes, int async, int argc, va_list args);
+int fairlead_am_reply_v(void* token, handler_t handler, int argc, va_list args);
+int fairlead_am_reply_i_v(void* token, handler_t handler, const void* source, size_t bytes,
+                          int argc, va_list args);
+int fairlead_am_reply_xfer_v(void* token, size_t offset, handler_t handler, const void* source,
+                             size_t bytes, int argc, va_list args);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
 
 /* So many arguments, each made a handlerarg_t. */
 #define FAIRLEAD_AM_1(a) , (handlerarg_t)(a)

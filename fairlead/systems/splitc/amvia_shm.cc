@@ -128,6 +128,9 @@ void AmviaShm::await(const std::atomic<std::uint64_t>& word, std::uint64_t value
 void AmviaShm::poll() {
   if (serving_) return;
   Amvia::poll();
+  // The queue is memory, too, and no packet tells of what neighbours put in: without this, a rank
+  // that has no virtual interface to poll would run ahead of them in virtual time.
+  if (takes_time_) (void)port().poll();
   (void)serve_calls();
 }
 

@@ -146,6 +146,7 @@ VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE handle, VIP_PVOID address, VIP_ULONG le
   if (!good_ptag(*core, nic, given)) return VIP_INVALID_PTAG;
   const VIP_MEM_HANDLE made = core->memory().add(nic->handle, address, length, given);
   if (made == 0) return VIP_ERROR_RESOURCE;
+  core->opened(made, *core->memory().find(made, address));
   *memory = made;
   return VIP_SUCCESS;
 }
@@ -155,6 +156,7 @@ VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE handle, VIP_PVOID address, VIP_MEM_HA
   const Region* const found = core->memory().find(memory, address);
   if (found == nullptr || found->nic != nic->handle) return VIP_INVALID_PARAMETER;
   if (found->posted > 0) return VIP_ERROR_RESOURCE;
+  core->closed(memory, *found);
   core->memory().remove(memory);
   return VIP_SUCCESS;
 }
@@ -175,7 +177,9 @@ VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE handle, VIP_PVOID address, VIP_MEM
   if (found == nullptr || found->nic != nic->handle) return VIP_INVALID_PARAMETER;
   if (!good_ptag(*core, nic, *attributes)) return VIP_INVALID_PTAG;
   if (found->posted > 0) return VIP_ERROR_RESOURCE;
+  core->closed(memory, *found);
   found->attributes = *attributes;
+  core->opened(memory, *found);
   return VIP_SUCCESS;
 }
 

@@ -41,6 +41,9 @@ Control Core::control_of(const Vi& vi, ControlKind kind) const {
   made.rdma = static_cast<std::uint8_t>((vi.attributes.EnableRdmaWrite != VIP_FALSE ? 1 : 0) |
                                         (vi.attributes.EnableRdmaRead != VIP_FALSE ? 2 : 0));
   made.level = vi.attributes.ReliabilityLevel;
+  if (kind == ControlKind::request || kind == ControlKind::peer || kind == ControlKind::accept) {
+    made.value = static_cast<std::uint16_t>(vi.queue);
+  }
   made.transfer_max = static_cast<std::uint32_t>(vi.attributes.MaxTransferSize);
   made.qos = reinterpret_cast<std::uintptr_t>(vi.attributes.QoS);
   made.from = vi.local;
@@ -71,6 +74,7 @@ void Core::request_connection(Vi& vi, Rank peer, const Discriminator& local,
   vi.by_peers = by_peers;
   vi.answered = false;
   vi.deadline = deadline;
+  open_to_rdma(vi);
   send_control(peer, control_of(vi, by_peers ? ControlKind::peer : ControlKind::request),
                lci::Lane::request, vi.queue);
   if (!by_peers) return;
@@ -83,14 +87,17 @@ void Core::request_connection(Vi& vi, Rank peer, const Discriminator& local,
   waiting_peers_.erase(found);
   vi.answered = true;
   vi.answer = compare(vi.attributes, request.attributes);
-  if (vi.answer == VIP_SUCCESS) connect(vi, request.vi, request.attributes);
+  if (vi.answer == VIP_SUCCESS) connect(vi, request.vi, request.queue, request.attributes);
 }
 
-void Core::connect(Vi& vi, ViName peer, const VIP_VI_ATTRIBUTES& attributes) {
+void Core::connect(Vi& vi, ViName peer, std::uint32_t peer_queue,
+                   const VIP_VI_ATTRIBUTES& attributes) {
   vi.state = VIP_STATE_CONNECTED;
   vi.peer_vi = peer;
+  vi.peer_queue = peer_queue;
   vi.peer_attributes = attributes;
   vi.next_sequence = 0;
+  vi.next_rdma = 0;
   vi.expected = 0;
   vi.newest = 0;
   vi.came = 0;
@@ -103,6 +110,7 @@ void Core::connect(Vi& vi, ViName peer, const VIP_VI_ATTRIBUTES& attributes) {
 void Core::cancel(Vi& vi) {
   send_control(vi.peer, control_of(vi, ControlKind::cancel), lci::Lane::request, vi.queue);
   vi.state = VIP_STATE_IDLE;
+  close_to_rdma(vi);
   ++vi.connection;
 }
 
@@ -132,7 +140,8 @@ VIP_RETURN Core::accept(Connection& connection, Vi& vi) {
   vi.local = request.to;
   vi.remote = request.from;
   vi.by_peers = false;
-  connect(vi, request.vi, request.attributes);
+  open_to_rdma(vi);
+  connect(vi, request.vi, request.queue, request.attributes);
   send_control(vi.peer, control_of(vi, ControlKind::accept), lci::Lane::request, vi.queue);
   connections.remove(&connection);
   return VIP_SUCCESS;
@@ -157,6 +166,7 @@ void Core::disconnect(Vi& vi) {
     Control control = control_of(vi, ControlKind::disconnect);
     control.value = vi.expected;
     send_control(vi.peer, control, lci::Lane::request, vi.queue);
+    close_to_rdma(vi);
   }
   vi.state = VIP_STATE_IDLE;
   ++vi.connection;
@@ -167,6 +177,7 @@ void Core::break_off(Vi& vi, std::optional<VIP_ERROR_CODE> code, std::uint32_t s
                      std::optional<std::uint32_t> peer_status) {
   if (vi.state != VIP_STATE_CONNECTED) return;
   vi.state = VIP_STATE_ERROR;
+  close_to_rdma(vi);
   if (peer_status) answer_data(vi, DataKind::broken, *peer_status, 0);
   if (code) tell(vi.nic, *code, VIP_RESOURCE_VI, &vi, nullptr, nullptr, VIP_STATUS_OP_SEND);
   flush(vi, status);
@@ -188,7 +199,7 @@ void Core::handle(Rank source, const Control& control) {
       if (asks) {
         vi->answered = true;
         vi->answer = VIP_SUCCESS;
-        connect(*vi, sender_of(control), attributes_of(control));
+        connect(*vi, sender_of(control), control.value, attributes_of(control));
       } else {
         // It does not wait any more: whoever accepted learns of it.
         Control back{};
@@ -218,8 +229,8 @@ void Core::handle(Rank source, const Control& control) {
 
 void Core::request_came(Rank source, const Control& control) {
   if (waiting_.size() < kRequestsMax) {
-    waiting_.push_back(
-        {source, sender_of(control), attributes_of(control), control.from, control.to});
+    waiting_.push_back({source, sender_of(control), control.value, attributes_of(control),
+                        control.from, control.to});
     return changed();
   }
   Control back{};
@@ -241,14 +252,16 @@ void Core::peer_came(Rank source, const Control& control) {
   });
   if (match == nullptr) {
     if (waiting_peers_.size() < kRequestsMax * 64) {
-      waiting_peers_.push_back(
-          {source, sender_of(control), attributes_of(control), control.from, control.to});
+      waiting_peers_.push_back({source, sender_of(control), control.value, attributes_of(control),
+                                control.from, control.to});
     }
     return;
   }
   match->answered = true;
   match->answer = compare(match->attributes, attributes_of(control));
-  if (match->answer == VIP_SUCCESS) connect(*match, sender_of(control), attributes_of(control));
+  if (match->answer == VIP_SUCCESS) {
+    connect(*match, sender_of(control), control.value, attributes_of(control));
+  }
   changed();
 }
 

@@ -17,6 +17,7 @@ constexpr std::uint32_t kPatience = 64;
 Core::Core(run::Context& context, const LossPlan& plan)
     : context_(context),
       port_(context.port()),
+      rdma_(lci::vi_rdma_of(port_)),
       work_(port_, context.layer_costs()),
       loss_(plan, port_.self()) {
   const std::uint32_t host = host_of(port_.self());
@@ -28,6 +29,7 @@ Core::Core(run::Context& context, const LossPlan& plan)
 }
 
 Core::~Core() {
+  if (rdma_ != nullptr) rdma_->forget();
   port_.bind(kDataChan, {}, {});
   port_.bind(kControlChan, {}, {});
 }

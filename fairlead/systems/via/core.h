@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fairlead/lci/port.h"
+#include "fairlead/lci/vi_rdma.h"
 #include "fairlead/run/context.h"
 #include "fairlead/run/layer_work.h"
 #include "fairlead/systems/via/loss.h"
@@ -39,6 +40,10 @@ class Core {
   run::Context& context() { return context_; }
   lci::Port& port() { return port_; }
   Memory& memory() { return memory_; }
+  // --- rdma.cc: where network interfaces do RDMA, they are told of registered memory that permits
+  // it.
+  void opened(VIP_MEM_HANDLE handle, const Region& region);
+  void closed(VIP_MEM_HANDLE handle, const Region& region);
   // A VI is destroyed: what it sent and is late does not leave by its queue any more.
   void forget_late(const Vi& vi) { loss_.close(vi.queue); }
 
@@ -148,7 +153,7 @@ class Core {
   void peer_came(Rank source, const Control& control);
   void cancelled(Rank source, const Control& control);
   Vi* connected(Rank source, const Control& control);
-  void connect(Vi& vi, ViName peer, const VIP_VI_ATTRIBUTES& attributes);
+  void connect(Vi& vi, ViName peer, std::uint32_t peer_queue, const VIP_VI_ATTRIBUTES& attributes);
   Control control_of(const Vi& vi, ControlKind kind) const;
   // By that VI's queue, which keeps it in order with its data; 0: the common one.
   void send_control(Rank to, const Control& control, lci::Lane lane, std::uint32_t queue = 0);
@@ -170,6 +175,17 @@ class Core {
   // Writes the status of what is done, in order.
   void settle(Vi& vi, bool is_receive);
 
+  // --- rdma.cc
+  // The other side may begin to write and read, and may not any more.
+  void open_to_rdma(const Vi& vi);
+  void close_to_rdma(const Vi& vi);
+  // Whether the network interfaces move such RDMA between this VI and the other one.
+  bool moved_by_ni(const Vi& vi, bool is_read, bool has_immediate) const;
+  lci::RdmaHead rdma_head(const Vi& vi, const Posted& posted) const;
+  // A network interface has refused what the other side asked for.
+  void refused_came(Vi& vi, const DataHead& head, std::span<const std::byte> body);
+  Posted* written_by_ni(Vi& vi, std::uint32_t number);
+
   // --- arrive.cc
   void message_came(Vi& vi, const DataHead& head, std::span<const std::byte> body);
   bool is_new(Vi& vi, const DataHead& head);
@@ -181,13 +197,14 @@ class Core {
   void refuse(Vi& vi, std::optional<VIP_ERROR_CODE> code, std::uint32_t status);
   void read_came(Vi& vi, const DataHead& head, std::span<const std::byte> body);
   void read_data_came(Vi& vi, const DataHead& head, std::span<const std::byte> data);
-  void done_came(Vi& vi);
+  void done_came(Vi& vi, const DataHead& head);
   // The other side has the messages before `count`: it may say so before what tells of each.
   void acknowledge(Vi& vi, std::uint16_t count);
   Posted* awaiting(Vi& vi, bool is_read);
 
   run::Context& context_;
   lci::Port& port_;
+  lci::ViRdma* const rdma_;  // nullptr: hosts move it
   const run::LayerWork work_;
   Memory memory_;
   std::array<VIP_UINT8, kHostBytes> host_address_{};

@@ -166,7 +166,9 @@ bool Core::begin(Vi& vi, Posted& posted) {
   const bool fenced = (posted.shape.control & VIP_CONTROL_QFENCE) != 0 && vi.reads > 0;
   if (fenced || (posted.shape.is_read() && vi.reads >= kReadsMax)) return false;
   posted.state = Posted::State::moves;
-  posted.sequence = vi.next_sequence++;
+  posted.by_ni = posted.shape.is_rdma() &&
+                 moved_by_ni(vi, posted.shape.is_read(), posted.shape.has_immediate());
+  posted.sequence = posted.by_ni ? vi.next_rdma++ : vi.next_sequence++;
   return true;
 }
 
@@ -200,9 +202,9 @@ Core::Sent Core::send_piece(Vi& vi, Posted& posted) {
   RemotePlace place{posted.shape.remote.Data.AddressBits, posted.shape.remote.Handle, 0};
   std::array<Piece, kPiecesMax> pieces{};
   std::size_t count = 0;
-  if (is_write) pieces[count++] = {&place, sizeof place};
-  const std::uint32_t room =
-      port_.caps(vi.peer).mtu_bytes - (is_write ? static_cast<std::uint32_t>(sizeof place) : 0);
+  if (is_write && !posted.by_ni) pieces[count++] = {&place, sizeof place};
+  const std::size_t before = posted.by_ni ? sizeof(lci::RdmaHead) : is_write ? sizeof place : 0;
+  const std::uint32_t room = port_.caps(vi.peer).mtu_bytes - static_cast<std::uint32_t>(before);
   const std::uint32_t wanted = std::min(room, posted.shape.bytes - posted.moved);
   std::uint32_t bytes = 0;
   const std::uint32_t status =
@@ -228,7 +230,9 @@ Core::Sent Core::send_piece(Vi& vi, Posted& posted) {
   encode(head, words);
   const std::span<const Piece> all{pieces.data(), count};
   const Post answer =
-      !vi.reliable() && loss_.any()
+      posted.by_ni ? rdma_->send(lci::ViOp::write, vi.peer, vi.queue, rdma_head(vi, posted),
+                                 kDataChan, words, all)
+      : !vi.reliable() && loss_.any()
           ? post_lossy(vi, words, all)
           : post_bytes(vi.peer, kDataChan, lci::Lane::request, words, all, vi.queue);
   if (no_room(answer)) return Sent::no_room;
@@ -251,8 +255,10 @@ Core::Sent Core::send_read(Vi& vi, Posted& posted) {
   lci::Words words;
   encode(head, words);
   const Piece piece{&place, sizeof place};
-  const Post answer =
-      post_bytes(vi.peer, kDataChan, lci::Lane::request, words, {&piece, 1}, vi.queue);
+  const Post answer = posted.by_ni ? rdma_->send(lci::ViOp::read, vi.peer, vi.queue,
+                                                 rdma_head(vi, posted), kDataChan, words, {})
+                                   : post_bytes(vi.peer, kDataChan, lci::Lane::request, words,
+                                                {&piece, 1}, vi.queue);
   if (no_room(answer)) return Sent::no_room;
   if (!accepted(answer)) {
     lose(vi);

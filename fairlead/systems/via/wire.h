@@ -15,7 +15,8 @@ constexpr lci::Chan kDataChan = kNames.channels[0];
 constexpr lci::Chan kControlChan = kNames.channels[1];
 
 // send, write, read: a piece of a message, or a whole one. read_data: a piece of what was read.
-// done: a message of a VI of level 4 is in memory. broken: the connection is; `offset` has the
+// done: a message of a VI of level 4 is in memory; where a network interface says so of a write, it
+// has immediate data, the write's number. broken: the connection is; `offset` has the
 // status of the message that broke it, or 0.
 enum class DataKind : std::uint8_t { send, write, read, read_data, done, broken };
 constexpr std::uint32_t kDataKinds = 6;
@@ -38,7 +39,8 @@ struct DataHead {
 };
 constexpr std::uint32_t kSizeMask = (1u << 24) - 1;
 
-// Before each piece of a write, and the whole of a read's packet.
+// Before each piece of a write, and the whole of a read's packet; where network interfaces move
+// them, lci::RdmaHead is in its place.
 struct RemotePlace {
   std::uint64_t address;
   std::uint32_t memory;
@@ -96,7 +98,8 @@ struct Control {
   std::uint16_t from_vi;
   std::uint16_t to_vi;
   std::uint16_t level;
-  std::uint16_t value;  // of refuse: a VIP_RETURN; of disconnect: how many messages came; wraps
+  std::uint16_t value;  // of refuse: a VIP_RETURN; of disconnect: how many messages came; wraps;
+                        // of request, peer and accept: the sender's Vi::queue
   std::uint32_t transfer_max;
   std::uint64_t qos;
   Discriminator from;

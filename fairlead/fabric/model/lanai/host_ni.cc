@@ -140,7 +140,34 @@ std::uint32_t ModelHostNi::open_vi() {
 void ModelHostNi::close_vi(std::uint32_t number) {
   if (!ni_.has_doorbells()) return;
   sync();
+  ni_.vi_table().disconnect(number_, number);
   ni_.doorbells().give_back(number - 1);
+}
+
+// Set-up is the system software's and not timed, but what it changes is changed at the rank's time.
+void ModelHostNi::allow(const ViMemory& memory) {
+  if (!ni_.has_doorbells()) return;
+  sync();
+  (void)ni_.vi_table().allow(number_, memory);  // no room: what asks for it is refused
+}
+void ModelHostNi::forbid(std::uint32_t handle) {
+  if (!ni_.has_doorbells()) return;
+  sync();
+  ni_.vi_table().forbid(number_, handle);
+}
+void ModelHostNi::connect_vi(const ViEnd& end) {
+  if (!ni_.has_doorbells()) return;
+  sync();
+  ni_.vi_table().connect(number_, end);
+}
+void ModelHostNi::disconnect_vi(std::uint32_t number) {
+  if (!ni_.has_doorbells()) return;
+  sync();
+  ni_.vi_table().disconnect(number_, number);
+}
+
+void ModelHostNi::forget_vis() {
+  if (ni_.has_doorbells()) ni_.vi_table().forget(number_);
 }
 
 std::uint32_t ModelHostNi::vi_of(Rank peer) {

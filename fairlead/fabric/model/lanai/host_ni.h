@@ -131,6 +131,12 @@ class alignas(kCacheLine) ModelHostNi {
   std::uint32_t open_vi();
   // Nothing more is sent by it.
   void close_vi(std::uint32_t number);
+  // What the NI may do to this rank's memory for the other ends of its virtual interfaces (RDMA).
+  void allow(const ViMemory& memory);
+  void forbid(std::uint32_t handle);
+  void connect_vi(const ViEnd& end);
+  void disconnect_vi(std::uint32_t number);
+  void forget_vis();  // takes no time
 
   // --- To other ranks of this node: by host memory, without the NI.
   bool near(Rank rank) const {

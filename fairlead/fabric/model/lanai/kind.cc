@@ -24,8 +24,8 @@ void describe(const hw::Platform& platform, const EvenNodes& ranks, GateHeader& 
   ::new (header.kind) LanaiHeader{rates, LanaiShares(ni, ranks)};
 }
 
-std::unique_ptr<RankCommands> commands(Machine& machine, Rank rank, RankMemory& /*memory*/) {
-  return std::make_unique<LanaiCommands>(static_cast<LanaiMachine&>(machine), rank);
+std::unique_ptr<RankCommands> commands(Machine& machine, Rank rank, RankMemory& memory) {
+  return std::make_unique<LanaiCommands>(static_cast<LanaiMachine&>(machine), rank, memory);
 }
 
 }  // namespace

@@ -8,6 +8,11 @@ constexpr std::uint64_t kDescriptorLinesMax = 8;
 constexpr std::uint64_t kMoveMax = UINT64_C(1) << 61;  // ps, bytes
 }  // namespace
 
+LanaiCommands::LanaiCommands(LanaiMachine& machine, Rank rank, RankMemory& memory)
+    : machine_(machine), host_(machine.host(rank)), rank_(rank) {
+  machine.ni(machine.ranks().node_of(rank)).use_memory(machine.ranks().place_of(rank), memory);
+}
+
 Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answer) {
   const std::uint64_t bytes_max = machine_.pool().largest_bytes() - sizeof(NiPacket);
   switch (static_cast<LanaiOp>(command.op)) {
@@ -66,14 +71,13 @@ Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answ
     case LanaiOp::image:
       return command.a == 0 ? image(command, answer) : detached_image(command, answer);
     case LanaiOp::open_vi:
-      answer.id = host_.open_vi();
-      answer.ok = answer.id > 0 ? 1 : 0;
-      if (answer.id > 0) vis_.insert(answer.id);
-      return {};
     case LanaiOp::close_vi:
-      if (vis_.erase(command.id) == 0) return damaged("virtual interface", command.id);
-      host_.close_vi(command.id);
-      return {};
+    case LanaiOp::allow:
+    case LanaiOp::forbid:
+    case LanaiOp::connect_vi:
+    case LanaiOp::disconnect_vi:
+    case LanaiOp::forget_vis:
+      return on_vi(command, answer);
     case LanaiOp::add_words:
       if (command.a > NiHardware::kWords) return {};  // not ok: no room
       answer.id = machine_.ni(machine_.ranks().node_of(rank_)).words_used();
@@ -81,6 +85,42 @@ Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answ
       return {};
   }
   return damaged("operation", command.op);
+}
+
+Result<void> LanaiCommands::on_vi(const GateCommand& command, GateAnswer& answer) {
+  const auto op = static_cast<LanaiOp>(command.op);
+  if (op == LanaiOp::open_vi) {
+    answer.id = host_.open_vi();
+    answer.ok = answer.id > 0 ? 1 : 0;
+    if (answer.id > 0) vis_.insert(answer.id);
+    return {};
+  }
+  if (op == LanaiOp::allow) {
+    const ViMemory memory = GateViMemory::read(command);
+    if (memory.base + memory.bytes > GateViMemory::kAddressMask) {
+      return damaged("registered bytes", memory.bytes);
+    }
+    host_.allow(memory);
+    return {};
+  }
+  if (op == LanaiOp::forbid) {
+    host_.forbid(command.id);
+    return {};
+  }
+  if (op == LanaiOp::forget_vis) {
+    host_.forget_vis();
+    return {};
+  }
+  if (!vis_.contains(command.id)) return damaged("virtual interface", command.id);
+  if (op == LanaiOp::connect_vi) {
+    host_.connect_vi(GateViEnd::read(command));
+  } else if (op == LanaiOp::disconnect_vi) {
+    host_.disconnect_vi(command.id);
+  } else {
+    vis_.erase(command.id);
+    host_.close_vi(command.id);
+  }
+  return {};
 }
 
 Result<void> LanaiCommands::post_near(const GateCommand& command) {

@@ -14,9 +14,8 @@ namespace fairlead::fabric::model {
 
 class LanaiCommands final : public RankCommands {
  public:
-  // `machine` outlives it.
-  LanaiCommands(LanaiMachine& machine, Rank rank)
-      : machine_(machine), host_(machine.host(rank)), rank_(rank) {}
+  // Both outlive it.
+  LanaiCommands(LanaiMachine& machine, Rank rank, RankMemory& memory);
 
   Ps now() const override { return host_.now(); }
   void advance(Ps work) override { host_.advance(work); }
@@ -50,6 +49,8 @@ class LanaiCommands final : public RankCommands {
     Rank sender = 0;              // of what came from a near rank
   };
 
+  // Virtual interfaces, their memory and their connections.
+  Result<void> on_vi(const GateCommand& command, GateAnswer& answer);
   Result<void> post(const GateCommand& command);
   Result<void> post_near(const GateCommand& command);
   Result<void> release(const GateCommand& command);

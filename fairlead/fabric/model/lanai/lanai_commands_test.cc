@@ -104,6 +104,15 @@ TEST_F(DamagedRank, SizesAreBounded) {
   EXPECT_EQ(slot().answer.ok, 0u);
 }
 
+TEST_F(DamagedRank, VirtualInterfacesThatItDoesNotHaveAreRefused) {
+  for (const LanaiOp op : {LanaiOp::connect_vi, LanaiOp::disconnect_vi, LanaiOp::close_vi}) {
+    EXPECT_FALSE(execute(op, 7).ok()) << static_cast<int>(op);
+  }
+  // Expect: no memory beyond the addresses that there are
+  const std::uint64_t all = GateViMemory::kAddressMask;
+  EXPECT_FALSE(execute(GateCommand{static_cast<std::uint32_t>(LanaiOp::allow), 1, 0, all, 1}).ok());
+}
+
 TEST_F(DamagedRank, WhatItWroteOverAPacketsSizeDoesNotMatter) {
   NiPacket& mine = packet();
   const PacketId id = mine.id;

@@ -7,6 +7,7 @@
 #include "fairlead/fabric/model/gate.h"
 #include "fairlead/fabric/model/lanai/lanai_parts.h"
 #include "fairlead/fabric/ni_packet.h"
+#include "fairlead/fabric/vi_rdma.h"
 #include "fairlead/hw/lanai/library_rates.h"
 
 namespace fairlead::fabric::model {
@@ -24,6 +25,11 @@ enum class LanaiOp : std::uint32_t {
   release_local,                                           // id
   return_host_buffer,                                      // id: the packet that stays
   close_vi,                                                // id: the virtual interface
+  allow,                                                   // id: memory handle; GateViMemory
+  forbid,                                                  // id: memory handle
+  connect_vi,                                              // id: the virtual interface; GateViEnd
+  disconnect_vi,                                           // id: the same
+  forget_vis,
   alloc,        // a: payload bytes, b: reserve; answer: id
   alloc_near,   // the same
   slowed,       // a: time in ps, b: bytes; answer: value
@@ -31,6 +37,43 @@ enum class LanaiOp : std::uint32_t {
   image,        // id: the buffer, a: 1 for a detached one; answer: id
   add_words,    // id: segment, a: count; answer: id of the first word
   open_vi,      // answer: id
+};
+
+// How ViMemory and ViEnd travel in a command: addresses of processes have 47 bits.
+struct GateViMemory {
+  static constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << 48) - 1;
+
+  static std::uint64_t a(const ViMemory& memory) {
+    return (memory.base & kAddressMask) | std::uint64_t{memory.writes} << 62 |
+           std::uint64_t{memory.reads} << 63;
+  }
+  static std::uint64_t b(const ViMemory& memory) {
+    return (memory.bytes & kAddressMask) | std::uint64_t{memory.ptag} << 48;
+  }
+  static ViMemory read(const GateCommand& command) {
+    return {command.id,
+            static_cast<std::uint32_t>(command.b >> 48),
+            command.a & kAddressMask,
+            command.b & kAddressMask,
+            (command.a >> 62 & 1) != 0,
+            command.a >> 63 != 0};
+  }
+};
+struct GateViEnd {
+  static std::uint64_t a(const ViEnd& end) { return end.peer | std::uint64_t{end.ptag} << 32; }
+  static std::uint64_t b(const ViEnd& end) {
+    return std::uint64_t{end.connection} | std::uint64_t{end.writes} << 8 |
+           std::uint64_t{end.reads} << 9 | std::uint64_t{end.breaks} << 10;
+  }
+  static ViEnd read(const GateCommand& command) {
+    return {command.id,
+            static_cast<Rank>(command.a),
+            static_cast<std::uint8_t>(command.b),
+            static_cast<std::uint32_t>(command.a >> 32),
+            (command.b >> 8 & 1) != 0,
+            (command.b >> 9 & 1) != 0,
+            (command.b >> 10 & 1) != 0};
+  }
 };
 
 // GateSlot::visible. Each array at most full; the rest comes with the next answers.

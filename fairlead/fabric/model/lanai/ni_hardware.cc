@@ -18,8 +18,8 @@ namespace {
 constexpr const char* kTurnNames[] = {"descriptor", "fetched",   "forward", "transmitted",
                                       "received",   "delivered", "landed",  "corrupt",
                                       "timer",      "start DMA", "copied",  "look"};
-constexpr const char* kDmaNames[] = {"fetch",        "deliver", "completions", "answer",
-                                     "free buffers", "land",    "notify",      "status"};
+constexpr const char* kDmaNames[] = {"fetch", "deliver", "completions", "answer", "free buffers",
+                                     "land",  "notify",  "status",      "rdma"};
 // What the header of a page transfer has beside a packet's: virtual address and counter.
 constexpr std::uint64_t kPageHeaderBytes = 12;
 }  // namespace
@@ -186,7 +186,8 @@ void NiHardware::hold_back() {
   while (!dma_running_ && !dma_queue_.empty()) {
     const DmaRequest next = dma_queue_.front();
     const bool to_memory = next.kind == DmaKind::deliver || next.kind == DmaKind::land ||
-                           next.kind == DmaKind::notify || next.kind == DmaKind::status;
+                           next.kind == DmaKind::notify || next.kind == DmaKind::status ||
+                           next.kind == DmaKind::rdma;
     Side& to = side(next.place);
     const bool waits = next.kind == DmaKind::deliver && to.host_buffers == 0;
     if (!to_memory || (!waits && to.held.empty())) return;
@@ -240,6 +241,8 @@ std::uint64_t NiHardware::transfer_bytes(const DmaRequest& request) {
       return sizeof(ClientHeader) / 2 + packet(request.id).header.client.size;
     case DmaKind::land:
       return packet(request.id).header.client.size;
+    case DmaKind::rdma:
+      return packet(request.id).header.client.size - packet(request.id).page_bytes;
     default:
       return 8;
   }
@@ -286,7 +289,14 @@ void NiHardware::dma_done() {
   if (parts_.journeys != nullptr) [[unlikely]]
     show_dma(done, seen);
   if (done.kind == DmaKind::fetch) {
+    move_rdma(done);
     parts_.engine.at(seen, self(), kDmaEvent, &NiHardware::on_fetched, this, done.id);
+  } else if (done.kind == DmaKind::rdma) {
+    move_rdma(done);
+    parts_.engine.at(seen + parts_.params.host_visible, self(), kVisibleEvent,
+                     &NiHardware::on_visible, this, done.id,
+                     static_cast<std::uint64_t>(done.kind) | std::uint64_t{done.place} << 8);
+    processor_.submit({kLanded, done.id, packet(done.id).peer});
   } else {
     // A packet's full flag follows its data in a transaction of its own; a fetch-and-add's result
     // is its own flag.
@@ -314,6 +324,29 @@ void NiHardware::dma_done() {
   wake();
 }
 
+RankMemory& NiHardware::memory_of(std::uint32_t place) {
+  RankMemory* const its = side(place).memory;
+  return its == nullptr ? own_memory_ : *its;
+}
+
+// Where the rank is gone, nobody looks at what was to be moved.
+void NiHardware::move_rdma(const DmaRequest& done) {
+  NiPacket& moved = packet(done.id);
+  const std::uint32_t size = moved.header.client.size;
+  if (done.kind == DmaKind::rdma) {
+    const std::byte* const from = moved.payload() + moved.page_bytes;
+    (void)memory_of(moved.to).write(moved.cookie, from, size - moved.page_bytes);
+    if (parts_.figures != nullptr) [[unlikely]]
+      parts_.figures->ends(done.id, parts_.engine.now());
+    return;
+  }
+  const bool reads = moved.holds == Holds::nothing &&
+                     moved.source == static_cast<std::uint8_t>(ViOp::read_data) &&
+                     moved.header.client.kind == PacketKind::data;
+  // Its descriptor was not read before: it is the NI's own.
+  if (reads) (void)memory_of(moved.place).read(moved.cookie, moved.payload(), size);
+}
+
 void NiHardware::wake() {
   hold_back();
   if (!may_start() || wake_queued_) return;
@@ -339,6 +372,8 @@ void NiHardware::on_visible(void* self, std::uint64_t id, std::uint64_t what) {
     host.buffers_free(context, to.free_unreported);
     to.free_unreported = 0;
   }
+  // Nothing tells of it; who waits for his memory to change looks again. The packet may be gone.
+  if (kind == DmaKind::rdma) return host.doorbell_free(context);
   if (ni->parts_.journeys != nullptr) [[unlikely]]
     ni->show_visible(kind, static_cast<PacketId>(id));
   switch (kind) {
@@ -377,12 +412,22 @@ void NiHardware::transmit(Peer peer, PacketId id) {
   parts_.network.inject(processor_.now(), id, self(), peer, bytes);
 }
 
-PacketId NiHardware::make_control(PacketKind kind, Peer peer) {
-  const PacketId id = parts_.pool.take(sizeof(NiPacket));
+PacketId NiHardware::make_data(std::uint32_t bytes) {
+  const PacketId id = make(PacketKind::data, self(), bytes);
+  if (parts_.journeys != nullptr) [[unlikely]]
+    parts_.journeys->begin(id, self(), processor_.now());
+  if (parts_.figures != nullptr) [[unlikely]]
+    parts_.figures->begins(id, processor_.now());
+  return id;
+}
+
+PacketId NiHardware::make(PacketKind kind, Peer peer, std::size_t payload_bytes) {
+  const std::size_t bytes = sizeof(NiPacket) + payload_bytes;
+  const PacketId id = parts_.pool.take(bytes);
   NiPacket& made = packet(id);
   std::memset(static_cast<void*>(&made), 0, sizeof made);
   made.id = id;
-  made.slot_bytes = sizeof(NiPacket);
+  made.slot_bytes = static_cast<std::uint16_t>(bytes);
   made.header.client.kind = kind;
   made.peer = peer;
   made.origin = kNoPacket;

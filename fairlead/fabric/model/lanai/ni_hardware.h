@@ -18,6 +18,8 @@
 #include "fairlead/fabric/model/journeys.h"
 #include "fairlead/fabric/model/lanai/doorbells.h"
 #include "fairlead/fabric/model/lanai/lanai_parts.h"
+#include "fairlead/fabric/model/lanai/vi_table.h"
+#include "fairlead/fabric/model/rank_memory.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/hw/host_memory.h"
 #include "fairlead/hw/lanai/ni_processor.h"
@@ -38,7 +40,7 @@ enum NiEvent : std::uint32_t {
   kReceived,     // a packet from the network
   kDelivered,    // one from the NI `peer` has been copied to the host: an image of `packet`, or
                  // itself (kNoPacket)
-  kLanded,       // the same of a page transfer
+  kLanded,       // the same of a page transfer; of an RDMA write, with its packet, which stays
   kCorrupt,      // a packet from the network failed its CRC check
   kTimer,        // the time of wake_at() has come
   kHardware,     // not the program's: the DMA engine wants to be started
@@ -141,6 +143,12 @@ class alignas(kCacheLine) NiHardware {
     request(DmaKind::land, to, id);
     if (packet(id).notifies) request(DmaKind::notify, to, id);
   }
+  // Copies a packet's data behind its first packet.page_bytes to the address packet.cookie of its
+  // rank's memory. kLanded follows.
+  void land_rdma(PacketId id) {
+    leaves_turn(id, Stage::ni_receive);
+    request(DmaKind::rdma, packet(id).to, id);
+  }
   // Tells the rank at `place` that the data of its packet `cookie` may be reused; batched.
   void report(std::uint32_t place, std::uint64_t cookie);
   // Writes a fetch-and-add's result to the host word that waits for it; the packet is freed.
@@ -168,7 +176,13 @@ class alignas(kCacheLine) NiHardware {
   // To the rank at `place`: the status of its descriptor, whose data may be reused. Not batched.
   void complete(std::uint32_t place);
   // An NI-made packet without payload.
-  PacketId make_control(PacketKind kind, Peer peer);
+  PacketId make_control(PacketKind kind, Peer peer) { return make(kind, peer, 0); }
+  // One with room for `bytes`, which fetch() reads from the address packet.cookie of the memory of
+  // the rank at packet.place, where it is a piece of what was read by RDMA.
+  PacketId make_data(std::uint32_t bytes);
+  std::uint32_t payload_max() const {
+    return static_cast<std::uint32_t>(parts_.pool.largest_bytes() - sizeof(NiPacket));
+  }
   void free_packet(PacketId id) {
     if (parts_.journeys != nullptr) [[unlikely]]
       parts_.journeys->drop(id);
@@ -178,6 +192,10 @@ class alignas(kCacheLine) NiHardware {
   Doorbells& doorbells() {
     if (doorbells_ == nullptr) doorbells_ = std::make_unique<Doorbells>();
     return *doorbells_;
+  }
+  ViTable& vi_table() {
+    if (vi_table_ == nullptr) vi_table_ = std::make_unique<ViTable>();
+    return *vi_table_;
   }
   Ps time_of(Step step) const { return parts_.firmware.step[static_cast<std::size_t>(step)]; }
   // The processor does nothing else until `until`.
@@ -213,6 +231,8 @@ class alignas(kCacheLine) NiHardware {
   // How many words all ranks of a node have together, and how many segments of words each has.
   static constexpr std::uint32_t kWords = 8192;  // what buffers and program leave: 64 KB
   static constexpr std::uint32_t kWordSegments = 256;
+  // The rank's memory is reached through `memory`, which outlives the machine's events.
+  void use_memory(std::uint32_t place, RankMemory& memory) { side(place).memory = &memory; }
   // A descriptor reaches NI memory at `at`.
   void ring_doorbell(Ps at, PacketId id);
   // The rank at `place` has put `count` receive buffers into its receive completions queue; the NI
@@ -254,7 +274,8 @@ class alignas(kCacheLine) NiHardware {
     buffers,
     land,
     notify,
-    status
+    status,
+    rdma
   };
   struct DmaRequest {
     DmaKind kind;
@@ -273,6 +294,7 @@ class alignas(kCacheLine) NiHardware {
     Ring<std::uint32_t, 2> batches;  // sizes of those under way
     // For a host buffer, where the other ranks' transfers are not to wait.
     Ring<DmaRequest> held;
+    RankMemory* memory = nullptr;  // nullptr: this process's own
   };
   // A packet of which every rank here gets a copy.
   struct Spread {
@@ -293,6 +315,10 @@ class alignas(kCacheLine) NiHardware {
     return place == 0 || place >= ranks_here_ ? first_side_ : more_sides_[place - 1];
   }
   const Side& side(std::uint32_t place) const { return const_cast<NiHardware*>(this)->side(place); }
+  PacketId make(PacketKind kind, Peer peer, std::size_t payload_bytes);
+  RankMemory& memory_of(std::uint32_t place);
+  // What was read by RDMA is in NI memory, what is written in the host's.
+  void move_rdma(const DmaRequest& done);
   void deliver_to_all(PacketId id);
   void copy_delivered(PacketId origin);
   void request(DmaKind kind, std::uint32_t place, PacketId id);
@@ -349,6 +375,8 @@ class alignas(kCacheLine) NiHardware {
   PacketId turn_packet_ = kNoPacket;  // that the turn is about, until handed on
 
   std::unique_ptr<Doorbells> doorbells_;  // where there are any
+  std::unique_ptr<ViTable> vi_table_;     // the same
+  LocalMemory own_memory_;                // of ranks that are fibers
   Ps look_at_ = kNever;
 
   // What the node's further ranks see.

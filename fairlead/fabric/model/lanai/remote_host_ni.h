@@ -86,6 +86,23 @@ class RemoteHostNi {
   }
   std::uint32_t open_vi() { return gate_.hand_over(LanaiOp::open_vi).id; }  // *
   void close_vi(std::uint32_t number) { gate_.queue(LanaiOp::close_vi, number); }
+  void allow(const ViMemory& memory) {
+    gate_.queue(LanaiOp::allow, memory.handle, GateViMemory::a(memory), GateViMemory::b(memory));
+    gate_.time_passes();
+  }
+  void forbid(std::uint32_t handle) {
+    gate_.queue(LanaiOp::forbid, handle);
+    gate_.time_passes();
+  }
+  void connect_vi(const ViEnd& end) {
+    gate_.queue(LanaiOp::connect_vi, end.queue, GateViEnd::a(end), GateViEnd::b(end));
+    gate_.time_passes();
+  }
+  void disconnect_vi(std::uint32_t number) {
+    gate_.queue(LanaiOp::disconnect_vi, number);
+    gate_.time_passes();
+  }
+  void forget_vis() { gate_.queue(LanaiOp::forget_vis, 0); }
 
   [[nodiscard]] bool reap_receive(PacketId* id);
   [[nodiscard]] bool reap_completion(std::uint64_t* cookie) { return take(completed_, cookie); }

@@ -1,0 +1,77 @@
+// What a network interface knows of its ranks' virtual interfaces, to perform RDMA without them:
+// registered memory, and the ends of connections (fabric/vi_rdma.h). Hosts' system software writes
+// it, the control program looks things up.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "fairlead/fabric/vi_rdma.h"
+
+namespace fairlead::fabric::model {
+
+class ViTable {
+ public:
+  static constexpr std::uint32_t kPageBytes = 4096;
+  static constexpr std::size_t kMemoriesMax = std::size_t{1} << 18;  // of all ranks
+
+  struct Memory : ViMemory {
+    std::uint64_t first_page = 0;  // pages are numbered as memory is registered
+    // The number of the page that an address in it lies on.
+    std::uint64_t page_of(std::uint64_t address) const {
+      return first_page + (address - base) / kPageBytes;
+    }
+    bool holds(std::uint64_t address, std::uint64_t size) const {
+      return address - base <= bytes && size <= bytes - (address - base);
+    }
+  };
+  struct End : ViEnd {
+    std::uint32_t place = 0;  // of the rank, in its node
+    std::uint32_t reads_under_way = 0;
+    bool broken = false;  // an operation was refused
+  };
+
+  // False: there is no room.
+  bool allow(std::uint32_t place, const ViMemory& given) {
+    if (memories_.size() >= kMemoriesMax) return false;
+    Memory& made = memories_[{place, given.handle}];
+    static_cast<ViMemory&>(made) = given;
+    made.first_page = pages_;
+    pages_ += given.bytes / kPageBytes + 1;
+    return true;
+  }
+  void forbid(std::uint32_t place, std::uint32_t handle) { memories_.erase({place, handle}); }
+  // nullptr: there is no such memory of that rank.
+  const Memory* memory(std::uint32_t place, std::uint32_t handle) const {
+    const auto found = memories_.find({place, handle});
+    return found == memories_.end() ? nullptr : &found->second;
+  }
+
+  void connect(std::uint32_t place, const ViEnd& given) {
+    End& made = ends_[given.queue];
+    made = {};
+    static_cast<ViEnd&>(made) = given;
+    made.place = place;
+  }
+  void disconnect(std::uint32_t place, std::uint32_t queue) {
+    const auto found = ends_.find(queue);
+    if (found != ends_.end() && found->second.place == place) ends_.erase(found);
+  }
+  // nullptr: nothing of that name is connected.
+  End* end(std::uint32_t queue) {
+    const auto found = ends_.find(queue);
+    return found == ends_.end() ? nullptr : &found->second;
+  }
+  // A rank is over.
+  void forget(std::uint32_t place) {
+    std::erase_if(memories_, [place](const auto& each) { return each.first.first == place; });
+    std::erase_if(ends_, [place](const auto& each) { return each.second.place == place; });
+  }
+
+ private:
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Memory> memories_;  // by place and handle
+  std::map<std::uint32_t, End> ends_;                                   // by queue
+  std::uint64_t pages_ = 0;
+};
+
+}  // namespace fairlead::fabric::model

@@ -1,0 +1,53 @@
+// RDMA of virtual interfaces by network interfaces that know them (VIA 1.0): what a host's system
+// software tells its interface of memory and connections, and what stands before an operation's
+// data. The interface believes nothing else.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "fairlead/base/post.h"
+
+namespace fairlead::fabric {
+
+// NiPacket::source of a data packet. write, read: an operation that the receiving interface
+// performs, with an RdmaHead before its data. read_data: what was read. done: a write is in memory.
+enum class ViOp : std::uint8_t { none, write, read, read_data, done };
+
+// Registered memory that the other side of a connection may reach.
+struct ViMemory {
+  std::uint32_t handle;
+  std::uint32_t ptag;
+  std::uint64_t base;
+  std::uint64_t bytes;
+  bool writes;  // permits RDMA writes; as does the next one reads
+  bool reads;
+};
+
+// One end of a connection, or of one that is asked for.
+struct ViEnd {
+  std::uint32_t queue;      // of the virtual interface (lci::Port::open_queue)
+  Rank peer;                // the only one whose operations it takes
+  std::uint8_t connection;  // how many there were of this virtual interface; wraps
+  std::uint32_t ptag;
+  bool writes;  // permits RDMA writes; as does the next one reads
+  bool reads;
+  bool breaks;  // an operation that is refused ends the connection
+};
+
+struct RdmaHead {
+  std::uint64_t address;  // where the whole operation begins, in the memory of the target's rank
+  std::uint32_t handle;   // of that memory
+  std::uint32_t bytes;    // of the whole operation
+  std::uint32_t offset;   // of this piece
+  std::uint16_t queue;    // the target's virtual interface
+  std::uint8_t connection;
+  std::uint8_t wants_done;  // a write's last piece is answered
+  // The words of the packets that answer. To the second one the offset of a piece is added.
+  std::uint32_t answer[4];
+};
+static_assert(sizeof(RdmaHead) == 40 && std::is_trivially_copyable_v<RdmaHead>);
+
+// Reads of one virtual interface that may be under way.
+constexpr std::uint32_t kViReadsMax = 16;
+
+}  // namespace fairlead::fabric
