@@ -32,17 +32,19 @@ bool is_within(const void* address, std::size_t n, const std::byte* base, std::s
 lci::SegId Memory::control_segment() const { return kSegments[kControl]; }
 lci::SegId Memory::heap_segment() const { return kSegments[kHeap]; }
 
-Memory::Memory(run::Context& context, std::size_t bytes, const char* variable)
+Memory::Memory(run::Context& context, std::size_t control_bytes, std::size_t bytes,
+               const char* variable)
     : context_(context),
       port_(context.port()),
+      control_bytes_(control_bytes),
       bytes_(bytes),
       variable_(variable),
       heap_(bytes),
       parts_(program_data().parts) {}
 
-Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t bytes,
-                                             const char* variable) {
-  std::unique_ptr<Memory> memory(new Memory(context, bytes, variable));
+Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t control_bytes,
+                                             std::size_t bytes, const char* variable) {
+  std::unique_ptr<Memory> memory(new Memory(context, control_bytes, bytes, variable));
   if (!memory->map()) {
     return Error{fmt::format("no address space for a heap of {} bytes ({}): {}", bytes, variable,
                              std::strerror(errno))};
@@ -53,7 +55,8 @@ Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t 
 // Where peers can map it, they load and store; elsewhere the heap is memory of this process. Its
 // first address is a multiple of kAlignMost, so that those of all processes are alike in it.
 bool Memory::map() {
-  control_ = static_cast<std::uint64_t*>(port_.allocate(kSegments[kControl], 64, lci::Place::host));
+  control_ = static_cast<std::uint64_t*>(
+      port_.allocate(kSegments[kControl], control_bytes_, lci::Place::host));
   if (control_ == nullptr) return false;
   const std::size_t all = bytes_ + kAlignMost;
   void* memory = nullptr;
