@@ -77,7 +77,7 @@ class Members {
   // Every member gets the result; where reduces(). in and out may be the same, else do not overlap.
   void reduce(ReduceOp op, ReduceType type, const void* in, void* out, std::size_t count,
               const char* call);
-  // The same by the hosts, in a tree, and a broadcast of the result; where broadcasts().
+  // A reduction by the hosts, in a tree, and a broadcast of the result; where broadcasts().
   // combine: from[i] op into[i] to into[i]; the order of the members does not matter.
   struct Combining {
     void (*combine)(const void* from, void* into, std::size_t count, void* what);
