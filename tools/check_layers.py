@@ -85,7 +85,8 @@ MORE_PUBLIC = {f"fairlead/systems/dsm/{name}.h"
 MORE_PUBLIC |= {f"fairlead/systems/sisci/sisci_{name}.h" for name in ("api", "types", "error")}
 MORE_PUBLIC |= {"fairlead/systems/rsm/rsmapi.h", "fairlead/systems/via/vipl.h",
                 "fairlead/systems/elan/elan3.h", "fairlead/systems/elan/tports.h",
-                "fairlead/systems/elan/receive.h"}
+                "fairlead/systems/elan/receive.h", "fairlead/systems/elan/collectives.h",
+                "fairlead/systems/elan/waiting.h"}
 
 
 def is_public_header(name):

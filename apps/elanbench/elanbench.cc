@@ -28,6 +28,8 @@ const char kHelp[] =
     "  --test NAMES     gsync, hgsync, hgsyncEvent, bcast, hbcast, ping or reduce (hgsync);\n"
     "                   several, with commas, one after the other\n"
     "  --rounds N       operations that are measured, of each size (1000)\n"
+    "  --within P       stops earlier, once the mean's 95 % interval is P percent of it to either\n"
+    "                   side (0: never); not of ping\n"
     "  --warm N         operations before them that are not (4)\n"
     "  --from N         bytes of the shortest message (8)\n"
     "  --to N           bytes of the longest; sizes in between double (8)\n"
@@ -42,12 +44,18 @@ constexpr char kTests[] = " gsync hgsync hgsyncEvent bcast hbcast ping reduce ";
 constexpr std::int64_t kRoundsMost = 1'000'000;
 constexpr std::int64_t kBytesMost = 8 << 20;
 constexpr unsigned kCame = 0;  // destination event
+// Operations between two looks at how sure their mean is. Fewer say little of that; long messages
+// differ less.
+constexpr std::int64_t kBatch = 50;
+constexpr std::int64_t kLongBatch = 5;
+constexpr std::size_t kLongBytes = 8192;
 
 struct Options {
   std::vector<std::string> tests = {"hgsync"};
   std::string test;  // of them
   std::int64_t rounds = 1000;
-  std::int64_t warm = 4;  // not measured: the first ones find nothing in order yet
+  std::int64_t within = 0;  // percent
+  std::int64_t warm = 4;    // not measured: the first ones find nothing in order yet
   std::int64_t from = 8;
   std::int64_t to = 8;
   bool main = false;
@@ -58,6 +66,17 @@ struct Options {
 
 // Microseconds of each measured operation.
 using Times = std::vector<double>;
+
+// Half of the 95 % interval of their mean, in percent of that.
+double interval_percent(const Times& times) {
+  const auto count = static_cast<double>(times.size());
+  double sum = 0;
+  double squares = 0;
+  for (const double time : times) sum += time;
+  const double mean = sum / count;
+  for (const double time : times) squares += (time - mean) * (time - mean);
+  return 100 * 1.96 * std::sqrt(squares / std::max(count - 1, 1.0) / count) / mean;
+}
 
 class Bench {
  public:
@@ -76,7 +95,8 @@ class Bench {
   Times broadcasts(std::size_t bytes) {
     auto* const broadcast = options_.test == "bcast" ? elan_bcast : elan_hbcast;
     void* const data = memory(bytes);
-    Times times = timed([&] { broadcast(base_->allGroup, data, bytes, 0, ELAN_BCAST_GLOBAL); });
+    Times times =
+        timed([&] { broadcast(base_->allGroup, data, bytes, 0, ELAN_BCAST_GLOBAL); }, bytes);
     elan_gallocFree(base_, data);
     return times;
   }
@@ -88,10 +108,11 @@ class Bench {
     auto* const out = static_cast<std::uint64_t*>(memory(count * 8));
     for (std::size_t i = 0; i < count; ++i) in[i] = base_->state->vp + i;
     const ELAN_REDUCE_FN sum = elan_reduceFn(ELAN_REDUCE_SUM, ELAN_UINT64);
-    Times times = timed([&] {
+    const auto reduce = [&] {
       elan_reduce(base_->allGroup, in, out, 8, count, sum, nullptr,
                   ELAN_REDUCE_COMMUTE | ELAN_RESULT_ALL);
-    });
+    };
+    const Times times = timed(reduce, bytes);
     const std::uint64_t n = processes();
     for (std::size_t i = 0; i < count; ++i) right_ = right_ && out[i] == n * (n - 1) / 2 + n * i;
     elan_gallocFree(base_, out);
@@ -131,16 +152,35 @@ class Bench {
     elan_gsync(base_->allGroup);
     return data;
   }
+  // So many more operations, behind some that are not measured.
   template <class Operation>
-  Times timed(Operation&& operation) {
-    for (std::int64_t i = 0; i < options_.warm; ++i) operation();
-    Times times;
+  void measure(Times& times, std::int64_t rounds, Operation&& operation) {
+    const std::int64_t warm =
+        times.empty() ? options_.warm : std::min<std::int64_t>(options_.warm, 1);
+    for (std::int64_t i = 0; i < warm; ++i) operation();
     std::uint64_t before = elan_clock(base_->state);
-    for (std::int64_t i = 0; i < options_.rounds; ++i) {
+    for (std::int64_t i = 0; i < rounds; ++i) {
       operation();
       const std::uint64_t now = elan_clock(base_->state);
       times.push_back(static_cast<double>(now - before) / 1e3);
       before = now;
+    }
+  }
+  template <class Operation>
+  Times timed(Operation&& operation, std::size_t bytes = 0) {
+    const std::int64_t batch = bytes < kLongBytes ? kBatch : kLongBatch;
+    Times times;
+    const auto left = [&] { return options_.rounds - static_cast<std::int64_t>(times.size()); };
+    if (options_.within == 0 || options_.test == "ping") {
+      measure(times, left(), operation);
+      return times;
+    }
+    // Process 0's times decide, for all.
+    std::uint64_t over = 0;
+    while (over == 0) {
+      measure(times, std::min(left(), batch), operation);
+      over = left() == 0 || interval_percent(times) <= static_cast<double>(options_.within);
+      elan_bcast(base_->allGroup, &over, sizeof over, 0, ELAN_BCAST_SYSTEM);
     }
     return times;
   }
@@ -173,10 +213,11 @@ void print(const Options& options, unsigned processes, std::int64_t bytes, Times
     std::printf(
         "{\"app\":\"elanbench\",\"test\":\"%s\",\"nodes\":%u,\"bytes\":%lld,\"memory\":\"%s\","
         "\"us\":%.6g,\"MBps\":%.6g,\"median_us\":%.6g,\"p90_us\":%.6g,\"p99_us\":%.6g,"
-        "\"longest_us\":%.6g,\"above_30us_percent\":%.6g}\n",
+        "\"longest_us\":%.6g,\"above_30us_percent\":%.6g,\"operations\":%zu,"
+        "\"interval_percent\":%.3g}\n",
         options.test.c_str(), processes, static_cast<long long>(bytes),
         options.main ? "main" : "elan", mean, rate, quantile(times, 0.5), quantile(times, 0.9),
-        quantile(times, 0.99), times.back(), above(30));
+        quantile(times, 0.99), times.back(), above(30), times.size(), interval_percent(times));
   } else {
     std::printf(
         "%s of %lld bytes, %u processes: %.2f us, %.1f MB/s; half within %.2f, 99 %% within "
@@ -241,6 +282,7 @@ int main(int argc, char** argv) {
   const std::optional<int> over = apps::CommandLine()
                                       .valued("--test", test)
                                       .count("--rounds", 1, kRoundsMost, options.rounds)
+                                      .count("--within", 0, 100, options.within)
                                       .count("--warm", 0, kRoundsMost, options.warm)
                                       .count("--from", 0, kBytesMost, options.from)
                                       .count("--to", 0, kBytesMost, options.to)

@@ -1,6 +1,7 @@
 #include "fairlead/hw/circuits.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fairlead/base/check.h"
 #include "fairlead/hw/event_kinds.h"
@@ -317,15 +318,22 @@ void Circuits::on_tail(void* self, std::uint64_t, std::uint64_t word) {
     return circuits.lift_sink_.lifted(circuits.lift_sink_.context, request.packet);
   }
   for (Peer at = request.first; at <= request.last; ++at) {
-    circuits.sink_.arrived(circuits.sink_.context, at, request.packet);
+    if (circuits.breaks(circuits.worms_[index], at, Leg::packet)) {
+      circuits.answer(index, at, Outcome::broken);
+    } else {
+      circuits.sink_.arrived(circuits.sink_.context, at, request.packet);
+    }
   }
 }
 
 // --- Answers and ends
 
-void Circuits::answer(std::uint32_t index, Peer, Outcome outcome) {
+void Circuits::answer(std::uint32_t index, Peer destination, Outcome outcome) {
   Worm& worm = worms_[index];
   FAIRLEAD_DCHECK(worm.pending > 0, "packet {}", worm.request.packet);
+  if (outcome != Outcome::broken && breaks(worm, destination, Leg::answer)) {
+    outcome = Outcome::broken;
+  }
   const Ps back = step_ * channels_to_host(worm) - params_.switch_delay;
   worm.outcome = std::max(worm.outcome, outcome);
   worm.acknowledged = std::max(worm.acknowledged, engine_.now() + back);
@@ -336,7 +344,8 @@ void Circuits::answer(std::uint32_t index, Peer, Outcome outcome) {
 
 void Circuits::on_ack(void* self, std::uint64_t packet, std::uint64_t index) {
   auto& circuits = *static_cast<Circuits*>(self);
-  const Worm& worm = circuits.worms_[index];
+  Worm& worm = circuits.worms_[index];
+  circuits.break_ends(worm);
   const CircuitRequest request = worm.request;
   const Outcome outcome = worm.outcome;
   const bool of_switch = worm.of_switch;
@@ -354,11 +363,32 @@ void Circuits::on_ack(void* self, std::uint64_t packet, std::uint64_t index) {
 
 void Circuits::on_end(void* self, std::uint64_t, std::uint64_t index) {
   auto& circuits = *static_cast<Circuits*>(self);
-  const CircuitRequest request = circuits.worms_[index].request;
-  const Outcome outcome = circuits.worms_[index].outcome;
+  const CircuitSink& sink = circuits.sink_;
+  Worm& worm = circuits.worms_[index];
+  const CircuitRequest request = worm.request;
+  const std::vector<Peer> untold = std::move(worm.untold);
+  worm.untold.clear();
+  // Those that hear of an end with some who do not hear of what the packet asked for itself.
+  const Outcome outcome = untold.empty() ? worm.outcome : Outcome::done;
   circuits.free_.push_back(low(index));
-  circuits.sink_.ended(circuits.sink_.context, request.first, request.last, request.packet,
-                       outcome);
+  Peer first = request.first;
+  for (const Peer gap : untold) {
+    if (gap > first) sink.ended(sink.context, first, gap - 1, request.packet, outcome);
+    first = gap + 1;
+  }
+  if (first <= request.last) {
+    sink.ended(sink.context, first, request.last, request.packet, outcome);
+  }
+  sink.closed(sink.context, request.first, request.packet);
+}
+
+// The EOP of a packet that all have taken may break on its way to some.
+void Circuits::break_ends(Worm& worm) {
+  if (breaks_ == nullptr || worm.outcome != Outcome::done || !worm.request.tells_end) return;
+  for (Peer at = worm.request.first; at <= worm.request.last; ++at) {
+    if (breaks(worm, at, Leg::end)) worm.untold.push_back(at);
+  }
+  if (!worm.untold.empty()) worm.outcome = Outcome::broken;
 }
 
 // The EOP frees one link after the other as it passes.

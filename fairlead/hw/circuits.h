@@ -31,6 +31,7 @@ enum class Outcome : std::uint8_t {
   done,
   unsuccessful,  // a transaction's condition did not hold, or there was no room
   refused,       // what it names is not permitted there
+  broken,        // something went wrong on the wire: whether the packet was taken is not known
 };
 
 struct CircuitSink {
@@ -38,9 +39,24 @@ struct CircuitSink {
   void (*arrived)(void* context, Peer destination, std::uint32_t packet) = nullptr;
   // The combined answer is at the source, and the EOP leaves.
   void (*acknowledged)(void* context, Peer source, std::uint32_t packet, Outcome outcome) = nullptr;
-  // The EOP is at all of its destinations, with what it tells: of packets that ask for it only.
+  // The EOP is at these of its destinations, with what it tells: of packets that ask for it only.
   void (*ended)(void* context, Peer first, Peer last, std::uint32_t packet,
                 Outcome outcome) = nullptr;
+  // As above: no more of its ends come. `first` is the packet's.
+  void (*closed)(void* context, Peer first, std::uint32_t packet) = nullptr;
+  void* context = nullptr;
+};
+
+// What of a packet and its circuit may break on the way from or to one destination.
+enum class Leg : std::uint8_t { packet, answer, end };
+
+// Where the wires are not what they should be. A packet that breaks on its way to a destination
+// does not arrive there: its switch answers instead, at once. An answer that breaks becomes
+// Outcome::broken, which wins over all others, and so does an EOP that does: those destinations are
+// not told of the end, and the source, whom the switches tell, has to try again. What a switch
+// combines or sends itself does not break.
+struct WireBreaks {
+  bool (*breaks)(void* context, Peer source, Peer destination, Leg leg) = nullptr;
   void* context = nullptr;
 };
 
@@ -68,6 +84,8 @@ class Circuits {
   Circuits(sim::Engine& engine, const NetworkParams& params, const Topology& topology);
   void attach(CircuitSink sink) { sink_ = sink; }
   void attach(LiftSink sink) { lift_sink_ = sink; }
+  // nullptr: nothing breaks.
+  void attach(const WireBreaks* breaks) { breaks_ = breaks; }
   bool multicasts() const { return topology_.ordered_fat_tree() != nullptr; }
 
   // The packet's head leaves at `at`. Returns the circuit.
@@ -111,6 +129,7 @@ class Circuits {
     Ps acknowledged{};           // the latest answer so far is at the source
     bool lifts = false;          // its one link's end is where it goes
     bool of_switch = false;      // no host has sent it
+    std::vector<Peer> untold;    // destinations that its EOP did not reach
   };
   // Who waits: a worm's head, of a branch of a multicast or (kNone) of the way up.
   struct Waiter {
@@ -158,6 +177,11 @@ class Circuits {
   void pace(std::uint32_t worm);
   std::uint32_t share_of(const Worm& worm) const;
   void schedule_tail(std::uint32_t worm);
+  bool breaks(const Worm& worm, Peer destination, Leg leg) const {
+    return breaks_ != nullptr && !worm.of_switch && !worm.lifts &&
+           breaks_->breaks(breaks_->context, worm.request.source, destination, leg);
+  }
+  void break_ends(Worm& worm);
   void close(std::uint32_t worm);
   void free_channel(ChannelId channel, std::uint32_t worm, Ps when);
   void free_fork(std::uint32_t fork, Ps when);
@@ -178,6 +202,7 @@ class Circuits {
   const Topology& topology_;
   CircuitSink sink_;
   LiftSink lift_sink_;
+  const WireBreaks* breaks_ = nullptr;
   Ps step_;  // from link to link
   std::vector<Link> links_;
   std::vector<Fork> forks_;

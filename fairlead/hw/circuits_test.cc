@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -33,8 +35,8 @@ class CircuitsTest : public testing::Test {
     engine_ = std::make_unique<sim::Engine>(nodes);
     topology_ = std::make_unique<Topology>(network, nodes);
     circuits_ = std::make_unique<Circuits>(*engine_, network, *topology_);
-    circuits_->attach(
-        {&CircuitsTest::arrived, &CircuitsTest::acknowledged, &CircuitsTest::ended, this});
+    circuits_->attach(CircuitSink{&CircuitsTest::arrived, &CircuitsTest::acknowledged,
+                                  &CircuitsTest::ended, &CircuitsTest::closed, this});
   }
   std::uint32_t send(Ps at, std::uint32_t packet, Peer source, Peer first, Peer last,
                      std::uint64_t bytes, bool urgent = false) {
@@ -54,11 +56,18 @@ class CircuitsTest : public testing::Test {
   static void acknowledged(void* self, Peer at, std::uint32_t packet, Outcome outcome) {
     auto& test = *static_cast<CircuitsTest*>(self);
     test.acknowledged_.push_back({packet, at, test.engine_->now()});
-    test.outcome_ = outcome;
+    test.outcome_ = test.outcomes_[packet] = outcome;
   }
-  static void ended(void* self, Peer, Peer last, std::uint32_t packet, Outcome) {
+  static void ended(void* self, Peer first, Peer last, std::uint32_t packet, Outcome outcome) {
     auto& test = *static_cast<CircuitsTest*>(self);
     test.ended_.push_back({packet, last, test.engine_->now()});
+    for (Peer at = first; outcome == Outcome::done && at <= last; ++at) {
+      test.told_well_.push_back({packet, at, test.engine_->now()});
+    }
+  }
+
+  static void closed(void* self, Peer, std::uint32_t packet) {
+    static_cast<CircuitsTest*>(self)->closed_.push_back(packet);
   }
 
   Platform platform_;
@@ -69,6 +78,9 @@ class CircuitsTest : public testing::Test {
   std::vector<Told> arrived_;
   std::vector<Told> acknowledged_;
   std::vector<Told> ended_;
+  std::vector<std::uint32_t> closed_;
+  std::vector<Told> told_well_;  // of an end by which all had taken the packet
+  std::map<std::uint32_t, Outcome> outcomes_;
   Outcome outcome_ = Outcome::done;
   Peer refuses_ = ~0u;
   std::uint32_t silent_ = ~0u;
@@ -217,6 +229,76 @@ TEST_F(CircuitsTest, NestedMulticastsDoNotDeadlock) {
     EXPECT_EQ(acknowledged_.size(), kPackets) << seed;
     EXPECT_EQ(circuits_->open_now(), 0u) << seed;
   }
+}
+
+// Packets, answers and ends break at random, and all of one node's; the source sends again what
+// broke. No circuit stays open, a source that is told that all is well is right, and one that is
+// not knows of all whom the end did not reach.
+TEST_F(CircuitsTest, WhateverBreaksNoCircuitStaysOpen) {
+  struct Wires {
+    std::uint64_t state = 0;
+    Peer dead = 0;
+    std::uint32_t broke[3] = {};
+    std::uint32_t draw(std::uint32_t below) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      return static_cast<std::uint32_t>((state >> 33) % below);
+    }
+  };
+  constexpr std::uint32_t kPackets = 80;
+  std::uint32_t broke[3] = {};
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    make(64, seed % 2 == 0 ? 1 : 2, seed % 3 == 0);
+    for (std::vector<Told>* const told : {&arrived_, &acknowledged_, &ended_}) told->clear();
+    closed_.clear();
+    told_well_.clear();
+    outcomes_.clear();
+    Wires wires;
+    wires.state = seed * 0x9e3779b97f4a7c15u;
+    wires.dead = wires.draw(64);
+    const WireBreaks breaks{[](void* self, Peer source, Peer destination, Leg leg) {
+                              auto& here = *static_cast<Wires*>(self);
+                              const bool dead = source == here.dead || destination == here.dead;
+                              if (!dead && here.draw(50) != 0) return false;
+                              ++here.broke[static_cast<std::size_t>(leg)];
+                              return true;
+                            },
+                            &wires};
+    circuits_->attach(&breaks);
+    struct Range {
+      Peer first, last;
+    };
+    std::vector<Range> ranges;
+    for (std::uint32_t packet = 0; packet < kPackets; ++packet) {
+      const Peer source = wires.draw(64);
+      const std::uint32_t span = 4u << (2 * wires.draw(3));
+      Range range{source / span * span, source / span * span + span - 1};
+      if (wires.draw(3) == 0) range.first = range.last = (source + 1 + wires.draw(63)) % 64;
+      ranges.push_back(range);
+      send(nanoseconds(wires.draw(3000)), packet, source, range.first, range.last, 50);
+    }
+    EXPECT_TRUE(engine_->run_until_idle());
+    // Expect: every packet answered once and closed once, nothing held
+    EXPECT_EQ(acknowledged_.size(), kPackets) << seed;
+    EXPECT_EQ(closed_.size(), kPackets) << seed;
+    EXPECT_EQ(circuits_->open_now(), 0u) << seed;
+    for (std::size_t leg = 0; leg < 3; ++leg) broke[leg] += wires.broke[leg];
+    for (std::uint32_t packet = 0; packet < kPackets; ++packet) {
+      const Range range = ranges[packet];
+      const auto reached = std::count_if(arrived_.begin(), arrived_.end(),
+                                         [&](const Told& told) { return told.packet == packet; });
+      const auto well = std::count_if(told_well_.begin(), told_well_.end(),
+                                      [&](const Told& told) { return told.packet == packet; });
+      const bool has_dead = wires.dead >= range.first && wires.dead <= range.last;
+      const bool done = outcomes_[packet] == Outcome::done;
+      const std::uint32_t members = range.last - range.first + 1;
+      // Expect: all or not all well; and where the source is told that it broke, no end says that
+      // all have taken it unless all have
+      EXPECT_EQ(done, well == members) << seed << " " << packet;
+      EXPECT_FALSE(done && (has_dead || reached != members)) << seed << " " << packet;
+      EXPECT_TRUE(well == 0 || reached == members) << seed << " " << packet;
+    }
+  }
+  for (const std::uint32_t each : broke) EXPECT_GT(each, 0u);
 }
 
 }  // namespace

@@ -39,7 +39,10 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
     : context_(context),
       port_(context.port()),
       memory_(std::move(memory)),
-      meeting_(context, *memory_, kMeetings, kSignalChan),
+      meeting_(context,
+               {kMeetings, kSignalChan, run::names_of(run::System::elan).counters.first,
+                memory_->control_segment(), memory_->control()},
+               memory_.get()),
       tports_(
           context, {kTports, kAnswers}, "a message of a Tport",
           {nullptr, nullptr,
@@ -48,7 +51,7 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
            },
            nullptr}),
       queue_inbox_(context, kQueues, "a message of a queue"),
-      all_{Group(meeting_)},
+      all_{Group(meeting_, 0, {})},
       state_{port_.self(), port_.size()},
       base_{&state_, &all_, ELAN_POLL_EVENT} {
   for (unsigned i = 0; i < came_.size(); ++i) port_.expose_counter(dest_event(i), &came_[i]);
@@ -116,7 +119,7 @@ void Core::join() {
     memory_->expose_statics();
   }
   all_.group.gsync(call);
-  if (void* const memory = memory_->board()) meeting_.board.emplace(context_, memory);
+  meeting_.find_board();
 }
 
 void Core::leave() {

@@ -192,8 +192,8 @@ unsigned elan_groupSelf(const ELAN_GROUP* group);
 /* Barriers. They order nothing of puts: wait for those first. By a 4-ary tree, then a broadcast
  * (paper, section 4.1): where one packet reaches all, each process waits for its children and then
  * tells its parent; elsewhere operations that wait for counters go up the tree, whatever the
- * processors do meanwhile. A network whose switches combine operands, and which has neither, does
- * it as a reduction of one word. */
+ * processors do meanwhile. A network that combines operands does it as a reduction of one word
+ * where it has neither, or where the group is some processes with consecutive numbers. */
 void elan_gsync(ELAN_GROUP* group);
 /* By the network conditional: the first member asks whether all have come, backs off from 2 to 64
  * us while they have not, and sets a word everywhere. Of all processes; of other groups: gsync. */

@@ -48,7 +48,8 @@ ELAN_BASE* start(std::size_t bytes, const char* variable) {
     if (core->left()) core->fail("elan_baseInit", "after elan_fini");
     return &core->base();
   }
-  Result<std::unique_ptr<Memory>> memory = Memory::make(context, bytes, variable);
+  Result<std::unique_ptr<Memory>> memory =
+      Memory::make(context, Meeting::control_bytes(context.port()), bytes, variable);
   if (!memory.ok()) {
     context.abort_job(1, fmt::format("Elan: elan_baseInit: {}", memory.error().text));
   }

@@ -4,41 +4,42 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "fairlead/lci/insist.h"
 #include "fairlead/systems/elan/errors.h"
-#include "fairlead/systems/elan/known_reductions.h"
 
 namespace fairlead::elan {
 namespace {
 
-constexpr auto kCounters = run::names_of(run::System::elan).counters;
-constexpr lci::CtrId kUp = kCounters[0];
-constexpr lci::CtrId counter_of(Signal signal) { return kCounters[1 + signal]; }
 constexpr lci::Dest kEverybody{0, true};
 
-// Words of the control segment.
+// Words of the control segment: numbers of hgsyncs, and below them the kind of what the process is
+// doing, or, once it is released, the first member is.
 constexpr std::size_t kCame = 0;
 constexpr std::size_t kReleased = 1;
+constexpr unsigned kKindBits = 8;
 
 constexpr std::int64_t kBackOffFirstUs = 2;
 constexpr std::int64_t kBackOffMostUs = 64;
 
 }  // namespace
 
-Meeting::Meeting(run::Context& its_context, Memory& its_memory, lci::Chan messages,
-                 lci::Chan its_signals)
+Meeting::Meeting(run::Context& its_context, const Names& its_names, Memory* its_memory,
+                 const Waiting& its_waiting)
     : context(its_context),
       port(its_context.port()),
+      names(its_names),
       memory(its_memory),
+      waiting(its_waiting),
       reductions(lci::reductions_of(port)),
-      inbox(its_context, messages, "a message of a collective call"),
-      signals(its_signals) {
-  port.expose_counter(kUp, &came_up);
+      inbox(its_context, names.messages, "a message of a collective call") {
+  inbox.wait_by(waiting);
+  port.expose_counter(up(), &came_up);
   for (std::uint32_t i = 0; i < kSignals; ++i) {
     port.expose_counter(counter_of(static_cast<Signal>(i)), &signalled[i]);
   }
-  port.bind(signals,
+  port.bind(names.signals,
             {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
                if (arrival.words[0] < kSignals) {
                  static_cast<Meeting*>(self)->signalled[arrival.words[0]].ok.fetch_add(
@@ -50,30 +51,32 @@ Meeting::Meeting(run::Context& its_context, Memory& its_memory, lci::Chan messag
             {});
 }
 
+void Meeting::find_board() {
+  if (!MeetingBoard::possible(port)) return;
+  void* const control = port.self() == 0 ? names.words : port.map(0, names.control);
+  if (control != nullptr) board.emplace(context, static_cast<std::byte*>(control) + kWordBytes);
+}
+
 Meeting::~Meeting() {
-  port.expose_counter(kUp, nullptr);
+  port.expose_counter(up(), nullptr);
   for (std::uint32_t i = 0; i < kSignals; ++i) {
     port.expose_counter(counter_of(static_cast<Signal>(i)), nullptr);
   }
-  port.bind(signals, {}, {});
+  port.bind(names.signals, {}, {});
 }
 
 Group::Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members)
     : meeting_(meeting), port_(meeting.port), name_(name), members_(std::move(members)) {
-  const auto at = std::find(members_.begin(), members_.end(), port_.self());
-  self_ = static_cast<std::uint32_t>(at - members_.begin());
-  size_ = static_cast<std::uint32_t>(members_.size());
-  all_ = size_ == port_.size() && std::is_sorted(members_.begin(), members_.end());
-  reduced_below_ = reduced_below();
-}
-
-Group::Group(Meeting& everybody)
-    : meeting_(everybody),
-      port_(everybody.port),
-      name_(0),
-      size_(port_.size()),
-      self_(port_.self()),
-      all_(true) {
+  if (members_.empty()) {
+    size_ = port_.size();
+    self_ = port_.self();
+    all_ = true;
+  } else {
+    const auto at = std::find(members_.begin(), members_.end(), port_.self());
+    self_ = static_cast<std::uint32_t>(at - members_.begin());
+    size_ = static_cast<std::uint32_t>(members_.size());
+    all_ = size_ == port_.size() && std::is_sorted(members_.begin(), members_.end());
+  }
   reduced_below_ = reduced_below();
 }
 
@@ -105,7 +108,7 @@ void Group::for_each_child(std::uint32_t root, Visit&& visit) const {
 }
 
 void Group::await(const Counter& counter, std::uint64_t at, const char* what, const char* call) {
-  if (port_.wait({.counter = &counter, .at = at, .what = what}) != Post::done) {
+  if (wait({.counter = &counter, .at = at, .what = what}, call) != Post::done) {
     fail(meeting_.context, call,
          fmt::format("a process was lost while this one waited for {}", what));
   }
@@ -120,8 +123,9 @@ void Group::gather(std::uint32_t root, const char* call) {
   if (relative(root) != 0) meeting_.inbox.send({parent(root)}, key, nullptr, 0);
 }
 
-// From the root to everybody: by multicast below the Port, or along the tree.
+// From the root to everybody: by the network, by multicast below the Port, or along the tree.
 void Group::scatter(void* data, std::size_t n, std::uint32_t root, const char* call) {
+  if (broadcasts_below()) return scatter_by_network(data, n, root, call);
   const Key key = key_of(Step::down);
   const bool below = all_;
   auto* const bytes = static_cast<std::byte*>(data);
@@ -143,23 +147,20 @@ void Group::scatter(void* data, std::size_t n, std::uint32_t root, const char* c
 
 // --- Barriers.
 
-bool Group::one_packet_reaches_all() const {
-  return (port_.caps(port_.self()).flags & lci::kContiguousGroups) != 0;
-}
-
 // By multicast. It is on its way when this returns, whatever the caller does next.
 void Group::signal_all(Signal signal, std::uint32_t flags, const char* call) {
   if (one_packet_reaches_all() && (flags & lci::kAfter) == 0) {
     const Post answer = insist(port_, [&] {
-      return port_.put(kEverybody, meeting_.memory.control_segment(), {}, nullptr,
-                       counter_of(signal), flags);
+      return port_.put(kEverybody, meeting_.names.control, {}, nullptr, meeting_.counter_of(signal),
+                       flags);
     });
     if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
     return;
   }
   const lci::Words words = {signal, 0, 0, 0};
   const Post answer = insist(port_, [&] {
-    return port_.send_small(kEverybody, meeting_.signals, lci::Lane::request, words, {}, flags);
+    return port_.send_small(kEverybody, meeting_.names.signals, lci::Lane::request, words, {},
+                            flags);
   });
   if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
 }
@@ -171,7 +172,7 @@ void Group::come_up(std::uint32_t root, const char* call) {
   await(meeting_.came_up, meeting_.ups, "the others to come to a barrier", call);
   if (relative(root) == 0) return;
   const Post answer = insist(port_, [&] {
-    return port_.put({parent(root)}, meeting_.memory.control_segment(), {}, nullptr, kUp,
+    return port_.put({parent(root)}, meeting_.names.control, {}, nullptr, meeting_.up(),
                      lci::kNoFlags);
   });
   if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
@@ -200,10 +201,10 @@ void Group::gsync_by_chains(const char* call) {
     return signal_all(kDown, lci::kNoFlags, call);
   }
   lci::Operation put;
-  put.segment = meeting_.memory.control_segment();
+  put.segment = meeting_.names.control;
   put.done = &meeting_.put_done;
   put.dest = {parent(0)};
-  put.remote = kUp;
+  put.remote = meeting_.up();
   if (!accepted(insist(port_, [&] { return port_.when(&meeting_.came_up, at, put); }))) {
     fail(meeting_.context, call, "a process was lost");
   }
@@ -225,8 +226,13 @@ void Group::gsync(const char* call) {
 
 // Where the network has no other means for it.
 bool Group::meets_by_reduction() const {
-  return reduced_below_ &&
-         (port_.caps(port_.self()).flags & (lci::kHwTrigger | lci::kContiguousGroups)) == 0;
+  return reduced_below_ && (!all_ || (port_.caps(port_.self()).flags &
+                                      (lci::kHwTrigger | lci::kContiguousGroups)) == 0);
+}
+
+bool Group::meets_below() const {
+  constexpr std::uint64_t kOne = lci::kHwQuery | lci::kHwTrigger | lci::kContiguousGroups;
+  return meets_by_reduction() || (all_ && (port_.caps(port_.self()).flags & kOne) != 0);
 }
 
 void Group::gsync_by_reduction(const char* call) {
@@ -235,17 +241,22 @@ void Group::gsync_by_reduction(const char* call) {
                     reinterpret_cast<std::byte*>(&word), 1, call);
 }
 
-// The first member's part: the conditional, tried later and later while not all have come.
-void Group::ask_until_all_came(bool event, const char* call) {
+bool Group::network_query() const {
+  return all_ && (port_.caps(port_.self()).flags & lci::kHwQuery) != 0;
+}
+
+// The first member's part: the conditional, tried later and later while not all have come. What it
+// stores at all is its own `came`, whose kind may be another than theirs.
+void Group::ask_until_all_came(std::uint64_t came, bool event, const char* call) {
   lci::Query query;
-  query.segment = meeting_.memory.control_segment();
+  query.segment = meeting_.names.control;
   query.offset = kCame * 8;
   query.cmp = lci::Cmp::ge;
-  query.value = meeting_.hgsyncs;
+  query.value = meeting_.hgsyncs << kKindBits;
   query.stores = !event;
   query.store_segment = query.segment;
   query.store_offset = kReleased * 8;
-  query.store_value = meeting_.hgsyncs;
+  query.store_value = came;
   std::int64_t back_off_us = kBackOffFirstUs;
   for (;;) {
     bool all = false;
@@ -256,65 +267,103 @@ void Group::ask_until_all_came(bool event, const char* call) {
       fail(meeting_.context, call, "a process was lost");
     }
     if (all) break;
-    (void)port_.wait(
-        {.deadline = port_.now() + microseconds(back_off_us), .what = "another try of a barrier"});
+    (void)wait(
+        {.deadline = port_.now() + microseconds(back_off_us), .what = "another try of a barrier"},
+        call);
     back_off_us = std::min(back_off_us * 2, kBackOffMostUs);
   }
   if (event) signal_all(kWake, lci::kNoFlags, call);
 }
 
-void Group::hgsync(bool event, const char* call) {
-  if (!all_ || meeting_.board) {
-    gsync(call);
-    return;
-  }
-  if (size() == 1) return;
-  const std::uint64_t number = ++meeting_.hgsyncs;
-  std::uint64_t* const words = meeting_.memory.control();
-  std::atomic_ref(words[kCame]).store(number, std::memory_order_release);
+// The hgsync of all processes. Returns the first one's kind, unless it is told by an event.
+std::uint8_t Group::hgsync_of_all(std::uint8_t kind, bool event, const char* call) {
+  const std::uint64_t came = ++meeting_.hgsyncs << kKindBits | kind;
+  std::uint64_t* const words = meeting_.names.words;
+  // In virtual time the network reads the word without asking this process, whose clock may be
+  // ahead after computing: a poll waits until the network has caught up.
+  if (network_query()) (void)port_.poll();
+  std::atomic_ref(words[kCame]).store(came, std::memory_order_release);
   if (event) ++meeting_.wakes;
   if (self_ == 0) {
-    ask_until_all_came(event, call);
-    return;
+    ask_until_all_came(came, event, call);
+    return kind;
   }
   if (event) {
     await(meeting_.signalled[kWake], meeting_.wakes, "the end of a barrier", call);
-    return;
+    return kind;
   }
   const auto* const word = reinterpret_cast<std::atomic<std::uint64_t>*>(&words[kReleased]);
+  const std::uint64_t number = meeting_.hgsyncs << kKindBits;
   while (word->load(std::memory_order_acquire) < number) {
-    if (port_.wait(
-            {.word = word, .cmp = lci::Cmp::ge, .value = number, .what = "the end of a barrier"}) ==
-        Post::peer_down) {
+    if (wait({.word = word, .cmp = lci::Cmp::ge, .value = number, .what = "the end of a barrier"},
+             call) == Post::peer_down) {
       fail(meeting_.context, call, "a process was lost while this one waited at a barrier");
     }
   }
+  return static_cast<std::uint8_t>(word->load(std::memory_order_acquire));
+}
+
+void Group::hgsync(bool event, const char* call) {
+  if (!all_ || meeting_.board) return gsync(call);
+  if (size() > 1) (void)hgsync_of_all(0, event, call);
+}
+
+std::uint8_t Group::meet(std::uint8_t kind, const char* call) {
+  if (size() > 1 && network_query()) return hgsync_of_all(kind, false, call);
+  gsync(call);
+  return kind;
 }
 
 // --- Broadcasts. Who receives has come before anything moves.
 
-// One put into the same place of everybody's memory, and a signal behind it.
-void Group::broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call) {
-  const auto where = meeting_.memory.locate(data, n);
-  if (!where) fail(meeting_.context, call, meeting_.memory.describe(data, n));
-  const std::uint64_t number = ++meeting_.global_broadcasts;
-  if (self_ != root) {
-    // Signals do not go to who sends them: the root counts its own.
-    await(meeting_.signalled[kBroadcast], number, "a broadcast", call);
-    return;
-  }
-  const lci::PutPiece piece{where->offset, data, n};
+// From the root into the same place of everybody's memory; then the signal counts.
+void Group::put_to_all(lci::SegId segment, const lci::PutPiece& piece, const char* call) {
   Counter done;
   // The last packet of the network's own broadcast tells that it is there.
   const bool tells = one_packet_reaches_all();
   const Post answer = insist(port_, [&] {
-    return port_.put(kEverybody, where->segment, {&piece, 1}, &done,
-                     tells ? counter_of(kBroadcast) : lci::kNoCounter, lci::kNoFlags);
+    return port_.put(kEverybody, segment, {&piece, piece.size > 0 ? 1u : 0u}, &done,
+                     tells ? meeting_.counter_of(kBroadcast) : lci::kNoCounter, lci::kNoFlags);
   });
   if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
   if (!tells) signal_all(kBroadcast, lci::kAfter, call);
   await(done, 1, "its broadcast to be sent", call);
+  // Signals do not go to who sends them: the root counts its own.
   meeting_.signalled[kBroadcast].ok.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void Group::broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call) {
+  const auto where = meeting_.memory->locate(data, n);
+  if (!where) fail(meeting_.context, call, meeting_.memory->describe(data, n));
+  const std::uint64_t number = ++meeting_.broadcasts;
+  if (self_ == root) return put_to_all(where->segment, {where->offset, data, n}, call);
+  await(meeting_.signalled[kBroadcast], number, "a broadcast", call);
+}
+
+// Through everybody's buffer, one half after the other. Whoever has come to the call has emptied
+// it. Later a half is written again when all have come to a barrier, which they do once they have
+// emptied it.
+void Group::scatter_by_network(void* data, std::size_t n, std::uint32_t root, const char* call) {
+  constexpr std::size_t kHalf = Meeting::kHalf;
+  auto* const bytes = static_cast<std::byte*>(data);
+  std::byte* const buffer =
+      reinterpret_cast<std::byte*>(meeting_.names.words) + Meeting::kWordBytes;
+  const std::size_t parts = std::max<std::size_t>((n + kHalf - 1) / kHalf, 1);
+  for (std::size_t i = 0; i < parts; ++i) {
+    const std::size_t part = std::min(kHalf, n - i * kHalf);
+    const std::size_t half = i % 2 * kHalf;
+    const std::uint64_t number = ++meeting_.broadcasts;
+    if (self_ == root) {
+      if (i >= 2) (void)hgsync_of_all(0, false, call);
+      put_to_all(meeting_.names.control, {Meeting::kWordBytes + half, bytes + i * kHalf, part},
+                 call);
+      continue;
+    }
+    await(meeting_.signalled[kBroadcast], number, "a broadcast", call);
+    if (part > 0) std::memcpy(bytes + i * kHalf, buffer + half, part);
+    port_.charge({.working_set_bytes = n, .copied_bytes = part});
+    if (i + 2 < parts) (void)hgsync_of_all(0, false, call);
+  }
 }
 
 void Group::broadcast(void* data, std::size_t n, std::uint32_t root, bool global, bool hardware,
@@ -343,8 +392,7 @@ void Group::broadcast(void* data, std::size_t n, std::uint32_t root, bool global
     broadcast_global(data, n, root, call);
     return;
   }
-  ++meetings_;
-  scatter(data, n, root, call);
+  spread(data, n, root, call);
 }
 
 // --- Reductions.
@@ -412,14 +460,15 @@ std::optional<lci::NetworkReduction> Group::network_reduction(std::size_t size, 
                                                               std::uint32_t flags) const {
   if (!reduced_below_) return std::nullopt;
   const std::optional<KnownReduction> known = known_reduction(fn);
-  if (!known || bytes_of(known->type) != size ||
-      !meeting_.reductions->combines(known->op, known->type)) {
-    return std::nullopt;
-  }
+  if (!known || bytes_of(known->type) != size || !reduces_below(*known)) return std::nullopt;
   // In the order of the members, but not one after the other.
   if (is_floating(known->type) && (flags & ELAN_REDUCE_COMMUTE) == 0) return std::nullopt;
   return lci::NetworkReduction{
       .first = member(0), .count = this->size(), .op = known->op, .type = known->type};
+}
+
+bool Group::reduces_below(const KnownReduction& reduction) const {
+  return reduced_below_ && meeting_.reductions->combines(reduction.op, reduction.type);
 }
 
 void Group::reduce_by_network(const lci::NetworkReduction& what, std::byte* mine, std::size_t count,
@@ -435,7 +484,7 @@ void Group::reduce_by_network(const lci::NetworkReduction& what, std::byte* mine
         lci::insist(port_, [&] { return meeting_.reductions->reduce(part, &done); });
     if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
     const Post waited =
-        port_.wait({.counter = &done, .at = 1, .what = "a reduction in the network"});
+        wait({.counter = &done, .at = 1, .what = "a reduction in the network"}, call);
     if (done.failed.load(std::memory_order_acquire) > 0) {
       fail(meeting_.context, call,
            "the members of the group do not reduce the same: another function, type or number of "

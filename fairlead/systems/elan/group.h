@@ -10,8 +10,10 @@
 #include "fairlead/lci/network_reduction.h"
 #include "fairlead/systems/elan/elan.h"
 #include "fairlead/systems/elan/inbox.h"
+#include "fairlead/systems/elan/known_reductions.h"
 #include "fairlead/systems/elan/meeting_board.h"
 #include "fairlead/systems/elan/memory.h"
+#include "fairlead/systems/elan/waiting.h"
 
 namespace fairlead::elan {
 
@@ -20,17 +22,47 @@ enum Signal : std::uint32_t { kDown, kWake, kBroadcast, kSignals };
 
 // What groups share at one process: counters that peers bump, words that queries look at.
 struct Meeting {
-  Meeting(run::Context& context, Memory& memory, lci::Chan messages, lci::Chan signals);
+  // What it is called at the Port; the same on every process.
+  struct Names {
+    lci::Chan messages;
+    lci::Chan signals;
+    lci::CtrId counters;  // 1 + kSignals from here on
+    lci::SegId control;   // control_bytes() of this process's, exposed
+    std::uint64_t* words;
+  };
+  // Words that queries look at, and, where the network brings one packet to all, a buffer of two
+  // halves for what is broadcast; where memory can be mapped, process 0 has the board there.
+  static constexpr std::size_t kWordBytes = 64;
+  static constexpr std::size_t kHalf = 64 * 1024;
+  static std::size_t control_bytes(const lci::Port& port) {
+    const bool has_board = port.self() == 0 && MeetingBoard::possible(port);
+    return kWordBytes + (reaches_all(port) ? 2 * kHalf : 0) +
+           (has_board ? MeetingBoard::kMemoryBytes : 0);
+  }
+  // Puts to all are the network's, and may bump a counter everywhere.
+  static bool reaches_all(const lci::Port& port) {
+    return (port.caps(port.self()).flags & lci::kContiguousGroups) != 0;
+  }
+  // memory: where what is broadcast globally lies; nullptr: nothing is.
+  Meeting(run::Context& context, const Names& names, Memory* memory, const Waiting& waiting = {});
   ~Meeting();
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
+  // Once all processes have come.
+  void find_board();
 
   run::Context& context;
+  lci::CtrId up() const { return names.counters; }
+  lci::CtrId counter_of(Signal signal) const {
+    return static_cast<lci::CtrId>(names.counters + 1 + signal);
+  }
+
   lci::Port& port;
-  Memory& memory;
+  const Names names;
+  Memory* const memory;
+  const Waiting waiting;
   lci::NetworkReductions* const reductions;  // nullptr: hosts combine
   Inbox inbox;
-  const lci::Chan signals;
   Counter came_up;   // in a tree of all processes: children's coming, and in `when` trees its own
   Counter put_done;  // of operations that begin later
   std::array<Counter, kSignals> signalled;  // by Signal
@@ -38,7 +70,7 @@ struct Meeting {
   std::uint64_t gsyncs = 0;
   std::uint64_t hgsyncs = 0;
   std::uint64_t wakes = 0;
-  std::uint64_t global_broadcasts = 0;
+  std::uint64_t broadcasts = 0;  // puts to all
   // Where all processes meet whose memory can be mapped; made once they have met by other means.
   std::optional<MeetingBoard> board;
 };
@@ -50,9 +82,8 @@ class Group {
   static constexpr std::uint32_t kAheadMax = 16;
   static constexpr std::size_t kChunk = 64 * 1024;  // bytes of one message in a tree
 
+  // members: by their places; empty: every process of the job, of whom no list is kept.
   Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members);
-  // Every process of the job, of whom no list is kept.
-  explicit Group(Meeting& everybody);
   // Whether the members are distinct processes of the job and this one is among them.
   static bool fits(const lci::Port& port, const std::vector<Rank>& members);
 
@@ -61,10 +92,21 @@ class Group {
   bool is_all() const { return all_; }
   Rank member(std::uint32_t place) const { return members_.empty() ? place : members_[place]; }
 
-  // Puts to all are the network's, and may bump a counter everywhere.
-  bool one_packet_reaches_all() const;
+  bool one_packet_reaches_all() const { return Meeting::reaches_all(port_); }
+  // What the network or its interfaces do for these members.
+  bool meets_below() const;
+  bool broadcasts_below() const { return all_ && one_packet_reaches_all(); }
+  bool reduces_below(const KnownReduction& reduction) const;
   void gsync(const char* call);
   void hgsync(bool event, const char* call);
+  // By hgsync, which also tells what the first member is doing, or else by gsync. Returns that, or
+  // `kind`.
+  std::uint8_t meet(std::uint8_t kind, const char* call);
+  // A broadcast to members who have all come, or are about to.
+  void spread(void* data, std::size_t n, std::uint32_t root, const char* call) {
+    ++meetings_;
+    scatter(data, n, root, call);
+  }
   // hardware: who receives comes by the network conditional, where the group is all processes.
   void broadcast(void* data, std::size_t n, std::uint32_t root, bool global, bool hardware,
                  const char* call);
@@ -75,6 +117,8 @@ class Group {
   enum class Step : std::uint32_t { up, down, data };
 
   Key key_of(Step step) const;
+  bool network_query() const;
+  std::uint8_t hgsync_of_all(std::uint8_t kind, bool event, const char* call);
   bool reduced_below() const;
   // A tree over the members whose root is at that place: places relative to it.
   std::uint32_t relative(std::uint32_t root) const { return (self_ + size() - root) % size(); }
@@ -89,10 +133,12 @@ class Group {
 
   void gather(std::uint32_t root, const char* call);
   void scatter(void* data, std::size_t n, std::uint32_t root, const char* call);
+  void scatter_by_network(void* data, std::size_t n, std::uint32_t root, const char* call);
+  void put_to_all(lci::SegId segment, const lci::PutPiece& piece, const char* call);
   void come_up(std::uint32_t root, const char* call);
   void gsync_by_network(const char* call);
   void gsync_by_chains(const char* call);
-  void ask_until_all_came(bool event, const char* call);
+  void ask_until_all_came(std::uint64_t came, bool event, const char* call);
   void signal_all(Signal signal, std::uint32_t flags, const char* call);
   void broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call);
   void reduce_tree(std::byte* mine, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
@@ -106,6 +152,9 @@ class Group {
                          const char* call);
   bool meets_by_reduction() const;
   void gsync_by_reduction(const char* call);
+  Post wait(const lci::Until& until, const char* call) const {
+    return wait_by(meeting_.waiting, port_, until, call);
+  }
   // Small operands all come to the board.
   bool reduces_on_board(std::size_t bytes) const {
     return all_ && meeting_.board && bytes <= MeetingBoard::kBytesMax;

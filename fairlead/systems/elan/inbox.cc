@@ -220,7 +220,8 @@ void Inbox::await(const Receive& receive, const char* call) {
   for (;;) {
     const std::uint64_t seen = changes_.ok.load(std::memory_order_acquire);
     if (receive.done) return;
-    if (port_.wait({.counter = &changes_, .at = seen + 1, .what = what_}) != Post::done) {
+    const lci::Until until{.counter = &changes_, .at = seen + 1, .what = what_};
+    if (elan::wait_by(waiting_, port_, until, call) != Post::done) {
       fail(context_, call, "a process was lost while this one waited for a message");
     }
   }

@@ -18,6 +18,7 @@
 #include "fairlead/run/context.h"
 #include "fairlead/systems/elan/outbox.h"
 #include "fairlead/systems/elan/receive.h"
+#include "fairlead/systems/elan/waiting.h"
 
 namespace fairlead::elan {
 
@@ -64,6 +65,8 @@ class Inbox {
   Inbox& operator=(const Inbox&) = delete;
 
   void listen(const Listener& listener) { listener_ = listener; }
+  // How await() and receive() wait.
+  void wait_by(const Waiting& waiting) { waiting_ = waiting; }
 
   // As Outbox's (outbox.h), to this rank itself, too.
   void send(lci::Dest to, const Key& key, const void* data, std::size_t size) {
@@ -120,6 +123,7 @@ class Inbox {
   Counter changes_;                                    // receives that ended
   std::uint64_t strays_ = 0;
   Listener listener_;
+  Waiting waiting_;
 };
 
 }  // namespace fairlead::elan

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "fairlead/base/pages.h"
-#include "fairlead/systems/elan/meeting_board.h"
 
 namespace fairlead::elan {
 namespace {
@@ -20,8 +19,6 @@ constexpr std::uint32_t kHeap = 1;
 constexpr std::uint32_t kAround = 2;  // what the heap is a part of
 constexpr std::uint32_t kNiHeap = 3;
 constexpr std::uint32_t kStatics = 4;  // and those after it: a part each
-constexpr std::size_t kControlBytes = 64;
-constexpr std::size_t kBoardBytes = MeetingBoard::kMemoryBytes;
 constexpr std::uint32_t kAll = lci::kRead | lci::kWrite | lci::kAtomic;
 
 bool is_within(const void* address, std::size_t n, const std::byte* base, std::size_t bytes) {
@@ -33,27 +30,21 @@ bool is_within(const void* address, std::size_t n, const std::byte* base, std::s
 }  // namespace
 
 lci::SegId Memory::control_segment() const { return kSegments[kControl]; }
-void* Memory::board() const {
-  if (!MeetingBoard::possible(port_)) return nullptr;
-  auto* const control = port_.self() == 0
-                            ? reinterpret_cast<std::byte*>(control_)
-                            : static_cast<std::byte*>(port_.map(0, control_segment()));
-  return control == nullptr ? nullptr : control + kControlBytes;
-}
-
 lci::SegId Memory::heap_segment() const { return kSegments[kHeap]; }
 
-Memory::Memory(run::Context& context, std::size_t bytes, const char* variable)
+Memory::Memory(run::Context& context, std::size_t control_bytes, std::size_t bytes,
+               const char* variable)
     : context_(context),
       port_(context.port()),
+      control_bytes_(control_bytes),
       bytes_(bytes),
       variable_(variable),
       heap_(bytes),
       parts_(program_data().parts) {}
 
-Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t bytes,
-                                             const char* variable) {
-  std::unique_ptr<Memory> memory(new Memory(context, bytes, variable));
+Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t control_bytes,
+                                             std::size_t bytes, const char* variable) {
+  std::unique_ptr<Memory> memory(new Memory(context, control_bytes, bytes, variable));
   if (!memory->map()) {
     return Error{fmt::format("no address space for a heap of {} bytes ({}): {}", bytes, variable,
                              std::strerror(errno))};
@@ -64,9 +55,8 @@ Result<std::unique_ptr<Memory>> Memory::make(run::Context& context, std::size_t 
 // Where peers can map it, they load and store; elsewhere the heap is memory of this process. Its
 // first address is a multiple of kAlignMost, so that those of all processes are alike in it.
 bool Memory::map() {
-  const std::size_t board = port_.self() == 0 && MeetingBoard::possible(port_) ? kBoardBytes : 0;
   control_ = static_cast<std::uint64_t*>(
-      port_.allocate(kSegments[kControl], kControlBytes + board, lci::Place::host));
+      port_.allocate(kSegments[kControl], control_bytes_, lci::Place::host));
   if (control_ == nullptr) return false;
   const std::size_t all = bytes_ + kAlignMost;
   void* memory = nullptr;

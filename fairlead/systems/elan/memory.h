@@ -24,9 +24,10 @@ class Memory {
   // The largest alignment that offsets in the heap stand for.
   static constexpr std::size_t kAlignMost = std::size_t{64} << 20;
 
-  // `variable`: where the heap's size comes from. Error: there is not so much address space.
-  static Result<std::unique_ptr<Memory>> make(run::Context& context, std::size_t bytes,
-                                              const char* variable);
+  // control_bytes: of the control segment. `variable`: where the heap's size comes from. Error:
+  // there is not so much address space.
+  static Result<std::unique_ptr<Memory>> make(run::Context& context, std::size_t control_bytes,
+                                              std::size_t bytes, const char* variable);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -46,8 +47,6 @@ class Memory {
   // What processes ask of each other.
   std::uint64_t* control() { return control_; }
   lci::SegId control_segment() const;
-  // Memory of process 0's for a MeetingBoard; nullptr: there is none. Once all have come.
-  void* board() const;
   std::byte* base() const { return base_; }
   lci::SegId heap_segment() const;
   RangeAllocator& heap() { return heap_; }
@@ -63,12 +62,13 @@ class Memory {
   const char* variable() const { return variable_; }
 
  private:
-  Memory(run::Context& context, std::size_t bytes, const char* variable);
+  Memory(run::Context& context, std::size_t control_bytes, std::size_t bytes, const char* variable);
   bool map();
   bool move_onto_job_memory(lci::SegId segment, DataPart& part);
 
   run::Context& context_;
   lci::Port& port_;
+  const std::size_t control_bytes_;
   std::size_t bytes_;
   const char* variable_;
   RangeAllocator heap_;

@@ -17,6 +17,7 @@
 namespace fairlead::mpi {
 
 struct Board;
+struct NetworkGroup;
 struct SharedPieces;
 
 struct Comm {
@@ -42,6 +43,7 @@ struct Comm {
   bool board_settled = false;
   bool board_copies = false;    // with a board: members may copy from and to each other's memory
   std::uint32_t schedules = 0;  // made so far (collectives/schedule.h)
+  std::shared_ptr<NetworkGroup> network;  // collectives/network.h; nullptr: not settled
   // collectives/shared_reduction.h, and the pieces that went through it.
   SharedPieces* shared = nullptr;
   std::uint64_t shared_count = 0;

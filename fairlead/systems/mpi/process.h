@@ -22,6 +22,7 @@
 namespace fairlead::mpi {
 
 struct Extras;
+class Network;  // collectives/network.h
 class Windows;  // windows/windows.h
 
 // The device that a job has which asked for `asked`: a name of its own.
@@ -129,6 +130,7 @@ class Process {
   }
   UserErrors user_errors;
   WorldAttributes world_attributes;
+  std::unique_ptr<Network> network;  // nullptr: it does nothing for collectives
   std::unique_ptr<Windows> windows;  // nullptr until the first is made
   const std::thread::id main_thread = std::this_thread::get_id();  // that called MPI_Init
   bool has_extras() const { return extras_ != nullptr; }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "fairlead/lci/message_matching.h"
+#include "fairlead/systems/mpi/collectives/network.h"
 #include "fairlead/systems/mpi/devices/pairs/device.h"
 #include "fairlead/systems/mpi/devices/rsm/device.h"
 #include "fairlead/systems/mpi/devices/tports/device.h"
@@ -126,6 +127,7 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   done_receive_.kind = RequestKind::constant;
   engine_.share(lock.get());
   engine_.set_unexpected_bytes(options.unexpected_bytes);
+  network = Network::make(context, engine_);
   may_be_plain_ = lock == nullptr && engine_.short_ways();
   may_be_plain_in_turn_ = lock != nullptr && engine_.short_ways();
   // Before it messages may come to ranks whose device is not there yet.

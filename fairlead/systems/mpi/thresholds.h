@@ -45,10 +45,12 @@ constexpr std::uint32_t kSharedSegment = kBoardSegment + (1u << 24);
 constexpr std::uint32_t kVectorSegment = kBoardSegment + (1u << 25);
 
 // Segments of large messages. First what receivers expose, by their claim slots (claims.h), then
-// the slots themselves, then those of the rsm device's peers (devices/rsm/connection.h), then what
-// senders expose, as many as are left.
+// the slots themselves, then the words of collectives by the network (collectives/network.h), then
+// those of the rsm device's peers (devices/rsm/connection.h), then what senders expose, as many as
+// are left.
 constexpr std::uint32_t kSegmentBase = kBoardSegment + (1u << 26);
 constexpr std::uint32_t kClaimSegment = kSegmentBase + 0x100;
+constexpr std::uint32_t kNetworkSegment = kSegmentBase + 0x800;
 constexpr std::uint32_t kRsmSegment = kSegmentBase + 0x1000;
 constexpr std::uint32_t kSendSegmentBase = kRsmSegment + 0x100000;
 constexpr std::uint32_t kSendSegments =

@@ -16,6 +16,10 @@ constexpr lci::Chan kChannel = run::names_of(run::System::mpi).channels[0];
 constexpr lci::Chan kTportsChannel = run::names_of(run::System::mpi).channels[2];
 constexpr lci::Chan kTportsAnswers = run::names_of(run::System::mpi).channels[3];
 
+// Channels of what Elanlib does for collectives (collectives/network.h).
+constexpr lci::Chan kNetworkChannel = run::names_of(run::System::mpi).channels[5];
+constexpr lci::Chan kNetworkSignals = run::names_of(run::System::mpi).channels[6];
+
 //                     words[1]      words[2]             words[3]      body
 enum class Kind : std::uint8_t {
   eager = 1,        // tag           sender id if sync    -             the message

@@ -63,8 +63,12 @@ class Plan {
   Measurement barrier(const std::string& test, std::uint32_t nodes, Traffic traffic = Traffic::none,
                       const std::string& lci = "elan") const {
     const bool quiet = traffic == Traffic::none;
-    const std::uint32_t rounds = quick_ ? (quiet ? 100 : 20) : quiet ? 2000 : 400;
-    return of(test, nodes, traffic, {}, rounds, lci);
+    if (quick_) return of(test, nodes, traffic, {}, quiet ? 100 : 20, lci);
+    return of(test, nodes, traffic, until_sure(traffic), quiet ? 10'000 : 2000, lci);
+  }
+  // An average's 95 % interval, where that many operations are enough for it.
+  static Words until_sure(Traffic traffic) {
+    return {"--within", traffic == Traffic::none ? "1" : "3"};
   }
   // 10,000 of them where nothing else is on the network (section 5.2).
   Measurement spread(const std::string& test, Traffic traffic) const {
@@ -75,14 +79,15 @@ class Plan {
                         std::uint64_t to, Traffic traffic = Traffic::none) const {
     Words words = {"--from", fmt::format("{}", from), "--to", fmt::format("{}", to)};
     if (main) words.emplace_back("--main");
-    if (quick_) words.insert(words.end(), {"--warm", "1"});
+    const Words how = quick_ ? Words{"--warm", "1"} : until_sure(traffic);
+    words.insert(words.end(), how.begin(), how.end());
     return of(test, nodes, traffic, words, broadcasts(to, traffic));
   }
-  // How many of a size. A daemon in one of a few short ones would be much of their mean.
+  // How many of a size at most. A daemon in one of a few short ones would be much of their mean.
   std::uint32_t broadcasts(std::uint64_t to, Traffic traffic) const {
     if (quick_) return 2;
-    if (to <= 4096) return traffic == Traffic::none ? 400 : 50;
-    return to == kQuarter ? 20 : 5;
+    if (to <= 4096) return traffic == Traffic::none ? 2000 : 200;
+    return to == kQuarter ? 20 : 10;
   }
   Measurement short_broadcasts(const std::string& test, bool main, Traffic traffic) const {
     return broadcast(test, kNodes, main, 8, 4096, traffic);

@@ -102,6 +102,9 @@ std::uint64_t ElanNi::word(Own& own, std::uint64_t address, std::uint32_t bytes)
 
 void ElanNi::arrived(std::uint32_t id) {
   const RdmaKind kind = packet(id).kind;
+  if (parts_.faults != nullptr && parts_.faults->has_taken(id, self_)) {
+    return answer_again(id);
+  }
   if (kind == RdmaKind::write || kind == RdmaKind::read_data) {
     // Its blocks were taken as they came; what is left is the end.
     ++packet(id).users;
@@ -124,7 +127,16 @@ void ElanNi::answer(std::uint32_t id, Outcome outcome) {
   if (parts_.ranks.node_of(in.source) == self_ && in.named.members == 1) {
     return acknowledged(id, outcome);
   }
+  // A query only tests: it does so again.
+  if (parts_.faults != nullptr && outcome == Outcome::done && in.kind != RdmaKind::query) {
+    parts_.faults->take(id, self_);
+  }
   parts_.circuits.answer(in.circuit, self_, outcome);
+}
+
+// It has done what it asks for, and its answer did not arrive, or not that of others.
+void ElanNi::answer_again(std::uint32_t id) {
+  parts_.circuits.answer(packet(id).circuit, self_, Outcome::done);
 }
 
 void ElanNi::on_input(std::uint32_t id) {

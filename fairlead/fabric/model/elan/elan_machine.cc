@@ -1,7 +1,5 @@
 #include "fairlead/fabric/model/elan/elan_machine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -68,7 +66,9 @@ void ElanMachine::attach_network() {
   sink.ended = [](void* self, Peer first, Peer last, std::uint32_t packet, hw::Outcome outcome) {
     auto& machine = *static_cast<ElanMachine*>(self);
     for (Peer node = first; node <= last; ++node) machine.ni(node).ended(packet, outcome);
-    machine.ni(first).closed(packet);
+  };
+  sink.closed = [](void* self, Peer first, std::uint32_t packet) {
+    static_cast<ElanMachine*>(self)->ni(first).closed(packet);
   };
   network_.circuits()->attach(sink);
 }
@@ -99,8 +99,12 @@ NodeBusy ElanMachine::busy(Rank rank) const {
 
 Result<void> ElanMachine::set_faults(const FaultPlan& plan) {
   if (plan.clauses.empty() && !plan.loses()) return {};
-  return Error{fmt::format("--faults: losses on the links of {} are not modelled; try --on udp",
-                           platform_.name)};
+  Result<std::unique_ptr<ElanFaults>> made = ElanFaults::create(engine_, plan);
+  if (!made.ok()) return made.error();
+  faults_ = std::move(made.value());
+  parts_.faults = faults_.get();
+  network_.circuits()->attach(faults_->wire());
+  return {};
 }
 
 void ElanMachine::trace_nodes(TraceWriter&) {

@@ -7,6 +7,7 @@
 #include "fairlead/base/pinned_array.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/trace.h"
+#include "fairlead/fabric/model/elan/elan_faults.h"
 #include "fairlead/fabric/model/elan/elan_ni.h"
 #include "fairlead/fabric/model/elan/elan_nic.h"
 #include "fairlead/fabric/model/model_nic.h"
@@ -33,6 +34,7 @@ class ElanMachine final : public NicMachine {
   void sync(Rank rank) override { host(rank).sync(); }
   NodeBusy busy(Rank rank) const override;
   Result<void> set_faults(const FaultPlan& plan) override;
+  std::string losses() const override { return faults_ == nullptr ? "" : faults_->losses(); }
   void all_ended() override;
 
  private:
@@ -61,6 +63,7 @@ class ElanMachine final : public NicMachine {
 
   RdmaTerms terms_;
   RdmaPackets packets_;
+  std::unique_ptr<ElanFaults> faults_;  // nullptr: nothing goes wrong
   ElanParts parts_;
   PinnedArray<Node> nodes_;
   PinnedArray<OneRank> more_;  // further ranks of the nodes

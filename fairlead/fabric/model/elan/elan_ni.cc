@@ -300,6 +300,11 @@ void ElanNi::on_looped(std::uint32_t id) { arrived(id); }
 
 void ElanNi::acknowledged(std::uint32_t id, hw::Outcome outcome) {
   --open_;
+  if (outcome == hw::Outcome::broken) {
+    if (!try_again(id)) give_up(id);
+    return open_some();
+  }
+  if (parts_.faults != nullptr) parts_.faults->forget(id);
   RdmaPacket& sent = packet(id);
   switch (sent.kind) {
     case RdmaKind::send: {
@@ -310,12 +315,7 @@ void ElanNi::acknowledged(std::uint32_t id, hw::Outcome outcome) {
       if (sent.signalled) {
         tell(sent.source, {kNoOperation, sent.dest, 0, sent.queue, 1}, ni_.event_bytes);
       }
-      const Rank own = sent.source;
-      const Rank peer = sent.dest;
-      const std::uint8_t number = sent.queue;
-      let_go(id);
-      lane(own, peer, number).busy = false;
-      next_of(own, peer, number);
+      sent_to_queue(id);
       break;
     }
     case RdmaKind::query:
@@ -342,6 +342,56 @@ void ElanNi::acknowledged(std::uint32_t id, hw::Outcome outcome) {
       part_done(id, outcome);
   }
   open_some();
+}
+
+void ElanNi::sent_to_queue(std::uint32_t id) {
+  const RdmaPacket& sent = packet(id);
+  const Rank own = sent.source;
+  const Rank peer = sent.dest;
+  const std::uint8_t number = sent.queue;
+  let_go(id);
+  lane(own, peer, number).busy = false;
+  next_of(own, peer, number);
+}
+
+// A packet broke on the wires; its data are still here. False: that was once too often.
+bool ElanNi::try_again(std::uint32_t id) {
+  const Ps pause = parts_.faults->pause(id, ni_.retry);
+  if (pause == kNever) return false;
+  at<&ElanNi::on_again>(now() + pause, hw::kNiTimerEvent, id);
+  return true;
+}
+
+void ElanNi::on_again(std::uint32_t id) {
+  if (packet(id).kind == RdmaKind::query) return on_thread(id);
+  ready_.push_back(id);
+  ++fetching_;
+  open_some();
+}
+
+// Its event fails; of a packet to a queue, and of a reduction's, the host hears that the peer is
+// lost.
+void ElanNi::give_up(std::uint32_t id) {
+  parts_.faults->forget(id);
+  RdmaPacket& sent = packet(id);
+  switch (sent.kind) {
+    case RdmaKind::query:
+      sent.a = 0;
+      sent.ok = false;
+      return at<&ElanNi::on_looked>(after(thread_, ni_.thread_look), hw::kNiTurnEvent, id);
+    case RdmaKind::read:
+    case RdmaKind::atomic:
+      return complete(id, false);
+    case RdmaKind::send:
+      tell(sent.source, {kNoOperation, sent.dest, 0, sent.queue, 0}, ni_.event_bytes);
+      return sent_to_queue(id);
+    case RdmaKind::reduce:
+    case RdmaKind::reduced:
+      tell(parts_.ranks.rank_at(self_, 0), {kNoOperation, sent.dest, 0, 0, 0}, ni_.event_bytes);
+      return let_go(id);
+    default:
+      return part_done(id, hw::Outcome::broken);
+  }
 }
 
 void ElanNi::on_looked(std::uint32_t id) { complete(id, packet(id).ok); }

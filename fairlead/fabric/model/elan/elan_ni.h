@@ -4,7 +4,8 @@
 //
 //  command processor  takes up what the host wrote: a DMA descriptor, a query, freed slots
 //  DMA thread         cuts DMAs into packets, some of one DMA, then of the next; keeps so many
-//                     circuits open; sends again what was refused for want of a slot
+//                     circuits open; sends again what was refused for want of a slot, or broke on
+//                     the wires, until it gives up
 //  inputter           serves what arrives and answers it (write blocks as their last byte comes,
 //                     other transactions when they are done): write blocks, slots of queues,
 //                     test-and-write, fetch-and-add, requests for a DMA; counts events
@@ -27,6 +28,7 @@
 
 #include "fairlead/base/prng.h"
 #include "fairlead/base/ring.h"
+#include "fairlead/fabric/model/elan/elan_faults.h"
 #include "fairlead/fabric/model/elan/elan_tports.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
 #include "fairlead/hw/circuits.h"
@@ -47,6 +49,7 @@ struct ElanParts : RdmaShared {
   hw::Circuits& circuits;
   hw::SwitchReductions* reductions;  // nullptr: switches combine nothing
   BytesPerSec memory_rate;           // of a node's memory, where several ranks share it
+  ElanFaults* faults = nullptr;      // nullptr: nothing goes wrong on the wires
 };
 
 class ElanNi final : public RdmaEngine {
@@ -216,6 +219,10 @@ class ElanNi final : public RdmaEngine {
   void open_some();
   void on_looped(std::uint32_t id);
   void on_retry(std::uint32_t id);
+  void sent_to_queue(std::uint32_t id);
+  bool try_again(std::uint32_t id);
+  void on_again(std::uint32_t id);
+  void give_up(std::uint32_t id);
   void on_looked(std::uint32_t id);
   void part_done(std::uint32_t id, hw::Outcome outcome);
   void complete(std::uint32_t message, bool ok);
@@ -262,6 +269,7 @@ class ElanNi final : public RdmaEngine {
 
   // --- Inputter (elan_input.cc).
   void answer(std::uint32_t id, hw::Outcome outcome);
+  void answer_again(std::uint32_t id);
   void on_input(std::uint32_t id);
   void take_slot(std::uint32_t id);
   void on_received(std::uint32_t id);

@@ -221,6 +221,10 @@ void RdmaNic<Host>::take_completion(const RdmaCompletion& completion) {
   host_.spend(host_.terms().completion);
   news_ = true;  // who found no room before this look shall not sleep after it
   if (completion.lane == kTportLane) return tport_completed(completion.operation);
+  if (completion.operation == kNoOperation && completion.ok == 0) {
+    if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, completion.peer);
+    return;
+  }
   if (completion.operation == kNoOperation) {
     flows(completion.peer)[completion.lane].posted -= host_.terms().signal_every;
     return;

@@ -114,7 +114,8 @@ static_assert(std::is_trivially_copyable_v<RdmaFront>);
 
 // An entry of the completion queue in host memory.
 struct RdmaCompletion {
-  std::uint32_t operation;  // the host's; kNoOperation: sends to `peer`, signal_every of them
+  // The host's; kNoOperation: sends to `peer`, signal_every of them, or, not `ok`, it is lost.
+  std::uint32_t operation;
   Peer peer;
   std::uint64_t old;  // of an atomic
   std::uint8_t lane;

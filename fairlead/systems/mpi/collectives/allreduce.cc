@@ -5,6 +5,7 @@
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
+#include "fairlead/systems/mpi/collectives/by_network.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/reduce_without_messages.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
@@ -150,6 +151,7 @@ void allreduce(Process& process, Comm& comm, const char* call, const void* own, 
                const Operand& operand) {
   const std::uint64_t bytes = operand.bytes();
   const bool as_told = process.bcast_way != BcastWay::automatic;
+  if (allreduce_by_network(process, comm, call, own, result, operand)) return;
   if (!as_told && bytes <= kBoardBytes && comm.size > 1) {
     if (comm.board == nullptr) settle_board(process, comm, CollectiveKind::allreduce, call);
     if (comm.board != nullptr) {

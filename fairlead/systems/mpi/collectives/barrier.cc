@@ -1,5 +1,6 @@
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/board_agreement.h"
+#include "fairlead/systems/mpi/collectives/by_network.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
@@ -47,6 +48,7 @@ void barrier(Process& process, Comm& comm, CollectiveKind kind, const char* call
       meet_on_board(process, comm, kind, call, nullptr, 0);
       return;
     }
+    if (barrier_by_network(process, comm, kind, call)) return;
     if (settle_board(process, comm, kind, call)) return;
   }
   GroupCall group(process, comm, kind, call);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "fairlead/systems/mpi/collectives/by_messages.h"
+#include "fairlead/systems/mpi/collectives/by_network.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/direct_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
@@ -76,6 +77,7 @@ bool bcast_directly(Process& process, Comm& comm, const char* call, void* buffer
 void bcast(Process& process, Comm& comm, const char* call, void* buffer, std::uint64_t size,
            int root) {
   const bool as_told = process.bcast_way != BcastWay::automatic;
+  if (bcast_by_network(process, comm, call, buffer, size, root)) return;
   if (!as_told && bcast_directly(process, comm, call, buffer, size, root)) return;
   GroupCall group(process, comm, CollectiveKind::bcast, call);
   bcast_by_messages(group, buffer, size, root);

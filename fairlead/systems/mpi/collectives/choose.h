@@ -17,6 +17,13 @@ constexpr std::uint64_t kDirectBcastBytesMin = 64 * 1024;
 constexpr std::uint64_t kDirectBcastBytesMax = 1024 * 1024;
 constexpr int kDirectBcastRanks = 4;
 
+// Where the network or its interfaces do collectives (by_network.h): from so many members on. Two
+// are a message apart.
+constexpr int kNetworkRanks = 3;
+// Reductions in the network, and those in a tree of hosts whose result it brings to all.
+constexpr std::uint64_t kNetworkReductionBytes = 64 * 1024;
+constexpr std::uint64_t kNetworkResultBytes = 4 * 1024;
+
 // The barrier of MPI_Finalize: from so many ranks on, fewer messages matter more than its time.
 constexpr int kTreeFinalizeRanks = 256;
 

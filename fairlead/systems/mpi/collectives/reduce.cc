@@ -1,4 +1,5 @@
 #include "fairlead/systems/mpi/collectives/by_messages.h"
+#include "fairlead/systems/mpi/collectives/by_network.h"
 #include "fairlead/systems/mpi/collectives/reduce_without_messages.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
@@ -25,6 +26,7 @@ void reduce_by_messages(Group& group, const void* own, void* result, const Opera
 
 void reduce(Process& process, Comm& comm, const char* call, const void* own, void* result,
             const Operand& operand, int root) {
+  if (reduce_by_network(process, comm, call, own, result, operand, root)) return;
   if (reduce_without_messages(
           {process, comm, CollectiveKind::reduce, call, own, result, operand, root})) {
     return;
