@@ -95,7 +95,7 @@ class Layers(unittest.TestCase):
         (tree.root / "fairlead/sim/c.cc").write_text('#include "fairlead/sim/a.h"\n')
         found = check_layers.check_cycles(tree.root)
         self.assertEqual(len(found), 1)
-        self.assertIn("fairlead/sim: 3 modules include each other", found[0])
+        self.assertIn("fairlead/sim: modules include each other", found[0])
         self.assertTrue(found[0].endswith("a, b, c"), found[0])
 
     def test_message_names_file_and_line(self):
