@@ -39,6 +39,11 @@ struct NicCaps {
   std::uint32_t run_packets = 1;   // of mtu_bytes that post_many() sends at the cost of one
   // Copies of fewer bytes are there later than packets that carry them (kRemoteMemory).
   std::uint32_t copy_bytes_min = kCopyBytesMin;
+  // Aligned writes to a peer's memory of so many bytes become visible at once.
+  std::uint32_t put_atomic_bytes = 8;
+  // Such writes are made of whole, aligned units of so many bytes; parts of one cost more.
+  std::uint32_t put_grain_bytes = 1;
+  std::uint32_t rails = 1;  // networks or links that lead to the peer
 };
 
 // A received packet; payload is the fabric's memory, valid until the sink returns, or until

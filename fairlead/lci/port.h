@@ -206,7 +206,8 @@ enum CapFlag : std::uint64_t {
 // are there first, unless it has kHwRdma, too: then all are copies.
 constexpr std::size_t kRemoteCopyBytesMin = 48 * 1024;
 
-// Per path, not per port.
+// Per path, not per port, and the same for the whole job: what a client needs to know of a network
+// it asks these, and never its name.
 struct Caps {
   std::uint32_t mtu_bytes;         // largest body + gather of one packet
   std::uint32_t inline_bytes_max;  // largest send_small
@@ -215,6 +216,12 @@ struct Caps {
   // Puts of whole, naturally aligned units of so many bytes are what the path does; others work
   // too, and cost messages.
   std::uint32_t put_grain_bytes = 1;
+  // Networks, or links of one, that lead to the peer ("rails"): packets go by one of them, or by
+  // several where their order is kept all the same, and copies may go by all at once. What path()
+  // counts as lost and restored are these; the number stays what it was when the job started.
+  std::uint32_t rails = 1;
+
+  friend bool operator==(const Caps&, const Caps&) = default;
 };
 
 // What wait() waits for; unset members do not count. Any one that holds ends the wait.

@@ -45,6 +45,7 @@ EngineHardware::EngineHardware(ShmJob& job, Nic& wire, const HardwareOptions& op
         &view.control(rank).doorbell;
   }
   wire_.attach({.arrived = on_arrived, .context = this, .path_changed = on_path_changed});
+  status_.rails.store(wire_.caps(options.self).rails);
   const std::uint32_t mtu = wire_.caps(options.self).mtu_bytes;
   FAIRLEAD_CHECK(mtu > sizeof(WireExtra), "an MTU of {} bytes", mtu);
   status_.payload_bytes.store(

@@ -51,6 +51,12 @@ class EngineHostNi {
   // The payload of a packet, the same for every engine of the job; known once the engine is at
   // work.
   std::uint32_t payload_bytes() const { return status_.payload_bytes.load(); }
+  // Networks that lead to other engines; known from then on, too.
+  std::uint32_t rails() const { return status_.rails.load(); }
+  // The engine hands over in memory what is for that rank.
+  bool same_node(Rank rank) const {
+    return options_.nodes.node_of(rank) == options_.nodes.node_of(options_.self);
+  }
   // Memory of this rank that its engine reaches too; lci's.
   std::span<std::byte> region() const { return area_.rest(); }
 

@@ -83,6 +83,7 @@ struct alignas(64) EngineStatus {
   std::atomic<std::uint32_t> payload_bytes;
   std::atomic<std::uint32_t> sleeping;  // 1: ring its bell after posting
   std::atomic<std::uint32_t> pid;       // its process, where its ranks watch it; else 0
+  std::atomic<std::uint32_t> rails;     // networks that lead to other engines
   alignas(64) PortCounters counters;    // its own; the ranks have theirs
   char reason[kReasonBytes];            // why it is gone; NUL-terminated
   // How often a network to that node was lost or came back, in turn: odd while it is lost.

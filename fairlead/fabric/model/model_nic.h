@@ -31,10 +31,6 @@ class ModelNic : public Nic {
   virtual Ps compute(Ps time, bool /*completions*/) { return time; }
   virtual void serve(bool /*interrupted*/) {}
   virtual void served() {}
-
-  // Where remote memory is stored line by line: the bytes of a line, each of which becomes visible
-  // at once. 0: it is not.
-  virtual std::uint32_t line_bytes() const { return 0; }
 };
 
 class NicMachine : public Machine {

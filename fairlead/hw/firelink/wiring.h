@@ -35,6 +35,10 @@ class FirelinkWiring {
   bool switched() const { return switches_ > 0; }
   // Every way from `from` to `to`, by the number of the link out.
   std::vector<Way> ways(Peer from, Peer to) const;
+  // How many there are, the same for every two hosts.
+  std::uint32_t ways_each() const {
+    return !switched() && nodes_ == kUnswitchedMost ? links_ / 2 : links_;
+  }
   // Where the cable of a link ends: another host, or a switch.
   struct End {
     Peer host;

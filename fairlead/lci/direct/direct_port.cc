@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fairlead/base/check.h"
 #include "fairlead/fabric/raw_copies.h"
 #include "fairlead/lci/client/waking_port.h"
 #include "fairlead/lci/direct/direct_port_impl.h"
@@ -14,12 +15,14 @@
 namespace fairlead::lci {
 namespace {
 
-std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& options, bool raw) {
+// `own`: of the rank to itself.
+std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& options, bool raw,
+                         bool own) {
   std::uint64_t flags = 0;
   if (options.site == nullptr) flags |= kFreeWork;
   if (options.helper != nullptr) flags |= kInterrupt;
   if (options.site != nullptr && options.site->interrupts()) flags |= kInterrupt;
-  if (options.raw.lost != nullptr) flags |= kRawPuts;
+  if (options.raw.lost != nullptr && !own) flags |= kRawPuts;
   if (options.software_remote_memory) return flags;
   if ((nic.flags & fabric::kMappable) != 0)
     flags |= kMappable | kHwAtomic | kHwFetchAdd | kHwPut | kOrderedPut;
@@ -58,10 +61,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
       self_(nic.self()),
       size_(nic.peers()),
       raw_copies_(dynamic_cast<fabric::RawCopies*>(&nic)),
-      caps_{nic.caps(self_).mtu_bytes - kPrefixBytes, nic.caps(self_).inline_bytes_max,
-            options.put_atomic_bytes, caps_flags(nic.caps(self_), options, raw_copies_ != nullptr),
-            options.put_grain_bytes},
-      other_caps_(caps_),
+      caps_(caps_to(self_)),
       reliable_((nic.caps(self_).flags & fabric::kReliable) != 0),
       small_below_(reliable_ ? caps_.inline_bytes_max + 1 : 0),
       packets_(nic.caps(self_).mtu_bytes),
@@ -79,7 +79,9 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
                options.software_remote_memory ? NetworkUse::nothing : options.network) {
   caps_.flags |= network_.flags();
   find_other_caps();
-  copies_.start(caps_.flags | other_caps_.flags);
+  std::uint64_t all_flags = caps_.flags;
+  for (const Caps& other : other_caps_) all_flags |= other.flags;
+  copies_.start(all_flags);
   if (!reliable_) {
     next_out_.resize(pair(size_, 0), options.first);
     next_in_.resize(pair(size_, 0), options.first);
@@ -89,17 +91,31 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
                &DirectPort::on_copied, nullptr, &DirectPort::on_path_changed});
 }
 
-// For a fabric that has two kinds of paths.
+// What the network does for groups apart.
+Caps DirectPort::caps_to(Rank peer) const {
+  const fabric::NicCaps& own = nic_.caps(self_);
+  const fabric::NicCaps& way = nic_.caps(peer);
+  return {.mtu_bytes = own.mtu_bytes - kPrefixBytes,
+          .inline_bytes_max = own.inline_bytes_max,
+          .put_atomic_bytes = way.put_atomic_bytes,
+          .flags = caps_flags(way, options_, raw_copies_ != nullptr, peer == self_),
+          .put_grain_bytes = way.put_grain_bytes,
+          .rails = way.rails};
+}
+
+// For a fabric that has several kinds of paths.
 void DirectPort::find_other_caps() {
   if (options_.one_path) return;
   for (Rank peer = 0; peer < size_; ++peer) {
-    const std::uint64_t flags =
-        caps_flags(nic_.caps(peer), options_, raw_copies_ != nullptr) | network_.flags();
-    if (flags == caps_.flags) continue;
-    other_caps_.flags = flags;
-    others_.resize(size_);
-    others_[peer] = true;
+    Caps caps = caps_to(peer);
+    caps.flags |= network_.flags();
+    if (caps == caps_) continue;
+    auto same = std::find(other_caps_.begin(), other_caps_.end(), caps);
+    if (same == other_caps_.end()) same = other_caps_.insert(same, caps);
+    kinds_.resize(size_);
+    kinds_[peer] = static_cast<std::uint8_t>(same - other_caps_.begin() + 1);
   }
+  FAIRLEAD_CHECK(other_caps_.size() < UINT8_MAX, "{} kinds of paths", other_caps_.size());
 }
 
 DirectPort::~DirectPort() {

@@ -68,9 +68,6 @@ struct DirectOptions {
   // to the software defaults.
   NetworkUse network = NetworkUse::all;
   bool one_path = false;  // the nic's caps are the same for all peers
-  // Caps::put_atomic_bytes and put_grain_bytes, of all paths.
-  std::uint32_t put_atomic_bytes = 8;
-  std::uint32_t put_grain_bytes = 1;
   RawFate raw{};
   // What Port::allocate may give in all, where the fabric has no regions for it.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;

@@ -40,7 +40,7 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
   Rank self() const override { return self_; }
   Rank size() const override { return size_; }
   const Caps& caps(Rank peer) const override {
-    return !others_.empty() && others_[peer] ? other_caps_ : caps_;
+    return kinds_.empty() || kinds_[peer] == 0 ? caps_ : other_caps_[kinds_[peer] - 1u];
   }
   Ps now() const override {
     if (options_.site != nullptr) [[unlikely]]
@@ -161,6 +161,7 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
   }
 
   // --- direct_port.cc
+  Caps caps_to(Rank peer) const;
   void find_other_caps();
   Post post_now(Rank dest, std::uint64_t route, WordVector words, const void* data,
                 std::size_t size);
@@ -269,9 +270,9 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
   Rank self_;
   Rank size_;
   fabric::RawCopies* raw_copies_;
-  Caps caps_;  // to oneself, and to most peers
-  Caps other_caps_;
-  std::vector<bool> others_;  // by peer, where there are two kinds: it has the other one
+  Caps caps_;                        // to oneself, and to most peers
+  std::vector<Caps> other_caps_;     // the other kinds of paths that there are
+  std::vector<std::uint8_t> kinds_;  // by peer, where there are any: 0, or which of them from 1
   bool reliable_;
   std::size_t small_below_;  // bytes; what the fabric sends as a small packet
   ClientSide client_;

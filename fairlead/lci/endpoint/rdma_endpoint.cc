@@ -31,10 +31,6 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
     options.network = network;
     options.one_path = nic_.has_one_path();
     options.wait = wait_plan_virtual();
-    if (const std::uint32_t line = nic_.line_bytes(); line != 0) {
-      options.put_atomic_bytes = line;
-      options.put_grain_bytes = line;
-    }
     port_ = make_direct_port(nic_, options);
   }
 

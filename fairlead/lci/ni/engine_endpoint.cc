@@ -45,6 +45,7 @@ class EngineEndpoint final : public RankEndpoint {
     options.work_takes_time = false;
     options.flags =
         kFreeWork | kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut | kInterrupt;
+    options.rails = ni.rails();
     options.region = ni.region();
     return options;
   }

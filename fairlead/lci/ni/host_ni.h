@@ -50,6 +50,12 @@ bool is_near(const Ni& ni, Rank rank) {
   if constexpr (kSharesNode<Ni>) return ni.near(rank);
   return false;
 }
+// What is for that rank leaves the node by no network, whoever moves it.
+template <class Ni>
+bool passes_no_network(const Ni& ni, Rank rank) {
+  if constexpr (requires { ni.same_node(rank); }) return ni.same_node(rank);
+  return is_near(ni, rank);
+}
 // A buffer for what this rank sends to that one, beside `reserve` that are to be left; false: none
 // is free.
 template <class Ni>

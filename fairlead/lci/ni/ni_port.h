@@ -44,8 +44,9 @@ class alignas(kCacheLine) NiPort final : public Port {
       : ni_(ni),
         counters_(counters),
         options_(options),
-        caps_{options.mtu_bytes, kInlineBytes, 8, options.flags},
-        near_caps_{options.mtu_bytes, kInlineBytes, 8, options.flags & ~std::uint64_t{kHwPut}},
+        caps_{options.mtu_bytes, kInlineBytes, 8, options.flags, 1, options.rails},
+        near_caps_{options.mtu_bytes, kInlineBytes, 8,
+                   kSharesNode<Ni> ? options.flags & ~std::uint64_t{kHwPut} : options.flags},
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
         memory_(options.size, options.region, std::size_t{options.memory_mib} << 20),
@@ -63,7 +64,9 @@ class alignas(kCacheLine) NiPort final : public Port {
 
   Rank self() const override { return options_.self; }
   Rank size() const override { return options_.size; }
-  const Caps& caps(Rank rank) const override { return is_near(ni_, rank) ? near_caps_ : caps_; }
+  const Caps& caps(Rank rank) const override {
+    return passes_no_network(ni_, rank) ? near_caps_ : caps_;
+  }
   Ps now() const override { return ni_.now(); }
   void charge(const Work& work) override {
     if (!options_.work_takes_time) return;
@@ -767,7 +770,7 @@ class alignas(kCacheLine) NiPort final : public Port {
   std::uint64_t ran_ = 0;  // upcalls and tasks
   NiPortOptions options_;
   Caps caps_;
-  Caps near_caps_;  // of ranks of this node: no NI moves what is for them
+  Caps near_caps_;  // of ranks of this node: no network moves what is for them
   [[no_unique_address]] HostFlowOf flow_;
   ClientSide client_;
   OwnMemory memory_;

@@ -27,6 +27,7 @@ struct NiPortOptions {
   // What Port::allocate may give in all, where there is no `region`.
   std::uint32_t memory_mib = 1024;
   std::uint64_t flags = kInterrupt;  // CapFlag
+  std::uint32_t rails = 1;           // to ranks of other nodes
   // Where the host runs the reliability scheme.
   Lost lost;
   // Memory of this rank that its NI reaches too, zero at the start: what is allocated lies there,

@@ -39,6 +39,7 @@ class PathNic final : public fabric::Nic {
     far_caps_ = near_caps_;
     near_caps_.flags |= here.flags & (fabric::kMappable | fabric::kSingleCopy);
     far_caps_.flags |= there.flags & (fabric::kRemoteMemory | fabric::kRemoteAtomics);
+    far_caps_.rails = there.rails;
   }
   ~PathNic() override {
     fabric::Sink nobody;

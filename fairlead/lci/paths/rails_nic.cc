@@ -38,6 +38,7 @@ class Rails final : public fabric::Nic {
       caps_.run_packets = std::min(caps_.run_packets, caps.run_packets);
       rails_.push_back({std::move(nic), this, static_cast<std::uint32_t>(rails_.size()), true});
     }
+    caps_.rails = static_cast<std::uint32_t>(rails_.size());
     for (Peer peer = 0; peer < ways_.size(); ++peer) ways_[peer].active = own_rail(peer);
   }
 

@@ -45,6 +45,15 @@ inline constexpr std::uint32_t kEarlyPiece = std::uint32_t{1} << 31;
 inline constexpr std::uint32_t kNotLast = kEarlyPiece - 2;
 inline constexpr Ps kAwaitedLook = milliseconds(20);
 
+// What a client sees of a fabric that carries its packets in frames of so many bytes.
+inline fabric::NicCaps caps_over(const fabric::NicCaps& below, std::uint32_t frame_bytes) {
+  fabric::NicCaps caps{frame_bytes - static_cast<std::uint32_t>(sizeof(RecordHeader)),
+                       std::min<std::uint32_t>(fabric::kSmallBytes, frame_bytes / 2),
+                       fabric::kReliable | fabric::kRemoteMemory};
+  caps.rails = below.rails;
+  return caps;
+}
+
 // The host, as the place where the protocol runs: costs nothing but the time that passes. Reads the
 // clock once per turn.
 class HostSite {
@@ -71,18 +80,16 @@ class Reliable final : public ReliableNic {
         frame_bytes_(std::min(options.frame_bytes, below.caps(below.self()).mtu_bytes)),
         run_(std::min<std::uint32_t>(below.caps(below.self()).run_packets, kBatchFrames)),
         batch_frames_(kBatchFrames / run_ * run_),
-        caps_{frame_bytes_ - static_cast<std::uint32_t>(sizeof(RecordHeader)),
-              std::min<std::uint32_t>(fabric::kSmallBytes, frame_bytes_ / 2),
-              fabric::kReliable | fabric::kRemoteMemory},
-        names_(below.peers(), options.rails),
-        flows_(names_.count(), flow_options(options, frame_bytes_)),
+        caps_(caps_over(below.caps(below.self()), frame_bytes_)),
+        names_(below.peers(), caps_.rails),
+        flows_(names_.count(), flow_options(options, frame_bytes_, caps_.rails)),
         pool_(frame_bytes_, kFramesMax),
         held_(below, pool_),
-        copies_(below.peers(), options.rails > 1),
+        copies_(below.peers(), caps_.rails > 1),
         outbound_(names_.count()),
         peers_(below.peers()),
         stripe_stamps_(std::size_t{below.peers()} * names_.stripes()),
-        moved_(options.rails > 1 ? below.peers() : 0),
+        moved_(caps_.rails > 1 ? below.peers() : 0),
         early_words_(flows_.early_words()),
         watch_(options.watch_absence, &Reliable::work_in_absence, this),
         keeps_back_(!options.watch_absence || watch_.works()) {

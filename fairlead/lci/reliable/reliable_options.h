@@ -12,10 +12,7 @@ struct ReliableOptions {
   Ps epoch{};                              // CLOCK_MONOTONIC at the start of the World
   std::size_t window_bytes = 1 << 20;      // under way to one peer and lane, in full frames
   std::uint32_t frame_bytes = UINT32_MAX;  // of a frame; at most what the fabric below carries
-  std::uint32_t first = 0;  // number of the first frame to and from each peer; they wrap
-  // So many rails has the fabric below, by which it sends packets of lanes beyond the client's
-  // (flow_names.h).
-  std::uint32_t rails = 1;
+  std::uint32_t first = 0;             // number of the first frame to and from each peer; they wrap
   Ps timeout_first = milliseconds(5);  // before a round trip was measured
   // What is kept back so that it shares a frame leaves within milliseconds (AbsenceWatch) even if
   // the client makes no more calls. False: no thread is wanted, as in a test that counts frames.

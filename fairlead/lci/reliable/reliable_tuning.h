@@ -63,7 +63,7 @@ inline constexpr std::uint32_t kAckEvery = 16;
 inline constexpr std::uint32_t kAckEveryMax = 64;  // of a stream
 
 inline proto::SelectiveRepeat::Options flow_options(const ReliableOptions& options,
-                                                    std::size_t frame_bytes) {
+                                                    std::size_t frame_bytes, std::uint32_t rails) {
   const auto window = static_cast<std::uint32_t>(
       std::bit_floor(std::clamp(options.window_bytes / frame_bytes, kWindowLeast, kWindowMost)));
   return {.window_max = window,
@@ -73,8 +73,8 @@ inline proto::SelectiveRepeat::Options flow_options(const ReliableOptions& optio
           .timeout_max = std::max(kTimeoutMax, options.timeout_first),
           .ack_delay = kAckDelay,
           .ack_every = std::clamp<std::uint32_t>(window / 4, 2, kAckEvery),
-          .ack_every_max = std::clamp<std::uint32_t>(
-              window / 4, 2, options.rails > 1 ? kStripeOut / 2 : kAckEveryMax),
+          .ack_every_max =
+              std::clamp<std::uint32_t>(window / 4, 2, rails > 1 ? kStripeOut / 2 : kAckEveryMax),
           .first = options.first};
 }
 

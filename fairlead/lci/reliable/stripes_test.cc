@@ -30,7 +30,6 @@ class StripesTest : public rails_fixture::RailsNicTest {
     for (std::size_t end = 0; end < 2; ++end) {
       ReliableOptions options;
       options.epoch = nanoseconds(monotonic_ns());
-      options.rails = 2;
       tops_[end] = make_reliable_nic(*nics_[end], options);
       fabric::Sink sink{[](void*, const fabric::Incoming&) { return Keep::no; }, nullptr, this};
       sink.copied = [](void* self, std::uint64_t token, Post result) {

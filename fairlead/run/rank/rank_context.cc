@@ -177,7 +177,6 @@ Result<void> RankContext::open_nics(const Welcome& welcome, int job_fd, const Ne
     path = std::move(opened.value().path);
     nic = std::move(opened.value().nic);
     parts.rails = std::move(opened.value().rails);
-    options.reliable.rails = opened.value().rail_count;
   }
   show_paths(welcome, options.near, options.hrx, path);
   parts.endpoint = std::make_unique<lci::RealEndpoint>(std::move(nic), std::move(options));

@@ -98,13 +98,12 @@ Result<NetworkEndpoint> open_udp(const Welcome& welcome, const NetworkPlace& pla
   if (Result<void> told = place.publish(place.context, options.self, bytes); !told.ok()) {
     return told.error();
   }
-  const auto rail_count = static_cast<std::uint32_t>(rails.size());
   std::unique_ptr<fabric::Nic> nic =
       rails.size() == 1 ? std::move(rails.front()) : lci::make_rails_nic(std::move(rails));
   std::string path =
       fmt::format("udp from {}, {} bytes a datagram, sealed ({})", where,
                   nic->caps(options.self).mtu_bytes, fabric::auth_name(options.auth));
-  return NetworkEndpoint{std::move(nic), std::move(path), std::move(places), rail_count};
+  return NetworkEndpoint{std::move(nic), std::move(path), std::move(places)};
 }
 
 void say_why_lost(void* job, Peer peer, const std::string& cause) {

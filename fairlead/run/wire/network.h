@@ -55,7 +55,6 @@ struct NetworkEndpoint {
   std::unique_ptr<fabric::Nic> nic;
   std::string path;                     // for --show-paths: what it is, where and why
   std::unique_ptr<RailPlaces> rails{};  // of UDP; outlives `nic`
-  std::uint32_t rail_count = 1;         // of UDP
 };
 
 // `place` and `job` outlive the endpoint. Error: what the network refused, or nobody can be told.

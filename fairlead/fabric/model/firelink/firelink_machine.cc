@@ -7,7 +7,7 @@ namespace fairlead::fabric::model {
 FirelinkMachine::FirelinkMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
                                  const SharedMemory& shared)
     : NicMachine(std::move(platform), ranks, nodes),
-      terms_(platform_),
+      terms_(platform_, nodes),
       runs_(kRunBytesMax, shared.packets),
       parts_{engine_,
              platform_.ni.as<hw::FirelinkParams>(),

@@ -28,6 +28,10 @@ FirelinkNic<Host>::FirelinkNic(Host& host, PortCounters& counters)
   // Less is no line, and goes as a packet.
   caps_.copy_bytes_min = kLine;
   near_caps_.copy_bytes_min = kLine;
+  // A line is stored whole; on the node a put is a packet, which its target takes in one go.
+  caps_.put_atomic_bytes = near_caps_.put_atomic_bytes = kLine;
+  caps_.put_grain_bytes = kLine;
+  caps_.rails = host.terms().rails;
   for (std::uint32_t i = host.terms().copies; i-- > 0;) free_operations_.push_back(i);
 }
 

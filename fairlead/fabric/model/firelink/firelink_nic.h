@@ -38,7 +38,6 @@ class FirelinkNic : public ModelNic, public RawCopies {
   Ps now() override { return host_.now(); }
   void work(const hw::HostWork& work) override { host_.work(work); }
   void set_wait(const char* what) override { wait_ = what[0] != '\0' ? what : kWait; }
-  std::uint32_t line_bytes() const override { return hw::kFirelinkLineBytes; }
 
   // --- Nic.
   Peer self() const override { return host_.self(); }

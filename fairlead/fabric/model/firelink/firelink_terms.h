@@ -6,14 +6,16 @@
 
 #include "fairlead/base/units.h"
 #include "fairlead/hw/firelink/firelink_params.h"
+#include "fairlead/hw/firelink/wiring.h"
 #include "fairlead/hw/host_cost.h"
 #include "fairlead/hw/platform.h"
 
 namespace fairlead::fabric::model {
 
 struct FirelinkTerms {
-  explicit FirelinkTerms(const hw::Platform& platform)
+  FirelinkTerms(const hw::Platform& platform, std::uint32_t nodes)
       : host(platform.host),
+        rails(hw::FirelinkWiring(params(platform), nodes).ways_each()),
         slot_bytes(params(platform).slot_bytes),
         slots(params(platform).slots),
         copies(params(platform).copies),
@@ -27,6 +29,7 @@ struct FirelinkTerms {
         part_line(time_for(params(platform).library.part_line, host.clock)) {}
 
   hw::HostRates host;
+  std::uint32_t rails;  // ways to each other host
   std::uint32_t slot_bytes;
   std::uint32_t slots;
   std::uint32_t copies;

@@ -18,7 +18,7 @@ std::unique_ptr<Machine> make(hw::Platform platform, const EvenNodes& ranks, std
 }
 
 void describe(const hw::Platform& platform, const EvenNodes& /*ranks*/, GateHeader& header) {
-  const FirelinkTerms terms(platform);
+  const FirelinkTerms terms(platform, header.nodes);
   header.look = terms.poll;
   ::new (header.kind) FirelinkTerms(terms);
 }
