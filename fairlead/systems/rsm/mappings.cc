@@ -8,20 +8,21 @@
 
 #include "fairlead/base/pages.h"
 #include "fairlead/base/pass_signal_on.h"
-#include "fairlead/systems/rsm/node.h"
 
 namespace fairlead::rsm {
 namespace {
 
+// All ranks of this process have one.
+Mappings::Current current_mappings = nullptr;
+
 void on_fault(int signal, siginfo_t* info, void* machine) {
   const int error = errno;
-  const Node* const node = Node::current();
+  const Mappings* const mappings = current_mappings();
   const struct sigaction none {};
-  if (node == nullptr) {
+  if (mappings == nullptr || mappings->explain_fault(info->si_addr)) {
     pass_signal_on(none, signal, info, machine);
   } else {
-    const bool ours = node->mappings().explain_fault(info->si_addr);
-    pass_signal_on(ours ? none : node->mappings().former_action(), signal, info, machine);
+    pass_signal_on(mappings->former_action(), signal, info, machine);
   }
   errno = error;
 }
@@ -103,6 +104,7 @@ void Mappings::watch_faults() {
     former_ = {};
     return;
   }
+  current_mappings = current_;
   struct sigaction mine {};
   mine.sa_sigaction = on_fault;
   mine.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;

@@ -26,7 +26,10 @@ struct Mapping {
 
 class Mappings {
  public:
-  explicit Mappings(Rank self) : self_(self) {}
+  // `current`: the running rank's, for the handler of faults; may return nullptr.
+  using Current = const Mappings* (*)();
+
+  Mappings(Rank self, Current current) : self_(self), current_(current) {}
   ~Mappings();
   Mappings(const Mappings&) = delete;
   Mappings& operator=(const Mappings&) = delete;
@@ -49,6 +52,7 @@ class Mappings {
   void watch_faults();
 
   Rank self_;
+  Current current_;
   std::map<std::uintptr_t, Mapping> by_address_;
   bool watches_ = false;
   struct sigaction former_ {};

@@ -22,6 +22,12 @@ std::vector<Rank> lowest_ranks(const run::Context& context, Rank ranks) {
   return lowest;
 }
 
+// Where a fault looks for what it hit.
+const Mappings* mappings_of_current() {
+  const Node* const node = Node::current();
+  return node == nullptr ? nullptr : &node->mappings();
+}
+
 // A program that ends in order without rsm_exit has it done for it.
 void leave_at_exit(int status, void*) {
   Node* const node = Node::current();
@@ -41,7 +47,7 @@ Node::Node(run::Context& context)
                  static_cast<Node*>(self)->received(from, message);
                },
                this}),
-      mappings_(port_.self()),
+      mappings_(port_.self(), mappings_of_current),
       exports_(context, office_, names_, static_cast<Peer>(lowest_.size()), lowest_[self()]),
       imports_(port_, office_, mappings_, lowest_),
       leaving_(port_.self() == 0 ? port_.size() : 0) {}
