@@ -243,6 +243,10 @@ class Nic {
   // Begins an atomic operation (kRemoteAtomics); answers and end as copy_remote()'s.
   virtual Post change_remote(const RemoteChange&) { return Post::not_delivered; }
 
+  // Why a peer that Sink::peer_lost told of is lost, where the fabric knows: a string of the Nic's.
+  // nullptr: it does not.
+  virtual const char* why_lost(Peer) const { return nullptr; }
+
   // What this fabric can do for several peers at once, and after a counter; the Nic's. nullptr:
   // nothing of it.
   virtual GroupHardware* group_hardware() { return nullptr; }

@@ -74,6 +74,17 @@ constexpr std::array kOptions{
               .range = {1, 1U << 19},
               .travels = true,
               .environment = OptionVariable::sets},
+    JobOption{.flags = "--memory",
+              .field = &WorldOptions::memory,
+              .group = Group::real,
+              .places = kOnShm,
+              .type = "FILE[,software]",
+              .help = "File in memory that all hosts of the job share (DAX, famfs on CXL): their "
+                      "ranks reach each other by it, and need no network. software: the hosts' "
+                      "caches are not coherent there, and are flushed by hand",
+              .travels = true,
+              .environment = OptionVariable::refused,
+              .instead = "only `fairlead run` starts ranks in a file"},
     JobOption{.flags = "--bind",
               .field = &WorldOptions::bind,
               .group = Group::real,
@@ -163,7 +174,8 @@ constexpr std::array kOptions{
               .type = "N",
               .help = "Ranks that share a node of a modelled platform, or an NI engine with --on "
                       "udp --lci nirx; without it each has one of its own, and on several hosts "
-                      "those of a host have one engine",
+                      "those of a host have one engine. With --memory: so many behave as if they "
+                      "had a host of their own",
               .range = {1, 1U << 20},
               .environment = OptionVariable::refused,
               .instead = "a node's ranks share one NI engine"},
@@ -268,14 +280,18 @@ struct Writing {
   }
 };
 
-// "udp", "ofi", "networks".
+// "udp", "ofi", "networks", "shm".
 std::string text_of(Places places) {
   if (places == kNetworks) return "networks";
+  if (places == kOnShm) return "shm";
   return places == kOnUdp ? "udp" : "ofi";
 }
 
 const char* one_of(Places places) {
-  return places == kNetworks ? "--on udp or --on ofi" : places == kOnUdp ? "--on udp" : "--on ofi";
+  return places == kNetworks ? "--on udp or --on ofi"
+         : places == kOnShm  ? "--on shm"
+         : places == kOnUdp  ? "--on udp"
+                             : "--on ofi";
 }
 
 }  // namespace

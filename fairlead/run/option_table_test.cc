@@ -116,6 +116,8 @@ TEST(JobOptions, HaveAMeaningAtSomePlacesOnly) {
                 "--address is of networks, and not of loop: try --on udp or --on ofi"},
                {"topology", "grid", "shm",
                 "--topology works on modelled platforms only, and not on shm: try --on myrinet-p3"},
+               {"memory", "f", "udp", "--memory is of shm, and not of udp: try --on shm"},
+               {"memory", "f", "shm", ""},
                {"mtu", "1400", "udp", ""},
                {"faster", "ni=2", "myrinet-p3", ""},
                {"address", "10.0.0.1", "ofi", ""}};
@@ -130,6 +132,10 @@ TEST(JobOptions, HaveAMeaningAtSomePlacesOnly) {
   WorldOptions nodes = with("mtu", "1400");
   nodes.several_nodes = true;
   EXPECT_EQ(refusal(nodes), "");
+  // Expect: not where hosts share the job's memory
+  nodes.memory = "f";
+  EXPECT_EQ(refusal(nodes), "--mtu is of udp, and not of shm: try --on udp");
+  nodes.memory.clear();
   // Expect: what a program filled in is checked like what a user wrote
   nodes.mtu = 12;
   EXPECT_EQ(refusal(nodes), "--mtu 12: must be a whole number from 640 to 65535");

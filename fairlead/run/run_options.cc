@@ -1,6 +1,8 @@
 #include "fairlead/run/run_options.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "fairlead/fabric/engine/queues.h"
 #include "fairlead/lci/memory/own_memory.h"
@@ -17,7 +19,7 @@ Places place_of(const std::string& on) {
 
 Places places_of(const WorldOptions& options) {
   const Places place = place_of(options.on);
-  if (!options.several_nodes || place == kOnOfi) return place;
+  if (!options.several_nodes || place == kOnOfi || !options.memory.empty()) return place;
   return place | kOnUdp;
 }
 
@@ -28,6 +30,18 @@ bool is_modelled(const std::string& on) { return place_of(on) == kOnModel; }
 bool has_engines(const WorldOptions& options) {
   return place_of(options.on) == kOnUdp && options.lci == "nirx" &&
          (!options.several_nodes || !options.node_of.empty());
+}
+
+MemoryFile memory_file(const WorldOptions& options) {
+  constexpr std::string_view kSoftware = ",software";
+  std::string path = options.memory;
+  const bool software = path.ends_with(kSoftware);
+  if (software) path.resize(path.size() - kSoftware.size());
+  return {std::move(path), software};
+}
+
+bool has_memory_hosts(const WorldOptions& options) {
+  return !options.memory.empty() && (options.several_nodes || options.ranks_per_node != 0);
 }
 
 std::uint64_t rank_memory(const WorldOptions& options) {

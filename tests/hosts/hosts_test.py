@@ -207,6 +207,36 @@ class Everywhere:
         self.assertIn("rank 0 to 2-3: udp from", errors)
         self.assertIn("rank 2 to 0-1: udp from", errors)
 
+    def test_hosts_that_map_one_file_need_no_network(self):
+        with tempfile.TemporaryDirectory(prefix="fairlead-hosts-") as folder:
+            path = Path(folder) / "memory"
+            for counts in ((2, 2), (1, 3)):  # the second job finds what the first one left
+                hosts = [f"{h.split(':')[0]}:{count}" for h, count in zip(self.HOSTS, counts)]
+                code, out, errors = self.job(RANK, hosts=hosts,
+                                             more=("--memory", str(path), "--show-paths"))
+                self.assertEqual(code, 0, errors)
+                self.check_exchange(4, out)
+                self.assertEqual(errors, "rank 0 to 0-3: shared memory: --memory\n")
+                # Expect: by hand, where it is not coherent, with a host's own memory beside it
+                code, out, errors = self.job(RANK, hosts=hosts, more=("--memory",
+                                             f"{path},software", "--show-paths"))
+                self.assertEqual(code, 0, errors)
+                self.check_exchange(4, out)
+                self.assertIn("shared memory: the same node", errors)
+                self.assertIn("memory of all hosts, their caches flushed by hand", errors)
+                self.assertNotIn("udp", errors)
+            job = self.begin("sh", "-c", "echo up; exec sleep 60", more=("--memory", str(path)))
+            for _ in range(4):
+                job.stdout.readline()
+            # Expect: a file is one job's, and nothing is left when a rank dies
+            code, _, errors = self.job(RANK, more=("--memory", str(path)))
+            self.assertEqual(code, 1, errors)
+            self.assertIn(f"--memory {path}: another job uses it", errors)
+            job.terminate()
+            self.assertEqual(self.end(job)[0], 143)
+            code, _, errors = self.job(RANK, "kill", more=("--memory", str(path)))
+            self.assertEqual(code, 137, errors)
+
     def test_standard_streams(self):
         says = 'cat; echo "out $FAIRLEAD_RANK"; echo "err $FAIRLEAD_RANK" >&2'
         job = self.begin("sh", "-c", says, more=("--label",), stdin=subprocess.PIPE)

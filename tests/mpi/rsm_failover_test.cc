@@ -181,9 +181,15 @@ TEST(RsmFailover, TheLastLinkGoneEndsTheJob) {
       run_on("firelink", "down=0-link0@100us+1s,down=0-ni1@150us+1s,down=0-link1@300us+1s", 1,
              [] { return soak(1, 2000); });
   EXPECT_NE(report.exit_code, 0);
-  for (const char* part : {"rank 1", "no link is left from node 0 to node 1", "0-link", " us"}) {
-    EXPECT_NE(report.failure.find(part), std::string::npos) << report.failure;
-  }
+  // Expect: who speaks, of whom, and what the rank itself was told of its path
+  const bool one_speaks = report.failure.starts_with("rank 1: ");
+  const std::string wanted =
+      fmt::format("rank {}: rank {} was lost: no link is left from node {} to node {}: 0-link",
+                  one_speaks ? 1 : 0, one_speaks ? 0 : 1, one_speaks ? 1 : 0, one_speaks ? 0 : 1);
+  EXPECT_TRUE(report.failure.starts_with(wanted)) << report.failure;
+  const std::string rest = report.failure.substr(std::min(wanted.size(), report.failure.size()));
+  EXPECT_NE(rest.find(" was found dead at 1"), std::string::npos) << report.failure;  // 1 ms later
+  EXPECT_NE(rest.find(" us"), std::string::npos) << report.failure;
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST(PathCaps, count_the_networks_and_links_of_each_path) {
         World{"firelink", "127.0.0.1", "links.switches=0", 1, {}, {2, 64, true}}}) {
     run::WorldOptions options = options_of(world.name, world.ranks_per_node == 1 ? 3 : 4);
     options.address = world.address;
-    options.ranks_per_node = world.ranks_per_node;
+    options.ranks_per_node = world.ranks_per_node == 1 ? 0 : world.ranks_per_node;
     if (*world.set != '\0') options.set = {world.set};
     const Result<run::RunReport> report = run::run_world(
         options, [&world](run::Context& rank) { return ways_are(rank, world) ? 0 : 1; });

@@ -118,6 +118,10 @@ struct GateHeader {
 };
 static_assert(std::is_trivially_copyable_v<GateHeader>);
 
+// What peers may do with memory that a rank has registered, among a command's numbers.
+constexpr std::uint32_t kGateKeyRead = 1;
+constexpr std::uint32_t kGateKeyWrite = 2;
+
 // The mapped memory; creator and ranks alike.
 class GateMemory {
  public:

@@ -1,6 +1,7 @@
 #include "fairlead/fabric/shm/in_rings.h"
 
 #include <bit>
+#include <utility>
 
 #include "fairlead/fabric/shm/doorbell.h"
 #include "fairlead/fabric/shm/kernel.h"
@@ -11,17 +12,17 @@ namespace {
 // A hot ring that was empty in this many polls gives way to one that calls.
 constexpr std::uint64_t kIdlePolls = 1024;
 constexpr std::uint64_t kCoolEvery = 4096;
-// Where rings cannot be turned cold, sleeping means looking again after this long.
+// Where rings cannot be turned cold, sleeping means looking again after this long, and longer where
+// nothing came meanwhile.
 constexpr Ps kNap = microseconds(50);
+constexpr Ps kNapMost = microseconds(400);
 
 }  // namespace
 
-ShmInRings::ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences,
-                       std::uint32_t first)
+ShmInRings::ShmInRings(const ShmView& view, Peer self, const Heat& heat, std::uint32_t first)
     : view_(view),
       self_(self),
-      barriers_(barriers),
-      fences_(fences),
+      heat_(heat),
       bell_(&view.control(self).doorbell),
       todo_(view.layout().ranks * kLanes),
       rings_(view.layout().ranks * kLanes) {
@@ -72,7 +73,7 @@ void ShmInRings::answer_bell() {
 }
 
 void ShmInRings::warm(Ring& ring) {
-  if (ring.hot || !(barriers_ || fences_)) return;
+  if (ring.hot || !(heat_.barriers || heat_.fences || heat_.always)) return;
   if (hot_count_ == kHotMax) cool_idle();
   if (hot_count_ == kHotMax) return;
   ring.hot = true;
@@ -90,6 +91,7 @@ void ShmInRings::cool_idle() {
 // Turns rings cold that were idle for at least `idle_for` polls; those with a message left are
 // called for. False: the kernel refused the barrier, everything stays hot.
 bool ShmInRings::cool(std::uint64_t idle_for) {
+  if (heat_.always) return false;
   Ring* cooled[kHotMax];
   std::uint32_t cooled_count = 0;
   std::uint32_t left = 0;
@@ -104,8 +106,8 @@ bool ShmInRings::cool(std::uint64_t idle_for) {
     cooled[cooled_count++] = hot_[i];
   }
   if (cooled_count == 0) return true;
-  if (!fences_ && !shm_barrier()) {
-    barriers_ = false;
+  if (!heat_.fences && !shm_barrier()) {
+    heat_.barriers = false;
     for (std::uint32_t i = 0; i < cooled_count; ++i) {
       cooled[i]->words->hot.store(1);
       hot_[left++] = cooled[i];
@@ -123,9 +125,16 @@ bool ShmInRings::cool(std::uint64_t idle_for) {
   return true;
 }
 
+Ps ShmInRings::nap() {
+  std::uint64_t newest = 0;
+  for (std::uint32_t i = 0; i < hot_count_; ++i) newest = std::max(newest, hot_[i]->last_active);
+  nap_ = newest != std::exchange(napped_, newest) ? kNap : std::clamp(nap_ * 2, kNap, kNapMost);
+  return nap_;
+}
+
 bool ShmInRings::sleep(Ps timeout) {
   if (todo_count_ != 0) return false;
-  if (!cool(0)) timeout = std::min(timeout, kNap);
+  if (!cool(0)) timeout = std::min(timeout, nap());
   if (todo_count_ != 0) return false;
   shm_sleep(*bell_, seen_, timeout);
   return true;
@@ -133,7 +142,7 @@ bool ShmInRings::sleep(Ps timeout) {
 
 bool ShmInRings::listen(Bell& bell) {
   if (todo_count_ != 0) return false;
-  if (!cool(0)) bell.look_after(kNap);
+  if (!cool(0)) bell.look_after(nap());
   if (todo_count_ != 0) return false;
   bell.add(*bell_, seen_);
   return true;

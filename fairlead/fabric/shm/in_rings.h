@@ -17,9 +17,16 @@ class ShmInRings {
  public:
   static constexpr std::uint32_t kHotMax = 16;
 
-  // barriers: membarrier works, so that rings can be hot at all.
+  // What lets a ring be hot although its sender must see in time that it is so no more: that all
+  // senders can be made to pass a barrier, or fence themselves, or that it stays hot (`always`:
+  // some are of other hosts, whom a membarrier does not reach). Of none, no ring is hot.
+  struct Heat {
+    bool barriers;
+    bool fences;
+    bool always;
+  };
   // first: where positions begin.
-  ShmInRings(const ShmView& view, Peer self, bool barriers, bool fences, std::uint32_t first);
+  ShmInRings(const ShmView& view, Peer self, const Heat& heat, std::uint32_t first);
 
   // Calls take(ring, slot, flag, first) for at most `budget` messages of the lanes in `lanes`;
   // returns how many, skipped slots among them. first: of a run of the same sender's. `take` must
@@ -224,15 +231,17 @@ class ShmInRings {
   void warm(Ring& ring);
   void cool_idle();
   bool cool(std::uint64_t idle_for);
+  Ps nap();
 
   ShmView view_;
   Peer self_;
-  bool barriers_;
-  bool fences_;
+  Heat heat_;
   ShmDoorbell* bell_;
   std::uint32_t seen_ = 0;
   std::uint64_t now_ = 0;           // looks, and calls of reap() and follow()
   std::uint64_t next_cooling_ = 0;  // not before this call: a membarrier costs microseconds
+  Ps nap_{};                        // the last one, where sleeps are short
+  std::uint64_t napped_ = 0;        // the newest last_active then
   std::uint32_t hot_count_ = 0;
   std::uint32_t todo_count_ = 0;
   Ring* hot_[kHotMax] = {};

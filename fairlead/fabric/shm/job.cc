@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
+#include "fairlead/base/fd.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/shm/doorbell.h"
+#include "fairlead/fabric/shm/job_file.h"
 #include "fairlead/fabric/shm/kernel.h"
 #include "fairlead/fabric/shm/view.h"
 
@@ -35,6 +38,19 @@ Result<std::byte*> map_all(int fd, std::uint64_t bytes) {
   // A core file of a rank should hold the rank, not gigabytes of everybody's sparse memory.
   madvise(at, bytes, MADV_DONTDUMP);
   return static_cast<std::byte*>(at);
+}
+
+Result<Fd> make_memory(const ShmJobOptions& options, std::uint64_t bytes) {
+  if (!options.file.empty()) {
+    Result<Fd> file = make_job_file(options.file, bytes);
+    if (!file.ok()) return file;
+    const Result<void> cleared = clear_job_file(file.value(), options.file, bytes);
+    return cleared.ok() ? std::move(file) : Result<Fd>(cleared.error());
+  }
+  Fd fd(memfd_create("fairlead-job", MFD_CLOEXEC));
+  if (!fd.valid()) return system_error("memfd_create", "");
+  if (ftruncate(fd.get(), static_cast<off_t>(bytes)) == 0) return fd;
+  return system_error("ftruncate", "; try fewer ranks or a smaller region per rank");
 }
 
 // Checks a header copied out of the memory against the size of the file behind it.
@@ -74,33 +90,49 @@ Result<std::unique_ptr<ShmJob>> ShmJob::create(const ShmJobOptions& options) {
   std::uint64_t nonce = options.nonce;
   while (nonce == 0)
     if (getrandom(&nonce, sizeof nonce, 0) != sizeof nonce) return system_error("getrandom", "");
-  const int fd = memfd_create("fairlead-job", MFD_CLOEXEC);
-  if (fd < 0) return system_error("memfd_create", "");
-  if (ftruncate(fd, static_cast<off_t>(layout.value().total_bytes)) != 0) {
-    Error error = system_error("ftruncate", "; try fewer ranks or a smaller region per rank");
-    close(fd);
-    return error;
-  }
-  auto base = map_all(fd, layout.value().total_bytes);
-  if (!base.ok()) {
-    close(fd);
-    return base.error();
-  }
+  Result<Fd> made = make_memory(options, layout.value().total_bytes);
+  if (!made.ok()) return made.error();
+  Fd fd = std::move(made.value());
+  auto base = map_all(fd.get(), layout.value().total_bytes);
+  if (!base.ok()) return base.error();
   ShmView view(base.value(), layout.value());
   ShmJobHeader& h = view.header();
-  h.magic = kShmMagic;
   h.version = kShmVersion;
   h.ranks = options.ranks;
   h.nonce = nonce;
   h.region_bytes = options.region_bytes;
   h.total_bytes = layout.value().total_bytes;
   h.epoch_ns = monotonic_ns();
-  h.fences = shm_barrier_known() ? 0 : 1;
+  h.fences = options.hosts || shm_barrier_known() ? 0 : 1;
   h.creator_pid = static_cast<std::uint32_t>(getpid());
+  h.hosts = options.hosts ? 1 : 0;
   for (Rank rank = 0; rank < options.nodes.ranks(); ++rank) {
     view.status(rank).node = options.nodes.node_of(rank);
   }
-  return std::unique_ptr<ShmJob>(new ShmJob(fd, base.value(), layout.value()));
+  // Who looks for the job in a file waits for this.
+  std::atomic_ref<std::uint64_t>(h.magic).store(kShmMagic, std::memory_order_release);
+  if (!options.file.empty()) share_job_file(fd);
+  return std::unique_ptr<ShmJob>(new ShmJob(fd.release(), base.value(), layout.value()));
+}
+
+Result<std::unique_ptr<ShmJob>> ShmJob::find(const std::string& file, std::uint64_t nonce) {
+  Result<Fd> fd = find_job_file(file);
+  if (!fd.ok()) return fd.error();
+  // What an earlier job left may still be there.
+  ShmJobHeader header{};
+  const bool there =
+      fd.value().valid() &&
+      pread(fd.value().get(), &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header) &&
+      header.magic == kShmMagic && header.nonce == nonce && join_job_file(fd.value());
+  if (!there) return std::unique_ptr<ShmJob>();
+  Result<std::unique_ptr<ShmJob>> job = open(fd.value().get(), nonce);
+  if (!job.ok()) return job;
+  if (job.value()->nonce() != nonce) {
+    return Error{
+        fmt::format("--memory {}: what is read from it is not what its memory shows", file)};
+  }
+  job.value()->fd_ = fd.value().release();
+  return job;
 }
 
 Result<std::unique_ptr<ShmJob>> ShmJob::open(int fd, std::uint64_t nonce) {
@@ -172,7 +204,16 @@ Result<void> ShmJob::join(std::uint32_t rank) {
                              dead ? "given up by the launcher" : "taken by a process")};
   }
   status.pid.store(static_cast<std::uint32_t>(getpid()));
+  self_ = rank;
   return {};
+}
+
+void ShmJob::adopt(std::uint32_t first, std::uint32_t count) {
+  FAIRLEAD_CHECK(first <= layout_.ranks && count <= layout_.ranks - first, "{} ranks from {}",
+                 count, first);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    ShmView(base_, layout_).status(first + i).root_pid = static_cast<std::uint32_t>(getpid());
+  }
 }
 
 void ShmJob::leave(std::uint32_t rank) {
@@ -186,6 +227,7 @@ bool ShmJob::left(std::uint32_t rank) const {
   FAIRLEAD_CHECK(rank < layout_.ranks, "rank {} of {}", rank, layout_.ranks);
   const ShmRankStatus& status = ShmView(base_, layout_).status(rank);
   if (status.state.load() == static_cast<std::uint32_t>(ShmRankState::left)) return true;
+  if (self_ < layout_.ranks && shm_far(ShmView(base_, layout_), self_, rank)) return false;
   const auto process = static_cast<pid_t>(status.pid.load());
   return process > 0 && kill(process, 0) != 0 && errno == ESRCH;
 }

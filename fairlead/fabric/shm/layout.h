@@ -26,7 +26,7 @@ constexpr std::uint32_t kShmSlotBytes = 32;
 constexpr std::uint32_t kShmTailBytes = 56;
 constexpr std::uint32_t kShmInlineBytes = kShmSlotBytes + kShmTailBytes;
 constexpr std::uint64_t kShmMagic = 0x6661'6972'6c65'6164;  // "fairlead"
-constexpr std::uint32_t kShmVersion = 4;
+constexpr std::uint32_t kShmVersion = 5;
 constexpr std::uint64_t kShmPage = 4096;
 
 // left: its program has ended in order.
@@ -35,8 +35,9 @@ enum class ShmRankState : std::uint32_t { absent, attached, dead, left };
 struct ShmRankStatus {
   std::atomic<std::uint32_t> state;  // ShmRankState
   std::atomic<std::uint32_t> pid;
-  std::uint32_t node;  // NI engine that serves it; the maker's
-  std::uint32_t reserved;
+  std::uint32_t node;  // NI engine that serves it, or its host; the maker's
+  // On its host: the process whose descendants may read each other's memory. 0: the job's maker.
+  std::uint32_t root_pid;
 };
 static_assert(sizeof(ShmRankStatus) == 16);
 
@@ -51,6 +52,9 @@ struct ShmJobHeader {
   // 1: the kernel has no membarrier for us, so senders fence between slot and hot word.
   std::uint32_t fences;
   std::uint32_t creator_pid;  // whose descendants may read each other's memory
+  // 1: hosts that have only this memory in common map it, and ShmRankStatus::node says which rank
+  // is where. What a kernel does (futex, membarrier, processes' ids) ends with a host.
+  std::uint32_t hosts;
   // Read by everybody on the slow path, written when a rank dies: a line of its own.
   alignas(64) std::atomic<std::uint32_t> deaths;
   // ShmRankStatus[ranks] follows.

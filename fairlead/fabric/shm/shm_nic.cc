@@ -28,6 +28,7 @@ class ShmNic final : public Nic {
   struct Barriers {
     bool usable;  // membarrier(2) works for this process
     bool fences;  // the job's senders fence, nobody needs it
+    bool hosts;   // it does not reach all senders: rings that are hot stay so
   };
 
   ShmNic(std::unique_ptr<ShmJob> job, Peer self, Barriers barriers, bool single_copy,
@@ -39,11 +40,12 @@ class ShmNic final : public Nic {
         pid_(static_cast<std::uint32_t>(getpid())),
         caps_{kShmBufferBytes, kShmInlineBytes,
               kReliable | kMappable | (single_copy ? std::uint64_t{kSingleCopy} : 0)},
+        far_caps_{kShmBufferBytes, kShmInlineBytes, kReliable | kMappable},
         counters_(view_.control(self).counters),
-        out_(view_, self, barriers.fences || !barriers.usable, first),
+        out_(view_, self, barriers.fences || !(barriers.usable || barriers.hosts), first),
         pool_(view_, self),
         loans_(view_, pool_),
-        in_(view_, self, barriers.usable, barriers.fences, first),
+        in_(view_, self, {barriers.usable, barriers.fences, barriers.hosts}, first),
         // With few receivers their keeping at the same moment cannot pass the limit by much.
         strict_keep_(job_->ranks() > 16) {}
 
@@ -51,7 +53,9 @@ class ShmNic final : public Nic {
 
   Peer self() const override { return self_; }
   Peer peers() const override { return ranks_; }
-  const NicCaps& caps(Peer) const override { return caps_; }
+  const NicCaps& caps(Peer peer) const override {
+    return shm_far(view_, self_, peer) ? far_caps_ : caps_;
+  }
   void attach(Sink sink) override { sink_ = sink; }
   std::span<std::byte> region(Peer peer) override {
     return {view_.region(peer), job_->layout().region_bytes};
@@ -313,7 +317,7 @@ class ShmNic final : public Nic {
   }
 
   Post copy(Peer peer, std::uint64_t address, void* local, std::size_t size, bool write) {
-    if (peer >= peers() || (caps_.flags & kSingleCopy) == 0) return Post::not_delivered;
+    if (peer >= peers() || (caps(peer).flags & kSingleCopy) == 0) return Post::not_delivered;
     const ShmRankStatus& status = view_.status(peer);
     if (status.state.load(std::memory_order_relaxed) == kDead) return Post::peer_down;
     const std::uint32_t pid = status.pid.load(std::memory_order_relaxed);
@@ -355,6 +359,7 @@ class ShmNic final : public Nic {
   Peer ranks_;
   std::uint32_t pid_;
   NicCaps caps_;
+  NicCaps far_caps_;  // to ranks of other hosts
   PortCounters& counters_;
   Sink sink_;
   ShmOutRings out_;
@@ -375,10 +380,14 @@ Result<std::unique_ptr<Nic>> attach_shm(int fd, Peer self, const ShmAttachOption
   if (Result<void> joined = job.value()->join(self); !joined.ok()) return joined.error();
   ShmView view(job.value()->base(), job.value()->layout());
   const bool fences = view.header().fences != 0;
-  const bool usable = !fences && options.membarrier && shm_barrier_register();
-  if (options.single_copy) shm_permit_copies(view.header().creator_pid);
+  const bool hosts = view.header().hosts != 0;
+  const bool usable = !fences && !hosts && options.membarrier && shm_barrier_register();
+  if (options.single_copy) {
+    const std::uint32_t root = view.status(self).root_pid;
+    shm_permit_copies(root != 0 ? root : view.header().creator_pid);
+  }
   return std::unique_ptr<Nic>(std::make_unique<ShmNic>(std::move(job.value()), self,
-                                                       ShmNic::Barriers{usable, fences},
+                                                       ShmNic::Barriers{usable, fences, hosts},
                                                        options.single_copy, options.first));
 }
 

@@ -1,5 +1,6 @@
 #include "fairlead/fabric/shm/shm_nic.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -7,10 +8,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -58,8 +61,10 @@ struct Receiver {
 
 struct Job {
   explicit Job(std::uint32_t ranks, ShmAttachOptions options = {})
-      : job(std::move(ShmJob::create({ranks, kSmallRegion, 0}).value())), receivers(ranks) {
-    for (Peer r = 0; r < ranks; ++r) {
+      : Job(ShmJobOptions{ranks, kSmallRegion, 0}, options) {}
+  explicit Job(const ShmJobOptions& made, ShmAttachOptions options = {})
+      : job(std::move(ShmJob::create(made).value())), receivers(made.ranks) {
+    for (Peer r = 0; r < made.ranks; ++r) {
       nics.push_back(std::move(attach_shm(job->fd(), r, options).value()));
       nics[r]->attach(receivers[r].sink());
     }
@@ -115,6 +120,104 @@ TEST(ShmJob, ARankIsTakenOnceAndNotAfterItWasGivenUp) {
   job->mark_dead(2);
   EXPECT_TRUE(job->dead(2));
   EXPECT_NE(attach_shm(job->fd(), 2).error().text.find("given up"), std::string::npos);
+}
+
+// A name for a file of a job's memory, which goes with the test.
+struct JobFile {
+  JobFile() {
+    char made[] = "/tmp/fairlead-memory-XXXXXX";
+    close(mkstemp(made));
+    path = made;
+  }
+  ~JobFile() { unlink(path.c_str()); }
+  // Four ranks, two on each host.
+  ShmJobOptions options(std::uint64_t nonce) const {
+    return {4, kSmallRegion, nonce, NodeMap::even(4, 2), path, true};
+  }
+  std::string path;
+};
+
+TEST(ShmJob, LiesInAFileWhereOtherHostsFindIt) {
+  const JobFile file;
+  // Expect: it is looked for again and again until it is there, whatever else the file holds
+  EXPECT_EQ(ShmJob::find(file.path + "-none", 5).value(), nullptr);
+  EXPECT_EQ(ShmJob::find(file.path, 5).value(), nullptr);
+  {
+    const auto job = std::move(ShmJob::create(file.options(5)).value());
+    EXPECT_EQ(ShmJob::find(file.path, 6).value(), nullptr);
+    const auto found = std::move(ShmJob::find(file.path, 5).value());
+    ASSERT_NE(found, nullptr);
+    EXPECT_GE(found->fd(), 0);
+    EXPECT_EQ(found->nodes().table(), (std::vector<Peer>{0, 0, 1, 1}));
+    ShmView(job->base(), job->layout()).region(3)[7] = std::byte{9};
+    EXPECT_EQ(ShmView(found->base(), found->layout()).region(3)[7], std::byte{9});
+    // Expect: no other job gets it as long as one of this job has it
+    EXPECT_NE(ShmJob::create(file.options(7)).error().text.find("another job uses it"),
+              std::string::npos);
+  }
+  // Expect: the next job finds nothing of the one before
+  const auto next = std::move(ShmJob::create(file.options(8)).value());
+  EXPECT_EQ(ShmView(next->base(), next->layout()).region(3)[7], std::byte{0});
+  EXPECT_EQ(ShmJob::find(file.path, 5).value(), nullptr);
+}
+
+TEST(ShmJob, SaysWhyAFileWillNotDo) {
+  const auto why = [](const std::string& path) {
+    return ShmJob::create({2, kSmallRegion, 5, NodeMap::even(2, 1), path, true}).error().text;
+  };
+  EXPECT_NE(why("/tmp").find("--memory /tmp: Is a directory"), std::string::npos);
+  EXPECT_NE(why("/dev/null").find("is no regular file"), std::string::npos);
+  EXPECT_NE(ShmJob::find("/dev/null", 5).error().text.find("is no regular file"),
+            std::string::npos);
+  // Expect: one that has a size of its own will do where it is long enough, and is wiped
+  const int fixed = memfd_create("fixed", MFD_ALLOW_SEALING);
+  const std::string path = "/proc/self/fd/" + std::to_string(fixed);
+  ASSERT_EQ(ftruncate(fixed, 1 << 20), 0);
+  ASSERT_EQ(fcntl(fixed, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+  EXPECT_NE(why(path).find("has 1 MiB, cannot be made longer"), std::string::npos);
+  const int longer = memfd_create("longer", MFD_ALLOW_SEALING);
+  const std::string enough = "/proc/self/fd/" + std::to_string(longer);
+  const off_t bytes = 16 << 20;
+  ASSERT_EQ(ftruncate(longer, bytes), 0);
+  ASSERT_EQ(pwrite(longer, "old", 3, 1 << 20), 3);
+  ASSERT_EQ(fcntl(longer, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+  EXPECT_TRUE(ShmJob::create({2, kSmallRegion, 5, NodeMap::even(2, 1), enough, true}).ok());
+  char left[3] = {1, 1, 1};
+  ASSERT_EQ(pread(longer, left, 3, 1 << 20), 3);
+  EXPECT_EQ(std::string(left, 3), std::string(3, '\0'));
+  close(fixed);
+  close(longer);
+}
+
+TEST(ShmNic, NothingOfAKernelIsAssumedBetweenHosts) {
+  const JobFile file;
+  Job j(file.options(5));
+  // Expect: one's memory is read by the kernel on one host only
+  EXPECT_NE(j.nics[0]->caps(1).flags & kSingleCopy, 0u);
+  EXPECT_EQ(j.nics[0]->caps(2).flags, std::uint64_t{kReliable | kMappable});
+  std::uint64_t from = 1;
+  std::uint64_t to = 0;
+  const auto address = reinterpret_cast<std::uint64_t>(&from);
+  EXPECT_EQ(j.nics[0]->read_peer(2, address, &to, sizeof to), Post::not_delivered);
+  EXPECT_EQ(j.nics[0]->read_peer(1, address, &to, sizeof to), Post::done);
+  // Expect: a rank that is looked at stays so: nobody rings for it, and its sleeps are short
+  ASSERT_EQ(j.send(2, 0, 1), Post::done);
+  EXPECT_EQ(j.nics[0]->reap(10, kAllLanes), 1);
+  const std::uint32_t rung = j.view().control(0).doorbell.rung.load();
+  const auto begin = std::chrono::steady_clock::now();
+  j.nics[0]->sleep(seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  ASSERT_EQ(j.send(2, 0, 2), Post::done);
+  EXPECT_EQ(j.view().control(0).doorbell.rung.load(), rung);
+  EXPECT_EQ(j.nics[0]->reap(10, kAllLanes), 1);
+  // Expect: the process of a rank of another host says nothing, as its number is that host's
+  ShmRankStatus& far = j.view().status(2);
+  const auto mine = std::move(ShmJob::open(j.job->fd(), 5).value());
+  far.state = static_cast<std::uint32_t>(ShmRankState::absent);
+  ASSERT_TRUE(mine->join(2).ok());
+  j.view().status(1).pid = j.view().status(3).pid = 4'194'303;  // no process has it
+  EXPECT_FALSE(mine->left(1));
+  EXPECT_TRUE(mine->left(3));
 }
 
 TEST(ShmNic, LanesAreReapedApart) {
@@ -310,8 +413,8 @@ TEST(ShmNic, ManySendersShareAShortHotList) {
 
 // Two threads as two ranks: the receiver sleeps whenever it finds nothing, so that bells, cold
 // rings and credits race; the thread sanitizer watches.
-void stress(ShmAttachOptions options) {
-  Job j(2, options);
+void stress(const ShmJobOptions& made, ShmAttachOptions options = {}) {
+  Job j(made, options);
   constexpr std::uint32_t kCount = 60000;
   std::vector<std::byte> bytes(3000);
   std::thread sender([&] {
@@ -341,8 +444,12 @@ void stress(ShmAttachOptions options) {
   EXPECT_EQ(next, kCount);
 }
 
-TEST(ShmNic, TwoThreadsRaceWithSleepsBetween) { stress({}); }
-TEST(ShmNic, TwoThreadsRaceWithoutMembarrier) { stress({0, true, false}); }
+TEST(ShmNic, TwoThreadsRaceWithSleepsBetween) { stress({2, kSmallRegion, 0}); }
+TEST(ShmNic, TwoThreadsRaceWithoutMembarrier) { stress({2, kSmallRegion, 0}, {0, true, false}); }
+TEST(ShmNic, TwoThreadsRaceAsTwoHosts) {
+  const JobFile file;
+  stress({2, kSmallRegion, 0, NodeMap::even(2, 1), file.path, true});
+}
 
 TEST(ShmNic, CopiesFromAndToAnotherProcess) {
   auto job = std::move(ShmJob::create({2, kSmallRegion, 0}).value());

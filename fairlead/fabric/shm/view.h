@@ -48,4 +48,9 @@ class ShmView {
   ShmLayout layout_;
 };
 
+// Whether nothing of one rank's kernel reaches the other: they are of different hosts.
+inline bool shm_far(const ShmView& view, std::uint32_t one, std::uint32_t other) {
+  return view.header().hosts != 0 && view.status(one).node != view.status(other).node;
+}
+
 }  // namespace fairlead::fabric

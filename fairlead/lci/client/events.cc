@@ -34,11 +34,11 @@ void Events::path_changed(Rank rank, bool lost) {
   tell({lost ? Event::Kind::path_lost : Event::Kind::path_restored, rank, 0, reason});
 }
 
-void Events::peer_down(Rank rank) {
+void Events::peer_down(Rank rank, const char* why) {
   if (rank >= ranks_ || at(rank).down) return;
   at(rank).down = true;
-  change(at(rank), true, kPeerDown);
-  tell({Event::Kind::peer_down, rank, 0, kPeerDown});
+  change(at(rank), true, why);
+  tell({Event::Kind::peer_down, rank, 0, why});
 }
 
 }  // namespace fairlead::lci

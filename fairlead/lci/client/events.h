@@ -11,7 +11,7 @@
 
 namespace fairlead::lci {
 
-// Reasons. A fabric that loses a peer does not say why.
+// Reasons; the first is of a peer that the fabric loses without a word.
 inline constexpr const char* kPeerDown = "the rank has ended or cannot be reached";
 inline constexpr const char* kRailLost = "a network to the rank carries nothing, another one does";
 inline constexpr const char* kRailBack = "a network to the rank carries packets again";
@@ -36,7 +36,7 @@ class Events {
   // A part of the path to a peer (a rail) was lost or is back.
   void path_changed(Rank rank, bool lost);
   // Once for a peer, however often it is called: the whole path is lost, and stays so.
-  void peer_down(Rank rank);
+  void peer_down(Rank rank, const char* why = kPeerDown);
 
  private:
   PathState& at(Rank rank) {

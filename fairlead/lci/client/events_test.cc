@@ -74,7 +74,7 @@ TEST_F(EventsTest, EachIsGivenOnceInOrderFromTheNextTurn) {
 TEST_F(EventsTest, APeerThatIsDownStaysSo) {
   events_.attach(told_.sink());
   events_.peer_down(2);
-  events_.peer_down(2);
+  events_.peer_down(2, "another reason");
   events_.path_changed(2, false);
   run();
   // Expect: once, and nothing of it afterwards

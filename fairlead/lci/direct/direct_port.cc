@@ -551,7 +551,8 @@ void DirectPort::peer_lost(Peer peer) {
   copies_.peer_lost(peer);
   multicast_.peer_lost(peer);
   queries_.peer_lost(peer);
-  events_.peer_down(peer);
+  const char* const why = nic_.why_lost(peer);
+  events_.peer_down(peer, why != nullptr ? why : kPeerDown);
 }
 
 }  // namespace fairlead::lci

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "fairlead/base/wait_ladder.h"
+#include "fairlead/fabric/lines/line_nic.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/hosts/node_link.h"
 #include "fairlead/run/hosts/node_messages.h"
@@ -44,6 +45,9 @@ using std::chrono::milliseconds;
 
 // The command waits for all agents before it goes on.
 constexpr milliseconds kSetupLimit = std::chrono::minutes(5);
+// For the first host to make the job's memory, and how often the others look for it.
+constexpr milliseconds kMemoryLimit = std::chrono::seconds(20);
+constexpr int kMemoryLookMs = 2;
 // What the ranks wrote last is passed on, if the command takes it.
 constexpr milliseconds kLastWords = std::chrono::seconds(60);
 
@@ -179,7 +183,8 @@ class Agent final : public JobWatch {
       return Error{fmt::format("cannot go to the directory {}: {}; try --wdir", setup_.directory,
                                std::strerror(errno))};
     }
-    if (setup_.count < setup_.world.ranks) {
+    const bool by_memory = !setup_.world.memory.empty();
+    if (setup_.count < setup_.world.ranks && !by_memory) {
       Result<std::string> address = choose_address(setup_);
       if (!address.ok()) return address.error();
       plan.options.address = std::move(address.value());
@@ -208,10 +213,12 @@ class Agent final : public JobWatch {
       all = {all.begin() + setup_.machine_first, all.begin() + setup_.machine_first + setup_.count};
     }
     const NodeMap nodes = nodes_of(setup_.world);
-    Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create(
-        {.ranks = setup_.world.ranks, .region_bytes = region_bytes(setup_.world), .nodes = nodes});
+    Result<std::unique_ptr<fabric::ShmJob>> job = make_memory();
     if (!job.ok()) return job.error();
     job_ = std::move(job.value());
+    const MemoryFile memory = memory_file(setup_.world);
+    // Clocks differ by host.
+    const Ps epoch = by_memory ? nanoseconds(monotonic_ns()) : job_->epoch();
     if (setup_.traced) {
       // The command asked for this clock to make the times of all hosts one.
       Result<std::string> parts =
@@ -219,13 +226,17 @@ class Agent final : public JobWatch {
       if (!parts.ok()) return parts.error();
       plan.options.trace_path = parts_ = std::move(parts.value());
     }
-    plan.ground = {setup_.world.on == "udp" ? WorldKind::network : WorldKind::shm,
+    plan.ground = {setup_.world.on == "udp"        ? WorldKind::network
+                   : by_memory && !memory.software ? WorldKind::memory
+                                                   : WorldKind::shm,
                    job_->fd(),
                    job_->nonce(),
-                   setup_.traced ? nanoseconds(setup_.epoch_ns) : job_->epoch(),
+                   setup_.traced ? nanoseconds(setup_.epoch_ns) : epoch,
                    setup_.key,
                    {setup_.first, setup_.count},
-                   setup_.world.on == "ofi" ? Network::ofi : Network::udp};
+                   setup_.world.on == "ofi" ? Network::ofi
+                   : memory.software        ? Network::lines
+                                            : Network::udp};
     plan.watch = this;
     Result<RankStreams> streams = RankStreams::make();
     if (!streams.ok()) return streams.error();
@@ -245,6 +256,50 @@ class Agent final : public JobWatch {
     return report_of(ended.value());
   }
 
+  // In a file that all hosts map the first one makes what they share, and the others wait for it.
+  Result<std::unique_ptr<fabric::ShmJob>> make_memory() {
+    const WorldOptions& world = setup_.world;
+    const MemoryFile file = memory_file(world);
+    const bool makes = setup_.first == 0;
+    const std::uint64_t nonce = memory_nonce(setup_.key);
+    if (file.software) {
+      Result<Fd> lines =
+          makes ? fabric::make_line_file(file.path, world.ranks, nonce)
+                : find<Fd>([&] { return fabric::find_line_file(file.path, world.ranks, nonce); },
+                           [](const Fd& found) { return found.valid(); });
+      if (!lines.ok()) return lines.error();
+      lines_ = std::move(lines.value());
+    }
+    if (file.path.empty() || file.software) return fabric::ShmJob::create(memory_of(world, 0));
+    using Job = std::unique_ptr<fabric::ShmJob>;
+    Result<Job> job = makes ? fabric::ShmJob::create(memory_of(world, nonce))
+                            : find<Job>([&] { return fabric::ShmJob::find(file.path, nonce); },
+                                        [](const Job& found) { return found != nullptr; });
+    if (job.ok()) job.value()->adopt(setup_.first, setup_.count);
+    return job;
+  }
+  // What `look` returns once `is_there`, or an error.
+  template <class Found, class Look, class IsThere>
+  Result<Found> find(Look&& look, IsThere&& is_there) {
+    const auto until = Clock::now() + kMemoryLimit;
+    while (Clock::now() < until) {
+      Result<Found> found = look();
+      if (!found.ok() || is_there(found.value())) return found;
+      (void)::poll(nullptr, 0, kMemoryLookMs);
+      beat();
+      while (const auto message = take()) {
+        const Result<NodeFailure> failure = parse_node_failure(message->body);
+        if (message->kind == NodeKind::abort && failure.ok()) return Error{failure.value().reason};
+      }
+      if (!link_.open()) ::_exit(1);  // nobody is there to be told
+    }
+    return Error{fmt::format(
+        "--memory {}: what the first host made there did not show here within {} s: is it one "
+        "file, in memory that all hosts map{}?",
+        setup_.world.memory, kMemoryLimit.count() / 1000,
+        memory_file(setup_.world).software ? "" : ", and coherent (else add \",software\")")};
+  }
+
   AgentReport report_of(const RunReport& all) const {
     const auto first = all.ranks.begin() + setup_.first;
     return {all.exit_code, all.failure, {first, first + setup_.count}};
@@ -260,13 +315,15 @@ class Agent final : public JobWatch {
     }
     if (!input_.empty()) polls.push_back({input_.fd(), POLLOUT, 0});
     (void)::poll(polls.data(), polls.size(), kBeatMs);
-    link_.pump();
-    if (Clock::now() >= beat_at_) {
-      link_.send(NodeKind::beat, 0, {});
-      beat_at_ = Clock::now() + milliseconds(kBeatMs);
-    }
+    beat();
     const bool silent = !paused_ && Clock::now() - link_.heard() > milliseconds(kCommandSilenceMs);
     return link_.open() && !silent && wrong_.empty();
+  }
+  void beat() {
+    link_.pump();
+    if (Clock::now() < beat_at_) return;
+    link_.send(NodeKind::beat, 0, {});
+    beat_at_ = Clock::now() + milliseconds(kBeatMs);
   }
   // The next message that has come.
   std::optional<NodeMessage> take() {
@@ -365,6 +422,7 @@ class Agent final : public JobWatch {
   NodeLink link_;
   AgentSetup setup_;
   std::unique_ptr<fabric::ShmJob> job_;
+  Fd lines_;  // the file of packets between hosts, as long as the job needs it
   std::optional<RankStreams> streams_;
   DataSink input_;
   std::array<DataSource, 2> output_;

@@ -18,7 +18,7 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kNodeMagic = 0x31'6e'6c'66;  // "fln1" as its bytes travel
-constexpr std::uint16_t kNodeVersion = 6;
+constexpr std::uint16_t kNodeVersion = 7;
 // The largest message, head included.
 constexpr std::size_t kNodeMessageMax = 8 << 20;
 // The largest `data` message, and what a side sends before the other has said that it took some.

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "fairlead/fabric/lines/line_nic.h"
 #include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/job/engine_process.h"
@@ -23,6 +24,7 @@
 #include "fairlead/run/run_options.h"
 #include "fairlead/run/wire/bootstrap.h"
 #include "fairlead/run/wire/network.h"
+#include "fairlead/run/wire/welcome.h"
 
 namespace fairlead::run {
 namespace {
@@ -121,12 +123,12 @@ Result<RunReport> run_job(JobPlan plan) {
   const std::uint32_t ranks = plan.options.ranks;
   const bool engines = has_engines(plan.options);
   const NodeMap nodes = nodes_of(plan.options);
+  const MemoryFile memory = memory_file(plan.options);
   Result<Binding> binding =
       choose_binding(plan.options.bind, ranks, cpu_limits(), engines ? nodes.count() : 0);
   if (!binding.ok()) return binding.error();
   plan.binding = std::move(binding.value());
-  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create(
-      {.ranks = ranks, .region_bytes = region_bytes(plan.options), .nodes = nodes});
+  Result<std::unique_ptr<fabric::ShmJob>> job = fabric::ShmJob::create(memory_of(plan.options, 0));
   if (!job.ok()) return job.error();
   Result<std::string> parts = make_trace_folder(plan.options.trace_path);
   if (!parts.ok()) return parts.error();
@@ -136,8 +138,12 @@ Result<RunReport> run_job(JobPlan plan) {
     if (!address.ok()) return address.error();
     plan.options.address = std::move(address.value());
   }
-  plan.ground.world = is_network(plan.options.on) ? WorldKind::network : WorldKind::shm;
-  plan.ground.network = plan.options.on == "ofi" ? Network::ofi : Network::udp;
+  plan.ground.world = is_network(plan.options.on)              ? WorldKind::network
+                      : memory.path.empty() || memory.software ? WorldKind::shm
+                                                               : WorldKind::memory;
+  plan.ground.network = plan.options.on == "ofi" ? Network::ofi
+                        : memory.software        ? Network::lines
+                                                 : Network::udp;
   plan.ground.fd = job.value()->fd();
   plan.ground.nonce = job.value()->nonce();
   plan.ground.epoch = job.value()->epoch();
@@ -145,6 +151,11 @@ Result<RunReport> run_job(JobPlan plan) {
       static_cast<ssize_t>(plan.ground.key.size())) {
     return Error{fmt::format("no key for the job: {}", std::strerror(errno))};
   }
+  // The ranks' until the job is over.
+  const Result<Fd> lines =
+      memory.software ? fabric::make_line_file(memory.path, ranks, memory_nonce(plan.ground.key))
+                      : Result<Fd>(Fd());
+  if (!lines.ok()) return lines.error();
   Result<RunReport> ended = run_job_on(std::move(plan));
   const Result<void> joined = join_trace_parts(parts.value(), ranks);
   if (!ended.ok()) return ended;

@@ -50,8 +50,21 @@ Result<RunReport> launch_on_hosts(const LaunchOptions& options, const ExecPlan& 
   return run_on_hosts(options, exec);
 }
 
-// Each host is a node with one NI engine.
-Result<void> plan_engines(const HostOptions& hosts, WorldOptions& world) {
+std::vector<std::uint32_t> nodes_of_ranks(const HostOptions& hosts) {
+  std::vector<std::uint32_t> counts;
+  for (const HostSlots& host : hosts.list) counts.push_back(host.ranks);
+  return NodeMap::of_counts(counts).table();
+}
+
+// Each host is a node with one NI engine, or maps the job's memory.
+Result<void> plan_nodes(const HostOptions& hosts, WorldOptions& world) {
+  if (!world.memory.empty()) {
+    if (world.ranks_per_node != 0) {
+      return Error{
+          fmt::format("--ranks-per-node: the ranks of a {} are its own; leave it out", hosts.noun)};
+    }
+    world.node_of = nodes_of_ranks(hosts);
+  }
   if (world.lci != "nirx") return {};
   // Also what ranks of one node send each other goes by their engine.
   if (world.on == "shm") world.on = "udp";
@@ -60,9 +73,7 @@ Result<void> plan_engines(const HostOptions& hosts, WorldOptions& world) {
     return Error{
         fmt::format("--ranks-per-node: every {} has one NI engine; leave it out", hosts.noun)};
   }
-  std::vector<std::uint32_t> counts;
-  for (const HostSlots& host : hosts.list) counts.push_back(host.ranks);
-  world.node_of = NodeMap::of_counts(counts).table();
+  world.node_of = nodes_of_ranks(hosts);
   return {};
 }
 
@@ -106,7 +117,7 @@ Result<RunReport> launch(const LaunchOptions& given) {
   LaunchOptions options = given;
   options.world.several_nodes = !options.hosts.list.empty();
   if (options.world.several_nodes) {
-    if (Result<void> r = plan_engines(options.hosts, options.world); !r.ok()) return r.error();
+    if (Result<void> r = plan_nodes(options.hosts, options.world); !r.ok()) return r.error();
   }
   if (Result<void> r = check_placed_options(options.world); !r.ok()) return r.error();
   const Result<ExecPlan> exec =

@@ -30,10 +30,11 @@ std::string path_lines(const PathReport& report) {
   if (report.engine) return engine_lines(report, near, far);
   std::string text;
   if (!near.empty()) {
-    text +=
-        fmt::format("rank {} to {}: shared memory{}: {}", report.rank, rank_list(near),
-                    report.node_hrx ? ", sent again where lost (hrx)" : "",
-                    report.node_hrx ? "the same node, with faults or --lci hrx" : "the same node");
+    text += fmt::format("rank {} to {}: shared memory{}: {}", report.rank, rank_list(near),
+                        report.node_hrx ? ", sent again where lost (hrx)" : "",
+                        report.memory     ? "--memory"
+                        : report.node_hrx ? "the same node, with faults or --lci hrx"
+                                          : "the same node");
   }
   if (!far.empty()) {
     text += fmt::format("{}rank {} to {}: {}{}: {}", text.empty() ? "" : "\n", report.rank,

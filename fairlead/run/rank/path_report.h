@@ -13,6 +13,7 @@ struct PathReport {
   std::uint32_t rank = 0;
   std::vector<bool> near;    // by rank: reached through this node's memory
   bool node_hrx = false;     // with retransmission over that memory
+  bool memory = false;       // which a file holds, and is that of all hosts
   std::string network;       // what it uses to all others, and where (NetworkEndpoint::path)
   bool network_hrx = false;  // with retransmission over that
   std::string on;            // the place that the user gave; empty: the ranks are on several nodes

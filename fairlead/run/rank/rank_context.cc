@@ -22,7 +22,8 @@ namespace {
 constexpr Ps kLingerMax = seconds(5);
 
 bool several_nodes(const Welcome& welcome) {
-  return welcome.near_count != 0 && welcome.near_count < welcome.ranks;
+  return welcome.near_count != 0 && welcome.near_count < welcome.ranks &&
+         static_cast<WorldKind>(welcome.world) != WorldKind::memory;
 }
 std::vector<bool> near_ranks(const Welcome& welcome) {
   std::vector<bool> near(welcome.ranks);
@@ -45,6 +46,7 @@ void show_paths(const Welcome& welcome, const std::vector<bool>& near, bool hrx,
   report.network_hrx = hrx && !network.empty();
   report.network = network;
   if (near.empty() && !network.empty()) report.on = network_name(welcome);
+  report.memory = static_cast<WorldKind>(welcome.world) == WorldKind::memory;
   fmt::print(stderr, "{}\n", path_lines(report));
 }
 

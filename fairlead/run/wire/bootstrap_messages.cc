@@ -68,7 +68,7 @@ Result<Welcome> parse_welcome(std::span<const std::byte> bytes) {
                              welcome.near_count, welcome.near_first)};
   }
   if (welcome.world < static_cast<std::uint16_t>(WorldKind::shm) ||
-      welcome.world > static_cast<std::uint16_t>(WorldKind::network)) {
+      welcome.world > static_cast<std::uint16_t>(WorldKind::memory)) {
     return Error{fmt::format("start-up message: unknown world {}", welcome.world)};
   }
   if (welcome.compute > static_cast<std::uint16_t>(Compute::measured)) {
@@ -80,7 +80,7 @@ Result<Welcome> parse_welcome(std::span<const std::byte> bytes) {
   if (welcome.auth > static_cast<std::uint32_t>(fabric::Auth::encrypt)) {
     return Error{fmt::format("start-up message: unknown seal {}", welcome.auth)};
   }
-  if (welcome.network > static_cast<std::uint32_t>(Network::ofi)) {
+  if (welcome.network > static_cast<std::uint32_t>(Network::lines)) {
     return Error{fmt::format("start-up message: unknown network {}", welcome.network)};
   }
   for (const auto& [field, name] :
@@ -88,7 +88,8 @@ Result<Welcome> parse_welcome(std::span<const std::byte> bytes) {
         std::pair{std::span<const char>(welcome.faults), "the fault plan"},
         std::pair{std::span<const char>(welcome.trace_path), "the trace's path"},
         std::pair{std::span<const char>(welcome.address), "the address"},
-        std::pair{std::span<const char>(welcome.provider), "the provider"}}) {
+        std::pair{std::span<const char>(welcome.provider), "the provider"},
+        std::pair{std::span<const char>(welcome.memory), "the memory's path"}}) {
     const Result<std::string_view> text = get_text(field, name);
     if (!text.ok()) return text.error();
   }

@@ -13,11 +13,13 @@
 namespace fairlead::run {
 
 constexpr std::uint32_t kBootstrapMagic = 0x66'6c'62'31;  // "flb1"
-constexpr std::uint16_t kBootstrapVersion = 8;
+constexpr std::uint16_t kBootstrapVersion = 9;
 
-// network: all ranks reach each other by it; else it is for those of other nodes.
-enum class WorldKind : std::uint16_t { shm = 1, model = 2, network = 3 };
-enum class Network : std::uint32_t { udp = 0, ofi = 1 };
+// network: all ranks reach each other by it; else it is for those of other nodes. memory: there is
+// none, as the job's memory is that of all hosts.
+enum class WorldKind : std::uint16_t { shm = 1, model = 2, network = 3, memory = 4 };
+// lines: a file in memory whose caches are flushed by hand (fabric/lines).
+enum class Network : std::uint32_t { udp = 0, ofi = 1, lines = 2 };
 
 struct MessageHead {
   std::uint32_t magic;
@@ -81,8 +83,9 @@ struct Welcome {
   char trace_path[kPathBytes];
   char address[kAddressBytes];    // of this host on that network
   char provider[kProviderBytes];  // of libfabric
+  char memory[kPathBytes];        // of Network::lines
 };
-static_assert(sizeof(Welcome) == 128 + 64 + 512 + 1024 + 64 + 64);
+static_assert(sizeof(Welcome) == 128 + 64 + 512 + 1024 + 64 + 64 + 1024);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
 // Rank, or command of a modelled job, to guardian: end the whole job with `code`.

@@ -25,4 +25,9 @@ struct JobGround {
   Network network = Network::udp;  // of ranks that use one
 };
 
+// What makes the job's memory in a file its own, on every host.
+inline std::uint64_t memory_nonce(const fabric::JobKey& key) {
+  return fabric::job_word(key, "memory") | 1;  // 0 is any job's
+}
+
 }  // namespace fairlead::run

@@ -9,8 +9,10 @@
 #include <cstring>
 
 #include "fairlead/base/check.h"
+#include "fairlead/fabric/lines/line_nic.h"
 #include "fairlead/lci/paths/rails_nic.h"
 #include "fairlead/run/machine/host_address.h"
+#include "fairlead/run/wire/job_ground.h"
 
 namespace fairlead::run {
 namespace {
@@ -134,6 +136,19 @@ Result<NetworkEndpoint> open_ofi(const Welcome& welcome, const NetworkPlace& pla
   return NetworkEndpoint{std::move(nic.value()), std::move(path), nullptr};
 }
 
+Result<NetworkEndpoint> open_lines(const Welcome& welcome, const NetworkPlace& place,
+                                   fabric::ShmJob& job) {
+  fabric::LineOptions options;
+  set_common(options, welcome, job);
+  options.near = place.near;
+  const std::string path(get_text(welcome.memory, "memory").value());
+  Result<std::unique_ptr<fabric::Nic>> nic =
+      fabric::attach_line_file(path, memory_nonce(key_of(welcome)), options);
+  if (!nic.ok()) return nic.error();
+  return NetworkEndpoint{std::move(nic.value()),
+                         "memory of all hosts, their caches flushed by hand"};
+}
+
 }  // namespace
 
 std::string endpoint_name(std::uint64_t nonce, Peer rank) {
@@ -153,12 +168,27 @@ NetworkPlace place_in(MemoryPlace& memory) {
 
 Result<NetworkEndpoint> open_network(const Welcome& welcome, const NetworkPlace& place,
                                      fabric::ShmJob& job) {
-  return static_cast<Network>(welcome.network) == Network::ofi ? open_ofi(welcome, place, job)
-                                                               : open_udp(welcome, place, job);
+  switch (static_cast<Network>(welcome.network)) {
+    case Network::ofi:
+      return open_ofi(welcome, place, job);
+    case Network::lines:
+      return open_lines(welcome, place, job);
+    case Network::udp:
+      break;
+  }
+  return open_udp(welcome, place, job);
 }
 
 const char* network_name(const Welcome& welcome) {
-  return static_cast<Network>(welcome.network) == Network::ofi ? "ofi" : "udp";
+  switch (static_cast<Network>(welcome.network)) {
+    case Network::ofi:
+      return "ofi";
+    case Network::lines:
+      return "memory";
+    case Network::udp:
+      break;
+  }
+  return "udp";
 }
 
 bool is_dead(void* job, Peer peer) { return static_cast<const fabric::ShmJob*>(job)->dead(peer); }

@@ -67,7 +67,7 @@ std::string endpoint_name(std::uint64_t nonce, Peer rank);
 // Removes what is there of a rank that has ended, however it did.
 void remove_endpoint(std::uint64_t nonce, Peer rank);
 
-// The network that a welcome names: "udp" or "ofi".
+// The network that a welcome names: "udp", "ofi" or "memory".
 const char* network_name(const Welcome& welcome);
 // About a rank of `job`, as endpoints ask it.
 bool is_dead(void* job, Peer peer);

@@ -31,11 +31,14 @@ Result<void> check_placed_options(const WorldOptions& options) {
     return Error{fmt::format("--address {}: a rank has at most {} rails", options.address,
                              RankCard::kRailsMax)};
   }
-  if (options.ranks_per_node != 0 && !has_engines(options) && !is_modelled(options.on)) {
+  if (options.ranks_per_node != 0 && !has_engines(options) && !has_memory_hosts(options) &&
+      !is_modelled(options.on)) {
     return Error{
-        "--ranks-per-node says how many ranks share a node of a modelled platform, or an NI "
-        "engine: "
-        "try --on myrinet-p3, or --on udp --lci nirx"};
+        "--ranks-per-node says how many ranks share a node of a modelled platform, an NI engine "
+        "or, with --memory, a host: try --on myrinet-p3, or --on udp --lci nirx"};
+  }
+  if (Result<void> r = check_fits(options.memory, Welcome::kPathBytes, "--memory"); !r.ok()) {
+    return r;
   }
   return check_fits(options.address, Welcome::kAddressBytes, "the address");
 }
@@ -59,6 +62,16 @@ Result<void> check_shm_options(const WorldOptions& options) {
     return fits;
   }
   return check_fits(options.trace_path, Welcome::kPathBytes, "the trace's path");
+}
+
+fabric::ShmJobOptions memory_of(const WorldOptions& options, std::uint64_t nonce) {
+  const MemoryFile file = memory_file(options);
+  return {.ranks = options.ranks,
+          .region_bytes = region_bytes(options),
+          .nonce = nonce,
+          .nodes = nodes_of(options),
+          .file = file.software ? std::string() : file.path,
+          .hosts = has_memory_hosts(options) && !file.software};
 }
 
 Result<bool> choose_hrx(const WorldOptions& options) {
@@ -94,12 +107,20 @@ Welcome make_welcome(const WorldOptions& options, const JobGround& ground, const
   welcome.rank_memory_bytes = rank_memory(options);
   welcome.near_first = ground.here.first;
   welcome.near_count = ground.here.count;
+  const MemoryFile memory = memory_file(options);
+  if (memory.software && !options.several_nodes && options.ranks_per_node != 0) {
+    // As if they had a host of their own.
+    const std::uint32_t each = options.ranks_per_node;
+    welcome.near_first = rank / each * each;
+    welcome.near_count = std::min(each, options.ranks - welcome.near_first);
+  }
   welcome.network = static_cast<std::uint32_t>(ground.network);
   welcome.engines = has_engines(options) ? nodes_of(options).count() : 0;
   const bool fits =
       set_text(welcome.lci, options.lci) && set_text(welcome.address, options.address) &&
       set_text(welcome.provider, options.provider) && set_text(welcome.faults, options.faults) &&
-      set_text(welcome.trace_path, options.trace_path);
+      set_text(welcome.trace_path, options.trace_path) &&
+      set_text(welcome.memory, memory.software ? memory.path : std::string());
   FAIRLEAD_CHECK(fits, "options were not checked");
   return welcome;
 }

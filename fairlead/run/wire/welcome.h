@@ -8,6 +8,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/fabric/fault_plan.h"
+#include "fairlead/fabric/shm/job.h"
 #include "fairlead/run/run_options.h"
 #include "fairlead/run/wire/bootstrap_messages.h"
 #include "fairlead/run/wire/job_ground.h"
@@ -24,6 +25,8 @@ inline constexpr Range<double> kPatienceRange{0, 8'640'000};
 Result<void> check_shm_options(const WorldOptions& options);
 // Error: an option that has no meaning where the job runs, or a wrong one of a network.
 Result<void> check_placed_options(const WorldOptions& options);
+// The shared memory that such a job needs. `nonce` 0: any.
+fabric::ShmJobOptions memory_of(const WorldOptions& options, std::uint64_t nonce);
 // Whether the ranks themselves repair what their fabric loses (hrx; with nirx their engines do it).
 // Error: --lci names no implementation that exists here.
 Result<bool> choose_hrx(const WorldOptions& options);

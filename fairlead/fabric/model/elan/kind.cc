@@ -7,6 +7,7 @@
 #include "fairlead/fabric/model/rdma/rdma_commands.h"
 #include "fairlead/fabric/model/rdma/rdma_gate.h"
 #include "fairlead/fabric/model/rdma/remote_rdma_host.h"
+#include "fairlead/fabric/model/remote_host.h"
 
 namespace fairlead::fabric::model {
 namespace {
@@ -38,23 +39,11 @@ std::unique_ptr<RankCommands> commands(Machine& machine, Rank rank, RankMemory& 
                                         machine.ranks().ranks, memory);
 }
 
-// A rank's library in its own process, with its way to the host.
-struct HostOf {
-  HostOf(GateClient& gate, const GateMemory& memory) : host(gate, memory) {}
-  RemoteRdmaHost host;
-};
-class RemoteNic final : private HostOf, public ElanNic<RemoteRdmaHost> {
- public:
-  RemoteNic(GateClient& gate, const GateMemory& memory, PortCounters& counters,
-            const ElanGate& told)
-      : HostOf(gate, memory),
-        ElanNic<RemoteRdmaHost>(HostOf::host, counters, told.groups != 0, told.interface_bytes) {}
-};
-
 std::unique_ptr<ModelNic> remote_nic(GateClient& gate, const GateMemory& memory,
                                      PortCounters& counters) {
-  return std::make_unique<RemoteNic>(gate, memory, counters,
-                                     *reinterpret_cast<const ElanGate*>(memory.header().kind));
+  const auto& told = *reinterpret_cast<const ElanGate*>(memory.header().kind);
+  return std::make_unique<RemoteNic<RemoteRdmaHost, ElanNic<RemoteRdmaHost>>>(
+      gate, memory, counters, told.groups != 0, told.interface_bytes);
 }
 
 constexpr std::string_view kImplementations[] = {"elan", "elan-tree", "elan-host"};

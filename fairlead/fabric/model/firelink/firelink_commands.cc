@@ -38,8 +38,8 @@ Result<void> FirelinkCommands::execute(const GateCommand& command, GateAnswer& a
       return {};
     case FirelinkOp::add_key:
       if (command.b > UINT64_MAX - command.a) return damaged("size of memory", command.b);
-      answer.value = host_.add_key(command.a, command.b, (command.id & kFirelinkKeyRead) != 0,
-                                   (command.id & kFirelinkKeyWrite) != 0);
+      answer.value = host_.add_key(command.a, command.b, (command.id & kGateKeyRead) != 0,
+                                   (command.id & kGateKeyWrite) != 0);
       return {};
     case FirelinkOp::settled:
       answer.value = host_.settled() ? 1 : 0;

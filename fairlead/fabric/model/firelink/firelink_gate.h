@@ -20,12 +20,10 @@ enum class FirelinkOp : std::uint32_t {
   move,        // a: time in ps, b: bytes
   take,        // answer: id
   load,        // id; answer: value, a LoadEnd
-  add_key,     // id: kFirelinkKeyRead, kFirelinkKeyWrite or both, a: base, b: size; answer: value
+  add_key,     // id: kGateKeyRead, kGateKeyWrite or both, a: base, b: size; answer: value
   settled,     // answer: value, 1 if so
   stay_awake,  // in place of a sleep (GateOp::block): there is news
 };
-constexpr std::uint32_t kFirelinkKeyRead = 1;
-constexpr std::uint32_t kFirelinkKeyWrite = 2;
 
 // GateSlot::visible. Each array at most full; the rest comes with the next answers.
 struct FirelinkVisible {

@@ -256,6 +256,11 @@ TEST(FirelinkMachine, WithoutAnyLinkThePeerIsLost) {
                          box.await(0, 1);
                          EXPECT_EQ(box.ended[0].result, Post::maybe_delivered);
                          EXPECT_EQ(box.peers_lost, 1);
+                         // Expect: which link was the last, and when that was known
+                         EXPECT_EQ(std::string(nic.why_lost(1)),
+                                   "no link is left from node 0 to node 1: 0-link1 was found dead "
+                                   "at 520.0 us");
+                         EXPECT_EQ(nic.why_lost(0), nullptr);
                          EXPECT_EQ(nic.copy_remote(copy), Post::peer_down);
                          const Piece none{nullptr, 0};
                          EXPECT_EQ(nic.post(1, header(0, 0, 0, 0), {&none, 1}), Post::peer_down);

@@ -1,5 +1,7 @@
 #include "fairlead/fabric/model/firelink/firelink_nic.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -11,16 +13,13 @@
 namespace fairlead::fabric::model {
 namespace {
 
-// Packets kept in place, beside the rings' slots; more are copied out by who keeps them.
-constexpr std::uint32_t kKeptMax = 1024;
 constexpr std::uint64_t kLine = hw::kFirelinkLineBytes;
 
 }  // namespace
 
 template <class Host>
 FirelinkNic<Host>::FirelinkNic(Host& host, PortCounters& counters)
-    : host_(host),
-      counters_(counters),
+    : PacketNic<Host>(host, counters),
       caps_{host.terms().slot_bytes, kSmallBytes, kReliable | kRemoteMemory},
       near_caps_{host.terms().slot_bytes, kSmallBytes, kReliable},
       tokens_(host.terms().copies),
@@ -37,7 +36,7 @@ FirelinkNic<Host>::FirelinkNic(Host& host, PortCounters& counters)
 
 template <class Host>
 void FirelinkNic<Host>::set_ranks(Rank ranks) {
-  ranks_ = ranks;
+  PacketNic<Host>::set_ranks(ranks);
   flows_.resize(ranks);
   gone_.resize(ranks);
   losses_.resize(ranks);
@@ -47,7 +46,7 @@ void FirelinkNic<Host>::set_ranks(Rank ranks) {
 template <class Host>
 void FirelinkNic<Host>::sleep(Ps timeout) {
   const bool news = std::exchange(news_, false) || !ended_.empty() || store_again_;
-  host_.sleep(timeout == kNever ? kNever : host_.now() + timeout, news, wait_);
+  host_.sleep(timeout == kNever ? kNever : host_.now() + timeout, news, this->wait_name());
   ++counters_.sleeps;
 }
 
@@ -62,54 +61,13 @@ std::vector<typename FirelinkNic<Host>::Flow>& FirelinkNic<Host>::flows(Peer pee
 
 template <class Host>
 Post FirelinkNic<Host>::admit(Peer dest, const PacketHeader& header) {
-  if (dest >= peers() || header.client.lane >= kLanes || header.client.size > caps_.mtu_bytes) {
+  if (dest >= this->peers() || header.client.lane >= kLanes ||
+      header.client.size > caps_.mtu_bytes) {
     return Post::invalid;
   }
   if (gone_[dest] != 0) return Post::peer_down;
   const Flow& flow = flows(dest)[header.client.lane];
   return flow.posted < host_.terms().slots ? Post::done : Post::again_credit;
-}
-
-template <class Host>
-Post FirelinkNic<Host>::post(Peer dest, const PacketHeader& header,
-                             std::span<const Piece> payload) {
-  if (const Post p = admit(dest, header); p != Post::done) return p;
-  const std::uint32_t id = host_.take();
-  std::byte* at = host_.payload(id);
-  for (const Piece& piece : payload) {
-    if (piece.size > 0) std::memcpy(at, piece.data, piece.size);
-    at += piece.size;
-  }
-  send(id, dest, header);
-  return Post::done;
-}
-
-template <class Host>
-std::byte* FirelinkNic<Host>::buffer(Peer, std::size_t) {
-  const std::uint32_t id = host_.take();
-  std::byte* const memory = host_.payload(id);
-  buffers_.emplace(memory, id);
-  return memory;
-}
-
-template <class Host>
-Post FirelinkNic<Host>::post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) {
-  if (const Post p = admit(dest, header); p != Post::done) return p;
-  const auto lent = buffers_.find(buffer);
-  FAIRLEAD_CHECK(lent != buffers_.end(), "a buffer of another path, to {}", dest);
-  const std::uint32_t id = lent->second;
-  buffers_.erase(lent);
-  send(id, dest, header);
-  return Post::done;
-}
-
-template <class Host>
-void FirelinkNic<Host>::cancel_buffer(Peer, std::byte* buffer) {
-  const auto lent = buffers_.find(buffer);
-  // A rank that was stopped in the middle of sending it.
-  if (lent == buffers_.end()) return;
-  host_.give(lent->second);
-  buffers_.erase(lent);
 }
 
 // Into the next slot of the receiver's ring: from the sender's cache through a link, or, on one
@@ -137,43 +95,17 @@ int FirelinkNic<Host>::reap(int budget, LaneMask lanes) {
   host_.sync();
   for (FirelinkNews news{}; host_.next_news(&news);) take_news(news);
   if (store_again_) store_again();
-  int done = take_ended();
-  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-    if (((lanes >> lane) & 1u) == 0) continue;
-    for (; done < budget; ++done) {
-      if (received_[lane].empty()) sort_received();
-      if (received_[lane].empty()) break;
-      const std::uint32_t id = received_[lane].front();
-      received_[lane].pop_front();
-      deliver(id);
-    }
-  }
-  return done;
-}
-
-// Into the lanes' queues.
-template <class Host>
-void FirelinkNic<Host>::sort_received() {
-  for (std::uint32_t id = 0; host_.next_received(&id);) {
-    received_[host_.front(id).lane].push_back(id);
-  }
+  const int done = take_ended();
+  return done + this->receive_some(budget - done, lanes);
 }
 
 template <class Host>
-void FirelinkNic<Host>::deliver(std::uint32_t id) {
+void FirelinkNic<Host>::receive(std::uint32_t id) {
   host_.spend(host_.terms().receive);
   const RunFront& front = host_.front(id);
   const Peer source = front.source;
   const std::uint8_t lane = front.lane;
-  const bool keepable = kept_ < kKeptMax;
-  const Incoming incoming{
-      source, &front.header, {host_.payload(id), front.header.client.size}, id, keepable};
-  if (sink_.arrived(sink_.context, incoming) == Keep::yes) {
-    FAIRLEAD_CHECK(keepable, "kept a packet that may not be kept");
-    ++kept_;
-  } else {
-    host_.give(id);
-  }
+  this->deliver(id);
   return_slot(source, lane);
 }
 
@@ -193,12 +125,6 @@ void FirelinkNic<Host>::return_slot(Peer source, std::uint8_t lane) {
   flow.freed = 0;
   if (host_.near(source)) return host_.pass_near(id);
   host_.store(id);
-}
-
-template <class Host>
-void FirelinkNic<Host>::release(std::uint64_t token) {
-  --kept_;
-  host_.give(static_cast<std::uint32_t>(token));
 }
 
 // --- What the network tells
@@ -231,7 +157,7 @@ void FirelinkNic<Host>::take_news(const FirelinkNews& news) {
       store_again_ = anything_lost();
       return;
     case FirelinkNews::What::cut_off:
-      return cut_off(news.peer);
+      return cut_off(news);
   }
 }
 
@@ -240,7 +166,7 @@ void FirelinkNic<Host>::end_put(std::uint32_t operation, Post result) {
   free_operations_.push_back(operation);
   // Its peer may have been cut off meanwhile, and the put told as that.
   if (std::exchange(put_peers_[operation], ranks_) == ranks_) return;
-  if (sink_.copied != nullptr) sink_.copied(sink_.context, tokens_[operation], result);
+  copied(tokens_[operation], result);
 }
 
 // Gets have ended when copy_remote() returned; told from here.
@@ -248,9 +174,7 @@ template <class Host>
 int FirelinkNic<Host>::take_ended() {
   const std::vector<Ended> ended = std::move(ended_);
   ended_.clear();
-  for (const Ended& each : ended) {
-    if (sink_.copied != nullptr) sink_.copied(sink_.context, each.token, each.result);
-  }
+  for (const Ended& each : ended) copied(each.token, each.result);
   return static_cast<int>(ended.size());
 }
 
@@ -295,7 +219,12 @@ void FirelinkNic<Host>::end_lost_puts() {
 
 // No way is left: for good, as what was promised to these ranks is lost.
 template <class Host>
-void FirelinkNic<Host>::cut_off(Peer node) {
+void FirelinkNic<Host>::cut_off(const FirelinkNews& news) {
+  const Peer node = news.peer;
+  cuts_.emplace(
+      node, fmt::format("no link is left from node {} to node {}: {}-link{} was found "
+                        "dead at {:.1f} us",
+                        host_.node_of(host_.self()), node, news.count, news.id, to_us(news.at)));
   drop_lost(node);
   std::vector<std::uint32_t> over;
   std::erase_if(lost_puts_, [&](std::uint32_t operation) {
@@ -310,9 +239,7 @@ void FirelinkNic<Host>::cut_off(Peer node) {
       if (put_peers_[operation] != rank) continue;
       // Its number is not used again, unless the network ends it after all.
       put_peers_[operation] = ranks_;
-      if (sink_.copied != nullptr) {
-        sink_.copied(sink_.context, tokens_[operation], Post::maybe_delivered);
-      }
+      copied(tokens_[operation], Post::maybe_delivered);
     }
     if (sink_.peer_lost != nullptr) sink_.peer_lost(sink_.context, rank);
   }
@@ -331,15 +258,8 @@ void FirelinkNic<Host>::drop_lost(Peer node) {
 // --- Remote memory
 
 template <class Host>
-std::optional<RemoteKey> FirelinkNic<Host>::register_memory(std::span<std::byte> memory, bool read,
-                                                            bool write) {
-  const auto base = reinterpret_cast<std::uint64_t>(memory.data());
-  return RemoteKey{host_.add_key(base, memory.size(), read, write), 0};
-}
-
-template <class Host>
 Post FirelinkNic<Host>::copy_remote(const RemoteCopy& copy) {
-  if (copy.peer >= peers()) return Post::invalid;
+  if (copy.peer >= this->peers()) return Post::invalid;
   if (host_.near(copy.peer)) return Post::not_delivered;
   if (gone_[copy.peer] != 0) return Post::peer_down;
   if (copy.what == RemoteCopy::What::read) {
@@ -352,7 +272,7 @@ Post FirelinkNic<Host>::copy_remote(const RemoteCopy& copy) {
 
 template <class Host>
 Post FirelinkNic<Host>::copy_raw(const RemoteCopy& copy) {
-  if (copy.peer >= peers()) return Post::invalid;
+  if (copy.peer >= this->peers()) return Post::invalid;
   if (host_.near(copy.peer)) return Post::not_delivered;
   return gone_[copy.peer] != 0 ? Post::peer_down : begin_put(copy, true);
 }

@@ -13,58 +13,46 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <unordered_map>
+#include <string>
 #include <vector>
 
-#include "fairlead/base/ring.h"
 #include "fairlead/fabric/model/firelink/firelink_terms.h"
 #include "fairlead/fabric/model/firelink/line_run.h"
-#include "fairlead/fabric/model/model_nic.h"
+#include "fairlead/fabric/model/packet_nic.h"
 #include "fairlead/fabric/raw_copies.h"
 
 namespace fairlead::fabric::model {
 
 template <class Host>
-class FirelinkNic : public ModelNic, public RawCopies {
+class FirelinkNic : public PacketNic<Host>, public RawCopies {
  public:
   // Both outlive it.
   FirelinkNic(Host& host, PortCounters& counters);
-  FirelinkNic(const FirelinkNic&) = delete;
-  FirelinkNic& operator=(const FirelinkNic&) = delete;
 
   // --- ModelNic.
   void set_ranks(Rank ranks) override;
-  Ps now() override { return host_.now(); }
-  void work(const hw::HostWork& work) override { host_.work(work); }
-  void set_wait(const char* what) override { wait_ = what[0] != '\0' ? what : kWait; }
 
   // --- Nic.
-  Peer self() const override { return host_.self(); }
-  Peer peers() const override { return ranks_; }
   const NicCaps& caps(Peer peer) const override { return host_.near(peer) ? near_caps_ : caps_; }
-  void attach(Sink sink) override { sink_ = sink; }
-  Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override;
-  std::byte* buffer(Peer dest, std::size_t size) override;
-  Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) override;
-  void cancel_buffer(Peer dest, std::byte* buffer) override;
   int reap(int budget, LaneMask lanes) override;
-  void release(std::uint64_t token) override;
   void sleep(Ps timeout) override;
   bool settled() override { return !anything_lost() && host_.settled(); }
-  Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
-  Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
-    return Post::not_delivered;
-  }
-  std::optional<RemoteKey> register_memory(std::span<std::byte> memory, bool read,
-                                           bool write) override;
-  void forget_memory(const RemoteKey& key) override { host_.remove_key(key.key); }
   Post copy_remote(const RemoteCopy& copy) override;
   Post copy_raw(const RemoteCopy& copy) override;
-  std::span<std::byte> region(Peer) override { return {}; }
-  PortCounters& counters() override { return counters_; }
+  const char* why_lost(Peer peer) const override {
+    const auto cut = cuts_.find(host_.node_of(peer));
+    return cut != cuts_.end() ? cut->second.c_str() : nullptr;
+  }
 
  private:
+  using PacketNic<Host>::host_;
+  using PacketNic<Host>::counters_;
+  using PacketNic<Host>::ranks_;
+  using PacketNic<Host>::sink_;
+  using PacketNic<Host>::copied;
+
   // What is under way to and from one peer, on one lane.
   struct Flow {
     std::uint32_t posted = 0;  // and its slot not known to be free again
@@ -75,50 +63,41 @@ class FirelinkNic : public ModelNic, public RawCopies {
     Post result;
   };
 
-  Post admit(Peer dest, const PacketHeader& header);
-  void send(std::uint32_t run, Peer dest, const PacketHeader& header);
+  Post admit(Peer dest, const PacketHeader& header) override;
+  void send(std::uint32_t run, Peer dest, const PacketHeader& header) override;
+  void receive(std::uint32_t run) override;
   Post begin_put(const RemoteCopy& copy, bool raw);
   void put(const RemoteCopy& copy, bool raw);
   void put_part(const RemoteCopy& copy, RunOrder order, std::size_t from, std::size_t size);
   Post get(const RemoteCopy& copy);
-  void deliver(std::uint32_t run);
   void take_news(const FirelinkNews& news);
   void store_again();
   void drop_lost(Peer node);
   void way_changed(Peer node, bool lost);
   void rank_changed(Rank rank, bool lost);
   bool anything_lost() const { return !lost_.empty() || !lost_puts_.empty(); }
-  void cut_off(Peer node);
+  void cut_off(const FirelinkNews& news);
   void end_put(std::uint32_t operation, Post result);
   void end_lost_puts();
   void return_slot(Peer source, std::uint8_t lane);
   std::vector<Flow>& flows(Peer peer);
-  void sort_received();
   int take_ended();
 
-  Host& host_;
-  PortCounters& counters_;
   NicCaps caps_;
   NicCaps near_caps_;
-  Rank ranks_ = 0;
-  Sink sink_;
-  static constexpr const char* kWait = "a wait for the network";
-  const char* wait_ = kWait;
-  bool news_ = false;  // room was found since it slept last
-  std::uint32_t kept_ = 0;
-  Ring<std::uint32_t> received_[kLanes];
+  bool news_ = false;                      // room was found since it slept last
   std::vector<std::vector<Flow>> flows_;   // by peer, from the first packet on
   std::vector<std::uint64_t> tokens_;      // of puts, by their numbers
   std::vector<Peer> put_peers_;            // the same; ranks_ where none is under way
   std::vector<std::uint64_t> put_losses_;  // losses_ of its peer as it began
   std::vector<std::uint32_t> free_operations_;
-  std::vector<std::uint32_t> lost_puts_;                         // to be told of
-  std::vector<std::uint64_t> losses_;                            // by rank: told as a lost path
-  std::vector<Ended> ended_;                                     // gets, to be told of
-  std::vector<std::uint32_t> lost_;                              // runs to be stored again
-  std::vector<std::uint8_t> gone_;                               // by rank: cannot be reached
-  bool store_again_ = false;                                     // now
-  std::unordered_map<const std::byte*, std::uint32_t> buffers_;  // lent
+  std::vector<std::uint32_t> lost_puts_;  // to be told of
+  std::vector<std::uint64_t> losses_;     // by rank: told as a lost path
+  std::vector<Ended> ended_;              // gets, to be told of
+  std::vector<std::uint32_t> lost_;       // runs to be stored again
+  std::vector<std::uint8_t> gone_;        // by rank: cannot be reached
+  std::map<Peer, std::string> cuts_;      // by node, in words
+  bool store_again_ = false;              // now
 };
 
 }  // namespace fairlead::fabric::model

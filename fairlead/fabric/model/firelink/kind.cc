@@ -27,20 +27,10 @@ std::unique_ptr<RankCommands> commands(Machine& machine, Rank rank, RankMemory& 
   return std::make_unique<FirelinkCommands>(static_cast<FirelinkMachine&>(machine), rank, memory);
 }
 
-// A rank's library in its own process, with its way to the host.
-struct HostOf {
-  HostOf(GateClient& gate, const GateMemory& memory) : host(gate, memory) {}
-  RemoteFirelinkHost host;
-};
-class RemoteNic final : private HostOf, public FirelinkNic<RemoteFirelinkHost> {
- public:
-  RemoteNic(GateClient& gate, const GateMemory& memory, PortCounters& counters)
-      : HostOf(gate, memory), FirelinkNic<RemoteFirelinkHost>(HostOf::host, counters) {}
-};
-
 std::unique_ptr<ModelNic> remote_nic(GateClient& gate, const GateMemory& memory,
                                      PortCounters& counters) {
-  return std::make_unique<RemoteNic>(gate, memory, counters);
+  return std::make_unique<RemoteNic<RemoteFirelinkHost, FirelinkNic<RemoteFirelinkHost>>>(
+      gate, memory, counters);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ class LineNetwork {
   // How a load of this host ended, once it was told.
   LoadEnd load_end(std::uint32_t run) { return parts_.runs.at(run).end; }
   const LinkStates& links() const { return states_; }
-  // Runs lost so far, and nodes that cannot reach each other any more; empty: none.
+  // Runs lost so far; empty: none.
   std::string losses() const;
 
  private:
@@ -181,8 +181,8 @@ class LineNetwork {
   static void on_look(void* self, std::uint64_t outage, std::uint64_t);
   void plan_look(std::uint64_t outage);
   void look(const Outage& outage);
-  void tell_pair(Peer node, Peer other, FirelinkNews::What what);
-  void cut(Peer node, Peer other, std::uint32_t link);
+  // The ranks on both nodes, of what a look at that link has shown.
+  void tell_pair(Peer node, Peer other, FirelinkNews::What what, const Outage& link);
   Result<std::vector<Outage>> outages_of(const FaultPlan::Clause& clause) const;
 
   const FirelinkParts& parts_;
@@ -192,7 +192,6 @@ class LineNetwork {
   std::vector<std::unique_ptr<Own>> ranks_;
   std::vector<Outage> outages_;
   std::uint64_t lost_ = 0;
-  std::vector<std::string> cuts_;  // pairs of nodes that lost their last link, in words
 };
 
 }  // namespace fairlead::fabric::model

@@ -80,7 +80,8 @@ struct FirelinkNews {
     way_lost,    // to the ranks on node `peer`: a link carries nothing more, others do
     way_back,    // a link does again
     way_looked,  // the driver has looked at the links, and nothing is different
-    cut_off,     // node `peer` cannot be reached any more
+    cut_off,     // node `peer` cannot be reached any more: link `id` of node `count` was the last
+                 // one, and was found dead `at`
   };
   static constexpr std::uint8_t kPutRefused = 0;
   static constexpr std::uint8_t kPutThere = 1;
@@ -92,6 +93,7 @@ struct FirelinkNews {
   Peer peer;
   std::uint32_t id;
   std::uint32_t count;
+  Ps at{};
 };
 static_assert(std::is_trivially_copyable_v<FirelinkNews>);
 

@@ -47,9 +47,7 @@ void LineNetwork::on_lost(std::uint32_t id) {
 }
 
 std::string LineNetwork::losses() const {
-  std::string text = lost_ == 0 ? "" : fmt::format("links that died lost {} runs of lines", lost_);
-  for (const std::string& each : cuts_) text += (text.empty() ? "" : "; ") + each;
-  return text;
+  return lost_ == 0 ? "" : fmt::format("links that died lost {} runs of lines", lost_);
 }
 
 Result<std::vector<LineNetwork::Outage>> LineNetwork::outages_of(
@@ -136,32 +134,22 @@ void LineNetwork::look(const Outage& which) {
     if (other == which.host) continue;
     if (!wiring_.switched() && wiring_.other_end(which.host, which.link).host != other) continue;
     if (states_.routed(which.host, other).empty()) {
-      cut(which.host, other, which.link);
-      tell_pair(which.host, other, FirelinkNews::What::cut_off);
+      tell_pair(which.host, other, FirelinkNews::What::cut_off, which);
     } else if (!changed) {
-      tell_pair(which.host, other, FirelinkNews::What::way_looked);
+      tell_pair(which.host, other, FirelinkNews::What::way_looked, which);
     } else {
       tell_pair(which.host, other,
                 states_.up(which.host, which.link) ? FirelinkNews::What::way_back
-                                                   : FirelinkNews::What::way_lost);
+                                                   : FirelinkNews::What::way_lost,
+                which);
     }
   }
 }
 
-void LineNetwork::cut(Peer node, Peer other, std::uint32_t link) {
-  constexpr std::size_t kNamedMax = 4;
-  const std::string pair = fmt::format("no link is left from node {} to node {}", node, other);
-  const bool known = std::any_of(cuts_.begin(), cuts_.end(),
-                                 [&](const std::string& each) { return each.starts_with(pair); });
-  if (known || cuts_.size() == kNamedMax) return;
-  cuts_.push_back(
-      fmt::format("{}: {}-link{} was found dead at {:.1f} us", pair, node, link, to_us(now())));
-}
-
-void LineNetwork::tell_pair(Peer node, Peer other, FirelinkNews::What what) {
+void LineNetwork::tell_pair(Peer node, Peer other, FirelinkNews::What what, const Outage& link) {
   const auto to_ranks_on = [&](Peer here, Peer peer) {
     for (std::uint32_t place = 0; place < parts_.ranks.ranks_on(here); ++place) {
-      tell(parts_.ranks.rank_at(here, place), {what, 1, 0, peer, 0, 0});
+      tell(parts_.ranks.rank_at(here, place), {what, 1, 0, peer, link.link, link.host, now()});
     }
   };
   to_ranks_on(node, other);

@@ -3,9 +3,7 @@
 namespace fairlead::fabric::model {
 
 RemoteFirelinkHost::RemoteFirelinkHost(GateClient& gate, const GateMemory& memory)
-    : gate_(gate),
-      runs_(memory.packets().data()),
-      terms_(firelink_terms(memory)),
+    : RemoteHost(gate, memory, firelink_terms(memory), LineRuns::stride(kRunBytesMax)),
       ranks_(memory.ranks()) {
   gate_.on_answer([](void* self) { static_cast<RemoteFirelinkHost*>(self)->take_visible(); }, this);
 }

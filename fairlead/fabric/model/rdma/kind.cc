@@ -29,20 +29,10 @@ std::unique_ptr<RankCommands> commands(Machine& machine, Rank rank, RankMemory& 
                                         machine.ranks().ranks, memory);
 }
 
-// A rank's library in its own process, with its way to the host.
-struct HostOf {
-  HostOf(GateClient& gate, const GateMemory& memory) : host(gate, memory) {}
-  RemoteRdmaHost host;
-};
-class RemoteNic final : private HostOf, public RdmaNic<RemoteRdmaHost> {
- public:
-  RemoteNic(GateClient& gate, const GateMemory& memory, PortCounters& counters)
-      : HostOf(gate, memory), RdmaNic<RemoteRdmaHost>(HostOf::host, counters) {}
-};
-
 std::unique_ptr<ModelNic> remote_nic(GateClient& gate, const GateMemory& memory,
                                      PortCounters& counters) {
-  return std::make_unique<RemoteNic>(gate, memory, counters);
+  return std::make_unique<RemoteNic<RemoteRdmaHost, RdmaNic<RemoteRdmaHost>>>(gate, memory,
+                                                                              counters);
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answe
       return {};
     case RdmaOp::add_key:
       if (command.b > UINT64_MAX - command.a) return damaged("size of memory", command.b);
-      answer.value = host_.add_key(command.a, command.b, (command.id & kRdmaKeyRead) != 0,
-                                   (command.id & kRdmaKeyWrite) != 0);
+      answer.value = host_.add_key(command.a, command.b, (command.id & kGateKeyRead) != 0,
+                                   (command.id & kGateKeyWrite) != 0);
       return {};
     case RdmaOp::stay_awake:
       end_handler();

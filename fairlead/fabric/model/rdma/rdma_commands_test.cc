@@ -158,9 +158,9 @@ TEST_F(DamagedRdmaRank, BuffersAndMemoryAreBounded) {
   EXPECT_FALSE(execute(RdmaOp::return_buffers, 2, 0, 1).ok());
   EXPECT_FALSE(execute(RdmaOp::return_buffers, 1, kLanes, 1).ok());
   EXPECT_FALSE(execute(RdmaOp::return_buffers, 1, 0, 5).ok());
-  EXPECT_TRUE(execute(RdmaOp::add_key, kRdmaKeyRead, 4096, 4096).ok());
+  EXPECT_TRUE(execute(RdmaOp::add_key, kGateKeyRead, 4096, 4096).ok());
   EXPECT_NE(slot().answer.value, 0u);
-  EXPECT_FALSE(execute(RdmaOp::add_key, kRdmaKeyRead, 4096, UINT64_MAX).ok());
+  EXPECT_FALSE(execute(RdmaOp::add_key, kGateKeyRead, 4096, UINT64_MAX).ok());
   EXPECT_FALSE(execute(static_cast<RdmaOp>(99)).ok());
 }
 

@@ -19,7 +19,7 @@ enum class RdmaOp : std::uint32_t {
   remove_key,                                             // a: the key
   move,                                                   // a: time in ps, b: bytes
   take,                                                   // answer: id
-  add_key,     // id: kRdmaKeyRead, kRdmaKeyWrite or both, a: base, b: size; answer: value
+  add_key,     // id: kGateKeyRead, kGateKeyWrite or both, a: base, b: size; answer: value
   stay_awake,  // in place of a sleep (GateOp::block): there is news
   // RdmaHost's calls of these names.
   slowed,   // a: time in ps, b: bytes; answer: value, ps
@@ -33,8 +33,6 @@ enum class RdmaOp : std::uint32_t {
   name_counter,   // id, a: address
   place,          // a: base, b: size
 };
-constexpr std::uint32_t kRdmaKeyRead = 1;
-constexpr std::uint32_t kRdmaKeyWrite = 2;
 
 // GateSlot::visible. Each array at most full; the rest comes with the next answers.
 struct RdmaVisible {

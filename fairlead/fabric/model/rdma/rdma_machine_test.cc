@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/fabric/model/nic_inbox.h"
 #include "fairlead/hw/test_platform.h"
 #include "fairlead/sim/task.h"
 
@@ -17,53 +18,6 @@ namespace fairlead::fabric::model {
 namespace {
 
 using LocalNic = RdmaMachine::LocalNic;
-
-PacketHeader header(Peer source, std::uint32_t lane, std::uint32_t word, std::size_t size) {
-  PacketHeader made{};
-  made.client.kind = PacketKind::data;
-  made.client.lane = static_cast<std::uint8_t>(lane);
-  made.client.source = source;
-  made.client.size = static_cast<std::uint32_t>(size);
-  made.client.words[0] = word;
-  return made;
-}
-
-// Keeps what came, with the rank's time then.
-struct Inbox {
-  struct Item {
-    std::uint32_t word;
-    std::vector<std::byte> data;
-    Ps at;
-  };
-  explicit Inbox(LocalNic& of) : nic(of) {
-    Sink sink;
-    sink.context = this;
-    sink.arrived = [](void* self, const Incoming& in) {
-      auto* box = static_cast<Inbox*>(self);
-      box->items.push_back(
-          {in.header->client.words[0], {in.payload.begin(), in.payload.end()}, box->nic.now()});
-      return Keep::no;
-    };
-    sink.copied = [](void* self, std::uint64_t token, Post result) {
-      auto* box = static_cast<Inbox*>(self);
-      box->ended.push_back({token, result, box->nic.now()});
-    };
-    nic.attach(sink);
-  }
-  struct End {
-    std::uint64_t token;
-    Post result;
-    Ps at;
-  };
-  void await(std::size_t packets, std::size_t copies) {
-    while (items.size() < packets || ended.size() < copies) {
-      if (nic.reap(256, kAllLanes) == 0) nic.sleep(kNever);
-    }
-  }
-  LocalNic& nic;
-  std::vector<Item> items;
-  std::vector<End> ended;
-};
 
 class RdmaMachineTest : public ::testing::Test {
  protected:
@@ -100,12 +54,6 @@ class RdmaMachineTest : public ::testing::Test {
   Body bodies_[2];
   std::vector<std::unique_ptr<sim::Task>> tasks_;
 };
-
-std::vector<std::byte> numbered(std::size_t size) {
-  std::vector<std::byte> data(size);
-  for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + i / 256);
-  return data;
-}
 
 TEST_F(RdmaMachineTest, ASmallPacketTakesEveryStageOnce) {
   Ps sent{};

@@ -12,9 +12,6 @@
 namespace fairlead::fabric::model {
 namespace {
 
-// Packets kept in place, beside the receive buffers; more are copied out by who keeps them.
-constexpr std::uint32_t kKeptMax = 1024;
-
 // The compare-and-swap that makes of a word, if it is `old`, what `change` makes of it.
 RemoteChange swap_for(const RemoteChange& change, std::uint64_t old) {
   RdmaPacket as_packet;
@@ -32,22 +29,16 @@ RemoteChange swap_for(const RemoteChange& change, std::uint64_t old) {
 
 template <class Host>
 RdmaNic<Host>::RdmaNic(Host& host, PortCounters& counters)
-    : host_(host),
-      counters_(counters),
+    : PacketNic<Host>(host, counters),
       caps_{host.terms().mtu_bytes, std::min(host.terms().inline_bytes, kSmallBytes),
             kReliable | kRemoteMemory | kRemoteAtomics} {
   caps_.copy_bytes_min = 1;
 }
 
 template <class Host>
-void RdmaNic<Host>::set_ranks(Rank ranks) {
-  ranks_ = ranks;
-}
-
-template <class Host>
 void RdmaNic<Host>::sleep(Ps timeout) {
   host_.sleep(timeout == kNever ? kNever : host_.now() + timeout, std::exchange(news_, false),
-              wait_);
+              this->wait_name());
   ++counters_.sleeps;
 }
 
@@ -55,56 +46,12 @@ void RdmaNic<Host>::sleep(Ps timeout) {
 
 template <class Host>
 Post RdmaNic<Host>::admit(Peer dest, const PacketHeader& header) {
-  if (dest >= peers() || header.client.lane >= kLanes || header.client.size > caps_.mtu_bytes) {
+  if (dest >= this->peers() || header.client.lane >= kLanes ||
+      header.client.size > caps_.mtu_bytes) {
     return Post::invalid;
   }
   const Flow& flow = flows(dest)[header.client.lane];
   return flow.posted < host_.terms().send_queue ? Post::done : Post::again_credit;
-}
-
-template <class Host>
-Post RdmaNic<Host>::post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) {
-  if (const Post p = admit(dest, header); p != Post::done) return p;
-  const std::uint32_t id = host_.take();
-  std::byte* at = host_.payload(id);
-  for (const Piece& piece : payload) {
-    if (piece.size > 0) std::memcpy(at, piece.data, piece.size);
-    at += piece.size;
-  }
-  // To where the NI fetches it from; what is small goes with its entry.
-  if (header.client.size > caps_.inline_bytes_max) {
-    host_.spend(hw::work_time(host_.terms().host, {0, 0, 0, header.client.size}));
-  }
-  send(id, dest, header);
-  return Post::done;
-}
-
-template <class Host>
-std::byte* RdmaNic<Host>::buffer(Peer, std::size_t) {
-  const std::uint32_t id = host_.take();
-  std::byte* const memory = host_.payload(id);
-  buffers_.emplace(memory, id);
-  return memory;
-}
-
-template <class Host>
-Post RdmaNic<Host>::post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) {
-  if (const Post p = admit(dest, header); p != Post::done) return p;
-  const auto lent = buffers_.find(buffer);
-  FAIRLEAD_CHECK(lent != buffers_.end(), "a buffer of another path, to {}", dest);
-  const std::uint32_t id = lent->second;
-  buffers_.erase(lent);
-  send(id, dest, header);
-  return Post::done;
-}
-
-template <class Host>
-void RdmaNic<Host>::cancel_buffer(Peer, std::byte* buffer) {
-  const auto lent = buffers_.find(buffer);
-  // A rank that was stopped in the middle of sending it.
-  if (lent == buffers_.end()) return;
-  host_.give(lent->second);
-  buffers_.erase(lent);
 }
 
 template <class Host>
@@ -141,26 +88,7 @@ int RdmaNic<Host>::reap(int budget, LaneMask lanes) {
   for (RdmaCompletion completion{}; host_.next_completion(&completion);) {
     take_completion(completion);
   }
-  int done = 0;
-  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-    if (((lanes >> lane) & 1u) == 0) continue;
-    for (; done < budget; ++done) {
-      if (received_[lane].empty()) sort_received();
-      if (received_[lane].empty()) break;
-      const std::uint32_t id = received_[lane].front();
-      received_[lane].pop_front();
-      deliver(id);
-    }
-  }
-  return done;
-}
-
-// Into the lanes' queues.
-template <class Host>
-void RdmaNic<Host>::sort_received() {
-  for (std::uint32_t id = 0; host_.next_received(&id);) {
-    received_[host_.front(id).lane].push_back(id);
-  }
+  return this->receive_some(budget, lanes);
 }
 
 template <class Host>
@@ -176,7 +104,7 @@ void RdmaNic<Host>::end_serving(bool waits) {
 }
 
 template <class Host>
-void RdmaNic<Host>::deliver(std::uint32_t id) {
+void RdmaNic<Host>::receive(std::uint32_t id) {
   const RdmaFront& front = host_.front(id);
   // What asks for a processor is the handler's, whoever finds it.
   const bool calls = watchdog_ == Ps{0} && !serving_ && front.header.ack == kSolicitedMark;
@@ -184,15 +112,7 @@ void RdmaNic<Host>::deliver(std::uint32_t id) {
   host_.spend(host_.terms().receive);
   const Peer source = front.source;
   const std::uint8_t lane = front.lane;
-  const bool keepable = kept_ < kKeptMax;
-  const Incoming incoming{
-      source, &front.header, {host_.payload(id), front.header.client.size}, id, keepable};
-  if (sink_.arrived(sink_.context, incoming) == Keep::yes) {
-    FAIRLEAD_CHECK(keepable, "kept a packet that may not be kept");
-    ++kept_;
-  } else {
-    host_.give(id);
-  }
+  this->deliver(id);
   return_buffer(source, lane);
   if (calls) end_serving(true);
 }
@@ -211,12 +131,6 @@ void RdmaNic<Host>::return_buffer(Peer source, std::uint8_t lane) {
 }
 
 template <class Host>
-void RdmaNic<Host>::release(std::uint64_t token) {
-  --kept_;
-  host_.give(static_cast<std::uint32_t>(token));
-}
-
-template <class Host>
 void RdmaNic<Host>::take_completion(const RdmaCompletion& completion) {
   host_.spend(host_.terms().completion);
   news_ = true;  // who found no room before this look shall not sleep after it
@@ -231,29 +145,17 @@ void RdmaNic<Host>::take_completion(const RdmaCompletion& completion) {
   }
   if (completion.ok != 0 && goes_round(completion.operation, completion.old)) return;
   const Operation operation = operations_[completion.operation];
-  if (completion.began != 0) {
-    if (sink_.copied != nullptr) sink_.copied(sink_.context, operation.token, Post::pending);
-    return;
-  }
+  if (completion.began != 0) return copied(operation.token, Post::pending);
   free_operations_.push_back(completion.operation);
   if (Counter* const done = operation.reduced; done != nullptr) {
     (completion.ok != 0 ? done->ok : done->failed).fetch_add(1, std::memory_order_release);
     return;
   }
   if (completion.ok != 0 && operation.old != nullptr) *operation.old = completion.old;
-  if (sink_.copied != nullptr) {
-    sink_.copied(sink_.context, operation.token, completion.ok != 0 ? Post::done : Post::denied);
-  }
+  copied(operation.token, completion.ok != 0 ? Post::done : Post::denied);
 }
 
 // --- Remote memory
-
-template <class Host>
-std::optional<RemoteKey> RdmaNic<Host>::register_memory(std::span<std::byte> memory, bool read,
-                                                        bool write) {
-  const auto base = reinterpret_cast<std::uint64_t>(memory.data());
-  return RemoteKey{host_.add_key(base, memory.size(), read, write), 0};
-}
 
 template <class Host>
 std::uint32_t RdmaNic<Host>::take_operation(std::uint64_t token, std::uint64_t* old) {
@@ -289,7 +191,7 @@ void RdmaNic<Host>::post_copy(std::uint32_t id, std::uint64_t payload) {
 
 template <class Host>
 Post RdmaNic<Host>::copy_remote(const RemoteCopy& copy) {
-  if (copy.peer >= peers()) return Post::invalid;
+  if (copy.peer >= this->peers()) return Post::invalid;
   if (!has_operation()) return Post::again_credit;
   const std::uint32_t id = host_.take();
   const RdmaKind kind = copy.what == RemoteCopy::What::read ? RdmaKind::read : RdmaKind::write;
@@ -304,7 +206,7 @@ Post RdmaNic<Host>::copy_remote(const RemoteCopy& copy) {
 
 template <class Host>
 Post RdmaNic<Host>::change_remote(const RemoteChange& change) {
-  if (change.peer >= peers()) return Post::invalid;
+  if (change.peer >= this->peers()) return Post::invalid;
   if (!has_operation()) return Post::again_credit;
   const std::uint32_t id = host_.take();
   RdmaEntry& entry = copy_entry(id, RdmaKind::atomic, change.peer, change.token, change.old);

@@ -7,12 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "fairlead/base/ring.h"
-#include "fairlead/fabric/model/model_nic.h"
+#include "fairlead/fabric/model/packet_nic.h"
 #include "fairlead/fabric/model/rdma/rdma_packet.h"
 #include "fairlead/fabric/model/rdma/rdma_terms.h"
 #include "fairlead/fabric/network_reduction.h"
@@ -22,18 +20,12 @@
 namespace fairlead::fabric::model {
 
 template <class Host>
-class RdmaNic : public ModelNic, public ReducingNic {
+class RdmaNic : public PacketNic<Host>, public ReducingNic {
  public:
   // Both outlive it.
   RdmaNic(Host& host, PortCounters& counters);
-  RdmaNic(const RdmaNic&) = delete;
-  RdmaNic& operator=(const RdmaNic&) = delete;
 
   // --- ModelNic.
-  void set_ranks(Rank ranks) override;
-  Ps now() override { return host_.now(); }
-  void work(const hw::HostWork& work) override { host_.work(work); }
-  void set_wait(const char* what) override { wait_ = what[0] != '\0' ? what : kWait; }
   bool interrupts() const override { return host_.terms().interrupts; }
   Ps default_watchdog() const override { return host_.terms().host.watchdog; }
   void wake(Ps watchdog) override { watchdog_ = watchdog; }
@@ -45,35 +37,23 @@ class RdmaNic : public ModelNic, public ReducingNic {
   void served() override { end_serving(false); }
 
   // --- Nic.
-  Peer self() const override { return host_.self(); }
-  Peer peers() const override { return ranks_; }
   const NicCaps& caps(Peer) const override { return caps_; }
   bool has_one_path() const override { return true; }
-  void attach(Sink sink) override { sink_ = sink; }
-  Post post(Peer dest, const PacketHeader& header, std::span<const Piece> payload) override;
-  std::byte* buffer(Peer dest, std::size_t size) override;
-  Post post_buffer(Peer dest, const PacketHeader& header, std::byte* buffer) override;
-  void cancel_buffer(Peer dest, std::byte* buffer) override;
   int reap(int budget, LaneMask lanes) override;
-  void release(std::uint64_t token) override;
   void sleep(Ps timeout) override;
-  Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
-  Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
-    return Post::not_delivered;
-  }
-  std::optional<RemoteKey> register_memory(std::span<std::byte> memory, bool read,
-                                           bool write) override;
-  void forget_memory(const RemoteKey& key) override { host_.remove_key(key.key); }
   Post copy_remote(const RemoteCopy& copy) override;
   Post change_remote(const RemoteChange& change) override;
-  std::span<std::byte> region(Peer) override { return {}; }
   NetworkReductions* network_reductions(ReduceWhere where) override {
     Reducer& there = where == ReduceWhere::switches ? in_switches_ : in_interfaces_;
     return there.packet_bytes() > 0 ? &there : nullptr;
   }
-  PortCounters& counters() override { return counters_; }
 
  protected:
+  using PacketNic<Host>::host_;
+  using PacketNic<Host>::counters_;
+  using PacketNic<Host>::ranks_;
+  using PacketNic<Host>::copied;
+
   // One copy or atomic operation under way.
   struct Operation {
     std::uint64_t token = 0;
@@ -90,8 +70,14 @@ class RdmaNic : public ModelNic, public ReducingNic {
     std::uint32_t freed = 0;  // receive buffers that the NI has not been told of
   };
 
-  Post admit(Peer dest, const PacketHeader& header);
-  void send(std::uint32_t packet, Peer dest, const PacketHeader& header);
+  Post admit(Peer dest, const PacketHeader& header) override;
+  void send(std::uint32_t packet, Peer dest, const PacketHeader& header) override;
+  // To where the NI fetches it from; what is small goes with its entry.
+  void gathered(const PacketHeader& header) override {
+    if (header.client.size <= caps_.inline_bytes_max) return;
+    host_.spend(hw::work_time(host_.terms().host, {0, 0, 0, header.client.size}));
+  }
+  void receive(std::uint32_t packet) override;
   std::uint32_t take_operation(std::uint64_t token, std::uint64_t* old);
   RdmaEntry& copy_entry(std::uint32_t packet, RdmaKind kind, Peer dest, std::uint64_t token,
                         std::uint64_t* old);
@@ -104,8 +90,6 @@ class RdmaNic : public ModelNic, public ReducingNic {
   }
   // One whose lane is kTportLane.
   virtual void tport_completed(std::uint32_t /*request*/) {}
-  Host& host() { return host_; }
-  const Sink& sink() const { return sink_; }
   // What woke the host was found by a look, which takes its time; the next one, if at once, is the
   // same look.
   void look() {
@@ -144,7 +128,6 @@ class RdmaNic : public ModelNic, public ReducingNic {
     std::map<std::pair<Peer, std::uint32_t>, std::uint64_t> begun_;  // of those ranks
   };
 
-  void deliver(std::uint32_t packet);
   void begin_serving(Ps asked, bool interrupted);
   void end_serving(bool waits);
   // Before the rank itself, not what serves it, looks or posts.
@@ -155,25 +138,15 @@ class RdmaNic : public ModelNic, public ReducingNic {
   void return_buffer(Peer source, std::uint8_t lane);
   using Flows = std::array<Flow, kLanes>;
   Flows& flows(Peer peer) { return flows_.of(peer); }
-  void sort_received();
 
-  Host& host_;
-  PortCounters& counters_;
   NicCaps caps_;
-  Rank ranks_ = 0;
-  Sink sink_;
-  static constexpr const char* kWait = "a wait for the network";
-  const char* wait_ = kWait;
   bool news_ = false;  // room was found since it slept last
   Ps looked_at_ = kNever;
   Ps watchdog_ = kNever;  // kNever: nothing interrupts the rank
   bool serving_ = false;
-  std::uint32_t kept_ = 0;
-  Ring<std::uint32_t> received_[kLanes];
   proto::PeerTable<Flows> flows_;
   std::vector<Operation> operations_;  // as many as there were at once
   std::vector<std::uint32_t> free_operations_;
-  std::unordered_map<const std::byte*, std::uint32_t> buffers_;  // lent
   Reducer in_switches_{*this, ReduceWhere::switches};
   Reducer in_interfaces_{*this, ReduceWhere::interfaces};
 };

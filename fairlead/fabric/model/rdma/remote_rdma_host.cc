@@ -8,11 +8,8 @@ constexpr std::uint64_t kNoWatchdog = UINT64_C(1) << 60;  // ps
 }
 
 RemoteRdmaHost::RemoteRdmaHost(GateClient& gate, const GateMemory& memory)
-    : gate_(gate),
-      packets_(memory.packets().data()),
-      terms_(rdma_terms(memory)),
-      stride_(RdmaPackets::stride(terms_.packet_bytes)),
-      several_(memory.ranks().several()) {
+    : RemoteHost(gate, memory, rdma_terms(memory),
+                 RdmaPackets::stride(rdma_terms(memory).packet_bytes)) {
   gate_.on_answer([](void* self) { static_cast<RemoteRdmaHost*>(self)->take_visible(); }, this);
 }
 
