@@ -52,6 +52,7 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
   using PacketNic<Host>::host_;
   using PacketNic<Host>::counters_;
   using PacketNic<Host>::ranks_;
+  using PacketNic<Host>::sink_;
   using PacketNic<Host>::copied;
 
   // One copy or atomic operation under way.
