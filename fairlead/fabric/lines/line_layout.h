@@ -11,7 +11,7 @@
 
 namespace fairlead::fabric {
 
-// Each pair has on each lane so many packets under way, and so many lines for their payloads.
+// Packets under way from one rank to another on one lane, and lines for their payloads.
 constexpr std::uint32_t kLineSlots = 64;
 constexpr std::uint32_t kLineRoom = 512;
 // A packet of 8 KiB and what lci, hrx and faulty put before it.

@@ -93,7 +93,7 @@ PacketHeader header_of(Peer source, std::uint32_t lane, std::size_t size, std::u
   header.client.words[0] = word;
   return header;
 }
-// What the packet with that number carries.
+// How long the packet with that number is.
 std::size_t size_of(std::uint32_t number) {
   constexpr std::size_t kSizes[] = {0, 8, 32, 33, 64, 100, 1000, 8192, kLineMtu};
   return kSizes[number % std::size(kSizes)];
