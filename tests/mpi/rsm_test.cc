@@ -237,8 +237,8 @@ bool are_over_before_the_receive(int count, int bytes, int rank, int looks, bool
   return over;
 }
 
-// Three ranks; on rank 0 the sends are over, or are not. Sends that are to be over have all the time
-// rank 1 needs to get a processor; those that are not to be have 50 looks.
+// Three ranks; on rank 0 the sends are over, or are not. Those that are to be over have all the
+// time that rank 1 needs to get a processor, the others 50 looks.
 void expect_over(const char* world, int count, int bytes, bool expected) {
   const int looks = expected ? 1'000'000 : 50;
   run_ranks(world, 3, [=](int rank, int) {

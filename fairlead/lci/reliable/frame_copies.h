@@ -12,9 +12,9 @@
 //
 // With one rail, pieces come in order and each comes once: when the last one comes, all have. With
 // several rails (striped) they come in any order. A piece may even come twice: when the rail that
-// carried it falls silent, another rail sends it again. Each copy therefore has a book of the pieces
-// that have come (PieceBook), and `finished_` remembers which copies of a peer are over, so that a
-// late piece is not written into memory that has been given back.
+// carried it falls silent, another rail sends it again. Each copy therefore has a book of the
+// pieces that have come (PieceBook), and `finished_` remembers which copies of a peer are over, so
+// that a late piece is not written into memory that has been given back.
 //
 // A key that is not known, or reaches less far, gets `ended` as its answer.
 #pragma once
