@@ -1,5 +1,5 @@
-// Send buffers for the packets of a rank's client: a request leaves some to replies. That one was
-// refused is remembered, so that a wait can end when there is room again.
+// Send buffers for the packets of a rank's client: requests leave some of them to replies. When the
+// client was refused one, that is remembered, so that a wait can end when there is room again.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ class SendBuffers {
     refused_reserve_ = reserve_of(lane);
   }
   bool refused() const { return refused_; }
-  // There is one again. Who asks looks at the NI as it is now.
+  // Looks at the NI as it is now: returns whether there is one again.
   bool has_room() {
     ni_.sync();
     if (!has_buffer()) return false;
