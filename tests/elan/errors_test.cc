@@ -135,7 +135,7 @@ TEST(ElanCalls, EndWithTheLossOfAProcess) {
                             if (vp == 1) std::_Exit(7);
                             elan_gsync(base->allGroup);
                           }),
-               {"rank 1", "7"});
+               {"rank 1", "code 7"});
 }
 
 TEST_P(ElanErrors, a_full_heap_answers_null) {

@@ -40,6 +40,7 @@ class GroupTable {
     const auto found = index.find(rank);
     return found == index.end() ? std::nullopt : std::optional(found->second);
   }
+  Rank self() const { return self_; }
   // This rank's.
   std::uint32_t own_index(std::uint32_t id) const { return *index_of(id, self_); }
   // The member at that place.

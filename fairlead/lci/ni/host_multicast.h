@@ -18,11 +18,6 @@
 
 namespace fairlead::lci {
 
-struct HostMulticastOptions {
-  Rank self;
-  bool ni_forwards;  // packets of group 0 (NiPortOptions)
-};
-
 // HostFlowOf: the port's HostFlow. All references outlive it.
 template <HostNi Ni, class Transfer, class HostFlowOf>
 class HostMulticast {
@@ -30,23 +25,22 @@ class HostMulticast {
   using PacketId = fabric::PacketId;
   using NiPacket = fabric::NiPacket;
 
-  HostMulticast(Ni& ni, HostFlowOf& flow, const GroupTable& groups,
-                const HostMulticastOptions& options, PortCounters& counters, Backlog& backlog)
+  HostMulticast(Ni& ni, HostFlowOf& flow, const GroupTable& groups, PortCounters& counters,
+                Backlog& backlog)
       : ni_(ni),
         flow_(flow),
         groups_(groups),
-        options_(options),
         counters_(counters),
         forwards_(backlog),
         near_waiting_(backlog) {}
 
-  // A packet of this rank to a group. True: the NIs spread it; the port posts it, to nobody in
+  // A packet of this rank to a group. Returns whether the NIs are to spread it, which they do where
+  // they forward the group's packets (`forwarded_below`): the port posts it, to nobody in
   // particular.
-  bool post(NiPacket& packet, std::size_t gathered) {
-    const std::uint32_t group = packet.header.dest_rank;
-    if (groups_.size(group) == 1) {
+  bool post(NiPacket& packet, std::size_t gathered, bool forwarded_below) {
+    if (groups_.size(packet.header.dest_rank) == 1) {
       ni_.release_local(packet.id);
-    } else if (!forwarded_below(group)) {
+    } else if (!forwarded_below) {
       post_to_children(packet, gathered);
     } else if (!post_to_node(packet)) {
       ni_.cancel(packet.id);
@@ -57,10 +51,9 @@ class HostMulticast {
     return false;
   }
 
-  // A multicast packet has come: it goes on where the NI does not see to that.
+  // A multicast packet has come that the NI does not pass on.
   void pass_on(NiPacket& packet) {
     const std::uint32_t group = packet.header.dest_rank;
-    if (forwarded_below(group)) return;
     std::uint32_t children = 0;
     if (!groups_.for_each_child(group, packet.header.client.source,
                                 [&children](Rank) { ++children; })) {
@@ -124,16 +117,14 @@ class HostMulticast {
     Rank to;
   };
 
-  bool forwarded_below(std::uint32_t group) const { return options_.ni_forwards && group == 0; }
-
   // To the other ranks of this node. True: there are other nodes.
   bool post_to_node(const NiPacket& packet) {
     if constexpr (kSharesNode<Ni>) {
       if (!ni_.nodes().several()) return true;
-      const Peer node = ni_.nodes().node_of(options_.self);
+      const Peer node = ni_.nodes().node_of(groups_.self());
       for (std::uint32_t place = 0; place < ni_.nodes().ranks_on(node); ++place) {
         const Rank rank = ni_.nodes().rank_at(node, place);
-        if (rank != options_.self) send_near(packet, rank);
+        if (rank != groups_.self()) send_near(packet, rank);
       }
       return ni_.nodes().count() > 1;
     }
@@ -215,7 +206,6 @@ class HostMulticast {
   Ni& ni_;
   HostFlowOf& flow_;
   const GroupTable& groups_;
-  HostMulticastOptions options_;
   PortCounters& counters_;
   // The children, beyond this node, of the packet that is being sent; then their images.
   std::vector<std::uint32_t> children_;

@@ -12,31 +12,42 @@
 
 namespace fairlead::lci {
 
-// HostFlowOf: the port's HostFlow. All references outlive it.
-template <HostNi Ni, class HostFlowOf>
-class HostWork {
+// What interrupts a rank's work; Port::wake, enter and leave say it.
+class Interrupts {
  public:
-  HostWork(Ni& ni, HostFlowOf& flow, ClientSide& client, bool takes_time, PortCounters& counters)
-      : ni_(ni), flow_(flow), client_(client), takes_time_(takes_time), counters_(counters) {}
-
-  // As Port::wake, enter and leave say.
-  void wake(Wake policy, Ps watchdog) {
-    interrupts_ = policy != Wake::poll_only;
+  void wake(Wake policy, Ps watchdog, Ps default_watchdog) {
+    wakes_ = policy != Wake::poll_only;
     watchdog_ = Ps{0};
-    if (policy == Wake::watchdog) watchdog_ = watchdog > Ps{0} ? watchdog : ni_.default_watchdog();
+    if (policy == Wake::watchdog) watchdog_ = watchdog > Ps{0} ? watchdog : default_watchdog;
   }
   void enter() { ++entered_; }
   void leave() { --entered_; }
+  bool allowed() const { return wakes_ && entered_ == 0; }
+  Ps watchdog() const { return watchdog_; }
+
+ private:
+  bool wakes_ = false;
+  std::uint32_t entered_ = 0;
+  Ps watchdog_{};
+};
+
+// Made for one call: a machine has a port for each of very many ranks. HostFlowOf: the port's
+// HostFlow.
+template <HostNi Ni, class HostFlowOf>
+class HostWork {
+ public:
+  HostWork(Ni& ni, HostFlowOf& flow, ClientSide& client, const Interrupts& interrupts,
+           PortCounters& counters)
+      : ni_(ni), flow_(flow), client_(client), interrupts_(interrupts), counters_(counters) {}
 
   // serve(): an interrupt runs upcalls. set_aside(): it may not, but the protocol goes on.
   template <class Serve, class SetAside>
   void charge(const Work& work, Serve&& serve, SetAside&& set_aside) {
-    if (!takes_time_) return;
     const typename Ni::Work host{work.ops,          work.bytes,       work.working_set_bytes,
                                  work.copied_bytes, work.page_faults, work.protections};
-    if (!interrupts_ || entered_ > 0 || client_.quiet()) return work_quietly(host, set_aside);
+    if (!interrupts_.allowed() || client_.quiet()) return work_quietly(host, set_aside);
     for (Ps left = ni_.time_of(host);;) {
-      left -= ni_.compute(before_timer(left), watchdog_);
+      left -= ni_.compute(before_timer(left), interrupts_.watchdog());
       if (left <= Ps{0}) return;
       ++counters_.interrupts;
       ni_.interrupt();
@@ -71,10 +82,7 @@ class HostWork {
   Ni& ni_;
   HostFlowOf& flow_;
   ClientSide& client_;
-  bool takes_time_;
-  bool interrupts_ = false;
-  std::uint32_t entered_ = 0;
-  Ps watchdog_{};
+  const Interrupts& interrupts_;
   PortCounters& counters_;
 };
 

@@ -50,8 +50,8 @@ class alignas(kCacheLine) NiPort final
   NiPort(Ni& ni, const NiPortOptions& options, PortCounters& counters, Flow flow = Flow{})
       : ni_(ni),
         counters_(counters),
-        received_(ni, options.kept_max, counters),
-        buffers_(ni, options.reply_reserve),
+        received_(options.kept_max),
+        buffers_(options.reply_reserve),
         options_(options),
         caps_{options.mtu_bytes, kInlineBytes, 8, options.flags, 1, options.rails},
         near_caps_{options.mtu_bytes, kInlineBytes, 8,
@@ -61,15 +61,13 @@ class alignas(kCacheLine) NiPort final
         memory_(options.size, options.region, std::size_t{options.memory_mib} << 20),
         remote_(*this, memory_.table(), options.region, backlog_),
         groups_(options.self, options.size, options.tree),
-        multicast_(ni, flow_, groups_, {options.self, options.ni_forwards}, counters, backlog_),
+        multicast_(ni, flow_, groups_, counters, backlog_),
         queries_(*this, groups_, remote_.server(), backlog_),
         triggers_(*this, backlog_),
         words_(ni, flow_, options.self, counters, backlog_),
         pages_(ni, remote_,
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
                counters),
-        segments_(ni, options.self, memory_, pages_),
-        work_(ni, flow_, client_, options.work_takes_time, counters),
         vi_rdma_(ni, *this) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
   }
@@ -81,8 +79,10 @@ class alignas(kCacheLine) NiPort final
   }
   Ps now() const override { return ni_.now(); }
   void charge(const Work& work) override {
-    work_.charge(
-        work, [this] { served_ = progress() > 0 || served_; }, [this] { set_aside(); });
+    if (!options_.work_takes_time) return;
+    HostWork(ni_, flow_, client_, interrupts_, counters_)
+        .charge(
+            work, [this] { served_ = progress() > 0 || served_; }, [this] { set_aside(); });
   }
   void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
   void bind(Chan chan, Upcall upcall, Returned returned) override {
@@ -95,10 +95,10 @@ class alignas(kCacheLine) NiPort final
   std::uint64_t changes() const override { return ran_ + ended(); }
   void wake(Wake policy, Ps watchdog) override {
     wakes_ = policy != Wake::poll_only;
-    work_.wake(policy, watchdog);
+    interrupts_.wake(policy, watchdog, ni_.default_watchdog());
   }
-  void enter() override { work_.enter(); }
-  void leave() override { work_.leave(); }
+  void enter() override { interrupts_.enter(); }
+  void leave() override { interrupts_.leave(); }
   std::uint32_t open_queue() override {
     if constexpr (Transfer::kHasQueues) return ni_.open_vi();
     return 0;
@@ -168,7 +168,9 @@ class alignas(kCacheLine) NiPort final
     if constexpr (Transfer::kHasQueues) mine.operand = flags >> kQueueShift;
     if (mine.for_group) {
       ++counters_.multicasts_sent;
-      if (multicast_.post(mine, gathered)) post(mine, gathered);
+      if (multicast_.post(mine, gathered, forwarded_below(mine.header.dest_rank))) {
+        post(mine, gathered);
+      }
     } else {
       // By RDMA the NI gathers them from where they are.
       const bool copies = !Transfer::kHasQueues || mine.source == 0;
@@ -197,7 +199,7 @@ class alignas(kCacheLine) NiPort final
       mine.holds != Holds::nothing ? ni_.cancel(mine.id) : ni_.release_local(mine.id);
       return;
     }
-    received_.release(mine);
+    received_.release(ni_, mine);
   }
 
   int poll() override {
@@ -218,7 +220,7 @@ class alignas(kCacheLine) NiPort final
     const bool for_room = until.any_change && buffers_.refused();
     bool ran = std::exchange(served_, false);
     const auto over = [&] {
-      return ending.holds(ran, ended() != ended_before) || (for_room && buffers_.has_room());
+      return ending.holds(ran, ended() != ended_before) || (for_room && buffers_.has_room(ni_));
     };
     for (;;) {
       if (over()) return ending.answer();
@@ -261,17 +263,18 @@ class alignas(kCacheLine) NiPort final
   }
 
   void* allocate(SegId segment, std::size_t size, Place place) override {
-    if (place == Place::host || !Transfer::kNiServesWords) return segments_.allocate(segment, size);
-    return segments_.allocate_in_ni(segment, size);
+    if (place == Place::host || !Transfer::kNiServesWords)
+      return segments().allocate(segment, size);
+    return segments().allocate_in_ni(segment, size);
   }
   void* alias(SegId segment) override { return memory_.alias(segment); }
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed) override {
-    return segments_.expose(segment, base, size, permissions, alias, allowed);
+    return segments().expose(segment, base, size, permissions, alias, allowed);
   }
-  Post withdraw(SegId segment) override { return segments_.withdraw(segment); }
+  Post withdraw(SegId segment) override { return segments().withdraw(segment); }
   Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) override {
-    return segments_.regrant(segment, permissions, allowed);
+    return segments().regrant(segment, permissions, allowed);
   }
   void* map(Rank, SegId) override { return nullptr; }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
@@ -341,6 +344,9 @@ class alignas(kCacheLine) NiPort final
   using PacketKind = fabric::PacketKind;
   using HostFlowOf = HostFlow<Ni, Flow>;
 
+  using Pages = std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>;
+  OwnSegments<Ni, Pages> segments() { return {ni_, options_.self, memory_, pages_}; }
+
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }
   static Packet* handle(NiPacket& packet) { return reinterpret_cast<Packet*>(&packet); }
 
@@ -362,10 +368,10 @@ class alignas(kCacheLine) NiPort final
                    std::uint32_t* id) {
     const std::size_t bytes = size_hint <= kInlineBytes ? kInlineBytes : body_bytes();
     flow_.reserve();
-    while (!buffers_.take(to, lane, bytes, id)) {
+    while (!buffers_.take(ni_, to, lane, bytes, id)) {
       ++counters_.buffer_stalls;
       if (client_.in_upcall() || (flags & kNoBlock) != 0) {
-        buffers_.refuse(to, lane);
+        buffers_.refuse(ni_, to, lane);
         return false;
       }
       turn("a free send buffer");
@@ -430,7 +436,7 @@ class alignas(kCacheLine) NiPort final
     ni_.sync();
     (void)reap_completions();
     PacketId id = 0;
-    while (take_off(&id)) received_.set_aside(id);
+    while (take_off(&id)) received_.set_aside(ni_, id, counters_);
     flow_.run_due();
   }
 
@@ -480,13 +486,15 @@ class alignas(kCacheLine) NiPort final
         });
   }
 
+  bool forwarded_below(std::uint32_t group) const { return options_.ni_forwards && group == 0; }
+
   // After the program's end its packets are taken, and go on to others.
   void drop_late(NiPacket& packet) {
     if (packet.header.client.kind == PacketKind::multicast &&
         groups_.knows(packet.header.dest_rank)) {
       multicast_.pass_on(packet);
     }
-    received_.done_with(packet);
+    received_.done_with(ni_, packet);
   }
 
   Post fetch_add(Rank rank, const fabric::WordName& word, std::uint64_t operand, std::uint64_t* old,
@@ -566,7 +574,7 @@ class alignas(kCacheLine) NiPort final
         if (!flow_.came(*id)) continue;
       }
       if (!words_.take(packet)) return true;
-      received_.done_with(packet);
+      received_.done_with(ni_, packet);
     }
     return false;
   }
@@ -617,17 +625,17 @@ class alignas(kCacheLine) NiPort final
     packet.received = true;
     if (via_group && !groups_.knows(packet.header.dest_rank)) [[unlikely]] {
       multicast_.keep_early(packet);
-      return received_.done_with(packet);
+      return received_.done_with(ni_, packet);
     }
     ++counters_.packets_received;
     counters_.bytes_received += header.size;
     if (!ClientSide::known(header.chan) || header.lane > static_cast<std::uint8_t>(Lane::control)) {
       ++counters_.foreign_dropped;
-      return received_.done_with(packet);
+      return received_.done_with(ni_, packet);
     }
     if (via_group) [[unlikely]] {
       ++counters_.multicasts_received;
-      multicast_.pass_on(packet);
+      if (!forwarded_below(packet.header.dest_rank)) multicast_.pass_on(packet);
     }
     Arrival arrival{header.source,
                     header.chan,
@@ -635,8 +643,9 @@ class alignas(kCacheLine) NiPort final
                     via_group,
                     {header.words[0], header.words[1], header.words[2], header.words[3]},
                     {packet.payload(), header.size}};
-    if (client_.deliver(handle(packet), arrival) == Keep::no) return received_.done_with(packet);
-    received_.keep(packet);
+    if (client_.deliver(handle(packet), arrival) == Keep::no)
+      return received_.done_with(ni_, packet);
+    received_.keep(ni_, packet, counters_);
   }
 
   static void release_waiting(void* self, Packet* packet) {
@@ -665,10 +674,8 @@ class alignas(kCacheLine) NiPort final
   GroupQueries queries_;
   Triggers triggers_;
   NiWords<Ni, HostFlowOf> words_;
-  [[no_unique_address]] std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>
-      pages_;
-  OwnSegments<Ni, decltype(pages_)> segments_;
-  HostWork<Ni, HostFlowOf> work_;
+  [[no_unique_address]] Pages pages_;
+  Interrupts interrupts_;
   [[no_unique_address]] std::conditional_t<Transfer::kHasQueues, NiViRdma<Ni>, NoViRdma> vi_rdma_;
   Events events_{client_, options_.size};
 };

@@ -11,7 +11,8 @@
 
 namespace fairlead::lci {
 
-// Pages: PageCopies or NoPageCopies.
+// Made for one call: a machine has a port for each of very many ranks. Pages: PageCopies or
+// NoPageCopies.
 template <HostNi Ni, class Pages>
 class OwnSegments {
  public:

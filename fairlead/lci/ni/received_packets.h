@@ -18,13 +18,12 @@ class ReceivedPackets {
   using PacketId = fabric::PacketId;
   using NiPacket = fabric::NiPacket;
 
-  // At most `kept_max` hold receive buffers. `ni` and `counters` outlive it.
-  ReceivedPackets(Ni& ni, std::size_t kept_max, PortCounters& counters)
-      : ni_(ni), kept_max_(kept_max), counters_(counters) {}
+  // At most `kept_max` hold receive buffers.
+  explicit ReceivedPackets(std::uint32_t kept_max) : kept_max_(kept_max) {}
 
   // No upcall may run now. The NI's next packets need host buffers, acknowledgments among them.
-  void set_aside(PacketId id) {
-    if (aside_.size() + kept_ >= kept_max_) copy_out(ni_.packet(id));
+  void set_aside(Ni& ni, PacketId id, PortCounters& counters) {
+    if (aside_.size() + kept_ >= kept_max_) copy_out(ni, ni.packet(id), counters);
     aside_.push_back(id);
   }
   bool any_aside() const { return !aside_.empty(); }
@@ -36,41 +35,39 @@ class ReceivedPackets {
   }
 
   // The client keeps it until release().
-  void keep(NiPacket& packet) {
+  void keep(Ni& ni, NiPacket& packet, PortCounters& counters) {
     if (packet.holds == fabric::Holds::nothing) return;
     if (kept_ < kept_max_) {
       packet.kept = true;
       ++kept_;
       return;
     }
-    copy_out(packet);
+    copy_out(ni, packet, counters);
   }
-  void release(NiPacket& packet) {
+  void release(Ni& ni, NiPacket& packet) {
     if (packet.kept) --kept_;
-    done_with(packet);
+    done_with(ni, packet);
   }
   // Nobody keeps it, or will.
-  void done_with(NiPacket& packet) {
+  static void done_with(Ni& ni, NiPacket& packet) {
     if (packet.holds != fabric::Holds::nothing) {
-      ni_.release(packet.id);
+      ni.release(packet.id);
     } else {
-      ni_.release_local(packet.id);
+      ni.release_local(packet.id);
     }
   }
 
  private:
-  void copy_out(NiPacket& packet) {
-    ++counters_.copied_out;
-    ni_.copy(packet.header.client.size);
-    ni_.return_host_buffer(packet.id);
+  static void copy_out(Ni& ni, NiPacket& packet, PortCounters& counters) {
+    ++counters.copied_out;
+    ni.copy(packet.header.client.size);
+    ni.return_host_buffer(packet.id);
     packet.holds = fabric::Holds::nothing;
   }
 
-  Ni& ni_;
   Ring<PacketId> aside_;
   std::uint32_t kept_ = 0;
-  const std::size_t kept_max_;
-  PortCounters& counters_;
+  std::uint32_t kept_max_;
 };
 
 }  // namespace fairlead::lci

@@ -28,7 +28,7 @@ std::uint64_t bytes_of(std::uint64_t came) { return (came >> kSizeShift) & 0xfff
 
 }  // namespace
 
-bool MeetingBoard::possible(lci::Port& port) {
+bool MeetingBoard::possible(const lci::Port& port) {
   if (port.size() < 2 || port.size() > kProcessesMax) return false;
   for (Rank rank = 0; rank < port.size(); ++rank) {
     if ((port.caps(rank).flags & lci::kMappable) == 0) return false;

@@ -23,7 +23,7 @@ class MeetingBoard {
   static constexpr std::size_t kMemoryBytes =
       std::size_t{2} * kProcessesMax * (sizeof(std::uint64_t) + kBytesMax);
   // Whether the processes of this job can have one; all of them get one and the same answer.
-  static bool possible(lci::Port& port);
+  static bool possible(const lci::Port& port);
 
   // `memory`: process 0's, as this process reaches it; outlives the board, as does `context`.
   MeetingBoard(run::Context& context, void* memory)
