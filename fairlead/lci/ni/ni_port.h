@@ -52,7 +52,10 @@ class alignas(kCacheLine) NiPort final
         counters_(counters),
         received_(options.kept_max),
         buffers_(options.reply_reserve),
-        options_(options),
+        self_(options.self),
+        size_(options.size),
+        work_takes_time_(options.work_takes_time),
+        ni_forwards_(options.ni_forwards),
         caps_{options.mtu_bytes, kInlineBytes, 8, options.flags, 1, options.rails},
         near_caps_{options.mtu_bytes, kInlineBytes, 8,
                    kSharesNode<Ni> ? options.flags & ~std::uint64_t{kHwPut} : options.flags},
@@ -72,14 +75,14 @@ class alignas(kCacheLine) NiPort final
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
   }
 
-  Rank self() const override { return options_.self; }
-  Rank size() const override { return options_.size; }
+  Rank self() const override { return self_; }
+  Rank size() const override { return size_; }
   const Caps& caps(Rank rank) const override {
     return passes_no_network(ni_, rank) ? near_caps_ : caps_;
   }
   Ps now() const override { return ni_.now(); }
   void charge(const Work& work) override {
-    if (!options_.work_takes_time) return;
+    if (!work_takes_time_) return;
     HostWork(ni_, flow_, client_, interrupts_, counters_)
         .charge(
             work, [this] { served_ = progress() > 0 || served_; }, [this] { set_aside(); });
@@ -124,11 +127,11 @@ class alignas(kCacheLine) NiPort final
   void give_way() {}
 
   Packet* alloc(Dest dest, Lane lane, std::size_t size_hint, std::uint32_t flags) override {
-    const bool known = dest.group ? groups_.knows(dest.id) : dest.id < options_.size;
+    const bool known = dest.group ? groups_.knows(dest.id) : dest.id < size_;
     if (!known || size_hint > body_bytes()) return nullptr;
     client_.check_send(lane);
     std::uint32_t id = 0;
-    if (dest.group ? groups_.size(dest.id) == 1 : dest.id == options_.self) {
+    if (dest.group ? groups_.size(dest.id) == 1 : dest.id == self_) {
       id = ni_.alloc_local(body_bytes());
     } else {
       const Rank to = dest.group ? kNobody : dest.id;
@@ -183,7 +186,7 @@ class alignas(kCacheLine) NiPort final
   Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                   std::span<const std::byte> data, std::uint32_t flags) override {
     if (data.size() > kInlineBytes) return Post::invalid;
-    const bool known = dest.group ? groups_.knows(dest.id) : dest.id < options_.size;
+    const bool known = dest.group ? groups_.knows(dest.id) : dest.id < size_;
     if (!known) return Post::invalid;
     if (!dest.group && is_dead(ni_, dest.id)) return Post::peer_down;
     if (const Post behind = await_puts(dest, lane, flags); behind != Post::done) return behind;
@@ -280,20 +283,20 @@ class alignas(kCacheLine) NiPort final
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override {
     if (dest.group) return put_to_group(dest.id, segment, pieces, done, remote, flags);
-    if (dest.id >= options_.size) return Post::invalid;
+    if (dest.id >= size_) return Post::invalid;
     ++counters_.puts;
     return remote_.put(dest.id, segment, pieces, done, remote, flags);
   }
   Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) override {
     ++counters_.gets;
-    if (from.rank >= options_.size) return Post::invalid;
+    if (from.rank >= size_) return Post::invalid;
     return remote_.get(from, to, size, done, flags);
   }
   Post fence(Dest dest, Counter* done) override {
     if (dest.group) {
       return groups_.knows(dest.id) ? remote_.fence(groups_.members(dest.id), done) : Post::invalid;
     }
-    if (dest.id >= options_.size) return Post::invalid;
+    if (dest.id >= size_) return Post::invalid;
     return remote_.fence({&dest.id, 1}, done);
   }
   void expose_counter(CtrId id, Counter* counter) override { remote_.expose_counter(id, counter); }
@@ -321,7 +324,7 @@ class alignas(kCacheLine) NiPort final
   Post atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b, std::uint64_t* old,
               Counter* done, std::uint32_t flags) override {
     ++counters_.atomics;
-    if (word.rank >= options_.size) return Post::invalid;
+    if (word.rank >= size_) return Post::invalid;
     const fabric::WordName name{word.segment, word.offset, (flags & kWord4) != 0};
     if (op != Atomic::add || words_.find(name) == nullptr) {
       return remote_.atomic(word, op, a, b, old, done, flags);
@@ -345,7 +348,7 @@ class alignas(kCacheLine) NiPort final
   using HostFlowOf = HostFlow<Ni, Flow>;
 
   using Pages = std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>;
-  OwnSegments<Ni, Pages> segments() { return {ni_, options_.self, memory_, pages_}; }
+  OwnSegments<Ni, Pages> segments() { return {ni_, self_, memory_, pages_}; }
 
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }
   static Packet* handle(NiPacket& packet) { return reinterpret_cast<Packet*>(&packet); }
@@ -361,7 +364,7 @@ class alignas(kCacheLine) NiPort final
   Ps clock_for(const Until& until) const { return until.deadline == kNever ? Ps{0} : now(); }
 
   // A buffer holds a client's MTU and what lci itself puts before it.
-  std::size_t body_bytes() const { return options_.mtu_bytes + kPrefixBytes; }
+  std::size_t body_bytes() const { return caps_.mtu_bytes + kPrefixBytes; }
 
   // For packets to that rank, or to a group (kNobody).
   bool take_buffer(Rank to, Lane lane, std::uint32_t flags, std::size_t size_hint,
@@ -444,7 +447,7 @@ class alignas(kCacheLine) NiPort final
     fabric::ClientHeader& header = packet.header.client;
     header.kind = packet.for_group ? PacketKind::multicast : PacketKind::data;
     header.chan = chan;
-    header.source = options_.self;
+    header.source = self_;
     header.size = static_cast<std::uint32_t>(size);
     std::memcpy(header.words, words, sizeof header.words);
     packet.header.dest_rank = packet.peer;
@@ -454,7 +457,7 @@ class alignas(kCacheLine) NiPort final
 
   void post(NiPacket& packet, std::size_t gathered) {
     const std::size_t size = packet.header.client.size;
-    if (packet.peer == options_.self) {
+    if (packet.peer == self_) {
       packet.received = true;
       local_.push_back(packet.id);
       return;
@@ -479,14 +482,14 @@ class alignas(kCacheLine) NiPort final
   Post put_to_group(std::uint32_t group, SegId segment, std::span<const PutPiece> pieces,
                     Counter* done, CtrId remote, std::uint32_t flags) {
     return put_to_members(
-        groups_, group, options_.self, remote_, done, [](Rank) { return true; },
+        groups_, group, self_, remote_, done, [](Rank) { return true; },
         [&](Rank rank) {
           ++counters_.puts;
           return remote_.put_copied(rank, segment, pieces, remote, flags);
         });
   }
 
-  bool forwarded_below(std::uint32_t group) const { return options_.ni_forwards && group == 0; }
+  bool forwarded_below(std::uint32_t group) const { return ni_forwards_ && group == 0; }
 
   // After the program's end its packets are taken, and go on to others.
   void drop_late(NiPacket& packet) {
@@ -501,7 +504,7 @@ class alignas(kCacheLine) NiPort final
                  Counter* done) {
     ni_.charge(Step::fetch_add_call);
     if (is_dead(ni_, rank)) return Post::peer_down;
-    if (rank == options_.self) {
+    if (rank == self_) {
       words_.add_here(word, operand, old, done);
       return Post::done;
     }
@@ -662,7 +665,10 @@ class alignas(kCacheLine) NiPort final
   bool losses_ = false;  // of peers, and wait() has not said so
   SendBuffers<Ni> buffers_;
   std::uint64_t ran_ = 0;  // upcalls and tasks
-  NiPortOptions options_;
+  Rank self_;
+  Rank size_;
+  bool work_takes_time_;
+  bool ni_forwards_;
   Caps caps_;
   Caps near_caps_;  // of ranks of this node: no network moves what is for them
   [[no_unique_address]] HostFlowOf flow_;
@@ -677,7 +683,7 @@ class alignas(kCacheLine) NiPort final
   [[no_unique_address]] Pages pages_;
   Interrupts interrupts_;
   [[no_unique_address]] std::conditional_t<Transfer::kHasQueues, NiViRdma<Ni>, NoViRdma> vi_rdma_;
-  Events events_{client_, options_.size};
+  Events events_{client_, size_};
 };
 
 }  // namespace fairlead::lci
