@@ -5,11 +5,21 @@
 
 namespace barnes {
 
-// LCI paper, section 7: 16,384 bodies. Steps and theta are not in the paper: the steps are as many
-// as SPLASH-2's program makes by default, theta is fitted (forces.cc).
-constexpr std::int64_t kPaperBodies = 16'384;
-constexpr std::int64_t kPaperSteps = 4;
-constexpr double kPaperTheta = 0.6;
+// What a system's paper runs.
+struct Problem {
+  std::int64_t bodies;
+  std::int64_t steps;
+  double theta;
+};
+
+// A program of one system.
+struct Program {
+  const char* name;
+  const char* purpose;   // one line
+  const char* of_paper;  // what --paper means
+  const char* examples;
+  Problem paper;
+};
 
 struct Options {
   std::int64_t bodies = 1024;
@@ -22,6 +32,6 @@ struct Options {
 };
 
 // Nothing: go on. Else the exit code of a program that is over.
-std::optional<int> read(int argc, char** argv, Options& options);
+std::optional<int> read(const Program& program, int argc, char** argv, Options& options);
 
 }  // namespace barnes

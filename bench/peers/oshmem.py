@@ -23,12 +23,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import peers  # noqa: E402
-from figures import Bar, higher_is_better  # noqa: E402
-from peers import LIMIT, OURS, ROOT, median, note, ratio_of, show, values_of  # noqa: E402
+from comparison import Comparison, output_of, print_table  # noqa: E402
+from figures import Bar  # noqa: E402
+from peers import LIMIT, OURS, ROOT, note  # noqa: E402
 
 OSHMEM = "oshmem"
 OWN_MPI = "own mpi"  # Fairlead's, for Elanlib's rows
-JOB_TIMEOUT_S = 180
 
 
 @dataclass(frozen=True)
@@ -57,30 +57,28 @@ JOBS = [
 
 # As parts of the system's figure ("peer"), of another of ours, of the machine's limit.
 BARS = {
-    ("put", 8): Bar("peer", most=0.5),
-    ("get", 8): Bar("peer", most=0.5),
-    ("fetch_add", 8): Bar("peer", most=0.7),
-    ("rate_put", 8): Bar("peer", least=2),
-    ("pingpong", 8): Bar("peer", most=1.0),
-    ("barrier", 0): Bar("peer", most=0.9),
-    ("broadcast", 8): Bar("peer", most=0.5),
-    ("sum", 8): Bar("peer", most=0.5),
-    ("bandwidth_put", 65536): Bar("peer", least=0.95),
-    ("bandwidth_get", 65536): Bar("peer", least=0.95),
-    ("bandwidth_put", 1 << 20): Bar("peer", least=0.95),
-    ("bandwidth_get", 1 << 20): Bar("peer", least=0.95),
-    ("put_static", 8): Bar("put", most=1.2),
-    ("get_static", 8): Bar("get", most=1.2),
-    ("barrier_8_on_2", 0): Bar("peer", most=0.5),
-    ("sum_8_on_2", 8): Bar("peer", most=0.5),
-    ("startup_2", 0): Bar("peer", most=0.1),
-    ("startup_8", 0): Bar("peer", most=0.1),
-    ("get_udp", 8): Bar(LIMIT, most=1.4),
-    ("elan_gsync", 0): Bar("peer", most=1.1),
-    ("elan_bcast", 8): Bar("peer", most=1.1),
+    ("put", 8): (Bar("peer", most=0.5),),
+    ("get", 8): (Bar("peer", most=0.5),),
+    ("fetch_add", 8): (Bar("peer", most=0.7),),
+    ("rate_put", 8): (Bar("peer", least=2),),
+    ("pingpong", 8): (Bar("peer", most=1.0),),
+    ("barrier", 0): (Bar("peer", most=0.9),),
+    ("broadcast", 8): (Bar("peer", most=0.5),),
+    ("sum", 8): (Bar("peer", most=0.5),),
+    ("bandwidth_put", 65536): (Bar("peer", least=0.95),),
+    ("bandwidth_get", 65536): (Bar("peer", least=0.95),),
+    ("bandwidth_put", 1 << 20): (Bar("peer", least=0.95),),
+    ("bandwidth_get", 1 << 20): (Bar("peer", least=0.95),),
+    ("put_static", 8): (Bar("put", most=1.2),),
+    ("get_static", 8): (Bar("get", most=1.2),),
+    ("barrier_8_on_2", 0): (Bar("peer", most=0.5),),
+    ("sum_8_on_2", 8): (Bar("peer", most=0.5),),
+    ("startup_2", 0): (Bar("peer", most=0.1),),
+    ("startup_8", 0): (Bar("peer", most=0.1),),
+    ("get_udp", 8): (Bar(LIMIT, most=1.4), Bar("peer", most=0.1)),
+    ("elan_gsync", 0): (Bar("peer", most=1.1),),
+    ("elan_bcast", 8): (Bar("peer", most=1.1),),
 }
-# A second bar of one figure.
-MORE_BARS = {("get_udp", 8): Bar("peer", most=0.1)}
 
 
 def our_command(build, job, program):
@@ -122,23 +120,8 @@ def compile_all(build, folder):
     return found
 
 
-def run_command(command):
-    """(its output, how long it took); None, and a note, where it failed before it was complete."""
-    begin = time.monotonic()
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=JOB_TIMEOUT_S,
-                              env=peers.environment(), stdin=subprocess.DEVNULL, check=False)
-    except subprocess.TimeoutExpired:
-        note(f"{' '.join(command)}: not done after {JOB_TIMEOUT_S} s")
-        return None
-    if done.returncode != 0 and '"complete"' not in done.stdout:
-        note(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()[-400:]}")
-        return None
-    return done.stdout, time.monotonic() - begin
-
-
 def run_job(command, job):
-    answer = run_command(command)
+    answer = output_of(command)
     if answer is None:
         return {}
     text, elapsed = answer
@@ -154,12 +137,12 @@ def run_elan(build, folder):
     fairlead = [str(build / "bin/fairlead"), "run", "-n", "2"]
     ours, mpi = {}, {}
     for test, size in (("gsync", 0), ("bcast", 8)):
-        answer = run_command([*fairlead, str(build / "bin/elanbench"), "--test", test, "--warm",
+        answer = output_of([*fairlead, str(build / "bin/elanbench"), "--test", test, "--warm",
                               "2000", "--rounds", "100000", "--json"])
         if answer is not None:
             one = json.loads(answer[0].splitlines()[-1])
             ours[f"elan_{test}", size] = (one["us"], "us")
-    answer = run_command([*fairlead, str(folder / "collectives")])
+    answer = output_of([*fairlead, str(folder / "collectives")])
     if answer is not None:
         values = peers.read_figures(answer[0], "")
         mpi["elan_gsync", 0] = values["barrier", 0]
@@ -203,53 +186,6 @@ def peer_of(key):
     return OWN_MPI if key[0].startswith("elan_") else OSHMEM
 
 
-def ratio_to(samples, key, bar):
-    ours = values_of(samples, OURS, key)
-    if bar.of == "peer":
-        return ratio_of(ours, values_of(samples, peer_of(key), key))
-    if bar.of == LIMIT:
-        return ratio_of(ours, values_of(samples, LIMIT, key))
-    return ratio_of(ours, values_of(samples, OURS, (bar.of, key[1])))
-
-
-def summarize(samples):
-    units = {}
-    for rounds in samples.values():
-        for values in rounds:
-            for key, (_, unit) in values.items():
-                units.setdefault(key, unit)
-    rows = []
-    for key in sorted(units):
-        peer = median(values_of(samples, peer_of(key), key))
-        row = {"figure": key[0], "bytes": key[1], "unit": units[key],
-               "ours": median(values_of(samples, OURS, key)), "peer": peer,
-               "peer_name": peer_of(key) if peer is not None else None,
-               "limit": median(values_of(samples, LIMIT, key)),
-               "better": "more" if higher_is_better(key[0]) else "less",
-               "ratio": ratio_to(samples, key, Bar("peer"))}
-        bars = [bars[key] for bars in (BARS, MORE_BARS) if key in bars]
-        if bars:
-            ratios = [ratio_to(samples, key, bar) for bar in bars]
-            row["bar"] = ", ".join(bar.text() for bar in bars)
-            known = all(ratio is not None for ratio in ratios)
-            row["met"] = all(bar.met(ratio) for bar, ratio in zip(bars, ratios)) if known else None
-            row["against"] = ratios
-        rows.append(row)
-    return rows
-
-
-def print_table(rows):
-    line = "{:<18} {:>8} {:>10} {:>10} {:<8} {:>8} {:>7}  {:<5} {}"
-    print(line.format("figure", "bytes", "ours", "peer", "", "limit", "ratio", "unit", "bar"))
-    for row in rows:
-        verdict = {True: "met", False: "MISSED", None: ""}[row.get("met")]
-        against = ", ".join(show(ratio) for ratio in row.get("against", ()))
-        bar = f"{row['bar']}: {against} {verdict}".strip() if "bar" in row else ""
-        print(line.format(row["figure"], row["bytes"] or "", show(row["ours"]), show(row["peer"]),
-                          row["peer_name"] or "", show(row["limit"]), show(row["ratio"]),
-                          row["unit"], bar))
-
-
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -281,7 +217,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="fairlead-oshmem-") as name:
         folder = Path(name)
         found = compile_all(build, folder)
-        rows = summarize(measure(found, jobs, arguments.rounds, folder, build))
+        samples = measure(found, jobs, arguments.rounds, folder, build)
+        rows = Comparison(samples, BARS, peer_of).rows()
     if arguments.json:
         for row in rows:
             print(json.dumps(row))

@@ -175,7 +175,10 @@ Measurement application(const Application& app, const PaperPlatform& platform,
 
 Study apps() {
   static const std::vector<Application> kApplications = {
-      {"fft3d", {"--n", "32"}, 30}, {"is", {}, 30}, {"lu", {"--n", "128"}, 10}};
+      {"fft3d", {"--n", "32"}, 30},
+      {"is", {}, 30},
+      {"lu", {"--n", "128"}, 10},
+      {"barnes_dsm", {"--bodies", "512", "--steps", "2"}, 10}};
   Study study{"apps", "Times of applications", false, {}, {}, {}};
   std::vector<Order> faster;
   for (const Application& app : kApplications) {

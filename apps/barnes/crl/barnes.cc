@@ -3,12 +3,11 @@
 // them.
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
-#include "apps/barnes/forces.h"
+#include "apps/barnes/crl/forces.h"
 #include "apps/barnes/options.h"
-#include "apps/common/scramble.h"
+#include "apps/barnes/outcome.h"
 #include "apps/common/share.h"
 #include "fairlead/run/fairlead.h"
 #include "fairlead/systems/crl/crl.h"
@@ -18,18 +17,18 @@ FAIRLEAD_FIBER_PROGRAM;
 namespace barnes {
 namespace {
 
+// LCI paper, section 7: 16,384 bodies. Steps and theta are not in the paper: the steps are as many
+// as SPLASH-2's program makes by default, theta is fitted (octants.h).
+constexpr Program kProgram{
+    "barnes",
+    "A galaxy by the Barnes-Hut algorithm, its bodies and tree in small CRL regions.\n",
+    "the problem of the LCI paper: 16384 bodies; 4 steps, theta 0.6 (fitted)",
+    "  fairlead run -n 2 barnes --verify\n"
+    "  fairlead run -n 64 --on myrinet-ppro --lci sdma barnes --paper\n",
+    {16'384, 4, 0.6}};
+
 using fairlead::crl::read_guard;
 using fairlead::crl::write_guard;
-
-// Sums of parts stay exact in a double.
-constexpr std::uint64_t kChecksumMask = (std::uint64_t{1} << 40) - 1;
-// One body moved: six multiplications and additions with their loads and stores.
-constexpr std::uint64_t kMoveOps = 30;
-
-// What cells that count as one body may do to forces, in the mean of all bodies and in units of the
-// force itself, for theta up to 1: what is left out grows with the square of theta. Without such
-// cells only the order of the sum differs.
-double error_allowed(double theta) { return 0.04 * theta * theta + 1e-12; }
 
 class Galaxy {
  public:
@@ -79,11 +78,7 @@ class Galaxy {
     std::uint64_t sum = 0;
     for (const crl_rid_t id : bodies_) {
       const read_guard<Body> body(mapped_.body(id));
-      for (const double value : {body->position.x, body->position.y, body->position.z}) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &value, sizeof bits);
-        sum += apps::scramble(bits ^ body->number);
-      }
+      sum += part_of_checksum(*body);
     }
     const double all = rgn_reduce_dadd(static_cast<double>(sum & kChecksumMask));
     return static_cast<std::uint64_t>(all) & kChecksumMask;
@@ -142,41 +137,6 @@ class Galaxy {
   std::vector<Vector> accelerations_;
 };
 
-struct Outcome {
-  double seconds = 0;
-  std::uint64_t checksum = 0;
-  double visits = 0;
-  double interactions = 0;
-  double error = 0;
-  bool good = true;
-};
-
-void print(const Options& options, const Outcome& outcome) {
-  const long long bodies = options.bodies;
-  const long long steps = options.steps;
-  const auto sum = static_cast<unsigned long long>(outcome.checksum);
-  if (options.json) {
-    std::printf(
-        "{\"app\":\"barnes\",\"bodies\":%lld,\"steps\":%lld,\"theta\":%g,\"ranks\":%u,"
-        "\"seconds\":%.9g,\"checksum\":%llu,\"visits\":%.0f,\"interactions\":%.0f",
-        bodies, steps, options.theta, crl_num_nodes(), outcome.seconds, sum, outcome.visits,
-        outcome.interactions);
-    if (options.verify) {
-      std::printf(",\"error\":%.3g,\"verified\":%s", outcome.error,
-                  outcome.good ? "true" : "false");
-    }
-    std::printf("}\n");
-  } else {
-    std::printf("barnes: %lld bodies, %lld steps on %u ranks: checksum %llu, %.6f s\n", bodies,
-                steps, crl_num_nodes(), sum, outcome.seconds);
-    if (options.verify) {
-      std::printf("%s: forces differ by %.3g in the mean, %.3g are allowed\n",
-                  outcome.good ? "verified" : "WRONG", outcome.error, error_allowed(options.theta));
-    }
-  }
-  std::fflush(stdout);
-}
-
 // The rank's part, after crl_init; answers the exit code.
 int run(const Options& options) {
   Galaxy galaxy(options);
@@ -198,7 +158,7 @@ int run(const Options& options) {
     outcome.error = galaxy.error();
     outcome.good = outcome.error <= error_allowed(options.theta);
   }
-  if (crl_self_addr() == 0) print(options, outcome);
+  if (crl_self_addr() == 0) print("barnes", options, crl_num_nodes(), outcome);
   rgn_barrier();
   return outcome.good ? 0 : 1;
 }
@@ -208,7 +168,8 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   barnes::Options options;
-  if (const std::optional<int> over = barnes::read(argc, argv, options)) return *over;
+  if (const std::optional<int> over = barnes::read(barnes::kProgram, argc, argv, options))
+    return *over;
   crl_init(nullptr);
   const int exit_code = barnes::run(options);
   crl_finalize();

@@ -1,6 +1,4 @@
-#include "apps/barnes/forces.h"
-
-#include <cmath>
+#include "apps/barnes/crl/forces.h"
 
 #include "fairlead/run/fairlead.h"
 
@@ -8,20 +6,6 @@ namespace barnes {
 namespace {
 
 using fairlead::crl::read_guard;
-
-// A region looked at: taken from the stack, its memory looked up, distance squared (8), the
-// comparison with the cube (10) and of the body's place with it (12), children pushed. Fitted, as
-// theta is: the paper's problem takes its sequential time on the PPro (table VII).
-constexpr std::uint64_t kVisitOps = 65;
-// A region added up: the softened square (3), a square root of 69 and a division of 38 clocks on a
-// P6, which do not overlap, and 8 multiplications and additions of 3 to 5 clocks.
-constexpr std::uint64_t kInteractionOps = 145;
-
-bool is_within(const Vector& at, const Cell& cell) {
-  const Vector off = at - cell.centre;
-  return std::fabs(off.x) <= cell.half && std::fabs(off.y) <= cell.half &&
-         std::fabs(off.z) <= cell.half;
-}
 
 }  // namespace
 
@@ -43,8 +27,8 @@ void Forces::add(const Vector& at, const Vector& other, double mass, Vector& sum
 
 // A cell that has the body in it is never taken as one.
 void Forces::visit_cell(const Cell& cell, const Vector& at, Vector& sum) {
-  const double side = 2 * cell.half;
-  if (side * side < theta_squared_ * square(cell.mass_centre - at) && !is_within(at, cell)) {
+  const double side = 2 * cell.cube.half;
+  if (side * side < theta_squared_ * square(cell.mass_centre - at) && !cell.cube.has(at)) {
     add(at, cell.mass_centre, cell.mass, sum);
     return;
   }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/barnes/tree.h"
+#include "apps/barnes/crl/tree.h"
 
 namespace barnes {
 

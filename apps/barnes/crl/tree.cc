@@ -1,7 +1,6 @@
-#include "apps/barnes/tree.h"
+#include "apps/barnes/crl/tree.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "fairlead/run/fairlead.h"
@@ -11,23 +10,6 @@ namespace {
 
 using fairlead::crl::read_guard;
 using fairlead::crl::write_guard;
-
-// On the way down, a cell: three comparisons with their loads and branches, the child's id, whether
-// it is a body, the look-up of its memory. A cell's masses: eight children with four
-// multiplications and additions each, a division.
-constexpr std::uint64_t kDescendOps = 60;
-constexpr std::uint64_t kMassOps = 250;
-
-std::size_t octant_of(const Vector& at, const Vector& centre) {
-  return (at.x >= centre.x ? 4u : 0u) | (at.y >= centre.y ? 2u : 0u) | (at.z >= centre.z ? 1u : 0u);
-}
-
-Vector centre_of_child(const Vector& centre, double half, std::size_t octant) {
-  const double quarter = half / 2;
-  return {centre.x + ((octant & 4) != 0 ? quarter : -quarter),
-          centre.y + ((octant & 2) != 0 ? quarter : -quarter),
-          centre.z + ((octant & 1) != 0 ? quarter : -quarter)};
-}
 
 void declare_work(std::uint64_t ops) {
   if (fairlead_work != nullptr) fairlead_work(ops, 0, 0);
@@ -86,24 +68,20 @@ void Tree::begin(const std::vector<crl_rid_t>& bodies) {
   used_ = 0;
   for (std::vector<crl_rid_t>& level : by_level_) level.clear();
   if (crl_self_addr() == 0) {
-    const Vector sides = greatest - least;
     const write_guard<Cell> root(mapped_.cell(root_));
     *root = {};
-    root->centre = {(least.x + greatest.x) / 2, (least.y + greatest.y) / 2,
-                    (least.z + greatest.z) / 2};
-    root->half = std::max({sides.x, sides.y, sides.z}) / 2 * (1 + 1e-9);
+    root->cube = cube_around(least, greatest);
     by_level_[0].push_back(root_);
   }
   rgn_barrier();
 }
 
-crl_rid_t Tree::new_cell(const Vector& centre, double half, std::size_t level) {
+crl_rid_t Tree::new_cell(const Cube& cube, std::size_t level) {
   if (used_ == own_.size()) own_.push_back(rgn_create(sizeof(Cell)));
   const crl_rid_t id = own_[used_++];
   const write_guard<Cell> cell(mapped_.cell(id));
   *cell = {};
-  cell->centre = centre;
-  cell->half = half;
+  cell->cube = cube;
   by_level_[level].push_back(id);
   return id;
 }
@@ -121,13 +99,13 @@ bool Tree::insert(crl_rid_t body) {
     declare_work(kDescendOps);
     {
       const read_guard<Cell> cell(memory);
-      const std::size_t octant = octant_of(at, cell->centre);
+      const std::size_t octant = octant_of(at, cell->cube.centre);
       const bool goes_on = cell->children[octant] != 0 && (cell->leaves >> octant & 1) == 0;
       id = goes_on ? cell->children[octant] : 0;
     }
     if (id != 0) continue;
     const write_guard<Cell> cell(memory);
-    const std::size_t octant = octant_of(at, cell->centre);
+    const std::size_t octant = octant_of(at, cell->cube.centre);
     crl_rid_t& child = cell->children[octant];
     if (child == 0) {
       child = body;
@@ -136,11 +114,10 @@ bool Tree::insert(crl_rid_t body) {
     }
     if ((cell->leaves >> octant & 1) != 0) {
       const crl_rid_t other = child;
-      const crl_rid_t made =
-          new_cell(centre_of_child(cell->centre, cell->half, octant), cell->half / 2, level + 1);
+      const crl_rid_t made = new_cell(child_of(cell->cube, octant), level + 1);
       const read_guard<Body> there(mapped_.body(other));
       const write_guard<Cell> below(mapped_.cell(made));
-      const std::size_t place = octant_of(there->position, below->centre);
+      const std::size_t place = octant_of(there->position, below->cube.centre);
       below->children[place] = other;
       below->leaves = 1u << place;
       child = made;

@@ -1,6 +1,5 @@
 // The oct-tree of all bodies, shared: each cell is a CRL region at the rank that made it, each body
-// one at its owner. Which cells there are, and what is in them, depends on where the bodies are
-// alone: neither on the number of ranks nor on who came first.
+// one at its owner. Neither the number of ranks nor who came first changes it (octants.h).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -8,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "apps/barnes/galaxy.h"
+#include "apps/barnes/octants.h"
 #include "fairlead/systems/crl/crl.h"
 
 namespace barnes {
@@ -16,8 +15,7 @@ namespace barnes {
 struct Cell {
   Vector mass_centre;
   double mass = 0;
-  Vector centre;  // of the cube
-  double half = 0;
+  Cube cube;
   std::array<crl_rid_t, 8> children{};  // 0: nothing is there
   std::uint32_t leaves = 0;             // bit by child: it is a body
   std::uint32_t bodies = 0;             // below
@@ -53,12 +51,9 @@ class Tree {
   std::uint64_t cells_made() const { return used_; }
 
  private:
-  // Halves of the root cube: a body there is told from one that is 2^-60 cubes away.
-  static constexpr std::size_t kLevelsMax = 60;
-
   void begin(const std::vector<crl_rid_t>& bodies);
   bool insert(crl_rid_t body);
-  crl_rid_t new_cell(const Vector& centre, double half, std::size_t level);
+  crl_rid_t new_cell(const Cube& cube, std::size_t level);
   void add_masses();
   void add_masses_of(crl_rid_t id);
 

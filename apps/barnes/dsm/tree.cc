@@ -1,0 +1,119 @@
+#include "apps/barnes/dsm/tree.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace barnes {
+
+bool Tree::build(std::span<const Body> bodies) {
+  all_ = bodies;
+  Vector least = bodies.front().position;
+  Vector greatest = least;
+  for (const Body& body : bodies) {
+    const Vector& at = body.position;
+    least = {std::min(least.x, at.x), std::min(least.y, at.y), std::min(least.z, at.z)};
+    greatest = {std::max(greatest.x, at.x), std::max(greatest.y, at.y), std::max(greatest.z, at.z)};
+  }
+  cells_.assign(1, Cell{});
+  cells_.front().cube = cube_around(least, greatest);
+  for (std::uint32_t body = 0; body < bodies.size(); ++body) {
+    if (!insert(body)) return false;
+  }
+  for (std::size_t i = cells_.size(); i-- > 0;) add_masses_of(cells_[i]);
+  operations_ += cells_.size() * kMassOps;
+  return true;
+}
+
+bool Tree::insert(std::uint32_t body) {
+  const Vector at = all_[body].position;
+  std::size_t number = 0;
+  for (std::size_t level = 0; level < kLevelsMax; ++level) {
+    operations_ += kDescendOps;
+    const std::size_t octant = octant_of(at, cells_[number].cube.centre);
+    const std::uint32_t child = cells_[number].children[octant];
+    const bool leaf = (cells_[number].leaves >> octant & 1) != 0;
+    if (child == 0) {
+      cells_[number].children[octant] = body + 1;
+      cells_[number].leaves |= 1u << octant;
+      return true;
+    }
+    if (!leaf) {
+      number = child - 1;
+      continue;
+    }
+    Cell below;
+    below.cube = child_of(cells_[number].cube, octant);
+    const std::size_t place = octant_of(all_[child - 1].position, below.cube.centre);
+    below.children[place] = child;
+    below.leaves = 1u << place;
+    const std::size_t made = cells_.size();
+    cells_.push_back(below);
+    cells_[number].children[octant] = static_cast<std::uint32_t>(made + 1);
+    cells_[number].leaves &= ~(1u << octant);
+    number = made;
+  }
+  return false;
+}
+
+void Tree::add_masses_of(Cell& cell) {
+  Vector moment;
+  for (std::size_t octant = 0; octant < 8; ++octant) {
+    const std::uint32_t child = cell.children[octant];
+    if (child == 0) continue;
+    if ((cell.leaves >> octant & 1) != 0) {
+      const Body& body = all_[child - 1];
+      cell.mass += body.mass;
+      moment += body.mass * body.position;
+      ++cell.bodies;
+    } else {
+      const Cell& below = cells_[child - 1];
+      cell.mass += below.mass;
+      moment += below.mass * below.mass_centre;
+      cell.bodies += below.bodies;
+    }
+  }
+  cell.mass_centre = 1 / cell.mass * moment;
+}
+
+void Tree::add(const Vector& at, const Vector& other, double mass, Vector& sum) {
+  ++interactions_;
+  operations_ += kInteractionOps;
+  sum += attraction(other - at, mass);
+}
+
+// A cell that has the body in it is never taken as one.
+void Tree::visit_cell(const Cell& cell, const Vector& at, Vector& sum) {
+  const double side = 2 * cell.cube.half;
+  if (side * side < theta_squared_ * square(cell.mass_centre - at) && !cell.cube.has(at)) {
+    add(at, cell.mass_centre, cell.mass, sum);
+    return;
+  }
+  for (std::size_t octant = 8; octant-- > 0;) {
+    if (cell.children[octant] == 0) continue;
+    to_visit_.push_back({cell.children[octant], (cell.leaves >> octant & 1) != 0});
+  }
+}
+
+Vector Tree::force_on(std::size_t number) {
+  const Vector at = all_[number].position;
+  Vector sum;
+  to_visit_.assign(1, {1, false});
+  while (!to_visit_.empty()) {
+    const Item item = to_visit_.back();
+    to_visit_.pop_back();
+    if (item.is_body) {
+      if (item.child - 1 == number) continue;
+      const Body& other = all_[item.child - 1];
+      add(at, other.position, other.mass, sum);
+    } else {
+      visit_cell(cells_[item.child - 1], at, sum);
+    }
+    ++visits_;
+    operations_ += kVisitOps;
+  }
+  return sum;
+}
+
+std::uint64_t Tree::take_operations() { return std::exchange(operations_, 0); }
+
+}  // namespace barnes
