@@ -10,7 +10,7 @@
 namespace fairlead::dsm {
 namespace {
 
-constexpr PageId kPagesUsed = 40;
+constexpr PageId kPagesUsed = 530;  // more than the 2 MiB that leave the scans together
 
 // What the handler, which has no other way, takes pages in by.
 struct Faults {
@@ -171,6 +171,22 @@ TEST_P(Engines, BlocksThatStayCleanLeaveTheScan) {
   at(3, 1) = 2;
   EXPECT_EQ(at(3), 77);
   EXPECT_EQ(written(), std::vector<PageId>{3});
+}
+
+// Pages that are fetched together may lie in a block that left the scan and in one that did not.
+TEST_P(Engines, PagesOfTwoBlocksComeInTogether) {
+  EXPECT_EQ(at(0), 0);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(written(), std::vector<PageId>{});
+  for (PageId page = 508; page < 516; ++page) {
+    memory_.value().alias(page)[0] = std::byte{static_cast<unsigned char>(page - 500)};
+    faults_.in[page] = true;
+  }
+  engine_->admit(508, 8);
+  for (PageId page = 508; page < 516; ++page) EXPECT_EQ(at(page), static_cast<char>(page - 500));
+  EXPECT_EQ(faults_.outside, 1);
+  at(511, 1) = 1;
+  at(512, 1) = 1;
+  EXPECT_EQ(written(), (std::vector<PageId>{511, 512}));
 }
 
 }  // namespace

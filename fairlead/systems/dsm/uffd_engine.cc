@@ -79,11 +79,16 @@ class UffdEngine final : public FaultEngine {
       if (blocks_[block].state == Block::empty) blocks_[block].state = Block::scanned;
     }
     for (PageId page = first; page < end;) {
+      // A block that left the scan is a mapping of its own, and the call takes no more than one.
+      const PageId stop = std::min(end, (page / kBlockPages + 1) * kBlockPages);
       uffdio_continue range{};
       range.range.start = reinterpret_cast<std::uintptr_t>(memory_.view(page));
-      range.range.len = std::size_t{end - page} * kPageBytes;
+      range.range.len = std::size_t{stop - page} * kPageBytes;
       range.mode = kContinueModeWp;
-      if (ioctl(uffd_.get(), UFFDIO_CONTINUE, &range) == 0) return;
+      if (ioctl(uffd_.get(), UFFDIO_CONTINUE, &range) == 0) {
+        page = stop;
+        continue;
+      }
       const int error = errno;
       // What went well before the page at fault is said where something did.
       if (range.mapped > 0) page += static_cast<PageId>(range.mapped / kPageBytes);
