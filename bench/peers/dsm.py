@@ -9,9 +9,8 @@ peers.py does for MPI. Also four applications of two ranks beside one.
   bench/peers/dsm.py --only fetch,locks
 
 ArgoDSM is no package: DIR is where its `make install` put include/ and lib/, built with
-mpicxx.openmpi. Its settings are its defaults, except where a figure says "one page".
+mpicxx.openmpi. Its settings are its defaults, but that page_fetch loads one page at a time.
 """
-import argparse
 import json
 import os
 import shutil
@@ -182,24 +181,14 @@ def peer_of(key):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release",
-                        help="build folder that holds bin/fairlead (build/release)")
+    parser = peers.make_parser(__doc__, 7, PARTS)
     parser.add_argument("--argodsm", type=Path, help="where ArgoDSM is installed")
-    parser.add_argument("--rounds", type=int, default=7, help="of all programs in turn (7)")
-    parser.add_argument("--only", default="",
-                        help="parts to run, comma separated: " + ", ".join(PARTS))
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
     return parser.parse_args()
 
 
 def main():
     arguments = parse_arguments()
-    cpus = sorted(os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        note("one processor only: figures of two ranks are of time sharing")
-    os.sched_setaffinity(0, cpus)  # the figures are of two processors, whatever the machine has
+    peers.take_two_processors()
     wanted = set(arguments.only.split(",")) if arguments.only else set(PARTS)
     if wanted - set(PARTS):
         sys.exit(f"dsm: --only {arguments.only}: there are {', '.join(PARTS)}")
@@ -211,12 +200,7 @@ def main():
         found = compile_all(build, argo, folder)
         samples = measure(found, jobs, "apps" in wanted, arguments.rounds, folder, build)
         rows = Comparison(samples, BARS, peer_of).rows()
-    if arguments.json:
-        for row in rows:
-            print(json.dumps(row))
-    else:
-        print_table(rows)
-    return 1 if any(row.get("met") is False for row in rows) else 0
+    return peers.report(rows, arguments.json, print_table)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ for MPI. Also Elanlib's barrier and broadcast beside our own MPI's, on shared me
 The system's shmem_finalize may crash: its figures count where they were complete before. Where its
 two PEs need a network that is no shared memory (the rows of udp), it runs over TCP.
 """
-import argparse
 import json
 import os
 import shutil
@@ -187,15 +186,7 @@ def peer_of(key):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release",
-                        help="build folder that holds bin/fairlead (build/release)")
-    parser.add_argument("--rounds", type=int, default=5, help="of all programs in turn (5)")
-    parser.add_argument("--only", default="", help="parts to run, comma separated: " +
-                        ", ".join(job.name for job in JOBS))
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    return parser.parse_args()
+    return peers.make_parser(__doc__, 5, [job.name for job in JOBS]).parse_args()
 
 
 def chosen_jobs(only):
@@ -208,10 +199,7 @@ def chosen_jobs(only):
 
 def main():
     arguments = parse_arguments()
-    cpus = sorted(os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        note("one processor only: figures of two PEs are of time sharing")
-    os.sched_setaffinity(0, cpus)  # the figures are of two processors, whatever the machine has
+    peers.take_two_processors()
     jobs = chosen_jobs(arguments.only)
     build = arguments.build.resolve()
     with tempfile.TemporaryDirectory(prefix="fairlead-oshmem-") as name:
@@ -219,12 +207,7 @@ def main():
         found = compile_all(build, folder)
         samples = measure(found, jobs, arguments.rounds, folder, build)
         rows = Comparison(samples, BARS, peer_of).rows()
-    if arguments.json:
-        for row in rows:
-            print(json.dumps(row))
-    else:
-        print_table(rows)
-    return 1 if any(row.get("met") is False for row in rows) else 0
+    return peers.report(rows, arguments.json, print_table)
 
 
 if __name__ == "__main__":

@@ -336,18 +336,43 @@ def names_of_jobs():
     return dict.fromkeys(j.timed_as or j.program + j.suffix for j in JOBS)
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__,
+# --- What every comparison's command has.
+
+def make_parser(purpose, rounds, parts):
+    parser = argparse.ArgumentParser(description=purpose,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release",
                         help="build folder that holds bin/fairlead (build/release)")
+    parser.add_argument("--rounds", type=int, default=rounds,
+                        help=f"of all programs in turn ({rounds})")
+    parser.add_argument("--only", default="", help="parts to run, comma separated: " +
+                        ", ".join(parts).replace("%", "%%"))
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def take_two_processors():
+    """The figures are of two processors, whatever the machine has."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        note("one processor only: figures of two ranks are of time sharing")
+    os.sched_setaffinity(0, cpus)
+
+
+def report(rows, as_json, print_table):
+    """Prints them. Returns the exit code: whether a bar was missed."""
+    if as_json:
+        for row in rows:
+            print(json.dumps(row))
+    else:
+        print_table(rows)
+    return 1 if any(row.get("met") is False for row in rows) else 0
+
+
+def parse_arguments():
+    parser = make_parser(__doc__, 5, names_of_jobs())
     parser.add_argument("--before", type=Path,
                         help="build folder of another state of ours, run in turn with this one")
-    parser.add_argument("--rounds", type=int, default=5, help="of all programs in turn (5)")
-    parser.add_argument("--only", default="",
-                        help="programs or figures to run, comma separated: " +
-                        ", ".join(names_of_jobs()).replace("%", "%%"))
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
     return parser.parse_args()
 
 
@@ -363,10 +388,7 @@ def chosen_jobs(only):
 
 def main():
     arguments = parse_arguments()
-    cpus = sorted(os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        note("one processor only: two-rank figures are of time sharing")
-    os.sched_setaffinity(0, cpus)  # the figures are of two processors, whatever the machine has
+    take_two_processors()
     jobs = chosen_jobs(arguments.only)
     builds = {OURS: arguments.build.resolve()}
     if arguments.before:
@@ -376,12 +398,7 @@ def main():
         folder = Path(name)
         implementations = compile_all(implementations, folder)
         rows = summarize(measure(implementations, jobs, arguments.rounds, folder, builds))
-    if arguments.json:
-        for row in rows:
-            print(json.dumps(row))
-    else:
-        print_table(rows)
-    return 1 if any(row.get("met") is False for row in rows) else 0
+    return report(rows, arguments.json, print_table)
 
 
 if __name__ == "__main__":
