@@ -20,7 +20,7 @@ bool Tree::build(std::span<const Body> bodies) {
     if (!insert(body)) return false;
   }
   for (std::size_t i = cells_.size(); i-- > 0;) add_masses_of(cells_[i]);
-  operations_ += cells_.size() * kMassOps;
+  build_operations_ += cells_.size() * kMassOps;
   return true;
 }
 
@@ -28,7 +28,7 @@ bool Tree::insert(std::uint32_t body) {
   const Vector at = all_[body].position;
   std::size_t number = 0;
   for (std::size_t level = 0; level < kLevelsMax; ++level) {
-    operations_ += kDescendOps;
+    build_operations_ += kDescendOps;
     const std::size_t octant = octant_of(at, cells_[number].cube.centre);
     const std::uint32_t child = cells_[number].children[octant];
     const bool leaf = (cells_[number].leaves >> octant & 1) != 0;
@@ -75,45 +75,21 @@ void Tree::add_masses_of(Cell& cell) {
   cell.mass_centre = 1 / cell.mass * moment;
 }
 
-void Tree::add(const Vector& at, const Vector& other, double mass, Vector& sum) {
-  ++interactions_;
-  operations_ += kInteractionOps;
-  sum += attraction(other - at, mass);
-}
-
-// A cell that has the body in it is never taken as one.
-void Tree::visit_cell(const Cell& cell, const Vector& at, Vector& sum) {
-  const double side = 2 * cell.cube.half;
-  if (side * side < theta_squared_ * square(cell.mass_centre - at) && !cell.cube.has(at)) {
-    add(at, cell.mass_centre, cell.mass, sum);
-    return;
-  }
-  for (std::size_t octant = 8; octant-- > 0;) {
-    if (cell.children[octant] == 0) continue;
-    to_visit_.push_back({cell.children[octant], (cell.leaves >> octant & 1) != 0});
-  }
-}
-
 Vector Tree::force_on(std::size_t number) {
-  const Vector at = all_[number].position;
-  Vector sum;
-  to_visit_.assign(1, {1, false});
-  while (!to_visit_.empty()) {
-    const Item item = to_visit_.back();
-    to_visit_.pop_back();
-    if (item.is_body) {
-      if (item.child - 1 == number) continue;
-      const Body& other = all_[item.child - 1];
-      add(at, other.position, other.mass, sum);
-    } else {
-      visit_cell(cells_[item.child - 1], at, sum);
+  walk_.begin(all_[number].position, 1);
+  for (Walk<std::uint32_t>::Item item{}; walk_.next(&item);) {
+    if (!item.is_body) {
+      walk_.visit(cells_[item.id - 1]);
+    } else if (item.id - 1 != number) {
+      walk_.add_body(all_[item.id - 1]);
     }
-    ++visits_;
-    operations_ += kVisitOps;
   }
-  return sum;
+  return walk_.force();
 }
 
-std::uint64_t Tree::take_operations() { return std::exchange(operations_, 0); }
+std::uint64_t Tree::take_operations() {
+  const std::uint64_t all = build_operations_ + walk_.operations();
+  return all - std::exchange(taken_operations_, all);
+}
 
 }  // namespace barnes
