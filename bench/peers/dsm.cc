@@ -282,17 +282,20 @@ double one_fetch(char* page, std::size_t number, double home_computes_us) {
   return taken;
 }
 
+// Far enough apart that none comes along with another, and at no two equal distances, which would
+// be seen through.
+std::size_t place_of(std::size_t number) { return number * 64 + number * number % 37; }
+
 void busy(int times) {
-  // Far enough apart that none comes along with another.
-  constexpr std::size_t kApart = 64;
   const auto count = static_cast<std::size_t>(times);
-  char* const pages = pages_of(2 * count * kApart);
-  fill(pages, 2 * count * kApart);
+  const std::size_t all = place_of(2 * count) + 1;
+  char* const pages = pages_of(all);
+  fill(pages, all);
   std::vector<double> idle;
   std::vector<double> computing;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t first = 2 * i * kApart;
-    const std::size_t second = first + kApart;
+    const std::size_t first = place_of(2 * i);
+    const std::size_t second = place_of(2 * i + 1);
     idle.push_back(one_fetch(pages + first * kPage, first, 0));
     computing.push_back(one_fetch(pages + second * kPage, second, 20000));
   }
