@@ -119,10 +119,13 @@ class Trace(unittest.TestCase):
             self.assertGreater(self.check_messages(found, options, through_ni=False), 0, options)
 
     def test_what_the_interface_matches_has_no_arrow(self):
-        options = ("-n", "3", "--on", "qsnet-es40")
-        found = self.imported(*options)
-        # Expect: its packets' ways, begun and ended, but no upcall to lead to.
-        self.assertEqual(self.check_messages(found, options, through_ni=False), 0)
+        # Expect: no upcall to lead to, where MPI does all of it by messages that are matched there.
+        found = self.imported("-n", "2", "--on", "qsnet-es40")
+        self.assertEqual(self.check_messages(found, "2 ranks", through_ni=False), 0)
+        # From three ranks on, a reduction of doubles is by the hosts: two operands go to the root,
+        # in each of the four iterations.
+        found = self.imported("-n", "3", "--on", "qsnet-es40")
+        self.assertEqual(self.check_messages(found, "3 ranks", through_ni=False), 2 * 4)
 
     def test_the_rules_themselves(self):
         def slice_(name, begin, length, tid=0):

@@ -55,8 +55,8 @@ class Jobs(Exchange, Deadlines, unittest.TestCase):
     def setUp(self):
         self.mark = f"{MARK}={uuid.uuid4()}"
 
-    def begin(self, *command, hosts=None, more=(), **streams):
-        name, value = self.mark.split("=")
+    def begin(self, *command, hosts=None, more=(), mark=None, **streams):
+        name, value = (mark or self.mark).split("=")
         clean = {k: v for k, v in os.environ.items() if not k.startswith("FAIRLEAD_")}
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
                    "stderr": subprocess.PIPE, **streams}
@@ -64,15 +64,17 @@ class Jobs(Exchange, Deadlines, unittest.TestCase):
             [FAIRLEAD, "run", *self.options(hosts or self.HOSTS), *more, *command],
             env={**clean, name: value}, **streams)
 
-    def end(self, job, stdin=None, timeout=60):
+    def end(self, job, stdin=None, timeout=60, mark=None):
         """(exit code, output, errors); nothing of the job is left, or the test fails."""
         out, errors = job.communicate(stdin, timeout=timeout)
-        self.assertTrue(wait_for(lambda: not members(self.mark), 3),
-                        f"left: {[command_line(p) for p in members(self.mark)]}")
+        mark = mark or self.mark
+        self.assertTrue(wait_for(lambda: not members(mark), 3),
+                        f"left: {[command_line(p) for p in members(mark)]}")
         return job.returncode, out.decode(), errors.decode()
 
-    def job(self, *command, **how):
-        return self.end(self.begin(*command, **how))
+    def job(self, *command, mark=None, **how):
+        """A job from its begin to its end; one beside another job has a mark of its own."""
+        return self.end(self.begin(*command, mark=mark, **how), mark=mark)
 
     def agents(self, count):
         """Processes of the agents, without their guardians; waits for so many ranks' worth."""
@@ -229,7 +231,8 @@ class Everywhere:
             for _ in range(4):
                 job.stdout.readline()
             # Expect: a file is one job's, and nothing is left when a rank dies
-            code, _, errors = self.job(RANK, more=("--memory", str(path)))
+            code, _, errors = self.job(RANK, more=("--memory", str(path)),
+                                       mark=f"{self.mark}-second")
             self.assertEqual(code, 1, errors)
             self.assertIn(f"--memory {path}: another job uses it", errors)
             job.terminate()
