@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "fairlead/run/platform_files.h"
 #include "tools/fairlead/subprocess.h"
@@ -49,6 +50,9 @@ std::uint64_t build_hash() {
 }
 
 std::uint64_t program_hash(const std::string& file) {
+  // Some hundred measurements of a few programs: their files and libraries are read once.
+  static std::map<std::string, std::uint64_t> known;
+  if (const auto found = known.find(file); found != known.end()) return found->second;
   const fs::path folder = fs::path(file).parent_path();
   std::vector<std::string> files = {file};
   std::error_code ignored;
@@ -63,6 +67,7 @@ std::uint64_t program_hash(const std::string& file) {
   std::sort(files.begin() + 1, files.end());
   std::uint64_t hash = hash_of("");
   for (const std::string& one : files) hash = hash_of(file_text(one), hash);
+  known.emplace(file, hash);
   return hash;
 }
 

@@ -10,6 +10,7 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/gate_client.h"
+#include "fairlead/fabric/model/take_first.h"
 #include "fairlead/hw/host_cost.h"
 
 namespace fairlead::fabric::model {
@@ -71,10 +72,7 @@ class RemoteHost {
   template <class T>
   bool take_first(std::deque<T>& from, T* to) {
     if (from.empty() && stale_) gate_.hand_over(GateOp::observe);  // *
-    if (from.empty()) return false;
-    *to = from.front();
-    from.pop_front();
-    return true;
+    return model::take_first(from, to);
   }
 
   GateClient& gate_;

@@ -46,6 +46,7 @@ struct ElanParams final : Part {
   std::uint32_t send_queue = 0;     // descriptors of a host, for each peer and lane
   std::uint32_t copies = 0;         // other operations of a host under way
   std::uint64_t memory_bytes = 0;   // of the interface's, for its host's programs
+  BytesPerSec memory_rate{};        // at which it is read and written; 0: that takes no time
   std::uint64_t tport_bytes = 0;    // of it, for each rank's messages that no receive has taken
 
   // Cycles of the host's processor.

@@ -53,6 +53,7 @@ void ElanParams::add_keys(std::vector<Key>& to) {
              {"ni", "send_queue", 1, 65536, whole(send_queue)},
              {"ni", "copies", 1, 65536, whole(copies)},
              {"ni", "memory_bytes", 0, 4e9, whole(memory_bytes)},
+             {"ni", "memory_MBps", 0, 1e6, rate_from_mb(memory_rate), true},
              {"ni", "tport_bytes", 0, 4e9, whole(tport_bytes)},
              {"library", "post_cycles", 0, 1e6, cycles(library.post)},
              {"library", "arm_cycles", 0, 1e6, cycles(library.arm)},
@@ -97,6 +98,7 @@ void ElanParams::speed_up(Resource resource, double factor) {
   }
   if (resource != kNiResource) return;
   faster(clock, factor);
+  faster(memory_rate, factor);
   shorter(retry, factor);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -102,6 +103,16 @@ class Plan {
     if (main) words.emplace_back("--main");
     return of("ping", kNodes, Traffic::none, words, quick_ ? 2 : to > 65536 ? 5 : 200);
   }
+  // MPI over Tports from main memory to main memory: one pair, or every node with one across the
+  // whole tree.
+  Measurement mpi(std::uint32_t nodes, std::uint64_t from, std::uint64_t to) const {
+    Words words = {"--count", quick_ ? "2" : "20"};
+    if (from == 0) words.insert(words.end(), {"--bytes", "0"});
+    for (std::uint64_t bytes = std::max<std::uint64_t>(from, 8); bytes <= to; bytes *= 2) {
+      words.insert(words.end(), {"--bytes", fmt::format("{}", bytes)});
+    }
+    return {"pairs", kPlatform, "elan", words, nodes, {}, nodes == 2 ? 2.0 : 10.0};
+  }
 
  private:
   bool quick_;
@@ -139,7 +150,7 @@ const Axis kRateAxis = {"bandwidth", "MB/s", false};
 // --- Puts.
 
 Study figure8(const Plan& plan) {
-  Study study = study_of("figure8", "Puts one way, by Elanlib", true);
+  Study study = study_of("figure8", "Puts one way, by Elanlib, and messages of MPI", true);
   const auto small = [&](bool main) { return plan.ping(main, 0, 4096); };
   const auto all = [&](bool main) { return plan.ping(main, 8, kMega); };
   PanelPlan rate{"figure8-bandwidth", "bandwidth", kSizeAxis, kRateAxis, {}};
@@ -155,6 +166,15 @@ Study figure8(const Plan& plan) {
     add_cell(study, fmt::format("1 MB, {}", memory_name(main)), "bandwidth", "MB/s",
              figure_at("", all(main), "MBps", kMega));
   }
+  const Measurement mpi_long = plan.mpi(2, 8, kMega);
+  const Measurement mpi_small = plan.mpi(kNodes, 0, 4096);
+  rate.series.push_back({"MPI", mpi_long, "MBps"});
+  time.series.push_back({"MPI", mpi_small, "latency_us"});
+  for (const std::uint64_t bytes : {0, 64, 4096}) {
+    add_cell(study, fmt::format("{} bytes, MPI", bytes), "latency", "us",
+             figure_at("", mpi_small, "latency_us", bytes));
+  }
+  add_cell(study, "1 MB, MPI", "bandwidth", "MB/s", figure_at("", mpi_long, "MBps", kMega));
   study.panels = {rate, time};
   study.statements = {says("The bus is the bottleneck from main to main memory", "6.1",
                            {{figure_at("main to main", all(true), "MBps", kMega),

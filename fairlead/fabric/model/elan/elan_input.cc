@@ -197,7 +197,7 @@ bool ElanNi::take_block(std::uint32_t id) {
 void ElanNi::on_block(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
   if (in.background) {
-    if (ni_.background.main_memory != 0) (void)bus_.write(now(), in.bytes);
+    (void)(ni_.background.main_memory != 0 ? bus_.write(now(), in.bytes) : own_memory(in.bytes));
     return let_go(id);
   }
   const Rank rank = target(in);

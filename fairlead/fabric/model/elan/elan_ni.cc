@@ -72,11 +72,14 @@ bool ElanNi::is_placed(const Own& own, std::uint64_t address) {
 }
 
 Ps ElanNi::to_memory(const Own& own, std::uint64_t address, std::uint64_t bytes) {
-  return bytes == 0 || is_placed(own, address) ? behind_writes() : write(bytes);
+  if (bytes == 0) return behind_writes();
+  if (is_placed(own, address)) return std::max(behind_writes(), own_memory(bytes));
+  return write(bytes);
 }
 
 Ps ElanNi::from_memory(const Own& own, std::uint64_t address, std::uint64_t bytes) {
-  return is_placed(own, address) ? behind_writes() : read(bytes);
+  if (is_placed(own, address)) return std::max(behind_writes(), own_memory(bytes));
+  return read(bytes);
 }
 
 // --- Command processor
@@ -249,8 +252,10 @@ void ElanNi::on_started(std::uint32_t id) {
   const bool elsewhere = has_data(sent.kind) && sent.bytes > 0 && !sent.with_entry && !sent.ready;
   const bool here = sent.background ? ni_.background.main_memory == 0
                                     : is_read(sent) && is_placed(of(sent.source), sent.address);
-  if (!elsewhere || here) return on_fetched(id);
-  at<&ElanNi::on_fetched>(read(sent.bytes), hw::kDmaEvent, id);
+  if (!elsewhere) return on_fetched(id);
+  const Ps ready = here ? own_memory(sent.bytes) : read(sent.bytes);
+  if (ready == now()) return on_fetched(id);
+  at<&ElanNi::on_fetched>(ready, hw::kDmaEvent, id);
 }
 
 void ElanNi::on_fetched(std::uint32_t id) {

@@ -18,6 +18,9 @@
 // interface's reads behind its writes, as PCI does: what is acknowledged when it has come is
 // therefore seen before all that follows it. An event counts in the interface, starts what waits
 // for it, and writes a word to host memory.
+//
+// The interface's memory serves one reader or writer after the other, at its rate. As it is faster
+// than a link, a packet's bytes are there when they are to go on, once their turn has come.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -193,6 +196,11 @@ class ElanNi final : public RdmaEngine {
   }
   // What needs no transfer: when all that went to memory before is seen there.
   Ps behind_writes() const { return std::max(written_, now()); }
+  // `bytes` of the interface's own memory are read or written: when that begins.
+  Ps own_memory(std::uint64_t bytes) {
+    if (ni_.memory_rate.count == 0) return now();
+    return sdram_.acquire(now(), time_for(Bytes{bytes}, ni_.memory_rate));
+  }
   // As write(), but for memory that lies in the interface.
   Ps to_memory(const Own& own, std::uint64_t address, std::uint64_t bytes);
   // As read(), likewise.
@@ -303,7 +311,8 @@ class ElanNi final : public RdmaEngine {
   sim::Server dma_;
   sim::Server input_;
   sim::Server thread_;
-  sim::Server loop_;  // what goes from rank to rank of this node, one after another
+  sim::Server sdram_;  // its own memory
+  sim::Server loop_;   // what goes from rank to rank of this node, one after another
   std::vector<std::unique_ptr<Own>> ranks_;
   std::unique_ptr<hw::HostMemory> memory_;  // where several ranks share it
   Ring<std::uint32_t> thread_takes_;        // what the program that matches is to take up

@@ -1,70 +1,41 @@
 #include "fairlead/fabric/model/firelink/firelink_host.h"
 
-#include "fairlead/hw/resource.h"
-#include "fairlead/hw/trace_lines.h"
-
 namespace fairlead::fabric::model {
 
 FirelinkHost::FirelinkHost(const FirelinkParts& parts, const FirelinkTerms& terms,
                            LineNetwork& network, Rank rank)
-    : parts_(parts), terms_(terms), network_(network), rank_(rank) {
+    : parts_(parts), terms_(terms), network_(network), rank_(rank), clock_(parts.engine) {
   FirelinkSink sink;
   sink.context = this;
   sink.received = [](void* self, std::uint32_t run) {
     auto* host = static_cast<FirelinkHost*>(self);
     host->received_.push_back(run);
-    host->wake();
+    host->clock_.wake();
   };
   sink.told = [](void* self, const FirelinkNews& news) {
     auto* host = static_cast<FirelinkHost*>(self);
-    host->news_ring_.push_back(news);
-    host->wake();
+    host->news_.push_back(news);
+    host->clock_.wake();
   };
-  sink.changed = [](void* self) { static_cast<FirelinkHost*>(self)->wake(); };
+  sink.changed = [](void* self) { static_cast<FirelinkHost*>(self)->clock_.wake(); };
   sink.advanced = [](void* self) {
     auto* host = static_cast<FirelinkHost*>(self);
     host->advanced_ = true;
-    if (host->stalled_) return host->task_->wake(host->parts_.engine.now());
+    if (host->stalled_) return host->clock_.wake_task();
     // Who waits for the end of its stores.
-    if (host->completed()) host->wake();
+    if (host->completed()) host->clock_.wake();
   };
   sink.loaded = [](void* self) {
     auto* host = static_cast<FirelinkHost*>(self);
     host->loaded_ = true;
-    host->task_->wake(host->parts_.engine.now());
+    host->clock_.wake_task();
   };
   network_.attach_host(rank, sink);
 }
 
-void FirelinkHost::sync() {
-  if (local_ <= parts_.engine.now()) return;
-  if (sim::CriticalPath* path = parts_.engine.path(); path != nullptr) [[unlikely]]
-    path->reach(local_, hw::kHostResource);
-  task_->sleep_until(local_);
-}
-
-void FirelinkHost::wake() {
-  news_ = true;
-  if (waiting_) task_->wake(parts_.engine.now());
-}
-
-void FirelinkHost::sleep(Ps deadline, bool news, const char* what) {
-  sync();
-  const Ps from = parts_.engine.now();
-  waiting_ = true;
-  if (!news_ && !news && deadline == kNever) {
-    task_->block(what);
-  } else if (!news_ && !news) {
-    (void)task_->block_until(deadline, what);
-  }
-  waiting_ = false;
-  news_ = false;
-  if (trace_.on()) trace_.interval(from, parts_.engine.now(), hw::kAsleep);
-}
-
 void FirelinkHost::stall_until(bool FirelinkHost::*flag, const char* what) {
   stalled_ = true;
-  while (!(this->*flag)) task_->block(what);
+  while (!(this->*flag)) clock_.block(what);
   stalled_ = false;
 }
 

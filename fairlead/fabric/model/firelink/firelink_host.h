@@ -9,6 +9,8 @@
 #include "fairlead/fabric/model/firelink/firelink_terms.h"
 #include "fairlead/fabric/model/firelink/line_network.h"
 #include "fairlead/fabric/model/firelink/line_run.h"
+#include "fairlead/fabric/model/rank_clock.h"
+#include "fairlead/fabric/model/take_first.h"
 #include "fairlead/sim/task.h"
 
 namespace fairlead::fabric::model {
@@ -21,18 +23,17 @@ class FirelinkHost {
   FirelinkHost(const FirelinkHost&) = delete;
   FirelinkHost& operator=(const FirelinkHost&) = delete;
 
-  // The task whose time the calls below take; before the first of them.
-  void run_on(sim::Task& task) { task_ = &task; }
-  // Shows on the host's line when it sleeps.
-  void trace(TraceLane lane) { trace_ = lane; }
+  // As in RankClock.
+  void run_on(sim::Task& task) { clock_.run_on(task); }
+  void trace(TraceLane lane) { clock_.trace(lane); }
   Rank self() const { return rank_; }
   const FirelinkTerms& terms() const { return terms_; }
   Peer node_of(Rank rank) const { return parts_.ranks.node_of(rank); }
   bool near(Rank peer) const { return node_of(peer) == node_of(rank_); }
 
   // --- The rank's clock.
-  Ps now() const { return local_ > parts_.engine.now() ? local_ : parts_.engine.now(); }
-  void advance(Ps time) { local_ = now() + time; }
+  Ps now() const { return clock_.now(); }
+  void advance(Ps time) { clock_.set(now() + time); }
   // The client's work.
   void work(const hw::HostWork& work) {
     move(hw::work_time(terms_.host, work), hw::moved_bytes(terms_.host, work));
@@ -48,13 +49,13 @@ class FirelinkHost {
     advance(time);
     library_busy_ += time;
   }
-  bool ahead() const { return local_ > parts_.engine.now(); }
+  bool ahead() const { return clock_.ahead(); }
   // Lets the rest of the machine catch up with it.
-  void sync();
+  void sync() { clock_.sync(); }
   Ps library_busy() const { return library_busy_; }
   // Until `deadline` or something new: a packet, news, a peer's write. Not at all where `news`, or
   // where something came since it slept last. `what` is shown when the job hangs.
-  void sleep(Ps deadline, bool news, const char* what);
+  void sleep(Ps deadline, bool news, const char* what) { clock_.sleep(deadline, news, what); }
 
   // --- Runs of lines. One is the library's from take() until it is stored or passed, again when
   // news say that it was lost, and from next_received() until give().
@@ -77,10 +78,10 @@ class FirelinkHost {
     network_.pass_near(rank_, run, parts_.plane.near_line);
   }
   // All that it stored is known to be there, and no news says that something was lost.
-  bool settled() const { return completed() && news_ring_.empty(); }
+  bool settled() const { return completed() && news_.empty(); }
   // What is visible, oldest first. False: nothing more.
   bool next_received(std::uint32_t* run) { return take_first(received_, run); }
-  bool next_news(FirelinkNews* news) { return take_first(news_ring_, news); }
+  bool next_news(FirelinkNews* news) { return take_first(news_, news); }
 
   // --- Memory that peers may name.
   std::uint64_t add_key(std::uint64_t base, std::uint64_t size, bool read, bool write) {
@@ -89,32 +90,20 @@ class FirelinkHost {
   void remove_key(std::uint64_t key) { network_.keys(rank_).remove(key); }
 
  private:
-  template <class T>
-  static bool take_first(Ring<T>& from, T* to) {
-    if (from.empty()) return false;
-    *to = from.front();
-    from.pop_front();
-    return true;
-  }
   bool completed() const { return network_.lines_ahead(rank_) == 0; }
-  void wake();
   void stall_until(bool FirelinkHost::*flag, const char* what);
 
   const FirelinkParts& parts_;
   const FirelinkTerms& terms_;
   LineNetwork& network_;
   Rank rank_;
-  sim::Task* task_ = nullptr;
-  TraceLane trace_;
-  Ps local_{};
+  RankClock clock_;
   Ps library_busy_{};
-  bool waiting_ = false;
-  bool news_ = false;      // something came since it slept last
   bool advanced_ = false;  // lines were completed since it looked last
   bool loaded_ = false;
   bool stalled_ = false;  // in the middle of stores or a load
   Ring<std::uint32_t> received_;
-  Ring<FirelinkNews> news_ring_;
+  Ring<FirelinkNews> news_;
 };
 
 }  // namespace fairlead::fabric::model

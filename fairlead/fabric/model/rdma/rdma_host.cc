@@ -1,41 +1,28 @@
 #include "fairlead/fabric/model/rdma/rdma_host.h"
 
-#include "fairlead/hw/trace_lines.h"
-
 namespace fairlead::fabric::model {
 
 RdmaHost::RdmaHost(const RdmaShared& parts, RdmaEngine& ni, Rank rank)
     : parts_(parts),
       ni_(ni),
       rank_(rank),
-      noise_(parts.noise == nullptr ? hw::HostNoise() : hw::HostNoise(*parts.noise, rank)) {
+      noise_(parts.noise == nullptr ? hw::HostNoise() : hw::HostNoise(*parts.noise, rank)),
+      clock_(parts.engine) {
   RdmaHostSink sink;
   sink.context = this;
   sink.received = [](void* self, std::uint32_t id) {
     auto* host = static_cast<RdmaHost*>(self);
     host->received_.push_back(id);
     host->front(id).seen = host->parts_.engine.now();
-    host->wake();
+    host->clock_.wake();
   };
   sink.completed = [](void* self, const RdmaCompletion& completion) {
     auto* host = static_cast<RdmaHost*>(self);
     host->completed_.push_back(completion);
-    host->wake();
+    host->clock_.wake();
   };
-  sink.changed = [](void* self) { static_cast<RdmaHost*>(self)->wake(); };
+  sink.changed = [](void* self) { static_cast<RdmaHost*>(self)->clock_.wake(); };
   ni_.attach_host(rank, sink);
-}
-
-void RdmaHost::sync() {
-  if (serving_ || local_ <= parts_.engine.now()) return;
-  if (sim::CriticalPath* path = parts_.engine.path(); path != nullptr) [[unlikely]]
-    path->reach(local_, hw::kHostResource);
-  task_->sleep_until(local_);
-}
-
-void RdmaHost::wake() {
-  news_ = true;
-  if (waiting_) task_->wake(parts_.engine.now());
 }
 
 Ps RdmaHost::compute(Ps time, Ps watchdog, bool completions) {
@@ -44,7 +31,7 @@ Ps RdmaHost::compute(Ps time, Ps watchdog, bool completions) {
   const Ps end = from + time;
   sim::CriticalPath* const path = parts_.engine.path();
   const sim::CriticalPath::Path before = path != nullptr ? path->here() : sim::CriticalPath::Path{};
-  waiting_ = true;
+  clock_.waits(true);
   for (Ps at = from; at < end; at = parts_.engine.now()) {
     if (completions && !completed_.empty()) break;
     Ps until = end;
@@ -52,9 +39,9 @@ Ps RdmaHost::compute(Ps time, Ps watchdog, bool completions) {
     if (until <= at) break;
     if (path != nullptr) [[unlikely]]
       path->was_busy(before, until, hw::kHostResource);
-    (void)task_->block_until(until, "computing");
+    clock_.block_until(until, "computing");
   }
-  waiting_ = false;
+  clock_.waits(false);
   if (path != nullptr) [[unlikely]]
     path->was_busy(before, parts_.engine.now(), hw::kHostResource);
   return parts_.engine.now() - from;
@@ -80,19 +67,9 @@ void RdmaHost::served(bool waits) {
 }
 
 void RdmaHost::sleep(Ps deadline, bool news, const char* what) {
-  sync();
-  const Ps from = parts_.engine.now();
-  waiting_ = true;
-  if (!news_ && !news && deadline == kNever) {
-    task_->block(what);
-  } else if (!news_ && !news) {
-    (void)task_->block_until(deadline, what);
-  }
-  waiting_ = false;
-  news_ = false;
+  clock_.sleep(deadline, news, what);
   // What came while the processor was not the rank's is seen when it is again.
   if (noise_.on()) advance(Ps{0});
-  if (trace_.on()) trace_.interval(from, parts_.engine.now(), hw::kAsleep);
 }
 
 }  // namespace fairlead::fabric::model

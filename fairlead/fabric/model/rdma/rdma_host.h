@@ -7,7 +7,9 @@
 
 #include "fairlead/base/ring.h"
 #include "fairlead/base/trace.h"
+#include "fairlead/fabric/model/rank_clock.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
+#include "fairlead/fabric/model/take_first.h"
 #include "fairlead/hw/event_kinds.h"
 #include "fairlead/hw/host_cost.h"
 #include "fairlead/hw/host_noise.h"
@@ -24,10 +26,9 @@ class RdmaHost {
   RdmaHost(const RdmaHost&) = delete;
   RdmaHost& operator=(const RdmaHost&) = delete;
 
-  // The task whose time the calls below take; before the first of them.
-  void run_on(sim::Task& task) { task_ = &task; }
-  // Shows on the host's line when it sleeps.
-  void trace(TraceLane lane) { trace_ = lane; }
+  // As in RankClock.
+  void run_on(sim::Task& task) { clock_.run_on(task); }
+  void trace(TraceLane lane) { clock_.trace(lane); }
   Rank self() const { return rank_; }
   const RdmaTerms& terms() const { return parts_.terms; }
 
@@ -35,11 +36,15 @@ class RdmaHost {
 
   // --- The rank's clock; the handler's from serve() to served(), where that has a processor of its
   // own.
-  Ps now() const { return std::max(serving_ ? handler_ : local_, parts_.engine.now()); }
+  Ps now() const { return serving_ ? std::max(handler_, parts_.engine.now()) : clock_.now(); }
   void advance(Ps time) {
     const Ps from = now();
-    Ps& clock = serving_ ? handler_ : local_;
-    clock = noise_.on() ? noise_.done(from, time) : from + time;
+    const Ps to = noise_.on() ? noise_.done(from, time) : from + time;
+    if (serving_) {
+      handler_ = to;
+    } else {
+      clock_.set(to);
+    }
   }
   // The client's work.
   void work(const hw::HostWork& work) {
@@ -62,9 +67,11 @@ class RdmaHost {
     advance(time);
     library_busy_ += time;
   }
-  bool ahead() const { return !serving_ && local_ > parts_.engine.now(); }
+  bool ahead() const { return !serving_ && clock_.ahead(); }
   // Lets the rest of the machine catch up with it.
-  void sync();
+  void sync() {
+    if (!serving_) clock_.sync();
+  }
   Ps library_busy() const { return library_busy_; }
   // Until `deadline` or something new: a packet, a completion, a peer's write. Not at all where
   // `news`, or where something came since it slept last. `what` is shown when the job hangs.
@@ -86,7 +93,7 @@ class RdmaHost {
   Ps served_until() const { return served_until_; }
   // The rank calls the library.
   void take_turn() {
-    if (!serving_ && served_until_ > now()) local_ = served_until_;
+    if (!serving_ && served_until_ > now()) clock_.set(served_until_);
   }
 
   // --- Packets. One is the host's from take() until ring(), and again from next_received() until
@@ -132,14 +139,6 @@ class RdmaHost {
   void place(std::uint64_t base, std::uint64_t size) { ni_.place(rank_, base, size); }
 
  private:
-  template <class T>
-  static bool take_first(Ring<T>& from, T* to) {
-    if (from.empty()) return false;
-    *to = from.front();
-    from.pop_front();
-    return true;
-  }
-  void wake();
   // At the handler's time, to which the rank's task need not come for it.
   template <void (RdmaHost::*kDo)(std::uint64_t, std::uint64_t)>
   void later(std::uint64_t a, std::uint64_t b = 0) {
@@ -171,12 +170,8 @@ class RdmaHost {
   RdmaEngine& ni_;
   Rank rank_;
   const hw::HostNoise noise_;
-  sim::Task* task_ = nullptr;
-  TraceLane trace_;
-  Ps local_{};
+  RankClock clock_;
   Ps library_busy_{};
-  bool waiting_ = false;
-  bool news_ = false;  // something came since it slept last
   bool serving_ = false;
   Ps handler_{};
   Ps served_until_{-1};
