@@ -294,7 +294,8 @@ WINDOWS = {
 }
 # Rank 2 may have come by then, or not.
 PASSED = (r"--check: MPI_Win_fence \(collective 1 of the window\) is entered by rank(s 0, 2| 0), "
-          r"but rank 1 waits in MPI_Barrier \(collective 5 of the pair\), which rank 0 has not entered")
+          r"but rank 1 waits in MPI_Barrier \(collective 5 of the pair\), which rank 0 has not "
+          r"entered")
 OVERLAPS = {
     "unread": r"MPI_Send failed on rank 1 of the pair: --check: buf overlaps by 4 bytes the buffer "
               r"of an access to rank 2 of the window that no flush or end of its epoch has "
