@@ -165,7 +165,11 @@ class ViaDescriptors {
   void report(std::uint32_t place, std::uint64_t cookie) { ni_.report(place, cookie); }
   void answer(PacketId id) { ni_.answer(id); }
   void transmit(Peer peer, PacketId id) {
-    if (op_of(ni_.packet(id)) == fabric::ViOp::read_data) ++left_;
+    auto& packet = ni_.packet(id);
+    const fabric::ViOp op = op_of(packet);
+    if (op == fabric::ViOp::read_data) ++left_;
+    const bool is_piece = op == fabric::ViOp::message || op == fabric::ViOp::message_write;
+    if (is_piece && !is_connected(packet)) nobodys(packet);
     ni_.transmit(peer, id);
   }
   PacketId image(PacketId id) { return ni_.image(id); }
@@ -201,6 +205,21 @@ class ViaDescriptors {
     const bool known = packet.header.client.kind == fabric::PacketKind::data &&
                        packet.source <= static_cast<std::uint8_t>(fabric::ViOp::broken);
     return known ? static_cast<fabric::ViOp>(packet.source) : fabric::ViOp::none;
+  }
+
+  // A piece of a message whose connection goes on at this end, which header.job names.
+  template <class Packet>
+  bool is_connected(const Packet& packet) {
+    const std::uint32_t name = packet.header.job;
+    auto* const end = ni_.vi_table().end(name & 0xffff);
+    return end != nullptr && end->is(packet.place, static_cast<std::uint8_t>(name >> 16));
+  }
+  // Its host has flushed the send, and may have changed the data before they were read. It has its
+  // number, and is for no virtual interface.
+  template <class Packet>
+  static void nobodys(Packet& packet) {
+    packet.header.client.size = 0;
+    packet.header.client.words[0] = 0xffff;
   }
 
   void read(PacketId id, Read what, std::uint16_t data_bytes) {

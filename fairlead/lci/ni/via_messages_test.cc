@@ -340,6 +340,21 @@ TEST_F(ViaMessagesTest, ADisconnectEndsWhatIsUnderWay) {
   EXPECT_EQ(ni_.freed, 3);
 }
 
+TEST_F(ViaMessagesTest, WhatHasNotLeftAtADisconnectIsForNobody) {
+  const std::uint32_t token = post();
+  describe(token, {{6000, 5, 64}});
+  program_.on_fetched(token);
+  const std::uint32_t piece = ni_.last();
+  ni_.vi_table().disconnect(0, 2);
+  program_.on_fetched(piece);
+  // Expect: the packet leaves, as it is numbered, without the data that its host may have changed
+  const NiPacket& packet = ni_.packet(piece);
+  EXPECT_EQ(packet.header.client.size, 0u);
+  EXPECT_EQ(ViMessageHead::read(packet.header.client.words).queue, 0xffff);
+  program_.on_transmitted(token, 0);
+  EXPECT_TRUE(ni_.told.empty());
+}
+
 TEST_F(ViaMessagesTest, AWriteWithImmediateDataTakesAReceive) {
   post_receive();
   const fabric::ViPlace place{8000, 5, 0};
