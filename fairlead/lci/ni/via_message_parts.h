@@ -200,8 +200,7 @@ class ViaMessageParts {
     packet.operand = token.handle;
     const std::uint32_t written[] = {immediate, event.bytes, event.status | fabric::kViDone};
     std::memcpy(packet.payload(), written, sizeof written);
-    ni.charge(Step::status);
-    if (has_status && has_entry) ni.charge(Step::status);
+    ni.charge(Step::status);  // with the entry, as for the Port's packets
     ni.tell(made, has_status && has_entry);
   }
   // A packet from the network is done with, and its receive buffer free.
