@@ -11,15 +11,34 @@ namespace fairlead::fabric {
 
 // NiPacket::source of a data packet. write, read: an operation that the receiving interface
 // performs, with an RdmaHead before its data. read_data: what was read. done: a write is in memory.
-enum class ViOp : std::uint8_t { none, write, read, read_data, done };
+// Of messages (vi_message.h): message, message_write: a piece of one, or of an RDMA write with
+// immediate data. message_done: one is in memory. broken: the connection is. From `send_token` on
+// they stay in one node: send_token, receive_token: a descriptor that the interface reads.
+// fragment: bytes of a packet that lie elsewhere in host memory than the others. told: what a host
+// is told.
+enum class ViOp : std::uint8_t {
+  none,
+  write,
+  read,
+  read_data,
+  done,
+  message,
+  message_write,
+  message_done,
+  broken,
+  send_token,
+  receive_token,
+  fragment,
+  told
+};
 
-// Registered memory that the other side of a connection may reach.
+// Registered memory, which virtual interfaces with its protection tag may reach.
 struct ViMemory {
   std::uint32_t handle;
   std::uint32_t ptag;
   std::uint64_t base;
   std::uint64_t bytes;
-  bool writes;  // permits RDMA writes; as does the next one reads
+  bool writes;  // permits RDMA writes of the other side; as does the next one reads
   bool reads;
 };
 
@@ -32,6 +51,14 @@ struct ViEnd {
   bool writes;  // permits RDMA writes; as does the next one reads
   bool reads;
   bool breaks;  // an operation that is refused ends the connection
+  // For messages:
+  bool tells = false;         // a send is complete when the other side's memory has it
+  bool send_entries = false;  // sends have a completion queue; as the next one receives
+  bool receive_entries = false;
+  std::uint8_t peer_connection = 0;  // of the other end, which it calls `connection`
+  std::uint16_t peer_queue = 0;      // the same, its `queue`; 0: it is not known yet
+  std::uint16_t chan = 0;            // on which the host is told
+  std::uint32_t transfer_max = 0;    // bytes of one message, below 2^24
 };
 
 struct RdmaHead {

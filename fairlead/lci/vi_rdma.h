@@ -1,8 +1,10 @@
-// RDMA by network interfaces that know virtual interfaces (fabric/vi_rdma.h), for systems that have
-// such calls: neither side's processor moves the data, and the target's has no part in it.
+// Virtual interfaces by network interfaces that know them (fabric/vi_rdma.h, fabric/vi_message.h),
+// for systems that have such calls: RDMA, and messages by the descriptors that are posted. Neither
+// side's processor moves the data, and the target's has no part in it.
 #pragma once
 #include <span>
 
+#include "fairlead/fabric/vi_message.h"
 #include "fairlead/fabric/vi_rdma.h"
 #include "fairlead/lci/port.h"
 
@@ -10,16 +12,23 @@ namespace fairlead::lci {
 
 using fabric::kViReadsMax;
 using fabric::RdmaHead;
+using fabric::ViControl;
 using fabric::ViEnd;
+using fabric::ViEvent;
 using fabric::ViMemory;
 using fabric::ViOp;
+using fabric::ViSegment;
+using fabric::ViToken;
+using fabric::ViTold;
 
 class ViRdma {
  public:
-  // Memory that peers may reach from now on; a handle that is known is changed.
+  // Memory that virtual interfaces, and peers where it says so, may reach from now on; a handle
+  // that is known is changed.
   virtual void allow(const ViMemory& memory) = 0;
   virtual void forbid(std::uint32_t handle) = 0;
-  // Operations that name this end of a connection are performed from now on.
+  // Operations and messages that name this end of a connection are performed and taken from now
+  // on. An end that is known is changed; its peer, of another node, and connection stay.
   virtual void connect(const ViEnd& end) = 0;
   // Those of this queue no more.
   virtual void disconnect(std::uint32_t queue) = 0;
@@ -31,6 +40,13 @@ class ViRdma {
   // kNoBlock.
   virtual Post send(ViOp op, Rank to, std::uint32_t queue, const RdmaHead& head, Chan chan,
                     const Words& words, std::span<const Piece> data) = 0;
+  // Posts a descriptor of a message to a queue whose end is connected: the interface reads it,
+  // moves the data that it names, and writes its status. When it is done, or the connection is
+  // broken by the interface, this rank is told on the channel end.chan, by a packet of its own
+  // whose words are a ViEvent. post_send() waits until the doorbell is empty. Descriptor and data
+  // are the interface's until then, or until disconnect().
+  virtual void post_send(std::uint32_t queue, const ViToken& token) = 0;
+  virtual void post_receive(std::uint32_t queue, const ViToken& token) = 0;
 
  protected:
   ~ViRdma() = default;

@@ -1,9 +1,8 @@
 // What a program of VIPL does wrong, and what the other side does to it: each by VIA's own code or
 // status, by tables.
-#include <functional>
-
 #include "fairlead/base/prng.h"
 #include "tests/expect_words.h"
+#include "tests/via/bad_descriptors.h"
 #include "tests/via/via_worlds.h"
 
 namespace fairlead::via_test {
@@ -15,9 +14,6 @@ using port_test::run_ranks;
 class Errors : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_PORT_TESTS_IN(Errors, ::testing::Values("loop", "shm", "udp", "myrinet-p3/sdma",
                                                     "generic-hca"));
-
-constexpr VIP_RELIABILITY_LEVEL kLevels[] = {VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY,
-                                             VIP_SERVICE_RELIABLE_RECEPTION};
 
 // Two VIs of this process, connected; errors are told to `told`.
 struct Pair {
@@ -56,57 +52,6 @@ struct Pair {
     }
     return false;
   }
-};
-
-VIP_VI_STATE state_of(VIP_VI_HANDLE vi) {
-  VIP_VI_STATE state = VIP_STATE_IDLE;
-  (void)VipQueryVi(vi, &state, nullptr, nullptr, nullptr);
-  return state;
-}
-
-// Sends that fail at once: how the descriptor of slot 1 is spoilt, and the status that it gets.
-struct BadSend {
-  const char* what;
-  VIP_UINT32 status;
-  std::function<void(Place&, VIP_MEM_HANDLE foreign)> spoil;
-};
-const BadSend kBadSends[] = {
-    {"reserved bits of control", VIP_STATUS_FORMAT_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) { p.slots[1].control.Control = 0x10; }},
-    {"no such operation", VIP_STATUS_FORMAT_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) { p.slots[1].control.Control = VIP_CONTROL_OP_RESERVED; }},
-    {"a write without an address segment", VIP_STATUS_FORMAT_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) {
-       p.slots[1].control.Control = VIP_CONTROL_OP_RDMAWRITE;
-       p.slots[1].control.SegCount = 0;
-     }},
-    {"a read with immediate data", VIP_STATUS_FORMAT_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) {
-       p.slots[1].control.Control = VIP_CONTROL_OP_RDMAREAD | VIP_CONTROL_IMMEDIATE;
-     }},
-    {"memory that is not registered", VIP_STATUS_PROTECTION_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) { p.slots[1].segments[0].Local.Handle += 5; }},
-    {"no memory handle", VIP_STATUS_PROTECTION_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) { p.slots[1].segments[0].Local.Handle = 0; }},
-    {"memory beyond the region", VIP_STATUS_PROTECTION_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) {
-       p.slots[1].segments[0].Local.Data.Address = p.memory.data() + Place::kBytes - 4;
-     }},
-    {"memory before the region", VIP_STATUS_PROTECTION_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) {
-       p.slots[1].segments[0].Local.Data.AddressBits =
-           reinterpret_cast<std::uintptr_t>(p.memory.data()) - 1;
-     }},
-    {"memory of another protection tag", VIP_STATUS_PROTECTION_ERROR,
-     [](Place& p, VIP_MEM_HANDLE foreign) { p.slots[1].segments[0].Local.Handle = foreign; }},
-    {"more than the VI transfers", VIP_STATUS_LENGTH_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) { p.slots[1].segments[0].Local.Length = 200'001; }},
-    {"lengths that overflow 32 bits", VIP_STATUS_LENGTH_ERROR,
-     [](Place& p, VIP_MEM_HANDLE) {
-       p.slots[1].control.SegCount = 2;
-       p.slots[1].segments[0].Local.Length = 0xffffffff;
-       p.slots[1].segments[1].Local.Length = 0xffffffff;
-     }},
 };
 
 TEST_P(Errors, sends_that_cannot_be_right) {
@@ -152,59 +97,6 @@ TEST_P(Errors, sends_that_cannot_be_right) {
   });
 }
 
-// Messages that the receiver cannot take, and what both sides see: the status of the send on level
-// 4, that of the first receive, and the code that the receiver's handler is told.
-struct BadArrival {
-  const char* what;
-  VIP_UINT32 send_status;
-  VIP_UINT32 receive_status;
-  int code;    // -1: none
-  bool drops;  // on level 1 the receive is not used up
-  std::function<void(Place&)> prepare;
-};
-const BadArrival kBadArrivals[] = {
-    {"a receive that is too small", VIP_STATUS_REMOTE_DESC_ERROR, VIP_STATUS_LENGTH_ERROR,
-     VIP_ERROR_CONN_LOST, false,
-     [](Place& p) {
-       p.describe(0, {{5000, 31}});
-       p.describe(1, {{0, 32}});
-     }},
-    {"a receive into memory that is not registered", VIP_STATUS_REMOTE_DESC_ERROR,
-     VIP_STATUS_PROTECTION_ERROR, VIP_ERROR_CONN_LOST, false,
-     [](Place& p) {
-       p.describe(0, {{5000, 64}});
-       p.slots[0].segments[0].Local.Handle += 9;
-       p.describe(1, {{0, 32}});
-     }},
-    {"a receive that is none", VIP_STATUS_REMOTE_DESC_ERROR, VIP_STATUS_FORMAT_ERROR,
-     VIP_ERROR_CONN_LOST, false,
-     [](Place& p) {
-       p.describe(0, {{5000, 64}}, VIP_CONTROL_OP_SENDRECV | VIP_CONTROL_IMMEDIATE);
-       p.describe(1, {{0, 32}});
-     }},
-    {"a write where there is no memory", VIP_STATUS_RDMA_PROT_ERROR, VIP_STATUS_DESC_FLUSHED_ERROR,
-     VIP_ERROR_RDMAW_PROT, true,
-     [](Place& p) {
-       p.describe(0, {{5000, 64}});
-       p.describe(1, {{0, 32}}, VIP_CONTROL_OP_RDMAWRITE);
-       p.aim(1, 4096, p.handle);
-     }},
-    {"a write beyond the region", VIP_STATUS_RDMA_PROT_ERROR, VIP_STATUS_DESC_FLUSHED_ERROR,
-     VIP_ERROR_RDMAW_PROT, true,
-     [](Place& p) {
-       p.describe(0, {{5000, 64}});
-       p.describe(1, {{0, 32}}, VIP_CONTROL_OP_RDMAWRITE);
-       p.aim(1, reinterpret_cast<std::uintptr_t>(p.memory.data()) + Place::kBytes - 31, p.handle);
-     }},
-    {"a write into memory that does not permit it", VIP_STATUS_RDMA_PROT_ERROR,
-     VIP_STATUS_DESC_FLUSHED_ERROR, VIP_ERROR_RDMAW_PROT, true,
-     [](Place& p) {
-       p.describe(0, {{5000, 64}});
-       p.describe(1, {{0, 32}}, VIP_CONTROL_OP_RDMAWRITE);
-       p.aim(1, reinterpret_cast<std::uintptr_t>(p.slots.data()), p.slots_handle);
-     }},
-};
-
 TEST_P(Errors, messages_that_find_no_place) {
   run_ranks(GetParam(), 1, [](run::Context& rank) {
     Place place;
@@ -212,7 +104,7 @@ TEST_P(Errors, messages_that_find_no_place) {
     for (const VIP_RELIABILITY_LEVEL level : kLevels) {
       for (const BadArrival& bad : kBadArrivals) {
         Pair pair(place, level);
-        bad.prepare(place);
+        bad.prepare(place, Target(place));
         (void)place.receive(pair.two, place.slots[0].descriptor());
         (void)place.send(pair.one, place.slots[1].descriptor());
         // Expect: on level 4 alone the send waits for the other side, and so learns of it.

@@ -140,7 +140,7 @@ TEST_P(Transfer, every_level_sends_writes_and_reads) {
   });
 }
 
-// Network interfaces that know virtual interfaces do RDMA while the rank whose memory it is
+// Network interfaces that know virtual interfaces move data while the rank whose memory it is
 // computes.
 class Apart : public PerWorld {};
 INSTANTIATE_PORT_TESTS_IN(Apart, ::testing::Values("millennium/via"));
@@ -173,6 +173,57 @@ TEST_P(Apart, rdma_takes_no_processor_of_the_other_side) {
       }
       good &= PORT_TEST_CHECK(place.holds({200'000, bytes}, 7), port, 0);
       // Expect: both are done long before the other side has computed.
+      const Ps took = port.now() - begin;
+      good &= PORT_TEST_CHECK(took < milliseconds(3), port, took.count);
+    }
+    return PORT_TEST_CHECK(meeting.meet(), port, 0) && place.finish() && good;
+  });
+}
+
+TEST_P(Apart, messages_take_no_processor_of_the_other_side) {
+  run_ranks(GetParam(), 2, [](run::Context& rank) {
+    constexpr std::size_t kEach = 5;
+    constexpr std::size_t kBytes = 6'000;
+    constexpr std::size_t kHere = 500'000;
+    lci::Port& port = rank.port();
+    port_test::Meeting meeting(port);
+    Place place;
+    const VIP_VI_HANDLE vi = place.vi(VIP_SERVICE_RELIABLE_RECEPTION);
+    for (std::size_t i = 0; i < kEach && port.self() == 1; ++i) {
+      const std::size_t at = kHere + i * kBytes;
+      (void)place.receive(vi, place.describe(i, {{at, 1000}, {at + 1000, kBytes - 1000}}));
+    }
+    bool good = PORT_TEST_CHECK(place.connect(vi, 1 - port.self(), "apart"), port, 0);
+    good &= PORT_TEST_CHECK(meeting.meet(), port, 0);
+    if (port.self() == 1) {
+      // 20 ms, in which it looks at nothing, and no upcall runs.
+      port.hold();
+      port.charge({.ops = 8'000'000});
+      (void)port.poll();
+      // Expect: data and status are in memory.
+      for (std::size_t i = 0; i < kEach; ++i) {
+        good &= PORT_TEST_CHECK(place.holds({kHere + i * kBytes, kBytes}, i), port, i);
+        const VIP_CONTROL_SEGMENT& control = place.slots[i].control;
+        good &= PORT_TEST_CHECK(
+            control.Status == (VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE) && control.Length == kBytes,
+            port, control.Status);
+      }
+      port.allow();
+      for (std::size_t i = 0; i < kEach; ++i) {
+        good &= PORT_TEST_CHECK(next_errors(vi, true) == 0, port, i);
+      }
+    } else {
+      const Ps begin = port.now();
+      for (std::size_t i = 0; i < kEach; ++i) {
+        place.fill({i * kBytes, kBytes}, i);
+        VIP_DESCRIPTOR* const from =
+            place.describe(i, {{i * kBytes, 10}, {i * kBytes + 10, kBytes - 10}});
+        good &= PORT_TEST_CHECK(place.send(vi, from) == VIP_SUCCESS, port, i);
+      }
+      for (std::size_t i = 0; i < kEach; ++i) {
+        good &= PORT_TEST_CHECK(next_errors(vi, false) == 0, port, i);
+      }
+      // Expect: all of them are complete long before the other side has computed.
       const Ps took = port.now() - begin;
       good &= PORT_TEST_CHECK(took < milliseconds(3), port, took.count);
     }

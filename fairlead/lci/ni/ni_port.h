@@ -534,7 +534,7 @@ class alignas(kCacheLine) NiPort final
     ran += deliver_local();
     std::uint32_t id = 0;
     while (!client_.quiet() && next_received(&id)) {
-      if (!is_piece_of_read(ni_.packet(id))) ni_.charge(Step::receive);
+      if (const Step step = taken_by(ni_.packet(id)); step != Step::count) ni_.charge(step);
       deliver(ni_.packet(id));
       ++ran;
     }
@@ -557,10 +557,23 @@ class alignas(kCacheLine) NiPort final
     return ran;
   }
 
-  // By RDMA, and not the last one: the NI writes it to where it belongs and tells nobody.
-  static bool is_piece_of_read(const NiPacket& packet) {
-    return Transfer::kHasQueues && packet.source == static_cast<std::uint8_t>(ViOp::read_data) &&
-           packet.page_bytes != 0;
+  // What the host does for it; count: nothing.
+  static Step taken_by(const NiPacket& packet) {
+    if constexpr (Transfer::kHasQueues) {
+      // By RDMA, and not the last one: the NI writes it to where it belongs and tells nobody.
+      const bool is_read = packet.source == static_cast<std::uint8_t>(ViOp::read_data);
+      if (is_read && packet.page_bytes != 0) return Step::count;
+      ViEvent event;
+      const bool is_sent = is_told(packet) && ViEvent::read(packet.header.client.words, event) &&
+                           event.what == ViTold::sent;
+      if (is_sent) return Step::reap_completion;
+    }
+    return Step::receive;
+  }
+  // It is no message, but what the NI says of one.
+  static bool is_told(const NiPacket& packet) {
+    return Transfer::kHasQueues && packet.holds == Holds::nothing &&
+           packet.source == static_cast<std::uint8_t>(ViOp::told);
   }
   // The next packet for an upcall.
   bool next_received(PacketId* id) {
@@ -630,8 +643,10 @@ class alignas(kCacheLine) NiPort final
       multicast_.keep_early(packet);
       return received_.done_with(ni_, packet);
     }
-    ++counters_.packets_received;
-    counters_.bytes_received += header.size;
+    if (!is_told(packet)) {
+      ++counters_.packets_received;
+      counters_.bytes_received += header.size;
+    }
     if (!ClientSide::known(header.chan) || header.lane > static_cast<std::uint8_t>(Lane::control)) {
       ++counters_.foreign_dropped;
       return received_.done_with(ni_, packet);

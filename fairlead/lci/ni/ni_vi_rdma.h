@@ -1,9 +1,10 @@
-// The host's side of RDMA by NIs that know virtual interfaces: what ViRdma is on a Port over a
-// host-NI interface.
+// The host's side of NIs that know virtual interfaces: what ViRdma is on a Port over a host-NI
+// interface.
 #pragma once
 #include <cstring>
 #include <span>
 
+#include "fairlead/base/step.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/lci/insist.h"
 #include "fairlead/lci/vi_rdma.h"
@@ -35,6 +36,14 @@ class NiViRdma final : public ViRdma {
         port_.send(packet, chan, words, sizeof head, data, nullptr, kNoBlock | on_queue(queue));
     if (!accepted(answer)) port_.release(packet);
     return answer;
+  }
+  void post_send(std::uint32_t queue, const ViToken& token) override {
+    ni_.charge(Step::send);
+    ni_.post_vi_send(queue, token);
+  }
+  // Linking it is part of what took the one before out of its queue (Step::receive).
+  void post_receive(std::uint32_t queue, const ViToken& token) override {
+    ni_.post_vi_receive(queue, token);
   }
 
  private:

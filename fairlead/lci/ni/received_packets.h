@@ -23,7 +23,8 @@ class ReceivedPackets {
 
   // No upcall may run now. The NI's next packets need host buffers, acknowledgments among them.
   void set_aside(Ni& ni, PacketId id, PortCounters& counters) {
-    if (aside_.size() + kept_ >= kept_max_) copy_out(ni, ni.packet(id), counters);
+    const bool holds_buffer = ni.packet(id).holds != fabric::Holds::nothing;
+    if (holds_buffer && aside_.size() + kept_ >= kept_max_) copy_out(ni, ni.packet(id), counters);
     aside_.push_back(id);
   }
   bool any_aside() const { return !aside_.empty(); }

@@ -35,8 +35,15 @@ class ViaDescriptors {
   // VIA 1.0: a control segment and two data segments of 16 bytes each, on a boundary of 64.
   static constexpr std::uint16_t kDescriptorBytes = 64;
 
-  // What the NI has read from host memory.
-  enum class Read : std::uint8_t { send_descriptor, data, receive_descriptor };
+  // What the NI has read from host memory: for a packet of the Port's, or, of a message of a
+  // virtual interface (via_messages.h), a descriptor or a fragment.
+  enum class Read : std::uint8_t {
+    send_descriptor,
+    data,
+    receive_descriptor,
+    message_descriptor,
+    fragment
+  };
 
   ViaDescriptors(Hardware& ni, const ViaDescriptorOptions& options)
       : ni_(ni), options_(options), tlb_(options.tlb_entries, proto::kNoPage) {
@@ -64,6 +71,12 @@ class ViaDescriptors {
     reads_.pop_front();
     if (done.what == Read::data) return done.what;
     ni_.charge(Step::dma_complete);
+    if (done.what == Read::fragment) return done.what;
+    if (done.what == Read::message_descriptor) {
+      const std::uint32_t bytes = ni_.packet(id).fetch_bytes;
+      for (std::uint32_t at = 0; at < bytes; at += kDescriptorBytes) ni_.charge(Step::descriptor);
+      return done.what;
+    }
     ni_.charge(Step::descriptor);
     auto& packet = ni_.packet(id);
     packet.fetch_bytes = done.data_bytes;
@@ -80,13 +93,28 @@ class ViaDescriptors {
 
   std::uint64_t tlb_misses() const { return misses_; }
 
-  // --- For RDMA (via_rdma.h).
+  // --- For RDMA (via_rdma.h) and messages.
   // The next operation of another NI that has come; false: there is none.
   bool take_rdma(PacketId* id) {
     if (rdma_.empty()) return false;
     *id = rdma_.front();
     rdma_.pop_front();
     return true;
+  }
+  // As before, of what belongs to messages.
+  bool take_message(PacketId* id) {
+    if (messages_.empty()) return false;
+    *id = messages_.front();
+    messages_.pop_front();
+    return true;
+  }
+  // Reads a descriptor, a further part of one, or a fragment: packet.fetch_bytes from where the
+  // packet says (NiHardware::make_scratch).
+  void read_for_message(PacketId id, Read what) {
+    ni_.charge(Step::dma_program);
+    ni_.charge(Step::dma_queue);
+    reads_.push_back({id, what, 0});
+    ni_.fetch(id);
   }
   // Pieces of reads that have gone to the network since the last call.
   std::uint32_t take_left() { return std::exchange(left_, 0); }
@@ -111,10 +139,17 @@ class ViaDescriptors {
   }
   // It belongs where the next receive descriptor says. RDMA needs none.
   void deliver(PacketId id) {
-    const auto& packet = ni_.packet(id);
+    auto& packet = ni_.packet(id);
     switch (op_of(packet)) {
-      case fabric::ViOp::none:
+      default:
+        // What only a host and its own interface say to each other is a message like any other.
+        packet.source = static_cast<std::uint8_t>(fabric::ViOp::none);
         return read(id, Read::receive_descriptor, 0);
+      case fabric::ViOp::message:
+      case fabric::ViOp::message_write:
+      case fabric::ViOp::message_done:
+      case fabric::ViOp::broken:
+        return messages_.push_back(id);
       case fabric::ViOp::write:
       case fabric::ViOp::read:
         return rdma_.push_back(id);
@@ -130,7 +165,11 @@ class ViaDescriptors {
   void report(std::uint32_t place, std::uint64_t cookie) { ni_.report(place, cookie); }
   void answer(PacketId id) { ni_.answer(id); }
   void transmit(Peer peer, PacketId id) {
-    if (op_of(ni_.packet(id)) == fabric::ViOp::read_data) ++left_;
+    auto& packet = ni_.packet(id);
+    const fabric::ViOp op = op_of(packet);
+    if (op == fabric::ViOp::read_data) ++left_;
+    const bool is_piece = op == fabric::ViOp::message || op == fabric::ViOp::message_write;
+    if (is_piece && !is_connected(packet)) nobodys(packet);
     ni_.transmit(peer, id);
   }
   PacketId image(PacketId id) { return ni_.image(id); }
@@ -164,8 +203,23 @@ class ViaDescriptors {
   template <class Packet>
   static fabric::ViOp op_of(const Packet& packet) {
     const bool known = packet.header.client.kind == fabric::PacketKind::data &&
-                       packet.source <= static_cast<std::uint8_t>(fabric::ViOp::done);
+                       packet.source <= static_cast<std::uint8_t>(fabric::ViOp::broken);
     return known ? static_cast<fabric::ViOp>(packet.source) : fabric::ViOp::none;
+  }
+
+  // A piece of a message whose connection goes on at this end, which header.job names.
+  template <class Packet>
+  bool is_connected(const Packet& packet) {
+    const std::uint32_t name = packet.header.job;
+    auto* const end = ni_.vi_table().end(name & 0xffff);
+    return end != nullptr && end->is(packet.place, static_cast<std::uint8_t>(name >> 16));
+  }
+  // Its host has flushed the send, and may have changed the data before they were read. It has its
+  // number, and is for no virtual interface.
+  template <class Packet>
+  static void nobodys(Packet& packet) {
+    packet.header.client.size = 0;
+    packet.header.client.words[0] = 0xffff;
   }
 
   void read(PacketId id, Read what, std::uint16_t data_bytes) {
@@ -203,6 +257,7 @@ class ViaDescriptors {
   std::vector<Place> places_;
   std::uint64_t misses_ = 0;
   Ring<PacketId> rdma_;
+  Ring<PacketId> messages_;
   std::uint32_t left_ = 0;
 };
 

@@ -8,6 +8,9 @@
 //   packet received -> receive descriptor read -> addresses found -> data, status and
 //   completion queue entry written
 //   RDMA received -> looked up, data written or read by DMA, and answered (via_rdma.h)
+// The packets of the Port go so, each by a descriptor of its own, and the messages that programs
+// send by virtual interfaces of their own, by the descriptors that they have posted
+// (via_messages.h).
 //
 // Between NIs a flow of proto/flow.h, so that nothing is lost: reliable delivery.
 #pragma once
@@ -17,9 +20,12 @@
 
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
+#include "fairlead/fabric/ni_packet.h"
+#include "fairlead/fabric/vi_rdma.h"
 #include "fairlead/lci/ni/doorbell_scan.h"
 #include "fairlead/lci/ni/ni_program.h"
 #include "fairlead/lci/ni/via_descriptors.h"
+#include "fairlead/lci/ni/via_messages.h"
 #include "fairlead/lci/ni/via_rdma.h"
 
 namespace fairlead::lci {
@@ -40,7 +46,8 @@ class ViaProgram {
         scan_(ni.time_of(Step::doorbell)),
         descriptors_(ni, descriptors),
         packets_(descriptors_, std::move(flow), options),
-        rdma_(ni, descriptors_, packets_) {}
+        rdma_(ni, descriptors_, packets_),
+        messages_(ni, descriptors_, packets_) {}
 
   // At `at`, which may be in a turn, a host has written this send into the doorbell packet.operand.
   void rung(PacketId id, Ps at) {
@@ -68,11 +75,21 @@ class ViaProgram {
           return packets_.on_fetched(id);
         case Descriptors::Read::receive_descriptor:
           return;
+        case Descriptors::Read::message_descriptor:
+          return messages_.on_descriptor(id);
+        case Descriptors::Read::fragment:
+          return messages_.on_fragment(id);
       }
     });
   }
   void on_transmitted(PacketId origin, std::uint32_t place) {
-    turn([&] { packets_.on_transmitted(origin, place); });
+    turn([&] {
+      if (origin != fabric::kNoPacket && is(origin, fabric::ViOp::send_token)) {
+        messages_.on_transmitted(origin);
+      } else {
+        packets_.on_transmitted(origin, place);
+      }
+    });
   }
   void on_received(PacketId id) {
     turn([&] { packets_.on_received(id); });
@@ -80,9 +97,9 @@ class ViaProgram {
   void on_delivered(PacketId origin, Peer peer) {
     turn([&] { packets_.on_delivered(origin, peer); });
   }
-  // The data of an RDMA write has gone to its rank's memory.
+  // The data of an RDMA write or of a message has gone to its rank's memory.
   void on_landed(PacketId id, Peer) {
-    turn([&] { rdma_.landed(id); });
+    turn([&] { is(id, fabric::ViOp::write) ? rdma_.landed(id) : messages_.on_landed(id); });
   }
   void on_corrupt(PacketId id) {
     turn([&] { packets_.on_corrupt(id); });
@@ -111,12 +128,17 @@ class ViaProgram {
     if (look.found != DoorbellScan::kNone) serve(look.found);
     work();
     rdma_.go_on();
+    messages_.go_on();
     scan_.resume(ni_.now());
     ni_.look_at(scan_.due());
   }
   void serve(std::uint32_t number) {
     ni_.take_doorbell(number);
-    descriptors_.posted(tokens_[number]);
+    const PacketId token = tokens_[number];
+    is(token, fabric::ViOp::send_token) ? messages_.posted(token) : descriptors_.posted(token);
+  }
+  bool is(PacketId id, fabric::ViOp op) {
+    return ni_.packet(id).source == static_cast<std::uint8_t>(op);
   }
   // Hosts have made further virtual interfaces.
   void grow() {
@@ -132,6 +154,7 @@ class ViaProgram {
   Descriptors descriptors_;
   NiProgram<Descriptors, Flow> packets_;
   ViaRdma<Hardware, NiProgram<Descriptors, Flow>> rdma_;
+  ViaMessages<Hardware, NiProgram<Descriptors, Flow>> messages_;
 };
 
 }  // namespace fairlead::lci

@@ -1,141 +1,21 @@
-// The control program for virtual interfaces on hand-made packets: doorbells in, actions out. A
-// look at a doorbell takes 10 ns, nothing else takes time.
+// The control program for virtual interfaces on hand-made packets: doorbells in, actions out.
 #include "fairlead/lci/ni/via_program.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "fairlead/base/counters.h"
-#include "fairlead/fabric/model/lanai/doorbells.h"
-#include "fairlead/fabric/model/lanai/vi_table.h"
-#include "fairlead/proto/credit_window.h"
+#include "fairlead/lci/ni/fake_via_ni.h"
 
 namespace fairlead::lci {
 namespace {
 
-using fabric::Holds;
 using fabric::kNoPacket;
 using fabric::NiPacket;
 using fabric::PacketKind;
-
-class FakeNi {
- public:
-  Peer self() const { return 0; }
-  Peer node_of(Rank rank) const { return rank; }
-  Ps now() const { return time; }
-  void charge(Step step) { ++charged[step]; }
-  NiPacket& packet(std::uint32_t id) { return packets_.at(id)->packet; }
-  PortCounters& counters() { return counters_; }
-  void fetch(std::uint32_t id) { did.push_back("fetch " + std::to_string(packet(id).fetch_bytes)); }
-  void deliver(std::uint32_t id) { did.push_back("piece " + std::to_string(id)); }
-  void deliver_described(std::uint32_t id) { did.push_back("deliver " + std::to_string(id)); }
-  void land(std::uint32_t) {}
-  void report(std::uint32_t, std::uint64_t) {}
-  void answer(std::uint32_t) {}
-  void transmit(Peer peer, std::uint32_t) { did.push_back("send to " + std::to_string(peer)); }
-  void send_buffer_free(std::uint32_t) { did.push_back("buffer free"); }
-  void complete(std::uint32_t) { did.push_back("status"); }
-  std::uint32_t make_control(PacketKind kind, Peer peer) { return make(kind, peer); }
-  std::uint32_t image(std::uint32_t) { return 0; }
-  void submit_forward(std::uint32_t, Peer) {}
-  void free_packet(std::uint32_t) { ++freed; }
-  std::uint64_t* find_word(Rank, std::uint32_t, std::uint64_t) { return nullptr; }
-
-  fabric::model::Doorbells& doorbells() { return doorbells_; }
-  Ps time_of(Step step) const { return step == Step::doorbell ? nanoseconds(10) : Ps{0}; }
-  void busy_until(Ps until) { time = until; }
-  void look_at(Ps at) { look = at; }
-  void take_doorbell(std::uint32_t number) {
-    doorbells_.clear(number);
-    did.push_back("taken " + std::to_string(number));
-  }
-  void start_dma() { did.push_back("start DMA"); }
-  void read_now() { ++table_reads; }
-  fabric::model::ViTable& vi_table() { return vis_; }
-  void land_rdma(std::uint32_t id) {
-    const NiPacket& landing = packet(id);
-    did.push_back("land " + std::to_string(landing.header.client.size - landing.page_bytes) +
-                  " at " + std::to_string(landing.cookie));
-  }
-  std::uint32_t payload_max() const { return 1000; }
-  std::uint32_t make_data(std::uint32_t) { return make(PacketKind::data, 0); }
-
-  std::uint32_t make(PacketKind kind, Peer peer) {
-    packets_[++last_] = std::make_unique<Slot>();
-    NiPacket& made = packet(last_);
-    made.id = last_;
-    made.peer = peer;
-    made.origin = kNoPacket;
-    made.header.client.kind = kind;
-    return last_;
-  }
-  std::uint32_t last() const { return last_; }
-
-  Ps time{};
-  Ps look = kNever;
-  std::vector<std::string> did;
-  std::map<Step, int> charged;
-  int table_reads = 0;
-  int freed = 0;
-
- private:
-  struct Slot {
-    NiPacket packet{};
-    std::byte payload[sizeof(fabric::RdmaHead)] = {};
-  };
-
-  fabric::model::Doorbells doorbells_;
-  fabric::model::ViTable vis_;
-  std::map<std::uint32_t, std::unique_ptr<Slot>> packets_;
-  std::uint32_t last_ = 0;
-  PortCounters counters_;
-};
-
-// The NI of node 0 of 4.
-class ViaProgramTest : public testing::Test {
- protected:
-  ViaProgramTest() {
-    for (int i = 0; i < 4; ++i) ni_.doorbells().add(0);
-  }
-  // The host writes a send of `bytes` for that node into the doorbell at the present time.
-  std::uint32_t ring(std::uint32_t doorbell, Peer peer, std::uint16_t bytes) {
-    const std::uint32_t id = ni_.make(PacketKind::data, peer);
-    ni_.packet(id).holds = Holds::send_buffer;
-    ni_.packet(id).operand = doorbell;
-    ni_.packet(id).fetch_bytes = bytes;
-    if (ni_.doorbells().has(doorbell)) ni_.doorbells().fill(doorbell);
-    program_.rung(id, ni_.time);
-    return id;
-  }
-  std::uint32_t arrive(Peer from, std::uint32_t sequence) {
-    const std::uint32_t id = ni_.make(PacketKind::data, from);
-    ni_.packet(id).header.sequence = sequence;
-    program_.on_received(id);
-    return id;
-  }
-  void expect(std::vector<std::string> done) {
-    EXPECT_EQ(ni_.did, done);
-    ni_.did.clear();
-  }
-
-  FakeNi ni_;
-  std::string violated_;
-  ViaProgram<FakeNi, proto::CreditWindow> program_{
-      ni_,
-      proto::CreditWindow(4, 8),
-      {4, 4, 24, true, false, proto::TreeShape::binary,
-       [](void* self, Peer, Peer, const char* what) {
-         static_cast<ViaProgramTest*>(self)->violated_ = what;
-       },
-       this},
-      {2, 2, 2, 1}};
-};
 
 TEST_F(ViaProgramTest, ASendFromDoorbellToStatus) {
   const std::uint32_t id = ring(2, 1, 100);

@@ -62,10 +62,7 @@ bool is_here(Core& core, const Address& address) {
 
 VIP_RETURN peer_answer(Core& core, Vi& vi) {
   if (vi.answered) {
-    if (vi.answer != VIP_SUCCESS) {
-      vi.state = VIP_STATE_IDLE;
-      ++vi.connection;
-    }
+    if (vi.answer != VIP_SUCCESS) core.refused(vi);
     vi.by_peers = false;
     return vi.answer;
   }
@@ -166,8 +163,7 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE handle, VIP_NET_ADDRESS* local, VIP_N
   if (answer == VIP_TIMEOUT) {
     core->cancel(*vi);
   } else if (answer != VIP_SUCCESS) {
-    vi->state = VIP_STATE_IDLE;
-    ++vi->connection;
+    core->refused(*vi);
   } else if (remote_attributes != nullptr) {
     *remote_attributes = vi->peer_attributes;
   }

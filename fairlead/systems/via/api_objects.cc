@@ -106,7 +106,7 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE handle, VIP_NIC_ATTRIBUTES* attributes) {
   to.MaxRegisterBlockBytes = kRegisterMax;
   to.MaxVI = decltype(core->vis)::kMost;
   to.MaxDescriptorsPerQueue = fairlead::via::kDescriptorsMax;
-  to.MaxSegmentsPerDesc = fairlead::via::kSegmentsMax;
+  to.MaxSegmentsPerDesc = core->segments_max();
   to.MaxCQ = decltype(core->queues)::kMost;
   to.MaxCQEntries = fairlead::via::kEntriesMax;
   to.MaxTransferSize = fairlead::via::kTransferMax;

@@ -227,7 +227,7 @@ void Core::read_came(Vi& vi, const DataHead& head, std::span<const std::byte> bo
 Posted* Core::awaiting(Vi& vi, bool is_read) {
   for (std::size_t i = vi.send.told; i < vi.send.next; ++i) {
     Posted& each = vi.send.posted[i];
-    const bool fits = is_read || !each.by_ni;
+    const bool fits = is_read || !(each.by_ni || each.handed);
     if (each.state == Posted::State::left && each.shape.is_read() == is_read && fits) return &each;
   }
   return nullptr;

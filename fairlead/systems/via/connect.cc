@@ -74,7 +74,7 @@ void Core::request_connection(Vi& vi, Rank peer, const Discriminator& local,
   vi.by_peers = by_peers;
   vi.answered = false;
   vi.deadline = deadline;
-  open_to_rdma(vi);
+  open_to_interface(vi);
   send_control(peer, control_of(vi, by_peers ? ControlKind::peer : ControlKind::request),
                lci::Lane::request, vi.queue);
   if (!by_peers) return;
@@ -104,13 +104,18 @@ void Core::connect(Vi& vi, ViName peer, std::uint32_t peer_queue,
   vi.incoming = {};
   vi.reads = 0;
   vi.served = 0;
+  connect_interface(vi);
   changed();
 }
 
 void Core::cancel(Vi& vi) {
   send_control(vi.peer, control_of(vi, ControlKind::cancel), lci::Lane::request, vi.queue);
+  refused(vi);
+}
+
+void Core::refused(Vi& vi) {
   vi.state = VIP_STATE_IDLE;
-  close_to_rdma(vi);
+  close_to_interface(vi);
   ++vi.connection;
 }
 
@@ -140,7 +145,7 @@ VIP_RETURN Core::accept(Connection& connection, Vi& vi) {
   vi.local = request.to;
   vi.remote = request.from;
   vi.by_peers = false;
-  open_to_rdma(vi);
+  open_to_interface(vi);
   connect(vi, request.vi, request.queue, request.attributes);
   send_control(vi.peer, control_of(vi, ControlKind::accept), lci::Lane::request, vi.queue);
   connections.remove(&connection);
@@ -166,7 +171,7 @@ void Core::disconnect(Vi& vi) {
     Control control = control_of(vi, ControlKind::disconnect);
     control.value = vi.expected;
     send_control(vi.peer, control, lci::Lane::request, vi.queue);
-    close_to_rdma(vi);
+    close_to_interface(vi);
   }
   vi.state = VIP_STATE_IDLE;
   ++vi.connection;
@@ -177,7 +182,7 @@ void Core::break_off(Vi& vi, std::optional<VIP_ERROR_CODE> code, std::uint32_t s
                      std::optional<std::uint32_t> peer_status) {
   if (vi.state != VIP_STATE_CONNECTED) return;
   vi.state = VIP_STATE_ERROR;
-  close_to_rdma(vi);
+  close_to_interface(vi);
   if (peer_status) answer_data(vi, DataKind::broken, *peer_status, 0);
   if (code) tell(vi.nic, *code, VIP_RESOURCE_VI, &vi, nullptr, nullptr, VIP_STATUS_OP_SEND);
   flush(vi, status);

@@ -26,12 +26,14 @@ Core::Core(run::Context& context, const LossPlan& plan)
   std::memcpy(host_address_.data() + sizeof host, &process, sizeof process);
   port_.bind(kDataChan, {&data_came, this}, {});
   port_.bind(kControlChan, {&control_came, this}, {});
+  port_.bind(kToldChan, {&told_came, this}, {});
 }
 
 Core::~Core() {
   if (rdma_ != nullptr) rdma_->forget();
   port_.bind(kDataChan, {}, {});
   port_.bind(kControlChan, {}, {});
+  port_.bind(kToldChan, {}, {});
 }
 
 std::uint32_t Core::least_mtu() const {

@@ -1,5 +1,6 @@
 // One rank's provider of VIs over its Port: the objects, what is under way, and what other ranks
-// send. connect.cc makes and ends connections, send.cc moves what was posted, arrive.cc what comes.
+// send. connect.cc makes and ends connections, send.cc moves what was posted, arrive.cc what comes;
+// where network interfaces know virtual interfaces, these do both (by_interface.cc, rdma.cc).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -40,8 +41,7 @@ class Core {
   run::Context& context() { return context_; }
   lci::Port& port() { return port_; }
   Memory& memory() { return memory_; }
-  // --- rdma.cc: where network interfaces do RDMA, they are told of registered memory that permits
-  // it.
+  // --- rdma.cc: network interfaces that know virtual interfaces are told of registered memory.
   void opened(VIP_MEM_HANDLE handle, const Region& region);
   void closed(VIP_MEM_HANDLE handle, const Region& region);
   // A VI is destroyed: what it sent and is late does not leave by its queue any more.
@@ -89,6 +89,8 @@ class Core {
                           const Discriminator& remote, bool by_peers, Ps deadline);
   // It does not wait any more; the VI is idle.
   void cancel(Vi& vi);
+  // As before, of a request that the other side has refused.
+  void refused(Vi& vi);
   // A client that asks for the discriminator, now a connection of its own; nullptr: none does.
   Connection* next_request(Nic* nic, const Discriminator& local, bool& full);
   VIP_RETURN accept(Connection& connection, Vi& vi);
@@ -105,6 +107,10 @@ class Core {
   // The first descriptor of the queue, if it is complete.
   VIP_RETURN take(Vi& vi, bool is_receive, VIP_DESCRIPTOR** descriptor);
   void flush(Vi& vi, std::uint32_t first_status);
+
+  // --- by_interface.cc
+  // Of one descriptor, the address segment included.
+  std::uint32_t segments_max() const;
 
  private:
   struct Answer {
@@ -137,6 +143,7 @@ class Core {
 
   static Keep data_came(void* self, lci::Packet* packet, const lci::Arrival& arrival);
   static Keep control_came(void* self, lci::Packet* packet, const lci::Arrival& arrival);
+  static Keep told_came(void* self, lci::Packet* packet, const lci::Arrival& arrival);
 
   // --- core.cc
   void changed() { changes_.ok.fetch_add(1, std::memory_order_release); }
@@ -175,10 +182,24 @@ class Core {
   // Writes the status of what is done, in order.
   void settle(Vi& vi, bool is_receive);
 
+  // --- by_interface.cc
+  // The interface may move messages, and RDMA, between this VI and the other one: it does where
+  // both have queues of it.
+  bool interfaces_may_move(const Vi& vi) const;
+  lci::ViEnd end_of(const Vi& vi) const;
+  // The other side may begin to send, write and read; is named; and may not any more.
+  void open_to_interface(Vi& vi);
+  void connect_interface(Vi& vi);
+  void close_to_interface(Vi& vi);
+  void hand_over(const Vi& vi, const Posted& receive);
+  lci::ViToken token_of(const Vi& vi, const Posted& posted) const;
+  bool sent_by_interface(const Vi& vi, const Posted& posted) const;
+  void send_by_interface(Vi& vi, Posted& posted);
+  void told(Vi& vi, const lci::ViEvent& event);
+  void told_received(Vi& vi, const lci::ViEvent& event);
+  void told_sent(Vi& vi, const lci::ViEvent& event);
+
   // --- rdma.cc
-  // The other side may begin to write and read, and may not any more.
-  void open_to_rdma(const Vi& vi);
-  void close_to_rdma(const Vi& vi);
   // Whether the network interfaces move such RDMA between this VI and the other one.
   bool moved_by_ni(const Vi& vi, bool is_read, bool has_immediate) const;
   lci::RdmaHead rdma_head(const Vi& vi, const Posted& posted) const;
@@ -204,7 +225,7 @@ class Core {
 
   run::Context& context_;
   lci::Port& port_;
-  lci::ViRdma* const rdma_;  // nullptr: hosts move it
+  lci::ViRdma* const rdma_;  // nullptr: hosts move everything
   const run::LayerWork work_;
   Memory memory_;
   std::array<VIP_UINT8, kHostBytes> host_address_{};
@@ -217,7 +238,8 @@ class Core {
   std::deque<Answer> requests_out_;  // on Lane::request, before any data
   std::deque<Answer> answers_;       // on Lane::reply
   std::deque<Served> served_;
-  std::vector<std::uint16_t> stalled_;  // VIs
+  std::vector<std::uint16_t> stalled_;      // VIs
+  std::vector<std::uint16_t> vi_of_queue_;  // by Vi::queue, of those that the interface knew
 
   std::deque<Request> waiting_;        // clients without a server
   std::deque<Request> waiting_peers_;  // of peers that were not asked for here

@@ -61,6 +61,7 @@ struct Posted {
   std::uint32_t moved = 0;     // bytes
   std::uint16_t sequence = 0;  // of RDMA by the network interfaces: a number among those
   bool by_ni = false;          // these move it, and the other side's provider does not see it
+  bool handed = false;  // the network interface has the descriptor, and says what becomes of it
   Shape shape;
 };
 
@@ -99,6 +100,7 @@ struct Vi : Object {
   ViName peer_vi;
   VIP_VI_ATTRIBUTES peer_attributes{};
   std::uint32_t peer_queue = 0;  // as `queue`, of the other side
+  bool by_interface = false;     // the network interface moves messages
   bool by_peers = false;         // asked for by VipConnectPeerRequest
   bool answered = false;         // the request was, by `answer`
   VIP_RETURN answer = VIP_SUCCESS;

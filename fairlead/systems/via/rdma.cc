@@ -5,49 +5,25 @@
 #include "fairlead/systems/via/core.h"
 
 namespace fairlead::via {
-namespace {
-
-// Attributes of a VI or of memory.
-template <class Attributes>
-bool permits_rdma(const Attributes& its) {
-  return its.EnableRdmaWrite != VIP_FALSE || its.EnableRdmaRead != VIP_FALSE;
-}
-
-}  // namespace
-
 void Core::opened(VIP_MEM_HANDLE handle, const Region& region) {
   const VIP_MEM_ATTRIBUTES& its = region.attributes;
   const Ptag* const ptag = ptags.find(its.Ptag);
-  if (rdma_ == nullptr || ptag == nullptr || !permits_rdma(its)) return;
+  if (rdma_ == nullptr || ptag == nullptr) return;
   rdma_->allow({handle, ptag->index, region.base, region.bytes, its.EnableRdmaWrite != VIP_FALSE,
                 its.EnableRdmaRead != VIP_FALSE});
 }
 void Core::closed(VIP_MEM_HANDLE handle, const Region& region) {
-  if (rdma_ != nullptr && permits_rdma(region.attributes)) rdma_->forbid(handle);
+  if (rdma_ != nullptr && region.attributes.Ptag != nullptr) rdma_->forbid(handle);
 }
 
-// When it is asked for: the other side is not connected before this one is named to it.
-void Core::open_to_rdma(const Vi& vi) {
-  if (rdma_ == nullptr || vi.queue == 0 || !permits_rdma(vi.attributes)) return;
-  const Ptag* const ptag = ptags.find(vi.attributes.Ptag);
-  rdma_->connect({vi.queue, vi.peer, vi.connection, ptag == nullptr ? 0u : ptag->index,
-                  vi.attributes.EnableRdmaWrite != VIP_FALSE,
-                  vi.attributes.EnableRdmaRead != VIP_FALSE, vi.reliable()});
-}
-void Core::close_to_rdma(const Vi& vi) {
-  if (rdma_ == nullptr || vi.queue == 0 || !permits_rdma(vi.attributes)) return;
-  rdma_->disconnect(vi.queue);
-}
-
-// Both ends have to come to the same result. What the target's VI does not permit at all is the
+// Both ends have to come to one result. What the target's VI does not permit at all is the
 // providers' to refuse; losses are theirs, too.
 bool Core::moved_by_ni(const Vi& vi, bool is_read, bool has_immediate) const {
   const auto permits = [is_read](const VIP_VI_ATTRIBUTES& its) {
     return (is_read ? its.EnableRdmaRead : its.EnableRdmaWrite) != VIP_FALSE;
   };
-  return rdma_ != nullptr && vi.queue > 0 && vi.peer_queue > 0 && !has_immediate && !loss_.any() &&
-         permits(vi.attributes) && permits(vi.peer_attributes) &&
-         host_of(vi.peer) != host_of(port_.self());
+  return interfaces_may_move(vi) && vi.peer_queue > 0 && !has_immediate && permits(vi.attributes) &&
+         permits(vi.peer_attributes);
 }
 
 lci::RdmaHead Core::rdma_head(const Vi& vi, const Posted& posted) const {

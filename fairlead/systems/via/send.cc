@@ -20,6 +20,11 @@ std::uint32_t op_status(const Shape& shape) {
                            : VIP_STATUS_OP_SEND;
 }
 
+// Earlier RDMA reads are to be done first.
+bool is_fenced(const Vi& vi, const Shape& shape) {
+  return (shape.control & VIP_CONTROL_QFENCE) != 0 && vi.reads > 0;
+}
+
 }  // namespace
 
 VIP_RETURN Core::post(Vi& vi, bool is_receive, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE handle) {
@@ -64,7 +69,9 @@ VIP_RETURN Core::post(Vi& vi, bool is_receive, VIP_DESCRIPTOR* descriptor, VIP_M
   if (flushed) {
     queue.next = queue.posted.size();
     settle(vi, is_receive);
-  } else if (!is_receive && !vi.stalled && !push(vi)) {
+  } else if (is_receive) {
+    if (vi.by_interface) hand_over(vi, made);
+  } else if (!vi.stalled && !push(vi)) {
     vi.stalled = true;
     stalled_.push_back(vi.index);
     come_back_later();
@@ -163,8 +170,8 @@ bool Core::begin(Vi& vi, Posted& posted) {
     fail(vi, posted, 0);
     return false;
   }
-  const bool fenced = (posted.shape.control & VIP_CONTROL_QFENCE) != 0 && vi.reads > 0;
-  if (fenced || (posted.shape.is_read() && vi.reads >= kReadsMax)) return false;
+  if (is_fenced(vi, posted.shape)) return false;
+  if (posted.shape.is_read() && vi.reads >= kReadsMax) return false;
   posted.state = Posted::State::moves;
   posted.by_ni = posted.shape.is_rdma() &&
                  moved_by_ni(vi, posted.shape.is_read(), posted.shape.has_immediate());
@@ -177,6 +184,11 @@ bool Core::push(Vi& vi) {
   while (vi.state == VIP_STATE_CONNECTED && vi.send.next < vi.send.posted.size()) {
     const std::size_t place = vi.send.next;
     Posted& posted = vi.send.posted[place];
+    if (posted.state == Posted::State::waits && sent_by_interface(vi, posted)) {
+      if (is_fenced(vi, posted.shape)) return true;
+      send_by_interface(vi, posted);
+      continue;
+    }
     if (posted.state == Posted::State::waits && !begin(vi, posted)) {
       if (vi.send.next != place) continue;
       return true;

@@ -13,6 +13,7 @@ namespace fairlead::via {
 constexpr run::Names kNames = run::names_of(run::System::via);
 constexpr lci::Chan kDataChan = kNames.channels[0];
 constexpr lci::Chan kControlChan = kNames.channels[1];
+constexpr lci::Chan kToldChan = kNames.channels[2];  // by this rank's network interface
 
 // send, write, read: a piece of a message, or a whole one. read_data: a piece of what was read.
 // done: a message of a VI of level 4 is in memory; where a network interface says so of a write, it

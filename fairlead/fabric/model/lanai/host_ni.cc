@@ -202,14 +202,45 @@ void ModelHostNi::post(PacketId id, std::size_t descriptor_lines) {
     parts_.journeys->posted(id, packet(id).header.client, packet(id).peer);
   }
   address(packet(id));
-  // Writes are posted in order: the doorbell is behind the data that is still on its way.
-  const hw::IoBus::Written before = ni_.bus().write(now(), kDescriptorLine * descriptor_lines);
-  const Ps issued = now() + parts_.bus.pio_issue * static_cast<std::int64_t>(descriptor_lines);
-  spend_until(std::max(issued, before.processor_free), HostPart::send);
-  spent(hw::kBusResource);
+  const Ps reached = write_descriptor(descriptor_lines);
   if (parts_.journeys != nullptr) [[unlikely]]
     parts_.journeys->mark(id, Stage::host_send, local_);
-  ni_.ring_doorbell(local_ + parts_.bus.doorbell, id);
+  ni_.ring_doorbell(reached, id);
+}
+
+// Writes are posted in order: the doorbell is behind the data that is still on its way.
+Ps ModelHostNi::write_descriptor(std::size_t lines) {
+  const hw::IoBus::Written before = ni_.bus().write(now(), kDescriptorLine * lines);
+  const Ps issued = now() + parts_.bus.pio_issue * static_cast<std::int64_t>(lines);
+  spend_until(std::max(issued, before.processor_free), HostPart::send);
+  spent(hw::kBusResource);
+  return local_ + parts_.bus.doorbell;
+}
+
+// A token has 8 bytes: the memory handle, and where in that memory the descriptor is.
+void ModelHostNi::post_vi_send(std::uint32_t number, const ViToken& token) {
+  if (!ni_.has_doorbells()) return;
+  sync();
+  const PacketId id = ni_.make_scratch(sizeof(ViControl) + kViSegmentsMax * sizeof(ViSegment));
+  NiPacket& made = packet(id);
+  made.source = static_cast<std::uint8_t>(ViOp::send_token);
+  made.place = static_cast<std::uint8_t>(number_);
+  made.operand = number;
+  made.cookie = token.address;
+  ViMessageHead head;
+  head.queue = static_cast<std::uint16_t>(number);
+  head.connection = token.connection;
+  head.sequence = token.sequence;
+  head.immediate = token.handle;
+  head.write(made.header.client.words);
+  await_doorbell(made);
+  ni_.ring_doorbell(write_descriptor(1), id);
+}
+
+void ModelHostNi::post_vi_receive(std::uint32_t number, const ViToken& token) {
+  if (!ni_.has_doorbells()) return;
+  sync();
+  ni_.ring_receive_doorbell(write_descriptor(1), number_, number, token);
 }
 
 bool ModelHostNi::alloc_near(std::size_t payload_bytes, std::uint32_t reserve, PacketId* id) {

@@ -131,7 +131,12 @@ class alignas(kCacheLine) ModelHostNi {
   std::uint32_t open_vi();
   // Nothing more is sent by it.
   void close_vi(std::uint32_t number);
-  // What the NI may do to this rank's memory for the other ends of its virtual interfaces (RDMA).
+  // Hands a send of that interface's connection to the NI: its descriptor lies where the token
+  // says. Waits until the doorbell is empty.
+  void post_vi_send(std::uint32_t number, const ViToken& token);
+  // As before for a receive, whose doorbell has room for all of them.
+  void post_vi_receive(std::uint32_t number, const ViToken& token);
+  // What the NI may do to this rank's memory for its virtual interfaces.
   void allow(const ViMemory& memory);
   void forbid(std::uint32_t handle);
   void connect_vi(const ViEnd& end);
@@ -219,6 +224,8 @@ class alignas(kCacheLine) ModelHostNi {
   void count_end(PacketId id);
   void return_host_buffer();
   void await_doorbell(NiPacket& packet);
+  // Posted writes of a descriptor or token, the last of which reaches the NI at the time returned.
+  Ps write_descriptor(std::size_t lines);
   std::uint32_t vi_of(Rank peer);
   void address(NiPacket& packet) const;
   void came(PacketId id);

@@ -76,6 +76,8 @@ Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answ
     case LanaiOp::forbid:
     case LanaiOp::connect_vi:
     case LanaiOp::disconnect_vi:
+    case LanaiOp::post_vi_send:
+    case LanaiOp::post_vi_receive:
     case LanaiOp::forget_vis:
       return on_vi(command, answer);
     case LanaiOp::add_words:
@@ -113,9 +115,18 @@ Result<void> LanaiCommands::on_vi(const GateCommand& command, GateAnswer& answer
   }
   if (!vis_.contains(command.id)) return damaged("virtual interface", command.id);
   if (op == LanaiOp::connect_vi) {
-    host_.connect_vi(GateViEnd::read(command));
+    const ViEnd end = GateViEnd::read(command);
+    // Its messages are for another node's interface.
+    if (end.peer >= machine_.ranks().ranks || end.peer == rank_ || host_.near(end.peer)) {
+      return damaged("destination", end.peer);
+    }
+    host_.connect_vi(end);
   } else if (op == LanaiOp::disconnect_vi) {
     host_.disconnect_vi(command.id);
+  } else if (op == LanaiOp::post_vi_send) {
+    host_.post_vi_send(command.id, GateViToken::read(command));
+  } else if (op == LanaiOp::post_vi_receive) {
+    host_.post_vi_receive(command.id, GateViToken::read(command));
   } else {
     vis_.erase(command.id);
     host_.close_vi(command.id);
@@ -196,6 +207,10 @@ Result<void> LanaiCommands::post(const GateCommand& command) {
       (packet.operand > UINT32_MAX ||
        vis_.count(static_cast<std::uint32_t>(packet.operand)) == 0)) {
     return damaged("virtual interface", packet.operand);
+  }
+  // What messages of virtual interfaces consist of is the NI's to make.
+  if (kind == PacketKind::data && packet.source > static_cast<std::uint8_t>(ViOp::read)) {
+    packet.source = static_cast<std::uint8_t>(ViOp::none);
   }
   // The NI multicasts what its own host sends.
   if (to_group) packet.header.client.source = rank_;

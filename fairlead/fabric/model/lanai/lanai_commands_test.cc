@@ -105,7 +105,8 @@ TEST_F(DamagedRank, SizesAreBounded) {
 }
 
 TEST_F(DamagedRank, VirtualInterfacesThatItDoesNotHaveAreRefused) {
-  for (const LanaiOp op : {LanaiOp::connect_vi, LanaiOp::disconnect_vi, LanaiOp::close_vi}) {
+  for (const LanaiOp op : {LanaiOp::connect_vi, LanaiOp::disconnect_vi, LanaiOp::close_vi,
+                           LanaiOp::post_vi_send, LanaiOp::post_vi_receive}) {
     EXPECT_FALSE(execute(op, 7).ok()) << static_cast<int>(op);
   }
   // Expect: no memory beyond the addresses that there are

@@ -7,6 +7,7 @@
 #include "fairlead/fabric/model/gate.h"
 #include "fairlead/fabric/model/lanai/lanai_parts.h"
 #include "fairlead/fabric/ni_packet.h"
+#include "fairlead/fabric/vi_message.h"
 #include "fairlead/fabric/vi_rdma.h"
 #include "fairlead/hw/lanai/library_rates.h"
 
@@ -29,6 +30,8 @@ enum class LanaiOp : std::uint32_t {
   forbid,                                                  // id: memory handle
   connect_vi,                                              // id: the virtual interface; GateViEnd
   disconnect_vi,                                           // id: the same
+  post_vi_send,                                            // id: the same; GateViToken
+  post_vi_receive,                                         // the same
   forget_vis,
   alloc,        // a: payload bytes, b: reserve; answer: id
   alloc_near,   // the same
@@ -39,7 +42,7 @@ enum class LanaiOp : std::uint32_t {
   open_vi,      // answer: id
 };
 
-// How ViMemory and ViEnd travel in a command: addresses of processes have 47 bits.
+// How ViMemory, ViEnd and ViToken travel in a command: addresses of processes have 47 bits.
 struct GateViMemory {
   static constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << 48) - 1;
 
@@ -59,20 +62,47 @@ struct GateViMemory {
             command.a >> 63 != 0};
   }
 };
+// A protection tag has 16 bits, the largest message 24.
 struct GateViEnd {
-  static std::uint64_t a(const ViEnd& end) { return end.peer | std::uint64_t{end.ptag} << 32; }
+  static std::uint64_t a(const ViEnd& end) {
+    return end.peer | std::uint64_t{end.ptag & 0xffff} << 32 | std::uint64_t{end.chan} << 48;
+  }
   static std::uint64_t b(const ViEnd& end) {
     return std::uint64_t{end.connection} | std::uint64_t{end.writes} << 8 |
-           std::uint64_t{end.reads} << 9 | std::uint64_t{end.breaks} << 10;
+           std::uint64_t{end.reads} << 9 | std::uint64_t{end.breaks} << 10 |
+           std::uint64_t{end.tells} << 11 | std::uint64_t{end.send_entries} << 12 |
+           std::uint64_t{end.receive_entries} << 13 | std::uint64_t{end.peer_connection} << 16 |
+           std::uint64_t{end.peer_queue} << 24 | std::uint64_t{end.transfer_max} << 40;
   }
   static ViEnd read(const GateCommand& command) {
+    const auto bit = [&command](unsigned at) { return (command.b >> at & 1) != 0; };
     return {command.id,
             static_cast<Rank>(command.a),
             static_cast<std::uint8_t>(command.b),
-            static_cast<std::uint32_t>(command.a >> 32),
-            (command.b >> 8 & 1) != 0,
-            (command.b >> 9 & 1) != 0,
-            (command.b >> 10 & 1) != 0};
+            static_cast<std::uint32_t>(command.a >> 32 & 0xffff),
+            bit(8),
+            bit(9),
+            bit(10),
+            bit(11),
+            bit(12),
+            bit(13),
+            static_cast<std::uint8_t>(command.b >> 16),
+            static_cast<std::uint16_t>(command.b >> 24),
+            static_cast<std::uint16_t>(command.a >> 48),
+            static_cast<std::uint32_t>(command.b >> 40)};
+  }
+};
+struct GateViToken {
+  static std::uint64_t a(const ViToken& token) {
+    return (token.address & GateViMemory::kAddressMask) | std::uint64_t{token.connection} << 48;
+  }
+  static std::uint64_t b(const ViToken& token) {
+    return std::uint64_t{token.handle} | std::uint64_t{token.sequence} << 32;
+  }
+  static ViToken read(const GateCommand& command) {
+    return {command.a & GateViMemory::kAddressMask, static_cast<std::uint32_t>(command.b),
+            static_cast<std::uint16_t>(command.b >> 32),
+            static_cast<std::uint8_t>(command.a >> 48)};
   }
 };
 

@@ -106,6 +106,8 @@ class alignas(kCacheLine) NiHardware {
   // --- For the control program, inside its turn.
   Peer self() const { return processor_.node(); }
   Peer node_of(Rank rank) const { return parts_.nodes.node_of(rank); }
+  std::uint32_t place_of(Rank rank) const { return parts_.nodes.place_of(rank); }
+  Rank rank_at(std::uint32_t place) const { return parts_.nodes.rank_at(self(), place); }
   Ps now() const { return processor_.now(); }
   void charge(Step step) { processor_.charge(step); }
   NiPacket& packet(PacketId id) { return *reinterpret_cast<NiPacket*>(parts_.pool.at(id)); }
@@ -144,10 +146,20 @@ class alignas(kCacheLine) NiHardware {
     if (packet(id).notifies) request(DmaKind::notify, to, id);
   }
   // Copies a packet's data behind its first packet.page_bytes to the address packet.cookie of its
-  // rank's memory. kLanded follows.
+  // rank's memory. kLanded follows. What belongs to a message (fabric/vi_message.h) goes to the
+  // memory packet.operand, and nowhere where that or the connection is no more.
   void land_rdma(PacketId id) {
     leaves_turn(id, Stage::ni_receive);
     request(DmaKind::rdma, packet(id).to, id);
+  }
+  // Tells the rank at packet.to what the packet's words say (fabric::ViEvent), and writes the three
+  // words of its payload (immediate data, length and status) behind the fifth word of the control
+  // segment at packet.cookie, in memory packet.operand; cookie 0: there is none. `has_entry`: of a
+  // completion queue, behind the status. The packet is the host's then.
+  void tell(PacketId id, bool has_entry) {
+    const std::uint32_t to = packet(id).to;
+    if (has_entry) request(DmaKind::status, to, id);
+    request(DmaKind::notify, to, id);
   }
   // Tells the rank at `place` that the data of its packet `cookie` may be reused; batched.
   void report(std::uint32_t place, std::uint64_t cookie);
@@ -180,6 +192,10 @@ class alignas(kCacheLine) NiHardware {
   // One with room for `bytes`, which fetch() reads from the address packet.cookie of the memory of
   // the rank at packet.place, where it is a piece of what was read by RDMA.
   PacketId make_data(std::uint32_t bytes);
+  // One with room for `bytes` that is no message's, for the program's own use; as fetch() fills a
+  // descriptor (ViOp::send_token, receive_token) or a fragment: packet.fetch_bytes from the address
+  // packet.cookie of memory packet.operand, behind its first packet.page_bytes.
+  PacketId make_scratch(std::uint32_t bytes) { return make(PacketKind::data, self(), bytes); }
   std::uint32_t payload_max() const {
     return static_cast<std::uint32_t>(parts_.pool.largest_bytes() - sizeof(NiPacket));
   }
@@ -231,6 +247,8 @@ class alignas(kCacheLine) NiHardware {
   // How many words all ranks of a node have together, and how many segments of words each has.
   static constexpr std::uint32_t kWords = 8192;  // what buffers and program leave: 64 KB
   static constexpr std::uint32_t kWordSegments = 256;
+  // A receive reaches the receive doorbell of a virtual interface at `at`.
+  void ring_receive_doorbell(Ps at, std::uint32_t place, std::uint32_t queue, const ViToken& token);
   // The rank's memory is reached through `memory`, which outlives the machine's events.
   void use_memory(std::uint32_t place, RankMemory& memory) { side(place).memory = &memory; }
   // A descriptor reaches NI memory at `at`.
@@ -309,6 +327,7 @@ class alignas(kCacheLine) NiHardware {
   static void on_timer(void* self, std::uint64_t at, std::uint64_t);
   static void on_look(void* self, std::uint64_t at, std::uint64_t);
   static void on_doorbell_free(void* self, std::uint64_t doorbell, std::uint64_t);
+  static void on_receive_doorbell(void* self, std::uint64_t where, std::uint64_t handle);
   static void on_host_buffers(void* self, std::uint64_t count, std::uint64_t place);
 
   Side& side(std::uint32_t place) {
@@ -319,6 +338,11 @@ class alignas(kCacheLine) NiHardware {
   RankMemory& memory_of(std::uint32_t place);
   // What was read by RDMA is in NI memory, what is written in the host's.
   void move_rdma(const DmaRequest& done);
+  // Checks of what belongs to messages, and the status of their descriptors.
+  bool is_registered(const NiPacket& moved, std::uint32_t place, std::uint64_t bytes);
+  // `name`: a queue of the rank's and which of its connections, as in the words of a message.
+  bool is_connected(std::uint32_t place, std::uint32_t name);
+  void write_status(PacketId id);
   void deliver_to_all(PacketId id);
   void copy_delivered(PacketId origin);
   void request(DmaKind kind, std::uint32_t place, PacketId id);

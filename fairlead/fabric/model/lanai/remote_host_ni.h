@@ -86,6 +86,14 @@ class RemoteHostNi {
   }
   std::uint32_t open_vi() { return gate_.hand_over(LanaiOp::open_vi).id; }  // *
   void close_vi(std::uint32_t number) { gate_.queue(LanaiOp::close_vi, number); }
+  void post_vi_send(std::uint32_t number, const ViToken& token) {
+    gate_.queue(LanaiOp::post_vi_send, number, GateViToken::a(token), GateViToken::b(token));
+    gate_.time_passes();
+  }
+  void post_vi_receive(std::uint32_t number, const ViToken& token) {
+    gate_.queue(LanaiOp::post_vi_receive, number, GateViToken::a(token), GateViToken::b(token));
+    gate_.time_passes();
+  }
   void allow(const ViMemory& memory) {
     gate_.queue(LanaiOp::allow, memory.handle, GateViMemory::a(memory), GateViMemory::b(memory));
     gate_.time_passes();

@@ -1,11 +1,14 @@
-// What a network interface knows of its ranks' virtual interfaces, to perform RDMA without them:
-// registered memory, and the ends of connections (fabric/vi_rdma.h). Hosts' system software writes
-// it, the control program looks things up.
+// What a network interface knows of its ranks' virtual interfaces, to move data without them:
+// registered memory, the ends of connections (fabric/vi_rdma.h) and the receives that are posted
+// there (fabric/vi_message.h). Hosts' system software writes it, the control program looks things
+// up.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <utility>
 
+#include "fairlead/base/ring.h"
+#include "fairlead/fabric/vi_message.h"
 #include "fairlead/fabric/vi_rdma.h"
 
 namespace fairlead::fabric::model {
@@ -29,6 +32,14 @@ class ViTable {
     std::uint32_t place = 0;  // of the rank, in its node
     std::uint32_t reads_under_way = 0;
     bool broken = false;  // an operation was refused
+    // The receive doorbell: what was posted and no message has taken. A program has at most 4,096
+    // receives posted to a queue (VIPL's MaxDescriptorsPerQueue), 8 bytes each.
+    Ring<ViToken> receives;
+
+    // It is this connection's, and goes on.
+    bool is(std::uint32_t of_place, std::uint8_t its_connection) const {
+      return place == of_place && connection == its_connection && !broken;
+    }
   };
 
   // False: there is no room.
@@ -47,15 +58,27 @@ class ViTable {
     return found == memories_.end() ? nullptr : &found->second;
   }
 
+  // A connection that is known is changed: what it had posted stays.
   void connect(std::uint32_t place, const ViEnd& given) {
+    const auto found = ends_.find(given.queue);
+    if (found != ends_.end() && !found->second.is(place, given.connection)) ends_.erase(found);
     End& made = ends_[given.queue];
-    made = {};
     static_cast<ViEnd&>(made) = given;
     made.place = place;
+    ++changes_;
   }
   void disconnect(std::uint32_t place, std::uint32_t queue) {
     const auto found = ends_.find(queue);
-    if (found != ends_.end() && found->second.place == place) ends_.erase(found);
+    if (found == ends_.end() || found->second.place != place) return;
+    ends_.erase(found);
+    ++changes_;
+  }
+  // Grows whenever ends were made or went.
+  std::uint64_t changes() const { return changes_; }
+  // A receive of that connection is posted; of one that is no more, nothing comes of it.
+  void post_receive(std::uint32_t place, std::uint32_t queue, const ViToken& token) {
+    End* const its = end(queue);
+    if (its != nullptr && its->is(place, token.connection)) its->receives.push_back(token);
   }
   // nullptr: nothing of that name is connected.
   End* end(std::uint32_t queue) {
@@ -66,12 +89,14 @@ class ViTable {
   void forget(std::uint32_t place) {
     std::erase_if(memories_, [place](const auto& each) { return each.first.first == place; });
     std::erase_if(ends_, [place](const auto& each) { return each.second.place == place; });
+    ++changes_;
   }
 
  private:
   std::map<std::pair<std::uint32_t, std::uint32_t>, Memory> memories_;  // by place and handle
   std::map<std::uint32_t, End> ends_;                                   // by queue
   std::uint64_t pages_ = 0;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace fairlead::fabric::model

@@ -1,0 +1,393 @@
+// Messages of virtual interfaces by the control program: descriptors as programs have posted them,
+// from the doorbell of a send to the status of a receive, and what becomes of those that are wrong.
+#include "fairlead/lci/ni/via_messages.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fairlead/lci/ni/fake_via_ni.h"
+
+namespace fairlead::lci {
+namespace {
+
+using fabric::NiPacket;
+using fabric::PacketKind;
+using fabric::ViControl;
+using fabric::ViEvent;
+using fabric::ViMessageHead;
+using fabric::ViOp;
+using fabric::ViSegment;
+using fabric::ViTold;
+
+// Queue 2, whose doorbell has number 1, is connected with queue 7 of rank 3. Memory 5 has 10,000
+// bytes from address 4096 on; descriptors are at 4096.
+class ViaMessagesTest : public ViaProgramTest {
+ protected:
+  ViaMessagesTest() {
+    ni_.vi_table().allow(0, {5, 9, 4096, 10'000, true, true});
+    connect({});
+  }
+  struct Level {
+    bool breaks = true;
+    bool tells = false;
+  };
+  void connect(const Level& level) {
+    fabric::ViEnd end{2, 3, 1, 9, true, true, level.breaks};
+    end.tells = level.tells;
+    end.peer_connection = 4;
+    end.peer_queue = 7;
+    end.chan = 77;
+    end.transfer_max = 5000;
+    ni_.vi_table().disconnect(0, 2);
+    ni_.vi_table().connect(0, end);
+  }
+  // A descriptor has come from host memory into the packet.
+  void describe(std::uint32_t id, const std::vector<ViSegment>& segments,
+                std::uint16_t control = 0) {
+    ViControl its{};
+    its.segments = static_cast<std::uint16_t>(segments.size());
+    its.control = control;
+    its.immediate = 1234;
+    std::byte* const to = ni_.packet(id).payload();
+    std::memcpy(to, &its, sizeof its);
+    if (segments.empty()) return;
+    std::memcpy(to + sizeof its, segments.data(), segments.size() * sizeof(ViSegment));
+  }
+  // The host posts a send, whose doorbell is found.
+  std::uint32_t post(std::uint16_t number = 0) {
+    const std::uint32_t id = ni_.make(PacketKind::data, 0);
+    NiPacket& token = ni_.packet(id);
+    token.source = static_cast<std::uint8_t>(ViOp::send_token);
+    token.operand = 1;
+    token.cookie = 4096;
+    ViMessageHead head;
+    head.queue = 2;
+    head.connection = 1;
+    head.sequence = number;
+    head.immediate = 5;
+    head.write(token.header.client.words);
+    ni_.doorbells().fill(1);
+    program_.rung(id, ni_.time);
+    ni_.time = ni_.look;
+    program_.on_look();
+    return id;
+  }
+  void post_receive(std::uint32_t handle = 5) {
+    ni_.vi_table().post_receive(0, 2, {4096, handle, 0, 1});
+  }
+  std::uint32_t message(std::uint32_t bytes, std::uint32_t offset, std::uint32_t data,
+                        ViOp op = ViOp::message) {
+    const std::uint32_t id = ni_.make(PacketKind::data, 3);
+    NiPacket& packet = ni_.packet(id);
+    packet.header.sequence = sequence_++;
+    packet.header.client.source = 3;
+    packet.header.client.size = data;
+    packet.header.job = 7 | 4 << 16;
+    packet.source = static_cast<std::uint8_t>(op);
+    ViMessageHead head;
+    head.queue = 2;
+    head.connection = 1;
+    head.offset = offset;
+    head.bytes = bytes;
+    head.write(packet.header.client.words);
+    program_.on_received(id);
+    return id;
+  }
+  // What was done since, acknowledgments apart.
+  std::vector<std::string> done() {
+    std::vector<std::string> did = std::exchange(ni_.did, {});
+    std::erase_if(did, [](const std::string& each) { return each == "send to 3"; });
+    return did;
+  }
+  bool is_broken() { return ni_.vi_table().end(2)->broken; }
+
+  std::uint32_t sequence_ = 0;
+};
+
+TEST_F(ViaMessagesTest, ASendFromDoorbellToStatus) {
+  const std::uint32_t id = post(8);
+  expect({"taken 1", "fetch 64"});
+  describe(id, {{5000, 5, 100}});
+  program_.on_fetched(id);
+  // Expect: its data goes straight from the program's memory into a packet for the other side
+  expect({"fetch 100"});
+  const std::uint32_t piece = ni_.last();
+  EXPECT_EQ(ni_.packet(piece).cookie, 5000u);
+  const auto head = ViMessageHead::read(ni_.packet(piece).header.client.words);
+  EXPECT_EQ(head.queue, 7);
+  EXPECT_EQ(head.connection, 4);
+  EXPECT_EQ(head.bytes, 100u);
+  program_.on_fetched(piece);
+  expect({"send to 3"});
+  EXPECT_TRUE(ni_.told.empty());
+  program_.on_transmitted(id, 0);
+  // Expect: told when the network has it
+  expect({"tell 1"});
+  EXPECT_EQ(ni_.told[0].bytes, 100u);
+  EXPECT_EQ(ni_.told[0].status, 0u);
+  EXPECT_EQ(ni_.told[0].value, 8u);
+}
+
+TEST_F(ViaMessagesTest, ASendOfReliableReceptionWaitsForTheOtherMemory) {
+  connect({true, true});
+  const std::uint32_t id = post();
+  describe(id, {});
+  program_.on_fetched(id);
+  program_.on_transmitted(id, 0);
+  EXPECT_TRUE(ni_.told.empty());
+  message(0, 0, 0, ViOp::message_done);
+  ASSERT_EQ(ni_.told.size(), 1u);
+  EXPECT_EQ(ni_.told[0].what, ViTold::sent);
+}
+
+TEST_F(ViaMessagesTest, ASendIsGatheredFromSeveralPlaces) {
+  const std::uint32_t id = post();
+  describe(id, {{5000, 5, 10}, {0, 0, 0}, {6000, 5, 20}});
+  // Expect: a descriptor of more than 64 bytes is read in two parts
+  program_.on_fetched(id);
+  EXPECT_EQ(done(), (std::vector<std::string>{"taken 1", "fetch 64", "fetch 16"}));
+  program_.on_fetched(id);
+  expect({"fetch 10", "fetch 20"});
+  const std::uint32_t fragment = ni_.last();
+  const std::uint32_t piece = fragment - 1;
+  std::memset(ni_.packet(fragment).payload(), 7, 10);
+  program_.on_fetched(fragment);
+  program_.on_fetched(piece);
+  expect({"send to 3"});
+  EXPECT_EQ(ni_.packet(piece).payload()[9], std::byte{7});
+  EXPECT_EQ(ni_.packet(piece).page_bytes, 10u);
+  EXPECT_EQ(ni_.packet(piece).header.client.size, 30u);
+}
+
+TEST_F(ViaMessagesTest, LongSendsWaitForRoom) {
+  const std::uint32_t id = post();
+  ni_.vi_table().end(2)->transfer_max = 10'000;
+  describe(id, {{4096, 5, 9000}});
+  ni_.did.clear();
+  program_.on_fetched(id);
+  // Expect: 8 packets of 1,000 bytes in NI memory, the last one when one has left
+  EXPECT_EQ(ni_.did.size(), 8u);
+  ni_.did.clear();
+  program_.on_transmitted(id, 0);
+  expect({"fetch 1000"});
+}
+
+struct BadSend {
+  const char* what;
+  std::uint32_t status;
+  std::vector<ViSegment> segments;
+  std::uint16_t control;
+};
+
+TEST_F(ViaMessagesTest, NothingInHostMemoryIsBelieved) {
+  ni_.vi_table().allow(0, {6, 8, 4096, 10'000, true, true});
+  const BadSend all[] = {
+      {"reserved bits", fabric::kViFormatError, {{5000, 5, 10}}, 0x10},
+      {"a read", fabric::kViFormatError, {{5000, 5, 10}}, 2},
+      {"a write without immediate data", fabric::kViFormatError, {{5000, 5, 10}}, 1},
+      {"a write of no address", fabric::kViFormatError, {}, 5},
+      {"more than the VI transfers", fabric::kViLengthError, {{4096, 5, 5001}}, 0},
+      {"lengths that overflow", fabric::kViLengthError, {{0, 5, UINT32_MAX}, {0, 5, 2}}, 0},
+      {"memory that is not registered", fabric::kViProtectionError, {{5000, 4, 10}}, 0},
+      {"another protection tag", fabric::kViProtectionError, {{5000, 6, 10}}, 0},
+      {"before the memory", fabric::kViProtectionError, {{4095, 5, 10}}, 0},
+      {"beyond the memory", fabric::kViProtectionError, {{14'090, 5, 10}}, 0},
+  };
+  for (const BadSend& bad : all) {
+    connect({});
+    const std::uint32_t id = post();
+    describe(id, bad.segments, bad.control);
+    ni_.told.clear();
+    program_.on_fetched(id);
+    ASSERT_EQ(ni_.told.size(), 1u) << bad.what;
+    EXPECT_EQ(ni_.told[0].status & fabric::kViErrorMask, bad.status) << bad.what;
+    // Expect: the connection is broken, and the other side is told
+    EXPECT_TRUE(is_broken()) << bad.what;
+    EXPECT_EQ(ni_.packet(ni_.last() - 1).source, static_cast<std::uint8_t>(ViOp::told));
+    EXPECT_EQ(ni_.packet(ni_.last()).source, static_cast<std::uint8_t>(ViOp::broken));
+  }
+}
+
+TEST_F(ViaMessagesTest, AnUnreliableSendThatIsWrongBreaksNothing) {
+  connect({false, false});
+  const std::uint32_t id = post();
+  describe(id, {{5000, 4, 10}});
+  program_.on_fetched(id);
+  ASSERT_EQ(ni_.told.size(), 1u);
+  EXPECT_FALSE(is_broken());
+}
+
+TEST_F(ViaMessagesTest, AReceiveTakesTheMessageWithoutTheHost) {
+  post_receive();
+  const std::uint32_t id = message(40, 0, 40);
+  expect({"fetch 64"});
+  const std::uint32_t descriptor = ni_.last();
+  describe(descriptor, {{6000, 5, 64}});
+  program_.on_fetched(descriptor);
+  // Expect: data, then what the host is told, in this order
+  expect({"land 40 at 6000", "tell 0"});
+  EXPECT_EQ(ni_.told[0].bytes, 40u);
+  EXPECT_EQ(ni_.told[0].status, fabric::kViOpReceive);
+  program_.on_landed(id, 3);
+  // Expect: descriptor and packet are gone
+  EXPECT_EQ(ni_.freed, 2);
+}
+
+TEST_F(ViaMessagesTest, AReceiveIsScatteredOverSeveralPlaces) {
+  connect({true, true});
+  post_receive();
+  message(40, 0, 30);
+  const std::uint32_t descriptor = ni_.last();
+  describe(descriptor, {{6000, 5, 10}, {7000, 5, 90}});
+  // Expect: the second packet waits for the descriptor, too
+  const std::uint32_t second = message(40, 30, 10);
+  EXPECT_EQ(done(), std::vector<std::string>{"fetch 64"});
+  program_.on_fetched(descriptor);
+  expect({"land 10 at 6000", "land 20 at 7000", "land 10 at 7020", "tell 0"});
+  program_.on_landed(second, 3);
+  // Expect: the other side is told that all of it is in memory
+  EXPECT_EQ(ni_.packet(ni_.last()).source, static_cast<std::uint8_t>(ViOp::message_done));
+  expect({"send to 3"});
+}
+
+TEST_F(ViaMessagesTest, EachMessageTakesAReceiveOfItsOwn) {
+  post_receive();
+  post_receive();
+  message(8, 0, 8);
+  const std::uint32_t first = ni_.last();
+  message(8, 0, 8);
+  EXPECT_EQ(done(), std::vector<std::string>{"fetch 64"});
+  describe(first, {{6000, 5, 64}});
+  program_.on_fetched(first);
+  expect({"land 8 at 6000", "tell 0", "fetch 64"});
+  const std::uint32_t second = ni_.last();
+  describe(second, {{7000, 5, 64}});
+  program_.on_fetched(second);
+  expect({"land 8 at 7000", "tell 0"});
+}
+
+TEST_F(ViaMessagesTest, AMessageThatFindsNoReceiveBreaksWhatIsReliable) {
+  message(8, 0, 8);
+  EXPECT_EQ(done(), std::vector<std::string>{"tell 2"});
+  EXPECT_TRUE(is_broken());
+  NiPacket& told = ni_.packet(ni_.last());
+  EXPECT_EQ(told.source, static_cast<std::uint8_t>(ViOp::broken));
+  EXPECT_EQ(ViMessageHead::read(told.header.client.words).bytes, fabric::kViRemoteDescriptorError);
+  // Expect: dropped without a word where messages may be lost
+  connect({false, false});
+  message(8, 0, 8);
+  EXPECT_EQ(done(), std::vector<std::string>{});
+  EXPECT_FALSE(is_broken());
+}
+
+TEST_F(ViaMessagesTest, AReceiveThatDoesNotFitBreaksWhatIsReliable) {
+  const auto status_of = [this](bool breaks, const std::vector<ViSegment>& segments,
+                                std::uint16_t control) {
+    connect({breaks, false});
+    post_receive();
+    ni_.told.clear();
+    message(40, 0, 40);
+    const std::uint32_t descriptor = ni_.last();
+    describe(descriptor, segments, control);
+    program_.on_fetched(descriptor);
+    EXPECT_EQ(is_broken(), breaks);
+    return ni_.told.empty() ? 0 : ni_.told[0].status & fabric::kViErrorMask;
+  };
+  for (const bool breaks : {true, false}) {
+    EXPECT_EQ(status_of(breaks, {{6000, 5, 39}}, 0), fabric::kViLengthError);
+    EXPECT_EQ(status_of(breaks, {{6000, 6, 64}}, 0), fabric::kViProtectionError);
+    EXPECT_EQ(status_of(breaks, {{14'090, 5, 64}}, 0), fabric::kViProtectionError);
+    EXPECT_EQ(status_of(breaks, {{6000, 5, 64}}, 4), fabric::kViFormatError);
+  }
+  // Expect: a descriptor in memory of another tag is not even read
+  connect({});
+  ni_.vi_table().allow(0, {6, 8, 4096, 10'000, true, true});
+  post_receive(6);
+  ni_.did.clear();
+  ni_.told.clear();
+  message(40, 0, 40);
+  EXPECT_EQ(done(), std::vector<std::string>{"tell 0"});
+  EXPECT_EQ(ni_.told[0].status & fabric::kViErrorMask, fabric::kViProtectionError);
+}
+
+TEST_F(ViaMessagesTest, WhatBelongsToNoConnectionIsDropped) {
+  post_receive();
+  ni_.vi_table().disconnect(0, 2);
+  message(8, 0, 8);
+  EXPECT_EQ(done(), std::vector<std::string>{});
+  EXPECT_EQ(ni_.freed, 1);
+}
+
+TEST_F(ViaMessagesTest, ADisconnectEndsWhatIsUnderWay) {
+  // A message whose descriptor is being read, and one of which half has come.
+  post_receive();
+  message(8, 0, 8);
+  const std::uint32_t descriptor = ni_.last();
+  const std::uint32_t token = post();
+  ni_.vi_table().disconnect(0, 2);
+  ni_.did.clear();
+  describe(descriptor, {{6000, 5, 64}});
+  program_.on_fetched(descriptor);
+  describe(token, {{6000, 5, 64}});
+  program_.on_fetched(token);
+  EXPECT_EQ(done(), std::vector<std::string>{});
+  EXPECT_TRUE(ni_.told.empty());
+  // Expect: packet, descriptor and token are free
+  EXPECT_EQ(ni_.freed, 3);
+}
+
+TEST_F(ViaMessagesTest, WhatHasNotLeftAtADisconnectIsForNobody) {
+  const std::uint32_t token = post();
+  describe(token, {{6000, 5, 64}});
+  program_.on_fetched(token);
+  const std::uint32_t piece = ni_.last();
+  ni_.vi_table().disconnect(0, 2);
+  program_.on_fetched(piece);
+  // Expect: the packet leaves, as it is numbered, without the data that its host may have changed
+  const NiPacket& packet = ni_.packet(piece);
+  EXPECT_EQ(packet.header.client.size, 0u);
+  EXPECT_EQ(ViMessageHead::read(packet.header.client.words).queue, 0xffff);
+  program_.on_transmitted(token, 0);
+  EXPECT_TRUE(ni_.told.empty());
+}
+
+TEST_F(ViaMessagesTest, AWriteWithImmediateDataTakesAReceive) {
+  post_receive();
+  const fabric::ViPlace place{8000, 5, 0};
+  const std::uint32_t id = ni_.make(PacketKind::data, 3);
+  NiPacket& packet = ni_.packet(id);
+  packet.header.sequence = sequence_++;
+  packet.header.client.source = 3;
+  packet.header.client.size = sizeof place + 24;
+  packet.source = static_cast<std::uint8_t>(ViOp::message_write);
+  std::memcpy(packet.payload(), &place, sizeof place);
+  ViMessageHead head;
+  head.queue = 2;
+  head.connection = 1;
+  head.bytes = 24;
+  head.has_immediate = true;
+  head.immediate = 99;
+  head.write(packet.header.client.words);
+  program_.on_received(id);
+  expect({"fetch 64"});
+  const std::uint32_t descriptor = ni_.last();
+  describe(descriptor, {});
+  program_.on_fetched(descriptor);
+  expect({"land 24 at 8000", "tell 0"});
+  EXPECT_EQ(ni_.told[0].status, fabric::kViOpRemoteWrite | fabric::kViHasImmediate);
+  EXPECT_EQ(ni_.told[0].value, 99u);
+}
+
+TEST_F(ViaMessagesTest, WhatANeighbourMakesUpIsAMessageLikeAnyOther) {
+  const std::uint32_t id = message(8, 0, 8, ViOp::told);
+  // Expect: it takes a descriptor of the Port's
+  expect({"fetch 64"});
+  EXPECT_EQ(ni_.packet(id).source, static_cast<std::uint8_t>(ViOp::none));
+}
+
+}  // namespace
+}  // namespace fairlead::lci

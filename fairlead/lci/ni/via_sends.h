@@ -1,0 +1,280 @@
+// Sends of virtual interfaces in a control program (VIA 1.0): a token from a doorbell, the
+// descriptor that it names, its data gathered by DMA into packets, and its status when it is over.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+
+#include "fairlead/base/ring.h"
+#include "fairlead/base/step.h"
+#include "fairlead/fabric/vi_message.h"
+#include "fairlead/fabric/vi_rdma.h"
+#include "fairlead/lci/ni/via_message_parts.h"
+
+namespace fairlead::lci {
+
+// Messages leave one after the other, in the order in which their doorbells were found. A send
+// whose end of a connection is gone, or broken, comes to nothing: its host has flushed it.
+template <class Hardware, class Packets>
+class ViaSends {
+ public:
+  using PacketId = std::uint32_t;
+  using Parts = ViaMessageParts<Hardware, Packets>;
+  // Pieces of messages that are in NI memory, and have not left.
+  static constexpr std::uint32_t kStagedMax = 8;
+
+  // It outlives this.
+  explicit ViaSends(Parts& parts) : parts_(parts) {}
+
+  // A doorbell's token: packet.cookie is the descriptor's address, and the words are a
+  // ViMessageHead of this end, with the memory handle as immediate data.
+  void posted(PacketId id) {
+    auto& packet = parts_.ni.packet(id);
+    const auto head = fabric::ViMessageHead::read(packet.header.client.words);
+    packet.operand = head.immediate;
+    Message& made = messages_[id];
+    made = {};
+    made.token = {packet.cookie, head.immediate, head.sequence, head.connection};
+    made.place = packet.place;
+    made.queue = head.queue;
+    queue_.push_back(id);
+    auto* const end = end_of(made);
+    if (end == nullptr) {
+      made.is_read = true;
+    } else if (!parts_.read(id, *end)) {
+      made.is_read = true;
+      made.status = fabric::kViProtectionError;
+    }
+  }
+  // Its descriptor, or the first part of it, is in NI memory.
+  void on_descriptor(PacketId id) {
+    Message& message = messages_.at(id);
+    auto* const end = end_of(message);
+    if (end != nullptr) {
+      message.status = parts_.check(id, *end);
+      if (message.status == Parts::kMore) return;
+      if (message.status == 0) message.status = look_at(id, message, *end);
+    }
+    message.is_read = true;
+  }
+  // What a packet gathers from elsewhere in host memory than its last bytes.
+  void on_fragment(PacketId id) {
+    const auto& fragment = parts_.ni.packet(id);
+    auto& whole = parts_.ni.packet(fragment.header.client.words[0]);
+    std::memcpy(whole.payload() + fragment.header.client.words[1], fragment.payload(),
+                fragment.fetch_bytes);
+    parts_.ni.free_packet(id);
+  }
+  // A piece has left for the network.
+  void on_transmitted(PacketId id) {
+    parts_.ni.charge(Step::transmit_done);
+    --staged_;
+    --messages_.at(id).under_way;
+    finish(id);
+  }
+  // The other side has it in memory.
+  void arrived_there(const fabric::ViMessageHead& head) {
+    for (auto& [id, message] : messages_) {
+      if (message.queue == head.queue && message.token.connection == head.connection &&
+          message.token.sequence == head.sequence) {
+        message.has_arrived = true;
+        return finish(id);
+      }
+    }
+  }
+
+  // At the end of each turn: pieces that there is room for.
+  void go_on() {
+    while (!queue_.empty() && staged_ < kStagedMax && serve(queue_.front())) {
+    }
+  }
+  // Ends of connections are gone: what waits for their other ends does so no more.
+  void sweep() {
+    for (auto at = messages_.begin(); at != messages_.end();) {
+      const PacketId id = at->first;
+      const Message& message = (at++)->second;
+      if (message.all_made && message.under_way == 0 && end_of(message) == nullptr) drop(id);
+    }
+  }
+
+ private:
+  using ViOp = fabric::ViOp;
+
+  struct Message {
+    fabric::ViToken token{};
+    std::uint32_t place = 0;
+    std::uint32_t queue = 0;
+    std::uint32_t status = 0;  // what is wrong with its descriptor
+    std::uint32_t bytes = 0;
+    std::uint32_t made = 0;       // of these, in packets
+    std::uint32_t under_way = 0;  // packets that have not left
+    std::uint32_t segments = 0;   // behind the address segment of a write
+    std::uint32_t immediate = 0;
+    fabric::ViSegment remote{};  // of a write with immediate data
+    bool is_write = false;
+    bool has_immediate = false;
+    bool is_read = false;   // its descriptor
+    bool all_made = false;  // into packets
+    bool has_arrived = false;
+
+    std::uint32_t first() const { return is_write ? 1 : 0; }
+    std::uint32_t op() const { return is_write ? fabric::kViOpRdmaWrite : 0; }
+  };
+
+  auto* end_of(const Message& message) {
+    auto* const end = parts_.ni.vi_table().end(message.queue);
+    const bool good = end != nullptr && end->is(message.place, message.token.connection);
+    return good ? end : nullptr;
+  }
+
+  // What the descriptor says, and what is wrong with it.
+  template <class End>
+  std::uint32_t look_at(PacketId id, Message& message, const End& end) {
+    const fabric::ViControl its = parts_.control(id);
+    message.is_write = (its.control & fabric::kViOpMask) == fabric::kViOpWrite;
+    message.has_immediate = (its.control & fabric::kViImmediate) != 0;
+    message.immediate = its.immediate;
+    message.segments = its.segments;
+    // RDMA without immediate data comes in packets (via_rdma.h).
+    const bool good = (its.control & fabric::kViOpMask) == 0 ||
+                      (message.is_write && message.has_immediate && its.segments > 0);
+    if (!good) return fabric::kViFormatError;
+    if (message.is_write) message.remote = parts_.segment(id, 0);
+    const std::uint64_t bytes = parts_.bytes_of(id, message.first(), message.segments);
+    if (bytes > end.transfer_max) return fabric::kViLengthError;
+    message.bytes = static_cast<std::uint32_t>(bytes);
+    return parts_.permits(id, end, message.first(), message.segments, 0, bytes)
+               ? 0
+               : fabric::kViProtectionError;
+  }
+
+  // Goes on with the oldest message. False: it waits.
+  bool serve(PacketId id) {
+    Message& message = messages_.at(id);
+    if (!message.is_read) return false;
+    auto* const end = end_of(message);
+    if (end == nullptr) {
+      message.all_made = true;
+      queue_.pop_front();
+      finish(id);
+      return true;
+    }
+    const std::uint32_t bytes = std::min(room(message), message.bytes - message.made);
+    if (message.status == 0 &&
+        !parts_.permits(id, *end, message.first(), message.segments, message.made, bytes)) {
+      message.status = fabric::kViProtectionError;  // it was, when the descriptor was read
+    }
+    if (message.status == 0) {
+      make_piece(id, message, *end, bytes);
+      if (message.made < message.bytes) return true;
+      message.all_made = true;
+      queue_.pop_front();
+      return true;
+    }
+    // Those before it are over first.
+    if (staged_ > 0) return false;
+    queue_.pop_front();
+    tell(message, *end, message.status);
+    if (end->breaks) {
+      parts_.break_off(*end, Parts::name_of(end->peer_queue, end->peer_connection), 0);
+    }
+    drop(id);
+    return true;
+  }
+  std::uint32_t room(const Message& message) const {
+    return parts_.ni.payload_max() -
+           (message.is_write ? std::uint32_t{sizeof(fabric::ViPlace)} : 0);
+  }
+
+  template <class End>
+  void make_piece(PacketId id, Message& message, const End& end, std::uint32_t bytes) {
+    fabric::ViMessageHead head;
+    head.queue = end.peer_queue;
+    head.connection = end.peer_connection;
+    head.has_immediate = message.has_immediate;
+    head.sequence = message.token.sequence;
+    head.offset = message.made;
+    head.bytes = message.bytes;
+    head.immediate = message.immediate;
+    const std::uint32_t before = message.is_write ? sizeof(fabric::ViPlace) : 0;
+    const PacketId made = parts_.make_packet(
+        end, message.is_write ? ViOp::message_write : ViOp::message, head, before + bytes);
+    auto& piece = parts_.ni.packet(made);
+    piece.origin = id;
+    if (message.is_write) {
+      const fabric::ViPlace place{message.remote.address, message.remote.handle, 0};
+      std::memcpy(piece.payload(), &place, sizeof place);
+    }
+    gather(id, made, message, end, bytes);
+    ++staged_;
+    ++message.under_way;
+    message.made += bytes;
+    ++parts_.ni.counters().packets_sent;
+    parts_.ni.counters().bytes_sent += bytes;
+    parts_.packets.on_descriptor(made);
+  }
+  // Reads what comes before the last piece of memory; that one is the packet's own to fetch.
+  template <class End>
+  void gather(PacketId id, PacketId made, const Message& message, const End& end,
+              std::uint32_t bytes) {
+    auto& piece = parts_.ni.packet(made);
+    std::uint32_t at = Parts::before_data(piece);
+    const std::uint32_t last = at + bytes;
+    parts_.for_bytes(
+        id, message.first(), message.segments, message.made, bytes,
+        [&](const fabric::ViSegment& part) {
+          const auto* const memory = parts_.memory_of(end, part.handle, part.address, part.length);
+          parts_.translate(*memory, part.address, part.length);
+          const bool is_last = at + part.length == last;
+          const PacketId into = is_last ? made : parts_.ni.make_scratch(part.length);
+          auto& packet = parts_.ni.packet(into);
+          packet.cookie = part.address;
+          packet.operand = part.handle;
+          packet.fetch_bytes = static_cast<std::uint16_t>(part.length);
+          if (is_last) {
+            packet.page_bytes = static_cast<std::uint16_t>(at);
+          } else {
+            packet.place = piece.place;
+            packet.source = static_cast<std::uint8_t>(ViOp::fragment);
+            packet.header.client.words[0] = made;
+            packet.header.client.words[1] = at;
+            parts_.descriptors.read_for_message(into, Parts::Descriptors::Read::fragment);
+          }
+          at += part.length;
+        });
+  }
+
+  // All of it has left, and has arrived where somebody waits for that.
+  void finish(PacketId id) {
+    Message& message = messages_.at(id);
+    if (!message.all_made || message.under_way > 0) return;
+    auto* const end = end_of(message);
+    if (end == nullptr) return drop(id);
+    if (end->tells && !message.has_arrived) return;
+    tell(message, *end, 0);
+    drop(id);
+  }
+  template <class End>
+  void tell(const Message& message, const End& end, std::uint32_t status) {
+    fabric::ViEvent event;
+    event.what = fabric::ViTold::sent;
+    event.queue = static_cast<std::uint16_t>(message.queue);
+    event.connection = message.token.connection;
+    event.status = status | message.op();
+    event.bytes = status == 0 ? message.bytes : 0;
+    event.value = message.token.sequence;
+    parts_.tell(end, event, message.token, message.immediate, end.send_entries);
+  }
+  void drop(PacketId id) {
+    messages_.erase(id);
+    parts_.ni.free_packet(id);
+  }
+
+  Parts& parts_;
+  std::map<PacketId, Message> messages_;  // by token
+  Ring<PacketId> queue_;                  // those of which packets are to be made
+  std::uint32_t staged_ = 0;
+};
+
+}  // namespace fairlead::lci

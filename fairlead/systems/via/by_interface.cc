@@ -1,0 +1,193 @@
+// VIs whose messages the network interfaces move by themselves, where they know virtual interfaces
+// (lci::ViRdma) and the other side is on another node: what is posted is handed to them as it is,
+// and they say what has become of it.
+#include <cstddef>
+
+#include "fairlead/systems/via/core.h"
+
+namespace fairlead::via {
+namespace {
+
+// The interface reads descriptors as VIPL has them.
+static_assert(sizeof(VIP_CONTROL_SEGMENT) == sizeof(lci::ViControl) &&
+              sizeof(VIP_DESCRIPTOR_SEGMENT) == sizeof(lci::ViSegment));
+static_assert(offsetof(VIP_CONTROL_SEGMENT, SegCount) == offsetof(lci::ViControl, segments) &&
+              offsetof(VIP_CONTROL_SEGMENT, Control) == offsetof(lci::ViControl, control) &&
+              offsetof(VIP_CONTROL_SEGMENT, ImmediateData) == offsetof(lci::ViControl, immediate) &&
+              offsetof(VIP_CONTROL_SEGMENT, Length) == offsetof(lci::ViControl, length) &&
+              offsetof(VIP_CONTROL_SEGMENT, Status) == offsetof(lci::ViControl, status));
+static_assert(offsetof(VIP_DATA_SEGMENT, Handle) == offsetof(lci::ViSegment, handle) &&
+              offsetof(VIP_DATA_SEGMENT, Length) == offsetof(lci::ViSegment, length) &&
+              offsetof(VIP_ADDRESS_SEGMENT, Handle) == offsetof(lci::ViSegment, handle));
+static_assert(VIP_CONTROL_OP_MASK == fabric::kViOpMask &&
+              VIP_CONTROL_OP_RDMAWRITE == fabric::kViOpWrite &&
+              VIP_CONTROL_IMMEDIATE == fabric::kViImmediate &&
+              VIP_CONTROL_RESERVED == fabric::kViReserved);
+static_assert(VIP_STATUS_DONE == fabric::kViDone &&
+              VIP_STATUS_FORMAT_ERROR == fabric::kViFormatError &&
+              VIP_STATUS_PROTECTION_ERROR == fabric::kViProtectionError &&
+              VIP_STATUS_LENGTH_ERROR == fabric::kViLengthError &&
+              VIP_STATUS_RDMA_PROT_ERROR == fabric::kViRdmaProtectionError &&
+              VIP_STATUS_REMOTE_DESC_ERROR == fabric::kViRemoteDescriptorError &&
+              VIP_STATUS_ERROR_MASK == fabric::kViErrorMask);
+static_assert(VIP_STATUS_OP_RECEIVE == fabric::kViOpReceive &&
+              VIP_STATUS_OP_RDMA_WRITE == fabric::kViOpRdmaWrite &&
+              VIP_STATUS_OP_REMOTE_RDMA_WRITE == fabric::kViOpRemoteWrite &&
+              VIP_STATUS_IMMEDIATE == fabric::kViHasImmediate);
+
+}  // namespace
+
+std::uint32_t Core::segments_max() const {
+  return rdma_ == nullptr ? kSegmentsMax : fabric::kViSegmentsMax;
+}
+
+// Losses are the providers' to bring about.
+bool Core::interfaces_may_move(const Vi& vi) const {
+  return rdma_ != nullptr && vi.queue > 0 && !loss_.any() &&
+         host_of(vi.peer) != host_of(port_.self());
+}
+
+lci::ViEnd Core::end_of(const Vi& vi) const {
+  const Ptag* const ptag = ptags.find(vi.attributes.Ptag);
+  lci::ViEnd made{};
+  made.queue = vi.queue;
+  made.peer = vi.peer;
+  made.connection = vi.connection;
+  made.ptag = ptag == nullptr ? 0u : ptag->index;
+  made.writes = vi.attributes.EnableRdmaWrite != VIP_FALSE;
+  made.reads = vi.attributes.EnableRdmaRead != VIP_FALSE;
+  made.breaks = vi.reliable();
+  made.tells = vi.tells();
+  made.send_entries = vi.send.completions != nullptr;
+  made.receive_entries = vi.receive.completions != nullptr;
+  made.peer_connection = vi.peer_vi.connection;
+  made.peer_queue = static_cast<std::uint16_t>(vi.peer_queue);
+  made.chan = kToldChan;
+  made.transfer_max = static_cast<std::uint32_t>(vi.attributes.MaxTransferSize);
+  return made;
+}
+
+// When a connection is asked for: the other side is not connected before this one is named to it.
+// Its queue is not known until then.
+void Core::open_to_interface(Vi& vi) {
+  vi.peer_queue = 0;
+  vi.by_interface = interfaces_may_move(vi);
+  if (!vi.by_interface) return;
+  if (vi.queue >= vi_of_queue_.size()) vi_of_queue_.resize(vi.queue + 1);
+  vi_of_queue_[vi.queue] = vi.index;
+  rdma_->connect(end_of(vi));
+  for (std::size_t i = vi.receive.next; i < vi.receive.posted.size(); ++i) {
+    hand_over(vi, vi.receive.posted[i]);
+  }
+}
+
+// Both ends have to come to the same result: where one of them has no queue of its interface, the
+// providers move messages.
+void Core::connect_interface(Vi& vi) {
+  if (!vi.by_interface) return;
+  if (vi.peer_queue == 0) return close_to_interface(vi);
+  rdma_->connect(end_of(vi));
+}
+
+// What the interface had is the provider's again.
+void Core::close_to_interface(Vi& vi) {
+  if (!vi.by_interface) return;
+  vi.by_interface = false;
+  rdma_->disconnect(vi.queue);
+}
+
+void Core::hand_over(const Vi& vi, const Posted& receive) {
+  rdma_->post_receive(vi.queue, token_of(vi, receive));
+}
+
+lci::ViToken Core::token_of(const Vi& vi, const Posted& posted) const {
+  return {reinterpret_cast<std::uintptr_t>(posted.descriptor), posted.memory, posted.sequence,
+          vi.connection};
+}
+
+// RDMA without immediate data takes no receive: rdma.cc. What is wrong with a descriptor the
+// interface finds in its turn.
+bool Core::sent_by_interface(const Vi& vi, const Posted& posted) const {
+  return vi.by_interface &&
+         (posted.status != 0 || !posted.shape.is_rdma() || posted.shape.has_immediate());
+}
+
+void Core::send_by_interface(Vi& vi, Posted& posted) {
+  posted.handed = true;
+  posted.status = 0;
+  posted.sequence = vi.next_sequence++;
+  posted.state = Posted::State::left;
+  ++vi.send.next;
+  rdma_->post_send(vi.queue, token_of(vi, posted));
+}
+
+Keep Core::told_came(void* self, lci::Packet*, const lci::Arrival& arrival) {
+  Core& core = *static_cast<Core*>(self);
+  lci::ViEvent event;
+  if (arrival.source != core.port_.self() || !lci::ViEvent::read(arrival.words, event)) {
+    return Keep::no;
+  }
+  if (event.queue >= core.vi_of_queue_.size()) return Keep::no;
+  Vi* const found = core.vis.at(core.vi_of_queue_[event.queue]);
+  // What was under way when a connection ended is nobody's.
+  const bool known = found != nullptr && found->by_interface && found->queue == event.queue &&
+                     found->state == VIP_STATE_CONNECTED && found->connection == event.connection;
+  if (known) core.told(*found, event);
+  return Keep::no;
+}
+
+void Core::told(Vi& vi, const lci::ViEvent& event) {
+  switch (event.what) {
+    case lci::ViTold::received:
+      return told_received(vi, event);
+    case lci::ViTold::sent:
+      return told_sent(vi, event);
+    case lci::ViTold::no_descriptor:
+      return break_off(vi, VIP_ERROR_RECVQ_EMPTY, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
+    case lci::ViTold::write_refused:
+      tell(vi.nic, VIP_ERROR_RDMAW_PROT, VIP_RESOURCE_VI, &vi, nullptr, nullptr,
+           VIP_STATUS_OP_REMOTE_RDMA_WRITE);
+      if (vi.reliable()) break_off(vi, std::nullopt, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
+      return;
+    case lci::ViTold::broken: {
+      // On level 2 the message that broke it has been told of as sent.
+      const std::uint32_t status = event.status == 0 ? VIP_STATUS_TRANSPORT_ERROR
+                                   : vi.tells()      ? event.status
+                                                     : 0;
+      return break_off(vi, VIP_ERROR_CONN_LOST, status, std::nullopt);
+    }
+  }
+}
+
+void Core::told_received(Vi& vi, const lci::ViEvent& event) {
+  WorkQueue& queue = vi.receive;
+  if (queue.next >= queue.posted.size()) return;
+  Posted& first = queue.posted[queue.next++];
+  first.state = Posted::State::done;
+  first.moved = event.bytes;
+  first.status = event.status;
+  first.shape.immediate = event.value;
+  ++vi.expected;
+  if (vi.reliable() && (event.status & VIP_STATUS_ERROR_MASK) != 0) {
+    return break_off(vi, VIP_ERROR_CONN_LOST, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
+  }
+  settle(vi, true);
+}
+
+void Core::told_sent(Vi& vi, const lci::ViEvent& event) {
+  for (std::size_t i = vi.send.told; i < vi.send.next; ++i) {
+    Posted& each = vi.send.posted[i];
+    const bool is_it = each.handed && each.state == Posted::State::left &&
+                       each.sequence == static_cast<std::uint16_t>(event.value);
+    if (!is_it) continue;
+    each.state = Posted::State::done;
+    each.moved = event.bytes;
+    each.status |= event.status & VIP_STATUS_ERROR_MASK;
+    if (vi.reliable() && (event.status & VIP_STATUS_ERROR_MASK) != 0) {
+      return break_off(vi, std::nullopt, 0, std::nullopt);
+    }
+    return settle(vi, false);
+  }
+}
+
+}  // namespace fairlead::via
