@@ -366,6 +366,44 @@ TEST_P(Windows, TargetsMayCompute) {
   });
 }
 
+// Windows of each kind tell their memory to those that can load and store it, and no other.
+TEST_P(Windows, MemoryOfEveryKindOfWindowIsAskedFor) {
+  run_ranks(GetParam(), 3, [](int rank, int size) {
+    bool good = true;
+    for (const bool allocates : {false, true}) {
+      const Made made(allocates, 8 * sizeof(int), sizeof(int));
+      MPI_Win_lock_all(0, made.win);
+      made.as<int>()[7] = rank + 40;
+      MPI_Win_sync(made.win);
+      MPI_Barrier(MPI_COMM_WORLD);
+      for (int r = 0; r < size; ++r) {
+        MPI_Aint bytes = -1;
+        int unit = -1;
+        int* theirs = made.as<int>();
+        good &= MPI_TEST_CHECK(
+            MPI_Win_shared_query(made.win, r, &bytes, &unit, &theirs) == MPI_SUCCESS, rank, r);
+        good &= MPI_TEST_CHECK(unit == sizeof(int), rank, unit);
+        good &= MPI_TEST_CHECK((bytes == 0) == (theirs == nullptr), rank, bytes);
+        if (r == rank) good &= MPI_TEST_CHECK(theirs == made.base, rank, r);
+        if (theirs == nullptr) continue;
+        good &= MPI_TEST_CHECK(bytes == 8 * MPI_Aint{sizeof(int)}, rank, bytes);
+        good &= MPI_TEST_CHECK(theirs[7] == r + 40, rank, theirs[7]);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Win_unlock_all(made.win);
+    }
+    MPI_Win dynamic = MPI_WIN_NULL;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
+    MPI_Aint bytes = -1;
+    int unit = -1;
+    void* theirs = &bytes;
+    MPI_Win_shared_query(dynamic, MPI_PROC_NULL, &bytes, &unit, &theirs);
+    good &= MPI_TEST_CHECK(bytes == 0 && theirs == nullptr, rank, bytes);
+    MPI_Win_free(&dynamic);
+    return good;
+  });
+}
+
 // Where memory can be mapped ranks share it; elsewhere all are told.
 TEST_P(Windows, SharedMemoryIsOneArray) {
   run_ranks(GetParam(), 4, [](int rank, int size) {

@@ -191,6 +191,23 @@ MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& mem
   return {made, MPI_SUCCESS};
 }
 
+int tag_of(const char* stringtag) {
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (const char* c = stringtag; *c != '\0'; ++c) {
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619u;
+  }
+  return static_cast<int>(hash >> 1);
+}
+
+int check_from_groups(const Call& call, const char* stringtag, MPI_Errhandler errhandler,
+                      const MPI_Comm* newcomm) {
+  if (const int error = call.check_output(nullptr, stringtag, "stringtag")) return error;
+  if (const int error = call.check_output(nullptr, newcomm, "the new communicator")) return error;
+  if (serves_communicators(errhandler)) return MPI_SUCCESS;
+  return call.fail(nullptr, MPI_ERR_ERRHANDLER,
+                   "errhandler is none, was freed, or is not one of communicators");
+}
+
 MadeComm copy_comm(const Call& call, Comm& parent) {
   const std::vector<Ballot> ballots = vote(call, parent.everyone(), CollectiveKind::comm_dup, 0, 0);
   const std::uint32_t context = agree_on_context(call.process(), ballots);
