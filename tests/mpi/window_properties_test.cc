@@ -92,6 +92,9 @@ bool describes(const Made& made, int rank, int size) {
   int length = -1;
   MPI_Win_get_name(made.win, name, &length);
   good &= MPI_TEST_CHECK(length == 0 && name[0] == 0, rank, length);
+  char none[MPI_MAX_OBJECT_NAME] = "";
+  MPI_Win_get_name(MPI_WIN_NULL, none, &length);
+  good &= MPI_TEST_CHECK(std::strcmp(none, "MPI_WIN_NULL") == 0, rank, length);
   MPI_Win_set_name(made.win, "halo");
   MPI_Win_get_name(made.win, name, &length);
   good &= MPI_TEST_CHECK(std::strcmp(name, "halo") == 0 && length == 4, rank, length);

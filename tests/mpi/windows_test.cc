@@ -293,7 +293,9 @@ TEST_P(Windows, RequestsAndDynamicMemory) {
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     std::vector<int> here(3000, rank);
     std::vector<std::int64_t> more(8, 0);
-    MPI_Win_attach(win, here.data(), static_cast<MPI_Aint>(here.size() * sizeof(int)));
+    // In pieces that touch: accesses may cross their edge.
+    MPI_Win_attach(win, here.data(), 1000 * MPI_Aint{sizeof(int)});
+    MPI_Win_attach(win, here.data() + 1000, 2000 * MPI_Aint{sizeof(int)});
     MPI_Win_attach(win, more.data(), 64);
     good &= MPI_TEST_CHECK(MPI_Win_attach(win, here.data() + 1, 4) == MPI_ERR_RMA_ATTACH, rank, 0);
     MPI_Aint where[2] = {};
@@ -423,6 +425,8 @@ TEST_P(Windows, SharedMemoryIsOneArray) {
     good &= MPI_TEST_CHECK(bytes == sizeof(int) && unit == sizeof(int), rank, bytes);
     int* of_right = nullptr;
     const int right = (rank + 1) % size;
+    MPI_Win_shared_query(win, 0, &bytes, &unit, &of_right);
+    good &= MPI_TEST_CHECK(bytes == 0 && of_right == nullptr, rank, bytes);
     MPI_Win_shared_query(win, right, &bytes, &unit, &of_right);
     good &= MPI_TEST_CHECK(bytes == MPI_Aint{sizeof(int)} * right, rank, bytes);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, win);

@@ -339,7 +339,7 @@ int win_shared_query(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit,
     if (member == MPI_PROC_NULL) return MPI_SUCCESS;
     const WindowPeer& peer = window_peer(process, window, member, call.name());
     *disp_unit = static_cast<MPI_Aint>(peer.unit);
-    if (peer.memory == nullptr) return MPI_SUCCESS;
+    if (peer.memory == nullptr || peer.size == 0) return MPI_SUCCESS;
     *size = static_cast<MPI_Aint>(peer.size);
     *static_cast<void**>(baseptr) = peer.memory;
     return MPI_SUCCESS;
@@ -370,6 +370,10 @@ int win_set_name(MPI_Win win, const char* win_name) {
 
 int win_get_name(MPI_Win win, char* win_name, int* resultlen) {
   const Call call("MPI_Win_get_name");
+  if (win == MPI_WIN_NULL && win_name != nullptr && resultlen != nullptr) {
+    copy_text("MPI_WIN_NULL", MPI_MAX_OBJECT_NAME, win_name, resultlen);
+    return MPI_SUCCESS;
+  }
   return on_window(call, win, [&](Window& window) -> int {
     if (const int error = check_given(call, window, win_name, "win_name")) return error;
     if (const int error = check_given(call, window, resultlen, "resultlen")) return error;
