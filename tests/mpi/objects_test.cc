@@ -1,5 +1,6 @@
 // Groups, attributes, info, error handlers, Cartesian topologies.
 #include <cstring>
+#include <vector>
 
 #include "tests/mpi/mpi_worlds.h"
 
@@ -58,6 +59,43 @@ TEST_P(ObjectsOfMpi, GroupsBecomeCommunicators) {
     for (MPI_Comm* each : {&made, &copy, &node}) MPI_Comm_free(each);
     for (MPI_Group* each : {&some, &others, &both}) MPI_Group_free(each);
     return good & MPI_TEST_CHECK(some == MPI_GROUP_NULL, rank, 0);
+  });
+}
+
+// Made without a communicator of both, by groups and a string; left together.
+TEST_P(ObjectsOfMpi, CommunicatorsAreMadeFromGroupsAlone) {
+  run_ranks(GetParam(), 4, [](int rank, int) {
+    MPI_Group world, halves[2];
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    const int ranks[2][2] = {{2, 0}, {3, 1}};
+    for (int i = 0; i < 2; ++i) MPI_Group_incl(world, 2, ranks[i], &halves[i]);
+    const int odd = rank % 2;
+    MPI_Comm half = MPI_COMM_WORLD, none = MPI_COMM_WORLD, parent = MPI_COMM_WORLD;
+    MPI_Comm_create_from_group(halves[odd], "a half", MPI_INFO_NULL, MPI_ERRORS_RETURN, &half);
+    MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none);
+    bool good = MPI_TEST_CHECK(none == MPI_COMM_NULL, rank, 0);
+    int place = -1, sum = 0, size = 0;
+    MPI_Comm_rank(half, &place);
+    good &= MPI_TEST_CHECK(place == (rank < 2 ? 1 : 0), rank, place);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, half);
+    good &= MPI_TEST_CHECK(sum == 2 + 2 * odd, rank, sum);
+    // Expect: its error handler is the one given.
+    good &= MPI_TEST_CHECK(MPI_Send(&rank, 1, MPI_INT, 5, 0, half) == MPI_ERR_RANK, rank, 0);
+    // The leaders alone say who the others are.
+    MPI_Comm both = MPI_COMM_NULL;
+    MPI_Intercomm_create_from_groups(halves[odd], 1, place == 1 ? halves[1 - odd] : MPI_GROUP_NULL,
+                                     1, "halves", MPI_INFO_NULL, MPI_ERRORS_RETURN, &both);
+    MPI_Comm_remote_size(both, &size);
+    good &= MPI_TEST_CHECK(size == 2, rank, size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, both);
+    good &= MPI_TEST_CHECK(sum == 4 - 2 * odd, rank, sum);
+    MPI_Comm_get_parent(&parent);
+    good &= MPI_TEST_CHECK(parent == MPI_COMM_NULL, rank, 0);
+    MPI_Comm_disconnect(&both);
+    MPI_Comm_disconnect(&half);
+    good &= MPI_TEST_CHECK(both == MPI_COMM_NULL && half == MPI_COMM_NULL, rank, 0);
+    for (MPI_Group* each : {&world, &halves[0], &halves[1]}) MPI_Group_free(each);
+    return good;
   });
 }
 
@@ -134,6 +172,108 @@ TEST_P(ObjectsOfMpi, AttributesAreCopiedAndDeleted) {
     return order[0] == 2 && order[1] == 11 && order[2] == 10 ? 0 : 1;
   });
   EXPECT_EQ(report.exit_code, 0) << report.failure;
+}
+
+// Frees its key, which the attribute that goes still has.
+int free_own_key(MPI_Comm, int key, void*, void* extra) {
+  ++*static_cast<int*>(extra);
+  return MPI_Comm_free_keyval(&key);
+}
+
+TEST_P(ObjectsOfMpi, KeysAreFreedOnceAndServeOneKindOfObject) {
+  run_ranks(GetParam(), 1, [](int rank, int) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    int of_comm = 0, of_type = 0, of_win = 0, deleted = 0, value = 0, flag = 0;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_own_key, &of_comm, &deleted);
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &of_type, nullptr);
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &of_win, nullptr);
+    MPI_Win win = MPI_WIN_NULL;
+    MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    bool good = true;
+    const auto refused = [&](int error, const char* what) {
+      good &= check(error == MPI_ERR_KEYVAL, what, rank, error);
+    };
+    for (int key : {of_type, of_win}) {
+      refused(MPI_Comm_set_attr(MPI_COMM_WORLD, key, &value), "a communicator's");
+      refused(MPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &flag), "a communicator's, got");
+      refused(MPI_Comm_delete_attr(MPI_COMM_WORLD, key), "a communicator's, deleted");
+      refused(MPI_Comm_free_keyval(&key), "a communicator's, freed");
+    }
+    for (int key : {of_comm, of_win}) {
+      refused(MPI_Type_set_attr(MPI_INT, key, &value), "a type's");
+      refused(MPI_Type_free_keyval(&key), "a type's, freed");
+    }
+    for (int key : {of_comm, of_type}) {
+      refused(MPI_Win_set_attr(win, key, &value), "a window's");
+      refused(MPI_Win_free_keyval(&key), "a window's, freed");
+    }
+    // Expect: a key that was freed is known as long as an attribute has it, and no longer.
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, of_comm, &value);
+    MPI_Comm_set_attr(copy, of_comm, &value);
+    MPI_Comm_free(&copy);
+    good &= MPI_TEST_CHECK(deleted == 1, rank, deleted);
+    int again = of_comm;
+    good &= MPI_TEST_CHECK(MPI_Comm_free_keyval(&again) == MPI_SUCCESS, rank, 0);
+    void* got = nullptr;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, of_comm, &got, &flag);
+    good &= MPI_TEST_CHECK(flag == 1 && got == &value, rank, flag);
+    refused(MPI_Comm_set_attr(MPI_COMM_SELF, of_comm, &value), "freed, set");
+    MPI_Comm_delete_attr(MPI_COMM_WORLD, of_comm);
+    good &= MPI_TEST_CHECK(deleted == 2, rank, deleted);
+    refused(MPI_Comm_free_keyval(&of_comm), "freed, freed");
+    for (int twice = 0; twice < 2; ++twice) {
+      int type_key = of_type, win_key = of_win;
+      const int errors[] = {MPI_Type_free_keyval(&type_key), MPI_Win_free_keyval(&win_key)};
+      for (const int error : errors) {
+        good &= MPI_TEST_CHECK(error == (twice ? MPI_ERR_KEYVAL : MPI_SUCCESS), rank, error);
+      }
+    }
+    MPI_Win_free(&win);
+    return good;
+  });
+}
+
+// The largest and the smallest dimension differ as little as can be.
+TEST_P(ObjectsOfMpi, DimensionsAreAsEvenAsCanBe) {
+  run_ranks(GetParam(), 1, [](int rank, int) {
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    bool good = true;
+    const struct {
+      int nodes;
+      std::vector<int> expected;
+    } cases[] = {{1, {1, 1}},
+                 {7, {7, 1}},
+                 {72, {9, 8}},
+                 {72, {6, 4, 3}},
+                 {60, {5, 4, 3}},
+                 {1000000000, {1000, 1000, 1000}},
+                 {64, {4, 4, 4}},
+                 {100, {5, 5, 2, 2}},
+                 {1 << 30, {32768, 32768}},
+                 {2147483647, {2147483647, 1, 1}}};
+    for (const auto& each : cases) {
+      std::vector<int> dims(each.expected.size(), 0);
+      MPI_Dims_create(each.nodes, static_cast<int>(dims.size()), dims.data());
+      good &= MPI_TEST_CHECK(dims == each.expected, rank, each.nodes);
+    }
+    int some[4] = {0, 2, 0, 3};
+    MPI_Dims_create(432, 4, some);
+    good &= MPI_TEST_CHECK(some[0] == 9 && some[1] == 2 && some[2] == 8, rank, some[0]);
+    // Expect: what cannot be divided so is told, and left as it is.
+    int wrong[3] = {4, 0, 3};
+    good &= MPI_TEST_CHECK(MPI_Dims_create(16, 3, wrong) == MPI_ERR_DIMS, rank, wrong[1]);
+    int few[2] = {2, 3};
+    good &= MPI_TEST_CHECK(MPI_Dims_create(12, 2, few) == MPI_ERR_DIMS, rank, few[0]);
+    int negative[2] = {-2, 0};
+    good &= MPI_TEST_CHECK(MPI_Dims_create(12, 2, negative) == MPI_ERR_DIMS, rank, negative[1]);
+    good &= MPI_TEST_CHECK(MPI_Dims_create(0, 2, few) == MPI_ERR_DIMS, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Dims_create(2, 0, nullptr) == MPI_ERR_DIMS, rank, 0);
+    return good & MPI_TEST_CHECK(wrong[1] == 0 && few[1] == 3 && negative[1] == 0, rank, 0);
+  });
 }
 
 TEST_P(ObjectsOfMpi, InfoKeepsKeysInOrder) {
@@ -278,10 +418,11 @@ TEST_P(ObjectsOfMpi, NeighboursOnAGrid) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     good &= MPI_TEST_CHECK(MPI_Cartdim_get(MPI_COMM_WORLD, &n) == MPI_ERR_TOPOLOGY, rank, 0);
     const int many[2] = {4, 2};
+    MPI_Comm small = MPI_COMM_WORLD;
     good &= MPI_TEST_CHECK(
-        MPI_Cart_create(MPI_COMM_WORLD, 2, many, periods, 0, &grid) == MPI_ERR_DIMS, rank, 0);
+        MPI_Cart_create(MPI_COMM_WORLD, 2, many, periods, 0, &small) == MPI_ERR_DIMS, rank, 0);
+    good &= MPI_TEST_CHECK(small == MPI_COMM_NULL, rank, 0);
     // Expect: a grid of fewer ranks leaves the last ones out.
-    MPI_Comm small = MPI_COMM_NULL;
     MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &small);
     good &= MPI_TEST_CHECK((small == MPI_COMM_NULL) == (rank >= 3), rank, 0);
     MPI_Comm_free(&column);

@@ -32,6 +32,7 @@ struct Right {
   MPI_Datatype type = MPI_INT;
   MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
   MPI_Group group = MPI_GROUP_EMPTY;
+  MPI_Group members = MPI_GROUP_NULL;  // this rank
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info new_info = MPI_INFO_NULL;
   MPI_Win win = MPI_WIN_NULL;
@@ -55,6 +56,7 @@ TEST_P(Table, EveryBadArgumentHasItsClass) {
     Right right;
     MPI_Cart_create(MPI_COMM_WORLD, 1, right.ones, right.zeros, 0, &right.grid);
     MPI_Graph_create(MPI_COMM_WORLD, 1, right.ones, right.zeros, 0, &right.graph);
+    MPI_Comm_group(MPI_COMM_WORLD, &right.members);
     MPI_Win_create(right.out, sizeof right.out, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &right.win);
     MPI_Win_set_errhandler(right.win, MPI_ERRORS_RETURN);
     bool good = true;
@@ -71,6 +73,7 @@ TEST_P(Table, EveryBadArgumentHasItsClass) {
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, right.grid);
     MPI_Comm_free(&right.grid);
     MPI_Comm_free(&right.graph);
+    MPI_Group_free(&right.members);
     MPI_Win_free(&right.win);
     good &= MPI_TEST_CHECK(sum == 1, rank, sum);
     return good;

@@ -172,6 +172,41 @@ TEST_P(Threads, MessagesProbesCollectivesAndWindowsAtOnce) {
 
 // Whoever waits for long is found again: by a message from elsewhere, by one of its own rank, by
 // what another thread completes, while others call and while nobody does.
+// Threads make communicators at once, each with its counterparts: no two of a rank may have one
+// context, or messages of one would come to the other.
+TEST_P(Threads, CommunicatorsMadeAtOnceAreKeptApart) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 10;
+  run_threaded(GetParam(), 3, [](int rank, int size) {
+    std::array<MPI_Comm, kThreads> own;
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (MPI_Comm& each : own) MPI_Comm_dup(MPI_COMM_WORLD, &each);
+    const bool good = in_threads(kThreads, [&](int thread) {
+      bool fine = true;
+      const MPI_Comm mine = own[static_cast<std::size_t>(thread)];
+      for (int i = 0; i < kRounds; ++i) {
+        std::array<MPI_Comm, 3> made;
+        MPI_Comm_dup(mine, &made[0]);
+        MPI_Comm_split(mine, 0, -rank, &made[1]);
+        MPI_Comm_create_group(MPI_COMM_WORLD, world, thread, &made[2]);
+        for (MPI_Comm& each : made) {
+          const int value = rank + 100 * thread;
+          int sum = 0;
+          MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, each);
+          const int expected = size * (size - 1) / 2 + 100 * thread * size;
+          fine &= MPI_TEST_CHECK(sum == expected, rank, sum);
+        }
+        for (MPI_Comm& each : made) MPI_Comm_free(&each);
+      }
+      return fine;
+    });
+    for (MPI_Comm& each : own) MPI_Comm_free(&each);
+    MPI_Group_free(&world);
+    return good;
+  });
+}
+
 TEST_P(Threads, ThreadsThatSleepAreCalled) {
   run_threaded(GetParam(), 2, [](int rank, int) {
     constexpr auto kLong = std::chrono::milliseconds(60);

@@ -282,6 +282,21 @@ TEST_P(TypeMaking, AttributesAndTypesOfFortran) {
     good &= MPI_TEST_CHECK(error == MPI_ERR_ARG, rank, error);
     MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &type);
     good &= MPI_TEST_CHECK(type == MPI_REAL8, rank, 0);
+    // REAL(16), where the compiler of C++ has its numbers: reductions know them.
+    error = MPI_Type_match_size(MPI_TYPECLASS_REAL, 16, &type);
+    MPI_Datatype both = MPI_DATATYPE_NULL;
+    const int of_both = MPI_Type_match_size(MPI_TYPECLASS_COMPLEX, 32, &both);
+    good &= MPI_TEST_CHECK(error == of_both, rank, of_both);
+#ifdef __SIZEOF_FLOAT128__
+    good &= MPI_TEST_CHECK(type == MPI_REAL16 && both == MPI_COMPLEX32, rank, error);
+    __extension__ typedef __float128 Quad;
+    const Quad third = Quad(1) / 3;
+    Quad thirds = 0;
+    MPI_Allreduce(&third, &thirds, 1, type, MPI_SUM, MPI_COMM_WORLD);
+    good &= MPI_TEST_CHECK(thirds == third && thirds != Quad(1.0 / 3), rank, 0);
+#else
+    good &= MPI_TEST_CHECK(error == MPI_ERR_ARG, rank, error);
+#endif
     MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT, &type);
     good &= MPI_TEST_CHECK(type == MPI_DOUBLE_INT, rank, 0);
     return good;

@@ -45,6 +45,11 @@ bool tells_errors(const Made& made, int rank) {
   good &= MPI_TEST_CHECK(
       MPI_Accumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_MINLOC, win) == MPI_ERR_OP, rank, 0);
   good &= MPI_TEST_CHECK(MPI_Win_attach(win, data, 4) == MPI_ERR_RMA_FLAVOR, rank, 0);
+  // Numbers with a fraction, and pairs, are not compared and swapped.
+  for (const MPI_Datatype type : {MPI_FLOAT, MPI_DOUBLE, MPI_C_FLOAT_COMPLEX, MPI_2INT}) {
+    const int error = MPI_Compare_and_swap(data, data, data, type, 0, 0, win);
+    good &= MPI_TEST_CHECK(error == MPI_ERR_TYPE, rank, error);
+  }
   good &= MPI_TEST_CHECK(put(3, 1) == MPI_SUCCESS && put(4, 0) == MPI_SUCCESS, rank, 0);
   // A handler of the program's.
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -87,6 +92,9 @@ bool describes(const Made& made, int rank, int size) {
   int length = -1;
   MPI_Win_get_name(made.win, name, &length);
   good &= MPI_TEST_CHECK(length == 0 && name[0] == 0, rank, length);
+  char none[MPI_MAX_OBJECT_NAME] = "";
+  MPI_Win_get_name(MPI_WIN_NULL, none, &length);
+  good &= MPI_TEST_CHECK(std::strcmp(none, "MPI_WIN_NULL") == 0, rank, length);
   MPI_Win_set_name(made.win, "halo");
   MPI_Win_get_name(made.win, name, &length);
   good &= MPI_TEST_CHECK(std::strcmp(name, "halo") == 0 && length == 4, rank, length);

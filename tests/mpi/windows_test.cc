@@ -293,7 +293,9 @@ TEST_P(Windows, RequestsAndDynamicMemory) {
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     std::vector<int> here(3000, rank);
     std::vector<std::int64_t> more(8, 0);
-    MPI_Win_attach(win, here.data(), static_cast<MPI_Aint>(here.size() * sizeof(int)));
+    // In pieces that touch: accesses may cross their edge.
+    MPI_Win_attach(win, here.data(), 1000 * MPI_Aint{sizeof(int)});
+    MPI_Win_attach(win, here.data() + 1000, 2000 * MPI_Aint{sizeof(int)});
     MPI_Win_attach(win, more.data(), 64);
     good &= MPI_TEST_CHECK(MPI_Win_attach(win, here.data() + 1, 4) == MPI_ERR_RMA_ATTACH, rank, 0);
     MPI_Aint where[2] = {};
@@ -366,6 +368,44 @@ TEST_P(Windows, TargetsMayCompute) {
   });
 }
 
+// Windows of each kind tell their memory to those that can load and store it, and no other.
+TEST_P(Windows, MemoryOfEveryKindOfWindowIsAskedFor) {
+  run_ranks(GetParam(), 3, [](int rank, int size) {
+    bool good = true;
+    for (const bool allocates : {false, true}) {
+      const Made made(allocates, 8 * sizeof(int), sizeof(int));
+      MPI_Win_lock_all(0, made.win);
+      made.as<int>()[7] = rank + 40;
+      MPI_Win_sync(made.win);
+      MPI_Barrier(MPI_COMM_WORLD);
+      for (int r = 0; r < size; ++r) {
+        MPI_Aint bytes = -1;
+        int unit = -1;
+        int* theirs = made.as<int>();
+        good &= MPI_TEST_CHECK(
+            MPI_Win_shared_query(made.win, r, &bytes, &unit, &theirs) == MPI_SUCCESS, rank, r);
+        good &= MPI_TEST_CHECK(unit == sizeof(int), rank, unit);
+        good &= MPI_TEST_CHECK((bytes == 0) == (theirs == nullptr), rank, bytes);
+        if (r == rank) good &= MPI_TEST_CHECK(theirs == made.base, rank, r);
+        if (theirs == nullptr) continue;
+        good &= MPI_TEST_CHECK(bytes == 8 * MPI_Aint{sizeof(int)}, rank, bytes);
+        good &= MPI_TEST_CHECK(theirs[7] == r + 40, rank, theirs[7]);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Win_unlock_all(made.win);
+    }
+    MPI_Win dynamic = MPI_WIN_NULL;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
+    MPI_Aint bytes = -1;
+    int unit = -1;
+    void* theirs = &bytes;
+    MPI_Win_shared_query(dynamic, MPI_PROC_NULL, &bytes, &unit, &theirs);
+    good &= MPI_TEST_CHECK(bytes == 0 && theirs == nullptr, rank, bytes);
+    MPI_Win_free(&dynamic);
+    return good;
+  });
+}
+
 // Where memory can be mapped ranks share it; elsewhere all are told.
 TEST_P(Windows, SharedMemoryIsOneArray) {
   run_ranks(GetParam(), 4, [](int rank, int size) {
@@ -385,6 +425,8 @@ TEST_P(Windows, SharedMemoryIsOneArray) {
     good &= MPI_TEST_CHECK(bytes == sizeof(int) && unit == sizeof(int), rank, bytes);
     int* of_right = nullptr;
     const int right = (rank + 1) % size;
+    MPI_Win_shared_query(win, 0, &bytes, &unit, &of_right);
+    good &= MPI_TEST_CHECK(bytes == 0 && of_right == nullptr, rank, bytes);
     MPI_Win_shared_query(win, right, &bytes, &unit, &of_right);
     good &= MPI_TEST_CHECK(bytes == MPI_Aint{sizeof(int)} * right, rank, bytes);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, win);

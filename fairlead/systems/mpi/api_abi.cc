@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/anytime_call.h"
 #include "fairlead/systems/mpi/calls.h"
 
 namespace fairlead::mpi::api {
@@ -15,17 +15,26 @@ constexpr std::pair<const char*, int> kFortranSizes[] = {{"mpi_logical_size", 4}
                                                          {"mpi_integer_size", 4},
                                                          {"mpi_real_size", 4},
                                                          {"mpi_double_precision_size", 8}};
-constexpr std::pair<const char*, bool> kFortranTypes[] = {
-    {"mpi_logical1_supported", true},       {"mpi_logical2_supported", true},
-    {"mpi_logical4_supported", true},       {"mpi_logical8_supported", true},
-    {"mpi_logical16_supported", false},     {"mpi_integer1_supported", true},
-    {"mpi_integer2_supported", true},       {"mpi_integer4_supported", true},
-    {"mpi_integer8_supported", true},       {"mpi_integer16_supported", false},
-    {"mpi_real2_supported", false},         {"mpi_real4_supported", true},
-    {"mpi_real8_supported", true},          {"mpi_real16_supported", false},
-    {"mpi_complex4_supported", false},      {"mpi_complex8_supported", true},
-    {"mpi_complex16_supported", true},      {"mpi_complex32_supported", false},
-    {"mpi_double_complex_supported", true},
+const std::pair<const char*, MPI_Datatype> kFortranTypes[] = {
+    {"mpi_logical1_supported", MPI_LOGICAL1},
+    {"mpi_logical2_supported", MPI_LOGICAL2},
+    {"mpi_logical4_supported", MPI_LOGICAL4},
+    {"mpi_logical8_supported", MPI_LOGICAL8},
+    {"mpi_logical16_supported", MPI_LOGICAL16},
+    {"mpi_integer1_supported", MPI_INTEGER1},
+    {"mpi_integer2_supported", MPI_INTEGER2},
+    {"mpi_integer4_supported", MPI_INTEGER4},
+    {"mpi_integer8_supported", MPI_INTEGER8},
+    {"mpi_integer16_supported", MPI_INTEGER16},
+    {"mpi_real2_supported", MPI_REAL2},
+    {"mpi_real4_supported", MPI_REAL4},
+    {"mpi_real8_supported", MPI_REAL8},
+    {"mpi_real16_supported", MPI_REAL16},
+    {"mpi_complex4_supported", MPI_COMPLEX4},
+    {"mpi_complex8_supported", MPI_COMPLEX8},
+    {"mpi_complex16_supported", MPI_COMPLEX16},
+    {"mpi_complex32_supported", MPI_COMPLEX32},
+    {"mpi_double_complex_supported", MPI_DOUBLE_COMPLEX},
 };
 constexpr int kLogicalSize = 4;
 
@@ -55,9 +64,9 @@ int check_logical(const char* name, int size, const void* yes, const void* no) {
                fmt::format("logical_size is {}; MPI_LOGICAL has {} bytes", size, kLogicalSize));
 }
 
-int new_info(const Call& call, MPI_Info* info, const auto& fill) {
-  if (const int error = call.check_output(nullptr, info, "info")) return error;
-  Info* const made = call.process().infos.make();
+int new_info(const AnytimeCall& call, MPI_Info* info, const auto& fill) {
+  if (const int error = call.check_output(info, "info")) return error;
+  Info* const made = call.make(&Process::infos);
   fill(*made);
   *info = reinterpret_cast<MPI_Info>(made);
   return MPI_SUCCESS;
@@ -66,7 +75,7 @@ int new_info(const Call& call, MPI_Info* info, const auto& fill) {
 }  // namespace
 
 int abi_get_info(MPI_Info* info) {
-  return new_info(Call("MPI_Abi_get_info"), info, [](Info& made) {
+  return new_info(AnytimeCall("MPI_Abi_get_info"), info, [](Info& made) {
     made.set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
     made.set("mpi_count_size", std::to_string(sizeof(MPI_Count)));
     made.set("mpi_offset_size", std::to_string(sizeof(MPI_Offset)));
@@ -74,28 +83,29 @@ int abi_get_info(MPI_Info* info) {
 }
 
 int abi_get_fortran_info(MPI_Info* info) {
-  return new_info(Call("MPI_Abi_get_fortran_info"), info, [](Info& made) {
+  return new_info(AnytimeCall("MPI_Abi_get_fortran_info"), info, [](Info& made) {
     for (const auto& [key, size] : kFortranSizes) made.set(key, std::to_string(size));
-    for (const auto& [key, there] : kFortranTypes) made.set(key, there ? "true" : "false");
+    for (const auto& [key, type] : kFortranTypes) {
+      made.set(key, find_type(type) != nullptr ? "true" : "false");
+    }
   });
 }
 
 int abi_set_fortran_info(MPI_Info info) {
-  const Call call("MPI_Abi_set_fortran_info");
+  const AnytimeCall call("MPI_Abi_set_fortran_info");
   const Info* const given = Objects<Info>::find(info);
   if (given == nullptr) {
-    return call.fail(nullptr, MPI_ERR_INFO, "info is no info object, or was freed");
+    return call.fail(MPI_ERR_INFO, "info is no info object, or was freed");
   }
   for (const auto& [key, size] : kFortranSizes) {
     const std::string* const value = given->find(key);
     if (value == nullptr || *value == std::to_string(size)) continue;
-    return call.fail(nullptr, MPI_ERR_ABI,
-                     fmt::format("{} is {}; this library has {}", key, *value, size));
+    return call.fail(MPI_ERR_ABI, fmt::format("{} is {}; this library has {}", key, *value, size));
   }
-  for (const auto& [key, there] : kFortranTypes) {
+  for (const auto& [key, type] : kFortranTypes) {
     const std::string* const value = given->find(key);
-    if (there || value == nullptr || *value != "true") continue;
-    return call.fail(nullptr, MPI_ERR_ABI, fmt::format("{}: this library lacks the type", key));
+    if (find_type(type) != nullptr || value == nullptr || *value != "true") continue;
+    return call.fail(MPI_ERR_ABI, fmt::format("{}: this library lacks the type", key));
   }
   return MPI_SUCCESS;
 }

@@ -49,9 +49,7 @@ int create(const Call& call, MPI_Comm_copy_attr_function* copy,
 
 int free_key(const Call& call, int* keyval) {
   if (const int error = call.check_output(nullptr, keyval, "keyval")) return error;
-  Keyval* const found = call.process().keyvals.find(*keyval);
-  if (found == nullptr || found->freed) return no_key(call, nullptr, *keyval);
-  found->freed = true;
+  if (!call.process().keyvals.free(*keyval)) return no_key(call, nullptr, *keyval);
   *keyval = MPI_KEYVAL_INVALID;
   return MPI_SUCCESS;
 }
@@ -70,7 +68,7 @@ int erase(const Call& call, Comm& comm, int key) {
       return call.fail(&comm, error, "the delete function of the attribute failed");
     }
   }
-  std::erase_if(comm.attributes, [&](const Attribute& each) { return each.key == key; });
+  forget_attribute(call, comm, key);
   return MPI_SUCCESS;
 }
 
@@ -82,9 +80,10 @@ int remove(const Call& call, MPI_Comm comm, int key) {
 int set(const Call& call, MPI_Comm comm, int key, void* value) {
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  const Keyval* const keyval = call.process().keyvals.find(key);
+  Keyval* const keyval = call.process().keyvals.find(key);
   if (keyval == nullptr || keyval->freed) return no_key(call, found, key);
   if (const int error = erase(call, *found, key)) return error;
+  ++keyval->uses;
   found->attributes.push_back({key, value});
   return MPI_SUCCESS;
 }

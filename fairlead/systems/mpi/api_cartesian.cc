@@ -1,5 +1,6 @@
 // Cartesian topologies.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -55,18 +56,68 @@ int check_room(const Call& call, const Comm* comm, int maxdims, const Cartesian&
                   which, of.dimensions()));
 }
 
-// Divides `left` over the dimensions that are 0: the largest prime factors first, each to the
-// dimension that is the smallest by then.
-void balance(int left, std::vector<int>& open) {
-  std::vector<int> factors;
-  for (int p = 2; p * p <= left; ++p) {
-    for (; left % p == 0; left /= p) factors.push_back(p);
+// Divides a number of ranks over dimensions as evenly as can be: of all ways, one whose largest and
+// smallest dimensions differ by the least; of those the one with the largest smallest dimension,
+// and whose other dimensions are even by the same rule.
+class Balance {
+ public:
+  // `dims` get the answer, not rising.
+  Balance(int ranks, std::vector<int>& dims) : dims_(dims), now_(dims.size()), spread_(ranks) {
+    for (int d = 1; d <= ranks / d; ++d) {
+      if (ranks % d != 0) continue;
+      divisors_.push_back(d);
+      if (d != ranks / d) divisors_.push_back(ranks / d);
+    }
+    std::sort(divisors_.begin(), divisors_.end());
+    search(ranks, ranks, 0);
   }
-  if (left > 1) factors.push_back(left);
-  std::sort(factors.rbegin(), factors.rend());
-  for (const int factor : factors) *std::min_element(open.begin(), open.end()) *= factor;
-  std::sort(open.rbegin(), open.rend());
-}
+
+ private:
+  // Whether `d` to the power of `times` is at least `product`.
+  static bool reaches(int d, std::size_t times, int product) {
+    std::int64_t power = 1;
+    for (std::size_t i = 0; i < times && power < product; ++i) power *= d;
+    return power >= product;
+  }
+
+  // Tries dimensions from place `i` on: at most `most`, with the product `left`.
+  void search(int left, int most, std::size_t i) {
+    const std::size_t rest = now_.size() - i - 1;
+    for (const int d : divisors_) {
+      if (d > most || d > left) return;
+      // The largest of the rest is at least their mean.
+      if (left % d != 0 || !reaches(d, rest + 1, left)) continue;
+      now_[i] = d;
+      const int least = now_[0] - spread_;
+      // Nothing is left that is as even: the smallest dimension is at most their mean.
+      if (d < least || (i == 0 && least > 1 && reaches(least - 1, rest + 1, left))) return;
+      if (rest > 0) {
+        search(left / d, d, i + 1);
+      } else if (d == left) {
+        keep();
+      }
+    }
+  }
+
+  // Takes the dimensions found if they are more even than those before.
+  void keep() {
+    for (std::size_t n = now_.size(); n-- > 0;) {
+      const int spread = now_[0] - now_[n];
+      const int spread_before = found_ ? dims_[0] - dims_[n] : spread + 1;
+      if (spread > spread_before || (spread == spread_before && now_[n] < dims_[n])) return;
+      if (spread < spread_before || now_[n] > dims_[n]) break;
+    }
+    found_ = true;
+    spread_ = now_.front() - now_.back();
+    dims_ = now_;
+  }
+
+  std::vector<int>& dims_;
+  std::vector<int> now_;
+  std::vector<int> divisors_;
+  int spread_;  // of `dims_`; large as long as nothing is found
+  bool found_ = false;
+};
 
 }  // namespace
 
@@ -92,7 +143,7 @@ int dims_create(int nnodes, int ndims, int dims[]) {
   if (open.empty()) {
     return left == 1 ? MPI_SUCCESS : fail(fmt::format("dims do not have {} places", nnodes));
   }
-  balance(left, open);
+  const Balance balance(left, open);
   std::size_t next = 0;
   for (int i = 0; i < ndims; ++i) {
     if (dims[i] == 0) dims[i] = open[next++];
@@ -107,6 +158,7 @@ int cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int period
   if (parent == nullptr) return call.check_comm(comm_old);
   if (const int error = check_no_intercomm(call, *parent)) return error;
   if (const int error = call.check_output(parent, comm_cart, "comm_cart")) return error;
+  *comm_cart = MPI_COMM_NULL;
   auto shape = std::make_shared<Cartesian>();
   if (const int error = read_shape(call, parent, ndims, dims, periods, shape.get())) return error;
   const int color = parent->rank < shape->size() ? 0 : MPI_UNDEFINED;

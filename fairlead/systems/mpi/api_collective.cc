@@ -1,4 +1,5 @@
 // The collective calls: arguments checked, then the algorithms of collectives/.
+#include "fairlead/systems/mpi/apart.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
 #include "fairlead/systems/mpi/collective_forms.h"
@@ -123,6 +124,9 @@ int reduce_as(const Call& call, const Form& form, const void* sendbuf, void* rec
   if (at_root) {
     const Buffer result = buffer_of(call, found, recvbuf, count, datatype, "recv");
     if (result.error != MPI_SUCCESS) return result.error;
+    if (!in_place) {
+      if (const int error = check_apart(call, found, own, recvbuf, how.operand.count)) return error;
+    }
   }
   if (!form.at_once() || how.type != nullptr) [[unlikely]] {
     return reduce_otherwise(call, form, *found, how, own, recvbuf, root);
@@ -148,6 +152,7 @@ int allreduce_as(const Call& call, const Form& form, const void* sendbuf, void* 
   if (sendbuf != MPI_IN_PLACE) {
     const Buffer own = buffer_of(call, found, sendbuf, count, datatype, "send");
     if (own.error != MPI_SUCCESS) return own.error;
+    if (const int error = check_apart(call, found, sendbuf, recvbuf, own.bytes)) return error;
   }
   const void* const own = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   if (!form.at_once() || how.type != nullptr) [[unlikely]] {
@@ -183,6 +188,7 @@ int gather_as(const Call& call, const Form& form, const void* sendbuf, MPI_Count
   if (out.error != MPI_SUCCESS) return out.error;
   if (at_root && !in_place) {
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
+    if (const int error = check_apart(call, found, in, block_of(out, root))) return error;
   }
   const std::uint64_t block = at_root ? out.bytes : in.bytes;
   const Data result = at_root ? out.data(found->size) : Data{};
@@ -233,6 +239,7 @@ int scatter_as(const Call& call, const Form& form, const void* sendbuf, MPI_Coun
   if (out.error != MPI_SUCCESS) return out.error;
   if (at_root && !in_place) {
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
+    if (const int error = check_apart(call, found, block_of(in, root), out)) return error;
   }
   const std::uint64_t block = at_root ? in.bytes : out.bytes;
   const Data whole = at_root ? in.data(found->size) : Data{};
@@ -278,6 +285,7 @@ int allgather_as(const Call& call, const Form& form, const void* sendbuf, MPI_Co
     in = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
     if (in.error != MPI_SUCCESS) return in.error;
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
+    if (const int error = check_apart(call, found, in, block_of(out, found->rank))) return error;
   }
   // Where this rank's block lies among all.
   const auto place_in = [&](const Row& all) {
@@ -333,6 +341,7 @@ int alltoall_as(const Call& call, const Form& form, const void* sendbuf, MPI_Cou
     in = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
     if (in.error != MPI_SUCCESS) return in.error;
     if (const int error = check_same(call, found, in.bytes, out.bytes)) return error;
+    if (const int error = check_apart(call, found, in, out)) return error;
   }
   if (!form.at_once()) {
     return make_schedule(call, *found, form, [&](Recorder& group) {

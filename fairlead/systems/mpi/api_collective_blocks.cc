@@ -1,4 +1,5 @@
 // The collective calls with a count a rank: arguments checked, then collectives/blocks.cc.
+#include "fairlead/systems/mpi/apart.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
 #include "fairlead/systems/mpi/collective_forms.h"
@@ -6,6 +7,11 @@
 
 namespace fairlead::mpi::api {
 namespace {
+
+// Whether this rank's own data are apart from their place among the blocks of all.
+int check_place_apart(const Call& call, const Comm* comm, const Buffer& own, const void* place) {
+  return check_apart(call, comm, own.at, place, own.type == nullptr ? own.bytes : 0);
+}
 
 // In place: the blocks of `in` are sent and received.
 int all_to_all(const Call& call, const Form& form, Comm& comm, CollectiveKind kind,
@@ -21,7 +27,9 @@ int all_to_all(const Call& call, const Form& form, Comm& comm, CollectiveKind ki
   const Blocks to = received.blocks();
   const Blocks from = sent.blocks();
   if (!in_place) {
-    const int error = check_same(call, &comm, from.bytes(comm.rank), to.bytes(comm.rank));
+    const std::uint64_t own = to.bytes(comm.rank);
+    if (const int error = check_same(call, &comm, from.bytes(comm.rank), own)) return error;
+    const int error = check_apart(call, &comm, from.at(comm.rank), to.at(comm.rank), own);
     if (error != MPI_SUCCESS) return error;
   }
   if (!form.at_once()) {
@@ -66,6 +74,7 @@ int gatherv_as(const Call& call, const Form& form, const void* sendbuf, MPI_Coun
   if (at_root) {
     const std::uint64_t own = all.blocks().bytes(root);
     if (const int error = check_same(call, found, in_place ? own : out.bytes, own)) return error;
+    if (const int error = check_place_apart(call, found, out, all.blocks().at(root))) return error;
   }
   if (!form.at_once()) {
     return make_schedule(call, *found, form, [&](Recorder& group) {
@@ -117,6 +126,7 @@ int scatterv_as(const Call& call, const Form& form, const void* sendbuf, Counts 
   if (at_root) {
     const std::uint64_t own = all.blocks().bytes(root);
     if (const int error = check_same(call, found, own, in_place ? own : in.bytes)) return error;
+    if (const int error = check_place_apart(call, found, in, all.blocks().at(root))) return error;
   }
   if (!form.at_once()) {
     return make_schedule(call, *found, form, [&](Recorder& group) {
@@ -160,6 +170,7 @@ int allgatherv_as(const Call& call, const Form& form, const void* sendbuf, MPI_C
     out = buffer_of(call, found, sendbuf, sendcount, sendtype, "send");
     if (out.error != MPI_SUCCESS) return out.error;
     if (const int error = check_same(call, found, out.bytes, all.bytes(found->rank))) return error;
+    if (const int error = check_place_apart(call, found, out, all.at(found->rank))) return error;
   }
   if (!form.at_once()) {
     return make_schedule(call, *found, form, [&](Recorder& group) {

@@ -48,8 +48,10 @@ int comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   return made.error;
 }
 
-int comm_free(MPI_Comm* comm) {
-  const Call call("MPI_Comm_free");
+namespace {
+
+// Collective: `waits` for all members.
+int free_one(const Call& call, MPI_Comm* comm, bool waits) {
   if (const int error = call.check_output(nullptr, comm, "comm")) return error;
   Comm* found = call.process().find(*comm);
   if (found == nullptr) return call.check_comm(*comm);
@@ -59,10 +61,26 @@ int comm_free(MPI_Comm* comm) {
   if (const int error = delete_attributes(call, *found); error != MPI_SUCCESS) {
     return call.fail(found, error, "the delete function of an attribute failed");
   }
+  if (waits) barrier(call.process(), found->everyone(), CollectiveKind::barrier, call.name());
   drop_board(call.process(), found->everyone(), call.name());
   drop_buffers(call, found);
   call.process().free_comm(found);
   *comm = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int comm_free(MPI_Comm* comm) { return free_one(Call("MPI_Comm_free"), comm, false); }
+
+// Requests that are under way go on, as with MPI_Comm_free.
+int comm_disconnect(MPI_Comm* comm) { return free_one(Call("MPI_Comm_disconnect"), comm, true); }
+
+// No rank is started by another.
+int comm_get_parent(MPI_Comm* parent) {
+  const Call call("MPI_Comm_get_parent");
+  if (const int error = call.check_output(nullptr, parent, "parent")) return error;
+  *parent = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
 

@@ -161,6 +161,7 @@ int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
     int size;
     MPI_Datatype type;
   } known[] = {
+      {MPI_TYPECLASS_REAL, 16, MPI_REAL16},      {MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32},
       {MPI_TYPECLASS_REAL, 4, MPI_REAL4},        {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
       {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},  {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
       {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},  {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
@@ -168,7 +169,7 @@ int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
       {MPIX_TYPECLASS_LOGICAL, 1, MPI_LOGICAL1}, {MPIX_TYPECLASS_LOGICAL, 2, MPI_LOGICAL2},
       {MPIX_TYPECLASS_LOGICAL, 4, MPI_LOGICAL4}, {MPIX_TYPECLASS_LOGICAL, 8, MPI_LOGICAL8}};
   for (const auto& each : known) {
-    if (each.typeclass != typeclass || each.size != size) continue;
+    if (each.typeclass != typeclass || each.size != size || !find_type(each.type)) continue;
     *datatype = each.type;
     return MPI_SUCCESS;
   }

@@ -44,9 +44,7 @@ int type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
 int type_free_keyval(int* type_keyval) {
   const Call call("MPI_Type_free_keyval");
   if (const int error = call.check_output(nullptr, type_keyval, "type_keyval")) return error;
-  TypeKeyval* const found = call.process().types().keyvals.find(*type_keyval);
-  if (found == nullptr || found->freed) return no_key(call, *type_keyval);
-  found->freed = true;
+  if (!call.process().types().keyvals.free(*type_keyval)) return no_key(call, *type_keyval);
   *type_keyval = MPI_KEYVAL_INVALID;
   return MPI_SUCCESS;
 }
@@ -54,9 +52,10 @@ int type_free_keyval(int* type_keyval) {
 int type_set_attr(MPI_Datatype datatype, int type_keyval, void* attribute_val) {
   const Call call("MPI_Type_set_attr");
   if (const int error = check_type(call, datatype, "datatype")) return error;
-  const TypeKeyval* const keyval = call.process().types().keyvals.find(type_keyval);
+  TypeKeyval* const keyval = call.process().types().keyvals.find(type_keyval);
   if (keyval == nullptr || keyval->freed) return no_key(call, type_keyval);
   if (const int error = erase(call, datatype, type_keyval)) return error;
+  ++keyval->uses;
   attributes_of(call.process(), datatype).push_back({type_keyval, attribute_val});
   return MPI_SUCCESS;
 }

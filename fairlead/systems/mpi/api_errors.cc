@@ -1,19 +1,13 @@
 // Error handlers of communicators, error classes and codes.
 #include <string>
 
-#include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/anytime_call.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/errors.h"
 #include "fairlead/systems/mpi/text.h"
 
 namespace fairlead::mpi::api {
 namespace {
-
-bool is_handler_of_comms(MPI_Errhandler handler) {
-  const ErrorHandler* const made = Objects<ErrorHandler>::find(handler);
-  return handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT ||
-         handler == MPI_ERRORS_RETURN || (made != nullptr && made->function != nullptr);
-}
 
 bool is_handler(MPI_Errhandler handler) {
   return handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT ||
@@ -34,8 +28,8 @@ std::string text_of(int code) {
   return user != nullptr ? user->text : fmt::format("{} is no MPI error code", code);
 }
 
-int no_user_code(const Call& call, int code) {
-  return call.fail(nullptr, MPI_ERR_ARG,
+int no_user_code(const AnytimeCall& call, int code) {
+  return call.fail(MPI_ERR_ARG,
                    fmt::format("{} is no error class or code that the program added", code));
 }
 
@@ -55,53 +49,53 @@ int error_string(int errorcode, char* string, int* resultlen) {
 }
 
 int add_error_class(int* errorclass) {
-  const Call call("MPI_Add_error_class");
-  if (const int error = call.check_output(nullptr, errorclass, "errorclass")) return error;
-  *errorclass = call.process().user_errors.add(0);
+  const AnytimeCall call("MPI_Add_error_class");
+  if (const int error = call.check_output(errorclass, "errorclass")) return error;
+  *errorclass = call.begun_process().user_errors.add(0);
   return MPI_SUCCESS;
 }
 
 int add_error_code(int errorclass, int* errorcode) {
-  const Call call("MPI_Add_error_code");
-  const UserErrors::Code* const user = call.process().user_errors.find(errorclass);
+  const AnytimeCall call("MPI_Add_error_code");
+  const UserErrors::Code* const user = call.begun_process().user_errors.find(errorclass);
   const bool is_class = user != nullptr ? user->error_class == errorclass
                                         : errorclass != MPI_SUCCESS && find_error(errorclass);
   if (!is_class) {
-    return call.fail(nullptr, MPI_ERR_ARG, fmt::format("{} is no error class", errorclass));
+    return call.fail(MPI_ERR_ARG, fmt::format("{} is no error class", errorclass));
   }
-  if (const int error = call.check_output(nullptr, errorcode, "errorcode")) return error;
-  *errorcode = call.process().user_errors.add(errorclass);
+  if (const int error = call.check_output(errorcode, "errorcode")) return error;
+  *errorcode = call.begun_process().user_errors.add(errorclass);
   return MPI_SUCCESS;
 }
 
 int add_error_string(int errorcode, const char* string) {
-  const Call call("MPI_Add_error_string");
-  UserErrors::Code* const user = call.process().user_errors.find(errorcode);
+  const AnytimeCall call("MPI_Add_error_string");
+  UserErrors::Code* const user = call.begun_process().user_errors.find(errorcode);
   if (user == nullptr) return no_user_code(call, errorcode);
-  if (const int error = call.check_output(nullptr, string, "string")) return error;
+  if (const int error = call.check_output(string, "string")) return error;
   user->text = string;
   return MPI_SUCCESS;
 }
 
 int remove_error_class(int errorclass) {
-  const Call call("MPI_Remove_error_class");
-  UserErrors::Code* const user = call.process().user_errors.find(errorclass);
+  const AnytimeCall call("MPI_Remove_error_class");
+  UserErrors::Code* const user = call.begun_process().user_errors.find(errorclass);
   if (user == nullptr || user->error_class != errorclass) return no_user_code(call, errorclass);
   user->live = false;
   return MPI_SUCCESS;
 }
 
 int remove_error_code(int errorcode) {
-  const Call call("MPI_Remove_error_code");
-  UserErrors::Code* const user = call.process().user_errors.find(errorcode);
+  const AnytimeCall call("MPI_Remove_error_code");
+  UserErrors::Code* const user = call.begun_process().user_errors.find(errorcode);
   if (user == nullptr || user->error_class == errorcode) return no_user_code(call, errorcode);
   user->live = false;
   return MPI_SUCCESS;
 }
 
 int remove_error_string(int errorcode) {
-  const Call call("MPI_Remove_error_string");
-  UserErrors::Code* const user = call.process().user_errors.find(errorcode);
+  const AnytimeCall call("MPI_Remove_error_string");
+  UserErrors::Code* const user = call.begun_process().user_errors.find(errorcode);
   if (user == nullptr) return no_user_code(call, errorcode);
   user->text.clear();
   return MPI_SUCCESS;
@@ -121,14 +115,14 @@ int comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn,
 }
 
 int errhandler_free(MPI_Errhandler* errhandler) {
-  const Call call("MPI_Errhandler_free");
-  if (const int error = call.check_output(nullptr, errhandler, "errhandler")) return error;
+  const AnytimeCall call("MPI_Errhandler_free");
+  if (const int error = call.check_output(errhandler, "errhandler")) return error;
   if (!is_handler(*errhandler)) {
-    return call.fail(nullptr, MPI_ERR_ERRHANDLER, "errhandler is none, or was freed");
+    return call.fail(MPI_ERR_ERRHANDLER, "errhandler is none, or was freed");
   }
   // A predefined one loses the handle only.
   ErrorHandler* const made = Objects<ErrorHandler>::find(*errhandler);
-  if (made != nullptr) call.process().release_handler(*made);
+  if (made != nullptr) call.begun_process().release_handler(*made);
   *errhandler = MPI_ERRHANDLER_NULL;
   return MPI_SUCCESS;
 }
@@ -137,7 +131,7 @@ int comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   const Call call("MPI_Comm_set_errhandler");
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  if (!is_handler_of_comms(errhandler)) {
+  if (!serves_communicators(errhandler)) {
     return call.fail(found, MPI_ERR_ERRHANDLER,
                      "errhandler is none, was freed, or is not one of communicators");
   }

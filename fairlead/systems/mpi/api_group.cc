@@ -316,6 +316,23 @@ int comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm
   });
 }
 
+int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info,
+                           MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+  const Call call("MPI_Comm_create_from_group");
+  return with_one(call, group, [&](const Group& of) -> int {
+    if (const int error = check_from_groups(call, stringtag, errhandler, newcomm)) return error;
+    *newcomm = MPI_COMM_NULL;
+    if (!of.has(call.engine().self())) return MPI_SUCCESS;
+    Process& process = call.process();
+    const MadeComm made =
+        group_comm(call, process.world(), of.members, tag_of(stringtag), "a group's communicator");
+    if (made.error != MPI_SUCCESS) return made.error;
+    process.set_handler(*made.comm, errhandler);
+    *newcomm = Process::handle_of(made.comm);
+    return MPI_SUCCESS;
+  });
+}
+
 int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   const Call call("MPI_Comm_create");
   Comm* const parent = call.process().find(comm);

@@ -1,5 +1,5 @@
 // Handles as integers.
-#include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/anytime_call.h"
 #include "fairlead/systems/mpi/calls.h"
 
 namespace fairlead::mpi::api {
@@ -10,8 +10,8 @@ int to_int(const char* name, Handle handle) {
   // Predefined handles are converted before MPI_Init and after MPI_Finalize, too.
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
   if (value < kFirstObject) return static_cast<int>(value);
-  const Call call(name);
-  return call.process().numbers.number_of(handle);
+  const AnytimeCall call(name);
+  return call.begun_process().numbers.number_of(handle);
 }
 
 template <class Handle>
@@ -19,8 +19,8 @@ Handle from_int(const char* name, int number, Handle null) {
   if (number >= 0 && static_cast<std::uintptr_t>(number) < kFirstObject) {
     return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
   }
-  const Call call(name);
-  void* const found = call.process().numbers.handle_of(number);
+  const AnytimeCall call(name);
+  void* const found = call.begun_process().numbers.handle_of(number);
   return found != nullptr ? static_cast<Handle>(found) : null;
 }
 

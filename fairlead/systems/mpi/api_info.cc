@@ -1,8 +1,9 @@
-// Info objects.
+// Info objects. All calls but MPI_Get_hw_resource_info are there before MPI_Init and after
+// MPI_Finalize, too.
 #include <cstring>
 
 #include "fairlead/run/job/binding.h"
-#include "fairlead/systems/mpi/call.h"
+#include "fairlead/systems/mpi/anytime_call.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/text.h"
 
@@ -11,9 +12,11 @@ namespace {
 
 MPI_Info handle_of(Info* info) { return reinterpret_cast<MPI_Info>(info); }
 
-// MPI_INFO_ENV: what is known of the job's start.
-Info environment(Process& process) {
+// MPI_INFO_ENV: what is known of the job's start, which is nothing before MPI_Init.
+Info environment(Process* known) {
   Info made;
+  if (known == nullptr) return made;
+  Process& process = *known;
   made.set("maxprocs", std::to_string(process.world().size));
   made.set("host", process.context().processor_name());
   const char* const level = process.thread_level == MPI_THREAD_SINGLE     ? "MPI_THREAD_SINGLE"
@@ -27,51 +30,50 @@ Info environment(Process& process) {
 
 // Calls `read(const Info&)`, which returns as the call does.
 template <class Read>
-int reading(const Call& call, MPI_Info handle, Read&& read) {
+int reading(const AnytimeCall& call, MPI_Info handle, Read&& read) {
   if (handle == MPI_INFO_ENV) return read(environment(call.process()));
   const Info* const info = Objects<Info>::find(handle);
   if (info != nullptr) return read(*info);
-  return call.fail(
-      nullptr, MPI_ERR_INFO,
-      handle == MPI_INFO_NULL ? "info is MPI_INFO_NULL" : "info is no info object, or was freed");
+  return call.fail(MPI_ERR_INFO, handle == MPI_INFO_NULL ? "info is MPI_INFO_NULL"
+                                                         : "info is no info object, or was freed");
 }
 
 // As reading(), of an info that the program made.
 template <class Write>
-int writing(const Call& call, MPI_Info handle, Write&& write) {
+int writing(const AnytimeCall& call, MPI_Info handle, Write&& write) {
   Info* const info = Objects<Info>::find(handle);
   if (info != nullptr) return write(*info);
-  return call.fail(nullptr, MPI_ERR_INFO,
-                   handle == MPI_INFO_NULL ? "info is MPI_INFO_NULL"
-                                           : "info was not made by the program, or was freed");
+  return call.fail(MPI_ERR_INFO, handle == MPI_INFO_NULL
+                                     ? "info is MPI_INFO_NULL"
+                                     : "info was not made by the program, or was freed");
 }
 
-int check_key(const Call& call, const char* key) {
+int check_key(const AnytimeCall& call, const char* key) {
   const std::size_t length = key == nullptr ? 0 : std::strlen(key);
   if (length != 0 && length < MPI_MAX_INFO_KEY) return MPI_SUCCESS;
-  return call.fail(nullptr, MPI_ERR_INFO_KEY,
-                   key == nullptr ? std::string("key is a null pointer")
-                                  : fmt::format("key has {} characters; 1 to {} are allowed",
-                                                length, MPI_MAX_INFO_KEY - 1));
+  return call.fail(MPI_ERR_INFO_KEY, key == nullptr
+                                         ? std::string("key is a null pointer")
+                                         : fmt::format("key has {} characters; 1 to {} are allowed",
+                                                       length, MPI_MAX_INFO_KEY - 1));
 }
 
-int no_such_key(const Call& call, const char* key) {
-  return call.fail(nullptr, MPI_ERR_INFO_NOKEY, fmt::format("there is no key \"{}\"", key));
+int no_such_key(const AnytimeCall& call, const char* key) {
+  return call.fail(MPI_ERR_INFO_NOKEY, fmt::format("there is no key \"{}\"", key));
 }
 
 }  // namespace
 
 int info_create(MPI_Info* info) {
-  const Call call("MPI_Info_create");
-  if (const int error = call.check_output(nullptr, info, "info")) return error;
-  *info = handle_of(call.process().infos.make());
+  const AnytimeCall call("MPI_Info_create");
+  if (const int error = call.check_output(info, "info")) return error;
+  *info = handle_of(call.make(&Process::infos));
   return MPI_SUCCESS;
 }
 
 int info_create_env(int, char**, MPI_Info* info) {
-  const Call call("MPI_Info_create_env");
-  if (const int error = call.check_output(nullptr, info, "info")) return error;
-  Info* const made = call.process().infos.make();
+  const AnytimeCall call("MPI_Info_create_env");
+  if (const int error = call.check_output(info, "info")) return error;
+  Info* const made = call.make(&Process::infos);
   made->entries = environment(call.process()).entries;
   *info = handle_of(made);
   return MPI_SUCCESS;
@@ -93,10 +95,10 @@ int get_hw_resource_info(MPI_Info* hw_info) {
 }
 
 int info_dup(MPI_Info info, MPI_Info* newinfo) {
-  const Call call("MPI_Info_dup");
+  const AnytimeCall call("MPI_Info_dup");
   return reading(call, info, [&](const Info& from) -> int {
-    if (const int error = call.check_output(nullptr, newinfo, "newinfo")) return error;
-    Info* const made = call.process().infos.make();
+    if (const int error = call.check_output(newinfo, "newinfo")) return error;
+    Info* const made = call.make(&Process::infos);
     made->entries = from.entries;
     *newinfo = handle_of(made);
     return MPI_SUCCESS;
@@ -104,21 +106,21 @@ int info_dup(MPI_Info info, MPI_Info* newinfo) {
 }
 
 int info_free(MPI_Info* info) {
-  const Call call("MPI_Info_free");
-  if (const int error = call.check_output(nullptr, info, "info")) return error;
+  const AnytimeCall call("MPI_Info_free");
+  if (const int error = call.check_output(info, "info")) return error;
   return writing(call, *info, [&](Info& old) -> int {
-    call.process().infos.free(&old);
+    call.free(&Process::infos, &old);
     *info = MPI_INFO_NULL;
     return MPI_SUCCESS;
   });
 }
 
 int info_set(MPI_Info info, const char* key, const char* value) {
-  const Call call("MPI_Info_set");
+  const AnytimeCall call("MPI_Info_set");
   return writing(call, info, [&](Info& to) -> int {
     if (const int error = check_key(call, key)) return error;
     if (value == nullptr || std::strlen(value) >= MPI_MAX_INFO_VAL) {
-      return call.fail(nullptr, MPI_ERR_INFO_VALUE,
+      return call.fail(MPI_ERR_INFO_VALUE,
                        "value is a null pointer, or longer than MPI_MAX_INFO_VAL allows");
     }
     to.set(key, value);
@@ -127,7 +129,7 @@ int info_set(MPI_Info info, const char* key, const char* value) {
 }
 
 int info_delete(MPI_Info info, const char* key) {
-  const Call call("MPI_Info_delete");
+  const AnytimeCall call("MPI_Info_delete");
   return writing(call, info, [&](Info& to) -> int {
     if (const int error = check_key(call, key)) return error;
     return to.erase(key) ? MPI_SUCCESS : no_such_key(call, key);
@@ -135,22 +137,22 @@ int info_delete(MPI_Info info, const char* key) {
 }
 
 int info_get_nkeys(MPI_Info info, int* nkeys) {
-  const Call call("MPI_Info_get_nkeys");
+  const AnytimeCall call("MPI_Info_get_nkeys");
   return reading(call, info, [&](const Info& from) -> int {
-    if (const int error = call.check_output(nullptr, nkeys, "nkeys")) return error;
+    if (const int error = call.check_output(nkeys, "nkeys")) return error;
     *nkeys = static_cast<int>(from.entries.size());
     return MPI_SUCCESS;
   });
 }
 
 int info_get_nthkey(MPI_Info info, int n, char* key) {
-  const Call call("MPI_Info_get_nthkey");
+  const AnytimeCall call("MPI_Info_get_nthkey");
   return reading(call, info, [&](const Info& from) -> int {
     const auto count = static_cast<int>(from.entries.size());
     if (n < 0 || n >= count) {
-      return call.fail(nullptr, MPI_ERR_ARG, fmt::format("n is {} of {} keys", n, count));
+      return call.fail(MPI_ERR_ARG, fmt::format("n is {} of {} keys", n, count));
     }
-    if (const int error = call.check_output(nullptr, key, "key")) return error;
+    if (const int error = call.check_output(key, "key")) return error;
     int length = 0;
     copy_text(from.entries[static_cast<std::size_t>(n)].first, MPI_MAX_INFO_KEY, key, &length);
     return MPI_SUCCESS;
@@ -158,15 +160,15 @@ int info_get_nthkey(MPI_Info info, int n, char* key) {
 }
 
 int info_get(MPI_Info info, const char* key, int valuelen, char* value, int* flag) {
-  const Call call("MPI_Info_get");
+  const AnytimeCall call("MPI_Info_get");
   return reading(call, info, [&](const Info& from) -> int {
     if (const int error = check_key(call, key)) return error;
-    if (const int error = call.check_output(nullptr, flag, "flag")) return error;
+    if (const int error = call.check_output(flag, "flag")) return error;
     const std::string* const found = from.find(key);
     *flag = found != nullptr;
     if (found == nullptr) return MPI_SUCCESS;
     if (valuelen < 0 || value == nullptr) {
-      return call.fail(nullptr, MPI_ERR_ARG, "valuelen is negative, or value a null pointer");
+      return call.fail(MPI_ERR_ARG, "valuelen is negative, or value a null pointer");
     }
     int length = 0;
     // `valuelen` does not count the final zero.
@@ -176,11 +178,11 @@ int info_get(MPI_Info info, const char* key, int valuelen, char* value, int* fla
 }
 
 int info_get_string(MPI_Info info, const char* key, int* buflen, char* value, int* flag) {
-  const Call call("MPI_Info_get_string");
+  const AnytimeCall call("MPI_Info_get_string");
   return reading(call, info, [&](const Info& from) -> int {
     if (const int error = check_key(call, key)) return error;
-    if (const int error = call.check_output(nullptr, flag, "flag")) return error;
-    if (const int error = call.check_output(nullptr, buflen, "buflen")) return error;
+    if (const int error = call.check_output(flag, "flag")) return error;
+    if (const int error = call.check_output(buflen, "buflen")) return error;
     const std::string* const found = from.find(key);
     *flag = found != nullptr;
     if (found == nullptr) return MPI_SUCCESS;
@@ -194,11 +196,11 @@ int info_get_string(MPI_Info info, const char* key, int* buflen, char* value, in
 }
 
 int info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* flag) {
-  const Call call("MPI_Info_get_valuelen");
+  const AnytimeCall call("MPI_Info_get_valuelen");
   return reading(call, info, [&](const Info& from) -> int {
     if (const int error = check_key(call, key)) return error;
-    if (const int error = call.check_output(nullptr, flag, "flag")) return error;
-    if (const int error = call.check_output(nullptr, valuelen, "valuelen")) return error;
+    if (const int error = call.check_output(flag, "flag")) return error;
+    if (const int error = call.check_output(valuelen, "valuelen")) return error;
     const std::string* const found = from.find(key);
     *flag = found != nullptr;
     if (found != nullptr) *valuelen = static_cast<int>(found->size());

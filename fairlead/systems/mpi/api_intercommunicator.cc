@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fairlead/systems/mpi/calls.h"
+#include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/comm_making.h"
 
@@ -123,6 +124,22 @@ Comm* find_intercomm(const Call& call, MPI_Comm handle, int* error) {
   return *error == MPI_SUCCESS ? found : nullptr;
 }
 
+// The intercommunicator of `local` and the group that the peer leads.
+MadeComm connect(const Call& call, Comm& local, int leader, const Peer& peer) {
+  Process& process = call.process();
+  std::uint32_t context = 0;
+  int error = MPI_SUCCESS;
+  const std::vector<Rank> remote = meet(call, local, leader, peer, &context, &error);
+  if (remote.empty()) return {nullptr, error};
+  if (!take_context(process, context)) return {nullptr, no_context_left(call, local)};
+  Comm* const both = process.make_comm();
+  both->context = context;
+  const int first = fill_both(local, remote, *both);
+  Comm* const made = intercomm_of(process, *both, first, "an intercommunicator of " + local.name);
+  process.set_handler(*made, local.handler);
+  return {made, MPI_SUCCESS};
+}
+
 }  // namespace
 
 int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
@@ -138,19 +155,45 @@ int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, 
                                  local->size - 1));
   }
   if (const int error = call.check_output(local, newintercomm, "newintercomm")) return error;
-  std::uint32_t context = 0;
-  int error = MPI_SUCCESS;
-  const std::vector<Rank> remote =
-      meet(call, *local, local_leader, {peer_comm, remote_leader, tag}, &context, &error);
-  if (remote.empty()) return error;
-  if (!take_context(process, context)) return no_context_left(call, *local);
-  Comm* const both = process.make_comm();
-  both->context = context;
-  const int first = fill_both(*local, remote, *both);
-  Comm* const made = intercomm_of(process, *both, first, "an intercommunicator of " + local->name);
-  process.set_handler(*made, local->handler);
-  *newintercomm = Process::handle_of(made);
-  return MPI_SUCCESS;
+  const MadeComm made = connect(call, *local, local_leader, {peer_comm, remote_leader, tag});
+  if (made.error == MPI_SUCCESS) *newintercomm = Process::handle_of(made.comm);
+  return made.error;
+}
+
+int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
+                                 int remote_leader, const char* stringtag, MPI_Info,
+                                 MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
+  const Call call("MPI_Intercomm_create_from_groups");
+  Process& process = call.process();
+  const Group* const own = Objects<Group>::find(local_group);
+  const Group* const theirs = Objects<Group>::find(remote_group);
+  const int place = own == nullptr ? MPI_UNDEFINED : own->rank_of(call.engine().self());
+  if (place == MPI_UNDEFINED) {
+    return call.fail(nullptr, MPI_ERR_GROUP, "local_group is none that this rank is a member of");
+  }
+  if (local_leader < 0 || local_leader >= own->size()) {
+    return call.fail(nullptr, MPI_ERR_RANK,
+                     fmt::format("local_leader is {}, but the ranks are 0 to {}", local_leader,
+                                 own->size() - 1));
+  }
+  if (const int error = check_from_groups(call, stringtag, errhandler, newintercomm)) return error;
+  // The remote group matters at the leader alone.
+  Peer peer{MPI_COMM_WORLD, MPI_UNDEFINED, tag_of(stringtag)};
+  if (theirs != nullptr && remote_leader >= 0 && remote_leader < theirs->size()) {
+    peer.leader = static_cast<int>(theirs->job_rank(remote_leader));
+  } else if (place == local_leader) {
+    return call.fail(nullptr, theirs == nullptr ? MPI_ERR_GROUP : MPI_ERR_RANK,
+                     "remote_group is no group, or has no remote_leader");
+  }
+  const MadeComm local =
+      group_comm(call, process.world(), own->members, peer.tag, "the local group");
+  if (local.error != MPI_SUCCESS) return local.error;
+  process.set_handler(*local.comm, errhandler);
+  const MadeComm made = connect(call, *local.comm, local_leader, peer);
+  if (made.error == MPI_SUCCESS) *newintercomm = Process::handle_of(made.comm);
+  drop_board(process, *local.comm, call.name());
+  process.free_comm(local.comm);
+  return made.error;
 }
 
 int intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {

@@ -1,6 +1,7 @@
 // Scans, reductions whose result is scattered, and operations that programs make.
 #include <vector>
 
+#include "fairlead/systems/mpi/apart.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collective_arguments.h"
 #include "fairlead/systems/mpi/collective_forms.h"
@@ -21,6 +22,7 @@ int scan_by(const Call& call, const Form& form, const void* sendbuf, void* recvb
   if (sendbuf != MPI_IN_PLACE) {
     const Buffer own = buffer_of(call, found, sendbuf, count, datatype, "send");
     if (own.error != MPI_SUCCESS) return own.error;
+    if (const int error = check_apart(call, found, sendbuf, recvbuf, own.bytes)) return error;
   }
   const void* const own = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   if (!form.at_once()) {
@@ -60,6 +62,7 @@ int scatter_reduced(const Call& call, const Form& form, Comm& comm, CollectiveKi
   if (!in_place) {
     const Buffer in = buffer_of(call, &comm, recvbuf, counts[comm.rank], datatype, "recv");
     if (in.error != MPI_SUCCESS) return in.error;
+    if (const int error = check_apart(call, &comm, sendbuf, recvbuf, in.bytes)) return error;
   }
   const void* const from = in_place ? recvbuf : sendbuf;
   const auto own_count = static_cast<std::uint64_t>(counts[comm.rank]);
@@ -142,6 +145,7 @@ int reduce_local(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatyp
   if (how.error != MPI_SUCCESS) return how.error;
   const Buffer out = buffer_of(call, nullptr, inoutbuf, count, datatype, "inout");
   if (out.error != MPI_SUCCESS) return out.error;
+  if (const int error = check_apart(call, nullptr, inbuf, inoutbuf, out.bytes)) return error;
   Image left(how, inbuf, how.operand.count);
   Image both(how, inoutbuf, how.operand.count);
   left.load();

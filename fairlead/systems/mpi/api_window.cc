@@ -319,15 +319,12 @@ int win_free(MPI_Win* win) {
   return error;
 }
 
-// The lowest rank that gives memory where the rank is MPI_PROC_NULL.
+// Whatever made the window: memory that this rank has no loads and stores for is told as none.
+// Where the rank is MPI_PROC_NULL, the lowest rank that gives memory.
 int win_shared_query(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
   const Call call("MPI_Win_shared_query");
   return on_window(call, win, [&](Window& window) -> int {
     if (const int error = check_target(call, window, rank)) return error;
-    if (window.flavor != MPI_WIN_FLAVOR_SHARED) {
-      return fail_on(call, window, MPI_ERR_RMA_FLAVOR,
-                     "win was not made by MPI_Win_allocate_shared");
-    }
     if (size == nullptr || disp_unit == nullptr || baseptr == nullptr) {
       return fail_on(call, window, MPI_ERR_ARG, "size, disp_unit or baseptr is a null pointer");
     }
@@ -341,8 +338,9 @@ int win_shared_query(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit,
     *static_cast<void**>(baseptr) = nullptr;
     if (member == MPI_PROC_NULL) return MPI_SUCCESS;
     const WindowPeer& peer = window_peer(process, window, member, call.name());
-    *size = static_cast<MPI_Aint>(peer.size);
     *disp_unit = static_cast<MPI_Aint>(peer.unit);
+    if (peer.memory == nullptr || peer.size == 0) return MPI_SUCCESS;
+    *size = static_cast<MPI_Aint>(peer.size);
     *static_cast<void**>(baseptr) = peer.memory;
     return MPI_SUCCESS;
   });
@@ -372,6 +370,10 @@ int win_set_name(MPI_Win win, const char* win_name) {
 
 int win_get_name(MPI_Win win, char* win_name, int* resultlen) {
   const Call call("MPI_Win_get_name");
+  if (win == MPI_WIN_NULL && win_name != nullptr && resultlen != nullptr) {
+    copy_text("MPI_WIN_NULL", MPI_MAX_OBJECT_NAME, win_name, resultlen);
+    return MPI_SUCCESS;
+  }
   return on_window(call, win, [&](Window& window) -> int {
     if (const int error = check_given(call, window, win_name, "win_name")) return error;
     if (const int error = check_given(call, window, resultlen, "resultlen")) return error;

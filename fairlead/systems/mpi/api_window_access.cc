@@ -173,6 +173,21 @@ int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype dataty
                        {target_rank, target_disp, 1, datatype}, op, win);
 }
 
+namespace {
+
+// MPI_ERR_TYPE where elements are numbers with a fraction, or several: these are not compared.
+int check_comparable(const Call& call, Window& window, MPI_Datatype datatype) {
+  const TypeGroup group = find_type(datatype)->group;
+  if (group != TypeGroup::floating && group != TypeGroup::complex && group != TypeGroup::pair) {
+    return MPI_SUCCESS;
+  }
+  return fail_on(call, window, MPI_ERR_TYPE,
+                 fmt::format("datatype is {}; integers, logicals and bytes are compared",
+                             find_type(datatype)->name));
+}
+
+}  // namespace
+
 int compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr,
                      MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
   const Call call("MPI_Compare_and_swap");
@@ -181,6 +196,7 @@ int compare_and_swap(const void* origin_addr, const void* compare_addr, void* re
     const OwnBuffer compare{compare_addr, 1, datatype, "compare_"};
     const OwnBuffer result{result_addr, 1, datatype, "result_"};
     if (const int error = check_predefined(call, win, datatype)) return error;
+    if (const int error = check_comparable(call, window, datatype)) return error;
     if (const int error = check_buffer(call, window, compare)) return error;
     const Place place =
         check_access(call, window, {target_rank, target_disp, 1, datatype}, &own, &result);

@@ -22,7 +22,7 @@ int no_key(const Call& call, Window& window, int key) {
 // Runs an attribute's delete function, then drops it. Answers the function's error.
 int erase(const Call& call, Window& window, const Attribute& attribute) {
   const Attribute erased = attribute;
-  const WindowKeyval& keyval = *Windows::of(call.process()).keyvals.find(erased.key);
+  WindowKeyval& keyval = *Windows::of(call.process()).keyvals.find(erased.key);
   if (keyval.erase != MPI_WIN_NULL_DELETE_FN) {
     const int error = call.run_outside([&] {
       return keyval.erase(reinterpret_cast<MPI_Win>(&window), erased.key, erased.value,
@@ -30,7 +30,9 @@ int erase(const Call& call, Window& window, const Attribute& attribute) {
     });
     if (error != MPI_SUCCESS) return error;
   }
-  std::erase_if(window.attributes, [&](const Attribute& each) { return each.key == erased.key; });
+  const std::size_t gone = std::erase_if(
+      window.attributes, [&](const Attribute& each) { return each.key == erased.key; });
+  keyval.uses -= static_cast<int>(gone);
   return MPI_SUCCESS;
 }
 
@@ -56,19 +58,17 @@ int win_create_keyval(MPI_Win_copy_attr_function*, MPI_Win_delete_attr_function*
                       int* win_keyval, void* extra_state) {
   const Call call("MPI_Win_create_keyval");
   if (const int error = call.check_output(nullptr, win_keyval, "win_keyval")) return error;
-  *win_keyval = Windows::of(call.process()).keyvals.add({win_delete_attr_fn, extra_state, false});
+  *win_keyval = Windows::of(call.process()).keyvals.add({win_delete_attr_fn, extra_state});
   return MPI_SUCCESS;
 }
 
 int win_free_keyval(int* win_keyval) {
   const Call call("MPI_Win_free_keyval");
   if (const int error = call.check_output(nullptr, win_keyval, "win_keyval")) return error;
-  WindowKeyval* const found = Windows::of(call.process()).keyvals.find(*win_keyval);
-  if (found == nullptr || found->freed) {
+  if (!Windows::of(call.process()).keyvals.free(*win_keyval)) {
     return call.fail(nullptr, MPI_ERR_KEYVAL,
                      fmt::format("keyval is {}, which no call made, or was freed", *win_keyval));
   }
-  found->freed = true;
   *win_keyval = MPI_KEYVAL_INVALID;
   return MPI_SUCCESS;
 }
@@ -76,9 +76,10 @@ int win_free_keyval(int* win_keyval) {
 int win_set_attr(MPI_Win win, int win_keyval, void* attribute_val) {
   const Call call("MPI_Win_set_attr");
   return on_window(call, win, [&](Window& window) -> int {
-    const WindowKeyval* const keyval = Windows::of(call.process()).keyvals.find(win_keyval);
+    WindowKeyval* const keyval = Windows::of(call.process()).keyvals.find(win_keyval);
     if (keyval == nullptr || keyval->freed) return no_key(call, window, win_keyval);
     if (const int error = erase_if_there(call, window, win_keyval)) return error;
+    ++keyval->uses;
     window.attributes.push_back({win_keyval, attribute_val});
     return MPI_SUCCESS;
   });

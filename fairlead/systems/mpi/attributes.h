@@ -14,27 +14,37 @@ struct Keyval {
   MPI_Comm_delete_attr_function* erase = nullptr;
   void* extra = nullptr;
   bool freed = false;  // no new attributes; those there are keep their functions
+  int uses = 0;        // attributes there are
 };
 
-// A process's keys for one kind of object.
-template <class Keyval>
+// A process's keys for one kind of object. They begin at `first`, which is above the standard's own
+// keys and apart from those for other kinds: no key passes for one of another kind.
+template <class Keyval, int first>
 class KeyTable {
  public:
   int add(const Keyval& keyval) {
     all_.push_back(keyval);
-    return kFirst + static_cast<int>(all_.size()) - 1;
+    return first + static_cast<int>(all_.size()) - 1;
   }
   // nullptr: no such key, or a predefined one. Stays where it is.
   Keyval* find(int key) {
-    const auto i = static_cast<std::size_t>(key - kFirst);
-    return key >= kFirst && i < all_.size() ? &all_[i] : nullptr;
+    const auto i = static_cast<std::size_t>(key - first);
+    return key >= first && i < all_.size() ? &all_[i] : nullptr;
+  }
+  // False: no such key, or one that was freed and that no attribute has any more. A key that was
+  // freed, but is in use, may be freed again: the delete function of one of its attributes may do
+  // that.
+  bool free(int key) {
+    Keyval* const found = find(key);
+    if (found == nullptr || (found->freed && found->uses == 0)) return false;
+    found->freed = true;
+    return true;
   }
 
  private:
-  static constexpr int kFirst = 1000;  // above the standard's own
   std::deque<Keyval> all_;
 };
-using Keyvals = KeyTable<Keyval>;
+using Keyvals = KeyTable<Keyval, 1000>;
 
 struct Attribute {
   int key;

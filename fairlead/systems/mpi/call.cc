@@ -28,7 +28,7 @@ void Call::outside(const char* name) {
 }
 
 int Call::fail(const Comm* comm, int error, const std::string& what) const {
-  const Comm& on = comm != nullptr ? *comm : process_->self();
+  const Comm& on = comm != nullptr ? *comm : process_->judge();
   if (on.handler == MPI_ERRORS_RETURN) return error;
   const ErrorClass* known = find_error(error);
   const std::string class_text =

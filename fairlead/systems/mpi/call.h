@@ -30,8 +30,8 @@ class Call {
   Process& process() const { return *process_; }
   Engine& engine() const { return process_->engine(); }
 
-  // Raises an error of class `error` on `comm` (nullptr: MPI_COMM_SELF, as the standard says for
-  // errors of no communicator): ends the job under MPI_ERRORS_ARE_FATAL and _ABORT, else returns
+  // Raises an error of class `error` on `comm` (nullptr: an error of no communicator,
+  // Process::judge()): ends the job under MPI_ERRORS_ARE_FATAL and _ABORT, else returns
   // the class. `what` names the argument and says what is wrong with it.
   [[gnu::cold, gnu::noinline]] int fail(const Comm* comm, int error, const std::string& what) const;
 
@@ -61,9 +61,10 @@ class Call {
   int check_tag(const Comm* comm, int tag, bool wildcard) const;
   int check_root(const Comm* comm, int root) const;
 
- private:
+  // Ends the job: `name` was called while MPI is not running.
   [[noreturn, gnu::cold, gnu::noinline]] static void outside(const char* name);
 
+ private:
   const char* name_;
   Process* process_;
 };

@@ -539,4 +539,11 @@ MPI_Datatype type_fromint(int datatype);
 int type_toint(MPI_Datatype datatype);
 MPI_Win win_fromint(int win);
 int win_toint(MPI_Win win);
+int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
+    MPI_Errhandler errhandler, MPI_Comm* newcomm);
+int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
+    int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
+    MPI_Comm* newintercomm);
+int comm_disconnect(MPI_Comm* comm);
+int comm_get_parent(MPI_Comm* parent);
 }  // namespace fairlead::mpi::api

@@ -3,11 +3,18 @@
 
 namespace fairlead::mpi {
 
+void forget_attribute(const Call& call, Comm& comm, int key) {
+  Keyval* const keyval = call.process().keyvals.find(key);
+  const std::size_t gone =
+      std::erase_if(comm.attributes, [&](const Attribute& each) { return each.key == key; });
+  if (keyval != nullptr) keyval->uses -= static_cast<int>(gone);
+}
+
 int copy_attributes(const Call& call, const Comm& from, Comm& to) {
   // A copy function may set attributes of `from`.
   const std::vector<Attribute> attributes = from.attributes;
   for (const Attribute& each : attributes) {
-    const Keyval& keyval = *call.process().keyvals.find(each.key);
+    Keyval& keyval = *call.process().keyvals.find(each.key);
     if (keyval.copy == MPI_COMM_NULL_COPY_FN) continue;
     void* value = each.value;
     int flag = 1;
@@ -18,7 +25,9 @@ int copy_attributes(const Call& call, const Comm& from, Comm& to) {
       });
       if (error != MPI_SUCCESS) return error;
     }
-    if (flag != 0) to.attributes.push_back({each.key, value});
+    if (flag == 0) continue;
+    to.attributes.push_back({each.key, value});
+    ++keyval.uses;
   }
   return MPI_SUCCESS;
 }
@@ -33,7 +42,7 @@ int delete_attributes(const Call& call, Comm& comm) {
       });
       if (error != MPI_SUCCESS) return error;
     }
-    std::erase_if(comm.attributes, [&](const Attribute& each) { return each.key == last.key; });
+    forget_attribute(call, comm, last.key);
   }
   return MPI_SUCCESS;
 }

@@ -14,22 +14,72 @@ namespace {
 struct Ballot {
   std::int32_t color;
   std::int32_t key;
-  std::uint32_t next_context;
+  std::uint32_t next_context;  // and kThreads, where several threads may make communicators
 };
+constexpr std::uint32_t kThreads = std::uint32_t{1} << 31;
+static_assert(Process::kContextsEnd < kThreads);
+
+std::uint32_t next_context(const Process& process) {
+  return process.next_context | (process.lock != nullptr ? kThreads : 0);
+}
+
+// Where a member has several threads, another of them may have taken, since the vote, what the
+// members would take: so they take what is `offered` once all say that they still can. Who can
+// keeps it from its other threads; `step`, by which offers rise, differs for calls that compete, so
+// that one of them wins. `exchange(ballots)` lets every member have the ballots of all.
+template <class Exchange>
+std::uint32_t settle(Process& process, const Comm& among, std::uint32_t offered, int step,
+                     Exchange&& exchange) {
+  constexpr int kSteps = 8;
+  std::vector<Ballot> ballots(static_cast<std::size_t>(among.size));
+  for (;;) {
+    if (offered + 2 > Process::kContextsEnd) return 0;
+    const bool can = offered >= process.next_context && take_context(process, offered);
+    ballots[static_cast<std::size_t>(among.rank)] = {can ? 1 : 0, 0, process.next_context};
+    exchange(ballots);
+    bool all = true;
+    std::uint32_t free = 0;
+    for (const Ballot& ballot : ballots) {
+      all = all && ballot.color != 0;
+      free = std::max(free, ballot.next_context);
+    }
+    if (all) return offered;
+    offered = free + 2 * static_cast<std::uint32_t>(step % kSteps);
+  }
+}
 
 // The first context that is free on every member: the same on each, and different for any two
 // communicators that share a member. 0: none left.
-std::uint32_t agree_on_context(Process& process, const std::vector<Ballot>& ballots) {
+template <class Exchange>
+std::uint32_t agree_on_context(Process& process, const Comm& among, int step,
+                               const std::vector<Ballot>& ballots, Exchange&& exchange) {
   std::uint32_t context = 0;
-  for (const Ballot& ballot : ballots) context = std::max(context, ballot.next_context);
+  bool threads = false;
+  for (const Ballot& ballot : ballots) {
+    context = std::max(context, ballot.next_context & ~kThreads);
+    threads = threads || (ballot.next_context & kThreads) != 0;
+  }
+  if (threads) [[unlikely]]
+    return settle(process, among, context, step, exchange);
   return take_context(process, context) ? context : 0;
 }
 
-std::vector<Ballot> vote(const Call& call, Comm& comm, CollectiveKind kind, int color, int key) {
+// What the members of a communicator say, and the context they agree on.
+struct Vote {
+  std::vector<Ballot> ballots;
+  std::uint32_t context;
+};
+
+Vote vote(const Call& call, Comm& comm, CollectiveKind kind, int color, int key) {
   std::vector<Ballot> ballots(static_cast<std::size_t>(comm.size));
-  ballots[static_cast<std::size_t>(comm.rank)] = {color, key, call.process().next_context};
-  allgather(call.process(), comm, kind, call.name(), ballots.data(), sizeof(Ballot));
-  return ballots;
+  ballots[static_cast<std::size_t>(comm.rank)] = {color, key, next_context(call.process())};
+  const auto exchange = [&](std::vector<Ballot>& all) {
+    allgather(call.process(), comm, kind, call.name(), all.data(), sizeof(Ballot));
+  };
+  exchange(ballots);
+  const int step = static_cast<int>(comm.context / 2);
+  const std::uint32_t context = agree_on_context(call.process(), comm, step, ballots, exchange);
+  return {std::move(ballots), context};
 }
 
 // Adds the members of `color` among those from `first` to before `end`, by key and then by rank.
@@ -69,8 +119,7 @@ MadeComm split_intercomm(const Call& call, Comm& parent, CollectiveKind kind, in
                          const std::string& name) {
   Process& process = call.process();
   Comm& all = *parent.both;
-  const std::vector<Ballot> ballots = vote(call, all, kind, color, key);
-  const std::uint32_t context = agree_on_context(process, ballots);
+  const auto [ballots, context] = vote(call, all, kind, color, key);
   if (context == 0) return {nullptr, no_context_left(call, parent)};
   if (color == MPI_UNDEFINED) return {};
   const int middle = parent.local_first == 0 ? parent.local_size() : parent.size;
@@ -92,7 +141,7 @@ MadeComm split_intercomm(const Call& call, Comm& parent, CollectiveKind kind, in
 
 bool take_context(Process& process, std::uint32_t context) {
   if (context + 2 > Process::kContextsEnd) return false;
-  process.next_context = context + 2;
+  process.next_context = std::max(process.next_context, context + 2);
   return true;
 }
 
@@ -136,8 +185,7 @@ int agree_on_error(const Call& call, Comm& comm, int own) {
 MadeComm split_comm(const Call& call, Comm& parent, CollectiveKind kind, int color, int key,
                     const std::string& name) {
   if (parent.both != nullptr) return split_intercomm(call, parent, kind, color, key, name);
-  const std::vector<Ballot> ballots = vote(call, parent, kind, color, key);
-  const std::uint32_t context = agree_on_context(call.process(), ballots);
+  const auto [ballots, context] = vote(call, parent, kind, color, key);
   if (context == 0) return {nullptr, no_context_left(call, parent)};
   if (color == MPI_UNDEFINED) return {};
   Comm* made = call.process().make_comm();
@@ -153,8 +201,18 @@ MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name) {
   // All are members in their old order: one number is all there is to agree on.
   std::uint32_t context = 0;
   const Operand operand{find_combine(MPI_MAX, MPI_UINT32_T), 1, sizeof context};
-  allreduce(process, parent, call.name(), &process.next_context, &context, operand);
-  if (!take_context(process, context)) return {nullptr, no_context_left(call, parent)};
+  const std::uint32_t mine = next_context(process);
+  allreduce(process, parent, call.name(), &mine, &context, operand);
+  if ((context & kThreads) != 0) [[unlikely]] {
+    context = settle(process, parent, context & ~kThreads, static_cast<int>(parent.context / 2),
+                     [&](std::vector<Ballot>& all) {
+                       allgather(process, parent, CollectiveKind::win_create, call.name(),
+                                 all.data(), sizeof(Ballot));
+                     });
+    if (context == 0) return {nullptr, no_context_left(call, parent)};
+  } else if (!take_context(process, context)) {
+    return {nullptr, no_context_left(call, parent)};
+  }
   return {same_members(process, parent, context, name), MPI_SUCCESS};
 }
 
@@ -169,19 +227,21 @@ MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& mem
   among.index_members();
   among.rank = among.rank_of(call.engine().self());
   std::vector<Ballot> ballots(members.size());
-  ballots[static_cast<std::size_t>(among.rank)] = {0, among.rank, call.process().next_context};
-  {
+  ballots[static_cast<std::size_t>(among.rank)] = {0, among.rank, next_context(call.process())};
+  const auto exchange = [&](std::vector<Ballot>& all) {
     // Tags of schedules are not negative, but these are.
     constexpr std::int32_t kTagBits = 0x3fffffff;
     Schedule votes(call.process(), among, RequestKind::task,
                    (parent.context + 1) | kScheduleContext,
                    std::numeric_limits<std::int32_t>::min() + (tag & kTagBits), call.name());
     Recorder recorder(votes);
-    record_allgather(recorder, ballots.data(), sizeof(Ballot));
+    record_allgather(recorder, all.data(), sizeof(Ballot));
     votes.begin();
     call.engine().wait(votes.request(), call.name());
-  }
-  const std::uint32_t context = agree_on_context(call.process(), ballots);
+  };
+  exchange(ballots);
+  const std::uint32_t context =
+      agree_on_context(call.process(), among, tag & 0xffff, ballots, exchange);
   if (context == 0) return {nullptr, no_context_left(call, parent)};
   Comm* const made = call.process().make_comm();
   made->context = context;
@@ -191,9 +251,26 @@ MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& mem
   return {made, MPI_SUCCESS};
 }
 
+int tag_of(const char* stringtag) {
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (const char* c = stringtag; *c != '\0'; ++c) {
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619u;
+  }
+  return static_cast<int>(hash >> 1);
+}
+
+int check_from_groups(const Call& call, const char* stringtag, MPI_Errhandler errhandler,
+                      const MPI_Comm* newcomm) {
+  if (const int error = call.check_output(nullptr, stringtag, "stringtag")) return error;
+  if (const int error = call.check_output(nullptr, newcomm, "the new communicator")) return error;
+  if (serves_communicators(errhandler)) return MPI_SUCCESS;
+  return call.fail(nullptr, MPI_ERR_ERRHANDLER,
+                   "errhandler is none, was freed, or is not one of communicators");
+}
+
 MadeComm copy_comm(const Call& call, Comm& parent) {
-  const std::vector<Ballot> ballots = vote(call, parent.everyone(), CollectiveKind::comm_dup, 0, 0);
-  const std::uint32_t context = agree_on_context(call.process(), ballots);
+  const std::uint32_t context =
+      vote(call, parent.everyone(), CollectiveKind::comm_dup, 0, 0).context;
   if (context == 0) return {nullptr, no_context_left(call, parent)};
   const MadeComm made = copy_without_context(call, parent);
   if (made.comm != nullptr) made.comm->set_context(context);

@@ -48,10 +48,19 @@ int begin_copy(const Call& call, Comm& parent, MPI_Comm* newcomm, MPI_Request* r
 MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& members, int tag,
                     const std::string& name);
 
+// The tag of such a group by the program's string (MPI_Comm_create_from_group): strings that differ
+// have the same one seldom, which matters where threads make communicators of one group at a time.
+int tag_of(const char* stringtag);
+// MPI_SUCCESS, or an error raised: what the calls that make communicators from groups are given.
+int check_from_groups(const Call& call, const char* stringtag, MPI_Errhandler errhandler,
+                      const MPI_Comm* newcomm);
+
 // comm_attributes.cc
 // Runs the copy functions of the attributes of `from`; the first error of one, which ends it.
 int copy_attributes(const Call& call, const Comm& from, Comm& to);
 // Runs the delete functions, the latest attribute first. After an error the rest stays.
 int delete_attributes(const Call& call, Comm& comm);
+// Drops an attribute, without its delete function; a key that is no attribute's changes nothing.
+void forget_attribute(const Call& call, Comm& comm, int key);
 
 }  // namespace fairlead::mpi

@@ -22,4 +22,10 @@ using LongDoubleInt = Pair<long double, int>;
 using TwoReal = Pair<float, float>;
 using TwoDouble = Pair<double, double>;
 
+// What Fortran's REAL(16) is, where the compiler of C++ has it.
+#ifdef __SIZEOF_FLOAT128__
+#define FAIRLEAD_MPI_REAL16 1
+__extension__ typedef __float128 Real16;
+#endif
+
 }  // namespace fairlead::mpi

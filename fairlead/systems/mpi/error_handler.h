@@ -15,6 +15,13 @@ struct ErrorHandler : Object {
   int uses = 1;                                      // the program's handle, and what has it
 };
 
+// Whether communicators may have it: a predefined handler, or one made for them.
+inline bool serves_communicators(MPI_Errhandler handler) {
+  const ErrorHandler* const made = Objects<ErrorHandler>::find(handler);
+  return handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT ||
+         handler == MPI_ERRORS_RETURN || (made != nullptr && made->function != nullptr);
+}
+
 // Classes and codes after the standard's last. A class is a code, too.
 class UserErrors {
  public:

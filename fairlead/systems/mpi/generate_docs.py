@@ -1,4 +1,8 @@
 """docs/mpi.md from the table."""
+import itertools
+import textwrap
+
+COLUMNS_MAX = 100
 
 INTRO = """\
 # MPI: which calls there are
@@ -64,9 +68,31 @@ Intel's benchmarks, HPCG and class W were not run yet.
 """
 
 
-def row(call):
+def paragraph(notes):
+    """Notes as text of lines that fit."""
+    return "\n".join(textwrap.wrap(" ".join(notes), COLUMNS_MAX, break_long_words=False,
+                                   break_on_hyphens=False)) + "\n"
+
+
+def row(call, remarks):
+    """A line of the table. A deviation that is too long for it is numbered, and joins `remarks`."""
     form = "`_c`" if call.has_large else ""
-    return f"| `MPI_{call.name}` | {form} | {call.state} | {' '.join(call.notes)} |\n"
+    text = f"| `MPI_{call.name}` | {form} | {call.state} | {' '.join(call.notes)} |\n"
+    if len(text) <= COLUMNS_MAX + 1:
+        return text
+    remarks.append(call.notes)
+    return f"| `MPI_{call.name}` | {form} | {call.state} | ({len(remarks)}) |\n"
+
+
+def section(heading, calls):
+    """The calls of a heading as a table, with what stands before and behind it."""
+    text = f"\n## {heading.text}\n" + (paragraph(heading.notes) if heading.notes else "")
+    text += "\n| call | form | state | deviation |\n| --- | --- | --- | --- |\n"
+    remarks = []
+    text += "".join(row(call, remarks) for call in calls)
+    for number, notes in enumerate(remarks, 1):
+        text += "\n" + paragraph([f"({number})"] + notes)
+    return text
 
 
 def docs(calls):
@@ -74,11 +100,6 @@ def docs(calls):
     text = INTRO.format(names=sum(1 + call.has_large for call in calls),
                         large=sum(call.has_large for call in calls), calls=len(calls),
                         yes=count["yes"], no=count["no"] + count["later"], later=count["later"])
-    heading = None
-    for call in calls:
-        if call.heading is not heading:
-            heading = call.heading
-            text += f"\n## {heading.text}\n" + "".join(f"{note}\n" for note in heading.notes)
-            text += "\n| call | form | state | deviation |\n| --- | --- | --- | --- |\n"
-        text += row(call)
+    for heading, below in itertools.groupby(calls, key=lambda call: call.heading):
+        text += section(heading, below)
     return text + PROGRAMS

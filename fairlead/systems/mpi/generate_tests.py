@@ -19,8 +19,10 @@ RIGHT_BY_TYPE = {"const void*": "right.in", "void*": "right.out", "char*": "righ
 RIGHT_ARRAYS = {"MPI_Request": "right.requests", "const int": "right.ones", "int": "right.numbers",
                 "const MPI_Datatype": "right.types", "const MPI_Aint": "right.wide",
                 "const MPI_Count": "right.wide"}
-# A right communicator by call, where not any is.
-RIGHT_COMM = {"Graph_neighbors": "right.graph", "Graph_neighbors_count": "right.graph"}
+# By call and kind: what is right where not any is.
+RIGHT_HERE = {("Graph_neighbors", "comm"): "right.graph",
+              ("Graph_neighbors_count", "comm"): "right.graph",
+              ("Intercomm_create_from_groups", "group"): "right.members"}
 # What is wrong, and the standard's class for it.
 WRONG = {"comm": ("MPI_COMM_NULL", "MPI_ERR_COMM"), "count": ("-1", "MPI_ERR_COUNT"),
          "rank": ("99", "MPI_ERR_RANK"), "root": ("99", "MPI_ERR_ROOT"),
@@ -49,8 +51,7 @@ def bad_arguments(calls):
         if call.state != "yes" or call.name.endswith(("_toint", "_fromint")):
             continue
         given = [right(p, p.written(0).rsplit(" ", 1)[0]) for p in call.parameters]
-        given = [RIGHT_COMM.get(call.name, g) if p.kind == "comm" else g
-                 for g, p in zip(given, call.parameters)]
+        given = [RIGHT_HERE.get((call.name, p.kind), g) for g, p in zip(given, call.parameters)]
         for i, p in enumerate(call.parameters):
             if p.kind not in WRONG:
                 continue

@@ -13,6 +13,7 @@ namespace fairlead::mpi {
 struct Object {
   static constexpr std::uint32_t kLive = 0x6d70696f;
   std::uint32_t live = 0;
+  bool alone = false;  // no table has it
 };
 
 // T is an Object. An object freed is used again for the next.
@@ -34,8 +35,21 @@ class Objects {
     return made;
   }
   void free(T* object) {
+    if (object->alone) return free_alone(object);
     object->live = 0;
     free_.push_back(object);
+  }
+  // As make(), before there is a table, for what the standard lets programs make before MPI_Init.
+  // Any table's free() takes it.
+  static T* make_alone() {
+    T* const made = new T();
+    made->live = Object::kLive;
+    made->alone = true;
+    return made;
+  }
+  static void free_alone(T* object) {
+    object->live = 0;
+    delete object;
   }
   // nullptr: the handle is predefined, or of no object in use.
   template <class Handle>

@@ -53,7 +53,8 @@ constexpr bool defined(Op op, TypeGroup group) {
     case Op::land:
     case Op::lor:
     case Op::lxor:
-      return group == TypeGroup::integer || group == TypeGroup::logical;
+      return group == TypeGroup::integer || group == TypeGroup::index ||
+             group == TypeGroup::logical;
     default:
       return group == TypeGroup::pair;
   }

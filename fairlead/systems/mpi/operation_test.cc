@@ -64,6 +64,7 @@ TEST(Operation, Values) {
   EXPECT_EQ(combined(MPI_LAND, MPI_INT, 2, 0), 0);
   EXPECT_EQ(combined(MPI_LOR, MPI_INT, 2, 0), 1);
   EXPECT_EQ(combined(MPI_LXOR, MPI_INT, 2, 7), 0);
+  EXPECT_EQ(combined(MPI_LOR, MPI_AINT, MPI_Aint{0}, MPI_Aint{5}), 1);
   EXPECT_EQ(combined(MPI_LXOR, MPI_C_BOOL, true, false), true);
   using C = std::complex<double>;
   EXPECT_EQ(combined(MPI_PROD, MPI_C_DOUBLE_COMPLEX, C(0, 1), C(0, 1)), C(-1, 0));

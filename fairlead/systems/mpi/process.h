@@ -59,6 +59,14 @@ class Process {
   static MPI_Comm handle_or_null(Comm* comm) {
     return comm == nullptr ? MPI_COMM_NULL : handle_of(comm);
   }
+  // Whose error handler hears of errors of no communicator: MPI_COMM_SELF, as the standard says
+  // since MPI 4.0. Where the program has set none there, but one for MPI_COMM_WORLD, it is that:
+  // programs for MPI before rely on it, and other libraries call it, too.
+  const Comm& judge() const {
+    const bool is_worlds =
+        self_.handler == MPI_ERRORS_ARE_FATAL && world_.handler != MPI_ERRORS_ARE_FATAL;
+    return is_worlds ? world_ : self_;
+  }
   // Returns the handle that the program knows a communicator by.
   MPI_Comm known_as(const Comm& comm) const {
     if (&comm == &world_) return MPI_COMM_WORLD;

@@ -11,7 +11,7 @@ int copy_type_attributes(const Call& call, MPI_Datatype from, MPI_Datatype to) {
   // A copy function may set attributes of `from`.
   const std::vector<Attribute> attributes = attributes_of(call.process(), from);
   for (const Attribute& each : attributes) {
-    const TypeKeyval& keyval = *call.process().types().keyvals.find(each.key);
+    TypeKeyval& keyval = *call.process().types().keyvals.find(each.key);
     if (keyval.copy == MPI_TYPE_NULL_COPY_FN) continue;
     void* value = each.value;
     int flag = 1;
@@ -22,21 +22,25 @@ int copy_type_attributes(const Call& call, MPI_Datatype from, MPI_Datatype to) {
       });
       if (error != MPI_SUCCESS) return error;
     }
-    if (flag != 0) attributes_of(call.process(), to).push_back({each.key, value});
+    if (flag == 0) continue;
+    attributes_of(call.process(), to).push_back({each.key, value});
+    ++keyval.uses;
   }
   return MPI_SUCCESS;
 }
 
 int delete_type_attribute(const Call& call, MPI_Datatype type, const Attribute& attribute) {
   const Attribute last = attribute;
-  const TypeKeyval& keyval = *call.process().types().keyvals.find(last.key);
+  TypeKeyval& keyval = *call.process().types().keyvals.find(last.key);
   if (keyval.erase != MPI_TYPE_NULL_DELETE_FN) {
     const int error =
         call.run_outside([&] { return keyval.erase(type, last.key, last.value, keyval.extra); });
     if (error != MPI_SUCCESS) return error;
   }
-  std::erase_if(attributes_of(call.process(), type),
-                [&](const Attribute& each) { return each.key == last.key; });
+  const std::size_t gone =
+      std::erase_if(attributes_of(call.process(), type),
+                    [&](const Attribute& each) { return each.key == last.key; });
+  keyval.uses -= static_cast<int>(gone);
   return MPI_SUCCESS;
 }
 

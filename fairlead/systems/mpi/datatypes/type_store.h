@@ -15,6 +15,7 @@ struct TypeKeyval {
   MPI_Type_delete_attr_function* erase = nullptr;
   void* extra = nullptr;
   bool freed = false;  // no new attributes; those there are keep their functions
+  int uses = 0;        // attributes there are
 };
 
 struct TypeStore {
@@ -22,7 +23,7 @@ struct TypeStore {
   // What the program gave to predefined types.
   std::map<MPI_Datatype, std::string> names;
   std::map<MPI_Datatype, std::vector<Attribute>> attributes;
-  KeyTable<TypeKeyval> keyvals;
+  KeyTable<TypeKeyval, 1 << 23> keyvals;
   // What MPI_Type_create_f90_... made, by combiner, precision and range: each is made once.
   std::map<std::array<int, 3>, MPI_Datatype> fortran;
 

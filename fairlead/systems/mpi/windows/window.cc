@@ -11,10 +11,19 @@ bool Window::has(std::uint64_t offset, std::uint64_t bytes) const {
     const auto all = static_cast<std::uint64_t>(size);
     return offset <= all && bytes <= all - offset;
   }
-  return std::any_of(regions.begin(), regions.end(), [&](const WindowRegion& region) {
-    return offset >= region.begin && offset - region.begin <= region.size &&
-           bytes <= region.size - (offset - region.begin);
-  });
+  // What is attached in pieces that touch may be accessed as one. Pieces share no byte, so that
+  // each is come by once.
+  for (;;) {
+    const auto here = std::find_if(regions.begin(), regions.end(), [&](const WindowRegion& region) {
+      const bool begins = offset >= region.begin && offset - region.begin <= region.size;
+      return begins && (bytes == 0 || offset - region.begin < region.size);
+    });
+    if (here == regions.end()) return false;
+    const std::uint64_t rest = here->size - (offset - here->begin);
+    if (bytes <= rest) return true;
+    offset += rest;
+    bytes -= rest;
+  }
 }
 
 WindowPeer& window_peer(Process& process, Window& window, int target, const char* call) {

@@ -2,8 +2,8 @@
 // and whether peers' messages interrupt what the rank computes.
 #pragma once
 #include <cstdint>
-#include <deque>
 
+#include "fairlead/systems/mpi/attributes.h"
 #include "fairlead/systems/mpi/mpi.h"
 #include "fairlead/systems/mpi/objects.h"
 #include "fairlead/systems/mpi/windows/window.h"
@@ -16,23 +16,9 @@ struct WindowKeyval {
   MPI_Win_delete_attr_function* erase = nullptr;
   void* extra = nullptr;
   bool freed = false;  // no new attributes; those there are keep their function
+  int uses = 0;        // attributes there are
 };
-class WindowKeyvals {
- public:
-  int add(const WindowKeyval& keyval) {
-    all_.push_back(keyval);
-    return kFirst + static_cast<int>(all_.size()) - 1;
-  }
-  // nullptr: no such key, or a predefined one. Stays where it is.
-  WindowKeyval* find(int key) {
-    const auto i = static_cast<std::size_t>(key - kFirst);
-    return key >= kFirst && i < all_.size() ? &all_[i] : nullptr;
-  }
-
- private:
-  static constexpr int kFirst = 1 << 24;  // apart from those of communicators
-  std::deque<WindowKeyval> all_;
-};
+using WindowKeyvals = KeyTable<WindowKeyval, 1 << 24>;
 
 // A process's windows.
 class Windows {

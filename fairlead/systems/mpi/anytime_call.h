@@ -1,0 +1,51 @@
+// One MPI call under way that the standard allows at any time: before MPI_Init, and after
+// MPI_Finalize, too (MPI 5.0, section "Interoperability of MPI Procedures with Finalize").
+#pragma once
+#include <optional>
+#include <string>
+
+#include "fairlead/systems/mpi/call.h"
+
+namespace fairlead::mpi {
+
+class AnytimeCall {
+ public:
+  // `name` is the MPI name of the call and outlives it.
+  explicit AnytimeCall(const char* name);
+  AnytimeCall(const AnytimeCall&) = delete;
+  AnytimeCall& operator=(const AnytimeCall&) = delete;
+
+  // nullptr: MPI_Init has not been called.
+  Process* process() const { return process_; }
+  // As above, for what has to be kept by the process: ends the job before MPI_Init.
+  Process& begun_process() const;
+
+  // As Call::fail() without a communicator. Before MPI_Init it ends the job; after MPI_Finalize it
+  // returns `error` where Process::judge() had MPI_ERRORS_RETURN, else it ends the job.
+  [[gnu::cold, gnu::noinline]] int fail(int error, const std::string& what) const;
+  // MPI_SUCCESS, or an error raised: a pointer to where an answer goes.
+  int check_output(const void* pointer, const char* which) const {
+    if (pointer != nullptr) [[likely]]
+      return MPI_SUCCESS;
+    return fail(MPI_ERR_ARG, fmt::format("{} is a null pointer", which));
+  }
+
+  // A new object for a handle: one of the process's `all`, or before MPI_Init one that stands
+  // alone.
+  template <class T>
+  T* make(Objects<T> Process::*all) const {
+    return process_ == nullptr ? Objects<T>::make_alone() : (process_->*all).make();
+  }
+  template <class T>
+  void free(Objects<T> Process::*all, T* object) const {
+    if (process_ == nullptr) return Objects<T>::free_alone(object);
+    (process_->*all).free(object);
+  }
+
+ private:
+  const char* name_;
+  Process* process_;
+  std::optional<Call> running_;  // between MPI_Init and MPI_Finalize
+};
+
+}  // namespace fairlead::mpi
