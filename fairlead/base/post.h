@@ -22,6 +22,7 @@ enum class [[nodiscard]] Post : std::uint8_t{
     path_changed,     // a rail was lost since the last fence (raw replay ports only)
     peer_down,        // the peer is gone for the rest of the job
     withdrawn,        // the segment was exposed at the target and is no more
+    no_rail,          // the path to the peer has no rail of that number; nothing was done
 };
 
 // The one completion object: wait on it, chain on it. Failures are counted apart.

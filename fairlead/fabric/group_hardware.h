@@ -14,6 +14,8 @@ class MessageMatching;
 
 // Numbers of lci's: of a segment, of a counter.
 constexpr std::uint16_t kNoCounterNumber = 0xffff;
+// Bumped by whatever is written into memory that is named with lci's kTold.
+constexpr std::uint16_t kToldCounterNumber = 0xfffe;
 
 struct GroupOperation {
   enum class What : std::uint8_t {

@@ -81,6 +81,9 @@ struct RemoteCopy {
   void* local = nullptr;     // read: filled; write: taken from, and not changed
   std::size_t size = 0;      // at most kRemoteCopyBytesMax
   std::uint64_t token = 0;   // the caller's
+  // Counted from 1, up to NicCaps::rails: the rail it is to go by as long as that lives, where the
+  // fabric has several to choose from. 0: by any.
+  std::uint8_t rail = 0;
 };
 constexpr std::size_t kRemoteCopyBytesMax = std::size_t{64} << 20;
 
@@ -235,6 +238,9 @@ class Nic {
     return std::nullopt;
   }
   virtual void forget_memory(const RemoteKey&) {}
+  // Which of the lanes that copies have (the client's last one and those beyond) goes by that rail
+  // of several, counted from 0; the same at both ends.
+  virtual std::uint32_t stripe_of(Peer, std::uint32_t rail) const { return rail; }
   // Begins a copy (kRemoteMemory). done: Sink::copied tells when it has ended, a write when it can
   // be seen at the peer; the local memory is the fabric's until then. A copy to a peer that is lost
   // ends within a second or two. Also again_credit, again_buffer, peer_down, not_delivered (the

@@ -30,7 +30,8 @@ using WordVector [[gnu::vector_size(16)]] = std::uint32_t;
 constexpr Chan kClientChannels = 192;  // of 256
 constexpr CtrId kCountersMax = 1024;   // ids of counters are below
 constexpr CtrId kNoCounter = 0xffff;
-constexpr std::size_t kWhenMax = 4096;  // operations of one port that wait for a counter
+constexpr SegId kNoSegment = 0xffffffff;  // nobody's
+constexpr std::size_t kWhenMax = 4096;    // operations of one port that wait for a counter
 
 // An upcall may send only on a strictly higher lane than its packet came on, so that replies
 // always drain. Longer chains go through defer().
@@ -102,7 +103,29 @@ enum Flag : std::uint32_t {
   // was lost, until it is there or the peer is down. For clients that can put again themselves, and
   // would rather know than have the port wait (remote shared memory).
   kRaw = 32,
+  // Packets to a rank: somebody waits for this one. Where small packets wait for others to share a
+  // frame (udp), it leaves at once with those before it, kMore or not. Where the receiver's
+  // interface can tell (RDMA engines of the model), it asks for the processor as kSolicited does,
+  // and before the time of a watchdog is over (Wake::watchdog). Elsewhere it is like any other: a
+  // watchdog of the real world sees no packet before it looks. It passes nothing that was sent
+  // before it.
+  kUrgent = 64,
 };
+// Among the flags of a put, get or send to a rank: it goes by this rail (Caps::rails; counted from
+// 0), so that a client may spread what it moves itself. Copies of the network's keep to it where
+// that has rails of its own to choose from (udp's further rails, Fire Link's links). Packets keep
+// their order, and with it the way of the pair's other packets, whatever rail is named: so do puts
+// and gets that are packets (below kRemoteCopyBytesMin on udp), and all on fabrics that choose by
+// themselves. A rail that is lost keeps nothing back: what would go by it goes by another. no_rail:
+// the path has fewer rails; nothing was done.
+constexpr std::uint32_t kRailShift = 8;
+constexpr std::uint32_t kRailMask = 0xff;
+constexpr std::uint32_t kRailsMax = kRailMask;  // that can be named
+constexpr std::uint32_t on_rail(std::uint32_t rail) {
+  return (rail < kRailsMax ? rail + 1 : kRailMask) << kRailShift;
+}
+// The rail that flags name, counted from 1; 0: none.
+constexpr std::uint32_t rail_of(std::uint32_t flags) { return flags >> kRailShift & kRailMask; }
 // Among the flags of a send to a rank: it goes by this queue (Port::open_queue), 0: the common one.
 constexpr std::uint32_t kQueueShift = 16;
 constexpr std::uint32_t on_queue(std::uint32_t queue) { return queue << kQueueShift; }
@@ -177,7 +200,15 @@ struct EventSink {
   void* context = nullptr;
 };
 
-enum Permission : std::uint32_t { kRead = 1, kWrite = 2, kAtomic = 4 };
+enum Permission : std::uint32_t {
+  kRead = 1,
+  kWrite = 2,
+  kAtomic = 4,
+  // No right of peers: the owner is told what they store there, so that it can wait for it
+  // (Until::segment). It costs whoever stores a packet where the target's processor has no part in
+  // it.
+  kTold = 8,
+};
 
 enum CapFlag : std::uint64_t {
   kHwRdma = 1,          // get and put move data without the target's processor
@@ -238,10 +269,18 @@ struct Until {
   // told, or a peer or a buffer pool has room again after an again_* answer (a fabric that cannot
   // say so ends the wait early, for another try: at once, then later and later, up to 100 us).
   bool any_change = false;
+  // A rank has stored into this segment of the caller's by a put or an atomic (a put that comes in
+  // parts: maybe not all of it yet) since a wait for it ended so, or since it was exposed: look,
+  // then wait, and nothing is missed. What is stored is there by then. (A put to a group, or one
+  // that bumps a counter, ends waits for all such segments where the network does it: kHwTrigger.)
+  // Only what was exposed with kTold, or regranted so before the put began, is told; else wait()
+  // returns invalid. Nobody hears of plain stores to mapped memory and of what a query stores:
+  // `word` is for those.
+  SegId segment = kNoSegment;
   Ps deadline = kNever;   // virtual or real time since the World started
   const char* what = "";  // shown when a job hangs; a string that outlives the wait
-  // More conditions, each of which ends the wait, too: their counters and words only. The first
-  // one's counter decides between done and maybe_delivered. They outlive the wait.
+  // More conditions, each of which ends the wait, too: their counters, words and segments only. The
+  // first one's counter decides between done and maybe_delivered. They outlive the wait.
   const Until* also = nullptr;
 };
 
@@ -291,7 +330,8 @@ class Port {
   // charges the platform's poll cost and lets due events run.
   virtual int poll() = 0;
   // The only blocking point. done: the condition holds; maybe_delivered: counter->failed moved;
-  // peer_down: a peer was lost while waiting; again_credit: the deadline passed.
+  // peer_down: a peer was lost while waiting; again_credit: the deadline passed; invalid: a segment
+  // of `until` is not one of this rank's that was exposed with kTold.
   virtual Post wait(const Until& until) = 0;
   // Runs `task` from the next poll(), outside any upcall. At most 1024 outstanding: CHECK.
   virtual void defer(Task task) = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fairlead/lci/port.h"
+#include "fairlead/lci/told_segments.h"
 
 namespace fairlead::lci {
 
@@ -36,7 +37,18 @@ inline bool looks_at_memory(const Until& until) {
 // One wait(). Begins when it is made.
 class Ending {
  public:
-  explicit Ending(const Until& until) : until_(until), failed_before_(failed()) {}
+  // `told` is what the rank knows of its segments; nullptr: none of them ends it.
+  explicit Ending(const Until& until, ToldSegments* told = nullptr)
+      : until_(until), told_(told), failed_before_(failed()) {}
+
+  // It names no segment whose stores nobody tells of.
+  bool can_be_told() const {
+    for (const Until* each = &until_; each != nullptr; each = each->also) {
+      if (each->segment != kNoSegment && (told_ == nullptr || !told_->has(each->segment)))
+        return false;
+    }
+    return true;
+  }
 
   // The condition holds. Since the wait began: `ran`: an upcall; `ended`: an operation, or an event
   // was told.
@@ -53,7 +65,8 @@ class Ending {
   bool late(Ps now) const { return now >= until_.deadline; }
 
  private:
-  static bool holds_now(const Until& until) {
+  bool holds_now(const Until& until) const {
+    if (until.segment != kNoSegment && told_ != nullptr && told_->take(until.segment)) return true;
     if (until.counter != nullptr && until.counter->ok.load(std::memory_order_acquire) +
                                             until.counter->failed.load(std::memory_order_acquire) >=
                                         until.at) {
@@ -71,6 +84,7 @@ class Ending {
   }
 
   const Until& until_;
+  ToldSegments* const told_;
   const std::uint64_t failed_before_;
 };
 

@@ -135,6 +135,9 @@ class FaultyNic final : public Nic {
     return fate_of(plan_, self(), dest, count, clauses_[dest], now()).drop;
   }
   std::span<std::byte> region(Peer peer) override { return inner_.region(peer); }
+  std::uint32_t stripe_of(Peer peer, std::uint32_t rail) const override {
+    return inner_.stripe_of(peer, rail);
+  }
   PortCounters& counters() override { return inner_.counters(); }
 
  private:

@@ -186,7 +186,8 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
   WordVector block;
   std::memcpy(&block, words, sizeof block);
   // What asks for a processor is marked where time is virtual.
-  const std::uint32_t slow = options_.site == nullptr ? kAfter : kAfter | kSolicited;
+  constexpr std::uint32_t kRare = kAfter | kUrgent | kRailMask << kRailShift;
+  const std::uint32_t slow = options_.site == nullptr ? kRare : kRare | kSolicited;
   const bool straight = !dest.group && (flags & slow) == 0;
   if (straight && post_now(dest.id, route(chan, lane), block, data.data(), data.size()) ==
                       Post::done) [[likely]] {
@@ -200,6 +201,7 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                                                    std::span<const std::byte> data,
                                                    std::uint32_t flags) {
   const Piece piece{data.data(), data.size()};
+  if (!has_rail(dest, flags)) return Post::no_rail;
   if (const Post p = await_puts(dest, lane, flags); p != Post::done) return p;
   if (dest.group) return send_to_group(dest, chan, lane, words, {&piece, 1}, flags);
   if (data.size() > caps_.inline_bytes_max) return Post::invalid;
@@ -342,6 +344,7 @@ Post DirectPort::send(Packet* handed, Chan chan, const Words& words, std::size_t
   // lci's own channels carry a client's bytes and a prefix.
   const std::size_t prefix = chan < kClientChannels ? 0 : kPrefixBytes;
   if (all > caps_.mtu_bytes + prefix) return Post::invalid;
+  if (!has_rail(packet.dest, flags)) return Post::no_rail;
   if ((flags & kAfter) != 0) [[unlikely]] {
     if (const Post p = await_puts(packet.dest, packet.lane, flags); p != Post::done) return p;
   }

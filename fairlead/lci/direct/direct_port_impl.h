@@ -145,9 +145,15 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
     std::memcpy(&block, words, sizeof block);
     return {fabric::make_client_header(route(chan, lane), block, size), dest.id, 0, 0, 0};
   }
+  // Only the client's part of a header travels on every fabric that loses nothing; what repairs
+  // another one looks at the mark, and sends its own.
   fabric::PacketHeader marked(fabric::PacketHeader header, std::uint32_t flags) const {
     if (options_.site != nullptr && (flags & kSolicited) != 0) header.ack = fabric::kSolicitedMark;
+    if (reliable_ && (flags & kUrgent) != 0) header.ack = fabric::kUrgentMark;
     return header;
+  }
+  bool has_rail(Dest dest, std::uint32_t flags) const {
+    return dest.group || dest.id >= size_ || rail_of(flags) <= caps(dest.id).rails;
   }
   // An object for the next arrival, as a small packet leaves it.
   DirectPacket* take_spare() {

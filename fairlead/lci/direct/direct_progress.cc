@@ -163,7 +163,8 @@ Post DirectPort::wait(const Until& until) {
   client_.check_may_block();
   const std::uint64_t upcalls_before = upcalls_ - (std::exchange(served_, false) ? 1 : 0);
   const std::uint64_t ended_before = ended();
-  const Ending ending(until);
+  const Ending ending(until, &remote_.told());
+  if (!ending.can_be_told()) return Post::invalid;
   // Fabrics do not say when there is room again: who was refused tries again, after a rung that is
   // the next one as long as it is refused.
   const bool for_room = until.any_change && std::exchange(refused_, false);
@@ -255,7 +256,7 @@ void* DirectPort::allocate(SegId segment, std::size_t size, Place place) {
   if (memory == nullptr) return nullptr;
   const std::span<std::byte> all{static_cast<std::byte*>(memory), size};
   if (place == Place::ni) network_.place(all);
-  network_.exposed(segment, all, kRead | kWrite | kAtomic, {});
+  network_.exposed(segment, all, kRead | kWrite | kAtomic, {}, nullptr);
   return memory;
 }
 
@@ -263,8 +264,10 @@ Post DirectPort::expose(SegId segment, void* base, std::size_t size, std::uint32
                         void* alias, std::span<const Rank> allowed) {
   const Post answer = memory_.own().expose(segment, base, size, permissions, alias, allowed);
   if (answer != Post::done) return answer;
+  remote_.told().granted(segment, permissions);
   auto* const where = static_cast<std::byte*>(alias != nullptr ? alias : base);
-  network_.exposed(segment, {where, size}, permissions, allowed);
+  network_.exposed(segment, {where, size}, permissions, allowed,
+                   remote_.told().counted_by_network());
   if (!client_.in_upcall()) copies_.exposed(segment, size, allowed);
   return answer;
 }
@@ -272,6 +275,7 @@ Post DirectPort::expose(SegId segment, void* base, std::size_t size, std::uint32
 Post DirectPort::withdraw(SegId segment) {
   const Post answer = memory_.own().withdraw(segment);
   if (answer != Post::done) return answer;
+  remote_.told().withdrawn(segment);
   network_.withdrawn(segment);
   copies_.withdrawn(segment);
   if (copies_.busy() && !client_.in_upcall()) copies_.progress();
@@ -283,6 +287,12 @@ Post DirectPort::regrant(SegId segment, std::uint32_t permissions, std::span<con
   (void)memory_.own().table().find(segment, self_, &before);
   const Post answer = memory_.own().regrant(segment, permissions, allowed);
   if (answer != Post::done) return answer;
+  remote_.told().granted(segment, permissions);
+  std::byte* const base = before.in == ExposedIn::region
+                              ? memory_.own().region().data() + before.base
+                              : reinterpret_cast<std::byte*>(before.base);
+  network_.exposed(segment, {base, before.size}, permissions, allowed,
+                   remote_.told().counted_by_network());
   copies_.regranted(segment, before.permissions == permissions);
   if (copies_.busy() && !client_.in_upcall()) copies_.progress();
   return Post::done;
@@ -290,6 +300,7 @@ Post DirectPort::regrant(SegId segment, std::uint32_t permissions, std::span<con
 
 Post DirectPort::put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done,
                      CtrId remote, std::uint32_t flags) {
+  if (!has_rail(dest, flags)) return Post::no_rail;
   if ((flags & kAfter) == 0) {
     if (const auto begun = network_.put(dest, segment, pieces, done, remote)) {
       ++counters_.puts;
@@ -338,11 +349,12 @@ Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pie
   if (after && (copies_.writes_to(rank) || network_.writes_to(rank))) return Post::again_credit;
   // In order with those that went by packets, it goes by packets.
   const bool behind = after && !remote_.puts_precede(rank, Lane::control);
-  const std::optional<Post> direct = behind ? std::nullopt : memory_.put(rank, segment, pieces);
+  bool told = remote_.has_room_for(1);
+  const std::optional<Post> direct =
+      behind ? std::nullopt : memory_.put(rank, segment, pieces, &told);
   if (!direct) {
     if (const auto begun =
-            after ? std::nullopt
-                  : copies_.put(rank, segment, pieces, done, remote, (flags & kRaw) != 0)) {
+            after ? std::nullopt : copies_.put(rank, segment, pieces, done, remote, flags)) {
       ++counters_.puts;
       if (!client_.in_upcall()) copies_.progress();
       return *begun;
@@ -353,10 +365,12 @@ Post DirectPort::put_one(Rank rank, SegId segment, std::span<const PutPiece> pie
   }
   if (*direct == Post::done && remote != kNoCounter)
     if (const Post p = remote_.bump(rank, remote); p != Post::done) return p;
+  if (*direct == Post::done && told) (void)remote_.tell(rank, segment);
   return counted(*direct, done, counters_.puts);
 }
 
 Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) {
+  if (!has_rail({from.rank}, flags)) return Post::no_rail;
   bool by_packets = false;
   if ((flags & kAfter) != 0) [[unlikely]] {
     if (const Post p = follow_puts(from.rank, flags, &by_packets); p != Post::done) return p;
@@ -364,7 +378,7 @@ Post DirectPort::get(Remote from, void* to, std::size_t size, Counter* done, std
   if (!by_packets) {
     if (const std::optional<Post> direct = memory_.get(from, to, size))
       return counted(*direct, done, counters_.gets);
-    if (const std::optional<Post> begun = copies_.get(from, to, size, done)) {
+    if (const std::optional<Post> begun = copies_.get(from, to, size, done, flags)) {
       ++counters_.gets;
       if (!client_.in_upcall()) copies_.progress();
       return noted(*begun);
@@ -382,8 +396,11 @@ Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b
     if (const Post p = follow_puts(word.rank, flags, &by_packets); p != Post::done) return p;
   }
   if (!by_packets) {
-    if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old, flags))
+    bool told = remote_.has_room_for(1);
+    if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old, flags, &told)) {
+      if (*direct == Post::done && told) (void)remote_.tell(word.rank, word.segment);
       return counted(*direct, done, counters_.atomics);
+    }
     if (const std::optional<Post> begun = copies_.atomic(word, op, a, b, old, done, flags)) {
       ++counters_.atomics;
       if (!client_.in_upcall()) copies_.progress();

@@ -197,8 +197,11 @@ bool NetworkOperations::fence(Dest dest, Counter* done) {
 }
 
 void NetworkOperations::exposed(SegId segment, std::span<std::byte> memory,
-                                std::uint32_t permissions, std::span<const Rank> allowed) {
-  if (hardware_ != nullptr) hardware_->name_segment(segment, memory, permissions, allowed);
+                                std::uint32_t permissions, std::span<const Rank> allowed,
+                                Counter* told) {
+  if (hardware_ == nullptr) return;
+  if ((permissions & kTold) != 0) hardware_->name_counter(fabric::kToldCounterNumber, told);
+  hardware_->name_segment(segment, memory, permissions, allowed);
 }
 
 void NetworkOperations::withdrawn(SegId segment) {

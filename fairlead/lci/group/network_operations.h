@@ -58,8 +58,10 @@ class NetworkOperations {
   bool writes_to(Rank rank) const;
 
   // --- What this rank lets others name.
+  // Also otherwise than before. `told`: counts what others store there, where permissions have
+  // kTold; outlives the nic.
   void exposed(SegId segment, std::span<std::byte> memory, std::uint32_t permissions,
-               std::span<const Rank> allowed);
+               std::span<const Rank> allowed, Counter* told);
   void withdrawn(SegId segment);
   void counter(CtrId id, Counter* counter);
   // That memory, which was allocated, is to lie in the interface, as far as there is room.

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "fairlead/lci/atomic_word.h"
 
@@ -51,6 +52,11 @@ void* DirectMemory::map(Rank rank, SegId segment) {
   return address(rank, what, 0);
 }
 
+bool DirectMemory::may_store(const Exposed& what, bool* told) {
+  const bool asks = (what.permissions & kTold) != 0;
+  return std::exchange(*told, asks) || !asks;
+}
+
 // A kernel that refuses once is not asked again: packets from then on.
 std::optional<Post> DirectMemory::copied(Post answer) {
   if (answer != Post::not_delivered) return answer;
@@ -58,10 +64,12 @@ std::optional<Post> DirectMemory::copied(Post answer) {
   return std::nullopt;
 }
 
-std::optional<Post> DirectMemory::put(Rank rank, SegId segment, std::span<const PutPiece> pieces) {
+std::optional<Post> DirectMemory::put(Rank rank, SegId segment, std::span<const PutPiece> pieces,
+                                      bool* told) {
   Exposed what;
   const std::optional<Post> found = find(rank, segment, &what);
   if (!found || *found != Post::done) return found;
+  if (!may_store(what, told)) return Post::again_buffer;
   for (const PutPiece& piece : pieces)
     if (const Post p = Exposures::check(what, piece.offset, piece.size, kWrite); p != Post::done)
       return p;
@@ -110,7 +118,8 @@ std::optional<Post> DirectMemory::get(const Remote& from, void* to, std::size_t 
 }
 
 std::optional<Post> DirectMemory::atomic(const Remote& word, Atomic op, std::uint64_t a,
-                                         std::uint64_t b, std::uint64_t* old, std::uint32_t flags) {
+                                         std::uint64_t b, std::uint64_t* old, std::uint32_t flags,
+                                         bool* told) {
   Exposed what;
   const std::optional<Post> found = find(word.rank, word.segment, &what);
   if (!found || *found != Post::done) return found;
@@ -118,6 +127,7 @@ std::optional<Post> DirectMemory::atomic(const Remote& word, Atomic op, std::uin
   if (checked != Post::done) return checked;
   std::byte* at = address(word.rank, what, word.offset);
   if (at == nullptr) return std::nullopt;
+  if (!may_store(what, told)) return Post::again_buffer;
   const std::uint64_t before = apply_atomic(at, op, a, b, flags);
   if (old != nullptr) *old = before;
   return Post::done;

@@ -31,14 +31,18 @@ class DirectMemory {
   void* map(Rank rank, SegId segment);
 
   // nullopt: the fabric has no direct way there; the caller uses packets. Else all was done when
-  // it returns done, nothing otherwise. These count nothing.
-  std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces);
+  // it returns done, nothing otherwise. These count nothing. *told: in, whether its owner could be
+  // told, without which memory that asks for it (kTold) is left alone, again_buffer; out, whether
+  // the owner is to be told.
+  std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces, bool* told);
   std::optional<Post> get(const Remote& from, void* to, std::size_t size);
   std::optional<Post> atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b,
-                             std::uint64_t* old, std::uint32_t flags);
+                             std::uint64_t* old, std::uint32_t flags, bool* told);
 
  private:
   std::span<std::byte> region_of_this_rank(const DirectMemoryOptions& options);
+  // The answer to *told. False: again_buffer.
+  static bool may_store(const Exposed& what, bool* told);
   // Looks the segment up in its owner's table. nullopt: the table cannot be read from here.
   std::optional<Post> find(Rank rank, SegId segment, Exposed* what);
   // Address in this process of memory of `rank`; nullptr: only the fabric can copy.

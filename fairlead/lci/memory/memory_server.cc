@@ -12,7 +12,9 @@ namespace fairlead::lci {
 bool MemoryServer::found_elsewhere(SegId segment, Rank who) const {
   if (site_ == Site::host) return false;
   Exposed what;
-  return exposures_.find(segment, who, &what) == Post::done && what.in == ExposedIn::process;
+  if (exposures_.find(segment, who, &what) != Post::done) return false;
+  // What its owner is told of, the owner's host stores.
+  return what.in == ExposedIn::process || (what.permissions & kTold) != 0;
 }
 
 bool MemoryServer::goes_elsewhere(Rank source, const std::uint32_t (&words)[4]) const {
@@ -68,6 +70,7 @@ MemoryServer::Served MemoryServer::serve(Chan chan, Rank source, std::uint32_t (
       if (data.size() != sizeof(AtomicAsk)) return Served::done;
       if (goes_elsewhere(source, words)) break;
       *reply = change(source, words, data);
+      if (static_cast<Post>(reply->words[1]) == Post::done) told_.stored(words[0]);
       return Served::replies;
     case kFenceChan: {
       const auto known = since_fence_.find(source);
@@ -108,6 +111,7 @@ bool MemoryServer::put(Rank source, SegId segment, std::uint64_t offset,
   } else if (!data.empty()) {
     std::memcpy(at, data.data(), data.size());
   }
+  told_.stored(segment);
   return true;
 }
 

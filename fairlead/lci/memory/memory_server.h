@@ -9,6 +9,7 @@
 
 #include "fairlead/lci/memory/exposures.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/lci/told_segments.h"
 
 namespace fairlead::lci {
 
@@ -44,6 +45,8 @@ class MemoryServer {
   // An aligned 8-byte word that `who` may use so; nullptr: not there, or not permitted.
   std::uint64_t* word(Rank who, SegId segment, std::uint64_t offset,
                       std::uint32_t permission) const;
+  // On the host: whom stores are told to.
+  ToldSegments& told() { return told_; }
   // The next fence of `source` fails.
   void refuse(Rank source) { since_fence_[source].refused = true; }
 
@@ -64,6 +67,7 @@ class MemoryServer {
   const Exposures& exposures_;
   std::span<std::byte> region_;
   Site site_;
+  ToldSegments told_;
   // What the next fence of a source has to know.
   struct Since {
     bool refused = false;    // a put was

@@ -62,19 +62,20 @@ RemoteCopies::Op* RemoteCopies::take(What what, Rank rank, SegId segment) {
   return &op;
 }
 
-std::optional<Post> RemoteCopies::get(const Remote& from, void* to, std::size_t size,
-                                      Counter* done) {
+std::optional<Post> RemoteCopies::get(const Remote& from, void* to, std::size_t size, Counter* done,
+                                      std::uint32_t flags) {
   if (!goes_this_way(from.rank, size)) return std::nullopt;
   Op* const op = take(What::get, from.rank, from.segment);
   if (op == nullptr) return std::nullopt;
   op->parts.push_back({from.offset, static_cast<std::byte*>(to), size});
   op->done = done;
+  op->rail = static_cast<std::uint8_t>(rail_of(flags));
   begin(*op);
   return Post::pending;
 }
 
 std::optional<Post> RemoteCopies::put(Rank rank, SegId segment, std::span<const PutPiece> pieces,
-                                      Counter* done, CtrId remote, bool raw) {
+                                      Counter* done, CtrId remote, std::uint32_t flags) {
   std::size_t smallest = pieces.empty() ? 0 : pieces.front().size;
   std::size_t all = 0;
   for (const PutPiece& piece : pieces) {
@@ -86,7 +87,8 @@ std::optional<Post> RemoteCopies::put(Rank rank, SegId segment, std::span<const 
   if (op == nullptr) return std::nullopt;
   op->done = done;
   op->remote = remote;
-  op->raw = raw && raw_ != nullptr;
+  op->raw = (flags & kRaw) != 0 && raw_ != nullptr;
+  op->rail = static_cast<std::uint8_t>(rail_of(flags));
   if (done == nullptr) op->data.resize(all);
   std::byte* copy = op->data.data();
   for (const PutPiece& piece : pieces) {
@@ -143,6 +145,7 @@ void RemoteCopies::use(Op& op, const KnownKey& known) {
   }
   op.key = known.key;
   op.kept_key = !known.once;
+  op.told = op.what != What::get && (known.permissions & kTold) != 0;
   op.state = State::moving;
 }
 
@@ -225,7 +228,8 @@ Post RemoteCopies::start(Op& op, std::size_t size) {
                                 part.offset + op.started,
                                 part.at + op.started,
                                 size,
-                                id_of(op)};
+                                id_of(op),
+                                op.rail};
   return op.raw ? raw_->copy_raw(copy) : nic_.copy_remote(copy);
 }
 
@@ -279,6 +283,8 @@ void RemoteCopies::end_if_over(Op& op) {
     waiting_.push_back(id_of(op));
     return;
   }
+  // Some of one that failed may be there. A rank that is lost by now is told nothing.
+  if (op.told && op.part + op.started > 0) (void)packets_.tell(op.rank, op.segment);
   if (!op.failed && op.what == What::atomic) {
     ++counters_.remote_atomics;
   } else if (!op.failed) {

@@ -56,10 +56,11 @@ class RemoteCopies {
 
   // As in Port, to one rank. pending: `done` counts later, failed where the target refused (a
   // refused put shows at the next fence too). nullopt: not worth it, or no room: by packets.
-  std::optional<Post> get(const Remote& from, void* to, std::size_t size, Counter* done);
-  // `raw`: the fabric may lose it (port.h).
+  // Of `flags`: kRaw (the fabric may lose it), on_rail().
+  std::optional<Post> get(const Remote& from, void* to, std::size_t size, Counter* done,
+                          std::uint32_t flags = kNoFlags);
   std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,
-                          CtrId remote, bool raw = false);
+                          CtrId remote, std::uint32_t flags = kNoFlags);
   std::optional<Post> atomic(const Remote& word, Atomic op, std::uint64_t a, std::uint64_t b,
                              std::uint64_t* old, Counter* done, std::uint32_t flags);
 
@@ -104,7 +105,9 @@ class RemoteCopies {
     bool kept_key = false;  // it goes by a key that was kept, which may be worth nothing by now
     bool failed = false;
     bool raw = false;
-    bool lost = false;  // failed, as the path changed
+    bool lost = false;      // failed, as the path changed
+    bool told = false;      // the owner is to be told of it
+    std::uint8_t rail = 0;  // as rail_of()
     Rank rank = 0;
     SegId segment = 0;
     fabric::RemoteKey key;

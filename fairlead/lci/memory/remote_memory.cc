@@ -75,7 +75,7 @@ bool RemoteMemory::puts_precede(Rank rank, Lane lane) {
     puts.served = puts.asked;
   }
   if (puts.served == puts.begun) return true;
-  if (lane == Lane::request) {
+  if (lane == Lane::request && !lanes_pass_puts_) {
     for (const Op* op = queues_.front(rank); op != nullptr; op = op->next) {
       if (op->kind == Kind::put || op->kind == Kind::bump) return false;
     }
@@ -194,8 +194,18 @@ Post RemoteMemory::bump(Rank rank, CtrId id) {
     counters_[id]->ok.fetch_add(1, std::memory_order_release);
     return Post::done;
   }
+  return enqueue_notice(rank, id, kNoSegment);
+}
+
+Post RemoteMemory::tell(Rank rank, SegId segment) {
+  if (rank != port_.self()) return enqueue_notice(rank, kNoCounter, segment);
+  told().stored(segment);
+  return Post::done;
+}
+
+Post RemoteMemory::enqueue_notice(Rank rank, CtrId id, SegId segment) {
   Post why;
-  Op* const op = make(Kind::bump, rank, 0, &why);
+  Op* const op = make(Kind::bump, rank, segment, &why);
   if (op == nullptr) return why;
   op->remote = id;
   const bool had_used = used_;
@@ -314,7 +324,7 @@ bool RemoteMemory::send_put(Op& op) {
     op.sent = 0;
   }
   if (op.remote != kNoCounter) {
-    const Words words = {op.remote, 0, 0, 0};
+    const Words words = {op.remote, kNoSegment, 0, 0};
     const Post answer =
         port_.send_small(Dest{op.rank, false}, kBumpChan, Lane::request, words, {}, kNoBlock);
     if (again(answer)) return false;
@@ -386,7 +396,7 @@ bool RemoteMemory::send_get(Op& op) {
 bool RemoteMemory::send_word(Op& op) {
   const Dest dest{op.rank, false};
   if (op.kind == Kind::bump) {
-    const Words words = {op.remote, 0, 0, 0};
+    const Words words = {op.remote, op.segment, 0, 0};
     const Post answer = port_.send_small(dest, kBumpChan, Lane::request, words, {}, kNoBlock);
     return !again(answer);
   }
@@ -541,7 +551,13 @@ Keep RemoteMemory::on_request(void* self, Packet*, const Arrival& arrival) {
 }
 
 Keep RemoteMemory::on_bump(void* self, Packet*, const Arrival& arrival) {
-  static_cast<RemoteMemory*>(self)->bump_came(arrival.source, static_cast<CtrId>(arrival.words[0]));
+  auto& me = *static_cast<RemoteMemory*>(self);
+  const auto counter = static_cast<CtrId>(arrival.words[0]);
+  if (counter != kNoCounter) {
+    me.bump_came(arrival.source, counter);
+  } else {
+    me.told().stored(arrival.words[1]);
+  }
   return Keep::no;
 }
 

@@ -73,6 +73,8 @@ class RemoteMemory {
   // the last fence, or was lost.
   Post fence(std::span<const Rank> ranks, Counter* done);
 
+  // From now on packets of one lane may pass puts that were sent before them.
+  void lanes_pass_puts() { lanes_pass_puts_ = true; }
   // From now on puts go by `carrier`, at once where there is room; it outlives this.
   void put_by(PutCarrier& carrier) { carrier_ = &carrier; }
   // What a carrier brought. False: refused, which the next fence of `source` tells it.
@@ -82,10 +84,14 @@ class RemoteMemory {
   void bump_came(Rank source, CtrId id);
   // What this rank's memory answers.
   const MemoryServer& server() const { return server_; }
+  // What this rank knows of stores into its segments.
+  ToldSegments& told() { return server_.told(); }
 
   void expose_counter(CtrId id, Counter* counter);
-  // Bumps a counter that `rank` exposed; for puts that were made without packets.
+  // For puts that were made without packets, when they are there: bumps a counter that `rank`
+  // exposed, or tells it that something was stored into its segment.
   Post bump(Rank rank, CtrId id);
+  Post tell(Rank rank, SegId segment);
 
   // What was put and bumped at `rank` so far is there before a packet that is sent there now on
   // that lane. False: not yet, or not known; poll, then ask again. The other lanes may pass a put:
@@ -188,6 +194,7 @@ class RemoteMemory {
   Op* make_put(Rank rank, SegId segment, std::span<const PutPiece> pieces, CtrId remote,
                std::uint32_t flags, Post* why);
   Post enqueue(Op* op);
+  Post enqueue_notice(Rank rank, CtrId id, SegId segment);
   // Each sends what it can of the operation at the head; true when it needs the queue no more.
   bool advance(Op& op);
   bool send_put(Op& op);
@@ -225,6 +232,7 @@ class RemoteMemory {
   std::size_t active_count_ = 0;
   std::uint64_t ended_ = 0;
   bool used_ = false;
+  bool lanes_pass_puts_ = false;
   std::uint32_t gets_in_flight_ = 0;
   std::vector<std::unique_ptr<Join>> joins_;
   std::vector<Counter*> counters_;

@@ -73,6 +73,8 @@ class alignas(kCacheLine) NiPort final
                counters),
         vi_rdma_(ni, *this) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
+    // Then the NI has puts go by all of them.
+    if (options.rails > 1) remote_.lanes_pass_puts();
   }
 
   Rank self() const override { return self_; }
@@ -159,6 +161,7 @@ class alignas(kCacheLine) NiPort final
     if (total > mine.slot_bytes - sizeof mine || !ClientSide::known(chan)) return Post::invalid;
     if (!mine.for_group && is_dead(ni_, mine.peer)) return Post::peer_down;
     const auto lane = static_cast<Lane>(mine.header.client.lane);
+    if (!has_rail({mine.peer, mine.for_group}, flags)) return Post::no_rail;
     const Post behind = await_puts({mine.peer, mine.for_group}, lane, flags);
     if (behind != Post::done) return behind;
     std::byte* to = mine.payload() + size;
@@ -189,6 +192,7 @@ class alignas(kCacheLine) NiPort final
     const bool known = dest.group ? groups_.knows(dest.id) : dest.id < size_;
     if (!known) return Post::invalid;
     if (!dest.group && is_dead(ni_, dest.id)) return Post::peer_down;
+    if (!has_rail(dest, flags)) return Post::no_rail;
     if (const Post behind = await_puts(dest, lane, flags); behind != Post::done) return behind;
     Packet* packet = alloc(dest, lane, data.size(), flags);
     if (packet == nullptr) return Post::again_buffer;
@@ -218,7 +222,8 @@ class alignas(kCacheLine) NiPort final
 
   Post wait(const Until& until) override {
     client_.check_may_block();
-    const Ending ending(until);
+    const Ending ending(until, &remote_.told());
+    if (!ending.can_be_told()) return Post::invalid;
     const std::uint64_t ended_before = ended();
     const bool for_room = until.any_change && buffers_.refused();
     bool ran = std::exchange(served_, false);
@@ -284,12 +289,14 @@ class alignas(kCacheLine) NiPort final
            std::uint32_t flags) override {
     if (dest.group) return put_to_group(dest.id, segment, pieces, done, remote, flags);
     if (dest.id >= size_) return Post::invalid;
+    if (!has_rail(dest, flags)) return Post::no_rail;
     ++counters_.puts;
     return remote_.put(dest.id, segment, pieces, done, remote, flags);
   }
   Post get(Remote from, void* to, std::size_t size, Counter* done, std::uint32_t flags) override {
     ++counters_.gets;
     if (from.rank >= size_) return Post::invalid;
+    if (!has_rail({from.rank}, flags)) return Post::no_rail;
     return remote_.get(from, to, size, done, flags);
   }
   Post fence(Dest dest, Counter* done) override {
@@ -348,7 +355,7 @@ class alignas(kCacheLine) NiPort final
   using HostFlowOf = HostFlow<Ni, Flow>;
 
   using Pages = std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>;
-  OwnSegments<Ni, Pages> segments() { return {ni_, self_, memory_, pages_}; }
+  OwnSegments<Ni, Pages> segments() { return {ni_, self_, memory_, pages_, remote_.told()}; }
 
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }
   static Packet* handle(NiPacket& packet) { return reinterpret_cast<Packet*>(&packet); }
@@ -362,6 +369,10 @@ class alignas(kCacheLine) NiPort final
   bool more_here() const { return !local_.empty() && !client_.quiet(); }
   // Where the interface is in another process, asking for the time costs a round trip.
   Ps clock_for(const Until& until) const { return until.deadline == kNever ? Ps{0} : now(); }
+
+  bool has_rail(Dest dest, std::uint32_t flags) const {
+    return dest.group || rail_of(flags) <= caps(dest.id).rails;
+  }
 
   // A buffer holds a client's MTU and what lci itself puts before it.
   std::size_t body_bytes() const { return caps_.mtu_bytes + kPrefixBytes; }

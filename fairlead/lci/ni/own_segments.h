@@ -8,6 +8,7 @@
 #include "fairlead/lci/memory/own_memory.h"
 #include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/lci/told_segments.h"
 
 namespace fairlead::lci {
 
@@ -17,8 +18,8 @@ template <HostNi Ni, class Pages>
 class OwnSegments {
  public:
   // All references outlive it.
-  OwnSegments(Ni& ni, Rank self, OwnMemory& memory, Pages& pages)
-      : ni_(ni), self_(self), memory_(memory), pages_(pages) {}
+  OwnSegments(Ni& ni, Rank self, OwnMemory& memory, Pages& pages, ToldSegments& told)
+      : ni_(ni), self_(self), memory_(memory), pages_(pages), told_(told) {}
 
   // As Port::allocate says; each returns nullptr where there is no such room.
   void* allocate(SegId segment, std::size_t size) {
@@ -40,18 +41,24 @@ class OwnSegments {
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed) {
     const Post answer = memory_.expose(segment, base, size, permissions, alias, allowed);
-    if (answer == Post::done) pages_.exposed(segment, base, size, is_open(permissions, allowed));
-    return answer;
+    if (answer != Post::done) return answer;
+    told_.granted(segment, permissions);
+    pages_.exposed(segment, base, size, is_open(permissions, allowed));
+    return Post::done;
   }
   Post withdraw(SegId segment) {
     const Post answer = memory_.withdraw(segment);
-    if (answer == Post::done) pages_.withdrawn(segment);
-    return answer;
+    if (answer != Post::done) return answer;
+    told_.withdrawn(segment);
+    pages_.withdrawn(segment);
+    return Post::done;
   }
   Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) {
     const Post answer = memory_.regrant(segment, permissions, allowed);
-    if (answer == Post::done) pages_.regranted(segment, is_open(permissions, allowed));
-    return answer;
+    if (answer != Post::done) return answer;
+    told_.granted(segment, permissions);
+    pages_.regranted(segment, is_open(permissions, allowed));
+    return Post::done;
   }
 
  private:
@@ -66,6 +73,7 @@ class OwnSegments {
   Rank self_;
   OwnMemory& memory_;
   Pages& pages_;
+  ToldSegments& told_;
 };
 
 }  // namespace fairlead::lci

@@ -75,6 +75,10 @@ class Rails final : public fabric::Nic {
     }
     return nic.post_many(dest, packets);
   }
+  std::uint32_t stripe_of(Peer peer, std::uint32_t rail) const override {
+    const auto rails = static_cast<std::uint32_t>(rails_.size());
+    return (rail % rails + rails - own_rail(peer)) % rails;
+  }
   std::byte* buffer(Peer, std::size_t) override { return nullptr; }
   Post post_buffer(Peer, const PacketHeader&, std::byte*) override { return Post::invalid; }
   void cancel_buffer(Peer, std::byte*) override {}

@@ -54,7 +54,7 @@ bool FrameCopies::forget(const fabric::RemoteKey& key) {
     any_out |= copy.out > 0;
     if (copy.moved == copy.size) continue;
     // The reader hears of it behind the pieces that have left.
-    Ring<std::uint32_t>& queue = *queues_[copy.peer];
+    Ring<std::uint32_t>& queue = *queues_[queue_of(copy.peer, copy.slot)];
     for (std::size_t n = queue.size(); n > 0; --n) {
       const std::uint32_t other = queue.front();
       queue.pop_front();
@@ -84,7 +84,7 @@ std::uint32_t FrameCopies::take(What what, Peer peer) {
   return copy;
 }
 
-Post FrameCopies::begin(const fabric::RemoteCopy& asked) {
+Post FrameCopies::begin(const fabric::RemoteCopy& asked, std::uint32_t slot) {
   if (begun_ == kBegunMax) return Post::again_credit;
   if (asked.size == 0) {
     ended_.push_back({asked.token, Post::done});
@@ -98,10 +98,11 @@ Post FrameCopies::begin(const fabric::RemoteCopy& asked) {
   copy.offset = asked.key.base + asked.offset;
   copy.local = static_cast<std::byte*>(asked.local);
   copy.size = asked.size;
+  copy.slot = slot;
   copy.token = asked.token;
   ++begun_;
   if (read) {
-    say(copy.peer, Say::read, copy.id, Post::done, {copy.key, copy.offset, copy.size});
+    say(copy.peer, Say::read, copy.id, Post::done, {copy.key, copy.offset, copy.size}, slot);
   } else {
     enqueue(made);
   }
@@ -136,13 +137,23 @@ void FrameCopies::release(Copy& copy) {
 // --- What is to be sent
 
 void FrameCopies::enqueue(std::uint32_t copy) {
-  auto& queue = queues_[copies_[copy].peer];
+  auto& queue = queues_[queue_of(copies_[copy].peer, copies_[copy].slot)];
   if (queue == nullptr) queue = std::make_unique<Ring<std::uint32_t>>();
   queue->push_back(copy);
 }
 
-FrameCopies::Piece FrameCopies::take_piece(Peer peer, std::size_t bytes_max) {
-  const std::uint32_t index = queues_[peer]->front();
+void FrameCopies::free_slot(Peer peer, std::uint32_t slot) {
+  Ring<std::uint32_t>& from = *queues_[queue_of(peer, slot)];
+  for (; !from.empty(); from.pop_front()) {
+    copies_[from.front()].slot = kAnyRail;
+    enqueue(from.front());
+  }
+}
+
+FrameCopies::Piece FrameCopies::take_piece(Peer peer, std::size_t bytes_max, std::uint32_t slot) {
+  if (!has_own_piece(peer, slot)) slot = kAnyRail;
+  Ring<std::uint32_t>& queue = *queues_[queue_of(peer, slot)];
+  const std::uint32_t index = queue.front();
   Copy& copy = copies_[index];
   if (copy.piece_bytes == 0) {
     // All are about as long: none is a few bytes only.
@@ -164,7 +175,7 @@ FrameCopies::Piece FrameCopies::take_piece(Peer peer, std::size_t bytes_max) {
   ++copy.out;
   if (copy.moved == copy.size) {
     piece.head.flags |= PieceHead::kLast;
-    queues_[peer]->pop_front();
+    queue.pop_front();
   }
   return piece;
 }
@@ -179,9 +190,10 @@ void FrameCopies::freed(std::uint32_t index) {
   }
 }
 
-void FrameCopies::say(Peer peer, Say what, std::uint32_t id, Post how, const Note::Range& range) {
+void FrameCopies::say(Peer peer, Say what, std::uint32_t id, Post how, const Note::Range& range,
+                      std::uint32_t slot) {
   notes_.push_back(
-      {peer, {static_cast<std::uint32_t>(what), id, static_cast<std::uint32_t>(how), 0}, range});
+      {peer, {static_cast<std::uint32_t>(what), id, static_cast<std::uint32_t>(how), slot}, range});
 }
 
 // --- What came
@@ -301,9 +313,9 @@ bool FrameCopies::noted(Peer source, const std::uint32_t (&words)[4],
   const std::uint32_t id = words[1];
   if (static_cast<Say>(words[0]) == Say::read) {
     Note::Range range;
-    if (payload.size() != sizeof range) return false;
+    if (payload.size() != sizeof range || words[3] >= slots_) return false;
     std::memcpy(&range, payload.data(), sizeof range);
-    serve(source, id, range);
+    serve(source, id, range, words[3]);
     return true;
   }
   const auto how = static_cast<Post>(words[2]);
@@ -324,7 +336,8 @@ bool FrameCopies::noted(Peer source, const std::uint32_t (&words)[4],
   return true;
 }
 
-void FrameCopies::serve(Peer reader, std::uint32_t id, const Note::Range& range) {
+void FrameCopies::serve(Peer reader, std::uint32_t id, const Note::Range& range,
+                        std::uint32_t slot) {
   std::byte* const from = find_memory(range.key, range.offset, range.size, false);
   if (from == nullptr || range.size == 0) return say(reader, Say::ended, id, Post::denied);
   if (copies_.size() - free_.size() >= kServedMax) {
@@ -336,11 +349,12 @@ void FrameCopies::serve(Peer reader, std::uint32_t id, const Note::Range& range)
   copy.key = range.key;
   copy.local = from;
   copy.size = range.size;
+  copy.slot = slot;
   enqueue(made);
 }
 
 void FrameCopies::lose(Peer peer) {
-  queues_[peer].reset();
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) queues_[queue_of(peer, slot)].reset();
   for (Copy& copy : copies_) {
     if (copy.what == What::free || copy.peer != peer) continue;
     if (copy.what == What::serve) {

@@ -55,7 +55,7 @@ class FrameCopies {
   enum class Say : std::uint32_t { read = 1, ended };
   struct Note {
     Peer peer;
-    std::uint32_t words[4];  // Say, id, Post
+    std::uint32_t words[4];  // Say, id, Post, slot of a read
     struct Range {
       std::uint64_t key, offset, size;
     } range;  // of a read
@@ -70,8 +70,16 @@ class FrameCopies {
     Post result;
   };
 
-  // `striped`: pieces travel by several rails.
-  FrameCopies(Peer peers, bool striped) : striped_(striped), queues_(peers), finished_(peers) {}
+  // Slots of pieces to one peer: kAnyRail, and one for each of several rails, for copies that name
+  // it, from 1 on.
+  static constexpr std::uint32_t kAnyRail = 0;
+
+  // Several `rails`: pieces are striped over them.
+  FrameCopies(Peer peers, std::uint32_t rails)
+      : striped_(rails > 1),
+        slots_(rails > 1 ? rails + 1 : 1),
+        queues_(std::size_t{peers} * slots_),
+        finished_(peers) {}
 
   // --- Memory of this rank, as Nic says.
   fabric::RemoteKey enter(std::span<std::byte> memory, bool read, bool write);
@@ -81,17 +89,27 @@ class FrameCopies {
     return copies_[copy].what == What::serve && copies_[copy].key == key.key;
   }
 
-  // --- Copies that this rank begins. done or again_credit.
-  Post begin(const fabric::RemoteCopy& copy);
+  // --- Copies that this rank begins. done or again_credit. `slot`: what its pieces, or those of
+  // its answer, go by.
+  Post begin(const fabric::RemoteCopy& copy, std::uint32_t slot = kAnyRail);
   bool any_begun() const { return begun_ > 0; }
   // Those that have ended since, in order.
   Ring<Ended>& ended() { return ended_; }
 
   // --- What is to be sent.
   Ring<Note>& notes() { return notes_; }
-  bool has_piece(Peer peer) const { return queues_[peer] != nullptr && !queues_[peer]->empty(); }
+  // For that slot, or any.
+  bool has_piece(Peer peer, std::uint32_t slot = kAnyRail) const {
+    return has_own_piece(peer, kAnyRail) || (slot != kAnyRail && has_own_piece(peer, slot));
+  }
+  bool has_own_piece(Peer peer, std::uint32_t slot) const {
+    const auto& queue = queues_[queue_of(peer, slot)];
+    return queue != nullptr && !queue->empty();
+  }
   // The next one, with at most `bytes_max` bytes. There is one.
-  Piece take_piece(Peer peer, std::size_t bytes_max);
+  Piece take_piece(Peer peer, std::size_t bytes_max, std::uint32_t slot = kAnyRail);
+  // A rail carries nothing: what was to go by it goes by any.
+  void free_slot(Peer peer, std::uint32_t slot);
   // The peer has acknowledged a piece, or never will.
   void freed(std::uint32_t copy);
 
@@ -129,6 +147,7 @@ class FrameCopies {
     Post result = Post::done;
     std::uint16_t generation = 0;
     Peer peer = 0;
+    std::uint32_t slot = kAnyRail;
     std::uint32_t id = 0;      // as the copying side calls it
     std::uint64_t key = 0;     // write: at the peer; serve: here
     std::uint64_t offset = 0;  // write: at the peer
@@ -161,21 +180,27 @@ class FrameCopies {
   // One of this rank's; nullptr: it has ended.
   Copy* find(What what, Peer peer, std::uint32_t id);
   void enqueue(std::uint32_t copy);
-  void serve(Peer reader, std::uint32_t id, const Note::Range& range);
+  void serve(Peer reader, std::uint32_t id, const Note::Range& range, std::uint32_t slot);
   void end(Copy& copy, Post result);
   void end_if_over(Copy& copy);
   void release(Copy& copy);
-  void say(Peer peer, Say what, std::uint32_t id, Post how, const Note::Range& range = {});
+  void say(Peer peer, Say what, std::uint32_t id, Post how, const Note::Range& range = {},
+           std::uint32_t slot = kAnyRail);
   std::uint64_t fresh_key();
+  std::size_t queue_of(Peer peer, std::uint32_t slot) const {
+    return std::size_t{peer} * slots_ + slot;
+  }
 
   const bool striped_;
+  const std::uint32_t slots_;
   std::unordered_map<std::uint64_t, Memory> memory_;
   std::vector<std::uint64_t> keys_;  // random, not used yet
   std::vector<Copy> copies_;
   std::vector<std::uint32_t> free_;
   std::size_t begun_ = 0;
-  std::vector<std::unique_ptr<Ring<std::uint32_t>>> queues_;  // by peer: copies with pieces to send
-  std::vector<std::pair<Peer, std::uint32_t>> refused_;       // writes of peers, until their last
+  std::vector<std::unique_ptr<Ring<std::uint32_t>>>
+      queues_;                                             // by peer and slot: copies with pieces
+  std::vector<std::pair<Peer, std::uint32_t>> refused_;    // writes of peers, until their last
   std::unordered_map<std::uint64_t, PieceBook> arriving_;  // striped: writes of peers, by name_of()
   // Striped: of each peer's writes, by the upper half of their id: the lower half of the last that
   // has ended, plus 1.

@@ -35,7 +35,7 @@ Post Reliable::post_in_turn(Peer dest, const PacketHeader& header, std::span<con
   if (const Post room = make_room(flow, out, bytes); room != Post::done) return room;
   write_record(pool_.at(out.open) + out.used, header.client, payload);
   out.used += static_cast<std::uint32_t>(bytes);
-  posted(flow, out);
+  posted(flow, out, header.ack == fabric::kUrgentMark);
   return Post::done;
 }
 
@@ -87,7 +87,7 @@ Post Reliable::post_buffer(Peer dest, const PacketHeader& header, std::byte* buf
   if (const std::size_t end = sizeof record + size; end < out.used) {
     std::memset(pool_.at(out.open) + end, 0, out.used - end);
   }
-  posted(flow, out);
+  posted(flow, out, header.ack == fabric::kUrgentMark);
   return Post::done;
 }
 
@@ -107,7 +107,7 @@ Post Reliable::copy_remote(const fabric::RemoteCopy& copy) {
   const AbsenceWatch::Call call(watch_);
   if (copy.peer >= peers()) return Post::invalid;
   if (peers_[copy.peer].lost) return Post::peer_down;
-  const Post begun = copies_.begin(copy);
+  const Post begun = copies_.begin(copy, slot_of(copy));
   if (begun != Post::done) return begun;
   site_.turn();
   send_notes();
@@ -170,8 +170,8 @@ void Reliable::close(Outbound& out) {
   out.used = 0;
 }
 
-void Reliable::posted(Flow flow, Outbound& out) {
-  const bool full = out.waiting_bytes + out.used >= kBatchBytes;
+void Reliable::posted(Flow flow, Outbound& out, bool urgent) {
+  const bool full = urgent || out.waiting_bytes + out.used >= kBatchBytes;
   const Ps burst = keeps_back_ ? burst_.length() : Ps{0};
   if (out.coalescing.posted(site_.now(), burst, full)) return flush(flow, out);
   list(flow, out);
@@ -233,7 +233,6 @@ void Reliable::flush_frames(Flow flow, Outbound& out, std::uint32_t& may) {
 }
 
 void Reliable::flush_pieces(Flow flow, Outbound& out, std::uint32_t& may) {
-  const Peer peer = names_.peer_of(flow);
   const std::uint32_t most = names_.stripes() > 0 ? kStripeOut : UINT32_MAX;
   while (may > 0 && out.waiting.empty() && has_pieces(flow) && flows_.room(flow) &&
          flows_.unacknowledged(flow) < most) {
@@ -242,7 +241,7 @@ void Reliable::flush_pieces(Flow flow, Outbound& out, std::uint32_t& may) {
     std::size_t count = 0;
     while (count < batch_frames_ && may > 0 && has_pieces(flow) && flows_.room(flow) &&
            flows_.unacknowledged(flow) < most) {
-      const std::uint32_t frame = take_piece(peer);
+      const std::uint32_t frame = take_piece(flow);
       if (frame == kNoFrame) break;
       batch_[count++] = outgoing(flow, frame, flows_.number(site_, flow, frame));
       --may;
@@ -252,7 +251,8 @@ void Reliable::flush_pieces(Flow flow, Outbound& out, std::uint32_t& may) {
   }
 }
 
-std::uint32_t Reliable::take_piece(Peer peer) {
+std::uint32_t Reliable::take_piece(Flow flow) {
+  const Peer peer = names_.peer_of(flow);
   if (!moved_.empty() && !moved_[peer].empty()) {
     const std::uint32_t moved = moved_[peer].front();
     moved_[peer].pop_front();
@@ -260,7 +260,8 @@ std::uint32_t Reliable::take_piece(Peer peer) {
   }
   const std::uint32_t frame = pool_.take();
   if (frame == kNoFrame) return kNoFrame;
-  const FrameCopies::Piece piece = copies_.take_piece(peer, frame_bytes_ - sizeof piece.head);
+  const FrameCopies::Piece piece =
+      copies_.take_piece(peer, frame_bytes_ - sizeof piece.head, slot_of(flow));
   std::memcpy(pool_.at(frame), &piece.head, sizeof piece.head);
   info(frame) = {static_cast<std::uint32_t>(sizeof piece.head + piece.body.size()), piece.copy,
                  piece.body};

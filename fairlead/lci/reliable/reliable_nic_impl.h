@@ -85,7 +85,7 @@ class Reliable final : public ReliableNic {
         flows_(names_.count(), flow_options(options, frame_bytes_, caps_.rails)),
         pool_(frame_bytes_, kFramesMax),
         held_(below, pool_),
-        copies_(below.peers(), caps_.rails > 1),
+        copies_(below.peers(), caps_.rails),
         outbound_(names_.count()),
         peers_(below.peers()),
         stripe_stamps_(std::size_t{below.peers()} * names_.stripes()),
@@ -228,7 +228,8 @@ class Reliable final : public ReliableNic {
   void close(Outbound& out);
 
   // A packet was put into the open frame: send now, or coalesce?
-  void posted(Flow flow, Outbound& out);
+  // `urgent`: it does not wait for others.
+  void posted(Flow flow, Outbound& out, bool urgent = false);
   void list(Flow flow, Outbound& out) {
     if (out.listed) return;
     out.listed = true;
@@ -255,21 +256,41 @@ class Reliable final : public ReliableNic {
     const Peer peer = names_.peer_of(flow);
     if (names_.stripes() == 0) return copies_.has_piece(peer);
     const bool silent = outbound_[flow] != nullptr && outbound_[flow]->silent;
-    return !silent && (copies_.has_piece(peer) || !moved_[peer].empty());
+    return !silent && (copies_.has_piece(peer, slot_of(flow)) || !moved_[peer].empty());
+  }
+  // By which pieces of copies leave that name the flow's rail.
+  std::uint32_t slot_of(Flow flow) const {
+    return names_.stripes() == 0 ? FrameCopies::kAnyRail : names_.lane_of(flow) - kCopyLane + 1;
+  }
+  std::uint32_t slot_of(const fabric::RemoteCopy& copy) const {
+    if (copy.rail == 0 || names_.stripes() == 0) return FrameCopies::kAnyRail;
+    return below_.stripe_of(copy.peer, copy.rail - 1U) + 1;
+  }
+  // What names a rail that carries nothing goes by the others.
+  void free_silent(Peer peer) {
+    if (names_.stripes() == 0) return;
+    names_.for_each_copy(peer, [this, peer](Flow flow) {
+      const bool silent = outbound_[flow] != nullptr && outbound_[flow]->silent;
+      if (silent && copies_.has_own_piece(peer, slot_of(flow))) {
+        copies_.free_slot(peer, slot_of(flow));
+      }
+    });
   }
   // By each of their flows as many as fit.
   void send_pieces(Peer peer) {
+    free_silent(peer);
     names_.for_each_copy(peer, [this](Flow flow) {
       if (has_pieces(flow)) flush(flow, outbound(flow));
     });
   }
   void list_pieces(Peer peer) {
+    free_silent(peer);
     names_.for_each_copy(peer, [this](Flow flow) {
       if (has_pieces(flow)) list(flow, outbound(flow));
     });
   }
   // A frame with the next piece; kNoFrame: there is no room for one.
-  std::uint32_t take_piece(Peer peer);
+  std::uint32_t take_piece(Flow flow);
   // Where there are stripes: something came by this flow.
   [[gnu::noinline]] void heard_by(Flow flow);
   // The rail of a stripe seems to be dead: the others take over what it has not brought.

@@ -39,10 +39,11 @@ class StripesTest : public rails_fixture::RailsNicTest {
     }
     key_ = tops_[1]->register_memory(there_, true, true).value();
   }
-  void begin(RemoteCopy::What what) {
+  void begin(RemoteCopy::What what, std::uint8_t rail = 0) {
     ended_.clear();
     test_ns = monotonic_ns();
-    ASSERT_EQ(tops_[0]->copy_remote({what, 1, key_, 0, here_.data(), here_.size(), 7}), Post::done);
+    ASSERT_EQ(tops_[0]->copy_remote({what, 1, key_, 0, here_.data(), here_.size(), 7, rail}),
+              Post::done);
   }
   void turn() {
     test_ns = monotonic_ns();
@@ -88,6 +89,19 @@ class StripesTest : public rails_fixture::RailsNicTest {
     return std::exchange(wires_[end][rail]->bytes, 0);
   }
 
+  void name_a_dead_rail(std::uint8_t rail) {
+    down_[rail] = true;
+    for (const RemoteCopy::What what : {RemoteCopy::What::write, RemoteCopy::What::read}) {
+      // The second one finds the rail known to be dead.
+      for (int i = 0; i < 2; ++i) {
+        here_ = pattern(kBytes, 20 + i);
+        begin(what, static_cast<std::uint8_t>(rail + 1));
+        EXPECT_LT(finish(), seconds(2)) << i;
+        EXPECT_TRUE(there_ == here_);
+      }
+    }
+  }
+
   std::vector<std::byte> here_ = pattern(kBytes, 1);
   std::vector<std::byte> there_ = pattern(kBytes, 2);
   std::unique_ptr<ReliableNic> tops_[2];
@@ -103,6 +117,25 @@ TEST_F(StripesTest, PiecesTravelByBothRails) {
     finish();
     EXPECT_TRUE(here_ == there_);
   }));
+}
+
+TEST_F(StripesTest, ACopyKeepsToTheRailThatItNames) {
+  // A few times, as above.
+  for (const RemoteCopy::What what : {RemoteCopy::What::write, RemoteCopy::What::read}) {
+    const std::size_t sender = what == RemoteCopy::What::write ? 0 : 1;
+    for (std::uint8_t rail = 0; rail < 2; ++rail) {
+      bool kept = false;
+      for (int i = 0; i < 10 && !kept; ++i) {
+        for (std::size_t each = 0; each < 2; ++each) (void)sent_bytes(sender, each);
+        fill_there(10 + i);
+        begin(what, static_cast<std::uint8_t>(rail + 1));
+        finish();
+        EXPECT_TRUE(here_ == there_);
+        kept = sent_bytes(sender, rail) > kBytes && sent_bytes(sender, 1 - rail) < kBytes / 8;
+      }
+      EXPECT_TRUE(kept) << "rail " << int{rail};
+    }
+  }
 }
 
 TEST_F(StripesTest, LossesAreMendedOnEachRail) {
@@ -143,6 +176,10 @@ TEST_F(StripesTest, ADeadRailHasItsPiecesTakenOverAndComesBack) {
     EXPECT_LT(monotonic_ns() - back, 2'000'000'000) << "rail " << rail;
   }
 }
+
+TEST_F(StripesTest, ACopyThatNamesADeadRailGoesByTheOther) { name_a_dead_rail(1); }
+
+TEST_F(StripesTest, ACopyThatNamesTheDeadRailOfAllPacketsGoesByTheOther) { name_a_dead_rail(0); }
 
 TEST_F(StripesTest, WhatASilentRailBringsLateIsWrittenNowhere) {
   Wire& wire = *wires_[0][1];

@@ -310,10 +310,14 @@ void Threads::idle(Thread& me) {
   const Quiet quiet(port_);
   if (answer == Post::peer_down) return lost();
   look_around();
-  // Whatever ended it: a port may tell one wait alone that there may be room again.
+  // Whatever ended it: a port may tell one wait alone that there may be room again, or that
+  // something was stored into a segment.
   for (Thread* thread = parts_->blocked.first_watched(); thread != nullptr;) {
     Thread& each = *std::exchange(thread, thread->blocked_next);
-    if (each.until != nullptr && each.until->any_change) make_ready(each, Post::done);
+    if (each.until == nullptr) continue;
+    if (each.until->any_change || each.until->segment != lci::kNoSegment) {
+      make_ready(each, Post::done);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "fairlead/fabric/group_hardware.h"
 #include "fairlead/fabric/model/elan/elan_ni.h"
 #include "fairlead/fabric/model/rdma/changed_word.h"
 #include "fairlead/hw/event_kinds.h"
@@ -17,6 +18,7 @@ using hw::Outcome;
 constexpr std::uint32_t kReadBit = 1;
 constexpr std::uint32_t kWriteBit = 2;
 constexpr std::uint32_t kAtomicBit = 4;
+constexpr std::uint32_t kToldBit = 8;
 constexpr std::uint64_t kWordBytes = 8;
 
 // In the order of lci's Cmp.
@@ -89,6 +91,12 @@ bool ElanNi::locate(Rank rank, const RdmaPacket& in, std::uint64_t key, std::uin
   if (offset > named.size || size > named.size - offset) return false;
   *address = named.base + offset;
   return true;
+}
+
+bool ElanNi::is_told(const Own& own, const RdmaPacket& in) {
+  if (in.named.used == 0 || in.size == 0) return false;
+  const auto found = own.segments.find(static_cast<std::uint32_t>(in.key));
+  return found != own.segments.end() && (found->second.permissions & kToldBit) != 0;
 }
 
 std::uint64_t ElanNi::word(Own& own, std::uint64_t address, std::uint32_t bytes) {
@@ -238,6 +246,7 @@ void ElanNi::all_came(Rank rank, std::uint32_t id, std::uint64_t address, bool r
     return let_go(id);
   }
   if (refused) return let_go(id);
+  if (is_told(own, in)) bump(rank, kToldCounterNumber);
   if (in.named.bumped != kNoEvent) {
     bump(rank, in.named.bumped);
     return let_go(id);

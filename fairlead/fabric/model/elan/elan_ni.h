@@ -208,6 +208,8 @@ class ElanNi final : public RdmaEngine {
   Ps held_up(Ps end, std::uint64_t bytes);
   bool locate(Rank rank, const RdmaPacket& in, std::uint64_t key, std::uint64_t offset,
               std::uint64_t size, Access access, std::uint64_t* address);
+  // Its memory's owner counts what is written there.
+  static bool is_told(const Own& own, const RdmaPacket& in);
   std::uint64_t word(Own& own, std::uint64_t address, std::uint32_t bytes);
 
   // --- Command processor (elan_ni.cc).

@@ -296,6 +296,7 @@ void FirelinkNic<Host>::put(const RemoteCopy& copy, bool raw) {
   RunOrder order{};
   order.kind = RunKind::put;
   order.raw = raw ? 1 : 0;
+  order.rail = copy.rail;
   order.dest = copy.peer;
   order.operation = operation;
   order.key = copy.key.key;
@@ -352,6 +353,7 @@ Post FirelinkNic<Host>::get(const RemoteCopy& copy) {
     front.order = {};
     front.order.kind = RunKind::load;
     front.order.dest = copy.peer;
+    front.order.rail = copy.rail;
     front.order.bytes = static_cast<std::uint32_t>(part);
     front.order.key = copy.key.key;
     front.order.offset = offset;

@@ -98,8 +98,15 @@ std::uint64_t LineNetwork::next_number(Own& own, const RunOrder& order) {
   return counts[order.lane]++;
 }
 
-// An interface by the run's block, then its links line by line.
+// A named link; else an interface by the run's block, then its links line by line.
 void LineNetwork::choose_ways(LineRun& going) const {
+  LinkStates::Way named{};
+  if (going.order.rail != 0 && states_.open(node_of(going.source), node_of(going.order.dest),
+                                            going.order.rail - 1U, &named)) {
+    going.ways = 1;
+    going.on[0] = {named.out, named.in, going.lines};
+    return;
+  }
   const std::vector<LinkStates::Way>& all =
       states_.routed(node_of(going.source), node_of(going.order.dest));
   going.ways = 0;

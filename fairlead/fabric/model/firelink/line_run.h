@@ -39,6 +39,7 @@ struct RunOrder {
   std::uint8_t last;       // 1: of its put
   std::uint8_t interrupt;  // 1: less than a line, by remote interrupts
   std::uint8_t raw;        // put; 1: what is lost of it is not the library's again
+  std::uint8_t rail;       // put, load: the way it goes by while that lives, from 1; 0: any
   Peer dest;
   std::uint32_t bytes;      // of payload
   std::uint32_t operation;  // put: the host's number of it

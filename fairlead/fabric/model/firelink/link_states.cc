@@ -52,6 +52,13 @@ void LinkStates::route() {
   }
 }
 
+bool LinkStates::open(Peer from, Peer to, std::uint32_t number, Way* way) const {
+  const std::vector<Way> ways = wiring_.ways(from, to);
+  if (number >= ways.size()) return false;
+  *way = ways[number];
+  return at(from, way->out).routed && at(to, way->in).routed;
+}
+
 bool LinkStates::whole(Peer from, Peer to) const {
   const std::vector<Way>& ways = routed(from, to);
   return !ways.empty() &&

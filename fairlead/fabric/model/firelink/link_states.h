@@ -35,6 +35,8 @@ class LinkStates {
   const std::vector<Way>& routed(Peer from, Peer to) const {
     return routes_[std::size_t{from} * wiring_.nodes() + to];
   }
+  // One way, by its number among all that are wired, is one that the drivers take for alive.
+  bool open(Peer from, Peer to, std::uint32_t number, Way* way) const;
   // There are some, and none of them is dead.
   bool whole(Peer from, Peer to) const;
 

@@ -35,7 +35,7 @@ Ps RdmaHost::compute(Ps time, Ps watchdog, bool completions) {
   for (Ps at = from; at < end; at = parts_.engine.now()) {
     if (completions && !completed_.empty()) break;
     Ps until = end;
-    if (!received_.empty()) until = std::min(end, front(received_.front()).seen + watchdog);
+    if (!received_.empty()) until = std::min(end, interrupts_at(*this, received_, watchdog));
     if (until <= at) break;
     if (path != nullptr) [[unlikely]]
       path->was_busy(before, until, hw::kHostResource);

@@ -257,10 +257,13 @@ class Interrupted : public RdmaMachineTest {
       : RdmaMachineTest(with_interrupts(handler)) {}
 
   static void post(LocalNic& nic, std::uint32_t word, bool solicited) {
+    post_marked(nic, word, solicited ? kSolicitedMark : 0);
+  }
+  static void post_marked(LocalNic& nic, std::uint32_t word, std::uint32_t mark) {
     const auto data = numbered(16);
     const Piece piece{data.data(), data.size()};
     PacketHeader front = header(0, 0, word, 16);
-    if (solicited) front.ack = kSolicitedMark;
+    front.ack = mark;
     EXPECT_EQ(nic.post(1, front, {&piece, 1}), Post::done);
   }
   // The second host computes for 100 us, and one packet comes meanwhile: tells when its handler
@@ -323,6 +326,25 @@ TEST_F(InterruptedBeside, WhoWaitsIsInterruptedForWhatAsksForAProcessor) {
         EXPECT_EQ(nic.counters().interrupts, 1u);
         nic.wake(kNever);
       });
+}
+
+// What the watchdog lets wait, an urgent packet behind it does not.
+TEST_F(InterruptedBeside, AnUrgentPacketDoesNotWaitForTheWatchdog) {
+  for (const std::uint32_t mark : {std::uint32_t{0}, kSolicitedMark, kUrgentMark}) {
+    run([mark](LocalNic& nic) { post_marked(nic, 7, mark); },
+        [mark](LocalNic& nic) {
+          Inbox box(nic);
+          nic.wake(microseconds(20));
+          const Ps begin = nic.now();
+          const Ps before = nic.compute(microseconds(100), false);
+          const Ps waits = mark == kUrgentMark ? Ps{0} : microseconds(20);
+          EXPECT_EQ(before, nanoseconds(kVisibleNs) + waits) << mark;
+          EXPECT_EQ(nic.now() - begin, before);
+          nic.serve(true);
+          EXPECT_EQ(nic.reap(256, kAllLanes), 1);
+          nic.served();
+        });
+  }
 }
 
 TEST_F(InterruptedBeside, WhatTheHandlerPostsLeavesAtItsTime) {

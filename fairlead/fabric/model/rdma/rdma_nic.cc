@@ -107,7 +107,9 @@ template <class Host>
 void RdmaNic<Host>::receive(std::uint32_t id) {
   const RdmaFront& front = host_.front(id);
   // What asks for a processor is the handler's, whoever finds it.
-  const bool calls = watchdog_ == Ps{0} && !serving_ && front.header.ack == kSolicitedMark;
+  const bool asks = (watchdog_ == Ps{0} && front.header.ack == kSolicitedMark) ||
+                    (watchdog_ != kNever && front.header.ack == kUrgentMark);
+  const bool calls = asks && !serving_;
   if (calls) begin_serving(front.seen, true);
   host_.spend(host_.terms().receive);
   const Peer source = front.source;

@@ -1,9 +1,12 @@
 // What is under way in an RDMA machine: packets on the wire, and the messages in work queues that
 // they are cut from.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include "fairlead/base/units.h"
 #include "fairlead/fabric/model/packet_store.h"
 #include "fairlead/fabric/nic.h"
 #include "fairlead/fabric/packet.h"
@@ -111,6 +114,19 @@ struct alignas(64) RdmaFront {
   Ps seen;  // when the host could see it
 };
 static_assert(std::is_trivially_copyable_v<RdmaFront>);
+
+// When what has come to `host` and was not looked at interrupts its rank: the oldest packet after
+// the watchdog's time, an urgent one at once. `received`: not empty.
+template <class Host, class Received>
+Ps interrupts_at(Host& host, Received& received, Ps watchdog) {
+  constexpr std::size_t kLooks = 256;  // behind so many, the watchdog's time is over anyway
+  Ps when = host.front(received.front()).seen + watchdog;
+  for (std::size_t i = 0; i < received.size() && i < kLooks && watchdog > Ps{0}; ++i) {
+    const RdmaFront& front = host.front(received[i]);
+    if (front.header.ack == kUrgentMark) when = std::min(when, front.seen);
+  }
+  return when;
+}
 
 // An entry of the completion queue in host memory.
 struct RdmaCompletion {

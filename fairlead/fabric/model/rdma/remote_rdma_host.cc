@@ -21,7 +21,7 @@ Ps RemoteRdmaHost::compute(Ps time, Ps watchdog, bool completions) {
   if (completions && !completed_.empty()) return Ps{0};
   std::uint64_t patience = static_cast<std::uint64_t>(watchdog.count);
   if (!received_.empty()) {
-    time = std::clamp(front(received_.front()).seen + watchdog - now(), Ps{0}, time);
+    time = std::clamp(interrupts_at(*this, received_, watchdog) - now(), Ps{0}, time);
     patience = kNoWatchdog;
     if (time == Ps{0}) return time;
   }
