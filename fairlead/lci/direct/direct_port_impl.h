@@ -153,7 +153,8 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
     return header;
   }
   bool has_rail(Dest dest, std::uint32_t flags) const {
-    return dest.group || dest.id >= size_ || rail_of(flags) <= caps(dest.id).rails;
+    return rail_of(flags) == 0 || dest.group || dest.id >= size_ ||
+           rail_of(flags) <= caps(dest.id).rails;
   }
   // An object for the next arrival, as a small packet leaves it.
   DirectPacket* take_spare() {

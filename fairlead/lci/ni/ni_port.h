@@ -371,7 +371,7 @@ class alignas(kCacheLine) NiPort final
   Ps clock_for(const Until& until) const { return until.deadline == kNever ? Ps{0} : now(); }
 
   bool has_rail(Dest dest, std::uint32_t flags) const {
-    return dest.group || rail_of(flags) <= caps(dest.id).rails;
+    return rail_of(flags) == 0 || dest.group || rail_of(flags) <= caps(dest.id).rails;
   }
 
   // A buffer holds a client's MTU and what lci itself puts before it.
