@@ -11,8 +11,6 @@
 namespace fairlead::rsm {
 namespace {
 
-constexpr const char* kNames[Node::kControllers] = {"fl0", "loopback"};
-
 // The bits for aligned accesses of 1, 2, 4 and 8 bytes, as far as they have at most `most` bytes.
 unsigned sizes_to(std::uint32_t most) {
   unsigned sizes = 0;
@@ -24,13 +22,13 @@ unsigned sizes_to(std::uint32_t most) {
 
 void set_name(char (&name)[RSM_MAXNAMELEN], std::uint32_t controller) {
   std::memset(name, 0, sizeof name);
-  std::strncpy(name, controller_name(controller), sizeof name - 1);
+  std::strncpy(name, controller_name(controller).c_str(), sizeof name - 1);
 }
 
 // One piece of memory, so that free() is enough: the header, then what it points to.
 rsm_connections_t* make_connections(Node& node, std::uint32_t controller) {
   const std::vector<Rank>& lowest = node.lowest();
-  const std::size_t most = controller == kAllRails ? lowest.size() : 1;
+  const std::size_t most = controller == kLoopback ? 1 : lowest.size();
   auto* const made = static_cast<rsm_connections_t*>(
       std::calloc(1, sizeof(rsm_connections_t) + most * sizeof(rsm_remote_cntlr_t)));
   if (made == nullptr) return nullptr;
@@ -40,6 +38,7 @@ rsm_connections_t* make_connections(Node& node, std::uint32_t controller) {
   for (Peer peer = 0; peer < lowest.size(); ++peer) {
     if (lowest[peer] >= node.port().size()) continue;
     if (controller == kLoopback && peer != node.self()) continue;
+    if (rail_of(controller) > 0 && !node.has_rail(peer, rail_of(controller))) continue;
     to->remote_nodeid = peer;
     set_name(to->remote_cntlrname, controller);
     to->remote_hwaddr = peer;
@@ -52,11 +51,13 @@ rsm_connections_t* make_connections(Node& node, std::uint32_t controller) {
 
 }  // namespace
 
-const char* controller_name(std::uint32_t controller) { return kNames[controller - 1]; }
+std::string controller_name(std::uint32_t controller) {
+  return controller == kLoopback ? "loopback" : "fl" + std::to_string(rail_of(controller));
+}
 
 bool is_held(const Node& node, rsmapi_controller_handle_t controller) {
   const Handle number = number_of(controller);
-  return number >= 1 && number <= Node::kControllers && node.controllers[number - 1] > 0;
+  return number >= 1 && number <= node.controllers.size() && node.controllers[number - 1] > 0;
 }
 
 }  // namespace fairlead::rsm
@@ -71,12 +72,11 @@ using fairlead::rsm::kNoJob;
 extern "C" {
 
 int rsm_get_controller(char* name, rsmapi_controller_handle_t* controller) {
-  using fairlead::rsm::Node;
   if (name == nullptr || controller == nullptr) return RSMERR_BAD_ADDR;
   const Call call;
   if (!call) return kNoJob;
-  for (std::uint32_t i = 0; i < Node::kControllers; ++i) {
-    if (std::strcmp(name, fairlead::rsm::controller_name(i + 1)) != 0) continue;
+  for (std::uint32_t i = 0; i < call->controllers.size(); ++i) {
+    if (fairlead::rsm::controller_name(i + 1) != name) continue;
     ++call->controllers[i];
     *controller = pointer_of<rsmapi_controller_handle_t>(i + 1);
     return RSM_SUCCESS;
@@ -116,11 +116,11 @@ int rsm_get_interconnect_topology(rsm_topology_t** topology) {
   if (topology == nullptr) return RSMERR_BAD_TOPOLOGY_PTR;
   const Call call;
   if (!call) return kNoJob;
-  auto* const made = static_cast<rsm_topology_t*>(
-      std::calloc(1, sizeof(rsm_topology_t) + Node::kControllers * sizeof(rsm_connections_t*)));
+  auto* const made = static_cast<rsm_topology_t*>(std::calloc(
+      1, sizeof(rsm_topology_t) + call->controllers.size() * sizeof(rsm_connections_t*)));
   if (made == nullptr) return RSMERR_INSUFFICIENT_MEM;
   made->topology_hdr.local_nodeid = call->self();
-  for (std::uint32_t i = 0; i < Node::kControllers; ++i) {
+  for (std::uint32_t i = 0; i < call->controllers.size(); ++i) {
     made->connections[i] = make_connections(*call.operator->(), i + 1);
     if (made->connections[i] == nullptr) {
       rsm_free_interconnect_topology(made);

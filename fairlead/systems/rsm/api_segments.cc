@@ -73,8 +73,12 @@ int rsm_memseg_import_connect(rsmapi_controller_handle_t controller, rsm_node_id
   if (number_of(controller) == fairlead::rsm::kLoopback && node != call->self()) {
     return RSMERR_REMOTE_NODE_UNREACHABLE;
   }
+  const std::uint32_t rail = fairlead::rsm::rail_of(number_of(controller));
+  if (rail > 0 && node < call->lowest().size() && !call->has_rail(node, rail)) {
+    return RSMERR_REMOTE_NODE_UNREACHABLE;
+  }
   Handle handle = 0;
-  const int code = call->imports().connect(node, id, perm, &handle);
+  const int code = call->imports().connect(node, id, perm, &handle, rail);
   if (code == RSM_SUCCESS) *segment = pointer_of<rsm_memseg_import_handle_t>(handle);
   return code;
 }

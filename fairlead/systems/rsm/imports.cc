@@ -11,7 +11,8 @@ namespace fairlead::rsm {
 
 // --- Connections.
 
-int Imports::connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode, Handle* handle) {
+int Imports::connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode, Handle* handle,
+                     std::uint32_t rail) {
   if (node >= lowest_.size() || lowest_[node] >= port_.size()) {
     return RSMERR_REMOTE_NODE_UNREACHABLE;
   }
@@ -28,6 +29,7 @@ int Imports::connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode
   imported->node = node;
   imported->id = id;
   imported->mode = mode;
+  if (rail > 0 && rail <= port_.caps(exporter).rails) imported->by_rail = lci::on_rail(rail - 1);
   const Handle made = imported_.add(std::move(imported));
   if (made == 0) return RSMERR_INSUFFICIENT_RESOURCES;
   const Message question{
@@ -148,7 +150,7 @@ void Imports::store(Imported& imported, std::uint64_t offset, const void* data, 
   Counter* const counter = size <= kCopiedMost ? nullptr : &left;
   const Post answer = lci::insist(port_, [&] {
     return port_.put({imported.exporter}, imported.segment, {&piece, 1}, counter, lci::kNoCounter,
-                     lci::kNoFlags);
+                     imported.by_rail);
   });
   if (!accepted(answer)) {
     failed(imported, answer);
@@ -162,7 +164,7 @@ void Imports::load(Imported& imported, std::uint64_t offset, void* data, std::si
   Counter came;
   const Post answer = lci::insist(port_, [&] {
     return port_.get({imported.exporter, imported.segment, offset}, data, size, &came,
-                     lci::kNoFlags);
+                     imported.by_rail);
   });
   if (!accepted(answer)) {
     failed(imported, answer);

@@ -19,9 +19,10 @@ struct Imported {
   std::uint32_t id = 0;
   rsm_permission_t mode = 0;
   std::uint64_t size = 0;
-  Handle exported = 0;     // the exporter's handle
-  lci::SegId segment = 0;  // Port's name of it, for puts and gets
-  lci::SegId mapped = 0;   // Port's name of it, for map; 0: none
+  Handle exported = 0;                    // the exporter's handle
+  lci::SegId segment = 0;                 // Port's name of it, for puts and gets
+  lci::SegId mapped = 0;                  // Port's name of it, for map; 0: none
+  std::uint32_t by_rail = lci::kNoFlags;  // among the flags of puts and gets
   bool explicit_barriers = false;
   bool aborted = false;   // the exporter unpublished it, or is lost
   unsigned barriers = 0;  // that there are for it
@@ -45,7 +46,9 @@ class Imports {
   Imports(lci::Port& port, PostOffice& office, Mappings& mappings, const std::vector<Rank>& lowest)
       : port_(port), office_(office), mappings_(mappings), lowest_(lowest) {}
 
-  int connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode, Handle* handle);
+  // `rail`: what is put and got goes by this one, counted from 1; 0: by any.
+  int connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode, Handle* handle,
+              std::uint32_t rail = 0);
   int disconnect(Handle handle);
   void disconnect_all();
   Imported* find(Handle handle) const { return imported_.find(handle); }

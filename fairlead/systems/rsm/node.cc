@@ -22,6 +22,16 @@ std::vector<Rank> lowest_ranks(const run::Context& context, Rank ranks) {
   return lowest;
 }
 
+// Rails to the other node that has most of them.
+std::uint32_t most_rails(const lci::Port& port, const std::vector<Rank>& lowest, Peer self) {
+  std::uint32_t most = 1;
+  for (Peer node = 0; node < lowest.size(); ++node) {
+    if (node == self || lowest[node] >= port.size()) continue;
+    most = std::max(most, port.caps(lowest[node]).rails);
+  }
+  return std::min(most, lci::kRailsMax);
+}
+
 // Where a fault looks for what it hit.
 const Mappings* mappings_of_current() {
   const Node* const node = Node::current();
@@ -50,9 +60,17 @@ Node::Node(run::Context& context)
       mappings_(port_.self(), mappings_of_current),
       exports_(context, office_, names_, static_cast<Peer>(lowest_.size()), lowest_[self()]),
       imports_(port_, office_, mappings_, lowest_),
-      leaving_(port_.self() == 0 ? port_.size() : 0) {}
+      leaving_(port_.self() == 0 ? port_.size() : 0) {
+  constexpr std::size_t kAlways = 2;
+  const std::uint32_t rails = most_rails(port_, lowest_, self());
+  controllers.resize(kAlways + (rails > 1 ? rails : 0));
+}
 
 Node::~Node() = default;
+
+bool Node::has_rail(Peer node, std::uint32_t rail) const {
+  return node != self() && lowest_[node] < port_.size() && port_.caps(lowest_[node]).rails >= rail;
+}
 
 Node* Node::join() {
   if (Node* const node = current(); node != nullptr) return node;

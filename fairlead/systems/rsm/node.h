@@ -55,12 +55,14 @@ class Node {
   Table<LocalMemory, HandleKind::local_memory>& local_memory() { return local_memory_; }
   // The nodes of the job: the lowest rank of each.
   const std::vector<Rank>& lowest() const { return lowest_; }
+  // A network, or a link of one, leads to that node by this number, from 1.
+  bool has_rail(Peer node, std::uint32_t rail) const;
   Peer self() const { return context_.node_of(port_.self()); }
   std::uint64_t foreign() const { return office_.foreign(); }
 
-  // Users of each controller.
-  static constexpr std::size_t kControllers = 2;
-  unsigned controllers[kControllers] = {};
+  // Users of each controller: "fl0", "loopback", and where several rails lead to other nodes one
+  // for each rail.
+  std::vector<unsigned> controllers;
 
  private:
   void received(Rank from, const Message& message);

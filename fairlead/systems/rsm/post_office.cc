@@ -38,6 +38,10 @@ void PostOffice::arrived(Rank from, const Message& message) {
 
 Post PostOffice::post(Rank to, const Message& message, std::uint32_t flags) {
   const Encoded packet = encode(message);
+  // Somebody waits for it, who may compute meanwhile.
+  const bool signals =
+      message.kind == Kind::signal_exporter || message.kind == Kind::signal_importer;
+  if (signals) flags |= lci::kUrgent;
   return port_.send_small({to}, chan_, lane_of(message.kind), packet.words, packet.data(), flags);
 }
 

@@ -209,7 +209,11 @@ int rsm_get_interconnect_topology(rsm_topology_t** topology);
 void rsm_free_interconnect_topology(rsm_topology_t* topology);
 
 /* --- Controllers. "fl0": every network there is, to every node, this one included; "loopback": to
- * this node only. Get and release come in pairs. */
+ * this node only. Where several networks, or links of one, lead to other nodes, "fl1", "fl2" and so
+ * on are one of them each. What is put and got by an import that was connected with such a one goes
+ * by it alone as long as it lives, where the network copies; puts and gets that are packets keep
+ * the way of all packets (on_rail() of lci/port.h). Nodes that it does not lead to, this one among
+ * them, cannot be reached by it. Get and release come in pairs. */
 int rsm_get_controller(char* name, rsmapi_controller_handle_t* controller);
 int rsm_get_controller_attr(rsmapi_controller_handle_t controller, rsmapi_controller_attr_t* attr);
 int rsm_release_controller(rsmapi_controller_handle_t controller);
