@@ -333,6 +333,16 @@ TEST_P(WindowTypes, WrongArgumentsHaveTheirClassesAndHarmNothing) {
                            rank, 0);
     // What is right still goes: to the last byte, and from the first one on.
     own.fill(3);
+    // No bytes are of any type.
+    MPI_Datatype nothing = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(0, MPI_DOUBLE, &nothing);
+    MPI_Type_commit(&nothing);
+    for (const int count : {0, 1}) {
+      const int error =
+          MPI_Accumulate(own.data(), count, nothing, to, 0, 0, MPI_INT, MPI_SUM, made.win);
+      good &= MPI_TEST_CHECK(error == MPI_SUCCESS, rank, error);
+    }
+    MPI_Type_free(&nothing);
     good &= MPI_TEST_CHECK(put(19, 1, wide, 5) == MPI_SUCCESS, rank, 0);
     good &= MPI_TEST_CHECK(put(10, 1, before, 2) == MPI_SUCCESS, rank, 0);
     MPI_Win_fence(0, made.win);

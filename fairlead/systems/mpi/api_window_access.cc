@@ -53,8 +53,12 @@ int agree_on_basic(const Call& call, Window& window, const Target& target, const
     if (const int error = find_basic(call, window, buffer->type, buffer->which, &own)) {
       return error;
     }
-    // What is no datatype is told of as such.
-    if (own == *basic || find_body(own) == nullptr || find_body(*basic) == nullptr) continue;
+    // What is no datatype is told of as such; elements without bytes are of any type.
+    const auto counts = [](MPI_Datatype type) {
+      const TypeBody* const body = find_body(type);
+      return body != nullptr && body->size() != 0;
+    };
+    if (own == *basic || !counts(own) || !counts(*basic)) continue;
     return fail_on(call, window, MPI_ERR_TYPE,
                    fmt::format("{}datatype and target_datatype are of different predefined types",
                                buffer->which));

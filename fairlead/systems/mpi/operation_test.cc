@@ -65,6 +65,7 @@ TEST(Operation, Values) {
   EXPECT_EQ(combined(MPI_LOR, MPI_INT, 2, 0), 1);
   EXPECT_EQ(combined(MPI_LXOR, MPI_INT, 2, 7), 0);
   EXPECT_EQ(combined(MPI_LOR, MPI_AINT, MPI_Aint{0}, MPI_Aint{5}), 1);
+  EXPECT_EQ(combined(MPI_SUM, MPI_CHAR, char{3}, char{4}), char{7});
   EXPECT_EQ(combined(MPI_LXOR, MPI_C_BOOL, true, false), true);
   using C = std::complex<double>;
   EXPECT_EQ(combined(MPI_PROD, MPI_C_DOUBLE_COMPLEX, C(0, 1), C(0, 1)), C(-1, 0));
@@ -94,7 +95,8 @@ TEST(Operation, EqualOperandsKeepTheLowerRanks) {
 
 TEST(Operation, UndefinedCombinationsAreRefused) {
   EXPECT_EQ(find_combine(MPI_BAND, MPI_DOUBLE), nullptr);
-  EXPECT_EQ(find_combine(MPI_SUM, MPI_CHAR), nullptr);
+  EXPECT_EQ(find_combine(MPI_SUM, MPI_WCHAR), nullptr);
+  EXPECT_EQ(find_combine(MPI_SUM, MPI_CHARACTER), nullptr);
   EXPECT_EQ(find_combine(MPI_MAX, MPI_C_FLOAT_COMPLEX), nullptr);
   EXPECT_EQ(find_combine(MPI_SUM, MPI_DOUBLE_INT), nullptr);
   EXPECT_EQ(find_combine(MPI_MINLOC, MPI_INT), nullptr);
