@@ -99,6 +99,7 @@ TEST(Figures, DrawLevelsThatLast) {
   EXPECT_EQ(drawn, (std::vector<std::tuple<std::string, int, double, int>>{
                        {"NI work queue", 1, 0, 0},
                        {"NI work queue", 1, 10, 1},
+                       {"NI work queue", 1, 12, 1},
                        {"NI work queue", 1, 15, 0},
                        {"send buffers taken, rank 2", 1, 0, 2}}));
 }
