@@ -6,68 +6,92 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
 namespace fairlead {
 namespace {
 
 // What ends an event's line; the last one of a document goes without.
 constexpr std::string_view kLineEnd = ",\n";
-// Room for an event whatever its names.
-constexpr std::size_t kEventBytesMax = 8 * TraceWriter::kNameBytes;
+// Room for an event's keys and numbers without its name, and for a detail's without its key.
+constexpr std::size_t kEventBytes = 200;
+constexpr std::size_t kDetailBytes = 24;
+constexpr std::size_t kEscapedBytes = 6;  // of one byte of a name
 
-// Writes the parts of an event behind what a buffer holds: a traced run of the model writes
-// millions, and makes no string on the way.
+// Writes an event behind what a buffer holds, into room that is made once: a traced run of the
+// model writes some fifty events a message, each of a dozen parts. The destructor ends the event's
+// line.
 class EventText {
  public:
-  explicit EventText(std::string& out) : out_(out) {}
+  // `name` and `details` are those that it will have; `name` may be escaped.
+  EventText(std::string& buffer, std::string_view name, std::span<const TraceDetail> details = {})
+      : buffer_(buffer) {
+    std::size_t room = kEventBytes + kEscapedBytes * name.size();
+    for (const TraceDetail& detail : details) {
+      if (detail.name != nullptr) room += kDetailBytes + std::strlen(detail.name);
+    }
+    const std::size_t filled = buffer.size();
+    buffer.resize(filled + room);
+    out_ = buffer.data() + filled;
+  }
+  EventText(const EventText&) = delete;
+  EventText& operator=(const EventText&) = delete;
+  ~EventText() {
+    text(kLineEnd);
+    buffer_.resize(static_cast<std::size_t>(out_ - buffer_.data()));
+  }
 
   EventText& text(std::string_view text) {
-    out_ += text;
+    std::memcpy(out_, text.data(), text.size());
+    out_ += text.size();
     return *this;
   }
   EventText& number(std::uint64_t value) {
-    const fmt::format_int digits(value);
-    out_.append(digits.data(), digits.size());
+    // Nodes, lanes and levels are this small more often than not.
+    if (value < 10) {
+      *out_++ = static_cast<char>('0' + value);
+      return *this;
+    }
+    out_ = std::to_chars(out_, out_ + 20, value).ptr;
     return *this;
   }
   EventText& hexadecimal(std::uint64_t value) {
-    fmt::format_to(std::back_inserter(out_), "{:#x}", value);
+    text("0x");
+    out_ = std::to_chars(out_, out_ + 16, value, 16).ptr;
     return *this;
   }
-  // A JSON string's inside. Bytes that are not ASCII pass: names are UTF-8 already.
+  // A JSON string's inside; no longer than what room was made for. Bytes that are not ASCII pass:
+  // names are UTF-8 already.
   EventText& escaped(std::string_view text) {
-    text = text.substr(0, TraceWriter::kNameBytes);
-    const auto plain = [](char c) {
-      return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
-    };
-    if (std::all_of(text.begin(), text.end(), plain)) return this->text(text);
     for (const char c : text) {
-      if (plain(c)) {
-        out_ += c;
-      } else if (c == '"' || c == '\\') {
-        (out_ += '\\') += c;
-      } else {
-        fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c));
+      if (static_cast<unsigned char>(c) < 0x20) {
+        out_ = fmt::format_to(out_, "\\u{:04x}", static_cast<unsigned>(c));
+        continue;
       }
+      if (c == '"' || c == '\\') *out_++ = '\\';
+      *out_++ = c;
     }
     return *this;
   }
-  // The format's microseconds, exact: no rounding of large virtual times.
+  // The format's microseconds, exact: no rounding of large virtual times, nor zeros at the end,
+  // which are a large part of what a long trace would be.
   EventText& us(Ps t) {
     constexpr std::uint64_t kPsPerUs = 1'000'000;
     auto ps = static_cast<std::uint64_t>(t.count);
     if (t.count < 0) {
-      out_ += '-';
+      *out_++ = '-';
       ps = 0 - ps;
     }
     number(ps / kPsPerUs);
+    const std::uint64_t rest = ps % kPsPerUs;
+    if (rest == 0) return *this;
     // Six digits, with the zeros in front: those of a number that is seven, without its first.
-    const fmt::format_int digits(kPsPerUs + ps % kPsPerUs);
-    out_ += '.';
-    out_.append(digits.data() + 1, digits.size() - 1);
+    const fmt::format_int digits(kPsPerUs + rest);
+    *out_++ = '.';
+    text({digits.data() + 1, 6});
+    while (out_[-1] == '0') --out_;
     return *this;
   }
   // How every event begins, `kind` being the value of "ph" as JSON has it; then its place and time.
@@ -78,19 +102,23 @@ class EventText {
   EventText& place(TracePlace lane) {
     return text(R"("pid":)").number(lane.node).text(R"(,"tid":)").number(lane.line);
   }
+  // As a member of the event; where there are none it has none.
   EventText& details(std::span<const TraceDetail> details) {
-    const char* before = "\"";
+    std::string_view before = R"(,"args":{")";
     for (const TraceDetail& detail : details) {
       if (detail.name == nullptr) continue;
       text(before).text(detail.name).text("\":").number(detail.value);
       before = ",\"";
     }
-    return *this;
+    return before == ",\"" ? text("}") : *this;
   }
 
  private:
-  std::string& out_;
+  std::string& buffer_;
+  char* out_;
 };
+
+std::string_view cut(std::string_view name) { return name.substr(0, TraceWriter::kNameBytes); }
 
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -116,37 +144,37 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::string& path
 
 TraceWriter::TraceWriter(int fd, std::string path, Form form)
     : fd_(fd), path_(std::move(path)), form_(form) {
-  buffer_.reserve(kBufferBytes + kEventBytesMax);
+  buffer_.reserve(kBufferBytes + 8 * kNameBytes);
   if (form == Form::whole) buffer_ = "[\n";
 }
 
 TraceWriter::~TraceWriter() { (void)close(); }
 
 void TraceWriter::end_event() {
-  buffer_ += kLineEnd;
   if (buffer_.size() >= kBufferBytes) flush();
 }
 
 void TraceWriter::name_node(std::uint32_t node, std::string_view name) {
-  EventText(buffer_)
+  const std::string_view shown = cut(name);
+  EventText(buffer_, shown)
       .begin(R"("M")", "process_name")
       .text(R"("pid":)")
       .number(node)
       .text(R"(,"args":{"name":")")
-      .escaped(name)
+      .escaped(shown)
       .text("\"}}");
   end_event();
 }
 
 void TraceWriter::name_lane(TracePlace lane, std::string_view name) {
-  EventText(buffer_)
+  const std::string_view shown = cut(name);
+  EventText(buffer_, shown)
       .begin(R"("M")", "thread_name")
       .place(lane)
       .text(R"(,"args":{"name":")")
-      .escaped(name)
+      .escaped(shown)
       .text("\"}}");
-  end_event();
-  EventText(buffer_)
+  EventText(buffer_, "")
       .begin(R"("M")", "thread_sort_index")
       .place(lane)
       .text(R"(,"args":{"sort_index":)")
@@ -158,26 +186,28 @@ void TraceWriter::name_lane(TracePlace lane, std::string_view name) {
 void TraceWriter::interval(TracePlace lane, Ps from, Ps to, std::string_view name,
                            TraceDetail first, TraceDetail second) {
   const TraceDetail details[] = {first, second};
-  EventText(buffer_)
-      .begin(R"("X")", name)
+  const std::string_view shown = cut(name);
+  EventText(buffer_, shown, details)
+      .begin(R"("X")", shown)
       .at(lane, from)
       .text(R"(,"dur":)")
       .us(to - from)
-      .text(R"(,"args":{)")
       .details(details)
-      .text("}}");
+      .text("}");
   end_event();
 }
 
 void TraceWriter::instant(TracePlace lane, Ps at, std::string_view name) {
-  EventText(buffer_).begin(R"("i","s":"t")", name).at(lane, at).text("}");
+  const std::string_view shown = cut(name);
+  EventText(buffer_, shown).begin(R"("i","s":"t")", shown).at(lane, at).text("}");
   end_event();
 }
 
 void TraceWriter::arrow(std::string_view kind, TracePlace lane, Ps at, std::uint64_t id) {
-  EventText(buffer_)
-      .begin(kind, "packet")
-      .text(R"("cat":"packet","id":")")
+  EventText(buffer_, "")
+      .text(R"({"ph":)")
+      .text(kind)
+      .text(R"(,"name":"packet","cat":"packet","id":")")
       .hexadecimal(id)
       .text("\",")
       .at(lane, at)
@@ -198,8 +228,9 @@ void TraceWriter::arrow_ends(TracePlace lane, Ps at, std::uint64_t id) {
 }
 
 void TraceWriter::counter(std::uint32_t node, Ps at, std::string_view name, std::uint64_t value) {
-  EventText(buffer_)
-      .begin(R"("C")", name)
+  const std::string_view shown = cut(name);
+  EventText(buffer_, shown)
+      .begin(R"("C")", shown)
       .text(R"("pid":)")
       .number(node)
       .text(R"(,"ts":)")
@@ -212,9 +243,9 @@ void TraceWriter::counter(std::uint32_t node, Ps at, std::string_view name, std:
 
 void TraceWriter::journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id,
                           std::string_view name, std::span<const TraceDetail> details) {
-  const auto begin = [&](std::string_view kind, Ps at) {
-    return EventText(buffer_)
-        .begin(kind, name)
+  const std::string_view shown = cut(name);
+  const auto begin = [&](EventText& event, std::string_view kind, Ps at) -> EventText& {
+    return event.begin(kind, shown)
         .text(R"("cat":"journey","id":")")
         .hexadecimal(id)
         .text(R"(","pid":)")
@@ -222,9 +253,14 @@ void TraceWriter::journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id,
         .text(R"(,"ts":)")
         .us(at);
   };
-  begin(R"("b")", from).text(R"(,"args":{)").details(details).text("}}");
-  end_event();
-  begin(R"("e")", to).text("}");
+  {
+    EventText event(buffer_, shown, details);
+    begin(event, R"("b")", from).details(details).text("}");
+  }
+  {
+    EventText event(buffer_, shown);
+    begin(event, R"("e")", to).text("}");
+  }
   end_event();
 }
 

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 namespace fairlead {
 namespace {
@@ -76,6 +78,33 @@ TEST_F(TraceTest, ALargeTraceIsStreamed) {
   // Expect: all but a buffer was in the file before the end
   EXPECT_LE(fs::file_size(path("t.json")) - before, TraceWriter::kBufferBytes + 8);
   EXPECT_EQ(parsed("t.json").size(), std::size_t{kEvents});
+}
+
+TEST_F(TraceTest, LongNamesAreCutAndLongDetailsAreNot) {
+  auto trace = writer("t.json", TraceWriter::Form::whole);
+  // All of it escaped, as often as fills the buffer some times over.
+  const std::string name(10 * TraceWriter::kNameBytes, '\x01');
+  const std::string key(10 * TraceWriter::kNameBytes, 'k');
+  std::vector<std::string> keys;
+  for (int i = 0; i < 40; ++i) keys.push_back(std::to_string(i) + key);
+  std::vector<TraceDetail> details;
+  for (const std::string& one : keys) details.push_back({one.c_str(), ~std::uint64_t{0}});
+  constexpr int kEvents = 20;
+  for (int i = 0; i < kEvents; ++i) {
+    trace->journey(~0u, Ps{0}, kNever, ~std::uint64_t{0}, name, details);
+    trace->interval({~0u, ~0u}, Ps{-1}, kNever, name, {key.c_str(), 1}, {nullptr, 2});
+    trace->interval({0, 0}, Ps{0}, Ps{1}, "bare");
+  }
+  ASSERT_TRUE(trace->close().ok());
+  const json events = parsed("t.json");
+  ASSERT_EQ(events.size(), std::size_t{4 * kEvents});
+  const json& first = events[0];
+  EXPECT_EQ(first["name"].get<std::string>(), name.substr(0, TraceWriter::kNameBytes));
+  EXPECT_EQ(first["args"].size(), keys.size());
+  EXPECT_EQ(first["args"][keys[39]], ~std::uint64_t{0});
+  EXPECT_EQ(events[2]["args"].size(), 1u);
+  // Expect: no empty list of details.
+  EXPECT_FALSE(events[3].contains("args"));
 }
 
 TEST_F(TraceTest, PartsMergeAndACutOneIsKeptAsFarAsWritten) {

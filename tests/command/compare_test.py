@@ -1,7 +1,9 @@
 """compare: what it says of each run is what runs of their own say."""
 import json
+import re
 import tempfile
 import unittest
+from collections import defaultdict
 from pathlib import Path
 
 from browser import check_page, needs_chromium, pages_on_paper
@@ -44,7 +46,9 @@ class Compare(unittest.TestCase):
         modelled, real, advice = text.strip().split("\n\n")
         rows = modelled.splitlines()
         # Expect: this program sends no multicast: who forwards makes no difference.
-        self.assertRegex(modelled, r"sdma = .*sdma-hmc")
+        self.assertRegex(modelled, r"sdma \(default\) = .*sdma-hmc")
+        # Expect: one default a place.
+        self.assertEqual(modelled.count("(default)"), 1)
         # Expect: the fastest first, what it is ahead by in its neighbour's ratio.
         self.assertIn(" best; ", rows[1])
         self.assertIn(" 1.00 ", rows[1])
@@ -138,6 +142,24 @@ class Compare(unittest.TestCase):
                     self.assertIn(word.replace("<", "&lt;").replace('"', "&quot;"), html)
             self.assertGreater(html.count("<rect"), 4)
             self.assertNotIn("<script", html)
+
+    def test_a_resource_has_one_fill_on_the_whole_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.html"
+            self.compare("--on", "myrinet-ppro,myrinet-p3", "--lci", "sdma,pio", "--no-what-if",
+                         "--html", str(path))
+            html = path.read_text()
+        fills = defaultdict(set)
+        for fill, title in re.findall(r'fill="url\(#place\d-(\w+)\)"[^>]*><title>([^:<]*):', html):
+            fills[title].add(fill)
+        self.assertGreaterEqual(len(fills), 5, html)
+        # Expect: no two of one fill, in either machine's figure, and the legends say the same.
+        self.assertTrue(all(len(of) == 1 for of in fills.values()), fills)
+        self.assertEqual(len(set.union(*fills.values())), len(fills))
+        legend = re.findall(r'fill="url\(#place\d-(\w+)\)"/><text [^>]*>([^<]*)<', html)
+        self.assertEqual({title: {fill} for fill, title in legend}, fills)
+        # Expect: a number and its unit in one line.
+        self.assertIn("&nbsp;% of the critical path", html)
 
     @needs_chromium
     def test_the_page_in_a_browser_and_on_paper(self):

@@ -86,6 +86,12 @@ class Report(unittest.TestCase):
         self.assertIn("Of 1 statements that the papers make in words, <b>1 hold</b>", self.html)
         self.assertIn("Figure 7: Latency", self.html)
         self.assertIn("at 1K bytes", self.html)
+        # Expect: the axis' sizes as in the text, and a value with its error in one line.
+        self.assertRegex(self.html, r">1K ?<")
+        self.assertNotRegex(self.html, r">\d+ki ?<")
+        self.assertRegex(self.html, r'class="note whole">\(4.000, <span class="good">\+7.5 %')
+        # Expect: in the head, which paper's figure it is.
+        self.assertIn(">Table III, LCI paper</a>", self.head_of_a_bad_one())
         # Expect: a cross-over between the points that enclose it.
         crossing = float(re.search(r"they cross at (\d+) bytes", self.html).group(1))
         self.assertTrue(256 < crossing < 1024)
@@ -94,6 +100,16 @@ class Report(unittest.TestCase):
         self.assertLessEqual(addresses, {"http://www.w3.org/2000/svg",
                                          "http://www.w3.org/1999/xlink"})
         self.assertNotIn("<script", self.html)
+
+    def head_of_a_bad_one(self):
+        """The page of a table whose statement does not hold."""
+        table = dict(DOCUMENT["tables"][0], paper="lci")
+        table["statements"] = [dict(table["statements"][0], holds=False)]
+        path = self.base / "bad.json"
+        path.write_text(json.dumps({**DOCUMENT, "tables": [table], "figures": []}))
+        answer = fairlead("report", "--results", str(path), "-o", "bad.html", cwd=self.base)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return (self.base / "bad.html").read_text()
 
     def test_curves_are_told_apart_without_colour(self):
         (many,) = [svg for svg in re.findall(r"<svg .*?</svg>", self.html, re.DOTALL)
@@ -143,6 +159,9 @@ class Report(unittest.TestCase):
             path.write_text(json.dumps({**DOCUMENT, **spoil}))
             answer = fairlead("report", "--results", str(path), "-o", "odd.html", cwd=self.base)
             self.assertEqual(answer.returncode, 0, answer.stderr)
+            # Expect: no picture of journeys that nobody made.
+            odd = (self.base / "odd.html").read_text()
+            self.assertNotIn("journey-no-such-place", odd)
 
     @needs_chromium
     def test_in_a_browser(self):

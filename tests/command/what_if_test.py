@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from command import BIN, SOURCE, environment
+from command import BIN, SOURCE, environment, fairlead
 from what_if import compare, faster_file, holds, try_rows, wrong_whys
 
 SOR = [str(BIN / "sor"), "--rows", "32", "--columns", "256", "--iterations", "3"]
@@ -30,6 +30,21 @@ class WhatIf(unittest.TestCase):
             subprocess.run([str(BIN / "fairlead-mpicc"), "-O2", str(SOURCE / "apps/halo/halo.c"),
                             "-o", halo, "-lm"], check=True, env=environment())
             self.check([halo, "64", "20"], "myrinet-p3", "sdma,nirx")
+
+    def test_a_program_that_never_communicates_is_told_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = Path(folder) / "silent.c", str(Path(folder) / "silent")
+            source.write_text("#include <mpi.h>\nint main(int n, char** of) {\n"
+                              "  MPI_Init(&n, &of);\n  return MPI_Finalize();\n}\n")
+            subprocess.run([str(BIN / "fairlead-mpicc"), str(source), "-o", program], check=True,
+                           env=environment())
+            answer = fairlead("compare", "-n", "2", "--on", "myrinet-p3", "--lci", "sdma,pio",
+                              "--no-what-if", program)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        # Expect: each row and the last word say that what there is is the library's own.
+        self.assertEqual(answer.stdout.count("sends no data;"), 2, answer.stdout)
+        self.assertIn("It sends no data: these are the packets of its start, its end and barriers",
+                      answer.stdout)
 
     def test_a_changed_file_is_another_in_one_resource(self):
         text = "[host]\nclock_MHz = { value = 100, x }\nwatchdog_us = { value = 30, x }\n" \

@@ -63,11 +63,15 @@ std::vector<Combination> combinations_of(const CompareArguments& arguments,
   std::vector<Combination> combinations;
   for (const std::string& on : arguments.on) {
     std::vector<std::string> implementations = arguments.lci;
+    const std::vector<std::string> there = implementations_on(on);
     if (implementations.empty()) implementations = {""};
-    if (implementations == std::vector<std::string>{"all"})
-      implementations = implementations_on(on);
+    if (implementations == std::vector<std::string>{"all"}) implementations = there;
     for (const std::string& lci : implementations) {
-      for (const std::string& protocol : protocols) combinations.push_back({on, lci, protocol});
+      // Where there is only one, it need not be said.
+      const bool is_default = there.size() > 1 && (lci.empty() || lci == there.front());
+      for (const std::string& protocol : protocols) {
+        combinations.push_back({on, lci, protocol, is_default});
+      }
     }
   }
   return combinations;

@@ -150,7 +150,10 @@ std::vector<std::vector<const Outcome*>> rows_of(const std::vector<Outcome>& out
 
 std::string names_of(const std::vector<const Outcome*>& row) {
   std::string names;
-  for (const Outcome* one : row) names += (names.empty() ? "" : " = ") + one->name();
+  for (const Outcome* one : row) {
+    names += (names.empty() ? "" : " = ") + one->name();
+    if (one->combination.is_default) names += " (default)";
+  }
   return names;
 }
 
@@ -272,17 +275,19 @@ void read_statistics(const std::string& text, Outcome& outcome) {
 
 std::string explanation(const Outcome& outcome, const std::vector<Outcome>& outcomes) {
   if (outcome.sends_nothing()) return "sends nothing: no implementation is faster than another";
+  const std::string silent = outcome.sends_no_data() ? "sends no data; " : "";
   const Outcome& best = best_of(outcomes, outcome, true);
   if (&best == &outcome || outcome.seconds < kAsFast * best.seconds) {
     const bool everywhere = &best_of(outcomes, outcome, false) == &outcome;
     const double behind = percent(outcome.seconds - best.seconds, best.seconds);
-    std::string text = &best != &outcome
-                           ? fmt::format("as fast as {}, {:+.2f} %", best.name(), behind)
-                       : everywhere ? "best"
-                                    : "best on " + outcome.combination.on;
+    std::string text = silent;
+    text += &best != &outcome ? fmt::format("as fast as {}, {:+.2f} %", best.name(), behind)
+            : everywhere      ? "best"
+                              : "best on " + outcome.combination.on;
     return outcome.modelled ? text + "; " + limit_text(outcome) : text;
   }
-  return outcome.modelled ? modelled_explanation(outcome, best) : real_explanation(outcome, best);
+  return silent +
+         (outcome.modelled ? modelled_explanation(outcome, best) : real_explanation(outcome, best));
 }
 
 Table comparison_table(const std::vector<Outcome>& outcomes, bool modelled) {
@@ -333,6 +338,9 @@ std::string comparison_advice(const std::vector<Outcome>& outcomes) {
       }
       text += fmt::format("On {} take {}", one.combination.on, choice_text(row, rows));
       text += modelled ? fmt::format(". Its limit: {}.\n", limit_text(one)) : ".\n";
+      if (one.sends_no_data()) {
+        text += "It sends no data: these are the packets of its start, its end and barriers.\n";
+      }
     }
   }
   const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](const Outcome& one) {
@@ -359,6 +367,7 @@ std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t 
     if (!one.combination.dsm_protocol.empty()) {
       line["dsm_protocol"] = one.combination.dsm_protocol;
     }
+    if (one.combination.is_default) line["default"] = true;
     if (one.reason.empty()) {
       line["seconds"] = one.seconds;
       line["modelled"] = one.modelled;

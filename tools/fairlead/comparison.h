@@ -15,6 +15,7 @@ struct Combination {
   std::string on;
   std::string lci;                // empty: the place's default
   std::string dsm_protocol = {};  // of page-based shared memory; empty: nobody asked
+  bool is_default = false;        // `lci` is what runs at that place where nobody asks
 };
 
 // A resource of a modelled machine on the critical path of a run.
@@ -51,6 +52,15 @@ struct Outcome {
   bool sends_nothing() const {
     return packets() + counter("puts") + counter("gets") + counter("atomics") == 0;
   }
+  // Packets without data: start and end of its programming system, barriers.
+  bool sends_no_data() const {
+    std::uint64_t sum = 0;
+    for (const char* const name : {"bytes_sent", "puts", "gets", "atomics", "fetch_adds_served",
+                                   "single_copies", "remote_copies", "page_transfers"}) {
+      sum += counter(name);
+    }
+    return sum == 0;
+  }
   std::uint64_t stalls() const { return counter("credit_stalls") + counter("buffer_stalls"); }
   // "sdma": the implementation that ran.
   std::string lci() const;
@@ -64,7 +74,7 @@ void read_statistics(const std::string& text, Outcome& outcome);
 
 // The modelled or the real runs, as virtual and wall time do not compare; the fastest first.
 // Modelled runs of a place that are equal in time and counters are one row ("sdma = sdma-hmc": the
-// program sends no multicast).
+// program sends no multicast). The place's default is marked: "sdma (default) = sdma-hmc".
 Table comparison_table(const std::vector<Outcome>& outcomes, bool modelled);
 // A sentence a place: which implementation to take, and what limits it; then what the runs took for
 // computing.

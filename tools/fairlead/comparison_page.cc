@@ -56,11 +56,11 @@ std::string bar_part(double x, double y, double width, const std::string& fill,
                     x + 4, y + kBar - 5, escaped(name));
 }
 
-// The resources that some run waited for, each with one colour in all rows.
-std::vector<std::string> resources_of(const std::vector<const Outcome*>& rows) {
+// The resources that some run waited for, each with one fill on the whole page.
+std::vector<std::string> resources_of(const std::vector<Outcome>& outcomes) {
   std::vector<std::string> titles;
-  for (const Outcome* const row : rows) {
-    for (const PathPart& part : row->path) {
+  for (const Outcome& one : outcomes) {
+    for (const PathPart& part : one.path) {
       const bool known = std::find(titles.begin(), titles.end(), part.title) != titles.end();
       if (part.us > 0 && !known) titles.push_back(part.title);
     }
@@ -68,10 +68,26 @@ std::vector<std::string> resources_of(const std::vector<const Outcome*>& rows) {
   return titles;
 }
 
+// The numbers of those that some of the rows waited for.
+std::vector<std::size_t> used_by(const std::vector<const Outcome*>& rows,
+                                 const std::vector<std::string>& resources) {
+  std::vector<std::size_t> used;
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    const bool by_some = std::any_of(rows.begin(), rows.end(), [&](const Outcome* row) {
+      return std::any_of(row->path.begin(), row->path.end(), [&](const PathPart& part) {
+        return part.us > 0 && part.title == resources[i];
+      });
+    });
+    if (by_some) used.push_back(i);
+  }
+  return used;
+}
+
 std::string bar(const Outcome& one, const std::vector<std::string>& resources,
                 const std::string& prefix, double longest, double y) {
   std::string text =
-      fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + kBar - 4, escaped(one.name()));
+      fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + kBar - 4,
+                  escaped(one.name() + (one.combination.is_default ? " (default)" : "")));
   if (!one.reason.empty()) {
     const bool whole = one.reason.size() <= kReasonMost;
     return text +
@@ -101,22 +117,22 @@ double legend_height(std::size_t entries) {
   return kLegendRow * static_cast<double>((entries + kLegendColumns - 1) / kLegendColumns);
 }
 
-std::string legend(const std::vector<std::string>& resources, const std::string& prefix,
-                   double top) {
+std::string legend(const std::vector<std::string>& resources, const std::vector<std::size_t>& used,
+                   const std::string& prefix, double top) {
   std::string text;
-  for (std::size_t i = 0; i < resources.size(); ++i) {
-    const double x = kLegendColumn * static_cast<double>(i % kLegendColumns);
-    const double y = top + kLegendRow * static_cast<double>(i / kLegendColumns);
+  for (std::size_t at = 0; at < used.size(); ++at) {
+    const double x = kLegendColumn * static_cast<double>(at % kLegendColumns);
+    const double y = top + kLegendRow * static_cast<double>(at / kLegendColumns);
     text += fmt::format(
         "<rect x=\"{0}\" y=\"{1}\" width=\"24\" height=\"12\" fill=\"{2}\"/>"
         "<text x=\"{3}\" y=\"{4}\" font-size=\"11\">{5}</text>\n",
-        x, y, hatching_fill(prefix, i), x + 29, y + 10, escaped(resources[i]));
+        x, y, hatching_fill(prefix, used[at]), x + 29, y + 10, escaped(resources[used[at]]));
   }
   return text;
 }
 
-std::string figure(const std::vector<Outcome>& outcomes, const std::string& on,
-                   const std::string& prefix) {
+std::string figure(const std::vector<Outcome>& outcomes, const std::vector<std::string>& resources,
+                   const std::string& on, const std::string& prefix) {
   std::vector<const Outcome*> rows;
   double longest = 0;
   for (const Outcome& one : outcomes) {
@@ -127,9 +143,9 @@ std::string figure(const std::vector<Outcome>& outcomes, const std::string& on,
   std::stable_sort(rows.begin(), rows.end(), [](const Outcome* a, const Outcome* b) {
     return std::pair(!a->reason.empty(), a->seconds) < std::pair(!b->reason.empty(), b->seconds);
   });
-  const std::vector<std::string> resources = resources_of(rows);
+  const std::vector<std::size_t> used = used_by(rows, resources);
   const double bars = kRow * static_cast<double>(rows.size());
-  const double height = bars + 8 + legend_height(resources.size());
+  const double height = bars + 8 + legend_height(used.size());
   std::string text = fmt::format(
       "<figure>\n<svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} "
       "{:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n",
@@ -143,7 +159,7 @@ std::string figure(const std::vector<Outcome>& outcomes, const std::string& on,
     text += bar(*rows[i], resources, prefix, longest, kRow * static_cast<double>(i));
   }
   const bool modelled = !rows.empty() && rows.front()->modelled;
-  return text + legend(resources, prefix, bars + 4) +
+  return text + legend(resources, used, prefix, bars + 4) +
          fmt::format("</svg>\n<figcaption>{}</figcaption>\n</figure>\n",
                      modelled ? "Virtual time, and the resources that its critical path waits for."
                               : "Wall time, from the first rank's start to the last one's end.");
@@ -158,9 +174,10 @@ std::string comparison_page(const std::vector<Outcome>& outcomes,
       fmt::format("<h1>{}</h1>\n<p class=\"note\">{} ranks; commit {}.</p>\n",
                   escaped(fmt::format("{}", fmt::join(program, " "))), ranks, escaped(kCommit));
   const std::vector<std::string> places = places_of(outcomes);
+  const std::vector<std::string> resources = resources_of(outcomes);
   for (std::size_t i = 0; i < places.size(); ++i) {
     body += fmt::format("<h2>{}</h2>\n{}", escaped(places[i]),
-                        figure(outcomes, places[i], fmt::format("place{}-", i)));
+                        figure(outcomes, resources, places[i], fmt::format("place{}-", i)));
   }
   body += "<h2>Why</h2>\n";
   for (const bool modelled : {true, false}) {

@@ -73,6 +73,19 @@ std::vector<bool> Table::numeric_columns() const {
   return numeric;
 }
 
+namespace {
+
+// Escaped, and no line begins with the unit of the number before it.
+std::string cell_html(const std::string& text) {
+  std::string html = escaped(text);
+  for (std::size_t at = 0; (at = html.find(" %", at)) != std::string::npos;) {
+    html.replace(at, 1, "&nbsp;");
+  }
+  return html;
+}
+
+}  // namespace
+
 std::string Table::html() const {
   const std::vector<bool> numeric = numeric_columns();
   std::string text = "<table class=\"cells\">\n";
@@ -81,7 +94,7 @@ std::string Table::html() const {
     text += r == 0 ? "<thead><tr>" : "<tr>";
     for (std::size_t c = 0; c < numeric.size(); ++c) {
       text += fmt::format("<{0}{1}>{2}</{0}>", cell, numeric[c] ? "" : " class=\"text\"",
-                          escaped(rows_[r][c]));
+                          cell_html(rows_[r][c]));
     }
     text += r == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n";
   }

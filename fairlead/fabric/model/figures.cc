@@ -16,6 +16,15 @@ bool is_of_ranks(Figures::Queue queue) {
   return queue == Figures::kSendBuffers || queue == Figures::kReceiveQueue;
 }
 
+// `level` of `index` since a time, as a step of its node's curve.
+void draw(TraceWriter& writer, const EvenNodes& ranks, Figures::Queue queue, std::uint32_t index,
+          Ps since, std::uint32_t level) {
+  const std::uint32_t node = is_of_ranks(queue) ? ranks.node_of(index) : index;
+  const std::uint32_t place = is_of_ranks(queue) ? ranks.place_of(index) : 0;
+  if (place == 0) return writer.counter(node, since, kQueueNames[queue], level);
+  writer.counter(node, since, fmt::format("{}, rank {}", kQueueNames[queue], place + 1), level);
+}
+
 double share(Ps part, Ps whole) {
   return whole.count <= 0 ? 0 : static_cast<double>(part.count) / static_cast<double>(whole.count);
 }
@@ -91,14 +100,11 @@ void Figures::level(Queue queue, std::uint32_t index, Ps now, std::uint32_t leve
   if (over_) return;
   Gauge& gauge = gauges_[queue][index];
   queues[queue].stayed(gauge.level, now - gauge.since);
+  // Drawn once it has lasted: a queue that is filled and emptied at one time shows nothing.
+  if (writer_ != nullptr && now > gauge.since) {
+    draw(*writer_, ranks_, queue, index, gauge.since, gauge.level);
+  }
   gauge = {level, now};
-  if (writer_ == nullptr) return;
-  const std::uint32_t node = is_of_ranks(queue) ? ranks_.node_of(index) : index;
-  const std::uint32_t place = is_of_ranks(queue) ? ranks_.place_of(index) : 0;
-  writer_->counter(node, now,
-                   place == 0 ? std::string(kQueueNames[queue])
-                              : fmt::format("{}, rank {}", kQueueNames[queue], place + 1),
-                   level);
 }
 
 void Figures::host_ended(Rank rank) {
@@ -112,8 +118,13 @@ void Figures::conclude(Ps now) {
   over_ = true;
   for (Rank rank = 0; rank < ended_.size(); ++rank) host_ended(rank);
   for (std::size_t queue = 0; queue < kQueues; ++queue) {
-    for (Gauge& gauge : gauges_[queue]) {
+    for (std::uint32_t index = 0; index < gauges_[queue].size(); ++index) {
+      Gauge& gauge = gauges_[queue][index];
       queues[queue].stayed(gauge.level, std::max(now - gauge.since, Ps{0}));
+      // One that never changed has no curve.
+      if (writer_ != nullptr && (gauge.level > 0 || gauge.since > Ps{0})) {
+        draw(*writer_, ranks_, static_cast<Queue>(queue), index, gauge.since, gauge.level);
+      }
       gauge.since = now;
     }
   }

@@ -115,7 +115,7 @@ struct Figures {
   void ends(PacketId id, Ps at) {
     if (id < began_.size()) messages.add(at - began_[id]);
   }
-  // Every change of a level is drawn, too. The writer outlives what is counted.
+  // Every level that lasts is drawn, too, once it has. The writer outlives what is counted.
   void trace(TraceWriter& writer) { writer_ = &writer; }
   // A rank's program has ended: what its host does for its peers from then on is not the run's.
   void host_ended(Rank rank);

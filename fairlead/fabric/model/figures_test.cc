@@ -1,6 +1,15 @@
 #include "fairlead/fabric/model/figures.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace fairlead::fabric::model {
 namespace {
@@ -62,6 +71,37 @@ TEST(Figures, FollowLevels) {
   EXPECT_EQ(figures.handlers[1].count, 1u);
   EXPECT_EQ(figures.messages.count(), 1u);
   EXPECT_DOUBLE_EQ(figures.messages.mean_us(), 3);
+}
+
+TEST(Figures, DrawLevelsThatLast) {
+  namespace fs = std::filesystem;
+  const fs::path path =
+      fs::path(testing::TempDir()) / ("fairlead-figures-" + std::to_string(::getpid()));
+  auto writer = TraceWriter::create(path.string(), TraceWriter::Form::whole);
+  ASSERT_TRUE(writer.ok());
+  Figures figures({4, 2}, 2, 8, 16, kHandlers, Hertz{1'000'000});
+  figures.trace(*writer.value());
+  figures.level(Figures::kNiWork, 1, microseconds(10), 1);
+  // Expect: nothing of a level that is over when it begins.
+  figures.change(Figures::kNiWork, 1, microseconds(12), 1);
+  figures.change(Figures::kNiWork, 1, microseconds(12), -1);
+  figures.change(Figures::kNiWork, 1, microseconds(15), -1);
+  figures.level(Figures::kSendBuffers, 3, Ps{0}, 2);
+  figures.conclude(microseconds(20));
+  ASSERT_TRUE(writer.value()->close().ok());
+  std::vector<std::tuple<std::string, int, double, int>> drawn;
+  for (const auto& event : nlohmann::json::parse(std::ifstream(path))) {
+    drawn.emplace_back(event["name"], event["pid"], event["ts"], event["args"]["value"]);
+  }
+  fs::remove(path);
+  std::sort(drawn.begin(), drawn.end());
+  // Expect: a curve of each that changed, from its first level to its last.
+  EXPECT_EQ(drawn, (std::vector<std::tuple<std::string, int, double, int>>{
+                       {"NI work queue", 1, 0, 0},
+                       {"NI work queue", 1, 10, 1},
+                       {"NI work queue", 1, 12, 1},
+                       {"NI work queue", 1, 15, 0},
+                       {"send buffers taken, rank 2", 1, 0, 2}}));
 }
 
 }  // namespace

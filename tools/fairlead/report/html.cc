@@ -17,7 +17,9 @@ thead th { border-bottom: 2px solid #999; vertical-align: bottom; }
 tr { break-inside: avoid; }
 .cells { font-size: 12px; } .cells td { white-space: nowrap; vertical-align: top; }
 .cells .text { text-align: left; } .cells td.text { white-space: normal; }
-.cells td:first-child { white-space: nowrap; } .cells td:last-child { min-width: 15em; }
+.cells td:first-child { white-space: nowrap; } .cells td.text:last-child { min-width: 15em; }
+.whole { white-space: nowrap; } th.name, td.name { text-align: left; }
+table:not(.packets) td:first-child { min-width: 8em; }
 .packets { font-size: 11px; overflow-wrap: anywhere; } .packets td:first-child { max-width: 420px; }
 .panels { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
 figure { margin: 0; break-inside: avoid; }
@@ -28,7 +30,7 @@ pre { font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
 ul { padding-left: 1.2rem; font-size: 14px; } .wide { max-width: 900px; }
 @page { size: A4; margin: 12mm; }
 @media print { body { font-size: 12px; margin: 0; padding: 0; max-width: none; }
-  table, .cells { font-size: 9px; } .cells td:last-child { min-width: 10em; }
+  table, .cells { font-size: 9px; } .cells td.text:last-child { min-width: 10em; }
   th, td { padding: .1rem .25rem; } .packets { font-size: 7px; } }
 )";
 

@@ -190,6 +190,22 @@ std::string plots_of(const PanelPicture& panel, const std::string& data) {
   return plots;
 }
 
+// Powers of two between two sizes, as the text writes them: 64, 2K, 1M.
+std::string size_tics(double least, double most) {
+  constexpr int kTicsMost = 10;
+  const int first = static_cast<int>(std::ceil(std::log2(least)));
+  const int last = static_cast<int>(std::floor(std::log2(most)));
+  const int step = last - first < kTicsMost ? 1 : 2;
+  std::string text;
+  for (int power = first; power <= last; power += step) {
+    const double size = std::exp2(power);
+    const std::string number = size_text(size, {"", "bytes", true});
+    text += fmt::format("{}'{}' {}", text.empty() ? "" : ", ", number.substr(0, number.find(' ')),
+                        size);
+  }
+  return text.empty() ? "set format x '%g'\n" : "set xtics (" + text + ")\n";
+}
+
 std::string gnuplot_script(const PanelPicture& panel, const std::string& data,
                            const std::string& output) {
   std::string text = fmt::format(
@@ -200,12 +216,16 @@ std::string gnuplot_script(const PanelPicture& panel, const std::string& data,
       quoted(output), quoted(axis_label(panel.x)), quoted(axis_label(panel.y)));
   if (!higher_is_better(panel)) text += "set key top left\n";
   double least = 0;
+  double most = 0;
   for (const Curve& curve : panel.curves) {
-    for (const auto& [x, y] : curve.points) least = least == 0 ? x : std::min(least, x);
+    for (const auto& [x, y] : curve.points) {
+      least = least == 0 ? x : std::min(least, x);
+      most = std::max(most, x);
+    }
   }
   if (panel.x.logarithmic && least > 0) {
-    text += fmt::format("set logscale x 2\nset format x '{}'\n",
-                        panel.x.unit == "bytes" ? "%.0b%B" : "%g");
+    text += "set logscale x 2\n";
+    text += panel.x.unit == "bytes" ? size_tics(least, most) : "set format x '%g'\n";
   }
   return text + marks_script(panel) + "plot " + plots_of(panel, data) + "\n";
 }

@@ -34,7 +34,7 @@ std::string published_text(const Json& cell) {
   return (relation == "=" ? "" : relation) + show_number(*published);
 }
 
-// "10.97 (11.1, -1.2 %)", or why there is no number.
+// "10.97 (11.1, -1.2 %)", or why there is no number. What is in brackets stays in one line.
 std::string cell_html(const Json& cell) {
   const auto ours = number_at(cell, "ours");
   const std::string status = text_at(cell, "status");
@@ -45,7 +45,7 @@ std::string cell_html(const Json& cell) {
   std::string html = escaped(show_number(*ours));
   const std::string published = published_text(cell);
   if (published.empty()) return html + " <span class=\"note\">predicted</span>";
-  html += fmt::format(" <span class=\"note\">({}", escaped(published));
+  html += fmt::format(" <span class=\"note whole\">({}", escaped(published));
   if (const auto error = number_at(cell, "error_percent")) {
     html += fmt::format(", <span class=\"{}\">{:+.1f} %</span>",
                         std::abs(*error) <= 8 ? "good" : "bad", *error);
@@ -159,11 +159,16 @@ std::string journeys_html(const Json& platforms) {
         failures += fmt::format("I-{}: {}. ", lci, message.error().text);
       }
     }
+    const std::string label = escaped(text_at(platform, "label"));
+    if (bars.empty()) {
+      html += fmt::format("<p class=\"note\">{}: none. {}</p>\n", label, escaped(failures));
+      continue;
+    }
     html += fmt::format(
         "<figure class=\"wide\" id=\"journey-{}\">\n{}\n<figcaption><b>{}</b>{} {}</figcaption>\n"
         "</figure>\n",
-        escaped(on), bars.empty() ? "" : bars_svg(bars, number++),
-        escaped(text_at(platform, "label")), escaped(sentence_of(bars)), escaped(failures));
+        escaped(on), bars_svg(bars, number++), label, escaped(sentence_of(bars)),
+        escaped(failures));
   }
   return html;
 }
@@ -200,7 +205,7 @@ std::string packets_html(const Json& runs) {
 }
 
 std::string head_html(const Json& document) {
-  std::string html = "<h1>Fairlead: the LCI paper's measurements, ours beside the published</h1>\n";
+  std::string html = "<h1>Fairlead: the papers' measurements, ours beside the published</h1>\n";
   html += paragraph(fmt::format("Commit {}, build {}, seed {}.{}", text_at(document, "commit"),
                                 text_at(document, "build"), number_at(document, "seed").value_or(0),
                                 flag_at(document, "quick").value_or(false)

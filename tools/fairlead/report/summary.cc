@@ -39,6 +39,14 @@ struct Tally {
   std::vector<std::string> broken;  // HTML
 };
 
+// Papers number their figures alike: "Figure 5, LCI paper". Its source names the paper first.
+std::string full_name_of(const Json& study) {
+  const std::string name = name_of_study(text_at(study, "paper"), text_at(study, "id"));
+  const std::string source = text_at(study, "source");
+  const std::string paper = source.substr(0, source.find(','));
+  return paper.empty() ? name : name + ", " + paper;
+}
+
 std::string link_of(const Json& study) {
   return text_at(study, "paper") + "-" + text_at(study, "id");
 }
@@ -55,9 +63,8 @@ void count_cell(const Json& study, const Json& cell, Tally& tally) {
     ++tally.good;
     return;
   }
-  tally.outside.push_back({name_of_study(text_at(study, "paper"), text_at(study, "id")),
-                           link_of(study), text_at(cell, "row") + ", " + text_at(cell, "column"),
-                           *error});
+  tally.outside.push_back({full_name_of(study), link_of(study),
+                           text_at(cell, "row") + ", " + text_at(cell, "column"), *error});
 }
 
 void count_statement(const Json& study, const Json& statement, Tally& tally) {
@@ -70,8 +77,7 @@ void count_statement(const Json& study, const Json& statement, Tally& tally) {
   } else {
     tally.broken.push_back(
         fmt::format("<li><a href=\"#{}\">{}</a>: {}. <span class=\"note\">{}</span></li>\n",
-                    escaped(link_of(study)),
-                    escaped(name_of_study(text_at(study, "paper"), text_at(study, "id"))),
+                    escaped(link_of(study)), escaped(full_name_of(study)),
                     escaped(text_at(statement, "text")), escaped(text_at(statement, "detail"))));
   }
 }
@@ -93,11 +99,13 @@ Tally tally_of(const Json& document) {
 std::string outside_table(const Tally& tally) {
   if (tally.outside.empty()) return "";
   std::string html =
-      "<table><thead><tr><th>outside 8 %</th><th>value</th><th>error</th></tr></thead>\n<tbody>\n";
+      "<table><thead><tr><th>outside 8 %</th><th "
+      "class=\"name\">value</th><th>error</th></tr></thead>\n<tbody>\n";
   for (std::size_t i = 0; i < std::min(kNamedMax, tally.outside.size()); ++i) {
     const Tally::Outside& one = tally.outside[i];
     html += fmt::format(
-        "<tr><td><a href=\"#{}\">{}</a></td><td>{}</td><td class=\"bad\">{:+.1f} %</td></tr>\n",
+        "<tr><td><a href=\"#{}\">{}</a></td><td class=\"name\">{}</td><td class=\"bad\">{:+.1f} "
+        "%</td></tr>\n",
         escaped(one.link), escaped(one.study), escaped(one.cell), one.error_percent);
   }
   html += "</tbody></table>\n";
