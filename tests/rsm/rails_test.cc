@@ -30,6 +30,9 @@ bool by_each_rail(run::Context& rank, unsigned rails) {
     good &= RSM_EXPECT(
         rsm_memseg_import_connect(by, rsm_node_of(peer), id_of(peer), RSM_PERM_RDWR, &import),
         RSM_SUCCESS, port);
+    rsmapi_barrier_t barrier;
+    good &= RSM_EXPECT(rsm_memseg_import_init_barrier(import, RSM_BAR_DEFAULT, &barrier),
+                       RSM_SUCCESS, port);
     std::string sent(3000, static_cast<char>('a' + rail));
     std::string got(sent.size(), ' ');
     good &= RSM_EXPECT(rsm_memseg_import_put(import, 64 * rail, sent.data(), sent.size()),
@@ -37,6 +40,7 @@ bool by_each_rail(run::Context& rank, unsigned rails) {
     good &= RSM_EXPECT(rsm_memseg_import_get(import, 64 * rail, got.data(), got.size()),
                        RSM_SUCCESS, port);
     good &= PORT_TEST_CHECK(got == sent, port, rail);
+    good &= RSM_EXPECT(rsm_memseg_import_destroy_barrier(&barrier), RSM_SUCCESS, port);
     good &= RSM_EXPECT(rsm_memseg_import_disconnect(import), RSM_SUCCESS, port);
     good &= RSM_EXPECT(rsm_release_controller(by), RSM_SUCCESS, port);
     good &= PORT_TEST_CHECK(meeting.meet(), port, rail);
