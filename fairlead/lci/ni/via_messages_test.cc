@@ -191,6 +191,7 @@ TEST_F(ViaMessagesTest, NothingInHostMemoryIsBelieved) {
       {"a write without immediate data", fabric::kViFormatError, {{5000, 5, 10}}, 1},
       {"a write of no address", fabric::kViFormatError, {}, 5},
       {"more than the VI transfers", fabric::kViLengthError, {{4096, 5, 5001}}, 0},
+      {"a write of more than that", fabric::kViLengthError, {{0, 5, 0}, {4096, 5, 5001}}, 1},
       {"lengths that overflow", fabric::kViLengthError, {{0, 5, UINT32_MAX}, {0, 5, 2}}, 0},
       {"memory that is not registered", fabric::kViProtectionError, {{5000, 4, 10}}, 0},
       {"another protection tag", fabric::kViProtectionError, {{5000, 6, 10}}, 0},

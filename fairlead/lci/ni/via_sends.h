@@ -132,17 +132,18 @@ class ViaSends {
   template <class End>
   std::uint32_t look_at(PacketId id, Message& message, const End& end) {
     const fabric::ViControl its = parts_.control(id);
+    const bool is_rdma = (its.control & fabric::kViOpMask) != 0;
     message.is_write = (its.control & fabric::kViOpMask) == fabric::kViOpWrite;
     message.has_immediate = (its.control & fabric::kViImmediate) != 0;
     message.immediate = its.immediate;
     message.segments = its.segments;
-    // RDMA without immediate data comes in packets (via_rdma.h).
-    const bool good = (its.control & fabric::kViOpMask) == 0 ||
-                      (message.is_write && message.has_immediate && its.segments > 0);
-    if (!good) return fabric::kViFormatError;
-    if (message.is_write) message.remote = parts_.segment(id, 0);
-    const std::uint64_t bytes = parts_.bytes_of(id, message.first(), message.segments);
+    if (is_rdma && its.segments == 0) return fabric::kViFormatError;
+    if (is_rdma && !message.is_write && message.has_immediate) return fabric::kViFormatError;
+    if (is_rdma) message.remote = parts_.segment(id, 0);
+    const std::uint64_t bytes = parts_.bytes_of(id, is_rdma ? 1 : 0, message.segments);
     if (bytes > end.transfer_max) return fabric::kViLengthError;
+    // RDMA without immediate data comes in packets (via_rdma.h).
+    if (is_rdma && !(message.is_write && message.has_immediate)) return fabric::kViFormatError;
     message.bytes = static_cast<std::uint32_t>(bytes);
     return parts_.permits(id, end, message.first(), message.segments, 0, bytes)
                ? 0
