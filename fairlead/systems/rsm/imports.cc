@@ -79,7 +79,7 @@ void Imports::disconnect_all() {
 void Imports::abort(Imported& imported) {
   if (imported.aborted) return;
   imported.aborted = true;
-  if (imported.mapping != nullptr) mappings_.cut_off(imported.mapping);
+  if (imported.mapping != nullptr) mappings_.forbid(imported.mapping);
   imported.signals.ended();
 }
 
@@ -336,15 +336,16 @@ int Imports::map(Handle handle, void** address, rsm_attribute_t attribute, rsm_p
   if (imported->mapped != 0) {
     memory = static_cast<std::byte*>(port_.map(imported->exporter, imported->mapped));
   }
-  Mapping wanted;
+  ForeignMapping wanted;
   wanted.at = fixed ? static_cast<std::byte*>(*address) : nullptr;
   wanted.size = length;
   wanted.offset = first;
-  wanted.importer = handle;
+  wanted.user = handle;
+  wanted.read_only = (perm & RSM_PERM_WRITE) == 0;
   wanted.node = imported->node;
   wanted.segment = imported->id;
-  const Mapping* const made =
-      mappings_.add(wanted, memory == nullptr ? nullptr : memory + first, perm);
+  const ForeignMapping* const made =
+      mappings_.add(wanted, memory == nullptr ? nullptr : memory + first);
   if (made == nullptr) return RSMERR_MAP_FAILED;
   imported->mapping = made;
   *address = made->at;
@@ -361,10 +362,10 @@ int Imports::unmap(Handle handle) {
 }
 
 int Imports::block_store(void* mapped, const void* line) {
-  const Mapping* const mapping = mappings_.find(mapped, kLine);
+  const ForeignMapping* const mapping = mappings_.find(mapped, kLine);
   if (mapping == nullptr || line == nullptr) return RSMERR_BAD_ADDR;
   if (reinterpret_cast<std::uintptr_t>(mapped) % kLine != 0) return RSMERR_BAD_MEM_ALIGNMENT;
-  Imported* const imported = find(mapping->importer);
+  Imported* const imported = find(mapping->user);
   if ((imported->mode & RSM_PERM_WRITE) == 0) return RSMERR_PERM_DENIED;
   if (imported->aborted) return RSMERR_CONN_ABORTED;
   const auto within = static_cast<std::uint64_t>(static_cast<std::byte*>(mapped) - mapping->at);
@@ -373,10 +374,10 @@ int Imports::block_store(void* mapped, const void* line) {
 }
 
 int Imports::block_load(const void* mapped, void* line) {
-  const Mapping* const mapping = mappings_.find(mapped, kLine);
+  const ForeignMapping* const mapping = mappings_.find(mapped, kLine);
   if (mapping == nullptr || line == nullptr) return RSMERR_BAD_ADDR;
   if (reinterpret_cast<std::uintptr_t>(mapped) % kLine != 0) return RSMERR_BAD_MEM_ALIGNMENT;
-  Imported* const imported = find(mapping->importer);
+  Imported* const imported = find(mapping->user);
   if ((imported->mode & RSM_PERM_READ) == 0) return RSMERR_PERM_DENIED;
   if (imported->aborted) return RSMERR_CONN_ABORTED;
   const auto within =

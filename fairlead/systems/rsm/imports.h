@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "fairlead/base/foreign_mappings.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/rsm/handles.h"
-#include "fairlead/systems/rsm/mappings.h"
 #include "fairlead/systems/rsm/post_office.h"
 #include "fairlead/systems/rsm/rsmapi.h"
 #include "fairlead/systems/rsm/signals.h"
@@ -26,7 +26,7 @@ struct Imported {
   bool explicit_barriers = false;
   bool aborted = false;   // the exporter unpublished it, or is lost
   unsigned barriers = 0;  // that there are for it
-  const Mapping* mapping = nullptr;
+  const ForeignMapping* mapping = nullptr;
   Signals signals;
 };
 
@@ -43,7 +43,8 @@ class Imports {
   static constexpr std::uint32_t kMost = Table<Imported, HandleKind::imported>::kMost;
 
   // `lowest`: the lowest rank of each node. All outlive it.
-  Imports(lci::Port& port, PostOffice& office, Mappings& mappings, const std::vector<Rank>& lowest)
+  Imports(lci::Port& port, PostOffice& office, ForeignMappings& mappings,
+          const std::vector<Rank>& lowest)
       : port_(port), office_(office), mappings_(mappings), lowest_(lowest) {}
 
   // `rail`: what is put and got goes by this one, counted from 1; 0: by any.
@@ -110,7 +111,7 @@ class Imports {
 
   lci::Port& port_;
   PostOffice& office_;
-  Mappings& mappings_;
+  ForeignMappings& mappings_;
   const std::vector<Rank>& lowest_;
   Table<Imported, HandleKind::imported> imported_;
   Table<Barrier, HandleKind::barrier> barriers_;

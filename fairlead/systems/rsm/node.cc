@@ -32,11 +32,15 @@ std::uint32_t most_rails(const lci::Port& port, const std::vector<Rank>& lowest,
   return std::min(most, lci::kRailsMax);
 }
 
-// Where a fault looks for what it hit.
-const Mappings* mappings_of_current() {
+const ForeignMappings* mappings_of_current() {
   const Node* const node = Node::current();
   return node == nullptr ? nullptr : &node->mappings();
 }
+constexpr ForeignMappings::System kSystem = {
+    "RSM",
+    "rsm_block_store and rsm_block_load, rsm_memseg_import_put and get reach it, while it is "
+    "connected",
+    mappings_of_current};
 
 // A program that ends in order without rsm_exit has it done for it.
 void leave_at_exit(int status, void*) {
@@ -57,7 +61,7 @@ Node::Node(run::Context& context)
                  static_cast<Node*>(self)->received(from, message);
                },
                this}),
-      mappings_(port_.self(), mappings_of_current),
+      mappings_(port_.self(), kSystem),
       exports_(context, office_, names_, static_cast<Peer>(lowest_.size()), lowest_[self()]),
       imports_(port_, office_, mappings_, lowest_),
       leaving_(port_.self() == 0 ? port_.size() : 0) {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "fairlead/base/foreign_mappings.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/rsm/directory.h"
 #include "fairlead/systems/rsm/exports.h"
 #include "fairlead/systems/rsm/imports.h"
-#include "fairlead/systems/rsm/mappings.h"
 #include "fairlead/systems/rsm/post_office.h"
 #include "fairlead/systems/rsm/segment_names.h"
 
@@ -50,8 +50,8 @@ class Node {
   lci::Port& port() { return port_; }
   Exports& exports() { return exports_; }
   Imports& imports() { return imports_; }
-  Mappings& mappings() { return mappings_; }
-  const Mappings& mappings() const { return mappings_; }
+  ForeignMappings& mappings() { return mappings_; }
+  const ForeignMappings& mappings() const { return mappings_; }
   Table<LocalMemory, HandleKind::local_memory>& local_memory() { return local_memory_; }
   // The nodes of the job: the lowest rank of each.
   const std::vector<Rank>& lowest() const { return lowest_; }
@@ -74,7 +74,7 @@ class Node {
   std::vector<Rank> lowest_;
   PostOffice office_;
   SegmentNames names_;
-  Mappings mappings_;
+  ForeignMappings mappings_;
   Directory directory_;  // of the lowest rank of a node
   Exports exports_;
   Imports imports_;

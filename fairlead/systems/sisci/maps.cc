@@ -30,7 +30,7 @@ sci_error_t check_part(std::uint64_t all, std::size_t offset, std::size_t size, 
 // --- Maps.
 
 // `moves`: it gets addresses of its own.
-sci_error_t Maps::add(Map map, Region wanted, void* memory, bool moves, Handle* handle) {
+sci_error_t Maps::add(Map map, ForeignMapping wanted, void* memory, bool moves, Handle* handle) {
   const Handle made = maps_.add(std::make_unique<Map>(map));
   if (made == 0) return SCI_ERR_API_NOSPC;
   Map& kept = *maps_.find(made);
@@ -40,7 +40,7 @@ sci_error_t Maps::add(Map map, Region wanted, void* memory, bool moves, Handle* 
     wanted.offset = map.offset - before;
     wanted.size = (before + map.size + page_size() - 1) / page_size() * page_size();
     wanted.read_only = map.read_only;
-    wanted.map = made;
+    wanted.user = made;
     std::byte* const pages =
         memory == nullptr ? nullptr : static_cast<std::byte*>(memory) + wanted.offset;
     kept.region = regions_.add(wanted, pages);
@@ -74,10 +74,10 @@ sci_error_t Maps::map_local(Handle handle, std::size_t offset, std::size_t size,
   // Memory of the program's own has one address; the Port's in a modelled world, too.
   const bool moves = fixed || map.read_only;
   if (moves && !segment->mappable && segment->mapped == 0) return SCI_ERR_FLAG_NOT_IMPLEMENTED;
-  Region wanted;
+  ForeignMapping wanted;
   wanted.at = fixed ? static_cast<std::byte*>(at) : nullptr;
   wanted.node = port_.self();
-  wanted.id = segment->id;
+  wanted.segment = segment->id;
   code = add(map, wanted, segment->base, moves, made);
   if (code == SCI_ERR_OK) ++segment->maps;
   return code;
@@ -95,10 +95,10 @@ sci_error_t Maps::map_remote(Handle handle, std::size_t offset, std::size_t size
   map.read_only = (flags & SCI_FLAG_READONLY_MAP) != 0;
   map.offset = offset;
   map.size = size;
-  Region wanted;
+  ForeignMapping wanted;
   if ((flags & SCI_FLAG_FIXED_MAP_ADDR) != 0) wanted.at = static_cast<std::byte*>(at);
   wanted.node = segment->owner;
-  wanted.id = segment->id;
+  wanted.segment = segment->id;
   void* const memory = segment->mappable ? port_.map(segment->owner, segment->segment) : nullptr;
   code = add(map, wanted, memory, true, made);
   if (code != SCI_ERR_OK) return code;
@@ -134,14 +134,14 @@ void Maps::unmap_all() {
 
 Handle Maps::find_remote(const volatile void* address, std::size_t size,
                          std::size_t* offset) const {
-  const Region* const region = regions_.find(address, size);
+  const ForeignMapping* const region = regions_.find(address, size);
   if (region == nullptr) return 0;
-  const Map& map = *find(region->map);
+  const Map& map = *find(region->user);
   const auto* const at =
       const_cast<const std::byte*>(static_cast<const volatile std::byte*>(address));
   if (map.is_local || at < map.at || at + size > map.at + map.size) return 0;
   *offset = static_cast<std::size_t>(at - map.at);
-  return region->map;
+  return region->user;
 }
 
 // --- Copies.

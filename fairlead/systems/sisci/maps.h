@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fairlead/base/foreign_mappings.h"
 #include "fairlead/systems/sisci/local_segments.h"
 #include "fairlead/systems/sisci/remote_segments.h"
 
@@ -16,7 +17,7 @@ struct Map {
   std::uint64_t offset = 0;  // of the segment, where it begins
   std::size_t size = 0;
   std::byte* at = nullptr;
-  const Region* region = nullptr;  // where it has addresses of its own
+  const ForeignMapping* region = nullptr;  // where it has addresses of its own
   unsigned sequences = 0;
 };
 
@@ -29,7 +30,7 @@ class Maps {
  public:
   // All outlive it.
   Maps(lci::Port& port, LocalSegments& locals, RemoteSegments& remotes, Transfers& transfers,
-       Regions& regions)
+       ForeignMappings& regions)
       : port_(port), locals_(locals), remotes_(remotes), transfers_(transfers), regions_(regions) {}
 
   sci_error_t map_local(Handle segment, std::size_t offset, std::size_t size, void* at,
@@ -63,13 +64,13 @@ class Maps {
   bool is_usable(const Map& map) const;
   std::uint64_t errors(const Map& map) const;
   void settle(const Map& map);
-  sci_error_t add(Map map, Region wanted, void* memory, bool moves, Handle* handle);
+  sci_error_t add(Map map, ForeignMapping wanted, void* memory, bool moves, Handle* handle);
 
   lci::Port& port_;
   LocalSegments& locals_;
   RemoteSegments& remotes_;
   Transfers& transfers_;
-  Regions& regions_;
+  ForeignMappings& regions_;
   Table<Map, HandleKind::map> maps_;
   Table<Sequence, HandleKind::sequence> sequences_;
 };

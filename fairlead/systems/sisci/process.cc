@@ -12,10 +12,13 @@ namespace {
 
 constexpr auto kChannels = run::names_of(run::System::sisci).channels;
 
-const Regions* regions_of_current() {
+const ForeignMappings* regions_of_current() {
   const Process* const process = Process::current();
   return process == nullptr ? nullptr : &process->regions();
 }
+constexpr ForeignMappings::System kSystem = {
+    "SISCI", "SCIMemCpy, SCIMemCopy, SCIMemWrite and SCITransferBlock reach it",
+    regions_of_current};
 
 // A program that ends in order without SCITerminate has it done for it.
 void leave_at_exit(int status, void*) {
@@ -41,7 +44,7 @@ Process::Process(run::Context& context)
            },
            this}),
       transfers_(port_),
-      regions_(port_.self(), regions_of_current),
+      regions_(port_.self(), kSystem),
       locals_(port_, mailbox_, callbacks_, waiting_, devices_),
       remotes_(port_, mailbox_, callbacks_, waiting_, devices_, transfers_, regions_),
       maps_(port_, locals_, remotes_, transfers_, regions_),

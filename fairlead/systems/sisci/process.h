@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fairlead/base/foreign_mappings.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/sisci/dma_queues.h"
 #include "fairlead/systems/sisci/interrupts.h"
@@ -48,7 +49,7 @@ class Process {
   Interrupts& interrupts() { return interrupts_; }
   DmaQueues& queues() { return queues_; }
   Table<Block, HandleKind::block>& blocks() { return blocks_; }
-  const Regions& regions() const { return regions_; }
+  const ForeignMappings& regions() const { return regions_; }
   std::uint64_t foreign() const { return mailbox_.foreign(); }
 
  private:
@@ -61,7 +62,7 @@ class Process {
   Descriptors devices_;
   Mailbox mailbox_;
   Transfers transfers_;
-  Regions regions_;
+  ForeignMappings regions_;
   LocalSegments locals_;
   RemoteSegments remotes_;
   Maps maps_;

@@ -145,7 +145,7 @@ void RemoteSegments::end(Handle handle, sci_error_t why) {
   RemoteSegment& segment = *find(handle);
   if (segment.state != RemoteSegment::State::connected) return;
   segment.state = RemoteSegment::State::ended;
-  for (const Region* const region : segment.regions) regions_.cut_off(region);
+  for (const ForeignMapping* const region : segment.regions) regions_.cut_off(region);
   tell(handle, {SCI_CB_LOST, segment.owner, why});
 }
 

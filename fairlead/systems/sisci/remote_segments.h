@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "fairlead/base/foreign_mappings.h"
 #include "fairlead/systems/sisci/descriptors.h"
 #include "fairlead/systems/sisci/events.h"
 #include "fairlead/systems/sisci/mailbox.h"
-#include "fairlead/systems/sisci/regions.h"
 #include "fairlead/systems/sisci/transfers.h"
 #include "fairlead/systems/sisci/waiting.h"
 
@@ -28,7 +28,7 @@ struct RemoteSegment {
   bool mappable = false;
   unsigned maps = 0;
   unsigned users = 0;  // transfers under way
-  std::vector<const Region*> regions;
+  std::vector<const ForeignMapping*> regions;
   sci_cb_remote_segment_t callback = nullptr;
   void* argument = nullptr;
   Events events;
@@ -38,7 +38,7 @@ class RemoteSegments {
  public:
   // All outlive it.
   RemoteSegments(lci::Port& port, Mailbox& mailbox, Callbacks& callbacks, Waiting& waiting,
-                 Descriptors& devices, Transfers& transfers, Regions& regions)
+                 Descriptors& devices, Transfers& transfers, ForeignMappings& regions)
       : port_(port),
         mailbox_(mailbox),
         callbacks_(callbacks),
@@ -74,7 +74,7 @@ class RemoteSegments {
   Waiting& waiting_;
   Descriptors& devices_;
   Transfers& transfers_;
-  Regions& regions_;
+  ForeignMappings& regions_;
   Table<RemoteSegment, HandleKind::remote_segment> segments_;
 };
 
