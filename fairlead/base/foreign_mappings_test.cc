@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-
-#include <cstring>
-
-#include "fairlead/base/pages.h"
+#include <unistd.h>
 
 namespace fairlead {
 namespace {
@@ -40,7 +37,7 @@ class ForeignMappingsTest : public testing::Test {
   }
   static void store(std::byte* at) { *static_cast<volatile std::byte*>(at) = std::byte{1}; }
 
-  const std::size_t kBytes = 2 * page_size();
+  const std::size_t kBytes = 2 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::byte* owner_ = nullptr;
   ForeignMappings first_{3, kFirst};
   ForeignMappings second_{3, kSecond};
