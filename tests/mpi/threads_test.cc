@@ -207,6 +207,27 @@ TEST_P(Threads, CommunicatorsMadeAtOnceAreKeptApart) {
   });
 }
 
+// A thread's call for its own message may bring another's, who waits: with nothing else to come,
+// only that thread can tell it.
+TEST_P(Threads, WhatOneBringsForAnotherIsTold) {
+  const int rounds = GetParam() == "shm" ? 20000 : 1000;
+  run_threaded(GetParam(), 2, [rounds](int rank, int) {
+    constexpr int kThreads = 2;
+    return in_threads(kThreads, [&](int thread) {
+      bool good = true;
+      char byte = 0;
+      for (int tag = thread; tag < rounds; tag += kThreads) {
+        if (rank == 0) MPI_Send(&byte, 1, MPI_CHAR, 1, tag, MPI_COMM_WORLD);
+        MPI_Status status;
+        MPI_Recv(&byte, 1, MPI_CHAR, 1 - rank, tag, MPI_COMM_WORLD, &status);
+        good &= MPI_TEST_CHECK(status.MPI_TAG == tag, rank, tag);
+        if (rank == 1) MPI_Send(&byte, 1, MPI_CHAR, 0, tag, MPI_COMM_WORLD);
+      }
+      return good;
+    });
+  });
+}
+
 TEST_P(Threads, ThreadsThatSleepAreCalled) {
   run_threaded(GetParam(), 2, [](int rank, int) {
     constexpr auto kLong = std::chrono::milliseconds(60);

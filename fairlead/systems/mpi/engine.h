@@ -412,6 +412,8 @@ class Engine {
   Post poll_for_all(lci::Until until);
   Post wait_for_others(const lci::Until& until, const Request* request);
   [[gnu::cold, gnu::noinline]] void call_waiters();
+  // Those whose request is done, only.
+  [[gnu::cold, gnu::noinline]] void call_done();
   // Something may have changed: calls them, or has who follows do it.
   void tell_waiters(bool changed);
   [[gnu::cold, gnu::noinline]] void enter_port();

@@ -56,6 +56,13 @@ void Engine::call_waiters() {
   if (!one_is_awake) waiters_.front()->nap.call();
 }
 
+void Engine::call_done() {
+  for (ThreadWaiter* each = waiters_.front(); each != nullptr;
+       each = IntrusiveList<ThreadWaiter, &ThreadWaiter::link>::next(each)) {
+    if (each->request != nullptr && each->request->done()) each->nap.call();
+  }
+}
+
 void Engine::tell_waiters(bool changed) {
   if (waiters_.empty()) return;
   if (lock_->contended()) {
@@ -77,7 +84,8 @@ Post Engine::wait_among_threads(lci::Until until, const Request* request) {
 
 // Until something has changed or another thread wants to call.
 Post Engine::poll_for_all(lci::Until until) {
-  if (uncalled_ && !waiters_.empty()) call_waiters();
+  // What this thread called before it came to wait may have done others' requests, too.
+  if (!waiters_.empty()) uncalled_ ? call_waiters() : call_done();
   const FairLock::Queue queue = lock_->queue();
   lci::Until others;
   others.word = queue.word;
