@@ -90,8 +90,8 @@ more ranks than five ran with five where they let themselves. What does not pass
 - `errors/comm/comm_create_nullarg` and three like it want `MPI_COMM_WORLD`'s handler to hear of a
   null pointer in a call on another communicator, `errors/attr/keyvalmis` of a wrong key in a call
   on a window; here that object's own handler hears it, as the standard says.
-- OSU's `osu_allreduce_persistent -c` reduces other buffers than it checks. `osu_latency_mt` wants
-  `-t 2:2` with `-c`, and then did not end within 60 s: open.
+- OSU's `osu_allreduce_persistent -c` reduces other buffers than it checks. Its
+  `osu_latency_mt -t 2:2 -c` finds every size right, and then its ranks end without `MPI_Finalize`.
 
 Programs:
 
