@@ -37,16 +37,15 @@ EngineHardware::EngineHardware(ShmJob& job, Nic& wire, const HardwareOptions& op
     : job_(job),
       wire_(wire),
       options_(options),
-      rails_(wire.caps(options.self).rails),
       status_(queue_area(job, options.nodes.leader_of(options.self)).status()),
-      leaving_(std::size_t{options.nodes.count()} * rails_) {
+      leaving_(options.nodes.count()) {
   const ShmView view(job.base(), job.layout());
   for (const Rank rank : ranks()) {
     ranks_.emplace_back(queue_area(job, rank), options_.first).doorbell =
         &view.control(rank).doorbell;
   }
   wire_.attach({.arrived = on_arrived, .context = this, .path_changed = on_path_changed});
-  status_.rails.store(rails_);
+  status_.rails.store(wire_.caps(options.self).rails);
   const std::uint32_t mtu = wire_.caps(options.self).mtu_bytes;
   FAIRLEAD_CHECK(mtu > sizeof(WireExtra), "an MTU of {} bytes", mtu);
   status_.payload_bytes.store(
@@ -132,18 +131,6 @@ PacketId EngineHardware::make_control(PacketKind kind, Peer peer) {
   const PacketId made = take_slot();
   packet(made).header.client.kind = kind;
   packet(made).peer = peer;
-  return made;
-}
-
-PacketId EngineHardware::make_nothing(Peer node, std::uint64_t number) {
-  const PacketId made = take_slot();
-  NiPacket& nothing = packet(made);
-  nothing.header.client.kind = PacketKind::copy_piece;
-  nothing.header.client.source = ranks().front();
-  nothing.header.dest_rank = options_.nodes.leader_of(node);
-  nothing.operand = number;
-  nothing.peer = node;
-  nothing.uses = 1;
   return made;
 }
 
@@ -491,13 +478,6 @@ bool EngineHardware::unpack(const Incoming& incoming, NiPacket& packet, Rank* ta
   packet.header = *incoming.header;
   packet.peer = incoming.source;
   ClientHeader& header = packet.header.client;
-  if (header.lane >= kLanes) {
-    // A further rail's: copies and what acknowledges them.
-    const std::uint32_t stripe = header.lane - kLanes + 1;
-    if (stripe >= rails_) return false;
-    if (!is_control(header.kind) && header.kind != PacketKind::copy_piece) return false;
-    packet.peer += options_.nodes.count() * stripe;
-  }
   const Rank source = header.stamp;
   header.stamp = 0;
   header.source = source;
@@ -516,16 +496,11 @@ bool EngineHardware::unpack(const Incoming& incoming, NiPacket& packet, Rank* ta
     packet.operand = extra.operand;
     packet.cookie = extra.cookie;
     if (header.kind == PacketKind::multicast) *target = extra.target;
-    if (header.kind == PacketKind::copy_piece) {
-      if (extra.lane >= kLanes) return false;
-      header.lane = static_cast<std::uint8_t>(extra.lane);
-    }
   }
   header.size = static_cast<std::uint32_t>(payload->size());
   if (header.size > kPayloadMax) return false;
   switch (header.kind) {
     case PacketKind::data:
-    case PacketKind::copy_piece:
       return nodes.node_of(source) == incoming.source;
     case PacketKind::multicast:
       // Only of group 0 do NIs pass on what others sent, and never to where it came from.
@@ -540,15 +515,13 @@ bool EngineHardware::unpack(const Incoming& incoming, NiPacket& packet, Rank* ta
   }
 }
 
-void EngineHardware::transmit(Peer flow, PacketId id) {
-  if (leaving_[flow].empty()) leaving_flows_.push_back(flow);
-  leaving_[flow].push_back(id);
+void EngineHardware::transmit(Peer peer, PacketId id) {
+  if (leaving_[peer].empty()) leaving_peers_.push_back(peer);
+  leaving_[peer].push_back(id);
 }
 
-void EngineHardware::flush_flow(Peer flow) {
-  const Peer peer = flow % options_.nodes.count();
-  const std::uint32_t stripe = flow / options_.nodes.count();
-  Ring<PacketId>& leaving = leaving_[flow];
+void EngineHardware::flush_peer(Peer peer) {
+  Ring<PacketId>& leaving = leaving_[peer];
   std::array<WireExtra, kBatch> extras;
   while (!leaving.empty()) {
     batch_.clear();
@@ -559,12 +532,11 @@ void EngineHardware::flush_flow(Peer flow) {
       out.header = from.packet.header;
       out.header.client.stamp = header.source;
       out.header.client.source = self();
-      if (stripe > 0) out.header.client.lane = static_cast<std::uint8_t>(kLanes + stripe - 1);
       out.data = from.block == kNone ? nullptr : blocks_[from.block].data;
       if (header.kind == PacketKind::data || is_control(header.kind)) continue;
       if (is_word(header.kind)) out.header.client.size = 0;
       out.header.client.size += static_cast<std::uint32_t>(sizeof(WireExtra));
-      extras[i] = {from.packet.operand, from.packet.cookie, from.target, header.lane};
+      extras[i] = {from.packet.operand, from.packet.cookie, from.target, 0};
       std::byte* at = reinterpret_cast<std::byte*>(&extras[i]);
       if (from.block != kNone) {
         at = writable(from.block) - sizeof(WireExtra);
@@ -581,11 +553,11 @@ void EngineHardware::flush_flow(Peer flow) {
 
 void EngineHardware::flush() {
   std::size_t still = 0;
-  for (const Peer flow : leaving_flows_) {
-    flush_flow(flow);
-    if (!leaving_[flow].empty()) leaving_flows_[still++] = flow;
+  for (const Peer peer : leaving_peers_) {
+    flush_peer(peer);
+    if (!leaving_[peer].empty()) leaving_peers_[still++] = peer;
   }
-  leaving_flows_.resize(still);
+  leaving_peers_.resize(still);
   for (LocalRank& rank : ranks_) {
     if (!rank.ring) continue;
     rank.ring = false;
@@ -595,7 +567,7 @@ void EngineHardware::flush() {
 
 void EngineHardware::sleep(Ps until) {
   status_.sleeping.store(1);
-  bool work = !leaving_flows_.empty();
+  bool work = !leaving_peers_.empty();
   for (const LocalRank& rank : ranks_) {
     if (!rank.waiting.empty() || !rank.answers.empty()) until = std::min(until, now_ + kNap);
     work = work || (!rank.broken && rank.area.queues().posted.load() != rank.taken &&

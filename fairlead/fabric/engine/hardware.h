@@ -78,11 +78,7 @@ class EngineHardware {
   PortCounters& counters() { return status_.counters; }
   void deliver(PacketId id);
   void answer(PacketId id);
-  // `flow`: a node; or, by each further rail of those that lead there, node + nodes * i.
-  void transmit(Peer flow, PacketId id);
-  std::uint32_t rails() const { return rails_; }
-  // A packet for a flow to `node` of which nothing is delivered: a piece of that number.
-  PacketId make_nothing(Peer node, std::uint64_t number);
+  void transmit(Peer peer, PacketId id);
   PacketId image(PacketId id);
   void submit_forward(PacketId id, Peer child) { events_.push_back({true, id, child}); }
   PacketId make_control(PacketKind kind, Peer peer);
@@ -147,12 +143,11 @@ class EngineHardware {
     Peer peer;
   };
   // What of an NI packet is not in the header that Nics carry; before the payload of all but data.
-  // A piece of a copy has its number as the operand.
   struct WireExtra {
     std::uint64_t operand;
     std::uint64_t cookie;
     std::uint32_t target;
-    std::uint32_t lane;  // of a piece of a copy: the client's, as a further rail has one of its own
+    std::uint32_t reserved;
   };
   static_assert(sizeof(WireExtra) == 24);
 
@@ -185,7 +180,7 @@ class EngineHardware {
   void arrived(const Incoming& incoming);
   bool unpack(const Incoming& incoming, NiPacket& packet, Rank* target,
               std::span<const std::byte>* payload);
-  void flush_flow(Peer flow);
+  void flush_peer(Peer peer);
 
   static constexpr std::size_t kChunk = 256;
   static constexpr std::size_t kHeadroom = 64;
@@ -193,7 +188,6 @@ class EngineHardware {
   ShmJob& job_;
   Nic& wire_;
   HardwareOptions options_;
-  const std::uint32_t rails_;
   EngineStatus& status_;
   HardwareSink sink_;
   Ps now_{};
@@ -203,8 +197,8 @@ class EngineHardware {
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> free_blocks_;
   Ring<Event> events_;
-  std::vector<Ring<PacketId>> leaving_;  // by flow
-  std::vector<Peer> leaving_flows_;      // of those some are not empty
+  std::vector<Ring<PacketId>> leaving_;  // by peer
+  std::vector<Peer> leaving_peers_;      // of those some are not empty
   std::vector<Outgoing> batch_;
 };
 

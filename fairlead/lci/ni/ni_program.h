@@ -6,14 +6,12 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/post.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
-#include "fairlead/lci/ni/copy_stripes.h"
 #include "fairlead/lci/ni/ni_program_options.h"
 #include "fairlead/lci/ni/node_pages.h"
 #include "fairlead/lci/ni/node_tree.h"
@@ -33,8 +31,6 @@ class NiProgram {
  public:
   using PacketId = std::uint32_t;
   static constexpr bool kRetransmits = Flow::kRetransmits;
-  // Several rails may join it to others: then an endpoint of the flow is a node by one of them.
-  static constexpr bool kHasRails = requires(Hardware & each) { each.rails(); };
 
   NiProgram(Hardware& ni, Flow flow, const NiProgramOptions& options)
       : ni_(ni),
@@ -42,7 +38,6 @@ class NiProgram {
         options_(options),
         group_(ni.self(), options.members, options.tree),
         flow_(std::move(flow)),
-        stripes_(make_stripes(ni, options)),
         pages_(ni, options.anonymous_pages, options.translates ? options.ranks_here : 1) {}
 
   // --- Entry points of the main loop.
@@ -111,9 +106,6 @@ class NiProgram {
     auto& packet = ni_.packet(id);
     const Peer peer = packet.peer;
     if (peer >= options_.endpoints) return foreign(id, peer);
-    if constexpr (kHasRails) {
-      if (stripes_.any() && stripes_.heard(peer, ni_.now())) send_pieces(stripes_.node_of(peer));
-    }
     const PacketKind kind = packet.header.client.kind;
     if constexpr (Flow::kNumbers) {
       if (!check(id, peer, kind)) return;
@@ -156,15 +148,8 @@ class NiProgram {
           ni_, [this](Peer peer) { send_control(PacketKind::ack, peer); },
           [this](Peer peer, std::uint32_t id, std::uint32_t sequence) {
             send_again(peer, id, sequence);
-            if constexpr (kHasRails) {
-              if (stripes_.is_stripe(peer)) take_over_if_silent(peer);
-            }
           },
           [this](Peer peer) {
-            // A rail that was silent for so long is not asked again.
-            if constexpr (kHasRails) {
-              if (stripes_.is_stripe(peer)) return;
-            }
             violated(peer, "a packet was not acknowledged however often it was sent");
           });
     }
@@ -227,9 +212,6 @@ class NiProgram {
     if (!forwarded_here(packet)) {
       if (packet.peer == ni_.self()) [[unlikely]]
         return serve_near(id);
-      if constexpr (kHasRails) {
-        if (stripes_.any() && goes_by_stripes(id)) return;
-      }
       return send(packet.peer, id);
     }
     const Peer root = ni_.node_of(packet.header.client.source);
@@ -238,89 +220,6 @@ class NiProgram {
       ni_.charge(Step::forward);
       send(child, id);
     });
-  }
-
-  static auto make_stripes([[maybe_unused]] Hardware& ni,
-                           [[maybe_unused]] const NiProgramOptions& options) {
-    if constexpr (kHasRails) {
-      return CopyStripes(options.members, ni.rails());
-    } else {
-      return NoStripes{};
-    }
-  }
-
-  // --- Copies by several rails (copy_stripes.h).
-
-  // False: it goes with all other packets of the pair.
-  bool goes_by_stripes(PacketId id) {
-    auto& packet = ni_.packet(id);
-    const Peer node = packet.peer;
-    switch (CopyStripes::order_of(packet.header.client)) {
-      case CopyStripes::Order::any:
-        return false;
-      case CopyStripes::Order::behind:
-        if (!stripes_.busy(node) && !stripes_.holds(node)) return false;
-        stripes_.hold(node, id);
-        return true;
-      case CopyStripes::Order::piece:
-        break;
-    }
-    // The first ones keep the order, and need nobody to wait for them.
-    if (!stripes_.busy(node) && waiting_.empty(node) &&
-        flow_.unacknowledged(node) < CopyStripes::kOwnMost && flow_.open(ni_, node)) {
-      return false;
-    }
-    packet.header.client.kind = PacketKind::copy_piece;
-    packet.operand = stripes_.add(node, id);
-    send_pieces(node);
-    return true;
-  }
-  // By whichever flow has room, in turn. Those of the pair's own flow that wait are first there.
-  void send_pieces(Peer node) {
-    for (std::uint32_t full = 0; full < stripes_.rails() && stripes_.has_piece(node);) {
-      const Peer flow = stripes_.next_flow(node);
-      ++full;
-      if (stripes_.is_silent(flow) || !waiting_.empty(flow) || !flow_.open(ni_, flow)) continue;
-      full = 0;
-      if (flow_.unacknowledged(flow) == 0) stripes_.begins(flow, ni_.now());
-      transmit(flow, stripes_.take_piece(node));
-    }
-  }
-  void send_ready(Peer node) {
-    while (stripes_.has_ready(node)) send(node, stripes_.take_ready(node));
-  }
-  // What is numbered on the flow stays so, but has nothing in it.
-  void take_over_if_silent(Peer flow) {
-    if (!stripes_.gives_up(flow, ni_.now())) return;
-    const Peer node = stripes_.node_of(flow);
-    flow_.replace_unacknowledged(flow, [&](PacketId id) {
-      if (ni_.packet(id).operand == CopyStripes::kNoNumber) return id;
-      stripes_.take_over(node, id);
-      return ni_.make_nothing(node, CopyStripes::kNoNumber);
-    });
-    send_pieces(node);
-  }
-  // The other node has all of a packet that left.
-  template <class Packet>
-  void piece_over(const Packet& packet) {
-    if (packet.header.client.kind != PacketKind::copy_piece ||
-        packet.operand == CopyStripes::kNoNumber) {
-      return;
-    }
-    stripes_.acknowledged(packet.peer, packet.operand);
-  }
-  // A piece came: for its rank, unless it did before.
-  void take_piece(PacketId id, Peer flow) {
-    auto& packet = ni_.packet(id);
-    if (!stripes_.came(stripes_.node_of(flow), packet.operand)) {
-      ++ni_.counters().duplicates_dropped;
-      ni_.free_packet(id);
-      buffer_free();
-      return released(flow);
-    }
-    packet.header.client.kind = PacketKind::data;
-    packet.operand = 0;
-    ni_.deliver(id);
   }
 
   void send(Peer peer, PacketId id) {
@@ -418,9 +317,6 @@ class NiProgram {
     const Peer peer = packet.peer;
     const std::uint32_t place = packet.place;
     const PacketId origin = packet.origin;
-    if constexpr (kHasRails) {
-      if (held != Holds::receive_buffer) piece_over(packet);
-    }
     ni_.free_packet(id);
     if (origin != kNoPacket) return use_over(origin);  // the host posted an image
     if (held == Holds::send_buffer) {
@@ -450,12 +346,6 @@ class NiProgram {
     }
     if constexpr (Flow::kKeepsEarly) send_lost(peer);
     send_waiting(peer);
-    if constexpr (kHasRails) {
-      if (stripes_.any()) {
-        send_ready(stripes_.node_of(peer));
-        send_pieces(stripes_.node_of(peer));
-      }
-    }
     if constexpr (Flow::kKeepsEarly) {
       if (verdict == proto::Verdict::early) {
         keep_early(id, peer);
@@ -546,11 +436,6 @@ class NiProgram {
         ni_.charge(Step::deliver);
         if (ni_.packet(id).notifies) ni_.charge(Step::dma_queue);
         return ni_.land(id);
-      case PacketKind::copy_piece:
-        if constexpr (kHasRails) {
-          if (stripes_.any()) return take_piece(id, peer);
-        }
-        return refuse(id, peer);
       case PacketKind::fetch_add:
         return serve_fetch_add(id);
       case PacketKind::fetch_add_reply:
@@ -723,7 +608,6 @@ class NiProgram {
   NiProgramOptions options_;
   NodeTree group_;
   Flow flow_;
-  [[no_unique_address]] std::conditional_t<kHasRails, CopyStripes, NoStripes> stripes_;
   NodePages<Hardware> pages_;  // where options_.translates
 };
 
