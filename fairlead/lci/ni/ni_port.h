@@ -73,7 +73,7 @@ class alignas(kCacheLine) NiPort final
                counters),
         vi_rdma_(ni, *this) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
-    // Then the NI has puts go by all of them.
+    // An NI may have puts go by all of them.
     if (options.rails > 1) remote_.lanes_pass_puts();
   }
 
