@@ -34,8 +34,8 @@ class RankClock {
   // Until somebody calls wake_task(), whatever else is new.
   void block(const char* what) { task_->block(what); }
   void wake_task() { task_->wake(engine_.now()); }
-  // Until `deadline`, something new or wake_task(); more may be new before. Calls of it stand
-  // between two of waits().
+  // For a rank that computes and may be interrupted: until `deadline` or, between waits(true) and
+  // waits(false), until something is new.
   void block_until(Ps deadline, const char* what) { (void)task_->block_until(deadline, what); }
   void waits(bool waiting) { waiting_ = waiting; }
 

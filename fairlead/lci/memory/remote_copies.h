@@ -56,7 +56,7 @@ class RemoteCopies {
 
   // As in Port, to one rank. pending: `done` counts later, failed where the target refused (a
   // refused put shows at the next fence too). nullopt: not worth it, or no room: by packets.
-  // Of `flags`: kRaw (the fabric may lose it), on_rail().
+  // What `flags` may have here: kRaw (the fabric may lose it), on_rail().
   std::optional<Post> get(const Remote& from, void* to, std::size_t size, Counter* done,
                           std::uint32_t flags = kNoFlags);
   std::optional<Post> put(Rank rank, SegId segment, std::span<const PutPiece> pieces, Counter* done,

@@ -75,7 +75,7 @@ bool RemoteMemory::puts_precede(Rank rank, Lane lane) {
     puts.served = puts.asked;
   }
   if (puts.served == puts.begun) return true;
-  if (lane == Lane::request && !lanes_pass_puts_) {
+  if (lane == Lane::request) {
     for (const Op* op = queues_.front(rank); op != nullptr; op = op->next) {
       if (op->kind == Kind::put || op->kind == Kind::bump) return false;
     }

@@ -73,8 +73,6 @@ class alignas(kCacheLine) NiPort final
                counters),
         vi_rdma_(ni, *this) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
-    // An NI may have puts go by all of them.
-    if (options.rails > 1) remote_.lanes_pass_puts();
   }
 
   Rank self() const override { return self_; }

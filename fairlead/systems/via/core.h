@@ -109,7 +109,7 @@ class Core {
   void flush(Vi& vi, std::uint32_t first_status);
 
   // --- by_interface.cc
-  // Of one descriptor, the address segment included.
+  // How many segments a descriptor may have, the address segment included.
   std::uint32_t segments_max() const;
 
  private:
