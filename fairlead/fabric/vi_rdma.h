@@ -11,9 +11,9 @@ namespace fairlead::fabric {
 
 // NiPacket::source of a data packet. write, read: an operation that the receiving interface
 // performs, with an RdmaHead before its data. read_data: what was read. done: a write is in memory.
-// Those of messages (vi_message.h): message, message_write: a piece of one, or of an RDMA write with
-// immediate data. message_done: one is in memory. broken: the connection is. From `send_token` on
-// they stay in one node: send_token, receive_token: a descriptor that the interface reads.
+// Those of messages (vi_message.h): message, message_write: a piece of one, or of an RDMA write
+// with immediate data. message_done: one is in memory. broken: the connection is. From `send_token`
+// on they stay in one node: send_token, receive_token: a descriptor that the interface reads.
 // fragment: bytes of a packet that lie elsewhere in host memory than the others. told: what a host
 // is told.
 enum class ViOp : std::uint8_t {

@@ -233,7 +233,7 @@ class Engine {
   }
   void give_lock() {
     if (!waiters_.empty()) [[unlikely]]
-      call_waiters();
+      call_waiters(true);
     if (in_port_) [[unlikely]]
       leave_port();
     lock_->unlock();
@@ -411,9 +411,8 @@ class Engine {
   Post wait_among_threads(lci::Until until, const Request* request);
   Post poll_for_all(lci::Until until);
   Post wait_for_others(const lci::Until& until, const Request* request);
-  [[gnu::cold, gnu::noinline]] void call_waiters();
-  // Those whose request is done, only.
-  [[gnu::cold, gnu::noinline]] void call_done();
+  // Those whose request is done, and, where something has `changed`, those that wait for that.
+  [[gnu::cold, gnu::noinline]] void call_waiters(bool changed);
   // Something may have changed: calls them, or has who follows do it.
   void tell_waiters(bool changed);
   [[gnu::cold, gnu::noinline]] void enter_port();

@@ -45,22 +45,15 @@ void Engine::leave_port() {
   port_.leave();
 }
 
-void Engine::call_waiters() {
+void Engine::call_waiters(bool changed) {
   uncalled_ = false;
   bool one_is_awake = polls_.load();
   for (ThreadWaiter* each = waiters_.front(); each != nullptr;
        each = IntrusiveList<ThreadWaiter, &ThreadWaiter::link>::next(each)) {
-    if (each->request == nullptr || each->request->done()) each->nap.call();
+    if (each->request == nullptr ? changed : each->request->done()) each->nap.call();
     one_is_awake |= !each->nap.asleep();
   }
   if (!one_is_awake) waiters_.front()->nap.call();
-}
-
-void Engine::call_done() {
-  for (ThreadWaiter* each = waiters_.front(); each != nullptr;
-       each = IntrusiveList<ThreadWaiter, &ThreadWaiter::link>::next(each)) {
-    if (each->request != nullptr && each->request->done()) each->nap.call();
-  }
 }
 
 void Engine::tell_waiters(bool changed) {
@@ -68,7 +61,7 @@ void Engine::tell_waiters(bool changed) {
   if (lock_->contended()) {
     uncalled_ |= changed;
   } else {
-    call_waiters();
+    call_waiters(true);
   }
 }
 
@@ -85,7 +78,7 @@ Post Engine::wait_among_threads(lci::Until until, const Request* request) {
 // Until something has changed or another thread wants to call.
 Post Engine::poll_for_all(lci::Until until) {
   // What this thread called before it came to wait may have done others' requests, too.
-  if (!waiters_.empty()) uncalled_ ? call_waiters() : call_done();
+  if (!waiters_.empty()) call_waiters(uncalled_);
   const FairLock::Queue queue = lock_->queue();
   lci::Until others;
   others.word = queue.word;
