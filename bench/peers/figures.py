@@ -12,6 +12,7 @@ class Job:
     network: bool = False  # over the loopback interface: ours by `place`, the peers by TCP
     place: str = "udp"
     options: tuple = ()  # of `fairlead run`; the peers have nothing like it and are left out
+    arguments: tuple = ()  # of the program
 
     @property
     def oversubscribed(self):
@@ -42,6 +43,14 @@ JOBS = [
     Job("pingpong", 2, suffix="_ofi", network=True, place="ofi"),
     Job("rate", 2, suffix="_ofi", network=True, place="ofi"),
     Job("bandwidth", 2, suffix="_ofi", network=True, place="ofi"),
+    Job("every_collective", 2),
+    Job("every_collective", 8, suffix="_8_on_2"),
+    Job("nonblocking", 2),
+    Job("one_sided", 2),
+    Job("one_sided", 2, suffix="_udp", network=True),
+    Job("datatypes", 2),
+    Job("threads", 2),
+    Job("threads", 2, arguments=("multiple",)),
     Job("startup", 2, timed_as="startup_2"),
     Job("startup", 32, timed_as="startup_32"),
     Job("memory", 64),
@@ -49,8 +58,11 @@ JOBS = [
 
 
 def higher_is_better(figure):
-    return figure.startswith(("rate", "bandwidth"))
+    return figure.startswith(("rate", "bandwidth", "overlap"))
 
+
+# Rows of their own: the geometric mean of the ratios of all figures whose names begin so.
+MEANS = {"mean_of_collectives": "coll_"}
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,9 @@ class Bar:
     def met(self, ratio):
         return self.least <= ratio <= self.most
 
+
+NONBLOCKING = (("barrier", 0), ("bcast", 8), ("allreduce", 8), ("bcast", 65536),
+               ("allreduce", 65536), ("alltoall", 65536))
 
 BARS = {
     ("port_latency", 8): Bar("limit", most=1.3),
@@ -100,6 +115,22 @@ BARS = {
     ("latency_udp_drop1%", 8): Bar("latency_udp_lossless", most=5),
     ("bandwidth_udp_drop0.1%", 1048576): Bar("bandwidth_udp_lossless", least=0.8),
     ("bandwidth_udp_drop1%", 1048576): Bar("bandwidth_udp_lossless", least=0.5),
+    ("mean_of_collectives", 0): Bar("peer", most=0.7),
+    ("mean_of_collectives_8_on_2", 0): Bar("peer", most=0.7),
+    **{("i" + name, size): Bar("peer", most=1.0) for name, size in NONBLOCKING},
+    **{("overlap_i" + name, size): Bar("peer", least=0.95) for name, size in NONBLOCKING},
+    ("persistent", 8): Bar("persistent_blocking", most=1.1),
+    **{(name, 8): Bar("peer", most=1.0) for name in
+       ("win_put", "win_get", "win_put_created", "win_get_created", "win_accumulate")},
+    ("win_fetch_and_op", 8): Bar("peer", most=0.5),
+    ("win_fetch_and_op_busy", 8): Bar("1", most=200.0),
+    ("win_fetch_and_op_busy_udp", 8): Bar("1", most=200.0),
+    **{(name, 1 << 18): Bar(name + "_by_hand", most=1.3) for name in
+       ("pack_vector", "pack_subarray", "pack_indexed")},
+    ("latency_vector", 65536): Bar("peer", most=0.8),
+    ("latency_vector", 1048576): Bar("peer", most=0.8),
+    ("latency_multiple", 8): Bar("latency_single", most=1.1),
+    ("latency_two_threads", 8): Bar("peer", most=0.6),
     ("startup_2", 0): Bar("peer", most=0.3),
     ("startup_32", 0): Bar("peer", most=0.15),
     # MiB a rank over the null program.

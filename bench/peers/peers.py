@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from figures import BARS, JOBS, PORT, higher_is_better  # noqa: E402
+from figures import BARS, JOBS, MEANS, PORT, higher_is_better  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 JOB_TIMEOUT_S = 180
@@ -35,10 +35,11 @@ class Implementation:
         self.name, self.compiler, self.launcher = name, compiler, launcher
         self.is_ours = name in (OURS, BEFORE)
 
-    def command(self, program, job):
+    def command(self, path, job):
+        program = [path, *job.arguments]
         if self.is_ours:
             place = ["--on", job.place] if job.network else []
-            return [self.launcher, "run", *place, *job.options, "-n", str(job.ranks), program]
+            return [self.launcher, "run", *place, *job.options, "-n", str(job.ranks), *program]
         if self.name == "openmpi":
             # As its users tune it: told to yield when there are more ranks than processors.
             how = (["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"] if job.oversubscribed
@@ -46,11 +47,11 @@ class Implementation:
             if job.network:
                 how += ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
                         "--mca", "btl_tcp_if_include", "lo"]
-            return [self.launcher, "--oversubscribe", *how, "-n", str(job.ranks), program]
+            return [self.launcher, "--oversubscribe", *how, "-n", str(job.ranks), *program]
         how = [] if job.oversubscribed else ["-bind-to", "core"]
         if job.network:
             how += ["-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "lo"]
-        return [self.launcher, *how, "-n", str(job.ranks), program]
+        return [self.launcher, *how, "-n", str(job.ranks), *program]
 
 
 def note(text):
@@ -89,7 +90,8 @@ def compile_all(implementations, folder):
     """PROGRAM.IMPLEMENTATION in `folder`, the null program and the limits; answers the
     implementations that could compile."""
     here = ROOT / "bench/peers"
-    c_flags = ["-O2", "-std=c11", "-D_GNU_SOURCE", "-Wno-stringop-overflow", f"-I{ROOT}"]
+    c_flags = ["-O2", "-std=c11", "-pthread", "-D_GNU_SOURCE", "-Wno-stringop-overflow",
+               f"-I{ROOT}"]
     usable = []
     for one in implementations:
         try:
@@ -311,6 +313,16 @@ def summarize(samples):
             row["bar"] = bar.text()
             row["met"] = None if against is None else bar.met(against)
         rows.append(row)
+    for mean, prefix in MEANS.items():
+        for suffix in ("", "_8_on_2"):
+            ratios = [row["ratio"] for row in rows if row["figure"].startswith(prefix) and
+                      row["figure"].endswith("_8_on_2") == bool(suffix) and row["ratio"]]
+            if not ratios:
+                continue
+            bar, ratio = BARS[mean + suffix, 0], statistics.geometric_mean(ratios)
+            rows.append({"figure": mean + suffix, "bytes": 0, "unit": "x", "ours": None,
+                         "peer": None, "peer_name": None, "limit": None, "ratio": ratio,
+                         "bar": bar.text(), "met": bar.met(ratio)})
     return rows
 
 
@@ -319,7 +331,7 @@ def show(value):
 
 
 def print_table(rows):
-    line = "{:<22} {:>8} {:>10} {:>10} {:<8} {:>10} {:>7}  {:<6} {}{}"
+    line = "{:<26} {:>8} {:>10} {:>10} {:<8} {:>10} {:>7}  {:<6} {}{}"
     extra = " {:>10} {:>9}" if any("before" in row for row in rows) else ""
     print(line.format("figure", "bytes", "ours", "peer", "", "limit", "ratio", "unit",
                       extra.format("before", "to before"), " bar"))

@@ -285,7 +285,7 @@ struct Until {
 };
 
 // Purpose: one rank's access to the network, in either world. One per process, or per fiber.
-// Thread: one thread at a time; systems that have threads lock around it.
+// Thread: one thread at a time: systems that have threads lock around it, or share() it.
 // Upcalls: at most one at a time, never inside another, only from poll(), wait() and the blocking
 // forms of alloc/send; inside one the client may send on a higher lane, put/get/atomic without
 // waiting, release and defer; it may not poll or wait (CHECK in debug builds).
@@ -365,6 +365,13 @@ class Port {
   // called. Not around wake() and doorbell().
   virtual void enter() {}
   virtual void leave() {}
+  // Several threads of this rank call from now on; until now one did. Each call is a turn of its
+  // thread's, as is what lies between enter() and leave(); poll() and wait() let other threads have
+  // theirs, from inside an enter() too, and a wait for any packet or change may end by it. wakes()
+  // is true from here on. Only where it is shareable(): not in the model, nor where ranks are
+  // fibers of one thread.
+  virtual bool shareable() const { return false; }
+  virtual void share() {}
 
   // A queue of this rank's at its network interface, beside the common one to each peer, where that
   // interface looks at queues in turn (virtual interfaces): on_queue() names it. What goes by one

@@ -34,6 +34,14 @@ inline bool looks_at_memory(const Until& until) {
   return false;
 }
 
+// One of its conditions is a change of which no trace is left once it was told.
+inline bool looks_at_changes(const Until& until) {
+  for (const Until* each = &until; each != nullptr; each = each->also) {
+    if (each->segment != kNoSegment) return true;
+  }
+  return until.any_packet || until.any_change;
+}
+
 // One wait(). Begins when it is made.
 class Ending {
  public:

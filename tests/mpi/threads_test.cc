@@ -264,6 +264,31 @@ TEST_P(Threads, ThreadsThatSleepAreCalled) {
   });
 }
 
+// Each thread has a communicator of its own that it makes intercommunicators from, at a time with
+// the others: what is sent in one must not come to another thread.
+TEST_P(Threads, IntercommunicatorsMadeAtOnceAreApart) {
+  run_threaded(GetParam(), 2, [](int rank, int) {
+    constexpr int kThreads = 4;
+    MPI_Comm own[kThreads];
+    for (MPI_Comm& comm : own) MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    const bool good = in_threads(kThreads, [&](int thread) {
+      bool fine = true;
+      for (int round = 0; round < 8; ++round) {
+        MPI_Comm made = MPI_COMM_NULL;
+        MPI_Intercomm_create(own[thread], 0, MPI_COMM_WORLD, 1 - rank, 50 + thread, &made);
+        const int sent = 1000 * round + 10 * thread + rank;
+        int number = -1;
+        MPI_Sendrecv(&sent, 1, MPI_INT, 0, 9, &number, 1, MPI_INT, 0, 9, made, MPI_STATUS_IGNORE);
+        fine &= MPI_TEST_CHECK(number == sent + 1 - 2 * rank, rank, number);
+        MPI_Comm_free(&made);
+      }
+      return fine;
+    });
+    for (MPI_Comm& comm : own) MPI_Comm_free(&comm);
+    return good;
+  });
+}
+
 // One thread alone, which takes the short ways under the lock.
 TEST_P(Threads, OneCallingThread) {
   run_threaded(GetParam(), 2, [](int rank, int size) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -27,6 +28,8 @@ constexpr Ps kNapMax = microseconds(800);
 constexpr int kRounds = 16;
 // Who wants its turn spins so often before it sleeps: a poll is short.
 constexpr int kSpins = 100;
+// How often who hands its turn over gives its processor away before it takes it to be unwanted.
+constexpr int kYields = 1000;
 
 // The helper runs for microseconds at a time: with a short slice Linux (6.12 and later) lets it run
 // at once where a rank computes on the same processor. Elsewhere it is refused or does nothing.
@@ -62,14 +65,32 @@ void WakeHelper::lock() {
     ++depth_;
     return;
   }
-  for (int spin = 0; !mutex_.try_lock(); ++spin) {
-    if (spin == kSpins) {
-      mutex_.lock();
-      break;
+  if (!mutex_.try_lock()) {
+    wanted_.fetch_add(1, std::memory_order_relaxed);
+    for (int spin = 0; !mutex_.try_lock(); ++spin) {
+      if (spin == kSpins) {
+        mutex_.lock();
+        break;
+      }
+      cpu_pause();
     }
-    cpu_pause();
+    wanted_.fetch_sub(1, std::memory_order_relaxed);
   }
   take_over(self);
+}
+
+void WakeHelper::hand_over() {
+  const std::uint32_t depth = depth_;
+  const std::uint64_t mine = turns_.load(std::memory_order_relaxed);
+  owner_.store(Self{}, std::memory_order_relaxed);
+  mutex_.unlock();
+  for (int i = 0; i < kYields && turns_.load(std::memory_order_relaxed) == mine &&
+                  wanted_.load(std::memory_order_relaxed) != 0;
+       ++i) {
+    sched_yield();
+  }
+  lock();
+  depth_ = depth;
 }
 
 void WakeHelper::unlock() {

@@ -54,6 +54,15 @@ class WakeHelper {
   // Whose turn it is; calls nest.
   void lock();
   void unlock();
+  // Several threads of the rank take turns from now on, where they can.
+  bool shareable() const { return !hooks_.one_thread; }
+  void share() { shared_ = true; }
+  bool shared() const { return shared_; }
+  // For who has the turn and can do without it: the word is another than 0 while threads want it.
+  const std::atomic<std::uint64_t>& wanted() const { return wanted_; }
+  // One of them has it, all that the caller's nested calls took, before this returns, or seems not
+  // to come for it.
+  void hand_over();
   // It is the caller's.
   bool mine() const {
     return hooks_.one_thread ? depth_ > 0
@@ -66,7 +75,7 @@ class WakeHelper {
   // The descriptor of Port::doorbell(), and rings it from now on.
   int doorbell(const Target& target);
   // Whether the port must be locked: a policy other than poll_only, or a doorbell.
-  bool needed() const { return policy_ != Wake::poll_only || doorbell_.valid(); }
+  bool needed() const { return policy_ != Wake::poll_only || doorbell_.valid() || shared_; }
   // No helper runs from here on. From any thread, the helper's included: an upcall may end the
   // program.
   void stop();
@@ -107,6 +116,7 @@ class WakeHelper {
   void take_over(Self self) {
     owner_.store(self, std::memory_order_relaxed);
     depth_ = 1;
+    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   bool rings() const { return doorbell_.valid() && !rung_; }
   bool works() const { return policy_ != Wake::poll_only || rings(); }
@@ -119,6 +129,9 @@ class WakeHelper {
   std::condition_variable change_;       // of what pause_until_changed() waits for
   std::atomic<Self> owner_{};            // of the mutex; compared with oneself only
   std::atomic<std::uint64_t> polls_{0};  // of the rank
+  std::atomic<std::uint64_t> turns_{0};  // begun, by whomever
+  std::atomic<std::uint64_t> wanted_{0};
+  bool shared_ = false;
   std::atomic<bool> stop_{false};
   // In turn.
   std::uint32_t depth_ = 0;

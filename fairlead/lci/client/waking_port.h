@@ -12,6 +12,7 @@
 #include "fairlead/lci/client/fast_path.h"
 #include "fairlead/lci/client/wake_helper.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
 
@@ -107,6 +108,12 @@ class WakingPort final : public Port {
     helper_.unlock();
   }
 
+  bool shareable() const override { return helper_.shareable(); }
+  void share() override {
+    helper_.share();
+    lock_from_now_on();
+  }
+
   void* allocate(SegId segment, std::size_t size, Place place) override {
     return in_turn([&] { return inner_.allocate(segment, size, place); });
   }
@@ -190,16 +197,41 @@ class WakingPort final : public Port {
     const Turn turn(helper_);
     const int ran = inner_.poll();
     helper_.polled(ran == 0);
+    if (helper_.shared() && wanted()) helper_.hand_over();
     return ran;
   }
+  bool wanted() const { return helper_.wanted().load(std::memory_order_relaxed) != 0; }
   // What the helper ran since the client last looked ends the wait, as if it had just run.
   [[gnu::noinline, gnu::cold]] Post wait_in_turn(const Until& until) {
     const Turn turn(helper_);
     helper_.polled(false);
     if (helper_.take_served() && (until.any_packet || until.any_change)) return Post::done;
+    if (helper_.shared()) return wait_among_threads(until);
     const Post answer = inner_.wait(until);
     helper_.polled(false);
     return answer;
+  }
+  // One of those that wait has the turn and polls for all; it hands it over as soon as another
+  // wants it, be it to look at its own condition.
+  Post wait_among_threads(const Until& until) {
+    const Ending ending(until);
+    Until looks = until;
+    Until turn_wanted;
+    turn_wanted.word = &helper_.wanted();
+    turn_wanted.cmp = Cmp::ne;
+    turn_wanted.also = until.also;
+    looks.also = &turn_wanted;
+    for (;;) {
+      const Post answer = inner_.wait(looks);
+      helper_.polled(false);
+      if (answer == Post::peer_down || answer == Post::invalid) return answer;
+      if (ending.holds(false, false)) return ending.answer();
+      if (answer == Post::again_credit && ending.late(now())) return answer;
+      if (wanted()) helper_.hand_over();
+      if (looks_at_changes(until)) return Post::done;
+      if (ending.holds(false, false)) return ending.answer();
+      if (ending.late(now())) return Post::again_credit;
+    }
   }
   // Where ranks are fibers of one thread, what its peers send comes while they run.
   [[gnu::noinline, gnu::cold]] void serve_here() {

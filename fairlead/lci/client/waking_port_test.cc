@@ -233,5 +233,94 @@ TEST_F(WakingPortTest, stops_for_good_and_in_a_turn) {
   EXPECT_EQ(asked_, 25u);
 }
 
+// --- Several threads of a rank.
+
+TEST_F(WakingPortTest, threads_that_share_a_port_take_turns) {
+  ASSERT_TRUE(port(1).shareable());
+  port(1).share();
+  EXPECT_TRUE(port(1).wakes());
+  constexpr std::uint64_t kTimes = 2000;
+  std::uint64_t shared = 0;  // plain: a turn guards it
+  const auto adds = [&] {
+    for (std::uint64_t i = 0; i < kTimes; ++i) {
+      const PortTurn turn(port(1));
+      const std::uint64_t before = shared;
+      if (i % 64 == 0) (void)port(1).now();
+      shared = before + 1;
+    }
+  };
+  std::thread other(adds);
+  adds();
+  other.join();
+  EXPECT_EQ(shared, 2 * kTimes);
+}
+
+TEST_F(WakingPortTest, a_thread_that_waits_lets_another_one_end_its_wait) {
+  ASSERT_TRUE(port(1).shareable());
+  port(1).share();
+  constexpr std::uint64_t kTimes = 200;
+  Counter pings;
+  Counter pongs;
+  std::thread other([&] {
+    for (std::uint64_t i = 1; i <= kTimes; ++i) {
+      // Nested turns, all of which the wait gives up.
+      const PortTurn turn(port(1));
+      const PortTurn nested(port(1));
+      EXPECT_EQ(port(1).wait({.counter = &pings, .at = i}), Post::done);
+      pongs.ok.fetch_add(1);
+    }
+  });
+  for (std::uint64_t i = 1; i <= kTimes; ++i) {
+    const PortTurn turn(port(1));
+    pings.ok.fetch_add(1);
+    EXPECT_EQ(port(1).wait({.counter = &pongs, .at = i}), Post::done);
+  }
+  other.join();
+  EXPECT_EQ(pongs.ok, kTimes);
+}
+
+TEST_F(WakingPortTest, what_one_thread_polls_ends_the_waits_of_others) {
+  ASSERT_TRUE(port(1).shareable());
+  port(1).share();
+  peer_asks(300);
+  Counter over;
+  std::thread other([&] {
+    while (over.ok == 0) (void)port(1).wait({.any_packet = true, .also = nullptr});
+  });
+  std::thread third([&] { EXPECT_EQ(port(1).wait({.counter = &over, .at = 1}), Post::done); });
+  while (!over_) (void)port(1).poll();
+  over.ok.fetch_add(1);
+  EXPECT_EQ(port(1).wait({.counter = &over, .at = 1}), Post::done);
+  third.join();
+  // A thread that waits for a packet is called by one.
+  (void)port(0).send_small({1}, kAsk, Lane::request, Words{}, {}, kNoFlags);
+  other.join();
+  const PortTurn turn(port(1));
+  EXPECT_GE(asked_, 300u);
+}
+
+TEST_F(WakingPortTest, a_wait_of_one_of_several_threads_ends_at_its_deadline_or_tells_a_failure) {
+  ASSERT_TRUE(port(1).shareable());
+  port(1).share();
+  Counter never;
+  Counter fails;
+  std::atomic<bool> begins{false};
+  std::thread other([&] {
+    const PortTurn turn(port(1));
+    begins = true;
+    EXPECT_EQ(port(1).wait({.counter = &fails, .at = 1}), Post::maybe_delivered);
+  });
+  EXPECT_EQ(
+      port(1).wait({.counter = &never, .at = 1, .deadline = port(1).now() + microseconds(3000)}),
+      Post::again_credit);
+  while (!begins) std::this_thread::yield();
+  {
+    // The other one lets go of its turn in its wait only.
+    const PortTurn turn(port(1));
+    fails.failed.fetch_add(1);
+  }
+  other.join();
+}
+
 }  // namespace
 }  // namespace fairlead::lci

@@ -97,7 +97,7 @@ GroupDma& Core::group_dma() {
 
 void Core::fail(const char* call, const std::string& what) { elan::fail(context_, call, what); }
 
-void Core::join() {
+void Core::join(bool threads) {
   const char* const call = "elan_baseInit";
   const std::uint64_t process = process_name();
   std::uint64_t agreed[] = {process,           ~process,
@@ -117,6 +117,12 @@ void Core::join() {
     memory_->refuse_statics("the processes run different programs");
   } else {
     memory_->expose_statics();
+  }
+  if (port_.shareable()) {
+    std::uint64_t asked = threads ? 1 : 0;
+    all_.group.reduce(&asked, &asked, sizeof asked, 1, largest, nullptr,
+                      ELAN_REDUCE_COMMUTE | ELAN_RESULT_ALL, call);
+    meeting_.threads = asked != 0;
   }
   all_.group.gsync(call);
   meeting_.find_board();

@@ -80,8 +80,8 @@ class Core {
     return context == nullptr ? nullptr : static_cast<Core*>(context->state(run::System::elan));
   }
 
-  // Agrees with all others on what is symmetric.
-  void join();
+  // Agrees with all others on what is symmetric, and on whether several threads call.
+  void join(bool threads);
   // Nobody looks at this process's memory any more.
   void leave();
 

@@ -38,8 +38,12 @@ typedef struct elan_event ELAN_EVENT;
 
 /* Joins the job. Collective. Later calls return the same. The heap takes what FAIRLEAD_ELAN_HEAP
  * says (bytes; K, M, G may follow), by default 512 MiB of address space, which takes memory where
- * it is touched only. flags: none yet, 0. */
+ * it is touched only. flags: 0, or ELAN_THREADS: several threads of the process may call
+ * afterwards, those of one group one at a time. It is enough that one process asks for it;
+ * elan_threads() tells whether it was granted (not in the model, nor to fibers of one process). */
+#define ELAN_THREADS 1U
 ELAN_BASE* elan_baseInit(unsigned flags);
+int elan_threads(ELAN_BASE* base);
 /* As elan_baseInit, with a heap of so many bytes; `variable` is named where it proves too small. */
 ELAN_BASE* elan_baseInitHeap(unsigned flags, size_t bytes, const char* variable);
 /* Leaves the job in order. Collective; the last call of Elanlib. */

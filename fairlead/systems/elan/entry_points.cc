@@ -40,7 +40,7 @@ struct Call {
   lci::PortTurn turn;
 };
 
-ELAN_BASE* start(std::size_t bytes, const char* variable) {
+ELAN_BASE* start(unsigned flags, std::size_t bytes, const char* variable) {
   const Result<run::Context*> joined = run::attach();
   if (!joined.ok()) exit_with(fmt::format("elan_baseInit: {}", joined.error().text));
   run::Context& context = *joined.value();
@@ -56,8 +56,11 @@ ELAN_BASE* start(std::size_t bytes, const char* variable) {
   Core& core = context.set_state(run::System::elan,
                                  std::make_unique<Core>(context, std::move(memory.value())));
   context.began(run::System::elan);
-  const lci::PortTurn turn(core.port());
-  core.join();
+  {
+    const lci::PortTurn turn(core.port());
+    core.join((flags & ELAN_THREADS) != 0);
+  }
+  if (core.meeting().threads) core.port().share();
   return &core.base();
 }
 
@@ -68,7 +71,7 @@ using fairlead::elan::Call;
 
 extern "C" {
 
-ELAN_BASE* elan_baseInit(unsigned) {
+ELAN_BASE* elan_baseInit(unsigned flags) {
   using namespace fairlead;
   std::size_t bytes = elan::kHeapBytes;
   if (const char* const text = std::getenv(elan::kHeapVariable); text != nullptr) {
@@ -76,10 +79,14 @@ ELAN_BASE* elan_baseInit(unsigned) {
     if (!read.ok()) elan::exit_with(read.error().text);
     bytes = read.value();
   }
-  return elan::start(bytes, elan::kHeapVariable);
+  return elan::start(flags, bytes, elan::kHeapVariable);
 }
-ELAN_BASE* elan_baseInitHeap(unsigned, size_t bytes, const char* variable) {
-  return fairlead::elan::start(bytes, variable);
+ELAN_BASE* elan_baseInitHeap(unsigned flags, size_t bytes, const char* variable) {
+  return fairlead::elan::start(flags, bytes, variable);
+}
+int elan_threads(ELAN_BASE*) {
+  const Call call(__func__);
+  return call.core.meeting().threads ? 1 : 0;
 }
 void elan_fini(void) {
   const Call call(__func__);

@@ -75,7 +75,8 @@ Group::Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members)
     const auto at = std::find(members_.begin(), members_.end(), port_.self());
     self_ = static_cast<std::uint32_t>(at - members_.begin());
     size_ = static_cast<std::uint32_t>(members_.size());
-    all_ = size_ == port_.size() && std::is_sorted(members_.begin(), members_.end());
+    all_ = !meeting_.threads && size_ == port_.size() &&
+           std::is_sorted(members_.begin(), members_.end());
   }
   reduced_below_ = reduced_below();
 }

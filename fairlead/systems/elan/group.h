@@ -73,6 +73,9 @@ struct Meeting {
   std::uint64_t broadcasts = 0;  // puts to all
   // Where all processes meet whose memory can be mapped; made once they have met by other means.
   std::optional<MeetingBoard> board;
+  // Groups may be at work at the same time: none but the first one of all processes uses what is
+  // one for all of them.
+  bool threads = false;
 };
 
 class Group {

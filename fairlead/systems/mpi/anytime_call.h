@@ -17,8 +17,17 @@ class AnytimeCall {
 
   // nullptr: MPI_Init has not been called.
   Process* process() const { return process_; }
-  // As above, for what has to be kept by the process: ends the job before MPI_Init.
+  // As above, for what only it has: ends the job before MPI_Init.
   Process& begun_process() const;
+  // What handles have for numbers: those of before MPI_Init are the process's from then on. Ends
+  // the job there where ranks are fibers of one process.
+  HandleNumbers& numbers() const;
+
+  // An error class or code of the program's; nullptr: it added none such.
+  UserErrors::Code* user_code(int code) const;
+  // Adds a code of a class, or a class where that is 0. What is added before MPI_Init is the
+  // process's from then on; there it ends the job where ranks are fibers of one process.
+  int add_user_code(int error_class) const;
 
   // As Call::fail() without a communicator. Before MPI_Init it ends the job; after MPI_Finalize it
   // returns `error` where Process::judge() had MPI_ERRORS_RETURN, else it ends the job.
@@ -47,5 +56,12 @@ class AnytimeCall {
   Process* process_;
   std::optional<Call> running_;  // between MPI_Init and MPI_Finalize
 };
+
+// What the program has made before MPI_Init that is no object, for the process that begins.
+struct EarlyState {
+  UserErrors user_errors;
+  HandleNumbers numbers;
+};
+EarlyState take_early_state();
 
 }  // namespace fairlead::mpi

@@ -14,17 +14,11 @@ bool is_handler(MPI_Errhandler handler) {
          handler == MPI_ERRORS_RETURN || Objects<ErrorHandler>::find(handler) != nullptr;
 }
 
-// The program's; nullptr when there is no such code, or MPI has not been started.
-const UserErrors::Code* user_code(int code) {
-  Process* const process = Process::current();
-  return process == nullptr ? nullptr : process->user_errors.find(code);
-}
-
-std::string text_of(int code) {
+// `user`: the code where the program added it.
+std::string text_of(int code, const UserErrors::Code* user) {
   if (const ErrorClass* known = find_error(code); known != nullptr) {
     return fmt::format("{}: {}", known->name, known->text);
   }
-  const UserErrors::Code* const user = user_code(code);
   return user != nullptr ? user->text : fmt::format("{} is no MPI error code", code);
 }
 
@@ -36,7 +30,7 @@ int no_user_code(const AnytimeCall& call, int code) {
 }  // namespace
 
 int error_class(int errorcode, int* errorclass) {
-  const UserErrors::Code* const user = user_code(errorcode);
+  const UserErrors::Code* const user = AnytimeCall("MPI_Error_class").user_code(errorcode);
   *errorclass = user != nullptr                    ? user->error_class
                 : find_error(errorcode) != nullptr ? errorcode
                                                    : MPI_ERR_UNKNOWN;
@@ -44,33 +38,34 @@ int error_class(int errorcode, int* errorclass) {
 }
 
 int error_string(int errorcode, char* string, int* resultlen) {
-  copy_text(text_of(errorcode), MPI_MAX_ERROR_STRING, string, resultlen);
+  const UserErrors::Code* const user = AnytimeCall("MPI_Error_string").user_code(errorcode);
+  copy_text(text_of(errorcode, user), MPI_MAX_ERROR_STRING, string, resultlen);
   return MPI_SUCCESS;
 }
 
 int add_error_class(int* errorclass) {
   const AnytimeCall call("MPI_Add_error_class");
   if (const int error = call.check_output(errorclass, "errorclass")) return error;
-  *errorclass = call.begun_process().user_errors.add(0);
+  *errorclass = call.add_user_code(0);
   return MPI_SUCCESS;
 }
 
 int add_error_code(int errorclass, int* errorcode) {
   const AnytimeCall call("MPI_Add_error_code");
-  const UserErrors::Code* const user = call.begun_process().user_errors.find(errorclass);
+  const UserErrors::Code* const user = call.user_code(errorclass);
   const bool is_class = user != nullptr ? user->error_class == errorclass
                                         : errorclass != MPI_SUCCESS && find_error(errorclass);
   if (!is_class) {
     return call.fail(MPI_ERR_ARG, fmt::format("{} is no error class", errorclass));
   }
   if (const int error = call.check_output(errorcode, "errorcode")) return error;
-  *errorcode = call.begun_process().user_errors.add(errorclass);
+  *errorcode = call.add_user_code(errorclass);
   return MPI_SUCCESS;
 }
 
 int add_error_string(int errorcode, const char* string) {
   const AnytimeCall call("MPI_Add_error_string");
-  UserErrors::Code* const user = call.begun_process().user_errors.find(errorcode);
+  UserErrors::Code* const user = call.user_code(errorcode);
   if (user == nullptr) return no_user_code(call, errorcode);
   if (const int error = call.check_output(string, "string")) return error;
   user->text = string;
@@ -79,7 +74,7 @@ int add_error_string(int errorcode, const char* string) {
 
 int remove_error_class(int errorclass) {
   const AnytimeCall call("MPI_Remove_error_class");
-  UserErrors::Code* const user = call.begun_process().user_errors.find(errorclass);
+  UserErrors::Code* const user = call.user_code(errorclass);
   if (user == nullptr || user->error_class != errorclass) return no_user_code(call, errorclass);
   user->live = false;
   return MPI_SUCCESS;
@@ -87,7 +82,7 @@ int remove_error_class(int errorclass) {
 
 int remove_error_code(int errorcode) {
   const AnytimeCall call("MPI_Remove_error_code");
-  UserErrors::Code* const user = call.begun_process().user_errors.find(errorcode);
+  UserErrors::Code* const user = call.user_code(errorcode);
   if (user == nullptr || user->error_class == errorcode) return no_user_code(call, errorcode);
   user->live = false;
   return MPI_SUCCESS;
@@ -95,7 +90,7 @@ int remove_error_code(int errorcode) {
 
 int remove_error_string(int errorcode) {
   const AnytimeCall call("MPI_Remove_error_string");
-  UserErrors::Code* const user = call.begun_process().user_errors.find(errorcode);
+  UserErrors::Code* const user = call.user_code(errorcode);
   if (user == nullptr) return no_user_code(call, errorcode);
   user->text.clear();
   return MPI_SUCCESS;
@@ -155,9 +150,10 @@ int comm_call_errhandler(MPI_Comm comm, int errorcode) {
   const Call call("MPI_Comm_call_errhandler");
   const Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
-  (void)call.raise(*found, errorcode,
-                   fmt::format("MPI_Comm_call_errhandler on rank {} of {}: {}", found->rank,
-                               found->name, text_of(errorcode)));
+  (void)call.raise(
+      *found, errorcode,
+      fmt::format("MPI_Comm_call_errhandler on rank {} of {}: {}", found->rank, found->name,
+                  text_of(errorcode, call.process().user_errors.find(errorcode))));
   return MPI_SUCCESS;
 }
 

@@ -10,8 +10,7 @@ int to_int(const char* name, Handle handle) {
   // Predefined handles are converted before MPI_Init and after MPI_Finalize, too.
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
   if (value < kFirstObject) return static_cast<int>(value);
-  const AnytimeCall call(name);
-  return call.begun_process().numbers.number_of(handle);
+  return AnytimeCall(name).numbers().number_of(handle);
 }
 
 template <class Handle>
@@ -19,8 +18,7 @@ Handle from_int(const char* name, int number, Handle null) {
   if (number >= 0 && static_cast<std::uintptr_t>(number) < kFirstObject) {
     return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
   }
-  const AnytimeCall call(name);
-  void* const found = call.begun_process().numbers.handle_of(number);
+  void* const found = AnytimeCall(name).numbers().handle_of(number);
   return found != nullptr ? static_cast<Handle>(found) : null;
 }
 

@@ -16,7 +16,7 @@ namespace {
 struct Introduction {
   std::int32_t error = MPI_SUCCESS;  // of this group's leader
   std::int32_t size = 0;
-  std::uint32_t context = 0;  // the first that this group could take
+  std::int32_t tag = 0;  // the leaders', by which they meet
 };
 
 // What is significant at the leader only.
@@ -38,7 +38,7 @@ int check_peer(const Call& call, const Comm& local, const Peer& peer) {
 }
 
 // Swaps `size` bytes with the leader of the other group. The tags are those of no other schedule:
-// negative, and above those of comm_making.cc.
+// negative, and between those of comm_making.cc.
 void swap_with_peer(const Call& call, const Peer& peer, const void* own, std::uint64_t own_size,
                     void* theirs, std::uint64_t size) {
   constexpr std::int32_t kTagBits = 0x1fffffff;
@@ -52,22 +52,14 @@ void swap_with_peer(const Call& call, const Peer& peer, const void* own, std::ui
   call.engine().wait(swap.request(), call.name());
 }
 
-// The first context that every member of `local` could take.
-std::uint32_t free_context(const Call& call, Comm& local) {
-  std::vector<std::uint32_t> each(static_cast<std::size_t>(local.size));
-  each[static_cast<std::size_t>(local.rank)] = call.process().next_context;
-  allgather(call.process(), local, CollectiveKind::intercomm_create, call.name(), each.data(),
-            sizeof each[0]);
-  return *std::max_element(each.begin(), each.end());
-}
-
-// Job ranks of the remote group, by rank there. Empty: an error was raised.
-std::vector<Rank> meet(const Call& call, Comm& local, int leader, const Peer& peer,
-                       std::uint32_t* context, int* error) {
+// Job ranks of the remote group, by rank there, and the tag that the leaders met by. Empty: an
+// error was raised.
+std::vector<Rank> meet(const Call& call, Comm& local, int leader, const Peer& peer, int* tag,
+                       int* error) {
   const bool leads = local.rank == leader;
   Introduction theirs;
   if (leads) theirs.error = check_peer(call, local, peer);
-  const Introduction own{MPI_SUCCESS, local.size, free_context(call, local)};
+  const Introduction own{MPI_SUCCESS, local.size, peer.tag};
   if (leads && theirs.error == MPI_SUCCESS) {
     swap_with_peer(call, peer, &own, sizeof own, &theirs, sizeof theirs);
   }
@@ -86,7 +78,7 @@ std::vector<Rank> meet(const Call& call, Comm& local, int leader, const Peer& pe
     swap_with_peer(call, peer, members.data(), members.size() * sizeof(Rank), remote.data(), bytes);
   }
   bcast(call.process(), local, call.name(), remote.data(), bytes, leader);
-  *context = std::max(own.context, theirs.context);
+  *tag = theirs.tag;
   for (const Rank r : remote) {
     if (!local.has_local(r)) continue;
     *error =
@@ -127,14 +119,16 @@ Comm* find_intercomm(const Call& call, MPI_Comm handle, int* error) {
 // The intercommunicator of `local` and the group that the peer leads.
 MadeComm connect(const Call& call, Comm& local, int leader, const Peer& peer) {
   Process& process = call.process();
-  std::uint32_t context = 0;
+  int tag = 0;
   int error = MPI_SUCCESS;
-  const std::vector<Rank> remote = meet(call, local, leader, peer, &context, &error);
+  const std::vector<Rank> remote = meet(call, local, leader, peer, &tag, &error);
   if (remote.empty()) return {nullptr, error};
-  if (!take_context(process, context)) return {nullptr, no_context_left(call, local)};
   Comm* const both = process.make_comm();
-  both->context = context;
   const int first = fill_both(local, remote, *both);
+  if (!agree_on_context(call, *both, tag)) {
+    process.free_comm(both);
+    return {nullptr, no_context_left(call, local)};
+  }
   Comm* const made = intercomm_of(process, *both, first, "an intercommunicator of " + local.name);
   process.set_handler(*made, local.handler);
   return {made, MPI_SUCCESS};

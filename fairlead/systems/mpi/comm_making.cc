@@ -23,6 +23,13 @@ std::uint32_t next_context(const Process& process) {
   return process.next_context | (process.lock != nullptr ? kThreads : 0);
 }
 
+// `context`, on which the members agree, is taken, and so are those below. False: none is left.
+bool take_context(Process& process, std::uint32_t context) {
+  if (context + 2 > Process::kContextsEnd) return false;
+  process.next_context = std::max(process.next_context, context + 2);
+  return true;
+}
+
 // Where a member has several threads, another of them may have taken, since the vote, what the
 // members would take: so they take what is `offered` once all say that they still can. Who can
 // keeps it from its other threads; `step`, by which offers rise, differs for calls that compete, so
@@ -62,6 +69,32 @@ std::uint32_t agree_on_context(Process& process, const Comm& among, int step,
   if (threads) [[unlikely]]
     return settle(process, among, context, step, exchange);
   return take_context(process, context) ? context : 0;
+}
+
+// Where the tags of votes by ranks that have no communicator of their own begin: tags of schedules
+// are not negative, but these are. What the leaders of intercommunicators swap lies between
+// (api_intercommunicator.cc).
+constexpr std::int32_t kGroupTags = std::numeric_limits<std::int32_t>::min();
+constexpr std::int32_t kGroupTagBits = 0x3fffffff;
+constexpr std::int32_t kIntercommTags = -0x20000000;
+constexpr std::int32_t kIntercommTagBits = 0x1fffffff;
+
+// The members of `among` vote and agree on a context, by messages with `tag` in `among`'s, which
+// another communicator has. 0: none left.
+std::uint32_t vote_apart(const Call& call, Comm& among, std::int32_t tag, int step,
+                         std::vector<Ballot>& ballots) {
+  ballots.resize(static_cast<std::size_t>(among.size));
+  ballots[static_cast<std::size_t>(among.rank)] = {0, among.rank, next_context(call.process())};
+  const auto exchange = [&](std::vector<Ballot>& all) {
+    Schedule votes(call.process(), among, RequestKind::task, (among.context + 1) | kScheduleContext,
+                   tag, call.name());
+    Recorder recorder(votes);
+    record_allgather(recorder, all.data(), sizeof(Ballot));
+    votes.begin();
+    call.engine().wait(votes.request(), call.name());
+  };
+  exchange(ballots);
+  return agree_on_context(call.process(), among, step, ballots, exchange);
 }
 
 // What the members of a communicator say, and the context they agree on.
@@ -138,12 +171,6 @@ MadeComm split_intercomm(const Call& call, Comm& parent, CollectiveKind kind, in
 }
 
 }  // namespace
-
-bool take_context(Process& process, std::uint32_t context) {
-  if (context + 2 > Process::kContextsEnd) return false;
-  process.next_context = std::max(process.next_context, context + 2);
-  return true;
-}
 
 int no_context_left(const Call& call, const Comm& comm) {
   return call.fail(&comm, MPI_ERR_OTHER,
@@ -226,22 +253,9 @@ MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& mem
   among.name = name;
   among.index_members();
   among.rank = among.rank_of(call.engine().self());
-  std::vector<Ballot> ballots(members.size());
-  ballots[static_cast<std::size_t>(among.rank)] = {0, among.rank, next_context(call.process())};
-  const auto exchange = [&](std::vector<Ballot>& all) {
-    // Tags of schedules are not negative, but these are.
-    constexpr std::int32_t kTagBits = 0x3fffffff;
-    Schedule votes(call.process(), among, RequestKind::task,
-                   (parent.context + 1) | kScheduleContext,
-                   std::numeric_limits<std::int32_t>::min() + (tag & kTagBits), call.name());
-    Recorder recorder(votes);
-    record_allgather(recorder, all.data(), sizeof(Ballot));
-    votes.begin();
-    call.engine().wait(votes.request(), call.name());
-  };
-  exchange(ballots);
+  std::vector<Ballot> ballots;
   const std::uint32_t context =
-      agree_on_context(call.process(), among, tag & 0xffff, ballots, exchange);
+      vote_apart(call, among, kGroupTags + (tag & kGroupTagBits), tag & 0xffff, ballots);
   if (context == 0) return {nullptr, no_context_left(call, parent)};
   Comm* const made = call.process().make_comm();
   made->context = context;
@@ -249,6 +263,14 @@ MadeComm group_comm(const Call& call, Comm& parent, const std::vector<Rank>& mem
   made->name = name;
   fill_members(among, ballots, 0, *made);
   return {made, MPI_SUCCESS};
+}
+
+bool agree_on_context(const Call& call, Comm& both, int tag) {
+  std::vector<Ballot> ballots;
+  both.context = call.process().world().context;
+  both.context =
+      vote_apart(call, both, kIntercommTags + (tag & kIntercommTagBits), tag & 0xffff, ballots);
+  return both.context != 0;
 }
 
 int tag_of(const char* stringtag) {

@@ -28,13 +28,14 @@ MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name);
 // Has the members of `parent` in their order, with what hangs on it: topology, and attributes by
 // their copy functions.
 MadeComm copy_comm(const Call& call, Comm& parent);
-// `context`, on which the members agree, is taken, and so are those below. False: none is left,
-// which no_context_left() raises.
-bool take_context(Process& process, std::uint32_t context);
+// Raises that none is left.
 int no_context_left(const Call& call, const Comm& comm);
 // Makes the intercommunicator of the two groups that are members of `both`, the first of them
 // `first` members; `both` is its own from here on.
 Comm* intercomm_of(Process& process, Comm& both, int first, const std::string& name);
+// Gives `both`, two groups that have met, the context that all its members agree on. `tag` keeps
+// apart calls of these members that threads make at a time. False: none is left.
+bool agree_on_context(const Call& call, Comm& both, int tag);
 // MPI_SUCCESS, or an error raised: the call is not for intercommunicators.
 int check_no_intercomm(const Call& call, const Comm& comm);
 // The copy of this member alone, which has no context yet.

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "fairlead/lci/message_matching.h"
+#include "fairlead/systems/mpi/anytime_call.h"
 #include "fairlead/systems/mpi/collectives/network.h"
 #include "fairlead/systems/mpi/devices/pairs/device.h"
 #include "fairlead/systems/mpi/devices/rsm/device.h"
@@ -126,6 +127,11 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   done_send_.kind = RequestKind::constant;
   done_receive_.kind = RequestKind::constant;
   engine_.share(lock.get());
+  if (run::process_context.load() == &context) {
+    EarlyState early = take_early_state();
+    user_errors = std::move(early.user_errors);
+    numbers = std::move(early.numbers);
+  }
   engine_.set_unexpected_bytes(options.unexpected_bytes);
   network = Network::make(context, engine_);
   may_be_plain_ = lock == nullptr && engine_.short_ways();

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace fairlead::shmem {
 namespace {
@@ -16,23 +15,8 @@ std::byte* const kUnknown = reinterpret_cast<std::byte*>(std::uintptr_t{1});
 
 bool accepted(Post answer) { return answer == Post::done || answer == Post::pending; }
 
-bool is_aligned(const void* address, std::size_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
-}
-
-// Words appear whole.
-void copy(void* to, const void* from, std::size_t n) {
-  if (n == 8 && is_aligned(to, 8)) {
-    std::uint64_t value;
-    std::memcpy(&value, from, 8);
-    std::atomic_ref(*static_cast<std::uint64_t*>(to)).store(value, std::memory_order_release);
-  } else if (n == 4 && is_aligned(to, 4)) {
-    std::uint32_t value;
-    std::memcpy(&value, from, 4);
-    std::atomic_ref(*static_cast<std::uint32_t*>(to)).store(value, std::memory_order_release);
-  } else if (n > 0) {
-    std::memmove(to, from, n);
-  }
+bool arrived(const Counter& counter, std::uint64_t at) {
+  return counter.ok.load(std::memory_order_acquire) >= at;
 }
 
 template <class Word>
@@ -77,12 +61,19 @@ Core::Core(run::Context& context, ELAN_BASE* base)
   for (const ELAN_PART& part : parts) {
     parts_.push_back({static_cast<std::byte*>(part.first), part.bytes, part.segment, {}});
   }
+  heap_ = parts_[0].first;
+  heap_bytes_ = parts_[0].bytes;
   world_.group = base->allGroup;
   world_.pes.resize(base->state->nvp);
   std::iota(world_.pes.begin(), world_.pes.end(), 0);
   world_.self = self();
   world_.name = 1;
   default_ctx_.team = &world_;
+  if (elan_threads(base) == 0 || !maps_) return;
+  // Threads look mappings up without a turn, so that all are made here.
+  for (Part& part : parts_) {
+    for (int pe = 0; pe < size(); ++pe) (void)mapping(part, pe);
+  }
 }
 
 Core::~Core() {
@@ -101,6 +92,11 @@ std::byte* Core::mapping(Part& part, int pe) {
   std::byte*& at = part.peers[static_cast<std::size_t>(pe)];
   if (at == kUnknown) {
     at = static_cast<std::byte*>(elan_map(base_->state, part.first, static_cast<unsigned>(pe)));
+    if (&part == &parts_[0]) {
+      heap_peers_.resize(base_->state->nvp);
+      heap_peers_[static_cast<std::size_t>(self())] = heap_;
+      heap_peers_[static_cast<std::size_t>(pe)] = at;
+    }
   }
   return at;
 }
@@ -157,13 +153,12 @@ void Core::await(const Counter& counter, std::uint64_t at, const char* call) {
 }
 
 void Core::touch(int pe) {
-  if (touched_[static_cast<std::size_t>(pe)]) return;
-  touched_[static_cast<std::size_t>(pe)] = true;
+  if (touched_[static_cast<std::size_t>(pe)].exchange(true, std::memory_order_relaxed)) return;
   touched_list_.push_back(pe);
 }
 
-void Core::put(void* dest, const void* source, std::size_t n, int pe, bool waits,
-               const char* call) {
+void Core::put_elsewhere(void* dest, const void* source, std::size_t n, int pe, bool waits,
+                         const char* call) {
   if (n == 0 && has(pe)) return;
   const Target to = target(dest, n, pe, call);
   if (to.direct != nullptr) {
@@ -182,8 +177,8 @@ void Core::put(void* dest, const void* source, std::size_t n, int pe, bool waits
   waits ? await(sent, 1, call) : void(++begun_);
 }
 
-void Core::get(void* dest, const void* source, std::size_t n, int pe, bool waits,
-               const char* call) {
+void Core::get_elsewhere(void* dest, const void* source, std::size_t n, int pe, bool waits,
+                         const char* call) {
   if (n == 0 && has(pe)) return;
   const Target from = target(source, n, pe, call);
   if (from.direct != nullptr) {
@@ -230,7 +225,8 @@ void Core::change(Op op, void* dest, std::size_t bytes, std::uint64_t a, int pe,
   if (!is_aligned(dest, bytes)) fail(call, fmt::format("PE {}: {} is not aligned", pe, dest));
   if (at.direct != nullptr) {
     // What went by packets before it is waited for.
-    if (behind && touched_[static_cast<std::size_t>(pe)]) quiet(call);
+    if (behind && touched_[static_cast<std::size_t>(pe)].load(std::memory_order_relaxed))
+      quiet(call);
     (void)apply(op, at.direct, bytes, a, 0);
     tick();
     return;
@@ -248,17 +244,20 @@ void Core::change(Op op, void* dest, std::size_t bytes, std::uint64_t a, int pe,
 
 void Core::quiet(const char* call) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (touched_list_.empty() && begun_ == 0) return;
   const lci::PortTurn turn(port_);
-  Counter fenced;
+  if (touched_list_.empty() && begun_ == 0) return;
   const std::vector<int> pes = std::move(touched_list_);
   touched_list_.clear();
   for (const int pe : pes) {
-    touched_[static_cast<std::size_t>(pe)] = false;
-    begin(pe, nullptr, call, [&] { return port_.fence({static_cast<Rank>(pe)}, &fenced); });
+    touched_[static_cast<std::size_t>(pe)].store(false, std::memory_order_relaxed);
+    ++fences_;  // others that are quiet meanwhile wait for it
+    begin(pe, nullptr, call, [&] { return port_.fence({static_cast<Rank>(pe)}, &fenced_); });
   }
-  if (begun_ > 0) await(under_way_, begun_, call);
-  if (!pes.empty()) await(fenced, pes.size(), call);
+  // What other threads began meanwhile may have come before what is waited for.
+  do {
+    if (begun_ > 0) await(under_way_, begun_, call);
+    if (fences_ > 0) await(fenced_, fences_, call);
+  } while (!arrived(under_way_, begun_) || !arrived(fenced_, fences_));
 }
 
 void Core::fence(const char* call) { quiet(call); }
@@ -306,18 +305,16 @@ shmem_ctx& Core::ctx_of(shmem_ctx_t ctx, const char* call) {
 }
 
 shmem_ctx_t Core::make_ctx(Team& team, long options) {
+  const lci::PortTurn turn(port_);
   contexts_.push_back(std::make_unique<shmem_ctx>(shmem_ctx{&team, options, true}));
   return contexts_.back().get();
 }
 
-Core& running(const char* call) {
+void not_running(const char* call) {
   Core* const core = Core::current();
-  if (core == nullptr) {
-    fmt::print(stderr, "OpenSHMEM: {} before shmem_init\n", call);
-    std::exit(1);
-  }
-  if (core->finished) core->fail(call, "after shmem_finalize");
-  return *core;
+  if (core != nullptr) core->fail(call, "after shmem_finalize");
+  fmt::print(stderr, "OpenSHMEM: {} before shmem_init\n", call);
+  std::exit(1);
 }
 
 }  // namespace fairlead::shmem

@@ -1,8 +1,10 @@
 // One PE: what is symmetric, how it reaches other PEs' memory, and what it has under way. Where a
 // peer's memory can be mapped, operations are loads and stores; elsewhere they are the Port's.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,6 +38,25 @@ using Team = ::shmem_team;
 
 enum class Op : std::uint8_t { add, swap, compare_swap, bit_and, bit_or, bit_xor, fetch };
 
+inline bool is_aligned(const void* address, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+// Words appear whole.
+inline void copy(void* to, const void* from, std::size_t n) {
+  if (n == 8 && is_aligned(to, 8)) {
+    std::uint64_t value;
+    std::memcpy(&value, from, 8);
+    std::atomic_ref(*static_cast<std::uint64_t*>(to)).store(value, std::memory_order_release);
+  } else if (n == 4 && is_aligned(to, 4)) {
+    std::uint32_t value;
+    std::memcpy(&value, from, 4);
+    std::atomic_ref(*static_cast<std::uint32_t*>(to)).store(value, std::memory_order_release);
+  } else if (n > 0) {
+    std::memmove(to, from, n);
+  }
+}
+
 // What the deprecated collectives have instead of a team.
 struct ActiveSet {
   int start;
@@ -46,6 +67,8 @@ struct ActiveSet {
 
 class Core {
  public:
+  // Where `base` says so, several threads may call: what they share beside memory is changed in a
+  // turn of the port (PortTurn).
   Core(run::Context& context, ELAN_BASE* base);
   ~Core();
   Core(const Core&) = delete;
@@ -63,8 +86,21 @@ class Core {
   void* pointer(const void* address, int pe);
 
   // One-sided; end the job when an address is not symmetric or there is no such PE.
-  void put(void* dest, const void* source, std::size_t n, int pe, bool waits, const char* call);
-  void get(void* dest, const void* source, std::size_t n, int pe, bool waits, const char* call);
+  void put(void* dest, const void* source, std::size_t n, int pe, bool waits, const char* call) {
+    std::byte* const to = in_heap(dest, n, pe);
+    if (to == nullptr) [[unlikely]]
+      return put_elsewhere(dest, source, n, pe, waits, call);
+    copy(to, source, n);
+    tick();
+  }
+  void get(void* dest, const void* source, std::size_t n, int pe, bool waits, const char* call) {
+    const std::byte* const from = in_heap(source, n, pe);
+    if (from == nullptr) [[unlikely]]
+      return get_elsewhere(dest, source, n, pe, waits, call);
+    copy(dest, from, n);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    tick();
+  }
   // The former value.
   std::uint64_t fetch(Op op, const void* dest, std::size_t bytes, std::uint64_t a, std::uint64_t b,
                       int pe, const char* call);
@@ -84,7 +120,7 @@ class Core {
   };
   void wait_change(const Seen* seen, std::size_t count, const char* call);
   // Another number at each call.
-  std::uint64_t turn() { return turns_++; }
+  std::uint64_t turn() { return turns_.fetch_add(1, std::memory_order_relaxed); }
   // Until then at the most.
   void wait_a_while(std::int64_t us);
   // Lets others go on; for who asks again and again.
@@ -135,6 +171,20 @@ class Core {
     }
     return nullptr;
   }
+  // Where [address, address + n) of a PE's heap is for loads and stores; nullptr: that is not known
+  // yet, or it is not in the heap, or cannot be mapped.
+  std::byte* in_heap(const void* address, std::size_t n, int pe) const {
+    const auto at =
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(heap_);
+    if (at > heap_bytes_ || n > heap_bytes_ - at) return nullptr;
+    if (static_cast<std::size_t>(pe) >= heap_peers_.size()) return nullptr;
+    std::byte* const base = heap_peers_[static_cast<std::size_t>(pe)];
+    return base == nullptr ? nullptr : base + at;
+  }
+  [[gnu::noinline]] void put_elsewhere(void* dest, const void* source, std::size_t n, int pe,
+                                       bool waits, const char* call);
+  [[gnu::noinline]] void get_elsewhere(void* dest, const void* source, std::size_t n, int pe,
+                                       bool waits, const char* call);
   Target target(const void* address, std::size_t n, int pe, const char* call);
   std::byte* mapping(Part& part, int pe);
   [[noreturn]] void no_target(const void* address, std::size_t n, int pe, const char* call);
@@ -142,8 +192,11 @@ class Core {
   void begin(int pe, const void* address, const char* call, Begin&& operation);
   void await(const Counter& counter, std::uint64_t at, const char* call);
   void touch(int pe);
+  // Where several threads count at once, one of them may be missed.
   void tick() {
-    if (++operations_ % kPollEvery == 0) poll();
+    const std::uint64_t count = operations_.load(std::memory_order_relaxed) + 1;
+    operations_.store(count, std::memory_order_relaxed);
+    if (count % kPollEvery == 0) poll();
   }
 
   // Bounds how long a PE that asks and asks leaves others alone.
@@ -152,15 +205,20 @@ class Core {
   run::Context& context_;
   lci::Port& port_;
   ELAN_BASE* base_;
-  std::vector<Part> parts_;
+  std::vector<Part> parts_;  // the heap first
+  std::byte* heap_ = nullptr;
+  std::size_t heap_bytes_ = 0;
+  std::vector<std::byte*> heap_peers_;  // mapped heaps, by PE; empty until there is one
   bool maps_;
-  std::uint64_t operations_ = 0;
-  std::uint64_t turns_ = 0;
+  std::atomic<std::uint64_t> operations_ = 0;
+  std::atomic<std::uint64_t> turns_ = 0;
   // PEs with puts or changes that need not have arrived.
-  std::vector<bool> touched_;
+  std::vector<std::atomic<bool>> touched_;
   std::vector<int> touched_list_;
   Counter under_way_;  // operations that nobody waited for
   std::uint64_t begun_ = 0;
+  Counter fenced_;  // fences of PEs that quiet() began
+  std::uint64_t fences_ = 0;
   shmem_ctx default_ctx_;
   std::vector<std::unique_ptr<shmem_ctx>> contexts_;
   Team world_;
@@ -170,6 +228,12 @@ class Core {
 };
 
 // The current PE; ends the process, or the job, where there is none.
-Core& running(const char* call);
+[[noreturn, gnu::cold]] void not_running(const char* call);
+inline Core& running(const char* call) {
+  Core* const core = Core::current();
+  if (core == nullptr || core->finished) [[unlikely]]
+    not_running(call);
+  return *core;
+}
 
 }  // namespace fairlead::shmem

@@ -53,16 +53,18 @@ void finish_at_exit(int status, void*) {
 }  // namespace
 
 int start(int requested, int* provided, const char* call) {
-  constexpr int kMost = SHMEM_THREAD_SERIALIZED;
   Core* core = Core::current();
   if (core == nullptr) {
     const Result<run::Context*> joined = run::attach();
     if (!joined.ok()) exit_with(fmt::format("{}: {}", call, joined.error().text));
     run::Context& context = *joined.value();
-    ELAN_BASE* const base = elan_baseInitHeap(0, heap_bytes(), kHeapVariable);
+    const unsigned flags = requested >= SHMEM_THREAD_MULTIPLE ? ELAN_THREADS : 0;
+    ELAN_BASE* const base = elan_baseInitHeap(flags, heap_bytes(), kHeapVariable);
+    // Threads of a process have no clock of their own in virtual time, and fibers have no threads.
+    const int most = elan_threads(base) != 0 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SERIALIZED;
     core = &context.set_state(run::System::shmem, std::make_unique<Core>(context, base));
     context.began(run::System::shmem);
-    core->thread_level = std::clamp(requested, SHMEM_THREAD_SINGLE, kMost);
+    core->thread_level = std::clamp(requested, SHMEM_THREAD_SINGLE, most);
     // Ranks that are fibers have no exit of their own.
     if (run::process_context.load() == &context) ::on_exit(finish_at_exit, nullptr);
     print_what_is_asked_for(*core);

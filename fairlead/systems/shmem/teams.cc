@@ -21,6 +21,7 @@ shmem_team_config_t config_of(const shmem_team_config_t* config, long mask) {
 }  // namespace
 
 Team* Core::make_team(std::uint64_t name, std::vector<int> pes) {
+  const lci::PortTurn turn(port_);
   const std::vector<unsigned> members(pes.begin(), pes.end());
   ELAN_GROUP* const group =
       elan_groupMake(base_->state, name, static_cast<unsigned>(members.size()), members.data());
@@ -38,6 +39,7 @@ Team* Core::team_of(shmem_team_t team, const char* call) {
   if (team == SHMEM_TEAM_INVALID) return nullptr;
   if (team == SHMEM_TEAM_WORLD) return &world_;
   if (team == SHMEM_TEAM_SHARED) {
+    const lci::PortTurn turn(port_);
     if (shared_ == nullptr) {
       std::vector<int> pes;
       const Peer here = context_.node_of(static_cast<Rank>(self()));
@@ -53,6 +55,7 @@ Team* Core::team_of(shmem_team_t team, const char* call) {
 }
 
 Team& Core::set_of(const ActiveSet& set, const char* call) {
+  const lci::PortTurn turn(port_);
   Team*& team = sets_[{set.start, set.log_stride, set.size}];
   if (team != nullptr) return *team;
   std::vector<int> pes;
