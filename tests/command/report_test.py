@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 from browser import check_page, dresses_of, needs_chromium, pages_on_paper
-from command import fairlead
+from command import fairlead, json_lines
 
 
 def series(name, points):
@@ -100,6 +100,60 @@ class Report(unittest.TestCase):
         self.assertLessEqual(addresses, {"http://www.w3.org/2000/svg",
                                          "http://www.w3.org/1999/xlink"})
         self.assertNotIn("<script", self.html)
+
+    def test_values_of_figures_are_a_matrix(self):
+        def cell(row, column, ours, published=None):
+            return {"row": row, "column": column, "ours": ours, "published": published,
+                    "relation": published and "=", "unit": "us",
+                    "error_percent": published and 1.0,
+                    "status": "measured" if published else "predicted"}
+        platforms = [{"name": f"no-{label}", "label": label} for label in ("PPro", "P3")]
+        cells = [cell(row, f"{label} {lci}", 10 + i, 12.0 if i == 3 else None)
+                 for i, (row, label, lci) in enumerate(
+                     (row, label, lci) for row in ("Latency", "Peak") for label in ("PPro", "P3")
+                     for lci in ("I-sdma", "I-pio"))]
+        text = [cell("a place", "one", 1), cell("another", "two", 2), cell("a third", "three", 3)]
+        figure = {"paper": "lci", "title": "t", "source": "LCI paper", "panels": [],
+                  "statements": []}
+        document = {**DOCUMENT, "tables": [], "platforms": platforms, "figures": [
+            {**figure, "id": "figure9", "cells": cells},
+            {**figure, "id": "figure8", "cells": cells[:4]},
+            {**figure, "id": "figure6", "cells": text}]}
+        path = self.base / "matrix.json"
+        path.write_text(json.dumps(document))
+        answer = fairlead("report", "--results", str(path), "-o", "matrix.html", cwd=self.base)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        tables = re.findall(r'<table(?: class="matrix")?>.*?</table>',
+                            (self.base / "matrix.html").read_text(), re.DOTALL)
+        tables = [[re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
+                   for row in re.findall(r"<tr>(.*?)</tr>", table)] for table in tables]
+        both, one, listed = tables[-3:]
+        # Expect: a row an implementation, a column a quantity and platform, its unit in each cell.
+        self.assertEqual(both[0], ["", "Latency, PPro", "Latency, P3", "Peak, PPro", "Peak, P3"])
+        self.assertEqual([row[0] for row in both[1:]], ["I-sdma", "I-pio"])
+        self.assertIn("10.00 us", both[1][1])
+        self.assertIn("predicted", both[1][1])
+        self.assertIn("13.00 us", both[2][2])
+        self.assertIn("(12.00, ", both[2][2])
+        # Expect: one quantity stands in the corner.
+        self.assertEqual(one[0], ["Latency", "PPro", "P3"])
+        # Expect: what makes no matrix is a list.
+        self.assertEqual(listed[0], ["of the text", "", "ours (published)"])
+        self.assertEqual([row[:2] for row in listed[1:]],
+                         [["a place", "one"], ["another", "two"], ["a third", "three"]])
+
+    def test_the_journey_is_what_the_table_measures(self):
+        journey = self.html.partition('class="journey"')[2]
+        totals = dict(re.findall(r">(I-\w+)</text>(?:<rect[^>]*><title>[^<]*</title></rect>)*"
+                                 r"<text[^>]*>([\d.]+) us</text>", journey))
+        self.assertLessEqual({"I-sdma", "I-pio", "I-rcpy"}, set(totals))
+        # A put's journey ends before its host takes the notification.
+        for lci, more, delta in (("sdma", [], 0.05), ("pio", [], 0.05), ("rcpy", ["--put"], 0.2)):
+            (row,) = json_lines(fairlead("bench", "latency", "--on", "myrinet-p3", "--lci", lci,
+                                         "--sizes", "16", "--json", *more).stdout)
+            # Expect: remote-memory copy as Table IV has it, by puts.
+            self.assertAlmostEqual(float(totals[f"I-{lci}"]), row["one_way_us"],
+                                   delta=delta)
 
     def head_of_a_bad_one(self):
         """The page of a table whose statement does not hold."""

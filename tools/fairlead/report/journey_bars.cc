@@ -44,6 +44,8 @@ Result<TracedMessage> small_message(const std::string& on, const std::string& lc
   options.repetitions = kRoundTrips;
   options.partner = run::mean_partner(world);
   options.modelled = true;
+  // As its column of Table IV.
+  options.put = lci == "rcpy";
   options.fill = false;
   Rows rows;
   const auto report = run::run_world(

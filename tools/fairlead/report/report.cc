@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "tools/fairlead/implementations.h"
+#include "tools/fairlead/report/cell_matrix.h"
 #include "tools/fairlead/report/html.h"
 #include "tools/fairlead/report/journey_bars.h"
 #include "tools/fairlead/report/panel.h"
 #include "tools/fairlead/report/summary.h"
-#include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
 namespace {
@@ -25,32 +24,6 @@ const Json* cell_at(const Json& cells, const std::string& row, const std::string
     if (text_at(cell, "row") == row && text_at(cell, "column") == column) return &cell;
   }
   return nullptr;
-}
-
-std::string published_text(const Json& cell) {
-  const auto published = number_at(cell, "published");
-  if (!published) return {};
-  const std::string relation = text_at(cell, "relation");
-  return (relation == "=" ? "" : relation) + show_number(*published);
-}
-
-// "10.97 (11.1, -1.2 %)", or why there is no number. What is in brackets stays in one line.
-std::string cell_html(const Json& cell) {
-  const auto ours = number_at(cell, "ours");
-  const std::string status = text_at(cell, "status");
-  if (!ours) {
-    const std::string why = text_at(cell, "reason");
-    return fmt::format("<span class=\"off\" title=\"{}\">{}</span>", escaped(why), escaped(status));
-  }
-  std::string html = escaped(show_number(*ours));
-  const std::string published = published_text(cell);
-  if (published.empty()) return html + " <span class=\"note\">predicted</span>";
-  html += fmt::format(" <span class=\"note whole\">({}", escaped(published));
-  if (const auto error = number_at(cell, "error_percent")) {
-    html += fmt::format(", <span class=\"{}\">{:+.1f} %</span>",
-                        std::abs(*error) <= 8 ? "good" : "bad", *error);
-  }
-  return html + ")</span>";
 }
 
 std::vector<std::string> texts_of(const Json& list) {
@@ -80,19 +53,6 @@ std::string table_html(const Json& table) {
   return html + "</tbody></table>\n";
 }
 
-std::string cells_html(const Json& cells) {
-  if (cells.empty()) return {};
-  std::string html =
-      "<table><thead><tr><th>of the text</th><th></th><th>ours (published)</th></tr>"
-      "</thead>\n<tbody>\n";
-  for (const Json& cell : cells) {
-    html += fmt::format("<tr><td>{}</td><td>{}</td><td>{} {}</td></tr>\n",
-                        escaped(text_at(cell, "row")), escaped(text_at(cell, "column")),
-                        cell_html(cell), escaped(text_at(cell, "unit")));
-  }
-  return html + "</tbody></table>\n";
-}
-
 std::string statements_html(const Json& statements) {
   if (statements.empty()) return {};
   std::string html = "<ul>\n";
@@ -117,7 +77,8 @@ std::string missing_of(const PanelPicture& panel) {
   return names.empty() ? "" : "Not drawn: " + names + ".";
 }
 
-Result<std::string> figure_html(const Json& figure) {
+// `labels`: of the platforms.
+Result<std::string> figure_html(const Json& figure, const std::vector<std::string>& labels) {
   std::vector<PanelPicture> panels;
   for (const Json& panel : part_at(figure, "panels")) panels.push_back(panel_of(panel));
   const Result<std::vector<std::string>> drawn = draw(panels);
@@ -131,7 +92,7 @@ Result<std::string> figure_html(const Json& figure) {
         escaped(panels[i].id), svg, escaped(panels[i].title), escaped(sentence_of(panels[i])),
         escaped(missing_of(panels[i])));
   }
-  return html + "</div>\n" + cells_html(part_at(figure, "cells")) +
+  return html + "</div>\n" + cells_html(part_at(figure, "cells"), labels) +
          statements_html(part_at(figure, "statements"));
 }
 
@@ -240,16 +201,20 @@ Result<std::string> report_page(const Json& document) {
   for (const Json& table : part_at(document, "tables")) {
     body += heading(table) + table_html(table) + statements_html(part_at(table, "statements"));
   }
+  std::vector<std::string> labels;
+  for (const Json& platform : part_at(document, "platforms")) {
+    labels.push_back(text_at(platform, "label"));
+  }
   for (const Json& figure : part_at(document, "figures")) {
-    Result<std::string> drawn = figure_html(figure);
+    Result<std::string> drawn = figure_html(figure, labels);
     if (!drawn.ok()) return drawn.error();
     body += heading(figure) + drawn.value();
   }
   body += "<h2 id=\"journey\">The journey of a 16-byte message</h2>\n";
   body += paragraph(
       "From the sending host's call to the end of the receiving host's upcall, between two nodes "
-      "of "
-      "an idle machine of 64; the median of a traced run.",
+      "of an idle machine of 64; the median of a traced run. I-rcpy's is a put, as in Table IV: it "
+      "ends where the host sees what has come.",
       "note");
   body += journeys_html(part_at(document, "platforms"));
   body += "<h2 id=\"packets\">Packets of each run</h2>\n" + packets_html(part_at(document, "runs"));
